@@ -37,6 +37,7 @@ mod fleet;
 mod frames;
 mod graceful;
 mod health;
+mod history;
 mod hosts;
 mod import;
 mod instances;

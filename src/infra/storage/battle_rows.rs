@@ -69,7 +69,7 @@ impl TryFrom<RawLine> for BattleLine {
     }
 }
 
-fn parse_stage(text: &str, battle: &str) -> Result<Stage, StoreError> {
+pub(super) fn parse_stage(text: &str, battle: &str) -> Result<Stage, StoreError> {
     Stage::parse(text).ok_or_else(|| StoreError::Inconsistent {
         table: "battles",
         column: "stage",

@@ -28,7 +28,7 @@ enum ColumnKind {
 }
 
 /// In the order in which rows refer to each other. Leaderboards and counts are derived, and instances are gone.
-const TABLES: [&str; 20] = [
+const TABLES: [&str; 21] = [
     "models",
     "model_changes",
     "pairing_changes",
@@ -38,6 +38,7 @@ const TABLES: [&str; 20] = [
     "side_failures",
     "votes",
     "vote_exclusions",
+    "battle_shares",
     "battle_verdicts",
     "prompt_labels",
     "imports",

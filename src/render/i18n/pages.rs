@@ -46,6 +46,7 @@ pub struct PageTexts {
     pub about: AboutTexts,
     pub sign_in: SignInTexts,
     pub campaign: CampaignTexts,
+    pub history: HistoryTexts,
     pub missing: MissingTexts,
     pub unavailable: UnavailableTexts,
 }
@@ -281,6 +282,7 @@ mod chinese;
 mod correlation;
 mod english;
 mod exclusions;
+mod history;
 mod judges;
 mod levels;
 mod notes;
@@ -297,6 +299,7 @@ pub use chinese::CHINESE;
 pub use correlation::CorrelationTexts;
 pub use english::ENGLISH;
 pub use exclusions::ExclusionTexts;
+pub use history::HistoryTexts;
 pub use judges::JudgesTexts;
 pub use levels::LevelTexts;
 pub use pacing::{PacingInForce, PacingTexts};

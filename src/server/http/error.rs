@@ -4,6 +4,7 @@ use actix_web::http::{StatusCode, header};
 use actix_web::{HttpResponse, ResponseError};
 
 use crate::infra::storage::StoreError;
+use crate::services::arena::voting::VoteError;
 use crate::services::battle_judging::reports::BattleJudgingError;
 use crate::services::benchmark::error::BenchError;
 use crate::services::correlation::snapshot::CorrelationError;
@@ -62,11 +63,14 @@ pub enum PageError {
     /// The register of models could not be read.
     #[error("{}", if .0.is_outage() { OUTAGE } else { "the register of models could not be read: try again" })]
     Register(#[from] RegisterError),
+    /// A battle of the past could not be read.
+    #[error("{}", if matches!(.0, VoteError::Store(error) if error.is_outage()) { OUTAGE } else { "the battle could not be read: try again" })]
+    PastBattle(#[from] VoteError),
     /// Somebody who has not signed in.
     #[error("this arena asks people to sign in first: open /sign-in")]
     SignInRequired,
     /// A form that does not come from a page of ours.
-    #[error("this form does not come from the arena's own page, or is too old: open /sign-in and try again")]
+    #[error("this form does not come from the arena's own page, or is too old: go back, reload the page and try again")]
     ForeignForm,
     /// The address names what is not there.
     #[error("{0}")]
@@ -84,7 +88,7 @@ impl PageError {
             Self::Bench(error) => error.is_outage(),
             Self::BattleJudging(error) => error.is_outage(),
             Self::Register(error) => error.is_outage(),
-            Self::Store(error) => error.is_outage(),
+            Self::Store(error) | Self::PastBattle(VoteError::Store(error)) => error.is_outage(),
             _ => false,
         }
     }
@@ -122,6 +126,7 @@ impl ResponseError for PageError {
             | Self::Correlation(_)
             | Self::BattleJudging(_)
             | Self::Register(_)
+            | Self::PastBattle(_)
             | Self::Store(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }

@@ -12,7 +12,9 @@ mod correlation_query;
 mod draining;
 pub mod error;
 mod exclusions;
+mod forms;
 pub mod headers;
+mod history;
 mod hosts;
 mod judges;
 pub mod leaderboard_query;
@@ -64,16 +66,35 @@ fn routes(config: &mut web::ServiceConfig) {
         .service(web::resource("/static/{path:.*}").get(static_files::serve).route(web::head().to(static_files::serve)))
         .service(
             web::resource("/sign-in")
-                .app_data(web::FormConfig::default().limit(sign_in::MAX_FORM_BYTES))
+                .app_data(web::FormConfig::default().limit(forms::MAX_FORM_BYTES))
                 .get(sign_in::page)
                 .route(web::head().to(sign_in::page))
                 .post(sign_in::sign_in),
         )
         .service(
             web::resource("/sign-out")
-                .app_data(web::FormConfig::default().limit(sign_in::MAX_FORM_BYTES))
+                .app_data(web::FormConfig::default().limit(forms::MAX_FORM_BYTES))
                 .post(sign_in::sign_out),
         )
+        .service(web::resource("/history").get(history::list).route(web::head().to(history::list)))
+        .service(web::resource("/history/export").get(history::export))
+        .service(
+            web::resource("/history/delete")
+                .app_data(web::FormConfig::default().limit(forms::MAX_FORM_BYTES))
+                .post(history::delete),
+        )
+        .service(web::resource("/battle/{id}").get(history::battle).route(web::head().to(history::battle)))
+        .service(
+            web::resource("/battle/{id}/share")
+                .app_data(web::FormConfig::default().limit(forms::MAX_FORM_BYTES))
+                .post(history::share),
+        )
+        .service(
+            web::resource("/battle/{id}/unshare")
+                .app_data(web::FormConfig::default().limit(forms::MAX_FORM_BYTES))
+                .post(history::unshare),
+        )
+        .service(web::resource("/shared/{token}").get(history::shared).route(web::head().to(history::shared)))
         .route("/ws/battle", web::get().to(sockets::battle))
         .route("/ws/leaderboard", web::get().to(sockets::leaderboard))
         .route("/api/v1/leaderboard", web::get().to(api::leaderboard))

@@ -1,7 +1,6 @@
 //! `/sign-in` and `/sign-out`, for arenas that are not open to everybody.
 //!
-//! Forms carry a token that is the signature of the visitor's own session, and are taken only from the arena's own pages; so no
-//! other site can sign a visitor in or out. Signing in begins a new session.
+//! No other site can sign a visitor in or out (see [`forms`](super::forms)). Signing in begins a new session.
 
 use actix_web::http::{StatusCode, header};
 use actix_web::{HttpRequest, HttpResponse, web};
@@ -9,7 +8,7 @@ use serde::Deserialize;
 
 use super::address::network_of;
 use super::error::PageError;
-use super::hosts;
+use super::forms::{self, TokenForm, see_other, visitor};
 use super::pages::sign_in::{SignInView, sign_in_page};
 use super::pages::{self, Page, Section};
 use super::session::{Visitor, cookie_of, expired_cookie};
@@ -17,10 +16,6 @@ use crate::infra::config::AccessMode;
 use crate::server::state::AppState;
 use crate::services::arena::access::{SignInError, SignedIn};
 
-/// Bytes of a form at the most.
-pub(super) const MAX_FORM_BYTES: usize = 4_096;
-/// What the form's token signs.
-const FORM: &str = "form";
 /// Guesses from this very machine are counted too: behind a proxy that is not trusted, everybody is this machine.
 const THIS_MACHINE: &str = "this machine";
 
@@ -29,12 +24,6 @@ const THIS_MACHINE: &str = "this machine";
 pub(super) struct SignInForm {
     /// The invite code or pass phrase.
     secret: String,
-    token: String,
-}
-
-/// What `/sign-out` is sent.
-#[derive(Deserialize)]
-pub(super) struct SignOutForm {
     token: String,
 }
 
@@ -84,7 +73,7 @@ pub(super) async fn sign_in(
         return Ok(pages::not_found::not_found(request).await);
     }
     let visitor = visitor(&request, &app);
-    check_form(&request, &app, &visitor, &form.token)?;
+    forms::check(&request, &app, &visitor, &form.token)?;
     let network = network_of(&request, &app.settings.now().server.trusted_proxies);
     match app.access.sign_in(&form.secret, network.as_deref().unwrap_or(THIS_MACHINE)).await {
         Ok(session) => {
@@ -105,26 +94,15 @@ pub(super) async fn sign_in(
 pub(super) async fn sign_out(
     request: HttpRequest,
     app: web::Data<AppState>,
-    form: web::Form<SignOutForm>,
+    form: web::Form<TokenForm>,
 ) -> Result<HttpResponse, PageError> {
     let visitor = visitor(&request, &app);
-    check_form(&request, &app, &visitor, &form.token)?;
+    forms::check(&request, &app, &visitor, &form.token)?;
     app.access.sign_out(&visitor.id).await?;
     let mut response = see_other("/sign-in");
     let gone = expired_cookie(&app.settings.now().server.public_url);
     response.add_cookie(&gone).map_err(|_| PageError::ForeignForm)?;
     Ok(response)
-}
-
-fn visitor(request: &HttpRequest, app: &AppState) -> Visitor {
-    Visitor::from_request(request, &app.sessions, &app.settings.now().server.public_url)
-}
-
-/// A form is taken from a page of ours that this very session was shown.
-fn check_form(request: &HttpRequest, app: &AppState, visitor: &Visitor, token: &str) -> Result<(), PageError> {
-    let from_us = hosts::is_own_page(request.headers(), &app.settings.now().server.public_url);
-    let of_this_session = visitor.new_cookie.is_none() && app.sessions.is_signature(FORM, visitor.id.as_str(), token);
-    if from_us && of_this_session { Ok(()) } else { Err(PageError::ForeignForm) }
 }
 
 fn show(
@@ -151,7 +129,7 @@ fn show(
         SignInError::Wrong | SignInError::Store(_) => words.wrong.to_owned(),
     });
     let by_code = app.access.mode() == AccessMode::Invite;
-    let token = app.sessions.signature(FORM, visitor.id.as_str());
+    let token = forms::token(app, visitor);
     let mut response = sign_in_page(request, status, SignInView { page, by_code, signed_in, problem, token });
     if let Some(SignInError::TooFast(limited)) = error {
         response.headers_mut().insert(header::RETRY_AFTER, limited.seconds().into());
@@ -163,11 +141,4 @@ fn show(
         let _ = response.add_cookie(cookie);
     }
     response
-}
-
-fn see_other(place: &'static str) -> HttpResponse {
-    HttpResponse::SeeOther()
-        .insert_header((header::LOCATION, place))
-        .insert_header((header::CACHE_CONTROL, "no-store"))
-        .finish()
 }

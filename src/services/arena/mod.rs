@@ -5,6 +5,7 @@ pub mod access;
 pub mod battles;
 pub mod class_draws;
 pub mod fleet;
+pub mod history;
 pub mod live;
 pub mod matchmaking;
 pub mod models;

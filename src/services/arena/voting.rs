@@ -241,7 +241,7 @@ fn last_reply(replies: &[ReplyRow], side: Side, turn: u32) -> Option<&NewReply> 
     replies.iter().find(|row| row.turn == turn && row.reply.side == side).map(|row| &row.reply)
 }
 
-fn stored_receipt(vote: &VoteRow, replies: &[ReplyRow]) -> Result<Receipt, VoteError> {
+pub(super) fn stored_receipt(vote: &VoteRow, replies: &[ReplyRow]) -> Result<Receipt, VoteError> {
     let receipt = serde_json::from_str(&vote.receipt).map_err(|_| StoreError::Inconsistent {
         table: "votes",
         column: "receipt",

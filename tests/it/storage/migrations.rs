@@ -46,6 +46,7 @@ fn sample_rows(name: &str) -> &'static str {
              VALUES ('j', 's', 1, '{\"outcome\":\"a\"}', 3)"
         }
         "keep_secrets.sql" => "INSERT INTO secrets (name, value, created_at) VALUES ('session_key', '00', 1)",
+        "keep_shares.sql" => "INSERT INTO battle_shares (battle_id, token, created_at) VALUES ('b1', '00', 25)",
         "keep_sign_ins.sql" => {
             "INSERT INTO invites (id, code_hash, note, quota, uses, created_at) VALUES ('i1', '00', '', 1, 1, 1); \
              INSERT INTO sign_ins (visitor, method, invite_id, signed_in_at, expires_at) VALUES ('v1', 'invite', 'i1', 2, 3)"

@@ -7,6 +7,7 @@ mod fits;
 mod labels;
 mod migrations;
 mod outages;
+mod own_battles;
 pub(crate) mod partitions;
 mod postgres;
 pub(crate) mod register;
@@ -41,6 +42,11 @@ use exclusions::{
 use fits::{
     counts_of_more_votes_stay, stored_counts_equal_a_fresh_count,
     the_log_is_read_in_pages_with_the_columns_that_are_wanted,
+};
+
+use own_battles::{
+    only_its_visitor_shares_a_battle_and_only_after_the_vote,
+    own_battles_are_found_again_with_models_only_after_a_vote, texts_are_deleted_for_good_and_votes_stay,
 };
 
 use register::{a_change_is_recorded_once_and_read_back_as_it_was, battles_are_counted_by_the_day_on_which_they_began};
@@ -598,6 +604,9 @@ on_both! {
     a_change_is_recorded_once_and_read_back_as_it_was
     battles_are_counted_by_the_day_on_which_they_began
     the_log_is_read_in_pages_with_the_columns_that_are_wanted
+    own_battles_are_found_again_with_models_only_after_a_vote
+    only_its_visitor_shares_a_battle_and_only_after_the_vote
+    texts_are_deleted_for_good_and_votes_stay
     labels_are_kept_by_who_gave_them
     the_queue_leaves_out_what_is_known
     a_data_file_is_kept_once_and_in_its_order

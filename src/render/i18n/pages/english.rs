@@ -241,6 +241,7 @@ pub const ENGLISH: PageTexts = PageTexts {
     },
     sign_in: super::sign_in::ENGLISH,
     campaign: super::campaign::ENGLISH,
+    history: super::history::ENGLISH,
     missing: MissingTexts {
         title: "There is nothing here",
         lead: "The address leads nowhere. It may be mistyped, or the page may have moved.",

@@ -10,6 +10,7 @@ pub(crate) mod campaign;
 pub mod charts;
 pub(crate) mod correlation;
 pub mod exclusions;
+pub(crate) mod history;
 pub(crate) mod judges;
 pub mod language;
 pub mod leaderboard;
@@ -38,6 +39,7 @@ pub(crate) enum Section {
     Benchmarks,
     Correlation,
     Register,
+    History,
     About,
     None,
 }

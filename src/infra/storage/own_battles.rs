@@ -1,0 +1,251 @@
+//! The battles of one visitor: found again, shared by a link, and rid of their texts.
+
+use sqlx::FromRow;
+
+use super::vote_rows::parse_outcome;
+use super::{Store, StoreError, on_reader, on_writer, unsigned};
+use crate::domain::battle::state::Stage;
+use crate::domain::battle::{BattleId, ModelId, Outcome, VisitorId};
+use crate::domain::time::Timestamp;
+use crate::metrics::store_time;
+use crate::storage::battle_rows::parse_stage;
+
+/// The models come from the vote: without one, the row has none.
+const SELECT_OWN: &str = "SELECT battles.id, stage, battles.turn, battles.created_at, first.prompt, votes.seq, \
+     votes.outcome, votes.model_a, votes.model_b, battle_shares.token FROM battles \
+     LEFT JOIN turns AS first ON first.battle_id = battles.id AND first.turn = 1 \
+     LEFT JOIN votes ON votes.battle_id = battles.id LEFT JOIN battle_shares ON battle_shares.battle_id = battles.id \
+     WHERE battles.visitor = $1 AND battles.visitor <> '' AND ($2 = '' OR battles.id < $2) \
+     AND ($3 = '' OR EXISTS (SELECT 1 FROM turns AS said WHERE said.battle_id = battles.id \
+     AND (said.prompt LIKE $3 ESCAPE '\\' OR LOWER(said.prompt) LIKE $4 ESCAPE '\\'))) \
+     ORDER BY battles.id DESC LIMIT $5";
+/// A battle that has ended takes no text any more, so nothing is written after the deletion.
+const ABANDON_OPEN: &str = "UPDATE battles SET stage = 'abandoned', updated_at = $2 WHERE visitor = $1 \
+     AND visitor <> '' AND stage IN ('answering', 'ready')";
+const SELECT_WITH_TEXT: &str = "SELECT battles.id FROM battles WHERE visitor = $1 AND visitor <> '' \
+     AND EXISTS (SELECT 1 FROM turns WHERE turns.battle_id = battles.id) ORDER BY battles.id LIMIT $2";
+/// Of one battle each, so that the key is used whatever a planner makes of a list.
+const DELETE_TEXTS: [&str; 3] = [
+    "DELETE FROM battle_shares WHERE battle_id = $1",
+    "DELETE FROM replies WHERE battle_id = $1",
+    "DELETE FROM turns WHERE battle_id = $1",
+];
+/// Battles whose texts go in one commit.
+const DELETED_AT_ONCE: i64 = 50;
+/// Only a battle with a vote, whose texts are there; one that is shared keeps its link.
+const INSERT_SHARE: &str = "INSERT INTO battle_shares (battle_id, token, created_at) \
+     SELECT id, $3, $4 FROM battles WHERE id = $1 AND visitor = $2 AND visitor <> '' AND stage = 'voted' \
+     AND EXISTS (SELECT 1 FROM turns WHERE turns.battle_id = battles.id) ON CONFLICT DO NOTHING";
+const DELETE_SHARE: &str = "DELETE FROM battle_shares WHERE battle_id = $1 \
+     AND EXISTS (SELECT 1 FROM battles WHERE id = $1 AND visitor = $2 AND visitor <> '')";
+const SELECT_TOKEN: &str = "SELECT token FROM battle_shares WHERE battle_id = $1";
+const SELECT_SHARED: &str = "SELECT battle_id FROM battle_shares WHERE token = $1";
+
+/// Which of a visitor's battles are wanted.
+#[derive(Debug, Clone, Default)]
+pub struct OwnBattlesFilter {
+    /// Only those that began before this one.
+    pub before: Option<BattleId>,
+    /// Only those with a question that contains this.
+    pub search: Option<String>,
+    /// How many at the most.
+    pub limit: u32,
+}
+
+/// One of a visitor's battles, as a list shows it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OwnBattleRow {
+    /// Its id.
+    pub id: BattleId,
+    /// Its stage.
+    pub stage: Stage,
+    /// Its turns.
+    pub turns: u64,
+    /// When it began.
+    pub created_at: Timestamp,
+    /// The first question; `None` where the texts are deleted.
+    pub prompt: Option<String>,
+    /// What the vote revealed.
+    pub vote: Option<OwnVote>,
+    /// The token of its link, where it is shared.
+    pub share: Option<String>,
+}
+
+/// The vote on a battle, with the models of sides A and B.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OwnVote {
+    /// What the visitor said.
+    pub outcome: Outcome,
+    /// The models on sides A and B.
+    pub models: [ModelId; 2],
+}
+
+#[derive(FromRow)]
+struct RawOwn {
+    id: String,
+    stage: String,
+    turn: i64,
+    created_at: i64,
+    prompt: Option<String>,
+    seq: Option<i64>,
+    outcome: Option<String>,
+    model_a: Option<String>,
+    model_b: Option<String>,
+    token: Option<String>,
+}
+
+impl TryFrom<RawOwn> for OwnBattleRow {
+    type Error = StoreError;
+
+    fn try_from(raw: RawOwn) -> Result<Self, StoreError> {
+        let vote = raw.seq.zip(raw.outcome).zip(raw.model_a.zip(raw.model_b));
+        let vote = vote.map(|((seq, outcome), (a, b))| {
+            Ok::<_, StoreError>(OwnVote {
+                outcome: parse_outcome(&outcome, seq)?,
+                models: [ModelId::new(a), ModelId::new(b)],
+            })
+        });
+        Ok(Self {
+            stage: parse_stage(&raw.stage, &raw.id)?,
+            turns: unsigned(raw.turn, "battles", "turn", &raw.id)?,
+            created_at: Timestamp(raw.created_at),
+            prompt: raw.prompt,
+            vote: vote.transpose()?,
+            share: raw.token,
+            id: BattleId::new(raw.id),
+        })
+    }
+}
+
+impl Store {
+    /// Battles of a visitor, the latest first.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn own_battles(
+        &self,
+        visitor: &VisitorId,
+        filter: &OwnBattlesFilter,
+    ) -> Result<Vec<OwnBattleRow>, StoreError> {
+        let _time = store_time("own_battles");
+        let search = filter.search.as_deref().map(containing).unwrap_or_default();
+        let rows: Vec<RawOwn> = on_reader!(self, |pool| {
+            sqlx::query_as(SELECT_OWN)
+                .bind(visitor.as_str())
+                .bind(filter.before.as_ref().map_or("", BattleId::as_str))
+                .bind(&search)
+                .bind(search.to_lowercase())
+                .bind(i64::from(filter.limit))
+                .fetch_all(pool)
+                .await
+        })?;
+        rows.into_iter().map(OwnBattleRow::try_from).collect()
+    }
+
+    /// Deletes all questions of a visitor, the replies to them and the links to them; votes stay. Battles under way end
+    /// first. Returns how many battles lost their texts. Where it fails half-way, the next call does the rest.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn delete_texts_of(&self, visitor: &VisitorId, now: Timestamp) -> Result<u64, StoreError> {
+        let _time = store_time("delete_texts_of");
+        on_writer!(self, |connection| {
+            sqlx::query(ABANDON_OPEN).bind(visitor.as_str()).bind(now.0).execute(connection).await.map(drop)
+        })?;
+        let mut deleted = 0;
+        loop {
+            let battles: Vec<String> = on_reader!(self, |pool| {
+                sqlx::query_scalar(SELECT_WITH_TEXT).bind(visitor.as_str()).bind(DELETED_AT_ONCE).fetch_all(pool).await
+            })?;
+            if battles.is_empty() {
+                return Ok(deleted);
+            }
+            self.delete_texts(&battles).await?;
+            deleted += battles.len() as u64;
+        }
+    }
+
+    async fn delete_texts(&self, battles: &[String]) -> Result<(), StoreError> {
+        on_writer!(self, |connection| {
+            let mut tx = sqlx::Connection::begin(connection).await?;
+            for battle in battles {
+                for delete in DELETE_TEXTS {
+                    sqlx::query(delete).bind(battle).execute(&mut *tx).await?;
+                }
+            }
+            tx.commit().await
+        })
+    }
+
+    /// Shares a battle of this visitor that has a vote and its texts; one that is shared keeps its token.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn share_battle(
+        &self,
+        battle: &BattleId,
+        visitor: &VisitorId,
+        token: &str,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let _time = store_time("share_battle");
+        on_writer!(self, |connection| {
+            let query = sqlx::query(INSERT_SHARE).bind(battle.as_str()).bind(visitor.as_str()).bind(token).bind(now.0);
+            query.execute(connection).await.map(drop)
+        })
+    }
+
+    /// Withdraws the link to a battle of this visitor.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn withdraw_share(&self, battle: &BattleId, visitor: &VisitorId) -> Result<(), StoreError> {
+        let _time = store_time("withdraw_share");
+        on_writer!(self, |connection| {
+            let query = sqlx::query(DELETE_SHARE).bind(battle.as_str()).bind(visitor.as_str());
+            query.execute(connection).await.map(drop)
+        })
+    }
+
+    /// The token of the link to a battle, where it is shared.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn share_of(&self, battle: &BattleId) -> Result<Option<String>, StoreError> {
+        let _time = store_time("share_of");
+        on_reader!(self, |pool| sqlx::query_scalar(SELECT_TOKEN).bind(battle.as_str()).fetch_optional(pool).await)
+    }
+
+    /// The battle that is shared by this token.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn shared_battle(&self, token: &str) -> Result<Option<BattleId>, StoreError> {
+        let _time = store_time("shared_battle");
+        let battle: Option<String> =
+            on_reader!(self, |pool| sqlx::query_scalar(SELECT_SHARED).bind(token).fetch_optional(pool).await)?;
+        Ok(battle.map(BattleId::new))
+    }
+}
+
+/// A pattern for texts that contain this one, to the letter.
+fn containing(text: &str) -> String {
+    let literal: String = text.chars().fold(String::new(), |mut pattern, c| {
+        if matches!(c, '%' | '_' | '\\') {
+            pattern.push('\\');
+        }
+        pattern.push(c);
+        pattern
+    });
+    format!("%{literal}%")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signs_that_mean_something_in_a_pattern_are_searched_for_as_they_are() {
+        assert_eq!(containing(r"50% of a_b\c"), r"%50\% of a\_b\\c%");
+    }
+}

@@ -1,0 +1,207 @@
+//! A visitor's own battles: the list, a page for each, a link to share one, an export, and the deletion of their texts.
+//!
+//! None of these pages sets a cookie: who has none has no battles. They are the visitor's own, so nobody keeps them.
+
+use actix_web::http::header;
+use actix_web::{HttpRequest, HttpResponse, web};
+use serde::Deserialize;
+
+use super::error::PageError;
+use super::forms::{self, TokenForm, see_other, visitor};
+use super::leaderboard_query::escaped;
+use super::pages;
+use super::pages::history::{BattleView, HistoryView, OwnerView};
+use super::session::{Visitor, expired_cookie};
+use crate::domain::battle::BattleId;
+use crate::infra::clock::Clock as _;
+use crate::infra::config::AccessMode;
+use crate::server::state::AppState;
+use crate::services::arena::history;
+
+/// Characters of a search at the most.
+const MAX_SEARCH: usize = 200;
+
+/// What the list is asked for.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct HistoryQuery {
+    /// What a question has to contain.
+    q: String,
+    /// The battle before which the page begins.
+    before: String,
+    /// Whether texts have just been deleted.
+    deleted: Option<u64>,
+}
+
+/// `GET /history`
+///
+/// # Errors
+/// [`PageError`].
+pub(super) async fn list(
+    request: HttpRequest,
+    app: web::Data<AppState>,
+    query: web::Query<HistoryQuery>,
+) -> Result<HttpResponse, PageError> {
+    let visitor = visitor(&request, &app);
+    let search: String = query.q.chars().filter(|c| !c.is_control()).take(MAX_SEARCH).collect();
+    let before = Some(query.before.as_str()).filter(|id| !id.is_empty()).and_then(BattleId::parse);
+    let wanted = Some(search.trim().to_owned()).filter(|search| !search.is_empty());
+    let found = match visitor.new_cookie {
+        Some(_) => history::HistoryPage::default(),
+        None => history::list(&app.store, &app.models, &visitor.id, before.clone(), wanted).await?,
+    };
+    let older = found.older.as_ref().map(|id| format!("/history?q={}&before={}", escaped(&search), id));
+    let view = HistoryView {
+        entries: found.battles,
+        older,
+        is_first: before.is_none(),
+        search,
+        deleted: query.deleted,
+        token: owner_token(&app, &visitor),
+        forgets_browser: forgets_browser(&app),
+    };
+    Ok(private(pages::history::history(&request, view)))
+}
+
+/// `GET /history/export`
+///
+/// # Errors
+/// [`PageError`].
+pub(super) async fn export(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
+    let visitor = visitor(&request, &app);
+    if visitor.new_cookie.is_some() {
+        return Ok(see_other("/history"));
+    }
+    let body = history::export(&app.store, &visitor.id, app.clock.as_ref()).await?;
+    Ok(private(
+        HttpResponse::Ok()
+            .content_type("application/json")
+            .insert_header((header::CONTENT_DISPOSITION, "attachment; filename=\"langya-my-data.json\""))
+            .body(body),
+    ))
+}
+
+/// `POST /history/delete`. In an open arena the browser forgets its cookie too, so that nothing connects it with its votes; where
+/// people sign in, that would lock them out.
+///
+/// # Errors
+/// [`PageError`].
+pub(super) async fn delete(
+    request: HttpRequest,
+    app: web::Data<AppState>,
+    form: web::Form<TokenForm>,
+) -> Result<HttpResponse, PageError> {
+    let visitor = visitor(&request, &app);
+    forms::check(&request, &app, &visitor, &form.token)?;
+    let deleted = app.store.delete_texts_of(&visitor.id, app.clock.now()).await?;
+    let mut response = see_other(&format!("/history?deleted={deleted}"));
+    if forgets_browser(&app) {
+        let gone = expired_cookie(&app.settings.now().server.public_url);
+        response.add_cookie(&gone).map_err(|_| PageError::ForeignForm)?;
+    }
+    Ok(response)
+}
+
+/// `GET /battle/ID`: for the visitor of the battle. Everybody else gets what a battle that does not exist gets.
+///
+/// # Errors
+/// [`PageError`].
+pub(super) async fn battle(
+    request: HttpRequest,
+    app: web::Data<AppState>,
+    id: web::Path<String>,
+) -> Result<HttpResponse, PageError> {
+    let visitor = visitor(&request, &app);
+    let battle = match (BattleId::parse(&id), &visitor.new_cookie) {
+        (Some(id), None) => history::own_battle(&app.store, &visitor.id, &id).await?,
+        _ => None,
+    };
+    let Some(battle) = battle else { return Ok(private(pages::not_found::not_found(request).await)) };
+    let share = app.store.share_of(&battle.id).await?.map(|token| shared_address(&request, &app, &token));
+    let owner = OwnerView { token: forms::token(&app, &visitor), share };
+    Ok(private(pages::history::battle(&request, &BattleView::new(&request, &battle, Some(owner)))))
+}
+
+/// `GET /shared/TOKEN`: for whoever has the link. Search engines are told to leave it out.
+///
+/// # Errors
+/// [`PageError`].
+pub(super) async fn shared(
+    request: HttpRequest,
+    app: web::Data<AppState>,
+    token: web::Path<String>,
+) -> Result<HttpResponse, PageError> {
+    let is_token = token.len() <= 64 && token.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let battle = if is_token { history::shared_battle(&app.store, &token).await? } else { None };
+    let mut response = match battle {
+        Some(battle) => pages::history::battle(&request, &BattleView::new(&request, &battle, None)),
+        None => pages::not_found::not_found(request).await,
+    };
+    response.headers_mut().insert(header::HeaderName::from_static("x-robots-tag"), NO_INDEX);
+    Ok(private(response))
+}
+
+/// `POST /battle/ID/share`
+///
+/// # Errors
+/// [`PageError`].
+pub(super) async fn share(
+    request: HttpRequest,
+    app: web::Data<AppState>,
+    id: web::Path<String>,
+    form: web::Form<TokenForm>,
+) -> Result<HttpResponse, PageError> {
+    let (visitor, battle) = owned(&request, &app, &id, &form)?;
+    app.store.share_battle(&battle, &visitor.id, &app.rng.token(), app.clock.now()).await?;
+    Ok(see_other(&format!("/battle/{battle}#share")))
+}
+
+/// `POST /battle/ID/unshare`
+///
+/// # Errors
+/// [`PageError`].
+pub(super) async fn unshare(
+    request: HttpRequest,
+    app: web::Data<AppState>,
+    id: web::Path<String>,
+    form: web::Form<TokenForm>,
+) -> Result<HttpResponse, PageError> {
+    let (visitor, battle) = owned(&request, &app, &id, &form)?;
+    app.store.withdraw_share(&battle, &visitor.id).await?;
+    Ok(see_other(&format!("/battle/{battle}#share")))
+}
+
+const NO_INDEX: header::HeaderValue = header::HeaderValue::from_static("noindex, nofollow");
+
+/// The visitor of a form and the battle that it names; whose battle it is, the statement asks.
+fn owned(request: &HttpRequest, app: &AppState, id: &str, form: &TokenForm) -> Result<(Visitor, BattleId), PageError> {
+    let visitor = visitor(request, app);
+    forms::check(request, app, &visitor, &form.token)?;
+    // The address goes into a header again.
+    let is_plain = id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    let battle = BattleId::parse(id).filter(|_| is_plain);
+    Ok((visitor, battle.ok_or_else(|| PageError::Missing("no battle has this id".into()))?))
+}
+
+fn owner_token(app: &AppState, visitor: &Visitor) -> Option<String> {
+    visitor.new_cookie.is_none().then(|| forms::token(app, visitor))
+}
+
+fn forgets_browser(app: &AppState) -> bool {
+    app.access.mode() == AccessMode::Open
+}
+
+/// Where a shared battle is found: under the public address, or the one of this request.
+fn shared_address(request: &HttpRequest, app: &AppState, token: &str) -> String {
+    let public = app.settings.now().server.public_url.trim_end_matches('/').to_owned();
+    if !public.is_empty() {
+        return format!("{public}/shared/{token}");
+    }
+    let connection = request.connection_info();
+    format!("http://{}/shared/{token}", connection.host())
+}
+
+fn private(mut response: HttpResponse) -> HttpResponse {
+    response.headers_mut().insert(header::CACHE_CONTROL, header::HeaderValue::from_static("no-store"));
+    response
+}

@@ -1,0 +1,321 @@
+//! A visitor's own battles: the list, and a page for each, which a link shows to others too.
+
+use actix_web::http::StatusCode;
+use actix_web::{HttpRequest, HttpResponse};
+use askama::Template;
+
+use super::{Page, Section, respond};
+use crate::domain::battle::Outcome;
+use crate::domain::battle::state::Stage;
+use crate::domain::language::Language;
+use crate::domain::time::Timestamp;
+use crate::render::i18n::fill;
+use crate::render::i18n::pages::{HistoryTexts, PageTexts};
+use crate::render::markup;
+use crate::services::arena::history::{HistoryEntry, PastBattle, PastTurn, PastVote};
+use crate::services::arena::voting::{ExclusionNotice, Revealed};
+
+/// Characters of a question in the list.
+const EXCERPT: usize = 160;
+/// Characters of a question in a preview elsewhere.
+const PREVIEW: usize = 200;
+
+/// What the list shows.
+pub(crate) struct HistoryView {
+    /// The battles, the latest first.
+    pub(crate) entries: Vec<HistoryEntry>,
+    /// Address of the next page.
+    pub(crate) older: Option<String>,
+    /// Whether this is the first page.
+    pub(crate) is_first: bool,
+    /// What is searched for; may be empty.
+    pub(crate) search: String,
+    /// How many battles have just lost their texts.
+    pub(crate) deleted: Option<u64>,
+    /// The token of the forms; `None` for a browser without a session.
+    pub(crate) token: Option<String>,
+    /// Whether the browser is forgotten with the texts.
+    pub(crate) forgets_browser: bool,
+}
+
+#[derive(Template)]
+#[template(path = "history.html")]
+struct HistoryPage {
+    page: Page,
+    words: &'static HistoryTexts,
+    rows: Vec<HistoryRow>,
+    view: HistoryView,
+}
+
+/// A battle in the list.
+struct HistoryRow {
+    id: String,
+    began: Moment,
+    /// The first question, shortened; `None` where the texts are deleted.
+    excerpt: Option<String>,
+    turns: u64,
+    /// Names of sides A and B with the outcome, after a vote.
+    revealed: Option<([String; 2], &'static str)>,
+    shared: bool,
+}
+
+/// A time for people and for machines.
+struct Moment {
+    machine: String,
+    text: String,
+}
+
+/// `GET /history`
+#[must_use]
+pub(crate) fn history(request: &HttpRequest, view: HistoryView) -> HttpResponse {
+    let page = Page::new(request, Section::History);
+    let words = &page.t().history;
+    let rows = view.entries.iter().map(|entry| row(entry, page.t())).collect();
+    respond(request, StatusCode::OK, &HistoryPage { words, rows, view, page })
+}
+
+fn row(entry: &HistoryEntry, texts: &'static PageTexts) -> HistoryRow {
+    let outcome = entry.row.vote.as_ref().map(|vote| chosen(texts, vote.outcome));
+    HistoryRow {
+        id: entry.row.id.to_string(),
+        began: Moment::new(entry.row.created_at),
+        excerpt: entry.row.prompt.as_deref().map(|prompt| shortened(prompt, EXCERPT)),
+        turns: entry.row.turns,
+        revealed: entry.names.clone().zip(outcome),
+        shared: entry.row.share.is_some(),
+    }
+}
+
+/// What only the visitor of a battle is offered.
+pub(crate) struct OwnerView {
+    /// The token of the forms.
+    pub(crate) token: String,
+    /// Address of the link, where the battle is shared.
+    pub(crate) share: Option<String>,
+}
+
+/// A battle with everything that its page shows.
+#[derive(Template)]
+#[template(path = "past_battle.html")]
+pub(crate) struct BattleView {
+    page: Page,
+    words: &'static HistoryTexts,
+    id: String,
+    title: String,
+    /// The beginning of the first question, for previews.
+    preview: String,
+    turns: Vec<TurnView>,
+    vote: Option<VoteView>,
+    /// Why there are no names, where there are none.
+    without_vote: &'static str,
+    owner: Option<OwnerView>,
+}
+
+struct TurnView {
+    title: String,
+    prompt: String,
+    /// Safe HTML of sides A and B; `None` where there is no reply.
+    replies: [Option<String>; 2],
+}
+
+struct VoteView {
+    cast: Moment,
+    outcome: &'static str,
+    /// What a rule made of the vote.
+    rule: Option<String>,
+    cards: [CardView; 2],
+}
+
+struct CardView {
+    name: String,
+    origin: String,
+    practice: bool,
+    chosen: bool,
+    rating: String,
+    change: String,
+    direction: &'static str,
+    first: String,
+    whole: String,
+    speed: String,
+    reasoning: Vec<String>,
+}
+
+/// `GET /battle/ID` and `GET /shared/TOKEN`
+#[must_use]
+pub(crate) fn battle(request: &HttpRequest, view: &BattleView) -> HttpResponse {
+    respond(request, StatusCode::OK, view)
+}
+
+impl BattleView {
+    /// A battle for its visitor, or without one for whoever has the link.
+    pub(crate) fn new(request: &HttpRequest, battle: &PastBattle, owner: Option<OwnerView>) -> Self {
+        let page = Page::new(request, if owner.is_some() { Section::History } else { Section::None });
+        let texts = page.t();
+        let words = &texts.history;
+        let vote = battle.vote.as_ref().map(|vote| VoteView::new(vote, texts, owner.is_some()));
+        let title = match &vote {
+            Some(VoteView { cards: [a, b], .. }) => {
+                fill(words.versus, &[("a", a.name.as_str()), ("b", b.name.as_str())])
+            }
+            None => words.battle_title.to_owned(),
+        };
+        let many = battle.turns.len() > 1;
+        let turns = battle.turns.iter().enumerate();
+        Self {
+            id: battle.id.to_string(),
+            title,
+            preview: battle.turns.first().map(|turn| shortened(&turn.prompt, PREVIEW)).unwrap_or_default(),
+            turns: turns.map(|(at, turn)| TurnView::new(turn, at + 1, many, texts)).collect(),
+            vote,
+            without_vote: match battle.stage {
+                Stage::Voided => words.voided,
+                Stage::Answering | Stage::Ready => words.open,
+                Stage::Voted | Stage::Abandoned => words.no_vote,
+            },
+            owner,
+            words,
+            page,
+        }
+    }
+
+    /// The names of the sides, or A and B.
+    fn names(&self) -> [&str; 2] {
+        let texts = &self.page.t().battle;
+        match &self.vote {
+            Some(vote) => vote.cards.each_ref().map(|card| card.name.as_str()),
+            None => [texts.model_a, texts.model_b],
+        }
+    }
+}
+
+impl TurnView {
+    fn new(turn: &PastTurn, number: usize, many: bool, texts: &PageTexts) -> Self {
+        let title = fill(texts.script.turn, &[("n", &number.to_string())]);
+        Self {
+            title: if many { title } else { texts.battle.conversation.to_owned() },
+            prompt: turn.prompt.clone(),
+            replies: turn.replies.each_ref().map(|reply| reply.as_deref().map(html)),
+        }
+    }
+}
+
+/// A reply as HTML that can do nothing but be read.
+fn html(reply: &str) -> String {
+    markup::render(reply).iter().map(|block| format!("<div class=\"block\">{block}</div>")).collect()
+}
+
+impl VoteView {
+    fn new(vote: &PastVote, texts: &'static PageTexts, own: bool) -> Self {
+        let receipt = &vote.receipt;
+        let [a, b] = [Outcome::AWins, Outcome::BWins].map(|wins| receipt.outcome == wins);
+        let outcome = if own { chosen(texts, receipt.outcome) } else { chosen_by_other(texts, receipt.outcome) };
+        Self {
+            cast: Moment::new(vote.cast_at),
+            outcome,
+            rule: rule(texts, receipt.excluded.as_ref(), receipt.marked.as_ref()).filter(|_| own),
+            cards: [CardView::new(&receipt.a, a, texts), CardView::new(&receipt.b, b, texts)],
+        }
+    }
+}
+
+impl CardView {
+    fn new(model: &Revealed, chosen: bool, texts: &PageTexts) -> Self {
+        let script = &texts.script;
+        let seconds = |ms: u64| {
+            #[expect(clippy::cast_precision_loss, reason = "a reply lasts less than 285,000 years")]
+            let seconds = ms as f64 / 1_000.0;
+            fill(script.seconds, &[("n", &format!("{seconds:.1}"))])
+        };
+        let speed = |speed: f64| fill(script.characters_per_second, &[("n", &format!("{speed:.0}"))]);
+        let origin = [&model.card.organization, &model.card.license].map(String::as_str);
+        let (change, direction) = signed(model.rating_change);
+        Self {
+            name: model.card.name.clone(),
+            origin: origin.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · "),
+            practice: model.card.practice,
+            chosen,
+            rating: format!("{:.1} → {:.1}", model.rating, model.rating + model.rating_change),
+            change,
+            direction,
+            first: model.first_token_ms.map_or_else(|| "–".to_owned(), seconds),
+            whole: seconds(model.duration_ms),
+            speed: model.chars_per_second.map_or_else(|| "–".to_owned(), speed),
+            reasoning: model.reasoning.iter().filter(|text| !text.is_empty()).cloned().collect(),
+        }
+    }
+}
+
+/// Points with one decimal and their sign, and where they lead; what rounds to nothing has no sign.
+fn signed(points: f64) -> (String, &'static str) {
+    match format!("{:.1}", points.abs()) {
+        zero if zero == "0.0" => ("±0.0".to_owned(), "none"),
+        size if points < 0.0 => (format!("−{size}"), "down"),
+        size => (format!("+{size}"), "up"),
+    }
+}
+
+fn chosen(texts: &PageTexts, outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::AWins => texts.script.chose_a,
+        Outcome::BWins => texts.script.chose_b,
+        Outcome::Tie => texts.script.chose_tie,
+        Outcome::BothBad => texts.script.chose_both_bad,
+    }
+}
+
+fn chosen_by_other(texts: &PageTexts, outcome: Outcome) -> &'static str {
+    let words = &texts.history.shared_outcomes;
+    match outcome {
+        Outcome::AWins => words[0],
+        Outcome::BWins => words[1],
+        Outcome::Tie => words[2],
+        Outcome::BothBad => words[3],
+    }
+}
+
+fn rule(texts: &PageTexts, excluded: Option<&ExclusionNotice>, marked: Option<&ExclusionNotice>) -> Option<String> {
+    let script = &texts.script;
+    match (excluded, marked) {
+        (Some(notice), _) if notice.rule == "identity_leak" => Some(script.excluded_identity_leak.to_owned()),
+        (Some(notice), _) => Some(fill(script.excluded, &[("rule", &notice.rule)])),
+        (None, Some(notice)) if notice.rule == "identity_leak" => Some(script.marked_identity_leak.to_owned()),
+        (None, _) => None,
+    }
+}
+
+impl Moment {
+    fn new(time: Timestamp) -> Self {
+        match jiff::Timestamp::from_millisecond(time.0) {
+            Ok(time) => Self { machine: time.to_string(), text: time.strftime("%Y-%m-%d %H:%M UTC").to_string() },
+            Err(_) => Self { machine: String::new(), text: time.0.to_string() },
+        }
+    }
+}
+
+/// The beginning of a text on one line.
+fn shortened(text: &str, most: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(most) {
+        Some((end, _)) => line[..end].trim_end().to_owned() + "…",
+        None => line,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_question_is_cut_between_characters_and_put_on_one_line() {
+        assert_eq!(shortened("one\n\ttwo  三四", 9), "one two 三…");
+        assert_eq!(shortened("one two", 7), "one two");
+        assert_eq!(shortened(" \n ", 7), "");
+    }
+
+    #[test]
+    fn points_carry_their_sign_unless_they_round_to_nothing() {
+        assert_eq!(signed(1.96), ("+2.0".to_owned(), "up"));
+        assert_eq!(signed(-1.96), ("−2.0".to_owned(), "down"));
+        assert_eq!(signed(-0.04), ("±0.0".to_owned(), "none"));
+    }
+}

@@ -1,0 +1,215 @@
+//! A visitor's own battles after the fact: one by one, all in an export, shared by a link, and rid of their texts.
+//!
+//! Names come from the vote's receipt, so a battle without a vote has none to give.
+
+use serde::Serialize;
+
+use super::models::Models;
+use super::voting::{Receipt, VoteError, stored_receipt};
+use crate::domain::battle::state::Stage;
+use crate::domain::battle::{BattleId, Side, VisitorId};
+use crate::domain::time::Timestamp;
+use crate::infra::clock::Clock;
+use crate::infra::storage::{BattleRecord, OwnBattleRow, OwnBattlesFilter, Store, StoreError};
+
+/// Battles on one page of the list.
+pub const PAGE: u32 = 20;
+/// Battles that an export reads at a time.
+const EXPORT_PAGE: u32 = 100;
+
+/// A page of a visitor's battles, the latest first.
+#[derive(Debug, Default)]
+pub struct HistoryPage {
+    /// The battles.
+    pub battles: Vec<HistoryEntry>,
+    /// The battle before which the next page begins; `None` on the last one.
+    pub older: Option<BattleId>,
+}
+
+/// A battle in the list.
+#[derive(Debug)]
+pub struct HistoryEntry {
+    /// Its row.
+    pub row: OwnBattleRow,
+    /// The names of sides A and B, after a vote.
+    pub names: Option<[String; 2]>,
+}
+
+/// A battle as its page shows it.
+#[derive(Debug)]
+pub struct PastBattle {
+    /// Its id.
+    pub id: BattleId,
+    /// Its stage.
+    pub stage: Stage,
+    /// Its turns; none where the texts are deleted.
+    pub turns: Vec<PastTurn>,
+    /// The vote, with what it revealed.
+    pub vote: Option<PastVote>,
+}
+
+/// A question and its replies.
+#[derive(Debug, Serialize)]
+pub struct PastTurn {
+    /// The visitor's text.
+    pub prompt: String,
+    /// Sides A and B; `None` where there is no reply.
+    pub replies: [Option<String>; 2],
+}
+
+/// A vote with what it revealed.
+#[derive(Debug)]
+pub struct PastVote {
+    /// When it was cast.
+    pub cast_at: Timestamp,
+    /// From 1 to 5, where given.
+    pub satisfaction: Option<u64>,
+    /// What the voter was told.
+    pub receipt: Receipt,
+}
+
+/// One battle in an export.
+#[derive(Serialize)]
+struct ExportedBattle {
+    battle: BattleId,
+    began_at: String,
+    stage: &'static str,
+    turns: Vec<PastTurn>,
+    texts_deleted: bool,
+    shared: bool,
+    vote: Option<ExportedVote>,
+}
+
+#[derive(Serialize)]
+struct ExportedVote {
+    cast_at: String,
+    satisfaction: Option<u64>,
+    #[serde(flatten)]
+    receipt: Receipt,
+}
+
+/// The battles of a visitor that began before `before` and have a question that contains `search`.
+///
+/// # Errors
+/// [`StoreError`].
+pub async fn list(
+    store: &Store,
+    models: &Models,
+    visitor: &VisitorId,
+    before: Option<BattleId>,
+    search: Option<String>,
+) -> Result<HistoryPage, StoreError> {
+    let filter = OwnBattlesFilter { before, search, limit: PAGE + 1 };
+    let mut rows = store.own_battles(visitor, &filter).await?;
+    let more = rows.len() > PAGE as usize;
+    rows.truncate(PAGE as usize);
+    let older = rows.last().filter(|_| more).map(|row| row.id.clone());
+    let battles = rows.into_iter().map(|row| HistoryEntry {
+        names: row.vote.as_ref().map(|vote| vote.models.each_ref().map(|model| models.card(model).name)),
+        row,
+    });
+    Ok(HistoryPage { battles: battles.collect(), older })
+}
+
+/// A battle of this visitor; `None` where there is none, or it is another's.
+///
+/// # Errors
+/// [`VoteError`].
+pub async fn own_battle(
+    store: &Store,
+    visitor: &VisitorId,
+    battle: &BattleId,
+) -> Result<Option<PastBattle>, VoteError> {
+    match store.battle_record(battle).await?.filter(|record| record.battle.visitor == *visitor) {
+        Some(record) => past_battle(store, record).await.map(Some),
+        None => Ok(None),
+    }
+}
+
+/// The battle that a link with this token leads to.
+///
+/// # Errors
+/// [`VoteError`].
+pub async fn shared_battle(store: &Store, token: &str) -> Result<Option<PastBattle>, VoteError> {
+    let Some(battle) = store.shared_battle(token).await? else { return Ok(None) };
+    match store.battle_record(&battle).await? {
+        Some(record) => past_battle(store, record).await.map(Some),
+        None => Ok(None),
+    }
+}
+
+/// All that is stored of a visitor's battles, as JSON.
+///
+/// # Errors
+/// [`VoteError`].
+pub async fn export(store: &Store, visitor: &VisitorId, clock: &dyn Clock) -> Result<String, VoteError> {
+    let mut battles = Vec::new();
+    let mut before = None;
+    loop {
+        let filter = OwnBattlesFilter { before, search: None, limit: EXPORT_PAGE };
+        let rows = store.own_battles(visitor, &filter).await?;
+        before = rows.last().map(|row| row.id.clone());
+        let full = rows.len() == EXPORT_PAGE as usize;
+        for row in rows {
+            if let Some(past) = own_battle(store, visitor, &row.id).await? {
+                battles.push(exported(&row, past));
+            }
+        }
+        if !full {
+            break;
+        }
+    }
+    let whole = serde_json::json!({
+        "exported_at": moment(clock.now()),
+        "visitor": visitor,
+        "battles": battles,
+    });
+    Ok(serde_json::to_string_pretty(&whole).expect("texts and finite numbers"))
+}
+
+fn exported(row: &OwnBattleRow, past: PastBattle) -> ExportedBattle {
+    let vote = past.vote.map(|vote| ExportedVote {
+        cast_at: moment(vote.cast_at),
+        satisfaction: vote.satisfaction,
+        receipt: vote.receipt,
+    });
+    ExportedBattle {
+        battle: past.id,
+        began_at: moment(row.created_at),
+        stage: past.stage.as_str(),
+        texts_deleted: past.turns.is_empty(),
+        turns: past.turns,
+        shared: row.share.is_some(),
+        vote,
+    }
+}
+
+async fn past_battle(store: &Store, record: BattleRecord) -> Result<PastBattle, VoteError> {
+    let vote = match store.vote_on(&record.battle.id).await? {
+        Some(vote) => Some(PastVote {
+            cast_at: vote.created_at,
+            satisfaction: vote.satisfaction,
+            receipt: stored_receipt(&vote, &record.replies)?,
+        }),
+        None => None,
+    };
+    let stage = record.battle.progress.stage;
+    Ok(PastBattle { turns: turns(&record), id: record.battle.id, stage, vote })
+}
+
+/// What the visitor saw. A voided battle has no two replies to show: the one that failed must not be told by its absence.
+fn turns(record: &BattleRecord) -> Vec<PastTurn> {
+    let shown = record.battle.progress.stage != Stage::Voided;
+    let reply = |turn: u32, side: Side| {
+        let row = record.replies.iter().find(|row| row.turn == turn && row.reply.side == side);
+        row.filter(|_| shown).map(|row| row.reply.text.clone())
+    };
+    let turns = record.turns.iter();
+    turns
+        .map(|turn| PastTurn { prompt: turn.prompt.clone(), replies: Side::BOTH.map(|side| reply(turn.turn, side)) })
+        .collect()
+}
+
+fn moment(time: Timestamp) -> String {
+    jiff::Timestamp::from_millisecond(time.0).map_or_else(|_| time.0.to_string(), |time| time.to_string())
+}

@@ -1,0 +1,292 @@
+//! A visitor's own battles: who may open them, what they name, sharing, export, and the deletion of texts.
+
+use std::path::Path;
+
+use langya::domain::battle::BattleId;
+use reqwest::{Response, StatusCode};
+use serde_json::Value;
+
+use crate::support::arena::TestArena;
+use crate::support::program::langya_beside;
+use crate::support::scripted::Scripted;
+use crate::support::visitor::Visitor;
+
+const MODELS: [&str; 2] = ["one", "two"];
+
+async fn arena(folder: &Path, replies: [&'static str; 2]) -> TestArena {
+    let models = replies.map(Scripted::saying);
+    let models: Vec<(&str, &Scripted)> = MODELS.into_iter().zip(&models).collect();
+    TestArena::start_with(&models, |settings| settings.storage.data_dir = folder.join("data")).await
+}
+
+/// A browser with a visitor's cookie, or with none.
+struct Browser<'a> {
+    arena: &'a TestArena,
+    cookie: Option<String>,
+}
+
+impl<'a> Browser<'a> {
+    fn of(arena: &'a TestArena, visitor: &Visitor) -> Self {
+        Self { arena, cookie: Some(visitor.cookie().to_owned()) }
+    }
+
+    fn stranger(arena: &'a TestArena) -> Self {
+        Self { arena, cookie: None }
+    }
+
+    async fn send(&self, request: reqwest::RequestBuilder) -> Response {
+        let with_cookie = match &self.cookie {
+            Some(cookie) => request.header("cookie", cookie),
+            None => request,
+        };
+        with_cookie.send().await.unwrap()
+    }
+
+    async fn get(&self, path: &str) -> Response {
+        self.send(client().get(format!("{}{path}", self.arena.url)).header("accept-language", "en")).await
+    }
+
+    async fn page(&self, path: &str) -> String {
+        let response = self.get(path).await;
+        assert_eq!(
+            (response.status(), &response.headers()["cache-control"]),
+            (StatusCode::OK, &"no-store".parse().unwrap())
+        );
+        response.text().await.unwrap()
+    }
+
+    async fn post(&self, path: &str, token: &str, origin: Option<&str>) -> Response {
+        let mut request = client().post(format!("{}{path}", self.arena.url)).body(format!("token={token}"));
+        request = request.header("content-type", "application/x-www-form-urlencoded");
+        if let Some(origin) = origin {
+            request = request.header("origin", origin);
+        }
+        self.send(request).await
+    }
+
+    /// Sends a form of the arena's own page.
+    async fn submit(&self, page: &str, path: &str) -> Response {
+        let token = token_in(&self.page(page).await);
+        self.post(path, &token, Some(&self.arena.url)).await
+    }
+}
+
+fn client() -> reqwest::Client {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap()
+}
+
+fn token_in(page: &str) -> String {
+    page.split("name=\"token\" value=\"").nth(1).unwrap().split('"').next().unwrap().to_owned()
+}
+
+/// The address of the link on the page of a battle, without the host.
+fn link_in(page: &str) -> String {
+    let address = page.split("class=\"share-link\"><a href=\"").nth(1).unwrap().split('"').next().unwrap();
+    address[address.find("/shared/").unwrap()..].to_owned()
+}
+
+/// Has a visitor ask, and vote if told to.
+async fn play(visitor: &mut Visitor, prompt: &str, outcome: Option<&str>) -> BattleId {
+    visitor.ask(prompt).await;
+    visitor.until_ready().await;
+    if let Some(outcome) = outcome {
+        assert_eq!(visitor.vote(outcome).await["type"], "revealed");
+    }
+    visitor.battle()
+}
+
+fn names_a_model(page: &str) -> bool {
+    ["Name-of-", "Maker-of-", "License-of-"].iter().any(|name| page.contains(name))
+}
+
+#[actix_web::test]
+async fn a_battle_has_its_page_for_its_visitor_and_names_come_with_the_vote() {
+    let folder = tempfile::tempdir().unwrap();
+    let arena = arena(folder.path(), ["**bold** <script>alert(1)</script>", "Plain."]).await;
+    let mut visitor = arena.visitor().await;
+    let browser = Browser::of(&arena, &visitor);
+    let battle = play(&mut visitor, "Is <b>this</b> safe?", None).await;
+    let path = format!("/battle/{battle}");
+    for page in [browser.page("/history").await, browser.page(&path).await, browser.page("/history/export").await] {
+        assert!(page.contains("safe?") && !names_a_model(&page), "before the vote nothing names a model: {page}");
+    }
+    assert_eq!(visitor.vote("a").await["type"], "revealed");
+    let page = browser.page(&path).await;
+    assert!(page.contains("Is &#60;b&#62;this&#60;/b&#62; safe?"), "{page}");
+    assert!(page.contains("<strong>bold</strong>") && !page.contains("<script>alert"), "{page}");
+    assert!(MODELS.iter().all(|id| page.contains(&format!("Name-of-{id}"))) && page.contains("You found A better."));
+    assert_eq!(browser.page(&path).await, page, "a reload shows the same");
+    assert!(names_a_model(&browser.page("/history").await));
+
+    let nowhere = Browser::stranger(&arena).get("/battle/01985e5f-0c3b-7e6a-9c55-2f3b1a4d6e7f").await;
+    assert_eq!(nowhere.status(), StatusCode::NOT_FOUND);
+    let nowhere = nowhere.text().await.unwrap();
+    let other = arena.visitor().await;
+    for stranger in [Browser::stranger(&arena), Browser::of(&arena, &other)] {
+        let refused = stranger.get(&path).await;
+        assert_eq!(refused.status(), StatusCode::NOT_FOUND);
+        let same = refused.text().await.unwrap().replace(battle.as_str(), "01985e5f-0c3b-7e6a-9c55-2f3b1a4d6e7f");
+        assert_eq!(same, nowhere, "as if there were none");
+        let list = stranger.get("/history").await;
+        assert_eq!(list.headers().get("set-cookie"), None);
+        assert!(!list.text().await.unwrap().contains(battle.as_str()));
+    }
+    arena.end().await;
+}
+
+#[actix_web::test]
+async fn the_list_is_searched_and_paged() {
+    let folder = tempfile::tempdir().unwrap();
+    let arena = arena(folder.path(), ["One.", "Two."]).await;
+    let mut visitor = arena.visitor().await;
+    for number in 1..=22 {
+        play(&mut visitor, &format!("Question number {number}."), Some("tie")).await;
+    }
+    let browser = Browser::of(&arena, &visitor);
+    let first = browser.page("/history").await;
+    let shown = |page: &str| (1..=22).filter(|n| page.contains(&format!("number {n}."))).collect::<Vec<_>>();
+    assert_eq!(shown(&first), (3..=22).collect::<Vec<_>>());
+    assert!(first.find("number 22.") < first.find("number 3."), "the latest first");
+    let older = first.split("href=\"/history?q=&#38;before=").nth(1).unwrap().split('"').next().unwrap();
+    let second = browser.page(&format!("/history?q=&before={older}")).await;
+    assert_eq!(shown(&second), [1, 2]);
+    assert!(!second.contains("rel=\"next\""));
+    assert_eq!(shown(&browser.page("/history?q=NUMBER+1.").await), [1]);
+    assert_eq!(shown(&browser.page("/history?q=%25").await), Vec::<i32>::new(), "a sign is itself");
+    assert_eq!(browser.get("/history?before=%00&q=%00").await.status(), StatusCode::OK);
+    arena.end().await;
+}
+
+#[actix_web::test]
+async fn a_link_is_made_and_withdrawn_by_its_visitor_from_the_arenas_own_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let arena = arena(folder.path(), ["One.", "Two."]).await;
+    let mut visitor = arena.visitor().await;
+    let battle = play(&mut visitor, "Which \"one\"?", Some("b")).await;
+    let (path, share) = (format!("/battle/{battle}"), format!("/battle/{battle}/share"));
+    let (browser, other) = (Browser::of(&arena, &visitor), arena.visitor().await);
+    let other = Browser::of(&arena, &other);
+    let (own, foreign) = (token_in(&browser.page(&path).await), token_in(&other.page("/history").await));
+    let url = arena.url.as_str();
+    for (who, token, origin) in [
+        (&browser, own.as_str(), None),
+        (&browser, &own, Some("http://evil.example")),
+        (&browser, &own, Some("null")),
+        (&browser, &foreign, Some(url)),
+        (&browser, "", Some(url)),
+        (&other, &own, Some(url)),
+    ] {
+        assert_eq!(who.post(&share, token, origin).await.status(), StatusCode::FORBIDDEN, "{token} {origin:?}");
+    }
+    assert_eq!(other.post(&share, &foreign, Some(url)).await.status(), StatusCode::SEE_OTHER, "and nothing happens");
+    assert!(!browser.page(&path).await.contains("share-link"));
+
+    assert_eq!(browser.submit(&path, &share).await.status(), StatusCode::SEE_OTHER);
+    let link = link_in(&browser.page(&path).await);
+    assert_eq!(link.len(), "/shared/".len() + 32, "128 bits: {link}");
+    let stranger = Browser::stranger(&arena);
+    let shown = stranger.get(&link).await;
+    assert_eq!(shown.headers()["x-robots-tag"], "noindex, nofollow");
+    assert_eq!(shown.headers().get("set-cookie"), None);
+    let page = shown.text().await.unwrap();
+    assert!(page.contains("name=\"robots\" content=\"noindex, nofollow\""));
+    assert!(
+        page.contains("og:description\" content=\"Which &#34;one&#34;?\"") && page.contains("og:title\""),
+        "{page}"
+    );
+    assert!(names_a_model(&page) && page.contains("Who asked found B better"), "{page}");
+    assert!(
+        !page.contains("name=\"token\"") && !page.contains(battle.as_str()),
+        "nothing to change, and no id: {page}"
+    );
+
+    let withdrawn = browser.submit(&path, &format!("/battle/{battle}/unshare")).await;
+    assert_eq!(withdrawn.status(), StatusCode::SEE_OTHER);
+    assert_eq!(stranger.get(&link).await.status(), StatusCode::NOT_FOUND);
+    arena.end().await;
+}
+
+#[actix_web::test]
+async fn deleting_texts_leaves_votes_and_ratings_to_the_byte() {
+    let folder = tempfile::tempdir().unwrap();
+    let arena = arena(folder.path(), ["One secret.", "Two secret."]).await;
+    let (mut visitor, mut neighbour) = (arena.visitor().await, arena.visitor().await);
+    for outcome in ["a", "b", "tie", "both_bad", "a"] {
+        play(&mut visitor, "A secret question", Some(outcome)).await;
+        play(&mut neighbour, "A neighbour's question", Some(outcome)).await;
+    }
+    let shared = visitor.battle();
+    let browser = Browser::of(&arena, &visitor);
+    let path = format!("/battle/{shared}");
+    browser.submit(&path, &format!("{path}/share")).await;
+    let link = link_in(&browser.page(&path).await);
+    play(&mut visitor, "A secret question without a vote", None).await;
+    let exported: Value = serde_json::from_str(&browser.page("/history/export").await).unwrap();
+    assert_eq!(exported["battles"].as_array().unwrap().len(), 6);
+    assert_eq!(exported["battles"][0]["vote"], Value::Null);
+    assert_eq!(
+        (&exported["battles"][1]["vote"]["outcome"], &exported["battles"][1]["shared"]),
+        (&"a".into(), &true.into())
+    );
+    assert!(exported["battles"][1]["turns"][0]["replies"][0].as_str().unwrap().contains("secret"));
+
+    let mut changes = arena.app.leaderboard.changes();
+    changes.wait_for(|snapshot| snapshot.last_vote_seq == 10).await.unwrap();
+    let slices = ["", "?language=en", "?turns=first", "?ties=drop"];
+    let boards = async || {
+        let mut boards = Vec::new();
+        for slice in slices {
+            boards.push(browser.get(&format!("/api/v1/leaderboard{slice}")).await.text().await.unwrap());
+        }
+        boards
+    };
+    let (before, votes) = (boards().await, exported_votes(folder.path(), &[]).await);
+    assert_eq!(browser.post("/history/delete", "", Some(&arena.url)).await.status(), StatusCode::FORBIDDEN);
+    let done = browser.submit("/history", "/history/delete").await;
+    assert_eq!(
+        (done.status(), &done.headers()["location"]),
+        (StatusCode::SEE_OTHER, &"/history?deleted=6".parse().unwrap())
+    );
+    let forgotten = done.headers()["set-cookie"].to_str().unwrap();
+    assert!(forgotten.starts_with("langya_session=;") && forgotten.contains("Max-Age=0"), "{forgotten}");
+
+    assert_eq!(boards().await, before);
+    assert_eq!(exported_votes(folder.path(), &[]).await, votes, "not a byte of the log changes");
+    let with_text = exported_votes(folder.path(), &["--text"]).await;
+    assert!(
+        !with_text.contains("A secret question") && with_text.matches("\"conversation_a\":[]").count() == 5,
+        "{with_text}"
+    );
+    assert_eq!(with_text.matches("neighbour's question").count(), 10);
+    assert_eq!(Browser::stranger(&arena).get(&link).await.status(), StatusCode::NOT_FOUND);
+    let page = browser.page(&path).await;
+    assert!(page.contains("You have deleted the texts") && !page.contains("secret"), "{page}");
+    assert_eq!(visitor.vote("a").await["type"], "error", "the open battle has ended");
+
+    let data = folder.path().join("data");
+    arena.end().await;
+    let models = [Scripted::saying("One."), Scripted::saying("Two.")];
+    let models: Vec<(&str, &Scripted)> = MODELS.into_iter().zip(&models).collect();
+    let again = TestArena::start_with(&models, |settings| settings.storage.data_dir = data).await;
+    let mut changes = again.app.leaderboard.changes();
+    changes.wait_for(|snapshot| snapshot.last_vote_seq == 10).await.unwrap();
+    let browser = Browser::stranger(&again);
+    for (slice, before) in slices.iter().zip(before) {
+        let after = browser.get(&format!("/api/v1/leaderboard{slice}")).await.text().await.unwrap();
+        assert_eq!(without_time(&after), without_time(&before), "{slice}");
+    }
+    again.end().await;
+}
+
+fn without_time(board: &str) -> Value {
+    let mut board: Value = serde_json::from_str(board).unwrap();
+    board.as_object_mut().unwrap().remove("as_of");
+    board
+}
+
+async fn exported_votes(folder: &Path, more: &[&str]) -> String {
+    let run = langya_beside(folder, &[&["export", "votes", "--data-dir", "data", "--out", "-"], more].concat()).await;
+    assert_eq!(run.code, Some(0), "{run:?}");
+    run.stdout
+}
