@@ -9,6 +9,7 @@ pub mod integrity;
 pub mod judging;
 pub mod labeling;
 pub mod language;
+pub mod public_log;
 pub mod rating;
 pub mod register;
 pub mod spreadsheet;
