@@ -25,6 +25,7 @@ use crate::services::correlation::ReadSeriesError;
 use crate::services::exclusions::preview::PreviewError;
 use crate::services::labeling::LabelingError;
 use crate::services::leaderboard::vote_log::ReadLogError;
+use crate::services::public_log::PublicLogError;
 use crate::services::transfer::export::ExportError;
 use crate::services::transfer::import::ImportError;
 
@@ -150,6 +151,8 @@ impl CommandFailure for StartError {
         match self {
             Self::Store(error) => error.is_input(),
             Self::Rating(_) => true,
+            Self::PublicLog(PublicLogError::Store(error)) => error.is_input(),
+            Self::PublicLog(_) => false,
         }
     }
 }

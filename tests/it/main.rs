@@ -52,6 +52,7 @@ mod pooling;
 mod prompt_clusters;
 mod proofs;
 mod providers;
+mod public_log;
 mod rating;
 mod rating_methods;
 mod ready;

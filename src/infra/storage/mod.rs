@@ -24,6 +24,7 @@ mod outage;
 mod partitions;
 mod postgres;
 mod prompt_labels;
+mod public_log;
 mod retry;
 mod secrets;
 mod sign_ins;
@@ -64,6 +65,9 @@ pub use model_register::RegisterVersion;
 pub use models::{BreakerReport, RegisteredModel};
 pub use outage::OutageKind;
 pub use prompt_labels::{LabelSource, NewLabel, PromptRow, VoteLabel};
+pub use public_log::{
+    LogAppend, LogCheckpoint, LogSubject, LoggedVote, NewLogEntry, UnloggedChange, VotedPrompt, VotedReply,
+};
 pub use sign_ins::{InviteRow, NewInvite, NewSignIn, SignInMethod};
 pub use transfer::{Moved, TransferError, transfer};
 pub use vote_counts::StoredCounts;

@@ -28,7 +28,7 @@ enum ColumnKind {
 }
 
 /// In the order in which rows refer to each other. Leaderboards and counts are derived, and instances are gone.
-const TABLES: [&str; 20] = [
+const TABLES: [&str; 25] = [
     "models",
     "model_changes",
     "pairing_changes",
@@ -47,6 +47,11 @@ const TABLES: [&str; 20] = [
     "bench_judgements",
     "bench_scores",
     "secrets",
+    "log_entries",
+    "log_nodes",
+    "log_checkpoint",
+    "log_salts",
+    "log_voters",
     "invites",
     "sign_ins",
 ];

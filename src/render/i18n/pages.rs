@@ -43,6 +43,7 @@ pub struct PageTexts {
     pub value: ValueTexts,
     pub register: RegisterTexts,
     pub exclusions: ExclusionTexts,
+    pub public_log: PublicLogTexts,
     pub about: AboutTexts,
     pub sign_in: SignInTexts,
     pub missing: MissingTexts,
@@ -283,6 +284,7 @@ mod judges;
 mod levels;
 mod notes;
 mod pacing;
+mod public_log;
 mod register;
 mod rigging;
 mod robustness;
@@ -297,6 +299,7 @@ pub use exclusions::ExclusionTexts;
 pub use judges::JudgesTexts;
 pub use levels::LevelTexts;
 pub use pacing::{PacingInForce, PacingTexts};
+pub use public_log::PublicLogTexts;
 pub use register::RegisterTexts;
 pub use rigging::RiggingTexts;
 pub use robustness::{Answer, RobustnessTexts};

@@ -8,6 +8,7 @@ use crate::services::battle_judging::reports::BattleJudgingError;
 use crate::services::benchmark::error::BenchError;
 use crate::services::correlation::snapshot::CorrelationError;
 use crate::services::leaderboard::filtered::FilteredLeaderboardError;
+use crate::services::public_log::PublicLogError;
 use crate::services::register::RegisterError;
 use crate::services::single_flight::FlightError;
 
@@ -62,6 +63,9 @@ pub enum PageError {
     /// The register of models could not be read.
     #[error("{}", if .0.is_outage() { OUTAGE } else { "the register of models could not be read: try again" })]
     Register(#[from] RegisterError),
+    /// The public log could not be read.
+    #[error("{}", if .0.is_outage() { OUTAGE } else { "the public log could not be read: try again" })]
+    PublicLog(#[from] PublicLogError),
     /// Somebody who has not signed in.
     #[error("this arena asks people to sign in first: open /sign-in")]
     SignInRequired,
@@ -84,6 +88,7 @@ impl PageError {
             Self::Bench(error) => error.is_outage(),
             Self::BattleJudging(error) => error.is_outage(),
             Self::Register(error) => error.is_outage(),
+            Self::PublicLog(error) => error.is_outage(),
             Self::Store(error) => error.is_outage(),
             _ => false,
         }
@@ -122,6 +127,7 @@ impl ResponseError for PageError {
             | Self::Correlation(_)
             | Self::BattleJudging(_)
             | Self::Register(_)
+            | Self::PublicLog(_)
             | Self::Store(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }

@@ -9,6 +9,7 @@ mod migrations;
 mod outages;
 pub(crate) mod partitions;
 mod postgres;
+pub(crate) mod public_log;
 pub(crate) mod register;
 mod sqlite;
 pub(crate) mod verdicts;
@@ -41,6 +42,12 @@ use exclusions::{
 use fits::{
     counts_of_more_votes_stay, stored_counts_equal_a_fresh_count,
     the_log_is_read_in_pages_with_the_columns_that_are_wanted,
+};
+
+use public_log::{
+    an_entry_commits_to_what_it_does_not_show, exclusions_and_withdrawals_follow_their_votes,
+    nothing_is_signed_against_an_earlier_checkpoint, of_two_that_append_one_has_its_way,
+    votes_are_in_the_log_once_the_leaderboard_shows_them,
 };
 
 use register::{a_change_is_recorded_once_and_read_back_as_it_was, battles_are_counted_by_the_day_on_which_they_began};
@@ -597,6 +604,11 @@ on_both! {
     counts_of_more_votes_stay
     a_change_is_recorded_once_and_read_back_as_it_was
     battles_are_counted_by_the_day_on_which_they_began
+    votes_are_in_the_log_once_the_leaderboard_shows_them
+    an_entry_commits_to_what_it_does_not_show
+    exclusions_and_withdrawals_follow_their_votes
+    of_two_that_append_one_has_its_way
+    nothing_is_signed_against_an_earlier_checkpoint
     the_log_is_read_in_pages_with_the_columns_that_are_wanted
     labels_are_kept_by_who_gave_them
     the_queue_leaves_out_what_is_known

@@ -14,8 +14,10 @@ pub mod language;
 pub mod leaderboard;
 pub(crate) mod models;
 pub mod not_found;
+pub mod public_log;
 pub mod robustness_fold;
 pub(crate) mod sign_in;
+pub(crate) mod time;
 pub(crate) mod unavailable;
 pub mod value;
 
@@ -37,6 +39,7 @@ pub(crate) enum Section {
     Benchmarks,
     Correlation,
     Register,
+    PublicLog,
     About,
     None,
 }
