@@ -21,11 +21,14 @@ use crate::infra::storage::{StoreError, TransferError};
 use crate::render::report::study::StudyReportError;
 use crate::services::battle_judging::reports::BattleJudgingError;
 use crate::services::benchmark::error::BenchError;
+use crate::domain::public_log::note::InvalidKey;
+use crate::infra::log_source::SourceError;
 use crate::services::correlation::ReadSeriesError;
 use crate::services::exclusions::preview::PreviewError;
 use crate::services::labeling::LabelingError;
 use crate::services::leaderboard::vote_log::ReadLogError;
 use crate::services::public_log::PublicLogError;
+use crate::services::public_log::verification::VerifyError;
 use crate::services::transfer::export::ExportError;
 use crate::services::transfer::import::ImportError;
 
@@ -109,11 +112,11 @@ macro_rules! is_input_by_method {
     };
 }
 
-is_input!(true: BadInput, ConfigError, AddressError, FitError, InvalidConfidence, SliceError, VoteFileError, AgreementError,
+is_input!(true: BadInput, InvalidKey, ConfigError, AddressError, FitError, InvalidConfidence, SliceError, VoteFileError, AgreementError,
     AliasError, ModelTableError, BenchFileError, SuiteError, RubricError);
 is_input!(false: StudyReportError, anyhow::Error, std::io::Error, serde_json::Error, csv::Error, csv::IntoInnerError<csv::Writer<Vec<u8>>>,
     std::string::FromUtf8Error, askama::Error, tokio::task::JoinError);
-is_input_by_method!(SeriesError, ReadSeriesError, StudyError, LabelingError);
+is_input_by_method!(SourceError, SeriesError, ReadSeriesError, StudyError, LabelingError);
 
 impl CommandFailure for ImportError {
     fn is_input(&self) -> bool {
@@ -175,6 +178,12 @@ impl CommandFailure for BenchError {
             Self::Store(error) => error.is_input(),
             error => error.is_missing(),
         }
+    }
+}
+
+impl CommandFailure for VerifyError {
+    fn is_input(&self) -> bool {
+        matches!(self, Self::Source(error) if error.is_input()) || matches!(self, Self::Key(_))
     }
 }
 

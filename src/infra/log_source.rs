@@ -7,7 +7,7 @@ use std::time::Duration;
 use reqwest::{StatusCode, Url};
 
 use crate::config::ConfigError;
-use crate::llm::client::{HttpClient, http_client};
+use crate::llm::{HttpClient, http_client};
 
 /// Longest wait for a connection and for an answer.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -68,6 +68,14 @@ pub enum SourceError {
     /// No client can be made.
     #[error(transparent)]
     Client(#[from] ConfigError),
+}
+
+impl SourceError {
+    /// Whether another address or path avoids the error.
+    #[must_use]
+    pub fn is_input(&self) -> bool {
+        matches!(self, Self::Unknown(_))
+    }
 }
 
 impl LogSource {

@@ -8,6 +8,7 @@ pub mod events;
 pub mod limits;
 pub mod llm;
 pub mod log_key;
+pub mod log_source;
 pub mod metrics;
 pub mod redis;
 pub mod rng;

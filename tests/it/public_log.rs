@@ -1,13 +1,17 @@
 //! The public log over HTTP: what a visitor, a monitor and an operator see of it.
 
 use std::path::Path;
+use std::process::Command;
 
 use langya::domain::public_log::inclusion::LoggedEntry;
 use langya::domain::public_log::note::VerifierKey;
+use langya::domain::time::Timestamp;
+use langya::infra::storage::ExclusionDecision;
 use serde_json::Value;
 
 use crate::storage::public_log::sequencer;
 use crate::support::arena::TestArena;
+use crate::support::program::langya_beside;
 use crate::support::scripted::Scripted;
 use crate::support::until;
 use crate::support::visitor::{Visitor, get};
@@ -154,5 +158,79 @@ async fn a_restored_backup_is_not_signed_and_a_restart_goes_on() {
     let error = sequencer(&arena.app.store, &data).await.append().await.unwrap_err().to_string();
     assert!(error.contains("the public log shrank: the database has 2 entries, but 3 were signed before"), "{error}");
     assert_eq!(text(&arena, "/log/checkpoint").await.lines().nth(1), Some("2"), "the arena signs nothing either");
+    arena.end().await;
+}
+
+#[actix_web::test]
+async fn langya_verify_checks_an_arena_from_outside() {
+    let arena = start().await;
+    let mut visitors = [arena.visitor().await, arena.visitor().await];
+    let mut votes = Vec::new();
+    for (turn, outcome) in ["a", "b", "tie", "a", "a", "both_bad"].into_iter().enumerate() {
+        votes.push(vote(&mut visitors[turn % 2], outcome).await);
+    }
+    until_logged(&arena, 6).await;
+    let folder = tempfile::tempdir().unwrap();
+    let address = format!("{}/log", arena.url);
+    let verify = async |arguments: &[&str]| langya_beside(folder.path(), &[&["verify"], arguments].concat()).await;
+    let first = verify(&[&address]).await;
+    assert_eq!(first.code, Some(0), "{first:?}");
+    for said in ["signature: good", "6 entries lead to the root", "seen for the first time", "(6 votes)", "verified"] {
+        assert!(first.stdout.contains(said), "{said}: {}", first.stdout);
+    }
+
+    let decision = ExclusionDecision {
+        id: "d".into(),
+        rule: "admin".into(),
+        reason: "a test".into(),
+        decided_by: "ann".into(),
+        decided_at: Timestamp(7),
+    };
+    assert_eq!(arena.app.store.exclude(&decision, &[2]).await.unwrap(), 1);
+    until_logged(&arena, 7).await;
+    let receipt = folder.path().join("mine.tlog-proof");
+    std::fs::write(&receipt, text(&arena, &format!("/api/v1/log/votes/{}.tlog-proof", votes[4])).await).unwrap();
+    let again = verify(&[&address, "--receipt", "mine.tlog-proof", "--format", "json"]).await;
+    assert_eq!(again.code, Some(0), "{again:?}");
+    let again: Value = serde_json::from_str(&again.stdout).unwrap();
+    assert_eq!((&again["known_size"], &again["size"], &again["excluded"]), (&6.into(), &7.into(), &1.into()), "{again}");
+    assert_eq!((&again["receipts"], &again["leaderboard_votes"]), (&1.into(), &6.into()));
+    let key = again["key"].as_str().unwrap();
+    let alone = verify(&["mine.tlog-proof", "--key", key]).await;
+    assert!(alone.code == Some(0) && alone.stdout.contains("entry 4 of 7"), "{alone:?}");
+
+    std::fs::write(&receipt, std::fs::read_to_string(&receipt).unwrap().replace("index 4", "index 3")).unwrap();
+    let forged = verify(&["mine.tlog-proof", "--key", key]).await;
+    assert!(forged.code == Some(1) && forged.stderr.contains("not at position 3"), "{forged:?}");
+    let forged = verify(&[&address, "--receipt", "mine.tlog-proof"]).await;
+    assert!(forged.code == Some(1) && forged.stderr.contains("mine.tlog-proof"), "{forged:?}");
+    let stranger = VerifierKey::new("arena.example/log", [3; 32]).unwrap().to_string();
+    let other = verify(&[&address, "--key", &stranger]).await;
+    assert!(other.code == Some(1) && other.stderr.contains("not the one that was known"), "{other:?}");
+    for wrong in [&["nowhere"][..], &[&address, "--key", "nonsense"], &["mine.tlog-proof"]] {
+        let refused = verify(wrong).await;
+        assert_eq!(refused.code, Some(2), "{refused:?}");
+    }
+    arena.end().await;
+}
+
+#[actix_web::test]
+async fn a_reader_in_another_language_checks_the_log() {
+    if Command::new("python3").arg("--version").output().is_err() {
+        println!("skipped: a reader in another language (install python3)");
+        return;
+    }
+    let arena = start().await;
+    let mut visitor = arena.visitor().await;
+    for outcome in ["a", "b", "tie"] {
+        vote(&mut visitor, outcome).await;
+    }
+    until_logged(&arena, 3).await;
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/log_reader.py");
+    let mut reader = Command::new("python3");
+    reader.arg(script).arg(format!("{}/log", arena.url));
+    let run = tokio::task::spawn_blocking(move || reader.output().unwrap()).await.unwrap();
+    let [said, failed] = [run.stdout, run.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+    assert!(said.starts_with("good: 3 entries {\"vote\": 3}"), "{said}{failed}");
     arena.end().await;
 }

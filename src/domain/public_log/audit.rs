@@ -130,3 +130,6 @@ impl Audit {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,9 +2,10 @@
 //!
 //! The tree is that of RFC 6962 ([`hash`], [`frontier`], [`proof`]); it is published as C2SP tlog-tiles ([`tile`], [`subtree`],
 //! [`bundle`]) under a signed checkpoint ([`checkpoint`], [`note`]). [`entry`] says what an entry holds, [`commitment`] how it
-//! commits to what it does not show, [`inclusion`] is the proof that a voter keeps, and [`recount`] makes the leaderboard of the
-//! entries.
+//! commits to what it does not show, [`inclusion`] is the proof that a voter keeps, [`recount`] makes the leaderboard of the
+//! entries, and [`audit`] checks a whole log.
 
+pub mod audit;
 pub mod bundle;
 pub mod checkpoint;
 pub mod commitment;

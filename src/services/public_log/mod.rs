@@ -1,9 +1,10 @@
 //! The public log of votes: [`sequencer`] appends what the leaderboard shows and signs it, and [`reader`] reads checkpoint, tiles,
-//! entries and receipts.
+//! entries and receipts. [`verification`] checks a log from outside.
 
 pub mod reader;
 pub mod sequencer;
 mod stored_tiles;
+pub mod verification;
 mod vote_entries;
 
 use std::io;

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::domain::public_log::audit::{Audit, AuditError};
 use crate::domain::public_log::checkpoint::Checkpoint;
+use crate::domain::public_log::hash::TreeHash;
 use crate::domain::public_log::inclusion::{InclusionError, LoggedEntry};
 use crate::domain::public_log::note::{InvalidKey, NoteError, VerifierKey};
 use crate::domain::public_log::proof::TreeHead;
@@ -266,7 +267,7 @@ async fn read_log(
 fn check_receipts(receipts: &[Receipt], tile: Tile, hashes: &[u8], key: &VerifierKey) -> Result<(), VerifyError> {
     for receipt in receipts.iter().filter(|receipt| (tile.start()..tile.end()).contains(&receipt.logged.index)) {
         receipt.logged.verify(key).map_err(|error| of_receipt(receipt, error.into()))?;
-        let leaf = crate::domain::public_log::hash::TreeHash::leaf(&receipt.logged.entry);
+        let leaf = TreeHash::leaf(&receipt.logged.entry);
         let at = usize::try_from(receipt.logged.index - tile.start()).unwrap_or(usize::MAX);
         if hashes.chunks(leaf.0.len()).nth(at) != Some(&leaf.0[..]) {
             return Err(of_receipt(receipt, ReceiptError::OtherEntry(receipt.logged.index)));
