@@ -87,10 +87,7 @@ async fn log(options: &VerifyOptions) -> CommandResult<ExitCode> {
     let verified = verify(&source, &known, &receipts, leaderboard, show).await;
     bar.finish_and_clear();
     let verified = verified?;
-    logs.insert(
-        source.name(),
-        KnownLog { key: verified.key.to_string(), checkpoint: verified.checkpoint.clone() },
-    );
+    logs.insert(source.name(), KnownLog { key: verified.key.to_string(), checkpoint: verified.checkpoint.clone() });
     let kept = serde_json::to_string_pretty(&logs)? + "\n";
     OutFile::create(&options.known, Overwrite::ALWAYS)?.write(|out| out.write_all(kept.as_bytes()))?;
     print(&match options.format {
@@ -102,7 +99,9 @@ async fn log(options: &VerifyOptions) -> CommandResult<ExitCode> {
 
 fn one_receipt(options: &VerifyOptions, path: &Path) -> CommandResult<ExitCode> {
     let key = options.key.as_deref();
-    let missing = || BadInput("a receipt is checked with the log's key: give it with --key, from the page /log of the arena".into());
+    let missing = || {
+        BadInput("a receipt is checked with the log's key: give it with --key, from the page /log of the arena".into())
+    };
     let key = VerifierKey::parse(key.ok_or_else(missing)?)?;
     let receipt = receipt(path)?;
     let head = verify_receipt(&receipt, &key)?;

@@ -68,7 +68,8 @@ mod tests {
             file.write(note).unwrap();
             assert_eq!(file.read().unwrap().as_deref(), Some(note));
         }
-        let names: Vec<_> = fs::read_dir(folder.path().join("data")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        let names: Vec<_> =
+            fs::read_dir(folder.path().join("data")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         assert_eq!(names, [NAME]);
     }
 }

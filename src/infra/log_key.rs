@@ -19,7 +19,9 @@ pub struct LogKey {
 
 /// The private key or the name cannot be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the key or the name of the public log in the database cannot be used: restore the table secrets from a backup")]
+#[error(
+    "the key or the name of the public log in the database cannot be used: restore the table secrets from a backup"
+)]
 pub struct UnusableKey;
 
 impl LogKey {
@@ -67,7 +69,9 @@ mod tests {
         // The first key pair of RFC 8032, section 7.1.
         let seed = "9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60";
         let key = LogKey::new("arena.example/log", seed).unwrap();
-        assert!(format!("{key:?}").starts_with("LogKey(arena.example/log+") && !format!("{key:?}").contains(&seed[..8]));
+        assert!(
+            format!("{key:?}").starts_with("LogKey(arena.example/log+") && !format!("{key:?}").contains(&seed[..8])
+        );
         let head = TreeHead { size: 3, root: TreeHash::leaf(b"x") };
         let checkpoint = Checkpoint { origin: "arena.example/log".into(), head };
         let note = key.sign(&checkpoint);
@@ -78,7 +82,9 @@ mod tests {
 
     #[test]
     fn a_broken_secret_is_refused() {
-        for (name, seed) in [("a", ""), ("a", "00"), ("a", &"zz".repeat(32)), ("a b", &"00".repeat(32)), ("a", &"ü".repeat(32))] {
+        for (name, seed) in
+            [("a", ""), ("a", "00"), ("a", &"zz".repeat(32)), ("a b", &"00".repeat(32)), ("a", &"ü".repeat(32))]
+        {
             assert_eq!(LogKey::new(name, seed).err(), Some(UnusableKey), "{name} {seed}");
         }
     }

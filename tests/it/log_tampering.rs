@@ -118,11 +118,16 @@ impl Arena {
         let copy = folder.path().join("langya.db");
         sqlx::query("VACUUM INTO $1").bind(copy.to_str().unwrap()).execute(&here).await.unwrap();
         let there = SqlitePool::connect_with(raw(folder.path())).await.unwrap();
-        let triggers: Vec<String> =
-            sqlx::query_scalar("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetch_all(&there).await.unwrap();
+        let triggers: Vec<String> = sqlx::query_scalar("SELECT name FROM sqlite_master WHERE type = 'trigger'")
+            .fetch_all(&there)
+            .await
+            .unwrap();
         let drops: String = triggers.iter().map(|name| format!("DROP TRIGGER {name};")).collect();
         let all = format!("PRAGMA foreign_keys = OFF; {drops} {statements}");
-        sqlx::raw_sql(sqlx::AssertSqlSafe(all)).execute(&there).await.unwrap_or_else(|error| panic!("{statements}: {error}"));
+        sqlx::raw_sql(sqlx::AssertSqlSafe(all))
+            .execute(&there)
+            .await
+            .unwrap_or_else(|error| panic!("{statements}: {error}"));
         there.close().await;
         let store = Store::open(&settings(folder.path()), IfMissing::Fail).await.unwrap();
         (folder, store)
@@ -167,7 +172,8 @@ async fn check(folder: &Path, known: &Known, receipts: &[Receipt]) -> Result<u64
 /// Paths of the files below a folder.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let mut found: Vec<PathBuf> = entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect();
+    let mut found: Vec<PathBuf> =
+        entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect();
     found.sort();
     found
 }
@@ -216,7 +222,9 @@ async fn own_key(arena: &Arena) -> LogKey {
 /// Proofs of some votes, as voters keep them.
 async fn receipts(arena: &Arena) -> Vec<Receipt> {
     let mut receipts = Vec::new();
-    for vote in arena.store.votes_after(0, Timestamp(i64::MIN), Timestamp(i64::MAX), 1_000).await.unwrap().iter().step_by(40) {
+    for vote in
+        arena.store.votes_after(0, Timestamp(i64::MIN), Timestamp(i64::MAX), 1_000).await.unwrap().iter().step_by(40)
+    {
         let receipt = log_of(&arena.store).await.receipt(&vote.id).await.unwrap().unwrap();
         let VoteReceipt::Logged(found) = receipt else { panic!("{receipt:?}") };
         receipts.push(read_receipt(&vote.id, &found.logged.to_text()).unwrap());
@@ -238,9 +246,14 @@ async fn an_untouched_log_is_verified_however_it_grew() {
         }
         arena.append().await;
         publish(&arena.store, folder.path()).await;
-        let votes = check(folder.path(), &known, &receipts(&arena).await).await.unwrap_or_else(|error| panic!("false alarm: {error}"));
+        let votes = check(folder.path(), &known, &receipts(&arena).await)
+            .await
+            .unwrap_or_else(|error| panic!("false alarm: {error}"));
         assert_eq!(votes, u64::try_from(arena.store.last_vote_seq().await.unwrap()).unwrap());
-        known = Known { checkpoint: Some(fs::read_to_string(folder.path().join("checkpoint")).unwrap()), ..arena.known.clone() };
+        known = Known {
+            checkpoint: Some(fs::read_to_string(folder.path().join("checkpoint")).unwrap()),
+            ..arena.known.clone()
+        };
     }
 }
 
@@ -259,7 +272,11 @@ async fn every_changed_byte_of_a_published_log_is_found() {
             let mut bytes = whole.clone();
             let at = rng.random_range(0..bytes.len());
             // A digit for a digit, so that the leaderboard stays readable where it can.
-            bytes[at] ^= if path.ends_with("leaderboard.json") && bytes[at].is_ascii_digit() { 1 } else { 1 << rng.random_range(0..8) };
+            bytes[at] ^= if path.ends_with("leaderboard.json") && bytes[at].is_ascii_digit() {
+                1
+            } else {
+                1 << rng.random_range(0..8)
+            };
             fs::write(path, &bytes).unwrap();
             let is_same = path.ends_with("leaderboard.json") && says_the_same(&whole, &bytes);
             let result = check(folder.path(), &arena.known, &[]).await;
@@ -305,7 +322,12 @@ async fn an_operator_who_signs_another_history_is_found() {
             let error = check(folder.path(), &arena.known, &[]).await.expect_err("another history passed");
             let expected = match way {
                 2 => matches!(error, VerifyError::Audit(AuditError::Shrank { known: 153, .. })),
-                6 => matches!(error, VerifyError::Audit(AuditError::Entry(_)) | VerifyError::Recount(_) | VerifyError::OtherLeaderboard(_)),
+                6 => matches!(
+                    error,
+                    VerifyError::Audit(AuditError::Entry(_))
+                        | VerifyError::Recount(_)
+                        | VerifyError::OtherLeaderboard(_)
+                ),
                 _ => matches!(error, VerifyError::Audit(AuditError::Rewritten(153) | AuditError::Entry(_))),
             };
             assert!(expected, "way {way}: {error}");
@@ -316,7 +338,9 @@ async fn an_operator_who_signs_another_history_is_found() {
     let folder = tempfile::tempdir().unwrap();
     publish(&arena.store, folder.path()).await;
     let kept = usize::try_from(receipts[2].logged.index).unwrap();
-    rewrite(folder.path(), &key, |entries| entries[kept] = replaced(&entries[kept], "\"language\":\"", "\"language\":\"x"));
+    rewrite(folder.path(), &key, |entries| {
+        entries[kept] = replaced(&entries[kept], "\"language\":\"", "\"language\":\"x")
+    });
     let stranger = Known { checkpoint: None, ..arena.known.clone() };
     check(folder.path(), &stranger, &[]).await.unwrap();
     let error = check(folder.path(), &stranger, &receipts).await.unwrap_err();
@@ -324,10 +348,13 @@ async fn an_operator_who_signs_another_history_is_found() {
     // Another key.
     publish(&arena.store, folder.path()).await;
     let other = LogKey::new(key.verifier().name(), &"07".repeat(32)).unwrap();
-    fs::write(folder.path().join("checkpoint"), other.sign(&Checkpoint {
-        origin: key.verifier().name().into(),
-        head: arena.store.log_checkpoint().await.unwrap().unwrap().head,
-    }))
+    fs::write(
+        folder.path().join("checkpoint"),
+        other.sign(&Checkpoint {
+            origin: key.verifier().name().into(),
+            head: arena.store.log_checkpoint().await.unwrap().unwrap().head,
+        }),
+    )
     .unwrap();
     assert!(matches!(check(folder.path(), &arena.known, &[]).await.unwrap_err(), VerifyError::Note(_)));
     let renamed = Known { key: Some(VerifierKey::new("other/log", [3; 32]).unwrap()), ..arena.known.clone() };
@@ -350,7 +377,9 @@ async fn changed_rows_of_the_database_are_found() {
         let vote = rng.random_range(30..190);
         let place = rng.random_range(1..60);
         for statement in [
-            format!("UPDATE log_entries SET body = SUBSTR(body, 1, {place}) || '~' || SUBSTR(body, {place} + 2) WHERE position = {position}"),
+            format!(
+                "UPDATE log_entries SET body = SUBSTR(body, 1, {place}) || '~' || SUBSTR(body, {place} + 2) WHERE position = {position}"
+            ),
             format!("UPDATE log_entries SET body = body || ' ' WHERE position = {position}"),
             format!("DELETE FROM log_entries WHERE position = {position}"),
             format!(
@@ -368,9 +397,11 @@ async fn changed_rows_of_the_database_are_found() {
             // Here the log is untouched, and the leaderboard follows from other votes.
             format!("UPDATE votes SET outcome = CASE outcome WHEN 'a' THEN 'b' ELSE 'a' END WHERE seq = {vote}"),
             format!("UPDATE votes SET outcome = 'both_bad' WHERE seq = {vote}"),
-            format!("UPDATE votes SET model_a = model_b, model_b = model_a WHERE seq = {vote} AND outcome <> 'tie'; \
+            format!(
+                "UPDATE votes SET model_a = model_b, model_b = model_a WHERE seq = {vote} AND outcome <> 'tie'; \
                      UPDATE votes SET outcome = 'a' WHERE seq = {vote} + 1 AND outcome = 'tie'; \
-                     UPDATE votes SET outcome = 'tie' WHERE seq = {vote} + 1 AND outcome <> 'tie' AND outcome <> 'a'"),
+                     UPDATE votes SET outcome = 'tie' WHERE seq = {vote} + 1 AND outcome <> 'tie' AND outcome <> 'a'"
+            ),
             format!("UPDATE votes SET visitor = 'somebody else' WHERE seq = {vote}"),
             format!("DELETE FROM votes WHERE seq = {vote}"),
             format!("UPDATE votes SET seq = 100000 WHERE seq = {vote}"),

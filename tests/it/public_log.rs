@@ -97,10 +97,10 @@ async fn checkpoint_and_tiles_are_served_as_other_tools_expect_them() {
     }
     until_logged(&arena, 3).await;
     let head = get(&format!("{}/log/checkpoint", arena.url)).await;
-    assert_eq!((head.headers()["content-type"].to_str().unwrap(), head.headers()["cache-control"].to_str().unwrap()), (
-        "text/plain; charset=utf-8",
-        "no-cache"
-    ));
+    assert_eq!(
+        (head.headers()["content-type"].to_str().unwrap(), head.headers()["cache-control"].to_str().unwrap()),
+        ("text/plain; charset=utf-8", "no-cache")
+    );
     for (path, bytes) in [("tile/0/000.p/3", Some(96)), ("tile/0/000.p/2", Some(64)), ("tile/entries/000.p/1", None)] {
         let tile = get(&format!("{}/log/{path}", arena.url)).await;
         assert_eq!(tile.status(), 200, "{path}");
@@ -110,7 +110,15 @@ async fn checkpoint_and_tiles_are_served_as_other_tools_expect_them() {
         let found = tile.bytes().await.unwrap().len();
         assert!(bytes.is_none_or(|bytes| bytes == found), "{path}: {found}");
     }
-    for path in ["tile/0/000.p/4", "tile/0/000", "tile/1/000.p/1", "tile/entries/001.p/1", "tile/0/0", "tile/x/000", "tile/0/%00"] {
+    for path in [
+        "tile/0/000.p/4",
+        "tile/0/000",
+        "tile/1/000.p/1",
+        "tile/entries/001.p/1",
+        "tile/0/0",
+        "tile/x/000",
+        "tile/0/%00",
+    ] {
         assert_eq!(get(&format!("{}/log/{path}", arena.url)).await.status(), 404, "{path}");
     }
     assert_eq!(get(&format!("{}/api/v1/log/votes/%00", arena.url)).await.status(), 404);
@@ -193,7 +201,11 @@ async fn langya_verify_checks_an_arena_from_outside() {
     let again = verify(&[&address, "--receipt", "mine.tlog-proof", "--format", "json"]).await;
     assert_eq!(again.code, Some(0), "{again:?}");
     let again: Value = serde_json::from_str(&again.stdout).unwrap();
-    assert_eq!((&again["known_size"], &again["size"], &again["excluded"]), (&6.into(), &7.into(), &1.into()), "{again}");
+    assert_eq!(
+        (&again["known_size"], &again["size"], &again["excluded"]),
+        (&6.into(), &7.into(), &1.into()),
+        "{again}"
+    );
     assert_eq!((&again["receipts"], &again["leaderboard_votes"]), (&1.into(), &6.into()));
     let key = again["key"].as_str().unwrap();
     let alone = verify(&["mine.tlog-proof", "--key", key]).await;

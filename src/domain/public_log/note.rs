@@ -137,8 +137,10 @@ mod tests {
     fn every_changed_character_of_a_note_is_found() {
         let key = VerifierKey::parse(PETER).unwrap();
         for at in (0..NOTE.len()).filter(|at| NOTE.is_char_boundary(*at)) {
-            let changed: String =
-                NOTE.char_indices().map(|(place, c)| if place == at { if c == 'x' { 'y' } else { 'x' } } else { c }).collect();
+            let changed: String = NOTE
+                .char_indices()
+                .map(|(place, c)| if place == at { if c == 'x' { 'y' } else { 'x' } } else { c })
+                .collect();
             assert!(key.verify(&changed).is_err(), "character {at}");
         }
         assert_eq!(key.verify("no note"), Err(NoteError::Malformed));
@@ -148,7 +150,8 @@ mod tests {
 
     #[test]
     fn a_key_has_one_spelling() {
-        for text in ["", "a+b", "PeterNeumann+c74f20a4+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW", "x+c74f20a3+AR=="] {
+        for text in ["", "a+b", "PeterNeumann+c74f20a4+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW", "x+c74f20a3+AR=="]
+        {
             assert_eq!(VerifierKey::parse(text), Err(InvalidKey), "{text}");
         }
         for name in ["", "a b", "a+b", "a\nb"] {

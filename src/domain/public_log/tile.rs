@@ -148,7 +148,8 @@ pub fn encode_hashes(hashes: &[TreeHash]) -> Vec<u8> {
 #[must_use]
 pub fn decode_hashes(bytes: &[u8], tile: Tile) -> Option<Vec<TreeHash>> {
     let (hashes, rest) = bytes.as_chunks::<HASH_BYTES>();
-    (rest.is_empty() && hashes.len() as u64 == tile.width()).then(|| hashes.iter().map(|hash| TreeHash(*hash)).collect())
+    (rest.is_empty() && hashes.len() as u64 == tile.width())
+        .then(|| hashes.iter().map(|hash| TreeHash(*hash)).collect())
 }
 
 #[cfg(test)]
@@ -181,9 +182,24 @@ mod tests {
             assert_eq!(TileKind::parse(path), Some(kind));
         }
         for path in [
-            "tile/0/0", "tile/0/1000", "tile/00/000", "tile/0/x000/001", "tile/0/001/x234", "tile/0/000.p/0", "tile/0/000.p/256",
-            "tile/0/000.p/01", "tile/8/000", "tile/-1/000", "tile/0/+12", "tile/0/", "tile/entries", "tile/entries/000.p/", "0/000",
-            "tile/0/x999/x999/x999/x999/x999/x999/x999/999", "tile/0/x018/x446/x744/x073/x709/x551/615", "tile/0/x01/000",
+            "tile/0/0",
+            "tile/0/1000",
+            "tile/00/000",
+            "tile/0/x000/001",
+            "tile/0/001/x234",
+            "tile/0/000.p/0",
+            "tile/0/000.p/256",
+            "tile/0/000.p/01",
+            "tile/8/000",
+            "tile/-1/000",
+            "tile/0/+12",
+            "tile/0/",
+            "tile/entries",
+            "tile/entries/000.p/",
+            "0/000",
+            "tile/0/x999/x999/x999/x999/x999/x999/x999/999",
+            "tile/0/x018/x446/x744/x073/x709/x551/615",
+            "tile/0/x01/000",
         ] {
             assert_eq!(TileKind::parse(path), None, "{path}");
         }

@@ -261,7 +261,10 @@ impl Store {
             (bulk.entries, json((first..).zip(&append.entries).map(|(position, entry)| EntryJson { position, entry }))),
             (bulk.nodes, json(append.filled.iter().map(node))),
             (bulk.salts, json(salts(first, &append.entries))),
-            (bulk.voters, json(append.voters.iter().map(|(visitor, tag)| VoterJson { visitor: visitor.as_str(), tag }))),
+            (
+                bulk.voters,
+                json(append.voters.iter().map(|(visitor, tag)| VoterJson { visitor: visitor.as_str(), tag })),
+            ),
         ];
         let after = &append.after;
         on_writer!(self, |connection| {
@@ -293,7 +296,11 @@ impl Store {
     pub async fn log_bodies(&self, positions: std::ops::Range<u64>) -> Result<Vec<String>, StoreError> {
         let _time = store_time("log_bodies");
         on_reader!(self, |pool| {
-            sqlx::query_scalar(SELECT_BODIES).bind(signed(positions.start)).bind(signed(positions.end)).fetch_all(pool).await
+            sqlx::query_scalar(SELECT_BODIES)
+                .bind(signed(positions.start))
+                .bind(signed(positions.end))
+                .fetch_all(pool)
+                .await
         })
     }
 
@@ -413,7 +420,8 @@ fn node(filled: &TileHash) -> NodeJson {
 }
 
 fn salts(first: u64, entries: &[NewLogEntry]) -> impl Iterator<Item = SaltJson<'_>> {
-    let salted = (first..).zip(entries).map(|(position, entry)| Some(SaltJson { position, salt: entry.salt.as_deref()? }));
+    let salted =
+        (first..).zip(entries).map(|(position, entry)| Some(SaltJson { position, salt: entry.salt.as_deref()? }));
     salted.flatten()
 }
 

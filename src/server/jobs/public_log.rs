@@ -26,7 +26,8 @@ pub async fn keep_public_log(mut sequencer: Sequencer, mut lead: watch::Receiver
         boards.mark_unchanged();
         let leads = *lead.borrow_and_update();
         let step = if leads { sequencer.append().await } else { sequencer.follow().await.map(|()| 0) };
-        let (waits, more) = (started.elapsed().saturating_mul(4), matches!(&step, Ok(entries) if *entries >= PAGE as usize));
+        let (waits, more) =
+            (started.elapsed().saturating_mul(4), matches!(&step, Ok(entries) if *entries >= PAGE as usize));
         failures.report(step);
         let next = async {
             sleep(if more { waits } else { waits.max(PAUSE) }).await;

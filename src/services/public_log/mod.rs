@@ -57,7 +57,9 @@ pub enum PublicLogError {
     )]
     Rewritten(u64),
     /// The file holds the checkpoint of another log.
-    #[error("{0} holds a checkpoint that this database's key did not sign: remove the file if the arena was set up anew")]
+    #[error(
+        "{0} holds a checkpoint that this database's key did not sign: remove the file if the arena was set up anew"
+    )]
     Foreign(PathBuf),
     /// Rows are missing.
     #[error("the public log in the database is incomplete: {0}. Restore the database from a backup")]

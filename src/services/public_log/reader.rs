@@ -75,12 +75,8 @@ impl PublicLog {
         };
         let size = latest.head.size;
         let hashes = hashes_of_ranges(&self.store, &inclusion_ranges(logged.position, size), size).await?;
-        let entry = LoggedEntry {
-            entry: logged.body.into_bytes(),
-            index: logged.position,
-            hashes,
-            checkpoint: latest.note,
-        };
+        let entry =
+            LoggedEntry { entry: logged.body.into_bytes(), index: logged.position, hashes, checkpoint: latest.note };
         Ok(Some(VoteReceipt::Logged(Box::new(LoggedVoteReceipt { logged: entry, salt: logged.salt }))))
     }
 }

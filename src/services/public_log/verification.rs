@@ -169,7 +169,9 @@ pub async fn verify(
         tries += 1;
         // The leaderboard first: the log follows it.
         let board = match leaderboard {
-            Leaderboard::Published => Some(read_json("the leaderboard", source.beside("api/v1/leaderboard", "leaderboard.json").await?)?),
+            Leaderboard::Published => {
+                Some(read_json("the leaderboard", source.beside("api/v1/leaderboard", "leaderboard.json").await?)?)
+            }
             Leaderboard::Skipped => None,
         };
         let read = read_log(source, &key, known_head, receipts, &progress).await?;
@@ -181,7 +183,9 @@ pub async fn verify(
         match compare(&read.recount, &board, &rules) {
             Ok(votes) => break (read, Some(votes)),
             // Votes or exclusions came in between the two.
-            Err(VerifyError::OtherLeaderboard(_) | VerifyError::Recount(RecountError::TooFew(_))) if tries < TRIES && is_live(source) => {
+            Err(VerifyError::OtherLeaderboard(_) | VerifyError::Recount(RecountError::TooFew(_)))
+                if tries < TRIES && is_live(source) =>
+            {
                 tokio::time::sleep(WAIT).await;
             }
             Err(error) => return Err(error),

@@ -85,7 +85,8 @@ async fn tags_of(
     rng: &SharedRng,
     votes: &[VoteRow],
 ) -> Result<(HashMap<String, String>, Vec<(VisitorId, String)>), PublicLogError> {
-    let visitors: BTreeSet<&str> = votes.iter().filter_map(|vote| vote.visitor.as_ref()).map(VisitorId::as_str).collect();
+    let visitors: BTreeSet<&str> =
+        votes.iter().filter_map(|vote| vote.visitor.as_ref()).map(VisitorId::as_str).collect();
     let asked: Vec<&str> = visitors.iter().copied().collect();
     let mut tags: HashMap<String, String> = store.log_voters(&asked).await?.into_iter().collect();
     let mut new = Vec::new();

@@ -5,7 +5,9 @@ use std::time::Duration;
 use langya::infra::config::StorageSettings;
 use langya::infra::storage::{DataLock, IfMissing, JobLock, Store, StoreError};
 
-use super::{FORBIDDEN, FORBIDDEN_OF_BENCHMARKS, FORBIDDEN_OF_VERDICTS, bench, public_log, ready, register, verdicts, vote};
+use super::{
+    FORBIDDEN, FORBIDDEN_OF_BENCHMARKS, FORBIDDEN_OF_VERDICTS, bench, public_log, ready, register, verdicts, vote,
+};
 use crate::support::postgres::TestDatabase;
 
 #[actix_web::test]

@@ -178,7 +178,8 @@ pub(super) async fn exclusions_and_withdrawals_follow_their_votes(store: &Store)
 fn summary(entry: &Value, first: i64) -> String {
     let (kind, entry) = entry.as_object().unwrap().iter().next().unwrap();
     let vote = entry["seq"].as_i64().unwrap() - first + 1;
-    let with: Vec<&str> = entry["excluded"].as_array().into_iter().flatten().filter_map(|row| row["rule"].as_str()).collect();
+    let with: Vec<&str> =
+        entry["excluded"].as_array().into_iter().flatten().filter_map(|row| row["rule"].as_str()).collect();
     let rule = entry["rule"].as_str().map_or(with.concat(), str::to_owned);
     format!("{kind} {vote} {rule}").trim_end().to_owned()
 }
@@ -203,7 +204,8 @@ pub(super) async fn of_two_that_append_one_has_its_way(store: &Store) {
     for (before, after) in heads.iter().zip(&heads[1..]) {
         assert_eq!(after.size, before.size + 50);
     }
-    let leaves: Vec<TreeHash> = store.log_bodies(0..300).await.unwrap().iter().map(|body| TreeHash::leaf(body.as_bytes())).collect();
+    let leaves: Vec<TreeHash> =
+        store.log_bodies(0..300).await.unwrap().iter().map(|body| TreeHash::leaf(body.as_bytes())).collect();
     let tile = |number| TileKind::Hashes(Tile::at(0, number, 300).unwrap());
     let (first, second) = (log.tile(tile(0)).await.unwrap().unwrap(), log.tile(tile(1)).await.unwrap().unwrap());
     let bytes: Vec<u8> = leaves.iter().flat_map(|leaf| leaf.0).collect();

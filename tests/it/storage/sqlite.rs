@@ -9,7 +9,9 @@ use langya::infra::storage::{DataLock, IfMissing, InsertedVote, Store, StoreErro
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePool};
 use tempfile::TempDir;
 
-use super::{FORBIDDEN, FORBIDDEN_OF_BENCHMARKS, FORBIDDEN_OF_VERDICTS, bench, public_log, ready, register, verdicts, vote};
+use super::{
+    FORBIDDEN, FORBIDDEN_OF_BENCHMARKS, FORBIDDEN_OF_VERDICTS, bench, public_log, ready, register, verdicts, vote,
+};
 
 fn settings(folder: &Path) -> StorageSettings {
     StorageSettings { data_dir: folder.to_owned(), ..StorageSettings::default() }

@@ -16,11 +16,17 @@ fn entry(n: u64) -> String {
     format!(
         r#"{{"vote":{{"seq":{n},"time":{},"model_a":"model-{a}","model_b":"model-{b}","winner":"{winner}","turn":1,"#,
         1_700_000_000_000 + n
-    ) + &format!(r#""language":"en","pairing_policy":"weighted","pair_probability":0.00526,"voter":"{voter:016x}","commitment":"{n:064x}"}}}}"#)
+    ) + &format!(
+        r#""language":"en","pairing_policy":"weighted","pair_probability":0.00526,"voter":"{voter:016x}","commitment":"{n:064x}"}}}}"#
+    )
 }
 
 /// Feeds a log of so many entries to an audit, tile by tile; `change` may change what is served.
-fn audit(size: u64, known: Option<TreeHead>, change: impl Fn(Tile, &mut Vec<u8>, &mut Vec<u8>)) -> Result<Recount, AuditError> {
+fn audit(
+    size: u64,
+    known: Option<TreeHead>,
+    change: impl Fn(Tile, &mut Vec<u8>, &mut Vec<u8>),
+) -> Result<Recount, AuditError> {
     let (head, levels) = tree(size);
     let mut audit = Audit::new(head, known)?;
     for tile in Tile::all(size) {
@@ -110,16 +116,31 @@ fn a_large_log_is_verified_and_refitted() {
     for tile in Tile::all(size) {
         let range = usize::try_from(tile.start()).unwrap()..usize::try_from(tile.end()).unwrap();
         let hashes = encode_hashes(&levels[usize::from(tile.level())][range]);
-        let entries: Vec<String> = if tile.level() == 0 { (tile.start()..tile.end()).map(entry).collect() } else { Vec::new() };
+        let entries: Vec<String> =
+            if tile.level() == 0 { (tile.start()..tile.end()).map(entry).collect() } else { Vec::new() };
         let bundle = encode_entries(entries.iter().map(String::as_bytes)).unwrap();
         let started = Instant::now();
-        if tile.level() == 0 { audit.add(tile, &bundle, &hashes).unwrap() } else { audit.check(tile, &hashes).unwrap() }
+        if tile.level() == 0 {
+            audit.add(tile, &bundle, &hashes).unwrap()
+        } else {
+            audit.check(tile, &hashes).unwrap()
+        }
         took += started.elapsed();
     }
     let started = Instant::now();
     let recount = audit.finish().unwrap();
-    let rules = RatingRules { confidence: 0.95, interval: IntervalMethod::Auto, min_votes: 30, equal_within: 10.0, tuned_battles: 100 };
+    let rules = RatingRules {
+        confidence: 0.95,
+        interval: IntervalMethod::Auto,
+        min_votes: 30,
+        equal_within: 10.0,
+        tuned_battles: 100,
+    };
     let board = recount.leaderboard(recount.votes(), &rules.options().unwrap()).unwrap();
     assert_eq!((board.votes.rated, board.models.len()), (size, 20));
-    println!("{size} entries of {} tiles: checked in {took:.1?}, fitted in {:.1?}", size.div_ceil(TILE_WIDTH), started.elapsed());
+    println!(
+        "{size} entries of {} tiles: checked in {took:.1?}, fitted in {:.1?}",
+        size.div_ceil(TILE_WIDTH),
+        started.elapsed()
+    );
 }

@@ -9,7 +9,8 @@ use crate::public_log::subtree::{TileSet, complete_parts};
 use crate::public_log::tile::{TILE_WIDTH, Tile};
 
 /// The eight leaves of Certificate Transparency's reference test, and the roots of the trees of the first n of them.
-const LEAVES: [&str; 8] = ["", "00", "10", "2021", "3031", "40414243", "5051525354555657", "606162636465666768696a6b6c6d6e6f"];
+const LEAVES: [&str; 8] =
+    ["", "00", "10", "2021", "3031", "40414243", "5051525354555657", "606162636465666768696a6b6c6d6e6f"];
 const ROOTS: [&str; 8] = [
     "6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d",
     "fac54203e7cc696cf0dfcb42c92a1d9dbaf70ad9e621f4bd8d98662f00e3c125",
@@ -214,7 +215,10 @@ fn a_right_edge_out_of_tiles_continues_the_tree() {
         let parts = complete_parts(size);
         let mut frontier = Frontier::new(size, tree.hashes(&parts, size)).unwrap();
         assert_eq!(frontier, tree.frontier);
-        assert_eq!(Frontier::new(size + 1, tree.hashes(&parts, size)).is_none(), parts.len() != complete_parts(size + 1).len());
+        assert_eq!(
+            Frontier::new(size + 1, tree.hashes(&parts, size)).is_none(),
+            parts.len() != complete_parts(size + 1).len()
+        );
         (size..size + 300).for_each(|index| frontier.append(leaf(index), |_| {}));
         assert_eq!(frontier.root(), longer.frontier.root(), "{size}");
         assert_eq!(frontier.size() % TILE_WIDTH, (size + 300) % TILE_WIDTH);

@@ -50,7 +50,8 @@ fn board(entries: &[String]) -> Leaderboard {
 fn a_withdrawn_exclusion_leaves_the_leaderboard_as_it_was() {
     let all = board(&votes());
     assert_eq!((all.votes.read, all.votes.rated, all.interval), (60, 60, IntervalMethod::Jackknife));
-    let out = board(&[votes(), vec![excluded(8, "admin"), excluded(8, "rate_limited"), excluded(10, "admin")]].concat());
+    let out =
+        board(&[votes(), vec![excluded(8, "admin"), excluded(8, "rate_limited"), excluded(10, "admin")]].concat());
     assert_eq!(out.votes.excluded, [("admin".to_owned(), 2)].into());
     assert_ne!(out.models, all.models);
     let one = [votes(), vec![excluded(8, "admin"), excluded(8, "rate_limited"), withdrawn(8, "admin")]].concat();
@@ -71,7 +72,10 @@ fn a_difference_in_the_last_bit_is_found() {
     published["votes"]["rated"] = 61.into();
     let found = differences(&published, &board);
     assert_eq!(found.len(), 2, "{found:?}");
-    assert!(found[0].starts_with("/models/0/rating: published ") && found[1].starts_with("/votes/rated: "), "{found:?}");
+    assert!(
+        found[0].starts_with("/models/0/rating: published ") && found[1].starts_with("/votes/rated: "),
+        "{found:?}"
+    );
     published["models"].as_array_mut().unwrap().pop();
     assert!(differences(&published, &board).iter().any(|found| found.starts_with("/models: ")));
 }
