@@ -7,6 +7,7 @@ use futures_util::future::BoxFuture;
 use tokio::sync::watch;
 
 use crate::domain::rating::FitError;
+use crate::infra::checkpoint_file::CheckpointFile;
 use crate::infra::clock::Clock;
 use crate::infra::config::{CurrentSettings, Settings};
 use crate::infra::events::{BusState, EventBus};
@@ -21,6 +22,7 @@ use crate::server::jobs::battle_judging::judge_battles;
 use crate::server::jobs::correlations::keep_correlations;
 use crate::server::jobs::health::keep_health;
 use crate::server::jobs::heartbeat::send_heartbeats;
+use crate::server::jobs::public_log::keep_public_log;
 use crate::server::jobs::register::keep_register;
 use crate::server::jobs::robustness::{Reports, keep_robustness};
 use crate::server::state::AppState;
@@ -48,6 +50,8 @@ use crate::services::leaderboard::rated_votes::RatedVotes;
 use crate::services::leaderboard::refit::{LatestLeaderboard, Refitter, leaderboard_options};
 use crate::services::leaderboard::value::ValueReports;
 use crate::services::leaderboard::vote_tally::VoteTally;
+use crate::services::public_log::sequencer::{Sequencer, SequencerParts};
+use crate::services::public_log::{PublicLog, PublicLogError};
 use crate::services::register::ModelRegister;
 use crate::services::register::recording::Recorder;
 
@@ -76,6 +80,9 @@ pub enum StartError {
     /// The rating settings cannot be used.
     #[error(transparent)]
     Rating(#[from] FitError),
+    /// The key of the public log cannot be read.
+    #[error(transparent)]
+    PublicLog(#[from] PublicLogError),
 }
 
 /// Where another process may serve the same database, battles may be under way there.
@@ -150,6 +157,12 @@ impl Foundation {
         }
     }
 
+    async fn public_log(&self) -> Result<PublicLog, StartError> {
+        let settings = self.settings.now();
+        let (store, clock) = (self.store.clone(), self.clock.as_ref());
+        Ok(PublicLog::open(store, &self.rng, clock, &settings.server.public_url).await?)
+    }
+
     fn filtered(&self) -> FilteredLeaderboards {
         FilteredLeaderboards::new(self.store.clone(), self.settings.clone(), self.tasks.clone())
     }
@@ -205,6 +218,7 @@ impl AppState {
             correlation: Arc::new(base.correlation()),
             battle_judging: Arc::new(BattleJudgingReports::new(base.store.clone(), base.tasks.clone())),
             register: Arc::new(ModelRegister::new(base.store.clone())),
+            public_log: base.public_log().await?,
             access: Arc::new(base.access(&limits)),
             proofs: Arc::new(base.proofs(&limits)),
             settings: base.settings,
@@ -261,6 +275,16 @@ impl AppState {
         }
     }
 
+    fn sequencer(&self) -> Sequencer {
+        Sequencer::new(SequencerParts {
+            log: self.public_log.clone(),
+            leaderboard: Arc::clone(&self.leaderboard),
+            clock: self.clock.clone(),
+            rng: Arc::clone(&self.rng),
+            file: CheckpointFile::in_folder(&self.settings.now().storage.data_dir),
+        })
+    }
+
     fn auto_judge(&self) -> AutoJudge {
         AutoJudge::new(AutoJudgeParts {
             store: self.store.clone(),
@@ -280,7 +304,7 @@ struct Job {
     run: fn(&AppState, &watch::Sender<bool>) -> BoxFuture<'static, ()>,
 }
 
-const JOBS: [Job; 13] = [
+const JOBS: [Job; 14] = [
     Job {
         name: "keep_lead",
         need: Need::Nothing,
@@ -379,6 +403,13 @@ const JOBS: [Job; 13] = [
         need: Need::Nothing,
         run: |app, leader_election| {
             keep_register(app.recorder(), leader_election.subscribe(), app.tasks.shutdown()).boxed()
+        },
+    },
+    Job {
+        name: "keep_public_log",
+        need: Need::Nothing,
+        run: |app, leader_election| {
+            keep_public_log(app.sequencer(), leader_election.subscribe(), app.tasks.shutdown()).boxed()
         },
     },
     Job {

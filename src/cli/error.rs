@@ -9,6 +9,7 @@ use crate::domain::campaign::items::ItemError;
 use crate::domain::correlation::study::StudyError;
 use crate::domain::correlation::{AliasError, SeriesError};
 use crate::domain::judging::rubric::RubricError;
+use crate::domain::public_log::note::InvalidKey;
 use crate::domain::rating::FitError;
 use crate::domain::rating::slice::SliceError;
 use crate::domain::stats::confidence::InvalidConfidence;
@@ -18,6 +19,7 @@ use crate::formats::model_table::ModelTableError;
 use crate::formats::records::BenchFileError;
 use crate::formats::votes::VoteFileError;
 use crate::infra::config::ConfigError;
+use crate::infra::log_source::SourceError;
 use crate::infra::redis::AddressError;
 use crate::infra::storage::{StoreError, TransferError};
 use crate::render::report::study::StudyReportError;
@@ -29,6 +31,8 @@ use crate::services::correlation::ReadSeriesError;
 use crate::services::exclusions::preview::PreviewError;
 use crate::services::labeling::LabelingError;
 use crate::services::leaderboard::vote_log::ReadLogError;
+use crate::services::public_log::PublicLogError;
+use crate::services::public_log::verification::VerifyError;
 use crate::services::transfer::export::ExportError;
 use crate::services::transfer::import::ImportError;
 
@@ -112,11 +116,11 @@ macro_rules! is_input_by_method {
     };
 }
 
-is_input!(true: BadInput, ConfigError, AddressError, FitError, InvalidConfidence, SliceError, VoteFileError, AgreementError,
+is_input!(true: BadInput, InvalidKey, ConfigError, AddressError, FitError, InvalidConfidence, SliceError, VoteFileError, AgreementError,
     AliasError, ModelTableError, BenchFileError, SuiteError, RubricError, CampaignFileError, ItemError);
 is_input!(false: StudyReportError, anyhow::Error, std::io::Error, serde_json::Error, csv::Error, csv::IntoInnerError<csv::Writer<Vec<u8>>>,
     std::string::FromUtf8Error, askama::Error, tokio::task::JoinError);
-is_input_by_method!(SeriesError, ReadSeriesError, StudyError, LabelingError);
+is_input_by_method!(SourceError, SeriesError, ReadSeriesError, StudyError, LabelingError);
 
 impl CommandFailure for CreateCampaignError {
     fn is_input(&self) -> bool {
@@ -173,6 +177,8 @@ impl CommandFailure for StartError {
         match self {
             Self::Store(error) => error.is_input(),
             Self::Rating(_) => true,
+            Self::PublicLog(PublicLogError::Store(error)) => error.is_input(),
+            Self::PublicLog(_) => false,
         }
     }
 }
@@ -195,6 +201,12 @@ impl CommandFailure for BenchError {
             Self::Store(error) => error.is_input(),
             error => error.is_missing(),
         }
+    }
+}
+
+impl CommandFailure for VerifyError {
+    fn is_input(&self) -> bool {
+        matches!(self, Self::Source(error) if error.is_input()) || matches!(self, Self::Key(_))
     }
 }
 

@@ -26,6 +26,7 @@ pub mod simulate;
 mod slice_flags;
 mod terminal_text;
 mod times;
+pub mod verify;
 pub mod vote_files;
 pub mod votes;
 
@@ -76,6 +77,8 @@ enum Command {
     Votes(votes::VotesOptions),
     /// Simulate votes from known strengths.
     Simulate(simulate::SimulateOptions),
+    /// Check the public vote log of an arena, and that its leaderboard follows from it.
+    Verify(verify::VerifyOptions),
 }
 
 /// Where settings and data are; flags win over the environment, and that over the file.
@@ -132,6 +135,7 @@ pub fn run() -> ExitCode {
             Command::Campaign(options) => campaign::run(options, &env).await,
             Command::Votes(options) => votes::run(options, &env).await,
             Command::Simulate(options) => simulate::run(options),
+            Command::Verify(options) => verify::run(options).await,
         }
     });
     done.unwrap_or_else(|error| {

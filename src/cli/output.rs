@@ -67,6 +67,11 @@ pub(super) struct Overwrite {
     force: bool,
 }
 
+impl Overwrite {
+    /// For a file that is the command's own.
+    pub(super) const ALWAYS: Self = Self { force: true };
+}
+
 /// A file that gets its name only once it is whole; dropped before that, it leaves nothing behind.
 #[derive(Debug)]
 pub(super) struct OutFile {

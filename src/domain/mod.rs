@@ -10,6 +10,7 @@ pub mod integrity;
 pub mod judging;
 pub mod labeling;
 pub mod language;
+pub mod public_log;
 pub mod rating;
 pub mod register;
 pub mod spreadsheet;

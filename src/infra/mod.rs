@@ -1,11 +1,14 @@
 //! Adapters, one outside world each.
 
 pub mod backoff;
+pub mod checkpoint_file;
 pub mod clock;
 pub mod config;
 pub mod events;
 pub mod limits;
 pub mod llm;
+pub mod log_key;
+pub mod log_source;
 pub mod metrics;
 pub mod redis;
 pub mod rng;

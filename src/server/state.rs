@@ -25,6 +25,7 @@ use crate::services::leaderboard::filtered::FilteredLeaderboards;
 use crate::services::leaderboard::refit::LatestLeaderboard;
 use crate::services::leaderboard::robustness::RobustnessReport;
 use crate::services::leaderboard::value::ValueReports;
+use crate::services::public_log::PublicLog;
 use crate::services::register::ModelRegister;
 use std::sync::Arc;
 
@@ -54,6 +55,8 @@ pub struct AppState {
     pub battle_judging: Arc<BattleJudgingReports>,
     /// Every model that ever took part, with its history.
     pub register: Arc<ModelRegister>,
+    /// The public log of votes.
+    pub public_log: PublicLog,
     /// Chooses the pair of models.
     pub matchmaker: Arc<Matchmaker>,
     /// Which instances serve the arena.

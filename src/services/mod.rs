@@ -9,6 +9,7 @@ pub mod exclusions;
 pub mod labeling;
 pub mod leaderboard;
 pub mod prompt_index_reading;
+pub mod public_log;
 pub mod register;
 pub mod single_flight;
 pub mod transfer;

@@ -5,11 +5,12 @@ import { fill, number, part } from "./page.js";
 const place = part("reveal");
 
 /** Shows both models. `a` and `b` are as the server sends them. */
-export function reveal({ outcome, a, b, excluded, marked }, words) {
+export function reveal({ vote, outcome, a, b, excluded, marked }, words) {
   part("choice", place).textContent = words[`chose_${outcome}`] ?? "";
   tellRule(part("rule", place), excluded, marked, words);
   card("a", a, outcome === "a", words);
   card("b", b, outcome === "b", words);
+  part("receipt", place).href = `/log?vote=${encodeURIComponent(vote)}`;
   place.hidden = false;
   place.focus({ preventScroll: true });
   place.scrollIntoView({ block: "nearest" });

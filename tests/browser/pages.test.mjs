@@ -58,6 +58,8 @@ test("axe finds nothing on any page, light or dark, wide or narrow", async () =>
         "/leaderboard?votes=unique_prompts",
         "/exclusions",
         "/exclusions?lang=zh",
+        "/log",
+        "/log?vote=nobody&lang=zh",
         "/about",
         "/models",
         "/models?period=day&lang=zh",

@@ -27,6 +27,7 @@ mod own_battles;
 mod partitions;
 mod postgres;
 mod prompt_labels;
+mod public_log;
 mod retry;
 mod secrets;
 mod sign_ins;
@@ -72,6 +73,9 @@ pub use models::{BreakerReport, RegisteredModel};
 pub use outage::OutageKind;
 pub use own_battles::{OwnBattleRow, OwnBattlesFilter, OwnVote};
 pub use prompt_labels::{LabelSource, NewLabel, PromptRow, VoteLabel};
+pub use public_log::{
+    LogAppend, LogCheckpoint, LogSubject, LoggedVote, NewLogEntry, UnloggedChange, VotedPrompt, VotedReply,
+};
 pub use sign_ins::{InviteRow, NewInvite, NewSignIn, SignInMethod};
 pub use transfer::{Moved, TransferError, transfer};
 pub use vote_counts::StoredCounts;

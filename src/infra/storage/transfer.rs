@@ -28,7 +28,7 @@ enum ColumnKind {
 }
 
 /// In the order in which rows refer to each other. Leaderboards and counts are derived, and instances are gone.
-const TABLES: [&str; 21] = [
+const TABLES: [&str; 33] = [
     "models",
     "model_changes",
     "pairing_changes",
@@ -48,8 +48,20 @@ const TABLES: [&str; 21] = [
     "bench_judgements",
     "bench_scores",
     "secrets",
+    "log_entries",
+    "log_nodes",
+    "log_checkpoint",
+    "log_salts",
+    "log_voters",
     "invites",
     "sign_ins",
+    "campaigns",
+    "campaign_items",
+    "campaign_answers",
+    "campaign_units",
+    "campaign_annotators",
+    "campaign_assignments",
+    "campaign_judgements",
 ];
 
 /// A table with its columns.

@@ -43,6 +43,7 @@ pub struct PageTexts {
     pub value: ValueTexts,
     pub register: RegisterTexts,
     pub exclusions: ExclusionTexts,
+    pub public_log: PublicLogTexts,
     pub about: AboutTexts,
     pub sign_in: SignInTexts,
     pub campaign: CampaignTexts,
@@ -287,6 +288,7 @@ mod judges;
 mod levels;
 mod notes;
 mod pacing;
+mod public_log;
 mod register;
 mod rigging;
 mod robustness;
@@ -303,6 +305,7 @@ pub use history::HistoryTexts;
 pub use judges::JudgesTexts;
 pub use levels::LevelTexts;
 pub use pacing::{PacingInForce, PacingTexts};
+pub use public_log::PublicLogTexts;
 pub use register::RegisterTexts;
 pub use rigging::RiggingTexts;
 pub use robustness::{Answer, RobustnessTexts};

@@ -9,6 +9,7 @@ use crate::services::battle_judging::reports::BattleJudgingError;
 use crate::services::benchmark::error::BenchError;
 use crate::services::correlation::snapshot::CorrelationError;
 use crate::services::leaderboard::filtered::FilteredLeaderboardError;
+use crate::services::public_log::PublicLogError;
 use crate::services::register::RegisterError;
 use crate::services::single_flight::FlightError;
 
@@ -66,6 +67,9 @@ pub enum PageError {
     /// A battle of the past could not be read.
     #[error("{}", if matches!(.0, VoteError::Store(error) if error.is_outage()) { OUTAGE } else { "the battle could not be read: try again" })]
     PastBattle(#[from] VoteError),
+    /// The public log could not be read.
+    #[error("{}", if .0.is_outage() { OUTAGE } else { "the public log could not be read: try again" })]
+    PublicLog(#[from] PublicLogError),
     /// Somebody who has not signed in.
     #[error("this arena asks people to sign in first: open /sign-in")]
     SignInRequired,
@@ -89,6 +93,7 @@ impl PageError {
             Self::BattleJudging(error) => error.is_outage(),
             Self::Register(error) => error.is_outage(),
             Self::Store(error) | Self::PastBattle(VoteError::Store(error)) => error.is_outage(),
+            Self::PublicLog(error) => error.is_outage(),
             _ => false,
         }
     }
@@ -127,6 +132,7 @@ impl ResponseError for PageError {
             | Self::BattleJudging(_)
             | Self::Register(_)
             | Self::PastBattle(_)
+            | Self::PublicLog(_)
             | Self::Store(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }

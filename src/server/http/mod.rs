@@ -22,6 +22,7 @@ mod metrics;
 mod models;
 mod outage;
 pub mod pages;
+mod public_log;
 mod ready;
 mod request_id;
 mod serving;
@@ -62,6 +63,11 @@ fn routes(config: &mut web::ServiceConfig) {
         .service(web::resource("/correlation").get(correlation::page).route(web::head().to(correlation::page)))
         .service(web::resource("/judges").get(judges::page).route(web::head().to(judges::page)))
         .service(web::resource("/models").get(models::page).route(web::head().to(models::page)))
+        .service(web::resource("/log").get(public_log::page).route(web::head().to(public_log::page)))
+        .service(
+            web::resource("/log/checkpoint").get(public_log::checkpoint).route(web::head().to(public_log::checkpoint)),
+        )
+        .service(web::resource("/log/tile/{path:.+}").get(public_log::tile).route(web::head().to(public_log::tile)))
         .service(web::resource("/about").get(pages::about::about).route(web::head().to(pages::about::about)))
         .service(web::resource("/static/{path:.*}").get(static_files::serve).route(web::head().to(static_files::serve)))
         .service(
@@ -102,6 +108,8 @@ fn routes(config: &mut web::ServiceConfig) {
         .route("/api/v1/leaderboard/rigging", web::get().to(api::rigging))
         .route("/api/v1/leaderboard/value", web::get().to(value::json))
         .route("/api/v1/models", web::get().to(models::json))
+        .route("/api/v1/log", web::get().to(public_log::json))
+        .route("/api/v1/log/votes/{vote}", web::get().to(public_log::receipt))
         .route("/api/v1/exclusions", web::get().to(exclusions::json))
         .route("/api/v1/pairing", web::get().to(api::pairing))
         .route("/api/v1/benchmarks", web::get().to(benchmark::suites_json))

@@ -10,6 +10,7 @@ pub mod leaderboard;
 mod next_event;
 mod next_run;
 pub mod partitions;
+pub mod public_log;
 pub mod register;
 pub mod reload;
 pub mod robustness;

@@ -26,6 +26,13 @@ fn sample_rows(name: &str) -> &'static str {
              INSERT INTO counted_sources (source, through_day) VALUES ('arena', 0); \
              INSERT INTO battle_days (source, day, model, battles) VALUES ('arena', 0, 'one', 2), ('arena', 0, 'two', 2)"
         }
+        "keep_public_log.sql" => {
+            "INSERT INTO log_entries (position, kind, subject, body) VALUES (0, 'vote', 'w1', '{}'); \
+             INSERT INTO log_nodes (level, position, hash) VALUES (1, 0, ''); \
+             INSERT INTO log_checkpoint (id, size, root, note, signed_at, last_vote_seq, exclusion_changes) \
+             VALUES (1, 1, '', '', 1, 1, 0); INSERT INTO log_salts (position, salt) VALUES (0, '00'); \
+             INSERT INTO log_voters (visitor, tag) VALUES ('v1', '00')"
+        }
         "keep_labels.sql" => {
             "INSERT INTO query_labels (query_id, scheme, source, label, confidence, annotator, ts) \
              SELECT id, 'superclue', 'model', 'safety', 0.5, '', 1 FROM battles"

@@ -10,6 +10,7 @@ mod outages;
 mod own_battles;
 pub(crate) mod partitions;
 mod postgres;
+pub(crate) mod public_log;
 pub(crate) mod register;
 mod sqlite;
 pub(crate) mod verdicts;
@@ -47,6 +48,12 @@ use fits::{
 use own_battles::{
     only_its_visitor_shares_a_battle_and_only_after_the_vote,
     own_battles_are_found_again_with_models_only_after_a_vote, texts_are_deleted_for_good_and_votes_stay,
+};
+
+use public_log::{
+    an_entry_commits_to_what_it_does_not_show, exclusions_and_withdrawals_follow_their_votes,
+    nothing_is_signed_against_an_earlier_checkpoint, of_two_that_append_one_has_its_way,
+    votes_are_in_the_log_once_the_leaderboard_shows_them,
 };
 
 use register::{a_change_is_recorded_once_and_read_back_as_it_was, battles_are_counted_by_the_day_on_which_they_began};
@@ -603,6 +610,11 @@ on_both! {
     counts_of_more_votes_stay
     a_change_is_recorded_once_and_read_back_as_it_was
     battles_are_counted_by_the_day_on_which_they_began
+    votes_are_in_the_log_once_the_leaderboard_shows_them
+    an_entry_commits_to_what_it_does_not_show
+    exclusions_and_withdrawals_follow_their_votes
+    of_two_that_append_one_has_its_way
+    nothing_is_signed_against_an_earlier_checkpoint
     the_log_is_read_in_pages_with_the_columns_that_are_wanted
     own_battles_are_found_again_with_models_only_after_a_vote
     only_its_visitor_shares_a_battle_and_only_after_the_vote

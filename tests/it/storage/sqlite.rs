@@ -9,7 +9,9 @@ use langya::infra::storage::{DataLock, IfMissing, InsertedVote, Store, StoreErro
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePool};
 use tempfile::TempDir;
 
-use super::{FORBIDDEN, FORBIDDEN_OF_BENCHMARKS, FORBIDDEN_OF_VERDICTS, bench, ready, register, verdicts, vote};
+use super::{
+    FORBIDDEN, FORBIDDEN_OF_BENCHMARKS, FORBIDDEN_OF_VERDICTS, bench, public_log, ready, register, verdicts, vote,
+};
 
 fn settings(folder: &Path) -> StorageSettings {
     StorageSettings { data_dir: folder.to_owned(), ..StorageSettings::default() }
@@ -35,6 +37,17 @@ async fn votes_can_neither_be_changed_nor_deleted() {
     for statement in FORBIDDEN {
         let refused = sqlx::query(statement).execute(&pool).await.unwrap_err().to_string();
         assert!(refused.contains("votes are insert-only"), "{statement}: {refused}");
+    }
+}
+
+#[actix_web::test]
+async fn entries_of_the_public_log_can_neither_be_changed_nor_deleted() {
+    let (folder, store) = open().await;
+    public_log::fill(&store).await;
+    let pool = raw(folder.path()).await;
+    for statement in public_log::FORBIDDEN {
+        let refused = sqlx::query(statement).execute(&pool).await.unwrap_err().to_string();
+        assert!(refused.contains("append-only"), "{statement}: {refused}");
     }
 }
 

@@ -186,6 +186,7 @@ pub const CHINESE: PageTexts = PageTexts {
     value: super::value::CHINESE,
     register: super::register::CHINESE,
     exclusions: super::exclusions::CHINESE,
+    public_log: super::public_log::CHINESE,
     about: AboutTexts {
         title: "规则",
         lead: "琅琊之名取自琅琊阁：故事里，阁中有榜，评定天下高手。这份榜单由提问的人评出，规则人人可查。",

@@ -186,6 +186,7 @@ pub const ENGLISH: PageTexts = PageTexts {
     value: super::value::ENGLISH,
     register: super::register::ENGLISH,
     exclusions: super::exclusions::ENGLISH,
+    public_log: super::public_log::ENGLISH,
     about: AboutTexts {
         title: "The rules",
         lead: "Langya is named for the mountain whose hall, in the tale, lists the best under heaven. This list is made by those who ask, and by rules that anyone can check.",

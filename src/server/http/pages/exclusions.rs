@@ -4,6 +4,7 @@ use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 
+use super::time::time_text;
 use super::{Page, Section, respond};
 use crate::domain::integrity::board_change::{BoardChange, ModelChange, Place};
 use crate::domain::integrity::exclusion_rule::ExclusionRule;
@@ -49,11 +50,11 @@ struct ExclusionsPage<'a> {
 
 impl ExclusionLine {
     fn excluded(&self) -> String {
-        time(self.excluded_ms)
+        time_text(self.excluded_ms)
     }
 
     fn withdrawn(&self) -> Option<String> {
-        self.withdrawn_ms.map(time)
+        self.withdrawn_ms.map(time_text)
     }
 }
 
@@ -64,12 +65,6 @@ pub fn exclusions(request: &HttpRequest, view: &ExclusionsView) -> HttpResponse 
     let words = &page.t().exclusions;
     let rules = ExclusionRule::ALL.map(|rule| (rule.name(), words.rule(rule.name())));
     respond(request, StatusCode::OK, &ExclusionsPage { words, view, rules, page })
-}
-
-/// A time as people read it.
-fn time(milliseconds: i64) -> String {
-    let time = jiff::Timestamp::from_millisecond(milliseconds).ok();
-    time.map_or_else(|| "–".to_owned(), |time| time.strftime("%Y-%m-%d %H:%M UTC").to_string())
 }
 
 /// Which votes the leaderboard leaves out.

@@ -16,8 +16,10 @@ pub mod language;
 pub mod leaderboard;
 pub(crate) mod models;
 pub mod not_found;
+pub mod public_log;
 pub mod robustness_fold;
 pub(crate) mod sign_in;
+pub(crate) mod time;
 pub(crate) mod unavailable;
 pub mod value;
 
@@ -40,6 +42,7 @@ pub(crate) enum Section {
     Correlation,
     Register,
     History,
+    PublicLog,
     About,
     None,
 }

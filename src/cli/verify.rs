@@ -1,0 +1,182 @@
+//! `langya verify`: checks the public log of an arena from outside, or a single receipt.
+
+use std::collections::BTreeMap;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use clap::Args;
+use serde::{Deserialize, Serialize};
+
+use super::output::{OutFile, Overwrite, print};
+use super::progress;
+use crate::cli::error::{BadInput, CommandResult};
+use crate::domain::public_log::note::VerifierKey;
+use crate::infra::config::LogFormat;
+use crate::infra::log_source::LogSource;
+use crate::infra::telemetry;
+use crate::services::public_log::verification::{
+    Known, Leaderboard, Receipt, Verified, read_receipt, verify, verify_receipt,
+};
+
+/// Arguments of `langya verify`.
+#[derive(Debug, Clone, Args)]
+pub struct VerifyOptions {
+    /// Address of a log, such as https://arena.example/log; a folder with the files of one; or the file of a receipt
+    #[arg(value_name = "FILE|URL")]
+    source: String,
+    /// Key of the log, as its page /log shows it; the one that is known from the last time, or the arena's own
+    #[arg(long, value_name = "KEY")]
+    key: Option<String>,
+    /// Receipt of a vote whose entry must be in the log; may be given several times
+    #[arg(long = "receipt", value_name = "FILE")]
+    receipts: Vec<PathBuf>,
+    /// Where keys and checkpoints of verified logs are kept for the next time
+    #[arg(long, value_name = "FILE", default_value = "langya-known-logs.json")]
+    known: PathBuf,
+    /// Check the log alone, not the leaderboard
+    #[arg(long)]
+    no_leaderboard: bool,
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+/// How to print the result.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// Sentences.
+    #[default]
+    Table,
+    /// One JSON object.
+    Json,
+}
+
+/// What is kept of a log that was verified.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct KnownLog {
+    key: String,
+    checkpoint: String,
+}
+
+type KnownLogs = BTreeMap<String, KnownLog>;
+
+/// Verifies a log or a receipt.
+///
+/// # Errors
+/// A log that does not hold, and whatever cannot be read.
+pub async fn run(options: VerifyOptions) -> CommandResult<ExitCode> {
+    telemetry::start(LogFormat::Text);
+    let path = Path::new(&options.source);
+    if path.is_file() { one_receipt(&options, path) } else { log(&options).await }
+}
+
+async fn log(options: &VerifyOptions) -> CommandResult<ExitCode> {
+    let source = LogSource::parse(&options.source)?;
+    let receipts = options.receipts.iter().map(|path| receipt(path)).collect::<CommandResult<Vec<_>>>()?;
+    let mut logs = known_logs(&options.known)?;
+    let known = known_of(options, logs.get(&source.name()))?;
+    let is_first_key = known.key.is_none();
+    let leaderboard = if options.no_leaderboard { Leaderboard::Skipped } else { Leaderboard::Published };
+    let bar = progress::bar("reading entries");
+    let show = |done: u64, all: u64| {
+        bar.set_length(all);
+        bar.set_position(done);
+    };
+    let verified = verify(&source, &known, &receipts, leaderboard, show).await;
+    bar.finish_and_clear();
+    let verified = verified?;
+    logs.insert(source.name(), KnownLog { key: verified.key.to_string(), checkpoint: verified.checkpoint.clone() });
+    let kept = serde_json::to_string_pretty(&logs)? + "\n";
+    OutFile::create(&options.known, Overwrite::ALWAYS)?.write(|out| out.write_all(kept.as_bytes()))?;
+    print(&match options.format {
+        Format::Table => sentences(&verified, is_first_key),
+        Format::Json => json(&source.name(), &verified)?,
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn one_receipt(options: &VerifyOptions, path: &Path) -> CommandResult<ExitCode> {
+    let key = options.key.as_deref();
+    let missing = || {
+        BadInput("a receipt is checked with the log's key: give it with --key, from the page /log of the arena".into())
+    };
+    let key = VerifierKey::parse(key.ok_or_else(missing)?)?;
+    let receipt = receipt(path)?;
+    let head = verify_receipt(&receipt, &key)?;
+    let (index, size) = (receipt.logged.index, head.size);
+    let entry = String::from_utf8_lossy(&receipt.logged.entry);
+    print(&match options.format {
+        Format::Table => format!("entry {index} of {size} in {} is\n{entry}\n", key.name()),
+        Format::Json => {
+            let found = serde_json::json!({"log": key.name(), "index": index, "size": size, "entry": entry});
+            serde_json::to_string_pretty(&found)? + "\n"
+        }
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn receipt(path: &Path) -> CommandResult<Receipt> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))?;
+    Ok(read_receipt(&path.display().to_string(), &text)?)
+}
+
+/// An explicit key wins over the known one; what was verified under another key is not compared.
+fn known_of(options: &VerifyOptions, last: Option<&KnownLog>) -> CommandResult<Known> {
+    let given = options.key.as_deref().map(VerifierKey::parse).transpose()?;
+    let kept = last.map(|last| VerifierKey::parse(&last.key)).transpose()?;
+    Ok(Known { key: given.or(kept), checkpoint: last.map(|last| last.checkpoint.clone()) })
+}
+
+fn known_logs(path: &Path) -> CommandResult<KnownLogs> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => serde_json::from_str(&text).map_err(|error| {
+            let path = path.display();
+            BadInput(format!("{path} does not hold known logs: {error}. Name another file with --known")).into()
+        }),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(KnownLogs::new()),
+        Err(error) => Err(anyhow::Error::from(error).context(format!("{} cannot be read", path.display())).into()),
+    }
+}
+
+fn sentences(verified: &Verified, is_first_key: bool) -> String {
+    let Verified { key, head, known, votes, excluded, leaderboard_votes, receipts, .. } = verified;
+    let mut lines = vec![
+        format!("signature: good, by {key}"),
+        format!("tree: {} entries lead to the root {}", head.size, head.root.to_base64()),
+        match known {
+            Some(known) => format!("history: the log has only grown since it had {} entries", known.size),
+            None => "history: seen for the first time; the next run compares with this one".to_owned(),
+        },
+        format!("votes: {votes}, of which {excluded} are excluded"),
+    ];
+    if is_first_key {
+        lines.push("key: taken from the arena itself; compare it with the one that others see".to_owned());
+    }
+    if *receipts > 0 {
+        lines.push(format!("receipts: {receipts} in the log"));
+    }
+    if let Some(votes) = leaderboard_votes {
+        lines.push(format!("leaderboard: follows from the log, every number of it ({votes} votes)"));
+    }
+    lines.push("verified\n".to_owned());
+    lines.join("\n")
+}
+
+fn json(name: &str, verified: &Verified) -> CommandResult<String> {
+    let Verified { key, head, known, votes, excluded, leaderboard_votes, receipts, .. } = verified;
+    let found = serde_json::json!({
+        "log": name,
+        "key": key.to_string(),
+        "size": head.size,
+        "root": head.root.to_base64(),
+        "known_size": known.map(|known| known.size),
+        "votes": votes,
+        "excluded": excluded,
+        "receipts": receipts,
+        "leaderboard_votes": leaderboard_votes,
+        "verified": true,
+    });
+    Ok(serde_json::to_string_pretty(&found)? + "\n")
+}

@@ -1,0 +1,54 @@
+//! Entries as they are served: each behind its length in two bytes, the larger first.
+
+/// Bytes in an entry at the most.
+pub const LONGEST_ENTRY: usize = u16::MAX as usize;
+
+/// An entry that is too long to be published.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a log entry of {0} bytes is longer than {LONGEST_ENTRY}")]
+pub struct EntryTooLong(pub usize);
+
+/// The bytes of entries in a row.
+///
+/// # Errors
+/// [`EntryTooLong`].
+pub fn encode_entries<'e>(entries: impl IntoIterator<Item = &'e [u8]>) -> Result<Vec<u8>, EntryTooLong> {
+    let mut bytes = Vec::new();
+    for entry in entries {
+        let length = u16::try_from(entry.len()).map_err(|_| EntryTooLong(entry.len()))?;
+        bytes.extend(length.to_be_bytes());
+        bytes.extend(entry);
+    }
+    Ok(bytes)
+}
+
+/// The entries of a bundle; `None` where the bytes end within one.
+#[must_use]
+pub fn decode_entries(mut bytes: &[u8]) -> Option<Vec<&[u8]>> {
+    let mut entries = Vec::new();
+    while !bytes.is_empty() {
+        let (length, rest) = bytes.split_first_chunk::<2>()?;
+        let (entry, rest) = rest.split_at_checked(u16::from_be_bytes(*length).into())?;
+        entries.push(entry);
+        bytes = rest;
+    }
+    Some(entries)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_survive_and_a_cut_bundle_is_none() {
+        let longest = vec![7; LONGEST_ENTRY];
+        let entries: [&[u8]; 4] = [b"one", b"", "二".as_bytes(), &longest];
+        let bytes = encode_entries(entries).unwrap();
+        assert_eq!(&bytes[..5], [0, 3, b'o', b'n', b'e']);
+        assert_eq!(decode_entries(&bytes).as_deref(), Some(&entries[..]));
+        assert_eq!(decode_entries(&[]).as_deref(), Some(&[][..]));
+        assert_eq!(decode_entries(&bytes[..bytes.len() - 1]), None);
+        assert_eq!(decode_entries(&[0]), None);
+        assert_eq!(encode_entries([[0; LONGEST_ENTRY + 1].as_slice()]), Err(EntryTooLong(65_536)));
+    }
+}

@@ -1,0 +1,20 @@
+//! The public vote log: an append-only Merkle tree of votes and exclusions that anybody can check from outside.
+//!
+//! The tree is that of RFC 6962 ([`hash`], [`frontier`], [`proof`]); it is published as C2SP tlog-tiles ([`tile`], [`subtree`],
+//! [`bundle`]) under a signed checkpoint ([`checkpoint`], [`note`]). [`entry`] says what an entry holds, [`commitment`] how it
+//! commits to what it does not show, [`inclusion`] is the proof that a voter keeps, [`recount`] makes the leaderboard of the
+//! entries, and [`audit`] checks a whole log.
+
+pub mod audit;
+pub mod bundle;
+pub mod checkpoint;
+pub mod commitment;
+pub mod entry;
+pub mod frontier;
+pub mod hash;
+pub mod inclusion;
+pub mod note;
+pub mod proof;
+pub mod recount;
+pub mod subtree;
+pub mod tile;

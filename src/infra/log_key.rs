@@ -1,0 +1,91 @@
+//! The key that signs the public log. It lies among the secrets of the database, so that all instances of an arena sign with the same
+//! one; who has the database can sign.
+
+use std::fmt;
+
+use ring::signature::{Ed25519KeyPair, KeyPair};
+
+use crate::domain::public_log::checkpoint::Checkpoint;
+use crate::domain::public_log::note::VerifierKey;
+
+/// Bytes of a private key.
+pub const SEED_BYTES: usize = 32;
+
+/// Signs checkpoints.
+pub struct LogKey {
+    pair: Ed25519KeyPair,
+    verifier: VerifierKey,
+}
+
+/// The private key or the name cannot be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the key or the name of the public log in the database cannot be used: restore the table secrets from a backup"
+)]
+pub struct UnusableKey;
+
+impl LogKey {
+    /// The key of 64 hexadecimal digits, under a name.
+    ///
+    /// # Errors
+    /// [`UnusableKey`].
+    pub fn new(name: &str, seed: &str) -> Result<Self, UnusableKey> {
+        let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+        let bytes: Option<Vec<u8>> = seed.as_bytes().chunks(2).map(byte).collect();
+        let bytes = bytes.filter(|bytes| bytes.len() == SEED_BYTES).ok_or(UnusableKey)?;
+        let pair = Ed25519KeyPair::from_seed_unchecked(&bytes).map_err(|_| UnusableKey)?;
+        let public = pair.public_key().as_ref().try_into().map_err(|_| UnusableKey)?;
+        Ok(Self { verifier: VerifierKey::new(name, public).ok_or(UnusableKey)?, pair })
+    }
+
+    /// What verifies its signatures.
+    #[must_use]
+    pub fn verifier(&self) -> &VerifierKey {
+        &self.verifier
+    }
+
+    /// The signed note of a checkpoint.
+    #[must_use]
+    pub fn sign(&self, checkpoint: &Checkpoint) -> String {
+        let text = checkpoint.to_text();
+        self.verifier.signed(&text, self.pair.sign(text.as_bytes()).as_ref())
+    }
+}
+
+impl fmt::Debug for LogKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "LogKey({})", self.verifier)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::public_log::hash::TreeHash;
+    use crate::domain::public_log::proof::TreeHead;
+
+    #[test]
+    fn what_a_key_signs_is_verified() {
+        // The first key pair of RFC 8032, section 7.1.
+        let seed = "9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60";
+        let key = LogKey::new("arena.example/log", seed).unwrap();
+        assert!(
+            format!("{key:?}").starts_with("LogKey(arena.example/log+") && !format!("{key:?}").contains(&seed[..8])
+        );
+        let head = TreeHead { size: 3, root: TreeHash::leaf(b"x") };
+        let checkpoint = Checkpoint { origin: "arena.example/log".into(), head };
+        let note = key.sign(&checkpoint);
+        assert_eq!(Checkpoint::parse(key.verifier().verify(&note).unwrap()), Some(checkpoint));
+        assert!(key.verifier().verify(&note.replace("\n3\n", "\n4\n")).is_err());
+        assert_eq!(VerifierKey::parse(&key.verifier().to_string()).unwrap(), *key.verifier());
+    }
+
+    #[test]
+    fn a_broken_secret_is_refused() {
+        for (name, seed) in
+            [("a", ""), ("a", "00"), ("a", &"zz".repeat(32)), ("a b", &"00".repeat(32)), ("a", &"ü".repeat(32))]
+        {
+            assert_eq!(LogKey::new(name, seed).err(), Some(UnusableKey), "{name} {seed}");
+        }
+    }
+}

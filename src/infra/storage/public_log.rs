@@ -1,0 +1,435 @@
+//! The public log: entries, hashes of full tiles, the latest checkpoint, and what may be deleted without breaking a proof.
+
+use serde::Serialize;
+use sqlx::{AssertSqlSafe, Connection, FromRow};
+
+use super::{Database, Store, StoreError, on_reader, on_writer, signed, unsigned};
+use crate::domain::battle::VisitorId;
+use crate::domain::public_log::frontier::TileHash;
+use crate::domain::public_log::hash::TreeHash;
+use crate::domain::public_log::proof::TreeHead;
+use crate::domain::time::Timestamp;
+use crate::metrics::store_time;
+
+const SELECT_CHECKPOINT: &str =
+    "SELECT size, root, note, signed_at, last_vote_seq, exclusion_changes FROM log_checkpoint WHERE id = 1";
+/// The first checkpoint finds no row, every later one the row that it was made from. Another writer's row stays.
+const INSERT_CHECKPOINT: &str = "INSERT INTO log_checkpoint \
+     (id, size, root, note, signed_at, last_vote_seq, exclusion_changes) VALUES (1, $1, $2, $3, $4, $5, $6) \
+     ON CONFLICT (id) DO NOTHING";
+const REPLACE_CHECKPOINT: &str = "UPDATE log_checkpoint SET size = $1, root = $2, note = $3, signed_at = $4, \
+     last_vote_seq = $5, exclusion_changes = $6 WHERE id = 1 AND size = $7 AND root = $8";
+const SELECT_BODIES: &str = "SELECT body FROM log_entries WHERE position >= $1 AND position < $2 ORDER BY position";
+const SELECT_NODES: &str =
+    "SELECT hash FROM log_nodes WHERE level = $1 AND position >= $2 AND position < $3 ORDER BY position";
+const SELECT_VOTE: &str = "SELECT log_entries.position, body, salt FROM log_entries \
+     LEFT JOIN log_salts ON log_salts.position = log_entries.position WHERE kind = 'vote' AND subject = $1";
+const SELECT_CAST_AT: &str = "SELECT created_at FROM votes WHERE id = $1";
+const DELETE_SALT: &str = "DELETE FROM log_salts WHERE position = $1";
+/// Two queries, because each has a small index of its own.
+const SELECT_CAST_WITH: &str = "SELECT vote_seq, rule, reason FROM vote_exclusions \
+     WHERE with_vote AND withdrawn_at IS NULL AND vote_seq > $1 AND vote_seq <= $2 \
+     UNION ALL SELECT vote_seq, rule, reason FROM vote_exclusions \
+     WHERE with_vote AND withdrawn_at IS NOT NULL AND vote_seq > $1 AND vote_seq <= $2 ORDER BY vote_seq, rule";
+/// Of one vote and rule, an exclusion in the log is withdrawn before the next one comes, and the one in force is the last.
+const SELECT_UNLOGGED: &str = "SELECT id, vote_seq, rule, reason, excluded_at, withdrawn_at, is_logged FROM ( \
+     SELECT id, vote_seq, rule, reason, excluded_at, withdrawn_at, with_vote OR EXISTS (SELECT 1 FROM log_entries \
+     WHERE kind = 'exclusion' AND subject = vote_exclusions.id) AS is_logged FROM vote_exclusions WHERE vote_seq <= $1) AS changes \
+     WHERE NOT is_logged OR (withdrawn_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM log_entries \
+     WHERE kind = 'withdrawal' AND subject = changes.id)) \
+     ORDER BY vote_seq, rule, is_logged DESC, withdrawn_at IS NULL, excluded_at, id LIMIT $2";
+const SELECT_PROMPTS: &str = "SELECT turns.battle_id, turns.turn, turns.prompt FROM votes \
+     JOIN turns ON turns.battle_id = votes.battle_id AND turns.turn <= votes.turn \
+     WHERE votes.seq > $1 AND votes.seq <= $2 ORDER BY turns.battle_id, turns.turn";
+const SELECT_REPLIES: &str = "SELECT replies.battle_id, replies.turn, replies.side, replies.text FROM votes \
+     JOIN replies ON replies.battle_id = votes.battle_id AND replies.turn <= votes.turn \
+     WHERE votes.seq > $1 AND votes.seq <= $2";
+
+/// Rows of several tables come as one JSON array each, so that a thousand entries are one statement.
+struct Bulk {
+    entries: &'static str,
+    nodes: &'static str,
+    salts: &'static str,
+    voters: &'static str,
+    tags: &'static str,
+}
+
+const ON_SQLITE: Bulk = Bulk {
+    entries: "INSERT INTO log_entries (position, kind, subject, body) SELECT value ->> 'position', value ->> 'kind', \
+         value ->> 'subject', value ->> 'body' FROM json_each($1)",
+    nodes: "INSERT INTO log_nodes (level, position, hash) SELECT value ->> 'level', value ->> 'position', value ->> 'hash' \
+         FROM json_each($1)",
+    salts: "INSERT INTO log_salts (position, salt) SELECT value ->> 'position', value ->> 'salt' FROM json_each($1)",
+    voters: "INSERT INTO log_voters (visitor, tag) SELECT value ->> 'visitor', value ->> 'tag' FROM json_each($1)",
+    tags: "SELECT visitor, tag FROM log_voters WHERE visitor IN (SELECT value FROM json_each($1))",
+};
+const ON_POSTGRES: Bulk = Bulk {
+    entries: "INSERT INTO log_entries (position, kind, subject, body) SELECT position, kind, subject, body \
+         FROM json_to_recordset(CAST($1 AS JSON)) AS rows (position BIGINT, kind TEXT, subject TEXT, body TEXT)",
+    nodes: "INSERT INTO log_nodes (level, position, hash) SELECT level, position, hash \
+         FROM json_to_recordset(CAST($1 AS JSON)) AS rows (level BIGINT, position BIGINT, hash TEXT)",
+    salts: "INSERT INTO log_salts (position, salt) SELECT position, salt \
+         FROM json_to_recordset(CAST($1 AS JSON)) AS rows (position BIGINT, salt TEXT)",
+    voters: "INSERT INTO log_voters (visitor, tag) SELECT visitor, tag \
+         FROM json_to_recordset(CAST($1 AS JSON)) AS rows (visitor TEXT, tag TEXT)",
+    tags: "SELECT visitor, tag FROM log_voters WHERE visitor IN (SELECT json_array_elements_text(CAST($1 AS JSON)))",
+};
+
+/// The latest signed state of the log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogCheckpoint {
+    /// The tree.
+    pub head: TreeHead,
+    /// The signed note.
+    pub note: String,
+    /// When it was signed.
+    pub signed_at: Timestamp,
+    /// Number of the last vote in the log.
+    pub last_vote_seq: i64,
+    /// Exclusions after the vote, and withdrawals, in the log.
+    pub exclusion_changes: i64,
+}
+
+/// What an entry is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LogSubject {
+    /// A vote, by its id.
+    Vote,
+    /// An exclusion, by its id.
+    Exclusion,
+    /// The withdrawal of an exclusion, by the exclusion's id.
+    Withdrawal,
+}
+
+/// An entry to append.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct NewLogEntry {
+    /// What it is about.
+    pub kind: LogSubject,
+    /// Id of the vote or of the exclusion.
+    pub subject: String,
+    /// The entry as it is hashed.
+    pub body: String,
+    /// The salt of its commitment, in hexadecimal digits.
+    #[serde(skip)]
+    pub salt: Option<String>,
+}
+
+/// Entries to append, with the checkpoint that follows.
+#[derive(Debug, Clone)]
+pub struct LogAppend {
+    /// The tree that the entries continue; `None` for the first ones.
+    pub before: Option<TreeHead>,
+    /// The entries.
+    pub entries: Vec<NewLogEntry>,
+    /// Hashes of the tiles that they fill.
+    pub filled: Vec<TileHash>,
+    /// New voters with their names in the log.
+    pub voters: Vec<(VisitorId, String)>,
+    /// The state after them.
+    pub after: LogCheckpoint,
+}
+
+/// The entry of a vote.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoggedVote {
+    /// Its position.
+    pub position: u64,
+    /// The entry.
+    pub body: String,
+    /// The salt of its commitment, unless it was deleted.
+    pub salt: Option<String>,
+}
+
+/// An exclusion of which the exclusion or the withdrawal is not in the log yet.
+#[derive(Debug, Clone, PartialEq, Eq, FromRow)]
+pub struct UnloggedChange {
+    /// Its id.
+    pub id: String,
+    /// Number of the vote.
+    pub vote_seq: i64,
+    /// Name of the rule.
+    pub rule: String,
+    /// Why it applies.
+    pub reason: String,
+    /// Time of the exclusion, in milliseconds.
+    pub excluded_at: i64,
+    /// Time of the withdrawal.
+    pub withdrawn_at: Option<i64>,
+    /// Whether the exclusion is in the log already.
+    pub is_logged: bool,
+}
+
+/// A text of a battle that was voted on.
+#[derive(Debug, Clone, PartialEq, Eq, FromRow)]
+pub struct VotedPrompt {
+    /// The battle.
+    pub battle_id: String,
+    /// Counted from 1.
+    pub turn: i64,
+    /// What was asked.
+    pub prompt: String,
+}
+
+/// A reply of a battle that was voted on.
+#[derive(Debug, Clone, PartialEq, Eq, FromRow)]
+pub struct VotedReply {
+    /// The battle.
+    pub battle_id: String,
+    /// Counted from 1.
+    pub turn: i64,
+    /// `a` or `b`.
+    pub side: String,
+    /// What was answered.
+    pub text: String,
+}
+
+#[derive(FromRow)]
+struct RawCheckpoint {
+    size: i64,
+    root: String,
+    note: String,
+    signed_at: i64,
+    last_vote_seq: i64,
+    exclusion_changes: i64,
+}
+
+impl RawCheckpoint {
+    fn checkpoint(self) -> Result<LogCheckpoint, StoreError> {
+        Ok(LogCheckpoint {
+            head: TreeHead {
+                size: unsigned(self.size, "log_checkpoint", "size", "1")?,
+                root: parse_hash(&self.root, "log_checkpoint", "root", "1")?,
+            },
+            note: self.note,
+            signed_at: Timestamp(self.signed_at),
+            last_vote_seq: self.last_vote_seq,
+            exclusion_changes: self.exclusion_changes,
+        })
+    }
+}
+
+#[derive(Serialize)]
+struct EntryJson<'a> {
+    position: u64,
+    #[serde(flatten)]
+    entry: &'a NewLogEntry,
+}
+
+#[derive(Serialize)]
+struct NodeJson {
+    level: u8,
+    position: u64,
+    hash: String,
+}
+
+#[derive(Serialize)]
+struct SaltJson<'a> {
+    position: u64,
+    salt: &'a str,
+}
+
+#[derive(Serialize)]
+struct VoterJson<'a> {
+    visitor: &'a str,
+    tag: &'a str,
+}
+
+impl Store {
+    /// The latest checkpoint; `None` before the first entry.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn log_checkpoint(&self) -> Result<Option<LogCheckpoint>, StoreError> {
+        let _time = store_time("log_checkpoint");
+        let row: Option<RawCheckpoint> =
+            on_reader!(self, |pool| sqlx::query_as(SELECT_CHECKPOINT).fetch_optional(pool).await)?;
+        row.map(RawCheckpoint::checkpoint).transpose()
+    }
+
+    /// Appends entries and replaces the checkpoint, in one transaction. `false`, and nothing was done, where the log is not any
+    /// more what the entries were made to continue.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn append_to_log(&self, append: &LogAppend) -> Result<bool, StoreError> {
+        let _time = store_time("append_to_log");
+        let bulk = self.log_statements();
+        let first = append.before.map_or(0, |head| head.size);
+        let rows = [
+            (bulk.entries, json((first..).zip(&append.entries).map(|(position, entry)| EntryJson { position, entry }))),
+            (bulk.nodes, json(append.filled.iter().map(node))),
+            (bulk.salts, json(salts(first, &append.entries))),
+            (
+                bulk.voters,
+                json(append.voters.iter().map(|(visitor, tag)| VoterJson { visitor: visitor.as_str(), tag })),
+            ),
+        ];
+        let after = &append.after;
+        on_writer!(self, |connection| {
+            let mut tx = connection.begin().await?;
+            let statement = if append.before.is_some() { REPLACE_CHECKPOINT } else { INSERT_CHECKPOINT };
+            let mut query = sqlx::query(statement)
+                .bind(signed(after.head.size))
+                .bind(after.head.root.to_base64())
+                .bind(&after.note)
+                .bind(after.signed_at.0)
+                .bind(after.last_vote_seq)
+                .bind(after.exclusion_changes);
+            if let Some(before) = append.before {
+                query = query.bind(signed(before.size)).bind(before.root.to_base64());
+            }
+            // The row is locked from here to the commit, so that another writer waits and then finds another tree.
+            let is_next = query.execute(&mut *tx).await?.rows_affected() > 0;
+            for (statement, rows) in rows.iter().filter(|(_, rows)| is_next && rows != "[]") {
+                sqlx::query(*statement).bind(rows).execute(&mut *tx).await?;
+            }
+            tx.commit().await.map(|()| is_next)
+        })
+    }
+
+    /// Entries of these positions, as far as there are any.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn log_bodies(&self, positions: std::ops::Range<u64>) -> Result<Vec<String>, StoreError> {
+        let _time = store_time("log_bodies");
+        on_reader!(self, |pool| {
+            sqlx::query_scalar(SELECT_BODIES)
+                .bind(signed(positions.start))
+                .bind(signed(positions.end))
+                .fetch_all(pool)
+                .await
+        })
+    }
+
+    /// Hashes that tiles of a level above 0 hold.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn log_hashes(&self, level: u8, positions: std::ops::Range<u64>) -> Result<Vec<TreeHash>, StoreError> {
+        let _time = store_time("log_hashes");
+        let rows: Vec<String> = on_reader!(self, |pool| {
+            let query = sqlx::query_scalar(SELECT_NODES).bind(i64::from(level));
+            query.bind(signed(positions.start)).bind(signed(positions.end)).fetch_all(pool).await
+        })?;
+        rows.iter().map(|hash| parse_hash(hash, "log_nodes", "hash", &format!("level {level}"))).collect()
+    }
+
+    /// The entry of a vote.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn logged_vote(&self, vote: &str) -> Result<Option<LoggedVote>, StoreError> {
+        let _time = store_time("logged_vote");
+        let row: Option<(i64, String, Option<String>)> =
+            on_reader!(self, |pool| sqlx::query_as(SELECT_VOTE).bind(vote).fetch_optional(pool).await)?;
+        let logged = |(position, body, salt)| {
+            Ok(LoggedVote { position: unsigned(position, "log_entries", "position", vote)?, body, salt })
+        };
+        row.map(logged).transpose()
+    }
+
+    /// When a vote was cast; `None` where there is no such vote.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn vote_cast_at(&self, vote: &str) -> Result<Option<Timestamp>, StoreError> {
+        let _time = store_time("vote_cast_at");
+        let time: Option<i64> =
+            on_reader!(self, |pool| sqlx::query_scalar(SELECT_CAST_AT).bind(vote).fetch_optional(pool).await)?;
+        Ok(time.map(Timestamp))
+    }
+
+    /// Deletes the salt of an entry: what the entry does not show can then not be told from it any more. Returns whether there was one.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn delete_log_salt(&self, position: u64) -> Result<bool, StoreError> {
+        let _time = store_time("delete_log_salt");
+        let deleted: Result<u64, StoreError> = on_writer!(self, |connection| {
+            let done = sqlx::query(DELETE_SALT).bind(signed(position)).execute(connection).await;
+            done.map(|done| done.rows_affected())
+        });
+        Ok(deleted? > 0)
+    }
+
+    /// Rules and reasons that excluded votes of a range of numbers when they were cast, in the order of votes and rules.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn exclusions_cast_with(&self, after: i64, upto: i64) -> Result<Vec<(i64, String, String)>, StoreError> {
+        let _time = store_time("exclusions_cast_with");
+        on_reader!(self, |pool| sqlx::query_as(SELECT_CAST_WITH).bind(after).bind(upto).fetch_all(pool).await)
+    }
+
+    /// Exclusions and withdrawals of votes up to a number that the log does not have, in an order in which they may follow each other.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn unlogged_changes(&self, upto: i64, limit: u32) -> Result<Vec<UnloggedChange>, StoreError> {
+        let _time = store_time("unlogged_changes");
+        on_reader!(self, |pool| {
+            sqlx::query_as(SELECT_UNLOGGED).bind(upto).bind(i64::from(limit)).fetch_all(pool).await
+        })
+    }
+
+    /// What was asked in the battles of the votes of a range of numbers, by battle and turn.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn voted_prompts(&self, after: i64, upto: i64) -> Result<Vec<VotedPrompt>, StoreError> {
+        let _time = store_time("voted_prompts");
+        on_reader!(self, |pool| sqlx::query_as(SELECT_PROMPTS).bind(after).bind(upto).fetch_all(pool).await)
+    }
+
+    /// What was answered there.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn voted_replies(&self, after: i64, upto: i64) -> Result<Vec<VotedReply>, StoreError> {
+        let _time = store_time("voted_replies");
+        on_reader!(self, |pool| sqlx::query_as(SELECT_REPLIES).bind(after).bind(upto).fetch_all(pool).await)
+    }
+
+    /// The names in the log of those of these voters that have one.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn log_voters(&self, visitors: &[&str]) -> Result<Vec<(String, String)>, StoreError> {
+        let _time = store_time("log_voters");
+        let (statement, visitors) = (self.log_statements().tags, json(visitors.iter()));
+        on_reader!(self, |pool| sqlx::query_as(AssertSqlSafe(statement)).bind(&visitors).fetch_all(pool).await)
+    }
+
+    fn log_statements(&self) -> Bulk {
+        match self.database {
+            Database::Sqlite(_) => ON_SQLITE,
+            Database::Postgres(_) => ON_POSTGRES,
+        }
+    }
+}
+
+fn json(rows: impl Iterator<Item = impl Serialize>) -> String {
+    serde_json::to_string(&rows.collect::<Vec<_>>()).expect("rows are plain texts and numbers")
+}
+
+fn node(filled: &TileHash) -> NodeJson {
+    NodeJson { level: filled.level, position: filled.position, hash: filled.hash.to_base64() }
+}
+
+fn salts(first: u64, entries: &[NewLogEntry]) -> impl Iterator<Item = SaltJson<'_>> {
+    let salted =
+        (first..).zip(entries).map(|(position, entry)| Some(SaltJson { position, salt: entry.salt.as_deref()? }));
+    salted.flatten()
+}
+
+fn parse_hash(text: &str, table: &'static str, column: &'static str, row: &str) -> Result<TreeHash, StoreError> {
+    TreeHash::from_base64(text).ok_or_else(|| StoreError::Inconsistent {
+        table,
+        column,
+        row: row.to_owned(),
+        value: text.to_owned(),
+    })
+}

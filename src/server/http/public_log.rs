@@ -1,0 +1,197 @@
+//! The public log: checkpoint, tiles and entries as C2SP tlog-tiles, receipts of votes, and the page about it.
+
+use actix_web::http::header;
+use actix_web::{HttpRequest, HttpResponse, web};
+use serde::{Deserialize, Serialize};
+
+use super::error::PageError;
+use super::pages;
+use super::pages::public_log::{LogState, LoggedView, PublicLogView, ReceiptView};
+use super::pages::time::time_text;
+use crate::domain::public_log::recount::RatingRules;
+use crate::domain::public_log::tile::TileKind;
+use crate::infra::config::RatingSettings;
+use crate::server::state::AppState;
+use crate::services::public_log::reader::{INCLUDED_WITHIN, LoggedVoteReceipt, VoteReceipt};
+
+/// What the address of a proof ends in.
+const PROOF: &str = ".tlog-proof";
+
+/// The parameters of the page.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct LogQuery {
+    /// Id of a vote.
+    vote: String,
+}
+
+#[derive(Serialize)]
+struct LogDescription<'a> {
+    origin: &'a str,
+    key: String,
+    /// Number of entries; 0 before the first checkpoint.
+    size: u64,
+    root: Option<String>,
+    signed_at: Option<i64>,
+    /// Seconds after which a vote is in the log at the latest.
+    included_within: u64,
+    /// How the leaderboard is fitted.
+    rating: RatingRules,
+}
+
+#[derive(Serialize)]
+struct ReceiptJson<'a> {
+    vote: &'a str,
+    /// `logged` or `promised`.
+    state: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    included_by: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    index: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    entry: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    salt: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proof: Option<String>,
+}
+
+/// `GET /log/checkpoint`: the latest signed state.
+///
+/// # Errors
+/// [`PageError`] without the database, and before the first checkpoint.
+pub(super) async fn checkpoint(app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
+    let missing = || PageError::Missing("the log has no checkpoint yet: try again in a moment".into());
+    let latest = app.public_log.latest().await?.ok_or_else(missing)?;
+    let mut response = HttpResponse::Ok();
+    response.content_type("text/plain; charset=utf-8").insert_header((header::CACHE_CONTROL, "no-cache"));
+    Ok(response.body(latest.note))
+}
+
+/// `GET /log/tile/…`: a tile of hashes, or a bundle of entries. What was served once never changes.
+///
+/// # Errors
+/// [`PageError`] for a tile that no signed tree has.
+pub(super) async fn tile(path: web::Path<String>, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
+    let missing = || PageError::Missing("the log has no such tile: read /log/checkpoint first".into());
+    let kind = TileKind::parse(&format!("tile/{path}")).ok_or_else(missing)?;
+    let bytes = app.public_log.tile(kind).await?.ok_or_else(missing)?;
+    let mut response = HttpResponse::Ok();
+    response.content_type("application/octet-stream");
+    response.insert_header((header::CACHE_CONTROL, "public, max-age=31536000, immutable"));
+    Ok(response.body(bytes))
+}
+
+/// `GET /api/v1/log`: name, key and state of the log, and how the leaderboard follows from it.
+///
+/// # Errors
+/// [`PageError`] without the database.
+pub(super) async fn json(app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
+    let (latest, key) = (app.public_log.latest().await?, app.public_log.key().verifier());
+    Ok(HttpResponse::Ok().json(LogDescription {
+        origin: key.name(),
+        key: key.to_string(),
+        size: latest.as_ref().map_or(0, |latest| latest.head.size),
+        root: latest.as_ref().map(|latest| latest.head.root.to_base64()),
+        signed_at: latest.as_ref().map(|latest| latest.signed_at.0),
+        included_within: INCLUDED_WITHIN.as_secs(),
+        rating: rules(&app.settings.now().rating),
+    }))
+}
+
+fn rules(settings: &RatingSettings) -> RatingRules {
+    RatingRules {
+        confidence: settings.confidence,
+        interval: settings.interval,
+        min_votes: settings.min_votes,
+        equal_within: settings.equal_within,
+        tuned_battles: settings.tuned_battles,
+    }
+}
+
+/// `GET /api/v1/log/votes/ID`: the receipt of a vote, for who knows its id; with `.tlog-proof` behind it, the proof alone.
+///
+/// # Errors
+/// [`PageError`] for a vote that is not there, or not in the log yet.
+pub(super) async fn receipt(path: web::Path<String>, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
+    let (vote, only_proof) = match path.strip_suffix(PROOF) {
+        Some(vote) => (vote, true),
+        None => (path.as_str(), false),
+    };
+    let missing = || PageError::Missing("there is no vote with this id".into());
+    match find(&app, vote).await?.ok_or_else(missing)? {
+        VoteReceipt::Promised(_) if only_proof => {
+            Err(PageError::Missing("this vote waits for the next checkpoint: try again in a minute".into()))
+        }
+        VoteReceipt::Promised(time) => Ok(HttpResponse::Ok().json(ReceiptJson {
+            vote,
+            state: "promised",
+            included_by: Some(time.0),
+            index: None,
+            entry: None,
+            salt: None,
+            proof: None,
+        })),
+        VoteReceipt::Logged(found) if only_proof => {
+            Ok(HttpResponse::Ok().content_type("text/plain; charset=utf-8").body(found.logged.to_text()))
+        }
+        VoteReceipt::Logged(found) => Ok(HttpResponse::Ok().json(ReceiptJson {
+            vote,
+            state: "logged",
+            included_by: None,
+            index: Some(found.logged.index),
+            entry: Some(entry_text(&found)),
+            proof: Some(found.logged.to_text()),
+            salt: found.salt,
+        })),
+    }
+}
+
+fn entry_text(found: &LoggedVoteReceipt) -> String {
+    String::from_utf8_lossy(&found.logged.entry).into_owned()
+}
+
+/// `None` also for what cannot be an id.
+async fn find(app: &AppState, vote: &str) -> Result<Option<VoteReceipt>, PageError> {
+    if vote.is_empty() || vote.len() > 64 || vote.contains(char::is_control) {
+        return Ok(None);
+    }
+    Ok(app.public_log.receipt(vote).await?)
+}
+
+/// `GET /log`
+///
+/// # Errors
+/// [`PageError`] for parameters that cannot be, or without the database.
+pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
+    let query = web::Query::<LogQuery>::from_query(request.query_string());
+    let LogQuery { vote } = query.map_err(|_| PageError::InvalidQuery("vote is given once".into()))?.into_inner();
+    let vote = vote.trim().to_owned();
+    let (latest, key) = (app.public_log.latest().await?, app.public_log.key().verifier());
+    let size = latest.as_ref().map_or(0, |latest| latest.head.size);
+    let receipt = match (vote.as_str(), find(&app, &vote).await?) {
+        ("", _) => ReceiptView::NotAsked,
+        (_, None) => ReceiptView::Unknown,
+        (_, Some(VoteReceipt::Promised(time))) => ReceiptView::Promised(time_text(time.0)),
+        (_, Some(VoteReceipt::Logged(found))) => ReceiptView::Logged(LoggedView {
+            position: found.logged.index,
+            size,
+            entry: entry_text(&found),
+            proof: found.logged.to_text(),
+        }),
+    };
+    let state = latest.map(|latest| LogState {
+        size,
+        root: latest.head.root.to_base64(),
+        signed_at: time_text(latest.signed_at.0),
+    });
+    let (origin, key, address) = (key.name().to_owned(), key.to_string(), address(&request, &app));
+    Ok(pages::public_log::public_log(&request, &PublicLogView { address, origin, key, state, vote, receipt }))
+}
+
+/// Where the arena is reached, as far as it knows.
+fn address(request: &HttpRequest, app: &AppState) -> String {
+    let settings = app.settings.now();
+    let public = settings.server.public_url.trim_end_matches('/');
+    if public.is_empty() { format!("http://{}", request.connection_info().host()) } else { public.to_owned() }
+}

@@ -1,0 +1,70 @@
+//! Keeps the public log up to date: the instance that leads appends what the leaderboard shows, the others remember what it signed.
+
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep, timeout};
+use tokio_util::sync::CancellationToken;
+
+use crate::services::public_log::PublicLogError;
+use crate::services::public_log::sequencer::{PAGE, Sequencer};
+
+/// Shortest time between two checkpoints, unless much waits.
+const PAUSE: Duration = Duration::from_secs(1);
+/// Interval of the checks for what no leaderboard announced, such as a checkpoint of another instance.
+const LOOK_ANYWAY: Duration = Duration::from_secs(10);
+/// How often a failure that stays is reported.
+const REPORT_EVERY: Duration = Duration::from_secs(60);
+
+/// Appends to the log after each new leaderboard. After each step it waits four times the step's duration, so that a long log that begins
+/// leaves votes their share of the database.
+pub async fn keep_public_log(mut sequencer: Sequencer, mut lead: watch::Receiver<bool>, shutdown: CancellationToken) {
+    let mut boards = sequencer.leaderboard().changes();
+    let mut failures = Failures::default();
+    loop {
+        let started = Instant::now();
+        boards.mark_unchanged();
+        let leads = *lead.borrow_and_update();
+        let step = if leads { sequencer.append().await } else { sequencer.follow().await.map(|()| 0) };
+        let (waits, more) =
+            (started.elapsed().saturating_mul(4), matches!(&step, Ok(entries) if *entries >= PAGE as usize));
+        failures.report(step);
+        let next = async {
+            sleep(if more { waits } else { waits.max(PAUSE) }).await;
+            if !more {
+                // Without news it looks anyway.
+                let _ = timeout(LOOK_ANYWAY, boards.changed()).await;
+            }
+        };
+        tokio::select! {
+            () = next => {}
+            // The sender ends with the arena.
+            _ = lead.changed(), if lead.has_changed().is_ok() => {}
+            () = shutdown.cancelled() => return,
+        }
+    }
+}
+
+/// Reports a failure when it begins and every minute, not every second.
+#[derive(Default)]
+struct Failures(Option<(String, Instant)>);
+
+impl Failures {
+    fn report(&mut self, step: Result<usize, PublicLogError>) {
+        match step {
+            Ok(entries) => {
+                self.0 = None;
+                tracing::debug!(entries, "public log appended");
+            }
+            Err(error) if error.is_outage() => {}
+            Err(error) => {
+                let text = error.to_string();
+                let is_known = |(known, at): &(String, Instant)| *known == text && at.elapsed() < REPORT_EVERY;
+                if !self.0.as_ref().is_some_and(is_known) {
+                    tracing::error!(error = %error, "the public log is not continued");
+                    self.0 = Some((text, Instant::now()));
+                }
+            }
+        }
+    }
+}

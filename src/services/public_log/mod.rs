@@ -1,0 +1,143 @@
+//! The public log of votes: [`sequencer`] appends what the leaderboard shows and signs it, and [`reader`] reads checkpoint, tiles,
+//! entries and receipts. [`verification`] checks a log from outside.
+
+pub mod reader;
+pub mod sequencer;
+mod stored_tiles;
+pub mod verification;
+mod vote_entries;
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use secrecy::ExposeSecret;
+
+use crate::domain::public_log::bundle::EntryTooLong;
+use crate::domain::public_log::checkpoint::Checkpoint;
+use crate::domain::public_log::proof::TreeHead;
+use crate::infra::clock::Clock;
+use crate::infra::log_key::{LogKey, UnusableKey};
+use crate::infra::rng::SharedRng;
+use crate::infra::storage::{Store, StoreError};
+
+/// Names among the database's secrets.
+const KEY_NAME: &str = "log_key";
+const ORIGIN_NAME: &str = "log_origin";
+
+/// Why the log cannot be read, or nothing is signed.
+#[derive(Debug, thiserror::Error)]
+pub enum PublicLogError {
+    /// The database failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The secrets of the log are damaged.
+    #[error(transparent)]
+    Key(#[from] UnusableKey),
+    /// An entry is too long to be published.
+    #[error(transparent)]
+    TooLong(#[from] EntryTooLong),
+    /// The database is older than what was signed.
+    #[error(
+        "the public log shrank: the database has {found} entries, but {signed} were signed before ({path}). Restore a later backup; \
+         if there is none, remove that file and the log goes on from here, and everybody who verified it before is told that it shrank"
+    )]
+    Shrank {
+        /// Entries in the database.
+        found: u64,
+        /// Entries of the greatest checkpoint that this instance knows.
+        signed: u64,
+        /// Where that is kept.
+        path: PathBuf,
+    },
+    /// Entries differ from what was signed.
+    #[error(
+        "the public log was rewritten: the first {0} entries in the database are not those that were signed. Restore the database from \
+         a backup; nothing is signed until then"
+    )]
+    Rewritten(u64),
+    /// The file holds the checkpoint of another log.
+    #[error(
+        "{0} holds a checkpoint that this database's key did not sign: remove the file if the arena was set up anew"
+    )]
+    Foreign(PathBuf),
+    /// Rows are missing.
+    #[error("the public log in the database is incomplete: {0}. Restore the database from a backup")]
+    Incomplete(String),
+    /// The file beside the database cannot be used.
+    #[error("{path} cannot be used: {source}")]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+impl PublicLogError {
+    /// Whether the database does not answer, which the log of the program says already.
+    #[must_use]
+    pub fn is_outage(&self) -> bool {
+        matches!(self, Self::Store(error) if error.is_outage())
+    }
+}
+
+/// The log of an arena: its name, its key and where it is kept.
+#[derive(Debug, Clone)]
+pub struct PublicLog {
+    store: Store,
+    key: Arc<LogKey>,
+}
+
+impl PublicLog {
+    /// Reads the log's name and key, or makes them: both stay for as long as the database does. The name is the log's address where
+    /// the arena's own is set, and otherwise random.
+    ///
+    /// # Errors
+    /// [`PublicLogError`].
+    pub async fn open(
+        store: Store,
+        rng: &SharedRng,
+        clock: &dyn Clock,
+        public_url: &str,
+    ) -> Result<Self, PublicLogError> {
+        let now = clock.now();
+        let seed = store.secret(KEY_NAME, &(rng.token() + &rng.token()), now).await?;
+        let origin = store.secret(ORIGIN_NAME, &new_origin(public_url, rng), now).await?;
+        let key = LogKey::new(origin.expose_secret(), seed.expose_secret())?;
+        Ok(Self { store, key: Arc::new(key) })
+    }
+
+    /// The key that verifies checkpoints, under the name of the log.
+    #[must_use]
+    pub fn key(&self) -> &LogKey {
+        &self.key
+    }
+
+    fn checkpoint(&self, head: TreeHead) -> Checkpoint {
+        Checkpoint { origin: self.key.verifier().name().to_owned(), head }
+    }
+}
+
+/// An address without its scheme, as the format recommends.
+fn new_origin(public_url: &str, rng: &SharedRng) -> String {
+    let host = public_url.split_once("://").map_or("", |(_, rest)| rest).trim_end_matches('/');
+    let usable = !host.is_empty() && !host.contains(|c: char| c.is_whitespace() || c.is_control() || c == '+');
+    if usable { format!("{host}/log") } else { format!("langya-{}/log", &rng.token()[..12]) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_is_named_after_the_address_of_its_arena() {
+        let rng = SharedRng::seeded(1);
+        assert_eq!(new_origin("https://arena.example/", &rng), "arena.example/log");
+        assert_eq!(new_origin("https://arena.example:8443", &rng), "arena.example:8443/log");
+        for unnamed in ["", "nonsense", "https://", "https://a+b"] {
+            let name = new_origin(unnamed, &rng);
+            assert!(name.starts_with("langya-") && name.ends_with("/log") && name.len() == 23, "{name}");
+        }
+    }
+}

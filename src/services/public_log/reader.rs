@@ -1,0 +1,82 @@
+//! What the arena serves of its log.
+
+use std::time::Duration;
+
+use super::stored_tiles::{entries_of, hashes_of, hashes_of_ranges};
+use super::{PublicLog, PublicLogError};
+use crate::domain::public_log::bundle::encode_entries;
+use crate::domain::public_log::inclusion::LoggedEntry;
+use crate::domain::public_log::proof::inclusion_ranges;
+use crate::domain::public_log::tile::{TileKind, encode_hashes};
+use crate::domain::time::Timestamp;
+use crate::infra::storage::LogCheckpoint;
+
+/// A vote is in the log so long after it was cast, at the latest: what a receipt promises.
+pub const INCLUDED_WITHIN: Duration = Duration::from_secs(60);
+
+/// What the log knows of a vote.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum VoteReceipt {
+    /// It will be in the log by this moment.
+    Promised(Timestamp),
+    /// It is in the log.
+    Logged(Box<LoggedVoteReceipt>),
+}
+
+/// The receipt of a vote in the log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoggedVoteReceipt {
+    /// The entry with its proof.
+    pub logged: LoggedEntry,
+    /// The salt of the entry's commitment, unless it was deleted.
+    pub salt: Option<String>,
+}
+
+impl PublicLog {
+    /// The latest checkpoint; `None` before the first one is signed.
+    ///
+    /// # Errors
+    /// [`PublicLogError`].
+    pub async fn latest(&self) -> Result<Option<LogCheckpoint>, PublicLogError> {
+        Ok(self.store.log_checkpoint().await?)
+    }
+
+    /// The bytes of a tile or of a bundle of entries; `None` where no signed tree has it.
+    ///
+    /// # Errors
+    /// [`PublicLogError`].
+    pub async fn tile(&self, kind: TileKind) -> Result<Option<Vec<u8>>, PublicLogError> {
+        let size = self.latest().await?.map_or(0, |latest| latest.head.size);
+        let (TileKind::Hashes(tile) | TileKind::Entries(tile)) = kind;
+        if !tile.is_in(size) {
+            return Ok(None);
+        }
+        Ok(Some(match kind {
+            TileKind::Hashes(tile) => encode_hashes(&hashes_of(&self.store, tile).await?),
+            TileKind::Entries(tile) => {
+                let entries = entries_of(&self.store, tile).await?;
+                encode_entries(entries.iter().map(String::as_bytes))?
+            }
+        }))
+    }
+
+    /// What the log knows of the vote with this id; `None` where there is no such vote.
+    ///
+    /// # Errors
+    /// [`PublicLogError`].
+    pub async fn receipt(&self, vote: &str) -> Result<Option<VoteReceipt>, PublicLogError> {
+        // The checkpoint first: the entry is then in its tree or in a later one.
+        let (latest, logged) = (self.latest().await?, self.store.logged_vote(vote).await?);
+        let within = latest.zip(logged).filter(|(latest, logged)| logged.position < latest.head.size);
+        let Some((latest, logged)) = within else {
+            let cast_at = self.store.vote_cast_at(vote).await?;
+            let within = i64::try_from(INCLUDED_WITHIN.as_millis()).unwrap_or(i64::MAX);
+            return Ok(cast_at.map(|time| VoteReceipt::Promised(Timestamp(time.0.saturating_add(within)))));
+        };
+        let size = latest.head.size;
+        let hashes = hashes_of_ranges(&self.store, &inclusion_ranges(logged.position, size), size).await?;
+        let entry =
+            LoggedEntry { entry: logged.body.into_bytes(), index: logged.position, hashes, checkpoint: latest.note };
+        Ok(Some(VoteReceipt::Logged(Box::new(LoggedVoteReceipt { logged: entry, salt: logged.salt }))))
+    }
+}

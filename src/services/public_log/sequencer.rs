@@ -1,0 +1,229 @@
+//! Appends to the log and signs it. Only the leading instance does, and the database lets one of two that take themselves for it have its
+//! way: the checkpoint is replaced only where it is still the one that was continued.
+//!
+//! A vote is appended once the published leaderboard has it, so the log tells nothing earlier or about fewer votes at once than the
+//! leaderboard does. Nothing is written when a vote is cast.
+
+use std::sync::Arc;
+
+use super::stored_tiles::hashes_of_ranges;
+use super::vote_entries::{VoteEntries, entries_of_votes};
+use super::{PublicLog, PublicLogError};
+use crate::domain::public_log::checkpoint::Checkpoint;
+use crate::domain::public_log::entry::{ExclusionEntry, LogEntry, WithdrawalEntry, short_reason};
+use crate::domain::public_log::frontier::Frontier;
+use crate::domain::public_log::hash::TreeHash;
+use crate::domain::public_log::proof::TreeHead;
+use crate::domain::public_log::subtree::complete_parts;
+use crate::domain::time::Timestamp;
+use crate::infra::checkpoint_file::CheckpointFile;
+use crate::infra::clock::Clock;
+use crate::infra::rng::SharedRng;
+use crate::infra::storage::{LogAppend, LogCheckpoint, LogSubject, NewLogEntry, UnloggedChange};
+use crate::services::leaderboard::refit::LatestLeaderboard;
+
+/// Votes, or changes of exclusions, in one step.
+pub const PAGE: u32 = 500;
+
+/// Appends to the log; one per process.
+pub struct Sequencer {
+    log: PublicLog,
+    leaderboard: Arc<LatestLeaderboard>,
+    clock: Arc<dyn Clock>,
+    rng: Arc<SharedRng>,
+    file: CheckpointFile,
+    /// The right edge of the tree at the last step of this process.
+    frontier: Option<Frontier>,
+}
+
+/// What a sequencer is made of.
+pub struct SequencerParts {
+    /// The log.
+    pub log: PublicLog,
+    /// Votes up to its last one are appended.
+    pub leaderboard: Arc<LatestLeaderboard>,
+    /// Time of checkpoints.
+    pub clock: Arc<dyn Clock>,
+    /// Salts and names of voters.
+    pub rng: Arc<SharedRng>,
+    /// Outlives the database.
+    pub file: CheckpointFile,
+}
+
+/// Entries of one step.
+#[derive(Default)]
+struct Step {
+    entries: Vec<NewLogEntry>,
+    voters: Vec<(crate::domain::battle::VisitorId, String)>,
+    last_vote_seq: i64,
+    exclusion_changes: i64,
+}
+
+impl Sequencer {
+    /// Nothing is read yet.
+    #[must_use]
+    pub fn new(parts: SequencerParts) -> Self {
+        let SequencerParts { log, leaderboard, clock, rng, file } = parts;
+        Self { log, leaderboard, clock, rng, file, frontier: None }
+    }
+
+    /// The leaderboard that the log follows.
+    #[must_use]
+    pub fn leaderboard(&self) -> &LatestLeaderboard {
+        &self.leaderboard
+    }
+
+    /// Appends the next votes of the leaderboard or, where there are none, changes of exclusions, and signs the tree. Returns the number
+    /// of entries; 0 where there was nothing to append, or another instance appended first.
+    ///
+    /// # Errors
+    /// [`PublicLogError`]; nothing is signed then.
+    pub async fn append(&mut self) -> Result<usize, PublicLogError> {
+        let stored = self.log.store.log_checkpoint().await?;
+        let frontier = self.continued(stored.as_ref()).await?;
+        let step = self.next_step(stored.as_ref()).await?;
+        if step.entries.is_empty() && stored.is_some() {
+            return Ok(0);
+        }
+        let appended = step.entries.len();
+        let (append, frontier) = self.signed(stored.map(|stored| stored.head), frontier, step);
+        if !self.log.store.append_to_log(&append).await? {
+            self.frontier = None;
+            return Ok(0);
+        }
+        self.frontier = Some(frontier);
+        self.keep(&append.after.note)?;
+        Ok(appended)
+    }
+
+    /// Keeps the latest checkpoint outside of the database, where another instance signs.
+    ///
+    /// # Errors
+    /// [`PublicLogError`], also where that checkpoint does not continue the one that was kept.
+    pub async fn follow(&mut self) -> Result<(), PublicLogError> {
+        self.frontier = None;
+        let Some(stored) = self.log.store.log_checkpoint().await? else { return Ok(()) };
+        self.check_signature(&stored)?;
+        if self.check_kept(stored.head).await? != Some(stored.head) {
+            self.keep(&stored.note)?;
+        }
+        Ok(())
+    }
+
+    /// The right edge of the stored tree, which is the one that was signed and continues every one before.
+    async fn continued(&mut self, stored: Option<&LogCheckpoint>) -> Result<Frontier, PublicLogError> {
+        let Some(stored) = stored else {
+            self.check_kept(TreeHead { size: 0, root: TreeHash::of_nothing() }).await?;
+            return Ok(Frontier::default());
+        };
+        let size = stored.head.size;
+        let frontier = match self.frontier.take().filter(|held| held.size() == size) {
+            Some(held) => held,
+            None => {
+                self.check_signature(stored)?;
+                let parts = hashes_of_ranges(&self.log.store, &complete_parts(size), size).await?;
+                Frontier::new(size, parts).ok_or(PublicLogError::Rewritten(size))?
+            }
+        };
+        if frontier.root() != stored.head.root {
+            return Err(PublicLogError::Rewritten(size));
+        }
+        self.check_kept(stored.head).await?;
+        Ok(frontier)
+    }
+
+    fn check_signature(&self, stored: &LogCheckpoint) -> Result<(), PublicLogError> {
+        let signed = self.log.key.verifier().verify(&stored.note).ok().and_then(Checkpoint::parse);
+        match signed {
+            Some(signed) if signed == self.log.checkpoint(stored.head) => Ok(()),
+            _ => Err(PublicLogError::Rewritten(stored.head.size)),
+        }
+    }
+
+    /// Compares a tree with the checkpoint in the file, which it must continue, and returns that one.
+    async fn check_kept(&self, head: TreeHead) -> Result<Option<TreeHead>, PublicLogError> {
+        let path = || self.file.path().to_owned();
+        let Some(note) = self.file.read().map_err(|source| PublicLogError::File { path: path(), source })? else {
+            return Ok(None);
+        };
+        let kept = self.log.key.verifier().verify(&note).ok().and_then(Checkpoint::parse);
+        let kept = kept.ok_or_else(|| PublicLogError::Foreign(path()))?.head;
+        if kept.size > head.size {
+            return Err(PublicLogError::Shrank { found: head.size, signed: kept.size, path: path() });
+        }
+        let root = if kept.size == head.size { head.root } else { self.root_at(kept.size).await? };
+        if root == kept.root { Ok(Some(kept)) } else { Err(PublicLogError::Rewritten(kept.size)) }
+    }
+
+    async fn root_at(&self, size: u64) -> Result<TreeHash, PublicLogError> {
+        let parts = hashes_of_ranges(&self.log.store, &complete_parts(size), size).await?;
+        Frontier::new(size, parts).map(|frontier| frontier.root()).ok_or(PublicLogError::Rewritten(size))
+    }
+
+    async fn next_step(&self, stored: Option<&LogCheckpoint>) -> Result<Step, PublicLogError> {
+        let (after, changes) = stored.map_or((0, 0), |stored| (stored.last_vote_seq, stored.exclusion_changes));
+        let step = Step { last_vote_seq: after, exclusion_changes: changes, ..Step::default() };
+        let upto = self.leaderboard.latest().last_vote_seq;
+        let store = &self.log.store;
+        let mut votes = if after < upto {
+            store.votes_after(after, Timestamp(i64::MIN), Timestamp(i64::MAX), PAGE).await?
+        } else {
+            Vec::new()
+        };
+        votes.retain(|vote| vote.seq <= upto);
+        if let Some(last) = votes.last() {
+            let VoteEntries { entries, voters } = entries_of_votes(store, &self.rng, after, &votes).await?;
+            return Ok(Step { entries, voters, last_vote_seq: last.seq, ..step });
+        }
+        if store.exclusion_changes().await? == changes {
+            return Ok(step);
+        }
+        let changed = store.unlogged_changes(after, PAGE).await?;
+        let entries = changed.iter().map(entries_of_change).collect::<Result<Vec<_>, _>>()?.concat();
+        let logged = i64::try_from(entries.len()).unwrap_or(i64::MAX);
+        Ok(Step { entries, exclusion_changes: changes.saturating_add(logged), ..step })
+    }
+
+    fn signed(&self, before: Option<TreeHead>, mut frontier: Frontier, step: Step) -> (LogAppend, Frontier) {
+        let mut filled = Vec::new();
+        for entry in &step.entries {
+            frontier.append(TreeHash::leaf(entry.body.as_bytes()), |tile_hash| filled.push(tile_hash));
+        }
+        let head = TreeHead { size: frontier.size(), root: frontier.root() };
+        let after = LogCheckpoint {
+            head,
+            note: self.log.key.sign(&self.log.checkpoint(head)),
+            signed_at: self.clock.now(),
+            last_vote_seq: step.last_vote_seq,
+            exclusion_changes: step.exclusion_changes,
+        };
+        (LogAppend { before, entries: step.entries, filled, voters: step.voters, after }, frontier)
+    }
+
+    /// After the commit: a crash in between leaves an earlier checkpoint in the file, which the log continues.
+    fn keep(&self, note: &str) -> Result<(), PublicLogError> {
+        self.file.write(note).map_err(|source| PublicLogError::File { path: self.file.path().to_owned(), source })
+    }
+}
+
+/// The exclusion, unless the log has it, and then its withdrawal.
+fn entries_of_change(change: &UnloggedChange) -> Result<Vec<NewLogEntry>, PublicLogError> {
+    let entry = |kind, entry: LogEntry<'_>| {
+        Ok::<_, PublicLogError>(NewLogEntry { kind, subject: change.id.clone(), body: entry.to_json()?, salt: None })
+    };
+    let mut entries = Vec::new();
+    if !change.is_logged {
+        let exclusion = ExclusionEntry {
+            seq: change.vote_seq,
+            time: change.excluded_at,
+            rule: change.rule.as_str().into(),
+            reason: short_reason(&change.reason),
+        };
+        entries.push(entry(LogSubject::Exclusion, LogEntry::Exclusion(exclusion))?);
+    }
+    if let Some(time) = change.withdrawn_at {
+        let withdrawal = WithdrawalEntry { seq: change.vote_seq, time, rule: change.rule.as_str().into() };
+        entries.push(entry(LogSubject::Withdrawal, LogEntry::Withdrawal(withdrawal))?);
+    }
+    Ok(entries)
+}

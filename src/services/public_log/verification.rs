@@ -1,0 +1,313 @@
+//! Checks a log from outside, as `langya verify` does: with nothing but what everybody can read, and what is known from the last time.
+
+use std::time::Duration;
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::domain::public_log::audit::{Audit, AuditError};
+use crate::domain::public_log::checkpoint::Checkpoint;
+use crate::domain::public_log::hash::TreeHash;
+use crate::domain::public_log::inclusion::{InclusionError, LoggedEntry};
+use crate::domain::public_log::note::{InvalidKey, NoteError, VerifierKey};
+use crate::domain::public_log::proof::TreeHead;
+use crate::domain::public_log::recount::{RatingRules, Recount, RecountError, differences};
+use crate::domain::public_log::tile::{Tile, TileKind};
+use crate::domain::rating::FitError;
+use crate::infra::log_source::{LogSource, SourceError};
+
+/// Tiles fetched at the same time.
+const AT_ONCE: usize = 8;
+/// How often the log and the leaderboard are read again where votes came in between, and the wait before.
+const TRIES: usize = 10;
+const WAIT: Duration = Duration::from_secs(2);
+
+/// Why a log is not verified.
+#[derive(Debug, thiserror::Error)]
+pub enum VerifyError {
+    /// A part of it cannot be read.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// The key cannot be read.
+    #[error(transparent)]
+    Key(#[from] InvalidKey),
+    /// The key is not the one that was trusted the last time.
+    #[error(
+        "the key of the log is not the one that was known: {found} instead of {known}. If the operator announced another key, give it \
+         with --key"
+    )]
+    OtherKey {
+        /// The key that the arena names.
+        found: String,
+        /// The key that was known.
+        known: String,
+    },
+    /// The checkpoint is not signed as it should be.
+    #[error(transparent)]
+    Note(#[from] NoteError),
+    /// The signed text is no checkpoint of this log.
+    #[error("the signed text is no checkpoint of {0}")]
+    NotACheckpoint(String),
+    /// The log is wrong.
+    #[error(transparent)]
+    Audit(#[from] AuditError),
+    /// A receipt is wrong, or of a tree that the log does not continue.
+    #[error("receipt {name}: {reason}")]
+    Receipt {
+        /// Its name.
+        name: String,
+        /// What is wrong.
+        reason: ReceiptError,
+    },
+    /// No leaderboard follows from the entries.
+    #[error(transparent)]
+    Recount(#[from] RecountError),
+    /// The published rules of the fit cannot be used.
+    #[error(transparent)]
+    Rules(#[from] FitError),
+    /// What the arena says of itself cannot be read.
+    #[error("{0} cannot be read as JSON: {1}")]
+    Json(&'static str, serde_json::Error),
+    /// The published leaderboard does not follow from the log.
+    #[error("the leaderboard does not follow from the log:\n{}", .0.join("\n"))]
+    OtherLeaderboard(Vec<String>),
+}
+
+/// What is wrong with a receipt.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReceiptError {
+    /// It is none.
+    #[error("this is no proof in the form of c2sp.org/tlog-proof@v1")]
+    Malformed,
+    /// Its own proof fails.
+    #[error(transparent)]
+    Inclusion(#[from] InclusionError),
+    /// The log has another entry there.
+    #[error("the log has another entry at position {0}")]
+    OtherEntry(u64),
+}
+
+/// A receipt to check.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Receipt {
+    /// Its file.
+    pub name: String,
+    /// The proof.
+    pub logged: LoggedEntry,
+}
+
+/// What is known of a log before it is verified.
+#[derive(Debug, Clone, Default)]
+pub struct Known {
+    /// The key to trust; without one, the key that the arena names is taken.
+    pub key: Option<VerifierKey>,
+    /// The note that was verified the last time.
+    pub checkpoint: Option<String>,
+}
+
+/// What to compare the log with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Leaderboard {
+    /// The leaderboard that the arena publishes.
+    Published,
+    /// None: only the log is checked.
+    Skipped,
+}
+
+/// A log in which everything holds.
+#[derive(Debug)]
+pub struct Verified {
+    /// The key that signed it.
+    pub key: VerifierKey,
+    /// The signed note.
+    pub checkpoint: String,
+    /// The tree.
+    pub head: TreeHead,
+    /// The tree that was known before.
+    pub known: Option<TreeHead>,
+    /// Votes in the log.
+    pub votes: usize,
+    /// Votes that are excluded now.
+    pub excluded: usize,
+    /// Votes of the leaderboard that follows from the log; `None` where it was not compared.
+    pub leaderboard_votes: Option<u64>,
+    /// Receipts that hold.
+    pub receipts: usize,
+}
+
+/// What an arena says of its log.
+#[derive(Debug, Deserialize)]
+struct Description {
+    key: String,
+    rating: RatingRules,
+}
+
+/// A log as it was read.
+struct ReadLog {
+    checkpoint: String,
+    head: TreeHead,
+    recount: Recount,
+}
+
+/// Verifies a log: signature, tree, entries, receipts, and the leaderboard. `progress` gets the entries read and all.
+///
+/// # Errors
+/// [`VerifyError`] for the first thing that does not hold.
+pub async fn verify(
+    source: &LogSource,
+    known: &Known,
+    receipts: &[Receipt],
+    leaderboard: Leaderboard,
+    progress: impl Fn(u64, u64),
+) -> Result<Verified, VerifyError> {
+    let description = describe(source).await;
+    let key = trusted_key(known, description.as_ref().ok())?;
+    let known_head = known.checkpoint.as_deref().and_then(|note| known_head(note, &key));
+    let mut tries = 0;
+    let (read, leaderboard_votes) = loop {
+        tries += 1;
+        // The leaderboard first: the log follows it.
+        let board = match leaderboard {
+            Leaderboard::Published => {
+                Some(read_json("the leaderboard", source.beside("api/v1/leaderboard", "leaderboard.json").await?)?)
+            }
+            Leaderboard::Skipped => None,
+        };
+        let read = read_log(source, &key, known_head, receipts, &progress).await?;
+        let Some(board) = board else { break (read, None) };
+        let rules = match &description {
+            Ok(description) => description.rating,
+            Err(_) => describe(source).await?.rating,
+        };
+        match compare(&read.recount, &board, &rules) {
+            Ok(votes) => break (read, Some(votes)),
+            // Votes or exclusions came in between the two.
+            Err(VerifyError::OtherLeaderboard(_) | VerifyError::Recount(RecountError::TooFew(_)))
+                if tries < TRIES && is_live(source) =>
+            {
+                tokio::time::sleep(WAIT).await;
+            }
+            Err(error) => return Err(error),
+        }
+    };
+    Ok(Verified {
+        key,
+        checkpoint: read.checkpoint,
+        head: read.head,
+        known: known_head,
+        votes: read.recount.votes(),
+        excluded: read.recount.excluded(),
+        leaderboard_votes,
+        receipts: receipts.len(),
+    })
+}
+
+/// Whether a second reading can find another state.
+fn is_live(source: &LogSource) -> bool {
+    matches!(source, LogSource::Http { .. })
+}
+
+async fn describe(source: &LogSource) -> Result<Description, VerifyError> {
+    let found = source.beside("api/v1/log", "log.json").await?;
+    serde_json::from_slice(&found).map_err(|error| VerifyError::Json("what the arena says of its log", error))
+}
+
+fn read_json(what: &'static str, bytes: Vec<u8>) -> Result<Value, VerifyError> {
+    serde_json::from_slice(&bytes).map_err(|error| VerifyError::Json(what, error))
+}
+
+/// The key that is known, or the one that the arena names where none is.
+fn trusted_key(known: &Known, description: Option<&Description>) -> Result<VerifierKey, VerifyError> {
+    let named = description.map(|description| VerifierKey::parse(&description.key)).transpose()?;
+    match (known.key.clone(), named) {
+        (Some(known), Some(named)) if known != named => {
+            Err(VerifyError::OtherKey { found: named.to_string(), known: known.to_string() })
+        }
+        (Some(key), _) | (None, Some(key)) => Ok(key),
+        (None, None) => Err(InvalidKey.into()),
+    }
+}
+
+/// The tree of a note that was verified before; a note that this key did not sign says nothing.
+fn known_head(note: &str, key: &VerifierKey) -> Option<TreeHead> {
+    Some(Checkpoint::parse(key.verify(note).ok()?)?.head)
+}
+
+async fn read_log(
+    source: &LogSource,
+    key: &VerifierKey,
+    known: Option<TreeHead>,
+    receipts: &[Receipt],
+    progress: &impl Fn(u64, u64),
+) -> Result<ReadLog, VerifyError> {
+    let note = String::from_utf8(source.part("checkpoint").await?).map_err(|_| NoteError::Malformed)?;
+    let checkpoint = Checkpoint::parse(key.verify(&note)?).filter(|checkpoint| checkpoint.origin == key.name());
+    let head = checkpoint.ok_or_else(|| VerifyError::NotACheckpoint(key.name().to_owned()))?.head;
+    let mut audit = Audit::new(head, known)?;
+    let bundles = Tile::all(head.size).take_while(|tile| tile.level() == 0);
+    let mut bundles = stream::iter(bundles)
+        .map(async |tile| {
+            let entries = source.part(&TileKind::Entries(tile).to_string()).await?;
+            Ok::<_, SourceError>((tile, entries, source.part(&TileKind::Hashes(tile).to_string()).await?))
+        })
+        .buffered(AT_ONCE);
+    while let Some((tile, entries, hashes)) = bundles.try_next().await? {
+        audit.add(tile, &entries, &hashes)?;
+        check_receipts(receipts, tile, &hashes, key)?;
+        progress(tile.end(), head.size);
+    }
+    drop(bundles);
+    for tile in Tile::all(head.size).skip_while(|tile| tile.level() == 0) {
+        audit.check(tile, &source.part(&TileKind::Hashes(tile).to_string()).await?)?;
+    }
+    for receipt in receipts.iter().filter(|receipt| receipt.logged.index >= head.size) {
+        return Err(of_receipt(receipt, ReceiptError::OtherEntry(receipt.logged.index)));
+    }
+    Ok(ReadLog { checkpoint: note, head, recount: audit.finish()? })
+}
+
+/// Checks the receipts whose entries lie below a tile of level 0.
+fn check_receipts(receipts: &[Receipt], tile: Tile, hashes: &[u8], key: &VerifierKey) -> Result<(), VerifyError> {
+    for receipt in receipts.iter().filter(|receipt| (tile.start()..tile.end()).contains(&receipt.logged.index)) {
+        receipt.logged.verify(key).map_err(|error| of_receipt(receipt, error.into()))?;
+        let leaf = TreeHash::leaf(&receipt.logged.entry);
+        let at = usize::try_from(receipt.logged.index - tile.start()).unwrap_or(usize::MAX);
+        if hashes.chunks(leaf.0.len()).nth(at) != Some(&leaf.0[..]) {
+            return Err(of_receipt(receipt, ReceiptError::OtherEntry(receipt.logged.index)));
+        }
+    }
+    Ok(())
+}
+
+fn of_receipt(receipt: &Receipt, reason: ReceiptError) -> VerifyError {
+    VerifyError::Receipt { name: receipt.name.clone(), reason }
+}
+
+/// The votes of a leaderboard that follows from the log.
+fn compare(recount: &Recount, board: &Value, rules: &RatingRules) -> Result<u64, VerifyError> {
+    let votes = board["votes"]["read"].as_u64().unwrap_or(0);
+    let recounted = recount.leaderboard(usize::try_from(votes).unwrap_or(usize::MAX), &rules.options()?)?;
+    let found = differences(board, &recounted);
+    if found.is_empty() { Ok(votes) } else { Err(VerifyError::OtherLeaderboard(found)) }
+}
+
+/// Reads a receipt: the proof itself, or the JSON that holds it.
+///
+/// # Errors
+/// [`VerifyError::Receipt`].
+pub fn read_receipt(name: &str, text: &str) -> Result<Receipt, VerifyError> {
+    let json: Option<Value> = serde_json::from_str(text).ok();
+    let proof = json.as_ref().and_then(|json| json["proof"].as_str()).unwrap_or(text);
+    let malformed = || VerifyError::Receipt { name: name.to_owned(), reason: ReceiptError::Malformed };
+    Ok(Receipt { name: name.to_owned(), logged: LoggedEntry::parse(proof).ok_or_else(malformed)? })
+}
+
+/// Checks a receipt by itself, without the log.
+///
+/// # Errors
+/// [`VerifyError::Receipt`].
+pub fn verify_receipt(receipt: &Receipt, key: &VerifierKey) -> Result<TreeHead, VerifyError> {
+    let checkpoint = receipt.logged.verify(key).map_err(|error| of_receipt(receipt, error.into()))?;
+    Ok(checkpoint.head)
+}

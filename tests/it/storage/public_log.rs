@@ -1,0 +1,268 @@
+//! The public log: appended in order by one of several, signed once, and never against what was signed before.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use langya::domain::battle::{BattleId, VisitorId};
+use langya::domain::integrity::exclusion_rule::ExclusionRule;
+use langya::domain::integrity::pseudonym::voter_pseudonym;
+use langya::domain::public_log::checkpoint::Checkpoint;
+use langya::domain::public_log::commitment::{PrivateParts, PrivateTurn};
+use langya::domain::public_log::entry::LogEntry;
+use langya::domain::public_log::hash::TreeHash;
+use langya::domain::public_log::proof::TreeHead;
+use langya::domain::public_log::tile::{Tile, TileKind};
+use langya::domain::time::Timestamp;
+use langya::infra::checkpoint_file::CheckpointFile;
+use langya::infra::clock::SystemClock;
+use langya::infra::log_key::LogKey;
+use langya::infra::rng::SharedRng;
+use langya::infra::storage::{LogAppend, Store, StoredLeaderboard, VoteExclusion};
+use langya::services::leaderboard::refit::{LatestLeaderboard, LeaderboardSnapshot};
+use langya::services::public_log::reader::VoteReceipt;
+use langya::services::public_log::sequencer::{Sequencer, SequencerParts};
+use langya::services::public_log::{PublicLog, PublicLogError};
+use serde_json::Value;
+
+use super::{exclude, ready, vote};
+
+pub(super) const FORBIDDEN: [&str; 2] = ["UPDATE log_entries SET body = '{}'", "DELETE FROM log_entries"];
+
+/// An entry, so that there is something to change.
+pub(super) async fn fill(store: &Store) {
+    let numbers = cast(store, &["logged"]).await;
+    show(store, numbers[0]).await;
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(append_all(store, folder.path()).await, 1);
+}
+
+/// The log of a database.
+pub(crate) async fn log_of(store: &Store) -> PublicLog {
+    PublicLog::open(store.clone(), &SharedRng::seeded(7), &SystemClock, "https://arena.example").await.unwrap()
+}
+
+/// What appends to the log of a database, with its file in this folder.
+pub(crate) async fn sequencer(store: &Store, folder: &Path) -> Sequencer {
+    Sequencer::new(SequencerParts {
+        log: log_of(store).await,
+        leaderboard: Arc::new(LatestLeaderboard::open(store).await.unwrap()),
+        clock: Arc::new(SystemClock),
+        rng: Arc::new(SharedRng::from_system()),
+        file: CheckpointFile::in_folder(folder),
+    })
+}
+
+/// Stores a leaderboard that shows the votes up to this number.
+async fn show(store: &Store, last_vote_seq: i64) {
+    let body = serde_json::to_string(&LeaderboardSnapshot::default().board).unwrap();
+    let fitted_at = Timestamp(last_vote_seq * 60_000);
+    store.put_leaderboard(&StoredLeaderboard { fit: 0, fitted_at, last_vote_seq, body }).await.unwrap();
+}
+
+/// Votes on new battles of these names, and their numbers.
+async fn cast(store: &Store, battles: &[&str]) -> Vec<i64> {
+    let mut numbers = Vec::new();
+    for battle in battles {
+        ready(store, battle).await;
+        store.insert_vote(&vote(&format!("vote-{battle}"), battle, 1)).await.unwrap();
+        numbers.push(store.vote_on(&BattleId::new(*battle)).await.unwrap().unwrap().seq);
+    }
+    numbers
+}
+
+/// Appends everything that is shown, as an instance that has just started would.
+async fn append_all(store: &Store, folder: &Path) -> usize {
+    let (mut sequencer, mut appended) = (sequencer(store, folder).await, 0);
+    loop {
+        match sequencer.append().await.unwrap() {
+            0 => return appended,
+            entries => appended += entries,
+        }
+    }
+}
+
+async fn head(store: &Store) -> TreeHead {
+    store.log_checkpoint().await.unwrap().unwrap().head
+}
+
+async fn bodies(store: &Store) -> Vec<Value> {
+    let bodies = store.log_bodies(0..u64::MAX).await.unwrap();
+    bodies.iter().map(|body| serde_json::from_str(body).unwrap()).collect()
+}
+
+pub(super) async fn votes_are_in_the_log_once_the_leaderboard_shows_them(store: &Store) {
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(append_all(store, folder.path()).await, 0);
+    assert_eq!(head(store).await, TreeHead { size: 0, root: TreeHash::of_nothing() });
+    let numbers = cast(store, &["x", "y", "z"]).await;
+    assert_eq!(append_all(store, folder.path()).await, 0, "no leaderboard shows a vote yet");
+    show(store, numbers[1]).await;
+    assert_eq!(append_all(store, folder.path()).await, 2);
+    show(store, numbers[2]).await;
+    assert_eq!((append_all(store, folder.path()).await, head(store).await.size), (1, 3));
+    assert_eq!(append_all(store, folder.path()).await, 0);
+
+    let entries = bodies(store).await;
+    let of_votes: Vec<_> = entries.iter().map(|entry| entry["vote"]["seq"].as_i64().unwrap()).collect();
+    assert_eq!(of_votes, numbers);
+    let one = entries[0]["vote"]["voter"].as_str().unwrap();
+    assert!(one.len() == 16 && entries.iter().all(|entry| entry["vote"]["voter"] == one), "one visitor: {entries:?}");
+    let published = store.log_bodies(0..3).await.unwrap().concat();
+    for private in ["visitor", &voter_pseudonym("visitor"), "vote-x", "琅琊榜", "\"x\"", "Hm."] {
+        assert!(!published.contains(private), "{private} in {published}");
+    }
+}
+
+pub(super) async fn an_entry_commits_to_what_it_does_not_show(store: &Store) {
+    let folder = tempfile::tempdir().unwrap();
+    let numbers = cast(store, &["x", "y"]).await;
+    show(store, numbers[1]).await;
+    append_all(store, folder.path()).await;
+    let logged = store.logged_vote("vote-y").await.unwrap().unwrap();
+    let salt = logged.salt.unwrap();
+    let bytes: Vec<u8> = (0..64).step_by(2).map(|at| u8::from_str_radix(&salt[at..at + 2], 16).unwrap()).collect();
+    let turns = vec![PrivateTurn { prompt: "琅琊榜?", a: "A", b: "B" }];
+    let voter = voter_pseudonym("visitor");
+    let parts = PrivateParts { vote: "vote-y", battle: "y", voter: &voter, turns };
+    let Ok(LogEntry::Vote(entry)) = serde_json::from_str(&logged.body) else { panic!("{}", logged.body) };
+    assert_eq!(entry.commitment, parts.commit(bytes.as_slice().try_into().unwrap()));
+
+    let log = log_of(store).await;
+    let receipt = async || match log.receipt("vote-y").await.unwrap() {
+        Some(VoteReceipt::Logged(found)) => *found,
+        other => panic!("{other:?}"),
+    };
+    let before = receipt().await;
+    assert!(store.delete_log_salt(logged.position).await.unwrap());
+    let after = receipt().await;
+    assert_eq!((after.salt, &after.logged), (None, &before.logged), "the proof holds without the salt");
+    let checkpoint = after.logged.verify(log.key().verifier()).unwrap();
+    assert_eq!(checkpoint.head, head(store).await);
+}
+
+pub(super) async fn exclusions_and_withdrawals_follow_their_votes(store: &Store) {
+    let folder = tempfile::tempdir().unwrap();
+    let first = cast(store, &["x"]).await[0];
+    ready(store, "y").await;
+    let leak = VoteExclusion { rule: ExclusionRule::IdentityLeak, reason: "names itself".into() };
+    let mut with_leak = vote("vote-y", "y", 1);
+    with_leak.exclusions.push(leak);
+    store.insert_vote(&with_leak).await.unwrap();
+    let second = store.vote_on(&BattleId::new("y")).await.unwrap().unwrap().seq;
+    exclude(store, "x", "admin").await;
+    exclude(store, "y", "admin").await;
+    show(store, first).await;
+    assert_eq!(append_all(store, folder.path()).await, 2, "the exclusion of a vote that is not in the log yet waits");
+    assert!(store.withdraw_exclusion(first, "admin", "ann", Timestamp(20)).await.unwrap());
+    assert!(store.withdraw_exclusion(second, "identity_leak", "ann", Timestamp(21)).await.unwrap());
+    exclude(store, "x", "rate_limited").await;
+    show(store, second).await;
+    append_all(store, folder.path()).await;
+    let entries: Vec<String> = bodies(store).await.iter().map(|entry| summary(entry, first)).collect();
+    let expected = [
+        "vote 1",
+        "exclusion 1 admin",
+        "vote 2 identity_leak",
+        "withdrawal 1 admin",
+        "exclusion 1 rate_limited",
+        "exclusion 2 admin",
+        "withdrawal 2 identity_leak",
+    ];
+    assert_eq!(entries, expected);
+    assert_eq!(append_all(store, folder.path()).await, 0, "each comes once");
+    let logged = store.log_checkpoint().await.unwrap().unwrap().exclusion_changes;
+    assert_eq!(logged, store.exclusion_changes().await.unwrap());
+}
+
+/// Kind, vote and rules of an entry.
+fn summary(entry: &Value, first: i64) -> String {
+    let (kind, entry) = entry.as_object().unwrap().iter().next().unwrap();
+    let vote = entry["seq"].as_i64().unwrap() - first + 1;
+    let with: Vec<&str> =
+        entry["excluded"].as_array().into_iter().flatten().filter_map(|row| row["rule"].as_str()).collect();
+    let rule = entry["rule"].as_str().map_or(with.concat(), str::to_owned);
+    format!("{kind} {vote} {rule}").trim_end().to_owned()
+}
+
+pub(super) async fn of_two_that_append_one_has_its_way(store: &Store) {
+    let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let mut sequencers = [sequencer(store, folders[0].path()).await, sequencer(store, folders[1].path()).await];
+    let mut heads = Vec::new();
+    for round in 0..6 {
+        let names: Vec<String> = (0..50).map(|n| format!("b{round}-{n}")).collect();
+        let numbers = cast(store, &names.iter().map(String::as_str).collect::<Vec<_>>()).await;
+        show(store, *numbers.last().unwrap()).await;
+        for sequencer in &sequencers {
+            sequencer.leaderboard().reload(store).await.unwrap();
+        }
+        let [one, other] = &mut sequencers;
+        let (one, other) = tokio::join!(one.append(), other.append());
+        assert_eq!(one.unwrap() + other.unwrap(), 50, "round {round}");
+        heads.push(head(store).await);
+    }
+    let log = log_of(store).await;
+    for (before, after) in heads.iter().zip(&heads[1..]) {
+        assert_eq!(after.size, before.size + 50);
+    }
+    let leaves: Vec<TreeHash> =
+        store.log_bodies(0..300).await.unwrap().iter().map(|body| TreeHash::leaf(body.as_bytes())).collect();
+    let tile = |number| TileKind::Hashes(Tile::at(0, number, 300).unwrap());
+    let (first, second) = (log.tile(tile(0)).await.unwrap().unwrap(), log.tile(tile(1)).await.unwrap().unwrap());
+    let bytes: Vec<u8> = leaves.iter().flat_map(|leaf| leaf.0).collect();
+    assert_eq!([first, second].concat(), bytes);
+
+    // One that was made from an older tree changes nothing.
+    let stored = store.log_checkpoint().await.unwrap().unwrap();
+    let stale = LogAppend {
+        before: Some(heads[0]),
+        entries: Vec::new(),
+        filled: Vec::new(),
+        voters: vec![(VisitorId::new("nobody"), "tag".into())],
+        after: stored.clone(),
+    };
+    assert!(!store.append_to_log(&stale).await.unwrap());
+    assert!(!store.append_to_log(&LogAppend { before: None, ..stale }).await.unwrap());
+    assert_eq!(store.log_checkpoint().await.unwrap(), Some(stored));
+    assert_eq!(store.log_voters(&["nobody"]).await.unwrap(), []);
+}
+
+pub(super) async fn nothing_is_signed_against_an_earlier_checkpoint(store: &Store) {
+    let folder = tempfile::tempdir().unwrap();
+    let numbers = cast(store, &["x", "y", "z"]).await;
+    show(store, numbers[1]).await;
+    append_all(store, folder.path()).await;
+    let (log, file) = (log_of(store).await, CheckpointFile::in_folder(folder.path()));
+    let kept = file.read().unwrap().unwrap();
+    assert_eq!(log.key().verifier().verify(&kept).unwrap().lines().nth(1), Some("2"), "the file keeps what was signed");
+    show(store, numbers[2]).await;
+    let origin = log.key().verifier().name().to_owned();
+    let signed = |size, root| log.key().sign(&Checkpoint { origin: origin.clone(), head: TreeHead { size, root } });
+    let refused = async |note: &str| {
+        file.write(note).unwrap();
+        let mut sequencer = sequencer(store, folder.path()).await;
+        let followed = sequencer.follow().await.unwrap_err().to_string();
+        let refused = sequencer.append().await.unwrap_err();
+        assert_eq!((refused.to_string(), file.read().unwrap().as_deref()), (followed, Some(note)));
+        assert_eq!(head(store).await.size, 2, "nothing was appended");
+        refused
+    };
+    let other_root = TreeHash::leaf(b"another entry");
+    let shrank = refused(&signed(3, other_root)).await;
+    assert!(matches!(shrank, PublicLogError::Shrank { found: 2, signed: 3, .. }));
+    assert!(shrank.to_string().contains("the public log shrank") && shrank.to_string().contains("backup"), "{shrank}");
+    assert!(matches!(refused(&signed(2, other_root)).await, PublicLogError::Rewritten(2)));
+    assert!(matches!(refused(&signed(1, other_root)).await, PublicLogError::Rewritten(1)));
+    let stranger = LogKey::new(&origin, &"11".repeat(32)).unwrap();
+    let foreign = stranger.sign(&Checkpoint { origin: origin.clone(), head: head(store).await });
+    assert!(matches!(refused(&foreign).await, PublicLogError::Foreign(_)));
+    assert!(matches!(refused("").await, PublicLogError::Foreign(_)));
+
+    // After a crash between commit and file the file is behind, and the log goes on.
+    let first = TreeHash::leaf(store.log_bodies(0..1).await.unwrap()[0].as_bytes());
+    file.write(&signed(1, first)).unwrap();
+    assert_eq!((append_all(store, folder.path()).await, head(store).await.size), (1, 3));
+    let mut follower = sequencer(store, &folder.path().join("elsewhere")).await;
+    follower.follow().await.unwrap();
+    let kept = CheckpointFile::in_folder(&folder.path().join("elsewhere")).read().unwrap();
+    assert_eq!(kept, file.read().unwrap(), "an instance that does not sign remembers what was signed");
+}
