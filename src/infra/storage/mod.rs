@@ -50,6 +50,7 @@ pub use crate::storage::battle_rows::{
     BattleLine, BattleRecord, BattleRow, NewReply, ReplyEnding, ReplyRow, SideFailure, TurnRow,
 };
 pub use crate::storage::vote_rows::{NewVoteRow, SatisfiedVote, VoteExclusion, VoteRow};
+pub use battles::EditedTurn;
 pub use battle_verdicts::{JudgeSpending, SettledGame, VerdictRow};
 pub use bench_answers::{AnswerLength, AnsweredModel, BenchAnswerRow, BenchFilter, BenchSet};
 pub use bench_judgements::{BenchJudgementRow, IncludeText, JudgedGroup};

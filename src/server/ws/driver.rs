@@ -208,10 +208,10 @@ impl Driver {
                 let done = battles.message(&visitor, &id, &prompt, permit).await;
                 self.say_if_error(done, &id).await
             }
-            ClientMessage::Regenerate { battle } => {
+            ClientMessage::Regenerate { battle, prompt } => {
                 let Some(id) = self.resolve_battle(battle).await? else { return Ok(()) };
                 let Some(permit) = self.turn_permit(Some(&id)).await? else { return Ok(()) };
-                let done = battles.regenerate(&visitor, &id, permit).await;
+                let done = battles.regenerate(&visitor, &id, prompt.as_deref(), permit).await;
                 self.say_if_error(done, &id).await
             }
             ClientMessage::Stop { battle } => {
@@ -219,12 +219,12 @@ impl Driver {
                 let done = battles.stop(&visitor, &id).await;
                 self.say_if_error(done, &id).await
             }
-            ClientMessage::Vote { battle, outcome, satisfaction } => {
+            ClientMessage::Vote { battle, outcome, satisfaction, reasons } => {
                 let Some(id) = self.resolve_battle(battle).await? else { return Ok(()) };
                 if let Err(limited) = self.connection.limits.take(Act::Vote, &self.connection.caller).await {
                     return self.say_error(&limited, Some(&id)).await;
                 }
-                self.vote(NewVote { visitor, battle: id, outcome, satisfaction }).await
+                self.vote(NewVote { visitor, battle: id, outcome, satisfaction, reasons }).await
             }
         }
     }
