@@ -13,6 +13,7 @@ use crate::domain::battle::{BattleId, Outcome, Side};
 use crate::infra::limits::{RateLimited, TurnRefused};
 use crate::services::arena::battles::{BattleError, Opening};
 use crate::services::arena::proofs::{Challenge, ProofRequired, Solution};
+use crate::services::arena::unrated_talk::TalkError;
 use crate::services::arena::voting::{Receipt, VoteError};
 
 /// Bytes of one message at the most.
@@ -42,6 +43,15 @@ pub enum ClientMessage {
         battle: Option<BattleId>,
         /// The next question.
         prompt: String,
+    },
+    /// Go on asking both models after the vote.
+    Talk {
+        /// Which battle.
+        battle: Option<BattleId>,
+        /// The next question.
+        prompt: String,
+        /// Whether the client wants replies as HTML too.
+        html: bool,
     },
     /// End both replies.
     Stop {
@@ -124,6 +134,8 @@ struct RawMessage {
     category: Option<String>,
     mode: Option<String>,
     render: Option<String>,
+    #[serde(default)]
+    unrated: bool,
     outcome: Option<String>,
     satisfaction: Option<i64>,
     reasons: Option<RawReasons>,
@@ -172,7 +184,8 @@ impl ClientMessage {
             }
             "message" => {
                 let prompt = raw.prompt.clone().ok_or_else(|| missing("prompt"))?;
-                Ok(Self::Message { battle: battle()?, prompt })
+                let battle = battle()?;
+                Ok(if raw.unrated { Self::Talk { battle, prompt, html } } else { Self::Message { battle, prompt } })
             }
             "stop" => Ok(Self::Stop { battle: battle()? }),
             "regenerate" => Ok(Self::Regenerate { battle: battle()?, prompt: raw.prompt.clone() }),
@@ -441,6 +454,18 @@ impl ErrorCode for BattleError {
             Self::Superseded => "superseded",
             Self::Draining => "draining",
             Self::NoModels(_) | Self::ModelGone => "no_models",
+            Self::Store(_) => "storage",
+        }
+    }
+}
+
+impl ErrorCode for TalkError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::UnknownBattle => "unknown_battle",
+            Self::NotVoted => "not_ready",
+            Self::Refused(refusal) => refusal.code(),
+            Self::ModelGone => "no_models",
             Self::Store(_) => "storage",
         }
     }

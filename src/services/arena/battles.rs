@@ -220,6 +220,15 @@ impl Battles {
         Ok(())
     }
 
+    /// Whether a further question can be asked at all, whatever becomes of it.
+    ///
+    /// # Errors
+    /// [`BattleError`].
+    pub fn admit_prompt(&self, prompt: &str) -> Result<(), BattleError> {
+        self.refuse_while_draining()?;
+        self.check_prompt(prompt)
+    }
+
     /// Watches a battle again after the event numbered `after`.
     ///
     /// # Errors
