@@ -1,5 +1,6 @@
 // The battle page. Phases: empty → asking → writing → ready → held → voting → revealed, or voided; `resuming` after a reload,
 // `proving` while the page computes what the arena asks for under pressure. A vote is `held` until it is sent (held_vote.js).
+// After `revealed` the visitor may go on asking both models, which is neither rated nor kept: `talking`.
 // The server decides everything; this page shows what it says and asks again after a lost connection.
 
 import { Ballot } from "./ballot.js";
@@ -30,6 +31,8 @@ const composer = new Composer({ send: ask, edit: askAgain }, words);
 const socket = new Socket(main.dataset.socket, { opened, frame: receive, lost, patience });
 
 let battle = null;
+/** The battle whose vote is in, and the names: its models can be asked on. */
+let voted = null;
 let turn = 0;
 let seq = 0;
 /** The latest question: it is offered to two other models where it got no answer. */
@@ -50,13 +53,22 @@ const PROOFS = 3;
 // ---- what the visitor does
 
 function ask(prompt, intent) {
-  if (!isSendable(prompt) || (phase !== "empty" && phase !== "ready")) return;
+  if (!isSendable(prompt) || !["empty", "ready", "revealed"].includes(phase)) return;
+  if (voted) return talk(prompt);
   notice("");
   composer.text = "";
   setPhase("asking");
   proofs = 0;
   if (battle) request({ type: "message", battle, prompt });
   else request({ type: "start", prompt, intent, render: "html" });
+}
+
+/** Goes on with both models after the vote. */
+function talk(prompt) {
+  notice("");
+  composer.text = "";
+  setPhase("talking");
+  request({ type: "message", battle: voted.battle, prompt, unrated: true, render: "html" });
 }
 
 /** Has both models answer the latest question again, in other words. */
@@ -124,6 +136,7 @@ function voteFrame() {
 
 function newBattle() {
   if (phase === "writing") socket.send({ type: "stop", battle });
+  if (phase === "talking") actions["stop-talk"]();
   forget();
   turns.clear();
   ballot.mark(null);
@@ -137,6 +150,7 @@ function newBattle() {
 
 const actions = {
   stop: () => socket.send({ type: "stop", battle }),
+  "stop-talk": () => socket.send({ type: "stop", battle: voted.battle }),
   regenerate: () => {
     notice("");
     setPhase("asking");
@@ -180,7 +194,7 @@ function opened() {
   if (battle) socket.send({ type: "resume", battle, after: seq, render: "html" });
   // A start was lost whole, and a vote may be sent twice; anything else might become two turns. If it did arrive, the
   // server shows its turn now.
-  if (pending?.type === "start" || pending?.type === "vote") socket.send(pending);
+  if (pending?.type === "start" || pending?.type === "vote" || pending?.unrated) socket.send(pending);
   else if (pending) takeBack(words.not_sent);
 }
 
@@ -194,12 +208,23 @@ function lost(code) {
     location.assign("/sign-in");
     return false;
   }
+  if (phase === "talking" && !pending) return endTalk();
+  if (voted) turns.endTalk();
   const needed = pending !== null || (battle !== null && !["revealed", "voided"].includes(phase));
   if (needed) {
     notice(words.reconnecting);
     part("notice").dataset.lost = "";
   }
   return needed;
+}
+
+/** What was asked after the vote lives with its connection. */
+function endTalk() {
+  turns.fail(turn);
+  turns.endTalk();
+  setPhase("revealed");
+  notice(words.talk_lost);
+  return false;
 }
 
 /** Computes what the arena asks for before a battle, then asks again. */
@@ -223,7 +248,7 @@ function takeBack(reason) {
   pending = null;
   notice(reason);
   if (type === "vote") ballot.mark(null);
-  setPhase(battle ? "ready" : "empty");
+  setPhase(voted ? "revealed" : battle ? "ready" : "empty");
   if (prompt && type === "regenerate") composer.beginEdit(prompt);
   else if (prompt && !composer.text) composer.text = prompt;
 }
@@ -231,10 +256,10 @@ function takeBack(reason) {
 // ---- what the server says
 
 function receive(frame) {
-  const ours = frame.battle === undefined || frame.battle === battle;
+  const ours = frame.battle === undefined || frame.battle === (voted?.battle ?? battle);
   if (["revealed", "error"].includes(frame.type) && frame.battle) settle(frame);
   if (!ours && !(frame.type === "battle" && pending?.type === "start")) return;
-  if (typeof frame.seq === "number") seq = Math.max(seq, frame.seq);
+  if (typeof frame.seq === "number" && !voted) seq = Math.max(seq, frame.seq);
   receivers[frame.type]?.(frame);
 }
 
@@ -247,6 +272,7 @@ function settle(frame) {
 
 const receivers = {
   battle(frame) {
+    if (voted) return talkTurn(frame);
     const prompt = frame.prompt ?? pending?.prompt;
     if (prompt !== undefined) question = prompt;
     if (prompt !== undefined && frame.turn === 1) opening = prompt;
@@ -255,17 +281,8 @@ const receivers = {
     battle = frame.battle;
     keep("sessionStorage", KEPT, battle); // for a reload of this tab
     turn = frame.turn;
-    const fresh = !turns.has(turn);
-    const article = turns.begin(turn, prompt);
+    showTurn(turn, prompt);
     if (!["held", "voting"].includes(phase)) setPhase("writing");
-    clearTimeout(slow);
-    slow = setTimeout(() => phase === "writing" && turns.slow(frame.turn), SLOW_MS);
-    if (fresh) {
-      // Whoever types the next question already is not taken away from it.
-      if (!composer.text) article.focus({ preventScroll: true });
-      article.scrollIntoView({ block: "start" });
-    }
-    announce(words.started);
   },
   delta(frame) {
     if (turns.has(frame.turn)) turns.append(frame.turn, frame.side, frame.text);
@@ -274,17 +291,26 @@ const receivers = {
     if (turns.has(frame.turn)) turns.setBlock(frame.turn, frame.side, frame.block, frame.html);
   },
   done(frame) {
-    if (turns.has(frame.turn)) turns.setState(frame.turn, frame.side, "ended");
+    const state = voted && turns.isEmpty(frame.turn, frame.side) ? "failed" : "ended";
+    if (turns.has(frame.turn)) turns.setState(frame.turn, frame.side, state);
   },
   ready(frame) {
-    if (frame.turn !== turn || ["held", "voting"].includes(phase)) return;
+    if (phase === "talking") {
+      setPhase("revealed");
+      announce(words.talk_ended);
+    }
+    if (voted || frame.turn !== turn || ["held", "voting"].includes(phase)) return;
     setPhase("ready");
     announce(words.both_ended);
   },
   revealed(frame) {
+    if (voted) return; // The vote was sent twice.
+    const latest = turn;
     forget();
+    [voted, turn] = [frame, latest];
     setPhase("revealed");
-    for (const side of ["a", "b"]) turns.name(side, frame[side].name, frame.outcome === side);
+    nameSides();
+    turns.stamp(frame.outcome);
     reveal(frame, words);
     announce(fill(words.revealed, { a: frame.a.name, b: frame.b.name }));
   },
@@ -312,13 +338,40 @@ const receivers = {
   },
 };
 
+/** A turn after the vote: nobody is hidden, and nothing is rated. */
+function talkTurn(frame) {
+  const { prompt } = pending;
+  pending = null;
+  turn = frame.turn;
+  showTurn(turn, prompt);
+  turns.markUnrated(turn);
+  nameSides();
+}
+
+function nameSides() {
+  for (const side of ["a", "b"]) turns.name(side, voted[side].name);
+}
+
+function showTurn(number, prompt) {
+  const fresh = !turns.has(number);
+  const article = turns.begin(number, prompt);
+  clearTimeout(slow);
+  slow = setTimeout(() => ["writing", "talking"].includes(phase) && turns.slow(number), SLOW_MS);
+  if (fresh) {
+    // Whoever types the next question already is not taken away from it.
+    if (!composer.text) article.focus({ preventScroll: true });
+    article.scrollIntoView({ block: "start" });
+  }
+  announce(words.started);
+}
+
 // ---- the page
 
 function setPhase(next) {
   phase = next;
   main.dataset.phase = phase;
-  composer.enabled = phase === "empty" || phase === "ready";
-  composer.followUp = battle !== null;
+  composer.enabled = ["empty", "ready", "revealed"].includes(phase);
+  composer.placeholder = voted ? words.talk_on : battle && words.follow_up;
   if (phase === "ready") ballot.open(words.vote_now);
   else ballot.close(phase === "voting" ? words.sending_vote : words.wait_for_both);
   hintAtSides();
@@ -342,6 +395,7 @@ function forget() {
   held.close();
   composer.endEdit();
   battle = null;
+  voted = null;
   pending = null;
   turn = 0;
   seq = 0;

@@ -72,10 +72,10 @@ export class Composer {
     this.#button.textContent = this.isEditing ? this.#words.send_edited : this.#sendText;
   }
 
-  /** Whether the next question goes on with a battle. */
-  set followUp(followUp) {
-    this.#field.placeholder = followUp ? this.#words.follow_up : this.#firstText;
-    this.#least = followUp ? 1 : 2;
+  /** What the field asks for; null where the next question is the first of a battle, which has two rows. */
+  set placeholder(text) {
+    this.#field.placeholder = text ?? this.#firstText;
+    this.#least = text ? 1 : 2;
     this.#grow();
   }
 

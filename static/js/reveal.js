@@ -13,6 +13,7 @@ export function reveal({ outcome, a, b, crowd, excluded, marked }, words) {
   tellRule(part("rule", place), excluded, marked, words);
   card("a", a, outcome === "a", words);
   card("b", b, outcome === "b", words);
+  part("turns").append(place); // What is asked after the vote follows it.
   place.hidden = false;
   place.focus({ preventScroll: true });
   place.scrollIntoView({ block: "nearest" });

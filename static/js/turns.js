@@ -136,12 +136,31 @@ export class Turns {
     return this.#turn(turn) !== null;
   }
 
+  isEmpty(turn, side) {
+    return this.#texts.get(reply(this.#turn(turn), side)).length === 0;
+  }
+
+  /** Marks the replies of the side that was chosen. */
+  stamp(outcome) {
+    for (const place of this.#list.querySelectorAll(".reply")) part("stamp", place).hidden = place.dataset.side !== outcome;
+  }
+
+  /** What was asked after the vote stays to be read; a further talk counts its turns anew. */
+  endTalk() {
+    for (const block of this.#waiting.values()) this.#write(block);
+    this.#waiting.clear();
+    for (const article of this.#list.querySelectorAll(".reveal ~ .turn")) delete article.dataset.turn;
+  }
+
+  markUnrated(turn) {
+    part("unrated", this.#turn(turn)).hidden = false;
+  }
+
   /** Puts the names where the letters stood. */
-  name(side, name, chosen) {
+  name(side, name) {
     for (const place of this.#list.querySelectorAll(`.reply[data-side="${side}"]`)) {
       part("name", place).textContent = name;
       part("name", place).classList.add("named");
-      part("stamp", place).hidden = !chosen;
     }
     part("side-name", this.#tab(side)).textContent = name;
   }

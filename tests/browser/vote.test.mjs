@@ -133,6 +133,22 @@ test("a reload sends the vote that is held, and shows the names", async () => {
   page.assertQuiet();
 });
 
+test("a page that is left sends its vote at once", async () => {
+  const { page } = await readyPage();
+  await choose(page, "B is better");
+  await page.evaluate(() => {
+    const send = WebSocket.prototype.send;
+    WebSocket.prototype.send = function (frame) {
+      sessionStorage.setItem("sent last", frame);
+      return send.call(this, frame);
+    };
+  });
+  await page.getByRole("link", { name: "Leaderboard" }).click();
+  await page.waitForURL(/leaderboard/);
+  const { type, outcome } = JSON.parse(await page.evaluate(() => sessionStorage.getItem("sent last")));
+  assert.deepEqual([type, outcome], ["vote", "b"]);
+});
+
 test("a vote that its page could not send any more is sent by the next one", async () => {
   const page = await openPage(browser);
   await page.routeWebSocket(/\/ws\/battle/, (socket) => {
@@ -214,7 +230,9 @@ test("on a touch screen the choices rest before they can be tapped", async () =>
   await phase(page, "ready");
   const choice = page.getByRole("button", { name: "A is better", exact: true });
   assert.ok(await choice.isDisabled());
-  await page.clock.runFor(500);
+  await page.clock.runFor(499);
+  assert.ok(await choice.isDisabled());
+  await page.clock.runFor(1);
   assert.ok(await choice.isEnabled());
 });
 
