@@ -43,7 +43,8 @@ async function votedPage(options) {
 
 test("after the vote both models go on, by name and marked as not rated, and the vote stays as it was", async () => {
   const page = await votedPage();
-  assert.match(await field(page).getAttribute("placeholder"), /not rated, not kept/);
+  assert.equal(await field(page).getAttribute("placeholder"), "Go on with both models…");
+  assert.ok(await page.getByText("What you ask now is neither rated nor kept.").isVisible());
   await say(page, "compare two ways");
   await phase(page, "revealed");
   await page.getByRole("status").filter({ hasText: /^Both replies have ended\.$/ }).waitFor();

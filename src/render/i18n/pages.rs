@@ -61,6 +61,7 @@ pub struct BattleTexts {
     pub asking: &'static str,
     pub you: &'static str,
     pub unrated: &'static str,
+    pub unrated_hint: &'static str,
     pub model_a: &'static str,
     pub model_b: &'static str,
     pub sides: &'static str,
