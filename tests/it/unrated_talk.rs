@@ -32,10 +32,9 @@ async fn after_the_vote_both_models_go_on_with_the_conversation_and_nothing_is_k
     visitor.send(json!({"type": "message", "battle": battle, "prompt": "second"})).await;
     assert_eq!(visitor.next().await["code"], "battle_over", "a turn of the battle is another thing");
 
-    for (prompt, turn, heard) in [
-        ("second", 2, "<first|<first>|second>"),
-        ("third", 3, "<first|<first>|second|<first|<first>|second>|third>"),
-    ] {
+    for (prompt, turn, heard) in
+        [("second", 2, "<first|<first>|second>"), ("third", 3, "<first|<first>|second|<first|<first>|second>|third>")]
+    {
         visitor.send(json!({"type": "message", "battle": battle, "prompt": prompt, "unrated": true})).await;
         assert_eq!(visitor.next_of(&["battle"]).await["turn"], turn);
         assert_eq!(visitor.until_ready().await, [heard, heard]);
@@ -81,7 +80,10 @@ async fn a_talk_can_be_stopped_and_a_side_that_fails_ends_alone() {
     visitor.send(json!({"type": "message", "prompt": "second", "unrated": true})).await;
     visitor.next_of(&["battle"]).await;
     let seen = [visitor.next().await, visitor.next().await];
-    assert!(seen.iter().any(|frame| frame["text"] == "On") && seen.iter().any(|frame| frame["type"] == "done"), "{seen:?}");
+    assert!(
+        seen.iter().any(|frame| frame["text"] == "On") && seen.iter().any(|frame| frame["type"] == "done"),
+        "{seen:?}"
+    );
     visitor.send(json!({"type": "message", "prompt": "third", "unrated": true})).await;
     assert_eq!(visitor.next().await["code"], "not_ready");
     visitor.send(json!({"type": "stop"})).await;

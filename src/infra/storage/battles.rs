@@ -150,7 +150,8 @@ impl Store {
         let former = turn.saturating_sub(u32::from(prompt.is_some()));
         let (battle, run, prompt) = (battle.clone(), run.clone(), prompt.map(str::to_owned));
         let from = from.cloned();
-        let begin = BattleWrite::BeginTurn(NewTurn { battle, number: turn, former, from, prompt, language: None, run, now });
+        let begin =
+            BattleWrite::BeginTurn(NewTurn { battle, number: turn, former, from, prompt, language: None, run, now });
         Ok(self.write_battle(begin).await? > 0)
     }
 

@@ -50,8 +50,8 @@ pub use crate::storage::battle_rows::{
     BattleLine, BattleRecord, BattleRow, NewReply, ReplyEnding, ReplyRow, SideFailure, TurnRow,
 };
 pub use crate::storage::vote_rows::{NewVoteRow, SatisfiedVote, VoteExclusion, VoteRow};
-pub use battles::EditedTurn;
 pub use battle_verdicts::{JudgeSpending, SettledGame, VerdictRow};
+pub use battles::EditedTurn;
 pub use bench_answers::{AnswerLength, AnsweredModel, BenchAnswerRow, BenchFilter, BenchSet};
 pub use bench_judgements::{BenchJudgementRow, IncludeText, JudgedGroup};
 pub use bench_scores::PublishedScoreRow;

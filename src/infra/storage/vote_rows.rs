@@ -101,7 +101,8 @@ impl TryFrom<RawVote> for VoteRow {
         let optional = |value: Option<i64>, column| value.map(|value| natural(value, column)).transpose();
         let reasons = |text: Option<String>, column| {
             let text = text.unwrap_or_default();
-            let inconsistent = |_| StoreError::Inconsistent { table: "votes", column, row: row.clone(), value: text.clone() };
+            let inconsistent =
+                |_| StoreError::Inconsistent { table: "votes", column, row: row.clone(), value: text.clone() };
             ReasonSet::parse(&text).map_err(inconsistent)
         };
         let text_counts = serde_json::from_str(&raw.text_counts).map_err(|_| StoreError::Inconsistent {

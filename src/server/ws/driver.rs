@@ -92,8 +92,14 @@ impl From<Closed> for End {
 
 /// Serves one socket until it ends.
 pub async fn drive(connection: Connection, session: Session, mut inbox: AggregatedMessageStream) {
-    let mut driver =
-        Driver { connection, session, watching: None, talking: None, last_heard: Instant::now(), flood: Flood::new(Instant::now()) };
+    let mut driver = Driver {
+        connection,
+        session,
+        watching: None,
+        talking: None,
+        last_heard: Instant::now(),
+        flood: Flood::new(Instant::now()),
+    };
     let end = driver.run(&mut inbox).await;
     if let Err(End::Close(reason)) = end {
         // The client may be gone already, which is what closing asks for.

@@ -324,9 +324,7 @@ impl Battles {
         let (run, from) = (self.parts.fleet.new_run(), former.answered_by.as_ref());
         let (store, now) = (&self.parts.store, self.parts.clock.now());
         let begun = match edited {
-            Some(prompt) => {
-                store.edit_turn(&battle.id, EditedTurn { turn, prompt, language }, from, &run, now).await
-            }
+            Some(prompt) => store.edit_turn(&battle.id, EditedTurn { turn, prompt, language }, from, &run, now).await,
             None => store.begin_turn(&battle.id, turn, prompt, from, &run, now).await,
         };
         if !matches!(begun, Ok(true)) {

@@ -69,7 +69,12 @@ impl UnratedTalk {
         }
         let side = |side: Side| {
             let model = voting.models.of_battle(&record.battle.models[side.index()]).ok_or(TalkError::ModelGone)?;
-            Ok::<_, TalkError>(TalkingSide { model, messages: messages(&record, side), reply: String::new(), stream: None })
+            Ok::<_, TalkError>(TalkingSide {
+                model,
+                messages: messages(&record, side),
+                reply: String::new(),
+                stream: None,
+            })
         };
         let sides = [side(Side::A)?, side(Side::B)?];
         Ok(Self { battle: battle.clone(), turn: record.battle.progress.turn, seq: 0, sides, permit: None })

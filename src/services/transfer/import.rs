@@ -128,7 +128,10 @@ fn vote<'v>(log: &'v VoteLog, row: usize, id: &str, now: Timestamp) -> ImportedV
         category: label(&log.categories),
         intent: label(&log.intents),
         satisfaction: log.satisfactions.as_ref().map(|said| said[row]).filter(|said| (1..=5).contains(said)),
-        reasons: log.reasons.as_ref().map_or_else(Default::default, |sides| sides.each_ref().map(|side| reasons(side, row))),
+        reasons: log
+            .reasons
+            .as_ref()
+            .map_or_else(Default::default, |sides| sides.each_ref().map(|side| reasons(side, row))),
         probability: number(&log.pair_probabilities).unwrap_or(0.0),
         text_counts: text_counts(log, row),
         timings: log.timings.as_ref().map_or_else(Default::default, |timings| timings[row]),

@@ -23,8 +23,8 @@ use langya::domain::battle::{BattleId, ModelId, Outcome, RunId, Side, VisitorId}
 use langya::domain::time::Timestamp;
 use langya::infra::llm::ModelCard;
 use langya::infra::storage::{
-    BattleRecord, BattleRow, BreakerReport, EditedTurn, InsertedVote, InstanceRow, NewExclusion, NewReply, NewVoteRow, ReplyEnding,
-    SideFailure, Store, StoreError, StoredLeaderboard,
+    BattleRecord, BattleRow, BreakerReport, EditedTurn, InsertedVote, InstanceRow, NewExclusion, NewReply, NewVoteRow,
+    ReplyEnding, SideFailure, Store, StoreError, StoredLeaderboard,
 };
 use langya::services::leaderboard::refit::{LatestLeaderboard, LeaderboardSnapshot};
 

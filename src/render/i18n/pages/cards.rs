@@ -119,11 +119,7 @@ pub(super) const CHINESE: CardTexts = CardTexts {
         Card {
             intent: "seek_creativity",
             label: "创意写作",
-            prompts: &[
-                "以秋日的山为题写四句诗。",
-                "给海边的小咖啡馆起五个名字。",
-                "以“灯塔熄灭了”开头写一个故事。",
-            ],
+            prompts: &["以秋日的山为题写四句诗。", "给海边的小咖啡馆起五个名字。", "以“灯塔熄灭了”开头写一个故事。"],
         },
         Card {
             intent: "leisure",
