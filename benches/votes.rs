@@ -216,6 +216,7 @@ fn vote(number: usize) -> NewVoteRow {
         turn: 1,
         outcome: Outcome::AWins,
         satisfaction: None,
+        reasons: Default::default(),
         first_token_ms: [Some(210), Some(340)],
         duration_ms: [2_345, 3_210],
         text_counts: [TextCounts::count("# One\n\n- two"), TextCounts::default()],

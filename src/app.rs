@@ -152,6 +152,7 @@ impl Foundation {
             models: Arc::clone(&self.models),
             rules: VoteRules::new(Arc::clone(&self.models), self.settings.clone()),
             leaderboard: Arc::clone(&self.leaderboard),
+            settings: self.settings.clone(),
             rng: Arc::clone(&self.rng),
             clock: self.clock.clone(),
         }

@@ -87,7 +87,7 @@ async fn fit_database(options: &FitOptions, settings: &StorageSettings) -> Comma
         tally
             .catch_up(&store, |counted| match counted {
                 Counted::Reset => bar.reset(),
-                Counted::Pair(_, votes) => bar.inc(votes),
+                Counted::Pair(_, votes) => bar.inc(votes.total()),
             })
             .await?;
         bar.finish_and_clear();

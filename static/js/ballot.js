@@ -5,16 +5,18 @@ import { keep, kept, part } from "./page.js";
 const KEYS = { 1: "a", 2: "b", 3: "tie", 4: "both_bad" };
 const ARROWS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
 const SWITCH = "langya-number-keys";
+/** On a touch screen the choices come up under the finger that scrolls or was about to stop the replies: they rest first. */
+const REST_MS = 500;
 
 export class Ballot {
   #place = part("ballot");
   #hint = part("ballot-hint");
   #choices = [...this.#place.querySelectorAll("[data-outcome]")];
-  #satisfaction = part("satisfaction");
   #keys = part("keys");
+  #rest;
   #vote;
 
-  /** @param {(outcome: string, satisfaction: number | undefined) => void} vote */
+  /** @param {(outcome: string) => void} vote */
   constructor(vote) {
     this.#vote = vote;
     for (const choice of this.#choices) choice.addEventListener("click", () => this.#cast(choice));
@@ -26,22 +28,37 @@ export class Ballot {
   }
 
   open(hint) {
-    this.#set(true, hint);
+    this.hint = hint;
+    clearTimeout(this.#rest);
+    if (matchMedia("(pointer: coarse)").matches) this.#rest = setTimeout(() => this.#enable(true), REST_MS);
+    else this.#enable(true);
   }
 
   close(hint) {
-    this.#set(false, hint);
+    this.hint = hint;
+    clearTimeout(this.#rest);
+    this.#enable(false);
   }
 
-  /** For a new battle. */
-  reset() {
-    for (const input of this.#satisfaction.querySelectorAll("input")) input.checked = false;
-    for (const choice of this.#choices) choice.classList.remove("chosen");
-  }
-
-  #set(open, hint) {
-    for (const choice of this.#choices) choice.disabled = !open;
+  set hint(hint) {
     this.#hint.textContent = hint;
+  }
+
+  /** Marks the outcome that is chosen; null where it is taken back, or for a new battle. */
+  mark(outcome) {
+    for (const choice of this.#choices) choice.classList.toggle("chosen", choice.dataset.outcome === outcome);
+  }
+
+  focus(outcome) {
+    this.#choice(outcome)?.focus({ preventScroll: true });
+  }
+
+  #choice(outcome) {
+    return this.#choices.find((choice) => choice.dataset.outcome === outcome);
+  }
+
+  #enable(enabled) {
+    for (const choice of this.#choices) choice.disabled = !enabled;
   }
 
   /**
@@ -55,10 +72,7 @@ export class Ballot {
   }
 
   #cast(choice) {
-    if (choice.disabled) return;
-    choice.classList.add("chosen");
-    const value = this.#satisfaction.querySelector("input:checked")?.value;
-    this.#vote(choice.dataset.outcome, value ? Number(value) : undefined);
+    if (!choice.disabled) this.#vote(choice.dataset.outcome);
   }
 
   #move(event) {
@@ -73,6 +87,6 @@ export class Ballot {
     const outcome = KEYS[event.key];
     const typing = event.target.closest?.("textarea, input, select, [contenteditable]");
     if (!outcome || typing || !this.#keys.checked || event.ctrlKey || event.metaKey || event.altKey) return;
-    this.#cast(this.#choices.find((choice) => choice.dataset.outcome === outcome));
+    this.#cast(this.#choice(outcome));
   }
 }

@@ -1,9 +1,13 @@
-// The battle page. Phases: empty → asking → writing → ready → voting → revealed, or voided; `resuming` after a reload, `proving`
-// while the page computes what the arena asks for under pressure.
+// The battle page. Phases: empty → asking → writing → ready → held → voting → revealed, or voided; `resuming` after a reload,
+// `proving` while the page computes what the arena asks for under pressure. A vote is `held` until it is sent (held_vote.js).
+// After `revealed` the visitor may go on asking both models, which is neither rated nor kept: `talking`.
 // The server decides everything; this page shows what it says and asks again after a lost connection.
 
 import { Ballot } from "./ballot.js";
+import { serveCards } from "./cards.js";
 import { Composer } from "./composer.js";
+import { HeldVote } from "./held_vote.js";
+import { dropVote, keepVote, keptVotes } from "./kept_votes.js";
 import { announce, fill, fromNow, keep, kept, number, part } from "./page.js";
 import { prove } from "./proof.js";
 import { hideReveal, reveal } from "./reveal.js";
@@ -16,21 +20,31 @@ const MAX_PROMPT_BYTES = Number(document.querySelector("main").dataset.maxPrompt
 const SIGNED_OUT = 4401;
 /** For how long the server may be silent, in milliseconds: what it answers at once, and what a model may think about. */
 const PATIENCE = { asking: 6000, resuming: 6000, voting: 6000, writing: 20000 };
+/** After so many milliseconds without a word from either model the page says that it takes long. */
+const SLOW_MS = 10_000;
 const main = document.querySelector("main");
 const words = JSON.parse(main.dataset.strings);
-const turns = new Turns(words);
-const ballot = new Ballot(vote);
-const composer = new Composer(ask, words.follow_up);
+const turns = new Turns(words, { edit, shown: hintAtSides });
+const ballot = new Ballot(hold);
+const held = new HeldVote(words, { cast, undo });
+const composer = new Composer({ send: ask, edit: askAgain }, words);
 const socket = new Socket(main.dataset.socket, { opened, frame: receive, lost, patience });
 
 let battle = null;
+/** The battle whose vote is in, and the names: its models can be asked on. */
+let voted = null;
 let turn = 0;
 let seq = 0;
 /** The latest question: it is offered to two other models where it got no answer. */
 let question = "";
+/** The first question of the battle, for another pair of models. */
+let opening = "";
 /** What the server has not yet answered: a start, a message or a vote. */
 let pending = null;
 let phase = "empty";
+/** Votes of earlier visits whose receipts have not come. */
+const unsent = keptVotes();
+let slow;
 /** Challenges that came for the pending start. */
 let proofs = 0;
 /** More of them in a row mean that the page's solutions are not taken. */
@@ -38,17 +52,47 @@ const PROOFS = 3;
 
 // ---- what the visitor does
 
-function ask(prompt) {
-  if (!prompt.trim()) return notice(words.error_prompt_empty);
-  const bytes = new TextEncoder().encode(prompt).length;
-  if (bytes > MAX_PROMPT_BYTES) return notice(tooLong(bytes));
-  if (phase !== "empty" && phase !== "ready") return;
+function ask(prompt, intent) {
+  if (!isSendable(prompt) || !["empty", "ready", "revealed"].includes(phase)) return;
+  if (voted) return talk(prompt);
   notice("");
   composer.text = "";
   setPhase("asking");
   proofs = 0;
   if (battle) request({ type: "message", battle, prompt });
-  else request({ type: "start", prompt, render: "html" });
+  else request({ type: "start", prompt, intent, render: "html" });
+}
+
+/** Goes on with both models after the vote. */
+function talk(prompt) {
+  notice("");
+  composer.text = "";
+  setPhase("talking");
+  request({ type: "message", battle: voted.battle, prompt, unrated: true, render: "html" });
+}
+
+/** Has both models answer the latest question again, in other words. */
+function askAgain(prompt) {
+  if (!isSendable(prompt) || phase !== "ready") return;
+  notice("");
+  composer.endEdit();
+  setPhase("asking");
+  request({ type: "regenerate", battle, prompt });
+}
+
+/** Where there is no battle any more, the question begins another one. */
+function edit() {
+  if (phase === "ready") return composer.beginEdit(question);
+  const prompt = question;
+  newBattle();
+  composer.text = prompt;
+}
+
+function isSendable(prompt) {
+  const bytes = new TextEncoder().encode(prompt).length;
+  const fault = prompt.trim() ? bytes > MAX_PROMPT_BYTES && tooLong(bytes) : words.error_prompt_empty;
+  if (fault) notice(fault);
+  return !fault;
 }
 
 /** The size of a question beside the limit, in kilobytes: up for the one and down for the other, so that they differ. */
@@ -57,18 +101,46 @@ function tooLong(bytes) {
   return fill(words.error_prompt_too_long, { size, limit: number(Math.floor(MAX_PROMPT_BYTES / 100) / 10, 1) });
 }
 
-function vote(outcome, satisfaction) {
+/** The outcome is chosen; nothing is sent yet. */
+function hold(outcome) {
   if (phase !== "ready") return;
   notice("");
+  composer.endEdit();
+  ballot.mark(outcome);
+  setPhase("held");
+  held.open(outcome);
+}
+
+function undo(outcome) {
+  held.close();
+  dropVote(battle);
+  ballot.mark(null);
+  setPhase("ready");
+  ballot.focus(outcome);
+  announce(words.undone);
+}
+
+/** Sends the vote that is held. */
+function cast() {
+  if (phase !== "held") return;
+  const frame = voteFrame();
+  held.close();
   setPhase("voting");
-  request({ type: "vote", battle, outcome, satisfaction });
+  keepVote(frame);
+  request(frame);
+}
+
+function voteFrame() {
+  return { type: "vote", battle, ...held.vote };
 }
 
 function newBattle() {
   if (phase === "writing") socket.send({ type: "stop", battle });
+  if (phase === "talking") actions["stop-talk"]();
   forget();
   turns.clear();
-  ballot.reset();
+  ballot.mark(null);
+  held.reset();
   hideReveal();
   notice("");
   setPhase("empty");
@@ -78,21 +150,33 @@ function newBattle() {
 
 const actions = {
   stop: () => socket.send({ type: "stop", battle }),
+  "stop-talk": () => socket.send({ type: "stop", battle: voted.battle }),
   regenerate: () => {
     notice("");
     setPhase("asking");
     request({ type: "regenerate", battle });
   },
   new: newBattle,
-  retry: () => {
-    const prompt = question;
-    newBattle();
-    ask(prompt);
-  },
+  retry: () => askOthers(question),
+  again: () => askOthers(opening),
 };
+
+function askOthers(prompt) {
+  newBattle();
+  ask(prompt);
+}
+
 for (const [name, action] of Object.entries(actions)) {
   document.querySelector(`[data-action="${name}"]`).addEventListener("click", action);
 }
+
+// A page that is left casts its vote; one that is only hidden, as on a phone that may end it, keeps it for the next visit.
+addEventListener("pagehide", cast);
+document.addEventListener("visibilitychange", () => {
+  if (phase !== "held") return;
+  if (document.hidden) keepVote(voteFrame());
+  else dropVote(battle);
+});
 
 // ---- the connection
 
@@ -106,10 +190,11 @@ function opened() {
     notice("");
     announce(words.reconnected);
   }
+  for (const vote of unsent.values()) socket.send(vote);
   if (battle) socket.send({ type: "resume", battle, after: seq, render: "html" });
   // A start was lost whole, and a vote may be sent twice; anything else might become two turns. If it did arrive, the
   // server shows its turn now.
-  if (pending?.type === "start" || pending?.type === "vote") socket.send(pending);
+  if (pending?.type === "start" || pending?.type === "vote" || pending?.unrated) socket.send(pending);
   else if (pending) takeBack(words.not_sent);
 }
 
@@ -123,12 +208,23 @@ function lost(code) {
     location.assign("/sign-in");
     return false;
   }
+  if (phase === "talking" && !pending) return endTalk();
+  if (voted) turns.endTalk();
   const needed = pending !== null || (battle !== null && !["revealed", "voided"].includes(phase));
   if (needed) {
     notice(words.reconnecting);
     part("notice").dataset.lost = "";
   }
   return needed;
+}
+
+/** What was asked after the vote lives with its connection. */
+function endTalk() {
+  turns.fail(turn);
+  turns.endTalk();
+  setPhase("revealed");
+  notice(words.talk_lost);
+  return false;
 }
 
 /** Computes what the arena asks for before a battle, then asks again. */
@@ -148,58 +244,73 @@ async function proveAndAsk(proof) {
 
 /** Undoes what the server did not take; a question goes back into the field. */
 function takeBack(reason) {
-  if (!composer.text && pending?.prompt) composer.text = pending.prompt;
+  const { type, prompt } = pending;
   pending = null;
   notice(reason);
-  setPhase(battle ? "ready" : "empty");
+  if (type === "vote") ballot.mark(null);
+  setPhase(voted ? "revealed" : battle ? "ready" : "empty");
+  if (prompt && type === "regenerate") composer.beginEdit(prompt);
+  else if (prompt && !composer.text) composer.text = prompt;
 }
 
 // ---- what the server says
 
 function receive(frame) {
-  const ours = frame.battle === undefined || frame.battle === battle;
+  const ours = frame.battle === undefined || frame.battle === (voted?.battle ?? battle);
+  if (["revealed", "error"].includes(frame.type) && frame.battle) settle(frame);
   if (!ours && !(frame.type === "battle" && pending?.type === "start")) return;
-  if (typeof frame.seq === "number") seq = Math.max(seq, frame.seq);
+  if (typeof frame.seq === "number" && !voted) seq = Math.max(seq, frame.seq);
   receivers[frame.type]?.(frame);
+}
+
+/** The server has answered a vote that was kept. One that it cannot take now is kept for the next visit. */
+function settle(frame) {
+  const isToldOf = frame.battle === battle;
+  if (isToldOf || !["storage", "rate_limited", "draining", "superseded"].includes(frame.code)) dropVote(frame.battle);
+  unsent.delete(frame.battle);
 }
 
 const receivers = {
   battle(frame) {
+    if (voted) return talkTurn(frame);
     const prompt = frame.prompt ?? pending?.prompt;
     if (prompt !== undefined) question = prompt;
+    if (prompt !== undefined && frame.turn === 1) opening = prompt;
     if (prompt !== undefined && composer.text === prompt) composer.text = "";
     if (pending?.type !== "vote") pending = null;
     battle = frame.battle;
     keep("sessionStorage", KEPT, battle); // for a reload of this tab
     turn = frame.turn;
-    const fresh = !turns.has(turn);
-    const article = turns.begin(turn, prompt);
-    if (phase !== "voting") setPhase("writing");
-    if (fresh) {
-      // Whoever types the next question already is not taken away from it.
-      if (!composer.text) article.focus({ preventScroll: true });
-      article.scrollIntoView({ block: "start" });
-    }
-    announce(words.started);
+    showTurn(turn, prompt);
+    if (!["held", "voting"].includes(phase)) setPhase("writing");
   },
   delta(frame) {
-    if (turns.has(frame.turn)) turns.setState(frame.turn, frame.side, "writing");
+    if (turns.has(frame.turn)) turns.append(frame.turn, frame.side, frame.text);
   },
   html(frame) {
     if (turns.has(frame.turn)) turns.setBlock(frame.turn, frame.side, frame.block, frame.html);
   },
   done(frame) {
-    if (turns.has(frame.turn)) turns.setState(frame.turn, frame.side, "ended");
+    const state = voted && turns.isEmpty(frame.turn, frame.side) ? "failed" : "ended";
+    if (turns.has(frame.turn)) turns.setState(frame.turn, frame.side, state);
   },
   ready(frame) {
-    if (frame.turn !== turn || phase === "voting") return;
+    if (phase === "talking") {
+      setPhase("revealed");
+      announce(words.talk_ended);
+    }
+    if (voted || frame.turn !== turn || ["held", "voting"].includes(phase)) return;
     setPhase("ready");
     announce(words.both_ended);
   },
   revealed(frame) {
+    if (voted) return; // The vote was sent twice.
+    const latest = turn;
     forget();
+    [voted, turn] = [frame, latest];
     setPhase("revealed");
-    for (const side of ["a", "b"]) turns.name(side, frame[side].name);
+    nameSides();
+    turns.stamp(frame.outcome);
     reveal(frame, words);
     announce(fill(words.revealed, { a: frame.a.name, b: frame.b.name }));
   },
@@ -227,15 +338,50 @@ const receivers = {
   },
 };
 
+/** A turn after the vote: nobody is hidden, and nothing is rated. */
+function talkTurn(frame) {
+  const { prompt } = pending;
+  pending = null;
+  turn = frame.turn;
+  showTurn(turn, prompt);
+  turns.markUnrated(turn);
+  nameSides();
+}
+
+function nameSides() {
+  for (const side of ["a", "b"]) turns.name(side, voted[side].name);
+}
+
+function showTurn(number, prompt) {
+  const fresh = !turns.has(number);
+  const article = turns.begin(number, prompt);
+  clearTimeout(slow);
+  slow = setTimeout(() => ["writing", "talking"].includes(phase) && turns.slow(number), SLOW_MS);
+  if (fresh) {
+    // Whoever types the next question already is not taken away from it.
+    if (!composer.text) article.focus({ preventScroll: true });
+    article.scrollIntoView({ block: "start" });
+  }
+  announce(words.started);
+}
+
 // ---- the page
 
 function setPhase(next) {
   phase = next;
   main.dataset.phase = phase;
-  composer.enabled = phase === "empty" || phase === "ready";
-  composer.followUp = battle !== null;
+  composer.enabled = ["empty", "ready", "revealed"].includes(phase);
+  composer.placeholder = voted ? words.talk_on : battle && words.follow_up;
   if (phase === "ready") ballot.open(words.vote_now);
   else ballot.close(phase === "voting" ? words.sending_vote : words.wait_for_both);
+  hintAtSides();
+}
+
+/** A visitor who can vote is told of a side that has not been looked at. */
+function hintAtSides() {
+  const side = phase === "ready" ? turns.unread : null;
+  main.toggleAttribute("data-unread", side !== null);
+  if (phase === "ready") ballot.hint = side ? fill(words.unread, { side: side.toUpperCase() }) : words.vote_now;
 }
 
 function notice(text) {
@@ -246,13 +392,22 @@ function notice(text) {
 }
 
 function forget() {
+  held.close();
+  composer.endEdit();
   battle = null;
+  voted = null;
   pending = null;
   turn = 0;
   seq = 0;
   keep("sessionStorage", KEPT, null);
 }
 
+serveCards(ask, words.shuffled);
 battle = kept("sessionStorage", KEPT);
-setPhase(battle ? "resuming" : "empty");
-if (battle) socket.open();
+if (unsent.has(battle)) {
+  pending = unsent.get(battle);
+  unsent.delete(battle);
+}
+setPhase(pending ? "voting" : battle ? "resuming" : "empty");
+if (battle || unsent.size > 0) socket.open();
+if (phase === "empty") composer.focusAtOnce();

@@ -1,4 +1,4 @@
-// The field for questions: grows with its text, Enter sends, examples fill it.
+// The field for questions: grows with its text, Enter sends, and the latest question can be edited in it.
 
 import { keep, kept, part } from "./page.js";
 
@@ -8,28 +8,32 @@ const DRAFT = "langya-draft";
 export class Composer {
   #form = part("composer");
   #field = this.#form.elements.prompt;
-  #button = this.#form.querySelector("button");
-
+  #button = this.#form.querySelector('button[type="submit"]');
+  #editing = part("editing");
+  #words;
   #firstText = this.#field.placeholder;
-  #followUpText;
+  #sendText = this.#button.textContent;
+  /** Rows of an empty field. */
+  #least = 2;
+  /** What stood in the field before a question was edited; null while none is. */
+  #before = null;
 
-  /** @param {(prompt: string) => void} send */
-  constructor(send, followUpText) {
-    this.#followUpText = followUpText;
+  /** @param {{send: (prompt: string) => void, edit: (prompt: string) => void}} actions `edit` is given an edited question. */
+  constructor({ send, edit }, words) {
+    this.#words = words;
     this.#form.addEventListener("submit", (event) => {
       event.preventDefault();
-      if (!this.#button.disabled) send(this.#field.value);
+      if (!this.#button.disabled) (this.isEditing ? edit : send)(this.#field.value);
     });
     this.#field.addEventListener("keydown", (event) => {
+      if (event.key === "Escape" && this.isEditing) this.endEdit();
       // An Enter that ends the choice of a Chinese character does not send.
       if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229) return;
       event.preventDefault();
       this.#form.requestSubmit();
     });
     this.#field.addEventListener("input", () => this.#changed());
-    for (const example of document.querySelectorAll("[data-example]")) {
-      example.addEventListener("click", () => send(example.textContent));
-    }
+    this.#form.querySelector('[data-action="cancel-edit"]').addEventListener("click", () => this.endEdit());
     this.text = kept("sessionStorage", DRAFT) ?? "";
   }
 
@@ -42,9 +46,37 @@ export class Composer {
     this.#changed();
   }
 
-  /** Whether the next question goes on with a battle. */
-  set followUp(followUp) {
-    this.#field.placeholder = followUp ? this.#followUpText : this.#firstText;
+  get isEditing() {
+    return this.#before !== null;
+  }
+
+  /** Puts the latest question into the field, to be asked in other words. */
+  beginEdit(prompt) {
+    this.#before ??= this.text;
+    this.text = prompt;
+    this.#showEdit();
+    this.focus();
+  }
+
+  /** Puts back what stood in the field. */
+  endEdit() {
+    if (!this.isEditing) return;
+    const before = this.#before;
+    this.#before = null;
+    this.text = before;
+    this.#showEdit();
+  }
+
+  #showEdit() {
+    this.#editing.hidden = !this.isEditing;
+    this.#button.textContent = this.isEditing ? this.#words.send_edited : this.#sendText;
+  }
+
+  /** What the field asks for; null where the next question is the first of a battle, which has two rows. */
+  set placeholder(text) {
+    this.#field.placeholder = text ?? this.#firstText;
+    this.#least = text ? 1 : 2;
+    this.#grow();
   }
 
   /** Text can be written at any time; it can be sent when the arena can take it. */
@@ -56,18 +88,24 @@ export class Composer {
     this.#field.focus();
   }
 
+  /** Only where this brings up no keyboard on the screen. */
+  focusAtOnce() {
+    if (matchMedia("(hover: hover)").matches) this.#field.focus({ preventScroll: true });
+  }
+
   #changed() {
-    keep("sessionStorage", DRAFT, this.#field.value || null);
+    if (!this.isEditing) keep("sessionStorage", DRAFT, this.#field.value || null);
     this.#grow();
   }
 
   #grow() {
     // `rows` instead of a height in a style attribute, which the content security policy forbids.
-    this.#field.rows = 1;
+    this.#field.rows = this.#least;
     if (!this.#field.value) return; // The placeholder must not count.
+    this.#field.rows = 1;
     const line = parseFloat(getComputedStyle(this.#field).lineHeight);
     const padding = this.#field.clientHeight - line;
     const lines = Math.round((this.#field.scrollHeight - padding) / line);
-    this.#field.rows = Math.min(8, Math.max(1, lines));
+    this.#field.rows = Math.min(8, Math.max(this.#least, lines));
   }
 }

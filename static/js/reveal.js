@@ -5,12 +5,16 @@ import { fill, number, part } from "./page.js";
 const place = part("reveal");
 
 /** Shows both models. `a` and `b` are as the server sends them. */
-export function reveal({ vote, outcome, a, b, excluded, marked }, words) {
+export function reveal({ vote, outcome, a, b, crowd, excluded, marked }, words) {
   part("choice", place).textContent = words[`chose_${outcome}`] ?? "";
+  const agreement = part("crowd", place);
+  agreement.hidden = !crowd;
+  agreement.textContent = crowd ? fill(words.crowd, { same: number(crowd.same), votes: number(crowd.votes) }) : "";
   tellRule(part("rule", place), excluded, marked, words);
   card("a", a, outcome === "a", words);
   card("b", b, outcome === "b", words);
   part("receipt", place).href = `/log?vote=${encodeURIComponent(vote)}`;
+  part("turns").append(place); // What is asked after the vote follows it.
   place.hidden = false;
   place.focus({ preventScroll: true });
   place.scrollIntoView({ block: "nearest" });
@@ -43,11 +47,18 @@ function card(side, model, chosen, words) {
   set("whole", seconds(model.duration_ms));
   const speed = model.chars_per_second;
   set("speed", isNumber(speed) ? fill(words.characters_per_second, { n: number(speed) }) : "–");
+  part("price-figure", at).hidden = !model.price;
+  if (model.price) set("price", price(model.price));
   part("practice", at).hidden = !model.practice;
   part("stamp", at).hidden = !chosen;
   at.classList.toggle("chosen", chosen);
   change(part("change", at), model.rating_change);
   reasoning(part("reasoning", at), model.reasoning);
+}
+
+function price({ input, output, currency }) {
+  const amount = (value) => number(value, Number.isInteger(value) ? 0 : 2);
+  return `${amount(input)} / ${amount(output)} ${currency}`;
 }
 
 function change(at, points) {

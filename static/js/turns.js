@@ -1,5 +1,6 @@
 // The conversation on the page: one article a turn, two replies in each.
 
+import { offerCode, serveCopies } from "./copying.js";
 import { fill, part } from "./page.js";
 
 /** Milliseconds of each frame in which blocks are written; the rest is left to the page. */
@@ -13,18 +14,25 @@ export class Turns {
   #switch = document.querySelector(".side-switch");
   #main = document.querySelector("main");
   #words;
+  #shown;
   /** Blocks that wait to be written, the latest of each, in the order in which they came. */
   #waiting = new Map();
   #scheduled = false;
   /** The blocks of each reply: looking for one among thousands of children takes as many steps. */
   #blocks = new WeakMap();
+  /** What each reply says as the model wrote it, in pieces. */
+  #texts = new WeakMap();
 
-  constructor(words) {
+  /** @param {{edit: () => void, shown: () => void}} actions `shown` follows the choice of a side on a narrow screen. */
+  constructor(words, { edit, shown }) {
     this.#words = words;
+    this.#shown = shown;
     this.#switch.addEventListener("click", ({ target }) => {
       const button = target.closest("[data-show-side]");
       if (button) this.#show(button.dataset.showSide);
     });
+    this.#list.addEventListener("click", ({ target }) => target.closest('[data-action="edit"]') && edit());
+    serveCopies(this.#list, (button) => this.#texts.get(button.closest(".reply")).join(""), words);
   }
 
   /** Adds a turn, or empties the one that is answered again. Gives its article. */
@@ -34,13 +42,28 @@ export class Turns {
     for (const [key, block] of this.#waiting) if (block.turn === turn) this.#waiting.delete(key);
     if (prompt) part("prompt", article).textContent = prompt;
     for (const side of ["a", "b"]) {
-      const blocks = part("blocks", reply(article, side));
+      const place = reply(article, side);
+      const blocks = part("blocks", place);
       blocks.replaceChildren();
       blocks.classList.remove("long");
       this.#blocks.delete(blocks);
+      this.#texts.set(place, []);
       this.setState(turn, side, "waiting");
     }
     return article;
+  }
+
+  /** Takes in more of what a side says. On a narrow screen the side that is not shown has something to read then. */
+  append(turn, side, text) {
+    this.#texts.get(reply(this.#turn(turn), side)).push(text);
+    this.setState(turn, side, "writing");
+    if (side !== this.#main.dataset.shownSide) part("unread", this.#tab(side)).hidden = false;
+  }
+
+  /** The side that has not been looked at, on a narrow screen; null where both have. */
+  get unread() {
+    if (!this.#switch.checkVisibility()) return null;
+    return ["a", "b"].find((side) => !part("unread", this.#tab(side)).hidden) ?? null;
   }
 
   /**
@@ -78,7 +101,10 @@ export class Turns {
       all.push(Object.assign(document.createElement("div"), { className: "block" }));
       blocks.append(all.at(-1));
     }
-    if (all[index]) all[index].innerHTML = html;
+    if (all[index]) {
+      all[index].innerHTML = html;
+      offerCode(all[index], this.#words);
+    }
     if (all.length === LONG) blocks.classList.add("long");
   }
 
@@ -86,6 +112,14 @@ export class Turns {
   fail(turn) {
     for (const side of ["a", "b"]) {
       if (reply(this.#turn(turn), side).dataset.state !== "ended") this.setState(turn, side, "failed");
+    }
+  }
+
+  /** Says of a turn of which nothing has come that it takes long, in the same words for both sides. */
+  slow(turn) {
+    for (const side of ["a", "b"]) {
+      const place = reply(this.#turn(turn), side);
+      if (place.dataset.state === "waiting") part("state", place).textContent = this.#words.slow;
     }
   }
 
@@ -102,18 +136,43 @@ export class Turns {
     return this.#turn(turn) !== null;
   }
 
+  isEmpty(turn, side) {
+    return this.#texts.get(reply(this.#turn(turn), side)).length === 0;
+  }
+
+  /** Marks the replies of the side that was chosen. */
+  stamp(outcome) {
+    for (const place of this.#list.querySelectorAll(".reply")) part("stamp", place).hidden = place.dataset.side !== outcome;
+  }
+
+  /** What was asked after the vote stays to be read; a further talk counts its turns anew. */
+  endTalk() {
+    for (const block of this.#waiting.values()) this.#write(block);
+    this.#waiting.clear();
+    for (const article of this.#list.querySelectorAll(".reveal ~ .turn")) delete article.dataset.turn;
+  }
+
+  markUnrated(turn) {
+    part("unrated", this.#turn(turn)).hidden = false;
+  }
+
   /** Puts the names where the letters stood. */
   name(side, name) {
     for (const place of this.#list.querySelectorAll(`.reply[data-side="${side}"]`)) {
       part("name", place).textContent = name;
+      part("name", place).classList.add("named");
     }
-    this.#tab(side).textContent = name;
+    part("side-name", this.#tab(side)).textContent = name;
   }
 
   clear() {
     this.#waiting.clear();
     this.#list.replaceChildren();
-    for (const side of ["a", "b"]) this.#tab(side).textContent = this.#tab(side).dataset.hiddenName;
+    for (const side of ["a", "b"]) {
+      const name = part("side-name", this.#tab(side));
+      name.textContent = name.dataset.hiddenName;
+      part("unread", this.#tab(side)).hidden = true;
+    }
     this.#show("a");
   }
 
@@ -127,7 +186,7 @@ export class Turns {
   }
 
   #tab(side) {
-    return this.#switch.querySelector(`[data-name="${side}"]`);
+    return this.#switch.querySelector(`[data-show-side="${side}"]`);
   }
 
   #turn(turn) {
@@ -137,9 +196,11 @@ export class Turns {
   /** On a narrow screen one reply shows at a time. */
   #show(side) {
     this.#main.dataset.shownSide = side;
+    part("unread", this.#tab(side)).hidden = true;
     for (const button of this.#switch.querySelectorAll("[data-show-side]")) {
       button.setAttribute("aria-pressed", String(button.dataset.showSide === side));
     }
+    this.#shown();
   }
 }
 

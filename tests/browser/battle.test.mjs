@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
 import { NAMES, startArena } from "./support/arena.mjs";
-import { ask, openPage, phase, startBrowser } from "./support/browser.mjs";
+import { ask, openPage, phase, startBrowser, vote } from "./support/browser.mjs";
 
 let arena;
 let browser;
@@ -23,7 +23,7 @@ async function arrive(options) {
   return page;
 }
 
-function vote(page, name) {
+function choice(page, name) {
   return page.getByRole("button", { name, exact: true });
 }
 
@@ -34,12 +34,14 @@ test("a battle by mouse: ask, read, vote, see the names, begin anew", async () =
   assert.equal(await page.locator(".turn .prompt-text").textContent(), "What is 17 × 23? Show each step.");
   assert.ok(await page.locator('.reply[data-side="a"] .block').count());
   assert.ok(await page.locator('.reply[data-side="b"] .block').count());
+  await choice(page, "A is better").click();
+  await phase(page, "held");
   await page.getByRole("radio", { name: "4" }).check({ force: true });
-  await vote(page, "A is better").click();
+  await page.getByRole("button", { name: "Show the names" }).click();
   await phase(page, "revealed");
   const shown = await page.locator('.reveal [data-part="name"]').allTextContents();
   assert.deepEqual(shown.sort(), NAMES);
-  assert.ok(await page.getByText("You found A better.").isVisible());
+  assert.ok(await page.locator(".reveal").getByText("You found A better.").isVisible());
   await page.getByRole("button", { name: "New battle" }).click();
   await phase(page, "empty");
   assert.equal(await page.locator(".turn").count(), 0);
@@ -48,9 +50,12 @@ test("a battle by mouse: ask, read, vote, see the names, begin anew", async () =
 
 test("a battle by keyboard only", async () => {
   const page = await arrive();
-  await page.keyboard.press("Tab");
-  await page.keyboard.press("Enter"); // the skip link
   const prompt = page.getByRole("textbox", { name: "Your question" });
+  await page.waitForFunction(() => document.activeElement.id === "prompt"); // The field has the focus at once,
+  await page.locator("body").evaluate(() => document.activeElement.blur()); // and the keyboard finds it again:
+  await page.keyboard.press("Control+Home");
+  await page.locator(".skip").focus();
+  await page.keyboard.press("Enter");
   for (let step = 0; step < 12 && !(await focused(prompt)); step += 1) await page.keyboard.press("Tab");
   assert.ok(await focused(prompt), "Tab leads to the question");
   await page.keyboard.type("a short");
@@ -60,8 +65,10 @@ test("a battle by keyboard only", async () => {
   await page.keyboard.press("Enter");
   await phase(page, "ready");
   await page.keyboard.press("3");
+  await phase(page, "held");
+  await page.keyboard.press("Enter"); // on "Show the names"
   await phase(page, "revealed");
-  assert.ok(await page.getByText("You called it a tie.").isVisible());
+  assert.ok(await page.locator(".reveal").getByText("You called it a tie.").isVisible());
   page.assertQuiet();
 });
 
@@ -72,12 +79,14 @@ test("arrow keys move within the ballot, and the number keys can be switched off
   await page.getByLabel("Keys 1–4 vote").uncheck();
   await page.locator("h2", { hasText: "Which answer" }).click();
   await page.keyboard.press("1");
-  await vote(page, "A is better").focus();
+  await choice(page, "A is better").focus();
   await page.keyboard.press("ArrowRight");
-  assert.ok(await focused(vote(page, "B is better")));
+  assert.ok(await focused(choice(page, "B is better")));
+  await page.keyboard.press("Enter");
+  await phase(page, "held");
   await page.keyboard.press("Enter");
   await phase(page, "revealed");
-  assert.ok(await page.getByText("You found B better.").isVisible());
+  assert.ok(await page.locator(".reveal").getByText("You found B better.").isVisible());
   page.assertQuiet();
 });
 
@@ -89,8 +98,7 @@ test("names are nowhere on the page before the vote", async () => {
   await phase(page, "ready");
   const before = (await page.content()) + frames.join("\n");
   for (const name of NAMES) assert.ok(!before.toLowerCase().includes(name.toLowerCase()), `${name} shows early`);
-  await vote(page, "Both are bad").click();
-  await phase(page, "revealed");
+  await vote(page, "Both are bad");
   const text = await page.locator("main").innerText();
   for (const name of NAMES) assert.ok(text.includes(name), `${name} is missing`);
 });
@@ -98,13 +106,13 @@ test("names are nowhere on the page before the vote", async () => {
 test("a vote opens only when both replies have ended, and stop ends them", async () => {
   const page = await arrive();
   await ask(page, "answer slowly");
-  assert.ok(await vote(page, "A is better").isDisabled());
+  assert.ok(await choice(page, "A is better").isDisabled());
   await page.keyboard.press("1");
   assert.equal(await page.locator("main").getAttribute("data-phase"), "writing");
   await page.locator('.reply[data-side="a"] .block').first().waitFor();
   await page.getByRole("button", { name: "Stop" }).click();
   await phase(page, "ready");
-  assert.ok(await vote(page, "A is better").isEnabled());
+  assert.ok(await choice(page, "A is better").isEnabled());
   const text = await page.locator(".replies").innerText();
   assert.ok(!text.includes("the original paper") && !text.includes("return a"), "both replies ended early");
   await page.getByRole("status").filter({ hasText: /^Both replies have ended\. You can vote now\.$/ }).waitFor();
@@ -150,8 +158,7 @@ test("a reload resumes the battle with its questions and replies", async () => {
   await phase(page, "ready");
   // Blocks are written a few milliseconds a frame, so some may come after the phase.
   await page.waitForFunction((text) => document.querySelector(".turns").innerText === text, before);
-  await vote(page, "Tie").click();
-  await phase(page, "revealed");
+  await vote(page, "Tie");
   page.assertQuiet();
 });
 
@@ -191,8 +198,7 @@ test("a server that says nothing is left for another connection", async () => {
   await page.getByText("The connection was lost. Trying again…").waitFor();
   await page.clock.fastForward(1000);
   await phase(page, "ready");
-  await vote(page, "Tie").click();
-  await phase(page, "revealed");
+  await vote(page, "Tie");
   assert.equal(connections, 2);
   page.assertQuiet();
 });
@@ -232,8 +238,7 @@ test("when both sides fail, both columns say so, the question stays and can be a
   await phase(page, "ready");
   assert.equal(await page.locator(".turn .prompt-text").textContent(), "a short question that fails at first");
   assert.equal(await page.locator(".turn").count(), 1);
-  await vote(page, "Tie").click();
-  await phase(page, "revealed");
+  await vote(page, "Tie");
   page.assertQuiet();
 });
 
@@ -252,7 +257,8 @@ test("a stop before the first word leaves the question to be asked again", async
   await ask(page, "say nothing yet");
   await page.getByRole("button", { name: "Stop" }).click();
   await phase(page, "ready");
-  await vote(page, "Tie").click();
+  await choice(page, "Tie").click();
+  await page.getByRole("button", { name: "Show the names" }).click();
   await phase(page, "voided");
   assert.match(await page.getByRole("alert").textContent(), /no complete answer/);
   assert.equal(await page.locator(".turn .prompt-text").textContent(), "say nothing yet");
@@ -299,8 +305,7 @@ test("a vote that does not count is told plainly, in both languages", async () =
     await page.getByRole("textbox").first().fill("Are you ChatGPT?");
     await page.keyboard.press("Enter");
     await phase(page, "ready");
-    await page.keyboard.press("3");
-    await phase(page, "revealed");
+    await vote(page, "3");
     const rule = page.locator('.reveal [data-part="rule"]');
     assert.ok(await rule.isVisible());
     assert.ok((await rule.textContent()).startsWith(sentence), await rule.textContent());

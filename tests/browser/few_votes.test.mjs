@@ -7,7 +7,7 @@ import { after, before, test } from "node:test";
 
 import { startArena } from "./support/arena.mjs";
 import { assertAccessible } from "./support/axe.mjs";
-import { ask, openPage, phase, startBrowser } from "./support/browser.mjs";
+import { ask, openPage, phase, startBrowser, vote } from "./support/browser.mjs";
 
 /** Crane and Heron have each won against the other; egret and ibis have only won, swan has only lost. */
 const VOTES = [
@@ -61,8 +61,7 @@ test("a banner says how many votes there are and how many it takes, and moves wi
   const battle = await arrive("/");
   await ask(battle, "a short question");
   await phase(battle, "ready");
-  await battle.getByRole("button", { name: "Tie" }).click();
-  await phase(battle, "revealed");
+  await vote(battle, "Tie");
   await page.getByText("7 votes so far: too early to rank").waitFor();
   await page.getByRole("progressbar", { name: "7 / 75" }).waitFor();
   page.assertQuiet();

@@ -5,7 +5,7 @@ import { after, before, test } from "node:test";
 
 import { startArena } from "./support/arena.mjs";
 import { assertAccessible } from "./support/axe.mjs";
-import { ask, openPage, phase, startBrowser } from "./support/browser.mjs";
+import { ask, openPage, phase, startBrowser, vote } from "./support/browser.mjs";
 
 let arena;
 let browser;
@@ -27,8 +27,7 @@ async function arrive(path, options) {
 async function playBattle(page) {
   await ask(page, "compare two ways");
   await phase(page, "ready");
-  await page.getByRole("button", { name: "A is better", exact: true }).click();
-  await phase(page, "revealed");
+  await vote(page, "A is better");
 }
 
 test("a second window's leaderboard moves without reloading", async () => {
@@ -80,6 +79,9 @@ test("axe finds nothing on any page, light or dark, wide or narrow", async () =>
       await phase(page, "ready");
       await assertAccessible(page, `ready ${colorScheme} ${width}`);
       await page.getByRole("button", { name: "A is better", exact: true }).click();
+      await phase(page, "held");
+      await assertAccessible(page, `held ${colorScheme} ${width}`);
+      await page.getByRole("button", { name: "Show the names" }).click();
       await phase(page, "revealed");
       await assertAccessible(page, `revealed ${colorScheme} ${width}`);
       await page.context().close();

@@ -4,7 +4,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 
 import { startArena } from "./support/arena.mjs";
-import { ask, openPage, phase, startBrowser } from "./support/browser.mjs";
+import { ask, openPage, phase, startBrowser, vote } from "./support/browser.mjs";
 
 const folder = process.argv[2];
 if (!folder) {
@@ -50,8 +50,7 @@ async function battle(view) {
   await phase(page, "ready");
   await shoot(page, view, "battle-3-ready");
   await shoot(page, view, "battle-3-ready-full", { fullPage: true });
-  await page.getByRole("button", { name: "A is better", exact: true }).click();
-  await phase(page, "revealed");
+  await vote(page, "A is better");
   await shoot(page, view, "battle-4-revealed");
   await page.context().close();
 }

@@ -107,6 +107,33 @@ async fn answering_anew_starts_the_same_turn_over() {
 }
 
 #[actix_web::test]
+async fn an_edited_question_takes_the_place_of_the_latest_one_for_both_sides() {
+    let model = || Scripted::new(|messages| vec![Step::Say(messages.last().unwrap().content.clone())]);
+    let (one, two) = (model(), model());
+    let arena = TestArena::start(&[("one", &one), ("two", &two)]).await;
+    let mut visitor = arena.visitor().await;
+    visitor.ask("Why is the sky blue during the day?").await;
+    visitor.until_ready().await;
+    let edited = "为什么白天的天空是蓝色的？请用简单的话解释一下。";
+    visitor.send(json!({"type": "regenerate", "prompt": edited})).await;
+    assert_eq!(visitor.next().await["turn"], 1);
+    assert_eq!(visitor.until_ready().await, [edited, edited]);
+    visitor.send(json!({"type": "message", "prompt": "And at night?"})).await;
+    visitor.until_ready().await;
+    visitor.send(json!({"type": "regenerate", "prompt": "And at dusk?"})).await;
+    assert_eq!(visitor.until_ready().await, ["And at dusk?", "And at dusk?"]);
+
+    let record = arena.app.store.battle_record(&visitor.battle()).await.unwrap().unwrap();
+    let prompts: Vec<&str> = record.turns.iter().map(|turn| turn.prompt.as_str()).collect();
+    assert_eq!(prompts, [edited, "And at dusk?"]);
+    assert_eq!(record.battle.language, "Chinese", "the language of the first question as it stands now");
+    assert_eq!(record.replies.len(), 4);
+    let mut back = visitor.reconnect().await;
+    back.send(json!({"type": "resume", "battle": visitor.battle(), "after": 0})).await;
+    assert_eq!(visitor.vote("a").await["type"], "revealed");
+}
+
+#[actix_web::test]
 async fn the_limit_of_turns_is_said_and_the_vote_stays_open() {
     let (one, two) = (Scripted::saying("1"), Scripted::saying("2"));
     let arena = TestArena::start_with(&[("one", &one), ("two", &two)], |settings| settings.battle.max_turns = 2).await;

@@ -181,7 +181,7 @@ fn a_fit_prints_the_keys_of_the_contract() {
 }
 
 /// The names of DESIGN, section 8.
-const LOG_KEYS: [&str; 22] = [
+const LOG_KEYS: [&str; 24] = [
     "seq",
     "battle_id",
     "model_a",
@@ -196,6 +196,8 @@ const LOG_KEYS: [&str; 22] = [
     "category",
     "intent",
     "satisfaction",
+    "reasons_a",
+    "reasons_b",
     "pairing_policy",
     "pair_probability",
     "first_token_ms_a",

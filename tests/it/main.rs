@@ -81,6 +81,7 @@ mod support;
 mod tidy;
 mod ties;
 mod timing;
+mod unrated_talk;
 mod upstream_faults;
 mod value;
 mod vote_files;

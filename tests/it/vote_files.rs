@@ -113,6 +113,32 @@ fn what_the_log_cannot_hold_is_not_imported() {
 }
 
 #[test]
+fn reasons_come_in_and_go_out_in_every_format() {
+    let folder = tempfile::tempdir().unwrap();
+    let reasons = |file: &str| -> Vec<[Value; 2]> {
+        let text = std::fs::read_to_string(folder.path().join(file)).unwrap();
+        let rows = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        rows.map(|row| ["reasons_a", "reasons_b"].map(|name| row[name].clone())).collect()
+    };
+    let votes = r#"{"model_a":"x","model_b":"y","winner":"tie","reasons_a":"too_long,useful","reasons_b":"funny,wrong"}
+{"model_a":"x","model_b":"y","winner":"model_a"}
+"#;
+    std::fs::write(folder.path().join("votes.jsonl"), votes).unwrap();
+    prints(folder.path(), &["import", "votes", "votes.jsonl", "--data-dir", "data"]);
+    for format in ["jsonl", "csv", "parquet"] {
+        let (file, data, back) = (format!("votes.{format}"), format!("data-{format}"), format!("back-{format}.jsonl"));
+        prints(
+            folder.path(),
+            &["export", "votes", "--format", format, "--out", &file, "--force", "--data-dir", "data"],
+        );
+        prints(folder.path(), &["import", "votes", &file, "--data-dir", &data]);
+        prints(folder.path(), &["export", "votes", "--out", &back, "--data-dir", &data]);
+        let kept = [["useful,too_long", "wrong"].map(Value::from), [Value::Null, Value::Null]];
+        assert_eq!(reasons(&back), kept, "{format}: an unknown reason is left out");
+    }
+}
+
+#[test]
 fn votes_and_their_truth_are_two_files() {
     let folder = tempfile::tempdir().unwrap();
     let one = ["simulate", "--models", "3", "--votes", "9", "--seed", "1", "--out", "v.csv", "--truth", "v.csv"];

@@ -3,6 +3,8 @@
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
+use langya::infra::config::{ModelSettings, ProviderKind};
+
 use crate::support::arena::TestArena;
 use crate::support::scripted::{Scripted, Step};
 use crate::support::visitor::get;
@@ -35,6 +37,63 @@ async fn all_four_outcomes_are_kept_as_cast() {
         assert_eq!((vote.satisfaction, vote.exclusion), (Some(4), None));
         assert!(vote.first_token_ms.iter().all(Option::is_some));
     }
+}
+
+#[actix_web::test]
+async fn reasons_are_kept_with_the_vote_and_nothing_is_kept_where_none_are_given() {
+    let arena = arena().await;
+    for reasons in [json!({"a": ["too_long", "useful", "useful"], "b": ["wrong"]}), json!({"b": []}), Value::Null] {
+        let mut visitor = arena.visitor().await;
+        visitor.ask("Which?").await;
+        visitor.until_ready().await;
+        visitor.send(json!({"type": "vote", "outcome": "a", "reasons": reasons})).await;
+        let told = visitor.next_of(&["revealed"]).await;
+        visitor.send(json!({"type": "vote", "outcome": "a", "reasons": {"a": ["clear"]}})).await;
+        assert_eq!(visitor.next_of(&["revealed"]).await, told, "the first vote stays");
+    }
+    let kept: Vec<[String; 2]> =
+        stored_votes(&arena).await.iter().map(|vote| vote.reasons.map(|side| side.to_string())).collect();
+    assert_eq!(kept, [["useful,too_long", "wrong"], ["", ""], ["", ""]].map(|sides| sides.map(str::to_owned)));
+}
+
+#[actix_web::test]
+async fn the_receipt_tells_how_many_earlier_votes_agree_from_the_tenth_on() {
+    let arena = arena().await;
+    let mut told = Vec::new();
+    for number in 0..12 {
+        let mut visitor = arena.visitor().await;
+        visitor.ask("Which?").await;
+        visitor.until_ready().await;
+        told.push(visitor.vote(if number % 3 == 0 { "tie" } else { "both_bad" }).await["crowd"].clone());
+        until_rated(&arena, number + 1).await;
+    }
+    assert_eq!(told[..10], [const { Value::Null }; 10], "fewer than ten votes came before");
+    assert_eq!(told[10..], [json!({"same": 6, "votes": 10}), json!({"same": 7, "votes": 11})]);
+}
+
+/// Waits until so many votes are on the leaderboard.
+async fn until_rated(arena: &TestArena, votes: u64) {
+    let mut boards = arena.app.leaderboard.changes();
+    boards.wait_for(|board| board.board.votes.rated == votes).await.unwrap();
+}
+
+#[actix_web::test]
+async fn the_receipt_names_the_price_where_the_settings_have_one() {
+    let models = [("one", &Scripted::saying("One says.")), ("two", &Scripted::saying("Two says."))];
+    let arena = TestArena::start_with(&models, |settings| {
+        let mut entry = ModelSettings::minimal("one", ProviderKind::Builtin);
+        (entry.input_price, entry.output_price) = (Some(0.5), Some(1.5));
+        settings.models.push(entry);
+    })
+    .await;
+    let mut visitor = arena.visitor().await;
+    visitor.ask("Which?").await;
+    visitor.until_ready().await;
+    let told = visitor.vote("a").await;
+    let prices = ["a", "b"].map(|side| (told[side]["id"].clone(), told[side]["price"].clone()));
+    let price = json!({"currency": "USD", "input": 0.5, "output": 1.5});
+    assert!(prices.contains(&(json!("one"), price)), "{prices:?}");
+    assert!(prices.contains(&(json!("two"), Value::Null)), "{prices:?}");
 }
 
 #[actix_web::test]

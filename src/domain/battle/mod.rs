@@ -10,6 +10,7 @@ pub mod language;
 pub mod message;
 pub mod pacing;
 pub mod pairing;
+pub mod reasons;
 pub mod speed;
 pub mod state;
 pub mod text_counts;

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::scoring::Scoring;
 use crate::battle::Outcome;
 
@@ -14,6 +16,18 @@ pub struct Comparison {
     pub b: u32,
     /// The vote.
     pub outcome: Outcome,
+}
+
+/// Fewest earlier votes on a pair that a new vote is compared with.
+pub const ENOUGH_TO_COMPARE: u64 = 10;
+
+/// How many earlier votes on a pair say what one more vote says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CrowdAgreement {
+    /// Earlier votes with the same outcome.
+    pub same: u64,
+    /// All earlier rated votes on the pair.
+    pub votes: u64,
 }
 
 /// Votes of one pair by outcome; `first` is the model with the lower position.
@@ -40,6 +54,20 @@ impl PairCounts {
     #[must_use]
     pub fn swapped(self) -> Self {
         Self { first_wins: self.second_wins, second_wins: self.first_wins, ..self }
+    }
+
+    /// Agreement of earlier votes with a vote that has the first model on side A; `None` where they are fewer than
+    /// [`ENOUGH_TO_COMPARE`].
+    #[must_use]
+    pub fn agreement(self, outcome: Outcome) -> Option<CrowdAgreement> {
+        let same = match outcome {
+            Outcome::AWins => self.first_wins,
+            Outcome::BWins => self.second_wins,
+            Outcome::Tie => self.ties,
+            Outcome::BothBad => self.both_bad,
+        };
+        let votes = self.total();
+        (votes >= ENOUGH_TO_COMPARE).then_some(CrowdAgreement { same, votes })
     }
 
     /// Counts one more vote.
@@ -71,5 +99,20 @@ impl std::ops::AddAssign for PairCounts {
         self.second_wins += other.second_wins;
         self.ties += other.ties;
         self.both_bad += other.both_bad;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_vote_is_compared_with_ten_earlier_ones_at_the_least() {
+        let counts = PairCounts { first_wins: 4, second_wins: 3, ties: 2, both_bad: 1 };
+        let same = |counts: PairCounts| Outcome::ALL.map(|outcome| counts.agreement(outcome).map(|found| found.same));
+        assert_eq!(same(counts), [4, 3, 2, 1].map(Some));
+        assert_eq!(same(counts.swapped()), [3, 4, 2, 1].map(Some));
+        assert_eq!(counts.agreement(Outcome::Tie), Some(CrowdAgreement { same: 2, votes: 10 }));
+        assert_eq!(same(PairCounts { ties: 1, ..counts }), [None; 4], "nine are too few");
     }
 }

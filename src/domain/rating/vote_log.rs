@@ -197,6 +197,8 @@ pub struct ColumnSet {
     pub prompt_tokens: bool,
     /// Satisfaction of the visitor.
     pub satisfactions: bool,
+    /// Reasons of the visitor.
+    pub reasons: bool,
     /// Time of the vote. The log is sorted by time even without this column, if the source has times.
     pub seconds: bool,
     /// Style counts.
@@ -232,6 +234,8 @@ pub struct VoteLog {
     pub prompt_tokens: Option<Vec<u32>>,
     /// Satisfaction from 1 to 5; 0 if unknown.
     pub satisfactions: Option<Vec<u32>>,
+    /// Reasons for sides A and B, joined by commas.
+    pub reasons: Option<[Labels; 2]>,
     /// Unix time of the vote in seconds.
     pub seconds: Option<Vec<f64>>,
     /// Style counts.
@@ -262,6 +266,7 @@ impl VoteLog {
             turns: columns.turns.then(Vec::new),
             prompt_tokens: columns.prompt_tokens.then(Vec::new),
             satisfactions: columns.satisfactions.then(Vec::new),
+            reasons: columns.reasons.then(Default::default),
             seconds: columns.seconds.then(Vec::new),
             style: columns.style.then(StyleColumns::default),
             pair_probabilities: columns.pair_probabilities.then(Vec::new),
@@ -291,6 +296,9 @@ impl VoteLog {
                 mine.append(theirs);
             }
         }
+        if let (Some(mine), Some(theirs)) = (&mut self.reasons, &other.reasons) {
+            mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| mine.append(theirs));
+        }
         extend(&mut self.turns, &other.turns);
         extend(&mut self.prompt_tokens, &other.prompt_tokens);
         extend(&mut self.satisfactions, &other.satisfactions);
@@ -319,14 +327,17 @@ impl VoteLog {
         self.reorder(&order);
     }
 
+    /// All columns of labels.
+    fn labels_mut(&mut self) -> impl Iterator<Item = &mut Labels> {
+        let labels = [&mut self.voters, &mut self.languages, &mut self.categories, &mut self.intents];
+        labels.into_iter().flatten().chain(self.reasons.iter_mut().flatten())
+    }
+
     fn reorder(&mut self, order: &[u32]) {
         pick(&mut self.a, order);
         pick(&mut self.b, order);
         pick(&mut self.outcomes, order);
-        let labels = [&mut self.voters, &mut self.languages, &mut self.categories, &mut self.intents];
-        for labels in labels.into_iter().flatten() {
-            pick(&mut labels.rows, order);
-        }
+        self.labels_mut().for_each(|labels| pick(&mut labels.rows, order));
         for counts in [&mut self.turns, &mut self.prompt_tokens, &mut self.satisfactions].into_iter().flatten() {
             pick(counts, order);
         }
@@ -400,8 +411,7 @@ impl VoteLog {
             (*a, *b) = (models.position(*a), models.position(*b));
         }
         self.models = models.names;
-        let labels = [&mut self.voters, &mut self.languages, &mut self.categories, &mut self.intents];
-        labels.into_iter().flatten().for_each(Labels::forget_unused);
+        self.labels_mut().for_each(Labels::forget_unused);
     }
 
     /// Keeps the votes whose entry in `keep` is true. Names without a vote stay.
@@ -409,8 +419,7 @@ impl VoteLog {
         retain(&mut self.a, keep);
         retain(&mut self.b, keep);
         retain(&mut self.outcomes, keep);
-        let labels = [&mut self.voters, &mut self.languages, &mut self.categories, &mut self.intents];
-        labels.into_iter().flatten().for_each(|labels| retain(&mut labels.rows, keep));
+        self.labels_mut().for_each(|labels| retain(&mut labels.rows, keep));
         let counts = [&mut self.turns, &mut self.prompt_tokens, &mut self.satisfactions];
         counts.into_iter().flatten().for_each(|counts| retain(counts, keep));
         let numbers = [&mut self.seconds, &mut self.pair_probabilities];

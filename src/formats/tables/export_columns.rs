@@ -24,7 +24,7 @@ pub const SCORE_COLUMNS: [Column; 15] = [
 ];
 
 /// The columns of the vote log, without the conversations.
-pub const VOTE_COLUMNS: [Column; 42] = [
+pub const VOTE_COLUMNS: [Column; 44] = [
     Column::needed("seq", Number),
     Column::needed("battle_id", Text),
     Column::needed("model_a", Text),
@@ -60,6 +60,8 @@ pub const VOTE_COLUMNS: [Column; 42] = [
     Column::optional("category", Text),
     Column::optional("intent", Text),
     Column::optional("satisfaction", Number),
+    Column::optional("reasons_a", Text),
+    Column::optional("reasons_b", Text),
     Column::needed("pairing_policy", Text),
     Column::needed("pair_probability", Real),
     Column::optional("first_token_ms_a", Number),

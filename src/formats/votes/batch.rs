@@ -41,6 +41,8 @@ pub(super) struct Details<'r> {
     pub(super) turn: Option<u32>,
     pub(super) prompt_tokens: Option<u32>,
     pub(super) satisfaction: Option<u32>,
+    /// Reasons for sides A and B.
+    pub(super) reasons: [Option<Cow<'r, str>>; 2],
     pub(super) pair_probability: Option<f64>,
     /// Times of both sides.
     pub(super) timings: Option<[ReplyTiming; 2]>,
@@ -77,6 +79,7 @@ impl VoteBatch {
         log.turns = log.turns.filter(|_| seen.turns);
         log.prompt_tokens = log.prompt_tokens.filter(|_| seen.prompt_tokens);
         log.satisfactions = log.satisfactions.filter(|_| seen.satisfactions);
+        log.reasons = log.reasons.filter(|_| seen.reasons);
         log.seconds = log.seconds.filter(|_| wanted.seconds && seen.seconds);
         log.style = log.style.filter(|_| seen.style);
         log.pair_probabilities = log.pair_probabilities.filter(|_| seen.pair_probabilities);
@@ -128,6 +131,10 @@ impl VoteBatch {
                 *seen |= text.is_some();
             }
         }
+        for (labels, text) in log.reasons.iter_mut().flatten().zip(&details.reasons) {
+            labels.push(text.as_deref());
+            seen.reasons |= text.is_some();
+        }
         keep(&mut log.seconds, details.seconds, f64::NAN, &mut seen.seconds);
         keep(&mut log.turns, details.turn, 1, &mut seen.turns);
         keep(&mut log.prompt_tokens, details.prompt_tokens, 0, &mut seen.prompt_tokens);
@@ -162,6 +169,7 @@ impl VoteBatch {
             intent: text(log.intents.is_some(), Field::Intent),
             turn: turn.or_else(|| nested(log.turns.is_some(), "turns")),
             satisfaction: number(log.satisfactions.is_some(), Field::Satisfaction)?.map(count),
+            reasons: [Field::ReasonsA, Field::ReasonsB].map(|field| text(log.reasons.is_some(), field)),
             prompt_tokens: prompt_tokens.or_else(|| nested(prompts, "sum_user_tokens")),
             pair_probability: number(log.pair_probabilities.is_some(), Field::PairProbability)?,
             timings: if log.timings.is_some() { row.timings()? } else { None },
@@ -186,6 +194,7 @@ fn either(x: ColumnSet, y: ColumnSet) -> ColumnSet {
         turns: x.turns || y.turns,
         prompt_tokens: x.prompt_tokens || y.prompt_tokens,
         satisfactions: x.satisfactions || y.satisfactions,
+        reasons: x.reasons || y.reasons,
         seconds: x.seconds || y.seconds,
         style: x.style || y.style,
         pair_probabilities: x.pair_probabilities || y.pair_probabilities,

@@ -30,6 +30,8 @@ pub(super) enum Field {
     Turn,
     PromptTokens,
     Satisfaction,
+    ReasonsA,
+    ReasonsB,
     PairProbability,
     FirstTokenA,
     FirstTokenB,
@@ -50,7 +52,7 @@ pub(super) enum Field {
 pub(super) const COMPARIA_MODEL_A: &str = "model_a_name";
 
 /// Names of each field, best known first. Those of the two models belong together by position.
-const KNOWN: [(Field, &[&str]); 29] = [
+const KNOWN: [(Field, &[&str]); 31] = [
     (Field::ModelA, &["model_a", "left", COMPARIA_MODEL_A]),
     (Field::ModelB, &["model_b", "right", "model_b_name"]),
     (Field::Winner, &["winner", "chosen_model_name"]),
@@ -82,6 +84,8 @@ const KNOWN: [(Field, &[&str]); 29] = [
     (Field::Turn, &["turn", "conv_turns", "conv_metadata.turns"]),
     (Field::PromptTokens, &["prompt_tokens", "conv_metadata.sum_user_tokens"]),
     (Field::Satisfaction, &["satisfaction"]),
+    (Field::ReasonsA, &["reasons_a"]),
+    (Field::ReasonsB, &["reasons_b"]),
     (Field::PairProbability, &["pair_probability"]),
     (Field::FirstTokenA, &["first_token_ms_a"]),
     (Field::FirstTokenB, &["first_token_ms_b"]),

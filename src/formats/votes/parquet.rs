@@ -128,6 +128,8 @@ impl<'p> ReadPlan<'p> {
             (Field::Turn, wanted.turns),
             (Field::PromptTokens, wanted.prompt_tokens),
             (Field::Satisfaction, wanted.satisfactions),
+            (Field::ReasonsA, wanted.reasons),
+            (Field::ReasonsB, wanted.reasons),
             (Field::PairProbability, wanted.pair_probabilities),
             (Field::FirstTokenA, wanted.timings),
             (Field::FirstTokenB, wanted.timings),

@@ -30,6 +30,7 @@ pub(super) const EVERYTHING: ColumnSet = ColumnSet {
     turns: true,
     prompt_tokens: true,
     satisfactions: true,
+    reasons: true,
     seconds: true,
     style: true,
     pair_probabilities: true,

@@ -117,6 +117,12 @@ impl Roster {
         &self.models
     }
 
+    /// Whether all models are practice models, as on an arena where nobody has set up another one.
+    #[must_use]
+    pub fn only_practice(&self) -> bool {
+        !self.models.is_empty() && self.models.iter().all(|model| model.card.practice)
+    }
+
     /// The models that may be paired now: a weight above 0, and a breaker that is not open.
     #[must_use]
     pub fn healthy(&self) -> Vec<Arc<GuardedModel>> {

@@ -22,7 +22,10 @@ const INSERT_BATTLE: &str = "INSERT INTO battles (id, visitor, mode, stage, turn
      WHERE battles.answered_by = excluded.answered_by";
 const INSERT_TURN: &str = "INSERT INTO turns (battle_id, turn, prompt, created_at)";
 const KEEP_FIRST_TURN: &str = "ON CONFLICT (battle_id, turn) DO NOTHING";
-const BEGIN_TURN: &str = "UPDATE battles SET stage = 'answering', turn = $2, answered_by = $3, updated_at = $4 \
+/// A question that was edited takes the place of the one before.
+const LATEST_PROMPT_STAYS: &str = "ON CONFLICT (battle_id, turn) DO UPDATE SET prompt = excluded.prompt";
+const BEGIN_TURN: &str = "UPDATE battles SET stage = 'answering', turn = $2, answered_by = $3, updated_at = $4, \
+     language = COALESCE($8, language) \
      WHERE id = $1 AND ((stage = 'ready' AND turn = $5 AND answered_by IS NOT DISTINCT FROM $6) \
      OR (stage = 'answering' AND turn = $2 AND answered_by = $3))";
 const TAKE_OVER_TURN: &str = "UPDATE battles SET answered_by = $3, updated_at = $4 WHERE id = $1 \
@@ -52,7 +55,7 @@ static SQLITE_BEGIN: LazyLock<String> = LazyLock::new(|| {
 });
 static SQLITE_BEGIN_TURN: LazyLock<String> = LazyLock::new(|| {
     format!(
-        "{BEGIN_TURN}; {INSERT_TURN} SELECT $1, $2, $7, $4 WHERE changes() > 0 AND $7 IS NOT NULL {KEEP_FIRST_TURN}"
+        "{BEGIN_TURN}; {INSERT_TURN} SELECT $1, $2, $7, $4 WHERE changes() > 0 AND $7 IS NOT NULL {LATEST_PROMPT_STAYS}"
     )
 });
 static SQLITE_FAIL_SIDE: LazyLock<String> = LazyLock::new(|| {
@@ -83,7 +86,7 @@ static POSTGRES_BEGIN: LazyLock<String> = LazyLock::new(|| {
 static POSTGRES_BEGIN_TURN: LazyLock<String> = LazyLock::new(|| {
     format!(
         "WITH changed AS ({BEGIN_TURN} RETURNING id), asked AS ({INSERT_TURN} \
-         SELECT id, $2, $7, $4 FROM changed WHERE $7 IS NOT NULL {KEEP_FIRST_TURN}) \
+         SELECT id, $2, $7, $4 FROM changed WHERE $7 IS NOT NULL {LATEST_PROMPT_STAYS}) \
          SELECT COUNT(*) FROM changed"
     )
 });
@@ -125,7 +128,7 @@ pub(super) enum BattleWrite {
     Abandon { oldest: Timestamp, newest: Timestamp },
 }
 
-/// A turn that begins: the one after `former` with its prompt, or `former` once more without.
+/// A turn that begins: the one after `former` with its prompt, or `former` once more, with a prompt where it was edited.
 #[derive(Debug, Clone)]
 pub(super) struct NewTurn {
     pub(super) battle: BattleId,
@@ -133,6 +136,8 @@ pub(super) struct NewTurn {
     pub(super) former: u32,
     pub(super) from: Option<RunId>,
     pub(super) prompt: Option<String>,
+    /// Language of the battle, where the first prompt was edited.
+    pub(super) language: Option<String>,
     pub(super) run: RunId,
     pub(super) now: Timestamp,
 }
@@ -173,6 +178,7 @@ macro_rules! bind_turn {
             .bind(i64::from($turn.former))
             .bind($turn.from.as_ref().map(RunId::as_str))
             .bind(&$turn.prompt)
+            .bind(&$turn.language)
     };
 }
 

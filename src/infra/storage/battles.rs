@@ -27,6 +27,17 @@ const SELECT_TURNS: &str = "SELECT turn, prompt FROM turns WHERE battle_id = $1 
 const SELECT_REPLIES: &str = "SELECT turn, side, model, text, reasoning, ending, first_token_ms, duration_ms \
      FROM replies WHERE battle_id = $1 ORDER BY turn, side";
 
+/// A question of the latest turn in other words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EditedTurn<'e> {
+    /// Number of the turn.
+    pub turn: u32,
+    /// The question.
+    pub prompt: &'e str,
+    /// Language of the battle from now on; `None` keeps it.
+    pub language: Option<&'e str>,
+}
+
 impl Store {
     /// Keeps a battle that begins, with its first prompt; it is being answered in turn 1, whatever its `progress` says.
     ///
@@ -139,7 +150,36 @@ impl Store {
         let former = turn.saturating_sub(u32::from(prompt.is_some()));
         let (battle, run, prompt) = (battle.clone(), run.clone(), prompt.map(str::to_owned));
         let from = from.cloned();
-        let begin = BattleWrite::BeginTurn(NewTurn { battle, number: turn, former, from, prompt, run, now });
+        let begin =
+            BattleWrite::BeginTurn(NewTurn { battle, number: turn, former, from, prompt, language: None, run, now });
+        Ok(self.write_battle(begin).await? > 0)
+    }
+
+    /// Has `run` repeat the latest turn with another prompt, in this language where it is the first. `false` as for
+    /// [`Self::begin_turn`].
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn edit_turn(
+        &self,
+        battle: &BattleId,
+        edited: EditedTurn<'_>,
+        from: Option<&RunId>,
+        run: &RunId,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let _time = store_time("edit_turn");
+        let EditedTurn { turn, prompt, language } = edited;
+        let begin = BattleWrite::BeginTurn(NewTurn {
+            battle: battle.clone(),
+            number: turn,
+            former: turn,
+            from: from.cloned(),
+            prompt: Some(prompt.to_owned()),
+            language: language.map(str::to_owned),
+            run: run.clone(),
+            now,
+        });
         Ok(self.write_battle(begin).await? > 0)
     }
 

@@ -6,6 +6,7 @@ use sqlx::{Connection, QueryBuilder};
 
 use super::{Store, StoreError, on_writer_once};
 use crate::domain::battle::BattleId;
+use crate::domain::battle::reasons::ReasonSet;
 use crate::domain::rating::vote_log::ReplyTiming;
 use crate::domain::time::Timestamp;
 
@@ -20,8 +21,8 @@ const INSERT_MODEL: &str = "INSERT INTO models (id, name, organization, license,
 const INSERT_BATTLES: &str = "INSERT INTO battles (id, visitor, model_a, model_b, turn, language, category, intent, \
      pair_probability, created_at, updated_at, mode, stage, pairing_policy, policy_version) ";
 const INSERT_VOTES: &str = "INSERT INTO votes (id, battle_id, visitor, model_a, model_b, turn, language, category, intent, \
-     pair_probability, outcome, text_counts, created_at, satisfaction, first_token_ms_a, first_token_ms_b, duration_ms_a, \
-     duration_ms_b, anonymous, pairing_policy, policy_version, receipt) ";
+     pair_probability, outcome, text_counts, created_at, satisfaction, reasons_a, reasons_b, first_token_ms_a, \
+     first_token_ms_b, duration_ms_a, duration_ms_b, anonymous, pairing_policy, policy_version, receipt) ";
 
 /// A vote that was cast elsewhere.
 #[derive(Debug, Clone)]
@@ -46,6 +47,8 @@ pub struct ImportedVote<'v> {
     pub intent: Option<&'v str>,
     /// Satisfaction from 1 to 5, where known.
     pub satisfaction: Option<u32>,
+    /// Why, for sides A and B; empty where it is not known.
+    pub reasons: [ReasonSet; 2],
     /// Probability of the pair; 0 where it is not known.
     pub probability: f64,
     /// Text counts of sides A and B, as JSON.
@@ -135,6 +138,8 @@ macro_rules! insert_all {
                     .push_bind(&vote.text_counts)
                     .push_bind(vote.cast_at)
                     .push_bind(vote.satisfaction.map(i64::from))
+                    .push_bind(vote.reasons[0].stored())
+                    .push_bind(vote.reasons[1].stored())
                     .push_bind(vote.timings[0].first_token_ms.map(i64::from))
                     .push_bind(vote.timings[1].first_token_ms.map(i64::from))
                     .push_bind(vote.duration_ms(0))

@@ -23,12 +23,14 @@ const LONGEST: usize = 256;
 /// SQLite gets statements of these lengths, so that each is prepared once; places that are left over hold no ballot.
 const LENGTHS: [usize; 9] = [1, 4, 16, 32, 64, 96, 128, 192, LONGEST];
 
-const COLUMNS: [&str; 12] = [
+const COLUMNS: [&str; 14] = [
     "id",
     "battle",
     "turn",
     "outcome",
     "satisfaction",
+    "reasons_a",
+    "reasons_b",
     "first_token_ms_a",
     "first_token_ms_b",
     "duration_ms_a",
@@ -39,11 +41,11 @@ const COLUMNS: [&str; 12] = [
 ];
 /// What a vote says stands in its ballot, and the rest of its row in its battle.
 const INSERT: &str = "INSERT INTO votes (id, battle_id, visitor, model_a, model_b, outcome, turn, anonymous, language, \
-     category, intent, satisfaction, pairing_policy, policy_version, pair_probability, first_token_ms_a, \
-     first_token_ms_b, duration_ms_a, duration_ms_b, text_counts, receipt, created_at) \
+     category, intent, satisfaction, reasons_a, reasons_b, pairing_policy, policy_version, pair_probability, \
+     first_token_ms_a, first_token_ms_b, duration_ms_a, duration_ms_b, text_counts, receipt, created_at) \
      SELECT ballots.id, battles.id, visitor, model_a, model_b, ballots.outcome, battles.turn, TRUE, language, \
-     category, intent, ballots.satisfaction, pairing_policy, policy_version, pair_probability, \
-     ballots.first_token_ms_a, ballots.first_token_ms_b, ballots.duration_ms_a, ballots.duration_ms_b, \
+     category, intent, ballots.satisfaction, ballots.reasons_a, ballots.reasons_b, pairing_policy, policy_version, \
+     pair_probability, ballots.first_token_ms_a, ballots.first_token_ms_b, ballots.duration_ms_a, ballots.duration_ms_b, \
      ballots.text_counts, ballots.receipt, ballots.created_at";
 /// A further turn may have begun since the voter looked: then no row comes. Of two votes on a battle the first stays.
 const JOIN: &str = "ON battles.id = ballots.battle WHERE battles.stage = 'ready' AND battles.turn = ballots.turn";
@@ -111,6 +113,8 @@ fn bind_ballot<'b>(query: SqliteQuery<'b>, VoteInsert { vote, text_counts }: &'b
         .bind(i64::from(vote.turn))
         .bind(vote.outcome.as_str())
         .bind(vote.satisfaction)
+        .bind(vote.reasons[0].stored())
+        .bind(vote.reasons[1].stored())
         .bind(vote.first_token_ms[0].map(signed))
         .bind(vote.first_token_ms[1].map(signed))
         .bind(signed(vote.duration_ms[0]))
@@ -147,6 +151,8 @@ fn bind_columns<'b>(query: PostgresQuery<'b>, ballots: &'b [VoteInsert]) -> Post
         .bind(column(ballots, |ballot| i64::from(ballot.vote.turn)))
         .bind(column(ballots, |ballot| ballot.vote.outcome.as_str()))
         .bind(column(ballots, |ballot| ballot.vote.satisfaction))
+        .bind(column(ballots, |ballot| ballot.vote.reasons[0].stored()))
+        .bind(column(ballots, |ballot| ballot.vote.reasons[1].stored()))
         .bind(column(ballots, |ballot| ballot.vote.first_token_ms[0].map(signed)))
         .bind(column(ballots, |ballot| ballot.vote.first_token_ms[1].map(signed)))
         .bind(column(ballots, |ballot| signed(ballot.vote.duration_ms[0])))

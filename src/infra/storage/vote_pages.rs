@@ -48,6 +48,10 @@ pub enum VoteColumn {
     TextCounts,
     /// Satisfaction; empty where unknown.
     Satisfaction,
+    /// Reasons for side A, joined by commas; empty where none was given.
+    ReasonsA,
+    /// Reasons for side B.
+    ReasonsB,
     /// All that the visitor asked.
     Prompts,
     /// What the visitor asked first; empty for an imported vote.
@@ -260,6 +264,8 @@ impl VoteColumn {
             Self::PairProbability => "pair_probability",
             Self::TextCounts => "text_counts",
             Self::Satisfaction => "satisfaction",
+            Self::ReasonsA => "reasons_a",
+            Self::ReasonsB => "reasons_b",
             Self::Prompts | Self::FirstPrompt => "prompt",
             Self::Timings => "first_token_ms",
         }
@@ -286,7 +292,14 @@ impl VoteColumn {
     fn is_indexed(self) -> bool {
         !matches!(
             self,
-            Self::Battle | Self::TextCounts | Self::Satisfaction | Self::Prompts | Self::FirstPrompt | Self::Timings
+            Self::Battle
+                | Self::TextCounts
+                | Self::Satisfaction
+                | Self::ReasonsA
+                | Self::ReasonsB
+                | Self::Prompts
+                | Self::FirstPrompt
+                | Self::Timings
         )
     }
 }

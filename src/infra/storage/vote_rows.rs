@@ -1,5 +1,6 @@
 //! Rows of votes.
 
+use crate::domain::battle::reasons::ReasonSet;
 use crate::domain::battle::text_counts::TextCounts;
 use crate::domain::battle::{BattleId, ModelId, Outcome, VisitorId};
 use crate::domain::integrity::exclusion_rule::ExclusionRule;
@@ -32,6 +33,8 @@ pub struct VoteRow {
     pub intent: Option<String>,
     /// 1 to 5, where given.
     pub satisfaction: Option<u64>,
+    /// Why, for sides A and B; empty where nothing was said.
+    pub reasons: [ReasonSet; 2],
     /// Name of the pairing policy.
     pub pairing_policy: String,
     /// Probability of the pair.
@@ -75,6 +78,8 @@ pub(super) struct RawVote {
     pub(super) category: Option<String>,
     pub(super) intent: Option<String>,
     pub(super) satisfaction: Option<i64>,
+    pub(super) reasons_a: Option<String>,
+    pub(super) reasons_b: Option<String>,
     pub(super) pairing_policy: String,
     pub(super) pair_probability: f64,
     pub(super) first_token_ms_a: Option<i64>,
@@ -94,6 +99,12 @@ impl TryFrom<RawVote> for VoteRow {
         let row = raw.id.clone();
         let natural = |value: i64, column| unsigned(value, "votes", column, &row);
         let optional = |value: Option<i64>, column| value.map(|value| natural(value, column)).transpose();
+        let reasons = |text: Option<String>, column| {
+            let text = text.unwrap_or_default();
+            let inconsistent =
+                |_| StoreError::Inconsistent { table: "votes", column, row: row.clone(), value: text.clone() };
+            ReasonSet::parse(&text).map_err(inconsistent)
+        };
         let text_counts = serde_json::from_str(&raw.text_counts).map_err(|_| StoreError::Inconsistent {
             table: "votes",
             column: "text_counts",
@@ -104,6 +115,7 @@ impl TryFrom<RawVote> for VoteRow {
             outcome: parse_outcome(&raw.outcome, raw.seq)?,
             turn: natural(raw.turn, "turn")?,
             satisfaction: optional(raw.satisfaction, "satisfaction")?,
+            reasons: [reasons(raw.reasons_a, "reasons_a")?, reasons(raw.reasons_b, "reasons_b")?],
             first_token_ms: [
                 optional(raw.first_token_ms_a, "first_token_ms_a")?,
                 optional(raw.first_token_ms_b, "first_token_ms_b")?,
@@ -149,6 +161,8 @@ pub struct NewVoteRow {
     pub outcome: Outcome,
     /// The person's satisfaction, 1 to 5.
     pub satisfaction: Option<i64>,
+    /// Why, for sides A and B.
+    pub reasons: [ReasonSet; 2],
     /// First-token times of sides A and B in the last turn.
     pub first_token_ms: [Option<u64>; 2],
     /// Durations of sides A and B in the last turn.

@@ -32,6 +32,8 @@ pub struct PageTexts {
     pub practice: &'static str,
     pub practice_explained: &'static str,
     pub battle: BattleTexts,
+    pub cards: CardTexts,
+    pub held_vote: HeldVoteTexts,
     pub script: ScriptTexts,
     pub leaderboard: LeaderboardTexts,
     pub levels: LevelTexts,
@@ -58,12 +60,20 @@ pub struct BattleTexts {
     pub lead: &'static str,
     pub consent: &'static str,
     pub examples_title: &'static str,
-    pub examples: &'static [&'static str],
     pub conversation: &'static str,
+    pub asking: &'static str,
     pub you: &'static str,
+    pub unrated: &'static str,
+    pub unrated_hint: &'static str,
     pub model_a: &'static str,
     pub model_b: &'static str,
     pub sides: &'static str,
+    pub unread: &'static str,
+    pub copy_a: &'static str,
+    pub copy_b: &'static str,
+    pub edit: &'static str,
+    pub editing: &'static str,
+    pub cancel_edit: &'static str,
     pub prompt: &'static str,
     pub prompt_placeholder: &'static str,
     pub prompt_hint: &'static str,
@@ -71,6 +81,7 @@ pub struct BattleTexts {
     pub stop: &'static str,
     pub regenerate: &'static str,
     pub retry: &'static str,
+    pub again: &'static str,
     pub new_battle: &'static str,
     pub see_leaderboard: &'static str,
     pub question: &'static str,
@@ -89,6 +100,7 @@ pub struct BattleTexts {
     pub first_words: &'static str,
     pub whole_reply: &'static str,
     pub speed: &'static str,
+    pub price: &'static str,
     pub reasoning: &'static str,
     pub scripts_needed: &'static str,
 }
@@ -97,6 +109,7 @@ pub struct BattleTexts {
 #[derive(Serialize)]
 pub struct ScriptTexts {
     pub waiting: &'static str,
+    pub slow: &'static str,
     pub writing: &'static str,
     pub ended: &'static str,
     pub failed: &'static str,
@@ -104,12 +117,17 @@ pub struct ScriptTexts {
     pub both_ended: &'static str,
     pub wait_for_both: &'static str,
     pub vote_now: &'static str,
+    pub unread: &'static str,
+    pub held_running: &'static str,
+    pub held_waiting: &'static str,
+    pub undone: &'static str,
     pub sending_vote: &'static str,
     pub revealed: &'static str,
     pub chose_a: &'static str,
     pub chose_b: &'static str,
     pub chose_tie: &'static str,
     pub chose_both_bad: &'static str,
+    pub crowd: &'static str,
     pub excluded: &'static str,
     pub excluded_identity_leak: &'static str,
     pub marked_identity_leak: &'static str,
@@ -117,6 +135,15 @@ pub struct ScriptTexts {
     pub reconnected: &'static str,
     pub not_sent: &'static str,
     pub follow_up: &'static str,
+    pub talk_on: &'static str,
+    pub talk_ended: &'static str,
+    pub talk_lost: &'static str,
+    pub send_edited: &'static str,
+    pub shuffled: &'static str,
+    pub copy: &'static str,
+    pub copy_code: &'static str,
+    pub copied: &'static str,
+    pub copy_failed: &'static str,
     pub turn: &'static str,
     pub seconds: &'static str,
     pub characters_per_second: &'static str,
@@ -279,11 +306,13 @@ pub struct UnavailableTexts {
 
 mod benchmark;
 mod campaign;
+mod cards;
 mod chinese;
 mod correlation;
 mod english;
 mod exclusions;
 mod history;
+mod held_vote;
 mod judges;
 mod levels;
 mod notes;
@@ -297,11 +326,13 @@ mod value;
 
 pub use benchmark::BenchmarkTexts;
 pub use campaign::{CampaignScriptTexts, CampaignTexts};
+pub use cards::CardTexts;
 pub use chinese::CHINESE;
 pub use correlation::CorrelationTexts;
 pub use english::ENGLISH;
 pub use exclusions::ExclusionTexts;
 pub use history::HistoryTexts;
+pub use held_vote::HeldVoteTexts;
 pub use judges::JudgesTexts;
 pub use levels::LevelTexts;
 pub use pacing::{PacingInForce, PacingTexts};

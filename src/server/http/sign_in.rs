@@ -34,7 +34,7 @@ pub(super) struct SignInForm {
 pub(super) async fn battle_page(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
     let mode = app.access.mode();
     if mode == AccessMode::Open || app.access.admit(&visitor(&request, &app).id).await?.is_some() {
-        return Ok(pages::battle::battle(&request, &app.settings.now()));
+        return Ok(pages::battle::battle(&request, &app.settings.now(), app.models.current().only_practice()));
     }
     Ok(see_other("/sign-in"))
 }

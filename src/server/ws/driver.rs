@@ -25,6 +25,7 @@ use crate::services::arena::access::SignedIn;
 use crate::services::arena::battles::{BattleError, Battles};
 use crate::services::arena::live::Watcher;
 use crate::services::arena::proofs::{Proofs, Solution};
+use crate::services::arena::unrated_talk::{TalkError, UnratedTalk};
 use crate::services::arena::voting::{self, NewVote, Voting};
 
 /// How often a quiet client is asked whether it is there.
@@ -58,8 +59,15 @@ struct Driver {
     connection: Connection,
     session: Session,
     watching: Option<Watching>,
+    talking: Option<Talking>,
     last_heard: Instant,
     flood: Flood,
+}
+
+/// A conversation after the vote, and what the client has of it on its screen.
+struct Talking {
+    talk: UnratedTalk,
+    screen: Option<Screen>,
 }
 
 struct Watching {
@@ -84,8 +92,14 @@ impl From<Closed> for End {
 
 /// Serves one socket until it ends.
 pub async fn drive(connection: Connection, session: Session, mut inbox: AggregatedMessageStream) {
-    let mut driver =
-        Driver { connection, session, watching: None, last_heard: Instant::now(), flood: Flood::new(Instant::now()) };
+    let mut driver = Driver {
+        connection,
+        session,
+        watching: None,
+        talking: None,
+        last_heard: Instant::now(),
+        flood: Flood::new(Instant::now()),
+    };
     let end = driver.run(&mut inbox).await;
     if let Err(End::Close(reason)) = end {
         // The client may be gone already, which is what closing asks for.
@@ -116,6 +130,7 @@ impl Driver {
                     Some(entries) => self.send_events(&entries).await?,
                     None => return Err(close(Closing::Moved)),
                 },
+                entries = next_words(&mut self.talking) => self.send_talk(&entries).await?,
                 frame = inbox.next() => self.take(frame).await?,
                 () = &mut drained, if !leaving => leaving = true,
                 _ = looks.tick(), if leaving => self.leave_if_through(inbox).await?,
@@ -208,23 +223,28 @@ impl Driver {
                 let done = battles.message(&visitor, &id, &prompt, permit).await;
                 self.say_if_error(done, &id).await
             }
-            ClientMessage::Regenerate { battle } => {
+            ClientMessage::Talk { battle, prompt, html } => self.talk(battle, &prompt, html).await,
+            ClientMessage::Regenerate { battle, prompt } => {
                 let Some(id) = self.resolve_battle(battle).await? else { return Ok(()) };
                 let Some(permit) = self.turn_permit(Some(&id)).await? else { return Ok(()) };
-                let done = battles.regenerate(&visitor, &id, permit).await;
+                let done = battles.regenerate(&visitor, &id, prompt.as_deref(), permit).await;
                 self.say_if_error(done, &id).await
             }
             ClientMessage::Stop { battle } => {
                 let Some(id) = self.resolve_battle(battle).await? else { return Ok(()) };
+                if let Some(talking) = self.talking.as_mut().filter(|talking| talking.talk.battle == id) {
+                    let ended = talking.talk.stop();
+                    return self.send_talk(&ended).await;
+                }
                 let done = battles.stop(&visitor, &id).await;
                 self.say_if_error(done, &id).await
             }
-            ClientMessage::Vote { battle, outcome, satisfaction } => {
+            ClientMessage::Vote { battle, outcome, satisfaction, reasons } => {
                 let Some(id) = self.resolve_battle(battle).await? else { return Ok(()) };
                 if let Err(limited) = self.connection.limits.take(Act::Vote, &self.connection.caller).await {
                     return self.say_error(&limited, Some(&id)).await;
                 }
-                self.vote(NewVote { visitor, battle: id, outcome, satisfaction }).await
+                self.vote(NewVote { visitor, battle: id, outcome, satisfaction, reasons }).await
             }
         }
     }
@@ -238,6 +258,55 @@ impl Driver {
             }
             Err(error) => self.say_error(&error, Some(&battle)).await,
         }
+    }
+
+    /// Asks both models of a battle that has its vote; nothing of it is kept.
+    async fn talk(&mut self, battle: Option<BattleId>, prompt: &str, html: bool) -> Result<(), End> {
+        let Some(id) = self.resolve_battle(battle).await? else { return Ok(()) };
+        let battles = Arc::clone(&self.connection.battles);
+        if let Err(error) = battles.admit_prompt(prompt) {
+            return self.say_error(&error, Some(&id)).await;
+        }
+        let Some(permit) = self.turn_permit(Some(&id)).await? else { return Ok(()) };
+        match self.ask_in_talk(&id, prompt, html, permit).await {
+            Ok(asked) => self.send_talk(&[asked]).await,
+            Err(error) => self.say_error(&error, Some(&id)).await,
+        }
+    }
+
+    async fn ask_in_talk(
+        &mut self,
+        id: &BattleId,
+        prompt: &str,
+        html: bool,
+        permit: TurnPermit,
+    ) -> Result<EventEntry, TalkError> {
+        let (voting, visitor) = (&self.connection.voting, &self.connection.caller.visitor);
+        let max_turns = voting.settings.now().battle.max_turns;
+        let talking = match self.talking.take().filter(|talking| talking.talk.battle == *id) {
+            Some(talking) => talking,
+            None => {
+                let talk = UnratedTalk::open(voting, visitor, id).await?;
+                Talking { talk, screen: html.then(Screen::default) }
+            }
+        };
+        self.talking.insert(talking).talk.ask(prompt, max_turns, permit)
+    }
+
+    /// Sends what a talk says as the events of a battle are sent.
+    async fn send_talk(&mut self, entries: &[EventEntry]) -> Result<(), End> {
+        let Some(Talking { talk, .. }) = &self.talking else { return Ok(()) };
+        let battle = talk.battle.clone();
+        for entry in entries {
+            let screen = self.talking.as_mut().and_then(|talking| talking.screen.as_mut());
+            let blocks = match screen {
+                Some(screen) => screen.show(entry).await,
+                None => Vec::new(),
+            };
+            self.send(&ServerMessage::of_entry(&battle, entry, Prompts::Known)).await?;
+            self.say_blocks(&battle, &blocks).await?;
+        }
+        Ok(())
     }
 
     /// Watches a battle again: first what the client misses, then everything new.
@@ -299,6 +368,7 @@ impl Driver {
 
     /// Shows this battle from now on. The visitor is told of one that is left before its replies have ended.
     async fn watch(&mut self, next: Watching) -> Result<(), End> {
+        self.talking = None;
         let next_id = next.watcher.battle().id.clone();
         let Some(former) = self.watching.replace(next) else { return Ok(()) };
         let battle = former.watcher.battle();
@@ -368,6 +438,13 @@ impl Driver {
 async fn next_entries(watching: &mut Option<Watching>) -> Option<Vec<EventEntry>> {
     match watching {
         Some(watching) => watching.watcher.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn next_words(talking: &mut Option<Talking>) -> Vec<EventEntry> {
+    match talking {
+        Some(talking) => talking.talk.next().await,
         None => std::future::pending().await,
     }
 }

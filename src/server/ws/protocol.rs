@@ -7,11 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use super::flood::OBEYED;
 use crate::domain::battle::event_log::{BattleEvent, EventEntry};
+use crate::domain::battle::reasons::{Reason, ReasonSet, UnknownReason};
 use crate::domain::battle::state::Refusal;
 use crate::domain::battle::{BattleId, Outcome, Side};
 use crate::infra::limits::{RateLimited, TurnRefused};
 use crate::services::arena::battles::{BattleError, Opening};
 use crate::services::arena::proofs::{Challenge, ProofRequired, Solution};
+use crate::services::arena::unrated_talk::TalkError;
 use crate::services::arena::voting::{Receipt, VoteError};
 
 /// Bytes of one message at the most.
@@ -42,6 +44,15 @@ pub enum ClientMessage {
         /// The next question.
         prompt: String,
     },
+    /// Go on asking both models after the vote.
+    Talk {
+        /// Which battle.
+        battle: Option<BattleId>,
+        /// The next question.
+        prompt: String,
+        /// Whether the client wants replies as HTML too.
+        html: bool,
+    },
     /// End both replies.
     Stop {
         /// Which battle.
@@ -51,6 +62,8 @@ pub enum ClientMessage {
     Regenerate {
         /// Which battle.
         battle: Option<BattleId>,
+        /// The question in other words, where it was edited.
+        prompt: Option<String>,
     },
     /// Say which reply is better.
     Vote {
@@ -60,6 +73,8 @@ pub enum ClientMessage {
         outcome: Outcome,
         /// 1 to 5.
         satisfaction: Option<i64>,
+        /// Why, for sides A and B.
+        reasons: [ReasonSet; 2],
     },
     /// Come back after a lost connection.
     Resume {
@@ -92,6 +107,9 @@ pub enum ProtocolError {
     /// An outcome that does not exist.
     #[error(transparent)]
     UnknownOutcome(#[from] crate::domain::battle::UnknownOutcome),
+    /// A reason that does not exist.
+    #[error(transparent)]
+    UnknownReason(#[from] UnknownReason),
     /// A mode that is not offered.
     #[error("unknown mode {0:?}: leave it out, or send \"anonymous\"")]
     UnsupportedMode(String),
@@ -116,10 +134,28 @@ struct RawMessage {
     category: Option<String>,
     mode: Option<String>,
     render: Option<String>,
+    #[serde(default)]
+    unrated: bool,
     outcome: Option<String>,
     satisfaction: Option<i64>,
+    reasons: Option<RawReasons>,
     after: Option<u64>,
     proof: Option<Solution>,
+}
+
+/// Reasons by side; either may be left out.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct RawReasons {
+    a: Vec<String>,
+    b: Vec<String>,
+}
+
+impl RawReasons {
+    fn parse(&self) -> Result<[ReasonSet; 2], UnknownReason> {
+        let side = |words: &[String]| words.iter().map(|word| Reason::parse(word)).collect::<Result<ReasonSet, _>>();
+        Ok([side(&self.a)?, side(&self.b)?])
+    }
 }
 
 impl ClientMessage {
@@ -148,13 +184,15 @@ impl ClientMessage {
             }
             "message" => {
                 let prompt = raw.prompt.clone().ok_or_else(|| missing("prompt"))?;
-                Ok(Self::Message { battle: battle()?, prompt })
+                let battle = battle()?;
+                Ok(if raw.unrated { Self::Talk { battle, prompt, html } } else { Self::Message { battle, prompt } })
             }
             "stop" => Ok(Self::Stop { battle: battle()? }),
-            "regenerate" => Ok(Self::Regenerate { battle: battle()? }),
+            "regenerate" => Ok(Self::Regenerate { battle: battle()?, prompt: raw.prompt.clone() }),
             "vote" => {
                 let outcome = Outcome::parse(raw.outcome.as_deref().ok_or_else(|| missing("outcome"))?)?;
-                Ok(Self::Vote { battle: battle()?, outcome, satisfaction: raw.satisfaction })
+                let reasons = raw.reasons.as_ref().map_or(Ok(Default::default()), RawReasons::parse)?;
+                Ok(Self::Vote { battle: battle()?, outcome, satisfaction: raw.satisfaction, reasons })
             }
             "resume" => Ok(Self::Resume { battle: battle()?, after: raw.after.unwrap_or(0).min(MAX_SEQ), html }),
             other => Err(ProtocolError::UnknownType(other.chars().take(40).collect())),
@@ -348,7 +386,7 @@ pub trait ErrorCode {
 impl ErrorCode for ProtocolError {
     fn code(&self) -> &'static str {
         match self {
-            Self::Invalid(_) | Self::Binary | Self::UnknownType(_) => "invalid_message",
+            Self::Invalid(_) | Self::Binary | Self::UnknownType(_) | Self::UnknownReason(_) => "invalid_message",
             Self::TooLarge => "message_too_large",
             Self::UnknownOutcome(_) => "unknown_outcome",
             Self::UnsupportedMode(_) => "unsupported_mode",
@@ -416,6 +454,18 @@ impl ErrorCode for BattleError {
             Self::Superseded => "superseded",
             Self::Draining => "draining",
             Self::NoModels(_) | Self::ModelGone => "no_models",
+            Self::Store(_) => "storage",
+        }
+    }
+}
+
+impl ErrorCode for TalkError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::UnknownBattle => "unknown_battle",
+            Self::NotVoted => "not_ready",
+            Self::Refused(refusal) => refusal.code(),
+            Self::ModelGone => "no_models",
             Self::Store(_) => "storage",
         }
     }

@@ -20,7 +20,7 @@ use crate::domain::battle::state::{Action, Progress, Refusal, Stage};
 use crate::domain::battle::{BattleId, ModelId, RunId, VisitorId};
 use crate::infra::limits::TurnPermit;
 use crate::infra::metrics;
-use crate::infra::storage::{BattleRecord, BattleRow, StoreError};
+use crate::infra::storage::{BattleRecord, BattleRow, EditedTurn, StoreError};
 use crate::infra::tasks::{Panicked, contain};
 
 /// All battles of this process.
@@ -188,7 +188,7 @@ impl Battles {
         self.begin_turn(&battle, Action::Message, Some(prompt), permit).await
     }
 
-    /// Has both sides answer the latest turn again.
+    /// Has both sides answer the latest turn again, in other words where there is a prompt.
     ///
     /// # Errors
     /// [`BattleError`].
@@ -196,11 +196,13 @@ impl Battles {
         self: &Arc<Self>,
         visitor: &VisitorId,
         id: &BattleId,
+        prompt: Option<&str>,
         permit: TurnPermit,
     ) -> Result<(), BattleError> {
         self.refuse_while_draining()?;
+        prompt.map_or(Ok(()), |prompt| self.check_prompt(prompt))?;
         let battle = self.find(visitor, id).await?;
-        self.begin_turn(&battle, Action::Regenerate, None, permit).await
+        self.begin_turn(&battle, Action::Regenerate, prompt, permit).await
     }
 
     /// Ends both replies as they stand.
@@ -216,6 +218,15 @@ impl Battles {
             battle.stop();
         }
         Ok(())
+    }
+
+    /// Whether a further question can be asked at all, whatever becomes of it.
+    ///
+    /// # Errors
+    /// [`BattleError`].
+    pub fn admit_prompt(&self, prompt: &str) -> Result<(), BattleError> {
+        self.refuse_while_draining()?;
+        self.check_prompt(prompt)
     }
 
     /// Watches a battle again after the event numbered `after`.
@@ -307,9 +318,15 @@ impl Battles {
         if !Arc::ptr_eq(&self.live.add(battle), battle) {
             return Err(Refusal::StillAnswering.into());
         }
-        let turn = former.progress.turn + u32::from(prompt.is_some());
+        let turn = former.progress.turn + u32::from(action == Action::Message);
+        let edited = prompt.filter(|_| action == Action::Regenerate);
+        let language = edited.filter(|_| turn == 1).map(language::detect);
         let (run, from) = (self.parts.fleet.new_run(), former.answered_by.as_ref());
-        let begun = self.parts.store.begin_turn(&battle.id, turn, prompt, from, &run, self.parts.clock.now()).await;
+        let (store, now) = (&self.parts.store, self.parts.clock.now());
+        let begun = match edited {
+            Some(prompt) => store.edit_turn(&battle.id, EditedTurn { turn, prompt, language }, from, &run, now).await,
+            None => store.begin_turn(&battle.id, turn, prompt, from, &run, now).await,
+        };
         if !matches!(begun, Ok(true)) {
             let stored = self.stored_instead(battle, former).await?;
             begun?;
@@ -320,12 +337,20 @@ impl Battles {
             let mut state = battle.state();
             state.row.progress.turn = turn;
             state.row.answered_by = Some(run.clone());
-            match prompt {
+            if let Some(language) = language {
+                language.clone_into(&mut state.row.language);
+            }
+            match prompt.filter(|_| action == Action::Message) {
                 Some(prompt) => state.exchanges.push(Exchange { prompt: prompt.into(), replies: Default::default() }),
                 None => {
                     state.replies.retain(|kept| kept.turn < turn);
                     let latest = state.exchanges.iter_mut().skip(turn as usize - 1);
-                    latest.for_each(|exchange| exchange.replies = Default::default());
+                    latest.for_each(|exchange| {
+                        exchange.replies = Default::default();
+                        if let Some(prompt) = edited {
+                            exchange.prompt = prompt.into();
+                        }
+                    });
                 }
             }
         }

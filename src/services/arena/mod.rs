@@ -16,5 +16,6 @@ mod relay;
 mod running_battles;
 pub mod sessions;
 mod turn;
+pub mod unrated_talk;
 pub mod vote_rules;
 pub mod voting;

@@ -8,10 +8,13 @@ use serde::{Deserialize, Serialize};
 use super::battles::Battles;
 use super::models::Models;
 use super::vote_rules::{AppliedRules, VoteRules};
+use crate::domain::battle::reasons::ReasonSet;
 use crate::domain::battle::state::{Refusal, Stage};
 use crate::domain::battle::text_counts::TextCounts;
-use crate::domain::battle::{BattleId, Outcome, Side, VisitorId};
+use crate::domain::battle::{BattleId, ModelId, Outcome, Side, VisitorId};
+use crate::domain::rating::pair_counts::CrowdAgreement;
 use crate::infra::clock::Clock;
+use crate::infra::config::{CurrentSettings, Settings};
 use crate::infra::events::{Event, EventBus};
 use crate::infra::llm::ModelCard;
 use crate::infra::metrics;
@@ -35,6 +38,8 @@ pub struct Voting {
     pub rules: VoteRules,
     /// Ratings before the vote, for the receipt.
     pub leaderboard: Arc<LatestLeaderboard>,
+    /// Current settings, for prices.
+    pub settings: CurrentSettings,
     /// Source of vote ids.
     pub rng: Arc<SharedRng>,
     /// Clock of the votes.
@@ -52,6 +57,8 @@ pub struct NewVote {
     pub outcome: Outcome,
     /// 1 to 5, if given.
     pub satisfaction: Option<i64>,
+    /// Why, for sides A and B; empty where nothing was said.
+    pub reasons: [ReasonSet; 2],
 }
 
 /// What the voter is told: the same on every retry.
@@ -61,6 +68,9 @@ pub struct Receipt {
     pub vote: String,
     /// The vote that counts: the first one.
     pub outcome: Outcome,
+    /// Agreement of earlier votes on this pair; `None` where there are too few.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub crowd: Option<CrowdAgreement>,
     /// The model on side A.
     pub a: Revealed,
     /// The model on side B.
@@ -99,9 +109,23 @@ pub struct Revealed {
     pub duration_ms: u64,
     /// Speed after the first token; `None` where it is too short to tell.
     pub chars_per_second: Option<f64>,
+    /// Its price, where the settings have one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price: Option<RevealedPrice>,
     /// Its reasoning by turn, where it has any. Kept with the replies, not with the vote.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasoning: Vec<String>,
+}
+
+/// Price of a million tokens.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RevealedPrice {
+    /// Currency of both.
+    pub currency: String,
+    /// Of what the model reads.
+    pub input: f64,
+    /// Of what it writes.
+    pub output: f64,
 }
 
 /// Why a vote is not taken.
@@ -202,11 +226,21 @@ fn new_receipt(
             first_token_ms: reply.first_token_ms,
             duration_ms: reply.duration_ms,
             chars_per_second: chars_per_second(&reply.text, reply.first_token_ms, reply.duration_ms),
+            price: price(&voting.settings.now(), &battle.models[side.index()]),
             reasoning: Vec::new(),
         })
     };
     let (a, b) = (reveal(Side::A, change)?, reveal(Side::B, 0.0 - change)?);
-    Ok(Receipt { vote: id, outcome: vote.outcome, a, b, excluded, marked })
+    let [one, other] = &battle.models;
+    let crowd = voting.leaderboard.pair_counts(one.as_str(), other.as_str()).agreement(vote.outcome);
+    Ok(Receipt { vote: id, outcome: vote.outcome, crowd, a, b, excluded, marked })
+}
+
+fn price(settings: &Settings, model: &ModelId) -> Option<RevealedPrice> {
+    let entry = settings.models.iter().find(|entry| entry.id == model.as_str())?;
+    let prices = entry.price()?.prices;
+    let currency = settings.prices.currency.to_string();
+    Some(RevealedPrice { currency, input: prices.input, output: prices.output })
 }
 
 /// One rule is told: the one that exports name.
@@ -228,6 +262,7 @@ fn new_row(
         turn: record.battle.progress.turn,
         outcome: vote.outcome,
         satisfaction: vote.satisfaction,
+        reasons: vote.reasons,
         first_token_ms: [receipt.a.first_token_ms, receipt.b.first_token_ms],
         duration_ms: [receipt.a.duration_ms, receipt.b.duration_ms],
         text_counts: Side::BOTH.map(|side| text_counts(&record.replies, side)),

@@ -23,6 +23,7 @@ use crate::domain::rating::facets::Facets;
 use crate::domain::rating::leaderboard::Leaderboard;
 use crate::domain::rating::neighbours::SequentialOptions;
 use crate::domain::rating::options::LeaderboardOptions;
+use crate::domain::rating::pair_counts::PairCounts;
 use crate::domain::rating::publication::Publication;
 use crate::domain::rating::ranking::{rank, rank_log};
 use crate::domain::stats::confidence::ConfidenceLevel;
@@ -61,8 +62,8 @@ impl Default for LeaderboardSnapshot {
 #[derive(Debug, Default)]
 pub struct LatestLeaderboard {
     latest: watch::Sender<Arc<LeaderboardSnapshot>>,
-    /// Votes of each pair, by the two ids in order, for `active` pairing.
-    pair_votes: RwLock<HashMap<(String, String), u64>>,
+    /// Rated votes of each pair, by the two ids in order.
+    pair_votes: RwLock<HashMap<(String, String), PairCounts>>,
     /// Rated votes by language, category and intent.
     facets: RwLock<Arc<Facets>>,
 }
@@ -126,8 +127,14 @@ impl LatestLeaderboard {
     /// Number of votes between two models.
     #[must_use]
     pub fn votes_between(&self, one: &str, other: &str) -> u64 {
+        self.pair_counts(one, other).total()
+    }
+
+    /// Rated votes between two models by outcome; the counts have `one` first.
+    #[must_use]
+    pub fn pair_counts(&self, one: &str, other: &str) -> PairCounts {
         let pairs = self.pair_votes.read();
-        pairs.get(&pair_key(one, other)).copied().unwrap_or(0)
+        in_order(one, other, pairs.get(&pair_key(one, other)).copied().unwrap_or_default())
     }
 
     /// Rated votes by language, category and intent.
@@ -148,9 +155,16 @@ impl LatestLeaderboard {
         let mut pairs = self.pair_votes.write();
         match counted {
             Counted::Reset => pairs.clear(),
-            Counted::Pair([one, other], votes) => *pairs.entry(pair_key(one, other)).or_insert(0) += votes,
+            Counted::Pair([one, other], votes) => {
+                *pairs.entry(pair_key(one, other)).or_default() += in_order(one, other, votes);
+            }
         }
     }
+}
+
+/// Counts with `one` first as those of a key of [`pair_key`], and back.
+fn in_order(one: &str, other: &str, counts: PairCounts) -> PairCounts {
+    if one <= other { counts } else { counts.swapped() }
 }
 
 fn pair_key(one: &str, other: &str) -> (String, String) {

@@ -133,6 +133,8 @@ fn stored_columns(columns: ColumnSet, schemes: &[Scheme], excluded: Excluded) ->
         (columns.style, VoteColumn::TextCounts),
         (columns.prompt_tokens, VoteColumn::Prompts),
         (columns.satisfactions, VoteColumn::Satisfaction),
+        (columns.reasons, VoteColumn::ReasonsA),
+        (columns.reasons, VoteColumn::ReasonsB),
         (columns.timings, VoteColumn::Timings),
     ];
     all.into_iter().filter_map(|(requested, column)| requested.then_some(column)).collect()
@@ -190,6 +192,8 @@ fn add_value(log: &mut VoteLog, column: VoteColumn, value: &str) -> Option<()> {
         VoteColumn::Satisfaction => {
             log.satisfactions.as_mut()?.push(if value.is_empty() { 0 } else { value.parse().ok()? })
         }
+        VoteColumn::ReasonsA => add_label(&mut log.reasons.as_mut()?[0], value),
+        VoteColumn::ReasonsB => add_label(&mut log.reasons.as_mut()?[1], value),
         VoteColumn::Timings => log.timings.as_mut()?.push(timings(value)?),
         VoteColumn::Prompts => log.prompt_tokens.as_mut()?.push(narrow(TextCounts::count(value).tokens)),
     }

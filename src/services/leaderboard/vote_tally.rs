@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use super::vote_log::ReadLogError;
 use crate::domain::rating::facets::Facets;
+use crate::domain::rating::pair_counts::PairCounts;
 use crate::domain::rating::vote_counts::VoteCounts;
 use crate::infra::storage::{PackedVote, Store, StoreError, StoredCounts, VoteColumn, VotePage, VoteRange};
 
@@ -31,8 +32,8 @@ pub struct VoteTally {
 pub enum Counted<'a> {
     /// Votes were excluded or rated again, so all counts begin again at zero.
     Reset,
-    /// New votes of a pair.
-    Pair([&'a str; 2], u64),
+    /// New votes of a pair; the first model of the counts is the first one named.
+    Pair([&'a str; 2], PairCounts),
 }
 
 /// When to store the counts.
@@ -114,7 +115,7 @@ impl VoteTally {
         if let Some(counts) = counts {
             let names = counts.comparisons.models();
             counts.comparisons.pairs().for_each(|(one, other, votes)| {
-                counted(Counted::Pair([&names[one as usize], &names[other as usize]], votes.total()))
+                counted(Counted::Pair([&names[one as usize], &names[other as usize]], votes))
             });
             self.stored_read = counts.read;
             self.last_seq = stored.last_vote_seq;
@@ -124,7 +125,7 @@ impl VoteTally {
     }
 
     fn add_page(&mut self, page: &VotePage, mut counted: impl FnMut(Counted<'_>)) -> Result<(), ReadLogError> {
-        let mut new: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+        let mut new: BTreeMap<(u32, u32), PairCounts> = BTreeMap::new();
         let mut rated = Vec::with_capacity(page.votes);
         for row in page.rows() {
             let PackedVote { models, outcome } = row?;
@@ -132,7 +133,7 @@ impl VoteTally {
             match outcome {
                 Ok(outcome) => {
                     let vote = self.counts.record(models[0], models[1], outcome)?;
-                    *new.entry((vote.a, vote.b)).or_default() += 1;
+                    new.entry((vote.a, vote.b)).or_default().add(outcome, true);
                 }
                 Err(rule) => self.counts.exclude(rule),
             }

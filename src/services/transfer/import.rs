@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use crate::domain::battle::BattleId;
+use crate::domain::battle::reasons::{Reason, ReasonSet};
 use crate::domain::battle::text_counts::TextCounts;
 use crate::domain::rating::vote_log::{ColumnSet, Labels, VoteLog};
 use crate::domain::time::Timestamp;
@@ -26,6 +27,7 @@ const KEPT: ColumnSet = ColumnSet {
     turns: true,
     prompt_tokens: false,
     satisfactions: true,
+    reasons: true,
     seconds: true,
     style: true,
     pair_probabilities: true,
@@ -126,11 +128,21 @@ fn vote<'v>(log: &'v VoteLog, row: usize, id: &str, now: Timestamp) -> ImportedV
         category: label(&log.categories),
         intent: label(&log.intents),
         satisfaction: log.satisfactions.as_ref().map(|said| said[row]).filter(|said| (1..=5).contains(said)),
+        reasons: log
+            .reasons
+            .as_ref()
+            .map_or_else(Default::default, |sides| sides.each_ref().map(|side| reasons(side, row))),
         probability: number(&log.pair_probabilities).unwrap_or(0.0),
         text_counts: text_counts(log, row),
         timings: log.timings.as_ref().map_or_else(Default::default, |timings| timings[row]),
         cast_at: number(&log.seconds).map_or(now.0, millis),
     }
+}
+
+/// The reasons of a row; words that are none of this arena's are left out.
+fn reasons(labels: &Labels, row: usize) -> ReasonSet {
+    let text = labels.names.as_slice().get(labels.rows[row] as usize).map_or("", String::as_str);
+    text.split(',').filter_map(|word| Reason::parse(word.trim()).ok()).collect()
 }
 
 /// Only the sums are known: they stand where a count of one kind would.

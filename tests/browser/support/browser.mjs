@@ -18,9 +18,14 @@ export function startBrowser() {
   return chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: FLAGS });
 }
 
-/** A page of a fresh visitor. `page.assertQuiet()` fails on dialogs, errors, refused content and foreign requests. */
-export async function openPage(browser, options = {}) {
+/**
+ * A page of a fresh visitor. `page.assertQuiet()` fails on dialogs, errors, refused content and foreign requests. A vote waits
+ * until the names are asked for, as a visitor can choose, so that no test runs against the clock; with `hurry` it goes out by
+ * itself after two seconds of the page's clock.
+ */
+export async function openPage(browser, { hurry = false, ...options } = {}) {
   const context = await browser.newContext({ locale: "en-GB", ...options });
+  if (!hurry) await context.addInitScript(() => localStorage.setItem("langya-wait", "on"));
   const page = await context.newPage();
   const incidents = [];
   page.on("dialog", async (dialog) => {
@@ -52,4 +57,12 @@ export async function ask(page, prompt) {
   await page.getByRole("textbox", { name: "Your question" }).fill(prompt);
   await page.keyboard.press("Enter");
   await page.locator(".turn").nth(turns).waitFor();
+}
+
+/** Chooses an outcome, by the name of its button or by its key, and asks for the names. */
+export async function vote(page, name) {
+  if (/^[1-4]$/.test(name)) await page.keyboard.press(name);
+  else await page.getByRole("button", { name, exact: true }).click();
+  await page.locator('[data-action="show"]').click();
+  await phase(page, "revealed");
 }

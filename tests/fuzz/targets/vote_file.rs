@@ -20,9 +20,11 @@ const EVERYTHING: ColumnSet = ColumnSet {
     turns: true,
     prompt_tokens: true,
     satisfactions: true,
+    reasons: true,
     seconds: true,
     style: true,
     pair_probabilities: true,
+    timings: true,
 };
 
 thread_local! {

@@ -100,6 +100,7 @@ impl Battle {
             turn: u32::try_from(self.quality.len()).unwrap(),
             outcome: self.outcome,
             satisfaction: None,
+            reasons: Default::default(),
             first_token_ms: [None; 2],
             duration_ms: [1; 2],
             text_counts: [TextCounts::default(); 2],

@@ -48,7 +48,7 @@ pub(super) async fn stored_counts_equal_a_fresh_count(store: &Store) {
     let (mut after, mut counted) = (VoteTally::default(), 0);
     let mut count = |event: Counted<'_>| match event {
         Counted::Reset => counted = 0,
-        Counted::Pair(_, votes) => counted += votes,
+        Counted::Pair(_, votes) => counted += votes.total(),
     };
     assert_eq!(after.catch_up(store, &mut count).await.unwrap(), 4, "only new votes are read");
     cast(store, 29..32).await;
@@ -103,6 +103,7 @@ pub(super) async fn the_log_is_read_in_pages_with_the_columns_that_are_wanted(st
         turns: true,
         prompt_tokens: true,
         satisfactions: true,
+        reasons: true,
         seconds: true,
         style: true,
         pair_probabilities: true,
@@ -118,6 +119,8 @@ pub(super) async fn the_log_is_read_in_pages_with_the_columns_that_are_wanted(st
     assert_eq!(log.turns.unwrap(), [1; 11]);
     assert_eq!(log.prompt_tokens.unwrap(), [3; 11], "three Chinese characters");
     assert_eq!(log.satisfactions.unwrap(), [4; 11]);
+    let [a, b] = log.reasons.unwrap();
+    assert_eq!((a.names.as_slice(), b.names.as_slice()), (&["useful,clear".to_owned()][..], &[][..]));
     let said = store.satisfied_votes().await.unwrap();
     let seqs: Vec<i64> = said.iter().map(|vote| vote.seq).collect();
     assert!(seqs.len() == 11 && seqs.is_sorted(), "an excluded vote is not among them: {seqs:?}");

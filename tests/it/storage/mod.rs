@@ -18,14 +18,15 @@ pub(crate) mod verdicts;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::future::join_all;
+use langya::domain::battle::reasons::ReasonSet;
 use langya::domain::battle::state::{Progress, Stage};
 use langya::domain::battle::text_counts::TextCounts;
 use langya::domain::battle::{BattleId, ModelId, Outcome, RunId, Side, VisitorId};
 use langya::domain::time::Timestamp;
 use langya::infra::llm::ModelCard;
 use langya::infra::storage::{
-    BattleRecord, BattleRow, BreakerReport, InsertedVote, InstanceRow, NewExclusion, NewReply, NewVoteRow, ReplyEnding,
-    SideFailure, Store, StoreError, StoredLeaderboard,
+    BattleRecord, BattleRow, BreakerReport, EditedTurn, InsertedVote, InstanceRow, NewExclusion, NewReply, NewVoteRow,
+    ReplyEnding, SideFailure, Store, StoreError, StoredLeaderboard,
 };
 use langya::services::leaderboard::refit::{LatestLeaderboard, LeaderboardSnapshot};
 
@@ -113,6 +114,7 @@ fn vote(id: &str, battle: &str, turn: u32) -> NewVoteRow {
         turn,
         outcome: Outcome::BWins,
         satisfaction: Some(4),
+        reasons: ["useful,clear", ""].map(|text| ReasonSet::parse(text).unwrap()),
         first_token_ms: [Some(12), None],
         duration_ms: [345, 678],
         text_counts: [TextCounts::count("# One\n\n- two"), TextCounts::default()],
@@ -257,6 +259,20 @@ async fn a_turn_begins_only_where_the_battle_is_ready(store: &Store) {
     let row = store.battle(&battle_id("x")).await.unwrap().unwrap();
     assert_eq!(row.progress, Progress { stage: Stage::Answering, turn: 2 });
     assert_eq!(row.answered_by, Some(by("second")));
+}
+
+async fn an_edited_prompt_replaces_the_one_of_its_turn(store: &Store) {
+    ready(store, "x").await;
+    let edited = |prompt| EditedTurn { turn: 1, prompt, language: Some("en") };
+    let (x, run, edit) = (battle_id("x"), by("run"), by("edit"));
+    assert!(store.edit_turn(&x, edited("Which board?"), Some(&run), &edit, Timestamp(3)).await.unwrap());
+    assert!(store.edit_turn(&x, edited("Which board?"), Some(&run), &edit, Timestamp(3)).await.unwrap(), "sent again");
+    let late = store.edit_turn(&x, edited("Too late"), Some(&run), &by("late"), Timestamp(4)).await.unwrap();
+    assert!(!late, "another run answers it");
+    let prompts: Vec<String> = store.turns(&x).await.unwrap().into_iter().map(|turn| turn.prompt).collect();
+    assert_eq!(prompts, ["Which board?"]);
+    let row = store.battle(&x).await.unwrap().unwrap();
+    assert_eq!((row.progress, row.language.as_str()), (Progress { stage: Stage::Answering, turn: 1 }, "en"));
 }
 
 async fn an_answer_anew_replaces_the_reply(store: &Store) {
@@ -404,6 +420,7 @@ async fn a_vote_is_kept_once_and_closes_its_battle(store: &Store) {
     assert_eq!(store.insert_vote(&second).await.unwrap(), InsertedVote::Existing(Box::new(first.clone())));
     let (new, kept) = (vote("first", "x", 1), battle("x"));
     assert_eq!((&first.id, &first.receipt, first.outcome), (&new.id, &new.receipt, new.outcome));
+    assert_eq!(first.reasons, new.reasons);
     assert_eq!((first.satisfaction, first.turn, first.created_at), (Some(4), 1, new.created_at));
     assert_eq!((first.first_token_ms, first.duration_ms), (new.first_token_ms, new.duration_ms));
     assert_eq!((first.text_counts, first.exclusion), (new.text_counts, None));
@@ -585,6 +602,7 @@ on_both! {
     a_battle_is_read_back_as_it_was_kept
     a_record_is_of_one_moment
     a_turn_begins_only_where_the_battle_is_ready
+    an_edited_prompt_replaces_the_one_of_its_turn
     an_answer_anew_replaces_the_reply
     a_failed_side_is_replaced_or_voids_the_battle
     what_is_sent_again_is_kept_once

@@ -56,17 +56,22 @@ impl RowGroup<'_> {
     }
 
     /// Texts beside, for the rows that are kept, where they are wanted.
-    fn labels(&self, log: &VoteLog, kept: &[u32]) -> [Option<Texts>; 4] {
-        let wanted = [&log.voters, &log.languages, &log.categories, &log.intents].map(Option::is_some);
-        let fields = [Field::Voter, Field::Language, Field::Category, Field::Intent].into_iter().zip(wanted);
-        let mut labels = fields.map(|(field, wanted)| {
+    fn labels(&self, log: &VoteLog, kept: &[u32]) -> [Option<Texts>; 6] {
+        let fields = [
+            (Field::Voter, log.voters.is_some()),
+            (Field::Language, log.languages.is_some()),
+            (Field::Category, log.categories.is_some()),
+            (Field::Intent, log.intents.is_some()),
+            (Field::ReasonsA, log.reasons.is_some()),
+            (Field::ReasonsB, log.reasons.is_some()),
+        ];
+        fields.map(|(field, wanted)| {
             let texts = || match self.texts(field) {
                 None if field == Field::Category => self.tags().map(Cow::Owned),
                 texts => texts,
             };
             wanted.then(|| texts().map_or_else(|| empty(kept.len()), |texts| pick(texts.into_owned(), kept)))
-        });
-        std::array::from_fn(|_| labels.next().flatten())
+        })
     }
 
     /// Numbers beside, for the rows that are kept.
@@ -147,8 +152,8 @@ impl RowGroup<'_> {
 /// before: most voters are known by then, and their names need no place of their own.
 pub(super) struct GroupVotes {
     batch: VoteBatch,
-    /// Voters, languages, categories and intents of the votes.
-    labels: [Option<Texts>; 4],
+    /// Voters, languages, categories and intents of the votes, and the reasons for both sides.
+    labels: [Option<Texts>; 6],
 }
 
 impl GroupVotes {
@@ -162,10 +167,14 @@ impl GroupVotes {
             (&mut log.categories, &mut seen.categories),
             (&mut log.intents, &mut seen.intents),
         ];
-        for ((labels, seen), texts) in columns.into_iter().zip(&self.labels) {
+        let [beside @ .., reasons_a, reasons_b] = &self.labels;
+        for ((labels, seen), texts) in columns.into_iter().zip(beside) {
             if let (Some(labels), Some(texts)) = (labels, texts) {
                 *seen |= add(labels, texts);
             }
+        }
+        for (labels, texts) in log.reasons.iter_mut().flatten().zip([reasons_a, reasons_b]) {
+            seen.reasons |= texts.as_ref().is_some_and(|texts| add(labels, texts));
         }
     }
 }

@@ -16,16 +16,18 @@ struct BattlePage {
     script_strings: String,
     /// The longest prompt that the arena takes.
     max_prompt_bytes: usize,
+    /// Whether only practice models answer.
+    practice: bool,
     /// Whether the visitor has signed in, and so can sign out.
     signed_in: bool,
 }
 
 /// The page for whoever may take part, under these settings.
 #[must_use]
-pub fn battle(request: &HttpRequest, settings: &Settings) -> HttpResponse {
+pub fn battle(request: &HttpRequest, settings: &Settings, practice: bool) -> HttpResponse {
     let page = Page::new(request, Section::Battle);
     let script_strings = serde_json::to_string(&page.t().script).expect("a struct of strings is JSON");
     let max_prompt_bytes = settings.battle.max_prompt_bytes;
     let signed_in = settings.access.mode != AccessMode::Open;
-    respond(request, StatusCode::OK, &BattlePage { page, script_strings, max_prompt_bytes, signed_in })
+    respond(request, StatusCode::OK, &BattlePage { page, script_strings, max_prompt_bytes, practice, signed_in })
 }

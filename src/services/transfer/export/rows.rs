@@ -28,6 +28,8 @@ pub(super) struct LogRow<'a> {
     category: Option<&'a str>,
     intent: Option<&'a str>,
     satisfaction: Option<u64>,
+    reasons_a: Option<String>,
+    reasons_b: Option<String>,
     pairing_policy: &'a str,
     pair_probability: f64,
     first_token_ms_a: Option<u64>,
@@ -70,6 +72,8 @@ impl<'a> LogRow<'a> {
             category: labels.of(Scheme::Superclue, vote.seq).or(vote.category.as_deref()),
             intent: labels.of(Scheme::Urs, vote.seq).or(vote.intent.as_deref()),
             satisfaction: vote.satisfaction,
+            reasons_a: vote.reasons[0].stored(),
+            reasons_b: vote.reasons[1].stored(),
             pairing_policy: &vote.pairing_policy,
             pair_probability: vote.pair_probability,
             first_token_ms_a: vote.first_token_ms[0],
@@ -177,6 +181,7 @@ mod tests {
     use sha2::{Digest, Sha256};
 
     use super::*;
+    use crate::domain::battle::reasons::ReasonSet;
     use crate::domain::battle::text_counts::TextCounts;
     use crate::domain::battle::{BattleId, ModelId, Outcome};
     use crate::infra::rng::hex;
@@ -194,6 +199,7 @@ mod tests {
             category: None,
             intent: None,
             satisfaction: None,
+            reasons: [ReasonSet::default(), ReasonSet::parse("wrong").unwrap()],
             pairing_policy: "uniform".to_owned(),
             pair_probability: 0.25,
             first_token_ms: [Some(11), None],
@@ -230,6 +236,7 @@ mod tests {
         let figures = |names: [&str; 2]| names.map(|name| row[name].clone());
         assert_eq!(figures(["model_a", "model_b"]), [json!("one"), json!("other")]);
         assert_eq!(figures(["first_token_ms_a", "first_token_ms_b"]), [json!(11), Value::Null]);
+        assert_eq!(figures(["reasons_a", "reasons_b"]), [Value::Null, json!("wrong")]);
         assert_eq!(figures(["duration_ms_a", "duration_ms_b"]), [json!(21), json!(22)]);
         let tokens =
             ["sum_assistant_a_tokens", "sum_assistant_b_tokens"].map(|name| row["conv_metadata"][name].clone());

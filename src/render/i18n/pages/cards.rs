@@ -1,0 +1,150 @@
+//! Questions to begin with, by what people want, and what is said where practice models answer.
+
+/// The texts of the empty battle page.
+pub struct CardTexts {
+    pub shuffle: &'static str,
+    pub cards: &'static [Card],
+    /// Shown where only practice models answer, with the ways to add others.
+    pub practice: &'static str,
+    pub practice_ways: &'static [&'static str],
+}
+
+/// Questions of one intent.
+pub struct Card {
+    /// One of the intents of URS.
+    pub intent: &'static str,
+    pub label: &'static str,
+    pub prompts: &'static [&'static str],
+}
+
+impl Card {
+    /// The questions for the page's script.
+    pub fn prompts_json(&self) -> String {
+        serde_json::to_string(self.prompts).expect("a list of strings is JSON")
+    }
+}
+
+pub(super) const ENGLISH: CardTexts = CardTexts {
+    shuffle: "Other questions",
+    cards: &[
+        Card {
+            intent: "factual_qa",
+            label: "Facts",
+            prompts: &[
+                "Explain to a ten-year-old why the sky is blue.",
+                "What causes earthquakes?",
+                "How does a vaccine protect you?",
+            ],
+        },
+        Card {
+            intent: "solve_professional_problem",
+            label: "Problems",
+            prompts: &[
+                "What is 17 × 23? Show each step.",
+                "Write binary search in Python and explain it.",
+                "Convert 26.2 miles to kilometres.",
+            ],
+        },
+        Card {
+            intent: "text_assistant",
+            label: "Texts",
+            prompts: &[
+                "Compare bubble sort and quicksort in a table, then write quicksort in Python.",
+                "Say it more politely: Send me the report today.",
+                "Sum up in one sentence what photosynthesis does.",
+            ],
+        },
+        Card {
+            intent: "ask_for_advice",
+            label: "Advice",
+            prompts: &[
+                "How can I sleep better?",
+                "What belongs to a healthy diet?",
+                "How should I prepare for a first job interview?",
+            ],
+        },
+        Card {
+            intent: "seek_creativity",
+            label: "Ideas",
+            prompts: &[
+                "Write four lines about a mountain in autumn.",
+                "Think of five names for a small café by the sea.",
+                "Begin a story with: The lighthouse went dark.",
+            ],
+        },
+        Card {
+            intent: "leisure",
+            label: "Leisure",
+            prompts: &[
+                "Explain the rules of chess in five sentences.",
+                "Tell me something surprising about the oceans.",
+                "Who was the first person on the Moon?",
+            ],
+        },
+    ],
+    practice: "Only practice models answer here. How to add real ones",
+    practice_ways: &[
+        "The built-in practice models are small programs, good for trying the arena out. They leave as soon as a real model is set up. For those who run this arena:",
+        "Start Ollama, llama.cpp, vLLM or LM Studio on this machine, or set OPENAI_API_KEY, ANTHROPIC_API_KEY or OPENROUTER_API_KEY, and start the arena again: it finds them. Or name each model under [[models]] in langya.toml.",
+    ],
+};
+
+pub(super) const CHINESE: CardTexts = CardTexts {
+    shuffle: "换一批",
+    cards: &[
+        Card {
+            intent: "factual_qa",
+            label: "知识问答",
+            prompts: &["向十岁的孩子解释天空为什么是蓝色的。", "地震是怎么发生的？", "疫苗是怎样保护人的？"],
+        },
+        Card {
+            intent: "solve_professional_problem",
+            label: "解决问题",
+            prompts: &["17 × 23 等于多少？请写出每一步。", "用 Python 写二分查找并解释。", "26.2 英里是多少公里？"],
+        },
+        Card {
+            intent: "text_assistant",
+            label: "文本处理",
+            prompts: &[
+                "用表格比较冒泡排序和快速排序，再用 Python 写出快速排序。",
+                "换一种更礼貌的说法：今天把报告发给我。",
+                "用一句话概括光合作用。",
+            ],
+        },
+        Card {
+            intent: "ask_for_advice",
+            label: "寻求建议",
+            prompts: &["怎样才能睡得更好？", "健康的饮食应该包括什么？", "第一次面试该怎么准备？"],
+        },
+        Card {
+            intent: "seek_creativity",
+            label: "创意写作",
+            prompts: &["以秋日的山为题写四句诗。", "给海边的小咖啡馆起五个名字。", "以“灯塔熄灭了”开头写一个故事。"],
+        },
+        Card {
+            intent: "leisure",
+            label: "休闲",
+            prompts: &["用五句话解释国际象棋的规则。", "说一件关于海洋的趣事。", "第一个登上月球的人是谁？"],
+        },
+    ],
+    practice: "目前只有陪练模型作答。如何添加真正的模型",
+    practice_ways: &[
+        "内置的陪练模型是小程序，用来试用竞技场。设置好真正的模型后，它们会自动退出。请本站管理者：",
+        "在本机启动 Ollama、llama.cpp、vLLM 或 LM Studio，或设置 OPENAI_API_KEY、ANTHROPIC_API_KEY 或 OPENROUTER_API_KEY，然后重新启动竞技场，即可自动找到；也可以在 langya.toml 的 [[models]] 中逐个填写。",
+    ],
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::benchmark::urs::INTENTS;
+
+    #[test]
+    fn each_intent_has_a_card_with_several_questions_in_both_languages() {
+        for texts in [&ENGLISH, &CHINESE] {
+            let intents: Vec<&str> = texts.cards.iter().map(|card| card.intent).collect();
+            assert_eq!(intents, INTENTS.map(|intent| intent.name.to_lowercase()));
+            assert!(texts.cards.iter().all(|card| card.prompts.len() >= 3));
+        }
+    }
+}

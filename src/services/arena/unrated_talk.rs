@@ -1,0 +1,181 @@
+//! What a visitor goes on asking the two models of a battle after its vote, when their names are known.
+//!
+//! None of it is stored, voted on or rated, so a talk belongs to one socket and ends with it. There is nothing to hide any
+//! more either: text goes out as it comes.
+
+use std::future::pending;
+use std::sync::Arc;
+
+use futures_util::StreamExt;
+
+use super::voting::Voting;
+use crate::domain::battle::event_log::{BattleEvent, EventEntry};
+use crate::domain::battle::message::Message;
+use crate::domain::battle::state::{Refusal, Stage};
+use crate::domain::battle::{BattleId, Side, VisitorId};
+use crate::infra::limits::TurnPermit;
+use crate::infra::llm::guard::GuardedModel;
+use crate::infra::llm::{ChatError, ChatModel, ReplyPart, ReplyStream};
+use crate::infra::storage::{BattleRecord, StoreError};
+
+/// Why a talk does not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum TalkError {
+    /// No such battle, or it is another visitor's.
+    #[error("no battle of yours has this id: start a new battle")]
+    UnknownBattle,
+    /// The battle has no vote yet.
+    #[error("this battle has no vote yet: vote first, or send the message without \"unrated\"")]
+    NotVoted,
+    /// Not now.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// A model has left the arena, or is not known to this instance.
+    #[error("one of the two models cannot be asked any more: start a new battle")]
+    ModelGone,
+    /// The database failed.
+    #[error("the battle could not be read: try again in a minute")]
+    Store(#[from] StoreError),
+}
+
+/// A conversation with both models of a battle that goes on after the vote.
+pub struct UnratedTalk {
+    /// The battle.
+    pub battle: BattleId,
+    turn: u32,
+    seq: u64,
+    sides: [TalkingSide; 2],
+    /// Held while the models answer.
+    permit: Option<TurnPermit>,
+}
+
+struct TalkingSide {
+    model: Arc<GuardedModel>,
+    messages: Vec<Message>,
+    reply: String,
+    stream: Option<ReplyStream>,
+}
+
+impl UnratedTalk {
+    /// Opens a visitor's own battle that has its vote.
+    ///
+    /// # Errors
+    /// [`TalkError`].
+    pub async fn open(voting: &Voting, visitor: &VisitorId, battle: &BattleId) -> Result<Self, TalkError> {
+        let record = voting.store.battle_record(battle).await?.filter(|record| record.battle.visitor == *visitor);
+        let record = record.ok_or(TalkError::UnknownBattle)?;
+        if record.battle.progress.stage != Stage::Voted {
+            return Err(TalkError::NotVoted);
+        }
+        let side = |side: Side| {
+            let model = voting.models.of_battle(&record.battle.models[side.index()]).ok_or(TalkError::ModelGone)?;
+            Ok::<_, TalkError>(TalkingSide {
+                model,
+                messages: messages(&record, side),
+                reply: String::new(),
+                stream: None,
+            })
+        };
+        let sides = [side(Side::A)?, side(Side::B)?];
+        Ok(Self { battle: battle.clone(), turn: record.battle.progress.turn, seq: 0, sides, permit: None })
+    }
+
+    /// Asks both models the next question.
+    ///
+    /// # Errors
+    /// [`TalkError::Refused`] while they answer, and after so many turns.
+    pub fn ask(&mut self, prompt: &str, max_turns: u32, permit: TurnPermit) -> Result<EventEntry, TalkError> {
+        if self.is_answering() {
+            return Err(Refusal::StillAnswering.into());
+        }
+        if self.turn >= max_turns {
+            return Err(Refusal::TooManyTurns { max: max_turns }.into());
+        }
+        self.turn += 1;
+        self.permit = Some(permit);
+        for side in &mut self.sides {
+            side.ask(prompt);
+        }
+        Ok(self.entry(BattleEvent::Turn { prompt: prompt.into() }))
+    }
+
+    /// Ends both replies as they stand; nothing where none is under way.
+    pub fn stop(&mut self) -> Vec<EventEntry> {
+        let answering = Side::BOTH.into_iter().filter(|side| self.sides[side.index()].stream.is_some());
+        let answering: Vec<Side> = answering.collect();
+        answering.into_iter().flat_map(|side| self.end(side)).collect()
+    }
+
+    /// Waits for what comes next of either reply; for ever where none is under way. Safe to cancel.
+    pub async fn next(&mut self) -> Vec<EventEntry> {
+        let [a, b] = &mut self.sides;
+        let (side, part) = tokio::select! {
+            part = a.next_part() => (Side::A, part),
+            part = b.next_part() => (Side::B, part),
+        };
+        match part {
+            Some(Ok(ReplyPart::Text(text))) => {
+                self.sides[side.index()].reply.push_str(&text);
+                vec![self.entry(BattleEvent::Delta { side, text })]
+            }
+            Some(Ok(ReplyPart::Reasoning(_) | ReplyPart::Usage(_))) => Vec::new(),
+            // The model's guard has counted and logged the failure; the visitor sees how far the reply came.
+            Some(Err(_)) | None => self.end(side),
+        }
+    }
+
+    fn end(&mut self, side: Side) -> Vec<EventEntry> {
+        self.sides[side.index()].end();
+        let mut entries = vec![self.entry(BattleEvent::Done { side })];
+        if !self.is_answering() {
+            self.permit = None;
+            entries.push(self.entry(BattleEvent::Ready));
+        }
+        entries
+    }
+
+    fn is_answering(&self) -> bool {
+        self.sides.iter().any(|side| side.stream.is_some())
+    }
+
+    fn entry(&mut self, event: BattleEvent) -> EventEntry {
+        self.seq += 1;
+        EventEntry { seq: self.seq, turn: self.turn, event }
+    }
+}
+
+impl TalkingSide {
+    fn ask(&mut self, prompt: &str) {
+        self.messages.push(Message::user(prompt));
+        self.reply.clear();
+        self.stream = Some(self.model.reply(&self.messages));
+    }
+
+    async fn next_part(&mut self) -> Option<Result<ReplyPart, ChatError>> {
+        match &mut self.stream {
+            Some(stream) => stream.next().await,
+            None => pending().await,
+        }
+    }
+
+    /// A question without an answer is none that the model was asked.
+    fn end(&mut self) {
+        self.stream = None;
+        let reply = std::mem::take(&mut self.reply);
+        if reply.is_empty() {
+            self.messages.pop();
+        } else {
+            self.messages.push(Message::assistant(reply));
+        }
+    }
+}
+
+/// What one side heard and said up to the vote.
+fn messages(record: &BattleRecord, side: Side) -> Vec<Message> {
+    let reply = |turn: u32| record.replies.iter().find(|row| row.turn == turn && row.reply.side == side);
+    let exchange = |(turn, prompt): (u32, &str)| {
+        let said = reply(turn).map_or("", |row| row.reply.text.as_str());
+        [Message::user(prompt), Message::assistant(said)]
+    };
+    record.turns.iter().map(|turn| (turn.turn, turn.prompt.as_str())).flat_map(exchange).collect()
+}

@@ -1,0 +1,208 @@
+// What helps a visitor to ask and to read: cards, the field, editing, copying, waiting, and what a phone hides.
+
+import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+
+import { NAMES, startArena } from "./support/arena.mjs";
+import { ask, openPage, phase, startBrowser, vote } from "./support/browser.mjs";
+
+/** Earlier votes on the pair: each of them says the same. */
+const EARLIER = 12;
+
+let arena;
+let browser;
+before(async () => {
+  arena = await startArena(async (folder, langya) => {
+    const [model_a, model_b] = NAMES.map((name) => name.toLowerCase());
+    const row = (_, at) => `${JSON.stringify({ model_a, model_b, winner: "tie", judge: `v${at}`, tstamp: 1_790_000_000 + at })}\n`;
+    await writeFile(join(folder, "votes.jsonl"), Array.from({ length: EARLIER }, row).join(""));
+    await langya("import", "votes", join(folder, "votes.jsonl"));
+  });
+  browser = await startBrowser();
+});
+after(async () => {
+  await browser?.close();
+  await arena?.stop();
+});
+
+async function arrive(options) {
+  const page = await openPage(browser, options);
+  page.sent = [];
+  page.on("websocket", (socket) => socket.on("framesent", ({ payload }) => page.sent.push(JSON.parse(String(payload)))));
+  await page.goto(arena.url);
+  return page;
+}
+
+function field(page) {
+  return page.getByRole("textbox", { name: "Your question" });
+}
+
+test("the page opens with a field of two rows that has the focus, and a card for each intent", async () => {
+  const page = await arrive();
+  await page.waitForFunction(() => document.activeElement.id === "prompt");
+  assert.equal(await field(page).getAttribute("rows"), "2");
+  const intents = await page.locator("[data-card]").evaluateAll((cards) => cards.map((card) => card.dataset.intent));
+  assert.deepEqual(intents, ["factual_qa", "solve_professional_problem", "text_assistant", "ask_for_advice", "seek_creativity", "leisure"]);
+  const shown = () => page.locator('[data-part="card-prompt"]').allTextContents();
+  const before = await shown();
+  await page.getByRole("button", { name: "Other questions" }).click();
+  const after = await shown();
+  assert.ok(after.every((prompt, at) => prompt !== before[at]), "every card turned over");
+  await page.getByRole("status").filter({ hasText: "Other questions are shown." }).waitFor();
+  await page.locator("[data-card]").nth(3).click();
+  await phase(page, "ready");
+  const start = page.sent.find((frame) => frame.type === "start");
+  assert.deepEqual([start.prompt, start.intent], [after[3], "ask_for_advice"]);
+  page.assertQuiet();
+});
+
+test("the latest question can be edited: both answer it again, and Escape leaves it as it was", async () => {
+  const page = await arrive();
+  await ask(page, "a short question");
+  await phase(page, "ready");
+  await ask(page, "another short one");
+  await phase(page, "ready");
+  await field(page).fill("a draft");
+  const edit = page.getByRole("button", { name: "Edit", exact: true });
+  assert.equal(await edit.count(), 1, "only the latest");
+  await edit.click();
+  assert.equal(await field(page).inputValue(), "another short one");
+  await field(page).press("Escape");
+  assert.equal(await field(page).inputValue(), "a draft");
+  assert.equal(await page.getByText("You are editing").isVisible(), false);
+  await edit.click();
+  await field(page).fill("a third short one");
+  await page.getByRole("button", { name: "Ask again" }).click();
+  await page.locator(".turn .prompt-text", { hasText: "a third short one" }).waitFor();
+  await phase(page, "ready");
+  assert.equal(await page.locator(".turn").count(), 2);
+  assert.equal(await field(page).inputValue(), "a draft");
+  const { type, prompt } = page.sent.at(-1);
+  assert.deepEqual([type, prompt], ["regenerate", "a third short one"]);
+  await page.reload();
+  await phase(page, "ready");
+  assert.deepEqual(await page.locator(".prompt-text").allTextContents(), ["a short question", "a third short one"]);
+  page.assertQuiet();
+});
+
+test("a reply is copied as the model wrote it, and a block of code without anything else", async () => {
+  const page = await arrive();
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await ask(page, "compare two ways");
+  await phase(page, "ready");
+  const texts = await Promise.all(["rich", "plain"].map((name) => readFile(new URL(`replies/${name}.md`, import.meta.url), "utf8")));
+  const clipboard = () => page.evaluate(() => navigator.clipboard.readText());
+  const copied = [];
+  for (const side of ["A", "B"]) {
+    await page.getByRole("button", { name: `Copy the reply of ${side}` }).click();
+    await page.locator(`.reply[data-side="${side.toLowerCase()}"] .reply-foot`, { hasText: "Copied" }).waitFor();
+    copied.push(await clipboard());
+  }
+  assert.deepEqual(copied.map((text) => text.trim()).sort(), texts.map((text) => text.trim()).sort());
+  const code = page.locator(".code").first();
+  await code.getByRole("button", { name: "Copy the code" }).click();
+  await code.getByText("Copied").waitFor();
+  assert.equal(await clipboard(), await code.locator("code").textContent());
+  page.assertQuiet();
+});
+
+test("on a page that is not secure, copying takes the older way", async () => {
+  const page = await arrive();
+  await page.context().grantPermissions(["clipboard-read"]);
+  await ask(page, "a short question");
+  await phase(page, "ready");
+  await page.evaluate(() => (navigator.clipboard.writeText = undefined));
+  await page.getByRole("button", { name: "Copy the reply of A" }).click();
+  await page.locator('.reply[data-side="a"] .reply-foot', { hasText: "Copied" }).waitFor();
+  assert.match(await page.evaluate(() => navigator.clipboard.readText()), /short answer\.$/);
+});
+
+test("a page that waits says so, and after ten seconds that it takes long, of both sides alike", async () => {
+  const page = await openPage(browser);
+  await page.clock.install();
+  await page.goto(arena.url);
+  await ask(page, "say nothing yet");
+  const states = page.locator('.turn [data-part="state"]');
+  assert.deepEqual(await states.allTextContents(), ["Thinking", "Thinking"]);
+  await page.clock.fastForward(10_000);
+  assert.deepEqual(await states.allTextContents(), ["Still thinking", "Still thinking"]);
+});
+
+test("on a phone a side that was not looked at is marked, until it is", async () => {
+  const page = await arrive({ viewport: { width: 320, height: 568 }, hasTouch: true, isMobile: true });
+  await ask(page, "a short question");
+  await phase(page, "ready");
+  const [a, b] = ["Model A", "Model B"].map((name) => page.getByRole("button", { name }));
+  assert.deepEqual([await a.getByText("not read yet").isVisible(), await b.getByText("not read yet").isVisible()], [false, true]);
+  assert.ok(await page.getByText("You have not looked at B yet.").isVisible());
+  await b.tap();
+  assert.equal(await b.getByText("not read yet").isVisible(), false);
+  assert.equal(await page.getByText("You have not looked at B yet.").count(), 0);
+  page.assertQuiet();
+});
+
+test("the names come where the letters stood, with the choice, Elo and what earlier votes said", async () => {
+  const page = await arrive();
+  await page.goto(`${arena.url}/leaderboard`);
+  await page.locator('[data-part="votes"]', { hasText: String(EARLIER) }).waitFor({ state: "attached" });
+  await page.goto(arena.url);
+  await ask(page, "a short question");
+  await phase(page, "ready");
+  assert.equal(await page.locator('[data-part="crowd"]').textContent(), "", "nothing is told before the vote");
+  await vote(page, "A is better");
+  const heads = await page.locator(".reply-head bdi").allTextContents();
+  assert.deepEqual([...heads].sort(), NAMES);
+  const stamps = page.locator(".reply-head").getByText("Your choice");
+  assert.equal(await stamps.count(), 2);
+  assert.deepEqual([await stamps.first().isVisible(), await stamps.last().isVisible()], [true, false]);
+  assert.ok(await page.getByText(`0 of ${EARLIER} earlier votes on these two models say the same.`).isVisible());
+  await page.getByRole("button", { name: "Same question, new pair" }).click();
+  await phase(page, "ready");
+  assert.equal(await page.locator(".prompt-text").textContent(), "a short question");
+  assert.equal(await page.locator(".reveal").isVisible(), false);
+  page.assertQuiet();
+});
+
+test("reduced motion shows the names and the clock without moving", async () => {
+  const page = await arrive({ reducedMotion: "reduce" });
+  await ask(page, "a short question");
+  await phase(page, "ready");
+  await vote(page, "Tie");
+  const animations = await page.evaluate(() => document.getAnimations().length);
+  assert.equal(animations, 0);
+});
+
+test("an arena of practice models says so and how to add real ones; others say nothing", async () => {
+  assert.equal(await (await arrive()).locator(".practice-note").count(), 0);
+  const practice = await startArena((folder) =>
+    writeFile(join(folder, "langya.toml"), '[providers]\ndiscover = false\npractice = "always"\n'),
+  );
+  try {
+    for (const [locale, summary, way] of [
+      ["en-GB", "Only practice models answer here. How to add real ones", /OPENAI_API_KEY/],
+      ["zh-CN", "目前只有陪练模型作答。如何添加真正的模型", /OPENAI_API_KEY/],
+    ]) {
+      const page = await openPage(browser, { locale });
+      await page.goto(practice.url);
+      await page.getByText(summary).click();
+      assert.ok(await page.getByText(way).isVisible());
+      page.assertQuiet();
+    }
+  } finally {
+    await practice.stop();
+  }
+});
+
+test("the first visit loads less than 60 kB", async (t) => {
+  const page = await arrive();
+  await page.waitForLoadState("networkidle");
+  const sizes = await page.evaluate(() =>
+    performance.getEntries().filter((entry) => "transferSize" in entry).map((entry) => [entry.name, entry.transferSize]),
+  );
+  const sum = sizes.reduce((all, [, size]) => all + size, 0);
+  t.diagnostic(`${sizes.length} files, ${sum} bytes`);
+  assert.ok(sizes.length > 10 && sum < 60_000, JSON.stringify(sizes));
+});

@@ -1,0 +1,252 @@
+// From the choice to the names: undo, reasons, and no vote lost on the way.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { startArena } from "./support/arena.mjs";
+import { ask, openPage, phase, startBrowser } from "./support/browser.mjs";
+
+let arena;
+let browser;
+before(async () => {
+  arena = await startArena();
+  browser = await startBrowser();
+});
+after(async () => {
+  await browser?.close();
+  await arena?.stop();
+});
+
+/** Votes that a page has sent. */
+function votesOf(page) {
+  const sent = [];
+  page.on("websocket", (socket) =>
+    socket.on("framesent", ({ payload }) => {
+      const frame = JSON.parse(String(payload));
+      if (frame.type === "vote") sent.push(frame);
+    }),
+  );
+  return sent;
+}
+
+/** A page with a battle that waits for its vote; with `hurry`, its clock stands still. */
+async function readyPage(options) {
+  const page = await openPage(browser, options);
+  const sent = votesOf(page);
+  if (options?.hurry) await page.clock.install();
+  await page.goto(arena.url);
+  await ask(page, "a short question");
+  await phase(page, "ready");
+  if (options?.hurry) await page.clock.pauseAt(new Date(Date.now() + 3_600_000));
+  return { page, sent };
+}
+
+function choose(page, name) {
+  return page.getByRole("button", { name, exact: true }).click();
+}
+
+function kept(page) {
+  return page.evaluate(() => Object.keys(localStorage).filter((key) => key.startsWith("langya-vote")).length);
+}
+
+test("a choice is sent after two seconds, and until then Escape and Undo take it back", async () => {
+  const { page, sent } = await readyPage({ hurry: true });
+  const undo = [() => page.keyboard.press("Escape"), () => page.getByRole("button", { name: "Undo" }).click()];
+  for (const takeBack of undo) {
+    await choose(page, "A is better");
+    await phase(page, "held");
+    await page.clock.runFor(1_900);
+    await takeBack();
+    await phase(page, "ready");
+    await page.clock.runFor(10_000);
+    assert.equal(await page.locator("main").getAttribute("data-phase"), "ready");
+    const focused = await page.evaluate(() => document.activeElement.dataset.outcome);
+    assert.equal(focused, "a", "the keyboard goes on where it was");
+  }
+  assert.deepEqual(sent, []);
+  await choose(page, "Tie");
+  await phase(page, "held");
+  await page.clock.runFor(2_000);
+  await phase(page, "revealed");
+  assert.deepEqual(sent.map(({ type, outcome }) => [type, outcome]), [["vote", "tie"]]);
+  assert.equal(await kept(page), 0);
+  page.assertQuiet();
+});
+
+test("reasons and satisfaction stop the clock and go with the vote, before any name is shown", async () => {
+  const { page, sent } = await readyPage({ hurry: true });
+  await choose(page, "B is better");
+  const [a, b] = ["What is true of A?", "What is true of B?"].map((name) => page.getByRole("group", { name }));
+  await a.getByRole("checkbox", { name: "Too long" }).check({ force: true });
+  await b.getByRole("checkbox", { name: "Useful" }).check({ force: true });
+  await b.getByRole("checkbox", { name: "Clear" }).check({ force: true });
+  await page.getByRole("radio", { name: "5, excellent" }).check({ force: true });
+  await page.clock.runFor(60_000);
+  assert.equal(await page.locator("main").getAttribute("data-phase"), "held");
+  assert.ok(await page.getByText("Take your time").isVisible());
+  assert.deepEqual(sent, []);
+  await page.getByRole("button", { name: "Show the names" }).click();
+  await phase(page, "revealed");
+  const [{ outcome, satisfaction, reasons }] = sent;
+  assert.deepEqual({ outcome, satisfaction, reasons }, { outcome: "b", satisfaction: 5, reasons: { a: ["too_long"], b: ["useful", "clear"] } });
+
+  // The next battle begins without them.
+  await page.getByRole("button", { name: "New battle" }).click();
+  assert.equal(await page.locator(".held input:checked:not([data-part='wait'])").count(), 0);
+  page.assertQuiet();
+});
+
+test("a vote that nobody touches any more is sent after two minutes, not lost", async () => {
+  const { page, sent } = await readyPage({ hurry: true });
+  await choose(page, "A is better");
+  await page.getByRole("checkbox", { name: "Wrong" }).first().check({ force: true });
+  await page.clock.runFor(119_000);
+  assert.deepEqual(sent, []);
+  await page.clock.runFor(1_000);
+  await phase(page, "revealed");
+  assert.deepEqual(sent.map(({ reasons }) => reasons), [{ a: ["wrong"], b: [] }]);
+});
+
+test("who wants to be asked each time is asked each time", async () => {
+  const { page, sent } = await readyPage({ hurry: true });
+  await choose(page, "A is better");
+  await page.getByRole("checkbox", { name: "Always wait" }).check();
+  await page.keyboard.press("Escape");
+  await phase(page, "ready");
+  await choose(page, "A is better");
+  await page.clock.runFor(60_000);
+  assert.equal(await page.locator("main").getAttribute("data-phase"), "held");
+  await page.getByRole("checkbox", { name: "Always wait" }).uncheck();
+  await page.clock.runFor(2_000);
+  await phase(page, "revealed");
+  assert.equal(sent.length, 1);
+});
+
+test("a reload sends the vote that is held, and shows the names", async () => {
+  const { page } = await readyPage();
+  await choose(page, "B is better");
+  await page.getByRole("checkbox", { name: "Shallow" }).first().check({ force: true });
+  await page.reload();
+  await phase(page, "revealed");
+  assert.ok(await page.locator(".reveal").getByText("You found B better.").isVisible());
+  assert.equal(await kept(page), 0);
+  page.assertQuiet();
+});
+
+test("a page that is left sends its vote at once", async () => {
+  const { page } = await readyPage();
+  await choose(page, "B is better");
+  await page.evaluate(() => {
+    const send = WebSocket.prototype.send;
+    WebSocket.prototype.send = function (frame) {
+      sessionStorage.setItem("sent last", frame);
+      return send.call(this, frame);
+    };
+  });
+  await page.getByRole("link", { name: "Leaderboard" }).click();
+  await page.waitForURL(/leaderboard/);
+  const { type, outcome } = JSON.parse(await page.evaluate(() => sessionStorage.getItem("sent last")));
+  assert.deepEqual([type, outcome], ["vote", "b"]);
+});
+
+test("a vote that its page could not send any more is sent by the next one", async () => {
+  const page = await openPage(browser);
+  await page.routeWebSocket(/\/ws\/battle/, (socket) => {
+    const server = socket.connectToServer();
+    socket.onMessage((frame) => JSON.parse(frame).type !== "vote" && server.send(frame));
+  });
+  await page.goto(arena.url);
+  await ask(page, "a short question");
+  await phase(page, "ready");
+  await choose(page, "Tie");
+  await page.getByRole("link", { name: "Leaderboard" }).click();
+  await page.waitForURL(/leaderboard/);
+  assert.equal(await kept(page), 1);
+  await page.close();
+
+  const next = await page.context().newPage();
+  const answered = new Promise((resolve) => {
+    next.on("websocket", (socket) =>
+      socket.on("framereceived", ({ payload }) => {
+        const frame = JSON.parse(String(payload));
+        if (frame.type === "revealed") resolve(frame);
+      }),
+    );
+  });
+  await next.goto(arena.url);
+  assert.equal((await answered).outcome, "tie");
+  await next.waitForFunction(() => !Object.keys(localStorage).some((key) => key.startsWith("langya-vote")));
+  assert.equal(await next.locator("main").getAttribute("data-phase"), "empty", "this page has a battle of its own to begin");
+});
+
+test("a page that is hidden keeps the vote in case it is ended, and can still take it back", async () => {
+  const { page, sent } = await readyPage();
+  await choose(page, "A is better");
+  const hide = (hidden) =>
+    page.evaluate((value) => {
+      Object.defineProperty(document, "hidden", { value, configurable: true });
+      document.dispatchEvent(new Event("visibilitychange"));
+    }, hidden);
+  await hide(true);
+  assert.equal(await kept(page), 1);
+  await hide(false);
+  assert.equal(await kept(page), 0);
+  await page.keyboard.press("Escape");
+  await phase(page, "ready");
+  assert.deepEqual(sent, []);
+});
+
+test("a connection that is lost while the vote is held costs nothing", async () => {
+  const page = await openPage(browser);
+  const sockets = [];
+  await page.routeWebSocket(/\/ws\/battle/, (socket) => {
+    sockets.push([socket, socket.connectToServer()]);
+  });
+  await page.goto(arena.url);
+  await ask(page, "a short question");
+  await phase(page, "ready");
+  await choose(page, "A is better");
+  for (const end of sockets[0]) await end.close({ code: 4000, reason: "dropped by the test" });
+  await page.getByText("The connection was lost. Trying again…").waitFor({ state: "visible" });
+  await page.getByRole("button", { name: "Show the names" }).click();
+  await phase(page, "revealed");
+  assert.ok(await page.locator(".reveal").getByText("You found A better.").isVisible());
+});
+
+test("the second click of a double click does not ask for the names", async () => {
+  const { page, sent } = await readyPage();
+  await choose(page, "A is better");
+  await page.locator('[data-action="show"]').dispatchEvent("click", { detail: 2 });
+  assert.equal(await page.locator("main").getAttribute("data-phase"), "held");
+  assert.deepEqual(sent, []);
+});
+
+test("on a touch screen the choices rest before they can be tapped", async () => {
+  const page = await openPage(browser, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+  await page.clock.install();
+  await page.goto(arena.url);
+  await page.clock.pauseAt(new Date(Date.now() + 3_600_000));
+  await ask(page, "a short question");
+  await phase(page, "ready");
+  const choice = page.getByRole("button", { name: "A is better", exact: true });
+  assert.ok(await choice.isDisabled());
+  await page.clock.runFor(499);
+  assert.ok(await choice.isDisabled());
+  await page.clock.runFor(1);
+  assert.ok(await choice.isEnabled());
+});
+
+test("a whole battle by touch", async () => {
+  const page = await openPage(browser, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+  await page.goto(arena.url);
+  await page.locator("[data-card]").first().tap();
+  await phase(page, "ready");
+  await page.getByRole("button", { name: "Model B" }).tap();
+  await page.getByRole("button", { name: "B is better", exact: true }).tap();
+  await phase(page, "held");
+  await page.locator(".chip", { hasText: "Useful" }).last().tap();
+  await page.locator('[data-action="show"]').tap();
+  await phase(page, "revealed");
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390);
+  page.assertQuiet();
+});

@@ -1,0 +1,94 @@
+//! What may be asked after the vote: both models go on, and nothing of it is kept.
+
+use langya::infra::llm::ChatError;
+use serde_json::json;
+
+use crate::support::arena::TestArena;
+use crate::support::scripted::{Scripted, Step};
+use crate::support::visitor::Visitor;
+
+/// Says back everything that it was given.
+fn repeating() -> Scripted {
+    Scripted::new(|messages| {
+        let heard: Vec<&str> = messages.iter().map(|message| message.content.as_str()).collect();
+        vec![Step::Say(format!("<{}>", heard.join("|")))]
+    })
+}
+
+async fn voted(arena: &TestArena) -> Visitor {
+    let mut visitor = arena.visitor().await;
+    visitor.ask("first").await;
+    visitor.until_ready().await;
+    assert_eq!(visitor.vote("a").await["type"], "revealed");
+    visitor
+}
+
+#[actix_web::test]
+async fn after_the_vote_both_models_go_on_with_the_conversation_and_nothing_is_kept() {
+    let arena = TestArena::start(&[("one", &repeating()), ("two", &repeating())]).await;
+    let mut visitor = voted(&arena).await;
+    let battle = visitor.battle();
+    let before = arena.app.store.battle_record(&battle).await.unwrap().unwrap();
+    visitor.send(json!({"type": "message", "battle": battle, "prompt": "second"})).await;
+    assert_eq!(visitor.next().await["code"], "battle_over", "a turn of the battle is another thing");
+
+    for (prompt, turn, heard) in
+        [("second", 2, "<first|<first>|second>"), ("third", 3, "<first|<first>|second|<first|<first>|second>|third>")]
+    {
+        visitor.send(json!({"type": "message", "battle": battle, "prompt": prompt, "unrated": true})).await;
+        assert_eq!(visitor.next_of(&["battle"]).await["turn"], turn);
+        assert_eq!(visitor.until_ready().await, [heard, heard]);
+    }
+    assert_eq!(visitor.vote("b").await["outcome"], "a", "the vote stays");
+    let after = arena.app.store.battle_record(&battle).await.unwrap().unwrap();
+    assert_eq!((after.turns, after.replies.len()), (before.turns, before.replies.len()));
+    assert_eq!(after.battle.progress, before.battle.progress);
+}
+
+#[actix_web::test]
+async fn a_talk_needs_a_vote_of_ones_own_and_a_question() {
+    let arena = TestArena::start(&[("one", &repeating()), ("two", &repeating())]).await;
+    let battle = voted(&arena).await.battle();
+    let mut stranger = arena.visitor().await;
+    stranger.ask("first").await;
+    stranger.until_ready().await;
+    for (message, code) in [
+        (json!({"type": "message", "prompt": "second", "unrated": true}), "not_ready"),
+        (json!({"type": "message", "battle": battle, "prompt": "second", "unrated": true}), "unknown_battle"),
+        (json!({"type": "message", "prompt": " ", "unrated": true}), "prompt_empty"),
+    ] {
+        stranger.send(message.clone()).await;
+        let refused = stranger.next().await;
+        assert_eq!(refused["code"], code, "{message}: {refused}");
+    }
+    assert_eq!(stranger.vote("a").await["type"], "revealed");
+}
+
+#[actix_web::test]
+async fn a_talk_can_be_stopped_and_a_side_that_fails_ends_alone() {
+    let begins = |messages: &[langya::infra::llm::Message]| messages.len() == 1;
+    let slow = Scripted::new(move |messages| match begins(messages) {
+        true => vec![Step::Say("So.".into())],
+        false => vec![Step::Say("On".into()), Step::Hang],
+    });
+    let failing = Scripted::new(move |messages| match begins(messages) {
+        true => vec![Step::Say("So.".into())],
+        false => vec![Step::Fail(ChatError::Unreached("a test".into()))],
+    });
+    let arena = TestArena::start(&[("slow", &slow), ("failing", &failing)]).await;
+    let mut visitor = voted(&arena).await;
+    visitor.send(json!({"type": "message", "prompt": "second", "unrated": true})).await;
+    visitor.next_of(&["battle"]).await;
+    let seen = [visitor.next().await, visitor.next().await];
+    assert!(
+        seen.iter().any(|frame| frame["text"] == "On") && seen.iter().any(|frame| frame["type"] == "done"),
+        "{seen:?}"
+    );
+    visitor.send(json!({"type": "message", "prompt": "third", "unrated": true})).await;
+    assert_eq!(visitor.next().await["code"], "not_ready");
+    visitor.send(json!({"type": "stop"})).await;
+    assert_eq!([visitor.next().await["type"].clone(), visitor.next().await["type"].clone()], ["done", "ready"]);
+    visitor.send(json!({"type": "stop"})).await;
+    visitor.ask("another battle").await;
+    assert_eq!(visitor.until_ready().await, ["So.", "So."]);
+}
