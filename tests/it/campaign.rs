@@ -391,6 +391,7 @@ async fn replay(file: &Path) {
     let sizes: Vec<usize> = items.values().map(|(_, _, labels)| labels.len()).collect();
     let size = majority(&sizes).unwrap();
     items.retain(|_, (_, _, labels)| labels.len() == size);
+    let items: BTreeMap<_, _> = items.into_iter().take(crate::support::size(200, usize::MAX)).collect();
     let line = |item: &str, model: &str| {
         json!({"item": item, "prompt": item, "model": model, "answer": format!("{model} says.")}).to_string() + "\n"
     };

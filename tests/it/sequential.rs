@@ -64,7 +64,7 @@ fn two_equal_models_are_rarely_separated_by_looking_often() {
         let [sequence, fixed] = ever(&options, [separated, significant_once]);
         println!("{name}: separated at some look {sequence:.3}, by an interval for a single look {fixed:.3}");
         assert!(sequence <= 0.05, "{name}: {sequence}");
-        assert!(fixed > 0.1, "{name}: looking often must matter without it, {fixed}");
+        assert!(fixed >= sequence + 0.05, "{name}: looking often must matter without it, {fixed}");
     }
 }
 

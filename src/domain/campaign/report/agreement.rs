@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{CampaignFacts, JudgedUnit, by_name};
+use super::judged::{CampaignFacts, JudgedUnit, by_name};
 use crate::battle::Outcome;
 use crate::campaign::judgement::Judgement;
 use crate::campaign::plan::Task;

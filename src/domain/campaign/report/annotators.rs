@@ -9,16 +9,13 @@ use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::copying::copiers;
-use super::{CampaignFacts, JudgedUnit, by_name, label};
+use super::judged::{CampaignFacts, FAMILY_ERROR, JudgedUnit, LabelsByUnit, by_name, label, labels_by_unit};
 use crate::battle::Outcome;
 use crate::campaign::assignment::AssignmentKind;
 use crate::campaign::judgement::Judgement;
 use crate::stats::binomial;
 use crate::stats::distribution::quantile;
 use crate::stats::{real, real_len};
-
-/// Probability that a test flags anybody of a campaign whose annotators are all honest.
-pub(super) const FAMILY_ERROR: f64 = 0.01;
 
 /// What is conspicuous about an annotator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -98,17 +95,6 @@ pub(super) fn summaries(facts: &CampaignFacts, judged: &[JudgedUnit]) -> Vec<Ann
         work.summary(annotator, flags.into_iter().filter(|(_, is)| *is).map(|(flag, _)| flag).collect())
     };
     works.iter().map(summary).collect()
-}
-
-/// First judgements by unit, in the order in which they were made: who, and what they said.
-pub(super) type LabelsByUnit<'j> = BTreeMap<u32, Vec<(&'j str, String)>>;
-
-fn labels_by_unit(judged: &[JudgedUnit]) -> LabelsByUnit<'_> {
-    let mut labels = LabelsByUnit::new();
-    for unit in judged.iter().filter(|unit| unit.kind != AssignmentKind::Repeat) {
-        labels.entry(unit.unit).or_default().push((&unit.annotator, label(unit)));
-    }
-    labels
 }
 
 fn compare_with_others<'j>(works: &mut BTreeMap<&'j str, Work<'j>>, labels: &LabelsByUnit<'j>) {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::annotators::{FAMILY_ERROR, LabelsByUnit};
+use super::judged::{FAMILY_ERROR, LabelsByUnit};
 use crate::stats::binomial;
 use crate::stats::{real, real_len};
 

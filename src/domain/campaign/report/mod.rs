@@ -3,6 +3,7 @@
 mod agreement;
 mod annotators;
 mod copying;
+mod judged;
 mod scores;
 #[cfg(test)]
 mod tests;
@@ -13,6 +14,7 @@ use serde::Serialize;
 
 pub use agreement::AgreementSummary;
 pub use annotators::{AnnotatorFlag, AnnotatorSummary};
+pub use judged::{CampaignFacts, JudgedUnit};
 pub use scores::ScoredModel;
 
 use super::assignment::AssignmentKind;
@@ -24,42 +26,6 @@ use crate::rating::leaderboard::RankedModel;
 use crate::rating::options::LeaderboardOptions;
 use crate::rating::ranking::rank_log;
 use crate::rating::vote_log::{ColumnSet, VoteLog};
-
-/// One judgement that stands.
-#[derive(Debug, Clone, PartialEq)]
-pub struct JudgedUnit {
-    /// Pseudonym of the annotator.
-    pub annotator: String,
-    /// Position of the unit in the campaign.
-    pub unit: u32,
-    /// The item's id.
-    pub item: String,
-    /// The models in the order in which they were shown.
-    pub shown: Vec<String>,
-    /// Why it was shown.
-    pub kind: AssignmentKind,
-    /// What the annotator said.
-    pub judgement: Judgement,
-    /// Seconds from being shown to being judged.
-    pub seconds: f64,
-}
-
-/// What is known about a campaign besides its judgements.
-#[derive(Debug, Clone, PartialEq)]
-pub struct CampaignFacts {
-    /// Its id.
-    pub id: String,
-    /// What was asked.
-    pub task: Task,
-    /// Judgements that each unit needs.
-    pub judgements_per_item: u32,
-    /// Its units.
-    pub units: u32,
-    /// Known outcomes by unit; the models in the order of their names.
-    pub gold: BTreeMap<u32, Outcome>,
-    /// Seed of resampling.
-    pub seed: u64,
-}
 
 /// The report of a campaign.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -151,22 +117,6 @@ fn comparisons(unit: &JudgedUnit) -> Vec<(usize, usize, Outcome)> {
                 if better < worse { (better, worse, Outcome::AWins) } else { (worse, better, Outcome::BWins) }
             };
             pairs.map(vote).collect()
-        }
-    }
-}
-
-/// The outcome with the models in the order of their names.
-fn by_name(outcome: Outcome, shown: &[String]) -> Outcome {
-    if shown[0] > shown[1] { outcome.swapped() } else { outcome }
-}
-
-/// What two judgements of one unit are compared by: the same for the same opinion, whatever the sides.
-fn label(unit: &JudgedUnit) -> String {
-    match &unit.judgement {
-        Judgement::Outcome(outcome) => by_name(*outcome, &unit.shown).as_str().to_owned(),
-        Judgement::Score(score) => score.to_string(),
-        Judgement::Ranking(places) => {
-            places.iter().map(|place| unit.shown[usize::from(*place)].as_str()).collect::<Vec<_>>().join(" > ")
         }
     }
 }

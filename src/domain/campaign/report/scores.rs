@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::JudgedUnit;
+use super::judged::JudgedUnit;
 use crate::campaign::judgement::Judgement;
 use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::real_len;

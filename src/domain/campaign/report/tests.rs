@@ -3,6 +3,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use super::judged::by_name;
 use super::*;
 use crate::campaign::assignment::{SideBalance, arrange, count_sides};
 

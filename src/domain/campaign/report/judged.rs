@@ -1,0 +1,75 @@
+//! Judgements that stand, and how two of them are compared.
+
+use std::collections::BTreeMap;
+
+use crate::battle::Outcome;
+use crate::campaign::assignment::AssignmentKind;
+use crate::campaign::judgement::Judgement;
+use crate::campaign::plan::Task;
+
+/// Probability that a test flags anybody of a campaign whose annotators are all honest.
+pub(super) const FAMILY_ERROR: f64 = 0.01;
+
+/// One judgement that stands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JudgedUnit {
+    /// Pseudonym of the annotator.
+    pub annotator: String,
+    /// Position of the unit in the campaign.
+    pub unit: u32,
+    /// The item's id.
+    pub item: String,
+    /// The models in the order in which they were shown.
+    pub shown: Vec<String>,
+    /// Why it was shown.
+    pub kind: AssignmentKind,
+    /// What the annotator said.
+    pub judgement: Judgement,
+    /// Seconds from being shown to being judged.
+    pub seconds: f64,
+}
+
+/// What is known about a campaign besides its judgements.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CampaignFacts {
+    /// Its id.
+    pub id: String,
+    /// What was asked.
+    pub task: Task,
+    /// Judgements that each unit needs.
+    pub judgements_per_item: u32,
+    /// Its units.
+    pub units: u32,
+    /// Known outcomes by unit; the models in the order of their names.
+    pub gold: BTreeMap<u32, Outcome>,
+    /// Seed of resampling.
+    pub seed: u64,
+}
+
+/// First judgements by unit, in the order in which they were made: who, and what they said.
+pub(super) type LabelsByUnit<'j> = BTreeMap<u32, Vec<(&'j str, String)>>;
+
+/// The labels of all first judgements.
+pub(super) fn labels_by_unit(judged: &[JudgedUnit]) -> LabelsByUnit<'_> {
+    let mut labels = LabelsByUnit::new();
+    for unit in judged.iter().filter(|unit| unit.kind != AssignmentKind::Repeat) {
+        labels.entry(unit.unit).or_default().push((&unit.annotator, label(unit)));
+    }
+    labels
+}
+
+/// The outcome with the models in the order of their names.
+pub(super) fn by_name(outcome: Outcome, shown: &[String]) -> Outcome {
+    if shown[0] > shown[1] { outcome.swapped() } else { outcome }
+}
+
+/// What two judgements of one unit are compared by: the same for the same opinion, whatever the sides.
+pub(super) fn label(unit: &JudgedUnit) -> String {
+    match &unit.judgement {
+        Judgement::Outcome(outcome) => by_name(*outcome, &unit.shown).as_str().to_owned(),
+        Judgement::Score(score) => score.to_string(),
+        Judgement::Ranking(places) => {
+            places.iter().map(|place| unit.shown[usize::from(*place)].as_str()).collect::<Vec<_>>().join(" > ")
+        }
+    }
+}
