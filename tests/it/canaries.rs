@@ -9,26 +9,30 @@ use reqwest::StatusCode;
 use serde_json::{Value, json};
 
 use crate::support::program::{Server, langya_beside};
+use crate::support::routes::addresses;
 use crate::support::size;
 use crate::support::upstream::{Script, Upstream};
 use crate::support::visitor::Visitor;
 
 const AT_ONCE: usize = 20;
 const REPLY: &str = "The same words whoever writes them. ";
-/// Pages that name no model, and those that name all of them alike before and after a battle.
-const NAMELESS: [&str; 7] = ["/", "/?lang=zh", "/about", "/judges", "/correlation", "/nothing-here", "/readyz"];
-const STEADY: [&str; 10] = [
+/// Addresses that name models: before and after a battle alike. No other address of the route table may name any.
+const STEADY: [&str; 12] = [
     "/leaderboard",
     "/leaderboard/charts",
     "/leaderboard/value",
     "/models",
     "/exclusions",
     "/api/v1/leaderboard",
+    "/api/v1/leaderboard/robustness",
+    "/api/v1/leaderboard/rigging",
     "/api/v1/leaderboard/value",
     "/api/v1/pairing",
     "/api/v1/models",
     "/api/v1/exclusions",
 ];
+/// Of its figures, those of single models are compared.
+const METRICS: &str = "/metrics";
 /// Commands whose output names models, and of which an operator may publish it.
 const COMMANDS: [&[&str]; 5] = [
     &["export", "votes", "--text", "--out", "-"],
@@ -42,6 +46,15 @@ const ROWS: [&[&str]; 3] =
     [COMMANDS[0], &["export", "battles", "--text", "--out", "-"], &["export", "replies", "--out", "-"]];
 /// What a visitor does before the vote, by the number of the battle.
 const WAYS: [&str; 6] = ["reads", "stops", "regenerates", "asks a second question", "resumes", "reads again"];
+
+/// The addresses that name no model, also in another language, and one that is none.
+fn nameless() -> Vec<String> {
+    let mut all = addresses();
+    assert!(STEADY.iter().all(|steady| all.iter().any(|path| path == steady)), "an address is gone: {all:?}");
+    all.retain(|path| !STEADY.contains(&path.as_str()) && path != METRICS);
+    all.extend(["/?lang=zh", "/nothing-here"].map(str::to_owned));
+    all
+}
 
 fn openai(error: Option<&str>) -> Script {
     let chunk = |delta: Value, finish: Value| {
@@ -207,7 +220,7 @@ async fn steady(server: &Server, folder: &Path) -> Vec<String> {
     for path in STEADY {
         shown.push(page(server, path).await);
     }
-    let metrics = page(server, "/metrics").await;
+    let metrics = page(server, METRICS).await;
     let names_models =
         |line: &&str| line.contains("model=") && !line.contains("errors_total") && !line.contains("breaker");
     shown.push(metrics.lines().filter(names_models).collect::<Vec<_>>().join("\n"));
@@ -237,7 +250,7 @@ async fn no_planted_word_shows_before_the_vote() {
 async fn search(pacing: &str, battles: usize, ready_by_way: &mut [usize; WAYS.len()]) {
     let (folder, upstream) = (tempfile::tempdir().unwrap(), Upstream::start().await);
     let server = serve(folder.path(), &upstream, pacing);
-    let needles = needles(&upstream);
+    let (needles, nameless) = (needles(&upstream), nameless());
     assert!(found(&base64("of a Canary here"), &needles).is_some(), "the search finds what is there");
     let (mut voided, mut ready, mut voted) = (0, 0, None);
     for from in (0..battles).step_by(AT_ONCE) {
@@ -264,7 +277,7 @@ async fn search(pacing: &str, battles: usize, ready_by_way: &mut [usize; WAYS.le
                 assert_eq!(found(&revealed.to_string(), &needles), None);
             }
         }
-        for path in NAMELESS {
+        for path in &nameless {
             assert_eq!(found(&page(&server, path).await, &needles), None);
         }
     }
@@ -285,9 +298,11 @@ async fn search(pacing: &str, battles: usize, ready_by_way: &mut [usize; WAYS.le
 async fn a_battle_without_its_vote_moves_nothing_that_names_models() {
     let (folder, upstream) = (tempfile::tempdir().unwrap(), Upstream::start().await);
     let server = serve(folder.path(), &upstream, "common");
-    // The first leaderboard, of no votes, comes a moment after the start.
-    let dated = async || (!page(&server, "/api/v1/leaderboard").await.contains("\"as_of\":null")).then_some(());
-    crate::support::until(dated).await;
+    // The first leaderboard and the first report on it, of no votes, come a moment after the start.
+    for path in ["/api/v1/leaderboard", "/api/v1/leaderboard/robustness"] {
+        let dated = async || (!page(&server, path).await.contains("\"as_of\":null")).then_some(());
+        crate::support::until(dated).await;
+    }
     let before = steady(&server, folder.path()).await;
     for number in 0..5 {
         let (visitor, _) = play(&server.url, 6 * number).await;

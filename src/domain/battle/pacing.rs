@@ -44,8 +44,6 @@ struct Lane {
     pending: String,
     taken: usize,
     pending_chars: usize,
-    /// Characters that came in all.
-    chars: usize,
     arrivals: Arrivals,
     ending: Option<Ending>,
     closed: bool,
@@ -66,8 +64,8 @@ impl Pacer {
     #[must_use]
     pub fn new(pace: Pace, quantum: usize, seed: u64) -> Self {
         let quantum = (pace != Pace::Raw).then_some(quantum.max(1));
-        let unmeasured = pace.unmeasured();
-        Self { lanes: [Lane::new(unmeasured), Lane::new(unmeasured)], quantum, schedule: Schedule::new(pace), seed }
+        let lane = || Lane::new(Arrivals::new(quantum.unwrap_or(1), pace.unmeasured()));
+        Self { lanes: [lane(), lane()], quantum, schedule: Schedule::new(pace), seed }
     }
 
     /// Adds text to a side's reply, which came at `at`.
@@ -79,10 +77,8 @@ impl Pacer {
         }
         lane.pending.push_str(text);
         lane.pending_chars += chars;
-        lane.chars += chars;
-        if let Some(quantum) = self.quantum {
-            // More than a quantum: exactly one might be the end, and an end is shown in the step of its last text.
-            lane.arrivals.came((lane.chars - 1) / quantum, at);
+        if self.quantum.is_some() {
+            lane.arrivals.came(chars, at);
         }
     }
 
@@ -153,13 +149,12 @@ impl Pacer {
 }
 
 impl Lane {
-    fn new(unmeasured: Duration) -> Self {
+    fn new(arrivals: Arrivals) -> Self {
         Self {
             pending: String::new(),
             taken: 0,
             pending_chars: 0,
-            chars: 0,
-            arrivals: Arrivals::new(unmeasured),
+            arrivals,
             ending: None,
             closed: false,
         }

@@ -1,18 +1,10 @@
 //! Every address while the database is away.
 
 use crate::support::postgres::OwnServer;
+use crate::support::routes::addresses;
 use crate::support::visitor::get_as;
 
 use super::Place;
-
-/// Each address of the route table but the sockets, which say it in a frame, with something in place of its parameters.
-fn routes() -> Vec<String> {
-    let table = include_str!("../../../src/server/http/mod.rs");
-    let named = [".route(\"", "web::resource(\""].into_iter().flat_map(|call| table.split(call).skip(1));
-    let path = |rest: &str| rest.split('"').next().unwrap().to_owned();
-    let given = |path: String| path.replace("{suite}", "urs").replace("{id:.+}", "1").replace("{path:.*}", "style.css");
-    named.map(path).map(given).filter(|path| !path.starts_with("/ws/")).collect()
-}
 
 /// Addresses that cannot be answered without the database.
 const NEEDS_DATABASE: [&str; 11] = [
@@ -36,9 +28,8 @@ async fn an_address_that_needs_the_database_answers_503_with_the_reason_while_it
     let server = place.serve(&["--database", &database.url("postgres")]);
     database.crash().await;
     server.logged("start its server").await;
-    let routes = routes();
-    assert!(routes.len() >= 18, "the route table is written in another way: mend this test: {routes:?}");
-    let all = routes.iter().map(String::as_str).chain(NEEDS_DATABASE.into_iter().filter(|path| path.contains('?')));
+    let addresses = addresses();
+    let all = addresses.iter().map(String::as_str).chain(NEEDS_DATABASE.into_iter().filter(|path| path.contains('?')));
     let answers = all.map(async |path| {
         let answer = get_as(&format!("{}{path}", server.url), "text/html").await;
         let (status, headers) = (answer.status().as_u16(), answer.headers().clone());

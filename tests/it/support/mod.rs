@@ -10,6 +10,7 @@ pub(crate) mod proxy;
 pub(crate) mod ratings;
 pub(crate) mod raw_socket;
 pub(crate) mod redis;
+pub(crate) mod routes;
 pub(crate) mod scripted;
 pub(crate) mod upstream;
 pub(crate) mod visitor;

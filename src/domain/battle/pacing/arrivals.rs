@@ -1,44 +1,66 @@
-//! When the steps of one reply arrive: as they came and, after its end, as they would have come had it been longer.
+//! When the text of one reply arrives: as it came and, after its end, as it would have come had the reply been longer.
 //!
 //! The continuation makes the slower model hold up the visible text for as long as both replies last, whichever of them
-//! is the shorter one. Without it, the moment from which nothing is held up would say whose reply ended there.
+//! is the shorter one. Without it, the moment from which nothing is held up would say whose reply ended there. It is a
+//! Pólya urn: a chunk that was drawn is in it once more. So a continuation is as much slower or faster than the reply as
+//! the rest of a longer reply would be, which the same chunks again and again are not.
+
+mod speed;
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use rand::{RngExt, SeedableRng};
+use rand::seq::IndexedRandom;
+use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Gaps that are remembered; later ones replace the oldest.
-const KEPT: usize = 256;
-/// Fewer gaps say nothing about a model.
+use speed::Speed;
+
+/// Chunks that are remembered; later ones replace the oldest.
+const KEPT: usize = 128;
+/// A reply of fewer steps says nothing about its model, and the one beside it has to look the same.
 const FEW: usize = 4;
 /// A gap of so many unmeasured ones is a pause: the reserve is for it, and the tempo stays. One of the square of it is
 /// not continued at its length.
 const LONG: u32 = 4;
-/// Gaps in a row that are continued in their order, so that bursts stay bursts.
+/// Chunks in a row that are continued in their order, since neighbours are alike.
 const BLOCK: usize = 8;
+/// What comes within this time is one chunk.
+const AT_ONCE: Duration = Duration::from_millis(1);
+
+/// Text, and the time since the chunk before.
+#[derive(Debug, Clone, Copy)]
+struct Chunk {
+    gap: Duration,
+    chars: usize,
+}
 
 /// The arrivals of one side.
 #[derive(Debug)]
 pub(super) struct Arrivals {
+    /// Characters of a step.
+    quantum: usize,
     began: Option<Duration>,
     ended: Option<Duration>,
-    /// When the latest step arrived.
+    /// Characters of a reply that has ended.
+    length: Option<usize>,
+    /// Characters that arrived, or would have.
+    chars: usize,
+    /// Those of the first chunk, which say nothing about the speed.
+    first: usize,
+    /// The latest of the other chunks, and when the latest of all came.
+    latest: Option<Chunk>,
     last: Duration,
-    /// Steps that arrived.
-    count: usize,
-    /// Steps of the first chunk, which say nothing about the speed.
-    at_once: usize,
-    /// Milliseconds between steps.
-    gaps: Vec<u16>,
+    speed: Speed,
+    /// Characters after the first gap.
+    measured_after: Option<usize>,
+    /// What the continuation is drawn from.
+    chunks: VecDeque<Chunk>,
     longest: Duration,
     /// There was a pause. The first one is not continued: one that happened once, such as a stall at the beginning, would
     /// be told from those of a model that goes on by coming again.
     paused: bool,
-    /// Time in which the steps after the first chunk came, without what made pauses long.
-    writing: Duration,
-    /// The gap of a reply that was too short to show one.
+    /// The gap between two steps of a reply that was too short to show one.
     unmeasured: Duration,
     continuation: Option<Continuation>,
 }
@@ -46,56 +68,81 @@ pub(super) struct Arrivals {
 #[derive(Debug)]
 struct Continuation {
     rng: ChaCha8Rng,
-    /// Number of the first step in `moments`.
-    first: usize,
-    moments: VecDeque<Duration>,
+    /// What was drawn and has not arrived.
+    coming: VecDeque<(Duration, Chunk)>,
     last: Duration,
     block: (usize, usize),
 }
 
 impl Arrivals {
-    pub(super) fn new(unmeasured: Duration) -> Self {
+    pub(super) fn new(quantum: usize, unmeasured: Duration) -> Self {
         Self {
+            quantum,
             began: None,
             ended: None,
+            length: None,
+            chars: 0,
+            first: 0,
+            latest: None,
             last: Duration::ZERO,
-            count: 0,
-            at_once: 0,
-            gaps: Vec::new(),
+            speed: Speed::default(),
+            measured_after: None,
+            chunks: VecDeque::new(),
             longest: Duration::ZERO,
             paused: false,
-            writing: Duration::ZERO,
             unmeasured,
             continuation: None,
         }
     }
 
-    /// `steps` have arrived in all by `at`.
-    pub(super) fn came(&mut self, steps: usize, at: Duration) {
+    /// So many characters came at `at`.
+    pub(super) fn came(&mut self, chars: usize, at: Duration) {
         if self.began.is_none() {
-            (self.began, self.last, self.count, self.at_once) = (Some(at), at, steps, steps);
+            (self.began, self.last, self.chars, self.first) = (Some(at), at, chars, chars);
             return;
         }
-        let Some(more) = steps.checked_sub(self.count).filter(|more| *more > 0) else { return };
         let gap = at.saturating_sub(self.last);
-        self.longest = self.longest.max(gap);
-        self.writing += gap.min(self.unmeasured * LONG);
-        if gap <= self.unmeasured * LONG || self.paused {
-            let kept = gap.min(self.unmeasured * LONG * LONG);
-            self.remember(u16::try_from(kept.as_millis()).unwrap_or(u16::MAX));
+        if gap < AT_ONCE {
+            return self.came_with_the_latest(chars);
         }
-        self.paused |= gap > self.unmeasured * LONG;
-        (1..more.min(KEPT)).for_each(|_| self.remember(0));
-        (self.count, self.last) = (steps, at);
+        if gap <= self.pause() || self.paused {
+            self.remember(Chunk { gap: gap.min(self.pause() * LONG), chars });
+        }
+        self.paused |= gap > self.pause();
+        self.count(Chunk { gap, chars }, at);
     }
 
-    fn remember(&mut self, gap: u16) {
-        if self.gaps.len() < KEPT {
-            self.gaps.push(gap);
-        } else {
-            self.gaps.rotate_left(1);
-            self.gaps[KEPT - 1] = gap;
+    fn came_with_the_latest(&mut self, chars: usize) {
+        self.chars += chars;
+        let Some(latest) = &mut self.latest else {
+            self.first += chars;
+            return;
+        };
+        latest.chars += chars;
+        self.speed.chars += chars;
+        if let Some(remembered) = self.chunks.back_mut() {
+            remembered.chars += chars;
         }
+    }
+
+    /// The shortest gap that is a pause.
+    fn pause(&self) -> Duration {
+        self.unmeasured * LONG
+    }
+
+    fn count(&mut self, chunk: Chunk, at: Duration) {
+        self.speed.add(chunk.gap.min(self.pause()), chunk.chars);
+        self.chars += chunk.chars;
+        self.measured_after.get_or_insert(self.chars);
+        self.longest = self.longest.max(chunk.gap);
+        (self.latest, self.last) = (Some(chunk), at);
+    }
+
+    fn remember(&mut self, chunk: Chunk) {
+        if self.chunks.len() == KEPT {
+            self.chunks.pop_front();
+        }
+        self.chunks.push_back(chunk);
     }
 
     /// The reply has ended; what follows is drawn from `seed`.
@@ -103,18 +150,37 @@ impl Arrivals {
         if self.ended.is_some() {
             return;
         }
-        self.began.get_or_insert(at);
-        if self.count == 0 {
-            self.last = self.last.max(self.began.unwrap_or(at));
+        (self.ended, self.length) = (Some(at), Some(self.chars));
+        if self.began.is_none() {
+            (self.began, self.last) = (Some(at), at);
         }
-        self.ended = Some(at);
-        self.continuation = Some(Continuation {
-            rng: ChaCha8Rng::seed_from_u64(seed),
-            first: self.count + 1,
-            moments: VecDeque::new(),
-            last: self.last,
-            block: (0, 0),
-        });
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        self.chars += self.cut_off(&mut rng);
+        self.continuation = Some(Continuation { rng, coming: VecDeque::new(), last: self.last, block: (0, 0) });
+    }
+
+    /// Takes out the last chunk, which the end cut short: it makes the model look slower than it is. Returns how much more
+    /// would have come with it.
+    fn cut_off(&mut self, rng: &mut impl Rng) -> usize {
+        let Some(last) = self.latest.take() else { return 0 };
+        self.speed.remove(last.gap.min(self.pause()), last.chars);
+        if self.speed.gaps == 0 {
+            self.measured_after = None;
+        }
+        let remembered = last.gap.min(self.pause() * LONG);
+        self.chunks.pop_back_if(|chunk| chunk.gap == remembered);
+        let sizes = self.chunks.iter().map(|chunk| chunk.chars).chain([self.first]);
+        let rests: Vec<usize> = sizes.filter_map(|chars| chars.checked_sub(last.chars)).collect();
+        rests.choose(rng).copied().unwrap_or(0)
+    }
+
+    /// Counts what would have come by `at` as if it had come.
+    pub(super) fn advance(&mut self, at: Duration) {
+        let Some(mut next) = self.continuation.take() else { return };
+        while let Some((moment, chunk)) = next.coming.pop_front_if(|(moment, _)| *moment <= at) {
+            self.count(chunk, moment);
+        }
+        self.continuation = Some(next);
     }
 
     /// When the reply began, or ended without text.
@@ -126,59 +192,96 @@ impl Arrivals {
         self.ended
     }
 
-    /// Steps that arrived, and one for the rest.
-    pub(super) fn whole(&self) -> usize {
-        self.count + 1
+    /// Characters of the reply, once it has ended.
+    pub(super) fn length(&self) -> Option<usize> {
+        self.length
     }
 
-    /// Mean time between two steps.
-    pub(super) fn mean_gap(&self) -> Duration {
-        let steps = self.count - self.at_once;
-        if steps < FEW && self.ended.is_some() {
+    /// Steps of a reply that has ended, one of them for the rest.
+    pub(super) fn whole(&self) -> usize {
+        self.length.unwrap_or(self.chars).saturating_sub(1) / self.quantum + 1
+    }
+
+    /// Mean time between two steps, as far as `shared` characters tell.
+    pub(super) fn mean_gap(&self, shared: Option<usize>) -> Duration {
+        if self.is_measured(shared) { self.speed.time_of(self.quantum) } else { self.unmeasured }
+    }
+
+    /// Time between two steps that the model keeps.
+    pub(super) fn kept_gap(&self, shared: Option<usize>) -> Duration {
+        if self.is_measured(shared) { self.speed.kept_time_of(self.quantum) } else { self.unmeasured }
+    }
+
+    /// The same, as the first `shared` characters tell it.
+    pub(super) fn first_kept_gap(&self, shared: Option<usize>) -> Duration {
+        if !self.is_measured(shared) {
             return self.unmeasured;
         }
-        self.writing / u32::try_from(steps.max(1)).unwrap_or(u32::MAX)
+        self.speed_of_first(shared.unwrap_or(usize::MAX)).kept_time_of(self.quantum)
+    }
+
+    fn speed_of_first(&self, shared: usize) -> Speed {
+        if shared >= self.chars || self.chunks.len() == KEPT {
+            return self.speed;
+        }
+        let (mut chars, mut speed) = (self.first, Speed::default());
+        for chunk in &self.chunks {
+            chars += chunk.chars;
+            if chars >= shared {
+                break;
+            }
+            speed.add(chunk.gap.min(self.pause()), chunk.chars);
+        }
+        if speed.gaps == 0 { self.speed } else { speed }
+    }
+
+    fn is_measured(&self, shared: Option<usize>) -> bool {
+        let shared = shared.unwrap_or(usize::MAX);
+        shared >= FEW * self.quantum && self.measured_after.is_some_and(|after| after <= shared)
     }
 
     pub(super) fn longest_gap(&self) -> Duration {
         self.longest
     }
 
-    /// When the reply has `steps` steps, or would have them; `None` while nobody knows.
+    /// When the reply has `steps` steps, or would have them; `None` while nobody knows. Steps of more than a quantum:
+    /// exactly one might be the end, and an end is shown in the step of its last text.
     pub(super) fn reach(&mut self, steps: usize) -> Option<Duration> {
-        if steps <= self.count {
+        let mut missing = (steps * self.quantum + 1).saturating_sub(self.chars);
+        if missing == 0 || steps == 0 {
             return Some(Duration::ZERO);
         }
         let mut next = self.continuation.take()?;
-        while next.first + next.moments.len() <= steps {
-            let gap = self.continued_gap(&mut next);
-            next.last += gap;
-            next.moments.push_back(next.last);
-        }
-        let moment = steps.checked_sub(next.first).and_then(|at| next.moments.get(at)).copied().unwrap_or_default();
+        let mut at = 0;
+        let moment = loop {
+            if at == next.coming.len() {
+                let chunk = self.draw(&mut next);
+                next.last += chunk.gap;
+                next.coming.push_back((next.last, chunk));
+            }
+            let (moment, chunk) = next.coming[at];
+            if chunk.chars >= missing {
+                break moment;
+            }
+            missing -= chunk.chars;
+            at += 1;
+        };
         self.continuation = Some(next);
         Some(moment.max(self.ended.unwrap_or_default()))
     }
 
-    /// Nobody asks for these steps any more.
-    pub(super) fn forget_before(&mut self, steps: usize) {
-        if let Some(next) = &mut self.continuation {
-            while next.first < steps && next.moments.pop_front().is_some() {
-                next.first += 1;
-            }
-        }
-    }
-
-    fn continued_gap(&self, next: &mut Continuation) -> Duration {
-        if self.gaps.len() < FEW {
-            return self.unmeasured;
+    fn draw(&mut self, next: &mut Continuation) -> Chunk {
+        if !self.is_measured(self.length) || self.chunks.is_empty() {
+            return Chunk { gap: self.unmeasured / 4, chars: self.quantum.div_ceil(4) };
         }
         if next.block.1 == 0 {
-            next.block = (next.rng.random_range(0..self.gaps.len()), BLOCK);
+            next.block = (next.rng.random_range(0..self.chunks.len()), BLOCK);
         }
         let (at, left) = next.block;
-        next.block = ((at + 1) % self.gaps.len(), left - 1);
+        next.block = ((at + 1) % self.chunks.len(), left - 1);
+        let drawn = self.chunks[at];
+        self.remember(drawn);
         // A gap that came twice to the microsecond would be one that was copied.
-        Duration::from_millis(self.gaps[at].into()).mul_f64(next.rng.random_range(0.9..1.1))
+        Chunk { gap: drawn.gap.mul_f64(next.rng.random_range(0.9..1.1)), chars: drawn.chars }
     }
 }

@@ -31,13 +31,13 @@ pub struct TimingFigures {
 }
 
 const COMMON: TimingFigures =
-    TimingFigures { side: 51.6, pair: 73.5, reasoning: 99.1, slow: 96.6, wait: [4.0, 11.6], ready: [46.2, 170.6] };
+    TimingFigures { side: 51.5, pair: 72.8, reasoning: 99.1, slow: 93.2, wait: [3.8, 11.6], ready: [47.7, 180.6] };
 
 const CLASSES: TimingFigures =
-    TimingFigures { side: 52.2, pair: 23.8, reasoning: 62.0, slow: 62.6, wait: [15.0, 15.0], ready: [87.0, 288.6] };
+    TimingFigures { side: 49.3, pair: 25.1, reasoning: 60.5, slow: 62.1, wait: [15.0, 15.0], ready: [87.0, 287.8] };
 
 const WHOLE: TimingFigures =
-    TimingFigures { side: 49.0, pair: 34.0, reasoning: 56.6, slow: 89.7, wait: [45.0, 150.0], ready: [55.7, 174.4] };
+    TimingFigures { side: 50.8, pair: 34.7, reasoning: 56.8, slow: 90.0, wait: [45.0, 150.0], ready: [55.8, 177.3] };
 
 impl PacingKind {
     /// The figures; `None` where speeds simply show.

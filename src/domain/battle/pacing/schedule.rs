@@ -9,14 +9,14 @@ use super::arrivals::Arrivals;
 use super::classes::{ClassDraw, Classes, TICK};
 
 /// How much slower than measured the text is shown, so that a reserve grows.
-const MARGIN: f64 = 1.15;
+const MARGIN: f64 = 1.06;
 /// The reserve covers a pause that is so much longer than the longest so far.
 const PAUSES: f64 = 1.25;
 /// A pause that was longer than so many reserves is no reason to wait longer. Nor does text that both sides have wait
 /// longer for the reserve: a model that writes steadily fills the longest one meanwhile.
 const LONGEST_RESERVE: u32 = 4;
 /// A reply of fewer steps than its model's speed takes to measure counts as written at this part of the reserve a step.
-const UNMEASURED: u32 = 4;
+const UNMEASURED: u32 = 3;
 
 /// How replies are released.
 #[derive(Debug, Clone, PartialEq)]
@@ -120,6 +120,10 @@ impl Schedule {
     /// not come. Where it is not later than `at`, the step is due.
     pub(super) fn due(&mut self, sides: [&mut Arrivals; 2], at: Duration) -> Option<Duration> {
         let [a, b] = sides;
+        if !matches!(self.pace, Pace::Whole { .. }) {
+            a.advance(at);
+            b.advance(at);
+        }
         match self.phase {
             Phase::Running { next } if at < next => Some(next),
             Phase::Running { next } => {
@@ -141,7 +145,8 @@ impl Schedule {
     fn whole(&self, a: &Arrivals, b: &Arrivals) -> Option<Duration> {
         let ended = a.ended()?.max(b.ended()?);
         let steps = u32::try_from(a.whole().max(b.whole())).unwrap_or(u32::MAX);
-        let written = a.mean_gap().max(b.mean_gap()).saturating_mul(steps);
+        let shared = shared(a, b);
+        let written = a.mean_gap(shared).max(b.mean_gap(shared)).saturating_mul(steps);
         Some(self.pace.start(ended.max(a.began()?.max(b.began()?) + written)))
     }
 
@@ -151,7 +156,7 @@ impl Schedule {
         if at < measured {
             return Some(measured);
         }
-        self.interval = self.pace.interval(slower(a, b));
+        self.interval = self.pace.interval(slower(a, b, Arrivals::first_kept_gap));
         let Some(filled) = self.full([a, b], self.pace.reserve(), at) else {
             self.filled = None;
             return None;
@@ -198,20 +203,25 @@ impl Schedule {
             Phase::Running { next } if at < next + self.interval => next,
             Phase::Running { .. } | Phase::Holding => at,
             Phase::Refilling => {
-                self.interval = self.interval.max(self.pace.interval(slower(a, b)));
+                self.interval = self.interval.max(self.pace.interval(slower(a, b, Arrivals::kept_gap)));
                 at
             }
         };
         self.phase = Phase::Running { next: due + self.interval };
         self.taken += 1;
         self.available = None;
-        a.forget_before(self.taken);
-        b.forget_before(self.taken);
     }
 }
 
-fn slower(a: &Arrivals, b: &Arrivals) -> Duration {
-    a.mean_gap().max(b.mean_gap()).mul_f64(MARGIN)
+fn slower(a: &Arrivals, b: &Arrivals, gap: fn(&Arrivals, Option<usize>) -> Duration) -> Duration {
+    let shared = shared(a, b);
+    gap(a, shared).max(gap(b, shared)).mul_f64(MARGIN)
+}
+
+/// Characters of the shorter reply. What only the rest of the longer one could tell about its model does not count: of the
+/// other model it would not be known.
+fn shared(a: &Arrivals, b: &Arrivals) -> Option<usize> {
+    a.length().into_iter().chain(b.length()).min()
 }
 
 fn reach([a, b]: [&mut Arrivals; 2], steps: usize) -> Option<Duration> {

@@ -8,6 +8,7 @@ mod features;
 mod models;
 mod wire;
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use super::measured::{PacingKind, TimingFigures};
@@ -15,8 +16,8 @@ use super::{Classes, Pace};
 use crate::stats::real_len;
 use classifiers::{Dataset, Forest, Logistic};
 use features::features;
-use models::{PAIRS, battle};
-use rand::SeedableRng;
+use models::{BURSTY, Battle, CRAWLING, FAST, PAIRS, RUSHING, SLOW, battle, battle_of};
+use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use wire::{Rule, Shown, Tail};
 
@@ -54,6 +55,17 @@ struct Sample {
     end: f64,
 }
 
+fn sample(pair: usize, played: &Battle, rule: &Rule, rng: &mut ChaCha8Rng) -> Sample {
+    let shown: Shown = rule.play(played, rng);
+    Sample {
+        pair,
+        longer_is_slower: played.longer_is_slower,
+        start: shown.steps[0].as_secs_f64(),
+        end: shown.steps.last().expect("a step").as_secs_f64(),
+        features: features(&shown),
+    }
+}
+
 fn samples(rule: &Rule, battles_per_pair: usize) -> Vec<Sample> {
     samples_of(&PAIRS, rule, battles_per_pair)
 }
@@ -64,14 +76,7 @@ fn samples_of(pairs: &[[usize; 2]], rule: &Rule, battles_per_pair: usize) -> Vec
     for _ in 0..battles_per_pair {
         for (pair, models) in pairs.iter().enumerate() {
             let played = battle(*models, &mut rng);
-            let shown: Shown = rule.play(&played, &mut rng);
-            samples.push(Sample {
-                pair,
-                longer_is_slower: played.longer_is_slower,
-                start: shown.steps[0].as_secs_f64(),
-                end: shown.steps.last().expect("a step").as_secs_f64(),
-                features: features(&shown),
-            });
+            samples.push(sample(pair, &played, rule, &mut rng));
         }
     }
     samples
@@ -151,6 +156,55 @@ fn a_stall_after_the_first_words_does_not_tell_which_side_is_slower() {
         let told = ask(&samples_of(&pairs, &rule(kind), battles_per_pair(400)), Question::Side);
         println!("{kind:?}: {told:?}");
         assert!(told.is_chance(), "{kind:?} tells the side: {told:?}");
+    }
+}
+
+/// Two replies of one pair that are shorter than a reserve lasts, or hardly longer.
+struct ShortReplies {
+    models: [usize; 2],
+    reserve_ms: u64,
+    /// Characters of the shorter reply, and what the longer one has more, in percent.
+    short: RangeInclusive<usize>,
+    more: RangeInclusive<usize>,
+}
+
+impl ShortReplies {
+    fn told(&self, battles: usize) -> Answer {
+        let reserve = Duration::from_millis(self.reserve_ms);
+        let rule = Rule::Timed(Pace::Common { reserve });
+        let mut rng = ChaCha8Rng::seed_from_u64(SEED);
+        let battle = |_| {
+            let short = rng.random_range(self.short.clone());
+            let long = short + 1 + short * rng.random_range(self.more.clone()) / 100;
+            let played = battle_of(self.models, [short, long], &mut rng);
+            sample(0, &played, &rule, &mut rng)
+        };
+        let samples: Vec<Sample> = (0..battles).map(battle).collect();
+        let mean = |of: fn(&Sample) -> f64| samples.iter().map(of).sum::<f64>() / real_len(samples.len());
+        let told = ask(&samples, Question::Side);
+        println!("{:?}: {told:?}, begins {:.2} s, ends {:.2} s", self.short, mean(|it| it.start), mean(|it| it.end));
+        told
+    }
+}
+
+/// The other replies of the simulation have 200 characters and more.
+#[test]
+#[ignore = "slow: tests/run runs it"]
+fn short_replies_of_models_far_apart_do_not_tell_which_side_is_slower() {
+    println!("seed {SEED}");
+    let battles = battles_per_pair(3_000);
+    for (models, reserve_ms, short, more) in [
+        ([RUSHING, CRAWLING], 400, 192..=192, 150..=150),
+        ([FAST, SLOW], 1_200, 30..=400, 15..=300),
+        ([FAST, BURSTY], 1_200, 30..=400, 15..=300),
+    ] {
+        let told = ShortReplies { models, reserve_ms, short, more }.told(battles);
+        assert!(told.is_chance(), "{models:?}: {told:?}");
+    }
+    // Something is left where a reply has ended before the visible text begins, most where it is a word or two.
+    for (models, short, more) in [([RUSHING, CRAWLING], 192..=192, 150..=150), ([FAST, SLOW], 5..=60, 400..=2_000)] {
+        let told = ShortReplies { models, reserve_ms: 1_200, short, more }.told(battles);
+        assert!(told.accuracy < 0.6, "{models:?}: {told:?}");
     }
 }
 

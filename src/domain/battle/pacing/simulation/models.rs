@@ -14,6 +14,9 @@ pub(super) const REASONING: usize = 2;
 pub(super) const BURSTY: usize = 3;
 /// Not among the published pairs: often it stops after its first words for longer than any reserve.
 pub(super) const STALLING: usize = 4;
+/// Far apart in speed: a quantum every 5 and every 60 milliseconds.
+pub(super) const RUSHING: usize = 5;
+pub(super) const CRAWLING: usize = 6;
 
 /// The model that counts as the slower one comes last.
 pub(super) const PAIRS: [[usize; 2]; 6] =
@@ -34,12 +37,14 @@ struct Model {
     stalls: f64,
 }
 
-const MODELS: [Model; 5] = [
+const MODELS: [Model; 7] = [
     Model { first: (0.4, 0.3), chars_per_second: 260.0, chunk: (3, 8), variation: 0.5, pauses: 0.001, stalls: 0.0 },
     Model { first: (1.2, 0.3), chars_per_second: 38.0, chunk: (3, 8), variation: 0.6, pauses: 0.003, stalls: 0.0 },
     Model { first: (7.0, 0.45), chars_per_second: 120.0, chunk: (3, 8), variation: 0.5, pauses: 0.001, stalls: 0.0 },
     Model { first: (0.9, 0.3), chars_per_second: 85.0, chunk: (40, 100), variation: 0.3, pauses: 0.005, stalls: 0.0 },
     Model { first: (0.6, 0.3), chars_per_second: 100.0, chunk: (3, 8), variation: 0.5, pauses: 0.001, stalls: 0.7 },
+    Model { first: (0.005, 0.3), chars_per_second: 2_400.0, chunk: (12, 12), variation: 0.58, pauses: 0.0, stalls: 0.0 },
+    Model { first: (0.06, 0.3), chars_per_second: 200.0, chunk: (12, 12), variation: 0.58, pauses: 0.0, stalls: 0.0 },
 ];
 
 /// Characters of the shorter reply.
@@ -59,9 +64,14 @@ pub(super) struct Battle {
 }
 
 /// Two replies of different lengths, of a quick and a slow model. The models' sides are drawn.
-pub(super) fn battle([quick, slow]: [usize; 2], rng: &mut impl Rng) -> Battle {
+pub(super) fn battle(models: [usize; 2], rng: &mut impl Rng) -> Battle {
     let short = LENGTHS[rng.random_range(0..LENGTHS.len())] + rng.random_range(0..60);
     let long = short * rng.random_range(115..400) / 100;
+    battle_of(models, [short, long], rng)
+}
+
+/// The same with these numbers of characters.
+pub(super) fn battle_of([quick, slow]: [usize; 2], [short, long]: [usize; 2], rng: &mut impl Rng) -> Battle {
     let longer_is_slower = rng.random();
     let longer_side = if rng.random() { Side::A } else { Side::B };
     let (longer, shorter) = if longer_is_slower { (slow, quick) } else { (quick, slow) };

@@ -14,6 +14,7 @@ pub(super) const QUANTUM: usize = 12;
 /// How text is released.
 pub(super) enum Rule {
     Paced(fn(ClassDraw) -> Pace),
+    Timed(Pace),
     /// A step as soon as both sides have more than a quantum, without a reserve.
     AsItComes {
         tail: Tail,
@@ -42,6 +43,7 @@ impl Rule {
                 let draw = ClassDraw { start: rng.random(), tempo: rng.random() };
                 paced(Pacer::new(pace(draw), QUANTUM, rng.random()), battle)
             }
+            Self::Timed(pace) => paced(Pacer::new(pace.clone(), QUANTUM, rng.random()), battle),
             Self::AsItComes { tail } => as_it_comes(battle, *tail),
         }
     }
