@@ -19,10 +19,12 @@
 mod chinese;
 mod english;
 mod fold;
+mod frames;
 mod grammar;
 mod names;
 mod questions;
 mod sentences;
+mod words;
 
 use std::fmt;
 use std::ops::Range;
@@ -92,15 +94,18 @@ pub fn find_leaks(names: &IdentityNames, models: [&str; 2], turns: &[TurnTexts<'
     for (number, texts) in turns.iter().enumerate() {
         let former = number.checked_sub(1).map(|former| turns[former].replies);
         let mut found = |place| leaks.push(Leak { turn: texts.turn, place });
-        if prompt_leaks(names, texts.prompt) {
+        let proposes = prompt_leaks(names, texts.prompt);
+        if proposes {
             found(LeakPlace::Prompt);
         }
+        let asks_for_yes = proposes && questions::asks_for_yes(texts.prompt);
         let asks = questions::asks_for_identity(texts.prompt);
         for side in Side::BOTH {
             let at = side.index();
             let speaker = Speaker { names, model: models[at], asks };
             let goes_on = former.is_some_and(|former| speaker.leaks_across(former[at], texts.replies[at]));
-            if goes_on || speaker.leaks(texts.replies[at]) {
+            let agrees = asks_for_yes && questions::agrees(texts.replies[at]);
+            if goes_on || agrees || speaker.leaks(texts.replies[at]) {
                 found(LeakPlace::Reply(side));
             }
             if (Speaker { asks: false, ..speaker }).leaks(texts.reasoning[at]) {
@@ -118,6 +123,7 @@ fn prompt_leaks(names: &IdentityNames, prompt: &str) -> bool {
         asks && questions::proposes(sentence)
             || english::prompt().matches(text).next().is_some()
             || english::prompt_apart().matches_where(text, english::stays_with_speaker).next().is_some()
+            || !frames::prompt(text).is_empty()
             || sentence.is_chinese && chinese::prompt().matches(dense).next().is_some()
     })
 }
@@ -139,6 +145,7 @@ impl Speaker<'_> {
         let found = sentences(&Folded::new(text), self.names);
         found.iter().any(|sentence| {
             self.is_told(sentence) || self.asks && questions::is_answer(sentence) || questions::answers_itself(sentence)
+                || questions::names_topic(sentence) || questions::signs(sentence)
         })
     }
 
@@ -160,6 +167,7 @@ impl Speaker<'_> {
             || english::reply_apart()
                 .matches_where(text, english::stays_with_speaker)
                 .any(|range| self.speaks(sentence, Form::Spaced, &range))
+            || frames::reply(text).iter().any(|range| self.speaks(sentence, Form::Spaced, range))
             || sentence.is_chinese
                 && chinese::reply().matches(dense).any(|range| self.speaks(sentence, Form::Dense, &range))
     }
@@ -175,15 +183,17 @@ impl Speaker<'_> {
     }
 }
 
-/// What others guess of the speaker is not what it says: "some think I'm X".
+/// What others guess of the speaker is not what it says, nor what it leaves open: "some think I'm X", "whether I'm X".
 static HEARSAY: LazyLock<Regex> = LazyLock::new(|| {
-    let rule = "(?:^|[^a-z])(?:some|many|most|people|others?|visitors?|users?|they|you|everyone|everybody|someone|somebody|friends?)(?: [a-z]+){0,2} \
-        (?:think|guess|believe|assume|suspect|wonder|bet)s?(?: that| if| whether)?$|(?:猜|猜测|以为|怀疑|误认为|打赌)$";
+    let rule = "(?:^|[^a-z])(?:some|many|most|people|others?|visitors?|users?|the user|they|you|everyone|everybody|someone|somebody|friends?)(?: [a-z]+){0,2} \
+        (?:think|guess|believe|assume|suspect|wonder|bet)s?(?: that| if| whether)?$|(?:^|[^a-z])(?:some|people|users?|others)(?: [a-z]+){0,2} (?:claim|say)(?: that)?$\
+        |(?:^|[^a-z])(?:whether|if|as though|than|when|whenever|while|once|until|pretend(?:ing|ed)?(?: that| to be)?|imagine(?: that)?|imagining|suppos(?:e|ing)(?: that)?|(?:deny|denying|confirm|imply|prove)(?: that)?)$\
+        |(?:猜|猜测|以为|怀疑|误认为|打赌|是否|是不是|如果|假如|要是|假装|倘若|能不能说|自己)$";
     Regex::new(rule).expect("the built-in rule is a regular expression")
 });
 
 fn is_hearsay(before: &str) -> bool {
-    HEARSAY.is_match(before)
+    HEARSAY.is_match(before.trim_end())
 }
 
 #[cfg(test)]

@@ -36,6 +36,12 @@ impl Folded {
                 while rest.next_if(|(next, _)| *next < at + length).is_some() {}
                 continue;
             }
+            let hidden = entity(&text[at..]).map(|(c, length)| (Some(c), length)).or_else(|| Some((None, address_length(&text[at..])?)));
+            if let Some((shown, length)) = hidden {
+                while rest.next_if(|(next, _)| *next < at + length).is_some() {}
+                shown.into_iter().for_each(|c| folded.push(c, quotes.flag()));
+                continue;
+            }
             folded.push(c, quotes.flag());
         }
         folded.forgive_quotes();
@@ -116,6 +122,24 @@ fn tag_length(text: &str) -> Option<usize> {
     is_tag.then_some(end + 1)
 }
 
+/// The character of a numeric HTML entity at the beginning, and the bytes of the entity.
+fn entity(text: &str) -> Option<(char, usize)> {
+    let end = text.strip_prefix("&#")?.bytes().take(8).position(|byte| byte == b';')? + 2;
+    let number = &text[2..end];
+    let number = match number.strip_prefix(['x', 'X']) {
+        Some(digits) => u32::from_str_radix(digits, 16),
+        None => number.parse(),
+    };
+    Some((char::from_u32(number.ok()?)?, end + 1))
+}
+
+/// Bytes of the address of a Markdown link, which begins with the bracket that ends its words.
+fn address_length(text: &str) -> Option<usize> {
+    let address = text.strip_prefix("](")?;
+    let end = address.bytes().take(300).position(|byte| matches!(byte, b')' | b' ' | b'\n'))?;
+    (address.as_bytes()[end] == b')').then_some(end + 3)
+}
+
 fn is_han(c: char) -> bool {
     ('\u{4E00}'..='\u{9FFF}').contains(&c)
 }
@@ -173,10 +197,10 @@ fn latin_shape(c: char) -> Option<char> {
     }
 }
 
-/// The Latin letter of a small capital, which the tables of lookalikes leave out.
+/// The Latin letter of a small capital or of a Greek letter, which the tables of lookalikes leave out.
 fn styled(c: char) -> Option<char> {
-    const SMALL: &str = "ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘꞯʀꜱᴛᴜᴠᴡʏᴢғ";
-    const LATIN: &str = "abcdefghijklmnopqrstuvwyzf";
+    const SMALL: &str = "εκτηᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘꞯʀꜱᴛᴜᴠᴡʏᴢғ";
+    const LATIN: &str = "ektnabcdefghijklmnopqrstuvwyzf";
     SMALL.chars().zip(LATIN.chars()).find_map(|(small, latin)| (small == c).then_some(latin))
 }
 

@@ -13,6 +13,10 @@ use super::fold::{Folded, UPPER};
 const LONGEST_GAP: usize = 3;
 /// Shorter names are never read with digits for letters, and one-word names of the register need as many letters.
 const LEAST_DISGUISED: usize = 4;
+/// A name of this many letters may be broken into several chunks.
+const LEAST_CHUNKED: usize = 7;
+/// What may be joined to a name: ClaudeAI.
+const JOINED: [&str; 8] = ["ai", "bot", "chat", "lm", "pro", "gpt", "llm", "assistant"];
 /// Words that follow a name and belong to it.
 const VARIANTS: [&str; 34] = [
     "air",
@@ -105,6 +109,8 @@ pub(super) enum NameKind {
     Model,
     /// A model, by a name that is also a word, a person or a place.
     Word,
+    /// A model, by a word, a god or a person that texts often speak as: it counts where the sentence is about a model.
+    Common,
     /// An organisation.
     Maker,
     /// What an organisation is known for, or who founded it.
@@ -132,6 +138,8 @@ struct MakerEntry {
     makers: Vec<String>,
     models: Vec<String>,
     words: Vec<String>,
+    #[serde(default)]
+    common: Vec<String>,
     #[serde(default)]
     hints: Vec<String>,
 }
@@ -177,6 +185,7 @@ impl IdentityNames {
             entry.makers.iter().for_each(|name| names.add(name, NameKind::Maker, maker));
             entry.models.iter().for_each(|name| names.add(name, NameKind::Model, maker));
             entry.words.iter().for_each(|name| names.add(name, NameKind::Word, maker));
+            entry.common.iter().for_each(|name| names.add(name, NameKind::Common, maker));
             entry.hints.iter().for_each(|name| names.add(name, NameKind::Hint, maker));
         }
         let mut makers_of = HashMap::new();
@@ -206,14 +215,17 @@ impl IdentityNames {
         if signs.contains(&true) {
             self.find_along(text, |_| false, &mut found);
         }
-        found.sort_by_key(|hit| (hit.start, std::cmp::Reverse(hit.end), hit.kind == NameKind::Word));
+        found.sort_by_key(|hit| (hit.start, std::cmp::Reverse(hit.end), matches!(hit.kind, NameKind::Word | NameKind::Common)));
         let mut kept: Vec<NameHit> = Vec::new();
         for mut hit in found {
             if kept.last().is_none_or(|last| last.end <= hit.start) {
+                let is_word = matches!(hit.kind, NameKind::Word | NameKind::Common);
                 if hit.kind != NameKind::Maker {
-                    hit.end = after_version(text, hit.end);
+                    let end = after_version(text, hit.end);
+                    hit.kind = if is_word && end > hit.end { NameKind::Model } else { hit.kind };
+                    hit.end = end;
                 }
-                if hit.kind != NameKind::Word || !is_person(text, &hit) {
+                if !is_word || !is_person(text, &hit) {
                     kept.push(hit);
                 }
             }
@@ -308,6 +320,7 @@ impl Pattern {
         }
         spaced.is_empty()
             || spaced.len() == 1 && self.chars.len() > LEAST_DISGUISED
+            || spaced.len() <= self.chars.len() / 2 && self.chars.len() >= LEAST_CHUNKED
             || spaced.len() + 1 >= self.chars.len() - self.gaps.len()
     }
 }
@@ -323,8 +336,9 @@ fn is_whole(text: &Folded, first: usize, last: usize) -> bool {
         text.chars[own].is_ascii_alphanumeric() && other.is_some_and(char::is_ascii_alphanumeric)
     };
     let goes_on = text.chars.get(last + 1).is_some_and(char::is_ascii_digit);
+    let rest: String = text.chars[last + 1..].iter().take(10).take_while(|c| c.is_ascii_alphanumeric()).collect();
     !joins(first, first.checked_sub(1))
-        && (!joins(last, Some(last + 1)) || goes_on && !text.chars[last].is_ascii_digit())
+        && (!joins(last, Some(last + 1)) || goes_on && !text.chars[last].is_ascii_digit() || JOINED.contains(&rest.as_str()))
 }
 
 /// The end of the versions and variants after a name: `-4o mini`, ` 3.5 Sonnet`, `2.5-7b`.

@@ -20,7 +20,7 @@ static ASKS: LazyLock<Regex> = LazyLock::new(|| {
         |(?:what(?:'s| is| was)?|say|tell me|state|reveal|know|give(?: me)?|is|and) your (?:own |real |true |full )?(?:names?|maker|creator|developer|identity|model)\
         |identify yourself|introduce yourself|describe yourself|tell me about yourself|what should i call you|who am i (?:talking|speaking|chatting)\
         |(?:你|您)(?:到底|究竟|是)*(?:是)?(?:谁|什么模型|哪个模型|哪款模型|哪种模型|什么ai|哪家|哪个公司|什么公司)|(?:你|您)(?:叫|的名字|的名称|的身份|的开发者)\
-        |(?:哪家|哪个|什么|谁)(?:公司|团队|机构)?(?:开发|训练|创造|研发|做|制造|打造)(?:了|的|出)?(?:你|您)|(?:你|您)[^。,知觉认]{0,6}(?:谁|哪家|哪个)[^。,]{0,4}(?:开发|训练|创造|研发|做|制造|打造)|(?:你|您)[^。]{0,6}自我介绍|^(?:请|先|做|来|个|一下|进行){0,5}自我介绍|介绍一下(?:你|您)自己|怎么称呼(?:你|您)|(?:开发|训练|创造|研发)(?:你|您)的";
+        |(?:哪家|哪个|什么|谁)(?:公司|团队|机构)?(?:开发|训练|创造|研发|做|制造|打造)(?:了|的|出)?(?:你|您)|(?:你|您)[^。,知觉认]{0,6}(?:谁|哪家|哪个)[^。,]{0,4}(?:开发|训练|创造|研发|做|制造|打造)|(?:你|您)[^。]{0,6}自我介绍|^(?:请|先|做|来|个|一下|进行){0,5}自我介绍|介绍一下(?:你|您)自己|报(?:上|一下|个)?(?:你的|您的)?(?:大名|名字|名号)|怎么称呼(?:你|您)|(?:开发|训练|创造|研发)(?:你|您)的";
     Regex::new(rule).expect("the built-in rule is a regular expression")
 });
 
@@ -53,14 +53,14 @@ pub(super) fn asks_for_identity(prompt: &str) -> bool {
 
 /// Whether a sentence of a prompt that asks for the identity proposes a name: as a part of that question, or alone.
 pub(super) fn proposes(sentence: &Sentence) -> bool {
-    let rest: String = sentence.text.chars().map(|c| if is_placeholder(c) { ' ' } else { c }).collect();
+    let rest = without_names(sentence);
     is_named(sentence) && (ASKS.is_match(&rest) || BESIDE.is_match(&rest))
 }
 
 /// Whether a sentence at the beginning of a reply answers such a question: it names and says nothing more, or names and
 /// speaks of its speaker without a denial.
 pub(super) fn is_answer(sentence: &Sentence) -> bool {
-    let rest: String = sentence.text.chars().map(|c| if is_placeholder(c) { ' ' } else { c }).collect();
+    let rest = without_names(sentence);
     let about_self = || ABOUT_SELF.is_match(&rest) && !DENIES.is_match(&rest);
     is_named(sentence) && sentence.number < FIRST_SENTENCES && (BESIDE.is_match(&rest) || about_self())
 }
@@ -80,7 +80,7 @@ static ASKS_ITSELF: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Whether a sentence answers what the text itself has just asked, or completes it: "Who made me? X did."
 pub(super) fn answers_itself(sentence: &Sentence) -> bool {
-    let rest: String = sentence.text.chars().map(|c| if is_placeholder(c) { ' ' } else { c }).collect();
+    let rest = without_names(sentence);
     let first = rest.split([',', '.']).next().unwrap_or_default();
     let is_short = BESIDE.is_match(&rest) || first.len() <= LONGEST_ANSWER && is_completed(first);
     is_named(sentence) && ASKS_ITSELF.is_match(&sentence.lead) && is_short && !DENIES.is_match(&rest)
@@ -91,4 +91,67 @@ const LONGEST_ANSWER: usize = 60;
 
 fn is_completed(text: &str) -> bool {
     text.ends_with(" did") || text.ends_with(" does") || text.trim_start().starts_with('是')
+}
+
+/// A topic of which the next sentence tells the name: "I have a name. It is X."
+static SELF_TOPIC: LazyLock<Regex> = LazyLock::new(|| {
+    let rule = "(?-u:\\b)(?:my|i have a|i've got a|i do have a) (?:[a-z]+ )?(?:names?|makers?|creators?|developers?|identity|parent company)(?-u:\\b)\
+        |(?:made|built|trained|created|developed|behind) me(?-u:\\b)|我(?:的|有)[^。,]{0,6}(?:名字|开发者|东家|公司|身份|型号)|(?:开发|训练|创造)(?:了)?我";
+    Regex::new(rule).expect("the built-in rule is a regular expression")
+});
+
+/// A sentence that names what the one before spoke of, with a space for the name.
+static NAMES_TOPIC: LazyLock<Regex> = LazyLock::new(|| {
+    let rule = "^(?:it's|it is|that's|that is|they're|they are|its name is|the name is|the answer is|(?:it|that)(?:'s| is) called|(?:那|这|它|他们|答案)?(?:就)?(?:是|叫|名叫)) ?(?:the )? [.,!。]?(?: |$|[,.])";
+    Regex::new(rule).expect("the built-in rule is a regular expression")
+});
+
+/// Whether a sentence names what the sentence before said of the speaker.
+pub(super) fn names_topic(sentence: &Sentence) -> bool {
+    let before = &sentence.former;
+    is_named(sentence)
+        && SELF_TOPIC.is_match(before)
+        && !DENIES.is_match(before)
+        && !before.contains(is_placeholder)
+        && NAMES_TOPIC.is_match(&without_names(sentence))
+}
+
+/// The end of a letter.
+static VALEDICTION: LazyLock<Regex> = LazyLock::new(|| {
+    let rule = "^(?:with |many )?(?:(?:best|kind|warm|kindest|warmest|all the best|many|yours|love|cheers|signed|sincerely|respectfully|cordially|thanks|take care|hugs|bye)(?: and)? ?(?:regards|wishes|thanks|truly|sincerely|faithfully|yours)?|祝好|此致|敬礼|落款)[ ,:!.]*$";
+    Regex::new(rule).expect("the built-in rule is a regular expression")
+});
+
+/// Whether a sentence is a name under the end of a letter, or the head of a reply that says who writes: "Model: X".
+pub(super) fn signs(sentence: &Sentence) -> bool {
+    static HEAD: LazyLock<Regex> = LazyLock::new(|| {
+        let rule = "^[^a-z一-龥]*(?:assistant|model|model name|model id|ai|bot|author|name|identity|developer|maker|creator|written by|answered by|模型|模型名称?|回答者|作答者|名字|姓名|名称|身份|开发者|作者|我|助手|本人)[ ]?[:=] ?(?:the )? (?:[ .,。!;]|$)";
+        Regex::new(rule).expect("the built-in rule is a regular expression")
+    });
+    let rest = without_names(sentence);
+    let is_bare = sentence.number > 0 && rest.trim().chars().filter(|c| c.is_alphabetic()).count() == 0;
+    is_named(sentence)
+        && (is_bare && VALEDICTION.is_match(sentence.former.trim()) || sentence.number == 0 && HEAD.is_match(&rest))
+}
+
+fn without_names(sentence: &Sentence) -> String {
+    sentence.text.chars().map(|c| if is_placeholder(c) { ' ' } else { c }).collect()
+}
+
+static AGREES: LazyLock<Regex> = LazyLock::new(|| {
+    let rule = "^[^a-z一-龥]*(?:yes|yep|yeah|yup|correct|right|that's right|that's me|indeed|exactly|you got it|guilty|bingo|spot on|i am|sure am|是的?|对的?|没错|正是|嗯|猜对了|我就是|答对了|恭喜)(?:[^a-z一-龥]|$|我)";
+    Regex::new(rule).expect("the built-in rule is a regular expression")
+});
+
+/// Whether a prompt that names a model asks for a yes.
+pub(super) fn asks_for_yes(prompt: &str) -> bool {
+    let folded: String = Folded::new(prompt).chars.into_iter().collect();
+    folded.trim_end().ends_with(['?', '吗', '吧', '么']) || folded.contains("right") || folded.contains("对不对")
+}
+
+/// Whether a reply agrees and takes nothing back in the same sentence.
+pub(super) fn agrees(reply: &str) -> bool {
+    let folded: String = Folded::new(reply).chars.into_iter().take(200).collect();
+    let first = folded.split(['.', '。', '!', '\n', ';']).next().unwrap_or_default();
+    AGREES.is_match(first) && !DENIES.is_match(first)
 }

@@ -1,10 +1,13 @@
 //! A text's sentences that hold a name, with a placeholder for each name.
 
 use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use super::fold::{Folded, QUOTED};
 use super::grammar::placeholder;
-use super::names::{IdentityNames, NameHit};
+use super::names::{IdentityNames, NameHit, NameKind};
 
 /// A sentence with at least one name.
 #[derive(Debug, Default)]
@@ -21,7 +24,9 @@ pub(super) struct Sentence {
     quoted: [Vec<Range<usize>>; 2],
     /// Position among all sentences of the text.
     pub(super) number: usize,
-    /// The text before, where it ends with a question mark or a semicolon: it may begin what this sentence ends.
+    /// The sentence before.
+    pub(super) former: String,
+    /// The same, where it ends with a question mark or a semicolon: it may begin what this sentence ends.
     pub(super) lead: String,
 }
 
@@ -93,7 +98,8 @@ pub(super) fn sentences(text: &Folded, names: &IdentityNames) -> Vec<Sentence> {
     let mut hits = hits.into_iter().peekable();
     while at < text.chars.len() {
         let quoted = text.flags[at] & QUOTED > 0;
-        if let Some(hit) = hits.next_if(|hit| hit.start <= at) {
+        let next = hits.next_if(|hit| hit.start <= at).filter(|hit| !is_plain_word(text, &sentence.text, hit));
+        if let Some(hit) = next {
             sentence.names.push(PlacedName { hit, at: [sentence.text.len(), sentence.dense.len()] });
             sentence.push(placeholder(hit.kind), quoted);
             at = hit.end;
@@ -109,8 +115,10 @@ pub(super) fn sentences(text: &Folded, names: &IdentityNames) -> Vec<Sentence> {
             if matches!(c, '?' | ';') {
                 sentence.lead.clone_from(&ended.text);
             }
-            number += usize::from(!ended.text.trim().is_empty());
+            let is_empty = ended.text.trim().is_empty();
+            number += usize::from(!is_empty);
             sentence.number = number;
+            sentence.former.clone_from(if is_empty { &ended.former } else { &ended.text });
             keep(&mut kept, ended);
         } else {
             sentence.push(if c.is_whitespace() { ' ' } else { c }, quoted);
@@ -122,9 +130,36 @@ pub(super) fn sentences(text: &Folded, names: &IdentityNames) -> Vec<Sentence> {
 }
 
 fn keep(kept: &mut Vec<Sentence>, sentence: Sentence) {
-    if !sentence.names.is_empty() {
+    let is_common = |name: &PlacedName| name.hit.kind == NameKind::Common;
+    if !sentence.names.iter().all(is_common) || !sentence.names.is_empty() && DESCRIBES_MODEL.is_match(&sentence.text) {
         kept.push(sentence);
     }
+}
+
+/// Words by which a sentence is about a language model.
+static DESCRIBES_MODEL: LazyLock<Regex> = LazyLock::new(|| {
+    let rule = "(?-u:\\b)(?:models?|assistants?|ai|llm|chatbot|bot|language|trained)(?-u:\\b)|模型|助手|智能|机器人|训练";
+    Regex::new(rule).expect("the built-in rule is a regular expression")
+});
+
+/// What makes a word of a name that follows it: an article, or a measure word for people, animals and things.
+static ARTICLE: LazyLock<Regex> = LazyLock::new(|| {
+    let rule = "(?:^|[^a-z'])(?:an?|the|this|that|some|every|each|his|her) $|[一这那两几半](?:只|头|匹|颗|块|笼|阵|股|盘|碗|根|条|座|位|名|群|杯|锅|屉|口)(?:[^,是叫]{0,6}的)? ?$";
+    Regex::new(rule).expect("the built-in rule is a regular expression")
+});
+
+/// Whether a name that is also a word is a word here: "a llama", "the Mistral", but "the Gemini model".
+fn is_plain_word(text: &Folded, before: &str, hit: &NameHit) -> bool {
+    const NOUNS: [&str; 16] = [
+        "model", "assist", "ai", "llm", "chat", "bot", "family", "series", "language", "system", "一", "模型", "助手", "大模型", "系列", "家族",
+    ];
+    if !matches!(hit.kind, NameKind::Word | NameKind::Common) {
+        return false;
+    }
+    let after: String = text.chars[hit.end..].iter().take(12).collect();
+    let after = after.trim_start_matches([' ', '-', '\'']);
+    let start = before.char_indices().rev().nth(16).map_or(0, |(at, _)| at);
+    ARTICLE.is_match(&before[start..]) && !NOUNS.iter().any(|noun| after.starts_with(noun))
 }
 
 fn ends_sentence(text: &Folded, at: usize) -> bool {
