@@ -34,6 +34,7 @@ use regex::Regex;
 
 use self::fold::Folded;
 use self::grammar::is_placeholder;
+use self::names::NameKind;
 pub use self::names::{IdentityNames, KnownModel};
 use self::sentences::{Form, PlacedName, Sentence, sentences};
 use crate::battle::Side;
@@ -100,15 +101,16 @@ pub fn find_leaks(names: &IdentityNames, models: [&str; 2], turns: &[TurnTexts<'
         }
         let asks_for_yes = proposes && questions::asks_for_yes(texts.prompt);
         let asks = questions::asks_for_identity(texts.prompt);
+        let cites = !proposes && !names.find(&Folded::new(texts.prompt)).is_empty();
         for side in Side::BOTH {
             let at = side.index();
-            let speaker = Speaker { names, model: models[at], asks };
+            let speaker = Speaker { names, model: models[at], asks, cites };
             let goes_on = former.is_some_and(|former| speaker.leaks_across(former[at], texts.replies[at]));
             let agrees = asks_for_yes && questions::agrees(texts.replies[at]);
             if goes_on || agrees || speaker.leaks(texts.replies[at]) {
                 found(LeakPlace::Reply(side));
             }
-            if (Speaker { asks: false, ..speaker }).leaks(texts.reasoning[at]) {
+            if (Speaker { asks: false, cites: false, ..speaker }).leaks(texts.reasoning[at]) {
                 found(LeakPlace::Reasoning(side));
             }
         }
@@ -138,12 +140,14 @@ struct Speaker<'n> {
     model: &'n str,
     /// Whether the visitor asked who it is.
     asks: bool,
+    /// Whether the visitor wrote of a name without speaking to a model by it.
+    cites: bool,
 }
 
 impl Speaker<'_> {
     fn leaks(&self, text: &str) -> bool {
-        let found = sentences(&Folded::new(text), self.names);
-        found.iter().any(|sentence| {
+        let folded = if self.cites { Folded::quoting(text) } else { Folded::new(text) };
+        sentences(&folded, self.names).iter().any(|sentence| {
             self.is_told(sentence) || self.asks && questions::is_answer(sentence) || questions::answers_itself(sentence)
                 || questions::names_topic(sentence) || questions::signs(sentence)
         })
@@ -177,6 +181,10 @@ impl Speaker<'_> {
         if is_hearsay(&sentence.form(form)[..range.start]) {
             return false;
         }
+        let mut named = sentence.names_in(form, range).peekable();
+        if named.peek().is_some() && named.all(|name| name.hit.kind == NameKind::Maker) && EMPLOYEE.is_match(&sentence.text) {
+            return false;
+        }
         let first = sentence.form(form)[range.clone()].find(|c: char| c.is_alphanumeric() || is_placeholder(c));
         let is_own = |name: &PlacedName| self.names.is_of(&name.hit, self.model);
         !sentence.is_quoted(form, range.start + first.unwrap_or(0)) || sentence.names_in(form, range).any(is_own)
@@ -189,6 +197,13 @@ static HEARSAY: LazyLock<Regex> = LazyLock::new(|| {
         (?:think|guess|believe|assume|suspect|wonder|bet)s?(?: that| if| whether)?$|(?:^|[^a-z])(?:some|people|users?|others)(?: [a-z]+){0,2} (?:claim|say)(?: that)?$\
         |(?:^|[^a-z])(?:whether|if|as though|than|when|whenever|while|once|until|pretend(?:ing|ed)?(?: that| to be)?|imagine(?: that)?|imagining|suppos(?:e|ing)(?: that)?|(?:deny|denying|confirm|imply|prove)(?: that)?)$\
         |(?:猜|猜测|以为|怀疑|误认为|打赌|是否|是不是|如果|假如|要是|假装|倘若|能不能说|自己)$";
+    Regex::new(rule).expect("the built-in rule is a regular expression")
+});
+
+/// A person who was trained at a company: letters and curricula vitae are written in the visitor's voice.
+static EMPLOYEE: LazyLock<Regex> = LazyLock::new(|| {
+    let rule = "(?-u:\\b)as an? (?:[a-z]+ ){0,2}(?:engineer|manager|analyst|designer|developer|researcher|intern|consultant|lawyer|technician|director|teacher|specialist|trainee)(?-u:\\b)\
+        |(?:for|stayed) (?:[a-z0-9]+ ){1,2}years?(?-u:\\b)|years? of experience|实习|我的同事|入职|跳槽|年薪|工龄";
     Regex::new(rule).expect("the built-in rule is a regular expression")
 });
 

@@ -23,8 +23,15 @@ pub(super) struct Folded {
 }
 
 impl Folded {
-    /// Folds a text.
+    /// Folds a text. A text that is one quotation is not a text about what somebody says: its quotation marks mean nothing.
     pub(super) fn new(text: &str) -> Self {
+        let mut folded = Self::quoting(text);
+        folded.forgive_quotes();
+        folded
+    }
+
+    /// Folds a text that answers one with a name in it: then a quotation is a quotation, whatever its share.
+    pub(super) fn quoting(text: &str) -> Self {
         let mut folded = Self { chars: Vec::with_capacity(text.len()), flags: Vec::with_capacity(text.len()) };
         let mut quotes = Quotes::default();
         let mut rest = text.char_indices().peekable();
@@ -44,7 +51,6 @@ impl Folded {
             }
             folded.push(c, quotes.flag());
         }
-        folded.forgive_quotes();
         folded
     }
 
@@ -67,7 +73,6 @@ impl Folded {
         }
     }
 
-    /// A text that is one quotation is not a text about what somebody says.
     fn forgive_quotes(&mut self) {
         let letters = |flags: u8| {
             let matches = |(c, f): (&char, &u8)| c.is_alphanumeric() && f & flags == flags;

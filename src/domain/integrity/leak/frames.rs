@@ -23,13 +23,15 @@ const PARTS: &[(&str, &str)] = &[
     ("E", "(?:[,.!?:;&fgr@odbD<jq/a'*>-]|$)"),
     ("v", "[vV]"),
     // A model as what somebody is: the Gemini model, a Qwen model, Claude.
-    ("I", "(?:[da']{0,6}<N>a{0,2}(?:[,.!?:;&frsy@odbjqDUu/-]|$)|D[da]{0,4}(?:K'?)?(?:Ma{0,3}|[MWK]'?a{1,3})(?:[,.&fr@obys-]|$))"),
+    ("I", "(?:[da']{0,6}<N>[ai]{0,2}(?:[,.!?:;&frsy@odbjqDUu/-]|$)|D[da]{0,4}(?:K'?)?(?:M[ai]{0,3}|[MWK]'?[ai]{1,3})(?:[,.&fr@obys-]|$))"),
 ];
 
 /// Frames of replies and reasoning.
 const REPLY: &[&str] = &[
     // I'm the Qwen model; I'm an open Qwen model.
     "<S>[hd]{0,3}b<I>",
+    "<S>[hd]{0,3}b[d]{0,2}K(?:[,.!]|$)",
+    "<S>[hd]{0,3}b[daDw,]{0,8}<A>'[daw]{0,4}[ai](?:[,.]|$)",
     // X is my name, that is me.
     "<N>[,&-]{0,2}[rtjd]{0,2}['bhw]{0,2}[d]{0,2}(?:<P><d>{0,2}i|o(?:[,.&-]|$)|r[sz][bc]|[rw][tu]c[oz])",
     "<N>.{0,6}[,&-][drbtj']{1,4}(?:o(?:[,.&-]|$)|<P><d>{0,2}i(?:[,.&-]|$)|r[sz]b)",
@@ -45,7 +47,7 @@ const REPLY: &[&str] = &[
     "<S>[dw]{0,3}co[=da]{0,3}<N>",
     "zd{0,3}c[daD,]{0,5}<N>",
     "w<O>[dDp]{0,2}i[daD]{0,2}<N>",
-    "(?:^|,)[d]{0,2}z,?(?:M[^tl]|W[dnb,])",
+    "(?:^|,)[d]{0,2}z,?(?:M[^tl]|W[dnbw,])",
     // I'm not X but Y; I wasn't made by X but by Y.
     "<S>d{0,3}(?:b?n[bc]?|bn)[daDbwfyMWKv]{1,8},?(?:&[drt]{0,2}|[d]{0,2}[bc']|[drt]{0,2}[b'])[d]{0,2}<N>(?:[.;!?:y]|$|,[^MWK])",
     "<S>d{0,3}(?:n|bn|nb)[^.nqktu]{1,20}&d{0,2}b?y[daDw$]{0,8}<A>[^nqtuszl]{0,10}v",
@@ -53,13 +55,14 @@ const REPLY: &[&str] = &[
     "<S>[dhw]{0,3}b[dw&,a]{0,4}<v><w>{0,5}[yf][daDfmwr'$,]{0,10}<A>",
     "z[d,]{0,3}b?d{0,2}y[daDwfmr$^,]{0,14}<A>[^nqtusz,.l]{0,16}v",
     "zd{0,2}b[daDwfm$&,yH]{0,12}<A>[daDwfm$&,iMWK]{0,10}v[d]{0,2}(?:a|[,.]|$)",
-    "zd{0,2}b[daDw]{0,4}<A>[daDw$]{0,6}a(?:[,.]|$)",
+    "zd{0,2}b[daDw,]{0,8}<A>[daDw$]{0,6}[ai](?:[,.]|$)",
     "z[d]{0,2}bKd?(?:[,.]|$)",
     "(?:<S>[hd]{0,3}b|=)[daDw,^]{0,8}a[daw,r]{0,4}[hb]{0,2}[dw]{0,2}<v>[dwa]{0,3}[yf][daDfmwr'$,]{0,8}<A>",
     "(?:<S>[hd]{0,3}b|=)[daDw]{0,6}ar?[daD$mf]{0,5}<A>[$mdh]{0,3}<v>(?:[,.&fs^-]|$)",
     "(?:<S>[hd]{0,3}b|=)[daDw]{0,6}a[fy][daDf$m]{0,6}<A><E>",
     "(?:^|[,.&-])[hb]{0,2}<v>[dw&,f]{0,4}y[daDfmwr'$]{0,8}<A>.{0,12}[sz]",
     "<S>,[dw]{0,2}<v>[dw]{0,3}y[daDfmwr'$]{0,8}<A>",
+    "[pz][da]{0,2}(?:e|i|w{1,3})d?y[daDw$]{0,6}<A>[daDw$]{0,4}v",
     // X trained me; the people at X who built me; X 把我做出来; when X trained me.
     "<A>[daDwfimrghejyb'$,&t^H-]{0,12}v[d]{0,2}(?:<O>(?:[,.&fsz=y^!-]|d|$)|<P>q|s(?:[,.&f]|$))",
     "<A>[daDfrbhmt'$,]{0,6}V(?:<O>|s)(?:[,.&fs=^-]|$)",
@@ -82,7 +85,7 @@ const REPLY: &[&str] = &[
     "<v>d{0,2}[zp][dm$w]{0,4}b[dwvV]{0,4}H",
     "<S>d{0,2}b[dwvD]{0,4}H[daw$'f]{1,8}a(?:[,.]|$)",
     // I come from X; X is behind me.
-    "<S>[dhbw&]{0,4}g[daDfmwr$i^=']{0,8}<A><E>",
+    "<S>[dhbw&]{0,4}g[daDfmwr$i^=']{0,8}<A>(?:<E>|v)",
     "<A>[b'drw,]{0,5}>[dfw]{0,3}(?:o|z|j[ae]|p[da]{0,2}[ei])",
     "<A>[b'dr,]{0,4}<(?:o|z|j[ae]|p[da]{0,2}[eia])(?:[,.&]|$)",
     "(?:p|z|j[ae]|^)<[',rd]{0,3}[sz]?[b'drg,X]{0,5}<I>",
@@ -101,11 +104,11 @@ const REPLY: &[&str] = &[
     "xd[da]{0,2}[b:]<I>",
     "b<N>r[wxdb]{1,3}f?[uoz]",
     // This reply was written by X.
-    "(?:^|[,.&:-])d{0,2}(?:j|p)[da]{0,2}e[bhdw]{0,4}[vV*]?[dwfu]{0,5}[yfg](?:[daDf]{0,5}<N>|D?K'?a)",
+    "(?:^|[,.&:-])d{0,2}(?:j|p)[da]{0,2}e[bhdw]{0,4}[vV*]?[dwfu]{0,5}[yfg](?:[daDf]{0,5}<N>|D?K'?[ai])",
     "(?:^|[,.&:-])d{0,2}(?:j|p)[da]{0,2}e[bhd]{0,3}[daDf]{0,4}y[daD]{0,3}<N>",
     "^[dj-]{0,3}(?:[vV*e]y?|g)[daD]{0,2}y?[daD]{0,2}<N>[-.,]?$",
     "^[-]?(?:[vV*]d?y|g)[daD]{0,3}<A>[.,-]{0,2}$",
-    "^[dj]{0,2}[vV*e]d?[yf]<N>.{0,3}$",
+    "^[dj]{0,2}[vV*e]d?[yf]<N>(?:.{0,3}$|:)",
     // A name as a signature.
     "^-{1,3}g?<N>[daw]{0,3}-?$",
     // As X, I.
@@ -122,7 +125,7 @@ const REPLY: &[&str] = &[
 const PROMPT: &[&str] = &[
     "u[dq]{0,3}b[dan']{0,6}<N><E>",
     "(?:u|^)[dq]{0,2}c[=da]{0,3}<N>",
-    "r[ai]{0,2}f?[daD]{0,3}<A>a{0,2}[bd]{1,2}u",
+    "r[aig]{0,2}f?[daD]{0,3}<A>[ai]{0,2}[bd]{1,2}u",
     "u[bdhq]{1,4}<v>[dw&a]{0,4}[yf][daDfmw'$]{0,6}<A>",
     "u[bdhq]{1,4}[daD]{0,4}a[yf][daDfmw'$]{0,6}<A><E>",
     "u[dq]{0,3}b?d{0,2}y[daDfmw'$]{0,6}<A><v>",

@@ -125,7 +125,8 @@ static VALEDICTION: LazyLock<Regex> = LazyLock::new(|| {
 /// Whether a sentence is a name under the end of a letter, or the head of a reply that says who writes: "Model: X".
 pub(super) fn signs(sentence: &Sentence) -> bool {
     static HEAD: LazyLock<Regex> = LazyLock::new(|| {
-        let rule = "^[^a-z一-龥]*(?:assistant|model|model name|model id|ai|bot|author|name|identity|developer|maker|creator|written by|answered by|模型|模型名称?|回答者|作答者|名字|姓名|名称|身份|开发者|作者|我|助手|本人)[ ]?[:=] ?(?:the )? (?:[ .,。!;]|$)";
+        let rule = "^[^a-z一-龥]*(?:assistant|model|model name|model id|ai|bot|author|name|identity|developer|maker|creator|written by|answered by|模型|模型名称?|回答者|作答者|名字|姓名|名称|身份|开发者|作者|我|助手|本人)[ ]?[:=] ?(?:the )? (?:[ .,。!;]|$)\
+            |^[^a-z一-龥]*(?:assistant|ai|bot|model|助手|模型)  *:|^[ -]*: ?(?:sure|yes|no|well|ok|okay|i|i'm|hi|hello|of course|certainly|好的|当然|你好|您好|我)(?:[^a-z]|$)";
         Regex::new(rule).expect("the built-in rule is a regular expression")
     });
     let rest = without_names(sentence);

@@ -144,7 +144,7 @@ static DESCRIBES_MODEL: LazyLock<Regex> = LazyLock::new(|| {
 
 /// What makes a word of a name that follows it: an article, or a measure word for people, animals and things.
 static ARTICLE: LazyLock<Regex> = LazyLock::new(|| {
-    let rule = "(?:^|[^a-z'])(?:an?|the|this|that|some|every|each|his|her) $|[一这那两几半](?:只|头|匹|颗|块|笼|阵|股|盘|碗|根|条|座|位|名|群|杯|锅|屉|口)(?:[^,是叫]{0,6}的)? ?$";
+    let rule = "(?:^|[^a-z'])(?:an?|the|some|every|each) $|[一这那两几半](?:只|头|匹|颗|块|笼|阵|股|盘|碗|根|条|座|位|名|群|杯|锅|屉|口)(?:[^,是叫]{0,6}的)? ?$";
     Regex::new(rule).expect("the built-in rule is a regular expression")
 });
 

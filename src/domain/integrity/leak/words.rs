@@ -17,7 +17,7 @@ const CLASSES: &[(&str, &str)] = &[
     ("z", "我|我们|咱|咱们|俺|人家我|私"),
     ("o", "me|myself|us|把我|将我|让我|给我|把咱"),
     ("p", "my|mine|our|我的|我们的|咱的|俺的|本模型的|本助手的|我家的|我家"),
-    ("sb", "i'm|im|we're|ich bin|je suis|yo soy|soy|sono|io sono|eu sou|ik ben|jeg er|jag är|我是|我系|我係|我乃|咱是|俺是"),
+    ("sb", "i'm|im|we're|ich bin|je suis|yo soy|soy|sono|io sono|eu sou|ik ben|jeg er|jag är"),
     ("sbc", "je m'appelle|me llamo|ich heisse|ich heiße|mi chiamo|mein name ist|mi nombre es|mon nom est|meu nome é|il mio nome è"),
     ("sh", "i've|ive|we've"),
     ("sd", "i'd|i'll|we'll"),
@@ -29,10 +29,10 @@ const CLASSES: &[(&str, &str)] = &[
     ("bn", "isn't|aren't|wasn't|weren't|ain't"),
     ("jb", "这是"),
     // Being, having.
-    ("b", "は|写着|写的是|上写着|am|is|are|was|were|be|been|being|remain|happen to be|happens to be|would be|must be|might be|may be|turn out to be|是|为|乃|就是|正是|便是|即|即是|即为|算是|其实是|确实是|乃是"),
-    ("h", "have|has|had|got|get|having"),
+    ("b", "は|係|系|写着|写的是|上写着|am|is|are|was|were|be|been|being|remain|happen to be|happens to be|would be|must be|might be|may be|turn out to be|是|为|乃|就是|正是|便是|即|即是|即为|算是|其实是|确实是|乃是"),
+    ("h", "有|have|has|had|got|get|having"),
     // What a maker does to a model; `V` is also said of feelings.
-    ("v", "built|build|builds|trained|train|trains|training|created|create|creates|developed|develop|develops|designed|engineered|programmed|invented|crafted|pretrained|pre-trained|fine-tuned|finetuned|fine-tune|tuned|constructed|assembled|conceived|raised|released|launched|published|produced|maintained|operated|owned|hosted|deployed|owns|operates|maintains|hosts|deploys|put together|brought to life|brought into being|brought into the world|brought me up|gave birth to|gave life to|give life to|coded|wrote|shaped|moulded|molded|born|unveiled|introduced|spun up|worked on|works on|work on|set up|put online|came up with|cooked up|dreamt up|dreamed up|taught\
+    ("v", "built|build|builds|trained|train|trains|training|created|create|creates|developed|develop|develops|designed|engineered|programmed|invented|crafted|pretrained|pre-trained|fine-tuned|finetuned|tuned|constructed|assembled|conceived|raised|released|launched|published|produced|maintained|operated|owned|hosted|deployed|owns|operates|maintains|hosts|deploys|put together|brought to life|brought into being|brought into the world|brought me up|gave birth to|gave life to|give life to|coded|wrote|shaped|moulded|molded|born|unveiled|introduced|spun up|worked on|works on|work on|set up|put online|came up with|cooked up|dreamt up|dreamed up|taught\
         |开发|研发|训练|创造|打造|推出|研制|设计|创建|发布|构建|制作|制造|出品|培养|孵化|生产|搭建|创立|运营|预训练|开源|自研|造|造出来|造出|写出|编写|造就|养育|孕育|写出来|做出来|做出|做的|开发出来|训练出来|研发出来|制造出来|创造出来|打造出来|微调|调教|缔造|部署|教出来|教"),
     ("V", "made|make|makes|making"),
     ("*", "generated|written|drafted|composed|prepared|powered|authored|provided|compiled|生成|撰写|创作|提供|完成|作答|给出|输出|整理"),
@@ -47,7 +47,7 @@ const CLASSES: &[(&str, &str)] = &[
     ("c", "call|calls|called|name|named|dub|dubbed|christened|christen|refer to|refers to|address|address me as|baptised|baptized|label|labeled|labelled|known|known as|introduce|introduced|introducing|叫|叫做|名叫|名为|称为|称作|称|唤作|唤|喊|称呼|自称|取名|取名为|取名叫|起名|起名叫|命名为|命名|叫作|人称|江湖人称|冠名|署名|管我叫|称我为|称我"),
     ("C", "go by|goes by|went by|going by|answer to|answers to|respond to|responds to|identify as|identifying as|identify myself as|sign as|pass for|trade as|go under|listen to the name|carry the name|bear the name|bears the name|have the name|was given the name|were given the name|got the name|wear the name"),
     // Where a model comes from, or what is in it.
-    ("g", "come from|came from|comes from|coming from|come out of|came out of|comes out of|hail from|hails from|hailing from|originate from|originated at|originate|belong to|belongs to|belonging to|derived from|derive from|derives from|descend from|descended from|stem from|stems from|based on|based upon|powered by|backed by|driven by|run on|runs on|running on|part of|member of|version of|variant of|instance of|product of|creation of|child of|brainchild of|one of|fine-tuned from|distilled from|spring from|sprang from|live on|live in|born at|born in|grew up at|grew up in|built on|built upon|built on top of|representative of|representing|property of|courtesy of|work of|brought to you by|flavor of|flavour of|release of|build of|owe my existence to|owe my existence|owe my life to|owe everything to|owe my training to|thanks to\
+    ("g", "come from|came from|comes from|coming from|come out of|came out of|comes out of|hail from|hails from|hailing from|originate from|originated at|originate|belong to|belongs to|belonging to|derived from|derive from|derives from|descend from|descended from|stem from|stems from|based on|based upon|powered by|backed by|driven by|run on|runs on|running on|part of|member of|version of|variant of|instance of|product of|creation of|child of|brainchild of|one of|fine-tuned from|distilled from|spring from|sprang from|live on|live in|born at|grew up at|built on|built upon|built on top of|representative of|representing|property of|courtesy of|work of|brought to you by|flavor of|flavour of|release of|build of|owe my existence to|owe my existence|owe my life to|owe everything to|owe my training to|thanks to\
         |来自|来自于|属于|隶属于|隶属|归属于|归属|源自|源于|基于|脱胎于|诞生于|诞生在|出生于|出生在|生于|出自|依托|依托于|搭载|搭载的是|采用的是|使用的是|用的是|跑的是|运行的是|接入的是|调用的是|接的是|继承自|蒸馏自|微调自|归|师承|出身于|产自|套的是|的一员|的产品|背靠|改自|改编自|运行在|跑在|建立在|驱动的是"),
     (">", "powers|power|drives|driving|fuels|underlies|powering|sits behind|sits underneath|stands behind|is behind|runs under|runs|驱动|支撑|支持"),
     ("<", "behind|under the hood|underneath|beneath|at heart|deep down|internally|behind the scenes|behind the curtain|behind the mask|behind the screen|under the bonnet|背后|底层|内部|幕后|后台|身后|骨子里|本质上|底下|里面|后面|里头"),
@@ -62,7 +62,7 @@ const CLASSES: &[(&str, &str)] = &[
     ("l", "redundant|possible|happy|available|use|used|love|loved|hate|like to|recommend|suggest|suggested|ask|asked|tried|try|read|reading|watch|watched|saw|see|seen|work|worked|working|joined|join|left|bought|buy|sold|study|studied|search|searched|googled|prefer|choice|chose|choose|chosen|compared|favourite|favorite|favourites|favorites|visit|visited|hired|hire|interned|internship|aware|laugh|interested|familiar|fan|wish|wished|hope|invest|invested|told|tell|explain|explained|describe|described|list|mention|mentioned|write|want|wanted|need|needed|apply|applied|applying|interview|interviewed|graduated|employee|intern|job|career|install|installed|download|downloaded|tested|testing|evaluate|evaluated|quote|quoted|cite|cited|paper|article|novel|story|stock|shares|api|sdk|cost|price|subscribe|subscription|data|account|phone|laptop|blog|help|helps|helped|helping|talk about|talking about|follow|followed|admire|painted|painting\
         |喜欢|爱|推荐|看|看过|读|读过|写|写过|问|问过|学|学习|买|买了|吃|吃过|喝|工作|上班|实习|任职|入职|就职|面试|应聘|投|加入|离开|跳槽|负责|试|试过|试了|听|听过|用过|用了|想用|用来|搜|搜索|查|查了|比较|对比|见过|炒|投资|股票|接口|论文|文章|小说|故事|价格|账号|账户|手机|电脑|讲|讲解|解释|介绍|建议|帮|帮助|希望|说|说过|提供了|数据|毕业|做过|干过|待过|写道|引用|调用|告诉|蒸"),
     // Words that change nothing.
-    ("d", "everything|です|だ|the|actually|really|just|simply|indeed|in fact|of course|also|still|currently|now|in truth|basically|only|always|to be|officially|technically|formally|otherwise|usually|commonly|mostly|well|yes|proudly|originally|recently|entirely|jointly|together|today|here|right now|at the moment|for now|to be precise|to be exact|to be honest|once|again|first|all|very|so|quite|both|too|then|namely|more precisely|in short|specifically|long|lovingly|initially|carefully|later|real|true|full|own|actual|official|given|underlying|current|inner|chosen|proper|short|mainly|solely|exactly|merely|already|ever|even|that's right|sure|honestly|frankly|truly|did|does|do|will|can|may|might|would|happen|happens|happened|ultimately|internal|public|formal|everyday\
+    ("d", "科技|有限公司|科技有限公司|技术有限公司|有限责任公司|股份有限公司|inc|ltd|corp|llc|gmbh|cloud|everything|です|だ|the|actually|really|just|simply|indeed|in fact|of course|also|still|currently|now|in truth|basically|only|always|to be|officially|technically|formally|otherwise|usually|commonly|mostly|well|yes|proudly|originally|recently|entirely|jointly|together|today|here|right now|at the moment|for now|to be precise|to be exact|to be honest|once|again|first|all|very|so|quite|both|too|then|namely|more precisely|in short|specifically|long|lovingly|initially|carefully|later|real|true|full|own|actual|official|given|underlying|current|inner|chosen|proper|short|mainly|solely|exactly|merely|already|ever|even|that's right|sure|honestly|frankly|truly|did|does|do|will|can|may|might|would|happen|happens|happened|ultimately|internal|public|formal|everyday\
         |的|了|着|过|都|也|就|其实|现在|目前|确实|真的|当然|只|并|正|便|可|大概|应该|实际上|呢|呀|啊|哦|啦|嘛|吧|以前|曾经|曾|原来|原本|过去|之前|从前|最早|一直|这个|那个|这|那|这家|那家|叫的|所|而|则|又|还|才|当前|此刻|正式|真实|真正|具体|背后的|刚刚|今天|您好|你好|对|嗯|没错|好的|是的|最新|全新|亲自|一手|一起|共同|联合|自主|独立|坦白说|老实说|说实话|准确地说|严格来说|简单说|名下|旗下|手下|这边|这里|这位|那位|本身|自己|哈|哟|喔|咯|可以|会|能"),
     ("D", "a|an|一个|一款|一位|一名|一种|一|个|款|位|名叫做"),
     ("B", "一只|一头|一匹|一颗|一块|一笼|一阵|一股|一座|一条|一杯|一碗|一盘|一群|只|头|匹|颗|块|笼|阵|股"),
@@ -157,6 +157,7 @@ fn single(word: &str) -> &str {
         MAKER => "K",
         HINT => "H",
         '—' | '–' | '-' => "-",
+        '。' | '…' => ".",
         ',' | ':' | '.' | '?' | '&' | '/' | '@' => &word[..1],
         _ => "w",
     }
