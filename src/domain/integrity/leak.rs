@@ -100,7 +100,7 @@ pub fn find_leaks(names: &IdentityNames, models: [&str; 2], turns: &[TurnTexts<'
             found(LeakPlace::Prompt);
         }
         let asks_for_yes = proposes && questions::asks_for_yes(texts.prompt);
-        let asks = questions::asks_for_identity(texts.prompt);
+        let asks = proposes || questions::asks_for_identity(texts.prompt);
         let cites = !proposes && !names.find(&Folded::new(texts.prompt)).is_empty();
         for side in Side::BOTH {
             let at = side.index();
@@ -178,7 +178,8 @@ impl Speaker<'_> {
 
     /// Whether what a rule found is said by the author and not only quoted, or names the author itself.
     fn speaks(&self, sentence: &Sentence, form: Form, range: &Range<usize>) -> bool {
-        if is_hearsay(&sentence.form(form)[..range.start]) {
+        let after = &sentence.form(form)[range.end..];
+        if SAID_BY_ANOTHER.is_match(after) || is_hearsay(&sentence.form(form)[..range.start], &sentence.form(form)[range.clone()]) {
             return false;
         }
         let mut named = sentence.names_in(form, range).peekable();
@@ -195,8 +196,9 @@ impl Speaker<'_> {
 static HEARSAY: LazyLock<Regex> = LazyLock::new(|| {
     let rule = "(?:^|[^a-z])(?:some|many|most|people|others?|visitors?|users?|the user|they|you|everyone|everybody|someone|somebody|friends?)(?: [a-z]+){0,2} \
         (?:think|guess|believe|assume|suspect|wonder|bet)s?(?: that| if| whether)?$|(?:^|[^a-z])(?:some|people|users?|others)(?: [a-z]+){0,2} (?:claim|say)(?: that)?$\
-        |(?:^|[^a-z])(?:whether|if|as though|than|when|whenever|while|once|until|pretend(?:ing|ed)?(?: that| to be)?|imagine(?: that)?|imagining|suppos(?:e|ing)(?: that)?|(?:deny|denying|confirm|imply|prove)(?: that)?)$\
-        |(?:猜|猜测|以为|怀疑|误认为|打赌|是否|是不是|如果|假如|要是|假装|倘若|能不能说|自己)$";
+        |(?:^|[^a-z])(?:whether|if|as though|than|pretend(?:ing|ed)?(?: that| to be)?|imagine(?: that)?|imagining|suppos(?:e|ing)(?: that)?|(?:deny|denying|confirm|imply|prove)(?: that)?)$\
+        |(?:^|[^a-z])(?:the|a|an|old|he|she|they|it) ?(?:[a-z]+ )?(?:whispered|said|says|replied|wrote|answered|announced|shouted|muttered|declared)(?: that)?[:,]?$\
+        |(?:他|她|它|们|人|者|生|师|明|红)(?:轻声|大声|小声|笑着|缓缓)?(?:说|说道|答道|回答|写道|喊道|问道)[:,]?$|(?:猜|猜测|以为|怀疑|误认为|打赌|是否|是不是|如果|假如|要是|假装|倘若|能不能说|自己)$";
     Regex::new(rule).expect("the built-in rule is a regular expression")
 });
 
@@ -207,8 +209,20 @@ static EMPLOYEE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(rule).expect("the built-in rule is a regular expression")
 });
 
-fn is_hearsay(before: &str) -> bool {
-    HEARSAY.is_match(before.trim_end())
+/// After its words a story names their speaker.
+static SAID_BY_ANOTHER: LazyLock<Regex> = LazyLock::new(|| {
+    let rule = "^[^.]{0,60}, (?:(?:she|he|they|the [a-z]+) (?:said|thought|wrote|whispered|replied|answered|muttered|cried|announced)|(?:said|wrote|thought|whispered|replied|says|cried) (?:the|she|he|an?) )";
+    Regex::new(rule).expect("the built-in rule is a regular expression")
+});
+
+fn is_hearsay(before: &str, said: &str) -> bool {
+    static CASE: LazyLock<Regex> = LazyLock::new(|| {
+        let rule = "(?:^|[^a-z])(?:when|whenever|while|once|until|after|before)$|(?:当|等)$";
+        Regex::new(rule).expect("the built-in rule is a regular expression")
+    });
+    let before = before.trim_end();
+    let is_of_visitor = said.trim_start().starts_with(['你', '您']) || said.trim_start().starts_with("you");
+    HEARSAY.is_match(before) || is_of_visitor && CASE.is_match(before)
 }
 
 #[cfg(test)]

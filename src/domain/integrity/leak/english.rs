@@ -6,7 +6,7 @@ use super::grammar::Grammar;
 
 /// Parts of all English rules.
 const PARTS: &[(&str, &str)] = &[
-    ("SELF", "i am|i'm|im|i was|i've been|i have been|i'd be|i would be|i must be|i happen to be"),
+    ("SELF", "i am|i'm|im|i was|i've been|i have been|i must be|i happen to be"),
     (
         "ADV",
         "actually|really|just|simply|indeed|in fact|of course|also|still|currently|now|in truth|basically|only|always|known|to be|officially|technically|formally|otherwise|better|usually|commonly|mostly",
@@ -90,7 +90,7 @@ static REPLY: LazyLock<Grammar> = LazyLock::new(|| {
             "(?:^|[^a-z'])(?:i'm|i am|as|being) (?:(?:something|what|one|the one|a thing|a tool|a product),? )(?:that |which )?(?:was )?<BY>",
             // Anthropic built me; OpenAI is my maker; the team at Meta that trained me.
             "<A>(?:[ ,][^.]{0,40})? (?:created|built|trained|developed|designed|released|invented|programmed|taught|engineered|fine-tuned|raised|owns|operates|runs|develops|maintains|hosts|trains|builds) me(?:[^a-z' ]|$| (?:to|in|on|for|from|with|so|and|as|last|using|at|because|back|not|that|too|also|out|through|by|without|when|while|where|over|though|but|[a-z]+ly))",
-            "<A>(?:,? (?:who|that|which)) (?:have |has |had )?(?:<MADE>) me<B>",
+            "<A>(?:,? (?:who|that|which)) (?:have |has |had )?(?:<MADE>) me(?:[^a-z' ]|$| (?:in|as|and|from|last|to be|with|for|on|at|so|but|by|using|back)<B>)",
             "(?:<MAKERS>|teams?|people|folks|guys|lab|minds|staff) (?:of|at|from|behind|over at) (?:the )?<A> (?:have |has |who )?(?:<MADE>) me<B>",
             "owe my (?:existence|life|training|skills|knowledge|being|start|wit)[a-z ]{0,20} to(?: <GROUP>){0,5} <A>",
             "<A>(?: is| are| was)?(?: the)?(?: (?:company|team|lab|people|one|ones|firm|organi[sz]ation|folks))?(?: (?:that|who|which|has|have)){0,2} made me(?:[^a-z' ]|$| (?:in|as|and|from|last|to be))",
@@ -109,6 +109,8 @@ static REPLY: LazyLock<Grammar> = LazyLock::new(|| {
             "^<N>,? your (?:[a-z]+ )?(?:ai|assistant|helper|model|chatbot|bot|companion)<END>",
             // Speaking, here, at your service.
             "<N>(?: is)?(?: here)?,? (?:at your service|speaking)",
+            "^[^a-z一-龥]*<N>[ ,][^.]{0,40},? at your service",
+            "(?:^|[^a-z'])i (?:follow|obey|adhere to|am bound by|stick to|comply with|abide by|respect) <A>'s (?:[a-z]+ ){0,3}<POLICY>",
             "^(?:[^a-z一-龥]*(?:hi|hello|hey|greetings|well|yes|ok|okay|sure)?[ ,!]*)(?:there,? |all,? |everyone,? )?(?:it's |this is |i'm )?<N> here(?:[,!.:;]|$| to | and | —| -| –)",
             "^(?:[^a-z一-龥]*(?:hi|hello|hey|greetings|welcome|regards|love|cheers))[ ,!]*(?:there )?from (?:your )?<N><END>",
             "^[^a-z一-龥]*(?:(?:yes|no|well|hi|hello|hey|oh|ok|okay|sure|so|and|right|correct|indeed|exactly|yep|yeah)[ ,!]*)?(?:this is|it is|it's) <DET><N>(?:[.!,]|$)(?: (?:and|your|how|what|speaking)|$)",
@@ -158,19 +160,24 @@ static REPLY: LazyLock<Grammar> = LazyLock::new(|| {
             "(?:anything|something)(?: else)?(?: that)? <N> (?:can|could|might) (?:do|help|assist|clarify|explain)",
             "^[^a-z一-龥]*<N>(?:'s| is)(?: always| still)? (?:here|happy|glad|delighted|ready|pleased)(?: to| for|,| and|[.!]?$)(?: help| assist| answer| serve| you| your|[.!]?$)",
             "^[^a-z一-龥]*<N> (?:hopes|wishes|thanks|apologi[sz]es|welcomes)(?: [a-z]+){0,3} (?:this|that|you|your|everyone)<B>",
-            "^[^a-z一-龥]*(?:(?:yep|yes|yeah|yup|hi|hello|hey|sure|there|again|hiya|ok|okay|good [a-z]+|well|so|oh|ah|thanks|right)[ ,!]+){0,3}<A>(?: ai| assistant)? here(?:[,.!:;]|$| to | and | with |—| -| –)",
+            "^[^a-z一-龥]*(?:(?:yep|yes|yeah|yup|hi|hello|hey|sure|there|again|hiya|yo|its|it's|ok|okay|good [a-z]+|well|so|oh|ah|thanks|right)[ ,!]+){0,3}<A>(?: ai| assistant| model| bot| chatbot)? here(?:[,.!:;]|$| to | and | with |—| -| –)",
             "^[^a-z一-龥]*<N>,? (?:out|over and out|signing off|over)[.!]?$",
             "(?:over and out|signing off|signed|love|cheers|regards|yours|sincerely|best|hugs)[,:]? (?:your )?<N>[.! ]*$",
             "(?:this|that|it) (?:was|has been) <N>,? (?:talking|speaking|writing|signing|answering|with|at|here)",
             "<N> (?:it is|it was|indeed)[.! ]*$",
-            "(?:admit|confess|reveal|introduce myself|secret|truth|since you ask|since you asked|you wanted(?: a)? name|you asked|you ask|guess)[a-z ,]{0,20}[:—–-] ?(?:it's |i'm )?<N>(?:[,.!]|$)",
+            "(?:admit|confess|reveal|introduce myself|secret|truth|since you ask|since you asked|if you insist|you must know|you want to know|curious|for the record|you wanted(?: a)? name|you asked|you ask|guess)[a-z ,]{0,20}[:—–-] ?(?:it's |i'm )?<N>(?:[,.!]|$)",
             "under the hood,? (?:there(?:'s| is)|it's|i'm|i am|sits|is|you'll find) (?:an? |the )?<N>",
             "<A>(?:[ ,][^.]{0,40})? (?:brought|called|willed) me (?:into|to) (?:the world|this world|being|life|existence)",
-            "(?:^|, |by the way,? )you(?:'re| are) (?:currently |now |actually )?using <N>(?:[.,!]|$)",
+            "(?:^|, |by the way,? )you(?:'re| are) (?:currently |now |actually )?using <N>(?:[.!]|$|, by the way)",
+            "(?:in case|if|since) you(?:'re| are| were)? (?:wondering|curious|wondered|asking)[^.]{0,40}(?:this is|it's|it is|that's|:|,) <DET><N>(?:[.,!]|$)",
+            "find me (?:on|in|at|under|as|through|via) (?:the )?<N>",
+            "(?:^|[^a-z'])(?:i'm|i am)(?: also| now)? (?:available|live|online|accessible|offered|free) (?:in|on|at|as|through|via|under|inside) (?:the )?<N>",
+            "<N>(?:'s)? (?:app|website|site)[^.]{0,30} (?:chat with|talk to|find|reach|use|meet) me<B>",
+            "<K>[^.]{0,30} (?:gave|given|give|gives|granted|equipped|allowed|allows|let|lets|taught|programmed|instructed|permitted|denied|removed)(?: [a-z]+)? ?me(?: [a-z]+){0,6} (?:ability|abilities|access|permission|capability|tools?|guardrails|browsing|internet)<B>",
             "(?:^|[^a-z'])i call <A> (?:my )?home",
             "(?:^|[^a-z'])<SELF>(?: <ADV>)? from the <A>(?:'s)?(?: [a-z0-9]+)? (?:family|series|line|lineage|lab|labs|stable|camp|team|house)<B>",
             // A name as a signature.
-            "^your (?:[a-z]+ ){0,4}(?:<NOUN>),? <N>[.!]?$",
+            "^your (?:[a-z]+ ){0,4}(?:<NOUN>|servant|friend|helper|companion|guide|tutor|buddy|pal|partner),? <N>[.!]?$",
             "(?:^|[.!?]) ?(?:—|–|--) ?(?:yours, |your )?<N>[.!]? ?$",
         ],
     )
@@ -223,7 +230,8 @@ static PROMPT: LazyLock<Grammar> = LazyLock::new(|| {
 });
 
 /// Words that lead from the speaker to somebody else: after one of them a name is no longer what the speaker is.
-const LEADS_AWAY: [&str; 62] = [
+const LEADS_AWAY: [&str; 64] = [
+    "neither", "nor",
     "a", "about", "above", "afraid", "after", "against", "an", "and", "any", "as", "at", "aware", "because", "before",
     "between", "but", "by", "certain", "curious", "each", "every", "fan", "fond", "for", "from", "glad", "grateful",
     "happy", "her", "his", "how", "if", "in", "into", "it", "like", "never", "no", "not", "of", "on", "or", "our",

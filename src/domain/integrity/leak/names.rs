@@ -319,14 +319,14 @@ impl Pattern {
             }
         }
         spaced.is_empty()
-            || spaced.len() == 1 && self.chars.len() > LEAST_DISGUISED
+            || spaced.len() == 1 && (self.chars.len() > LEAST_DISGUISED || self.chars.len() == LEAST_DISGUISED && self.kind != NameKind::Maker)
             || spaced.len() <= self.chars.len() / 2 && self.chars.len() >= LEAST_CHUNKED
             || spaced.len() + 1 >= self.chars.len() - self.gaps.len()
     }
 }
 
 fn is_dashed(between: &[char]) -> bool {
-    between.iter().all(|c| matches!(c, ' ' | '-' | '—' | '·' | '.' | '/' | '|'))
+    between.iter().all(|c| matches!(c, ' ' | '-' | '+' | '—' | '·' | '.' | '/' | '|'))
 }
 
 /// A Latin name must not go on in a word before or after it; a version may follow.

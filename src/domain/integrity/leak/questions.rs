@@ -62,7 +62,14 @@ pub(super) fn proposes(sentence: &Sentence) -> bool {
 pub(super) fn is_answer(sentence: &Sentence) -> bool {
     let rest = without_names(sentence);
     let about_self = || ABOUT_SELF.is_match(&rest) && !DENIES.is_match(&rest);
-    is_named(sentence) && sentence.number < FIRST_SENTENCES && (BESIDE.is_match(&rest) || about_self())
+    let is_short = || is_short(&rest) && !rest.contains('?') && !DENIES.is_match(&rest);
+    is_named(sentence) && sentence.number < FIRST_SENTENCES && (BESIDE.is_match(&rest) || about_self() || is_short())
+}
+
+/// An answer of a few words and a name says nothing else.
+fn is_short(rest: &str) -> bool {
+    let han = rest.chars().filter(|c| ('\u{4E00}'..='\u{9FFF}').contains(c)).count();
+    han <= 8 && rest.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric)).count() <= 6
 }
 
 /// Whether a sentence holds more than hints.
@@ -73,7 +80,7 @@ fn is_named(sentence: &Sentence) -> bool {
 /// What a reply asks of itself.
 static ASKS_ITSELF: LazyLock<Regex> = LazyLock::new(|| {
     let rule = "(?-u:\\b)(?:make|made|build|built|create|created|train|trained|develop|developed|design|designed|behind) me(?-u:\\b)[^.]{0,20}$\
-        |(?:who|what) (?:am i|i am)[^a-z]*$|(?:what's|what is|and) my name[^a-z]*$|my (?:maker|creator|developer)[^a-z]*$\
+        |(?:who|what) (?:am i|i am)[^a-z]*$|(?:what's|what is|and) my name[^a-z]*$|my (?:maker|creator|developer|developers|makers|creators|company|parent company|trainer)[^a-z]*$|who(?:'s| is) (?:writing|talking|speaking|answering|this|there|typing|replying)[^a-z]*$\
         |(?:谁|哪家|哪个)[^。,]{0,6}(?:开发|训练|创造|研发|做|制造|打造|造)(?:出)?(?:了|的)?我|我(?:到底)?(?:是谁|叫什么)|我的(?:开发者|名字|东家)";
     Regex::new(rule).expect("the built-in rule is a regular expression")
 });
@@ -90,7 +97,7 @@ pub(super) fn answers_itself(sentence: &Sentence) -> bool {
 const LONGEST_ANSWER: usize = 60;
 
 fn is_completed(text: &str) -> bool {
-    text.ends_with(" did") || text.ends_with(" does") || text.trim_start().starts_with('是')
+    [" did", " does", " is", " has"].iter().any(|end| text.ends_with(end)) || text.trim_start().starts_with('是')
 }
 
 /// A topic of which the next sentence tells the name: "I have a name. It is X."
@@ -125,7 +132,7 @@ static VALEDICTION: LazyLock<Regex> = LazyLock::new(|| {
 /// Whether a sentence is a name under the end of a letter, or the head of a reply that says who writes: "Model: X".
 pub(super) fn signs(sentence: &Sentence) -> bool {
     static HEAD: LazyLock<Regex> = LazyLock::new(|| {
-        let rule = "^[^a-z一-龥]*(?:assistant|model|model name|model id|ai|bot|author|name|identity|developer|maker|creator|written by|answered by|模型|模型名称?|回答者|作答者|名字|姓名|名称|身份|开发者|作者|我|助手|本人)[ ]?[:=] ?(?:the )? (?:[ .,。!;]|$)\
+        let rule = "^[^a-z一-龥]*(?:assistant|model|model (?:name|id|identity|used|version)|ai|bot|author|name|identity|developer|maker|creator|written by|answered by|模型|模型名称?|回答者|作答者|名字|姓名|名称|身份|开发者|作者|我|助手|本人)[ ]?[:=] ?(?:the )? (?:[ .,。!;]|$)\
             |^[^a-z一-龥]*(?:assistant|ai|bot|model|助手|模型)  *:|^[ -]*: ?(?:sure|yes|no|well|ok|okay|i|i'm|hi|hello|of course|certainly|好的|当然|你好|您好|我)(?:[^a-z]|$)";
         Regex::new(rule).expect("the built-in rule is a regular expression")
     });

@@ -150,8 +150,8 @@ static ARTICLE: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Whether a name that is also a word is a word here: "a llama", "the Mistral", but "the Gemini model".
 fn is_plain_word(text: &Folded, before: &str, hit: &NameHit) -> bool {
-    const NOUNS: [&str; 16] = [
-        "model", "assist", "ai", "llm", "chat", "bot", "family", "series", "language", "system", "一", "模型", "助手", "大模型", "系列", "家族",
+    const NOUNS: [&str; 20] = [
+        "app", "web", "site", "team", "model", "assist", "ai", "llm", "chat", "bot", "family", "series", "language", "system", "一", "模型", "助手", "大模型", "系列", "家族",
     ];
     if !matches!(hit.kind, NameKind::Word | NameKind::Common) {
         return false;
