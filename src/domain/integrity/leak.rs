@@ -102,15 +102,16 @@ pub fn find_leaks(names: &IdentityNames, models: [&str; 2], turns: &[TurnTexts<'
         let asks_for_yes = proposes && questions::asks_for_yes(texts.prompt);
         let asks = proposes || questions::asks_for_identity(texts.prompt);
         let cites = !proposes && !names.find(&Folded::new(texts.prompt)).is_empty();
+        let repeats = cites && questions::is_exercise(texts.prompt);
         for side in Side::BOTH {
             let at = side.index();
-            let speaker = Speaker { names, model: models[at], asks, cites };
+            let speaker = Speaker { names, model: models[at], asks, cites, repeats };
             let goes_on = former.is_some_and(|former| speaker.leaks_across(former[at], texts.replies[at]));
             let agrees = asks_for_yes && questions::agrees(texts.replies[at]);
             if goes_on || agrees || speaker.leaks(texts.replies[at]) {
                 found(LeakPlace::Reply(side));
             }
-            if (Speaker { asks: false, cites: false, ..speaker }).leaks(texts.reasoning[at]) {
+            if (Speaker { asks: false, cites: false, repeats: false, ..speaker }).leaks(texts.reasoning[at]) {
                 found(LeakPlace::Reasoning(side));
             }
         }
@@ -119,8 +120,9 @@ pub fn find_leaks(names: &IdentityNames, models: [&str; 2], turns: &[TurnTexts<'
 }
 
 fn prompt_leaks(names: &IdentityNames, prompt: &str) -> bool {
-    let (found, asks) = (sentences(&Folded::new(prompt), names), questions::asks_for_identity(prompt));
-    found.iter().any(|sentence| {
+    let (found, asks) = (sentences(&Folded::quoting(prompt), names), questions::asks_for_identity(prompt));
+    let is_exercise = questions::is_exercise(prompt);
+    found.iter().filter(|sentence| !is_exercise || !is_material(sentence)).any(|sentence| {
         let (text, dense) = (sentence.form(Form::Spaced), sentence.form(Form::Dense));
         asks && questions::proposes(sentence)
             || english::prompt().matches(text).next().is_some()
@@ -128,6 +130,12 @@ fn prompt_leaks(names: &IdentityNames, prompt: &str) -> bool {
             || !frames::prompt(text).is_empty()
             || sentence.is_chinese && chinese::prompt().matches(dense).next().is_some()
     })
+}
+
+/// Whether a sentence of a prompt that asks for work on a text is that text: quoted, after a colon, or not the first.
+fn is_material(sentence: &Sentence) -> bool {
+    let first = sentence.names.first().map_or(0, |name| name.at[0]);
+    sentence.number > 0 || sentence.is_quoted(Form::Spaced, first) || sentence.text[..first].contains(':')
 }
 
 /// Characters on either side of a turn's end in which a name may be split over two replies.
@@ -142,6 +150,8 @@ struct Speaker<'n> {
     asks: bool,
     /// Whether the visitor wrote of a name without speaking to a model by it.
     cites: bool,
+    /// Whether that text was to be translated, corrected or the like, so that the reply repeats it.
+    repeats: bool,
 }
 
 impl Speaker<'_> {
@@ -188,7 +198,7 @@ impl Speaker<'_> {
         }
         let first = sentence.form(form)[range.clone()].find(|c: char| c.is_alphanumeric() || is_placeholder(c));
         let is_own = |name: &PlacedName| self.names.is_of(&name.hit, self.model);
-        !sentence.is_quoted(form, range.start + first.unwrap_or(0)) || sentence.names_in(form, range).any(is_own)
+        !self.repeats && !sentence.is_quoted(form, range.start + first.unwrap_or(0)) || sentence.names_in(form, range).any(is_own)
     }
 }
 
@@ -196,7 +206,7 @@ impl Speaker<'_> {
 static HEARSAY: LazyLock<Regex> = LazyLock::new(|| {
     let rule = "(?:^|[^a-z])(?:some|many|most|people|others?|visitors?|users?|the user|they|you|everyone|everybody|someone|somebody|friends?)(?: [a-z]+){0,2} \
         (?:think|guess|believe|assume|suspect|wonder|bet)s?(?: that| if| whether)?$|(?:^|[^a-z])(?:some|people|users?|others)(?: [a-z]+){0,2} (?:claim|say)(?: that)?$\
-        |(?:^|[^a-z])(?:whether|if|as though|than|pretend(?:ing|ed)?(?: that| to be)?|imagine(?: that)?|imagining|suppos(?:e|ing)(?: that)?|(?:deny|denying|confirm|imply|prove)(?: that)?)$\
+        |(?:^|[^a-z])(?:whether|if|as though|than|pretend(?:ing|ed)?(?: that| to be)?|imagine(?: that)?|imagining|suppos(?:e|ing)(?: that)?|(?:deny|denying|confirm|imply|prove)(?: that)?)$|(?:not|never|n't|cannot) (?:say|claim|reveal|admit|mention|state)(?: that)?$\
         |(?:^|[^a-z])(?:the|a|an|old|he|she|they|it) ?(?:[a-z]+ )?(?:whispered|said|says|replied|wrote|answered|announced|shouted|muttered|declared)(?: that)?[:,]?$\
         |(?:他|她|它|们|人|者|生|师|明|红)(?:轻声|大声|小声|笑着|缓缓)?(?:说|说道|答道|回答|写道|喊道|问道)[:,]?$|(?:猜|猜测|以为|怀疑|误认为|打赌|是否|是不是|如果|假如|要是|假装|倘若|能不能说|自己)$";
     Regex::new(rule).expect("the built-in rule is a regular expression")
@@ -222,7 +232,7 @@ fn is_hearsay(before: &str, said: &str) -> bool {
     });
     let before = before.trim_end();
     let is_of_visitor = said.trim_start().starts_with(['你', '您']) || said.trim_start().starts_with("you");
-    HEARSAY.is_match(before) || is_of_visitor && CASE.is_match(before)
+    HEARSAY.is_match(before) || is_of_visitor && (CASE.is_match(before) || said.contains(" were "))
 }
 
 #[cfg(test)]

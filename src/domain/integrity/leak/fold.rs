@@ -182,12 +182,20 @@ fn is_invisible(c: char) -> bool {
 
 /// The Latin letter that a letter of another script looks like, or the letter itself in lower case.
 fn lookalike(c: char) -> char {
+    if is_picture(c) {
+        return ' ';
+    }
     let lower = boxed(c).unwrap_or_else(|| c.to_lowercase().next().unwrap_or(c));
     if !lower.is_alphabetic() {
         return lower;
     }
     // Capitals first: a Cyrillic capital may look Latin where its small letter does not.
     [c, lower].into_iter().find_map(latin_shape).unwrap_or(lower)
+}
+
+/// An emoji or another picture, but not a letter in a box.
+fn is_picture(c: char) -> bool {
+    matches!(c, '\u{2600}'..='\u{27BF}' | '\u{2B00}'..='\u{2BFF}' | '\u{1F000}'..='\u{1FAFF}') && boxed(c).is_none()
 }
 
 fn latin_shape(c: char) -> Option<char> {

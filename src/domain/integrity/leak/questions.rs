@@ -41,9 +41,22 @@ static BESIDE: LazyLock<Regex> = LazyLock::new(|| {
     let rule = "^(?:[^a-z一-龥]*(?:i|it|is|it's|was|a|an|the|by|from|made|built|created|trained|developed|of|and|at|company|called|named|model|ai|inc|labs?\
         |language|large|assistant|team|as|far|know|believe|think|that|would|be|yes|sure|answer|my|mine|name|me|course|certainly|in|short|one|word|guess|chatbot|here|simply|just|llm\
         |or|maybe|perhaps|did|does|french|american|chinese|canadian|german|european|us|big|tech|giant|startup|start|up|firm|lab|based|paris|beijing|hangzhou|shanghai|shenzhen|toronto\
-        |一家|北京|杭州|上海|深圳|法国|美国|中国|加拿大|国内|初创|互联网|大厂|企业|正|当然|还是|或者|或|吗|呢|由|是|的|公司|开发|训练|研发|创造|推出|旗下|团队|模型|大模型|我|叫|名字|来自|一个|款|语言|人工智能|助手|为|有限|科技|集团|打造|做|好|制作|吧|哦|呀|啊|就|它|名|答|家|和))*[^a-z一-龥]*$";
+        |是不是|一家|北京|杭州|上海|深圳|法国|美国|中国|加拿大|国内|初创|互联网|大厂|企业|正|当然|还是|或者|或|吗|呢|由|是|的|公司|开发|训练|研发|创造|推出|旗下|团队|模型|大模型|我|叫|名字|来自|一个|款|语言|人工智能|助手|为|有限|科技|集团|打造|做|好|制作|吧|哦|呀|啊|就|它|名|答|家|和))*[^a-z一-龥]*$";
     Regex::new(rule).expect("the built-in rule is a regular expression")
 });
+
+/// Work on a text, which says nothing of who does it.
+static EXERCISE: LazyLock<Regex> = LazyLock::new(|| {
+    let rule = "(?:^|[^a-z])(?:translat(?:e|ion)|proofread|correct(?: the| this| my|:)|grammar|paraphrase|rephrase|rewrite|count|passive|punctuat|how (?:do|would|to) (?:you |i )?say|mean in)\
+        |翻译|译成|改写|造句|润色|病句|语法|几个字|什么意思|怎么说|被动句|改成|改为|缩写|扩写";
+    Regex::new(rule).expect("the built-in rule is a regular expression")
+});
+
+/// Whether a prompt asks for work on a text, such as a translation.
+pub(super) fn is_exercise(prompt: &str) -> bool {
+    let folded: String = Folded::new(prompt).chars.into_iter().collect();
+    EXERCISE.is_match(&folded)
+}
 
 /// Whether a prompt asks a model who it is or who made it.
 pub(super) fn asks_for_identity(prompt: &str) -> bool {
@@ -132,14 +145,18 @@ static VALEDICTION: LazyLock<Regex> = LazyLock::new(|| {
 /// Whether a sentence is a name under the end of a letter, or the head of a reply that says who writes: "Model: X".
 pub(super) fn signs(sentence: &Sentence) -> bool {
     static HEAD: LazyLock<Regex> = LazyLock::new(|| {
-        let rule = "^[^a-z一-龥]*(?:assistant|model|model (?:name|id|identity|used|version)|ai|bot|author|name|identity|developer|maker|creator|written by|answered by|模型|模型名称?|回答者|作答者|名字|姓名|名称|身份|开发者|作者|我|助手|本人)[ ]?[:=] ?(?:the )? (?:[ .,。!;]|$)\
+        let rule = "^[^a-z一-龥]*(?:assistant|model|model (?:name|id|identity|used|version)|ai|bot|identity|developer|maker|creator|written by|answered by|模型|模型名称?|回答者|作答者|身份|开发者|我|助手|本人)[ ]?[:=] ?(?:the )? (?:[ .,。!]|$)\
             |^[^a-z一-龥]*(?:assistant|ai|bot|model|助手|模型)  *:|^[ -]*: ?(?:sure|yes|no|well|ok|okay|i|i'm|hi|hello|of course|certainly|好的|当然|你好|您好|我)(?:[^a-z]|$)";
+        Regex::new(rule).expect("the built-in rule is a regular expression")
+    });
+    static BYLINE: LazyLock<Regex> = LazyLock::new(|| {
+        let rule = "^[^a-z一-龥]*(?:written|answered|generated|drafted) by[: ]|^[^a-z一-龥]*(?:署名|撰稿|撰稿人|执笔|回答者|作答|生成|本文作者)[:=]";
         Regex::new(rule).expect("the built-in rule is a regular expression")
     });
     let rest = without_names(sentence);
     let is_bare = sentence.number > 0 && rest.trim().chars().filter(|c| c.is_alphabetic()).count() == 0;
     is_named(sentence)
-        && (is_bare && VALEDICTION.is_match(sentence.former.trim()) || sentence.number == 0 && HEAD.is_match(&rest))
+        && (is_bare && VALEDICTION.is_match(sentence.former.trim()) || sentence.number == 0 && HEAD.is_match(&rest) || BYLINE.is_match(&rest) && is_short(&rest))
 }
 
 fn without_names(sentence: &Sentence) -> String {
