@@ -23,7 +23,7 @@ const PARTS: &[(&str, &str)] = &[
     ("E", "(?:[,.!?:;&fgr@odbD<jq/ai'*>-]|$)"),
     ("v", "[vV]"),
     // A model as what somebody is: the Gemini model, a Qwen model, Claude.
-    ("I", "(?:[da']{0,6}<N>[ai]{0,2}(?:[,.!?:;&frsy@odbjqDUu/-]|$)|D[da]{0,4}(?:K'?)?(?:M[ai]{0,3}|[MWK]'?[ai]{1,3})(?:[,.&fr@obys-]|$))"),
+    ("I", "(?:[da']{0,6}<N>[ai]{0,2}(?:[,.!?:;&frsy@odbjqDUu-]|$)|D[da]{0,4}(?:K'?)?(?:M[ai]{0,3}|[MWK]'?[ai]{1,3})(?:[,.&fr@obys-]|$))"),
 ];
 
 /// Frames of replies and reasoning.
@@ -66,7 +66,7 @@ const REPLY: &[&str] = &[
     "<S>[dhw]{0,3}b[dw&,a]{0,4}<v><w>{0,7}[yf][daDfmwr'$,]{0,10}<A>",
     "<S>[dhw]{0,3}b[dw]{0,3}<v>[dw]{0,3}yD[daw]{0,2}\\$[^nsz]{0,10}[:-][da]{0,2}<A>",
     "z[daDw,]{0,10}b?d{0,2}y[daDwfmr$^,]{0,14}<A>[^nqtusz,.l]{0,16}v",
-    "zd{0,2}b[daDwfm$&,yH]{0,12}<A>[daDwfm$&,iMWK]{0,10}v[d]{0,2}(?:[ai]|[,.]|$)",
+    "zd{0,2}b[daDwfm$&,yH]{0,12}<A>[daDwfm$&,i=MWK]{0,10}v[d]{0,2}(?:[ai]|[,.]|$)",
     "zd{0,2}b[daDw,]{0,8}<A>[daDw$]{0,6}[ai](?:[,.]|$)",
     "z[d]{0,2}bKd?(?:[,.]|$)",
     "(?:<S>[hd]{0,3}b|=)[daDw,^]{0,8}a[daw,r]{0,4}[hb]{0,2}[dw]{0,2}<v>[dwa]{0,3}[yf][daDfmwr'$,]{0,8}<A>",
@@ -83,8 +83,10 @@ const REPLY: &[&str] = &[
     "v[pz]q[,d]{0,2}<A>",
     "<A>[dh]{0,3}<v><P>[da]{0,2}i",
     "<A>[b']rd{0,2}s[bhd]{0,3}[vg]",
+    "<A>[b']?r?d?[sz]d?g(?:[^MWKH]|$)",
+    "<A>[dwf]{0,3}[oz]<",
     // My maker is X; X is my maker; the people who made me are X.
-    "<P>[da]{0,3}m<g>{0,10}<A>",
+    "<P>[da]{0,3}m<g>{0,10}<A>(?:[^l]|$)",
     "<A>[bdraDw',&$-]{0,6}<P>[da]{0,3}m",
     "<A>[b',dDaw]{0,5}[m$ia][rdb']{0,3}<(?:o|z|p[da]{0,2}[eia]|j[ea])",
     "<P>?<d>{0,2}<[d]?[a$m][b':][daD$]{0,4}<A>",
@@ -96,6 +98,8 @@ const REPLY: &[&str] = &[
     "[$m][daw]{0,3}[f<][oz][b:'][daD$]{0,4}<A>",
     "<v>d?p[m$wd]{0,4}[b:g][daD$]{0,4}<A>",
     "\\$[fdrw<']{1,4}H[dh]{0,2}v[d]{0,2}<O>(?:[,.&fs=^-]|d|$)",
+    "H[^nqtul.]{0,10}r[dhb]{0,2}<v><O>(?:[^DwMWKH]|$)",
+    "<S>[hd]{0,2}g[daDw]{0,4}(?:\\$[^.nql]{0,8}H|H[daw]{0,4}\\$)",
     // The company that made me also owns a product.
     "[r$][dhb]{0,2}<v><O>[dhb&]{0,3}[vVw>b][daDw'$]{0,4}H",
     "<v>d{0,2}[zp][dm$w]{0,4}b[dwvV]{0,4}H",
@@ -104,7 +108,8 @@ const REPLY: &[&str] = &[
     "<S>[dhbw&]{0,4}g[daDfmwr$i^=']{0,8}<A>(?:<E>|v)",
     "<A>[b'drw,]{0,5}>[dfw]{0,3}(?:o|z|j[ae]|p[da]{0,2}[ei])",
     "<A>[b'dr,]{0,4}<(?:o|z|j[ae]|p[da]{0,2}[eia])(?:[,.&]|$)",
-    "(?:p|z|j[ae]|^)<[',rd]{0,3}[sz]?[b'drg,X]{0,5}<I>",
+    "(?:p|z|j[ae])<[',rd]{0,3}[sz]?[b'drg,X]{0,5}<I>",
+    "^d?<[',rd]{0,3}[szrt]b[drg,X]{0,4}<I>",
     "(?:p|z|j[ae])<[',rd]{0,3}[b'drg,X]{0,4}[daD]{0,4}<A>",
     "z[dg]{1,4}[ai][b:]<d>{0,3}<A>",
     "z<[dwX]{0,5}b[daD]{0,3}<A>",
@@ -136,7 +141,6 @@ const REPLY: &[&str] = &[
     "^-{1,3}g?<N>[daw]{0,3}-?$",
     // As X, I.
     "(?:^|[,.&-])[dw]{0,2}=[daD]{0,3}<N>[,a]{1,3}.{0,20}[szpo]",
-    "(?:^|[,.&-])[dw]{0,2}b[daD]{0,3}<N>,.{0,20}[sz]",
     // My instructions say that you are X; my instructions from X.
     "[pzd]{1,2}_<g>{0,8}(?:[qsk]{0,3})ub[daD]{0,3}<N>",
     "[pz][da]{0,2}_f[da]{0,2}<A>",
