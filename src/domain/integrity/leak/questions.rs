@@ -94,7 +94,7 @@ fn is_named(sentence: &Sentence) -> bool {
 static ASKS_ITSELF: LazyLock<Regex> = LazyLock::new(|| {
     let rule = "(?-u:\\b)(?:make|made|build|built|create|created|train|trained|develop|developed|design|designed|behind) me(?-u:\\b)[^.]{0,20}$\
         |(?:who|what) (?:am i|i am)[^a-z]*$|(?:what's|what is|and) my name[^a-z]*$|my (?:maker|creator|developer|developers|makers|creators|company|parent company|trainer)[^a-z]*$|who(?:'s| is) (?:writing|talking|speaking|answering|this|there|typing|replying)[^a-z]*$\
-        |(?:谁|哪家|哪个)[^。,]{0,6}(?:开发|训练|创造|研发|做|制造|打造|造)(?:出)?(?:了|的)?我|我(?:到底)?(?:是谁|叫什么)|我的(?:开发者|名字|东家)";
+        |(?:谁|哪家|哪个)[^。,]{0,6}(?:开发|训练|创造|研发|做|制造|打造|造)(?:出)?(?:了|的)?我|我(?:到底)?(?:是谁|叫什么|叫啥)|我的(?:开发者|名字|东家)";
     Regex::new(rule).expect("the built-in rule is a regular expression")
 });
 
