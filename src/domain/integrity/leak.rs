@@ -122,7 +122,9 @@ pub fn find_leaks(names: &IdentityNames, models: [&str; 2], turns: &[TurnTexts<'
 fn prompt_leaks(names: &IdentityNames, prompt: &str) -> bool {
     let (found, asks) = (sentences(&Folded::quoting(prompt), names), questions::asks_for_identity(prompt));
     let is_exercise = questions::is_exercise(prompt);
-    found.iter().filter(|sentence| !is_exercise || !is_material(sentence)).any(|sentence| {
+    let is_fiction = questions::is_fiction(prompt);
+    let is_text = |sentence: &Sentence| is_exercise && is_material(sentence) || is_fiction && is_quoted(sentence);
+    found.iter().filter(|sentence| !is_text(sentence)).any(|sentence| {
         let (text, dense) = (sentence.form(Form::Spaced), sentence.form(Form::Dense));
         asks && questions::proposes(sentence)
             || english::prompt().matches(text).next().is_some()
@@ -135,7 +137,12 @@ fn prompt_leaks(names: &IdentityNames, prompt: &str) -> bool {
 /// Whether a sentence of a prompt that asks for work on a text is that text: quoted, after a colon, or not the first.
 fn is_material(sentence: &Sentence) -> bool {
     let first = sentence.names.first().map_or(0, |name| name.at[0]);
-    sentence.number > 0 || sentence.is_quoted(Form::Spaced, first) || sentence.text[..first].contains(':')
+    sentence.number > 0 || is_quoted(sentence) || sentence.text[..first].contains(':')
+}
+
+/// Whether the last name of a sentence is quoted.
+fn is_quoted(sentence: &Sentence) -> bool {
+    sentence.names.last().is_some_and(|name| sentence.is_quoted(Form::Spaced, name.at[0]))
 }
 
 /// Characters on either side of a turn's end in which a name may be split over two replies.
@@ -189,7 +196,7 @@ impl Speaker<'_> {
     /// Whether what a rule found is said by the author and not only quoted, or names the author itself.
     fn speaks(&self, sentence: &Sentence, form: Form, range: &Range<usize>) -> bool {
         let after = &sentence.form(form)[range.end..];
-        if SAID_BY_ANOTHER.is_match(after) || is_hearsay(&sentence.form(form)[..range.start], &sentence.form(form)[range.clone()]) {
+        if SAID_BY_ANOTHER.is_match(after) || IS_OPEN.is_match(after) || is_hearsay(&sentence.form(form)[..range.start], &sentence.form(form)[range.clone()]) {
             return false;
         }
         let mut named = sentence.names_in(form, range).peekable();
@@ -206,7 +213,8 @@ impl Speaker<'_> {
 static HEARSAY: LazyLock<Regex> = LazyLock::new(|| {
     let rule = "(?:^|[^a-z])(?:some|many|most|people|others?|visitors?|users?|the user|they|you|everyone|everybody|someone|somebody|friends?)(?: [a-z]+){0,2} \
         (?:think|guess|believe|assume|suspect|wonder|bet)s?(?: that| if| whether)?$|(?:^|[^a-z])(?:some|people|users?|others)(?: [a-z]+){0,2} (?:claim|say)(?: that)?$\
-        |(?:^|[^a-z])(?:whether|if|as though|pretend(?:ing|ed)?(?: that| to be)?|imagine(?: that)?|imagining|suppos(?:e|ing)(?: that)?|(?:deny|denying|confirm|imply|prove)(?: that)?)$|(?:not|never|n't|cannot) (?:say|claim|reveal|admit|mention|state)(?: that)?$\
+        |(?:^|[^a-z])(?:whether|if|as though|pretend(?:ing|ed)?(?: that| to be)?|imagine(?: that)?|imagining|suppos(?:e|ing)(?: that)?|(?:deny|denying|confirm|imply|prove)(?: that)?)$|(?:^|[^a-z])(?:i|it|one|anyone|they|he|she|models?) (?:could|might|would|may)(?: just)?(?: as well| also| easily)? (?:say|tell you|claim|answer|write)(?: that)?$|(?:^|[^a-z])(?:maybe|perhaps|what if|if i (?:said|told you)(?: that)?)$\
+        |(?:not|never|n't|cannot) (?:say|claim|reveal|admit|mention|state)(?: that)?$\
         |(?:^|[^a-z])(?:the|a|an|old|he|she|they|it) ?(?:[a-z]+ )?(?:whispered|said|says|replied|wrote|answered|announced|shouted|muttered|declared)(?: that)?[:,]?$\
         |(?:他|她|它|们|人|者|生|师|明|红)(?:轻声|大声|小声|笑着|缓缓)?(?:说|说道|答道|回答|写道|喊道|问道)[:,]?$|(?:猜|猜测|以为|怀疑|误认为|打赌|是否|是不是|如果|假如|要是|假装|倘若|能不能说|自己)$";
     Regex::new(rule).expect("the built-in rule is a regular expression")
@@ -215,7 +223,13 @@ static HEARSAY: LazyLock<Regex> = LazyLock::new(|| {
 /// A person who was trained at a company: letters and curricula vitae are written in the visitor's voice.
 static EMPLOYEE: LazyLock<Regex> = LazyLock::new(|| {
     let rule = "(?-u:\\b)as an? (?:[a-z]+ ){0,2}(?:engineer|manager|analyst|designer|developer|researcher|intern|consultant|lawyer|technician|director|teacher|specialist|trainee)(?-u:\\b)\
-        |(?:for|stayed) (?:[a-z0-9]+ ){1,2}years?(?-u:\\b)|years? of experience|实习|我的同事|入职|跳槽|年薪|工龄";
+        |(?:for|stayed) (?:[a-z0-9]+ ){1,2}(?:years?|months?|weeks?)(?-u:\\b)|years? of experience|实习|我的同事|入职|跳槽|年薪|工龄";
+    Regex::new(rule).expect("the built-in rule is a regular expression")
+});
+
+/// Another name as an alternative: "I'm X or Y".
+static IS_OPEN: LazyLock<Regex> = LazyLock::new(|| {
+    let rule = "^[ ,]*(?:or|还是|或者?|也可能是) ?(?:maybe |perhaps )?(?:the |an? |是)?[\u{E000}-\u{E002}] ?(?:[,.?!。]|$)";
     Regex::new(rule).expect("the built-in rule is a regular expression")
 });
 

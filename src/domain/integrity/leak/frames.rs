@@ -31,7 +31,7 @@ const REPLY: &[&str] = &[
     // I'm the Qwen model; I'm an open Qwen model.
     "[sz~][hd]{0,3}b<I>",
     "[sz~][hd]{0,3}bU[daDw]{0,5}<N>",
-    "<S>[hd]{0,3}b[daw]{0,2}D[daDwv]{0,3}M(?:[,.]|$)",
+    "<S>[hd]{0,3}b[daw]{0,2}D[daDwv-]{0,3}M(?:[,.&frs^g-]|$)",
     "<S>[hdD]{1,4}i[cb:][daD]{0,2}<N>",
     "z[dw]{1,3}<N>di",
     "<N>[^nl]{0,8},[dw]{0,4}bz[.]?$",
@@ -84,7 +84,12 @@ const REPLY: &[&str] = &[
     // X trained me; the people at X who built me; X 把我做出来; when X trained me.
     "<A>[daDwfimrghejyb'$,&t^H-]{0,12}v[d]{0,2}(?:<O>(?:[^DwMWKH]|$)|<P>q|s(?:[,.&f]|$))",
     "<A>[daDfrbhmt'$,]{0,6}V(?:<O>|s)(?:[,.&fs=^-]|$)",
-    "[MK][^n.q]{0,14}v[d]{0,2}<O>(?:[^DwMWKHp]|$)",
+    "[MK][^n.q]{0,14}v[d]{0,2}(?:<O>(?:[^DwMWKHp]|$)|zw)",
+    "(?:^|[,.&])[dr&]{0,2}W[^n.qkl]{0,14}v[d]{0,2}<O>(?:[^DwMWKHp]|$)",
+    "(?:^|[,.&-])[hb]{0,2}v[dw]{0,2}f[daD]{0,2}<A>[^,nq]{0,8},d{0,2}s",
+    "^[vc][^nqtulk.]{0,10},[d&]{0,2}c<N>",
+    "zd{0,3}b[daDw]{1,6},[da]{0,2}<A>[daw']{0,3}(?:<N>|[ai])",
+    "zd{0,2}bD[^nqtuk,]{1,12}dM(?:[,.]|$)",
     "<A>[dm$wb]{0,4}o[dw]{0,4}<v>",
     "v[pz]q[,d]{0,2}<A>",
     "<A>[dh]{0,3}<v><P>[da]{0,2}i",
@@ -119,6 +124,7 @@ const REPLY: &[&str] = &[
     "(?:p|z|j[ae])<[',rd]{0,3}[b'drg,X]{0,4}[daD]{0,4}<A>",
     "z[dg]{1,4}[ai][b:]<d>{0,3}<A>",
     "z[dX]{1,3}[ai]g[daD]{0,3}<A>",
+    "[zp]<d{0,2}[da]{0,3}<A>(?:[$da,.]|$)",
     "z<[dwX]{0,5}b[daD]{0,3}<A>",
     ">[oz]?p?d{0,2}b[da]{0,3}<A>",
     "z&<A>d?g[da]{0,3}<A>",
@@ -126,7 +132,7 @@ const REPLY: &[&str] = &[
     "<S>[hd]{0,3}b[daDw]{0,4}[+%]f[da]{0,3}<A>",
     "<S>[hd]{0,3}b[d]{0,2}[MWK]'?[dw]{0,2}%",
     "<S>[hd]{0,3}b[MK]'[dw]{0,2}\\+",
-    "[MK][b'][d]{0,2}p[dw]{0,2}[+%]",
+    "[MK][w-]{0,2}[b'][d]{0,2}p[dw]{0,2}[+%]",
     "p[dw]{0,2}[+%][b:c,'d]{1,3}[daD]{0,3}[MK]",
     "z&[MWK]d?b?d?[+]",
     "<S>[hdDaw]{1,4}[+%][:c,b]{1,2}[daD]{0,2}[MWK]",
@@ -145,6 +151,7 @@ const REPLY: &[&str] = &[
     "^[dj-]{0,3}(?:[vV*e]y?|g)[daD]{0,2}y?[daD]{0,2}<N>[-.,]?$",
     "^[-]?(?:[vV*]d?y|g)[daD]{0,3}<A>[.,-]{0,2}$",
     "^[dj]{0,2}[vV*e]d?[yf]<N>(?:.{0,3}$|:)",
+    "^[dj-]{0,3}[vV*]d?y<N>,?[da]{0,2}(?:K|a|-|$)",
     // A name as a signature.
     "^-{1,3}g?<N>[daw]{0,3}-?$",
     // As X, I.
@@ -152,7 +159,7 @@ const REPLY: &[&str] = &[
     // My instructions say that you are X; my instructions from X.
     "[pzd]{1,2}_<g>{0,8}(?:[qsk]{0,3})ub[daD]{0,3}<N>",
     "[pz][da]{0,2}_f[da]{0,2}<A>",
-    "_[dDr]{0,2}<A>[dh]{0,2}w<O>",
+    "_[dDr]{0,2}<A>[dh]{0,2}w{1,2}f?<O>",
     "<A>[dh]{0,2}w<O>[pd]{0,2}[_i]",
 ];
 
@@ -163,6 +170,8 @@ const PROMPT: &[&str] = &[
     "r[aig]{0,2}f?[daD]{0,3}<A>[ai]{0,2}[bd]{1,2}u",
     "u[bdhq]{1,4}<v>[dw&a]{0,4}[yf][daDfmw'$]{0,6}<A>",
     "u[bdhq]{1,4}[daD]{0,4}a[yf][daDfmw'$]{0,6}<A><E>",
+    "u[dq&]{0,3}b[d]{0,2}Kd(?:[,.?]|$)",
+    "u[dq&]{0,3}b[daDq]{0,3}<A>[daDw$]{0,3}v",
     "u[dq]{0,3}b?d{0,2}y[daDfmw'$]{0,6}<A><v>",
     "bu[daDf,]{0,3}[gvV][daDfyw^$']{0,6}<A>",
     "u[bdq]{0,3}g[daDfyw^$']{0,6}<A>",

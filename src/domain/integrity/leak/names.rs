@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
+use regex::Regex;
 use serde::Deserialize;
 
 use super::fold::{Folded, UPPER};
@@ -18,7 +19,10 @@ const LEAST_CHUNKED: usize = 7;
 /// What may be joined to a name: ClaudeAI.
 const JOINED: [&str; 8] = ["ai", "bot", "chat", "lm", "pro", "gpt", "llm", "assistant"];
 /// Words that follow a name and belong to it.
-const VARIANTS: [&str; 34] = [
+const VARIANTS: [&str; 37] = [
+    "audio",
+    "vl",
+    "math",
     "air",
     "base",
     "beta",
@@ -215,6 +219,9 @@ impl IdentityNames {
         if signs.contains(&true) {
             self.find_along(text, |_| false, &mut found);
         }
+        if spells_backwards(text) {
+            self.find_backwards(text, &mut found);
+        }
         found.sort_by_key(|hit| (hit.start, std::cmp::Reverse(hit.end), matches!(hit.kind, NameKind::Word | NameKind::Common)));
         let mut kept: Vec<NameHit> = Vec::new();
         for mut hit in found {
@@ -231,6 +238,22 @@ impl IdentityNames {
             }
         }
         kept
+    }
+
+    /// Adds the long names of models that are spelled from their end.
+    fn find_backwards(&self, text: &Folded, found: &mut Vec<NameHit>) {
+        let last = text.chars.len();
+        let stream: String = text.chars.iter().rev().map(|c| shape(*c)).collect();
+        let places: Vec<usize> = stream.chars().enumerate().flat_map(|(at, c)| std::iter::repeat_n(at, c.len_utf8())).collect();
+        for hit in self.search.find_overlapping_iter(&stream) {
+            let pattern = &self.patterns[hit.pattern().as_usize()];
+            let end = last - places[hit.start()];
+            let start = end - pattern.chars.len();
+            let is_long = pattern.chars.len() > LEAST_DISGUISED && pattern.kind != NameKind::Maker;
+            if is_long && is_whole(text, start, end - 1) {
+                found.push(NameHit { start, end, kind: pattern.kind, maker: pattern.maker });
+            }
+        }
     }
 
     /// Adds every name along the letters, the digits and what counts as a letter.
@@ -254,6 +277,14 @@ impl IdentityNames {
             }
         }
     }
+}
+
+/// Whether a text says that something in it is to be read from its end.
+fn spells_backwards(text: &Folded) -> bool {
+    static BACKWARDS: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new("backward|reverse|right to left|from the end|mirror|倒着|反过来|倒过来|倒序|反着|从右").expect("the built-in rule is a regular expression")
+    });
+    BACKWARDS.is_match(&text.chars.iter().collect::<String>())
 }
 
 /// Letters and digits that stand for each other share a shape.

@@ -52,6 +52,17 @@ static EXERCISE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(rule).expect("the built-in rule is a regular expression")
 });
 
+/// Whether a prompt asks for a story or the like, in which others speak.
+pub(super) fn is_fiction(prompt: &str) -> bool {
+    static FICTION: LazyLock<Regex> = LazyLock::new(|| {
+        let rule = "(?:story|tale|poem|script|dialogue|scene|novel|song|joke|comic|sketch|play) (?:in which|where|about|with|of|between|that|called)\
+            |(?:write|tell|make up|invent)(?: me| us)? (?:an? |the )?(?:[a-z]+ ){0,2}(?:story|tale|poem|script|dialogue|scene|novel|song|joke|sketch)|(?:写|编|讲|来)[^。,]{0,8}(?:故事|童话|小说|剧本|对话|诗|段子|寓言|相声|小品|作文)";
+        Regex::new(rule).expect("the built-in rule is a regular expression")
+    });
+    let folded: String = Folded::new(prompt).chars.into_iter().collect();
+    FICTION.is_match(&folded)
+}
+
 /// Whether a prompt asks for work on a text, such as a translation.
 pub(super) fn is_exercise(prompt: &str) -> bool {
     let folded: String = Folded::new(prompt).chars.into_iter().collect();
@@ -138,7 +149,7 @@ pub(super) fn names_topic(sentence: &Sentence) -> bool {
 
 /// The end of a letter.
 static VALEDICTION: LazyLock<Regex> = LazyLock::new(|| {
-    let rule = "^(?:with |many )?(?:(?:best|kind|warm|kindest|warmest|all the best|many|yours|love|cheers|signed|sincerely|respectfully|cordially|thanks|take care|hugs|bye)(?: and)? ?(?:regards|wishes|thanks|truly|sincerely|faithfully|yours)?|祝好|此致|敬礼|落款)[ ,:!.]*$";
+    let rule = "^(?:with |many )?(?:(?:best|kind|warm|kindest|warmest|all the best|many|yours|love|cheers|signed|sincerely|respectfully|cordially|thanks|take care|hugs|bye|have an? [a-z]+ (?:day|evening|weekend|one|time)|stay safe|see you(?: soon)?|until next time|good night|good luck)(?: and)? ?(?:regards|wishes|thanks|truly|sincerely|faithfully|yours)?|祝好|此致|敬礼|落款)[ ,:!.]*$";
     Regex::new(rule).expect("the built-in rule is a regular expression")
 });
 
@@ -150,7 +161,7 @@ pub(super) fn signs(sentence: &Sentence) -> bool {
         Regex::new(rule).expect("the built-in rule is a regular expression")
     });
     static BYLINE: LazyLock<Regex> = LazyLock::new(|| {
-        let rule = "^[^a-z一-龥]*(?:written|answered|generated|drafted) by[: ]|^[^a-z一-龥]*(?:署名|撰稿|撰稿人|执笔|回答者|作答|生成|本文作者)[:=]";
+        let rule = "^[^a-z一-龥]*(?:(?:written|answered|generated|drafted) by|author|signed)[: ]|^[^a-z一-龥]*(?:署名|撰稿|撰稿人|执笔|作者|校对|编辑|译者|回答者|作答|生成|本文作者)[:=]";
         Regex::new(rule).expect("the built-in rule is a regular expression")
     });
     let rest = without_names(sentence);

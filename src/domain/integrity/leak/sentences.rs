@@ -93,6 +93,8 @@ pub(super) fn sentences(text: &Folded, names: &IdentityNames) -> Vec<Sentence> {
     if hits.is_empty() {
         return Vec::new();
     }
+    let is_about_models = hits.iter().any(|hit| hit.kind == NameKind::Common)
+        && (hits.iter().any(|hit| hit.kind != NameKind::Common) || DESCRIBES_MODEL.is_match(&text.chars.iter().collect::<String>()));
     let mut kept = Vec::new();
     let (mut sentence, mut number, mut at) = (Sentence::default(), 0, 0);
     let mut hits = hits.into_iter().peekable();
@@ -119,24 +121,24 @@ pub(super) fn sentences(text: &Folded, names: &IdentityNames) -> Vec<Sentence> {
             number += usize::from(!is_empty);
             sentence.number = number;
             sentence.former.clone_from(if is_empty { &ended.former } else { &ended.text });
-            keep(&mut kept, ended);
+            keep(&mut kept, ended, is_about_models);
         } else {
             sentence.push(if c.is_whitespace() { ' ' } else { c }, quoted);
         }
         at += 1;
     }
-    keep(&mut kept, sentence);
+    keep(&mut kept, sentence, is_about_models);
     kept
 }
 
-fn keep(kept: &mut Vec<Sentence>, sentence: Sentence) {
+fn keep(kept: &mut Vec<Sentence>, sentence: Sentence, is_about_models: bool) {
     let is_common = |name: &PlacedName| name.hit.kind == NameKind::Common;
-    if !sentence.names.iter().all(is_common) || !sentence.names.is_empty() && DESCRIBES_MODEL.is_match(&sentence.text) {
+    if !sentence.names.iter().all(is_common) || !sentence.names.is_empty() && is_about_models {
         kept.push(sentence);
     }
 }
 
-/// Words by which a sentence is about a language model.
+/// Words by which a text is about a language model.
 static DESCRIBES_MODEL: LazyLock<Regex> = LazyLock::new(|| {
     let rule = "(?-u:\\b)(?:models?|assistants?|ai|llm|chatbot|bot|language|trained)(?-u:\\b)|模型|助手|智能|机器人|训练";
     Regex::new(rule).expect("the built-in rule is a regular expression")
