@@ -122,7 +122,7 @@ static REPLY: LazyLock<Grammar> = LazyLock::new(|| {
             "(?:^|[^a-z'])i(?:'d|'m| am| would| will|'ll| usually| also| do| often| can| may| might| could)?(?: be| was| am)? (?:called|named|known as|go by|answer to|identify as|identify myself as|respond to|introduce myself as|listen to|present myself as)(?: the)?(?: names?)?(?: of)? <DET><N><END>",
             // You are talking to Qwen; the model that answers you is GPT-4.
             "you(?:'re| are| have been|'ve been)(?: <ADV>)?(?: here)? (?:talking|chatting|speaking|conversing|interacting|dealing|messaging|connected)(?: here)? (?:to|with) <DET>(?:an? )?<N>",
-            "(?:the|your) (?:model|assistant|ai|bot|one|chatbot|system|llm)(?: (?:that|which|who))?(?: (?:you(?:'re| are)|is|that's))?(?:(?: now| currently| here)?(?: (?:talking|speaking|chatting|answering|replying|behind|responding|helping|here)| today| for today)(?: to| with| this)?(?: you| me| this| now| here| today| chat| reply| answer| conversation| voice){0,3})?,? (?:is|:|today is) <DET><N><END>",
+            "(?:the|your) (?:model|assistant|ai|bot|one|chatbot|system|llm)(?: (?:that|which|who))?(?: (?:you(?:'re| are)|is|that's))?(?:(?: now| currently| here)?(?: (?:talking|speaking|chatting|answering|replying|behind|responding|helping|here)| today| for today)(?: to| with| this)?(?: you| me| this| now| here| today| chat| reply| answer| conversation| voice){0,3}),? (?:is|:|today is) <DET><N><END>",
             "you(?:'ve| have) reached <DET><N>",
             "behind (?:this|the) (?:chat|answer|reply|conversation|screen|curtain|text|voice|window|interface)[a-z ]{0,20}(?: is|:| sits| stands) <DET><N>",
             "(?:this|the above|my) (?:response|answer|reply|text|message|content|output|conversation|chat)(?: was| is| has been| comes| came| were)?(?: being)?(?: (?:generated|written|produced|created|provided|made|brought to you|coming|composed|drafted|given|powered))? (?:by|from) <DET><N><END>",
@@ -207,7 +207,7 @@ static REPLY: LazyLock<Grammar> = LazyLock::new(|| {
             "(?:<K>|<STRONG>)[^.]{0,20} (?:doesn't|don't|does not|do not|won't|didn't|did not) (?:allow|let|permit|want) me<B>",
             "<K> (?:has |have )?(?:wants?|asks?|expects?|tells?|told|instructs?|instructed|trained|programmed|designed) me to (?:be|stay|remain|avoid|refuse|decline|answer|reply|respond|say)<B>",
             "^[^a-z一-龥]*<N>'s (?:final )?(?:answer|reply|response|take|opinion|view|summary|suggestion|thoughts|verdict|version)(?:[:.! ]*$|:)",
-            "^[^a-z一-龥]*(?:generated|written|created|produced|drafted|translated|composed|prepared|answered) (?:with|using|via|by) (?:the help of )?<N>",
+            "^[^a-z一-龥]*(?:generated|written|created|produced|drafted|translated|composed|prepared|answered) (?:with|using|via|by) (?:the help of )?<N>(?:[.,!:]|$| (?:on|for|at|in|with)<B>| [-–—])",
             "(?:^|[^a-z])ask <N> (?:anything|more|again|away|another)<B>",
             "(?:^|[^a-z])let <N> (?:take care|help|handle|do the|do it)<B>",
             "<N> (?:has|has got|'s got|has always got) you(?:r back)?(?: covered)?<B>",

@@ -17,6 +17,9 @@ pub(super) const MAKER: char = '\u{E002}';
 /// Stands for what an organisation is known for.
 pub(super) const HINT: char = '\u{E003}';
 
+/// Bytes of a placeholder.
+pub(super) const NAME_LENGTH: usize = MODEL.len_utf8();
+
 /// The placeholder of a name.
 pub(super) fn placeholder(kind: NameKind) -> char {
     match kind {

@@ -51,6 +51,16 @@ impl Sentence {
         self.quoted[form as usize].iter().any(|range| range.contains(&byte))
     }
 
+    /// Whether what a range says of a name is a quoted phrase of several words, spoken of from outside, and not a name in quotation
+    /// marks. What is quoted as said to the speaker ("you are X") is the speaker's own.
+    pub(super) fn quotes_phrase(&self, form: Form, range: &Range<usize>) -> bool {
+        let Some(name) = self.names_in(form, range).last().map(|name| name.at[form as usize]) else { return false };
+        let said = &self.form(form)[range.clone()];
+        let quoted = self.quoted[form as usize].iter().find(|quoted| quoted.contains(&name));
+        let is_outside = quoted.is_some_and(|quoted| range.start < quoted.start && name - quoted.start > LEAST_PHRASE);
+        is_outside && !said.contains("you are") && !said.contains("你是")
+    }
+
     /// The names in a range of bytes.
     pub(super) fn names_in(&self, form: Form, range: &Range<usize>) -> impl Iterator<Item = &PlacedName> {
         let range = range.clone();
@@ -77,6 +87,9 @@ impl Sentence {
         }
     }
 }
+
+/// Bytes before a name in the same quotation marks from which they hold a phrase.
+const LEAST_PHRASE: usize = 8;
 
 /// Which form of a sentence a grammar reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
