@@ -96,6 +96,11 @@ fn is_short(rest: &str) -> bool {
     han <= 8 && rest.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric)).count() <= 6
 }
 
+/// Whether all names of a sentence are names of models.
+fn is_of_model(sentence: &Sentence) -> bool {
+    sentence.names.iter().all(|name| matches!(name.hit.kind, NameKind::Model | NameKind::Word))
+}
+
 /// Whether a sentence holds more than hints.
 fn is_named(sentence: &Sentence) -> bool {
     sentence.names.iter().any(|name| name.hit.kind != NameKind::Hint)
@@ -164,10 +169,14 @@ pub(super) fn signs(sentence: &Sentence) -> bool {
         let rule = "^[^a-z一-龥]*(?:(?:written|answered|generated|drafted) by|author|signed)[: ]|^[^a-z一-龥]*(?:署名|撰稿|撰稿人|执笔|作者|校对|编辑|译者|回答者|作答|生成|本文作者)[:=]";
         Regex::new(rule).expect("the built-in rule is a regular expression")
     });
+    static CONFIRMS: LazyLock<Regex> = LazyLock::new(|| {
+        let rule = "^[^a-z一-龥]*(?:yes|correct|right|yep|exactly|bingo|indeed|close|guilty|you guessed it|well guessed|对的?|没错|是的|猜对了|答对了|猜中了|正确)[,:! ]*  ?(?:本[包人尊])?[.!。]?$";
+        Regex::new(rule).expect("the built-in rule is a regular expression")
+    });
     let rest = without_names(sentence);
     let is_bare = sentence.number > 0 && rest.trim().chars().filter(|c| c.is_alphabetic()).count() == 0;
     is_named(sentence)
-        && (is_bare && VALEDICTION.is_match(sentence.former.trim()) || sentence.number == 0 && HEAD.is_match(&rest) || BYLINE.is_match(&rest) && is_short(&rest))
+        && (is_bare && VALEDICTION.is_match(sentence.former.trim()) || sentence.number == 0 && (HEAD.is_match(&rest) || is_of_model(sentence) && CONFIRMS.is_match(&rest)) || BYLINE.is_match(&rest) && is_short(&rest))
 }
 
 fn without_names(sentence: &Sentence) -> String {
