@@ -8,32 +8,37 @@
 //!   for their identity and proposes a name.
 //!
 //! A name in other talk is no leak: what somebody else is or made, comparisons, animals, winds, star signs, people. Nor is a
-//! question for the identity that stays unanswered, a denial ("I am not X") alone, or what a quotation or a code block says,
-//! unless it names the author itself, or what others guess ("some think I'm X"). Names are those of `names.toml` and of the arena's own models.
+//! question for the identity that stays unanswered, a denial ("I am not X") alone, what others guess ("some think I'm X") or
+//! say, what is only supposed ("whether I'm X"), or what a quotation or a code block says, unless it names the author itself.
+//! Names are those of `names.toml` and of the arena's own models.
 //!
-//! **The method.** `fold` takes disguises off, `names` finds names in one pass, `sentences` keeps the sentences with a name, and
-//! the rules of `english` and `chinese` are regular expressions without look-around. So the work is linear in the text. What
-//! a text says without a name ("the maker of the green logo", a name in Base64, backwards, or as the first letters of lines)
-//! is not found.
+//! **The method.** `fold` takes disguises off, `names` finds names in one pass (`spelling` says how they may be spelled),
+//! `sentences` keeps the sentences with a name. `words` turns such a sentence into word classes that two languages share, and
+//! `frames` are the forms in which it says who speaks; `english`, `chinese` and `questions` add turns of phrase. `voice` sorts out
+//! what others say. All rules are regular expressions without look-around, so the work is linear in the text. What a text says
+//! without a name ("the maker of the green logo", a name in Base64, or as the first letters of lines) is not found.
 
 mod chinese;
 mod english;
 mod fold;
+mod frames;
 mod grammar;
 mod names;
 mod questions;
 mod sentences;
+mod spelling;
+mod voice;
+mod words;
 
 use std::fmt;
 use std::ops::Range;
-use std::sync::LazyLock;
-
-use regex::Regex;
 
 use self::fold::Folded;
-use self::grammar::is_placeholder;
+use self::grammar::{NAME_LENGTH, is_placeholder};
+use self::names::NameKind;
 pub use self::names::{IdentityNames, KnownModel};
 use self::sentences::{Form, PlacedName, Sentence, sentences};
+use self::voice::Said;
 use crate::battle::Side;
 
 /// One question and what both sides answered.
@@ -92,18 +97,23 @@ pub fn find_leaks(names: &IdentityNames, models: [&str; 2], turns: &[TurnTexts<'
     for (number, texts) in turns.iter().enumerate() {
         let former = number.checked_sub(1).map(|former| turns[former].replies);
         let mut found = |place| leaks.push(Leak { turn: texts.turn, place });
-        if prompt_leaks(names, texts.prompt) {
+        let proposes = prompt_leaks(names, texts.prompt);
+        if proposes {
             found(LeakPlace::Prompt);
         }
-        let asks = questions::asks_for_identity(texts.prompt);
+        let asks_for_yes = proposes && questions::asks_for_yes(texts.prompt);
+        let asks = proposes || questions::asks_for_identity(texts.prompt);
+        let cites = !proposes && !names.find(&Folded::new(texts.prompt)).is_empty();
+        let repeats = cites && questions::is_exercise(texts.prompt);
         for side in Side::BOTH {
             let at = side.index();
-            let speaker = Speaker { names, model: models[at], asks };
+            let speaker = Speaker { names, model: models[at], asks, cites, repeats };
             let goes_on = former.is_some_and(|former| speaker.leaks_across(former[at], texts.replies[at]));
-            if goes_on || speaker.leaks(texts.replies[at]) {
+            let agrees = asks_for_yes && questions::agrees(texts.replies[at]);
+            if goes_on || agrees || speaker.leaks(texts.replies[at]) {
                 found(LeakPlace::Reply(side));
             }
-            if (Speaker { asks: false, ..speaker }).leaks(texts.reasoning[at]) {
+            if (Speaker { asks: false, cites: false, repeats: false, ..speaker }).leaks(texts.reasoning[at]) {
                 found(LeakPlace::Reasoning(side));
             }
         }
@@ -112,14 +122,29 @@ pub fn find_leaks(names: &IdentityNames, models: [&str; 2], turns: &[TurnTexts<'
 }
 
 fn prompt_leaks(names: &IdentityNames, prompt: &str) -> bool {
-    let (found, asks) = (sentences(&Folded::new(prompt), names), questions::asks_for_identity(prompt));
-    found.iter().any(|sentence| {
+    let (found, asks) = (sentences(&Folded::quoting(prompt), names), questions::asks_for_identity(prompt));
+    let is_exercise = questions::is_exercise(prompt);
+    let is_fiction = questions::is_fiction(prompt);
+    let is_text = |sentence: &Sentence| is_exercise && is_material(sentence) || is_fiction && is_quoted(sentence);
+    found.iter().filter(|sentence| !is_text(sentence)).any(|sentence| {
         let (text, dense) = (sentence.form(Form::Spaced), sentence.form(Form::Dense));
         asks && questions::proposes(sentence)
             || english::prompt().matches(text).next().is_some()
             || english::prompt_apart().matches_where(text, english::stays_with_speaker).next().is_some()
+            || !frames::prompt(text).is_empty()
             || sentence.is_chinese && chinese::prompt().matches(dense).next().is_some()
     })
+}
+
+/// Whether a sentence of a prompt that asks for work on a text is that text: quoted, after a colon, or not the first.
+fn is_material(sentence: &Sentence) -> bool {
+    let first = sentence.names.first().map_or(0, |name| name.at[0]);
+    sentence.number > 0 || is_quoted(sentence) || sentence.text[..first].contains(':')
+}
+
+/// Whether the last name of a sentence is quoted.
+fn is_quoted(sentence: &Sentence) -> bool {
+    sentence.names.last().is_some_and(|name| sentence.is_quoted(Form::Spaced, name.at[0]))
 }
 
 /// Characters on either side of a turn's end in which a name may be split over two replies.
@@ -132,13 +157,18 @@ struct Speaker<'n> {
     model: &'n str,
     /// Whether the visitor asked who it is.
     asks: bool,
+    /// Whether the visitor wrote of a name without speaking to a model by it.
+    cites: bool,
+    /// Whether that text was to be translated, corrected or the like, so that the reply repeats it.
+    repeats: bool,
 }
 
 impl Speaker<'_> {
     fn leaks(&self, text: &str) -> bool {
-        let found = sentences(&Folded::new(text), self.names);
-        found.iter().any(|sentence| {
+        let folded = if self.cites { Folded::quoting(text) } else { Folded::new(text) };
+        sentences(&folded, self.names).iter().any(|sentence| {
             self.is_told(sentence) || self.asks && questions::is_answer(sentence) || questions::answers_itself(sentence)
+                || questions::names_topic(sentence) || questions::signs(sentence)
         })
     }
 
@@ -160,30 +190,26 @@ impl Speaker<'_> {
             || english::reply_apart()
                 .matches_where(text, english::stays_with_speaker)
                 .any(|range| self.speaks(sentence, Form::Spaced, &range))
+            || frames::reply(text).iter().any(|range| self.speaks(sentence, Form::Spaced, range))
             || sentence.is_chinese
                 && chinese::reply().matches(dense).any(|range| self.speaks(sentence, Form::Dense, &range))
     }
 
     /// Whether what a rule found is said by the author and not only quoted, or names the author itself.
     fn speaks(&self, sentence: &Sentence, form: Form, range: &Range<usize>) -> bool {
-        if is_hearsay(&sentence.form(form)[..range.start]) {
+        let text = sentence.form(form);
+        let last = sentence.names_in(form, range).last().map_or(range.end, |name| name.at[form as usize] + NAME_LENGTH);
+        let said = Said { before: &text[..range.start], text: &text[range.clone()], after: &text[last..] };
+        let mut named = sentence.names_in(form, range);
+        let is_of_makers = named.all(|name| name.hit.kind == NameKind::Maker);
+        if said.is_hearsay() || is_of_makers && voice::is_of_employee(&sentence.text) {
             return false;
         }
-        let first = sentence.form(form)[range.clone()].find(|c: char| c.is_alphanumeric() || is_placeholder(c));
+        let first = said.text.find(|c: char| c.is_alphanumeric() || is_placeholder(c)).unwrap_or(0);
+        let is_quoted = sentence.is_quoted(form, range.start + first) || sentence.quotes_phrase(form, range);
         let is_own = |name: &PlacedName| self.names.is_of(&name.hit, self.model);
-        !sentence.is_quoted(form, range.start + first.unwrap_or(0)) || sentence.names_in(form, range).any(is_own)
+        !self.repeats && !is_quoted || sentence.names_in(form, range).any(is_own)
     }
-}
-
-/// What others guess of the speaker is not what it says: "some think I'm X".
-static HEARSAY: LazyLock<Regex> = LazyLock::new(|| {
-    let rule = "(?:^|[^a-z])(?:some|many|most|people|others?|visitors?|users?|they|you|everyone|everybody|someone|somebody|friends?)(?: [a-z]+){0,2} \
-        (?:think|guess|believe|assume|suspect|wonder|bet)s?(?: that| if| whether)?$|(?:猜|猜测|以为|怀疑|误认为|打赌)$";
-    Regex::new(rule).expect("the built-in rule is a regular expression")
-});
-
-fn is_hearsay(before: &str) -> bool {
-    HEARSAY.is_match(before)
 }
 
 #[cfg(test)]

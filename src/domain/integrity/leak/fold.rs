@@ -13,7 +13,7 @@ pub(super) const QUOTED: u8 = 2;
 /// It stood in a code block.
 const CODE: u8 = 4;
 /// Share of quoted letters, in percent, from which quotation marks mean nothing: then all of the text is the speaker's own.
-const ALL_QUOTED: usize = 80;
+const ALL_QUOTED: usize = 96;
 
 /// Folded text; both lists have one entry a character.
 #[derive(Debug, Default)]
@@ -23,8 +23,15 @@ pub(super) struct Folded {
 }
 
 impl Folded {
-    /// Folds a text.
+    /// Folds a text. A text that is one quotation is not a text about what somebody says: its quotation marks mean nothing.
     pub(super) fn new(text: &str) -> Self {
+        let mut folded = Self::quoting(text);
+        folded.forgive_quotes();
+        folded
+    }
+
+    /// Folds a text that answers one with a name in it: then a quotation is a quotation, whatever its share.
+    pub(super) fn quoting(text: &str) -> Self {
         let mut folded = Self { chars: Vec::with_capacity(text.len()), flags: Vec::with_capacity(text.len()) };
         let mut quotes = Quotes::default();
         let mut rest = text.char_indices().peekable();
@@ -36,9 +43,14 @@ impl Folded {
                 while rest.next_if(|(next, _)| *next < at + length).is_some() {}
                 continue;
             }
+            let hidden = entity(&text[at..]).map(|(c, length)| (Some(c), length)).or_else(|| Some((None, address_length(&text[at..])?)));
+            if let Some((shown, length)) = hidden {
+                while rest.next_if(|(next, _)| *next < at + length).is_some() {}
+                shown.into_iter().for_each(|c| folded.push(c, quotes.flag()));
+                continue;
+            }
             folded.push(c, quotes.flag());
         }
-        folded.forgive_quotes();
         folded
     }
 
@@ -61,7 +73,6 @@ impl Folded {
         }
     }
 
-    /// A text that is one quotation is not a text about what somebody says.
     fn forgive_quotes(&mut self) {
         let letters = |flags: u8| {
             let matches = |(c, f): (&char, &u8)| c.is_alphanumeric() && f & flags == flags;
@@ -81,6 +92,11 @@ struct Quotes {
     code: bool,
     line_start: bool,
     begun: bool,
+    /// Characters that remain of a quotation in single quotation marks or of code in a line.
+    inline: usize,
+    /// A line that begins with `>`.
+    block: bool,
+    last: Option<char>,
 }
 
 impl Quotes {
@@ -88,7 +104,14 @@ impl Quotes {
         if (self.line_start || !self.begun) && (rest.starts_with("```") || rest.starts_with("~~~")) {
             self.code = !self.code;
         }
-        self.begun = true;
+        if self.line_start || !self.begun {
+            self.block = c == '>' || self.block && c == ' ';
+        }
+        self.inline = self.inline.saturating_sub(1);
+        if self.inline == 0 && !self.last.is_some_and(char::is_alphanumeric) {
+            self.inline = inline_length(rest).unwrap_or(0);
+        }
+        (self.begun, self.last) = (true, Some(c));
         self.line_start = c == '\n' || self.line_start && c == ' ';
         match c {
             '\n' => (self.straight, self.paired) = (false, 0),
@@ -100,7 +123,7 @@ impl Quotes {
     }
 
     fn flag(&self) -> u8 {
-        match (self.code, self.straight || self.paired > 0) {
+        match (self.code, self.straight || self.paired > 0 || self.inline > 0 || self.block) {
             (true, _) => QUOTED | CODE,
             (false, true) => QUOTED,
             (false, false) => 0,
@@ -108,12 +131,43 @@ impl Quotes {
     }
 }
 
+/// Characters of a phrase in single quotation marks or backticks at the beginning of a text; a single word is no phrase.
+fn inline_length(text: &str) -> Option<usize> {
+    let mark = text.chars().next().filter(|c| matches!(c, '\'' | '‘' | '`'))?;
+    let close = if mark == '‘' { '’' } else { mark };
+    let rest: Vec<char> = text.chars().skip(1).take(LONGEST_INLINE).take_while(|c| *c != '\n').collect();
+    let is_word = |at: usize| rest.get(at).is_some_and(|c| c.is_alphanumeric());
+    let end = (1..rest.len()).find(|at| rest[*at] == close && !is_word(at + 1) && rest[at - 1] != ' ')?;
+    (is_word(0) && rest[..end].contains(&' ')).then_some(end + 2)
+}
+
+/// Longest phrase in single quotation marks.
+const LONGEST_INLINE: usize = 200;
+
 /// Bytes of a short HTML tag such as `<b>` or `</span>`, which could stand within a name.
 fn tag_length(text: &str) -> Option<usize> {
     let end = text.bytes().take(24).position(|byte| byte == b'>')?;
     let name = text.get(1..end)?;
     let is_tag = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'/');
     is_tag.then_some(end + 1)
+}
+
+/// The character of a numeric HTML entity at the beginning, and the bytes of the entity.
+fn entity(text: &str) -> Option<(char, usize)> {
+    let end = text.strip_prefix("&#")?.bytes().take(8).position(|byte| byte == b';')? + 2;
+    let number = &text[2..end];
+    let number = match number.strip_prefix(['x', 'X']) {
+        Some(digits) => u32::from_str_radix(digits, 16),
+        None => number.parse(),
+    };
+    Some((char::from_u32(number.ok()?)?, end + 1))
+}
+
+/// Bytes of the address of a Markdown link, which begins with the bracket that ends its words.
+fn address_length(text: &str) -> Option<usize> {
+    let address = text.strip_prefix("](")?;
+    let end = address.bytes().take(300).position(|byte| matches!(byte, b')' | b' ' | b'\n'))?;
+    (address.as_bytes()[end] == b')').then_some(end + 3)
 }
 
 fn is_han(c: char) -> bool {
@@ -153,12 +207,20 @@ fn is_invisible(c: char) -> bool {
 
 /// The Latin letter that a letter of another script looks like, or the letter itself in lower case.
 fn lookalike(c: char) -> char {
+    if is_picture(c) {
+        return ' ';
+    }
     let lower = boxed(c).unwrap_or_else(|| c.to_lowercase().next().unwrap_or(c));
     if !lower.is_alphabetic() {
         return lower;
     }
     // Capitals first: a Cyrillic capital may look Latin where its small letter does not.
     [c, lower].into_iter().find_map(latin_shape).unwrap_or(lower)
+}
+
+/// An emoji or another picture, but not a letter in a box.
+fn is_picture(c: char) -> bool {
+    matches!(c, '\u{2600}'..='\u{27BF}' | '\u{2B00}'..='\u{2BFF}' | '\u{1F000}'..='\u{1FAFF}') && boxed(c).is_none()
 }
 
 fn latin_shape(c: char) -> Option<char> {
@@ -173,10 +235,10 @@ fn latin_shape(c: char) -> Option<char> {
     }
 }
 
-/// The Latin letter of a small capital, which the tables of lookalikes leave out.
+/// The Latin letter of a small capital or of a Greek letter, which the tables of lookalikes leave out.
 fn styled(c: char) -> Option<char> {
-    const SMALL: &str = "ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘꞯʀꜱᴛᴜᴠᴡʏᴢғ";
-    const LATIN: &str = "abcdefghijklmnopqrstuvwyzf";
+    const SMALL: &str = "εκτηᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘꞯʀꜱᴛᴜᴠᴡʏᴢғ";
+    const LATIN: &str = "ektnabcdefghijklmnopqrstuvwyzf";
     SMALL.chars().zip(LATIN.chars()).find_map(|(small, latin)| (small == c).then_some(latin))
 }
 

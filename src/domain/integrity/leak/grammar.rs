@@ -8,20 +8,23 @@ use regex::Regex;
 use super::names::NameKind;
 
 /// Stands for a name of a model that means nothing else.
-const MODEL: char = '\u{E000}';
+pub(super) const MODEL: char = '\u{E000}';
 /// Stands for a name of a model that is also a word.
-const WORD: char = '\u{E001}';
+pub(super) const WORD: char = '\u{E001}';
 /// Stands for an organisation.
-const MAKER: char = '\u{E002}';
+pub(super) const MAKER: char = '\u{E002}';
 
 /// Stands for what an organisation is known for.
-const HINT: char = '\u{E003}';
+pub(super) const HINT: char = '\u{E003}';
+
+/// Bytes of a placeholder.
+pub(super) const NAME_LENGTH: usize = MODEL.len_utf8();
 
 /// The placeholder of a name.
 pub(super) fn placeholder(kind: NameKind) -> char {
     match kind {
         NameKind::Model => MODEL,
-        NameKind::Word => WORD,
+        NameKind::Word | NameKind::Common => WORD,
         NameKind::Maker => MAKER,
         NameKind::Hint => HINT,
     }

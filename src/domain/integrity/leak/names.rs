@@ -1,5 +1,4 @@
-//! Names of models and their makers, and where a folded text holds one: also with digits for letters, spelled out, or split by
-//! marks.
+//! Names of models and their makers, and where a folded text holds one.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -7,66 +6,11 @@ use std::sync::LazyLock;
 use aho_corasick::AhoCorasick;
 use serde::Deserialize;
 
-use super::fold::{Folded, UPPER};
+use super::fold::Folded;
+use super::spelling::{
+    LEAST_DISGUISED, Pattern, VARIANTS, after_version, is_letter_sign, is_person, is_whole, shape, spells_backwards,
+};
 
-/// Marks that may stand between two characters of one name at the most.
-const LONGEST_GAP: usize = 3;
-/// Shorter names are never read with digits for letters, and one-word names of the register need as many letters.
-const LEAST_DISGUISED: usize = 4;
-/// Words that follow a name and belong to it.
-const VARIANTS: [&str; 34] = [
-    "air",
-    "base",
-    "beta",
-    "bot",
-    "chat",
-    "code",
-    "coder",
-    "experimental",
-    "flash",
-    "haiku",
-    "instant",
-    "instruct",
-    "large",
-    "latest",
-    "lite",
-    "max",
-    "medium",
-    "mini",
-    "nano",
-    "nemo",
-    "omni",
-    "opus",
-    "plus",
-    "preview",
-    "pro",
-    "reasoner",
-    "scout",
-    "small",
-    "sonnet",
-    "thinking",
-    "turbo",
-    "ultra",
-    "maverick",
-    "vision",
-];
-/// Words that make a name of a person, place or thing out of the word after them.
-const FORENAMES: [&str; 14] = [
-    "jean",
-    "mr",
-    "mrs",
-    "ms",
-    "dr",
-    "monsieur",
-    "madame",
-    "project",
-    "uncle",
-    "saint",
-    "st",
-    "sir",
-    "operation",
-    "nasa's",
-];
 /// First words of display names that are no name of a model by themselves.
 const COMMON: [&str; 27] = [
     "name",
@@ -105,6 +49,8 @@ pub(super) enum NameKind {
     Model,
     /// A model, by a name that is also a word, a person or a place.
     Word,
+    /// A model, by a word, a god or a person that texts often speak as: it counts where the sentence is about a model.
+    Common,
     /// An organisation.
     Maker,
     /// What an organisation is known for, or who founded it.
@@ -133,6 +79,8 @@ struct MakerEntry {
     models: Vec<String>,
     words: Vec<String>,
     #[serde(default)]
+    common: Vec<String>,
+    #[serde(default)]
     hints: Vec<String>,
 }
 
@@ -140,16 +88,6 @@ static FACTS: LazyLock<Vec<MakerEntry>> = LazyLock::new(|| {
     let file: NamesFile = toml::from_str(include_str!("names.toml")).expect("the built-in names are TOML");
     file.maker
 });
-
-#[derive(Debug)]
-struct Pattern {
-    chars: Vec<char>,
-    /// Positions before which the name itself has a space or mark.
-    gaps: Vec<usize>,
-    kind: NameKind,
-    /// Who made it: names of one maker and its models share a number.
-    maker: usize,
-}
 
 /// Where a text holds a name: characters `start..end` of the folded text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -177,6 +115,7 @@ impl IdentityNames {
             entry.makers.iter().for_each(|name| names.add(name, NameKind::Maker, maker));
             entry.models.iter().for_each(|name| names.add(name, NameKind::Model, maker));
             entry.words.iter().for_each(|name| names.add(name, NameKind::Word, maker));
+            entry.common.iter().for_each(|name| names.add(name, NameKind::Common, maker));
             entry.hints.iter().for_each(|name| names.add(name, NameKind::Hint, maker));
         }
         let mut makers_of = HashMap::new();
@@ -206,19 +145,41 @@ impl IdentityNames {
         if signs.contains(&true) {
             self.find_along(text, |_| false, &mut found);
         }
-        found.sort_by_key(|hit| (hit.start, std::cmp::Reverse(hit.end), hit.kind == NameKind::Word));
+        if spells_backwards(text) {
+            self.find_backwards(text, &mut found);
+        }
+        found.sort_by_key(|hit| (hit.start, std::cmp::Reverse(hit.end), matches!(hit.kind, NameKind::Word | NameKind::Common)));
         let mut kept: Vec<NameHit> = Vec::new();
         for mut hit in found {
             if kept.last().is_none_or(|last| last.end <= hit.start) {
+                let is_word = matches!(hit.kind, NameKind::Word | NameKind::Common);
                 if hit.kind != NameKind::Maker {
-                    hit.end = after_version(text, hit.end);
+                    let end = after_version(text, hit.end);
+                    hit.kind = if is_word && end > hit.end { NameKind::Model } else { hit.kind };
+                    hit.end = end;
                 }
-                if hit.kind != NameKind::Word || !is_person(text, &hit) {
+                if !is_word || !is_person(text, &hit) {
                     kept.push(hit);
                 }
             }
         }
         kept
+    }
+
+    /// Adds the long names of models that are spelled from their end.
+    fn find_backwards(&self, text: &Folded, found: &mut Vec<NameHit>) {
+        let last = text.chars.len();
+        let stream: String = text.chars.iter().rev().map(|c| shape(*c)).collect();
+        let places: Vec<usize> = stream.chars().enumerate().flat_map(|(at, c)| std::iter::repeat_n(at, c.len_utf8())).collect();
+        for hit in self.search.find_overlapping_iter(&stream) {
+            let pattern = &self.patterns[hit.pattern().as_usize()];
+            let end = last - places[hit.start()];
+            let start = end - pattern.chars.len();
+            let is_long = pattern.chars.len() > LEAST_DISGUISED && pattern.kind != NameKind::Maker;
+            if is_long && is_whole(text, start, end - 1) {
+                found.push(NameHit { start, end, kind: pattern.kind, maker: pattern.maker });
+            }
+        }
     }
 
     /// Adds every name along the letters, the digits and what counts as a letter.
@@ -242,130 +203,6 @@ impl IdentityNames {
             }
         }
     }
-}
-
-/// Letters and digits that stand for each other share a shape.
-fn shape(c: char) -> char {
-    match c {
-        '1' | 'l' | '!' | '|' => 'i',
-        '0' => 'o',
-        '3' => 'e',
-        '4' | '@' => 'a',
-        '5' | '$' => 's',
-        '7' => 't',
-        c => c,
-    }
-}
-
-/// A sign in the place of a letter: between two letters or digits.
-fn is_letter_sign(text: &Folded, at: usize) -> bool {
-    let is_latin = |at: Option<usize>| at.and_then(|at| text.chars.get(at)).is_some_and(char::is_ascii_alphanumeric);
-    matches!(text.chars[at], '@' | '$' | '!' | '|') && is_latin(at.checked_sub(1)) && is_latin(Some(at + 1))
-}
-
-impl Pattern {
-    /// Whether the characters at these places are this name and not a part of something else.
-    fn fits(&self, text: &Folded, at: &[usize]) -> bool {
-        self.is_spelled(text, at) && self.is_together(text, at) && is_whole(text, at[0], at[at.len() - 1])
-    }
-
-    /// A digit of the name must be itself; a letter may be a digit or sign, where the name is long enough to be known by
-    /// the rest.
-    fn is_spelled(&self, text: &Folded, at: &[usize]) -> bool {
-        let mut disguised = false;
-        for (name, place) in self.chars.iter().zip(at) {
-            let found = text.chars[*place];
-            if found != *name {
-                if name.is_ascii_digit() {
-                    return false;
-                }
-                disguised = true;
-            }
-        }
-        !disguised || self.chars.len() >= LEAST_DISGUISED
-    }
-
-    /// What stands between the characters: what the name has there; a mark; or spaces where the name is spelled out, or
-    /// is broken once.
-    fn is_together(&self, text: &Folded, at: &[usize]) -> bool {
-        let mut spaced = Vec::new();
-        for (position, pair) in at.windows(2).enumerate() {
-            let between = &text.chars[pair[0] + 1..pair[1]];
-            if between.is_empty() {
-                continue;
-            }
-            if between.len() > LONGEST_GAP {
-                return false;
-            }
-            let is_space = between.iter().all(|c| c.is_whitespace());
-            if is_space && !self.gaps.contains(&(position + 1)) {
-                spaced.push(position + 1);
-            } else if !is_space
-                && (between.contains(&'\n') || between.len() > 1 && between.contains(&' ') && !is_dashed(between))
-            {
-                return false;
-            }
-        }
-        spaced.is_empty()
-            || spaced.len() == 1 && self.chars.len() > LEAST_DISGUISED
-            || spaced.len() + 1 >= self.chars.len() - self.gaps.len()
-    }
-}
-
-fn is_dashed(between: &[char]) -> bool {
-    between.iter().all(|c| matches!(c, ' ' | '-' | '—' | '·' | '.' | '/' | '|'))
-}
-
-/// A Latin name must not go on in a word before or after it; a version may follow.
-fn is_whole(text: &Folded, first: usize, last: usize) -> bool {
-    let joins = |own: usize, other: Option<usize>| {
-        let other = other.and_then(|other| text.chars.get(other));
-        text.chars[own].is_ascii_alphanumeric() && other.is_some_and(char::is_ascii_alphanumeric)
-    };
-    let goes_on = text.chars.get(last + 1).is_some_and(char::is_ascii_digit);
-    !joins(first, first.checked_sub(1))
-        && (!joins(last, Some(last + 1)) || goes_on && !text.chars[last].is_ascii_digit())
-}
-
-/// The end of the versions and variants after a name: `-4o mini`, ` 3.5 Sonnet`, `2.5-7b`.
-fn after_version(text: &Folded, end: usize) -> usize {
-    let mut end = end;
-    for _ in 0..6 {
-        let has_mark = text.chars.get(end).is_some_and(|c| matches!(c, ' ' | '-' | ':' | '/'));
-        let start = end + usize::from(has_mark);
-        let word: String =
-            text.chars[start..].iter().take(12).take_while(|c| c.is_ascii_alphanumeric() || **c == '.').collect();
-        let word = word.trim_end_matches('.');
-        if word.is_empty() || word.len() == 12 || !is_version(word) && !VARIANTS.contains(&word) {
-            break;
-        }
-        end = start + word.len();
-    }
-    end + usize::from(text.chars.get(end) == Some(&'+'))
-}
-
-/// A number with at most two letters on either side, such as `4o`, `v3`, `8x7b`, `r1`.
-fn is_version(word: &str) -> bool {
-    let before = word.find(|c: char| c.is_ascii_digit());
-    before.is_some_and(|digit| digit <= 1) && word.chars().filter(char::is_ascii_alphabetic).count() <= 2
-}
-
-/// A word with a capital after it, or a title before it, is a person or a thing: Claude Monet, Project Gemini.
-fn is_person(text: &Folded, hit: &NameHit) -> bool {
-    let surname = text.chars.get(hit.end) == Some(&' ')
-        && text.flags.get(hit.end + 1).is_some_and(|flags| flags & UPPER > 0)
-        && text.chars.get(hit.end + 2).is_some_and(char::is_ascii_alphabetic)
-        && text.chars.get(hit.end + 2) != Some(&'\'');
-    // A Chinese text writes a foreign name with a dot before the surname.
-    let chinese_surname = text.chars.get(hit.end) == Some(&'·')
-        && text.chars.get(hit.end + 1).is_some_and(|c| ('\u{4E00}'..='\u{9FFF}').contains(c));
-    if chinese_surname {
-        return true;
-    }
-    let before: String = text.chars[hit.start.saturating_sub(12)..hit.start].iter().collect();
-    let before = before.trim_end_matches([' ', '-', '.']);
-    let forename = before.rsplit(|c: char| !c.is_ascii_alphabetic() && c != '\'').next().unwrap_or_default();
-    text.chars[hit.start].is_ascii_alphabetic() && (surname || FORENAMES.contains(&forename))
 }
 
 #[derive(Default)]

@@ -20,7 +20,7 @@ static ASKS: LazyLock<Regex> = LazyLock::new(|| {
         |(?:what(?:'s| is| was)?|say|tell me|state|reveal|know|give(?: me)?|is|and) your (?:own |real |true |full )?(?:names?|maker|creator|developer|identity|model)\
         |identify yourself|introduce yourself|describe yourself|tell me about yourself|what should i call you|who am i (?:talking|speaking|chatting)\
         |(?:你|您)(?:到底|究竟|是)*(?:是)?(?:谁|什么模型|哪个模型|哪款模型|哪种模型|什么ai|哪家|哪个公司|什么公司)|(?:你|您)(?:叫|的名字|的名称|的身份|的开发者)\
-        |(?:哪家|哪个|什么|谁)(?:公司|团队|机构)?(?:开发|训练|创造|研发|做|制造|打造)(?:了|的|出)?(?:你|您)|(?:你|您)[^。,知觉认]{0,6}(?:谁|哪家|哪个)[^。,]{0,4}(?:开发|训练|创造|研发|做|制造|打造)|(?:你|您)[^。]{0,6}自我介绍|^(?:请|先|做|来|个|一下|进行){0,5}自我介绍|介绍一下(?:你|您)自己|怎么称呼(?:你|您)|(?:开发|训练|创造|研发)(?:你|您)的";
+        |(?:哪家|哪个|什么|谁)(?:公司|团队|机构)?(?:开发|训练|创造|研发|做|制造|打造)(?:了|的|出)?(?:你|您)|(?:你|您)[^。,知觉认]{0,6}(?:谁|哪家|哪个)[^。,]{0,4}(?:开发|训练|创造|研发|做|制造|打造)|(?:你|您)[^。]{0,6}自我介绍|^(?:请|先|做|来|个|一下|进行){0,5}自我介绍|介绍一下(?:你|您)自己|报(?:上|一下|个)?(?:你的|您的)?(?:大名|名字|名号)|怎么称呼(?:你|您)|(?:开发|训练|创造|研发)(?:你|您)的";
     Regex::new(rule).expect("the built-in rule is a regular expression")
 });
 
@@ -41,9 +41,33 @@ static BESIDE: LazyLock<Regex> = LazyLock::new(|| {
     let rule = "^(?:[^a-z一-龥]*(?:i|it|is|it's|was|a|an|the|by|from|made|built|created|trained|developed|of|and|at|company|called|named|model|ai|inc|labs?\
         |language|large|assistant|team|as|far|know|believe|think|that|would|be|yes|sure|answer|my|mine|name|me|course|certainly|in|short|one|word|guess|chatbot|here|simply|just|llm\
         |or|maybe|perhaps|did|does|french|american|chinese|canadian|german|european|us|big|tech|giant|startup|start|up|firm|lab|based|paris|beijing|hangzhou|shanghai|shenzhen|toronto\
-        |一家|北京|杭州|上海|深圳|法国|美国|中国|加拿大|国内|初创|互联网|大厂|企业|正|当然|还是|或者|或|吗|呢|由|是|的|公司|开发|训练|研发|创造|推出|旗下|团队|模型|大模型|我|叫|名字|来自|一个|款|语言|人工智能|助手|为|有限|科技|集团|打造|做|好|制作|吧|哦|呀|啊|就|它|名|答|家|和))*[^a-z一-龥]*$";
+        |是不是|一家|北京|杭州|上海|深圳|法国|美国|中国|加拿大|国内|初创|互联网|大厂|企业|正|当然|还是|或者|或|吗|呢|由|是|的|公司|开发|训练|研发|创造|推出|旗下|团队|模型|大模型|我|叫|名字|来自|一个|款|语言|人工智能|助手|为|有限|科技|集团|打造|做|好|制作|吧|哦|呀|啊|就|它|名|答|家|和))*[^a-z一-龥]*$";
     Regex::new(rule).expect("the built-in rule is a regular expression")
 });
+
+/// Work on a text, which says nothing of who does it.
+static EXERCISE: LazyLock<Regex> = LazyLock::new(|| {
+    let rule = "(?:^|[^a-z])(?:translat(?:e|ion)|proofread|correct(?: the| this| my|:)|grammar|paraphrase|rephrase|rewrite|count|passive|punctuat|how (?:do|would|to) (?:you |i )?say|mean in)\
+        |翻译|译成|改写|造句|润色|病句|语法|几个字|什么意思|怎么说|被动句|改成|改为|缩写|扩写";
+    Regex::new(rule).expect("the built-in rule is a regular expression")
+});
+
+/// Whether a prompt asks for a story or the like, in which others speak.
+pub(super) fn is_fiction(prompt: &str) -> bool {
+    static FICTION: LazyLock<Regex> = LazyLock::new(|| {
+        let rule = "(?:story|tale|poem|script|dialogue|scene|novel|song|joke|comic|sketch|play) (?:in which|where|about|with|of|between|that|called)\
+            |(?:write|tell|make up|invent)(?: me| us)? (?:an? |the )?(?:[a-z]+ ){0,2}(?:story|tale|poem|script|dialogue|scene|novel|song|joke|sketch)|(?:写|编|讲|来)[^。,]{0,8}(?:故事|童话|小说|剧本|对话|诗|段子|寓言|相声|小品|作文)";
+        Regex::new(rule).expect("the built-in rule is a regular expression")
+    });
+    let folded: String = Folded::new(prompt).chars.into_iter().collect();
+    FICTION.is_match(&folded)
+}
+
+/// Whether a prompt asks for work on a text, such as a translation.
+pub(super) fn is_exercise(prompt: &str) -> bool {
+    let folded: String = Folded::new(prompt).chars.into_iter().collect();
+    EXERCISE.is_match(&folded)
+}
 
 /// Whether a prompt asks a model who it is or who made it.
 pub(super) fn asks_for_identity(prompt: &str) -> bool {
@@ -53,16 +77,28 @@ pub(super) fn asks_for_identity(prompt: &str) -> bool {
 
 /// Whether a sentence of a prompt that asks for the identity proposes a name: as a part of that question, or alone.
 pub(super) fn proposes(sentence: &Sentence) -> bool {
-    let rest: String = sentence.text.chars().map(|c| if is_placeholder(c) { ' ' } else { c }).collect();
+    let rest = without_names(sentence);
     is_named(sentence) && (ASKS.is_match(&rest) || BESIDE.is_match(&rest))
 }
 
 /// Whether a sentence at the beginning of a reply answers such a question: it names and says nothing more, or names and
 /// speaks of its speaker without a denial.
 pub(super) fn is_answer(sentence: &Sentence) -> bool {
-    let rest: String = sentence.text.chars().map(|c| if is_placeholder(c) { ' ' } else { c }).collect();
+    let rest = without_names(sentence);
     let about_self = || ABOUT_SELF.is_match(&rest) && !DENIES.is_match(&rest);
-    is_named(sentence) && sentence.number < FIRST_SENTENCES && (BESIDE.is_match(&rest) || about_self())
+    let is_short = || is_short(&rest) && !rest.contains('?') && !DENIES.is_match(&rest);
+    is_named(sentence) && sentence.number < FIRST_SENTENCES && (BESIDE.is_match(&rest) || about_self() || is_short())
+}
+
+/// An answer of a few words and a name says nothing else.
+fn is_short(rest: &str) -> bool {
+    let han = rest.chars().filter(|c| ('\u{4E00}'..='\u{9FFF}').contains(c)).count();
+    han <= 8 && rest.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric)).count() <= 6
+}
+
+/// Whether all names of a sentence are names of models.
+fn is_of_model(sentence: &Sentence) -> bool {
+    sentence.names.iter().all(|name| matches!(name.hit.kind, NameKind::Model | NameKind::Word))
 }
 
 /// Whether a sentence holds more than hints.
@@ -73,14 +109,14 @@ fn is_named(sentence: &Sentence) -> bool {
 /// What a reply asks of itself.
 static ASKS_ITSELF: LazyLock<Regex> = LazyLock::new(|| {
     let rule = "(?-u:\\b)(?:make|made|build|built|create|created|train|trained|develop|developed|design|designed|behind) me(?-u:\\b)[^.]{0,20}$\
-        |(?:who|what) (?:am i|i am)[^a-z]*$|(?:what's|what is|and) my name[^a-z]*$|my (?:maker|creator|developer)[^a-z]*$\
-        |(?:谁|哪家|哪个)[^。,]{0,6}(?:开发|训练|创造|研发|做|制造|打造|造)(?:出)?(?:了|的)?我|我(?:到底)?(?:是谁|叫什么)|我的(?:开发者|名字|东家)";
+        |(?:who|what) (?:am i|i am)[^a-z]*$|(?:what's|what is|and) my name[^a-z]*$|my (?:maker|creator|developer|developers|makers|creators|company|parent company|trainer)[^a-z]*$|who(?:'s| is) (?:writing|talking|speaking|answering|this|there|typing|replying)[^a-z]*$\
+        |(?:谁|哪家|哪个)[^。,]{0,6}(?:开发|训练|创造|研发|做|制造|打造|造)(?:出)?(?:了|的)?我|我(?:到底)?(?:是谁|叫什么|叫啥)|我的(?:开发者|名字|东家)";
     Regex::new(rule).expect("the built-in rule is a regular expression")
 });
 
 /// Whether a sentence answers what the text itself has just asked, or completes it: "Who made me? X did."
 pub(super) fn answers_itself(sentence: &Sentence) -> bool {
-    let rest: String = sentence.text.chars().map(|c| if is_placeholder(c) { ' ' } else { c }).collect();
+    let rest = without_names(sentence);
     let first = rest.split([',', '.']).next().unwrap_or_default();
     let is_short = BESIDE.is_match(&rest) || first.len() <= LONGEST_ANSWER && is_completed(first);
     is_named(sentence) && ASKS_ITSELF.is_match(&sentence.lead) && is_short && !DENIES.is_match(&rest)
@@ -90,5 +126,77 @@ pub(super) fn answers_itself(sentence: &Sentence) -> bool {
 const LONGEST_ANSWER: usize = 60;
 
 fn is_completed(text: &str) -> bool {
-    text.ends_with(" did") || text.ends_with(" does") || text.trim_start().starts_with('是')
+    [" did", " does", " is", " has"].iter().any(|end| text.ends_with(end)) || text.trim_start().starts_with('是')
+}
+
+/// A topic of which the next sentence tells the name: "I have a name. It is X."
+static SELF_TOPIC: LazyLock<Regex> = LazyLock::new(|| {
+    let rule = "(?-u:\\b)(?:my|i have a|i've got a|i do have a) (?:[a-z]+ )?(?:names?|makers?|creators?|developers?|identity|parent company)(?-u:\\b)\
+        |(?:made|built|trained|created|developed|behind) me(?-u:\\b)|我(?:的|有)[^。,]{0,6}(?:名字|开发者|东家|公司|身份|型号)|(?:开发|训练|创造)(?:了)?我";
+    Regex::new(rule).expect("the built-in rule is a regular expression")
+});
+
+/// A sentence that names what the one before spoke of, with a space for the name.
+static NAMES_TOPIC: LazyLock<Regex> = LazyLock::new(|| {
+    let rule = "^(?:it's|it is|that's|that is|they're|they are|its name is|the name is|the answer is|(?:it|that)(?:'s| is) called|(?:那|这|它|他们|答案)?(?:就)?(?:是|叫|名叫)) ?(?:the )? [.,!。]?(?: |$|[,.])";
+    Regex::new(rule).expect("the built-in rule is a regular expression")
+});
+
+/// Whether a sentence names what the sentence before said of the speaker.
+pub(super) fn names_topic(sentence: &Sentence) -> bool {
+    let before = &sentence.former;
+    is_named(sentence)
+        && SELF_TOPIC.is_match(before)
+        && !DENIES.is_match(before)
+        && !before.contains(is_placeholder)
+        && NAMES_TOPIC.is_match(&without_names(sentence))
+}
+
+/// The end of a letter.
+static VALEDICTION: LazyLock<Regex> = LazyLock::new(|| {
+    let rule = "^(?:with |many )?(?:(?:best|kind|warm|kindest|warmest|all the best|many|yours|love|cheers|signed|sincerely|respectfully|cordially|thanks|take care|hugs|bye|have an? [a-z]+ (?:day|evening|weekend|one|time)|stay safe|see you(?: soon)?|until next time|good night|good luck)(?: and)? ?(?:regards|wishes|thanks|truly|sincerely|faithfully|yours)?|祝好|此致|敬礼|落款)[ ,:!.]*$";
+    Regex::new(rule).expect("the built-in rule is a regular expression")
+});
+
+/// Whether a sentence is a name under the end of a letter, or the head of a reply that says who writes: "Model: X".
+pub(super) fn signs(sentence: &Sentence) -> bool {
+    static HEAD: LazyLock<Regex> = LazyLock::new(|| {
+        let rule = "^[^a-z一-龥]*(?:assistant|model|model (?:name|id|identity|used|version)|ai|bot|identity|developer|maker|creator|written by|answered by|模型|模型名称?|回答者|作答者|身份|开发者|我|助手|本人)[ ]?[:=] ?(?:the )? (?:[ .,。!]|$)\
+            |^[^a-z一-龥]*(?:assistant|ai|bot|model|助手|模型)  *:|^[ -]*: ?(?:sure|yes|no|well|ok|okay|i|i'm|hi|hello|of course|certainly|好的|当然|你好|您好|我)(?:[^a-z]|$)";
+        Regex::new(rule).expect("the built-in rule is a regular expression")
+    });
+    static BYLINE: LazyLock<Regex> = LazyLock::new(|| {
+        let rule = "^[^a-z一-龥]*(?:(?:written|answered|generated|drafted) by|author|signed)[: ]|^[^a-z一-龥]*(?:署名|撰稿|撰稿人|执笔|作者|校对|编辑|译者|回答者|作答|生成|本文作者)[:=]";
+        Regex::new(rule).expect("the built-in rule is a regular expression")
+    });
+    static CONFIRMS: LazyLock<Regex> = LazyLock::new(|| {
+        let rule = "^[^a-z一-龥]*(?:yes|correct|right|yep|exactly|bingo|indeed|close|guilty|you guessed it|well guessed|对的?|没错|是的|猜对了|答对了|猜中了|正确)[,:! ]*  ?(?:本[包人尊])?[.!。]?$";
+        Regex::new(rule).expect("the built-in rule is a regular expression")
+    });
+    let rest = without_names(sentence);
+    let is_bare = sentence.number > 0 && rest.trim().chars().filter(|c| c.is_alphabetic()).count() == 0;
+    is_named(sentence)
+        && (is_bare && VALEDICTION.is_match(sentence.former.trim()) || sentence.number == 0 && (HEAD.is_match(&rest) || is_of_model(sentence) && CONFIRMS.is_match(&rest)) || BYLINE.is_match(&rest) && is_short(&rest))
+}
+
+fn without_names(sentence: &Sentence) -> String {
+    sentence.text.chars().map(|c| if is_placeholder(c) { ' ' } else { c }).collect()
+}
+
+static AGREES: LazyLock<Regex> = LazyLock::new(|| {
+    let rule = "^[^a-z一-龥]*(?:yes|yep|yeah|yup|correct|right|that's right|that's me|indeed|exactly|you got it|guilty|bingo|spot on|i am|sure am|是的?|对的?|没错|正是|嗯|猜对了|我就是|答对了|恭喜)(?:[^a-z一-龥]|$|我)";
+    Regex::new(rule).expect("the built-in rule is a regular expression")
+});
+
+/// Whether a prompt that names a model asks for a yes.
+pub(super) fn asks_for_yes(prompt: &str) -> bool {
+    let folded: String = Folded::new(prompt).chars.into_iter().collect();
+    folded.trim_end().ends_with(['?', '吗', '吧', '么']) || folded.contains("right") || folded.contains("对不对")
+}
+
+/// Whether a reply agrees and takes nothing back in the same sentence.
+pub(super) fn agrees(reply: &str) -> bool {
+    let folded: String = Folded::new(reply).chars.into_iter().take(200).collect();
+    let first = folded.split(['.', '。', '!', '\n', ';']).next().unwrap_or_default();
+    AGREES.is_match(first) && !DENIES.is_match(first)
 }

@@ -1,10 +1,13 @@
 //! A text's sentences that hold a name, with a placeholder for each name.
 
 use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use super::fold::{Folded, QUOTED};
 use super::grammar::placeholder;
-use super::names::{IdentityNames, NameHit};
+use super::names::{IdentityNames, NameHit, NameKind};
 
 /// A sentence with at least one name.
 #[derive(Debug, Default)]
@@ -21,7 +24,9 @@ pub(super) struct Sentence {
     quoted: [Vec<Range<usize>>; 2],
     /// Position among all sentences of the text.
     pub(super) number: usize,
-    /// The text before, where it ends with a question mark or a semicolon: it may begin what this sentence ends.
+    /// The sentence before.
+    pub(super) former: String,
+    /// The same, where it ends with a question mark or a semicolon: it may begin what this sentence ends.
     pub(super) lead: String,
 }
 
@@ -44,6 +49,16 @@ impl Sentence {
     /// Whether a byte is quoted.
     pub(super) fn is_quoted(&self, form: Form, byte: usize) -> bool {
         self.quoted[form as usize].iter().any(|range| range.contains(&byte))
+    }
+
+    /// Whether what a range says of a name is a quoted phrase of several words, spoken of from outside, and not a name in quotation
+    /// marks. What is quoted as said to the speaker ("you are X") is the speaker's own.
+    pub(super) fn quotes_phrase(&self, form: Form, range: &Range<usize>) -> bool {
+        let Some(name) = self.names_in(form, range).last().map(|name| name.at[form as usize]) else { return false };
+        let said = &self.form(form)[range.clone()];
+        let quoted = self.quoted[form as usize].iter().find(|quoted| quoted.contains(&name));
+        let is_outside = quoted.is_some_and(|quoted| range.start < quoted.start && name - quoted.start > LEAST_PHRASE);
+        is_outside && !said.contains("you are") && !said.contains("你是")
     }
 
     /// The names in a range of bytes.
@@ -73,6 +88,9 @@ impl Sentence {
     }
 }
 
+/// Bytes before a name in the same quotation marks from which they hold a phrase.
+const LEAST_PHRASE: usize = 8;
+
 /// Which form of a sentence a grammar reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
@@ -88,12 +106,15 @@ pub(super) fn sentences(text: &Folded, names: &IdentityNames) -> Vec<Sentence> {
     if hits.is_empty() {
         return Vec::new();
     }
+    let is_about_models = hits.iter().any(|hit| hit.kind == NameKind::Common)
+        && (hits.iter().any(|hit| hit.kind != NameKind::Common) || DESCRIBES_MODEL.is_match(&text.chars.iter().collect::<String>()));
     let mut kept = Vec::new();
     let (mut sentence, mut number, mut at) = (Sentence::default(), 0, 0);
     let mut hits = hits.into_iter().peekable();
     while at < text.chars.len() {
         let quoted = text.flags[at] & QUOTED > 0;
-        if let Some(hit) = hits.next_if(|hit| hit.start <= at) {
+        let next = hits.next_if(|hit| hit.start <= at).filter(|hit| !is_plain_word(text, &sentence.text, hit));
+        if let Some(hit) = next {
             sentence.names.push(PlacedName { hit, at: [sentence.text.len(), sentence.dense.len()] });
             sentence.push(placeholder(hit.kind), quoted);
             at = hit.end;
@@ -109,22 +130,51 @@ pub(super) fn sentences(text: &Folded, names: &IdentityNames) -> Vec<Sentence> {
             if matches!(c, '?' | ';') {
                 sentence.lead.clone_from(&ended.text);
             }
-            number += usize::from(!ended.text.trim().is_empty());
+            let is_empty = ended.text.trim().is_empty();
+            number += usize::from(!is_empty);
             sentence.number = number;
-            keep(&mut kept, ended);
+            sentence.former.clone_from(if is_empty { &ended.former } else { &ended.text });
+            keep(&mut kept, ended, is_about_models);
         } else {
             sentence.push(if c.is_whitespace() { ' ' } else { c }, quoted);
         }
         at += 1;
     }
-    keep(&mut kept, sentence);
+    keep(&mut kept, sentence, is_about_models);
     kept
 }
 
-fn keep(kept: &mut Vec<Sentence>, sentence: Sentence) {
-    if !sentence.names.is_empty() {
+fn keep(kept: &mut Vec<Sentence>, sentence: Sentence, is_about_models: bool) {
+    let is_common = |name: &PlacedName| name.hit.kind == NameKind::Common;
+    if !sentence.names.iter().all(is_common) || !sentence.names.is_empty() && is_about_models {
         kept.push(sentence);
     }
+}
+
+/// Words by which a text is about a language model.
+static DESCRIBES_MODEL: LazyLock<Regex> = LazyLock::new(|| {
+    let rule = "(?-u:\\b)(?:models?|assistants?|ai|llm|chatbot|bot|language|trained)(?-u:\\b)|模型|助手|智能|机器人|训练";
+    Regex::new(rule).expect("the built-in rule is a regular expression")
+});
+
+/// What makes a word of a name that follows it: an article, or a measure word for people, animals and things.
+static ARTICLE: LazyLock<Regex> = LazyLock::new(|| {
+    let rule = "(?:^|[^a-z'])(?:an?|the|some|every|each) $|[一这那两几半](?:只|头|匹|颗|块|笼|阵|股|盘|碗|根|条|座|位|名|群|杯|锅|屉|口)(?:[^,是叫]{0,6}的)? ?$";
+    Regex::new(rule).expect("the built-in rule is a regular expression")
+});
+
+/// Whether a name that is also a word is a word here: "a llama", "the Mistral", but "the Gemini model".
+fn is_plain_word(text: &Folded, before: &str, hit: &NameHit) -> bool {
+    const NOUNS: [&str; 20] = [
+        "app", "web", "site", "team", "model", "assist", "ai", "llm", "chat", "bot", "family", "series", "language", "system", "一", "模型", "助手", "大模型", "系列", "家族",
+    ];
+    if !matches!(hit.kind, NameKind::Word | NameKind::Common) {
+        return false;
+    }
+    let after: String = text.chars[hit.end..].iter().take(12).collect();
+    let after = after.trim_start_matches([' ', '-', '\'']);
+    let start = before.char_indices().rev().nth(16).map_or(0, |(at, _)| at);
+    ARTICLE.is_match(&before[start..]) && !NOUNS.iter().any(|noun| after.starts_with(noun))
 }
 
 fn ends_sentence(text: &Folded, at: usize) -> bool {

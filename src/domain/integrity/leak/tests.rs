@@ -9,9 +9,11 @@ use super::*;
 
 const RULES: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/rules.jsonl"));
 const HELD_OUT: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/held_out.jsonl"));
-const READ: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/independent_read.jsonl"));
-const UNREAD: &str =
-    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/independent_unread.jsonl"));
+const VARIED: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/varied.jsonl"));
+const INDEPENDENT: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/independent.jsonl"));
+const THIRD_READ: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/third_read.jsonl"));
+const THIRD_UNREAD: &str =
+    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/third_unread.jsonl"));
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -116,8 +118,10 @@ fn check_targets(title: &str, file: &str, show: bool) {
 /// At least this recall, and at most these false marks.
 fn check(title: &str, file: &str, show: bool, (least, most): (f64, f64)) {
     let (names, rows) = (names(), read(file));
-    for language in ["en", "zh"] {
-        Score::of(&names, rows.iter().filter(|row| row.language == language)).print(&format!("{title}, {language}"));
+    let places: BTreeSet<(&str, &str)> = rows.iter().map(|row| (row.language.as_str(), row.part.as_str())).collect();
+    for (language, part) in places {
+        let rows = rows.iter().filter(|row| (row.language.as_str(), row.part.as_str()) == (language, part));
+        Score::of(&names, rows).print(&format!("{title}, {language} {part}"));
     }
     let score = Score::of(&names, rows.iter());
     score.print(title);
@@ -133,30 +137,74 @@ fn texts_that_the_rules_were_written_with_are_told_apart() {
     check_targets("rules", RULES, true);
 }
 
-/// The texts themselves are not printed: who writes rules must not see them.
 #[test]
-fn texts_that_the_rules_never_saw_are_told_apart() {
-    check_targets("held out", HELD_OUT, false);
+fn texts_that_were_read_since_they_were_held_out_are_told_apart() {
+    check_targets("held out once", HELD_OUT, true);
+    check_targets("third writer, read since", THIRD_READ, true);
 }
 
-/// Where the rules stand on a writer whose texts they never saw. It is below the targets; nothing may make it worse.
-const STAND: (f64, f64) = (0.83, 0.039);
+/// Our own variations, written to be hard: more turns of phrase than the rules know. Nothing may make it worse.
+const VARIED_STAND: (f64, f64) = (0.93, 0.015);
+
+#[test]
+fn no_variation_is_lost() {
+    check("varied", VARIED, false, VARIED_STAND);
+}
+
+/// Where the rules stand on a writer whose texts they never saw: false marks meet the target, recall is below it. Nothing may
+/// make it worse.
+const STAND: (f64, f64) = (0.86, 0.014);
+
+/// The texts themselves are not printed: who writes rules must not see them.
+#[test]
+fn texts_of_a_writer_whom_the_rules_never_saw_are_told_apart() {
+    check("third writer, unread", THIRD_UNREAD, false, STAND);
+}
 
 /// Written by somebody who had seen neither the rules nor the other texts.
 #[test]
 fn texts_of_an_independent_writer_are_told_apart_in_every_category() {
-    let names = names();
-    let halves = [("independent, read since", READ, TARGETS), ("independent, unread", UNREAD, STAND)];
-    for (title, file, least_and_most) in halves {
-        let rows = read(file);
-        let categories: BTreeSet<(bool, &str)> = rows.iter().map(|row| (row.leak, row.category.as_str())).collect();
-        for (leak, category) in categories {
-            let kind = if leak { "leak" } else { "no leak" };
-            let rows = rows.iter().filter(|row| (row.leak, row.category.as_str()) == (leak, category));
-            Score::of(&names, rows).print(&format!("{title}, {kind}, {category}"));
-        }
-        check(title, file, false, least_and_most);
+    let (names, rows) = (names(), read(INDEPENDENT));
+    let categories: BTreeSet<(bool, &str)> = rows.iter().map(|row| (row.leak, row.category.as_str())).collect();
+    for (leak, category) in categories {
+        let kind = if leak { "leak" } else { "no leak" };
+        let rows = rows.iter().filter(|row| (row.leak, row.category.as_str()) == (leak, category));
+        Score::of(&names, rows).print(&format!("independent, {kind}, {category}"));
     }
+    check_targets("independent", INDEPENDENT, true);
+}
+
+#[test]
+fn a_yes_to_a_question_that_names_it_and_a_text_that_only_repeats_the_question_are_told_apart() {
+    let names = names();
+    let leaks = |prompt: &str, reply: &str| {
+        let turns = [turn(1, prompt, reply, "Fine.")];
+        find_leaks(&names, ["one", "nightjar-7b"], &turns).iter().any(|leak| leak.place == LeakPlace::Reply(Side::A))
+    };
+    assert!(leaks("Are you Doubao?", "Yes, I am. Shall we go on?"));
+    assert!(!leaks("Are you Doubao?", "No."));
+    assert!(!leaks("Are you a model?", "Yes."));
+    assert!(leaks("A joke, please.", "I was made by OpenAI."));
+    assert!(!leaks("Translate into English: 机器人说它由OpenAI开发。", "I was made by OpenAI."));
+    assert!(!leaks("What did the robot of OpenAI say?", "\"I was made by OpenAI.\""));
+}
+
+#[test]
+fn what_characters_say_and_what_is_only_supposed_is_no_leak() {
+    let names = names();
+    let leaks = |text: &str| !find_leaks(&names, ["one", "nightjar-7b"], &[turn(1, "Hm?", text, "Fine.")]).is_empty();
+    let pairs = [
+        ("Note: I'm Claude.", "Robot: I'm Claude."),
+        ("I'm Claude.", "Whether I'm Claude is a secret."),
+        ("Most call me Kimi.", "Call me Kimi, said the captain, and left."),
+        ("I'm Qwen.", "I'm Qwen or Llama, who knows."),
+        ("My name is 'Gemini'.", "The log says 'I am Gemini' in line 4."),
+        ("I am Falcon, a language model.", "I am Falcon, lord of the sky."),
+        ("我是豆包。", "也许我是豆包。"),
+        ("edualC backwards is my name: edualC.", "edualC is my name."),
+    ];
+    let wrong: Vec<_> = pairs.into_iter().filter(|(leak, other)| !leaks(leak) || leaks(other)).collect();
+    assert_eq!(wrong, []);
 }
 
 #[test]

@@ -1,0 +1,223 @@
+//! How a name may be spelled in a folded text: with digits for letters, spelled out, in chunks, with marks between, from its
+//! end; and where it ends.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::fold::{Folded, UPPER};
+use super::names::{NameHit, NameKind};
+
+/// Marks that may stand between two characters of one name at the most.
+const LONGEST_GAP: usize = 3;
+/// Shorter names are never read with digits for letters, and one-word names of the register need as many letters.
+pub(super) const LEAST_DISGUISED: usize = 4;
+/// A name of this many letters may be broken into several chunks.
+const LEAST_CHUNKED: usize = 7;
+/// What may be joined to a name: ClaudeAI.
+const JOINED: [&str; 8] = ["ai", "bot", "chat", "lm", "pro", "gpt", "llm", "assistant"];
+/// Words that follow a name and belong to it.
+pub(super) const VARIANTS: [&str; 37] = [
+    "audio",
+    "vl",
+    "math",
+    "air",
+    "base",
+    "beta",
+    "bot",
+    "chat",
+    "code",
+    "coder",
+    "experimental",
+    "flash",
+    "haiku",
+    "instant",
+    "instruct",
+    "large",
+    "latest",
+    "lite",
+    "max",
+    "medium",
+    "mini",
+    "nano",
+    "nemo",
+    "omni",
+    "opus",
+    "plus",
+    "preview",
+    "pro",
+    "reasoner",
+    "scout",
+    "small",
+    "sonnet",
+    "thinking",
+    "turbo",
+    "ultra",
+    "maverick",
+    "vision",
+];
+/// Words that make a name of a person, place or thing out of the word after them.
+const FORENAMES: [&str; 14] = [
+    "jean",
+    "mr",
+    "mrs",
+    "ms",
+    "dr",
+    "monsieur",
+    "madame",
+    "project",
+    "uncle",
+    "saint",
+    "st",
+    "sir",
+    "operation",
+    "nasa's",
+];
+/// A name as it is searched.
+#[derive(Debug)]
+pub(super) struct Pattern {
+    /// Its letters and digits, folded.
+    pub(super) chars: Vec<char>,
+    /// Positions before which the name itself has a space or mark.
+    pub(super) gaps: Vec<usize>,
+    /// What it names.
+    pub(super) kind: NameKind,
+    /// Who made it: names of one maker and its models share a number.
+    pub(super) maker: usize,
+}
+
+/// Whether a text says that something in it is to be read from its end.
+pub(super) fn spells_backwards(text: &Folded) -> bool {
+    static BACKWARDS: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new("backward|reverse|right to left|from the end|mirror|倒着|反过来|倒过来|倒序|反着|从右").expect("the built-in rule is a regular expression")
+    });
+    BACKWARDS.is_match(&text.chars.iter().collect::<String>())
+}
+
+/// Letters and digits that stand for each other share a shape.
+pub(super) fn shape(c: char) -> char {
+    match c {
+        '1' | 'l' | '!' | '|' => 'i',
+        '0' => 'o',
+        '3' => 'e',
+        '4' | '@' => 'a',
+        '5' | '$' => 's',
+        '7' => 't',
+        c => c,
+    }
+}
+
+/// A sign in the place of a letter: between two letters or digits.
+pub(super) fn is_letter_sign(text: &Folded, at: usize) -> bool {
+    let is_latin = |at: Option<usize>| at.and_then(|at| text.chars.get(at)).is_some_and(char::is_ascii_alphanumeric);
+    matches!(text.chars[at], '@' | '$' | '!' | '|') && is_latin(at.checked_sub(1)) && is_latin(Some(at + 1))
+}
+
+impl Pattern {
+    /// Whether the characters at these places are this name and not a part of something else.
+    pub(super) fn fits(&self, text: &Folded, at: &[usize]) -> bool {
+        self.is_spelled(text, at) && self.is_together(text, at) && is_whole(text, at[0], at[at.len() - 1])
+    }
+
+    /// A digit of the name must be itself; a letter may be a digit or sign, where the name is long enough to be known by
+    /// the rest.
+    fn is_spelled(&self, text: &Folded, at: &[usize]) -> bool {
+        let mut disguised = false;
+        for (name, place) in self.chars.iter().zip(at) {
+            let found = text.chars[*place];
+            if found != *name {
+                if name.is_ascii_digit() {
+                    return false;
+                }
+                disguised = true;
+            }
+        }
+        !disguised || self.chars.len() >= LEAST_DISGUISED
+    }
+
+    /// What stands between the characters: what the name has there; a mark; or spaces where the name is spelled out, or
+    /// is broken once, or a long one a few times.
+    fn is_together(&self, text: &Folded, at: &[usize]) -> bool {
+        let mut spaced = Vec::new();
+        for (position, pair) in at.windows(2).enumerate() {
+            let between = &text.chars[pair[0] + 1..pair[1]];
+            if between.is_empty() {
+                continue;
+            }
+            if between.len() > LONGEST_GAP {
+                return false;
+            }
+            let is_space = between.iter().all(|c| c.is_whitespace());
+            if is_space && !self.gaps.contains(&(position + 1)) {
+                spaced.push(position + 1);
+            } else if !is_space
+                && (between.contains(&'\n') || between.len() > 1 && between.contains(&' ') && !is_dashed(between))
+            {
+                return false;
+            }
+        }
+        let length = self.chars.len();
+        let least_broken = LEAST_DISGUISED + usize::from(self.kind == NameKind::Maker);
+        spaced.is_empty()
+            || spaced.len() == 1 && length >= least_broken
+            || spaced.len() <= length / 2 && length >= LEAST_CHUNKED
+            || spaced.len() + 1 >= length - self.gaps.len()
+    }
+}
+
+fn is_dashed(between: &[char]) -> bool {
+    between.iter().all(|c| matches!(c, ' ' | '-' | '+' | '—' | '·' | '.' | '/' | '|'))
+}
+
+/// A Latin name must not go on in a word before or after it; a version may follow.
+pub(super) fn is_whole(text: &Folded, first: usize, last: usize) -> bool {
+    let joins = |own: usize, other: Option<usize>| {
+        let other = other.and_then(|other| text.chars.get(other));
+        text.chars[own].is_ascii_alphanumeric() && other.is_some_and(char::is_ascii_alphanumeric)
+    };
+    let goes_on = text.chars.get(last + 1).is_some_and(char::is_ascii_digit);
+    let rest: String = text.chars[last + 1..].iter().take(10).take_while(|c| c.is_ascii_alphanumeric()).collect();
+    !joins(first, first.checked_sub(1))
+        && (!joins(last, Some(last + 1)) || goes_on && !text.chars[last].is_ascii_digit() || JOINED.contains(&rest.as_str()))
+}
+
+/// The end of the versions and variants after a name: `-4o mini`, ` 3.5 Sonnet`, `2.5-7b`.
+pub(super) fn after_version(text: &Folded, end: usize) -> usize {
+    let mut end = end;
+    for _ in 0..6 {
+        let has_mark = text.chars.get(end).is_some_and(|c| matches!(c, ' ' | '-' | ':' | '/'));
+        let start = end + usize::from(has_mark);
+        let word: String =
+            text.chars[start..].iter().take(12).take_while(|c| c.is_ascii_alphanumeric() || **c == '.').collect();
+        let word = word.trim_end_matches('.');
+        if word.is_empty() || word.len() == 12 || !is_version(word) && !VARIANTS.contains(&word) {
+            break;
+        }
+        end = start + word.len();
+    }
+    end + usize::from(text.chars.get(end) == Some(&'+'))
+}
+
+/// A number with at most two letters on either side, such as `4o`, `v3`, `8x7b`, `r1`.
+fn is_version(word: &str) -> bool {
+    let before = word.find(|c: char| c.is_ascii_digit());
+    before.is_some_and(|digit| digit <= 1) && word.chars().filter(char::is_ascii_alphabetic).count() <= 2
+}
+
+/// A word with a capital after it, or a title before it, is a person or a thing: Claude Monet, Project Gemini.
+pub(super) fn is_person(text: &Folded, hit: &NameHit) -> bool {
+    let surname = text.chars.get(hit.end) == Some(&' ')
+        && text.flags.get(hit.end + 1).is_some_and(|flags| flags & UPPER > 0)
+        && text.chars.get(hit.end + 2).is_some_and(char::is_ascii_alphabetic)
+        && text.chars.get(hit.end + 2) != Some(&'\'');
+    // A Chinese text writes a foreign name with a dot before the surname.
+    let chinese_surname = text.chars.get(hit.end) == Some(&'·')
+        && text.chars.get(hit.end + 1).is_some_and(|c| ('\u{4E00}'..='\u{9FFF}').contains(c));
+    if chinese_surname {
+        return true;
+    }
+    let before: String = text.chars[hit.start.saturating_sub(12)..hit.start].iter().collect();
+    let before = before.trim_end_matches([' ', '-', '.']);
+    let forename = before.rsplit(|c: char| !c.is_ascii_alphabetic() && c != '\'').next().unwrap_or_default();
+    text.chars[hit.start].is_ascii_alphabetic() && (surname || FORENAMES.contains(&forename))
+}
