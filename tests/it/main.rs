@@ -17,6 +17,7 @@ mod battle_judging;
 mod bench;
 mod benchmark_pages;
 mod blindness;
+mod board;
 mod bounds;
 mod canaries;
 mod cancels;

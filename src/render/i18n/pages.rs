@@ -34,6 +34,7 @@ pub struct PageTexts {
     pub battle: BattleTexts,
     pub script: ScriptTexts,
     pub leaderboard: LeaderboardTexts,
+    pub board: BoardTexts,
     pub levels: LevelTexts,
     pub robustness: RobustnessTexts,
     pub rigging: RiggingTexts,
@@ -42,6 +43,7 @@ pub struct PageTexts {
     pub judges: JudgesTexts,
     pub value: ValueTexts,
     pub register: RegisterTexts,
+    pub model: ModelTexts,
     pub exclusions: ExclusionTexts,
     pub about: AboutTexts,
     pub sign_in: SignInTexts,
@@ -276,6 +278,7 @@ pub struct UnavailableTexts {
 }
 
 mod benchmark;
+mod board;
 mod chinese;
 mod correlation;
 mod english;
@@ -283,6 +286,7 @@ mod exclusions;
 mod history;
 mod judges;
 mod levels;
+mod model;
 mod notes;
 mod pacing;
 mod register;
@@ -292,6 +296,7 @@ mod sign_in;
 mod value;
 
 pub use benchmark::BenchmarkTexts;
+pub use board::BoardTexts;
 pub use chinese::CHINESE;
 pub use correlation::CorrelationTexts;
 pub use english::ENGLISH;
@@ -299,6 +304,7 @@ pub use exclusions::ExclusionTexts;
 pub use history::HistoryTexts;
 pub use judges::JudgesTexts;
 pub use levels::LevelTexts;
+pub use model::ModelTexts;
 pub use pacing::{PacingInForce, PacingTexts};
 pub use register::RegisterTexts;
 pub use rigging::RiggingTexts;

@@ -4,6 +4,9 @@ mod address;
 mod api;
 mod benchmark;
 mod board;
+pub mod board_choice;
+mod board_files;
+mod board_page;
 mod charts;
 mod connections;
 mod correlation;
@@ -18,6 +21,7 @@ mod hosts;
 mod judges;
 pub mod leaderboard_query;
 mod metrics;
+mod model;
 mod models;
 mod outage;
 pub mod pages;
@@ -44,7 +48,7 @@ use sockets::OpenSockets;
 fn routes(config: &mut web::ServiceConfig) {
     config
         .service(web::resource("/").get(sign_in::battle_page).route(web::head().to(sign_in::battle_page)))
-        .service(web::resource("/leaderboard").get(board::page).route(web::head().to(board::page)))
+        .service(web::resource("/leaderboard").get(board_page::page).route(web::head().to(board_page::page)))
         .service(web::resource("/leaderboard/charts").get(charts::charts).route(web::head().to(charts::charts)))
         .service(web::resource("/leaderboard/value").get(value::page).route(web::head().to(value::page)))
         .service(web::resource("/exclusions").get(exclusions::page).route(web::head().to(exclusions::page)))
@@ -59,8 +63,12 @@ fn routes(config: &mut web::ServiceConfig) {
                 .route(web::head().to(benchmark::item)),
         )
         .service(web::resource("/correlation").get(correlation::page).route(web::head().to(correlation::page)))
+        .service(
+            web::resource("/correlation/papers").get(correlation::papers).route(web::head().to(correlation::papers)),
+        )
         .service(web::resource("/judges").get(judges::page).route(web::head().to(judges::page)))
         .service(web::resource("/models").get(models::page).route(web::head().to(models::page)))
+        .service(web::resource("/models/{id:.+}").get(model::page).route(web::head().to(model::page)))
         .service(web::resource("/about").get(pages::about::about).route(web::head().to(pages::about::about)))
         .service(web::resource("/static/{path:.*}").get(static_files::serve).route(web::head().to(static_files::serve)))
         .service(
@@ -96,6 +104,8 @@ fn routes(config: &mut web::ServiceConfig) {
         .service(web::resource("/shared/{token}").get(history::shared).route(web::head().to(history::shared)))
         .route("/ws/battle", web::get().to(sockets::battle))
         .route("/ws/leaderboard", web::get().to(sockets::leaderboard))
+        .route("/leaderboard.svg", web::get().to(board_files::svg))
+        .route("/api/v1/leaderboard.csv", web::get().to(board_files::csv))
         .route("/api/v1/leaderboard", web::get().to(api::leaderboard))
         .route("/api/v1/leaderboard/robustness", web::get().to(api::robustness))
         .route("/api/v1/leaderboard/rigging", web::get().to(api::rigging))
@@ -123,11 +133,13 @@ pub fn serve(app: Arc<AppState>, listener: TcpListener) -> std::io::Result<Servi
     let app = web::Data::from(app);
     let open = web::Data::new(OpenSockets::default());
     let frames = web::Data::new(board::Frames::default());
+    let boards = web::Data::new(board_page::BoardPages::default());
     let mut server = HttpServer::new(move || {
         App::new()
             .app_data(app.clone())
             .app_data(open.clone())
             .app_data(frames.clone())
+            .app_data(boards.clone())
             .wrap(from_fn(outage::as_page))
             .wrap(Compress::default())
             .wrap(from_fn(draining::let_connections_go))

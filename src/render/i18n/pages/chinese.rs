@@ -177,6 +177,7 @@ pub const CHINESE: PageTexts = PageTexts {
             "Elo 按投票顺序在每一票之后更新，因此后来的票影响更大。",
         ],
     },
+    board: super::board::CHINESE,
     levels: super::levels::CHINESE,
     robustness: super::robustness::CHINESE,
     rigging: super::rigging::CHINESE,
@@ -185,6 +186,7 @@ pub const CHINESE: PageTexts = PageTexts {
     judges: super::judges::CHINESE,
     value: super::value::CHINESE,
     register: super::register::CHINESE,
+    model: super::model::CHINESE,
     exclusions: super::exclusions::CHINESE,
     about: AboutTexts {
         title: "规则",

@@ -177,6 +177,7 @@ pub const ENGLISH: PageTexts = PageTexts {
             "Elo is updated after every vote, in the order of the votes, so late votes count more than early ones.",
         ],
     },
+    board: super::board::ENGLISH,
     levels: super::levels::ENGLISH,
     robustness: super::robustness::ENGLISH,
     rigging: super::rigging::ENGLISH,
@@ -185,6 +186,7 @@ pub const ENGLISH: PageTexts = PageTexts {
     judges: super::judges::ENGLISH,
     value: super::value::ENGLISH,
     register: super::register::ENGLISH,
+    model: super::model::ENGLISH,
     exclusions: super::exclusions::ENGLISH,
     about: AboutTexts {
         title: "The rules",

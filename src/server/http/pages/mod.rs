@@ -6,6 +6,7 @@
 pub mod about;
 pub mod battle;
 pub mod benchmark;
+pub mod board_controls;
 pub mod charts;
 pub(crate) mod correlation;
 pub mod exclusions;
@@ -13,6 +14,7 @@ pub(crate) mod history;
 pub(crate) mod judges;
 pub mod language;
 pub mod leaderboard;
+pub(crate) mod model;
 pub(crate) mod models;
 pub mod not_found;
 pub mod robustness_fold;
@@ -22,6 +24,7 @@ pub mod value;
 
 use crate::domain::language::Language;
 use crate::render::i18n::pages::{PageTexts, page_texts};
+use actix_web::body::MessageBody;
 use actix_web::http::{StatusCode, header};
 use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
@@ -87,13 +90,21 @@ impl Page {
 
 /// Renders a page as a response; remembers the language where the visitor chose one.
 pub(crate) fn respond(request: &HttpRequest, status: StatusCode, page: &impl Template) -> HttpResponse {
-    let html = match page.render() {
-        Ok(html) => html,
+    match page.render() {
+        Ok(html) => respond_html(request, status, html),
         Err(error) => {
             tracing::error!(page.path = request.path(), error = %error, "a page could not be rendered");
-            return HttpResponse::InternalServerError().body("this page could not be made: reload it\n");
+            HttpResponse::InternalServerError().body("this page could not be made: reload it\n")
         }
-    };
+    }
+}
+
+/// A rendered page as a response, with the headers of every page.
+pub(crate) fn respond_html(
+    request: &HttpRequest,
+    status: StatusCode,
+    html: impl MessageBody + 'static,
+) -> HttpResponse {
     let mut response = HttpResponse::build(status);
     response
         .content_type("text/html; charset=utf-8")

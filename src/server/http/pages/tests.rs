@@ -17,7 +17,7 @@ use crate::infra::config::{
 };
 use crate::render::i18n::pages::page_texts;
 
-use super::leaderboard::{LeaderboardRow, LeaderboardView, leaderboard, rows_html};
+use super::leaderboard::{LeaderboardRow, LeaderboardView, leaderboard_html, rows_html};
 use super::robustness_fold::RobustnessFold;
 use super::*;
 
@@ -37,8 +37,8 @@ async fn pages(query: &str) -> Vec<String> {
         text(about::rules(&request(&format!("/about{query}")), &rules(true))).await,
         text(judges::judges(&request(&format!("/judges{query}")), &judged())).await,
         text(not_found::not_found(request(&format!("/nothing{query}"))).await).await,
-        text(leaderboard(&request(&format!("/leaderboard{query}")), &view())).await,
-        text(leaderboard(&request(&format!("/leaderboard{query}")), &LeaderboardView::default())).await,
+        leaderboard_html(&request(&format!("/leaderboard{query}")), &view()),
+        leaderboard_html(&request(&format!("/leaderboard{query}")), &LeaderboardView::default()),
     ]
 }
 
@@ -91,9 +91,9 @@ fn fold(language: Language) -> Option<RobustnessFold> {
 #[actix_web::test]
 async fn the_fold_tells_how_firm_the_leaderboard_is_and_escapes_names() {
     let page = |language: &str, view: LeaderboardView| {
-        text(leaderboard(&request(&format!("/leaderboard?lang={language}")), &view))
+        leaderboard_html(&request(&format!("/leaderboard?lang={language}")), &view)
     };
-    let english = page("en", view()).await;
+    let english = page("en", view());
     for said in [
         "<summary>How firm is this?</summary>",
         "<dt>Who is first?</dt>",
@@ -102,9 +102,9 @@ async fn the_fold_tells_how_firm_the_leaderboard_is_and_escapes_names() {
     ] {
         assert!(english.contains(said), "no {said}: {english}");
     }
-    let chinese = page("zh", LeaderboardView { robustness: fold(Language::Chinese), ..view() }).await;
+    let chinese = page("zh", LeaderboardView { robustness: fold(Language::Chinese), ..view() });
     assert!(chinese.contains("<summary>这份榜单有多可靠？</summary>") && chinese.contains("谁是第一？"), "{chinese}");
-    let none = page("en", LeaderboardView { robustness: None, ..view() }).await;
+    let none = page("en", LeaderboardView { robustness: None, ..view() });
     assert!(!none.contains("class=\"robustness\"") && !none.contains("How firm"), "{none}");
 }
 
@@ -158,7 +158,7 @@ async fn the_script_of_the_battle_page_finds_its_words() {
 
 #[actix_web::test]
 async fn the_page_holds_the_same_rows_that_are_sent_live() {
-    let page = text(leaderboard(&request("/leaderboard"), &view())).await;
+    let page = leaderboard_html(&request("/leaderboard"), &view());
     assert!(page.contains(rows_html(&view(), Language::English).trim()));
     assert!(page.contains("<time data-part=\"time\" datetime=\"2023-11-14T22:13:20Z\">2023-11-14 22:13 UTC</time>"));
     assert!(page.contains("<b data-part=\"votes\">80</b>") && page.contains("a note"));
@@ -205,7 +205,7 @@ fn a_model_without_a_rating_and_a_board_of_one_are_shown() {
 
 #[actix_web::test]
 async fn an_empty_board_says_so_and_leads_to_a_battle() {
-    let page = text(leaderboard(&request("/leaderboard"), &LeaderboardView::default())).await;
+    let page = leaderboard_html(&request("/leaderboard"), &LeaderboardView::default());
     assert!(page.contains("data-empty") && page.contains("No model has been rated yet"));
 }
 
