@@ -4,6 +4,7 @@ pub mod admission;
 pub mod battle;
 pub mod battle_judging;
 pub mod benchmark;
+pub mod contrast;
 pub mod correlation;
 pub mod integrity;
 pub mod judging;

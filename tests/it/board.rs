@@ -77,13 +77,16 @@ async fn models_are_searched_sorted_and_downloaded_without_a_change_of_their_fig
     let one = page(&arena, "/leaderboard?q=LAB%2F").await;
     assert_eq!(rows(&one), ["lab/beta"]);
     assert!(!one.contains("js/leaderboard.js"), "live rows would undo the choice");
-    let row = |page: &str| page.split("data-model=\"lab/beta\"").nth(1).unwrap().split("class=\"interval\"").next().unwrap().to_owned();
+    let row = |page: &str| {
+        page.split("data-model=\"lab/beta\"").nth(1).unwrap().split("class=\"interval\"").next().unwrap().to_owned()
+    };
     assert_eq!(row(&one), row(&whole), "rank and rating are those among all");
     let by_name = page(&arena, "/leaderboard?sort=name").await;
     let mut names = rows(&by_name);
     names.sort_by_key(|id| format!("Name-of-{id}"));
     assert_eq!(rows(&by_name), names);
-    let mut reversed = rows(&page(&arena, "/leaderboard?sort=-name").await).iter().map(ToString::to_string).collect::<Vec<_>>();
+    let mut reversed =
+        rows(&page(&arena, "/leaderboard?sort=-name").await).iter().map(ToString::to_string).collect::<Vec<_>>();
     reversed.reverse();
     assert_eq!(reversed, names);
     assert!(page(&arena, "/leaderboard?q=nobody").await.contains("No model matches this choice."));
@@ -110,7 +113,8 @@ async fn every_model_that_took_part_has_a_page_and_nobody_else() {
         vote(&arena, &mut visitor, number).await;
     }
     let rated = page(&arena, "/models/lab%2Fbeta").await;
-    for said in ["Name-of-lab/beta", "Maker-of-lab/beta", "License-of-lab/beta", "Opponents", "href=\"/models/alpha\""] {
+    for said in ["Name-of-lab/beta", "Maker-of-lab/beta", "License-of-lab/beta", "Opponents", "href=\"/models/alpha\""]
+    {
         assert!(rated.contains(said), "no {said}: {rated}");
     }
     assert!(!rated.contains("NaN"), "{rated}");

@@ -68,6 +68,7 @@ mod sessions;
 mod shared_breakers;
 mod shared_limits;
 mod side;
+mod site;
 mod slices;
 mod source;
 mod stats;

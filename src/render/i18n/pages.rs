@@ -46,6 +46,7 @@ pub struct PageTexts {
     pub model: ModelTexts,
     pub exclusions: ExclusionTexts,
     pub about: AboutTexts,
+    pub arena: ArenaTexts,
     pub sign_in: SignInTexts,
     pub history: HistoryTexts,
     pub missing: MissingTexts,
@@ -277,6 +278,7 @@ pub struct UnavailableTexts {
     pub action: &'static str,
 }
 
+mod arena;
 mod benchmark;
 mod board;
 mod chinese;
@@ -295,6 +297,7 @@ mod robustness;
 mod sign_in;
 mod value;
 
+pub use arena::{ArenaTexts, PairingInForce, StorageInForce};
 pub use benchmark::BenchmarkTexts;
 pub use board::BoardTexts;
 pub use chinese::CHINESE;

@@ -53,8 +53,9 @@ impl BoardChoice {
     /// [`PageError::InvalidQuery`] names the parameter and what it may be.
     pub fn parse(query_string: &str) -> Result<Self, PageError> {
         let query = web::Query::<Self>::from_query(query_string);
-        let choice =
-            query.map(web::Query::into_inner).map_err(|_| PageError::InvalidQuery("each parameter is given once".into()));
+        let choice = query
+            .map(web::Query::into_inner)
+            .map_err(|_| PageError::InvalidQuery("each parameter is given once".into()));
         let choice = choice?;
         let column = choice.sort.strip_prefix('-').unwrap_or(&choice.sort);
         if !choice.sort.is_empty() && !SORTS.contains(&column) {
@@ -125,7 +126,8 @@ impl BoardChoice {
 pub fn is_open(license: &str) -> bool {
     let license = license.to_lowercase();
     let closed = ["proprietary", "closed", "commercial", "api only", "专有", "闭源", "商业"];
-    !license.trim().is_empty() && (license.contains("non-commercial") || !closed.iter().any(|word| license.contains(word)))
+    !license.trim().is_empty()
+        && (license.contains("non-commercial") || !closed.iter().any(|word| license.contains(word)))
 }
 
 #[cfg(test)]

@@ -82,7 +82,11 @@ pub(super) async fn page(
     let choice = BoardChoice::parse(request.query_string())?;
     let (filter, language) = (query.filter()?, requested_language(&request));
     if filter.is_plain() {
-        return Ok(pages::respond_html(&request, StatusCode::OK, leaderboard_html(&request, &live(&app, &choice, language))));
+        return Ok(pages::respond_html(
+            &request,
+            StatusCode::OK,
+            leaderboard_html(&request, &live(&app, &choice, language)),
+        ));
     }
     let study = answer(&app, &filter).await?;
     // A past moment is as it was; otherwise the votes are those of the latest leaderboard, or a little older.

@@ -30,6 +30,7 @@ mod request_id;
 mod serving;
 mod session;
 mod sign_in;
+mod site;
 mod sockets;
 pub mod static_files;
 mod value;
@@ -70,6 +71,8 @@ fn routes(config: &mut web::ServiceConfig) {
         .service(web::resource("/models").get(models::page).route(web::head().to(models::page)))
         .service(web::resource("/models/{id:.+}").get(model::page).route(web::head().to(model::page)))
         .service(web::resource("/about").get(pages::about::about).route(web::head().to(pages::about::about)))
+        .service(web::resource("/site/logo").get(site::logo).route(web::head().to(site::logo)))
+        .service(web::resource("/site/accent.css").get(site::accent).route(web::head().to(site::accent)))
         .service(web::resource("/static/{path:.*}").get(static_files::serve).route(web::head().to(static_files::serve)))
         .service(
             web::resource("/sign-in")

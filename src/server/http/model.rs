@@ -56,7 +56,8 @@ async fn view(request: &HttpRequest, app: &AppState, card: ModelCard) -> Result<
         Some(_) => now_or_later(app.value.recent_usage(latest.last_vote_seq).await)?,
         None => None,
     };
-    let slices = match place.and_then(|_| sliced_by(&app.leaderboard.facets())) {
+    let column = place.and_then(|_| sliced_by(&app.leaderboard.facets()));
+    let slices = match column {
         Some(column) => {
             let filter = LeaderboardFilter { pool_by: Some(column), ..LeaderboardFilter::default() };
             let pooled = now_or_later(app.filtered.get(&filter, latest.last_vote_seq).await)?;
@@ -70,7 +71,7 @@ async fn view(request: &HttpRequest, app: &AppState, card: ModelCard) -> Result<
         models: latest.board.models.len(),
         confidence: latest.board.confidence,
         entry: register.models.iter().find(|entry| entry.id == id).cloned(),
-        is_computed: place.is_none() || rated.is_some(),
+        is_computed: place.is_none() || (rated.is_some() && usage.is_some() && slices.is_some() == column.is_some()),
         history: rated.as_deref().and_then(|rated| history(rated, &card, request)),
         opponents: rated.as_deref().map(|rated| opponents(app, rated, id)).unwrap_or_default(),
         slices,
@@ -99,12 +100,7 @@ fn sliced_by(facets: &Facets) -> Option<SliceColumn> {
     columns.into_iter().find(|(_, slices)| slices.len() > 1).map(|(column, _)| column)
 }
 
-fn slices(
-    pooled: &PooledSlices,
-    id: &str,
-    column: SliceColumn,
-    texts: &'static PageTexts,
-) -> SliceGroup {
+fn slices(pooled: &PooledSlices, id: &str, column: SliceColumn, texts: &'static PageTexts) -> SliceGroup {
     let words = &texts.leaderboard;
     let rows = pooled.slices.iter().filter_map(|slice| {
         let rated = slice.models.iter().find(|rated| rated.model == id)?;
@@ -122,7 +118,9 @@ fn history(rated: &FilteredLeaderboard, card: &ModelCard, request: &HttpRequest)
     let row = rated.board.models.iter().find(|row| row.model == card.id.as_str())?;
     let mut traces = chart::history::traces(std::slice::from_ref(row), &rated.history);
     traces.iter_mut().for_each(|trace| trace.name.clone_from(&card.name));
-    let times = |trace: &chart::history::Trace| trace.points.first().zip(trace.points.last()).map(|(one, other)| [one.0, other.0]);
+    let times = |trace: &chart::history::Trace| {
+        trace.points.first().zip(trace.points.last()).map(|(one, other)| [one.0, other.0])
+    };
     let has_moments = traces.iter().filter_map(times).any(|[first, last]| first < last);
     has_moments.then(|| ChartView::new(chart::history::draw(&traces, frame_of(request))))
 }

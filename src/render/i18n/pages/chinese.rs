@@ -241,6 +241,7 @@ pub const CHINESE: PageTexts = PageTexts {
         },
         judges: "管理者会在投票之后，把一部分对战交给其他模型评判：为此，这些对战的内容也会发送给那些模型的提供方。",
     },
+    arena: super::arena::CHINESE,
     sign_in: super::sign_in::CHINESE,
     history: super::history::CHINESE,
     missing: MissingTexts {

@@ -241,6 +241,7 @@ pub const ENGLISH: PageTexts = PageTexts {
         },
         judges: "The operator has a share of the battles judged by further models after the vote: for this, their conversations are sent to the providers of those models too.",
     },
+    arena: super::arena::ENGLISH,
     sign_in: super::sign_in::ENGLISH,
     history: super::history::ENGLISH,
     missing: MissingTexts {

@@ -23,12 +23,14 @@ pub(crate) mod unavailable;
 pub mod value;
 
 use crate::domain::language::Language;
+use crate::infra::config::SiteSettings;
 use crate::render::i18n::pages::{PageTexts, page_texts};
 use actix_web::body::MessageBody;
 use actix_web::http::{StatusCode, header};
-use actix_web::{HttpRequest, HttpResponse};
+use actix_web::{HttpRequest, HttpResponse, web};
 use askama::Template;
 
+use crate::server::state::AppState;
 pub use language::requested_language;
 
 use super::static_files;
@@ -54,13 +56,17 @@ pub(crate) struct Page {
     path: String,
     /// The rest of the address, so that another language shows the same.
     query: String,
+    /// What the operator calls the arena, and its links.
+    pub(crate) site: SiteSettings,
 }
 
 impl Page {
     pub(crate) fn new(request: &HttpRequest, section: Section) -> Self {
         let others = request.query_string().split('&').filter(|pair| !pair.is_empty() && !pair.starts_with("lang="));
         let query = others.map(|pair| format!("{pair}&")).collect();
-        Self { language: requested_language(request), section, path: request.path().to_owned(), query }
+        let app = request.app_data::<web::Data<AppState>>();
+        let site = app.map(|app| app.settings.now().site.clone()).unwrap_or_default();
+        Self { language: requested_language(request), section, path: request.path().to_owned(), query, site }
     }
 
     pub(crate) fn t(&self) -> &'static PageTexts {
@@ -79,6 +85,33 @@ impl Page {
     /// Whether the navigation has this page in its menu.
     pub(crate) fn is_in_menu(&self) -> bool {
         !matches!(self.section, Section::Battle | Section::Leaderboard | Section::None)
+    }
+
+    /// The name in titles.
+    pub(crate) fn site_name(&self) -> &str {
+        if self.site.name.is_empty() { "琅琊 Langya" } else { &self.site.name }
+    }
+
+    /// Whether the operator's picture stands in place of the seal.
+    pub(crate) fn has_logo(&self) -> bool {
+        !self.site.logo.as_os_str().is_empty()
+    }
+
+    /// The address of the accent colour's style sheet; `None` for the arena's own colours.
+    pub(crate) fn accent(&self) -> Option<String> {
+        let digits = self.site.accent.strip_prefix('#')?;
+        Some(format!("/site/accent.css?v={digits}"))
+    }
+
+    /// Contact, imprint and privacy, as far as the operator gives them.
+    pub(crate) fn site_links(&self) -> Vec<(&'static str, &str)> {
+        let words = &self.t().arena;
+        let all = [
+            (words.contact, self.site.contact.as_str()),
+            (words.imprint, self.site.imprint.as_str()),
+            (words.privacy, self.site.privacy.as_str()),
+        ];
+        all.into_iter().filter(|(_, href)| !href.is_empty()).collect()
     }
 
     /// The address of a static file.

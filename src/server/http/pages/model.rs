@@ -28,7 +28,7 @@ pub(crate) struct ModelView {
     pub(crate) confidence: f64,
     /// Its entry in the register.
     pub(crate) entry: Option<RegisterEntry>,
-    /// Whether history and opponents are known already.
+    /// Whether history, opponents, slices and speed are known already.
     pub(crate) is_computed: bool,
     /// Its rating over time.
     pub(crate) history: Option<ChartView>,

@@ -34,7 +34,7 @@ fn request(uri: &str) -> HttpRequest {
 async fn pages(query: &str) -> Vec<String> {
     vec![
         text(battle::battle(&request(&format!("/{query}")), &invited())).await,
-        text(about::rules(&request(&format!("/about{query}")), &rules(true))).await,
+        text(about::rules(&request(&format!("/about{query}")), &rules(true), vec![])).await,
         text(judges::judges(&request(&format!("/judges{query}")), &judged())).await,
         text(not_found::not_found(request(&format!("/nothing{query}"))).await).await,
         leaderboard_html(&request(&format!("/leaderboard{query}")), &view()),
@@ -134,10 +134,10 @@ async fn every_page_says_its_language_and_offers_the_other_one() {
 
 #[actix_web::test]
 async fn a_chosen_language_is_kept_in_a_cookie_and_only_then() {
-    let chosen = about::rules(&request("/about?lang=zh"), &rules(false));
+    let chosen = about::rules(&request("/about?lang=zh"), &rules(false), vec![]);
     let cookie = chosen.headers().get(SET_COOKIE).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
     assert!(cookie.starts_with("langya_language=zh;") && cookie.contains("SameSite=Lax"), "{cookie}");
-    assert!(about::rules(&request("/about"), &rules(false)).headers().get(SET_COOKIE).is_none());
+    assert!(about::rules(&request("/about"), &rules(false), vec![]).headers().get(SET_COOKIE).is_none());
 }
 
 #[actix_web::test]
@@ -278,7 +278,7 @@ async fn what_judges_made_of_battles_is_escaped_and_told_in_both_languages() {
 #[actix_web::test]
 async fn the_rules_name_judges_only_where_there_are_any() {
     for (query, words) in [("?lang=en", "judged by further models"), ("?lang=zh", "交给其他模型评判")] {
-        let page = async |judged| text(about::rules(&request(&format!("/about{query}")), &rules(judged))).await;
+        let page = async |judged| text(about::rules(&request(&format!("/about{query}")), &rules(judged), vec![])).await;
         assert!(page(true).await.contains(words));
         assert!(!page(false).await.contains(words));
     }
@@ -288,7 +288,7 @@ async fn the_rules_name_judges_only_where_there_are_any() {
 async fn the_rules_say_the_limits_that_the_arena_has() {
     let mut settings = Settings::default();
     let page = async |query: &str, settings: &Settings| {
-        text(about::rules(&request(&format!("/about{query}")), settings)).await
+        text(about::rules(&request(&format!("/about{query}")), settings, vec![])).await
     };
     let said = page("?lang=en", &settings).await;
     assert!(said.contains("cast so many votes: 15 in a minute, 240 in an hour, 720 in a day."), "{said}");
@@ -308,7 +308,7 @@ async fn the_rules_say_which_pacing_is_in_force_with_its_classes_and_figures() {
     let page = async |pacing, query| {
         let battle = BattleSettings { pacing, slow_class_share: 0.37, ..BattleSettings::default() };
         let settings = Settings { battle, ..Settings::default() };
-        text(about::rules(&request(&format!("/about{query}")), &settings)).await
+        text(about::rules(&request(&format!("/about{query}")), &settings, vec![])).await
     };
     let classes = page(PacingMode::Classes, "?lang=en").await;
     assert!(classes.contains("“classes”") && classes.contains("after 3 or 15 seconds"), "{classes}");
