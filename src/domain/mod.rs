@@ -5,6 +5,7 @@ pub mod battle;
 pub mod battle_judging;
 pub mod benchmark;
 pub mod campaign;
+pub mod contrast;
 pub mod correlation;
 pub mod integrity;
 pub mod judging;

@@ -1,40 +1,17 @@
-// The charts of a leaderboard of many models: light by default, and as many models as a visitor asks for. Thirty of them, or with
-// LANGYA_TEST_SIZE=long three hundred, whose fits take an unoptimised program minutes.
+// The charts of a leaderboard of many models: light by default, and as many models as a visitor asks for.
 
 import assert from "node:assert/strict";
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { after, before, test } from "node:test";
 
 import { startArena } from "./support/arena.mjs";
 import { assertAccessible } from "./support/axe.mjs";
 import { openPage, startBrowser } from "./support/browser.mjs";
-
-const MODELS = process.env.LANGYA_TEST_SIZE === "long" ? 300 : 30;
-/** Opponents of each model, as steps from it: most pairs never meet. */
-const STEPS = [1, 2, 3, 5, 8, 13];
-
-/** One name is longer than a phone is wide. */
-const called = (model) => (model === 3 ? "model-3 with a very long name of 2026-11-21, instruction-tuned and quantised" : `model-${model}`);
+import { MODELS, importVotes } from "./support/many_models.mjs";
 
 let arena;
 let browser;
 before(async () => {
-  arena = await startArena(async (folder, langya) => {
-    const all = [];
-    for (let model = 0; model < MODELS; model += 1) {
-      for (const step of STEPS) {
-        // The one with the lower number wins two of three. All at once: a history would take forty fits more.
-        const [one, other] = [model, (model + step) % MODELS].sort((x, y) => x - y);
-        for (const winner of ["model_a", "model_b", "model_a"]) {
-          const names = { model_a: called(one), model_b: called(other) };
-          all.push({ ...names, winner, judge: `v${all.length % 97}`, tstamp: 1_790_000_000 });
-        }
-      }
-    }
-    await writeFile(join(folder, "votes.jsonl"), all.map((vote) => JSON.stringify(vote)).join("\n"));
-    await langya("import", "votes", join(folder, "votes.jsonl"));
-  });
+  arena = await startArena((folder, langya) => importVotes(folder, langya));
   browser = await startBrowser();
 });
 after(async () => {

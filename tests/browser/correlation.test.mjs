@@ -99,8 +99,12 @@ test("a mixture is found, and what it flatters is said", async () => {
   page.assertQuiet();
 });
 
-test("the papers' own studies stand beside what is computed, with the contradictions", async () => {
+test("the papers' own studies have a page of their own, with the contradictions", async () => {
   const page = await arrive("lang=en");
+  assert.ok(await page.getByRole("img", { name: /^Arena rating × / }).isVisible(), "the arena's own rating comes first");
+  await page.getByRole("link", { name: "Open the papers' own studies" }).click();
+  await page.waitForURL(/\/correlation\/papers$/);
+  await assertAccessible(page, "/correlation/papers");
   const papers = page.getByRole("region", { name: "The papers' own studies" });
   assert.match(await papers.getByRole("row", { name: /^S1 / }).innerText(), /0\.5150\s+0\.51498\s+reproduced/);
   assert.match(await papers.getByRole("row", { name: /^S24 / }).innerText(), /80\.15\s+65\.22 ≠\s+contradiction\s+Table 2 prints a total above/);

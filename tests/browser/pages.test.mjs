@@ -52,6 +52,9 @@ test("axe finds nothing on any page, light or dark, wide or narrow", async () =>
       for (const path of [
         "/leaderboard",
         "/leaderboard?turns=first&ties=drop",
+        "/leaderboard?q=crane&sort=-elo",
+        "/models/crane",
+        "/models/crane?lang=zh",
         "/leaderboard/charts",
         "/leaderboard/charts?lang=zh",
         "/leaderboard?votes=unique_prompts",
@@ -108,6 +111,7 @@ test("targets are at least 44 pixels and nothing scrolls sideways on a phone", a
 test("a part of the votes is chosen by keyboard and leads to its charts", async () => {
   await playBattle(await arrive("/"));
   const page = await arrive("/leaderboard");
+  await page.getByText("More ways to count").press("Enter");
   await page.getByLabel("Turns").focus();
   await page.keyboard.press("ArrowDown");
   await page.getByRole("button", { name: "Show" }).press("Enter");

@@ -130,19 +130,26 @@ async fn an_empty_arena_shows_the_papers_own_studies_and_says_what_to_do() {
             "aria-current=\"page\">Correlations<",
             "There are no votes and no benchmarks yet",
             "langya import votes FILE",
-            "<td class=\"number\">0.5150</td>",
-            "<td class=\"number\">0.51498</td>",
-            "It is six: MiniMax has 60.67 and MOSS 41.00.",
-            "<b class=\"off\">58.33 ≠</b>",
-            "not printed",
+            "href=\"/correlation/papers\"",
             "SuperCLUE CLOSE, accuracy, % × SuperCLUE OPEN",
             "No rated vote says yet",
         ],
     );
     holds(
         &page(&arena, "/correlation?lang=zh&group=all").await,
-        &["<html lang=\"zh\">", "还没有投票，也没有评测", "实为六个", "复现", "各论文自身的研究", "向右为"],
+        &["<html lang=\"zh\">", "还没有投票，也没有评测", "各论文自身的研究", "向右为"],
     );
+    holds(
+        &page(&arena, "/correlation/papers").await,
+        &[
+            "<td class=\"number\">0.5150</td>",
+            "<td class=\"number\">0.51498</td>",
+            "It is six: MiniMax has 60.67 and MOSS 41.00.",
+            "<b class=\"off\">58.33 ≠</b>",
+            "not printed",
+        ],
+    );
+    holds(&page(&arena, "/correlation/papers?lang=zh").await, &["实为六个", "复现"]);
     assert!(shown.len() < 80_000, "{} bytes", shown.len());
     let link = "<a class=\"button\" href=\"/correlation?step=0#mixture\">Choose what is mixed</a>";
     holds(&shown, &[link, "<form class=\"choices\" method=\"get\" action=\"/correlation#matrix\""]);

@@ -210,14 +210,19 @@ impl SeriesCatalog {
         positions
     }
 
-    /// The pair shown by default: the arena's rating and the first benchmark, or else two series that a paper compares.
+    /// The pair shown by default: the arena's rating beside the first benchmark, or else beside imported scores, or else beside
+    /// its own win or tie rate; without votes, two series that a paper compares.
     #[must_use]
     pub fn default_pair(&self) -> Option<[String; 2]> {
         const PUBLISHED: [&str; 2] = ["published:superclue_close", "published:superclue_open:turn:1"];
         let rating = self.find("arena:rating").map(|series| series.name.to_string());
-        let bench = self.series.iter().find(|series| SeriesSource::from_series(series) == SeriesSource::Benchmark);
-        if let (Some(rating), Some(bench)) = (rating, bench) {
-            return Some([rating, bench.name.to_string()]);
+        let first =
+            |source: SeriesSource| self.series.iter().find(|series| SeriesSource::from_series(series) == source);
+        let other = first(SeriesSource::Benchmark)
+            .or_else(|| first(SeriesSource::Imported))
+            .or_else(|| self.find("arena:win_tie_rate"));
+        if let (Some(rating), Some(other)) = (rating, other) {
+            return Some([rating, other.name.to_string()]);
         }
         PUBLISHED.iter().all(|name| self.find(name).is_some()).then(|| PUBLISHED.map(str::to_owned))
     }

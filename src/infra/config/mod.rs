@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 
+use crate::domain::contrast::{AccentColours, Rgb};
 use crate::domain::rating::value::prices::PriceList;
 use crate::domain::text_direction;
 
@@ -23,7 +24,7 @@ pub use sections::{
     AccessMode, AccessSettings, BattleSettings, BenchSettings, HashText, IntegritySettings, JudgeSettings, LeakPolicy,
     LimitSettings, LogFormat, LogSettings, ModelSettings, PacingMode, PairingPolicySetting, PairingSettings,
     PracticeMode, PriceSettings, ProviderKind, ProviderSettings, RatingSettings, RedisSettings, ServerSettings,
-    StorageSettings, Timeouts, WindowLimits,
+    SiteSettings, StorageSettings, Timeouts, WindowLimits,
 };
 pub use service_url::ServiceUrl;
 
@@ -36,6 +37,8 @@ pub const DEFAULT_FILE: &str = "langya.toml";
 pub struct Settings {
     /// Where the arena listens and what it accepts.
     pub server: ServerSettings,
+    /// What the arena is called and who runs it.
+    pub site: SiteSettings,
     /// Where the data is kept.
     pub storage: StorageSettings,
     /// How battles run.
@@ -238,6 +241,7 @@ impl Settings {
             )?;
         }
         self.server.check()?;
+        self.site.check()?;
         self.storage.check()?;
         self.bench.check()?;
         self.judge.check(&self.models)?;
@@ -293,6 +297,37 @@ impl ServerSettings {
             "no address of a site",
             "write one such as https://arena.example.org, or nothing",
         )
+    }
+}
+
+impl SiteSettings {
+    fn check(&self) -> Result<(), ConfigError> {
+        let name = &self.name;
+        require(
+            name.chars().count() <= 60 && !name.contains(char::is_control) && text_direction::in_name(name) == *name,
+            "site.name",
+            "unusable",
+            "one line of at most 60 characters",
+        )?;
+        let kind = self.logo.extension().and_then(|kind| kind.to_str()).unwrap_or_default().to_ascii_lowercase();
+        require(
+            self.logo.as_os_str().is_empty() || ["svg", "png", "webp", "jpg", "jpeg"].contains(&kind.as_str()),
+            "site.logo",
+            self.logo.display(),
+            "a .svg, .png, .webp or .jpg file",
+        )?;
+        let accent = Rgb::parse(&self.accent).and_then(AccentColours::new);
+        require(
+            self.accent.is_empty() || accent.is_some(),
+            "site.accent",
+            format!("{:?}", self.accent),
+            "a colour such as \"#1d6755\", dark enough to be read on light pages (contrast 4.5 to 1)",
+        )?;
+        let is_link = |text: &str| text.is_empty() || is_web_address(text);
+        let contact = self.contact.strip_prefix("mailto:").is_some_and(|address| address.contains('@'));
+        require(contact || is_link(&self.contact), "site.contact", "unusable", "mailto:… or an address with https://")?;
+        require(is_link(&self.imprint), "site.imprint", "unusable", "an address with https://")?;
+        require(is_link(&self.privacy), "site.privacy", "unusable", "an address with https://")
     }
 }
 

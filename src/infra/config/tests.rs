@@ -47,6 +47,11 @@ fn what_cannot_be_used_is_refused_by_its_name() {
     let turning = "[[models]]\nid = \"a\\u202e\"\nprovider = \"ollama\"";
     check_refused(turning, &none, &["models.id", "without control characters"]);
     check_refused("[server", &none, &["langya.toml"]);
+    check_refused("[site]\naccent = \"#ffcc00\"", &none, &["site.accent is \"#ffcc00\"", "contrast 4.5 to 1"]);
+    check_refused("[site]\naccent = \"green\"", &none, &["site.accent", "such as \"#1d6755\""]);
+    check_refused("[site]\nlogo = \"logo.exe\"", &none, &["site.logo is logo.exe", ".svg"]);
+    check_refused("[site]\nimprint = \"javascript:alert(1)\"", &none, &["site.imprint", "https://"]);
+    check_refused("[site]\ncontact = \"arena\"", &none, &["site.contact", "mailto:"]);
     check_refused("[server]\ndrain_seconds = 26", &none, &["server.drain_seconds", "0 to 25"]);
     check_refused("[pairing]\nuniform_share = 2.0", &none, &["pairing.uniform_share", "0 to 1"]);
     check_refused("[bench]\nattempts = 2", &none, &["bench.attempts is 2", "3 or more"]);

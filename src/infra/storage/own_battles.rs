@@ -22,7 +22,9 @@ const SELECT_OWN: &str = "SELECT battles.id, stage, battles.turn, battles.create
 /// A battle that has ended takes no text any more, so nothing is written after the deletion.
 const ABANDON_OPEN: &str = "UPDATE battles SET stage = 'abandoned', updated_at = $2 WHERE visitor = $1 \
      AND visitor <> '' AND stage IN ('answering', 'ready')";
+/// A battle that has begun since is another one, whose replies are still to come.
 const SELECT_WITH_TEXT: &str = "SELECT battles.id FROM battles WHERE visitor = $1 AND visitor <> '' \
+     AND stage NOT IN ('answering', 'ready') \
      AND EXISTS (SELECT 1 FROM turns WHERE turns.battle_id = battles.id) ORDER BY battles.id LIMIT $2";
 /// Of one battle each, so that the key is used whatever a planner makes of a list.
 const DELETE_TEXTS: [&str; 3] = [

@@ -36,6 +36,7 @@ pub struct PageTexts {
     pub held_vote: HeldVoteTexts,
     pub script: ScriptTexts,
     pub leaderboard: LeaderboardTexts,
+    pub board: BoardTexts,
     pub levels: LevelTexts,
     pub robustness: RobustnessTexts,
     pub rigging: RiggingTexts,
@@ -44,9 +45,11 @@ pub struct PageTexts {
     pub judges: JudgesTexts,
     pub value: ValueTexts,
     pub register: RegisterTexts,
+    pub model: ModelTexts,
     pub exclusions: ExclusionTexts,
     pub public_log: PublicLogTexts,
     pub about: AboutTexts,
+    pub arena: ArenaTexts,
     pub sign_in: SignInTexts,
     pub campaign: CampaignTexts,
     pub history: HistoryTexts,
@@ -304,9 +307,11 @@ pub struct UnavailableTexts {
     pub action: &'static str,
 }
 
+mod arena;
 mod benchmark;
 mod campaign;
 mod cards;
+mod board;
 mod chinese;
 mod correlation;
 mod english;
@@ -315,6 +320,7 @@ mod held_vote;
 mod history;
 mod judges;
 mod levels;
+mod model;
 mod notes;
 mod pacing;
 mod public_log;
@@ -324,9 +330,11 @@ mod robustness;
 mod sign_in;
 mod value;
 
+pub use arena::{ArenaTexts, PairingInForce, StorageInForce};
 pub use benchmark::BenchmarkTexts;
 pub use campaign::{CampaignScriptTexts, CampaignTexts};
 pub use cards::CardTexts;
+pub use board::BoardTexts;
 pub use chinese::CHINESE;
 pub use correlation::CorrelationTexts;
 pub use english::ENGLISH;
@@ -335,6 +343,7 @@ pub use held_vote::HeldVoteTexts;
 pub use history::HistoryTexts;
 pub use judges::JudgesTexts;
 pub use levels::LevelTexts;
+pub use model::ModelTexts;
 pub use pacing::{PacingInForce, PacingTexts};
 pub use public_log::PublicLogTexts;
 pub use register::RegisterTexts;

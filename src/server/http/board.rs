@@ -1,24 +1,22 @@
-//! The latest leaderboard as a page and as the frame that open pages take in: one view, so that they cannot differ.
+//! The latest leaderboard as a view, for its page and for the frame that open pages take in, so that they cannot differ.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use actix_web::{HttpRequest, HttpResponse, web};
+use actix_web::HttpRequest;
 use bytestring::ByteString;
 use parking_lot::Mutex;
 use serde::Serialize;
 
 use super::error::PageError;
-use super::leaderboard_query::LeaderboardQuery;
 use super::pages::charts::ChartView;
-use super::pages::exclusions::{ChangeView, ExclusionsFold};
-use super::pages::leaderboard::{self, EarlyVotes, LeaderboardRow, LeaderboardView};
+use super::pages::leaderboard::{self, EarlyVotes, LeaderboardRow, LeaderboardView, TopTwo};
 use super::pages::robustness_fold::RobustnessFold;
 use crate::domain::battle::ModelId;
 use crate::domain::language::Language;
 use crate::domain::rating::fit::Direction;
 use crate::domain::rating::leaderboard::{Leaderboard, RankedModel};
-use crate::domain::rating::neighbours::NeighbourPair;
+use crate::domain::rating::neighbours::{NeighbourPair, NeighbourState};
 use crate::domain::rating::notes::RatingNote;
 use crate::domain::rating::options::IntervalMethod;
 use crate::domain::rating::pooling::PooledSlices;
@@ -30,30 +28,6 @@ use crate::server::state::AppState;
 use crate::services::arena::models::Models;
 use crate::services::leaderboard::filtered::{FilteredLeaderboard, LeaderboardFilter};
 use crate::services::leaderboard::refit::LeaderboardSnapshot;
-
-/// `GET /leaderboard`: as it is now, or of the votes that the address asks for.
-///
-/// # Errors
-/// [`PageError`] where it asks for what cannot be.
-pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
-    let query = LeaderboardQuery::parse(request.query_string())?;
-    let filter = query.filter()?;
-    let view = if filter.is_plain() {
-        let language = requested_language(&request);
-        let votes = &app.leaderboard.latest().board.votes;
-        let exclusions = Some(ExclusionsFold::new(votes, &app.exclusion_reports.latest().report, language));
-        LeaderboardView { robustness: robustness_fold(&app, language), exclusions, ..view(&app) }
-    } else {
-        let study = answer(&app, &filter).await?;
-        // A past moment is as it was; otherwise the votes are those of the latest leaderboard, or a little older.
-        let as_of_ms = filter.until.map_or_else(|| view(&app).as_of_ms, |until| Some(until.0));
-        let style_chart = style_chart(&study.board, frame_of(&request));
-        let name = |model: &str| app.models.card(&ModelId::new(model)).name;
-        let change = study.change.as_ref().map(|change| ChangeView::new(change, requested_language(&request), name));
-        LeaderboardView { as_of_ms, query, style_chart, change, ..shown(&app, &study.board) }
-    };
-    Ok(leaderboard::leaderboard(&request, &view))
-}
 
 pub(super) fn frame_of(request: &HttpRequest) -> chart::Frame {
     chart::Frame { language: requested_language(request), setting: Setting::Page }
@@ -98,7 +72,7 @@ impl PartialEq for FrameKey {
 }
 
 /// What was rendered last, with what it was made of.
-struct Latest<K>(Mutex<Option<(K, ByteString)>>);
+pub(super) struct Latest<K>(Mutex<Option<(K, ByteString)>>);
 
 impl<K> Default for Latest<K> {
     fn default() -> Self {
@@ -108,7 +82,7 @@ impl<K> Default for Latest<K> {
 
 impl<K: PartialEq> Latest<K> {
     /// What was rendered of the same, or is now; who asks meanwhile waits for it.
-    fn get(&self, of: K, render: impl FnOnce() -> String) -> ByteString {
+    pub(super) fn get(&self, of: K, render: impl FnOnce() -> String) -> ByteString {
         let mut latest = self.0.lock();
         if let Some((known, frame)) = &*latest
             && *known == of
@@ -136,7 +110,7 @@ fn frame(app: &AppState, language: Language) -> String {
     serde_json::to_string(&frame).expect("a frame is text and whole numbers")
 }
 
-fn view(app: &AppState) -> LeaderboardView {
+pub(super) fn view(app: &AppState) -> LeaderboardView {
     let snapshot = app.leaderboard.latest();
     let board = &snapshot.board;
     // Models that have not met yet have to be compared, too.
@@ -146,19 +120,20 @@ fn view(app: &AppState) -> LeaderboardView {
 }
 
 /// How firm the latest leaderboard is; `None` before the first report, and where no votes compare two models.
-fn robustness_fold(app: &AppState, language: Language) -> Option<RobustnessFold> {
+pub(super) fn robustness_fold(app: &AppState, language: Language) -> Option<RobustnessFold> {
     let latest = app.robustness.latest();
     let name = |model: &str| app.models.card(&ModelId::new(model)).name;
     let report = &latest.report;
     RobustnessFold::new(&report.overall, &report.rigging, report.computed_at?, language, name)
 }
 
-fn shown(app: &AppState, board: &Leaderboard) -> LeaderboardView {
+pub(super) fn shown(app: &AppState, board: &Leaderboard) -> LeaderboardView {
     LeaderboardView {
         confidence: board.confidence,
         votes: board.votes.rated,
         early: EarlyVotes::new(board.votes.rated, board.models.len() as u64, app.settings.now().rating.min_votes),
         notes: notes(board, &app.models),
+        top: top_two(board, &app.models),
         rows: rows(board, &app.models),
         facets: app.leaderboard.facets(),
         pooled: board.pooled.as_ref().map(|pooled| named(pooled, &app.models)),
@@ -167,6 +142,19 @@ fn shown(app: &AppState, board: &Leaderboard) -> LeaderboardView {
         priced: app.settings.now().price_list().models.len(),
         ..LeaderboardView::default()
     }
+}
+
+/// The first two models with a rating in one component.
+fn top_two(board: &Leaderboard, models: &Models) -> Option<TopTwo> {
+    let mut rated = board.models.iter().filter(|model| model.rating.is_some() && model.component == 0);
+    let (first, second) = (rated.next()?, rated.next()?);
+    let is_pair = |pair: &&NeighbourPair| pair.upper == first.model && pair.lower == second.model;
+    let apart = board.neighbours.iter().find(is_pair).map(|pair| pair.state);
+    Some(TopTwo {
+        names: [first, second].map(|model| name_of(&model.model, models)),
+        lead: first.rating? - second.rating?,
+        apart: apart.is_none_or(|state| state == NeighbourState::Separated),
+    })
 }
 
 /// The models by how often they are good enough, with their names; empty where that is unknown.
@@ -234,6 +222,7 @@ fn row(model: &RankedModel, next: Option<&RankedModel>, board: &Leaderboard, mod
         elo: model.elo,
         battles: model.battles,
         win_tie_rate: Some(model.win_tie_rate),
+        record: [model.wins, model.ties, model.losses, model.both_bad],
         provisional: model.provisional,
     }
 }

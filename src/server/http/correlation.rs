@@ -43,10 +43,16 @@ pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Resu
     if wanted.shows_matrix() {
         app.correlation.prepare(&board, group).await?;
     }
-    let claims = app.correlation.claims().await?;
-    let view =
-        pages::View { board: &board, wanted: &wanted, coefficient, group, pair, mixture, intents, claims: &claims };
+    let view = pages::View { board: &board, wanted: &wanted, coefficient, group, pair, mixture, intents };
     Ok(pages::correlation(&request, &app.models, &view))
+}
+
+/// `GET /correlation/papers`
+///
+/// # Errors
+/// [`PageError`] where they cannot be computed.
+pub(super) async fn papers(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
+    Ok(pages::papers::papers(&request, &app.correlation.claims().await?))
 }
 
 /// Satisfaction beside a suite's means, by intent.

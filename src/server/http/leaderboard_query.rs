@@ -43,7 +43,7 @@ impl LeaderboardQuery {
     ///
     /// # Errors
     /// [`PageError::InvalidQuery`].
-    pub(super) fn parse(query_string: &str) -> Result<Self, PageError> {
+    pub(crate) fn parse(query_string: &str) -> Result<Self, PageError> {
         let query = web::Query::<Self>::from_query(query_string);
         query.map(web::Query::into_inner).map_err(|_| PageError::InvalidQuery("each parameter is given once".into()))
     }
@@ -120,7 +120,7 @@ impl LeaderboardQuery {
 }
 
 /// Parameters as they stand in an address, with the question mark; empty for none.
-pub(super) fn query_string(parameters: &[(&str, &str)]) -> String {
+pub(crate) fn query_string(parameters: &[(&str, &str)]) -> String {
     let parts: Vec<String> = parameters.iter().map(|(name, value)| format!("{name}={}", escaped(value))).collect();
     if parts.is_empty() { String::new() } else { format!("?{}", parts.join("&")) }
 }
@@ -141,7 +141,7 @@ fn end_of(text: &str) -> Result<Timestamp, PageError> {
 }
 
 /// Bytes that mean something in an address are written as their numbers.
-pub(super) fn escaped(value: &str) -> String {
+pub(crate) fn escaped(value: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte);
     value.bytes().fold(String::new(), |out, byte| {
         if plain(byte) { out + &char::from(byte).to_string() } else { out + &format!("%{byte:02X}") }

@@ -5,6 +5,9 @@ mod api;
 mod benchmark;
 mod board;
 mod campaign;
+pub mod board_choice;
+mod board_files;
+mod board_page;
 mod charts;
 mod connections;
 mod correlation;
@@ -19,6 +22,7 @@ mod hosts;
 mod judges;
 pub mod leaderboard_query;
 mod metrics;
+mod model;
 mod models;
 mod outage;
 pub mod pages;
@@ -28,6 +32,7 @@ mod request_id;
 mod serving;
 mod session;
 mod sign_in;
+mod site;
 mod sockets;
 pub mod static_files;
 mod value;
@@ -46,7 +51,7 @@ use sockets::OpenSockets;
 fn routes(config: &mut web::ServiceConfig) {
     config
         .service(web::resource("/").get(sign_in::battle_page).route(web::head().to(sign_in::battle_page)))
-        .service(web::resource("/leaderboard").get(board::page).route(web::head().to(board::page)))
+        .service(web::resource("/leaderboard").get(board_page::page).route(web::head().to(board_page::page)))
         .service(web::resource("/leaderboard/charts").get(charts::charts).route(web::head().to(charts::charts)))
         .service(web::resource("/leaderboard/value").get(value::page).route(web::head().to(value::page)))
         .service(web::resource("/exclusions").get(exclusions::page).route(web::head().to(exclusions::page)))
@@ -61,6 +66,9 @@ fn routes(config: &mut web::ServiceConfig) {
                 .route(web::head().to(benchmark::item)),
         )
         .service(web::resource("/correlation").get(correlation::page).route(web::head().to(correlation::page)))
+        .service(
+            web::resource("/correlation/papers").get(correlation::papers).route(web::head().to(correlation::papers)),
+        )
         .service(web::resource("/judges").get(judges::page).route(web::head().to(judges::page)))
         .service(web::resource("/models").get(models::page).route(web::head().to(models::page)))
         .service(web::resource("/log").get(public_log::page).route(web::head().to(public_log::page)))
@@ -68,7 +76,10 @@ fn routes(config: &mut web::ServiceConfig) {
             web::resource("/log/checkpoint").get(public_log::checkpoint).route(web::head().to(public_log::checkpoint)),
         )
         .service(web::resource("/log/tile/{path:.+}").get(public_log::tile).route(web::head().to(public_log::tile)))
+        .service(web::resource("/models/{id:.+}").get(model::page).route(web::head().to(model::page)))
         .service(web::resource("/about").get(pages::about::about).route(web::head().to(pages::about::about)))
+        .service(web::resource("/site/logo").get(site::logo).route(web::head().to(site::logo)))
+        .service(web::resource("/site/accent.css").get(site::accent).route(web::head().to(site::accent)))
         .service(web::resource("/static/{path:.*}").get(static_files::serve).route(web::head().to(static_files::serve)))
         .service(
             web::resource("/sign-in")
@@ -103,6 +114,8 @@ fn routes(config: &mut web::ServiceConfig) {
         .service(web::resource("/shared/{token}").get(history::shared).route(web::head().to(history::shared)))
         .route("/ws/battle", web::get().to(sockets::battle))
         .route("/ws/leaderboard", web::get().to(sockets::leaderboard))
+        .route("/leaderboard.svg", web::get().to(board_files::svg))
+        .route("/api/v1/leaderboard.csv", web::get().to(board_files::csv))
         .route("/api/v1/leaderboard", web::get().to(api::leaderboard))
         .route("/api/v1/leaderboard/robustness", web::get().to(api::robustness))
         .route("/api/v1/leaderboard/rigging", web::get().to(api::rigging))
@@ -140,11 +153,13 @@ pub fn serve(app: Arc<AppState>, listener: TcpListener) -> std::io::Result<Servi
     let app = web::Data::from(app);
     let open = web::Data::new(OpenSockets::default());
     let frames = web::Data::new(board::Frames::default());
+    let boards = web::Data::new(board_page::BoardPages::default());
     let mut server = HttpServer::new(move || {
         App::new()
             .app_data(app.clone())
             .app_data(open.clone())
             .app_data(frames.clone())
+            .app_data(boards.clone())
             .wrap(from_fn(outage::as_page))
             .wrap(Compress::default())
             .wrap(from_fn(draining::let_connections_go))

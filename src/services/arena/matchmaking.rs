@@ -30,13 +30,17 @@ pub struct Matchmaker {
 pub struct PublishedPairing {
     policy: &'static str,
     policy_version: u32,
-    pairs: Vec<PublishedPair>,
+    /// Every pair.
+    pub pairs: Vec<PublishedPair>,
 }
 
+/// A pair as published.
 #[derive(Debug, Serialize)]
-struct PublishedPair {
-    models: [ModelId; 2],
-    probability: f64,
+pub struct PublishedPair {
+    /// Its models.
+    pub models: [ModelId; 2],
+    /// How likely a battle is one of these two.
+    pub probability: f64,
 }
 
 impl Matchmaker {

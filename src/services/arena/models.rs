@@ -97,6 +97,12 @@ impl Models {
         Arc::clone(&self.roster.read())
     }
 
+    /// The public face of a model that takes part or ever took part.
+    #[must_use]
+    pub fn find(&self, id: &ModelId) -> Option<ModelCard> {
+        self.cards.read().get(id).cloned()
+    }
+
     /// A model's public face; one that was never registered is shown by its id.
     #[must_use]
     pub fn card(&self, id: &ModelId) -> ModelCard {

@@ -78,6 +78,14 @@ impl ValueReports {
         Ok(join(ValueInput { board, differences, prices: &prices, usage: &recent.usage, practice }))
     }
 
+    /// What recent battles took, whatever they were about.
+    ///
+    /// # Errors
+    /// [`FilteredLeaderboardError`].
+    pub async fn recent_usage(&self, last_seq: i64) -> Result<ArenaUsage, FilteredLeaderboardError> {
+        Ok(self.usage(&LeaderboardFilter::default(), last_seq).await?.usage.clone())
+    }
+
     async fn usage(
         &self,
         filter: &LeaderboardFilter,

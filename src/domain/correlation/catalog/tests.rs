@@ -64,6 +64,19 @@ fn series_are_listed_by_source_and_wholes_before_parts() {
 }
 
 #[test]
+fn the_arenas_own_rating_comes_first_where_there_is_one() {
+    let first = |names: &[&str]| catalog(names).default_pair().map(|[x, y]| format!("{x} {y}"));
+    let papers = ["published:superclue_close", "published:superclue_open:turn:1"];
+    let own = ["arena:rating", "arena:win_tie_rate", papers[0], papers[1]];
+    assert_eq!(first(&own).as_deref(), Some("arena:rating arena:win_tie_rate"));
+    assert_eq!(first(&[&own[..], &["published:mine"]].concat()).as_deref(), Some("arena:rating published:mine"));
+    let judged = [&own[..], &["published:mine", "bench:urs"]].concat();
+    assert_eq!(first(&judged).as_deref(), Some("arena:rating bench:urs"));
+    assert_eq!(first(&papers).as_deref(), Some("published:superclue_close published:superclue_open:turn:1"));
+    assert_eq!(first(&["bench:urs"]), None);
+}
+
+#[test]
 fn a_matrix_has_the_series_of_its_group_wholes_first_and_none_of_intents() {
     let catalog = catalog(&NAMES);
     let own = ["arena:rating", "bench:urs", "published:mine", "arena:rating:language=zh", "bench:urs:Leisure"];

@@ -7,6 +7,7 @@ mod limits;
 mod models;
 mod rating;
 mod server;
+mod site;
 
 pub use access::{AccessMode, AccessSettings, HashText};
 pub use battle::{BattleSettings, IntegritySettings, LeakPolicy, PacingMode, PairingPolicySetting, PairingSettings};
@@ -14,3 +15,4 @@ pub use limits::{LimitSettings, WindowLimits};
 pub use models::{ModelSettings, PracticeMode, ProviderKind, ProviderSettings, Timeouts};
 pub use rating::{BenchSettings, JudgeSettings, PriceSettings, RatingSettings};
 pub use server::{LogFormat, LogSettings, RedisSettings, ServerSettings, StorageSettings};
+pub use site::SiteSettings;

@@ -199,6 +199,7 @@ pub const CHINESE: PageTexts = PageTexts {
             "Elo 按投票顺序在每一票之后更新，因此后来的票影响更大。",
         ],
     },
+    board: super::board::CHINESE,
     levels: super::levels::CHINESE,
     robustness: super::robustness::CHINESE,
     rigging: super::rigging::CHINESE,
@@ -207,6 +208,7 @@ pub const CHINESE: PageTexts = PageTexts {
     judges: super::judges::CHINESE,
     value: super::value::CHINESE,
     register: super::register::CHINESE,
+    model: super::model::CHINESE,
     exclusions: super::exclusions::CHINESE,
     public_log: super::public_log::CHINESE,
     about: AboutTexts {
@@ -262,6 +264,7 @@ pub const CHINESE: PageTexts = PageTexts {
         },
         judges: "管理者会在投票之后，把一部分对战交给其他模型评判：为此，这些对战的内容也会发送给那些模型的提供方。",
     },
+    arena: super::arena::CHINESE,
     sign_in: super::sign_in::CHINESE,
     campaign: super::campaign::CHINESE,
     history: super::history::CHINESE,

@@ -199,6 +199,7 @@ pub const ENGLISH: PageTexts = PageTexts {
             "Elo is updated after every vote, in the order of the votes, so late votes count more than early ones.",
         ],
     },
+    board: super::board::ENGLISH,
     levels: super::levels::ENGLISH,
     robustness: super::robustness::ENGLISH,
     rigging: super::rigging::ENGLISH,
@@ -207,6 +208,7 @@ pub const ENGLISH: PageTexts = PageTexts {
     judges: super::judges::ENGLISH,
     value: super::value::ENGLISH,
     register: super::register::ENGLISH,
+    model: super::model::ENGLISH,
     exclusions: super::exclusions::ENGLISH,
     public_log: super::public_log::ENGLISH,
     about: AboutTexts {
@@ -262,6 +264,7 @@ pub const ENGLISH: PageTexts = PageTexts {
         },
         judges: "The operator has a share of the battles judged by further models after the vote: for this, their conversations are sent to the providers of those models too.",
     },
+    arena: super::arena::ENGLISH,
     sign_in: super::sign_in::ENGLISH,
     campaign: super::campaign::ENGLISH,
     history: super::history::ENGLISH,

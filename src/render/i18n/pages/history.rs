@@ -48,7 +48,7 @@ pub struct HistoryTexts {
 
 impl HistoryTexts {
     /// How many turns a battle had.
-    pub fn turns(&self, turns: &u64) -> String {
+    pub fn turns(&self, turns: u64) -> String {
         fill(self.turns, &[("n", &turns.to_string())])
     }
 }

@@ -6,11 +6,16 @@ use askama::Template;
 
 use super::{Page, Section, respond};
 use crate::domain::battle::pacing::measured::PacingKind;
+use crate::domain::integrity::exclusion_rule::ExclusionRule;
 use crate::domain::language::Language;
-use crate::infra::config::{BattleSettings, LimitSettings, PacingMode, Settings, WindowLimits};
+use crate::infra::config::{
+    AccessMode, BattleSettings, LeakPolicy, LimitSettings, PacingMode, PairingPolicySetting, PairingSettings, Settings,
+    WindowLimits,
+};
 use crate::render::i18n::fill;
-use crate::render::i18n::pages::{LimitTexts, PacingInForce};
+use crate::render::i18n::pages::{LimitTexts, PacingInForce, PageTexts, PairingInForce, StorageInForce};
 use crate::server::state::AppState;
+use crate::services::arena::matchmaking::PublishedPair;
 
 #[derive(Template)]
 #[template(path = "about.html")]
@@ -22,20 +27,100 @@ struct AboutPage {
     limits: Vec<String>,
     /// What time may tell before the vote.
     pacing: PacingInForce,
+    /// What the settings say of this arena.
+    now: ArenaNow,
 }
+
+/// What is in force today.
+struct ArenaNow {
+    pairing: String,
+    /// The most likely pairs.
+    pairs: Vec<PairChance>,
+    all_pairs: usize,
+    method: String,
+    leaks: &'static str,
+    /// The rules that exclude votes, with their meaning.
+    rules: Vec<(&'static str, &'static str)>,
+    /// What is stored, and how long.
+    kept: Vec<[String; 2]>,
+}
+
+/// Two models and how likely they meet.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct PairChance {
+    pub(super) names: [String; 2],
+    pub(super) probability: f64,
+}
+
+impl PairChance {
+    fn percent(&self) -> String {
+        format!("{:.2} %", 100.0 * self.probability)
+    }
+}
+
+/// Pairs that the page lists.
+const PAIRS: usize = 12;
 
 /// `GET /about`
 pub async fn about(request: HttpRequest, app: web::Data<AppState>) -> HttpResponse {
-    rules(&request, &app.settings.now())
+    let pair = |pair: &PublishedPair| PairChance {
+        names: pair.models.each_ref().map(|model| app.models.card(model).name),
+        probability: pair.probability,
+    };
+    let pairs = app.matchmaker.published().pairs.iter().map(pair).collect();
+    rules(&request, &app.settings.now(), pairs)
 }
 
 /// The rules as the settings make them.
-pub(super) fn rules(request: &HttpRequest, settings: &Settings) -> HttpResponse {
+pub(super) fn rules(request: &HttpRequest, settings: &Settings, pairs: Vec<PairChance>) -> HttpResponse {
     let page = Page::new(request, Section::About);
     let limits = limits(&page.t().about.limits, &settings.limits);
-    let about =
-        AboutPage { page, judged: !settings.judge.models.is_empty(), limits, pacing: in_force(&settings.battle) };
-    respond(request, StatusCode::OK, &about)
+    let now = now(page.t(), settings, pairs);
+    let judged = !settings.judge.models.is_empty();
+    respond(request, StatusCode::OK, &AboutPage { page, judged, limits, pacing: in_force(&settings.battle), now })
+}
+
+fn now(texts: &PageTexts, settings: &Settings, mut pairs: Vec<PairChance>) -> ArenaNow {
+    let (words, pairing, rating) = (&texts.arena, &settings.pairing, &settings.rating);
+    let all_pairs = pairs.len();
+    pairs.sort_by(|one, other| other.probability.total_cmp(&one.probability));
+    pairs.truncate(PAIRS);
+    let rules = ExclusionRule::ALL.map(|rule| (rule.name(), texts.exclusions.rule(rule.name())));
+    ArenaNow {
+        pairing: words.pairing(pairing_in_force(pairing), pairing.new_model_votes, pairing.new_model_boost),
+        pairs,
+        all_pairs,
+        method: words.method(rating.confidence, rating.interval, rating.min_votes),
+        leaks: match settings.integrity.leaks {
+            LeakPolicy::Exclude => words.leaks[0],
+            LeakPolicy::Mark => words.leaks[1],
+            LeakPolicy::Off => words.leaks[2],
+        },
+        rules: rules.into(),
+        kept: words.kept(storage_in_force(settings)),
+    }
+}
+
+fn pairing_in_force(pairing: &PairingSettings) -> PairingInForce {
+    let uniform_share = pairing.uniform_share;
+    match pairing.policy {
+        PairingPolicySetting::Uniform => PairingInForce::Uniform,
+        PairingPolicySetting::Weighted => PairingInForce::Weighted,
+        PairingPolicySetting::Elo => PairingInForce::Near { width: pairing.elo_width, uniform_share },
+        PairingPolicySetting::Active => PairingInForce::Active { uniform_share },
+    }
+}
+
+fn storage_in_force(settings: &Settings) -> StorageInForce {
+    let LimitSettings { turns_per_address, votes_per_address, sign_ins_per_address, .. } = &settings.limits;
+    let asks_people = settings.access.mode != AccessMode::Open;
+    StorageInForce {
+        abandon_after_minutes: settings.battle.abandon_after_minutes,
+        sign_in_days: asks_people.then_some(settings.access.session_days),
+        counts_networks: [turns_per_address, votes_per_address, sign_ins_per_address]
+            .iter()
+            .any(|limits| **limits != WindowLimits::NONE),
+    }
 }
 
 fn limits(words: &LimitTexts, limits: &LimitSettings) -> Vec<String> {

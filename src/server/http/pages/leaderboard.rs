@@ -4,14 +4,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use actix_web::http::StatusCode;
-use actix_web::{HttpRequest, HttpResponse};
+use actix_web::HttpRequest;
 use askama::Template;
 
+use super::board_controls::{BoardControls, SortLink};
 use super::charts::ChartView;
 use super::exclusions::{ChangeView, ExclusionsFold};
 use super::robustness_fold::RobustnessFold;
-use super::{Page, Section, respond};
+use super::{Page, Section};
 use crate::domain::language::Language;
 use crate::domain::rating::facets::Facets;
 use crate::domain::rating::leaderboard::{RankedModel, votes_to_rank};
@@ -22,7 +22,7 @@ use crate::domain::rating::slice::SliceColumn;
 use crate::domain::rating::style::StyleEffect;
 use crate::render::i18n::pages::page_texts;
 use crate::render::i18n::pages::{ExclusionTexts, LeaderboardTexts, LevelTexts, PageTexts};
-use crate::server::http::leaderboard_query::LeaderboardQuery;
+use crate::server::http::leaderboard_query::{LeaderboardQuery, escaped};
 
 /// A leaderboard as it is shown.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -37,10 +37,14 @@ pub struct LeaderboardView {
     pub early: Option<EarlyVotes>,
     /// Notes of the leaderboard, with the names of the models.
     pub notes: Vec<RatingNote>,
+    /// The first two models; `None` where there are no two to compare.
+    pub top: Option<TopTwo>,
     /// The models, best first.
     pub rows: Vec<LeaderboardRow>,
     /// Which votes are in it.
     pub query: LeaderboardQuery,
+    /// Tabs, search, chips and sorting.
+    pub controls: BoardControls,
     /// What can be asked.
     pub facets: Arc<Facets>,
     /// Ratings in each slice, where they were asked for; models by name.
@@ -64,7 +68,23 @@ pub struct LeaderboardView {
 impl LeaderboardView {
     /// Whether it is the leaderboard of all votes, which moves with them.
     fn is_live(&self) -> bool {
-        self.query == LeaderboardQuery::default()
+        self.query == LeaderboardQuery::default() && !self.controls.narrowed
+    }
+
+    /// Whether a choice of models leaves none of them.
+    fn shows_none(&self) -> bool {
+        self.controls.narrowed && self.rows.is_empty()
+    }
+
+    /// Whether the votes are counted in a way that no tab shows.
+    fn counts_otherwise(&self) -> bool {
+        let LeaderboardQuery { language, category, intent, .. } = self.query.clone();
+        self.query != LeaderboardQuery { language, category, intent, ..LeaderboardQuery::default() }
+    }
+
+    /// The heading of a column.
+    fn sort_by(&self, column: &str) -> SortLink {
+        self.controls.sort_by(column)
     }
 
     /// The columns of several slices, with their labels.
@@ -149,6 +169,24 @@ impl EarlyVotes {
     }
 }
 
+/// The first two models, to say what a lead means.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TopTwo {
+    /// Their names.
+    pub names: [String; 2],
+    /// By how many points the first leads.
+    pub lead: f64,
+    /// Whether the votes tell them apart.
+    pub apart: bool,
+}
+
+impl TopTwo {
+    /// Of 100 battles, how many the first is expected to win.
+    fn expected(&self) -> String {
+        whole(100.0 / (1.0 + 10_f64.powf(-self.lead / 400.0)))
+    }
+}
+
 /// A list to choose from.
 struct FilterField {
     name: &'static str,
@@ -197,6 +235,8 @@ pub struct LeaderboardRow {
     pub battles: u64,
     /// Share of battles that it won or tied, 0 to 1.
     pub win_tie_rate: Option<f64>,
+    /// Rated battles that it won, tied and lost, and that were both bad.
+    pub record: [u64; 4],
     /// Too few votes for a firm rating.
     pub provisional: bool,
 }
@@ -217,12 +257,13 @@ struct AsOf {
     text: String,
 }
 
-/// `GET /leaderboard`
+/// The page of `GET /leaderboard`.
 #[must_use]
-pub fn leaderboard(request: &HttpRequest, view: &LeaderboardView) -> HttpResponse {
+pub fn leaderboard_html(request: &HttpRequest, view: &LeaderboardView) -> String {
     let page = Page::new(request, Section::Leaderboard);
     let (notes, rows) = (notes_html(view, page.language), rows_html(view, page.language));
-    respond(request, StatusCode::OK, &LeaderboardPage { as_of: as_of(view), page, view, notes, rows })
+    let rendered = LeaderboardPage { as_of: as_of(view), page, view, notes, rows }.render();
+    rendered.expect("writing numbers and strings to a String does not fail")
 }
 
 /// What a reader has to know before the table: empty where there is nothing.
@@ -230,7 +271,12 @@ pub fn leaderboard(request: &HttpRequest, view: &LeaderboardView) -> HttpRespons
 pub fn notes_html(view: &LeaderboardView, language: Language) -> String {
     let words = &page_texts(language).leaderboard;
     let notes = view.notes.iter().map(|note| words.note(note)).collect();
-    Notes { words, early: view.early, notes }.render().expect("writing to a String does not fail")
+    let top = view.top.as_ref().filter(|_| view.early.is_none());
+    let meaning = top.map(|top| {
+        let [first, second] = top.names.each_ref().map(String::as_str);
+        page_texts(language).board.meaning([first, second], &top.expected(), top.apart)
+    });
+    Notes { words, early: view.early, notes, meaning }.render().expect("writing to a String does not fail")
 }
 
 #[derive(Template)]
@@ -239,6 +285,8 @@ struct Notes {
     words: &'static LeaderboardTexts,
     early: Option<EarlyVotes>,
     notes: Vec<String>,
+    /// What today's figures mean.
+    meaning: Option<String>,
 }
 
 /// The body of the table: `<tr>…</tr>…`. Empty where there are no models.
@@ -310,6 +358,24 @@ impl IntervalRow<'_> {
         Some(format!("{} – {}", whole(self.row.lower?), whole(self.row.upper?)))
     }
 
+    /// The address of the model's page.
+    fn href(&self) -> String {
+        format!("/models/{}", escaped(&self.row.model))
+    }
+
+    /// Won, tied, lost and both bad as parts of a bar: class, start and width in hundredths.
+    fn record(&self) -> Vec<(&'static str, String, String)> {
+        let total: u64 = self.row.record.iter().sum();
+        let mut before = 0;
+        let parts = ["won", "tied", "lost", "bad"].into_iter().zip(self.row.record).map(|(class, count)| {
+            let start = share(before, total);
+            before += count;
+            (class, count, start, share(count, total))
+        });
+        let parts = parts.filter(|(_, count, ..)| *count > 0);
+        parts.map(|(class, _, start, width)| (class, format!("{start:.1}"), format!("{width:.1}"))).collect()
+    }
+
     fn elo(&self) -> String {
         whole(self.row.elo)
     }
@@ -339,6 +405,12 @@ fn signed(points: f64) -> String {
         points if points < 0.0 => format!("−{:.0}", points.abs()),
         points => format!("+{points:.0}"),
     }
+}
+
+/// A share in hundredths.
+#[expect(clippy::cast_precision_loss, reason = "a count of battles fits in 53 bits")]
+fn share(count: u64, total: u64) -> f64 {
+    100.0 * count as f64 / total.max(1) as f64
 }
 
 fn whole(number: f64) -> String {

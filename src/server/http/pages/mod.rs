@@ -7,6 +7,7 @@ pub mod about;
 pub mod battle;
 pub mod benchmark;
 pub(crate) mod campaign;
+pub mod board_controls;
 pub mod charts;
 pub(crate) mod correlation;
 pub mod exclusions;
@@ -14,6 +15,7 @@ pub(crate) mod history;
 pub(crate) mod judges;
 pub mod language;
 pub mod leaderboard;
+pub(crate) mod model;
 pub(crate) mod models;
 pub mod not_found;
 pub mod public_log;
@@ -24,11 +26,14 @@ pub(crate) mod unavailable;
 pub mod value;
 
 use crate::domain::language::Language;
+use crate::infra::config::SiteSettings;
 use crate::render::i18n::pages::{PageTexts, page_texts};
+use actix_web::body::MessageBody;
 use actix_web::http::{StatusCode, header};
-use actix_web::{HttpRequest, HttpResponse};
+use actix_web::{HttpRequest, HttpResponse, web};
 use askama::Template;
 
+use crate::server::state::AppState;
 pub use language::requested_language;
 
 use super::static_files;
@@ -55,13 +60,17 @@ pub(crate) struct Page {
     path: String,
     /// The rest of the address, so that another language shows the same.
     query: String,
+    /// What the operator calls the arena, and its links.
+    pub(crate) site: SiteSettings,
 }
 
 impl Page {
     pub(crate) fn new(request: &HttpRequest, section: Section) -> Self {
         let others = request.query_string().split('&').filter(|pair| !pair.is_empty() && !pair.starts_with("lang="));
         let query = others.map(|pair| format!("{pair}&")).collect();
-        Self { language: requested_language(request), section, path: request.path().to_owned(), query }
+        let app = request.app_data::<web::Data<AppState>>();
+        let site = app.map(|app| app.settings.now().site.clone()).unwrap_or_default();
+        Self { language: requested_language(request), section, path: request.path().to_owned(), query, site }
     }
 
     pub(crate) fn t(&self) -> &'static PageTexts {
@@ -82,6 +91,33 @@ impl Page {
         !matches!(self.section, Section::Battle | Section::Leaderboard | Section::None)
     }
 
+    /// The name in titles.
+    pub(crate) fn site_name(&self) -> &str {
+        if self.site.name.is_empty() { "琅琊 Langya" } else { &self.site.name }
+    }
+
+    /// Whether the operator's picture stands in place of the seal.
+    pub(crate) fn has_logo(&self) -> bool {
+        !self.site.logo.as_os_str().is_empty()
+    }
+
+    /// The address of the accent colour's style sheet; `None` for the arena's own colours.
+    pub(crate) fn accent(&self) -> Option<String> {
+        let digits = self.site.accent.strip_prefix('#')?;
+        Some(format!("/site/accent.css?v={digits}"))
+    }
+
+    /// Contact, imprint and privacy, as far as the operator gives them.
+    pub(crate) fn site_links(&self) -> Vec<(&'static str, &str)> {
+        let words = &self.t().arena;
+        let all = [
+            (words.contact, self.site.contact.as_str()),
+            (words.imprint, self.site.imprint.as_str()),
+            (words.privacy, self.site.privacy.as_str()),
+        ];
+        all.into_iter().filter(|(_, href)| !href.is_empty()).collect()
+    }
+
     /// The address of a static file.
     #[expect(clippy::unused_self, reason = "templates call it on the page")]
     pub(crate) fn file(&self, path: &str) -> String {
@@ -91,13 +127,21 @@ impl Page {
 
 /// Renders a page as a response; remembers the language where the visitor chose one.
 pub(crate) fn respond(request: &HttpRequest, status: StatusCode, page: &impl Template) -> HttpResponse {
-    let html = match page.render() {
-        Ok(html) => html,
+    match page.render() {
+        Ok(html) => respond_html(request, status, html),
         Err(error) => {
             tracing::error!(page.path = request.path(), error = %error, "a page could not be rendered");
-            return HttpResponse::InternalServerError().body("this page could not be made: reload it\n");
+            HttpResponse::InternalServerError().body("this page could not be made: reload it\n")
         }
-    };
+    }
+}
+
+/// A rendered page as a response, with the headers of every page.
+pub(crate) fn respond_html(
+    request: &HttpRequest,
+    status: StatusCode,
+    html: impl MessageBody + 'static,
+) -> HttpResponse {
     let mut response = HttpResponse::build(status);
     response
         .content_type("text/html; charset=utf-8")

@@ -12,6 +12,7 @@ use crate::domain::register::report::{
     EntryChange, EntryState, OrganizationEntries, PairingPeriod, Register, RegisterEntry,
 };
 use crate::render::i18n::pages::RegisterTexts;
+use crate::server::http::leaderboard_query::escaped;
 
 /// Changes on the page; `/api/v1/models` has all.
 const CHANGES: usize = 60;
@@ -49,6 +50,7 @@ struct OrganizationRow {
 
 struct ModelRow {
     name: String,
+    href: String,
     id: String,
     organization: String,
     practice: bool,
@@ -131,6 +133,7 @@ fn model(entry: &RegisterEntry, from: usize, words: &RegisterTexts) -> ModelRow 
     let or_dash = |text: &Option<String>| text.clone().unwrap_or_else(|| "–".to_owned());
     ModelRow {
         name: entry.name.clone(),
+        href: format!("/models/{}", escaped(&entry.id)),
         id: entry.id.clone(),
         organization: entry.organization.clone(),
         practice: entry.practice,

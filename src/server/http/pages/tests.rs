@@ -17,7 +17,7 @@ use crate::infra::config::{
 };
 use crate::render::i18n::pages::page_texts;
 
-use super::leaderboard::{LeaderboardRow, LeaderboardView, leaderboard, rows_html};
+use super::leaderboard::{LeaderboardRow, LeaderboardView, leaderboard_html, rows_html};
 use super::robustness_fold::RobustnessFold;
 use super::*;
 
@@ -34,11 +34,11 @@ fn request(uri: &str) -> HttpRequest {
 async fn pages(query: &str) -> Vec<String> {
     vec![
         text(battle::battle(&request(&format!("/{query}")), &invited(), true)).await,
-        text(about::rules(&request(&format!("/about{query}")), &rules(true))).await,
+        text(about::rules(&request(&format!("/about{query}")), &rules(true), vec![])).await,
         text(judges::judges(&request(&format!("/judges{query}")), &judged())).await,
         text(not_found::not_found(request(&format!("/nothing{query}"))).await).await,
-        text(leaderboard(&request(&format!("/leaderboard{query}")), &view())).await,
-        text(leaderboard(&request(&format!("/leaderboard{query}")), &LeaderboardView::default())).await,
+        leaderboard_html(&request(&format!("/leaderboard{query}")), &view()),
+        leaderboard_html(&request(&format!("/leaderboard{query}")), &LeaderboardView::default()),
     ]
 }
 
@@ -91,9 +91,9 @@ fn fold(language: Language) -> Option<RobustnessFold> {
 #[actix_web::test]
 async fn the_fold_tells_how_firm_the_leaderboard_is_and_escapes_names() {
     let page = |language: &str, view: LeaderboardView| {
-        text(leaderboard(&request(&format!("/leaderboard?lang={language}")), &view))
+        leaderboard_html(&request(&format!("/leaderboard?lang={language}")), &view)
     };
-    let english = page("en", view()).await;
+    let english = page("en", view());
     for said in [
         "<summary>How firm is this?</summary>",
         "<dt>Who is first?</dt>",
@@ -102,9 +102,9 @@ async fn the_fold_tells_how_firm_the_leaderboard_is_and_escapes_names() {
     ] {
         assert!(english.contains(said), "no {said}: {english}");
     }
-    let chinese = page("zh", LeaderboardView { robustness: fold(Language::Chinese), ..view() }).await;
+    let chinese = page("zh", LeaderboardView { robustness: fold(Language::Chinese), ..view() });
     assert!(chinese.contains("<summary>这份榜单有多可靠？</summary>") && chinese.contains("谁是第一？"), "{chinese}");
-    let none = page("en", LeaderboardView { robustness: None, ..view() }).await;
+    let none = page("en", LeaderboardView { robustness: None, ..view() });
     assert!(!none.contains("class=\"robustness\"") && !none.contains("How firm"), "{none}");
 }
 
@@ -134,10 +134,10 @@ async fn every_page_says_its_language_and_offers_the_other_one() {
 
 #[actix_web::test]
 async fn a_chosen_language_is_kept_in_a_cookie_and_only_then() {
-    let chosen = about::rules(&request("/about?lang=zh"), &rules(false));
+    let chosen = about::rules(&request("/about?lang=zh"), &rules(false), vec![]);
     let cookie = chosen.headers().get(SET_COOKIE).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
     assert!(cookie.starts_with("langya_language=zh;") && cookie.contains("SameSite=Lax"), "{cookie}");
-    assert!(about::rules(&request("/about"), &rules(false)).headers().get(SET_COOKIE).is_none());
+    assert!(about::rules(&request("/about"), &rules(false), vec![]).headers().get(SET_COOKIE).is_none());
 }
 
 #[actix_web::test]
@@ -158,7 +158,7 @@ async fn the_script_of_the_battle_page_finds_its_words() {
 
 #[actix_web::test]
 async fn the_page_holds_the_same_rows_that_are_sent_live() {
-    let page = text(leaderboard(&request("/leaderboard"), &view())).await;
+    let page = leaderboard_html(&request("/leaderboard"), &view());
     assert!(page.contains(rows_html(&view(), Language::English).trim()));
     assert!(page.contains("<time data-part=\"time\" datetime=\"2023-11-14T22:13:20Z\">2023-11-14 22:13 UTC</time>"));
     assert!(page.contains("<b data-part=\"votes\">80</b>") && page.contains("a note"));
@@ -205,7 +205,7 @@ fn a_model_without_a_rating_and_a_board_of_one_are_shown() {
 
 #[actix_web::test]
 async fn an_empty_board_says_so_and_leads_to_a_battle() {
-    let page = text(leaderboard(&request("/leaderboard"), &LeaderboardView::default())).await;
+    let page = leaderboard_html(&request("/leaderboard"), &LeaderboardView::default());
     assert!(page.contains("data-empty") && page.contains("No model has been rated yet"));
 }
 
@@ -277,7 +277,7 @@ async fn what_judges_made_of_battles_is_escaped_and_told_in_both_languages() {
 #[actix_web::test]
 async fn the_rules_name_judges_only_where_there_are_any() {
     for (query, words) in [("?lang=en", "judged by further models"), ("?lang=zh", "交给其他模型评判")] {
-        let page = async |judged| text(about::rules(&request(&format!("/about{query}")), &rules(judged))).await;
+        let page = async |judged| text(about::rules(&request(&format!("/about{query}")), &rules(judged), vec![])).await;
         assert!(page(true).await.contains(words));
         assert!(!page(false).await.contains(words));
     }
@@ -287,7 +287,7 @@ async fn the_rules_name_judges_only_where_there_are_any() {
 async fn the_rules_say_the_limits_that_the_arena_has() {
     let mut settings = Settings::default();
     let page = async |query: &str, settings: &Settings| {
-        text(about::rules(&request(&format!("/about{query}")), settings)).await
+        text(about::rules(&request(&format!("/about{query}")), settings, vec![])).await
     };
     let said = page("?lang=en", &settings).await;
     assert!(said.contains("cast so many votes: 15 in a minute, 240 in an hour, 720 in a day."), "{said}");
@@ -307,7 +307,7 @@ async fn the_rules_say_which_pacing_is_in_force_with_its_classes_and_figures() {
     let page = async |pacing, query| {
         let battle = BattleSettings { pacing, slow_class_share: 0.37, ..BattleSettings::default() };
         let settings = Settings { battle, ..Settings::default() };
-        text(about::rules(&request(&format!("/about{query}")), &settings)).await
+        text(about::rules(&request(&format!("/about{query}")), &settings, vec![])).await
     };
     let classes = page(PacingMode::Classes, "?lang=en").await;
     assert!(classes.contains("“classes”") && classes.contains("after 3 or 15 seconds"), "{classes}");

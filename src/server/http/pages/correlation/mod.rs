@@ -1,8 +1,9 @@
-//! The page of correlations: two series, all of them, mixtures, satisfaction by intent, and the papers' own studies.
+//! The page of correlations: two series, all of them, mixtures, and satisfaction by intent. [`papers`] has the papers' own studies.
 
 mod matrix;
 mod mixture;
 mod pair;
+pub(crate) mod papers;
 
 use std::sync::Arc;
 
@@ -12,7 +13,6 @@ use askama::Template;
 
 use super::{Page, Section, respond};
 use crate::domain::battle::ModelId;
-use crate::domain::benchmark::claims::{Claim, ClaimVerdict, Text};
 use crate::domain::correlation::catalog::{PairStudy, SeriesGroup, SeriesSource};
 use crate::domain::correlation::report::MixtureReport;
 use crate::domain::correlation::{Series, SeriesName, VotePart};
@@ -45,8 +45,6 @@ pub(crate) struct View<'a> {
     pub(crate) mixture: Option<Arc<MixtureReport>>,
     /// Satisfaction beside a suite, by intent.
     pub(crate) intents: Option<Arc<PairStudy>>,
-    /// The papers' own studies.
-    pub(crate) claims: &'a [Claim],
 }
 
 #[derive(Template)]
@@ -187,17 +185,6 @@ fn named(words: &CorrelationTexts, coefficient: Coefficient) -> &'static str {
 }
 
 impl CorrelationPage<'_> {
-    fn text<'t>(&self, text: &'t Text) -> &'t str {
-        match self.page.language {
-            Language::English => &text.en,
-            Language::Chinese => &text.zh,
-        }
-    }
-
-    fn verdict(&self, claim: &Claim) -> &'static str {
-        self.words.verdicts[claim.verdict as usize]
-    }
-
     fn at_level(&self, text: &str) -> String {
         let percent = (1_000.0 * self.view.board.catalog.options.level.share()).round() / 10.0;
         text.replace("{level}", &percent.to_string())

@@ -1,0 +1,50 @@
+//! A leaderboard as files: CSV with every column of the JSON that fits in a row, and the ratings as a drawing.
+
+use actix_web::http::header;
+use actix_web::{HttpRequest, HttpResponse, web};
+
+use super::board::{answer, name_of};
+use super::error::PageError;
+use super::leaderboard_query::LeaderboardQuery;
+use crate::domain::rating::leaderboard::{Leaderboard, RankedModel};
+use crate::formats::tables::Format;
+use crate::render::chart::{self, Setting};
+use crate::server::http::pages::requested_language;
+use crate::server::state::AppState;
+use crate::services::transfer::export::ranked_models;
+
+/// `GET /api/v1/leaderboard.csv`, with the parameters of [`LeaderboardQuery`].
+///
+/// # Errors
+/// [`PageError`] where the address asks for what cannot be.
+pub(super) async fn csv(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
+    let mut table = Vec::new();
+    let board = wanted(&request, &app).await?;
+    ranked_models(&board.models, Format::Csv, &mut table).map_err(|_| PageError::Early)?;
+    let name = "attachment; filename=\"leaderboard.csv\"";
+    Ok(HttpResponse::Ok()
+        .content_type("text/csv; charset=utf-8")
+        .insert_header((header::CONTENT_DISPOSITION, name))
+        .body(table))
+}
+
+/// `GET /leaderboard.svg`, with the same parameters: ratings with their intervals.
+///
+/// # Errors
+/// As [`csv`].
+pub(super) async fn svg(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
+    let board = wanted(&request, &app).await?;
+    let named = |model: &RankedModel| RankedModel { model: name_of(&model.model, &app.models), ..model.clone() };
+    let models: Vec<RankedModel> = board.models.iter().map(named).collect();
+    let frame = chart::Frame { language: requested_language(&request), setting: Setting::File };
+    let drawing = chart::forest::draw(&models, board.confidence, frame);
+    Ok(HttpResponse::Ok().content_type("image/svg+xml; charset=utf-8").body(drawing))
+}
+
+async fn wanted(request: &HttpRequest, app: &AppState) -> Result<Leaderboard, PageError> {
+    let filter = LeaderboardQuery::parse(request.query_string())?.filter()?;
+    if filter.is_plain() {
+        return Ok(app.leaderboard.latest().board.clone());
+    }
+    Ok(answer(app, &filter).await?.board.clone())
+}

@@ -1,0 +1,150 @@
+//! `GET /leaderboard`. The page of all votes is rendered once for each leaderboard and language, and sent again until it changes; a
+//! browser that has it hears so.
+
+use std::sync::Arc;
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::{self, EntityTag, Header as _, IfNoneMatch};
+use actix_web::{HttpRequest, HttpResponse, web};
+use bytestring::ByteString;
+use sha2::{Digest, Sha256};
+
+use super::board::{Latest, answer, frame_of, robustness_fold, shown, style_chart, view};
+use super::board_choice::{BoardChoice, ModelFacts};
+use super::error::PageError;
+use super::leaderboard_query::LeaderboardQuery;
+use super::pages::board_controls::BoardControls;
+use super::pages::exclusions::{ChangeView, ExclusionsFold};
+use super::pages::leaderboard::{LeaderboardRow, LeaderboardView, leaderboard_html};
+use super::pages::{self, requested_language};
+use crate::domain::battle::ModelId;
+use crate::domain::language::Language;
+use crate::infra::config::Settings;
+use crate::infra::llm::roster::Roster;
+use crate::infra::rng::hex;
+use crate::render::i18n::pages::page_texts;
+use crate::server::state::AppState;
+use crate::services::leaderboard::background_report::ReportSnapshot;
+use crate::services::leaderboard::exclusion_report::ExclusionReport;
+use crate::services::leaderboard::refit::LeaderboardSnapshot;
+use crate::services::leaderboard::robustness::RobustnessReport;
+
+/// The latest page in each language.
+#[derive(Default)]
+pub(super) struct BoardPages([Latest<PageKey>; Language::ALL.len()]);
+
+/// Everything that the page of all votes shows.
+struct PageKey {
+    snapshot: Arc<LeaderboardSnapshot>,
+    roster: Arc<Roster>,
+    settings: Arc<Settings>,
+    robustness: Arc<ReportSnapshot<RobustnessReport>>,
+    exclusions: Arc<ReportSnapshot<ExclusionReport>>,
+}
+
+impl PageKey {
+    fn now(app: &AppState) -> Self {
+        Self {
+            snapshot: app.leaderboard.latest(),
+            roster: app.models.current(),
+            settings: app.settings.now(),
+            robustness: app.robustness.latest(),
+            exclusions: app.exclusion_reports.latest(),
+        }
+    }
+}
+
+impl PartialEq for PageKey {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.snapshot, &other.snapshot)
+            && Arc::ptr_eq(&self.roster, &other.roster)
+            && Arc::ptr_eq(&self.settings, &other.settings)
+            && Arc::ptr_eq(&self.robustness, &other.robustness)
+            && Arc::ptr_eq(&self.exclusions, &other.exclusions)
+    }
+}
+
+/// `GET /leaderboard`: as it is now, or of the votes and models that the address asks for.
+///
+/// # Errors
+/// [`PageError`] where it asks for what cannot be.
+pub(super) async fn page(
+    request: HttpRequest,
+    app: web::Data<AppState>,
+    known: web::Data<BoardPages>,
+) -> Result<HttpResponse, PageError> {
+    if request.query_string().is_empty() {
+        let language = requested_language(&request);
+        let render = || leaderboard_html(&request, &live(&app, &BoardChoice::default(), language));
+        return Ok(tagged(&request, known.0[language as usize].get(PageKey::now(&app), render)));
+    }
+    let query = LeaderboardQuery::parse(request.query_string())?;
+    let choice = BoardChoice::parse(request.query_string())?;
+    let (filter, language) = (query.filter()?, requested_language(&request));
+    if filter.is_plain() {
+        return Ok(pages::respond_html(
+            &request,
+            StatusCode::OK,
+            leaderboard_html(&request, &live(&app, &choice, language)),
+        ));
+    }
+    let study = answer(&app, &filter).await?;
+    // A past moment is as it was; otherwise the votes are those of the latest leaderboard, or a little older.
+    let as_of_ms = filter.until.map_or_else(|| view(&app).as_of_ms, |until| Some(until.0));
+    let style_chart = style_chart(&study.board, frame_of(&request));
+    let name = |model: &str| app.models.card(&ModelId::new(model)).name;
+    let change = study.change.as_ref().map(|change| ChangeView::new(change, language, name));
+    let view = LeaderboardView { as_of_ms, query, style_chart, change, ..shown(&app, &study.board) };
+    Ok(pages::respond_html(&request, StatusCode::OK, leaderboard_html(&request, &narrowed(view, &choice, language))))
+}
+
+/// The leaderboard of all votes.
+fn live(app: &AppState, choice: &BoardChoice, language: Language) -> LeaderboardView {
+    let votes = &app.leaderboard.latest().board.votes;
+    let exclusions = Some(ExclusionsFold::new(votes, &app.exclusion_reports.latest().report, language));
+    narrowed(LeaderboardView { robustness: robustness_fold(app, language), exclusions, ..view(app) }, choice, language)
+}
+
+/// The models that are chosen, in the order that is.
+fn narrowed(mut view: LeaderboardView, choice: &BoardChoice, language: Language) -> LeaderboardView {
+    let all: Vec<ModelFacts<'_>> = view.rows.iter().map(facts).collect();
+    view.controls = BoardControls::new(&view.query, choice, &view.facets, &all, page_texts(language));
+    if !choice.is_plain() {
+        view.rows.retain(|row| choice.shows(facts(row)));
+        view.rows.sort_by(|one, other| choice.order(facts(one), facts(other)));
+        // Rows that stand below each other may be no neighbours any more.
+        view.rows.iter_mut().for_each(|row| row.next = None);
+    }
+    view
+}
+
+fn facts(row: &LeaderboardRow) -> ModelFacts<'_> {
+    ModelFacts {
+        id: &row.model,
+        name: &row.name,
+        maker: &row.organization,
+        license: &row.license,
+        battles: row.battles,
+        win_tie_rate: row.win_tie_rate.unwrap_or_default(),
+        elo: row.elo,
+    }
+}
+
+/// A page with its tag; without the page where the browser has it.
+fn tagged(request: &HttpRequest, html: ByteString) -> HttpResponse {
+    // Weak: the same page is sent compressed or not.
+    let tag = EntityTag::new_weak(hex(&Sha256::digest(html.as_bytes())[..16]));
+    let has_it = IfNoneMatch::parse(request).is_ok_and(|known| match known {
+        IfNoneMatch::Any => true,
+        IfNoneMatch::Items(tags) => tags.iter().any(|other| other.weak_eq(&tag)),
+    });
+    let mut response = if has_it {
+        pages::respond_html(request, StatusCode::NOT_MODIFIED, ByteString::new())
+    } else {
+        pages::respond_html(request, StatusCode::OK, html)
+    };
+    if let Ok(value) = header::HeaderValue::from_str(&tag.to_string()) {
+        response.headers_mut().insert(header::ETAG, value);
+    }
+    response
+}

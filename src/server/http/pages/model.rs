@@ -1,0 +1,218 @@
+//! The page of one model.
+
+use actix_web::http::StatusCode;
+use actix_web::{HttpRequest, HttpResponse};
+use askama::Template;
+
+use super::charts::ChartView;
+use super::{Page, Section, respond};
+use crate::domain::language::Language;
+use crate::domain::rating::leaderboard::RankedModel;
+use crate::domain::rating::pooling::PooledRating;
+use crate::domain::rating::value::usage::ModelUsage;
+use crate::domain::register::report::RegisterEntry;
+use crate::infra::llm::ModelCard;
+use crate::render::i18n::fill;
+use crate::render::i18n::pages::{ModelTexts, PageTexts};
+use crate::server::http::leaderboard_query::escaped;
+
+/// What is known of a model.
+pub(crate) struct ModelView {
+    /// Its names.
+    pub(crate) card: ModelCard,
+    /// Its row on the leaderboard; `None` where it has no rated vote.
+    pub(crate) row: Option<RankedModel>,
+    /// Models on the leaderboard.
+    pub(crate) models: usize,
+    /// Confidence level of intervals.
+    pub(crate) confidence: f64,
+    /// Its entry in the register.
+    pub(crate) entry: Option<RegisterEntry>,
+    /// Whether history, opponents, slices and speed are known already.
+    pub(crate) is_computed: bool,
+    /// Its rating over time.
+    pub(crate) history: Option<ChartView>,
+    /// Opponents that it beats most and least often.
+    pub(crate) opponents: [Vec<OpponentRow>; 2],
+    /// Its ratings in slices of one column.
+    pub(crate) slices: Option<SliceGroup>,
+    /// Its scores in benchmarks.
+    pub(crate) scores: Vec<ScoreRow>,
+    /// How fast it answered lately.
+    pub(crate) speed: Option<ModelUsage>,
+}
+
+/// An opponent.
+#[derive(Clone)]
+pub(crate) struct OpponentRow {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    /// Share of the votes that the model won.
+    pub(crate) won: f64,
+    /// Rated votes between both.
+    pub(crate) votes: f64,
+    /// Share that the ratings predict.
+    pub(crate) predicted: Option<f64>,
+}
+
+/// Ratings in the slices of a column.
+pub(crate) struct SliceGroup {
+    pub(crate) column: &'static str,
+    pub(crate) rows: Vec<SliceRow>,
+}
+
+/// The rating in a slice.
+pub(crate) struct SliceRow {
+    pub(crate) slice: String,
+    pub(crate) rated: PooledRating,
+}
+
+/// A score of a benchmark, and how many models have a better one.
+pub(crate) struct ScoreRow {
+    pub(crate) title: String,
+    pub(crate) score: f64,
+    pub(crate) place: usize,
+    pub(crate) of: usize,
+}
+
+#[derive(Template)]
+#[template(path = "model.html")]
+struct ModelPage {
+    page: Page,
+    words: &'static ModelTexts,
+    view: ModelView,
+}
+
+/// `GET /models/ID`
+#[must_use]
+pub(crate) fn model(request: &HttpRequest, view: ModelView) -> HttpResponse {
+    let page = Page::new(request, Section::Register);
+    respond(request, StatusCode::OK, &ModelPage { words: &page.t().model, view, page })
+}
+
+impl ModelPage {
+    /// Where the model stands, in a sentence.
+    fn standing(&self) -> String {
+        let Some(row) = &self.view.row else { return self.words.unrated.to_owned() };
+        let Some(rating) = row.rating else { return self.words.unbounded.to_owned() };
+        let rank = match row.best_rank.zip(row.worst_rank) {
+            Some((best, worst)) if best < worst => format!("{best}–{worst}"),
+            Some((best, _)) => best.to_string(),
+            None => row.rank.to_string(),
+        };
+        let values = [
+            ("rating", whole(rating)),
+            ("rank", rank),
+            ("models", self.view.models.to_string()),
+            ("battles", row.battles.to_string()),
+        ];
+        let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
+        fill(self.words.standing, &values)
+    }
+
+    /// The interval of the rating.
+    fn interval(&self) -> Option<String> {
+        let row = self.view.row.as_ref()?;
+        Some(format!("{} – {}", whole(row.lower?), whole(row.upper?)))
+    }
+
+    /// The interval's label.
+    fn interval_label(&self) -> String {
+        self.texts().leaderboard.confident(self.words.interval, self.view.confidence)
+    }
+
+    fn texts(&self) -> &'static PageTexts {
+        self.page.t()
+    }
+
+    /// Figures of the row with their labels.
+    fn figures(&self, row: &RankedModel) -> Vec<(&'static str, String)> {
+        let (board, words) = (&self.texts().leaderboard, &self.texts().board);
+        let mut figures = vec![
+            (board.elo, whole(row.elo)),
+            (board.win_tie_rate, percent(row.win_tie_rate)),
+            (words.record, words.record([row.wins, row.ties, row.losses, row.both_bad])),
+        ];
+        figures.extend(row.average_win_rate.map(|rate| (self.words.average, percent(rate))));
+        figures
+    }
+
+    /// How fast it answers, as far as there were enough battles.
+    fn speeds(&self) -> Vec<(&'static str, String)> {
+        let Some(speed) = self.view.speed else { return Vec::new() };
+        let seconds = speed.first_token_seconds.map(|seconds| {
+            (self.words.first_token, fill(self.texts().script.seconds, &[("n", &format!("{seconds:.1}"))]))
+        });
+        let tokens = speed.tokens_per_second.map(|tokens| (self.words.tokens_per_second, whole(tokens)));
+        let length = speed.reply_tokens.map(|tokens| (self.words.reply_tokens, whole(tokens)));
+        [seconds, tokens, length].into_iter().flatten().collect()
+    }
+
+    /// The two lists of opponents with their headings.
+    fn opponents(&self) -> Vec<(&'static str, &'static str, &[OpponentRow])> {
+        let [best, worst] = &self.view.opponents;
+        let lists = [("best", self.words.best, best.as_slice()), ("worst", self.words.worst, worst.as_slice())];
+        lists.into_iter().filter(|(.., rows)| !rows.is_empty()).collect()
+    }
+
+    fn state(&self, entry: &RegisterEntry) -> &'static str {
+        self.texts().register.state(entry.state)
+    }
+
+    /// First and last day in battles.
+    fn days(&self, entry: &RegisterEntry) -> Option<String> {
+        let (first, last) = entry.first_day.as_ref().zip(entry.last_day.as_ref())?;
+        Some(format!("{first} – {last}"))
+    }
+}
+
+impl OpponentRow {
+    fn href(&self) -> String {
+        format!("/models/{}", escaped(&self.id))
+    }
+
+    fn won(&self) -> String {
+        percent(self.won)
+    }
+
+    fn votes(&self) -> String {
+        whole(self.votes)
+    }
+
+    fn predicted(&self) -> String {
+        self.predicted.map_or_else(|| "–".to_owned(), percent)
+    }
+}
+
+impl SliceRow {
+    fn rating(&self) -> String {
+        whole(self.rated.rating)
+    }
+
+    fn interval(&self) -> String {
+        format!("{} – {}", whole(self.rated.lower), whole(self.rated.upper))
+    }
+
+    /// What the slice adds to the rating; a zero has no sign.
+    fn difference(&self) -> String {
+        match self.rated.difference.round() {
+            0.0 => "0".to_owned(),
+            points if points < 0.0 => format!("−{:.0}", points.abs()),
+            points => format!("+{points:.0}"),
+        }
+    }
+}
+
+impl ScoreRow {
+    fn score(&self) -> String {
+        format!("{:.2}", self.score)
+    }
+}
+
+fn whole(number: f64) -> String {
+    format!("{number:.0}")
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0} %", 100.0 * share)
+}

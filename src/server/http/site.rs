@@ -1,0 +1,64 @@
+//! What the operator gives the arena: a logo, and the accent colour as a style sheet.
+
+use std::path::Path;
+
+use actix_web::http::header;
+use actix_web::{HttpRequest, HttpResponse, web};
+
+use super::pages;
+use crate::domain::contrast::{AccentColours, Rgb};
+use crate::server::state::AppState;
+
+/// A larger file is no logo.
+const MAX_LOGO_BYTES: u64 = 512 * 1024;
+
+/// `GET /site/logo`
+pub(super) async fn logo(request: HttpRequest, app: web::Data<AppState>) -> HttpResponse {
+    let settings = app.settings.now();
+    let path = &settings.site.logo;
+    match (content_type(path), read(path).await) {
+        (Some(kind), Some(bytes)) => HttpResponse::Ok()
+            .content_type(kind)
+            .insert_header((header::CACHE_CONTROL, "public, max-age=600"))
+            .body(bytes),
+        _ => pages::not_found::not_found(request).await,
+    }
+}
+
+async fn read(path: &Path) -> Option<Vec<u8>> {
+    let size = tokio::fs::metadata(path).await.ok().filter(std::fs::Metadata::is_file)?.len();
+    if size > MAX_LOGO_BYTES {
+        return None;
+    }
+    tokio::fs::read(path).await.ok()
+}
+
+fn content_type(path: &Path) -> Option<&'static str> {
+    match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+        "svg" => Some("image/svg+xml"),
+        "png" => Some("image/png"),
+        "webp" => Some("image/webp"),
+        "jpg" | "jpeg" => Some("image/jpeg"),
+        _ => None,
+    }
+}
+
+/// `GET /site/accent.css`: the accent colour in place of the arena's own. Pages name the colour in the address.
+pub(super) async fn accent(app: web::Data<AppState>) -> HttpResponse {
+    let accent = Rgb::parse(&app.settings.now().site.accent).and_then(AccentColours::new);
+    let sheet = accent.map(|colours| sheet(&colours)).unwrap_or_default();
+    HttpResponse::Ok()
+        .content_type("text/css; charset=utf-8")
+        .insert_header((header::CACHE_CONTROL, "public, max-age=600"))
+        .body(sheet)
+}
+
+fn sheet(colours: &AccentColours) -> String {
+    let property = |name: &str, [light, dark]: &[String; 2]| format!("  --{name}: light-dark({light}, {dark});\n");
+    let properties = [
+        property("jade", &colours.accent),
+        property("jade-strong", &colours.strong),
+        property("jade-wash", &colours.wash),
+    ];
+    format!(":root {{\n{}}}\n", properties.concat())
+}

@@ -1,0 +1,112 @@
+// A leaderboard of many models: low rows, a heading that stays, search, sorting, chips and tabs, also without scripts; and the page of a
+// model.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { startArena } from "./support/arena.mjs";
+import { assertAccessible } from "./support/axe.mjs";
+import { openPage, startBrowser } from "./support/browser.mjs";
+import { MODELS, called, importVotes } from "./support/many_models.mjs";
+
+/** The two that are configured have makers and licences. */
+const name = (model) => ["crane", "heron"][model] ?? called(model);
+const slices = (vote) => ({ language: ["en", "zh"][vote % 2], category: ["maths", "writing", "coding"][vote % 3] });
+
+let arena;
+let browser;
+before(async () => {
+  arena = await startArena((folder, langya) => importVotes(folder, langya, name, slices));
+  browser = await startBrowser();
+  const page = await openPage(browser);
+  // The first fit may take longer than a page waits for it.
+  while ((await page.goto(`${arena.url}/leaderboard`)) && (await page.locator("tbody tr").count()) < MODELS);
+  await page.context().close();
+});
+after(async () => {
+  await browser?.close();
+  await arena?.stop();
+});
+
+async function arrive(path, options) {
+  const page = await openPage(browser, options);
+  // A slice may take longer to fit than a request waits for it.
+  const fitted = async () => (await page.goto(arena.url + path, { timeout: 120_000 })).status() !== 503;
+  while (!(await fitted()));
+  return page;
+}
+
+test("three hundred models take less than 11,000 pixels, and their heading stays in view", async (t) => {
+  const page = await arrive("/leaderboard", { viewport: { width: 1440, height: 900 } });
+  const { rows, all } = await page.evaluate(() => ({
+    rows: document.querySelector("tbody").getBoundingClientRect().height,
+    all: document.documentElement.scrollHeight,
+  }));
+  const height = Math.round(all - rows + (rows * 300) / MODELS);
+  t.diagnostic(`${MODELS} models: ${all} pixels, 300 of them ${height}`);
+  assert.ok(height < 11_000, `${height} pixels`);
+  await page.locator("tbody tr").last().scrollIntoViewIfNeeded();
+  const [masthead, heading] = await page.evaluate(() => [
+    document.querySelector(".masthead").getBoundingClientRect().bottom,
+    document.querySelector("thead th").getBoundingClientRect().top,
+  ]);
+  assert.ok(Math.abs(masthead - heading) <= 1, `${heading} below ${masthead}`);
+  page.assertQuiet();
+});
+
+test("models are searched, narrowed and sorted by keyboard, without scripts too", async () => {
+  for (const javaScriptEnabled of [true, false]) {
+    const page = await openPage(browser, { javaScriptEnabled });
+    await page.goto(`${arena.url}/leaderboard`);
+    const rows = page.locator("tbody tr");
+    await page.getByRole("searchbox").fill("MODEL-2");
+    await page.getByRole("searchbox").press("Enter");
+    await page.waitForURL(/\?q=MODEL-2/);
+    const found = await rows.count();
+    assert.ok(found > 1 && found < MODELS, `${found} rows`);
+    await page.getByRole("columnheader", { name: "Model" }).getByRole("link").press("Enter");
+    await page.waitForURL(/sort=name/);
+    const names = await rows.getByRole("rowheader").locator("a").allTextContents();
+    assert.deepEqual(names, names.toSorted());
+    assert.equal(await page.locator('[aria-sort="ascending"]').count(), 1);
+    await page.getByRole("link", { name: "Show all models" }).press("Enter");
+    await page.getByRole("link", { name: /^MIT/ }).press("Enter");
+    await page.waitForURL(/license=MIT/);
+    assert.deepEqual(await rows.getByRole("rowheader").locator("a").allTextContents(), ["Crane"]);
+    await page.locator(".chip[aria-current]").press("Enter");
+    await page.waitForURL((url) => !url.search.includes("license"));
+    assert.equal(await rows.count(), MODELS);
+    page.assertQuiet();
+    await page.context().close();
+  }
+});
+
+test("a tab shows a slice of the votes, and a name leads to the page of its model", async () => {
+  const page = await arrive("/leaderboard?language=zh&category=maths");
+  const tabs = page.getByRole("navigation", { name: "Slices of the votes" });
+  assert.deepEqual(await tabs.locator("[aria-current] bdi").allTextContents(), ["zh", "maths"]);
+  await tabs.getByRole("link", { name: "All" }).click();
+  await page.waitForURL(/\/leaderboard#board$/);
+  await page.getByRole("link", { name: "Heron", exact: true }).click();
+  await page.waitForURL(/\/models\/heron$/);
+  const model = await arrive("/models/heron");
+  while (await model.getByText("being computed").count()) await model.reload();
+  const text = await model.locator("main").innerText();
+  for (const part of ["Lakeside Lab", "Apache-2.0", "Opponents", "By part of the votes"]) assert.ok(text.includes(part), `${part}: ${text}`);
+  page.assertQuiet();
+});
+
+test("axe finds nothing and nothing scrolls sideways at any width, in either theme and language", async () => {
+  for (const colorScheme of ["light", "dark"]) {
+    for (const width of [320, 768, 1440, 2560]) {
+      const page = await openPage(browser, { colorScheme, viewport: { width, height: 900 } });
+      for (const path of ["/leaderboard?q=model-1&sort=-battles", "/leaderboard?lang=zh", "/models/crane", "/about?lang=zh", "/about"]) {
+        await page.goto(arena.url + path);
+        await assertAccessible(page, `${path} ${colorScheme} ${width}`);
+        assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${path} at ${width}`);
+      }
+      page.assertQuiet();
+      await page.context().close();
+    }
+  }
+});
