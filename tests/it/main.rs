@@ -20,6 +20,7 @@ mod blindness;
 mod bounds;
 mod canaries;
 mod cancels;
+mod cards;
 mod command_line;
 mod correlate;
 mod correlation_page;
