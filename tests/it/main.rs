@@ -22,6 +22,7 @@ mod bounds;
 mod campaign;
 mod canaries;
 mod cancels;
+mod cards;
 mod command_line;
 mod correlate;
 mod correlation_page;

@@ -33,7 +33,6 @@ pub(super) const ENGLISH: CardTexts = CardTexts {
             prompts: &[
                 "Explain to a ten-year-old why the sky is blue.",
                 "What causes earthquakes?",
-                "How does a vaccine protect you?",
             ],
         },
         Card {
@@ -42,7 +41,6 @@ pub(super) const ENGLISH: CardTexts = CardTexts {
             prompts: &[
                 "What is 17 × 23? Show each step.",
                 "Write binary search in Python and explain it.",
-                "Convert 26.2 miles to kilometres.",
             ],
         },
         Card {
@@ -51,7 +49,6 @@ pub(super) const ENGLISH: CardTexts = CardTexts {
             prompts: &[
                 "Compare bubble sort and quicksort in a table, then write quicksort in Python.",
                 "Say it more politely: Send me the report today.",
-                "Sum up in one sentence what photosynthesis does.",
             ],
         },
         Card {
@@ -59,7 +56,6 @@ pub(super) const ENGLISH: CardTexts = CardTexts {
             label: "Advice",
             prompts: &[
                 "How can I sleep better?",
-                "What belongs to a healthy diet?",
                 "How should I prepare for a first job interview?",
             ],
         },
@@ -69,7 +65,6 @@ pub(super) const ENGLISH: CardTexts = CardTexts {
             prompts: &[
                 "Write four lines about a mountain in autumn.",
                 "Think of five names for a small café by the sea.",
-                "Begin a story with: The lighthouse went dark.",
             ],
         },
         Card {
@@ -78,7 +73,6 @@ pub(super) const ENGLISH: CardTexts = CardTexts {
             prompts: &[
                 "Explain the rules of chess in five sentences.",
                 "Tell me something surprising about the oceans.",
-                "Who was the first person on the Moon?",
             ],
         },
     ],
@@ -95,12 +89,12 @@ pub(super) const CHINESE: CardTexts = CardTexts {
         Card {
             intent: "factual_qa",
             label: "知识问答",
-            prompts: &["向十岁的孩子解释天空为什么是蓝色的。", "地震是怎么发生的？", "疫苗是怎样保护人的？"],
+            prompts: &["向十岁的孩子解释天空为什么是蓝色的。", "地震是怎么发生的？",],
         },
         Card {
             intent: "solve_professional_problem",
             label: "解决问题",
-            prompts: &["17 × 23 等于多少？请写出每一步。", "用 Python 写二分查找并解释。", "26.2 英里是多少公里？"],
+            prompts: &["17 × 23 等于多少？请写出每一步。", "用 Python 写二分查找并解释。",],
         },
         Card {
             intent: "text_assistant",
@@ -108,23 +102,22 @@ pub(super) const CHINESE: CardTexts = CardTexts {
             prompts: &[
                 "用表格比较冒泡排序和快速排序，再用 Python 写出快速排序。",
                 "换一种更礼貌的说法：今天把报告发给我。",
-                "用一句话概括光合作用。",
             ],
         },
         Card {
             intent: "ask_for_advice",
             label: "寻求建议",
-            prompts: &["怎样才能睡得更好？", "健康的饮食应该包括什么？", "第一次面试该怎么准备？"],
+            prompts: &["怎样才能睡得更好？", "第一次面试该怎么准备？"],
         },
         Card {
             intent: "seek_creativity",
             label: "创意写作",
-            prompts: &["以秋日的山为题写四句诗。", "给海边的小咖啡馆起五个名字。", "以“灯塔熄灭了”开头写一个故事。"],
+            prompts: &["以秋日的山为题写四句诗。", "给海边的小咖啡馆起五个名字。",],
         },
         Card {
             intent: "leisure",
             label: "休闲",
-            prompts: &["用五句话解释国际象棋的规则。", "说一件关于海洋的趣事。", "第一个登上月球的人是谁？"],
+            prompts: &["用五句话解释国际象棋的规则。", "说一件关于海洋的趣事。",],
         },
     ],
     practice: "目前只有陪练模型作答。如何添加真正的模型",
@@ -144,7 +137,7 @@ mod tests {
         for texts in [&ENGLISH, &CHINESE] {
             let intents: Vec<&str> = texts.cards.iter().map(|card| card.intent).collect();
             assert_eq!(intents, INTENTS.map(|intent| intent.name.to_lowercase()));
-            assert!(texts.cards.iter().all(|card| card.prompts.len() >= 3));
+            assert!(texts.cards.iter().all(|card| card.prompts.len() >= 2));
         }
     }
 }

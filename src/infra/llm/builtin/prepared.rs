@@ -1,0 +1,99 @@
+//! What the practice models answer to the cards of the battle page: texts written for this arena, so that an arena that
+//! is only tried out shows replies worth comparing. Each model tells them in its own way.
+
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use super::words::{language_of, question};
+use crate::domain::language::Language;
+use crate::llm::Message;
+
+/// A text for one card.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Prepared {
+    prompt: String,
+    title: String,
+    short: String,
+    long: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PreparedFile {
+    answers: Vec<Prepared>,
+}
+
+static PREPARED: LazyLock<Vec<Prepared>> = LazyLock::new(|| {
+    let file: PreparedFile = toml::from_str(include_str!("prepared.toml")).expect("a test reads the whole file");
+    file.answers
+});
+
+/// The text for the conversation's latest question, where it is a card's.
+pub(super) fn prepared(conversation: &[Message]) -> Option<&'static Prepared> {
+    let asked = question(conversation).trim();
+    PREPARED.iter().find(|answer| answer.prompt == asked)
+}
+
+impl Prepared {
+    /// As briefly as it can be said.
+    pub(super) fn brief(&self) -> String {
+        self.short.trim().to_owned()
+    }
+
+    /// Briefly, with a question back.
+    pub(super) fn asking_back(&self) -> String {
+        let back = match language_of(&self.prompt) {
+            Language::English => "Is that what you wanted to know, or shall I go on?",
+            Language::Chinese => "这是你想知道的吗？要不要再说详细一点？",
+        };
+        format!("{}\n\n{back}", self.brief())
+    }
+
+    /// At length.
+    pub(super) fn whole(&self) -> String {
+        self.long.trim().to_owned()
+    }
+
+    /// At length, under a title and with the gist at the end where that is a sentence.
+    pub(super) fn as_article(&self) -> String {
+        let gist = match language_of(&self.prompt) {
+            Language::English => "**In short:**",
+            Language::Chinese => "**简而言之：**",
+        };
+        let brief = self.brief();
+        let end = if brief.contains('\n') { String::new() } else { format!("\n\n{gist} {brief}") };
+        format!("## {}\n\n{}{end}", self.title, self.whole())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+
+    use super::super::PracticeKind;
+    use super::super::tests::asked;
+    use super::*;
+
+    #[test]
+    fn four_practice_models_give_each_prepared_answer_in_its_language_and_in_their_own_way() {
+        let answering = PracticeKind::ALL.into_iter().filter(|kind| *kind != PracticeKind::Echo);
+        let answering: Vec<PracticeKind> = answering.collect();
+        for prepared in PREPARED.iter() {
+            let prompt = prepared.prompt.as_str();
+            let mut rng = ChaCha8Rng::seed_from_u64(1);
+            let mut answers: Vec<String> =
+                answering.iter().map(|kind| kind.answer(&asked(&["Hello", prompt]), &mut rng)).collect();
+            for answer in &answers {
+                let told = [&prepared.short, &prepared.long].into_iter().any(|text| answer.contains(text.trim()));
+                assert!(told && language_of(answer) == language_of(prompt), "{prompt}: {answer}");
+            }
+            answers.sort_unstable();
+            answers.dedup();
+            assert_eq!(answers.len(), 4, "{prompt}: no two say the same");
+        }
+        assert_eq!(PREPARED.len(), 24);
+    }
+}
