@@ -309,9 +309,9 @@ pub struct UnavailableTexts {
 
 mod arena;
 mod benchmark;
+mod board;
 mod campaign;
 mod cards;
-mod board;
 mod chinese;
 mod correlation;
 mod english;
@@ -332,9 +332,9 @@ mod value;
 
 pub use arena::{ArenaTexts, PairingInForce, StorageInForce};
 pub use benchmark::BenchmarkTexts;
+pub use board::BoardTexts;
 pub use campaign::{CampaignScriptTexts, CampaignTexts};
 pub use cards::CardTexts;
-pub use board::BoardTexts;
 pub use chinese::CHINESE;
 pub use correlation::CorrelationTexts;
 pub use english::ENGLISH;

@@ -6,8 +6,8 @@
 pub mod about;
 pub mod battle;
 pub mod benchmark;
-pub(crate) mod campaign;
 pub mod board_controls;
+pub(crate) mod campaign;
 pub mod charts;
 pub(crate) mod correlation;
 pub mod exclusions;
