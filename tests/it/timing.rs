@@ -90,7 +90,7 @@ async fn told_with(pacing: PacingMode, seed: u64) -> u32 {
         settings.battle.pace_chars_per_second = 240;
         settings.battle.reserve_ms = 400;
         settings.battle.start_classes_ms = vec![1_000, 2_000];
-        settings.battle.tempo_classes = vec![160, 80];
+        settings.battle.tempo_classes = vec![160, 60];
     })
     .await;
     let battles = join_all((0..BATTLES).map(|number| play(&arena, number))).await;

@@ -150,14 +150,7 @@ impl Pacer {
 
 impl Lane {
     fn new(arrivals: Arrivals) -> Self {
-        Self {
-            pending: String::new(),
-            taken: 0,
-            pending_chars: 0,
-            arrivals,
-            ending: None,
-            closed: false,
-        }
+        Self { pending: String::new(), taken: 0, pending_chars: 0, arrivals, ending: None, closed: false }
     }
 
     fn release(&mut self, side: Side, quantum: usize, shown: &mut Vec<Release>) {

@@ -191,7 +191,7 @@ fn a_pause_within_the_reserve_does_not_show() {
     slow.iter_mut().filter(|(at, ..)| *at > 5_000).for_each(|(at, ..)| *at += 800);
     let steps = moments(COMMON, [slow, even(Side::B, 300, 20, 100)].concat());
     let gaps = gaps(&steps);
-    assert!(gaps.iter().all(|gap| gap.abs_diff(gaps[0]) <= 1) && gaps[0] >= 110, "{gaps:?}");
+    assert!(gaps.iter().all(|gap| gap.abs_diff(gaps[0]) <= 1) && gaps[0] >= 108, "{gaps:?}");
     assert!((1_700..2_000).contains(&steps[0]), "{}", steps[0]);
 }
 
@@ -201,8 +201,8 @@ fn the_slower_model_sets_the_tempo_also_after_its_reply_has_ended() {
         let steps = moments(COMMON, [even(Side::A, 500, 200, slow), even(Side::B, 300, 20, fast)].concat());
         let gaps = gaps(&steps);
         assert_eq!(steps.len(), 90);
-        // A tenth slower than measured, and a twelfth because six gaps are few.
-        assert!(gaps.iter().all(|gap| gap.abs_diff(238) <= 4), "{gaps:?}");
+        // 6 % slower than measured, and a twelfth because six gaps are few.
+        assert!(gaps.iter().all(|gap| gap.abs_diff(230) <= 3), "{gaps:?}");
     }
 }
 

@@ -43,7 +43,14 @@ const MODELS: [Model; 7] = [
     Model { first: (7.0, 0.45), chars_per_second: 120.0, chunk: (3, 8), variation: 0.5, pauses: 0.001, stalls: 0.0 },
     Model { first: (0.9, 0.3), chars_per_second: 85.0, chunk: (40, 100), variation: 0.3, pauses: 0.005, stalls: 0.0 },
     Model { first: (0.6, 0.3), chars_per_second: 100.0, chunk: (3, 8), variation: 0.5, pauses: 0.001, stalls: 0.7 },
-    Model { first: (0.005, 0.3), chars_per_second: 2_400.0, chunk: (12, 12), variation: 0.58, pauses: 0.0, stalls: 0.0 },
+    Model {
+        first: (0.005, 0.3),
+        chars_per_second: 2_400.0,
+        chunk: (12, 12),
+        variation: 0.58,
+        pauses: 0.0,
+        stalls: 0.0,
+    },
     Model { first: (0.06, 0.3), chars_per_second: 200.0, chunk: (12, 12), variation: 0.58, pauses: 0.0, stalls: 0.0 },
 ];
 
