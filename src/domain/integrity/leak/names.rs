@@ -155,7 +155,8 @@ impl IdentityNames {
                 let is_word = matches!(hit.kind, NameKind::Word | NameKind::Common);
                 if hit.kind != NameKind::Maker {
                     let end = after_version(text, hit.end);
-                    hit.kind = if is_word && end > hit.end { NameKind::Model } else { hit.kind };
+                    let is_versioned = end > hit.end && text.chars[hit.end] != ':';
+                    hit.kind = if is_word && is_versioned { NameKind::Model } else { hit.kind };
                     hit.end = end;
                 }
                 if !is_word || !is_person(text, &hit) {
