@@ -148,7 +148,9 @@ impl IdentityNames {
         if spells_backwards(text) {
             self.find_backwards(text, &mut found);
         }
-        found.sort_by_key(|hit| (hit.start, std::cmp::Reverse(hit.end), matches!(hit.kind, NameKind::Word | NameKind::Common)));
+        found.sort_by_key(|hit| {
+            (hit.start, std::cmp::Reverse(hit.end), matches!(hit.kind, NameKind::Word | NameKind::Common))
+        });
         let mut kept: Vec<NameHit> = Vec::new();
         for mut hit in found {
             if kept.last().is_none_or(|last| last.end <= hit.start) {
@@ -171,7 +173,8 @@ impl IdentityNames {
     fn find_backwards(&self, text: &Folded, found: &mut Vec<NameHit>) {
         let last = text.chars.len();
         let stream: String = text.chars.iter().rev().map(|c| shape(*c)).collect();
-        let places: Vec<usize> = stream.chars().enumerate().flat_map(|(at, c)| std::iter::repeat_n(at, c.len_utf8())).collect();
+        let places: Vec<usize> =
+            stream.chars().enumerate().flat_map(|(at, c)| std::iter::repeat_n(at, c.len_utf8())).collect();
         for hit in self.search.find_overlapping_iter(&stream) {
             let pattern = &self.patterns[hit.pattern().as_usize()];
             let end = last - places[hit.start()];
