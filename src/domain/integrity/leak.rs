@@ -167,8 +167,11 @@ impl Speaker<'_> {
     fn leaks(&self, text: &str) -> bool {
         let folded = if self.cites { Folded::quoting(text) } else { Folded::new(text) };
         sentences(&folded, self.names).iter().any(|sentence| {
-            self.is_told(sentence) || self.asks && questions::is_answer(sentence) || questions::answers_itself(sentence)
-                || questions::names_topic(sentence) || questions::signs(sentence)
+            self.is_told(sentence)
+                || self.asks && questions::is_answer(sentence)
+                || questions::answers_itself(sentence)
+                || questions::names_topic(sentence)
+                || questions::signs(sentence)
         })
     }
 

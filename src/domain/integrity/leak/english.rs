@@ -57,7 +57,10 @@ const PARTS: &[(&str, &str)] = &[
     ),
     ("KIN", "siblings?|successors?|descendants?|offspring|predecessors?|heirs?|next generation|newer version"),
     ("MADE_ME", "(?:created|built|trained|developed|designed|released|engineered|programmed|made) me"),
-    ("POLICY", "polic(?:y|ies)|guidelines?|guardrails|safeguards|filters|safety settings|safety rules|rules|terms|principles|restrictions|constitution"),
+    (
+        "POLICY",
+        "polic(?:y|ies)|guidelines?|guardrails|safeguards|filters|safety settings|safety rules|rules|terms|principles|restrictions|constitution",
+    ),
     ("END", "(?:[^'a-z-]|$| )"),
 ];
 
@@ -287,12 +290,11 @@ static PROMPT: LazyLock<Grammar> = LazyLock::new(|| {
 
 /// Words that lead from the speaker to somebody else: after one of them a name is no longer what the speaker is.
 const LEADS_AWAY: [&str; 64] = [
-    "neither", "nor",
-    "a", "about", "above", "afraid", "after", "against", "an", "and", "any", "as", "at", "aware", "because", "before",
-    "between", "but", "by", "certain", "curious", "each", "every", "fan", "fond", "for", "from", "glad", "grateful",
-    "happy", "her", "his", "how", "if", "in", "into", "it", "like", "never", "no", "not", "of", "on", "or", "our",
-    "over", "pleased", "sorry", "sure", "than", "that", "their", "this", "to", "told", "under", "unlike", "we", "what",
-    "when", "where", "whether", "with", "without",
+    "neither", "nor", "a", "about", "above", "afraid", "after", "against", "an", "and", "any", "as", "at", "aware",
+    "because", "before", "between", "but", "by", "certain", "curious", "each", "every", "fan", "fond", "for", "from",
+    "glad", "grateful", "happy", "her", "his", "how", "if", "in", "into", "it", "like", "never", "no", "not", "of",
+    "on", "or", "our", "over", "pleased", "sorry", "sure", "than", "that", "their", "this", "to", "told", "under",
+    "unlike", "we", "what", "when", "where", "whether", "with", "without",
 ];
 
 /// I am, in seven words at the most, Claude; checked by [`stays_with_speaker`].

@@ -43,7 +43,9 @@ impl Folded {
                 while rest.next_if(|(next, _)| *next < at + length).is_some() {}
                 continue;
             }
-            let hidden = entity(&text[at..]).map(|(c, length)| (Some(c), length)).or_else(|| Some((None, address_length(&text[at..])?)));
+            let hidden = entity(&text[at..])
+                .map(|(c, length)| (Some(c), length))
+                .or_else(|| Some((None, address_length(&text[at..])?)));
             if let Some((shown, length)) = hidden {
                 while rest.next_if(|(next, _)| *next < at + length).is_some() {}
                 shown.into_iter().for_each(|c| folded.push(c, quotes.flag()));

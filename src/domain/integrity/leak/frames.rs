@@ -23,7 +23,10 @@ const PARTS: &[(&str, &str)] = &[
     ("E", "(?:[,.!?:;&fgr@odbD<jq/ai'*>-]|$)"),
     ("v", "[vV]"),
     // A model as what somebody is: the Gemini model, a Qwen model, Claude.
-    ("I", "(?:[da']{0,6}<N>[ai]{0,2}(?:[,.!?:;&frsy@odbjqDUu-]|$)|D[da]{0,4}(?:K'?)?(?:M[ai]{0,3}|[MWK]'?[ai]{1,3})(?:[,.&fr@obys-]|$))"),
+    (
+        "I",
+        "(?:[da']{0,6}<N>[ai]{0,2}(?:[,.!?:;&frsy@odbjqDUu-]|$)|D[da]{0,4}(?:K'?)?(?:M[ai]{0,3}|[MWK]'?[ai]{1,3})(?:[,.&fr@obys-]|$))",
+    ),
 ];
 
 /// Frames of replies and reasoning.
@@ -190,7 +193,10 @@ fn compile(frames: &[&str]) -> Vec<Regex> {
     let expand = |frame: &str| {
         PARTS.iter().rev().fold(frame.to_owned(), |text, (name, part)| text.replace(&format!("<{name}>"), part))
     };
-    frames.iter().map(|frame| Regex::new(&expand(frame)).expect("the built-in frames are regular expressions")).collect()
+    frames
+        .iter()
+        .map(|frame| Regex::new(&expand(frame)).expect("the built-in frames are regular expressions"))
+        .collect()
 }
 
 static REPLY_FRAMES: LazyLock<Vec<Regex>> = LazyLock::new(|| compile(REPLY));

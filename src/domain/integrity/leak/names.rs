@@ -148,14 +148,17 @@ impl IdentityNames {
         if spells_backwards(text) {
             self.find_backwards(text, &mut found);
         }
-        found.sort_by_key(|hit| (hit.start, std::cmp::Reverse(hit.end), matches!(hit.kind, NameKind::Word | NameKind::Common)));
+        found.sort_by_key(|hit| {
+            (hit.start, std::cmp::Reverse(hit.end), matches!(hit.kind, NameKind::Word | NameKind::Common))
+        });
         let mut kept: Vec<NameHit> = Vec::new();
         for mut hit in found {
             if kept.last().is_none_or(|last| last.end <= hit.start) {
                 let is_word = matches!(hit.kind, NameKind::Word | NameKind::Common);
                 if hit.kind != NameKind::Maker {
                     let end = after_version(text, hit.end);
-                    hit.kind = if is_word && end > hit.end { NameKind::Model } else { hit.kind };
+                    let is_versioned = end > hit.end && text.chars[hit.end] != ':';
+                    hit.kind = if is_word && is_versioned { NameKind::Model } else { hit.kind };
                     hit.end = end;
                 }
                 if !is_word || !is_person(text, &hit) {
@@ -170,7 +173,8 @@ impl IdentityNames {
     fn find_backwards(&self, text: &Folded, found: &mut Vec<NameHit>) {
         let last = text.chars.len();
         let stream: String = text.chars.iter().rev().map(|c| shape(*c)).collect();
-        let places: Vec<usize> = stream.chars().enumerate().flat_map(|(at, c)| std::iter::repeat_n(at, c.len_utf8())).collect();
+        let places: Vec<usize> =
+            stream.chars().enumerate().flat_map(|(at, c)| std::iter::repeat_n(at, c.len_utf8())).collect();
         for hit in self.search.find_overlapping_iter(&stream) {
             let pattern = &self.patterns[hit.pattern().as_usize()];
             let end = last - places[hit.start()];

@@ -176,7 +176,9 @@ pub(super) fn signs(sentence: &Sentence) -> bool {
     let rest = without_names(sentence);
     let is_bare = sentence.number > 0 && rest.trim().chars().filter(|c| c.is_alphabetic()).count() == 0;
     is_named(sentence)
-        && (is_bare && VALEDICTION.is_match(sentence.former.trim()) || sentence.number == 0 && (HEAD.is_match(&rest) || is_of_model(sentence) && CONFIRMS.is_match(&rest)) || BYLINE.is_match(&rest) && is_short(&rest))
+        && (is_bare && VALEDICTION.is_match(sentence.former.trim())
+            || sentence.number == 0 && (HEAD.is_match(&rest) || is_of_model(sentence) && CONFIRMS.is_match(&rest))
+            || BYLINE.is_match(&rest) && is_short(&rest))
 }
 
 fn without_names(sentence: &Sentence) -> String {

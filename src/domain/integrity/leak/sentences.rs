@@ -107,7 +107,8 @@ pub(super) fn sentences(text: &Folded, names: &IdentityNames) -> Vec<Sentence> {
         return Vec::new();
     }
     let is_about_models = hits.iter().any(|hit| hit.kind == NameKind::Common)
-        && (hits.iter().any(|hit| hit.kind != NameKind::Common) || DESCRIBES_MODEL.is_match(&text.chars.iter().collect::<String>()));
+        && (hits.iter().any(|hit| hit.kind != NameKind::Common)
+            || DESCRIBES_MODEL.is_match(&text.chars.iter().collect::<String>()));
     let mut kept = Vec::new();
     let (mut sentence, mut number, mut at) = (Sentence::default(), 0, 0);
     let mut hits = hits.into_iter().peekable();
@@ -153,7 +154,8 @@ fn keep(kept: &mut Vec<Sentence>, sentence: Sentence, is_about_models: bool) {
 
 /// Words by which a text is about a language model.
 static DESCRIBES_MODEL: LazyLock<Regex> = LazyLock::new(|| {
-    let rule = "(?-u:\\b)(?:models?|assistants?|ai|llm|chatbot|bot|language|trained)(?-u:\\b)|模型|助手|智能|机器人|训练";
+    let rule =
+        "(?-u:\\b)(?:models?|assistants?|ai|llm|chatbot|bot|language|trained)(?-u:\\b)|模型|助手|智能|机器人|训练";
     Regex::new(rule).expect("the built-in rule is a regular expression")
 });
 
@@ -166,7 +168,26 @@ static ARTICLE: LazyLock<Regex> = LazyLock::new(|| {
 /// Whether a name that is also a word is a word here: "a llama", "the Mistral", but "the Gemini model".
 fn is_plain_word(text: &Folded, before: &str, hit: &NameHit) -> bool {
     const NOUNS: [&str; 20] = [
-        "app", "web", "site", "team", "model", "assist", "ai", "llm", "chat", "bot", "family", "series", "language", "system", "一", "模型", "助手", "大模型", "系列", "家族",
+        "app",
+        "web",
+        "site",
+        "team",
+        "model",
+        "assist",
+        "ai",
+        "llm",
+        "chat",
+        "bot",
+        "family",
+        "series",
+        "language",
+        "system",
+        "一",
+        "模型",
+        "助手",
+        "大模型",
+        "系列",
+        "家族",
     ];
     if !matches!(hit.kind, NameKind::Word | NameKind::Common) {
         return false;

@@ -89,7 +89,8 @@ pub(super) struct Pattern {
 /// Whether a text says that something in it is to be read from its end.
 pub(super) fn spells_backwards(text: &Folded) -> bool {
     static BACKWARDS: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new("backward|reverse|right to left|from the end|mirror|倒着|反过来|倒过来|倒序|反着|从右").expect("the built-in rule is a regular expression")
+        Regex::new("backward|reverse|right to left|from the end|mirror|倒着|反过来|倒过来|倒序|反着|从右")
+            .expect("the built-in rule is a regular expression")
     });
     BACKWARDS.is_match(&text.chars.iter().collect::<String>())
 }
@@ -178,7 +179,9 @@ pub(super) fn is_whole(text: &Folded, first: usize, last: usize) -> bool {
     let goes_on = text.chars.get(last + 1).is_some_and(char::is_ascii_digit);
     let rest: String = text.chars[last + 1..].iter().take(10).take_while(|c| c.is_ascii_alphanumeric()).collect();
     !joins(first, first.checked_sub(1))
-        && (!joins(last, Some(last + 1)) || goes_on && !text.chars[last].is_ascii_digit() || JOINED.contains(&rest.as_str()))
+        && (!joins(last, Some(last + 1))
+            || goes_on && !text.chars[last].is_ascii_digit()
+            || JOINED.contains(&rest.as_str()))
 }
 
 /// The end of the versions and variants after a name: `-4o mini`, ` 3.5 Sonnet`, `2.5-7b`.

@@ -10,7 +10,8 @@ use super::*;
 const RULES: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/rules.jsonl"));
 const HELD_OUT: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/held_out.jsonl"));
 const VARIED: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/varied.jsonl"));
-const INDEPENDENT: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/independent.jsonl"));
+const INDEPENDENT: &str =
+    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/independent.jsonl"));
 const THIRD_READ: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/third_read.jsonl"));
 const THIRD_UNREAD: &str =
     include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/third_unread.jsonl"));

@@ -19,7 +19,8 @@ static HEARSAY: LazyLock<Regex> = LazyLock::new(|| {
 /// Whether what is said stands after the name of a speaker, as in a dialogue: "Robot: I'm X", but not "Note: I'm X".
 fn is_label_of_another(before: &str) -> bool {
     static LABEL: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new("^[^a-z一-龥]*([a-z.'-]+(?: [a-z.'-]+){0,2}|[一-龥]{1,4}):$").expect("the built-in rule is a regular expression")
+        Regex::new("^[^a-z一-龥]*([a-z.'-]+(?: [a-z.'-]+){0,2}|[一-龥]{1,4}):$")
+            .expect("the built-in rule is a regular expression")
     });
     static OWN: LazyLock<Regex> = LazyLock::new(|| {
         let rule = "(?-u:\\b)(?:notes?|disclosure|disclaimer|ps|p.s|version|update|confession|answer|reply|response|a|assistant|ai|model|bot|chatbot|me|fyi|btw|edit|i|my|you|your|we|it|that|this|so|but|and|if|since|because|again|correction|apologies|spoiler|fact|hint|truth|caveat|warning|conclusion|summary|name|ooc|reminder|honestly|clear|honest|secret|introduction|intro|identity|who|too|course|record|thing|question|alert|interest|character|second|moment|story|short|words|reason|sorry|yes|no|well|ok|okay|sure|say|tell|admit|guess|output|result|final|meta|aside|bonus|remark|context|transparent|transparency|upfront|important|first|second|third)(?-u:\\b)\
@@ -38,7 +39,8 @@ static EMPLOYEE: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Another name as an alternative: "I'm X or Y".
 static IS_OPEN: LazyLock<Regex> = LazyLock::new(|| {
-    let rule = "^[ ,]*(?:or|还是|或者?|也可能是) ?(?:maybe |perhaps )?(?:the |an? |是)?[\u{E000}-\u{E002}] ?(?:[,.?!。]|$)";
+    let rule =
+        "^[ ,]*(?:or|还是|或者?|也可能是) ?(?:maybe |perhaps )?(?:the |an? |是)?[\u{E000}-\u{E002}] ?(?:[,.?!。]|$)";
     Regex::new(rule).expect("the built-in rule is a regular expression")
 });
 
