@@ -134,7 +134,7 @@ impl TileKind {
             "entries" => Self::Entries(tile(0)),
             level => Self::Hashes(tile(level.parse().ok().filter(|level| *level <= HIGHEST_LEVEL)?)),
         };
-        (number <= u64::MAX / TILE_WIDTH - 1 && found.to_string() == path).then_some(found)
+        (number < u64::MAX / TILE_WIDTH && found.to_string() == path).then_some(found)
     }
 }
 
