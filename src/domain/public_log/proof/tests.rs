@@ -104,7 +104,7 @@ fn proofs_are_those_of_the_reference_test() {
         ranges.into_iter().map(hash).collect()
     };
     // Published as the paths of leaf 1 of 1, 1 of 8, 6 of 8 and 3 of 3, counted from 1.
-    assert_eq!(hashes(inclusion_ranges(0, 1)), [String::new(); 0]);
+    assert!(hashes(inclusion_ranges(0, 1)).is_empty());
     assert_eq!(
         hashes(inclusion_ranges(0, 8)),
         [
