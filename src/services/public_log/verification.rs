@@ -261,7 +261,7 @@ async fn read_log(
     for tile in Tile::all(head.size).skip_while(|tile| tile.level() == 0) {
         audit.check(tile, &source.part(&TileKind::Hashes(tile).to_string()).await?)?;
     }
-    for receipt in receipts.iter().filter(|receipt| receipt.logged.index >= head.size) {
+    if let Some(receipt) = receipts.iter().find(|receipt| receipt.logged.index >= head.size) {
         return Err(of_receipt(receipt, ReceiptError::OtherEntry(receipt.logged.index)));
     }
     Ok(ReadLog { checkpoint: note, head, recount: audit.finish()? })
