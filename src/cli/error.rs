@@ -32,6 +32,7 @@ use crate::services::exclusions::preview::PreviewError;
 use crate::services::labeling::LabelingError;
 use crate::services::leaderboard::vote_log::ReadLogError;
 use crate::services::public_log::PublicLogError;
+use crate::services::public_log::database_check::DatabaseCheckError;
 use crate::services::public_log::verification::VerifyError;
 use crate::services::transfer::export::ExportError;
 use crate::services::transfer::import::ImportError;
@@ -177,8 +178,7 @@ impl CommandFailure for StartError {
         match self {
             Self::Store(error) => error.is_input(),
             Self::Rating(_) => true,
-            Self::PublicLog(PublicLogError::Store(error)) => error.is_input(),
-            Self::PublicLog(_) => false,
+            Self::PublicLog(error) => error.is_input(),
         }
     }
 }
@@ -200,6 +200,22 @@ impl CommandFailure for BenchError {
             Self::File(_) => true,
             Self::Store(error) => error.is_input(),
             error => error.is_missing(),
+        }
+    }
+}
+
+impl CommandFailure for PublicLogError {
+    fn is_input(&self) -> bool {
+        matches!(self, Self::Store(error) if error.is_input())
+    }
+}
+
+impl CommandFailure for DatabaseCheckError {
+    fn is_input(&self) -> bool {
+        match self {
+            Self::Log(error) => error.is_input(),
+            Self::NoLog => true,
+            _ => false,
         }
     }
 }

@@ -1,7 +1,8 @@
 //! `langya verify`: checks the public log of an arena from outside, or a single receipt.
 
 use std::collections::BTreeMap;
-use std::io::{ErrorKind, Write};
+use std::fs::File;
+use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -13,9 +14,14 @@ use super::output::{OutFile, Overwrite, print};
 use super::progress;
 use crate::cli::error::{BadInput, CommandResult};
 use crate::domain::public_log::note::VerifierKey;
-use crate::infra::config::LogFormat;
+use crate::infra::clock::SystemClock;
+use crate::infra::config::{LogFormat, StorageSettings};
 use crate::infra::log_source::LogSource;
+use crate::infra::rng::SharedRng;
+use crate::infra::storage::{IfMissing, Store};
 use crate::infra::telemetry;
+use crate::services::public_log::PublicLog;
+use crate::services::public_log::database_check::{CheckedDatabase, DatabaseCheckError};
 use crate::services::public_log::verification::{
     Known, Leaderboard, Receipt, Verified, read_receipt, verify, verify_receipt,
 };
@@ -23,7 +29,8 @@ use crate::services::public_log::verification::{
 /// Arguments of `langya verify`.
 #[derive(Debug, Clone, Args)]
 pub struct VerifyOptions {
-    /// Address of a log, such as https://arena.example/log; a folder with the files of one; or the file of a receipt
+    /// Address of a log, such as https://arena.example/log; a folder with the files of one; the file of a receipt; or a database of
+    /// one's own, to compare its rows with its log
     #[arg(value_name = "FILE|URL")]
     source: String,
     /// Key of the log, as its page /log shows it; the one that is known from the last time, or the arena's own
@@ -60,6 +67,9 @@ struct KnownLog {
     checkpoint: String,
 }
 
+/// What an SQLite file begins with.
+const SQLITE: &[u8; 16] = b"SQLite format 3\0";
+
 type KnownLogs = BTreeMap<String, KnownLog>;
 
 /// Verifies a log or a receipt.
@@ -69,7 +79,50 @@ type KnownLogs = BTreeMap<String, KnownLog>;
 pub async fn run(options: VerifyOptions) -> CommandResult<ExitCode> {
     telemetry::start(LogFormat::Text);
     let path = Path::new(&options.source);
-    if path.is_file() { one_receipt(&options, path) } else { log(&options).await }
+    match database(&options.source) {
+        Some(database) => rows(&options, &database).await,
+        None if path.is_file() => one_receipt(&options, path),
+        None => log(&options).await,
+    }
+}
+
+/// The settings of a database, where the source is one.
+fn database(source: &str) -> Option<StorageSettings> {
+    let is_url = ["postgres://", "postgresql://", "sqlite:"].iter().any(|scheme| source.starts_with(scheme));
+    let url = if is_url { Some(source.to_owned()) } else { is_sqlite(source).then(|| format!("sqlite:{source}")) };
+    url.map(|url| StorageSettings { database: url.as_str().into(), ..StorageSettings::default() })
+}
+
+fn is_sqlite(path: &str) -> bool {
+    let mut begin = [0; SQLITE.len()];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut begin));
+    read.is_ok() && begin == *SQLITE
+}
+
+async fn rows(options: &VerifyOptions, settings: &StorageSettings) -> CommandResult<ExitCode> {
+    let store = Store::open(settings, IfMissing::Fail).await?;
+    // Where there is a log, its key is there already, and none is made.
+    if store.log_checkpoint().await?.is_none() {
+        return Err(DatabaseCheckError::NoLog.into());
+    }
+    let log = PublicLog::open(store, &SharedRng::from_system(), &SystemClock, "").await?;
+    let bar = progress::count("votes compared");
+    let checked = log.check_database(|votes| bar.set_position(votes)).await;
+    bar.finish_and_clear();
+    let CheckedDatabase { entries, votes, without_salt } = checked?;
+    print(&match options.format {
+        Format::Table => {
+            format!(
+                "{votes} votes and all exclusions are as the {entries} entries of the log say\n{without_salt} of them without texts to compare\n"
+            )
+        }
+        Format::Json => {
+            let found =
+                serde_json::json!({"entries": entries, "votes": votes, "without_salt": without_salt, "verified": true});
+            serde_json::to_string_pretty(&found)? + "\n"
+        }
+    })?;
+    Ok(ExitCode::SUCCESS)
 }
 
 async fn log(options: &VerifyOptions) -> CommandResult<ExitCode> {

@@ -45,6 +45,18 @@ test("a second window's leaderboard moves without reloading", async () => {
   board.assertQuiet();
 });
 
+test("the result of a vote links to its receipt in the public log", async () => {
+  const page = await arrive("/");
+  await playBattle(page);
+  await page.getByRole("link", { name: "Receipt in the public vote log" }).click();
+  await page.getByRole("heading", { name: "The public vote log" }).waitFor();
+  assert.match(await page.getByRole("status").textContent(), /will be in the log by|is entry \d+ of/);
+  // The log follows the leaderboard; until then each look says when.
+  while (!(await page.getByText("c2sp.org/tlog-proof@v1").isVisible())) await page.reload();
+  assert.match(await page.getByText("c2sp.org/tlog-proof@v1").textContent(), /^index \d+$/m);
+  page.assertQuiet();
+});
+
 test("axe finds nothing on any page, light or dark, wide or narrow", async () => {
   for (const colorScheme of ["light", "dark"]) {
     for (const width of [1440, 390]) {

@@ -75,7 +75,8 @@ pub use outage::OutageKind;
 pub use own_battles::{OwnBattleRow, OwnBattlesFilter, OwnVote};
 pub use prompt_labels::{LabelSource, NewLabel, PromptRow, VoteLabel};
 pub use public_log::{
-    LogAppend, LogCheckpoint, LogSubject, LoggedVote, NewLogEntry, UnloggedChange, VotedPrompt, VotedReply,
+    LogAppend, LogCheckpoint, LogSubject, LoggedChange, LoggedVote, NewLogEntry, UnloggedChange, VotedPrompt,
+    VotedReply,
 };
 pub use sign_ins::{InviteRow, NewInvite, NewSignIn, SignInMethod};
 pub use transfer::{Moved, TransferError, transfer};

@@ -24,6 +24,10 @@ const SELECT_NODES: &str =
     "SELECT hash FROM log_nodes WHERE level = $1 AND position >= $2 AND position < $3 ORDER BY position";
 const SELECT_VOTE: &str = "SELECT log_entries.position, body, salt FROM log_entries \
      LEFT JOIN log_salts ON log_salts.position = log_entries.position WHERE kind = 'vote' AND subject = $1";
+const COUNT_VOTES: &str = "SELECT COUNT(*) FROM log_entries WHERE kind = 'vote'";
+const SELECT_CHANGES: &str = "SELECT log_entries.position, subject, body, vote_seq, rule, reason, excluded_at, withdrawn_at \
+     FROM log_entries LEFT JOIN vote_exclusions ON vote_exclusions.id = subject \
+     WHERE kind <> 'vote' AND position > $1 ORDER BY position LIMIT $2";
 const SELECT_CAST_AT: &str = "SELECT created_at FROM votes WHERE id = $1";
 const DELETE_SALT: &str = "DELETE FROM log_salts WHERE position = $1";
 /// Two queries, because each has a small index of its own.
@@ -52,6 +56,7 @@ struct Bulk {
     salts: &'static str,
     voters: &'static str,
     tags: &'static str,
+    votes: &'static str,
 }
 
 const ON_SQLITE: Bulk = Bulk {
@@ -62,6 +67,9 @@ const ON_SQLITE: Bulk = Bulk {
     salts: "INSERT INTO log_salts (position, salt) SELECT value ->> 'position', value ->> 'salt' FROM json_each($1)",
     voters: "INSERT INTO log_voters (visitor, tag) SELECT value ->> 'visitor', value ->> 'tag' FROM json_each($1)",
     tags: "SELECT visitor, tag FROM log_voters WHERE visitor IN (SELECT value FROM json_each($1))",
+    votes: "SELECT subject, log_entries.position, body, salt FROM log_entries \
+         LEFT JOIN log_salts ON log_salts.position = log_entries.position \
+         WHERE kind = 'vote' AND subject IN (SELECT value FROM json_each($1))",
 };
 const ON_POSTGRES: Bulk = Bulk {
     entries: "INSERT INTO log_entries (position, kind, subject, body) SELECT position, kind, subject, body \
@@ -73,6 +81,9 @@ const ON_POSTGRES: Bulk = Bulk {
     voters: "INSERT INTO log_voters (visitor, tag) SELECT visitor, tag \
          FROM json_to_recordset(CAST($1 AS JSON)) AS rows (visitor TEXT, tag TEXT)",
     tags: "SELECT visitor, tag FROM log_voters WHERE visitor IN (SELECT json_array_elements_text(CAST($1 AS JSON)))",
+    votes: "SELECT subject, log_entries.position, body, salt FROM log_entries \
+         LEFT JOIN log_salts ON log_salts.position = log_entries.position \
+         WHERE kind = 'vote' AND subject IN (SELECT json_array_elements_text(CAST($1 AS JSON)))",
 };
 
 /// The latest signed state of the log.
@@ -140,6 +151,47 @@ pub struct LoggedVote {
     pub body: String,
     /// The salt of its commitment, unless it was deleted.
     pub salt: Option<String>,
+}
+
+/// An exclusion or a withdrawal in the log, with the row of the exclusion; nothing of it where there is none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoggedChange {
+    /// Position of the entry.
+    pub position: u64,
+    /// Id of the exclusion.
+    pub subject: String,
+    /// The entry.
+    pub body: String,
+    /// Number of the vote.
+    pub vote_seq: Option<i64>,
+    /// Name of the rule.
+    pub rule: Option<String>,
+    /// Why it applies.
+    pub reason: Option<String>,
+    /// Time of the exclusion, in milliseconds.
+    pub excluded_at: Option<i64>,
+    /// Time of the withdrawal.
+    pub withdrawn_at: Option<i64>,
+}
+
+#[derive(FromRow)]
+struct RawChange {
+    position: i64,
+    subject: String,
+    body: String,
+    vote_seq: Option<i64>,
+    rule: Option<String>,
+    reason: Option<String>,
+    excluded_at: Option<i64>,
+    withdrawn_at: Option<i64>,
+}
+
+impl RawChange {
+    fn change(self) -> Result<LoggedChange, StoreError> {
+        let Self { position, subject, body, vote_seq, rule, reason, excluded_at, withdrawn_at } = self;
+        let position = unsigned(position, "log_entries", "position", &subject)?;
+        Ok(LoggedChange { position, subject, body, vote_seq, rule, reason, excluded_at, withdrawn_at })
+    }
 }
 
 /// An exclusion of which the exclusion or the withdrawal is not in the log yet.
@@ -329,6 +381,45 @@ impl Store {
             Ok(LoggedVote { position: unsigned(position, "log_entries", "position", vote)?, body, salt })
         };
         row.map(logged).transpose()
+    }
+
+    /// The entries of those of these votes that are in the log, by the vote's id.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn logged_votes(&self, votes: &[&str]) -> Result<Vec<(String, LoggedVote)>, StoreError> {
+        let _time = store_time("logged_votes");
+        let (statement, votes) = (self.log_statements().votes, json(votes.iter()));
+        let rows: Vec<(String, i64, String, Option<String>)> =
+            on_reader!(self, |pool| sqlx::query_as(AssertSqlSafe(statement)).bind(&votes).fetch_all(pool).await)?;
+        let logged = |(vote, position, body, salt): (String, i64, String, Option<String>)| {
+            let position = unsigned(position, "log_entries", "position", &vote)?;
+            Ok((vote, LoggedVote { position, body, salt }))
+        };
+        rows.into_iter().map(logged).collect()
+    }
+
+    /// Number of votes in the log.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn logged_vote_count(&self) -> Result<u64, StoreError> {
+        let _time = store_time("logged_vote_count");
+        let count: i64 = on_reader!(self, |pool| sqlx::query_scalar(COUNT_VOTES).fetch_one(pool).await)?;
+        unsigned(count, "log_entries", "COUNT(*)", "")
+    }
+
+    /// Exclusions and withdrawals in the log after a position, with the rows of the exclusions.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn logged_changes(&self, after: Option<u64>, limit: u32) -> Result<Vec<LoggedChange>, StoreError> {
+        let _time = store_time("logged_changes");
+        let after = after.map_or(-1, signed);
+        let rows: Vec<RawChange> = on_reader!(self, |pool| {
+            sqlx::query_as(SELECT_CHANGES).bind(after).bind(i64::from(limit)).fetch_all(pool).await
+        })?;
+        rows.into_iter().map(RawChange::change).collect()
     }
 
     /// When a vote was cast; `None` where there is no such vote.

@@ -1,6 +1,8 @@
 //! The public log of votes: [`sequencer`] appends what the leaderboard shows and signs it, and [`reader`] reads checkpoint, tiles,
-//! entries and receipts. [`verification`] checks a log from outside.
+//! entries and receipts. [`verification`] checks a log from
+//! outside, [`database_check`] the database against its own log.
 
+pub mod database_check;
 pub mod reader;
 pub mod sequencer;
 mod stored_tiles;

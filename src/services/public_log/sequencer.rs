@@ -4,11 +4,13 @@
 //! A vote is appended once the published leaderboard has it, so the log tells nothing earlier or about fewer votes at once than the
 //! leaderboard does. Nothing is written when a vote is cast.
 
+use std::io;
 use std::sync::Arc;
 
 use super::stored_tiles::hashes_of_ranges;
 use super::vote_entries::{VoteEntries, entries_of_votes};
 use super::{PublicLog, PublicLogError};
+use crate::domain::battle::VisitorId;
 use crate::domain::public_log::checkpoint::Checkpoint;
 use crate::domain::public_log::entry::{ExclusionEntry, LogEntry, WithdrawalEntry, short_reason};
 use crate::domain::public_log::frontier::Frontier;
@@ -54,7 +56,7 @@ pub struct SequencerParts {
 #[derive(Default)]
 struct Step {
     entries: Vec<NewLogEntry>,
-    voters: Vec<(crate::domain::battle::VisitorId, String)>,
+    voters: Vec<(VisitorId, String)>,
     last_vote_seq: i64,
     exclusion_changes: i64,
 }
@@ -69,7 +71,7 @@ impl Sequencer {
 
     /// The leaderboard that the log follows.
     #[must_use]
-    pub fn leaderboard(&self) -> &LatestLeaderboard {
+    pub fn leaderboard(&self) -> &Arc<LatestLeaderboard> {
         &self.leaderboard
     }
 
@@ -92,7 +94,7 @@ impl Sequencer {
             return Ok(0);
         }
         self.frontier = Some(frontier);
-        self.keep(&append.after.note)?;
+        self.keep(append.after.note).await?;
         Ok(appended)
     }
 
@@ -105,7 +107,7 @@ impl Sequencer {
         let Some(stored) = self.log.store.log_checkpoint().await? else { return Ok(()) };
         self.check_signature(&stored)?;
         if self.check_kept(stored.head).await? != Some(stored.head) {
-            self.keep(&stored.note)?;
+            self.keep(stored.note).await?;
         }
         Ok(())
     }
@@ -143,9 +145,8 @@ impl Sequencer {
     /// Compares a tree with the checkpoint in the file, which it must continue, and returns that one.
     async fn check_kept(&self, head: TreeHead) -> Result<Option<TreeHead>, PublicLogError> {
         let path = || self.file.path().to_owned();
-        let Some(note) = self.file.read().map_err(|source| PublicLogError::File { path: path(), source })? else {
-            return Ok(None);
-        };
+        let file = self.file.clone();
+        let Some(note) = self.on_disk(move || file.read()).await? else { return Ok(None) };
         let kept = self.log.key.verifier().verify(&note).ok().and_then(Checkpoint::parse);
         let kept = kept.ok_or_else(|| PublicLogError::Foreign(path()))?.head;
         if kept.size > head.size {
@@ -201,13 +202,23 @@ impl Sequencer {
     }
 
     /// After the commit: a crash in between leaves an earlier checkpoint in the file, which the log continues.
-    fn keep(&self, note: &str) -> Result<(), PublicLogError> {
-        self.file.write(note).map_err(|source| PublicLogError::File { path: self.file.path().to_owned(), source })
+    async fn keep(&self, note: String) -> Result<(), PublicLogError> {
+        let file = self.file.clone();
+        self.on_disk(move || file.write(&note)).await
+    }
+
+    /// Reads or writes the file on a thread that may wait for the disk.
+    async fn on_disk<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> io::Result<T> + Send + 'static,
+    ) -> Result<T, PublicLogError> {
+        let done = tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(io::Error::other(error)));
+        done.map_err(|source| PublicLogError::File { path: self.file.path().to_owned(), source })
     }
 }
 
 /// The exclusion, unless the log has it, and then its withdrawal.
-fn entries_of_change(change: &UnloggedChange) -> Result<Vec<NewLogEntry>, PublicLogError> {
+pub(super) fn entries_of_change(change: &UnloggedChange) -> Result<Vec<NewLogEntry>, PublicLogError> {
     let entry = |kind, entry: LogEntry<'_>| {
         Ok::<_, PublicLogError>(NewLogEntry { kind, subject: change.id.clone(), body: entry.to_json()?, salt: None })
     };

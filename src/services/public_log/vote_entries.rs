@@ -7,6 +7,7 @@ use rand::Rng;
 use super::PublicLogError;
 use crate::domain::battle::VisitorId;
 use crate::domain::integrity::pseudonym::voter_pseudonym;
+use crate::domain::public_log::bundle::EntryTooLong;
 use crate::domain::public_log::commitment::{PrivateParts, PrivateTurn, SALT_BYTES};
 use crate::domain::public_log::entry::{LogEntry, RuleApplied, VoteEntry, short_reason};
 use crate::formats::tables::export_columns::winner;
@@ -37,39 +38,45 @@ pub(super) async fn entries_of_votes(
     let entry = |vote: &VoteRow| {
         let mut salt = [0; SALT_BYTES];
         rng.with(|rng| rng.fill_bytes(&mut salt));
-        let visitor = vote.visitor.as_ref().map_or("", VisitorId::as_str);
-        let commitment = PrivateParts {
-            vote: &vote.id,
-            battle: vote.battle.as_str(),
-            voter: &voter_pseudonym(visitor),
-            turns: texts.of_battle(vote.battle.as_str()),
-        }
-        .commit(&salt);
-        let body = LogEntry::Vote(Box::new(VoteEntry {
-            seq: vote.seq,
-            time: vote.created_at.0,
-            model_a: vote.models[0].as_str().into(),
-            model_b: vote.models[1].as_str().into(),
-            winner: winner(vote.outcome).into(),
-            turn: vote.turn,
-            language: vote.language.as_str().into(),
-            category: vote.category.as_deref().map(Into::into),
-            intent: vote.intent.as_deref().map(Into::into),
-            satisfaction: vote.satisfaction,
-            pairing_policy: vote.pairing_policy.as_str().into(),
-            pair_probability: vote.pair_probability,
-            voter: tags.get(visitor).map_or("", String::as_str).into(),
-            excluded: applied(&rules, vote.seq),
-            commitment: commitment.into(),
-        }));
-        Ok(NewLogEntry {
-            kind: LogSubject::Vote,
-            subject: vote.id.clone(),
-            body: body.to_json()?,
-            salt: Some(hex(&salt)),
-        })
+        let tag = vote.visitor.as_ref().and_then(|visitor| tags.get(visitor.as_str())).map_or("", String::as_str);
+        let body = body_of(vote, tag, &rules, &commitment_of(vote, &texts, &salt))?;
+        Ok(NewLogEntry { kind: LogSubject::Vote, subject: vote.id.clone(), body, salt: Some(hex(&salt)) })
     };
     Ok(VoteEntries { entries: votes.iter().map(entry).collect::<Result<_, PublicLogError>>()?, voters })
+}
+
+/// What a vote's entry commits to, with this salt.
+pub(super) fn commitment_of(vote: &VoteRow, texts: &Texts<'_>, salt: &[u8; SALT_BYTES]) -> String {
+    let voter = voter_pseudonym(vote.visitor.as_ref().map_or("", VisitorId::as_str));
+    let (battle, turns) = (vote.battle.as_str(), texts.of_battle(vote.battle.as_str()));
+    PrivateParts { vote: &vote.id, battle, voter: &voter, turns }.commit(salt)
+}
+
+/// The entry of a vote; `rules` are those of several votes, in the order of votes.
+pub(super) fn body_of(
+    vote: &VoteRow,
+    tag: &str,
+    rules: &[(i64, String, String)],
+    commitment: &str,
+) -> Result<String, EntryTooLong> {
+    let entry = VoteEntry {
+        seq: vote.seq,
+        time: vote.created_at.0,
+        model_a: vote.models[0].as_str().into(),
+        model_b: vote.models[1].as_str().into(),
+        winner: winner(vote.outcome).into(),
+        turn: vote.turn,
+        language: vote.language.as_str().into(),
+        category: vote.category.as_deref().map(Into::into),
+        intent: vote.intent.as_deref().map(Into::into),
+        satisfaction: vote.satisfaction,
+        pairing_policy: vote.pairing_policy.as_str().into(),
+        pair_probability: vote.pair_probability,
+        voter: tag.into(),
+        excluded: applied(rules, vote.seq),
+        commitment: commitment.into(),
+    };
+    LogEntry::Vote(Box::new(entry)).to_json()
 }
 
 /// The rules that excluded a vote when it was cast; `rules` are in the order of votes.
@@ -101,10 +108,10 @@ async fn tags_of(
 }
 
 /// What was asked and answered, by battle and turn.
-struct Texts<'t>(BTreeMap<(&'t str, i64), PrivateTurn<'t>>);
+pub(super) struct Texts<'t>(BTreeMap<(&'t str, i64), PrivateTurn<'t>>);
 
 impl<'t> Texts<'t> {
-    fn new(prompts: &'t [VotedPrompt], replies: &'t [VotedReply]) -> Self {
+    pub(super) fn new(prompts: &'t [VotedPrompt], replies: &'t [VotedReply]) -> Self {
         let mut turns = BTreeMap::<_, PrivateTurn<'t>>::new();
         for row in prompts {
             turns.entry((row.battle_id.as_str(), row.turn)).or_default().prompt = &row.prompt;

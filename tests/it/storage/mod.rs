@@ -107,7 +107,7 @@ fn reply(side: Side, text: &str) -> NewReply {
     }
 }
 
-fn vote(id: &str, battle: &str, turn: u32) -> NewVoteRow {
+pub(crate) fn vote(id: &str, battle: &str, turn: u32) -> NewVoteRow {
     NewVoteRow {
         id: id.into(),
         battle: BattleId::new(battle),
@@ -124,7 +124,7 @@ fn vote(id: &str, battle: &str, turn: u32) -> NewVoteRow {
     }
 }
 
-async fn ready(store: &Store, id: &str) {
+pub(crate) async fn ready(store: &Store, id: &str) {
     store.register_models(&["one", "two", "three"].map(card), Timestamp(1)).await.unwrap();
     store.insert_battle(&battle(id), "琅琊榜?", Timestamp(1_000)).await.unwrap();
     let replies = [reply(Side::A, "A"), reply(Side::B, "B")];

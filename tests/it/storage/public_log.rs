@@ -53,14 +53,14 @@ pub(crate) async fn sequencer(store: &Store, folder: &Path) -> Sequencer {
 }
 
 /// Stores a leaderboard that shows the votes up to this number.
-async fn show(store: &Store, last_vote_seq: i64) {
+pub(crate) async fn show(store: &Store, last_vote_seq: i64) {
     let body = serde_json::to_string(&LeaderboardSnapshot::default().board).unwrap();
     let fitted_at = Timestamp(last_vote_seq * 60_000);
     store.put_leaderboard(&StoredLeaderboard { fit: 0, fitted_at, last_vote_seq, body }).await.unwrap();
 }
 
 /// Votes on new battles of these names, and their numbers.
-async fn cast(store: &Store, battles: &[&str]) -> Vec<i64> {
+pub(crate) async fn cast(store: &Store, battles: &[&str]) -> Vec<i64> {
     let mut numbers = Vec::new();
     for battle in battles {
         ready(store, battle).await;

@@ -58,7 +58,7 @@ pub(super) const ENGLISH: PublicLogTexts = PublicLogTexts {
            and that the leaderboard follows from the entries.",
     state: "The latest checkpoint",
     none_yet: "Nothing is signed yet. The first checkpoint follows within a few seconds of the start.",
-    signed: "{entries} entries, signed {time}.",
+    signed: "Number of entries: {entries}. Signed {time}.",
     origin: "Name",
     key: "Key",
     root: "Root hash",
