@@ -33,7 +33,7 @@ async fn the_rules_are_those_of_the_running_settings() {
     for said in [
         "differ by 123 points",
         "20 % of the battles are drawn from all pairs alike",
-        "The 3 most likely of 3 pairs",
+        "Every pair, while every model answers.",
         "<td class=\"number\">33.33 %</td>",
         "Name-of-three",
         "90 % intervals",

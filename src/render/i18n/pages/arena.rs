@@ -13,6 +13,7 @@ pub struct ArenaTexts {
     new_models: &'static str,
     pub pairs: &'static str,
     most_likely: &'static str,
+    every_pair: &'static str,
     pub pairs_json: &'static str,
     pub chance: &'static str,
     pub method_heading: &'static str,
@@ -92,6 +93,9 @@ impl ArenaTexts {
 
     /// How many of all pairs are shown.
     pub fn most_likely(&self, shown: usize, all: usize) -> String {
+        if shown == all {
+            return self.every_pair.to_owned();
+        }
         fill(self.most_likely, &[("shown", &shown.to_string()), ("all", &all.to_string())])
     }
 
@@ -134,6 +138,7 @@ pub(super) const ENGLISH: ArenaTexts = ArenaTexts {
     new_models: " Until a model has {votes} rated votes, its weight counts {boost} times.",
     pairs: "Probability of each pair today",
     most_likely: "The {shown} most likely of {all} pairs, while every model answers.",
+    every_pair: "Every pair, while every model answers.",
     pairs_json: "All pairs as JSON",
     chance: "Probability",
     method_heading: "Method",
@@ -190,6 +195,7 @@ pub(super) const CHINESE: ArenaTexts = ArenaTexts {
     new_models: "模型在获得 {votes} 张有效票之前，其权重按 {boost} 倍计。",
     pairs: "今日各组合的概率",
     most_likely: "全部 {all} 种组合中概率最高的 {shown} 种（假定所有模型均可作答）。",
+    every_pair: "全部组合（假定所有模型均可作答）。",
     pairs_json: "全部组合（JSON）",
     chance: "概率",
     method_heading: "评分方法",
