@@ -30,18 +30,12 @@ pub(super) const ENGLISH: CardTexts = CardTexts {
         Card {
             intent: "factual_qa",
             label: "Facts",
-            prompts: &[
-                "Explain to a ten-year-old why the sky is blue.",
-                "What causes earthquakes?",
-            ],
+            prompts: &["Explain to a ten-year-old why the sky is blue.", "What causes earthquakes?"],
         },
         Card {
             intent: "solve_professional_problem",
             label: "Problems",
-            prompts: &[
-                "What is 17 × 23? Show each step.",
-                "Write binary search in Python and explain it.",
-            ],
+            prompts: &["What is 17 × 23? Show each step.", "Write binary search in Python and explain it."],
         },
         Card {
             intent: "text_assistant",
@@ -54,10 +48,7 @@ pub(super) const ENGLISH: CardTexts = CardTexts {
         Card {
             intent: "ask_for_advice",
             label: "Advice",
-            prompts: &[
-                "How can I sleep better?",
-                "How should I prepare for a first job interview?",
-            ],
+            prompts: &["How can I sleep better?", "How should I prepare for a first job interview?"],
         },
         Card {
             intent: "seek_creativity",
@@ -89,12 +80,12 @@ pub(super) const CHINESE: CardTexts = CardTexts {
         Card {
             intent: "factual_qa",
             label: "知识问答",
-            prompts: &["向十岁的孩子解释天空为什么是蓝色的。", "地震是怎么发生的？",],
+            prompts: &["向十岁的孩子解释天空为什么是蓝色的。", "地震是怎么发生的？"],
         },
         Card {
             intent: "solve_professional_problem",
             label: "解决问题",
-            prompts: &["17 × 23 等于多少？请写出每一步。", "用 Python 写二分查找并解释。",],
+            prompts: &["17 × 23 等于多少？请写出每一步。", "用 Python 写二分查找并解释。"],
         },
         Card {
             intent: "text_assistant",
@@ -112,12 +103,10 @@ pub(super) const CHINESE: CardTexts = CardTexts {
         Card {
             intent: "seek_creativity",
             label: "创意写作",
-            prompts: &["以秋日的山为题写四句诗。", "给海边的小咖啡馆起五个名字。",],
+            prompts: &["以秋日的山为题写四句诗。", "给海边的小咖啡馆起五个名字。"],
         },
         Card {
-            intent: "leisure",
-            label: "休闲",
-            prompts: &["用五句话解释国际象棋的规则。", "说一件关于海洋的趣事。",],
+            intent: "leisure", label: "休闲", prompts: &["用五句话解释国际象棋的规则。", "说一件关于海洋的趣事。"]
         },
     ],
     practice: "目前只有陪练模型作答。如何添加真正的模型",
