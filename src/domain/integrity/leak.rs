@@ -35,9 +35,9 @@ use std::ops::Range;
 
 use self::fold::Folded;
 use self::grammar::{NAME_LENGTH, is_placeholder};
-use self::names::NameKind;
 pub use self::names::{IdentityNames, KnownModel};
 use self::sentences::{Form, PlacedName, Sentence, sentences};
+use self::spelling::NameKind;
 use self::voice::Said;
 use crate::battle::Side;
 

@@ -5,7 +5,7 @@
 
 use regex::Regex;
 
-use super::names::NameKind;
+use super::spelling::NameKind;
 
 /// Stands for a name of a model that means nothing else.
 pub(super) const MODEL: char = '\u{E000}';

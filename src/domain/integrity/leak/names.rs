@@ -8,7 +8,8 @@ use serde::Deserialize;
 
 use super::fold::Folded;
 use super::spelling::{
-    LEAST_DISGUISED, Pattern, VARIANTS, after_version, is_letter_sign, is_person, is_whole, shape, spells_backwards,
+    LEAST_DISGUISED, NameHit, NameKind, Pattern, VARIANTS, after_version, is_letter_sign, is_person, is_whole, shape,
+    spells_backwards,
 };
 
 /// First words of display names that are no name of a model by themselves.
@@ -42,21 +43,6 @@ const COMMON: [&str; 27] = [
     "your",
 ];
 
-/// What a name names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum NameKind {
-    /// A model, by a name that means nothing else.
-    Model,
-    /// A model, by a name that is also a word, a person or a place.
-    Word,
-    /// A model, by a word, a god or a person that texts often speak as: it counts where the sentence is about a model.
-    Common,
-    /// An organisation.
-    Maker,
-    /// What an organisation is known for, or who founded it.
-    Hint,
-}
-
 /// A model of the arena with everything it is called.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KnownModel {
@@ -88,15 +74,6 @@ static FACTS: LazyLock<Vec<MakerEntry>> = LazyLock::new(|| {
     let file: NamesFile = toml::from_str(include_str!("names.toml")).expect("the built-in names are TOML");
     file.maker
 });
-
-/// Where a text holds a name: characters `start..end` of the folded text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct NameHit {
-    pub(super) start: usize,
-    pub(super) end: usize,
-    pub(super) kind: NameKind,
-    pub(super) maker: usize,
-}
 
 /// Every name that gives a model away: built-in facts, and the models of an arena with their aliases and makers.
 #[derive(Debug)]

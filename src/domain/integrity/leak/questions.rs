@@ -6,8 +6,8 @@ use regex::Regex;
 
 use super::fold::Folded;
 use super::grammar::is_placeholder;
-use super::names::NameKind;
 use super::sentences::Sentence;
+use super::spelling::NameKind;
 
 /// An answer comes early in a reply.
 const FIRST_SENTENCES: usize = 3;

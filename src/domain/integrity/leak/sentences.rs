@@ -7,7 +7,8 @@ use regex::Regex;
 
 use super::fold::{Folded, QUOTED};
 use super::grammar::placeholder;
-use super::names::{IdentityNames, NameHit, NameKind};
+use super::names::IdentityNames;
+use super::spelling::{NameHit, NameKind};
 
 /// A sentence with at least one name.
 #[derive(Debug, Default)]

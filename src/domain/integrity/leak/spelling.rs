@@ -6,7 +6,6 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::fold::{Folded, UPPER};
-use super::names::{NameHit, NameKind};
 
 /// Marks that may stand between two characters of one name at the most.
 const LONGEST_GAP: usize = 3;
@@ -73,6 +72,30 @@ const FORENAMES: [&str; 14] = [
     "operation",
     "nasa's",
 ];
+/// What a name names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NameKind {
+    /// A model, by a name that means nothing else.
+    Model,
+    /// A model, by a name that is also a word, a person or a place.
+    Word,
+    /// A model, by a word, a god or a person that texts often speak as: it counts where the sentence is about a model.
+    Common,
+    /// An organisation.
+    Maker,
+    /// What an organisation is known for, or who founded it.
+    Hint,
+}
+
+/// Where a text holds a name: characters `start..end` of the folded text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct NameHit {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) kind: NameKind,
+    pub(super) maker: usize,
+}
+
 /// A name as it is searched.
 #[derive(Debug)]
 pub(super) struct Pattern {
