@@ -57,7 +57,7 @@ async fn votes_per_second(votes: usize, with_log: bool) -> f64 {
     }
     shutdown.cancel();
     job.await.unwrap();
-    votes as f64 / took.as_secs_f64()
+    f64::from(u32::try_from(votes).unwrap()) / took.as_secs_f64()
 }
 
 #[actix_web::test]
