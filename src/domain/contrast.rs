@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn an_accent_is_readable_on_every_ground_or_refused() {
-        for accent in ["#1d6755", "#28548f", "#7a1f5c", "#000000", "#8a2be2"] {
+        for accent in ["#1d6755", "#28548f", "#7a1f5c", "#000000", "#6a1fb0"] {
             let colours = AccentColours::new(Rgb::parse(accent).unwrap()).unwrap_or_else(|| panic!("{accent}"));
             for (at, colour) in colours.accent.iter().enumerate() {
                 let colour = Rgb::parse(colour).unwrap();
