@@ -17,7 +17,8 @@ use crate::support::visitor::Visitor;
 const AT_ONCE: usize = 20;
 const REPLY: &str = "The same words whoever writes them. ";
 /// Addresses that name models: before and after a battle alike. No other address of the route table may name any.
-const STEADY: [&str; 13] = [
+const STEADY: [&str; 14] = [
+    "/about",
     "/correlation",
     "/leaderboard",
     "/leaderboard/charts",
