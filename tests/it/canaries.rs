@@ -17,10 +17,12 @@ use crate::support::visitor::Visitor;
 const AT_ONCE: usize = 20;
 const REPLY: &str = "The same words whoever writes them. ";
 /// Addresses that name models: before and after a battle alike. No other address of the route table may name any.
-const STEADY: [&str; 14] = [
+const STEADY: [&str; 16] = [
     "/about",
     "/correlation",
     "/leaderboard",
+    "/leaderboard.svg",
+    "/api/v1/leaderboard.csv",
     "/leaderboard/charts",
     "/leaderboard/value",
     "/models",
