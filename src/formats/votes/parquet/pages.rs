@@ -191,7 +191,7 @@ fn unpack(mut packed: &[u8], width: u32, count: usize, numbers: &mut Vec<u32>) -
             let length = groups.checked_mul(width as usize).ok_or_else(too_short)?.min(packed.len());
             let bytes = packed.split_off(..length).ok_or_else(too_short)?;
             let there = if width == 0 { missing } else { bytes.len() * 8 / width as usize };
-            let taken = (groups * 8).min(missing).min(there);
+            let taken = groups.saturating_mul(8).min(missing).min(there);
             if taken == 0 {
                 return Err(too_short());
             }

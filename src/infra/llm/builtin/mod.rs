@@ -1,7 +1,7 @@
 //! The practice models: small honest programs of visibly different skill, for an arena without any other model.
 //!
 //! What a model says is a pure function of the conversation and a seeded rng, in a file of its own each; to the cards of the battle
-//! page all but the echo have [`prepared`] texts; this file
+//! page all but the echo have texts of `prepared.rs`; this file
 //! streams it word by word at the model's own speed, as a real one would. All of them say that they are practice models.
 
 mod arithmetic;
