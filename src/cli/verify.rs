@@ -29,7 +29,7 @@ use crate::services::public_log::verification::{
 /// Arguments of `langya verify`.
 #[derive(Debug, Clone, Args)]
 pub struct VerifyOptions {
-    /// Address of a log, such as https://arena.example/log; a folder with the files of one; the file of a receipt; or a database of
+    /// Address of a log, which ends in /log; a folder with the files of one; the file of a receipt; or a database of
     /// one's own, to compare its rows with its log
     #[arg(value_name = "FILE|URL")]
     source: String,

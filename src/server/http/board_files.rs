@@ -31,7 +31,7 @@ pub(super) async fn csv(request: HttpRequest, app: web::Data<AppState>) -> Resul
 /// `GET /leaderboard.svg`, with the same parameters: ratings with their intervals.
 ///
 /// # Errors
-/// As [`csv`].
+/// As [`csv()`].
 pub(super) async fn svg(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
     let board = wanted(&request, &app).await?;
     let named = |model: &RankedModel| RankedModel { model: name_of(&model.model, &app.models), ..model.clone() };

@@ -1,6 +1,6 @@
 //! `/sign-in` and `/sign-out`, for arenas that are not open to everybody.
 //!
-//! No other site can sign a visitor in or out (see [`forms`](super::forms)). Signing in begins a new session.
+//! No other site can sign a visitor in or out (see [`forms`]). Signing in begins a new session.
 
 use actix_web::http::{StatusCode, header};
 use actix_web::{HttpRequest, HttpResponse, web};
