@@ -1,5 +1,5 @@
-//! Whether intervals hold what they promise: over 300 simulated arenas, a 95 % interval covers the truth 93 to 97 times
-//! in a hundred (92 to 98 over the 100 arenas of the short form). And whether a simulation is what it says.
+//! Whether intervals hold what they promise: over 300 simulated arenas, or 100 in the short form, a 95 % interval covers the
+//! truth 93 to 97 times in a hundred. And whether a simulation is what it says.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ use langya::formats::votes::{ReadOptions, read_log};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use crate::support::{is_long, size};
+use crate::support::size;
 
 /// The half width of a normal interval at 95 %, in standard errors.
 const Z: f64 = 1.959_963_984_540_054;
@@ -93,8 +93,7 @@ impl Coverage {
     #[track_caller]
     fn holds(&self) {
         println!("{:.4} of {} intervals cover the truth; {} are missing", self.share(), self.all, self.missing);
-        let (low, high) = if is_long() { (0.93, 0.97) } else { (0.92, 0.98) };
-        assert!((low..=high).contains(&self.share()), "{self:?}");
+        assert!((0.93..=0.97).contains(&self.share()), "{self:?}");
         assert!(50 * self.missing <= self.all, "{self:?}");
     }
 }

@@ -77,10 +77,8 @@ async fn a_vote_on_a_reply_that_names_its_model_is_kept_told_and_excluded_until_
 async fn a_prompt_that_speaks_to_a_model_by_name_is_told_and_ordinary_talk_of_models_is_rated() {
     let models = [("one", &Scripted::saying("GPT-4 is older than Claude.")), ("two", &Scripted::saying("Two says."))];
     let arena = TestArena::start(&models).await;
-    // As an answer to that question, a sentence about GPT-4 may be one about the writer.
     let told = ask(&arena, "Are you Gemini?").await.vote("a").await;
-    let reason = told["excluded"]["reason"].as_str().unwrap();
-    assert!(reason.starts_with("the prompt of turn 1 speaks to a model by name"), "{reason}");
+    assert_eq!(told["excluded"]["reason"], "the prompt of turn 1 speaks to a model by name");
     let told = ask(&arena, "Which is older, GPT-4 or Claude?").await.vote("a").await;
     assert_eq!(told.get("excluded"), None, "{told}");
     counted(&arena, 1, &json!({"identity_leak": 1})).await;

@@ -33,9 +33,9 @@ fn separated(board: &Leaderboard) -> bool {
 }
 
 /// The share of arenas in which somebody who looks after every 50 votes sees what `found` says at some time.
-fn ever<const N: usize>(options: &SimulationOptions, found: [fn(&Leaderboard) -> bool; N]) -> [f64; N] {
+fn ever<const N: usize>(arenas: u64, options: &SimulationOptions, found: [fn(&Leaderboard) -> bool; N]) -> [f64; N] {
     let mut found_in = [0_u32; N];
-    for seed in 1..=arenas() {
+    for seed in 1..=arenas {
         let mut simulation = Simulation::new(SimulationOptions { seed, ..options.clone() }).unwrap();
         let (mut log, mut seen) = (VoteLog::default(), [false; N]);
         for _ in 0..VOTES / LOOK {
@@ -45,7 +45,7 @@ fn ever<const N: usize>(options: &SimulationOptions, found: [fn(&Leaderboard) ->
         }
         found_in.iter_mut().zip(seen).for_each(|(arenas, seen)| *arenas += u32::from(seen));
     }
-    found_in.map(|found| f64::from(found) / f64::from(u32::try_from(arenas()).unwrap()))
+    found_in.map(|found| f64::from(found) / f64::from(u32::try_from(arenas).unwrap()))
 }
 
 /// Whether the difference of two models is significant at a single look: each rating's interval then excludes the mean.
@@ -61,10 +61,10 @@ fn two_equal_models_are_rarely_separated_by_looking_often() {
     let tastes = SimulationOptions { voters: 100, voter_spread: 0.5, ..equal.clone() };
     let few_much = SimulationOptions { activity: VoterActivity::Zipf, ..tastes.clone() };
     for (name, options) in [("independent votes", equal), ("voters with tastes", tastes), ("few vote much", few_much)] {
-        let [sequence, fixed] = ever(&options, [separated, significant_once]);
+        let [sequence, fixed] = ever(200, &options, [separated, significant_once]);
         println!("{name}: separated at some look {sequence:.3}, by an interval for a single look {fixed:.3}");
         assert!(sequence <= 0.05, "{name}: {sequence}");
-        assert!(fixed >= sequence + 0.05, "{name}: looking often must matter without it, {fixed}");
+        assert!(fixed > 0.1, "{name}: looking often must matter without it, {fixed}");
     }
 }
 
@@ -81,7 +81,7 @@ fn two_of_five_equal_models_are_rarely_separated_by_looking_often() {
         activity: VoterActivity::Zipf,
         ..SimulationOptions::default()
     };
-    let [sequence] = ever(&options, [separated]);
+    let [sequence] = ever(arenas(), &options, [separated]);
     println!("two of five: separated at some look {sequence:.3}");
     assert!(sequence <= 0.05, "{sequence}");
 }
@@ -122,7 +122,8 @@ fn models_that_differ_are_separated_and_equal_ones_found_equal() {
 fn looking_at_any_time_costs_votes() {
     let options = SimulationOptions { models: 2, spread: 0.5, voters: 10_000, ..SimulationOptions::default() };
     let (mut any_look, mut single_look) = (Vec::new(), Vec::new());
-    for seed in 1..=2 * arenas() {
+    let seeds = 2 * arenas();
+    for seed in 1..=seeds {
         let mut simulation = Simulation::new(SimulationOptions { seed, ..options.clone() }).unwrap();
         let [one, other] = [0, 1].map(|model: usize| simulation.models()[model].rating());
         if !(80.0..120.0).contains(&(one - other).abs()) {
@@ -144,7 +145,10 @@ fn looking_at_any_time_costs_votes() {
     };
     let (any, single, arenas) = (median(&mut any_look), median(&mut single_look), any_look.len());
     println!("80 to 120 points apart, {arenas} arenas: {any} votes until separated at any look, {single} at the first");
-    assert!(arenas > 12 && any > single && any < 8 * single, "{any} votes against {single} in {arenas} arenas");
+    assert!(
+        arenas as u64 > seeds / 10 && any > single && any < 8 * single,
+        "{any} votes against {single} in {arenas} arenas"
+    );
 }
 
 /// The share of arenas of ten models in which every model's true ranks are in its interval, and the mean number of places

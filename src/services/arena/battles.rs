@@ -220,7 +220,7 @@ impl Battles {
         Ok(())
     }
 
-    /// Whether a further question can be asked at all, whatever becomes of it.
+    /// Whether the battle takes another question, before its text is checked.
     ///
     /// # Errors
     /// [`BattleError`].

@@ -35,12 +35,7 @@ pub(crate) async fn until<T>(mut ask: impl AsyncFnMut() -> Option<T>) -> T {
 
 /// How much a test does: the long form where `LANGYA_TEST_SIZE=long` asks for it.
 pub(crate) fn size(short: usize, long: usize) -> usize {
-    if is_long() { long } else { short }
-}
-
-/// Whether tests take their long form.
-pub(crate) fn is_long() -> bool {
-    std::env::var("LANGYA_TEST_SIZE").as_deref() == Ok("long")
+    if std::env::var("LANGYA_TEST_SIZE").as_deref() == Ok("long") { long } else { short }
 }
 
 /// A figure of the process in bytes, such as `VmRSS` or, the highest so far, `VmHWM`.

@@ -90,8 +90,15 @@ pub(super) fn is_answer(sentence: &Sentence) -> bool {
     is_named(sentence) && sentence.number < FIRST_SENTENCES && (BESIDE.is_match(&rest) || about_self() || is_short())
 }
 
-/// An answer of a few words and a name says nothing else.
+/// An answer of a few words and a name says nothing else, unless it compares models.
 fn is_short(rest: &str) -> bool {
+    static COMPARES: LazyLock<Regex> = LazyLock::new(|| {
+        let rule = "(?-u:\\b)(?:than|both)(?-u:\\b)|比";
+        Regex::new(rule).expect("the built-in rule is a regular expression")
+    });
+    if COMPARES.is_match(rest) {
+        return false;
+    }
     let han = rest.chars().filter(|c| ('\u{4E00}'..='\u{9FFF}').contains(c)).count();
     han <= 8 && rest.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric)).count() <= 6
 }
