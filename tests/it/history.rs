@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::support::arena::TestArena;
 use crate::support::program::langya_beside;
 use crate::support::scripted::Scripted;
+use crate::support::until;
 use crate::support::visitor::Visitor;
 
 const MODELS: [&str; 2] = ["one", "two"];
@@ -241,6 +242,8 @@ async fn deleting_texts_leaves_votes_and_ratings_to_the_byte() {
         }
         boards
     };
+    let logged = async || (arena.app.store.logged_vote_count().await.unwrap() == 10).then_some(());
+    until(logged).await;
     let (before, votes) = (boards().await, exported_votes(folder.path(), &[]).await);
     assert_eq!(browser.post("/history/delete", "", Some(&arena.url)).await.status(), StatusCode::FORBIDDEN);
     let done = browser.submit("/history", "/history/delete").await;
@@ -266,6 +269,8 @@ async fn deleting_texts_leaves_votes_and_ratings_to_the_byte() {
 
     let data = folder.path().join("data");
     arena.end().await;
+    let verified = langya_beside(folder.path(), &["verify", "data/langya.db"]).await;
+    assert!(verified.code == Some(0) && verified.stdout.contains("5 of them without texts"), "{verified:?}");
     let models = [Scripted::saying("One."), Scripted::saying("Two.")];
     let models: Vec<(&str, &Scripted)> = MODELS.into_iter().zip(&models).collect();
     let again = TestArena::start_with(&models, |settings| settings.storage.data_dir = data).await;

@@ -28,6 +28,7 @@ mod partitions;
 mod postgres;
 mod prompt_labels;
 mod public_log;
+mod public_log_sources;
 mod retry;
 mod secrets;
 mod sign_ins;
@@ -74,10 +75,8 @@ pub use models::{BreakerReport, RegisteredModel};
 pub use outage::OutageKind;
 pub use own_battles::{OwnBattleRow, OwnBattlesFilter, OwnVote};
 pub use prompt_labels::{LabelSource, NewLabel, PromptRow, VoteLabel};
-pub use public_log::{
-    LogAppend, LogCheckpoint, LogSubject, LoggedChange, LoggedVote, NewLogEntry, UnloggedChange, VotedPrompt,
-    VotedReply,
-};
+pub use public_log::{LogAppend, LogCheckpoint, LogSubject, LoggedChange, LoggedVote, NewLogEntry};
+pub use public_log_sources::{UnloggedChange, VotedPrompt, VotedReply};
 pub use sign_ins::{InviteRow, NewInvite, NewSignIn, SignInMethod};
 pub use transfer::{Moved, TransferError, transfer};
 pub use vote_counts::StoredCounts;

@@ -50,6 +50,17 @@ use sockets::OpenSockets;
 /// Every address of the arena.
 fn routes(config: &mut web::ServiceConfig) {
     config
+        .configure(reading)
+        .configure(own)
+        .configure(campaigns)
+        .configure(files)
+        .configure(programs)
+        .default_service(web::to(pages::not_found::not_found));
+}
+
+/// Pages that are the same for everybody, and the battle page.
+fn reading(config: &mut web::ServiceConfig) {
+    config
         .service(web::resource("/").get(sign_in::battle_page).route(web::head().to(sign_in::battle_page)))
         .service(web::resource("/leaderboard").get(board_page::page).route(web::head().to(board_page::page)))
         .service(web::resource("/leaderboard/charts").get(charts::charts).route(web::head().to(charts::charts)))
@@ -71,16 +82,13 @@ fn routes(config: &mut web::ServiceConfig) {
         )
         .service(web::resource("/judges").get(judges::page).route(web::head().to(judges::page)))
         .service(web::resource("/models").get(models::page).route(web::head().to(models::page)))
-        .service(web::resource("/log").get(public_log::page).route(web::head().to(public_log::page)))
-        .service(
-            web::resource("/log/checkpoint").get(public_log::checkpoint).route(web::head().to(public_log::checkpoint)),
-        )
-        .service(web::resource("/log/tile/{path:.+}").get(public_log::tile).route(web::head().to(public_log::tile)))
         .service(web::resource("/models/{id:.+}").get(model::page).route(web::head().to(model::page)))
-        .service(web::resource("/about").get(pages::about::about).route(web::head().to(pages::about::about)))
-        .service(web::resource("/site/logo").get(site::logo).route(web::head().to(site::logo)))
-        .service(web::resource("/site/accent.css").get(site::accent).route(web::head().to(site::accent)))
-        .service(web::resource("/static/{path:.*}").get(static_files::serve).route(web::head().to(static_files::serve)))
+        .service(web::resource("/about").get(pages::about::about).route(web::head().to(pages::about::about)));
+}
+
+/// A visitor's own: sockets, signing in, and battles of the past.
+fn own(config: &mut web::ServiceConfig) {
+    config
         .service(
             web::resource("/sign-in")
                 .app_data(web::FormConfig::default().limit(forms::MAX_FORM_BYTES))
@@ -113,7 +121,38 @@ fn routes(config: &mut web::ServiceConfig) {
         )
         .service(web::resource("/shared/{token}").get(history::shared).route(web::head().to(history::shared)))
         .route("/ws/battle", web::get().to(sockets::battle))
-        .route("/ws/leaderboard", web::get().to(sockets::leaderboard))
+        .route("/ws/leaderboard", web::get().to(sockets::leaderboard));
+}
+
+/// Where annotators judge.
+fn campaigns(config: &mut web::ServiceConfig) {
+    config.service(web::resource("/campaign/{id}").get(campaign::page).route(web::head().to(campaign::page))).service(
+        web::scope("/api/v1/campaigns/{id}")
+            .app_data(web::PayloadConfig::new(campaign::MAX_BYTES))
+            .route("/next", web::post().to(campaign::next))
+            .route("/judgements", web::post().to(campaign::judge))
+            .route("/undo", web::post().to(campaign::undo)),
+    );
+}
+
+/// The public log, and files that pages load.
+fn files(config: &mut web::ServiceConfig) {
+    config
+        .service(web::resource("/log").get(public_log::page).route(web::head().to(public_log::page)))
+        .service(
+            web::resource("/log/checkpoint").get(public_log::checkpoint).route(web::head().to(public_log::checkpoint)),
+        )
+        .service(web::resource("/log/tile/{path:.+}").get(public_log::tile).route(web::head().to(public_log::tile)))
+        .service(web::resource("/site/logo").get(site::logo).route(web::head().to(site::logo)))
+        .service(web::resource("/site/accent.css").get(site::accent).route(web::head().to(site::accent)))
+        .service(
+            web::resource("/static/{path:.*}").get(static_files::serve).route(web::head().to(static_files::serve)),
+        );
+}
+
+/// What programs read: JSON, CSV, SVG, health and metrics.
+fn programs(config: &mut web::ServiceConfig) {
+    config
         .route("/leaderboard.svg", web::get().to(board_files::svg))
         .route("/api/v1/leaderboard.csv", web::get().to(board_files::csv))
         .route("/api/v1/leaderboard", web::get().to(api::leaderboard))
@@ -129,18 +168,9 @@ fn routes(config: &mut web::ServiceConfig) {
         .route("/api/v1/benchmarks/{suite}", web::get().to(benchmark::suite_json))
         .route("/api/v1/correlation", web::get().to(correlation::json))
         .route("/api/v1/judges", web::get().to(judges::json))
-        .service(web::resource("/campaign/{id}").get(campaign::page).route(web::head().to(campaign::page)))
-        .service(
-            web::scope("/api/v1/campaigns/{id}")
-                .app_data(web::PayloadConfig::new(campaign::MAX_BYTES))
-                .route("/next", web::post().to(campaign::next))
-                .route("/judgements", web::post().to(campaign::judge))
-                .route("/undo", web::post().to(campaign::undo)),
-        )
         .route("/healthz", web::get().to(api::healthz))
         .route("/readyz", web::get().to(ready::readyz))
-        .route("/metrics", web::get().to(metrics::metrics))
-        .default_service(web::to(pages::not_found::not_found));
+        .route("/metrics", web::get().to(metrics::metrics));
 }
 
 /// Serves on a socket that listens already, until it is told to stop.

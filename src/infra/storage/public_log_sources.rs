@@ -1,0 +1,121 @@
+//! What the public log is made of: votes with their texts, and exclusions that it does not have yet.
+
+use sqlx::FromRow;
+
+use super::{Store, StoreError, on_reader};
+use crate::domain::time::Timestamp;
+use crate::metrics::store_time;
+
+const SELECT_CAST_AT: &str = "SELECT created_at FROM votes WHERE id = $1";
+/// Two queries, because each has a small index of its own.
+const SELECT_CAST_WITH: &str = "SELECT vote_seq, rule, reason FROM vote_exclusions \
+     WHERE with_vote AND withdrawn_at IS NULL AND vote_seq > $1 AND vote_seq <= $2 \
+     UNION ALL SELECT vote_seq, rule, reason FROM vote_exclusions \
+     WHERE with_vote AND withdrawn_at IS NOT NULL AND vote_seq > $1 AND vote_seq <= $2 ORDER BY vote_seq, rule";
+/// Of one vote and rule, an exclusion in the log is withdrawn before the next one comes, and the one in force is the last.
+const SELECT_UNLOGGED: &str = "SELECT id, vote_seq, rule, reason, excluded_at, withdrawn_at, is_logged FROM ( \
+     SELECT id, vote_seq, rule, reason, excluded_at, withdrawn_at, with_vote OR EXISTS (SELECT 1 FROM log_entries \
+     WHERE kind = 'exclusion' AND subject = vote_exclusions.id) AS is_logged FROM vote_exclusions WHERE vote_seq <= $1) AS changes \
+     WHERE NOT is_logged OR (withdrawn_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM log_entries \
+     WHERE kind = 'withdrawal' AND subject = changes.id)) \
+     ORDER BY vote_seq, rule, is_logged DESC, withdrawn_at IS NULL, excluded_at, id LIMIT $2";
+const SELECT_PROMPTS: &str = "SELECT turns.battle_id, turns.turn, turns.prompt FROM votes \
+     JOIN turns ON turns.battle_id = votes.battle_id AND turns.turn <= votes.turn \
+     WHERE votes.seq > $1 AND votes.seq <= $2 ORDER BY turns.battle_id, turns.turn";
+const SELECT_REPLIES: &str = "SELECT replies.battle_id, replies.turn, replies.side, replies.text FROM votes \
+     JOIN replies ON replies.battle_id = votes.battle_id AND replies.turn <= votes.turn \
+     WHERE votes.seq > $1 AND votes.seq <= $2";
+
+/// An exclusion of which the exclusion or the withdrawal is not in the log yet.
+#[derive(Debug, Clone, PartialEq, Eq, FromRow)]
+pub struct UnloggedChange {
+    /// Its id.
+    pub id: String,
+    /// Number of the vote.
+    pub vote_seq: i64,
+    /// Name of the rule.
+    pub rule: String,
+    /// Why it applies.
+    pub reason: String,
+    /// Time of the exclusion, in milliseconds.
+    pub excluded_at: i64,
+    /// Time of the withdrawal.
+    pub withdrawn_at: Option<i64>,
+    /// Whether the exclusion is in the log already.
+    pub is_logged: bool,
+}
+
+/// A text of a battle that was voted on.
+#[derive(Debug, Clone, PartialEq, Eq, FromRow)]
+pub struct VotedPrompt {
+    /// The battle.
+    pub battle_id: String,
+    /// Counted from 1.
+    pub turn: i64,
+    /// What was asked.
+    pub prompt: String,
+}
+
+/// A reply of a battle that was voted on.
+#[derive(Debug, Clone, PartialEq, Eq, FromRow)]
+pub struct VotedReply {
+    /// The battle.
+    pub battle_id: String,
+    /// Counted from 1.
+    pub turn: i64,
+    /// `a` or `b`.
+    pub side: String,
+    /// What was answered.
+    pub text: String,
+}
+
+impl Store {
+    /// When a vote was cast; `None` where there is no such vote.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn vote_cast_at(&self, vote: &str) -> Result<Option<Timestamp>, StoreError> {
+        let _time = store_time("vote_cast_at");
+        let time: Option<i64> =
+            on_reader!(self, |pool| sqlx::query_scalar(SELECT_CAST_AT).bind(vote).fetch_optional(pool).await)?;
+        Ok(time.map(Timestamp))
+    }
+
+    /// Rules and reasons that excluded votes of a range of numbers when they were cast, in the order of votes and rules.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn exclusions_cast_with(&self, after: i64, upto: i64) -> Result<Vec<(i64, String, String)>, StoreError> {
+        let _time = store_time("exclusions_cast_with");
+        on_reader!(self, |pool| sqlx::query_as(SELECT_CAST_WITH).bind(after).bind(upto).fetch_all(pool).await)
+    }
+
+    /// Exclusions and withdrawals of votes up to a number that the log does not have, in an order in which they may follow each other.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn unlogged_changes(&self, upto: i64, limit: u32) -> Result<Vec<UnloggedChange>, StoreError> {
+        let _time = store_time("unlogged_changes");
+        on_reader!(self, |pool| {
+            sqlx::query_as(SELECT_UNLOGGED).bind(upto).bind(i64::from(limit)).fetch_all(pool).await
+        })
+    }
+
+    /// What was asked in the battles of the votes of a range of numbers, by battle and turn.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn voted_prompts(&self, after: i64, upto: i64) -> Result<Vec<VotedPrompt>, StoreError> {
+        let _time = store_time("voted_prompts");
+        on_reader!(self, |pool| sqlx::query_as(SELECT_PROMPTS).bind(after).bind(upto).fetch_all(pool).await)
+    }
+
+    /// What was answered there.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn voted_replies(&self, after: i64, upto: i64) -> Result<Vec<VotedReply>, StoreError> {
+        let _time = store_time("voted_replies");
+        on_reader!(self, |pool| sqlx::query_as(SELECT_REPLIES).bind(after).bind(upto).fetch_all(pool).await)
+    }
+}
