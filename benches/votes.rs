@@ -1,12 +1,14 @@
 //! Durable votes a second: callers that each cast one vote after the other through `Store::insert_vote`, every vote on a
 //! ready battle of its own and acknowledged after its commit. Beside them battles run as in an arena: each begins, is
 //! answered for 2.2 seconds, and its replies and its vote are kept. Without callers only the battles run, beside whatever
-//! else is measured.
+//! else is measured. With `log` as the last argument the public log is kept beside them, as in a serving arena; what it costs is
+//! the difference of two runs, in turns.
 //!
 //! ```sh
-//! cargo bench --bench votes -- [URL] [CALLERS] [SECONDS] [BATTLES]
+//! cargo bench --bench votes -- [URL] [CALLERS] [SECONDS] [BATTLES] [log]
 //! ```
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -16,11 +18,21 @@ use langya::domain::battle::state::{Progress, Stage};
 use langya::domain::battle::text_counts::TextCounts;
 use langya::domain::battle::{BattleId, ModelId, Outcome, RunId, Side, VisitorId};
 use langya::domain::time::Timestamp;
+use langya::infra::checkpoint_file::CheckpointFile;
+use langya::infra::clock::SystemClock;
 use langya::infra::config::StorageSettings;
 use langya::infra::llm::ModelCard;
-use langya::infra::storage::{BattleRow, IfMissing, InsertedVote, NewReply, NewVoteRow, ReplyEnding, Store};
+use langya::infra::rng::SharedRng;
+use langya::infra::storage::{
+    BattleRow, IfMissing, InsertedVote, NewReply, NewVoteRow, ReplyEnding, Store, StoredLeaderboard,
+};
+use langya::server::jobs::public_log::keep_public_log;
+use langya::services::leaderboard::refit::{LatestLeaderboard, LeaderboardSnapshot};
+use langya::services::public_log::PublicLog;
+use langya::services::public_log::sequencer::{Sequencer, SequencerParts};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, PgPool, SqlitePool};
+use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -53,6 +65,10 @@ async fn main() -> anyhow::Result<()> {
     }
     let over = CancellationToken::new();
     let running: Vec<_> = (0..beside).map(|at| tokio::spawn(run_battles(store.clone(), at, over.clone()))).collect();
+    let log = match arguments.get(4).map(String::as_str) {
+        Some("log") => Some(tokio::spawn(keep_log(store.clone(), folder.path().to_owned(), over.clone()))),
+        _ => None,
+    };
     if callers == 0 {
         eprintln!("{beside} battles at once are under way");
         tokio::time::sleep(Duration::from_secs(seconds.into())).await;
@@ -62,6 +78,9 @@ async fn main() -> anyhow::Result<()> {
     let mut battles_beside = 0;
     for battles in running {
         battles_beside += battles.await??;
+    }
+    if let Some(log) = log {
+        eprintln!("{} votes are in the public log", log.await??);
     }
     store.close().await;
     if callers == 0 {
@@ -84,6 +103,33 @@ async fn main() -> anyhow::Result<()> {
         latencies.last().copied().unwrap_or_default(),
     );
     Ok(())
+}
+
+/// Keeps the public log, with a leaderboard that shows new votes four times a second; how many votes came into it.
+async fn keep_log(store: Store, folder: PathBuf, over: CancellationToken) -> anyhow::Result<u64> {
+    let rng = SharedRng::from_system();
+    let log = PublicLog::open(store.clone(), &rng, &SystemClock, "bench").await?;
+    let leaderboard = Arc::new(LatestLeaderboard::open(&store).await?);
+    let sequencer = Sequencer::new(SequencerParts {
+        log,
+        leaderboard: Arc::clone(&leaderboard),
+        clock: Arc::new(SystemClock),
+        rng: Arc::new(rng),
+        file: CheckpointFile::in_folder(&folder),
+    });
+    let (_leads, leads) = watch::channel(true);
+    let job = tokio::spawn(keep_public_log(sequencer, leads, over.clone()));
+    let body = serde_json::to_string(&LeaderboardSnapshot::default().board)?;
+    while !over.is_cancelled() {
+        let last_vote_seq = store.last_vote_seq().await?;
+        // One leaderboard a minute is kept, so each has a minute of its own.
+        let fitted_at = Timestamp(last_vote_seq * 60_000);
+        store.put_leaderboard(&StoredLeaderboard { fit: 0, fitted_at, last_vote_seq, body: body.clone() }).await?;
+        leaderboard.reload(&store).await?;
+        tokio::time::sleep(Duration::from_millis(250)).await;
+    }
+    job.await?;
+    Ok(store.logged_vote_count().await?)
 }
 
 async fn make_battles(settings: &StorageSettings, battles: i64) -> anyhow::Result<()> {

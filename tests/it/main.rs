@@ -48,7 +48,7 @@ mod labels;
 mod leaks;
 mod limit_stories;
 mod limits;
-mod log_cost;
+mod log_beside_votes;
 mod log_tampering;
 mod logs;
 mod metrics;
