@@ -8,6 +8,7 @@ pub mod correlation;
 pub mod exclusions;
 pub mod labeling;
 pub mod leaderboard;
+pub mod model_entries;
 pub mod prompt_index_reading;
 pub mod public_log;
 pub mod register;
