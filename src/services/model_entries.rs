@@ -81,7 +81,9 @@ pub enum Warning {
     #[error("the list has prices in USD and the settings have {0}: no prices were written")]
     OtherCurrency(String),
     /// No battle can begin.
-    #[error("{0} can be drawn and a battle needs two: until then a running arena keeps its former models, and one that starts refuses to")]
+    #[error(
+        "{0} can be drawn and a battle needs two: until then a running arena keeps its former models, and one that starts refuses to"
+    )]
     TooFewModels(usize),
 }
 
@@ -151,9 +153,15 @@ pub async fn add_models(
     let edit = move || {
         SettingsFile::new(&file).edit(&env, |text| {
             let settings = Settings::parse(text, &file.display().to_string(), &env)?;
-            let offered = Offer { server: &provided.server, key_env: request.key_env.as_deref(), currency: &settings.prices.currency, today };
+            let offered = Offer {
+                server: &provided.server,
+                key_env: request.key_env.as_deref(),
+                currency: &settings.prices.currency,
+                today,
+            };
             let models = compared(chosen.iter().map(|listed| offered.entry(listed)).collect(), &settings);
-            let new: Vec<NewModel> = models.iter().filter(|model| model.addition == Addition::Added).map(new_model).collect();
+            let new: Vec<NewModel> =
+                models.iter().filter(|model| model.addition == Addition::Added).map(new_model).collect();
             if new.is_empty() {
                 return Err(ModelEntryError::Duplicates(duplicates(&models)));
             }
@@ -208,13 +216,17 @@ fn chosen(provided: &ProviderList, request: &AddRequest) -> Result<Vec<ListedMod
     let listed = &provided.list.models;
     let pattern = request.filter.as_deref().map(Wildcard::new);
     let matches = |model: &&ListedModel| {
-        pattern.as_ref().is_none_or(|pattern| [&model.model, &model.id, &model.name].iter().any(|name| pattern.matches(name)))
+        pattern
+            .as_ref()
+            .is_none_or(|pattern| [&model.model, &model.id, &model.name].iter().any(|name| pattern.matches(name)))
     };
     let chosen: Vec<ListedModel> = listed.iter().filter(matches).cloned().collect();
     match chosen.len() {
         _ if listed.is_empty() => Err(ModelEntryError::NoModels),
         0 => Err(ModelEntryError::NoMatch(listed.len())),
-        many if many > MOST_WITHOUT_FILTER && pattern.is_none() && !request.dry_run => Err(ModelEntryError::TooMany(many)),
+        many if many > MOST_WITHOUT_FILTER && pattern.is_none() && !request.dry_run => {
+            Err(ModelEntryError::TooMany(many))
+        }
         _ => Ok(chosen),
     }
 }
@@ -257,13 +269,17 @@ impl Offer<'_> {
         let key = self.key_env.filter(|variable| env.secret(variable).is_none());
         let has_prices = chosen.iter().any(|listed| listed.input_price.is_some());
         let currency = (has_prices && !self.takes_prices()).then(|| self.currency.to_string());
-        key.map(|variable| Warning::KeyNotSet(variable.to_owned())).into_iter().chain(currency.map(Warning::OtherCurrency)).collect()
+        key.map(|variable| Warning::KeyNotSet(variable.to_owned()))
+            .into_iter()
+            .chain(currency.map(Warning::OtherCurrency))
+            .collect()
     }
 }
 
 /// Compares what is offered with what the settings have.
 fn compared(offered: Vec<(ModelSettings, Option<u64>)>, settings: &Settings) -> Vec<AddedModel> {
-    let same: HashMap<String, &str> = settings.models.iter().map(|entry| (provider_model(entry), entry.id.as_str())).collect();
+    let same: HashMap<String, &str> =
+        settings.models.iter().map(|entry| (provider_model(entry), entry.id.as_str())).collect();
     let ids: HashSet<&str> = settings.models.iter().map(|entry| entry.id.as_str()).collect();
     let compare = |(entry, context_length): (ModelSettings, Option<u64>)| {
         let addition = match same.get(&provider_model(&entry)) {
@@ -284,7 +300,10 @@ fn new_model(model: &AddedModel) -> NewModel {
 fn duplicates(models: &[AddedModel]) -> String {
     let why = |model: &AddedModel| match &model.addition {
         Addition::Configured(id) => format!("{:?} is configured already as {id:?}", model.entry.model),
-        _ => format!("the id {:?} is taken by another model (change the id of that entry to add this one)", model.entry.id),
+        _ => format!(
+            "the id {:?} is taken by another model (change the id of that entry to add this one)",
+            model.entry.id
+        ),
     };
     let told: Vec<String> = models.iter().take(3).map(why).collect();
     let more = models.len().saturating_sub(told.len());

@@ -84,7 +84,8 @@ async fn models_of_an_openrouter_list_are_added_with_names_prices_and_lengths_an
     context.upstream.script("/api/v1/models", Script::json(&openrouter()));
     let (folder, url) = (context.path().to_owned(), format!("{}/api/v1", context.upstream.url()));
     let run = tokio::task::spawn_blocking(move || {
-        let arguments = ["models", "add", "--from", &url, "--key-env", "ROUTER_KEY", "--filter", "north/*", "--format", "json"];
+        let arguments =
+            ["models", "add", "--from", &url, "--key-env", "ROUTER_KEY", "--filter", "north/*", "--format", "json"];
         langya_in(&folder, arguments, &[("ROUTER_KEY", "sk-CANARY")])
     });
     let run = run.await.unwrap();
@@ -116,7 +117,10 @@ async fn a_dry_run_and_a_second_addition_leave_the_file_as_it_is() {
     assert!(context.text().contains(&format!("base_url = \"{}/v1\"\nmodel = \"plain\"\n", context.upstream.url())));
     context.refused(&["--filter", "plain"], 2, "\"plain\" is configured already as \"plain\"").await;
     let rest = context.add(&["--format", "csv"]).await;
-    assert!(rest.stdout.contains("plain,configured already as plain") || rest.stdout.contains("configured already as plain"));
+    assert!(
+        rest.stdout.contains("plain,configured already as plain")
+            || rest.stdout.contains("configured already as plain")
+    );
     assert!(rest.code == Some(0) && context.text().matches("model = \"plain\"").count() == 1, "{rest:?}");
     context.openai("/v1/models", &["another/mine"]);
     context.refused(&[], 2, "the id \"mine\" is taken").await;
@@ -126,7 +130,9 @@ async fn a_dry_run_and_a_second_addition_leave_the_file_as_it_is() {
 async fn ollama_is_read_in_its_own_form_into_a_file_that_was_not_there() {
     let context = RunContext::new("").await;
     std::fs::remove_file(context.path().join("langya.toml")).unwrap();
-    context.upstream.script("/api/tags", Script::json(&json!({"models": [{"name": "qwen2.5:7b"}, {"name": "nomic-embed-text"}]})));
+    context
+        .upstream
+        .script("/api/tags", Script::json(&json!({"models": [{"name": "qwen2.5:7b"}, {"name": "nomic-embed-text"}]})));
     let run = context.add(&[]).await;
     assert_eq!(run.code, Some(0), "{run:?}");
     assert!(run.stderr.contains("1 listed models were left out") && run.stderr.contains("1 can be drawn"), "{run:?}");
@@ -194,8 +200,11 @@ async fn hostile_and_useless_lists_are_refused_in_one_line() {
     context.refused(&[], 2, "more than 10000 models").await;
     let nobody = context.models(&["add", "--from", "http://127.0.0.1:1/v1"]).await;
     assert!(nobody.code == Some(1) && nobody.stderr.contains("nothing listens there"), "{nobody:?}");
-    for (from, because) in [("http://169.254.169.254/latest", "link-local"), ("file:///etc/passwd", "http://"), ("http://u:CANARY@h", "password")]
-    {
+    for (from, because) in [
+        ("http://169.254.169.254/latest", "link-local"),
+        ("file:///etc/passwd", "http://"),
+        ("http://u:CANARY@h", "password"),
+    ] {
         let run = context.models(&["add", "--from", from]).await;
         assert!(run.code == Some(2) && run.stderr.contains(because) && !run.stderr.contains("CANARY"), "{run:?}");
     }
@@ -219,7 +228,8 @@ async fn a_check_names_the_key_variable_that_is_not_set_and_asks_the_others() {
     let context = RunContext::new("").await;
     context.upstream.script("one", Script::openai(["Paris", "."]));
     let base = format!("provider = \"openai\"\nbase_url = \"{}/v1\"\n", context.upstream.url());
-    let text = format!("[[models]]\nid = \"locked\"\napi_key_env = \"NO_SUCH_KEY\"\n{base}[[models]]\nid = \"one\"\n{base}");
+    let text =
+        format!("[[models]]\nid = \"locked\"\napi_key_env = \"NO_SUCH_KEY\"\n{base}[[models]]\nid = \"one\"\n{base}");
     std::fs::write(context.path().join("langya.toml"), text).unwrap();
     let run = context.models(&["check", "--format", "json"]).await;
     let checked: Vec<Value> = serde_json::from_str(&run.stdout).unwrap();

@@ -75,7 +75,9 @@ fn without_key(entry: &ModelSettings) -> CheckedModel {
         first_token_ms: None,
         chars_per_second: None,
         error: Some(format!("the key variable {variable} is not set")),
-        advice: Some(format!("export {variable} where the arena runs, or take api_key_env out: the arena does not start without it")),
+        advice: Some(format!(
+            "export {variable} where the arena runs, or take api_key_env out: the arena does not start without it"
+        )),
     }
 }
 
@@ -128,7 +130,9 @@ pub fn advice(error: &ChatError, entry: &ModelSettings) -> String {
     let address = if entry.base_url.is_empty() { "the provider's own address" } else { &entry.base_url };
     match error {
         ChatError::Status { status: 401 | 403, .. } => format!("the key was refused: {variable}"),
-        ChatError::Status { status: 402, .. } => "the provider wants to be paid: top up the account, or choose another model".into(),
+        ChatError::Status { status: 402, .. } => {
+            "the provider wants to be paid: top up the account, or choose another model".into()
+        }
         ChatError::Status { status: 404, .. } if entry.provider == ProviderKind::Ollama => {
             format!("Ollama does not have \"{0}\": run `ollama pull {0}`, or check model", entry.name_at_provider())
         }
@@ -147,7 +151,9 @@ pub fn advice(error: &ChatError, entry: &ModelSettings) -> String {
         ChatError::Status { .. } | ChatError::Reported => "the server failed: see its own log, then try again".into(),
         ChatError::Unreached(_) | ChatError::Connection(_) => {
             let address = without_password(address);
-            format!("check base_url ({address}: scheme, host and port), and that the server runs and can be reached from here")
+            format!(
+                "check base_url ({address}: scheme, host and port), and that the server runs and can be reached from here"
+            )
         }
         ChatError::Malformed(_) | ChatError::Empty => {
             "the server does not speak this protocol: check provider and base_url".into()

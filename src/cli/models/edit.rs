@@ -16,7 +16,9 @@ use crate::cli::output::print;
 use crate::domain::rating::value::prices::PriceDate;
 use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::{DEFAULT_FILE, Environment};
-use crate::services::model_entries::{AddRequest, AddedModel, Addition, Additions, Change, Warning, add_models, change_model};
+use crate::services::model_entries::{
+    AddRequest, AddedModel, Addition, Additions, Change, Warning, add_models, change_model,
+};
 
 /// `langya models add …`
 #[derive(Debug, Clone, Args)]
@@ -98,7 +100,8 @@ pub(super) async fn add(options: &AddOptions, location: &Location, env: &Environ
         dry_run: options.dry_run,
     };
     let now = Timestamp::from_millisecond(SystemClock.now().0).context("the clock shows no date")?;
-    let today = now.to_zoned(TimeZone::UTC).date().to_string().parse::<PriceDate>().context("the clock shows no date")?;
+    let today =
+        now.to_zoned(TimeZone::UTC).date().to_string().parse::<PriceDate>().context("the clock shows no date")?;
     let additions = add_models(file(location), &request, env, today).await?;
     let rows: Vec<AdditionRow> = additions.models.iter().map(|model| row(model, options.dry_run)).collect();
     print(&render(&rows, options.format)?)?;
@@ -110,7 +113,12 @@ pub(super) async fn add(options: &AddOptions, location: &Location, env: &Environ
 ///
 /// # Errors
 /// No such model, or a file that cannot be edited.
-pub(super) async fn change(id: &str, change: Change, location: &Location, env: &Environment) -> CommandResult<ExitCode> {
+pub(super) async fn change(
+    id: &str,
+    change: Change,
+    location: &Location,
+    env: &Environment,
+) -> CommandResult<ExitCode> {
     let warnings = change_model(file(location), id, change, env).await?;
     let done = match change {
         Change::Remove => "removed".to_owned(),

@@ -12,7 +12,9 @@ pub enum EditError {
     #[error("the settings are not TOML: mend them first (`langya models list` names the line)")]
     NotToml,
     /// The models stand in one line.
-    #[error("models = [ … ] is written in one list: write each model under [[models]] of its own, then this command edits them")]
+    #[error(
+        "models = [ … ] is written in one list: write each model under [[models]] of its own, then this command edits them"
+    )]
     InlineModels,
     /// No entry has this id.
     #[error("no model has the id \"{id}\": the ids here are {known}")]
@@ -44,7 +46,9 @@ pub fn with_models(text: &str, models: &[NewModel]) -> Result<String, EditError>
     let document = parse(text)?;
     let mut edited = match document.get("models") {
         None | Some(Item::ArrayOfTables(_)) => text.to_owned(),
-        Some(Item::Value(list)) if list.as_array().is_some_and(|list| list.is_empty()) => without_empty_list(&document)?,
+        Some(Item::Value(list)) if list.as_array().is_some_and(|list| list.is_empty()) => {
+            without_empty_list(&document)?
+        }
         Some(_) => return Err(EditError::InlineModels),
     };
     if !edited.is_empty() && !edited.ends_with('\n') {
@@ -134,7 +138,8 @@ fn find<'d>(document: &'d Document<&str>, id: &str) -> Result<(usize, &'d Table)
         Some(Item::Value(_)) => return Err(EditError::InlineModels),
         _ => &ArrayOfTables::new(),
     };
-    let ids: Vec<&str> = models.iter().map(|entry| entry.get("id").and_then(Item::as_str).unwrap_or_default()).collect();
+    let ids: Vec<&str> =
+        models.iter().map(|entry| entry.get("id").and_then(Item::as_str).unwrap_or_default()).collect();
     let unknown = || EditError::UnknownModel {
         id: id.to_owned(),
         known: if ids.is_empty() { "none".to_owned() } else { ids.join(", ") },
@@ -162,7 +167,9 @@ fn end_of(table: &Table) -> Option<usize> {
 fn end_of_item(item: &Item) -> Option<usize> {
     let below = match item {
         Item::Table(table) => end_of(table),
-        Item::ArrayOfTables(tables) => tables.iter().filter_map(|table| end_of(table).max(end_of_span(table.span()))).max(),
+        Item::ArrayOfTables(tables) => {
+            tables.iter().filter_map(|table| end_of(table).max(end_of_span(table.span()))).max()
+        }
         Item::None | Item::Value(_) => None,
     };
     below.max(end_of_span(item.span()))
@@ -322,7 +329,8 @@ mod tests {
 
     #[test]
     fn an_entry_whose_tables_stand_apart_is_left_to_the_operator() {
-        let apart = "[[models]]\nid = \"a\"\nprovider = \"ollama\"\n[log]\nformat = \"json\"\n[models.extra_body]\nx = 1\n";
+        let apart =
+            "[[models]]\nid = \"a\"\nprovider = \"ollama\"\n[log]\nformat = \"json\"\n[models.extra_body]\nx = 1\n";
         assert_eq!(without_model(apart, "a"), Err(EditError::UnusualForm("a".into())));
         assert!(with_weight(apart, "a", 0.0).unwrap().contains("\"ollama\"\nweight = 0.0\n[log]"));
     }

@@ -110,7 +110,8 @@ impl Held {
 fn replace(path: &Path, text: &str, former: Option<&Metadata>) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mode = fs::Permissions::from_mode(NEW_FILE_MODE);
-    let mut partial = tempfile::Builder::new().prefix(".langya.").suffix(".partial").permissions(mode).tempfile_in(folder)?;
+    let mut partial =
+        tempfile::Builder::new().prefix(".langya.").suffix(".partial").permissions(mode).tempfile_in(folder)?;
     partial.write_all(text.as_bytes())?;
     if let Some(former) = former {
         keep_owner_and_mode(&partial, former)?;

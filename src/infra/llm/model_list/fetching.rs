@@ -155,7 +155,16 @@ mod tests {
             assert_eq!(base(from), Ok("http://h:1/v1"), "{from}");
         }
         assert_eq!(base("http://h:1/api/tags"), Ok("http://h:1"));
-        for from in ["h:1", "ftp://h", "file:///etc/passwd", "http://h?k=1", "http://h#x", "http://u:p@h/v1", "https://key@h", ""] {
+        for from in [
+            "h:1",
+            "ftp://h",
+            "file:///etc/passwd",
+            "http://h?k=1",
+            "http://h#x",
+            "http://u:p@h/v1",
+            "https://key@h",
+            "",
+        ] {
             assert!(matches!(base(from), Err(ListError::Address(_))), "{from}");
         }
     }

@@ -4,8 +4,8 @@
 mod fetching;
 mod parsing;
 
-pub use fetching::{ModelServer, ProviderList, read_provider_list};
 pub(super) use fetching::fetch;
+pub use fetching::{ModelServer, ProviderList, read_provider_list};
 pub(super) use parsing::is_embedding;
 pub use parsing::{ListedModel, ModelList};
 
@@ -25,7 +25,9 @@ pub enum ListError {
     #[error("the server did not send its list within {0} s; try again, or check what listens at the address")]
     Slow(u64),
     /// The server asks for a key, or for another one.
-    #[error("the server answered with status {0}: it wants a key; name its variable with --key-env, and check the key in it")]
+    #[error(
+        "the server answered with status {0}: it wants a key; name its variable with --key-env, and check the key in it"
+    )]
     Refused(u16),
     /// It leads elsewhere, which is never followed.
     #[error("the server answered with status {0}, which leads to another address: give that address itself")]

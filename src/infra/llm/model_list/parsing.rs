@@ -97,7 +97,9 @@ impl Fields<'_> {
             id: String::new(),
             name,
             organization,
-            context_length: ["context_length", "max_model_len", "max_context_length"].iter().find_map(|key| self.count(key)),
+            context_length: ["context_length", "max_model_len", "max_context_length"]
+                .iter()
+                .find_map(|key| self.count(key)),
             max_reply: Fields(&self.0["top_provider"]).count("max_completion_tokens"),
             input_price: price(&self.0["pricing"]["prompt"]),
             output_price: price(&self.0["pricing"]["completion"]),
@@ -232,9 +234,14 @@ mod tests {
 
     #[test]
     fn other_servers_are_read_in_their_forms() {
-        let vllm = openai(&json!({"object": "list", "data": [{"id": "Qwen/Qwen-14B-Chat", "owned_by": "vllm", "max_model_len": 4096}]}));
+        let vllm = openai(
+            &json!({"object": "list", "data": [{"id": "Qwen/Qwen-14B-Chat", "owned_by": "vllm", "max_model_len": 4096}]}),
+        );
         let qwen = &vllm.models[0];
-        assert_eq!((qwen.id.as_str(), qwen.organization.as_str(), qwen.context_length), ("qwen-14b-chat", "Qwen", Some(4096)));
+        assert_eq!(
+            (qwen.id.as_str(), qwen.organization.as_str(), qwen.context_length),
+            ("qwen-14b-chat", "Qwen", Some(4096))
+        );
         assert_eq!(openai(&json!([{"id": "/models/x.Q4.gguf"}])).models[0].id, "x.q4");
         let tags = json!({"models": [{"name": "qwen2.5:7b", "model": "qwen2.5:7b", "size": 1}, {"name": "nomic-embed-text:latest"}]});
         let ollama = ModelList::parse(tags.to_string().as_bytes(), ProviderKind::Ollama).unwrap();
@@ -243,7 +250,9 @@ mod tests {
 
     #[test]
     fn two_models_of_one_name_get_ids_of_their_own() {
-        let list = openai(&json!({"data": [{"id": "a/m"}, {"id": "b/m"}, {"id": "b m"}, {"id": "a/m"}, {"id": "千问/千问"}, {"id": "*"}]}));
+        let list = openai(
+            &json!({"data": [{"id": "a/m"}, {"id": "b/m"}, {"id": "b m"}, {"id": "a/m"}, {"id": "千问/千问"}, {"id": "*"}]}),
+        );
         let ids: Vec<&str> = list.models.iter().map(|listed| listed.id.as_str()).collect();
         assert_eq!(ids, ["a-m", "b-m", "b-m-2", "千问", "model"]);
     }
@@ -259,7 +268,8 @@ mod tests {
 
     #[test]
     fn what_is_no_list_is_told_and_not_quoted() {
-        for body in ["<html>sk-canary</html>", "", "{}", "null", "{\"data\": 3}", "{\"error\": \"sk-canary\"}", "[[[["] {
+        for body in ["<html>sk-canary</html>", "", "{}", "null", "{\"data\": 3}", "{\"error\": \"sk-canary\"}", "[[[["]
+        {
             let error = ModelList::parse(body.as_bytes(), ProviderKind::Openai).unwrap_err();
             assert_eq!(error, ListError::NoList, "{body}");
         }
