@@ -23,6 +23,7 @@ use crate::infra::config::settings_file::SettingsFileError;
 use crate::infra::llm::model_list::ListError;
 use crate::infra::log_source::SourceError;
 use crate::infra::redis::AddressError;
+use crate::infra::storage::backup::BackupError;
 use crate::infra::storage::{StoreError, TransferError};
 use crate::render::report::study::StudyReportError;
 use crate::services::battle_judging::reports::BattleJudgingError;
@@ -219,6 +220,20 @@ impl CommandFailure for DatabaseCheckError {
             Self::Log(error) => error.is_input(),
             Self::NoLog => true,
             _ => false,
+        }
+    }
+}
+
+impl CommandFailure for BackupError {
+    fn is_input(&self) -> bool {
+        match self {
+            Self::Store(error) => CommandFailure::is_input(error),
+            Self::Exists(_)
+            | Self::NotABackup(_)
+            | Self::OtherKind { .. }
+            | Self::NotEmpty(_)
+            | Self::PasswordInOptions => true,
+            Self::Io { .. } | Self::Damaged { .. } | Self::Fewer { .. } | Self::NoTool(_) | Self::Tool(..) => false,
         }
     }
 }

@@ -21,6 +21,7 @@ use crate::infra::llm::discover::{Places, with_discovered};
 use crate::infra::llm::roster::{card, entries};
 use crate::infra::storage::{IfMissing, Store, StoreError};
 use crate::services::model_entries::Change;
+pub(super) use check::check_all;
 pub use check::{CheckedModel, advice, check};
 pub use edit::{AddOptions, ModelArgument, ResumeOptions};
 pub use register::{ReasonOptions, RegisterOptions};

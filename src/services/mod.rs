@@ -5,6 +5,7 @@ pub mod battle_judging;
 pub mod benchmark;
 pub mod campaign;
 pub mod correlation;
+pub mod doctor;
 pub mod exclusions;
 pub mod labeling;
 pub mod leaderboard;

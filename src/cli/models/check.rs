@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use super::{Format, TableRow, render};
 use crate::cli::error::CommandResult;
 use crate::cli::output::print;
-use crate::infra::config::{Environment, ModelSettings, PracticeMode, ProviderKind, Settings};
+use crate::infra::config::{ConfigError, Environment, ModelSettings, PracticeMode, ProviderKind, Settings};
 use crate::infra::llm::guard::GuardedModel;
 use crate::infra::llm::roster::{Roster, entries};
 use crate::infra::llm::{ChatError, ChatModel, Message, ReplyPart, Role};
@@ -40,11 +40,24 @@ pub struct CheckedModel {
     pub advice: Option<String>,
 }
 
-/// Asks every model that can be asked, and prints a row for each; the exit code is 1 where one failed.
+/// Prints a row for each model; the exit code is 1 where one failed.
 ///
 /// # Errors
 /// Settings that cannot be used, or an output that cannot be written.
 pub(super) async fn print_check(settings: &Settings, env: &Environment, format: Format) -> CommandResult<ExitCode> {
+    let checked = check_all(settings, env).await?;
+    print(&render(&checked, format)?)?;
+    Ok(if checked.iter().all(|model| model.ok) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Asks every model that can be asked; those whose key is not set come last.
+///
+/// # Errors
+/// Settings that cannot be used.
+pub(in crate::cli) async fn check_all(
+    settings: &Settings,
+    env: &Environment,
+) -> Result<Vec<CheckedModel>, ConfigError> {
     let has_key = |entry: &ModelSettings| entry.api_key_env.is_empty() || env.secret(&entry.api_key_env).is_some();
     let (ready, keyless): (Vec<_>, Vec<_>) = settings.models.iter().cloned().partition(has_key);
     let mut usable = Settings { models: ready, ..settings.clone() };
@@ -54,8 +67,7 @@ pub(super) async fn print_check(settings: &Settings, env: &Environment, format: 
     // The seed only spreads the waits between tries.
     let mut checked = check(&usable, &Roster::build(&usable, env, 0)?).await;
     checked.extend(keyless.iter().map(without_key));
-    print(&render(&checked, format)?)?;
-    Ok(if checked.iter().all(|model| model.ok) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(checked)
 }
 
 /// Asks each model of the roster one question, a few at the same time; results in the roster's order.
