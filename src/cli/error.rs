@@ -19,8 +19,11 @@ use crate::formats::model_table::ModelTableError;
 use crate::formats::records::BenchFileError;
 use crate::formats::votes::VoteFileError;
 use crate::infra::config::ConfigError;
+use crate::infra::config::settings_file::SettingsFileError;
+use crate::infra::llm::model_list::ListError;
 use crate::infra::log_source::SourceError;
 use crate::infra::redis::AddressError;
+use crate::infra::storage::backup::BackupError;
 use crate::infra::storage::{StoreError, TransferError};
 use crate::render::report::study::StudyReportError;
 use crate::services::battle_judging::reports::BattleJudgingError;
@@ -31,6 +34,7 @@ use crate::services::correlation::ReadSeriesError;
 use crate::services::exclusions::preview::PreviewError;
 use crate::services::labeling::LabelingError;
 use crate::services::leaderboard::vote_log::ReadLogError;
+use crate::services::model_entries::ModelEntryError;
 use crate::services::public_log::PublicLogError;
 use crate::services::public_log::database_check::DatabaseCheckError;
 use crate::services::public_log::verification::VerifyError;
@@ -217,6 +221,27 @@ impl CommandFailure for DatabaseCheckError {
             Self::NoLog => true,
             _ => false,
         }
+    }
+}
+
+impl CommandFailure for BackupError {
+    fn is_input(&self) -> bool {
+        match self {
+            Self::Store(error) => CommandFailure::is_input(error),
+            Self::Exists(_)
+            | Self::NotABackup(_)
+            | Self::OtherKind { .. }
+            | Self::NotEmpty(_)
+            | Self::PasswordInOptions => true,
+            Self::Io { .. } | Self::Damaged { .. } | Self::Fewer { .. } | Self::NoTool(_) | Self::Tool(..) => false,
+        }
+    }
+}
+
+impl CommandFailure for ModelEntryError {
+    fn is_input(&self) -> bool {
+        use ListError::{Slow, Unreached};
+        !matches!(self, Self::List(Unreached(_) | Slow(_)) | Self::File(SettingsFileError::Io { .. }) | Self::Thread(_))
     }
 }
 

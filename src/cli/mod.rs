@@ -3,10 +3,12 @@
 //! Results go to stdout; errors go to stderr with exit code 2 for bad usage or input and 1 for a failed run.
 
 pub mod agree;
+pub mod backup;
 pub mod bench;
 pub mod campaign;
 pub mod charts;
 pub mod correlate;
+pub mod doctor;
 pub mod error;
 pub mod export;
 pub mod fit;
@@ -49,7 +51,7 @@ struct Cli {
 enum Command {
     /// Run the arena.
     Serve(serve::ServeOptions),
-    /// List the models, or ask each of them one question.
+    /// List the models, ask each of them one question, add some from a server.
     Models(models::Options),
     /// Fit a leaderboard from the database or from files.
     Fit(Box<fit::FitCommand>),
@@ -79,6 +81,12 @@ enum Command {
     Simulate(simulate::SimulateOptions),
     /// Check the public vote log of an arena, and that its leaderboard follows from it.
     Verify(verify::VerifyOptions),
+    /// Look at everything that an arena needs: what is wrong, and what to do.
+    Doctor(doctor::DoctorOptions),
+    /// Copy the database of a running arena to one file.
+    Backup(backup::BackupOptions),
+    /// Restore a backup to where no arena is.
+    Restore(backup::RestoreOptions),
 }
 
 /// Where settings and data are; flags win over the environment, and that over the file.
@@ -136,6 +144,9 @@ pub fn run() -> ExitCode {
             Command::Votes(options) => votes::run(options, &env).await,
             Command::Simulate(options) => simulate::run(options),
             Command::Verify(options) => verify::run(options).await,
+            Command::Doctor(options) => doctor::run(options, &env).await,
+            Command::Backup(options) => backup::run(options, &env).await,
+            Command::Restore(options) => backup::restore(options, &env).await,
         }
     });
     done.unwrap_or_else(|error| {

@@ -112,7 +112,7 @@ fn first_lines(url: &str, roster: &Roster) -> String {
     format!(
         "listening on {url}\n\
          models: {}{practice}\n\
-         add models: start Ollama, llama.cpp, vLLM or LM Studio, or write [[models]] in {DEFAULT_FILE}\n",
+         add models: langya models add --from URL, or write [[models]] in {DEFAULT_FILE}\n",
         names.join(", ")
     )
 }

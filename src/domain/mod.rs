@@ -18,3 +18,4 @@ pub mod spreadsheet;
 pub mod stats;
 pub mod text_direction;
 pub mod time;
+pub mod wildcard;

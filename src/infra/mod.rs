@@ -4,6 +4,7 @@ pub mod backoff;
 pub mod checkpoint_file;
 pub mod clock;
 pub mod config;
+pub mod disk;
 pub mod events;
 pub mod limits;
 pub mod llm;

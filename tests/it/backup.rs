@@ -1,46 +1,36 @@
-//! `deploy/backup.sh` and `deploy/restore.sh` on the data of a running arena.
+//! `langya backup` and `langya restore` on the data of a running arena.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use crate::support::program::{Run, Server, langya};
 use crate::support::upstream::{Script, Upstream};
-use crate::support::visitor::Visitor;
+use crate::support::visitor::{Visitor, get};
 
-fn script(name: &str, arguments: &[&str]) -> Run {
-    script_in(Path::new("."), name, arguments)
+/// `langya backup` of a database into a file, or a folder.
+fn backup(folder: &Path, database: &str, out: &str) -> Run {
+    langya(folder, ["backup", "--database", &address(database), "--out", out])
 }
 
-fn script_in(folder: &Path, name: &str, arguments: &[&str]) -> Run {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy").join(name);
-    let output =
-        Command::new("bash").arg(path).args(arguments).current_dir(folder).stdin(Stdio::null()).output().unwrap();
-    let [stdout, stderr] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
-    Run { code: output.status.code(), stdout, stderr }
+/// `langya restore` of a file as a database.
+fn restore(folder: &Path, file: &str, database: &str) -> Run {
+    langya(folder, ["restore", "--database", &address(database), "--", file])
 }
 
-#[track_caller]
-fn refuses(name: &str, arguments: &[&str], because: &str) {
-    let run = script(name, arguments);
-    assert!(run.code == Some(1) && run.stderr.contains(because), "{name} {arguments:?}: {run:?}");
+fn address(database: &str) -> String {
+    if database.contains("://") { database.to_owned() } else { format!("sqlite:{database}") }
 }
 
 #[track_caller]
-fn does(name: &str, arguments: &[&str]) -> String {
-    let run = script(name, arguments);
-    assert_eq!(run.code, Some(0), "{name} {arguments:?}: {run:?}");
-    run.stdout
+fn check_refused(run: &Run, code: i32, because: &str) {
+    assert!(run.code == Some(code) && run.stderr.contains(because) && run.stdout.is_empty(), "{run:?}");
 }
 
-/// Whether a tool is there; in the full test command it has to be.
-fn has(tool: &str, package: &str) -> bool {
-    let there = Command::new(tool).arg("--version").stdout(Stdio::null()).status().is_ok_and(|status| status.success());
-    let all = std::env::var("LANGYA_TESTS").as_deref() == Ok("all");
-    assert!(there || !all, "{tool} is not installed (Debian package {package})");
-    if !there {
-        println!("skipped: backups (install {package})");
-    }
-    there
+#[track_caller]
+fn check_done(run: &Run, expected: &str) {
+    assert!(run.code == Some(0) && run.stdout.contains(expected), "{run:?}");
 }
 
 async fn vote(visitor: &mut Visitor, outcome: &str) {
@@ -58,9 +48,6 @@ fn votes(folder: &Path) -> Vec<String> {
 
 #[actix_web::test]
 async fn a_backup_of_a_serving_arena_brings_its_votes_back() {
-    if !has("sqlite3", "sqlite3") {
-        return;
-    }
     let (folder, upstream) = (tempfile::tempdir().unwrap(), Upstream::start().await);
     let settings = ["one", "two"].map(|id| {
         upstream.script(id, Script::openai(["one ", "two"]));
@@ -72,59 +59,127 @@ async fn a_backup_of_a_serving_arena_brings_its_votes_back() {
     for outcome in ["a", "b", "tie"] {
         vote(&mut visitor, outcome).await;
     }
-    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-    let (live, file, restored) = (path("data/langya.db"), path("it's a backup"), path("again/data/langya.db"));
-    assert!(does("backup.sh", &[&live, &file]).starts_with("kept in "));
+    let (here, live, file) = (folder.path(), "data/langya.db", "it's a backup");
+    check_done(&backup(here, live, file), "kept in it's a backup: 3 votes");
+    assert_eq!(std::fs::metadata(here.join(file)).unwrap().permissions().mode() & 0o777, 0o600);
     vote(&mut visitor, "both_bad").await;
-    refuses("backup.sh", &[&live, &file], "exists already");
-    refuses("backup.sh", &[&path("nothing.db"), &path("other")], "there is no database");
-    refuses("restore.sh", &[&file, &live], "exists already");
-    assert_eq!(does("restore.sh", &[&file, &restored]), "restored: 3 votes\n");
-    refuses("restore.sh", &[&file, &restored], "exists already");
-    drop(server);
-    let before = votes(folder.path());
-    let again = folder.path().join("again");
+    check_refused(&backup(here, live, file), 2, "exists already");
+    check_refused(&backup(here, "nothing.db", "other"), 2, "there is no arena at");
+    check_refused(&restore(here, file, live), 2, "another langya serves");
+    check_done(&restore(here, file, "again/data/langya.db"), "restored: 3 votes\n");
+    check_refused(&restore(here, file, "again/data/langya.db"), 2, "exists already");
+    server.terminate();
+    check_refused(&restore(here, file, live), 2, "exists already");
+    let before = votes(here);
+    let again = here.join("again");
     assert_eq!((before.len(), votes(&again)), (4, before[..3].to_vec()));
     // The restored arena serves, and takes the next vote.
     let server = Server::start(&again, &["--config", "../langya.toml"]);
     let mut visitor = Visitor::connect(&server.url).await;
     vote(&mut visitor, "a").await;
-    drop(server);
+    server.terminate();
     assert_eq!(votes(&again).len(), 4);
+    // Nothing is left beside.
+    let left: Vec<_> = std::fs::read_dir(here).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(!left.iter().any(|name| name.to_string_lossy().contains("partial")), "{left:?}");
+}
+
+#[actix_web::test]
+async fn an_older_copy_restored_beside_a_newer_checkpoint_is_told_and_signs_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    std::fs::write(here.join("langya.toml"), "[battle]\npacing = \"raw\"\n").unwrap();
+    let server = Server::start(here, &[]);
+    let mut visitor = Visitor::connect(&server.url).await;
+    check_done(&backup(here, "data/langya.db", "old"), "0 votes");
+    vote(&mut visitor, "a").await;
+    signed(&server.url).await;
+    check_done(&backup(here, "data/langya.db", "new"), "1 votes");
+    server.terminate();
+    let put = |file: &str| {
+        for gone in ["langya.db", "langya.db-wal", "langya.db-shm"] {
+            // Those of the write-ahead log are there only after a hard end.
+            let _ = std::fs::remove_file(here.join("data").join(gone));
+        }
+        langya(here, ["restore", file])
+    };
+    let run = put("old");
+    assert!(run.code == Some(0) && run.stderr.contains("signed with 1 entries and this copy holds 0"), "{run:?}");
+    let server = Server::start(here, &[]);
+    vote(&mut Visitor::connect(&server.url).await, "b").await;
+    server.logged("the public log shrank").await;
+    server.terminate();
+    let run = put("new");
+    assert!(run.code == Some(0) && run.stderr.is_empty(), "{run:?}");
+}
+
+/// Waits until the public log has a signed checkpoint with entries.
+async fn signed(url: &str) {
+    let is_signed = async {
+        loop {
+            let answer = get(&format!("{url}/log/checkpoint")).await;
+            if answer.status() == 200 && answer.text().await.unwrap().lines().nth(1) != Some("0") {
+                return;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(90), is_signed).await.expect("the log is signed");
 }
 
 #[actix_web::test]
 async fn a_damaged_backup_and_a_file_that_is_none_are_refused() {
-    if !has("sqlite3", "sqlite3") {
-        return;
-    }
     let folder = tempfile::tempdir().unwrap();
-    Server::start(folder.path(), &[]).terminate();
-    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-    does("backup.sh", &[&path("data/langya.db"), &path("sound")]);
-    let mut bytes = std::fs::read(path("sound")).unwrap();
+    let here = folder.path();
+    Server::start(here, &[]).terminate();
+    check_done(&backup(here, "data/langya.db", "sound"), "kept in");
+    let mut bytes = std::fs::read(here.join("sound")).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle..].fill(0xA5);
-    std::fs::write(path("damaged"), &bytes).unwrap();
-    std::fs::write(path("text"), "no database").unwrap();
-    refuses("restore.sh", &[&path("damaged"), &path("new/langya.db")], "damaged");
-    refuses("restore.sh", &[&path("text"), &path("new/langya.db")], "is no backup of an arena");
-    refuses("backup.sh", &[&path("damaged"), &path("copy")], "cannot be");
-    assert!(!Path::new(&path("new/langya.db")).exists() && !Path::new(&path("copy")).exists());
+    std::fs::write(here.join("damaged"), &bytes).unwrap();
+    std::fs::write(here.join("text"), "no database").unwrap();
+    check_refused(&restore(here, "damaged", "new/langya.db"), 1, "damaged");
+    check_refused(&restore(here, "text", "new/langya.db"), 2, "is no backup of an arena");
+    check_refused(&restore(here, "absent", "new/langya.db"), 1, "absent");
+    check_refused(&backup(here, "damaged", "copy"), 1, "damaged");
+    check_refused(&restore(here, "sound", "postgres://u@127.0.0.1:1/n"), 2, "copy of SQLite");
+    assert!(!here.join("new/langya.db").exists() && !here.join("copy").exists());
 }
 
 #[test]
-fn a_name_that_begins_with_a_dash_is_a_file() {
-    if !has("sqlite3", "sqlite3") {
-        return;
-    }
+fn a_folder_gets_a_file_named_by_the_time_and_a_name_that_begins_with_a_dash_is_a_file() {
     let folder = tempfile::tempdir().unwrap();
-    Server::start(folder.path(), &[]).terminate();
-    for (name, from, to) in [("backup.sh", "data/langya.db", "-copy"), ("restore.sh", "-copy", "-restored")] {
-        let run = script_in(folder.path(), name, &[from, to]);
-        assert_eq!(run.code, Some(0), "{name}: {run:?}");
-        assert!(folder.path().join(to).is_file(), "{name}");
+    let here = folder.path();
+    Server::start(here, &[]).terminate();
+    std::fs::create_dir(here.join("copies")).unwrap();
+    check_done(&langya(here, ["backup", "--out", "copies"]), "kept in copies/langya-20");
+    check_done(&langya(here, ["backup", "--out=-copy"]), "kept in -copy");
+    check_done(&restore(here, "-copy", "-restored"), "restored: 0 votes");
+    assert!(here.join("-restored").is_file());
+    let doctor = langya(here, ["doctor", "--no-models", "--format", "json"]);
+    let findings: Vec<serde_json::Value> = serde_json::from_str(&doctor.stdout).unwrap();
+    let of = |check: &str| findings.iter().find(|finding| finding["check"] == check).unwrap();
+    assert_eq!((doctor.code, of("backup")["found"].as_str()), (Some(0), Some("0 hours old")), "{doctor:?}");
+    assert_eq!(of("database")["severity"], "ok");
+}
+
+#[test]
+fn a_doctor_names_what_is_wrong_and_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let entry = "[[models]]\nid = \"m\"\nprovider = \"openai\"\nbase_url = \"http://127.0.0.1:1/v1\"\n";
+    let settings = format!("[server]\ntrusted_proxies = [\"0.0.0.0/0\"]\n[providers]\nretries = 0\n{entry}");
+    std::fs::write(here.join("langya.toml"), settings).unwrap();
+    std::fs::create_dir(here.join("data")).unwrap();
+    std::fs::write(here.join("data/langya.db"), "no database, but long enough to be taken for one").unwrap();
+    let run = langya(here, ["doctor"]);
+    assert_eq!(run.code, Some(1), "{run:?}");
+    for said in ["not a database", "every visitor can claim any address", "0 of 1 answer", "127.0.0.1:1"] {
+        assert!(run.stdout.contains(said), "{said}: {}", run.stdout);
     }
+    std::fs::write(here.join("langya.toml"), "[server]\nlisen = 1\n").unwrap();
+    let run = langya(here, ["doctor", "--format", "csv"]);
+    assert!(run.code == Some(1) && run.stdout.contains("lisen"), "{run:?}");
 }
 
 /// A database of its own on the test server; it is dropped with the value.
@@ -187,11 +242,13 @@ fn a_backup_of_postgres_is_restored_into_an_empty_database_only() {
         INSERT INTO votes (receipt) SELECT repeat('text', i) FROM generate_series(1, 1000) i";
     psql(&old.url(), guarded);
     let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("backup").to_str().unwrap().to_owned();
-    does("backup.sh", &[&old.url(), &file]);
-    refuses("backup.sh", &[&old.url(), &file], "exists already");
-    assert_eq!(does("restore.sh", &[&file, &new.url()]), "restored: 1000 votes\n");
-    refuses("restore.sh", &[&file, &new.url()], "is not empty");
+    let here = folder.path();
+    let file = here.join("backup").to_str().unwrap().to_owned();
+    check_done(&backup(here, &old.url(), &file), "1000 votes");
+    check_refused(&backup(here, &old.url(), &file), 2, "exists already");
+    check_done(&restore(here, &file, &new.url()), "restored: 1000 votes\n");
+    check_refused(&restore(here, &file, &new.url()), 2, "is not empty");
+    check_refused(&restore(here, &file, "x.db"), 2, "copy of PostgreSQL");
     let all = "SELECT md5(string_agg(seq || receipt, ',' ORDER BY seq)) FROM votes";
     assert_eq!(psql(&new.url(), all), psql(&old.url(), all));
     // What guards the votes came along, and so did the next number.
@@ -200,13 +257,13 @@ fn a_backup_of_postgres_is_restored_into_an_empty_database_only() {
     assert_eq!(psql(&new.url(), "SELECT COUNT(*) FROM pg_trigger WHERE tgname = 'votes_stay'"), "1\n");
     // Half a file restores nothing.
     let bytes = std::fs::read(&file).unwrap();
-    let half = folder.path().join("half").to_str().unwrap().to_owned();
+    let half = here.join("half").to_str().unwrap().to_owned();
     std::fs::write(&half, &bytes[..bytes.len() / 2]).unwrap();
     let empty = Database::create(&admin, "empty");
-    refuses("restore.sh", &[&half, &empty.url()], "nothing was restored");
+    check_refused(&restore(here, &half, &empty.url()), 1, "nothing was restored");
     assert_eq!(psql(&empty.url(), "SELECT COUNT(*) FROM pg_class WHERE relname = 'votes'"), "0\n");
     // A server that is not there: the password stays unsaid.
     let nowhere = "postgres://langya:s3cret-canary@127.0.0.1:1/langya";
-    let run = script("backup.sh", &[nowhere, &format!("{file}-2")]);
-    assert!(run.code == Some(1) && !format!("{run:?}").contains("s3cret-canary"), "{run:?}");
+    let run = backup(here, nowhere, &format!("{file}-2"));
+    assert!(run.code != Some(0) && !format!("{run:?}").contains("s3cret-canary"), "{run:?}");
 }

@@ -52,6 +52,7 @@ mod log_beside_votes;
 mod log_tampering;
 mod logs;
 mod metrics;
+mod model_entries;
 mod pairing;
 mod panics;
 mod pooling;

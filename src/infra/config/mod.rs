@@ -4,10 +4,12 @@
 //! with its default, and a test compares the two.
 
 mod current;
+pub mod edit;
 mod pacing;
 mod restart;
 mod sections;
 mod service_url;
+pub mod settings_file;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -404,7 +406,9 @@ impl ModelSettings {
     }
 }
 
-fn is_variable_name(text: &str) -> bool {
+/// Whether an environment variable can have this name.
+#[must_use]
+pub fn is_variable_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }

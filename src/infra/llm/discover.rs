@@ -8,12 +8,11 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use reqwest::Url;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use secrecy::ExposeSecret;
 use serde::Deserialize;
-use tokio::time::timeout;
 
+use super::model_list::{self, is_embedding};
 use super::{HttpClient, anthropic, http_client, ollama, openai};
 use crate::config::{Environment, ModelSettings, ProviderKind, Settings};
 
@@ -176,23 +175,7 @@ fn key_header(env: &Environment, variable: &str, header: HeaderName, prefix: &st
 
 /// The body of a good answer; `None` for everything else.
 async fn fetch(address: &str, headers: HeaderMap, wait: Duration, http: &HttpClient) -> Option<Vec<u8>> {
-    let url = Url::parse(address).ok()?;
-    let request = http.for_url(&url).get(url.clone()).headers(headers);
-    let answer = async {
-        let mut response = request.send().await.ok()?;
-        if !response.status().is_success() {
-            return None;
-        }
-        let mut body = Vec::new();
-        while let Some(chunk) = response.chunk().await.ok()? {
-            body.extend_from_slice(&chunk);
-            if body.len() > MAX_LIST_BYTES {
-                return None;
-            }
-        }
-        Some(body)
-    };
-    timeout(wait, answer).await.ok().flatten()
+    model_list::fetch(address, headers, wait, MAX_LIST_BYTES, http).await.ok()
 }
 
 #[derive(Debug, Deserialize)]
@@ -225,12 +208,6 @@ struct Tag {
 fn parse_ollama_tags(body: &[u8]) -> Vec<String> {
     let tags = serde_json::from_slice::<Tags>(body).map(|tags| tags.models).unwrap_or_default();
     tags.into_iter().map(|tag| tag.name).filter(|name| !is_embedding(name)).collect()
-}
-
-/// Models that turn text into vectors or ranks do not chat.
-fn is_embedding(name: &str) -> bool {
-    let name = name.to_lowercase();
-    ["embed", "bge-", "rerank", "minilm"].iter().any(|word| name.contains(word))
 }
 
 /// OpenAI lists everything that it serves; the newest chat models are taken, each once.

@@ -12,6 +12,7 @@ pub mod guard;
 mod lazy_timer;
 pub mod lines;
 pub mod model_client;
+pub mod model_list;
 pub mod ollama;
 pub mod openai;
 mod reading;

@@ -51,7 +51,7 @@ impl Roster {
         let http = http_client(settings.providers.timeouts().connect)?;
         let limits = Limits::from(&settings.providers);
         let mut seen = HashSet::new();
-        let awaits_discovery = settings.providers.discover && settings.models.is_empty();
+        let awaits_discovery = Self::may_find(settings);
         let mut roster = Self { awaits_discovery, ..Self::default() };
         for (entry, stream) in entries(settings).iter().zip(0u64..) {
             if !seen.insert(entry.id.clone()) {
@@ -83,8 +83,13 @@ impl Roster {
     /// [`ConfigError::TooFewModels`].
     pub fn check_pairable(&self, settings: &Settings) -> Result<(), ConfigError> {
         let pairable = self.models.iter().filter(|model| model.weight > 0.0).count();
-        let may_find = settings.providers.discover && settings.models.is_empty();
-        if pairable >= 2 || may_find { Ok(()) } else { Err(ConfigError::TooFewModels(pairable)) }
+        if pairable >= 2 || Self::may_find(settings) { Ok(()) } else { Err(ConfigError::TooFewModels(pairable)) }
+    }
+
+    /// Whether models may still be found that the settings do not name.
+    #[must_use]
+    pub fn may_find(settings: &Settings) -> bool {
+        settings.providers.discover && settings.models.is_empty()
     }
 
     /// A roster of these models, for tests and embedders.

@@ -4,6 +4,7 @@
 //! and `on_writer` run them on either, and again after what passes (see `retry`). Where the two differ, a statement has
 //! two constants and says why. Numbers are cast here, checked, and nowhere else.
 
+pub mod backup;
 mod battle_days;
 mod battle_rows;
 mod battle_verdicts;

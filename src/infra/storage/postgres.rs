@@ -234,7 +234,7 @@ pub(super) struct Server {
 }
 
 impl Server {
-    fn from_settings(settings: &StorageSettings) -> Result<Self, StoreError> {
+    pub(super) fn from_settings(settings: &StorageSettings) -> Result<Self, StoreError> {
         let address = &settings.database;
         let bad = |reason: String| StoreError::BadAddress { address: address.to_string(), reason };
         if let Some(option) = unknown_option(address.expose()) {

@@ -90,6 +90,19 @@ pub enum ProviderKind {
     Builtin,
 }
 
+impl ProviderKind {
+    /// The protocol as the settings spell it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Openai => "openai",
+            Self::Anthropic => "anthropic",
+            Self::Ollama => "ollama",
+            Self::Builtin => "builtin",
+        }
+    }
+}
+
 /// One entry of `[[models]]`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -1,0 +1,77 @@
+//! `langya backup` and `langya restore`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::Location;
+use super::output::print;
+use crate::cli::error::CommandResult;
+use crate::domain::public_log::checkpoint::Checkpoint;
+use crate::infra::checkpoint_file::CheckpointFile;
+use crate::infra::clock::{Clock, SystemClock};
+use crate::infra::config::Environment;
+use crate::infra::storage::DataLock;
+use crate::infra::storage::backup::{back_up, restore as restore_copy};
+
+/// `langya backup …`
+#[derive(Debug, Clone, Args)]
+pub struct BackupOptions {
+    #[command(flatten)]
+    location: Location,
+    /// The file to write, or a folder that gets a file named by the time
+    #[arg(long, value_name = "DIR|FILE")]
+    out: PathBuf,
+}
+
+/// `langya restore …`
+#[derive(Debug, Clone, Args)]
+pub struct RestoreOptions {
+    #[command(flatten)]
+    location: Location,
+    /// A file that `langya backup` wrote
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+}
+
+/// Copies the database while the arena runs.
+///
+/// # Errors
+/// A database that cannot be read, a file that is there already, a program of PostgreSQL's that is missing.
+pub async fn run(options: BackupOptions, env: &Environment) -> CommandResult<ExitCode> {
+    let settings = options.location.settings(env)?;
+    let kept = back_up(&settings.storage, &options.out, SystemClock.now()).await?;
+    print(&format!("kept in {}: {} votes, {} bytes\n", kept.path.display(), kept.votes, kept.bytes))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Puts a copy where no arena is.
+///
+/// # Errors
+/// A file that is no whole copy, or a place where something is.
+pub async fn restore(options: RestoreOptions, env: &Environment) -> CommandResult<ExitCode> {
+    let settings = options.location.settings(env)?;
+    let _lock = DataLock::take(&settings.storage)?;
+    let restored = restore_copy(&settings.storage, &options.file).await?;
+    print(&format!("restored: {} votes\n", restored.votes))?;
+    // An arena that has signed more notices and signs nothing; better to know it now.
+    let kept = CheckpointFile::in_folder(&settings.storage.data_dir);
+    let signed = kept.read().ok().flatten().and_then(|note| {
+        let text = note.split_once("\n\n").map(|(text, _)| format!("{text}\n"))?;
+        Some(Checkpoint::parse(&text)?.head.size)
+    });
+    match (signed, u64::try_from(restored.log_entries).unwrap_or_default()) {
+        (Some(signed), held) if signed > held => eprintln!(
+            "warning: the public log of this arena was signed with {signed} entries and this copy holds {held}: it signs nothing until a later \
+             copy is restored, or {} is removed, which everybody who verified the log will notice",
+            kept.path().display()
+        ),
+        (None, 1..) => eprintln!(
+            "note: if another folder served this arena, copy its file log-checkpoint to {}, so that an older state cannot be signed unnoticed",
+            settings.storage.data_dir.display()
+        ),
+        _ => {}
+    }
+    Ok(ExitCode::SUCCESS)
+}

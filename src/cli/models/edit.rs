@@ -1,0 +1,176 @@
+//! `langya models add`, `remove`, `pause` and `resume`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use clap::Args;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde::Serialize;
+
+use super::{Format, TableRow, render};
+use crate::cli::Location;
+use crate::cli::error::CommandResult;
+use crate::cli::output::print;
+use crate::domain::rating::value::prices::PriceDate;
+use crate::infra::clock::{Clock, SystemClock};
+use crate::infra::config::{DEFAULT_FILE, Environment};
+use crate::services::model_entries::{
+    AddRequest, AddedModel, Addition, Additions, Change, Warning, add_models, change_model,
+};
+
+/// `langya models add …`
+#[derive(Debug, Clone, Args)]
+pub struct AddOptions {
+    /// Address of the server, such as <http://127.0.0.1:8000> or <https://openrouter.ai/api/v1>
+    #[arg(long, value_name = "URL")]
+    from: String,
+    /// Name of the environment variable that holds the key; the key itself is never written
+    #[arg(long, value_name = "NAME")]
+    key_env: Option<String>,
+    /// Which models, by name or id: * is any text, ? one character
+    #[arg(long, value_name = "GLOB")]
+    filter: Option<String>,
+    /// Only show what would be added
+    #[arg(long)]
+    dry_run: bool,
+    /// How to print the models
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+/// `langya models remove ID`, `pause ID`
+#[derive(Debug, Clone, Args)]
+pub struct ModelArgument {
+    /// The model's id
+    pub(super) id: String,
+}
+
+/// `langya models resume ID`
+#[derive(Debug, Clone, Args)]
+pub struct ResumeOptions {
+    /// The model's id
+    pub(super) id: String,
+    /// Its pairing weight from now on
+    #[arg(long, default_value_t = 1.0)]
+    pub(super) weight: f64,
+}
+
+/// One line of `models add`.
+#[derive(Debug, Clone, Serialize)]
+struct AdditionRow {
+    id: String,
+    name: String,
+    organization: String,
+    model: String,
+    context_length: Option<u64>,
+    input_price: Option<f64>,
+    output_price: Option<f64>,
+    result: String,
+}
+
+impl TableRow for AdditionRow {
+    const HEADS: &'static [&'static str] = &["id", "name", "model", "context", "price in", "price out", "result"];
+
+    fn cells(&self) -> Vec<String> {
+        let or_dash = |cell: Option<String>| cell.unwrap_or_else(|| "-".to_owned());
+        let name = if self.name.is_empty() { "-" } else { &self.name };
+        vec![
+            self.id.clone(),
+            name.to_owned(),
+            self.model.clone(),
+            or_dash(self.context_length.map(|tokens| tokens.to_string())),
+            or_dash(self.input_price.map(|price| price.to_string())),
+            or_dash(self.output_price.map(|price| price.to_string())),
+            self.result.clone(),
+        ]
+    }
+}
+
+/// Adds what a server lists, and prints each model with what it came to.
+///
+/// # Errors
+/// A list that cannot be read, nothing to add, or a file that cannot be edited.
+pub(super) async fn add(options: &AddOptions, location: &Location, env: &Environment) -> CommandResult<ExitCode> {
+    let request = AddRequest {
+        from: options.from.clone(),
+        key_env: options.key_env.clone(),
+        filter: options.filter.clone(),
+        dry_run: options.dry_run,
+    };
+    let now = Timestamp::from_millisecond(SystemClock.now().0).context("the clock shows no date")?;
+    let today =
+        now.to_zoned(TimeZone::UTC).date().to_string().parse::<PriceDate>().context("the clock shows no date")?;
+    let additions = add_models(file(location), &request, env, today).await?;
+    let rows: Vec<AdditionRow> = additions.models.iter().map(|model| row(model, options.dry_run)).collect();
+    print(&render(&rows, options.format)?)?;
+    tell(&additions, options.dry_run, location);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Changes one entry.
+///
+/// # Errors
+/// No such model, or a file that cannot be edited.
+pub(super) async fn change(
+    id: &str,
+    change: Change,
+    location: &Location,
+    env: &Environment,
+) -> CommandResult<ExitCode> {
+    let warnings = change_model(file(location), id, change, env).await?;
+    let done = match change {
+        Change::Remove => "removed".to_owned(),
+        Change::Weight(0.0) => "paused: no new battle draws it".to_owned(),
+        Change::Weight(weight) => format!("drawn with weight {weight}"),
+    };
+    print(&format!("{id}: {done}\n"))?;
+    warn(&warnings);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn file(location: &Location) -> PathBuf {
+    location.config.clone().unwrap_or_else(|| DEFAULT_FILE.into())
+}
+
+fn row(model: &AddedModel, dry_run: bool) -> AdditionRow {
+    let entry = &model.entry;
+    AdditionRow {
+        id: entry.id.clone(),
+        name: entry.name.clone(),
+        organization: entry.organization.clone(),
+        model: entry.model.clone(),
+        context_length: model.context_length,
+        input_price: entry.input_price,
+        output_price: entry.output_price,
+        result: match &model.addition {
+            Addition::Added if dry_run => "would be added".to_owned(),
+            Addition::Added => "added".to_owned(),
+            Addition::Configured(id) => format!("configured already as {id}"),
+            Addition::IdTaken => "not added: another model has this id".to_owned(),
+        },
+    }
+}
+
+fn tell(additions: &Additions, dry_run: bool, location: &Location) {
+    let added = additions.models.iter().filter(|model| model.addition == Addition::Added).count();
+    let (path, rest) = (file(location), additions.others);
+    if rest > 0 {
+        eprintln!("{rest} listed models were left out: they do not chat, or have names that nothing can hold");
+    }
+    match dry_run {
+        true => eprintln!("{added} models would be added to {}; nothing was written", path.display()),
+        false => eprintln!(
+            "{added} models were added to {}; a running arena takes them up by itself: ask each with `langya models check`",
+            path.display()
+        ),
+    }
+    warn(&additions.warnings);
+}
+
+fn warn(warnings: &[Warning]) {
+    for warning in warnings {
+        eprintln!("warning: {warning}");
+    }
+}

@@ -1,0 +1,185 @@
+//! The settings file, edited while others may read or edit it.
+
+use std::fs::{self, File, Metadata};
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+use super::{ConfigError, Environment, Settings};
+
+/// Permissions of a settings file that did not exist, before the process's mask.
+const NEW_FILE_MODE: u32 = 0o666;
+
+/// A settings file, which need not exist yet.
+#[derive(Debug, Clone)]
+pub struct SettingsFile {
+    path: PathBuf,
+}
+
+/// Why a settings file was not edited. It is as it was.
+#[derive(Debug, thiserror::Error)]
+pub enum SettingsFileError {
+    /// The file cannot be read or replaced.
+    #[error("cannot edit {path}: {source}; check who owns the file and its folder, and the free space")]
+    Io {
+        /// Its path.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// What would stand there are no settings.
+    #[error("{path} was left as it is, because the edited settings could not be used: {source}")]
+    Invalid {
+        /// Its path.
+        path: PathBuf,
+        /// What is wrong.
+        source: ConfigError,
+    },
+}
+
+impl SettingsFile {
+    /// The file at this path.
+    #[must_use]
+    pub fn new(path: &Path) -> Self {
+        Self { path: path.to_owned() }
+    }
+
+    /// Its path.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Replaces the text by what `change` makes of it, in one step and with the file's mode and owner; `None` leaves it as it
+    /// is. Editors that use this wait for each other. A file that is not there counts as empty. This blocks.
+    ///
+    /// # Errors
+    /// [`SettingsFileError`], or what `change` says; the file is as it was then.
+    pub fn edit<T, E: From<SettingsFileError>>(
+        &self,
+        env: &Environment,
+        change: impl FnOnce(&str) -> Result<(Option<String>, T), E>,
+    ) -> Result<T, E> {
+        // A link stays a link: the file that it leads to is replaced.
+        let path = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
+        let held = Held::take(&path).map_err(|source| self.failed(source))?;
+        let text = held.as_ref().map_or("", |held| &held.text);
+        let (edited, told) = change(text)?;
+        if let Some(edited) = edited.filter(|edited| edited != text) {
+            let invalid = |source| SettingsFileError::Invalid { path: self.path.clone(), source };
+            Settings::parse(&edited, &self.path.display().to_string(), env).map_err(invalid)?;
+            replace(&path, &edited, held.as_ref().map(|held| &held.metadata)).map_err(|source| self.failed(source))?;
+        }
+        Ok(told)
+    }
+
+    fn failed(&self, source: io::Error) -> SettingsFileError {
+        SettingsFileError::Io { path: self.path.clone(), source }
+    }
+}
+
+/// The file as it is while nobody else edits it; dropping it lets the next one go on.
+struct Held {
+    _locked: File,
+    metadata: Metadata,
+    text: String,
+}
+
+impl Held {
+    /// `None` where there is no file.
+    fn take(path: &Path) -> io::Result<Option<Self>> {
+        loop {
+            let mut file = match File::open(path) {
+                Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+                opened => opened?,
+            };
+            file.lock()?;
+            let metadata = file.metadata()?;
+            // Who edited it before has put another file in its place.
+            if fs::metadata(path).is_ok_and(|now| (now.dev(), now.ino()) == (metadata.dev(), metadata.ino())) {
+                let mut text = String::new();
+                file.read_to_string(&mut text)?;
+                return Ok(Some(Self { _locked: file, metadata, text }));
+            }
+        }
+    }
+}
+
+fn replace(path: &Path, text: &str, former: Option<&Metadata>) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mode = fs::Permissions::from_mode(NEW_FILE_MODE);
+    let mut partial =
+        tempfile::Builder::new().prefix(".langya.").suffix(".partial").permissions(mode).tempfile_in(folder)?;
+    partial.write_all(text.as_bytes())?;
+    if let Some(former) = former {
+        keep_owner_and_mode(&partial, former)?;
+    }
+    partial.as_file().sync_all()?;
+    match former {
+        Some(_) => partial.persist(path)?,
+        // One that somebody else has made in the meantime stays.
+        None => partial.persist_noclobber(path)?,
+    };
+    File::open(folder)?.sync_all()
+}
+
+fn keep_owner_and_mode(partial: &NamedTempFile, former: &Metadata) -> io::Result<()> {
+    let now = partial.as_file().metadata()?;
+    if (now.uid(), now.gid()) != (former.uid(), former.gid()) {
+        fchown(partial.as_file(), Some(former.uid()), Some(former.gid()))?;
+    }
+    // After the change of owner, which clears some bits.
+    partial.as_file().set_permissions(former.permissions())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    type Done<T = ()> = Result<T, SettingsFileError>;
+
+    fn write(file: &SettingsFile, text: &str) -> Done {
+        file.edit(&Environment::default(), |_| Ok::<_, SettingsFileError>((Some(text.to_owned()), ())))
+    }
+
+    #[test]
+    fn an_edit_keeps_the_mode_and_the_link_and_leaves_nothing_beside() {
+        let folder = tempfile::tempdir().unwrap();
+        let (real, link) = (folder.path().join("real.toml"), folder.path().join("langya.toml"));
+        fs::write(&real, "# one\n").unwrap();
+        fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).unwrap();
+        symlink(&real, &link).unwrap();
+        write(&SettingsFile::new(&link), "# two\n").unwrap();
+        assert_eq!(fs::read_to_string(&real).unwrap(), "# two\n");
+        assert_eq!(fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o640);
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn what_are_no_settings_never_replaces_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = SettingsFile::new(&folder.path().join("langya.toml"));
+        write(&file, "# one\n").unwrap();
+        let error = write(&file, "[server]\nlisen = \"x\"\n").unwrap_err().to_string();
+        assert!(error.contains("lisen") && error.contains("left as it is"), "{error}");
+        assert_eq!(fs::read_to_string(file.path()).unwrap(), "# one\n");
+    }
+
+    #[test]
+    fn editors_at_the_same_time_lose_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = SettingsFile::new(&folder.path().join("langya.toml"));
+        write(&file, "# begin\n").unwrap();
+        let add = |number: usize| {
+            let more = |text: &str| Ok::<_, SettingsFileError>((Some(format!("{text}# {number}\n")), ()));
+            file.edit(&Environment::default(), more).unwrap();
+        };
+        std::thread::scope(|scope| (0..8).for_each(|number| drop(scope.spawn(move || add(number)))));
+        assert_eq!(fs::read_to_string(file.path()).unwrap().lines().count(), 9);
+    }
+}

@@ -1,0 +1,206 @@
+//! Copies of a running arena's database in one file, and the way back. SQLite copies itself; PostgreSQL's own programs copy its
+//! databases. A file gets its name only when it is whole and was read back, and nothing that is there already is touched.
+
+mod last_backup;
+mod postgres;
+mod sqlite;
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+use super::{Backend, StoreError};
+use crate::config::StorageSettings;
+use crate::domain::time::Timestamp;
+
+pub use last_backup::LastBackup;
+
+/// Permissions of a copy: it holds the keys that sign sessions and the public log.
+const PRIVATE: u32 = 0o600;
+
+/// What a copy holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BackupReport {
+    /// Where it is.
+    pub path: PathBuf,
+    /// How long it is.
+    pub bytes: u64,
+    /// How many votes are in it.
+    pub votes: i64,
+}
+
+/// What was restored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RestoreReport {
+    /// How many votes there are.
+    pub votes: i64,
+    /// Entries of the public log that it holds as signed.
+    pub log_entries: i64,
+}
+
+/// Why nothing was copied or restored.
+#[derive(Debug, thiserror::Error)]
+pub enum BackupError {
+    /// The database cannot be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Something has the name already.
+    #[error("{} exists already: choose another name, or move it away", .0.display())]
+    Exists(PathBuf),
+    /// A file cannot be read or written.
+    #[error("cannot use {path}: {source}; check that it exists, who owns it and the free space")]
+    Io {
+        /// Its path.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// The file is no copy of an arena.
+    #[error("{} is no backup of an arena", .0.display())]
+    NotABackup(PathBuf),
+    /// The copy is of the other kind of database.
+    #[error("{path} is a copy of {kind}: {advice}")]
+    OtherKind {
+        /// Its path.
+        path: PathBuf,
+        /// The kind of database.
+        kind: &'static str,
+        /// The way out.
+        advice: &'static str,
+    },
+    /// The database cannot be read, or its copy.
+    #[error("{path} is damaged, or holds no arena: {reason}")]
+    Damaged {
+        /// Its path.
+        path: PathBuf,
+        /// What the database says.
+        reason: String,
+    },
+    /// The copy holds less than there was.
+    #[error(
+        "the copy holds {kept} votes and the database held {before}: nothing was kept; look for a fault of the disk"
+    )]
+    Fewer {
+        /// Votes in the copy.
+        kept: i64,
+        /// Votes in the database before.
+        before: i64,
+    },
+    /// Something is in the database already.
+    #[error("the database {0} is not empty: make a new one (createdb) and restore into that")]
+    NotEmpty(String),
+    /// A program of PostgreSQL's is missing.
+    #[error(
+        "{0} is not installed: install the client programs of the server's version or newer (Debian: postgresql-client)"
+    )]
+    NoTool(&'static str),
+    /// A program of PostgreSQL's failed; it has said why.
+    #[error("{0} failed, and nothing was {1}: what it said stands above")]
+    Tool(&'static str, &'static str),
+    /// The password stands where it cannot be hidden.
+    #[error(
+        "write the password before the @ of the address: after the ? it cannot be hidden from other users of this machine"
+    )]
+    PasswordInOptions,
+}
+
+/// The two kinds of copies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Sqlite,
+    Postgres,
+}
+
+/// Copies the database while the arena runs. `out` is a file, or a folder that gets one named by the time.
+///
+/// # Errors
+/// [`BackupError`]; nothing was kept then.
+pub async fn back_up(settings: &StorageSettings, out: &Path, now: Timestamp) -> Result<BackupReport, BackupError> {
+    let backend = Backend::new(settings)?;
+    let ending = if matches!(backend, Backend::Sqlite(_)) { "db" } else { "dump" };
+    let path = if out.is_dir() { out.join(format!("langya-{}.{ending}", file_time(now))) } else { out.to_owned() };
+    if path.symlink_metadata().is_ok() {
+        return Err(BackupError::Exists(path));
+    }
+    let partial = partial_beside(&path)?;
+    let votes = match backend {
+        Backend::Sqlite(database) => sqlite::copy(&database, partial.path()).await?,
+        Backend::Postgres => postgres::dump(settings, partial.path()).await?,
+    };
+    let bytes = name(partial, &path)?;
+    LastBackup { at: now, path: fs::canonicalize(&path).unwrap_or_else(|_| path.clone()) }.write(&settings.data_dir);
+    Ok(BackupReport { path, bytes, votes })
+}
+
+/// Puts a copy where nothing is: the database that the settings name.
+///
+/// # Errors
+/// [`BackupError`]; nothing was restored then.
+pub async fn restore(settings: &StorageSettings, file: &Path) -> Result<RestoreReport, BackupError> {
+    let path = || file.to_owned();
+    match (kind(file)?, Backend::new(settings)?) {
+        (Kind::Sqlite, Backend::Sqlite(database)) => sqlite::restore(file, &database).await,
+        (Kind::Postgres, Backend::Postgres) => postgres::restore(settings, file).await,
+        (Kind::Sqlite, Backend::Postgres) => Err(BackupError::OtherKind {
+            path: path(),
+            kind: "SQLite",
+            advice: "restore it to a file, and move that with `langya import arena`",
+        }),
+        (Kind::Postgres, Backend::Sqlite(_)) => Err(BackupError::OtherKind {
+            path: path(),
+            kind: "PostgreSQL",
+            advice: "restore it into a PostgreSQL database, named by --database",
+        }),
+    }
+}
+
+fn kind(file: &Path) -> Result<Kind, BackupError> {
+    let mut head = [0; 5];
+    let read = File::open(file).and_then(|mut opened| opened.read_exact(&mut head));
+    match (read, &head) {
+        (Ok(()), b"PGDMP") => Ok(Kind::Postgres),
+        (Ok(()), b"SQLit") => Ok(Kind::Sqlite),
+        (Err(source), _) if source.kind() != ErrorKind::UnexpectedEof => Err(unusable(file)(source)),
+        _ => Err(BackupError::NotABackup(file.to_owned())),
+    }
+}
+
+/// A private file beside the one that it becomes; dropping it removes it.
+fn partial_beside(path: &Path) -> Result<NamedTempFile, BackupError> {
+    let folder = folder_of(path);
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".langya-").suffix(".partial").permissions(fs::Permissions::from_mode(PRIVATE));
+    builder.tempfile_in(folder).map_err(unusable(folder))
+}
+
+/// Gives a whole file its name, unless that was taken in the meantime; returns its length.
+fn name(partial: NamedTempFile, path: &Path) -> Result<u64, BackupError> {
+    let synced = File::open(partial.path()).and_then(|file| file.sync_all().and_then(|()| file.metadata()));
+    let bytes = synced.map_err(unusable(path))?.len();
+    match partial.persist_noclobber(path) {
+        Ok(_) => {}
+        Err(failed) if failed.error.kind() == ErrorKind::AlreadyExists => {
+            return Err(BackupError::Exists(path.to_owned()));
+        }
+        Err(failed) => return Err(unusable(path)(failed.error)),
+    }
+    File::open(folder_of(path)).and_then(|folder| folder.sync_all()).map_err(unusable(path))?;
+    Ok(bytes)
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+fn unusable(path: &Path) -> impl FnOnce(io::Error) -> BackupError + use<> {
+    let path = path.to_owned();
+    move |source| BackupError::Io { path, source }
+}
+
+fn file_time(now: Timestamp) -> String {
+    jiff::Timestamp::from_millisecond(now.0)
+        .map_or_else(|_| now.0.to_string(), |at| at.strftime("%Y-%m-%dT%H%M%SZ").to_string())
+}

@@ -1,0 +1,93 @@
+//! Copies of the embedded database: `VACUUM INTO` gives one consistent state, also while votes come in.
+
+use std::fs;
+use std::path::Path;
+use std::str::FromStr;
+use std::time::Duration;
+
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+use sqlx::{ConnectOptions, Connection};
+
+use super::{BackupError, RestoreReport, folder_of, name, partial_beside, unusable};
+use crate::storage::StoreError;
+
+const COUNT_VOTES: &str = "SELECT COUNT(*) FROM votes";
+const LOG_SIZE: &str = "SELECT COALESCE(MAX(size), 0) FROM log_checkpoint";
+
+/// Copies a database that may be served meanwhile into an empty file; returns its votes.
+pub(super) async fn copy(database: &Path, partial: &Path) -> Result<i64, BackupError> {
+    if !database.is_file() {
+        return Err(StoreError::Missing(database.display().to_string()).into());
+    }
+    let damaged = damaged(database);
+    let mut connection = open(database, Opened::Beside).await.map_err(&damaged)?;
+    let before: i64 = sqlx::query_scalar(COUNT_VOTES).fetch_one(&mut connection).await.map_err(&damaged)?;
+    let to = partial.display().to_string();
+    sqlx::query("VACUUM INTO $1").bind(to).execute(&mut connection).await.map_err(&damaged)?;
+    connection.close().await.map_err(&damaged)?;
+    let kept = check(partial).await?.votes;
+    if kept < before { Err(BackupError::Fewer { kept, before }) } else { Ok(kept) }
+}
+
+/// Puts a copy where no database is.
+pub(super) async fn restore(file: &Path, database: &Path) -> Result<RestoreReport, BackupError> {
+    for ending in ["", "-wal", "-shm"] {
+        let taken = database.with_file_name(format!("{}{ending}", database.file_name().unwrap_or_default().display()));
+        if taken.symlink_metadata().is_ok() {
+            return Err(BackupError::Exists(taken));
+        }
+    }
+    check(file).await?;
+    fs::create_dir_all(folder_of(database)).map_err(unusable(database))?;
+    let partial = partial_beside(database)?;
+    fs::copy(file, partial.path()).map_err(unusable(database))?;
+    let copied = check(partial.path()).await?;
+    name(partial, database)?;
+    Ok(copied)
+}
+
+/// Reads all of a file that nobody writes.
+async fn check(file: &Path) -> Result<RestoreReport, BackupError> {
+    let damaged = damaged(file);
+    let mut connection = open(file, Opened::Alone).await.map_err(&damaged)?;
+    let said: String =
+        sqlx::query_scalar("PRAGMA integrity_check").fetch_one(&mut connection).await.map_err(&damaged)?;
+    let lost = sqlx::query("PRAGMA foreign_key_check").fetch_all(&mut connection).await.map_err(&damaged)?;
+    let wrong = |reason: &str| BackupError::Damaged { path: file.to_owned(), reason: reason.to_owned() };
+    if said != "ok" {
+        return Err(wrong(said.lines().next().unwrap_or_default()));
+    }
+    if !lost.is_empty() {
+        return Err(wrong("rows refer to others that are missing"));
+    }
+    let votes = sqlx::query_scalar(COUNT_VOTES).fetch_one(&mut connection).await.map_err(&damaged)?;
+    // Copies of earlier versions have no public log.
+    let log_entries = sqlx::query_scalar(LOG_SIZE).fetch_one(&mut connection).await.unwrap_or(0);
+    connection.close().await.map_err(&damaged)?;
+    Ok(RestoreReport { votes, log_entries })
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Opened {
+    /// Others may write it.
+    Beside,
+    /// Nobody writes it, so nothing is made beside it.
+    Alone,
+}
+
+async fn open(file: &Path, opened: Opened) -> Result<SqliteConnection, sqlx::Error> {
+    let options = SqliteConnectOptions::from_str("sqlite:")?
+        .filename(file)
+        .read_only(true)
+        .immutable(opened == Opened::Alone)
+        .busy_timeout(Duration::from_secs(10));
+    options.disable_statement_logging().connect().await
+}
+
+fn damaged(path: &Path) -> impl Fn(sqlx::Error) -> BackupError + use<> {
+    let path = path.to_owned();
+    move |error| {
+        let reason = error.as_database_error().map_or_else(|| error.to_string(), |error| error.message().to_owned());
+        BackupError::Damaged { path: path.clone(), reason }
+    }
+}

@@ -1,0 +1,317 @@
+//! Adds, pauses, resumes and removes the models of a settings file. The command and the admin page call the same functions; a
+//! running arena takes the edited file up by itself.
+
+use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use secrecy::SecretString;
+
+use crate::domain::rating::value::prices::{Currency, PriceDate, PriceSource};
+use crate::domain::wildcard::Wildcard;
+use crate::infra::config::edit::{self, EditError, NewModel};
+use crate::infra::config::settings_file::{SettingsFile, SettingsFileError};
+use crate::infra::config::{ConfigError, Environment, ModelSettings, Settings, is_variable_name};
+use crate::infra::llm::http_client;
+use crate::infra::llm::model_list::{ListError, ListedModel, ModelServer, ProviderList, read_provider_list};
+use crate::infra::llm::roster::{Roster, entries, provider_model};
+
+/// Models that are added without a filter at the most: hundreds of paid models are no accident then.
+pub const MOST_WITHOUT_FILTER: usize = 100;
+
+/// Longest wait for one answer of a server that lists its models.
+const LIST_WAIT: Duration = Duration::from_secs(15);
+
+/// Longest reply that is asked for where a list tells a shorter context: the prompt needs the other half.
+const REPLY_SHARE: u64 = 2;
+
+/// What is added.
+#[derive(Debug, Clone, Default)]
+pub struct AddRequest {
+    /// Address of the server, or of its list.
+    pub from: String,
+    /// Name of the variable with the key, never the key.
+    pub key_env: Option<String>,
+    /// Which models, by a pattern for their names or ids; all where it is left out.
+    pub filter: Option<String>,
+    /// Only say what would be added.
+    pub dry_run: bool,
+}
+
+/// What one listed model came to.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Addition {
+    /// It was added, or would be.
+    Added,
+    /// The settings have this model of this server already, under this id.
+    Configured(String),
+    /// Another model has its id.
+    IdTaken,
+}
+
+/// A listed model with what it came to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AddedModel {
+    /// Its entry.
+    pub entry: ModelSettings,
+    /// Tokens of its context, where the list tells.
+    pub context_length: Option<u64>,
+    /// What it came to.
+    pub addition: Addition,
+}
+
+/// What an addition came to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Additions {
+    /// Every listed model that the filter takes.
+    pub models: Vec<AddedModel>,
+    /// Listed models that no battle can have: they do not chat, or their names cannot be held.
+    pub others: usize,
+    /// What the operator has to know or to do.
+    pub warnings: Vec<Warning>,
+}
+
+/// What an edit leaves to do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Warning {
+    /// The models need a key that is not here.
+    #[error("the variable {0} is not set here: set it where the arena runs, which refuses these models without it")]
+    KeyNotSet(String),
+    /// Prices are in another currency.
+    #[error("the list has prices in USD and the settings have {0}: no prices were written")]
+    OtherCurrency(String),
+    /// No battle can begin.
+    #[error(
+        "{0} can be drawn and a battle needs two: until then a running arena keeps its former models, and one that starts refuses to"
+    )]
+    TooFewModels(usize),
+}
+
+/// Another state of one entry.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Change {
+    /// Takes the entry out.
+    Remove,
+    /// Sets the pairing weight; 0 pauses.
+    Weight(f64),
+}
+
+/// Why models were not added or changed. The file is as it was.
+#[derive(Debug, thiserror::Error)]
+pub enum ModelEntryError {
+    /// The name of the variable is none.
+    #[error("--key-env takes the name of an environment variable such as OPENROUTER_API_KEY, and never the key itself")]
+    NotAVariable,
+    /// The list cannot be read.
+    #[error(transparent)]
+    List(#[from] ListError),
+    /// There is no client for HTTP, or the settings that stand there are unusable.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The filter takes none.
+    #[error("none of the {0} models listed there matches the filter: --dry-run without --filter shows their names")]
+    NoMatch(usize),
+    /// The server lists no model that chats.
+    #[error("the server lists no model that chats")]
+    NoModels,
+    /// Too many for one that may not mean it.
+    #[error("the server lists {0} models: choose with --filter 'maker/*', or take all of them with --filter '*'")]
+    TooMany(usize),
+    /// There is nothing to add.
+    #[error("nothing was added: {0}")]
+    Duplicates(String),
+    /// The weight is none.
+    #[error("a weight is a number above 0, for example 1")]
+    Weight,
+    /// The text cannot be edited.
+    #[error(transparent)]
+    Edit(#[from] EditError),
+    /// The file cannot be edited.
+    #[error(transparent)]
+    File(#[from] SettingsFileError),
+    /// The thread that edits the file panicked.
+    #[error("the file could not be edited")]
+    Thread(#[from] tokio::task::JoinError),
+}
+
+/// Adds the models that a server lists to the settings file, all in one step. `today` is the day of their prices.
+///
+/// # Errors
+/// [`ModelEntryError`]
+pub async fn add_models(
+    file: PathBuf,
+    request: &AddRequest,
+    env: &Environment,
+    today: PriceDate,
+) -> Result<Additions, ModelEntryError> {
+    let key = key(request, env)?;
+    let http = http_client(LIST_WAIT)?;
+    let key = key.as_ref().map(|(variable, key)| (variable.as_str(), key));
+    let provided = read_provider_list(&request.from, key, LIST_WAIT, &http).await?;
+    let chosen = chosen(&provided, request)?;
+    let (request, env, others) = (request.clone(), env.clone(), provided.list.others);
+    let edit = move || {
+        SettingsFile::new(&file).edit(&env, |text| {
+            let settings = Settings::parse(text, &file.display().to_string(), &env)?;
+            let offered = Offer {
+                server: &provided.server,
+                key_env: request.key_env.as_deref(),
+                currency: &settings.prices.currency,
+                today,
+            };
+            let models = compared(chosen.iter().map(|listed| offered.entry(listed)).collect(), &settings);
+            let new: Vec<NewModel> =
+                models.iter().filter(|model| model.addition == Addition::Added).map(new_model).collect();
+            if new.is_empty() {
+                return Err(ModelEntryError::Duplicates(duplicates(&models)));
+            }
+            let mut warnings = offered.warnings(&chosen, &env);
+            let edited = edit::with_models(text, &new)?;
+            warnings.extend(too_few(&edited, &env)?);
+            Ok(((!request.dry_run).then_some(edited), Additions { models, others, warnings }))
+        })
+    };
+    tokio::task::spawn_blocking(edit).await?
+}
+
+/// Removes, pauses or resumes one model of the settings file.
+///
+/// # Errors
+/// [`ModelEntryError`]
+pub async fn change_model(
+    file: PathBuf,
+    id: &str,
+    change: Change,
+    env: &Environment,
+) -> Result<Vec<Warning>, ModelEntryError> {
+    if let Change::Weight(weight) = change
+        && !(weight.is_finite() && weight >= 0.0)
+    {
+        return Err(ModelEntryError::Weight);
+    }
+    let (id, env) = (id.to_owned(), env.clone());
+    let edit = move || {
+        SettingsFile::new(&file).edit(&env, |text| {
+            let edited = match change {
+                Change::Remove => edit::without_model(text, &id)?,
+                Change::Weight(weight) => edit::with_weight(text, &id, weight)?,
+            };
+            let warnings = too_few(&edited, &env)?.into_iter().collect();
+            Ok((Some(edited), warnings))
+        })
+    };
+    tokio::task::spawn_blocking(edit).await?
+}
+
+/// The variable's name with its value, where the variable is set.
+fn key(request: &AddRequest, env: &Environment) -> Result<Option<(String, SecretString)>, ModelEntryError> {
+    let Some(variable) = &request.key_env else { return Ok(None) };
+    if !is_variable_name(variable) {
+        return Err(ModelEntryError::NotAVariable);
+    }
+    Ok(env.secret(variable).map(|key| (variable.clone(), key)))
+}
+
+fn chosen(provided: &ProviderList, request: &AddRequest) -> Result<Vec<ListedModel>, ModelEntryError> {
+    let listed = &provided.list.models;
+    let pattern = request.filter.as_deref().map(Wildcard::new);
+    let matches = |model: &&ListedModel| {
+        pattern
+            .as_ref()
+            .is_none_or(|pattern| [&model.model, &model.id, &model.name].iter().any(|name| pattern.matches(name)))
+    };
+    let chosen: Vec<ListedModel> = listed.iter().filter(matches).cloned().collect();
+    match chosen.len() {
+        _ if listed.is_empty() => Err(ModelEntryError::NoModels),
+        0 => Err(ModelEntryError::NoMatch(listed.len())),
+        many if many > MOST_WITHOUT_FILTER && pattern.is_none() && !request.dry_run => {
+            Err(ModelEntryError::TooMany(many))
+        }
+        _ => Ok(chosen),
+    }
+}
+
+/// What all models of one list have in common.
+struct Offer<'o> {
+    server: &'o ModelServer,
+    key_env: Option<&'o str>,
+    currency: &'o Currency,
+    today: PriceDate,
+}
+
+impl Offer<'_> {
+    fn entry(&self, listed: &ListedModel) -> (ModelSettings, Option<u64>) {
+        let minimal = ModelSettings::minimal(&listed.id, self.server.provider);
+        let prices = listed.input_price.zip(listed.output_price).filter(|_| self.takes_prices());
+        let limits = [listed.max_reply, listed.context_length.map(|tokens| (tokens / REPLY_SHARE).max(1))];
+        let limit = limits.into_iter().flatten().filter_map(|tokens| u32::try_from(tokens).ok()).min();
+        let entry = ModelSettings {
+            name: listed.name.clone(),
+            organization: listed.organization.clone(),
+            base_url: self.server.base_url.clone(),
+            model: listed.model.clone(),
+            api_key_env: self.key_env.unwrap_or_default().to_owned(),
+            max_tokens: limit.unwrap_or(minimal.max_tokens).min(minimal.max_tokens),
+            input_price: prices.map(|(input, _)| input),
+            output_price: prices.map(|(_, output)| output),
+            price_date: prices.map(|_| self.today),
+            price_source: prices.and_then(|_| self.server.base_url.parse::<PriceSource>().ok()),
+            ..minimal
+        };
+        (entry, listed.context_length)
+    }
+
+    fn takes_prices(&self) -> bool {
+        self.currency.to_string() == "USD"
+    }
+
+    fn warnings(&self, chosen: &[ListedModel], env: &Environment) -> Vec<Warning> {
+        let key = self.key_env.filter(|variable| env.secret(variable).is_none());
+        let has_prices = chosen.iter().any(|listed| listed.input_price.is_some());
+        let currency = (has_prices && !self.takes_prices()).then(|| self.currency.to_string());
+        key.map(|variable| Warning::KeyNotSet(variable.to_owned()))
+            .into_iter()
+            .chain(currency.map(Warning::OtherCurrency))
+            .collect()
+    }
+}
+
+/// Compares what is offered with what the settings have.
+fn compared(offered: Vec<(ModelSettings, Option<u64>)>, settings: &Settings) -> Vec<AddedModel> {
+    let same: HashMap<String, &str> =
+        settings.models.iter().map(|entry| (provider_model(entry), entry.id.as_str())).collect();
+    let ids: HashSet<&str> = settings.models.iter().map(|entry| entry.id.as_str()).collect();
+    let compare = |(entry, context_length): (ModelSettings, Option<u64>)| {
+        let addition = match same.get(&provider_model(&entry)) {
+            Some(id) => Addition::Configured((*id).to_owned()),
+            None if ids.contains(entry.id.as_str()) => Addition::IdTaken,
+            None => Addition::Added,
+        };
+        AddedModel { entry, context_length, addition }
+    };
+    offered.into_iter().map(compare).collect()
+}
+
+fn new_model(model: &AddedModel) -> NewModel {
+    NewModel { entry: model.entry.clone(), context_length: model.context_length }
+}
+
+/// Why none of these can be added.
+fn duplicates(models: &[AddedModel]) -> String {
+    let why = |model: &AddedModel| match &model.addition {
+        Addition::Configured(id) => format!("{:?} is configured already as {id:?}", model.entry.model),
+        _ => format!(
+            "the id {:?} is taken by another model (change the id of that entry to add this one)",
+            model.entry.id
+        ),
+    };
+    let told: Vec<String> = models.iter().take(3).map(why).collect();
+    let more = models.len().saturating_sub(told.len());
+    if more > 0 { format!("{}; and {more} more", told.join("; ")) } else { told.join("; ") }
+}
+
+fn too_few(edited: &str, env: &Environment) -> Result<Option<Warning>, ConfigError> {
+    let settings = Settings::parse(edited, "the edited settings", env)?;
+    let drawn = entries(&settings).iter().filter(|entry| entry.weight > 0.0).count();
+    Ok((drawn < 2 && !Roster::may_find(&settings)).then_some(Warning::TooFewModels(drawn)))
+}
