@@ -14,8 +14,9 @@ use secrecy::ExposeSecret;
 use serde::Deserialize;
 use tokio::time::timeout;
 
-use super::{HttpClient, anthropic, http_client, ollama, openai};
+use super::{HttpClient, anthropic, http_client_within, ollama, openai};
 use crate::config::{Environment, ModelSettings, ProviderKind, Settings};
+use crate::reach::Reach;
 
 /// Models taken from one paid provider at the most.
 const MAX_PAID_MODELS: usize = 4;
@@ -34,6 +35,8 @@ pub struct Places {
     pub openai: String,
     /// Anthropic's address.
     pub anthropic: String,
+    /// Which of these addresses may be asked.
+    pub reach: Reach,
     /// Longest wait for a local server.
     pub local_wait: Duration,
     /// Longest wait for a provider on the Internet.
@@ -51,6 +54,7 @@ impl Default for Places {
             ],
             openai: openai::DEFAULT_BASE_URL.into(),
             anthropic: anthropic::DEFAULT_BASE_URL.into(),
+            reach: Reach::default(),
             local_wait: Duration::from_millis(200),
             remote_wait: Duration::from_secs(4),
         }
@@ -60,14 +64,15 @@ impl Default for Places {
 /// The settings with the models found, where none are configured and `providers.discover` says so.
 pub async fn with_discovered(mut settings: Settings, env: &Environment, places: &Places) -> Settings {
     if settings.models.is_empty() && settings.providers.discover {
-        settings.models = discover(env, places).await;
+        let reach = Reach::new(&settings.providers.private_networks);
+        settings.models = discover(env, &Places { reach, ..places.clone() }).await;
     }
     settings
 }
 
 /// Looks in all places at once.
 pub async fn discover(env: &Environment, places: &Places) -> Vec<ModelSettings> {
-    let http = match http_client(places.remote_wait) {
+    let http = match http_client_within(places.remote_wait, &places.reach) {
         Ok(http) => http,
         Err(error) => {
             tracing::warn!(%error, "model discovery is off");
@@ -176,7 +181,7 @@ fn key_header(env: &Environment, variable: &str, header: HeaderName, prefix: &st
 
 /// The body of a good answer; `None` for everything else.
 async fn fetch(address: &str, headers: HeaderMap, wait: Duration, http: &HttpClient) -> Option<Vec<u8>> {
-    let url = Url::parse(address).ok()?;
+    let url = Url::parse(address).ok().filter(|url| http.reaches(url))?;
     let request = http.for_url(&url).get(url.clone()).headers(headers);
     let answer = async {
         let mut response = request.send().await.ok()?;
