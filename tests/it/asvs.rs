@@ -62,7 +62,8 @@ fn read(folder: &Path, text: &mut String) {
 
 fn is_there(evidence: &str, sources: &str) -> bool {
     let is_test = !evidence.contains(['/', '.', ' ']) && sources.contains(&format!("fn {evidence}("));
-    let in_browser = evidence.contains(' ') && ['"', '\'', '`'].iter().any(|q| sources.contains(&format!("test({q}{evidence}{q}")));
+    let in_browser =
+        evidence.contains(' ') && ['"', '\'', '`'].iter().any(|q| sources.contains(&format!("test({q}{evidence}{q}")));
     is_test || in_browser || (evidence.contains(['/', '.']) && Path::new(ROOT).join(evidence).is_file())
 }
 

@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 
 use crate::support::program::{Server, langya_beside};
 use crate::support::routes::addresses;
-use crate::support::{size, until};
 use crate::support::upstream::{Script, Upstream};
 use crate::support::visitor::Visitor;
+use crate::support::{size, until};
 
 const AT_ONCE: usize = 20;
 const REPLY: &str = "The same words whoever writes them. ";
@@ -232,7 +232,8 @@ async fn printed(folder: &Path, commands: &[&[&str]]) -> Vec<String> {
 async fn metrics_of_models(server: &Server, needles: &[String]) -> BTreeSet<String> {
     let metrics = page(server, METRICS).await;
     let of_models = metrics.lines().filter(|line| !line.starts_with('#') && found(line, needles).is_some());
-    let family = |line: &str| OF_MODELS.iter().find(|name| line.starts_with(**name)).map_or(line, |name| name).to_owned();
+    let family =
+        |line: &str| OF_MODELS.iter().find(|name| line.starts_with(**name)).map_or(line, |name| name).to_owned();
     of_models.map(family).collect()
 }
 
