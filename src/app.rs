@@ -144,7 +144,7 @@ impl Foundation {
         }))
     }
 
-    fn voting(&self, battles: &Arc<Battles>) -> Voting {
+    fn voting(&self, battles: &Arc<Battles>, log: &PublicLog) -> Voting {
         Voting {
             store: self.store.clone(),
             battles: Arc::clone(battles),
@@ -155,6 +155,7 @@ impl Foundation {
             settings: self.settings.clone(),
             rng: Arc::clone(&self.rng),
             clock: self.clock.clone(),
+            log: log.clone(),
         }
     }
 
@@ -210,8 +211,9 @@ impl AppState {
         let battles = Arc::new(base.battles(&matchmaker).await?);
         let filtered = Arc::new(base.filtered());
         let limits = Arc::new(RateLimits::new(base.settings.clone(), base.link.clone()));
+        let public_log = base.public_log().await?;
         Ok(Self {
-            voting: Arc::new(base.voting(&battles)),
+            voting: Arc::new(base.voting(&battles, &public_log)),
             value: Arc::new(base.value(&filtered)),
             robustness: Arc::new(BackgroundReport::new(base.store.clone(), base.settings.clone())),
             exclusion_reports: Arc::new(BackgroundReport::new(base.store.clone(), base.settings.clone())),
@@ -219,7 +221,7 @@ impl AppState {
             correlation: Arc::new(base.correlation()),
             battle_judging: Arc::new(BattleJudgingReports::new(base.store.clone(), base.tasks.clone())),
             register: Arc::new(ModelRegister::new(base.store.clone())),
-            public_log: base.public_log().await?,
+            public_log,
             access: Arc::new(base.access(&limits)),
             proofs: Arc::new(base.proofs(&limits)),
             settings: base.settings,

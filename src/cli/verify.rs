@@ -23,7 +23,7 @@ use crate::infra::telemetry;
 use crate::services::public_log::PublicLog;
 use crate::services::public_log::database_check::{CheckedDatabase, DatabaseCheckError};
 use crate::services::public_log::verification::{
-    Known, Leaderboard, Receipt, Verified, read_receipt, verify, verify_receipt,
+    CheckedReceipt, Known, Leaderboard, Receipt, Verified, read_receipt, verify, verify_receipt,
 };
 
 /// Arguments of `langya verify`.
@@ -157,15 +157,24 @@ fn one_receipt(options: &VerifyOptions, path: &Path) -> CommandResult<ExitCode> 
     };
     let key = VerifierKey::parse(key.ok_or_else(missing)?)?;
     let receipt = receipt(path)?;
-    let head = verify_receipt(&receipt, &key)?;
-    let (index, size) = (receipt.logged.index, head.size);
-    let entry = String::from_utf8_lossy(&receipt.logged.entry);
-    print(&match options.format {
-        Format::Table => format!("entry {index} of {size} in {} is\n{entry}\n", key.name()),
-        Format::Json => {
-            let found = serde_json::json!({"log": key.name(), "index": index, "size": size, "entry": entry});
-            serde_json::to_string_pretty(&found)? + "\n"
+    let log = key.name();
+    let (sentence, found) = match verify_receipt(&receipt, &key)? {
+        CheckedReceipt::Logged(logged, head) => {
+            let (index, size, entry) = (logged.index, head.size, String::from_utf8_lossy(&logged.entry));
+            let found = serde_json::json!({"log": log, "index": index, "size": size, "entry": entry});
+            (format!("entry {index} of {size} in {log} is\n{entry}\n"), found)
         }
+        CheckedReceipt::Promised(promise) => {
+            let said = serde_json::to_string(&promise)?;
+            let sentence = format!(
+                "{log} promised that this vote will be in it\n{said}\nwhether it is: langya verify ADDRESS/log --receipt FILE\n"
+            );
+            (sentence, serde_json::json!({"log": log, "promise": promise}))
+        }
+    };
+    print(&match options.format {
+        Format::Table => sentence,
+        Format::Json => serde_json::to_string_pretty(&found)? + "\n",
     })?;
     Ok(ExitCode::SUCCESS)
 }

@@ -11,6 +11,7 @@ pub mod llm;
 pub mod log_key;
 pub mod log_source;
 pub mod metrics;
+pub mod reach;
 pub mod redis;
 pub mod rng;
 pub mod storage;

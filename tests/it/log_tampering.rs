@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use langya::domain::public_log::audit::AuditError;
 use langya::domain::public_log::bundle::{decode_entries, encode_entries};
@@ -25,7 +26,9 @@ use langya::infra::storage::{ExclusionDecision, IfMissing, Store, StoredLeaderbo
 use langya::services::leaderboard::refit::LeaderboardSnapshot;
 use langya::services::leaderboard::vote_log::{LogQuery, read_log};
 use langya::services::public_log::reader::VoteReceipt;
-use langya::services::public_log::verification::{Known, Leaderboard, Receipt, VerifyError, read_receipt, verify};
+use langya::services::public_log::verification::{
+    Kept, Known, Leaderboard, Receipt, VerifyError, read_receipt, verify,
+};
 use langya::services::transfer::import;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -227,7 +230,7 @@ async fn receipts(arena: &Arena) -> Vec<Receipt> {
     for vote in
         arena.store.votes_after(0, Timestamp(i64::MIN), Timestamp(i64::MAX), 1_000).await.unwrap().iter().step_by(40)
     {
-        let receipt = log_of(&arena.store).await.receipt(&vote.id).await.unwrap().unwrap();
+        let receipt = log_of(&arena.store).await.receipt(&vote.id, Duration::ZERO).await.unwrap().unwrap();
         let VoteReceipt::Logged(found) = receipt else { panic!("{receipt:?}") };
         receipts.push(read_receipt(&vote.id, &found.logged.to_text()).unwrap());
     }
@@ -339,7 +342,8 @@ async fn an_operator_who_signs_another_history_is_found() {
     // Nobody has verified it before, but a voter has a receipt.
     let folder = tempfile::tempdir().unwrap();
     publish(&arena.store, folder.path()).await;
-    let kept = usize::try_from(receipts[2].logged.index).unwrap();
+    let Kept::Proof(logged) = &receipts[2].kept else { panic!("{:?}", receipts[2]) };
+    let kept = usize::try_from(logged.index).unwrap();
     rewrite(folder.path(), &key, |entries| {
         entries[kept] = replaced(&entries[kept], "\"language\":\"", "\"language\":\"x")
     });

@@ -2,7 +2,7 @@
 //!
 //! The tree is that of RFC 6962 ([`hash`], [`frontier`], [`proof`]); it is published as C2SP tlog-tiles ([`tile`], [`subtree`],
 //! [`bundle`]) under a signed checkpoint ([`checkpoint`], [`note`]). [`entry`] says what an entry holds, [`commitment`] how it
-//! commits to what it does not show, [`inclusion`] is the proof that a voter keeps, [`recount`] makes the leaderboard of the
+//! commits to what it does not show, [`promise`] is what a voter gets at once, [`inclusion`] the proof that a voter keeps, [`recount`] makes the leaderboard of the
 //! entries, and [`audit`] checks a whole log.
 
 pub mod audit;
@@ -14,6 +14,7 @@ pub mod frontier;
 pub mod hash;
 pub mod inclusion;
 pub mod note;
+pub mod promise;
 pub mod proof;
 pub mod recount;
 pub mod subtree;

@@ -28,7 +28,7 @@ use std::time::Duration;
 use futures_util::stream::BoxStream;
 use serde::{Deserialize, Serialize};
 
-pub use self::client::{HttpClient, http_client};
+pub use self::client::{HttpClient, http_client, http_client_within};
 #[cfg(fuzzing)]
 pub use self::recorded::read_recorded;
 use crate::domain::battle::ModelId;

@@ -76,7 +76,7 @@ pub use models::{BreakerReport, RegisteredModel};
 pub use outage::OutageKind;
 pub use own_battles::{OwnBattleRow, OwnBattlesFilter, OwnVote};
 pub use prompt_labels::{LabelSource, NewLabel, PromptRow, VoteLabel};
-pub use public_log::{LogAppend, LogCheckpoint, LogSubject, LoggedChange, LoggedVote, NewLogEntry};
+pub use public_log::{LogAppend, LogCheckpoint, LogSubject, LoggedChange, LoggedVote, NewLogEntry, NewSalt};
 pub use public_log_sources::{UnloggedChange, VotedPrompt, VotedReply};
 pub use sign_ins::{InviteRow, NewInvite, NewSignIn, SignInMethod};
 pub use transfer::{Moved, TransferError, transfer};

@@ -50,7 +50,8 @@ pub(super) fn expired_cookie(public_url: &str) -> Cookie<'static> {
     cookie
 }
 
-fn is_secure(public_url: &str) -> bool {
+/// Whether visitors come by TLS.
+pub(super) fn is_secure(public_url: &str) -> bool {
     public_url.starts_with("https://")
 }
 

@@ -13,6 +13,7 @@ use crate::domain::battle::state::{Refusal, Stage};
 use crate::domain::battle::text_counts::TextCounts;
 use crate::domain::battle::{BattleId, ModelId, Outcome, Side, VisitorId};
 use crate::domain::rating::pair_counts::CrowdAgreement;
+use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
 use crate::infra::config::{CurrentSettings, Settings};
 use crate::infra::events::{Event, EventBus};
@@ -23,6 +24,8 @@ use crate::infra::storage::{
     BattleRecord, InsertedVote, NewReply, NewVoteRow, ReplyRow, Store, StoreError, VoteExclusion, VoteRow,
 };
 use crate::services::leaderboard::refit::LatestLeaderboard;
+use crate::services::public_log::PublicLog;
+use crate::services::public_log::promises::{PromisedVote, included_by, included_within};
 
 /// Services that record votes.
 pub struct Voting {
@@ -44,6 +47,8 @@ pub struct Voting {
     pub rng: Arc<SharedRng>,
     /// Clock of the votes.
     pub clock: Arc<dyn Clock>,
+    /// Signs that votes will be in the public log.
+    pub log: PublicLog,
 }
 
 /// A vote as cast.
@@ -81,6 +86,12 @@ pub struct Receipt {
     /// A rule that applies to a vote which is rated all the same, because the operator set the rule to mark only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub marked: Option<ExclusionNotice>,
+    /// When the vote is in the public log at the latest, in milliseconds since 1970; `None` in receipts from before this was promised.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub included_by: Option<i64>,
+    /// The signed promise of that. It follows from the vote, and is not stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub promise: Option<String>,
 }
 
 /// What the voter is told of a rule that applies to the vote. It stays as it was said, also where the exclusion is
@@ -164,7 +175,7 @@ pub async fn record_vote(voting: &Voting, vote: NewVote) -> Result<Receipt, Vote
     if record.battle.progress.stage == Stage::Voted
         && let Some(first) = voting.store.vote_on(&record.battle.id).await?
     {
-        return stored_receipt(&first, &record.replies);
+        return promised_receipt(voting, &first, &record.replies);
     }
     cast(voting, &vote, &record).await
 }
@@ -176,14 +187,20 @@ async fn cast(voting: &Voting, vote: &NewVote, record: &BattleRecord) -> Result<
     battle.progress.allows_vote_on(Side::BOTH.map(shown))?;
     let id = voting.rng.id(voting.clock.as_ref());
     let rules = voting.rules.apply(record).await;
-    let receipt = new_receipt(voting, id, vote, record, &rules)?;
-    match voting.store.insert_vote(&new_row(voting, &receipt, vote, record, rules.exclusions)).await? {
+    let now = voting.clock.now();
+    let mut receipt = new_receipt(voting, id, vote, record, &rules)?;
+    receipt.included_by = Some(included_by(now, included_within(&voting.settings.now().rating)).0);
+    match voting.store.insert_vote(&new_row(&receipt, vote, record, rules.exclusions, now)).await? {
         InsertedVote::Stored => {
             metrics::vote_committed(vote.outcome, receipt.excluded.is_none());
             voting.events.publish(Event::VoteRecorded);
+            let (id, outcome, cast_at) = (receipt.vote.as_str(), vote.outcome, now);
+            let (battle, models) = (&record.battle.id, &record.battle.models);
+            let promised = |included_by| PromisedVote { id, battle, models, outcome, cast_at, included_by };
+            receipt.promise = receipt.included_by.map(promised).map(|vote| voting.log.promise(&vote));
             Ok(with_reasoning(receipt, replies))
         }
-        InsertedVote::Existing(first) => stored_receipt(&first, replies),
+        InsertedVote::Existing(first) => promised_receipt(voting, &first, replies),
         InsertedVote::BattleMoved => Err(Refusal::StillAnswering.into()),
     }
 }
@@ -195,7 +212,7 @@ async fn cast(voting: &Voting, vote: &NewVote, record: &BattleRecord) -> Result<
 pub async fn receipt(voting: &Voting, visitor: &VisitorId, battle: &BattleId) -> Result<Option<Receipt>, VoteError> {
     let BattleRecord { battle, replies, .. } = own_battle(voting, visitor, battle).await?;
     match voting.store.vote_on(&battle.id).await? {
-        Some(vote) => stored_receipt(&vote, &replies).map(Some),
+        Some(vote) => promised_receipt(voting, &vote, &replies).map(Some),
         None => Ok(None),
     }
 }
@@ -233,7 +250,8 @@ fn new_receipt(
     let (a, b) = (reveal(Side::A, change)?, reveal(Side::B, 0.0 - change)?);
     let [one, other] = &battle.models;
     let crowd = voting.leaderboard.pair_counts(one.as_str(), other.as_str()).agreement(vote.outcome);
-    Ok(Receipt { vote: id, outcome: vote.outcome, crowd, a, b, excluded, marked })
+    let outcome = vote.outcome;
+    Ok(Receipt { vote: id, outcome, crowd, a, b, excluded, marked, included_by: None, promise: None })
 }
 
 fn price(settings: &Settings, model: &ModelId) -> Option<RevealedPrice> {
@@ -250,11 +268,11 @@ fn notice(rules: &[VoteExclusion]) -> Option<ExclusionNotice> {
 }
 
 fn new_row(
-    voting: &Voting,
     receipt: &Receipt,
     vote: &NewVote,
     record: &BattleRecord,
     exclusions: Vec<VoteExclusion>,
+    created_at: Timestamp,
 ) -> NewVoteRow {
     NewVoteRow {
         id: receipt.vote.clone(),
@@ -267,13 +285,19 @@ fn new_row(
         duration_ms: [receipt.a.duration_ms, receipt.b.duration_ms],
         text_counts: Side::BOTH.map(|side| text_counts(&record.replies, side)),
         receipt: serde_json::to_string(receipt).expect("a receipt is plain text and finite numbers"),
-        created_at: voting.clock.now(),
+        created_at,
         exclusions,
     }
 }
 
 fn last_reply(replies: &[ReplyRow], side: Side, turn: u32) -> Option<&NewReply> {
     replies.iter().find(|row| row.turn == turn && row.reply.side == side).map(|row| &row.reply)
+}
+
+/// The receipt of a stored vote, with the promise that came with it.
+fn promised_receipt(voting: &Voting, vote: &VoteRow, replies: &[ReplyRow]) -> Result<Receipt, VoteError> {
+    let promise = PromisedVote::of_row(vote).map(|promised| voting.log.promise(&promised));
+    Ok(Receipt { promise, ..stored_receipt(vote, replies)? })
 }
 
 pub(super) fn stored_receipt(vote: &VoteRow, replies: &[ReplyRow]) -> Result<Receipt, VoteError> {

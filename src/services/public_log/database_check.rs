@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
+use super::promises::PromisedVote;
 use super::sequencer::entries_of_change;
-use super::vote_entries::{Texts, body_of, commitment_of};
+use super::vote_entries::{Hashes, Texts, body_of, commitment_of};
 use super::{PublicLog, PublicLogError};
 use crate::domain::battle::VisitorId;
 use crate::domain::public_log::checkpoint::Checkpoint;
@@ -129,7 +130,11 @@ impl PublicLog {
             // A voter that is forgotten keeps the name in the log.
             let known =
                 vote.visitor.as_ref().map(|visitor| tags.get(visitor.as_str()).map_or(&*entry.voter, String::as_str));
-            let body = body_of(vote, known.unwrap_or_default(), &rules, &commitment).map_err(PublicLogError::from)?;
+            // Entries from before there were promises have none.
+            let promised = PromisedVote::of_row(vote).filter(|_| entry.promise.is_some());
+            let promise = promised.map(|promised| promised.promise().hash(self.key.verifier().name()));
+            let hashes = Hashes { commitment, promise };
+            let body = body_of(vote, known.unwrap_or_default(), &rules, &hashes).map_err(PublicLogError::from)?;
             if body != found.body {
                 return Err(changed());
             }

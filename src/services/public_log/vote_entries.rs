@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use rand::Rng;
 
 use super::PublicLogError;
+use super::promises::PromisedVote;
 use crate::domain::battle::VisitorId;
 use crate::domain::integrity::pseudonym::voter_pseudonym;
 use crate::domain::public_log::bundle::EntryTooLong;
@@ -12,7 +13,7 @@ use crate::domain::public_log::commitment::{PrivateParts, PrivateTurn, SALT_BYTE
 use crate::domain::public_log::entry::{LogEntry, RuleApplied, VoteEntry, short_reason};
 use crate::formats::tables::export_columns::winner;
 use crate::infra::rng::{SharedRng, hex};
-use crate::infra::storage::{LogSubject, NewLogEntry, Store, VoteRow, VotedPrompt, VotedReply};
+use crate::infra::storage::{LogSubject, NewLogEntry, NewSalt, Store, VoteRow, VotedPrompt, VotedReply};
 
 /// Hexadecimal digits of a voter's name in the log.
 const TAG_DIGITS: usize = 16;
@@ -23,8 +24,17 @@ pub(super) struct VoteEntries {
     pub(super) voters: Vec<(VisitorId, String)>,
 }
 
-/// The entries of votes that follow the vote with the number `after`.
+/// The hashes in an entry.
+pub(super) struct Hashes {
+    /// Of what is not shown.
+    pub(super) commitment: String,
+    /// Of the promise, where there was one.
+    pub(super) promise: Option<String>,
+}
+
+/// The entries of votes that follow the vote with the number `after`, for the log of this name.
 pub(super) async fn entries_of_votes(
+    log: &str,
     store: &Store,
     rng: &SharedRng,
     after: i64,
@@ -39,8 +49,11 @@ pub(super) async fn entries_of_votes(
         let mut salt = [0; SALT_BYTES];
         rng.with(|rng| rng.fill_bytes(&mut salt));
         let tag = vote.visitor.as_ref().and_then(|visitor| tags.get(visitor.as_str())).map_or("", String::as_str);
-        let body = body_of(vote, tag, &rules, &commitment_of(vote, &texts, &salt))?;
-        Ok(NewLogEntry { kind: LogSubject::Vote, subject: vote.id.clone(), body, salt: Some(hex(&salt)) })
+        let promise = PromisedVote::of_row(vote).map(|promised| promised.promise().hash(log));
+        let body = body_of(vote, tag, &rules, &Hashes { commitment: commitment_of(vote, &texts, &salt), promise })?;
+        let texts_of = texts.has(vote.battle.as_str()).then(|| vote.battle.clone());
+        let salt = Some(NewSalt { digits: hex(&salt), texts_of });
+        Ok(NewLogEntry { kind: LogSubject::Vote, subject: vote.id.clone(), body, salt })
     };
     Ok(VoteEntries { entries: votes.iter().map(entry).collect::<Result<_, PublicLogError>>()?, voters })
 }
@@ -57,7 +70,7 @@ pub(super) fn body_of(
     vote: &VoteRow,
     tag: &str,
     rules: &[(i64, String, String)],
-    commitment: &str,
+    hashes: &Hashes,
 ) -> Result<String, EntryTooLong> {
     let entry = VoteEntry {
         seq: vote.seq,
@@ -74,7 +87,8 @@ pub(super) fn body_of(
         pair_probability: vote.pair_probability,
         voter: tag.into(),
         excluded: applied(rules, vote.seq),
-        commitment: commitment.into(),
+        commitment: hashes.commitment.as_str().into(),
+        promise: hashes.promise.as_deref().map(Into::into),
     };
     LogEntry::Vote(Box::new(entry)).to_json()
 }
@@ -121,6 +135,10 @@ impl<'t> Texts<'t> {
             *(if row.side == "a" { &mut turn.a } else { &mut turn.b }) = &row.text;
         }
         Self(turns)
+    }
+
+    fn has(&self, battle: &str) -> bool {
+        self.0.range((battle, i64::MIN)..=(battle, i64::MAX)).next().is_some()
     }
 
     fn of_battle(&self, battle: &str) -> Vec<PrivateTurn<'t>> {
