@@ -11,5 +11,4 @@ pub mod leaderboard;
 pub mod prompt_index_reading;
 pub mod public_log;
 pub mod register;
-pub mod single_flight;
 pub mod transfer;

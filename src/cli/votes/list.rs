@@ -10,10 +10,11 @@ use crate::cli::error::CommandResult;
 use crate::cli::models::{Format, TableRow, render};
 use crate::cli::times::show_time;
 use crate::cli::{Location, output, progress};
+use crate::domain::integrity::exclusion_decision::SelectedVote;
 use crate::formats::tables::export_columns::winner;
 use crate::infra::config::Environment;
 use crate::infra::storage::{IfMissing, Store};
-use crate::services::exclusions::selection::{SelectedVote, select};
+use crate::services::exclusions::selection::select;
 
 /// Flags of `langya votes list`.
 #[derive(Debug, Clone, Args)]

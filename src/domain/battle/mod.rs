@@ -1,16 +1,20 @@
 //! The words of a battle: two hidden models on two sides, and what a person said of them.
 //!
 //! Pure: [`message`] is what models are given, [`state`] says what may happen next, [`pairing`] chooses the two models,
-//! [`pacing`] decides how much of each reply is shown when, [`event_log`] numbers what a visitor sees. `services::arena` runs a
-//! battle with them.
+//! [`pacing`] decides how much of each reply is shown when, [`event_log`] numbers what a visitor sees, [`held`] is a battle in
+//! memory, [`record`] one that is kept. `services::arena` runs a battle with them.
 
 pub mod event_log;
+pub mod held;
 pub mod ids;
 pub mod language;
 pub mod message;
+pub mod model_card;
 pub mod pacing;
 pub mod pairing;
 pub mod reasons;
+pub mod receipt;
+pub mod record;
 pub mod speed;
 pub mod state;
 pub mod text_counts;

@@ -6,6 +6,7 @@
 mod current;
 mod pacing;
 mod restart;
+mod rules;
 mod sections;
 mod service_url;
 

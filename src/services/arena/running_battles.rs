@@ -80,9 +80,10 @@ mod tests {
     use tokio::sync::oneshot;
 
     use super::*;
+    use crate::domain::battle::held::HeldBattle;
+    use crate::domain::battle::record::BattleRow;
     use crate::domain::battle::state::{Progress, Stage};
     use crate::domain::battle::{ModelId, RunId, VisitorId};
-    use crate::infra::storage::BattleRow;
 
     fn battle() -> Arc<LiveBattle> {
         let row = BattleRow {
@@ -98,7 +99,7 @@ mod tests {
             intent: None,
             answered_by: Some(RunId::new("here.0")),
         };
-        Arc::new(LiveBattle::begin(row, "Which?"))
+        Arc::new(LiveBattle::new(HeldBattle::begin(row, "Which?")))
     }
 
     #[test]
@@ -109,7 +110,7 @@ mod tests {
         battle.stop();
         all.sweep();
         assert!(all.get(&battle.id).is_some(), "it would be read back and answered a second time");
-        battle.state().row.progress.stage = Stage::Ready;
+        battle.state().held.row.progress.stage = Stage::Ready;
         all.sweep();
         assert!(all.get(&battle.id).is_none());
     }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::RunContext;
 use super::error::BenchError;
+use crate::domain::benchmark::answer_index::ask_sha256;
 use crate::domain::benchmark::item::{Answer, Item, Sampling, answer_of};
 use crate::domain::benchmark::judgement::{Game, Judgement, Status};
 use crate::domain::benchmark::suite_id::SuiteId;
@@ -17,7 +18,6 @@ use crate::formats::records::{Record, records};
 use crate::infra::storage::{
     BenchAnswerRow, BenchItemRow, BenchJudgementRow, BenchSuiteRow, Imported, PublishedScoreRow, Store,
 };
-use crate::services::benchmark::answer_index::ask_sha256;
 
 const ITEM: [&str; 4] = ["item_id", "item", "question_id", "id"];
 const MODEL: [&str; 2] = ["model", "model_id"];
