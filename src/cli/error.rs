@@ -10,6 +10,7 @@ use crate::domain::correlation::study::StudyError;
 use crate::domain::correlation::{AliasError, SeriesError};
 use crate::domain::judging::rubric::RubricError;
 use crate::domain::public_log::note::InvalidKey;
+use crate::domain::public_log::receipt::LogReceiptError;
 use crate::domain::rating::FitError;
 use crate::domain::rating::slice::SliceError;
 use crate::domain::stats::confidence::InvalidConfidence;
@@ -217,6 +218,12 @@ impl CommandFailure for DatabaseCheckError {
             Self::NoLog => true,
             _ => false,
         }
+    }
+}
+
+impl CommandFailure for LogReceiptError {
+    fn is_input(&self) -> bool {
+        false
     }
 }
 

@@ -10,6 +10,7 @@ pub mod credentials;
 pub mod events;
 pub mod freshness;
 pub mod limits;
+pub mod live_battles;
 pub mod llm;
 pub mod log_key;
 pub mod log_source;

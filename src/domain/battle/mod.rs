@@ -122,6 +122,23 @@ impl Outcome {
         }
     }
 
+    /// The word for it in LMArena's logs, in exports and in the public log.
+    #[must_use]
+    pub fn winner(self) -> &'static str {
+        match self {
+            Outcome::AWins => "model_a",
+            Outcome::BWins => "model_b",
+            Outcome::Tie => "tie",
+            Outcome::BothBad => "both_bad",
+        }
+    }
+
+    /// The outcome of a word of [`Outcome::winner`]; `None` where it is none.
+    #[must_use]
+    pub fn of_winner(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|outcome| outcome.winner() == word)
+    }
+
     /// Points of side A: 1 for a win, 0 for a loss, one half otherwise. Ties and both-bad count half to each
     /// side, as in FastChat, so that boards compare.
     #[must_use]

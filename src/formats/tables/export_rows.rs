@@ -3,9 +3,8 @@
 use serde::Serialize;
 
 use super::conversation_metadata::ConversationMetadata;
-use super::export_columns::winner;
-use crate::domain::battle::record::{BattleLine, ReplyRow, VoteRow};
-use crate::domain::battle::{BattleId, VisitorId};
+use crate::domain::battle::record::{BattleLine, ReplyRow, TurnRow, VoteRow};
+use crate::domain::battle::{BattleId, Side, VisitorId};
 use crate::domain::integrity::pseudonym::voter_pseudonym;
 use crate::domain::labeling::final_labels::FinalLabels;
 use crate::domain::labeling::scheme::Scheme;
@@ -53,6 +52,18 @@ pub struct Utterance {
     pub content: String,
 }
 
+/// What one side was asked and what it answered.
+#[must_use]
+pub fn conversation(turns: &[TurnRow], replies: &[ReplyRow], side: Side) -> Vec<Utterance> {
+    let mut said = Vec::with_capacity(2 * turns.len());
+    for turn in turns {
+        said.push(Utterance { role: "user", content: turn.prompt.clone() });
+        let reply = replies.iter().find(|row| row.turn == turn.turn && row.reply.side == side);
+        said.extend(reply.map(|row| Utterance { role: "assistant", content: row.reply.text.clone() }));
+    }
+    said
+}
+
 impl<'a> LogRow<'a> {
     /// A vote with its final labels and, where they are exported, the conversations of both sides.
     #[must_use]
@@ -67,7 +78,7 @@ impl<'a> LogRow<'a> {
             battle_id: vote.battle.as_str(),
             model_a: vote.models[0].as_str(),
             model_b: vote.models[1].as_str(),
-            winner: winner(vote.outcome),
+            winner: vote.outcome.winner(),
             judge: pseudonym(vote.visitor.as_ref()),
             turn: vote.turn,
             anony: true,

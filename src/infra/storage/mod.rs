@@ -16,6 +16,7 @@ mod bench_suites;
 mod campaign_assignments;
 mod campaigns;
 mod error;
+mod imported_votes;
 mod imports;
 mod instances;
 mod leaderboards;
@@ -68,6 +69,7 @@ pub use campaign_assignments::{
 };
 pub use campaigns::{AnnotatorRow, CampaignRow, CampaignState, NewAnnotator, NewCampaign, NewUnit};
 pub use error::StoreError;
+pub use imported_votes::unstorable_name;
 pub use imports::{Import, Imported, ImportedVote};
 pub use instances::InstanceRow;
 pub use leaderboards::StoredLeaderboard;

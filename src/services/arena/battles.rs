@@ -9,9 +9,7 @@ use std::sync::Arc;
 
 use tokio::sync::oneshot;
 
-use super::live::{LiveBattle, Watcher};
 use super::relay::{self, LocalBattles, Relay};
-use super::running_battles::RunningBattles;
 use super::turn::{self, TurnEnd};
 use crate::domain::battle::event_log::BattleEvent;
 use crate::domain::battle::held::{HeldBattle, TurnStart};
@@ -20,6 +18,7 @@ use crate::domain::battle::pairing::PairingError;
 use crate::domain::battle::state::{Action, Progress, Refusal, Stage};
 use crate::domain::battle::{BattleId, ModelId, RunId, VisitorId};
 use crate::infra::limits::TurnPermit;
+use crate::infra::live_battles::{LiveBattle, RunningBattles, Watcher};
 use crate::infra::metrics;
 use crate::infra::storage::{BattleRecord, BattleRow, EditedTurn, StoreError};
 use crate::infra::tasks::{Panicked, contain};

@@ -18,13 +18,12 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, MissedTickBehavior};
 
 use super::fleet::Fleet;
-use super::live::LiveBattle;
-use super::running_battles::RunningBattles;
 use crate::domain::battle::event_log::EventEntry;
 use crate::domain::battle::held::HeldBattle;
 use crate::domain::battle::state::Stage;
 use crate::domain::battle::{BattleId, RunId};
 use crate::infra::events::{BusState, InstanceId, InstanceMessage};
+use crate::infra::live_battles::{LiveBattle, RunningBattles};
 use crate::infra::storage::{BattleRecord, StoreError};
 use crate::infra::tasks::contain;
 use crate::services::arena::parts::BattleParts;

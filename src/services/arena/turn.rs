@@ -14,7 +14,6 @@ use futures_util::FutureExt;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, Interval, MissedTickBehavior};
 
-use super::live::LiveBattle;
 use crate::domain::battle::event_log::BattleEvent;
 use crate::domain::battle::pacing::{Ending, Pacer, Release, TICK};
 use crate::domain::battle::speed::chars_per_second;
@@ -22,6 +21,7 @@ use crate::domain::battle::state::{Progress, Stage};
 use crate::domain::battle::{BattleId, ModelId, RunId, Side};
 use crate::infra::config::{BattleSettings, PacingMode};
 use crate::infra::events::BusState;
+use crate::infra::live_battles::LiveBattle;
 use crate::infra::llm::{ChatError, ChatModel, ReplyPart};
 use crate::infra::metrics;
 use crate::infra::storage::{NewReply, ReplyEnding, SideFailure, StoreError};

@@ -14,7 +14,7 @@ use crate::formats::scores::ScoreRow;
 use crate::formats::tables::export_columns::{
     BATTLE_COLUMNS, CONVERSATIONS, EXCLUSION, LEADERBOARD_COLUMNS, REPLY_COLUMNS, SCORE_COLUMNS, VOTE_COLUMNS,
 };
-use crate::formats::tables::export_rows::{BattleExportRow, LogRow, ReplyRecord, Utterance};
+use crate::formats::tables::export_rows::{BattleExportRow, LogRow, ReplyRecord, Utterance, conversation};
 use crate::formats::tables::{Format, TableWriter};
 use crate::infra::storage::{Store, StoreError, VoteRange};
 use crate::services::benchmark::RunContext;
@@ -190,13 +190,5 @@ async fn said_in(
 async fn conversations(store: &Store, battle: &BattleId) -> Result<[Vec<Utterance>; 2], StoreError> {
     let turns = store.turns(battle).await?;
     let replies = store.replies(battle).await?;
-    Ok(Side::BOTH.map(|side| {
-        let mut said = Vec::with_capacity(2 * turns.len());
-        for turn in &turns {
-            said.push(Utterance { role: "user", content: turn.prompt.clone() });
-            let reply = replies.iter().find(|row| row.turn == turn.turn && row.reply.side == side);
-            said.extend(reply.map(|row| Utterance { role: "assistant", content: row.reply.text.clone() }));
-        }
-        said
-    }))
+    Ok(Side::BOTH.map(|side| conversation(&turns, &replies, side)))
 }

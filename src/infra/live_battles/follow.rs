@@ -11,7 +11,7 @@ impl LiveBattle {
     /// Takes in events of the instance that answers, if they are still listened to: [`HeldBattle::take_in`].
     ///
     /// [`HeldBattle::take_in`]: crate::domain::battle::held::HeldBattle::take_in
-    pub(in crate::services::arena) fn take_in(&self, first: u64, entries: Vec<EventEntry>) -> bool {
+    pub fn take_in(&self, first: u64, entries: Vec<EventEntry>) -> bool {
         let mut state = self.state();
         if !state.held.listens() {
             return false;
@@ -27,14 +27,14 @@ impl LiveBattle {
     }
 
     /// The other instance cannot be reached: what the database holds is told.
-    pub(in crate::services::arena) fn mark_unreachable(&self) {
+    pub fn mark_unreachable(&self) {
         let mut state = self.state();
         state.held.mark_unreachable();
         self.announce(&state);
     }
 
     /// The turn has ended elsewhere: from now on the battle is one of this instance.
-    pub(in crate::services::arena) fn catch_up(&self, record: BattleRecord, apart: u64) {
+    pub fn catch_up(&self, record: BattleRecord, apart: u64) {
         let mut state = self.state();
         state.held.catch_up(record, apart);
         self.heard.cancel();
@@ -42,12 +42,12 @@ impl LiveBattle {
     }
 
     /// The instance that answered is gone, and this one takes its place.
-    pub(in crate::services::arena) fn adopt(&self, run: &RunId, apart: u64) {
+    pub fn adopt(&self, run: &RunId, apart: u64) {
         self.state().held.adopt(run, apart);
     }
 
     /// The battle continues elsewhere: watchers have to reconnect and request it again.
-    pub(in crate::services::arena) fn move_away(&self) {
+    pub fn move_away(&self) {
         self.head.send_modify(|head| head.moved = true);
     }
 
@@ -58,18 +58,20 @@ impl LiveBattle {
     }
 
     /// Whether events of another instance are taken in.
-    pub(in crate::services::arena) fn listens(&self) -> bool {
+    #[must_use]
+    pub fn listens(&self) -> bool {
         self.state().held.listens()
     }
 
     /// Waits until a followed battle has something to tell, `patience` at the most.
-    pub(in crate::services::arena) async fn first_event(&self, patience: Duration) {
+    pub async fn first_event(&self, patience: Duration) {
         // Either outcome is fine: the caller looks at the log.
         let _ = tokio::time::timeout(patience, self.heard.cancelled()).await;
     }
 
     /// The number of the latest event that came from the instance that answers; 0 before any came.
-    pub(in crate::services::arena) fn last_heard(&self) -> u64 {
+    #[must_use]
+    pub fn last_heard(&self) -> u64 {
         self.state().held.log().last_seq().unwrap_or(0)
     }
 }

@@ -1,9 +1,10 @@
-//! A [battle in memory](crate::domain::battle::held) and its watchers.
+//! The [battles in memory](crate::domain::battle::held) of this process and those who watch them.
 //!
 //! Events are kept until the battle leaves memory, so that a socket that comes back says how far it got and misses nothing.
 //! Writing never waits for a reader.
 
 mod follow;
+mod running;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,6 +18,7 @@ use crate::domain::battle::event_log::{BattleEvent, EventEntry};
 use crate::domain::battle::held::HeldBattle;
 use crate::domain::battle::state::{Progress, Stage};
 use crate::domain::battle::{BattleId, VisitorId};
+pub use running::RunningBattles;
 
 /// Bytes that even the quickest watcher may be behind before the battle waits for it: text, and what each event costs
 /// beside it.
@@ -53,15 +55,17 @@ struct LogHead {
 
 /// What changes while a battle lives; reached through [`LiveBattle::state`].
 #[derive(Debug)]
-pub(super) struct LiveState {
-    pub(super) held: HeldBattle,
+pub struct LiveState {
+    /// Where it stands, its texts and its events.
+    pub held: HeldBattle,
     /// Ends both replies of the turn that is being answered here.
-    pub(super) stopper: Option<oneshot::Sender<()>>,
+    pub stopper: Option<oneshot::Sender<()>>,
 }
 
 impl LiveBattle {
     /// A battle that is held from now on.
-    pub(super) fn new(held: HeldBattle) -> Self {
+    #[must_use]
+    pub fn new(held: HeldBattle) -> Self {
         let (seq, bytes) = (held.log().head(), held.log().bytes());
         Self {
             id: held.row.id.clone(),
@@ -75,7 +79,8 @@ impl LiveBattle {
         }
     }
 
-    pub(super) fn state(&self) -> MutexGuard<'_, LiveState> {
+    /// Its state, locked.
+    pub fn state(&self) -> MutexGuard<'_, LiveState> {
         // The state is valid after each statement, so a panic elsewhere does not spoil it.
         self.state.lock()
     }
@@ -87,21 +92,21 @@ impl LiveBattle {
     }
 
     /// Adds events to the log and tells the watchers.
-    pub(super) fn publish(&self, events: impl IntoIterator<Item = BattleEvent>) {
+    pub fn publish(&self, events: impl IntoIterator<Item = BattleEvent>) {
         let mut state = self.state();
         events.into_iter().for_each(|event| state.held.append(event));
         self.announce(&state);
     }
 
     /// Moves the battle on and adds an event in one step, so that no watcher sees one without the other.
-    pub(super) fn move_on(&self, stage: Stage, event: BattleEvent) {
+    pub fn move_on(&self, stage: Stage, event: BattleEvent) {
         let mut state = self.state();
         state.held.move_on(stage, event);
         self.announce(&state);
     }
 
     /// Ends both replies as they stand, if the turn is being answered here.
-    pub(super) fn stop(&self) {
+    pub fn stop(&self) {
         if let Some(stopper) = self.state().stopper.take() {
             // The turn may just have ended by itself, which is what was asked for.
             let _ = stopper.send(());
@@ -109,12 +114,14 @@ impl LiveBattle {
     }
 
     /// The number of the first event in the log.
-    pub(super) fn first_seq(&self) -> u64 {
+    #[must_use]
+    pub fn first_seq(&self) -> u64 {
         self.state().held.log().first_seq()
     }
 
     /// The events after the one numbered `after`.
-    pub(super) fn after(&self, after: u64) -> Vec<EventEntry> {
+    #[must_use]
+    pub fn after(&self, after: u64) -> Vec<EventEntry> {
         self.state().held.log().after(after).to_vec()
     }
 
@@ -155,12 +162,13 @@ impl LiveBattle {
     }
 
     /// Whether even the quickest watcher is far behind, or was when it left.
-    pub(super) fn readers_are_behind(&self) -> bool {
+    #[must_use]
+    pub fn readers_are_behind(&self) -> bool {
         self.head.borrow().bytes.saturating_sub(self.furthest.load(Ordering::Acquire)) > BEHIND
     }
 
     /// Waits while [`LiveBattle::readers_are_behind`].
-    pub(super) async fn readers_catch_up(&self) {
+    pub async fn readers_catch_up(&self) {
         loop {
             // Asked for before the look, so that what happens in between is not missed.
             let caught_up = self.caught_up.notified();
@@ -172,7 +180,7 @@ impl LiveBattle {
     }
 
     /// Waits until nobody has watched for `grace`.
-    pub(super) async fn left_alone(&self, grace: Duration) {
+    pub async fn left_alone(&self, grace: Duration) {
         let mut audience = self.audience.subscribe();
         loop {
             // The sender lives in `self`, so waiting cannot fail.
