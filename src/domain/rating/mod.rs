@@ -53,6 +53,7 @@ pub(crate) mod crowd;
 mod graph;
 mod jackknife;
 mod loss;
+mod names;
 mod newton;
 mod public_scale;
 mod rank_intervals;
