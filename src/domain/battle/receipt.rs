@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 use super::model_card::ModelCard;
 use super::record::ReplyRow;
 use super::{Outcome, Side};
-use crate::rating::pair_counts::CrowdAgreement;
 
 /// What the voter is told: the same on every retry.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,6 +26,15 @@ pub struct Receipt {
     /// A rule that applies to a vote which is rated all the same, because the operator set the rule to mark only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub marked: Option<ExclusionNotice>,
+}
+
+/// How many earlier votes on a pair say what one more vote says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CrowdAgreement {
+    /// Earlier votes with the same outcome.
+    pub same: u64,
+    /// All earlier rated votes on the pair.
+    pub votes: u64,
 }
 
 /// What the voter is told of a rule that applies to the vote. It stays as it was said, also where the exclusion is
