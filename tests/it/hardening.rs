@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use langya::infra::config::AccessMode;
+use langya::infra::credentials::passphrase_hash;
 use langya::server::http::headers::CONTENT_SECURITY_POLICY;
-use langya::services::arena::access::passphrase_hash;
 use reqwest::{Client, Method, Response};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;

@@ -3,6 +3,7 @@
 use actix_web::http::{StatusCode, header};
 use actix_web::{HttpResponse, ResponseError};
 
+use crate::infra::single_flight::FlightError;
 use crate::infra::storage::StoreError;
 use crate::services::arena::voting::VoteError;
 use crate::services::battle_judging::reports::BattleJudgingError;
@@ -11,7 +12,6 @@ use crate::services::correlation::snapshot::CorrelationError;
 use crate::services::leaderboard::filtered::FilteredLeaderboardError;
 use crate::services::public_log::PublicLogError;
 use crate::services::register::RegisterError;
-use crate::services::single_flight::FlightError;
 
 /// Text of a request that fails because the database does.
 const OUTAGE: &str = "the database does not answer at the moment: try again in a minute";

@@ -4,7 +4,7 @@ use actix_web::HttpRequest;
 use actix_web::cookie::{Cookie, SameSite, time::Duration};
 
 use crate::domain::battle::VisitorId;
-use crate::services::arena::sessions::Sessions;
+use crate::infra::sessions::Sessions;
 
 const COOKIE: &str = "langya_session";
 /// By this name browsers promise that the cookie came over TLS, from this very host and not from one of its subdomains.

@@ -14,7 +14,6 @@ use futures_util::FutureExt;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, Interval, MissedTickBehavior};
 
-use super::live::LiveBattle;
 use crate::domain::battle::event_log::BattleEvent;
 use crate::domain::battle::pacing::{Ending, Pacer, Release, TICK};
 use crate::domain::battle::speed::chars_per_second;
@@ -22,9 +21,10 @@ use crate::domain::battle::state::{Progress, Stage};
 use crate::domain::battle::{BattleId, ModelId, RunId, Side};
 use crate::infra::config::{BattleSettings, PacingMode};
 use crate::infra::events::BusState;
-use crate::infra::llm::{ChatError, ChatModel, Message, ReplyPart, Role};
+use crate::infra::live_battles::LiveBattle;
+use crate::infra::llm::{ChatError, ChatModel, ReplyPart};
 use crate::infra::metrics;
-use crate::infra::storage::{NewReply, ReplyEnding, ReplyRow, SideFailure, StoreError};
+use crate::infra::storage::{NewReply, ReplyEnding, SideFailure, StoreError};
 use crate::services::arena::parts::BattleParts;
 use side::{SideRun, without_nul};
 
@@ -66,7 +66,7 @@ pub(super) async fn run(
 
 /// Ends a turn that panicked: its battle takes no vote, so that nobody waits for one for ever.
 pub(super) async fn void(parts: &BattleParts, battle: &LiveBattle, run: &RunId) -> TurnEnd {
-    let row = battle.state().row.clone();
+    let row = battle.state().held.row.clone();
     battle.state().stopper = None;
     if row.progress.stage != Stage::Voided {
         battle.move_on(Stage::Voided, BattleEvent::Voided);
@@ -115,7 +115,7 @@ struct Turn<'a> {
 
 impl<'a> Turn<'a> {
     async fn begin(parts: &'a BattleParts, battle: &'a LiveBattle, run: RunId) -> Self {
-        let row = battle.state().row.clone();
+        let row = battle.state().held.row.clone();
         let settings = parts.settings.now().battle.clone();
         let pace = settings.pace(parts.class_draws.of_battle(&battle.id));
         let pacer = Pacer::new(pace, settings.quantum(), parts.rng.seed());
@@ -146,7 +146,7 @@ impl<'a> Turn<'a> {
 
     /// Starts the side's reply; a model that left the roster goes on, one that is not known any more counts as failed.
     async fn ask(&mut self, side: Side) {
-        let messages = self.conversation(side);
+        let messages = self.battle.state().held.conversation(self.number, side);
         let model = self.parts.models.of_battle(&self.sides[side.index()].model);
         let run = &mut self.sides[side.index()];
         run.asked_at = Instant::now();
@@ -157,19 +157,6 @@ impl<'a> Turn<'a> {
             let gone = ChatError::Unreached("the model is no longer configured".into());
             Box::pin(self.fail(side, gone)).await;
         }
-    }
-
-    fn conversation(&self, side: Side) -> Vec<Message> {
-        let state = self.battle.state();
-        let turns = usize::try_from(self.number).unwrap_or(usize::MAX);
-        let mut messages = Vec::with_capacity(2 * turns);
-        for (at, exchange) in state.exchanges.iter().enumerate().take(turns) {
-            messages.push(Message { role: Role::User, content: exchange.prompt.to_string() });
-            if at + 1 < turns {
-                messages.push(Message { role: Role::Assistant, content: exchange.replies[side.index()].clone() });
-            }
-        }
-        messages
     }
 
     /// Takes what comes in and shows what is due, until everything is shown or the visitor stops it or leaves.
@@ -355,8 +342,8 @@ impl<'a> Turn<'a> {
     async fn replace(&mut self, side: Side, model: ModelId, probability: f64) {
         {
             let mut state = self.battle.state();
-            state.row.models[side.index()] = model.clone();
-            state.row.pair_probability = probability;
+            state.held.row.models[side.index()] = model.clone();
+            state.held.row.pair_probability = probability;
         }
         self.failed.push(std::mem::replace(&mut self.sides[side.index()].model, model));
         Box::pin(self.ask(side)).await;
@@ -426,12 +413,7 @@ impl<'a> Turn<'a> {
                 return Ok(TurnEnd::Superseded);
             }
             count(stage, &replies);
-            if let Some(exchange) = state.exchanges.last_mut() {
-                for reply in &replies {
-                    exchange.replies[reply.side.index()].clone_from(&reply.text);
-                }
-            }
-            state.replies.extend(replies.into_iter().map(|reply| ReplyRow { turn: self.number, reply }));
+            state.held.keep_replies(self.number, replies);
         }
         if stage == Stage::Ready {
             self.battle.move_on(stage, BattleEvent::Ready);

@@ -9,7 +9,6 @@ use super::PublicLog;
 use crate::domain::battle::{BattleId, ModelId, Outcome};
 use crate::domain::public_log::promise::VotePromise;
 use crate::domain::time::Timestamp;
-use crate::formats::tables::export_columns::winner;
 use crate::infra::config::RatingSettings;
 use crate::infra::storage::VoteRow;
 
@@ -71,7 +70,7 @@ impl<'v> PromisedVote<'v> {
             battle: self.battle.as_str().to_owned(),
             model_a,
             model_b,
-            winner: winner(self.outcome).to_owned(),
+            winner: self.outcome.winner().to_owned(),
             time: self.cast_at.0,
             included_by: self.included_by,
         }

@@ -7,13 +7,10 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::domain::public_log::audit::{Audit, AuditError};
-use crate::domain::public_log::bundle::decode_entries;
 use crate::domain::public_log::checkpoint::Checkpoint;
-use crate::domain::public_log::hash::TreeHash;
-use crate::domain::public_log::inclusion::{InclusionError, LoggedEntry};
 use crate::domain::public_log::note::{InvalidKey, NoteError, VerifierKey};
-use crate::domain::public_log::promise::{BrokenPromise, PromiseError, VotePromise};
 use crate::domain::public_log::proof::TreeHead;
+use crate::domain::public_log::receipt::{LogReceipt, LogReceiptError, OpenPromises};
 use crate::domain::public_log::recount::{RatingRules, Recount, RecountError, differences};
 use crate::domain::public_log::tile::{Tile, TileKind};
 use crate::domain::rating::FitError;
@@ -55,13 +52,8 @@ pub enum VerifyError {
     #[error(transparent)]
     Audit(#[from] AuditError),
     /// A receipt is wrong, or of a tree that the log does not continue.
-    #[error("receipt {name}: {reason}")]
-    Receipt {
-        /// Its name.
-        name: String,
-        /// What is wrong.
-        reason: ReceiptError,
-    },
+    #[error(transparent)]
+    Receipt(#[from] LogReceiptError),
     /// No leaderboard follows from the entries.
     #[error(transparent)]
     Recount(#[from] RecountError),
@@ -74,65 +66,6 @@ pub enum VerifyError {
     /// The published leaderboard does not follow from the log.
     #[error("the leaderboard does not follow from the log:\n{}", .0.join("\n"))]
     OtherLeaderboard(Vec<String>),
-}
-
-/// What is wrong with a receipt.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ReceiptError {
-    /// It is none.
-    #[error("this is neither a proof in the form of c2sp.org/tlog-proof@v1 nor a promise of a vote")]
-    Malformed,
-    /// Its own proof fails.
-    #[error(transparent)]
-    Inclusion(#[from] InclusionError),
-    /// The log has another entry there.
-    #[error("the log has another entry at position {0}")]
-    OtherEntry(u64),
-    /// What was promised is not signed by the log.
-    #[error(transparent)]
-    Promise(#[from] PromiseError),
-    /// The vote's entry is not what was promised.
-    #[error(transparent)]
-    Broken(#[from] BrokenPromise),
-    /// No entry is the one that was promised.
-    #[error(
-        "the vote is not in the log; the arena promised it for {0} (UTC) at the latest: if that is past, it broke its promise, and \
-         this file proves it"
-    )]
-    NotIncluded(String),
-}
-
-/// A receipt to check.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Receipt {
-    /// Its file.
-    pub name: String,
-    /// What it holds.
-    pub kept: Kept,
-}
-
-/// What a voter keeps of a vote.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kept {
-    /// The proof that it is in the log.
-    Proof(LoggedEntry),
-    /// The signed promise that it will be.
-    Promise(String),
-}
-
-/// A receipt that holds by itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum CheckedReceipt<'r> {
-    /// The entry is in this tree.
-    Logged(&'r LoggedEntry, TreeHead),
-    /// The log promised this.
-    Promised(VotePromise),
-}
-
-/// A promise that no entry has kept yet.
-struct OpenPromise<'r> {
-    receipt: &'r Receipt,
-    promise: VotePromise,
 }
 
 /// What is known of a log before it is verified.
@@ -195,7 +128,7 @@ struct ReadLog {
 pub async fn verify(
     source: &LogSource,
     known: &Known,
-    receipts: &[Receipt],
+    receipts: &[LogReceipt],
     leaderboard: Leaderboard,
     progress: impl Fn(u64, u64),
 ) -> Result<Verified, VerifyError> {
@@ -276,14 +209,14 @@ async fn read_log(
     source: &LogSource,
     key: &VerifierKey,
     known: Option<TreeHead>,
-    receipts: &[Receipt],
+    receipts: &[LogReceipt],
     progress: &impl Fn(u64, u64),
 ) -> Result<ReadLog, VerifyError> {
     let note = String::from_utf8(source.part("checkpoint").await?).map_err(|_| NoteError::Malformed)?;
     let checkpoint = Checkpoint::parse(key.verify(&note)?).filter(|checkpoint| checkpoint.origin == key.name());
     let head = checkpoint.ok_or_else(|| VerifyError::NotACheckpoint(key.name().to_owned()))?.head;
     let mut audit = Audit::new(head, known)?;
-    let mut open = open_promises(receipts, key)?;
+    let mut promises = OpenPromises::new(receipts, key)?;
     let bundles = Tile::all(head.size).take_while(|tile| tile.level() == 0);
     let mut bundles = stream::iter(bundles)
         .map(async |tile| {
@@ -293,78 +226,17 @@ async fn read_log(
         .buffered(AT_ONCE);
     while let Some((tile, entries, hashes)) = bundles.try_next().await? {
         audit.add(tile, &entries, &hashes)?;
-        check_receipts(receipts, tile, &hashes, key)?;
-        keep_promises(&mut open, &entries, key.name())?;
+        receipts.iter().try_for_each(|receipt| receipt.check_in(tile, &hashes, key))?;
+        promises.keep(&entries, key.name())?;
         progress(tile.end(), head.size);
     }
     drop(bundles);
     for tile in Tile::all(head.size).skip_while(|tile| tile.level() == 0) {
         audit.check(tile, &source.part(&TileKind::Hashes(tile).to_string()).await?)?;
     }
-    if let Some((receipt, logged)) = proofs(receipts).find(|(_, logged)| logged.index >= head.size) {
-        return Err(of_receipt(receipt, ReceiptError::OtherEntry(logged.index)));
-    }
-    if let Some(OpenPromise { receipt, promise }) = open.first() {
-        let time = jiff::Timestamp::from_millisecond(promise.included_by)
-            .map_or_else(|_| "ever".into(), |time| time.to_string());
-        return Err(of_receipt(receipt, ReceiptError::NotIncluded(time)));
-    }
+    receipts.iter().try_for_each(|receipt| receipt.check_size(head.size))?;
+    promises.check_none_left()?;
     Ok(ReadLog { checkpoint: note, head, recount: audit.finish()? })
-}
-
-/// Checks the receipts whose entries lie below a tile of level 0.
-fn check_receipts(receipts: &[Receipt], tile: Tile, hashes: &[u8], key: &VerifierKey) -> Result<(), VerifyError> {
-    let below = |logged: &LoggedEntry| (tile.start()..tile.end()).contains(&logged.index);
-    for (receipt, logged) in proofs(receipts).filter(|(_, logged)| below(logged)) {
-        logged.verify(key).map_err(|error| of_receipt(receipt, error.into()))?;
-        let leaf = TreeHash::leaf(&logged.entry);
-        let at = usize::try_from(logged.index - tile.start()).unwrap_or(usize::MAX);
-        if hashes.chunks(leaf.0.len()).nth(at) != Some(&leaf.0[..]) {
-            return Err(of_receipt(receipt, ReceiptError::OtherEntry(logged.index)));
-        }
-    }
-    Ok(())
-}
-
-fn proofs(receipts: &[Receipt]) -> impl Iterator<Item = (&Receipt, &LoggedEntry)> {
-    receipts.iter().filter_map(|receipt| match &receipt.kept {
-        Kept::Proof(logged) => Some((receipt, logged)),
-        Kept::Promise(_) => None,
-    })
-}
-
-fn open_promises<'r>(receipts: &'r [Receipt], key: &VerifierKey) -> Result<Vec<OpenPromise<'r>>, VerifyError> {
-    let signed = receipts.iter().filter_map(|receipt| match &receipt.kept {
-        Kept::Promise(note) => Some((receipt, note)),
-        Kept::Proof(_) => None,
-    });
-    let open = |(receipt, note): (&'r Receipt, &String)| match VotePromise::verify(note, key) {
-        Ok(promise) => Ok(OpenPromise { receipt, promise }),
-        Err(error) => Err(of_receipt(receipt, error.into())),
-    };
-    signed.map(open).collect()
-}
-
-/// Takes out the promises that a bundle of entries keeps.
-fn keep_promises(open: &mut Vec<OpenPromise<'_>>, bundle: &[u8], log: &str) -> Result<(), VerifyError> {
-    if open.is_empty() {
-        return Ok(());
-    }
-    let mut left = Vec::new();
-    for candidate in open.drain(..) {
-        let mut is_kept = false;
-        for entry in decode_entries(bundle).unwrap_or_default() {
-            let found = candidate.promise.is_kept_by(entry, log);
-            is_kept |= found.map_err(|error| of_receipt(candidate.receipt, error.into()))?;
-        }
-        left.extend((!is_kept).then_some(candidate));
-    }
-    *open = left;
-    Ok(())
-}
-
-fn of_receipt(receipt: &Receipt, reason: ReceiptError) -> VerifyError {
-    VerifyError::Receipt { name: receipt.name.clone(), reason }
 }
 
 /// The votes of a leaderboard that follows from the log.
@@ -373,37 +245,4 @@ fn compare(recount: &Recount, board: &Value, rules: &RatingRules) -> Result<u64,
     let recounted = recount.leaderboard(usize::try_from(votes).unwrap_or(usize::MAX), &rules.options()?)?;
     let found = differences(board, &recounted);
     if found.is_empty() { Ok(votes) } else { Err(VerifyError::OtherLeaderboard(found)) }
-}
-
-/// Reads a receipt: a proof or a promise, or the JSON that holds it.
-///
-/// # Errors
-/// [`VerifyError::Receipt`].
-pub fn read_receipt(name: &str, text: &str) -> Result<Receipt, VerifyError> {
-    let json: Option<Value> = serde_json::from_str(text).ok();
-    let held = |key: &str| json.as_ref().and_then(|json| json[key].as_str());
-    let text = held("proof").or_else(|| held("promise")).unwrap_or(text);
-    let kept = match VotePromise::is_meant_by(text) {
-        true => Some(Kept::Promise(text.to_owned())),
-        false => LoggedEntry::parse(text).map(Kept::Proof),
-    };
-    let malformed = || VerifyError::Receipt { name: name.to_owned(), reason: ReceiptError::Malformed };
-    Ok(Receipt { name: name.to_owned(), kept: kept.ok_or_else(malformed)? })
-}
-
-/// Checks a receipt by itself, without the log.
-///
-/// # Errors
-/// [`VerifyError::Receipt`].
-pub fn verify_receipt<'r>(receipt: &'r Receipt, key: &VerifierKey) -> Result<CheckedReceipt<'r>, VerifyError> {
-    match &receipt.kept {
-        Kept::Proof(logged) => {
-            let checkpoint = logged.verify(key).map_err(|error| of_receipt(receipt, error.into()))?;
-            Ok(CheckedReceipt::Logged(logged, checkpoint.head))
-        }
-        Kept::Promise(note) => {
-            let promise = VotePromise::verify(note, key).map_err(|error| of_receipt(receipt, error.into()))?;
-            Ok(CheckedReceipt::Promised(promise))
-        }
-    }
 }
