@@ -3,10 +3,13 @@
 //! `rows` turns stored rows into records, `formats::tables` writes them. Memory stays flat whatever the size: rows are read
 //! page by page, and Parquet is written in row groups of a bounded size.
 
+pub mod dataset;
+pub mod preferences;
 mod rows;
 
 use std::io::{self, Write};
 
+use crate::domain::battle::message::Message;
 use crate::domain::battle::{BattleId, Side};
 use crate::domain::benchmark::panel_scores::JudgementFilter;
 use crate::domain::labeling::scheme::Scheme;
@@ -21,7 +24,7 @@ use crate::infra::storage::{Store, StoreError, VoteRange};
 use crate::services::benchmark::RunContext;
 use crate::services::benchmark::scores;
 use crate::services::labeling::final_labels::{self, FinalLabels};
-use rows::{BattleExportRow, LogRow, ReplyRecord, Utterance};
+use rows::{BattleExportRow, LogRow, ReplyRecord};
 
 /// Rows read at a time, so that memory stays flat.
 const PAGE: u32 = 1_000;
@@ -35,6 +38,11 @@ pub struct Selection {
     pub until: Timestamp,
     /// With the conversations.
     pub with_text: bool,
+}
+
+impl Selection {
+    /// Everything, without conversations.
+    pub const ALL: Self = Self { since: Timestamp(i64::MIN), until: Timestamp(i64::MAX), with_text: false };
 }
 
 /// Why an export stopped.
@@ -184,20 +192,20 @@ async fn said_in(
     store: &Store,
     selection: Selection,
     battle: &BattleId,
-) -> Result<[Option<Vec<Utterance>>; 2], StoreError> {
+) -> Result<[Option<Vec<Message>>; 2], StoreError> {
     let said = if selection.with_text { Some(conversations(store, battle).await?) } else { None };
     Ok(said.map_or([None, None], |said| said.map(Some)))
 }
 
-async fn conversations(store: &Store, battle: &BattleId) -> Result<[Vec<Utterance>; 2], StoreError> {
+async fn conversations(store: &Store, battle: &BattleId) -> Result<[Vec<Message>; 2], StoreError> {
     let turns = store.turns(battle).await?;
     let replies = store.replies(battle).await?;
     Ok(Side::BOTH.map(|side| {
         let mut said = Vec::with_capacity(2 * turns.len());
         for turn in &turns {
-            said.push(Utterance { role: "user", content: turn.prompt.clone() });
+            said.push(Message::user(&turn.prompt));
             let reply = replies.iter().find(|row| row.turn == turn.turn && row.reply.side == side);
-            said.extend(reply.map(|row| Utterance { role: "assistant", content: row.reply.text.clone() }));
+            said.extend(reply.map(|row| Message::assistant(&row.reply.text)));
         }
         said
     }))

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::domain::battle::message::Message;
 use crate::domain::battle::{BattleId, VisitorId};
 use crate::domain::integrity::pseudonym::voter_pseudonym;
 use crate::domain::labeling::scheme::Scheme;
@@ -39,23 +40,17 @@ pub(super) struct LogRow<'a> {
     rated: bool,
     exclusion: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    conversation_a: Option<Vec<Utterance>>,
+    conversation_a: Option<Vec<Message>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    conversation_b: Option<Vec<Utterance>>,
-}
-
-#[derive(Serialize)]
-pub(super) struct Utterance {
-    pub(super) role: &'static str,
-    pub(super) content: String,
+    conversation_b: Option<Vec<Message>>,
 }
 
 impl<'a> LogRow<'a> {
     pub(super) fn new(
         vote: &'a VoteRow,
         labels: &'a FinalLabels,
-        conversation_a: Option<Vec<Utterance>>,
-        conversation_b: Option<Vec<Utterance>>,
+        conversation_a: Option<Vec<Message>>,
+        conversation_b: Option<Vec<Message>>,
     ) -> Self {
         Self {
             seq: vote.seq,
@@ -104,13 +99,13 @@ pub(super) struct BattleExportRow<'a> {
     pair_probability: f64,
     tstamp: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    conversation_a: Option<Vec<Utterance>>,
+    conversation_a: Option<Vec<Message>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    conversation_b: Option<Vec<Utterance>>,
+    conversation_b: Option<Vec<Message>>,
 }
 
 impl<'a> BattleExportRow<'a> {
-    pub(super) fn new(battle: &'a BattleLine, said: [Option<Vec<Utterance>>; 2]) -> Self {
+    pub(super) fn new(battle: &'a BattleLine, said: [Option<Vec<Message>>; 2]) -> Self {
         let [conversation_a, conversation_b] = said;
         Self {
             battle_id: battle.id.as_str(),
