@@ -23,7 +23,9 @@ impl PreferencePair {
     #[must_use]
     pub fn new(chosen: &[Message], rejected: &[Message]) -> Option<Self> {
         let is_whole = |said: &[Message]| {
-            let pairs = said.chunks(2).all(|pair| matches!(pair, [ask, reply] if ask.role == Role::User && reply.role == Role::Assistant));
+            let pairs = said
+                .chunks(2)
+                .all(|pair| matches!(pair, [ask, reply] if ask.role == Role::User && reply.role == Role::Assistant));
             pairs && said.iter().all(|message| !message.content.trim().is_empty())
         };
         if !is_whole(chosen) || !is_whole(rejected) {
@@ -58,7 +60,8 @@ impl PairWins {
     /// The share of the other votes on this pair that chose the same model, leaving out one vote that did; `None` without others.
     #[must_use]
     pub fn agreement_of_others(&self, winner: &ModelId, loser: &ModelId) -> Option<f64> {
-        let count = |one: &ModelId, other: &ModelId| self.wins.get(&(one.clone(), other.clone())).copied().unwrap_or_default();
+        let count =
+            |one: &ModelId, other: &ModelId| self.wins.get(&(one.clone(), other.clone())).copied().unwrap_or_default();
         let (same, against) = (count(winner, loser).saturating_sub(1), count(loser, winner));
         #[expect(clippy::cast_precision_loss, reason = "counts of votes are far below 2^53")]
         let share = || same as f64 / (same + against) as f64;
@@ -81,14 +84,18 @@ mod tests {
     use super::*;
 
     fn said(texts: &[&str]) -> Vec<Message> {
-        let message = |(at, text): (usize, &&str)| if at % 2 == 0 { Message::user(*text) } else { Message::assistant(*text) };
+        let message =
+            |(at, text): (usize, &&str)| if at % 2 == 0 { Message::user(*text) } else { Message::assistant(*text) };
         texts.iter().enumerate().map(message).collect()
     }
 
     #[test]
     fn the_prompt_is_what_both_conversations_begin_with() {
         let pair = PreferencePair::new(&said(&["q", "good"]), &said(&["q", "bad"])).unwrap();
-        assert_eq!((pair.prompt, pair.chosen, pair.rejected), (said(&["q"]), vec![Message::assistant("good")], vec![Message::assistant("bad")]));
+        assert_eq!(
+            (pair.prompt, pair.chosen, pair.rejected),
+            (said(&["q"]), vec![Message::assistant("good")], vec![Message::assistant("bad")])
+        );
         let turns = PreferencePair::new(&said(&["q", "x", "r", "good"]), &said(&["q", "y", "r", "bad"])).unwrap();
         assert_eq!((turns.prompt.len(), turns.chosen.len(), turns.rejected.len()), (1, 3, 3));
         let same_start = PreferencePair::new(&said(&["q", "x", "r", "good"]), &said(&["q", "x", "r", "bad"])).unwrap();

@@ -88,9 +88,12 @@ pub fn data_card(facts: &DatasetFacts<'_>, found: &DatasetStatistics) -> String 
     if let Some((first, last)) = found.sequence {
         line("`seq` of the first and the last vote", format!("{first}, {last}"));
     }
-    for (title, counts) in
-        [("Outcomes", &found.outcomes), ("Exclusions", &found.excluded), ("Languages", &found.languages), ("Models", &found.models)]
-    {
+    for (title, counts) in [
+        ("Outcomes", &found.outcomes),
+        ("Exclusions", &found.excluded),
+        ("Languages", &found.languages),
+        ("Models", &found.models),
+    ] {
         card.push_str(&table(title, counts));
     }
     card.push_str(&what_to_know(facts, found));
@@ -98,7 +101,8 @@ pub fn data_card(facts: &DatasetFacts<'_>, found: &DatasetStatistics) -> String 
 }
 
 fn head(facts: &DatasetFacts<'_>, found: &DatasetStatistics) -> String {
-    let mut head = format!("---\nlicense: {}\npretty_name: {}\n", yaml(facts.licence), yaml(&format!("Votes of {}", facts.name)));
+    let mut head =
+        format!("---\nlicense: {}\npretty_name: {}\n", yaml(facts.licence), yaml(&format!("Votes of {}", facts.name)));
     let mut codes: Vec<&str> = found.languages.keys().filter_map(|name| language_code(name)).collect();
     codes.sort_unstable();
     codes.dedup();
@@ -130,7 +134,10 @@ fn what_to_know(facts: &DatasetFacts<'_>, found: &DatasetStatistics) -> String {
         "Prompts and replies are not in it."
     };
     let part = if facts.after > 0 {
-        format!("This is a part: it begins after vote {} of the log. Put its shards beside those of the parts before it.", facts.after)
+        format!(
+            "This is a part: it begins after vote {} of the log. Put its shards beside those of the parts before it.",
+            facts.after
+        )
     } else {
         "It begins with the first vote of the log.".to_owned()
     };
@@ -175,7 +182,8 @@ fn in_one_line(text: &str) -> String {
 
 /// A text as YAML reads it: a string of JSON is one.
 fn yaml(text: &str) -> String {
-    let is_plain = text.chars().next().is_some_and(|c| c.is_ascii_lowercase()) && text.chars().all(|c| c.is_ascii_alphanumeric() || "-._".contains(c));
+    let is_plain = text.chars().next().is_some_and(|c| c.is_ascii_lowercase())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || "-._".contains(c));
     if is_plain { text.to_owned() } else { serde_json::Value::from(text).to_string() }
 }
 
@@ -198,11 +206,23 @@ mod tests {
             sequence: Some((8, 1_507)),
             ..DatasetStatistics::default()
         };
-        let facts = DatasetFacts { name: "Arena: \"one\"", licence: "cc-by-4.0", with_text: false, after: 7, program: "langya 1" };
+        let facts = DatasetFacts {
+            name: "Arena: \"one\"",
+            licence: "cc-by-4.0",
+            with_text: false,
+            after: 7,
+            program: "langya 1",
+        };
         let card = data_card(&facts, &found);
         let head = "---\nlicense: cc-by-4.0\npretty_name: \"Votes of Arena: \\\"one\\\"\"\nlanguage:\n- en\n- zh\nsize_categories:\n- \"1K<n<10K\"\n";
         assert!(card.starts_with(head), "{card}");
-        for part in ["path: data/votes-*.parquet\n---\n", "| identity_leak | 10 |", "| a\\|b \\# \\<script\\> | 3 |", "after vote 7", "--since-seq 1507"] {
+        for part in [
+            "path: data/votes-*.parquet\n---\n",
+            "| identity_leak | 10 |",
+            "| a\\|b \\# \\<script\\> | 3 |",
+            "after vote 7",
+            "--since-seq 1507",
+        ] {
             assert!(card.contains(part), "{part:?} is missing in {card}");
         }
     }

@@ -39,7 +39,21 @@ fn import(folder: &Path, data: &str, files: &[PathBuf]) {
 fn simulated() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path();
-    let simulate = ["simulate", "--models", "8", "--votes", "3000", "--seed", "3", "--ties", "0.1", "--both-bad", "0.05", "--out", "s.jsonl"];
+    let simulate = [
+        "simulate",
+        "--models",
+        "8",
+        "--votes",
+        "3000",
+        "--seed",
+        "3",
+        "--ties",
+        "0.1",
+        "--both-bad",
+        "0.05",
+        "--out",
+        "s.jsonl",
+    ];
     done(langya(here, simulate));
     import(here, "data", &[here.join("s.jsonl")]);
     let exclude = ["votes", "exclude", "--data-dir", "data", "--seq", "17..340", "--reason", "a test", "--by", "test"];
@@ -55,19 +69,31 @@ fn an_arena_imported_from_a_data_set_has_the_same_ratings_to_the_byte() {
     let run = done(export(&["set", "--license", "cc-by-4.0", "--shard-votes", "1300"]));
     assert!(run.stderr.contains("3000 votes written") && run.stderr.contains("--since-seq 3000"), "{run:?}");
     let set = here.join("set");
-    let names: Vec<String> = shards(&set).iter().map(|path| path.file_name().unwrap().to_string_lossy().into_owned()).collect();
-    let expected = [(1, 1300), (1301, 2600), (2601, 3000)].map(|(first, last)| format!("votes-{first:012}-{last:012}.parquet"));
+    let names: Vec<String> =
+        shards(&set).iter().map(|path| path.file_name().unwrap().to_string_lossy().into_owned()).collect();
+    let expected =
+        [(1, 1300), (1301, 2600), (2601, 3000)].map(|(first, last)| format!("votes-{first:012}-{last:012}.parquet"));
     assert_eq!(names, expected);
-    let sums = Command::new("sha256sum").args(["--check", "--strict", "SHA256SUMS"]).current_dir(&set).output().unwrap();
+    let sums =
+        Command::new("sha256sum").args(["--check", "--strict", "SHA256SUMS"]).current_dir(&set).output().unwrap();
     assert!(sums.status.success() && String::from_utf8_lossy(&sums.stdout).lines().count() == 4, "{sums:?}");
     let card = std::fs::read_to_string(set.join("README.md")).unwrap();
-    assert!(card.starts_with("---\nlicense: cc-by-4.0\n") && card.contains("| votes | 3000 |\n| rated votes | 2676 |") && card.contains("| admin | 324 |"), "{card}");
+    assert!(
+        card.starts_with("---\nlicense: cc-by-4.0\n")
+            && card.contains("| votes | 3000 |\n| rated votes | 2676 |")
+            && card.contains("| admin | 324 |"),
+        "{card}"
+    );
     import(here, "again", &shards(&set));
     assert_eq!(ratings(here, "again"), ratings(here, "data"));
     // A second export of the same database has the same bytes.
     done(export(&["twin", "--license", "cc-by-4.0", "--shard-votes", "1300"]));
     for file in ["README.md", "SHA256SUMS"] {
-        assert_eq!(std::fs::read(set.join(file)).unwrap(), std::fs::read(here.join("twin").join(file)).unwrap(), "{file}");
+        assert_eq!(
+            std::fs::read(set.join(file)).unwrap(),
+            std::fs::read(here.join("twin").join(file)).unwrap(),
+            "{file}"
+        );
     }
     let refused = export(&["set"]);
     assert!(refused.code == Some(2) && refused.stderr.contains("is not empty"), "{refused:?}");
@@ -118,12 +144,16 @@ async fn preferences_have_the_chosen_and_the_rejected_conversation() {
         }
     }
     let export = async |rest: &[&str]| {
-        let run = langya_beside(here, &[&["export", "preferences", "--data-dir", "data", "--out", "-"], rest].concat()).await;
+        let run =
+            langya_beside(here, &[&["export", "preferences", "--data-dir", "data", "--out", "-"], rest].concat()).await;
         let rows: Vec<Value> = run.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         (rows, run)
     };
     let (rows, run) = export(&["--text"]).await;
-    assert!(run.stderr.contains("2 preferences written, with their texts") && run.stderr.contains("2 votes left out: ties"), "{run:?}");
+    assert!(
+        run.stderr.contains("2 preferences written, with their texts") && run.stderr.contains("2 votes left out: ties"),
+        "{run:?}"
+    );
     assert!(run.stderr.contains("--since-seq 4"), "{run:?}");
     let message = |role: &str, content: &str| json!({"role": role, "content": content});
     for ((row, winner), turns) in rows.iter().zip(&winners).zip([1, 2]) {

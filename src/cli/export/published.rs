@@ -68,10 +68,18 @@ pub(super) struct DatasetOptions {
 pub(super) async fn print_preferences(options: PreferenceOptions, env: &Environment) -> CommandResult<ExitCode> {
     let file = &options.period.file;
     if file.format != Format::Jsonl {
-        return Err(BadInput("conversations are lists of messages: write them with --format jsonl, which trainers read".into()).into());
+        return Err(BadInput(
+            "conversations are lists of messages: write them with --format jsonl, which trainers read".into(),
+        )
+        .into());
     }
-    if options.min_agreement.is_some_and(|share| !(0.0..=1.0).contains(&share)) || options.min_margin.is_some_and(f64::is_nan) {
-        return Err(BadInput("--min-agreement is a share from 0 to 1, and --min-margin a number of rating points".into()).into());
+    if options.min_agreement.is_some_and(|share| !(0.0..=1.0).contains(&share))
+        || options.min_margin.is_some_and(f64::is_nan)
+    {
+        return Err(BadInput(
+            "--min-agreement is a share from 0 to 1, and --min-margin a number of rating points".into(),
+        )
+        .into());
     }
     let filter = PreferenceFilter {
         after: options.since_seq,
@@ -113,7 +121,9 @@ pub(super) async fn write_dataset(options: DatasetOptions, env: &Environment) ->
     let folder = &options.folder;
     let is_free = std::fs::read_dir(folder).map_or(!folder.exists(), |mut entries| entries.next().is_none());
     if !is_free {
-        return Err(BadInput(format!("{} is not empty: choose a folder that does not exist yet", folder.display())).into());
+        return Err(
+            BadInput(format!("{} is not empty: choose a folder that does not exist yet", folder.display())).into()
+        );
     }
     let settings = options.location.settings(env)?;
     let store = Store::open(&settings.storage, IfMissing::Fail).await?;
@@ -130,7 +140,8 @@ pub(super) async fn write_dataset(options: DatasetOptions, env: &Environment) ->
     let unwritable = || format!("cannot write {}: choose another folder", folder.display());
     let partial = tempfile::Builder::new().prefix(".langya-dataset-").tempdir_in(beside).with_context(unwritable)?;
     let bar = progress::bar("writing votes");
-    let found = dataset(&store, &plan, &partial.path().join("set"), |seq, last| progress::show(&bar, seq, last)).await?;
+    let found =
+        dataset(&store, &plan, &partial.path().join("set"), |seq, last| progress::show(&bar, seq, last)).await?;
     bar.finish_and_clear();
     std::fs::rename(partial.path().join("set"), folder).with_context(unwritable)?;
     let last = found.sequence.map_or(options.since_seq, |(_, last)| last);

@@ -9,8 +9,8 @@ use jiff::Timestamp as Instant;
 use jiff::tz::TimeZone;
 use sha2::{Digest, Sha256};
 
-use super::{ExportError, PAGE, Selection, said_in};
 use super::rows::LogRow;
+use super::{ExportError, PAGE, Selection, said_in};
 use crate::domain::labeling::scheme::Scheme;
 use crate::domain::time::Timestamp;
 use crate::formats::data_card::{DatasetFacts, DatasetStatistics, data_card};

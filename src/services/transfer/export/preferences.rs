@@ -134,7 +134,8 @@ async fn preference(
     }
     let agreement = wins.agreement_of_others(winner, loser);
     let margin = ratings.get(winner).zip(ratings.get(loser)).map(|(chosen, rejected)| chosen - rejected);
-    let reaches = |least: Option<f64>, found: Option<f64>| least.is_none_or(|least| found.is_some_and(|found| found >= least));
+    let reaches =
+        |least: Option<f64>, found: Option<f64>| least.is_none_or(|least| found.is_some_and(|found| found >= least));
     if !reaches(filter.min_agreement, agreement) {
         return Ok(Err(LeftOut::Agreement));
     }
@@ -154,7 +155,8 @@ fn chosen_side(vote: &VoteRow, winner: &ModelId) -> Side {
 }
 
 fn row<'r>(vote: &'r VoteRow, pair: &'r PreferencePair, judged: Judged) -> PreferenceRow<'r> {
-    let (chosen_model, rejected_model) = winner_and_loser(&vote.models, vote.outcome).unwrap_or((&vote.models[0], &vote.models[1]));
+    let (chosen_model, rejected_model) =
+        winner_and_loser(&vote.models, vote.outcome).unwrap_or((&vote.models[0], &vote.models[1]));
     PreferenceRow {
         pair,
         chosen_model,
