@@ -98,6 +98,13 @@ mod tests {
         );
         let turns = PreferencePair::new(&said(&["q", "x", "r", "good"]), &said(&["q", "y", "r", "bad"])).unwrap();
         assert_eq!((turns.prompt.len(), turns.chosen.len(), turns.rejected.len()), (1, 3, 3));
+        let other_question =
+            PreferencePair::new(&said(&["q", "x", "r", "good"]), &said(&["q", "x", "s", "bad"])).unwrap();
+        assert_eq!(
+            (other_question.prompt, other_question.chosen.len()),
+            (said(&["q"]), 3),
+            "a prompt ends with a question"
+        );
         let same_start = PreferencePair::new(&said(&["q", "x", "r", "good"]), &said(&["q", "x", "r", "bad"])).unwrap();
         assert_eq!((same_start.prompt, same_start.chosen.len()), (said(&["q", "x", "r"]), 1));
     }
