@@ -1,4 +1,6 @@
-//! `langya export`: the vote log, the battles, the replies, the leaderboard or a benchmark's scores as JSON lines, CSV or Parquet.
+//! `langya export`: data sets and preferences, the vote log, the battles, the replies, the leaderboard or a benchmark's scores as JSON lines, CSV or Parquet.
+
+mod published;
 
 use std::fs::File;
 use std::io::{IsTerminal, Write};
@@ -20,6 +22,7 @@ use crate::infra::rng::SharedRng;
 use crate::infra::storage::{IfMissing, Store};
 use crate::services::benchmark::loading::load;
 use crate::services::transfer::export::{self, Selection};
+use published::{DatasetOptions, PreferenceOptions};
 
 /// Flags of `langya export`.
 #[derive(Debug, Clone, Args)]
@@ -40,6 +43,10 @@ enum ExportKind {
     Leaderboard(FileOptions),
     /// The scores of a benchmark's suite: a row a model, judge and part
     Scores(ExportScoresOptions),
+    /// Votes as preferences between two replies, with their texts, as TRL reads them: prompt, chosen, rejected
+    Preferences(PreferenceOptions),
+    /// The vote log as a data set for others: Parquet in shards, a data card, SHA-256 sums
+    Dataset(DatasetOptions),
 }
 
 #[derive(Debug, Clone, Args)]
@@ -138,6 +145,8 @@ pub async fn run(options: ExportOptions, env: &Environment) -> CommandResult<Exi
         ExportKind::Scores(options) => {
             (options.file, Content::Scores { suite: options.suite, way: options.way }, "scores")
         }
+        ExportKind::Preferences(options) => return published::print_preferences(options, env).await,
+        ExportKind::Dataset(options) => return published::write_dataset(options, env).await,
     };
     let settings = file.location.settings(env)?;
     let store = Store::open(&settings.storage, IfMissing::Fail).await?;
@@ -145,11 +154,8 @@ pub async fn run(options: ExportOptions, env: &Environment) -> CommandResult<Exi
     if file.out.as_os_str() == "-" && std::io::stdout().is_terminal() {
         bar.set_draw_target(ProgressDrawTarget::hidden());
     }
-    let written = if file.out.as_os_str() == "-" {
-        write(&store, content, file.format, std::io::stdout(), &bar).await?
-    } else if is_special(&file.out) {
-        let out = File::options().write(true).open(&file.out).map_err(|error| cannot_write(&file.out, &error))?;
-        write(&store, content, file.format, out, &bar).await?
+    let written = if file.out.as_os_str() == "-" || is_special(&file.out) {
+        write(&store, content, file.format, open_special(&file.out)?, &bar).await?
     } else {
         to_file(&store, content, &file, &bar).await?
     };
@@ -188,6 +194,15 @@ async fn to_file(store: &Store, content: Content, options: &FileOptions, bar: &P
     let written = write(store, content, options.format, out.file(), bar).await?;
     out.finish()?;
     Ok(written)
+}
+
+/// The standard output, a pipe or a device, which is written as it is.
+fn open_special(path: &Path) -> Result<Box<dyn Write + Send>, BadInput> {
+    if path.as_os_str() == "-" {
+        return Ok(Box::new(std::io::stdout()));
+    }
+    let out = File::options().write(true).open(path).map_err(|error| cannot_write(path, &error))?;
+    Ok(Box::new(out))
 }
 
 /// A pipe, a device or a folder: nothing that a file may be put in place of.

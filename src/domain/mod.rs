@@ -11,6 +11,7 @@ pub mod integrity;
 pub mod judging;
 pub mod labeling;
 pub mod language;
+pub mod preference;
 pub mod public_log;
 pub mod rating;
 pub mod register;

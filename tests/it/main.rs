@@ -62,6 +62,7 @@ mod prompt_clusters;
 mod proofs;
 mod providers;
 mod public_log;
+mod published_data;
 mod rating;
 mod rating_methods;
 mod ready;

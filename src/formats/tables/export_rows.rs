@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::conversation_metadata::ConversationMetadata;
+use crate::domain::battle::message::Message;
 use crate::domain::battle::record::{BattleLine, ReplyRow, TurnRow, VoteRow};
 use crate::domain::battle::{BattleId, Side, VisitorId};
 use crate::domain::integrity::pseudonym::voter_pseudonym;
@@ -38,28 +39,19 @@ pub struct LogRow<'a> {
     rated: bool,
     exclusion: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    conversation_a: Option<Vec<Utterance>>,
+    conversation_a: Option<Vec<Message>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    conversation_b: Option<Vec<Utterance>>,
-}
-
-/// What one of both says in a conversation.
-#[derive(Serialize)]
-pub struct Utterance {
-    /// `user` or `assistant`.
-    pub role: &'static str,
-    /// The text.
-    pub content: String,
+    conversation_b: Option<Vec<Message>>,
 }
 
 /// What one side was asked and what it answered.
 #[must_use]
-pub fn conversation(turns: &[TurnRow], replies: &[ReplyRow], side: Side) -> Vec<Utterance> {
+pub fn conversation(turns: &[TurnRow], replies: &[ReplyRow], side: Side) -> Vec<Message> {
     let mut said = Vec::with_capacity(2 * turns.len());
     for turn in turns {
-        said.push(Utterance { role: "user", content: turn.prompt.clone() });
+        said.push(Message::user(&turn.prompt));
         let reply = replies.iter().find(|row| row.turn == turn.turn && row.reply.side == side);
-        said.extend(reply.map(|row| Utterance { role: "assistant", content: row.reply.text.clone() }));
+        said.extend(reply.map(|row| Message::assistant(&row.reply.text)));
     }
     said
 }
@@ -70,8 +62,8 @@ impl<'a> LogRow<'a> {
     pub fn new(
         vote: &'a VoteRow,
         labels: &'a FinalLabels,
-        conversation_a: Option<Vec<Utterance>>,
-        conversation_b: Option<Vec<Utterance>>,
+        conversation_a: Option<Vec<Message>>,
+        conversation_b: Option<Vec<Message>>,
     ) -> Self {
         Self {
             seq: vote.seq,
@@ -120,15 +112,15 @@ pub struct BattleExportRow<'a> {
     pair_probability: f64,
     tstamp: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    conversation_a: Option<Vec<Utterance>>,
+    conversation_a: Option<Vec<Message>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    conversation_b: Option<Vec<Utterance>>,
+    conversation_b: Option<Vec<Message>>,
 }
 
 impl<'a> BattleExportRow<'a> {
     /// A battle and, where they are exported, the conversations of both sides.
     #[must_use]
-    pub fn new(battle: &'a BattleLine, said: [Option<Vec<Utterance>>; 2]) -> Self {
+    pub fn new(battle: &'a BattleLine, said: [Option<Vec<Message>>; 2]) -> Self {
         let [conversation_a, conversation_b] = said;
         Self {
             battle_id: battle.id.as_str(),

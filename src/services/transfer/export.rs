@@ -3,8 +3,12 @@
 //! `formats::tables` turns stored rows into records and writes them. Memory stays flat whatever the size: rows are read
 //! page by page, and Parquet is written in row groups of a bounded size.
 
+pub mod dataset;
+pub mod preferences;
+
 use std::io::{self, Write};
 
+use crate::domain::battle::message::Message;
 use crate::domain::battle::{BattleId, Side};
 use crate::domain::benchmark::panel_scores::JudgementFilter;
 use crate::domain::labeling::scheme::Scheme;
@@ -14,7 +18,7 @@ use crate::formats::scores::ScoreRow;
 use crate::formats::tables::export_columns::{
     BATTLE_COLUMNS, CONVERSATIONS, EXCLUSION, LEADERBOARD_COLUMNS, REPLY_COLUMNS, SCORE_COLUMNS, VOTE_COLUMNS,
 };
-use crate::formats::tables::export_rows::{BattleExportRow, LogRow, ReplyRecord, Utterance, conversation};
+use crate::formats::tables::export_rows::{BattleExportRow, LogRow, ReplyRecord, conversation};
 use crate::formats::tables::{Format, TableWriter};
 use crate::infra::storage::{Store, StoreError, VoteRange};
 use crate::services::benchmark::RunContext;
@@ -33,6 +37,11 @@ pub struct Selection {
     pub until: Timestamp,
     /// With the conversations.
     pub with_text: bool,
+}
+
+impl Selection {
+    /// Everything, without conversations.
+    pub const ALL: Self = Self { since: Timestamp(i64::MIN), until: Timestamp(i64::MAX), with_text: false };
 }
 
 /// Why an export stopped.
@@ -182,12 +191,12 @@ async fn said_in(
     store: &Store,
     selection: Selection,
     battle: &BattleId,
-) -> Result<[Option<Vec<Utterance>>; 2], StoreError> {
+) -> Result<[Option<Vec<Message>>; 2], StoreError> {
     let said = if selection.with_text { Some(conversations(store, battle).await?) } else { None };
     Ok(said.map_or([None, None], |said| said.map(Some)))
 }
 
-async fn conversations(store: &Store, battle: &BattleId) -> Result<[Vec<Utterance>; 2], StoreError> {
+async fn conversations(store: &Store, battle: &BattleId) -> Result<[Vec<Message>; 2], StoreError> {
     let turns = store.turns(battle).await?;
     let replies = store.replies(battle).await?;
     Ok(Side::BOTH.map(|side| conversation(&turns, &replies, side)))

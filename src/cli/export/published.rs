@@ -1,0 +1,150 @@
+//! `langya export preferences` and `langya export dataset`: the votes in the forms that others publish and train on.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use clap::Args;
+
+use super::{PeriodOptions, is_special};
+use crate::cli::error::{BadInput, CommandResult};
+use crate::cli::output::OutFile;
+use crate::cli::{Location, progress};
+use crate::formats::data_card::DatasetFacts;
+use crate::formats::tables::Format;
+use crate::infra::config::Environment;
+use crate::infra::storage::{IfMissing, Store};
+use crate::services::transfer::export::dataset::{DatasetPlan, dataset};
+use crate::services::transfer::export::preferences::{PreferenceFilter, PreferenceReport, preferences};
+
+/// `langya export preferences …`
+#[derive(Debug, Clone, Args)]
+pub(super) struct PreferenceOptions {
+    #[command(flatten)]
+    period: PeriodOptions,
+    /// Implied: a preference is nothing without its texts
+    #[arg(long)]
+    text: bool,
+    /// Also votes that a rule excludes from the ratings
+    #[arg(long)]
+    unrated: bool,
+    /// Least share (0 to 1) of the other votes on the same two models that chose the same one
+    #[arg(long, value_name = "SHARE")]
+    min_agreement: Option<f64>,
+    /// Least rating of the chosen model above the other's, in points of the latest leaderboard; 0 leaves out upsets
+    #[arg(long, value_name = "POINTS", allow_negative_numbers = true)]
+    min_margin: Option<f64>,
+    /// Only votes after this number in the log, as the last export named it
+    #[arg(long, value_name = "SEQ", default_value_t = 0)]
+    since_seq: i64,
+}
+
+/// `langya export dataset DIR …`
+#[derive(Debug, Clone, Args)]
+pub(super) struct DatasetOptions {
+    #[command(flatten)]
+    location: Location,
+    /// Folder to write, which does not exist yet or is empty
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// With the conversations
+    #[arg(long)]
+    text: bool,
+    /// Licence of the data, as dataset hubs spell it, such as cc-by-4.0
+    #[arg(long, value_name = "ID", default_value = "unknown")]
+    license: String,
+    /// Only votes after this number in the log, as the last export named it
+    #[arg(long, value_name = "SEQ", default_value_t = 0)]
+    since_seq: i64,
+    /// Votes in a file at the most
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..))]
+    shard_votes: u64,
+}
+
+/// Writes the preferences, and says what was left out.
+///
+/// # Errors
+/// Bad shares, a missing database, or a file that cannot be written.
+pub(super) async fn print_preferences(options: PreferenceOptions, env: &Environment) -> CommandResult<ExitCode> {
+    let file = &options.period.file;
+    if file.format != Format::Jsonl {
+        return Err(BadInput(
+            "conversations are lists of messages: write them with --format jsonl, which trainers read".into(),
+        )
+        .into());
+    }
+    if options.min_agreement.is_some_and(|share| !(0.0..=1.0).contains(&share))
+        || options.min_margin.is_some_and(f64::is_nan)
+    {
+        return Err(BadInput(
+            "--min-agreement is a share from 0 to 1, and --min-margin a number of rating points".into(),
+        )
+        .into());
+    }
+    let filter = PreferenceFilter {
+        after: options.since_seq,
+        unrated: options.unrated,
+        min_agreement: options.min_agreement,
+        min_margin: options.min_margin,
+    };
+    let settings = file.location.settings(env)?;
+    let store = Store::open(&settings.storage, IfMissing::Fail).await?;
+    let bar = progress::bar("writing preferences");
+    let (selection, show) = (options.period.selection(), |seq, last| progress::show(&bar, seq, last));
+    let report = if file.out.as_os_str() == "-" || is_special(&file.out) {
+        let out = super::open_special(&file.out)?;
+        preferences(&store, filter, selection, out, show).await?
+    } else {
+        let out = OutFile::create(&file.out, file.overwrite)?;
+        let report = preferences(&store, filter, selection, out.file(), show).await?;
+        out.finish()?;
+        report
+    };
+    bar.finish_and_clear();
+    tell(&report);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn tell(report: &PreferenceReport) {
+    eprintln!("{} preferences written, with their texts", report.written);
+    for (reason, votes) in &report.left_out {
+        eprintln!("{votes} votes left out: {}", reason.as_str());
+    }
+    eprintln!("the next export goes on with --since-seq {}", report.last_seq);
+}
+
+/// Writes the data set beside its folder, and gives it its name when it is whole.
+///
+/// # Errors
+/// A folder that is there already and not empty, a missing database, or a disk that fails.
+pub(super) async fn write_dataset(options: DatasetOptions, env: &Environment) -> CommandResult<ExitCode> {
+    let folder = &options.folder;
+    let is_free = std::fs::read_dir(folder).map_or(!folder.exists(), |mut entries| entries.next().is_none());
+    if !is_free {
+        return Err(
+            BadInput(format!("{} is not empty: choose a folder that does not exist yet", folder.display())).into()
+        );
+    }
+    let settings = options.location.settings(env)?;
+    let store = Store::open(&settings.storage, IfMissing::Fail).await?;
+    let name = if settings.site.name.is_empty() { "a langya arena" } else { &settings.site.name };
+    let facts = DatasetFacts {
+        name,
+        licence: &options.license,
+        with_text: options.text,
+        after: options.since_seq,
+        program: concat!("langya ", env!("CARGO_PKG_VERSION")),
+    };
+    let plan = DatasetPlan { facts, shard_votes: options.shard_votes };
+    let beside = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(std::path::Path::new("."));
+    let unwritable = || format!("cannot write {}: choose another folder", folder.display());
+    let partial = tempfile::Builder::new().prefix(".langya-dataset-").tempdir_in(beside).with_context(unwritable)?;
+    let bar = progress::bar("writing votes");
+    let found =
+        dataset(&store, &plan, &partial.path().join("set"), |seq, last| progress::show(&bar, seq, last)).await?;
+    bar.finish_and_clear();
+    std::fs::rename(partial.path().join("set"), folder).with_context(unwritable)?;
+    let last = found.sequence.map_or(options.since_seq, |(_, last)| last);
+    eprintln!("{} votes written to {}; the next part goes on with --since-seq {last}", found.votes, folder.display());
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,138 @@
+//! Votes as preferences between two replies, in the form that trainers of preference models read.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use crate::battle::message::{Message, Role};
+use crate::battle::{ModelId, Outcome};
+
+/// A prompt with the reply that was chosen and the one that was not, each as messages.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PreferencePair {
+    /// What both conversations begin with.
+    pub prompt: Vec<Message>,
+    /// The rest of the chosen one.
+    pub chosen: Vec<Message>,
+    /// The rest of the other.
+    pub rejected: Vec<Message>,
+}
+
+impl PreferencePair {
+    /// The pair of two conversations; `None` where one has no reply, a text is empty, or both say the same.
+    #[must_use]
+    pub fn new(chosen: &[Message], rejected: &[Message]) -> Option<Self> {
+        let is_whole = |said: &[Message]| {
+            let pairs = said
+                .chunks(2)
+                .all(|pair| matches!(pair, [ask, reply] if ask.role == Role::User && reply.role == Role::Assistant));
+            pairs && said.iter().all(|message| !message.content.trim().is_empty())
+        };
+        if !is_whole(chosen) || !is_whole(rejected) {
+            return None;
+        }
+        let mut shared = chosen.iter().zip(rejected).take_while(|(one, other)| one == other).count();
+        // What is asked belongs to the prompt, and what answers it does not.
+        shared -= usize::from(shared.is_multiple_of(2) && shared > 0);
+        let differ = chosen[shared.min(chosen.len())..] != rejected[shared.min(rejected.len())..];
+        (shared > 0 && differ).then(|| Self {
+            prompt: chosen[..shared].to_vec(),
+            chosen: chosen[shared..].to_vec(),
+            rejected: rejected[shared..].to_vec(),
+        })
+    }
+}
+
+/// How often each of two models was chosen over the other.
+#[derive(Debug, Default)]
+pub struct PairWins {
+    wins: HashMap<(ModelId, ModelId), u64>,
+}
+
+impl PairWins {
+    /// Counts a vote; ties and votes that found both bad choose none.
+    pub fn add(&mut self, models: &[ModelId; 2], outcome: Outcome) {
+        if let Some((winner, loser)) = winner_and_loser(models, outcome) {
+            *self.wins.entry((winner.clone(), loser.clone())).or_default() += 1;
+        }
+    }
+
+    /// The share of the other votes on this pair that chose the same model, leaving out one vote that did; `None` without others.
+    #[must_use]
+    pub fn agreement_of_others(&self, winner: &ModelId, loser: &ModelId) -> Option<f64> {
+        let count =
+            |one: &ModelId, other: &ModelId| self.wins.get(&(one.clone(), other.clone())).copied().unwrap_or_default();
+        let (same, against) = (count(winner, loser).saturating_sub(1), count(loser, winner));
+        #[expect(clippy::cast_precision_loss, reason = "counts of votes are far below 2^53")]
+        let share = || same as f64 / (same + against) as f64;
+        (same + against > 0).then(share)
+    }
+}
+
+/// The chosen model and the other, where one was chosen.
+#[must_use]
+pub fn winner_and_loser(models: &[ModelId; 2], outcome: Outcome) -> Option<(&ModelId, &ModelId)> {
+    match outcome {
+        Outcome::AWins => Some((&models[0], &models[1])),
+        Outcome::BWins => Some((&models[1], &models[0])),
+        Outcome::Tie | Outcome::BothBad => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(texts: &[&str]) -> Vec<Message> {
+        let message =
+            |(at, text): (usize, &&str)| if at % 2 == 0 { Message::user(*text) } else { Message::assistant(*text) };
+        texts.iter().enumerate().map(message).collect()
+    }
+
+    #[test]
+    fn the_prompt_is_what_both_conversations_begin_with() {
+        let pair = PreferencePair::new(&said(&["q", "good"]), &said(&["q", "bad"])).unwrap();
+        assert_eq!(
+            (pair.prompt, pair.chosen, pair.rejected),
+            (said(&["q"]), vec![Message::assistant("good")], vec![Message::assistant("bad")])
+        );
+        let turns = PreferencePair::new(&said(&["q", "x", "r", "good"]), &said(&["q", "y", "r", "bad"])).unwrap();
+        assert_eq!((turns.prompt.len(), turns.chosen.len(), turns.rejected.len()), (1, 3, 3));
+        let other_question =
+            PreferencePair::new(&said(&["q", "x", "r", "good"]), &said(&["q", "x", "s", "bad"])).unwrap();
+        assert_eq!(
+            (other_question.prompt, other_question.chosen.len()),
+            (said(&["q"]), 3),
+            "a prompt ends with a question"
+        );
+        let same_start = PreferencePair::new(&said(&["q", "x", "r", "good"]), &said(&["q", "x", "r", "bad"])).unwrap();
+        assert_eq!((same_start.prompt, same_start.chosen.len()), (said(&["q", "x", "r"]), 1));
+    }
+
+    #[test]
+    fn what_is_no_preference_between_two_texts_is_none() {
+        for (chosen, rejected) in [
+            (said(&["q", "a"]), said(&["q"])),
+            (said(&["q", "a"]), said(&["q", " \n"])),
+            (said(&["", "a"]), said(&["", "b"])),
+            (said(&["q", "a"]), said(&["q", "a"])),
+            (said(&[]), said(&[])),
+            (said(&["q", "a"]), said(&["p", "b"])),
+        ] {
+            assert_eq!(PreferencePair::new(&chosen, &rejected), None, "{chosen:?}");
+        }
+    }
+
+    #[test]
+    fn agreement_leaves_the_vote_itself_out() {
+        let [a, b] = ["a", "b"].map(ModelId::new);
+        let mut wins = PairWins::default();
+        wins.add(&[a.clone(), b.clone()], Outcome::AWins);
+        assert_eq!(wins.agreement_of_others(&a, &b), None);
+        wins.add(&[b.clone(), a.clone()], Outcome::BWins);
+        wins.add(&[b.clone(), a.clone()], Outcome::AWins);
+        wins.add(&[b.clone(), a.clone()], Outcome::Tie);
+        assert_eq!(wins.agreement_of_others(&a, &b), Some(0.5));
+        assert_eq!(wins.agreement_of_others(&b, &a), Some(0.0));
+    }
+}
