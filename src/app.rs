@@ -26,6 +26,8 @@ use crate::server::jobs::public_log::keep_public_log;
 use crate::server::jobs::register::keep_register;
 use crate::server::jobs::robustness::{Reports, keep_robustness};
 use crate::server::state::AppState;
+use crate::services::admin::sessions::AdminSessions;
+use crate::services::admin::users::AdminUsers;
 use crate::services::arena::abandonment::WatchedClock;
 use crate::services::arena::access::Access;
 use crate::services::arena::battles::Battles;
@@ -210,6 +212,8 @@ impl AppState {
         let battles = Arc::new(base.battles(&matchmaker).await?);
         let filtered = Arc::new(base.filtered());
         let limits = Arc::new(RateLimits::new(base.settings.clone(), base.link.clone()));
+        let admin_users = Arc::new(AdminUsers::new(base.store.clone(), Arc::clone(&base.rng), base.clock.clone()));
+        let admin_sessions = AdminSessions::new(Arc::clone(&admin_users), Arc::clone(&limits), base.settings.clone());
         Ok(Self {
             voting: Arc::new(base.voting(&battles)),
             value: Arc::new(base.value(&filtered)),
@@ -221,6 +225,7 @@ impl AppState {
             register: Arc::new(ModelRegister::new(base.store.clone())),
             public_log: base.public_log().await?,
             access: Arc::new(base.access(&limits)),
+            admin_sessions: Arc::new(admin_sessions),
             proofs: Arc::new(base.proofs(&limits)),
             settings: base.settings,
             store: base.store,
@@ -233,6 +238,7 @@ impl AppState {
             rng: base.rng,
             clock: base.clock,
             tasks: base.tasks,
+            admin_users,
             filtered,
             matchmaker,
             battles,

@@ -7,6 +7,8 @@ use crate::infra::redis::RedisHandle;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::Store;
 use crate::infra::tasks::Tasks;
+use crate::services::admin::sessions::AdminSessions;
+use crate::services::admin::users::AdminUsers;
 use crate::services::arena::abandonment::WatchedClock;
 use crate::services::arena::access::Access;
 use crate::services::arena::battles::Battles;
@@ -69,6 +71,10 @@ pub struct AppState {
     pub sessions: Arc<Sessions>,
     /// Who may take part.
     pub access: Arc<Access>,
+    /// Accounts of people who run the arena.
+    pub admin_users: Arc<AdminUsers>,
+    /// Their sessions.
+    pub admin_sessions: Arc<AdminSessions>,
     /// How much a visitor may do.
     pub limits: Arc<RateLimits>,
     /// What is to be computed before a battle, under pressure.

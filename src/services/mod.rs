@@ -1,5 +1,6 @@
 //! Use cases: what needs a database or a network. Each takes the parts that it uses.
 
+pub mod admin;
 pub mod arena;
 pub mod battle_judging;
 pub mod benchmark;
@@ -8,6 +9,7 @@ pub mod correlation;
 pub mod exclusions;
 pub mod labeling;
 pub mod leaderboard;
+pub mod passphrases;
 pub mod prompt_index_reading;
 pub mod public_log;
 pub mod register;

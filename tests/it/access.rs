@@ -9,7 +9,8 @@ use langya::infra::clock::Clock as _;
 use langya::infra::config::{AccessMode, LimitSettings, Settings, WindowLimits};
 use langya::infra::events::{InstanceId, LocalBus};
 use langya::infra::storage::NewInvite;
-use langya::services::arena::access::{code_hash, passphrase_hash};
+use langya::services::arena::access::code_hash;
+use langya::services::passphrases::passphrase_hash;
 use reqwest::{Response, StatusCode};
 
 use crate::support::arena::{NO_LIMITS, TestArena};

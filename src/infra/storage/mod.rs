@@ -4,6 +4,9 @@
 //! and `on_writer` run them on either, and again after what passes (see `retry`). Where the two differ, a statement has
 //! two constants and says why. Numbers are cast here, checked, and nowhere else.
 
+mod admin_audit;
+mod admin_sessions;
+mod admin_users;
 mod battle_days;
 mod battle_rows;
 mod battle_verdicts;
@@ -55,6 +58,9 @@ pub use crate::storage::battle_rows::{
     BattleLine, BattleRecord, BattleRow, NewReply, ReplyEnding, ReplyRow, SideFailure, TurnRow,
 };
 pub use crate::storage::vote_rows::{NewVoteRow, SatisfiedVote, VoteExclusion, VoteRow};
+pub use admin_audit::{ActedVia, AuditFilter, AuditRow, NewAuditEntry};
+pub use admin_sessions::{AdminSessionRow, NewAdminSession, SessionAge};
+pub use admin_users::{AdminInviteRow, AdminUserRow, Joined, Joining, NewAdminInvite, UserChange};
 pub use battle_verdicts::{JudgeSpending, SettledGame, VerdictRow};
 pub use battles::EditedTurn;
 pub use bench_answers::{AnswerLength, AnsweredModel, BenchAnswerRow, BenchFilter, BenchSet};

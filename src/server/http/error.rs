@@ -3,6 +3,7 @@
 use actix_web::http::{StatusCode, header};
 use actix_web::{HttpResponse, ResponseError};
 
+use crate::domain::admin::role::Role;
 use crate::infra::storage::StoreError;
 use crate::services::arena::voting::VoteError;
 use crate::services::battle_judging::reports::BattleJudgingError;
@@ -73,6 +74,12 @@ pub enum PageError {
     /// Somebody who has not signed in.
     #[error("this arena asks people to sign in first: open /sign-in")]
     SignInRequired,
+    /// A change of the admin by somebody who is not signed in.
+    #[error("sign in first: open /admin/sign-in")]
+    AdminSignInRequired,
+    /// An address of the admin that asks for more.
+    #[error("this is for people with the role {} or a higher one", .0.as_str())]
+    AdminRole(Role),
     /// A form that does not come from a page of ours.
     #[error("this form does not come from the arena's own page, or is too old: go back, reload the page and try again")]
     ForeignForm,
@@ -112,7 +119,10 @@ impl ResponseError for PageError {
         match self {
             Self::ForeignHost => StatusCode::MISDIRECTED_REQUEST,
             error if error.is_outage() => StatusCode::SERVICE_UNAVAILABLE,
-            Self::ForeignOrigin | Self::SignInRequired | Self::ForeignForm => StatusCode::FORBIDDEN,
+            Self::AdminSignInRequired => StatusCode::UNAUTHORIZED,
+            Self::ForeignOrigin | Self::SignInRequired | Self::ForeignForm | Self::AdminRole(_) => {
+                StatusCode::FORBIDDEN
+            }
             Self::NotAWebsocket | Self::InvalidQuery(_) => StatusCode::BAD_REQUEST,
             Self::Missing(_) => StatusCode::NOT_FOUND,
             Self::FilteredLeaderboard(error) if error.is_missing() => StatusCode::NOT_FOUND,

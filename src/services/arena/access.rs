@@ -7,12 +7,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use argon2::Argon2;
-use argon2::password_hash::phc::PasswordHash;
-use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::sessions::{NewSession, Sessions};
@@ -25,16 +21,10 @@ use crate::infra::limits::{Act, RateLimited, RateLimits};
 use crate::infra::metrics;
 use crate::infra::rng::hex;
 use crate::infra::storage::{NewSignIn, SignInMethod, Store, StoreError};
+use crate::services::passphrases::PassphraseChecks;
 
-/// Pass phrases that are checked at the same time; each check takes 19 MiB and a core for a moment.
-const CHECKS_AT_ONCE: usize = 2;
-/// Longest wait for one's turn.
-const CHECK_PATIENCE: Duration = Duration::from_secs(10);
 /// How far back sign-outs are looked for: clocks of instances and of the command line differ by less.
 const LOOK_BACK: Duration = Duration::from_secs(600);
-/// What a guess is compared with where the settings have no hash, so that it takes as long.
-const NO_HASH: &str = "$argon2id$v=19$m=19456,t=2,p=1$bGFuZ3lhLW5vLWhhc2g$\
-     AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
 /// Why somebody is not signed in.
 #[derive(Debug, thiserror::Error)]
@@ -93,7 +83,7 @@ pub struct Access {
     limits: Arc<RateLimits>,
     settings: CurrentSettings,
     clock: Arc<dyn Clock>,
-    checks: Semaphore,
+    passphrases: PassphraseChecks,
     /// The open sockets' tokens by visitor.
     watched: Mutex<HashMap<VisitorId, Weak<CancellationToken>>>,
 }
@@ -108,8 +98,8 @@ impl Access {
         settings: CurrentSettings,
         clock: Arc<dyn Clock>,
     ) -> Self {
-        let (checks, watched) = (Semaphore::new(CHECKS_AT_ONCE), Mutex::default());
-        Self { store, sessions, limits, settings, clock, checks, watched }
+        let (passphrases, watched) = (PassphraseChecks::default(), Mutex::default());
+        Self { store, sessions, limits, settings, clock, passphrases, watched }
     }
 
     /// How people are let in.
@@ -203,10 +193,8 @@ impl Access {
 
     /// Whether this is the arena's pass phrase. Takes as long for any guess, also where the settings have no usable hash.
     async fn is_passphrase(&self, guess: &str) -> Result<bool, SignInError> {
-        let turn = tokio::time::timeout(CHECK_PATIENCE, self.checks.acquire()).await;
-        let _turn = turn.map_err(|_| SignInError::Busy)?;
-        let (hash, guess) = (self.settings.now().access.passphrase_hash.expose().to_owned(), guess.to_owned());
-        let checked = tokio::task::spawn_blocking(move || is_hash_of(&hash, &guess)).await;
+        let settings = self.settings.now();
+        let checked = self.passphrases.is_hash_of(settings.access.passphrase_hash.expose(), guess).await;
         checked.map_err(|_| SignInError::Busy)
     }
 
@@ -234,23 +222,6 @@ impl Access {
             token.cancel();
         }
     }
-}
-
-/// Whether an argon2 hash is that of a guess. A hash that cannot be read is nobody's.
-fn is_hash_of(hash: &str, guess: &str) -> bool {
-    let (hash, known) = match PasswordHash::new(hash) {
-        Ok(hash) => (hash, true),
-        Err(_) => (PasswordHash::new(NO_HASH).expect("a fixed hash"), false),
-    };
-    Argon2::default().verify_password(guess.as_bytes(), &hash).is_ok() && known
-}
-
-/// The hash of a pass phrase by argon2id with a salt of its own, for the settings.
-///
-/// # Errors
-/// A system without randomness, and a pass phrase of gigabytes.
-pub fn passphrase_hash(passphrase: &str) -> Result<String, argon2::password_hash::Error> {
-    Ok(Argon2::default().hash_password(passphrase.as_bytes())?.to_string())
 }
 
 /// What is kept of an invite's code, of which the letters are given. It has 128 random bits, so a plain hash cannot be turned back.
