@@ -45,6 +45,7 @@ use crate::services::battle_judging::auto_judge::{AutoJudge, AutoJudgeParts};
 use crate::services::battle_judging::reports::BattleJudgingReports;
 use crate::services::benchmark::suite_results::SuiteResultsCache;
 use crate::services::correlation::snapshot::CorrelationService;
+use crate::services::exclusions::flagged::FlaggedVoters;
 use crate::services::labeling::final_labels::FacetChanges;
 use crate::services::leaderboard::background_report::BackgroundReport;
 use crate::services::leaderboard::filtered::FilteredLeaderboards;
@@ -222,6 +223,7 @@ impl AppState {
             boards: Arc::new(SuiteResultsCache::new(base.store.clone(), &base.tasks)),
             correlation: Arc::new(base.correlation()),
             battle_judging: Arc::new(BattleJudgingReports::new(base.store.clone(), base.tasks.clone())),
+            flagged_voters: Arc::new(FlaggedVoters::new(base.store.clone(), base.tasks.clone())),
             register: Arc::new(ModelRegister::new(base.store.clone())),
             public_log: base.public_log().await?,
             access: Arc::new(base.access(&limits)),

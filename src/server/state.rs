@@ -21,6 +21,7 @@ use crate::services::arena::voting::Voting;
 use crate::services::battle_judging::reports::BattleJudgingReports;
 use crate::services::benchmark::suite_results::SuiteResultsCache;
 use crate::services::correlation::snapshot::CorrelationService;
+use crate::services::exclusions::flagged::FlaggedVoters;
 use crate::services::leaderboard::background_report::BackgroundReport;
 use crate::services::leaderboard::exclusion_report::ExclusionReport;
 use crate::services::leaderboard::filtered::FilteredLeaderboards;
@@ -75,6 +76,8 @@ pub struct AppState {
     pub admin_users: Arc<AdminUsers>,
     /// Their sessions.
     pub admin_sessions: Arc<AdminSessions>,
+    /// Voters who vote like nobody else.
+    pub flagged_voters: Arc<FlaggedVoters>,
     /// How much a visitor may do.
     pub limits: Arc<RateLimits>,
     /// What is to be computed before a battle, under pressure.

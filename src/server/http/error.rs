@@ -9,6 +9,7 @@ use crate::services::arena::voting::VoteError;
 use crate::services::battle_judging::reports::BattleJudgingError;
 use crate::services::benchmark::error::BenchError;
 use crate::services::correlation::snapshot::CorrelationError;
+use crate::services::exclusions::flagged::FlaggedError;
 use crate::services::leaderboard::filtered::FilteredLeaderboardError;
 use crate::services::public_log::PublicLogError;
 use crate::services::register::RegisterError;
@@ -74,6 +75,12 @@ pub enum PageError {
     /// Somebody who has not signed in.
     #[error("this arena asks people to sign in first: open /sign-in")]
     SignInRequired,
+    /// Voters could not be tested.
+    #[error("{}", if .0.cause().is_some_and(FlaggedError::is_outage) { OUTAGE.to_owned() } else if matches!(.0, FlightError::Busy) { .0.to_string() } else { "voters could not be tested: try again".to_owned() })]
+    FlaggedVoters(#[from] FlightError<FlaggedError>),
+    /// What a decision would change could not be computed.
+    #[error("what this would change could not be computed: try again")]
+    Preview,
     /// A change of the admin by somebody who is not signed in.
     #[error("sign in first: open /admin/sign-in")]
     AdminSignInRequired,
@@ -101,6 +108,7 @@ impl PageError {
             Self::Register(error) => error.is_outage(),
             Self::Store(error) | Self::PastBattle(VoteError::Store(error)) => error.is_outage(),
             Self::PublicLog(error) => error.is_outage(),
+            Self::FlaggedVoters(error) => error.cause().is_some_and(FlaggedError::is_outage),
             _ => false,
         }
     }
@@ -134,6 +142,7 @@ impl ResponseError for PageError {
             | Self::FilteredLeaderboard(FilteredLeaderboardError::Shared(FlightError::Busy))
             | Self::Bench(BenchError::Shared(FlightError::Busy))
             | Self::BattleJudging(BattleJudgingError::Shared(FlightError::Busy))
+            | Self::FlaggedVoters(FlightError::Busy)
             | Self::Correlation(CorrelationError::Shared(FlightError::Busy)) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Template(_)
             | Self::FilteredLeaderboard(_)
@@ -143,6 +152,8 @@ impl ResponseError for PageError {
             | Self::Register(_)
             | Self::PastBattle(_)
             | Self::PublicLog(_)
+            | Self::FlaggedVoters(_)
+            | Self::Preview
             | Self::Store(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }

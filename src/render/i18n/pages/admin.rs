@@ -24,6 +24,7 @@ pub struct AdminTexts {
     pub sign_in: AdminSignInTexts,
     pub welcome: WelcomeTexts,
     pub account: AccountTexts,
+    pub votes: VoteAdminTexts,
     pub users: UserTexts,
     pub audit: AuditTexts,
     pub roles: [&'static str; 4],
@@ -94,6 +95,66 @@ pub struct AccountTexts {
     pub factor_disable: &'static str,
     pub recovery: &'static str,
     pub recovery_lead: &'static str,
+}
+
+/// Votes, voters and decisions.
+pub struct VoteAdminTexts {
+    pub title: &'static str,
+    pub voters_title: &'static str,
+    pub voters_lead: &'static str,
+    pub tested: &'static str,
+    pub none_flagged: &'static str,
+    pub voter: &'static str,
+    pub votes: &'static str,
+    pub evidence: &'static str,
+    pub votes_for: &'static str,
+    pub votes_against: &'static str,
+    pub no_model: &'static str,
+    pub q: &'static str,
+    pub q_explained: &'static str,
+    pub is_flagged: &'static str,
+    pub not_flagged: &'static str,
+    pub model: &'static str,
+    pub any_model: &'static str,
+    pub excluded_by: &'static str,
+    pub any_rule: &'static str,
+    pub cluster: &'static str,
+    pub find: &'static str,
+    pub count: &'static str,
+    pub latest: &'static str,
+    pub seq: &'static str,
+    pub outcome: &'static str,
+    pub decide: &'static str,
+    pub decide_lead: &'static str,
+    pub by: &'static str,
+    pub reason: &'static str,
+    pub reason_hint: &'static str,
+    pub preview_exclude: &'static str,
+    pub preview_include: &'static str,
+    pub preview_title: &'static str,
+    pub would_exclude: &'static str,
+    pub would_include: &'static str,
+    pub exclude: &'static str,
+    pub include: &'static str,
+    pub board: &'static str,
+    pub rank_before: &'static str,
+    pub rank_after: &'static str,
+    pub rating_before: &'static str,
+    pub rating_after: &'static str,
+    pub battles_before: &'static str,
+    pub battles_after: &'static str,
+}
+
+impl VoteAdminTexts {
+    /// What people call a field of the filter.
+    pub fn field(&self, name: &str) -> &'static str {
+        match name {
+            "voter" => self.voter,
+            "model" => self.model,
+            "rule" => self.excluded_by,
+            _ => self.cluster,
+        }
+    }
 }
 
 /// Accounts.

@@ -8,6 +8,7 @@ mod cookie;
 mod overview;
 mod sign_in;
 mod users;
+mod votes;
 
 use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
@@ -82,7 +83,7 @@ impl AdminRoute {
 }
 
 /// Every address of the admin.
-pub static ADMIN_ROUTES: [AdminRoute; 16] = [
+pub static ADMIN_ROUTES: [AdminRoute; 20] = [
     AdminRoute::open(AdminMethod::Get, "/admin/sign-in", |call| sign_in::page(call).boxed_local()),
     AdminRoute::open(AdminMethod::Post, "/admin/sign-in", |call| sign_in::sign_in(call).boxed_local()),
     AdminRoute::open(AdminMethod::Get, "/admin/welcome", |call| sign_in::welcome(call).boxed_local()),
@@ -95,6 +96,10 @@ pub static ADMIN_ROUTES: [AdminRoute; 16] = [
     AdminRoute::change("/admin/account/factor/begin", Role::Viewer, |call| account::begin_factor(call).boxed_local()),
     AdminRoute::change("/admin/account/factor/on", Role::Viewer, |call| account::confirm_factor(call).boxed_local()),
     AdminRoute::change("/admin/account/factor/off", Role::Viewer, |call| account::disable_factor(call).boxed_local()),
+    AdminRoute::read("/admin/voters", Role::Reviewer, |call| votes::voters(call).boxed_local()),
+    AdminRoute::read("/admin/votes", Role::Reviewer, |call| votes::votes(call).boxed_local()),
+    AdminRoute::read("/admin/votes/decide", Role::Operator, |call| votes::consider(call).boxed_local()),
+    AdminRoute::change("/admin/votes/decide", Role::Operator, |call| votes::decide(call).boxed_local()),
     AdminRoute::read("/admin/audit", Role::Operator, |call| audit::page(call).boxed_local()),
     AdminRoute::read("/admin/users", Role::Owner, |call| users::page(call).boxed_local()),
     AdminRoute::change("/admin/users/invite", Role::Owner, |call| users::invite(call).boxed_local()),

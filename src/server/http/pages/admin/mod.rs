@@ -4,6 +4,7 @@ pub(crate) mod account;
 pub(crate) mod audit;
 pub(crate) mod sign_in;
 pub(crate) mod users;
+pub(crate) mod votes;
 
 use crate::domain::admin::role::Role;
 use crate::render::i18n::pages::AdminTexts;
@@ -11,16 +12,20 @@ use crate::render::i18n::pages::AdminTexts;
 /// An entry of the admin's navigation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AdminTab {
+    Voters,
+    Votes,
     Account,
     Audit,
     Users,
 }
 
 impl AdminTab {
-    pub(crate) const ALL: [Self; 3] = [Self::Users, Self::Audit, Self::Account];
+    pub(crate) const ALL: [Self; 5] = [Self::Voters, Self::Votes, Self::Users, Self::Audit, Self::Account];
 
     pub(crate) fn path(self) -> &'static str {
         match self {
+            Self::Voters => "/admin/voters",
+            Self::Votes => "/admin/votes",
             Self::Account => "/admin/account",
             Self::Audit => "/admin/audit",
             Self::Users => "/admin/users",
@@ -29,6 +34,8 @@ impl AdminTab {
 
     fn name(self, words: &'static AdminTexts) -> &'static str {
         match self {
+            Self::Voters => words.votes.voters_title,
+            Self::Votes => words.votes.title,
             Self::Account => words.account.title,
             Self::Audit => words.audit.title,
             Self::Users => words.users.title,
