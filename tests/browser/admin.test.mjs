@@ -108,7 +108,7 @@ test("an operator finds a rigging voter, excludes, sees the board move, and undo
   assert.equal(await page.getByLabel("By rule").inputValue(), "anomalous_voter", "the rule is proposed");
   await page.keyboard.type("60 votes for one model");
   await page.keyboard.press("Enter");
-  await page.getByText("60 votes of 1 voters would be excluded.").waitFor();
+  await page.getByText("60 votes would be excluded. Number of their voters: 1.").waitFor();
   assert.match(await page.getByRole("region", { name: "How the leaderboard would move" }).first().textContent(), /model-3/);
   assert.deepEqual(await board(2400 + RIGGED), before, "a preview changes nothing");
   await enter(page, page.getByRole("button", { name: "Exclude these votes" }));

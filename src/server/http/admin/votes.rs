@@ -23,7 +23,7 @@ use crate::services::exclusions::selection::{SelectedVote, VoteFilter, select};
 use crate::services::leaderboard::refit::leaderboard_options;
 
 /// Votes of a page, the latest first.
-const SHOWN: usize = 200;
+const SHOWN: usize = 100;
 /// Most characters of a reason.
 const LONGEST_REASON: usize = 500;
 
