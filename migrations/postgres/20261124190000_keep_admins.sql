@@ -57,6 +57,8 @@ CREATE TABLE admin_audit (
     via TEXT NOT NULL CHECK (via IN ('page', 'command')),
     address TEXT NOT NULL
 );
+-- Which leaks were confirmed, so that the review queue leaves them out.
+CREATE INDEX admin_audit_confirmed ON admin_audit (subject) WHERE action = 'confirm_leak';
 
 CREATE FUNCTION admin_audit_is_append_only() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -57,6 +57,8 @@ CREATE TABLE admin_audit (
     via TEXT NOT NULL CHECK (via IN ('page', 'command')),
     address TEXT NOT NULL
 );
+-- Which leaks were confirmed, so that the review queue leaves them out.
+CREATE INDEX admin_audit_confirmed ON admin_audit (subject) WHERE action = 'confirm_leak';
 
 CREATE TRIGGER admin_audit_is_never_changed BEFORE UPDATE ON admin_audit
 BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;

@@ -135,6 +135,9 @@ test("axe finds nothing on any page of the admin, in both languages and themes, 
   await page.goto(`${arena.url}/admin/voters`);
   const voter = await page.locator("tbody th code").first().textContent();
   const pages = [
+    "/admin",
+    "/admin/leaks",
+    "/admin/labels",
     "/admin/account",
     "/admin/users",
     "/admin/audit",

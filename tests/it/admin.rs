@@ -1,6 +1,7 @@
 //! The admin: who gets in, what each role may do, and what is kept of it.
 
 mod browser;
+mod reviews;
 mod votes;
 
 use langya::domain::admin::role::Role;

@@ -5,6 +5,7 @@
 //! two constants and says why. Numbers are cast here, checked, and nowhere else.
 
 mod admin_audit;
+mod admin_reviews;
 mod admin_sessions;
 mod admin_users;
 mod battle_days;
@@ -59,6 +60,7 @@ pub use crate::storage::battle_rows::{
 };
 pub use crate::storage::vote_rows::{NewVoteRow, SatisfiedVote, VoteExclusion, VoteRow};
 pub use admin_audit::{ActedVia, AuditFilter, AuditRow, NewAuditEntry};
+pub use admin_reviews::{FailureCount, LeakedVote};
 pub use admin_sessions::{AdminSessionRow, NewAdminSession, SessionAge};
 pub use admin_users::{AdminInviteRow, AdminUserRow, Joined, Joining, NewAdminInvite, UserChange};
 pub use battle_verdicts::{JudgeSpending, SettledGame, VerdictRow};

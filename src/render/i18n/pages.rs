@@ -332,7 +332,10 @@ mod robustness;
 mod sign_in;
 mod value;
 
-pub use admin::{AccountTexts, AdminSignInTexts, AdminTexts, AuditTexts, UserTexts, VoteAdminTexts, WelcomeTexts};
+pub use admin::{
+    AccountTexts, AdminSignInTexts, AdminTexts, AuditTexts, OverviewTexts, ReviewTexts, UserTexts, VoteAdminTexts,
+    WelcomeTexts,
+};
 pub use arena::{ArenaTexts, PairingInForce, StorageInForce};
 pub use benchmark::BenchmarkTexts;
 pub use board::BoardTexts;

@@ -2,6 +2,8 @@
 //! by the same functions.
 
 pub mod actor;
+pub mod overview;
+pub mod reviews;
 pub mod second_factor;
 pub mod sessions;
 pub mod users;

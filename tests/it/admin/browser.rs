@@ -14,6 +14,11 @@ pub(super) async fn arena(change: impl FnOnce(&mut Settings)) -> TestArena {
     TestArena::start_with(&[("one", &Scripted::saying("One.")), ("two", &Scripted::saying("Two."))], change).await
 }
 
+/// An arena in which the first model answers like this.
+pub(super) async fn arena_of(model: &Scripted) -> TestArena {
+    TestArena::start(&[("one", model), ("two", &Scripted::saying("Two."))]).await
+}
+
 pub(super) fn entry(id: &str) -> NewAuditEntry {
     NewAuditEntry {
         id: id.to_owned(),

@@ -4,9 +4,11 @@ use langya::domain::admin::action::AdminAction;
 use langya::domain::admin::role::Role;
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{
-    ActedVia, AuditFilter, Joined, Joining, NewAdminInvite, NewAdminSession, NewAuditEntry, SessionAge, Store,
-    UserChange,
+    ActedVia, AuditFilter, ExclusionDecision, Joined, Joining, NewAdminInvite, NewAdminSession, NewAuditEntry,
+    SessionAge, Store, UserChange,
 };
+
+use super::{ready, vote};
 
 /// Statements that every database refuses.
 pub(super) const FORBIDDEN: [&str; 2] = ["UPDATE admin_audit SET actor = 'nobody'", "DELETE FROM admin_audit"];
@@ -82,6 +84,38 @@ pub(super) async fn a_link_makes_one_account_and_the_last_owner_stays(store: &St
     let joined =
         AuditFilter { action: Some("join".into()), before: Some("0-late-ben".into()), ..AuditFilter::default() };
     assert_eq!(store.audit_entries(&joined, 10).await.unwrap().len(), 1);
+}
+
+pub(super) async fn a_confirmed_leak_leaves_the_queue_and_failures_are_counted(store: &Store) {
+    for id in ["x", "y"] {
+        ready(store, id).await;
+        store.insert_vote(&vote(&format!("vote of {id}"), id, 1)).await.unwrap();
+    }
+    let decision = ExclusionDecision {
+        id: "d".into(),
+        rule: "identity_leak".into(),
+        reason: "names itself".into(),
+        decided_by: "rules".into(),
+        decided_at: Timestamp(5),
+    };
+    assert_eq!(store.exclude(&decision, &[1, 2], Some(&entry("9", AdminAction::ExcludeVotes))).await.unwrap(), 2);
+    assert_eq!(store.open_leaks().await.unwrap(), 2);
+    let first = store.next_leak(0).await.unwrap().unwrap();
+    assert_eq!((first.seq, first.reason.as_str(), first.battle.as_str()), (1, "names itself", "x"));
+    assert_eq!(store.next_leak(1).await.unwrap().unwrap().seq, 2, "one can be skipped");
+    let confirmed = NewAuditEntry { subject: "vote 1".into(), ..entry("a", AdminAction::ConfirmLeak) };
+    store.add_audit_entry(&confirmed).await.unwrap();
+    assert_eq!(store.next_leak(0).await.unwrap().unwrap().seq, 2);
+    store
+        .withdraw_exclusions(&[2], None, "ada", Timestamp(6), Some(&entry("b", AdminAction::IncludeVotes)))
+        .await
+        .unwrap();
+    assert_eq!((store.next_leak(0).await.unwrap(), store.open_leaks().await.unwrap()), (None, 0));
+    let kept = store.audit_entries(&AuditFilter::default(), 9).await.unwrap();
+    assert_eq!(kept.iter().map(|row| row.id.as_str()).collect::<Vec<_>>(), ["b", "a", "9"]);
+    assert_eq!(store.failures_since(Timestamp(0), 9).await.unwrap(), []);
+    let all = store.votes_since(Timestamp(i64::MIN)).await.unwrap();
+    assert_eq!((all, store.votes_since(Timestamp(i64::MAX)).await.unwrap()), (2, 0));
 }
 
 pub(super) async fn sessions_codes_and_recovery_codes_end(store: &Store) {

@@ -31,7 +31,10 @@ use langya::infra::storage::{
 };
 use langya::services::leaderboard::refit::{LatestLeaderboard, LeaderboardSnapshot};
 
-use admin::{a_link_makes_one_account_and_the_last_owner_stays, sessions_codes_and_recovery_codes_end};
+use admin::{
+    a_confirmed_leak_leaves_the_queue_and_failures_are_counted, a_link_makes_one_account_and_the_last_owner_stays,
+    sessions_codes_and_recovery_codes_end,
+};
 use bench::{
     a_data_file_is_kept_once_and_in_its_order, a_data_file_with_an_item_that_cannot_be_kept_leaves_nothing,
     a_score_that_is_no_number_is_not_kept, a_suite_is_run_by_one_at_a_time, an_answer_to_a_question_is_kept_once,
@@ -654,6 +657,7 @@ on_both! {
     what_is_settled_and_what_was_spent_is_known_since_a_moment
     a_link_makes_one_account_and_the_last_owner_stays
     sessions_codes_and_recovery_codes_end
+    a_confirmed_leak_leaves_the_queue_and_failures_are_counted
 }
 
 /// What nobody may do, whoever asks.

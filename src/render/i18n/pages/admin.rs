@@ -25,6 +25,8 @@ pub struct AdminTexts {
     pub welcome: WelcomeTexts,
     pub account: AccountTexts,
     pub votes: VoteAdminTexts,
+    pub overview: OverviewTexts,
+    pub reviews: ReviewTexts,
     pub users: UserTexts,
     pub audit: AuditTexts,
     pub roles: [&'static str; 4],
@@ -155,6 +157,44 @@ impl VoteAdminTexts {
             _ => self.cluster,
         }
     }
+}
+
+/// The first page.
+pub struct OverviewTexts {
+    pub title: &'static str,
+    pub trouble: &'static str,
+    pub votes_of_day: &'static str,
+    pub last_vote: &'static str,
+    pub rated: &'static str,
+    pub fitted: &'static str,
+    pub open_leaks: &'static str,
+    pub models: &'static str,
+    pub state: &'static str,
+    pub healthy: &'static str,
+    pub resting: &'static str,
+    pub paused: &'static str,
+    pub weight: &'static str,
+    pub failures_in_a_row: &'static str,
+    pub failures: &'static str,
+    pub no_failures: &'static str,
+    pub times: &'static str,
+    pub last_at: &'static str,
+}
+
+/// The review queues.
+pub struct ReviewTexts {
+    pub leaks_title: &'static str,
+    pub leaks_lead: &'static str,
+    pub labels_title: &'static str,
+    pub labels_lead: &'static str,
+    pub all_done: &'static str,
+    pub waiting: &'static str,
+    pub confirm: &'static str,
+    pub withdraw: &'static str,
+    pub skip: &'static str,
+    pub question: &'static str,
+    pub scheme: &'static str,
+    pub suggested: &'static str,
 }
 
 /// Accounts.

@@ -6,6 +6,7 @@ mod audit;
 mod call;
 mod cookie;
 mod overview;
+mod reviews;
 mod sign_in;
 mod users;
 mod votes;
@@ -83,7 +84,7 @@ impl AdminRoute {
 }
 
 /// Every address of the admin.
-pub static ADMIN_ROUTES: [AdminRoute; 20] = [
+pub static ADMIN_ROUTES: [AdminRoute; 24] = [
     AdminRoute::open(AdminMethod::Get, "/admin/sign-in", |call| sign_in::page(call).boxed_local()),
     AdminRoute::open(AdminMethod::Post, "/admin/sign-in", |call| sign_in::sign_in(call).boxed_local()),
     AdminRoute::open(AdminMethod::Get, "/admin/welcome", |call| sign_in::welcome(call).boxed_local()),
@@ -100,6 +101,10 @@ pub static ADMIN_ROUTES: [AdminRoute; 20] = [
     AdminRoute::read("/admin/votes", Role::Reviewer, |call| votes::votes(call).boxed_local()),
     AdminRoute::read("/admin/votes/decide", Role::Operator, |call| votes::consider(call).boxed_local()),
     AdminRoute::change("/admin/votes/decide", Role::Operator, |call| votes::decide(call).boxed_local()),
+    AdminRoute::read("/admin/leaks", Role::Reviewer, |call| reviews::leaks(call).boxed_local()),
+    AdminRoute::change("/admin/leaks", Role::Reviewer, |call| reviews::decide_leak(call).boxed_local()),
+    AdminRoute::read("/admin/labels", Role::Reviewer, |call| reviews::labels(call).boxed_local()),
+    AdminRoute::change("/admin/labels", Role::Reviewer, |call| reviews::decide_label(call).boxed_local()),
     AdminRoute::read("/admin/audit", Role::Operator, |call| audit::page(call).boxed_local()),
     AdminRoute::read("/admin/users", Role::Owner, |call| users::page(call).boxed_local()),
     AdminRoute::change("/admin/users/invite", Role::Owner, |call| users::invite(call).boxed_local()),

@@ -1,6 +1,9 @@
 //! The admin in Chinese.
 
-use super::{AccountTexts, AdminSignInTexts, AdminTexts, AuditTexts, UserTexts, VoteAdminTexts, WelcomeTexts};
+use super::{
+    AccountTexts, AdminSignInTexts, AdminTexts, AuditTexts, OverviewTexts, ReviewTexts, UserTexts, VoteAdminTexts,
+    WelcomeTexts,
+};
 
 pub(in crate::i18n::pages) const CHINESE: AdminTexts = AdminTexts {
     title: "管理",
@@ -110,6 +113,40 @@ pub(in crate::i18n::pages) const CHINESE: AdminTexts = AdminTexts {
         rating_after: "新评分",
         battles_before: "原场次",
         battles_after: "新场次",
+    },
+    overview: OverviewTexts {
+        title: "概览",
+        trouble: "数据库出现问题：请查看程序日志。",
+        votes_of_day: "24 小时内的投票",
+        last_vote: "投票总数",
+        rated: "计分投票",
+        fitted: "排行榜时间",
+        open_leaks: "待审核的泄露",
+        models: "模型",
+        state: "状态",
+        healthy: "参与对战",
+        resting: "多次失败后暂歇",
+        paused: "已暂停",
+        weight: "权重",
+        failures_in_a_row: "连续失败",
+        failures: "24 小时内的失败",
+        no_failures: "没有模型失败。",
+        times: "次数",
+        last_at: "最近一次",
+    },
+    reviews: ReviewTexts {
+        leaks_title: "身份泄露",
+        leaks_lead: "这些投票因回答或访客疑似说出模型名称而被排除。请确认确有泄露，或恢复该投票的计分。",
+        labels_title: "问题标签",
+        labels_lead: "分类器最没有把握的问题。不会显示其他人的判断，以便每人独立决定。",
+        all_done: "没有待处理的内容。",
+        waiting: "还有 {n} 条待处理。",
+        confirm: "确有泄露",
+        withdraw: "恢复计分",
+        skip: "跳过",
+        question: "问题",
+        scheme: "标签体系",
+        suggested: "分类器判断为 {label}，置信度 {percent}%。",
     },
     users: UserTexts {
         title: "人员",

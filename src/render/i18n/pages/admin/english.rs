@@ -1,6 +1,9 @@
 //! The admin in English.
 
-use super::{AccountTexts, AdminSignInTexts, AdminTexts, AuditTexts, UserTexts, VoteAdminTexts, WelcomeTexts};
+use super::{
+    AccountTexts, AdminSignInTexts, AdminTexts, AuditTexts, OverviewTexts, ReviewTexts, UserTexts, VoteAdminTexts,
+    WelcomeTexts,
+};
 
 pub(in crate::i18n::pages) const ENGLISH: AdminTexts = AdminTexts {
     title: "Admin",
@@ -111,6 +114,40 @@ pub(in crate::i18n::pages) const ENGLISH: AdminTexts = AdminTexts {
         rating_after: "Rating after",
         battles_before: "Battles before",
         battles_after: "Battles after",
+    },
+    overview: OverviewTexts {
+        title: "Overview",
+        trouble: "Something is wrong with the database: see the log of the program.",
+        votes_of_day: "Votes in 24 hours",
+        last_vote: "Votes in all",
+        rated: "Rated",
+        fitted: "Leaderboard of",
+        open_leaks: "Leaks to review",
+        models: "Models",
+        state: "State",
+        healthy: "takes part",
+        resting: "rests after failures",
+        paused: "paused",
+        weight: "Weight",
+        failures_in_a_row: "Failures in a row",
+        failures: "Failures in 24 hours",
+        no_failures: "No model failed.",
+        times: "Times",
+        last_at: "Last",
+    },
+    reviews: ReviewTexts {
+        leaks_title: "Leaks",
+        leaks_lead: "Votes that are excluded because a reply, or the visitor, seems to name a model. Confirm that it does, or have the vote rated again.",
+        labels_title: "Labels",
+        labels_lead: "Prompts that the classifier is least sure of. What others said is not shown, so that each person decides alone.",
+        all_done: "Nothing waits for you.",
+        waiting: "{n} wait.",
+        confirm: "It is a leak",
+        withdraw: "Rate the vote again",
+        skip: "Skip",
+        question: "Question",
+        scheme: "Set of labels",
+        suggested: "The classifier says {label}, with a confidence of {percent} %.",
     },
     users: UserTexts {
         title: "People",

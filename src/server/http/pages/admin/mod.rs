@@ -2,6 +2,8 @@
 
 pub(crate) mod account;
 pub(crate) mod audit;
+pub(crate) mod overview;
+pub(crate) mod reviews;
 pub(crate) mod sign_in;
 pub(crate) mod users;
 pub(crate) mod votes;
@@ -12,18 +14,25 @@ use crate::render::i18n::pages::AdminTexts;
 /// An entry of the admin's navigation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AdminTab {
+    Overview,
     Voters,
     Votes,
+    Leaks,
+    Labels,
     Account,
     Audit,
     Users,
 }
 
 impl AdminTab {
-    pub(crate) const ALL: [Self; 5] = [Self::Voters, Self::Votes, Self::Users, Self::Audit, Self::Account];
+    pub(crate) const ALL: [Self; 8] =
+        [Self::Overview, Self::Voters, Self::Votes, Self::Leaks, Self::Labels, Self::Users, Self::Audit, Self::Account];
 
     pub(crate) fn path(self) -> &'static str {
         match self {
+            Self::Overview => "/admin",
+            Self::Leaks => "/admin/leaks",
+            Self::Labels => "/admin/labels",
             Self::Voters => "/admin/voters",
             Self::Votes => "/admin/votes",
             Self::Account => "/admin/account",
@@ -34,6 +43,9 @@ impl AdminTab {
 
     fn name(self, words: &'static AdminTexts) -> &'static str {
         match self {
+            Self::Overview => words.overview.title,
+            Self::Leaks => words.reviews.leaks_title,
+            Self::Labels => words.reviews.labels_title,
             Self::Voters => words.votes.voters_title,
             Self::Votes => words.votes.title,
             Self::Account => words.account.title,
