@@ -31,6 +31,8 @@ use crate::server::jobs::public_log::keep_public_log;
 use crate::server::jobs::register::keep_register;
 use crate::server::jobs::robustness::{Reports, keep_robustness};
 use crate::server::state::AppState;
+use crate::services::admin::sessions::AdminSessions;
+use crate::services::admin::users::AdminUsers;
 use crate::services::arena::access::Access;
 use crate::services::arena::battles::Battles;
 use crate::services::arena::fleet::Fleet;
@@ -43,6 +45,7 @@ use crate::services::battle_judging::auto_judge::{AutoJudge, AutoJudgeParts};
 use crate::services::battle_judging::reports::BattleJudgingReports;
 use crate::services::benchmark::suite_results::SuiteResultsCache;
 use crate::services::correlation::snapshot::CorrelationService;
+use crate::services::exclusions::flagged::FlaggedVoters;
 use crate::services::labeling::final_labels::FacetChanges;
 use crate::services::leaderboard::background_report::BackgroundReport;
 use crate::services::leaderboard::filtered::FilteredLeaderboards;
@@ -212,6 +215,8 @@ impl AppState {
         let filtered = Arc::new(base.filtered());
         let limits = Arc::new(RateLimits::new(base.settings.clone(), base.link.clone()));
         let public_log = base.public_log().await?;
+        let admin_users = Arc::new(AdminUsers::new(base.store.clone(), Arc::clone(&base.rng), base.clock.clone()));
+        let admin_sessions = AdminSessions::new(Arc::clone(&admin_users), Arc::clone(&limits), base.settings.clone());
         Ok(Self {
             voting: Arc::new(base.voting(&battles, &public_log)),
             value: Arc::new(base.value(&filtered)),
@@ -220,9 +225,11 @@ impl AppState {
             boards: Arc::new(SuiteResultsCache::new(base.store.clone(), &base.tasks)),
             correlation: Arc::new(base.correlation()),
             battle_judging: Arc::new(BattleJudgingReports::new(base.store.clone(), base.tasks.clone())),
+            flagged_voters: Arc::new(FlaggedVoters::new(base.store.clone(), base.tasks.clone())),
             register: Arc::new(ModelRegister::new(base.store.clone())),
             public_log,
             access: Arc::new(base.access(&limits)),
+            admin_sessions: Arc::new(admin_sessions),
             proofs: Arc::new(base.proofs(&limits)),
             settings: base.settings,
             store: base.store,
@@ -235,6 +242,7 @@ impl AppState {
             rng: base.rng,
             clock: base.clock,
             tasks: base.tasks,
+            admin_users,
             filtered,
             matchmaker,
             battles,

@@ -27,6 +27,7 @@ use crate::infra::redis::AddressError;
 use crate::infra::storage::backup::BackupError;
 use crate::infra::storage::{StoreError, TransferError};
 use crate::render::report::study::StudyReportError;
+use crate::services::admin::users::UserError;
 use crate::services::battle_judging::reports::BattleJudgingError;
 use crate::services::benchmark::error::BenchError;
 use crate::services::campaign::creation::CreateCampaignError;
@@ -264,6 +265,16 @@ impl CommandFailure for TransferError {
             Self::WrongBackends | Self::NotEmpty(_) => true,
             Self::Changed(_) => false,
             Self::Store(error) => error.is_input(),
+        }
+    }
+}
+
+impl CommandFailure for UserError {
+    fn is_input(&self) -> bool {
+        match self {
+            Self::Store(error) => error.is_input(),
+            Self::Passphrase(_) => false,
+            _ => true,
         }
     }
 }

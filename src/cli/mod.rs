@@ -2,6 +2,7 @@
 //!
 //! Results go to stdout; errors go to stderr with exit code 2 for bad usage or input and 1 for a failed run.
 
+pub mod admin;
 pub mod agree;
 pub mod backup;
 pub mod bench;
@@ -71,6 +72,8 @@ enum Command {
     Invites(invites::InviteOptions),
     /// Hash a pass phrase from the standard input, for access.passphrase_hash.
     Passphrase,
+    /// Who may run the arena, and what they did.
+    Admin(admin::AdminOptions),
     /// Run judge-based benchmarks on the arena's models.
     Bench(bench::BenchOptions),
     /// Have people judge stored answers: make a campaign, invite annotators, report what they said.
@@ -139,6 +142,7 @@ pub fn run() -> ExitCode {
             Command::Judge(options) => judge::run(options, &env).await,
             Command::Invites(options) => invites::run(options, &env).await,
             Command::Passphrase => passphrase::run(),
+            Command::Admin(options) => admin::run(options, &env).await,
             Command::Bench(options) => bench::run(options, &env).await,
             Command::Campaign(options) => campaign::run(options, &env).await,
             Command::Votes(options) => votes::run(options, &env).await,

@@ -7,10 +7,9 @@ use anyhow::Context as _;
 
 use super::output::print;
 use crate::cli::error::{BadInput, CommandResult};
+use crate::domain::admin::account::LEAST_PASSPHRASE_CHARS;
 use crate::infra::credentials::passphrase_hash;
 
-/// A shorter pass phrase can be guessed.
-const LEAST_CHARS: usize = 12;
 /// Nobody types more.
 const MOST_BYTES: u64 = 4_096;
 
@@ -25,10 +24,11 @@ pub fn run() -> CommandResult<ExitCode> {
     }
     std::io::stdin().take(MOST_BYTES).read_to_string(&mut typed).context("cannot read the standard input")?;
     let passphrase = typed.trim_end_matches(['\r', '\n']);
-    if passphrase.chars().count() < LEAST_CHARS {
-        return Err(
-            BadInput(format!("the pass phrase has fewer than {LEAST_CHARS} characters: take a longer one")).into()
-        );
+    if passphrase.chars().count() < LEAST_PASSPHRASE_CHARS {
+        return Err(BadInput(format!(
+            "the pass phrase has fewer than {LEAST_PASSPHRASE_CHARS} characters: take a longer one"
+        ))
+        .into());
     }
     print(&(passphrase_hash(passphrase).context("the pass phrase cannot be hashed")? + "\n"))?;
     Ok(ExitCode::SUCCESS)

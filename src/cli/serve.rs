@@ -28,6 +28,7 @@ use crate::infra::telemetry;
 use crate::server::http::{self, Serving};
 use crate::server::jobs::reload::{self, SettingsSource};
 use crate::server::state::AppState;
+use crate::services::admin::users::link_address;
 
 /// How long what is cut after the drain may take to be kept. With the longest drain and the server's own end it leaves
 /// the whole within 30 seconds.
@@ -92,6 +93,7 @@ pub async fn run(options: ServeOptions, env: &Environment) -> CommandResult<Exit
     let address = listener.local_addr().context("the listening address is unknown")?;
     let mut serving = http::serve(Arc::clone(&app), listener).context("the server could not start")?;
     print(&first_lines(&format!("http://{address}"), &app.models.current()))?;
+    print_first_link(&app, &format!("http://{address}")).await?;
     tokio::select! {
         _ = signals.next() => {}
         ended = serving.failed() => {
@@ -115,6 +117,21 @@ fn first_lines(url: &str, roster: &Roster) -> String {
          add models: langya models add --from URL, or write [[models]] in {DEFAULT_FILE}\n",
         names.join(", ")
     )
+}
+
+/// The way to the first account of the admin, where there is no owner yet. It goes past the log, which others may read.
+async fn print_first_link(app: &AppState, listening: &str) -> CommandResult<()> {
+    let settings = app.settings.now();
+    if let Some(token) = app.admin_users.first_link(settings.admin.link_hours).await? {
+        let public = settings.server.public_url.as_str();
+        let link = link_address(if public.is_empty() { listening } else { public }, &token);
+        eprintln!(
+            "no owner yet: open {link} within {} hours to become the owner of this arena; it works once, and \
+             `langya admin invite --role owner` makes another one",
+            settings.admin.link_hours
+        );
+    }
+    Ok(())
 }
 
 /// Has the jobs of a process beside those of an arena run: the link to Redis, and the settings file.

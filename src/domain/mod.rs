@@ -1,5 +1,6 @@
 //! Rules and mathematics: no I/O, no async, no clock, no global randomness.
 
+pub mod admin;
 pub mod admission;
 pub mod battle;
 pub mod battle_judging;

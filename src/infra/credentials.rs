@@ -1,19 +1,72 @@
-//! Hashes of what people sign in with: the arena's pass phrase and the codes of invites.
+//! Hashes of what people sign in with: pass phrases by argon2id, checked a few at a time and in the same time whatever is compared, and
+//! the codes of invites.
+
+use std::time::Duration;
 
 use argon2::Argon2;
 use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 use sha2::{Digest, Sha256};
+use tokio::sync::Semaphore;
 
 use crate::rng::hex;
 
+/// Pass phrases that are hashed at the same time; each takes 19 MiB and a core for a moment.
+const CHECKS_AT_ONCE: usize = 2;
+/// Longest wait for one's turn.
+const CHECK_PATIENCE: Duration = Duration::from_secs(10);
 /// What a guess is compared with where the settings have no hash, so that it takes as long.
 const NO_HASH: &str = "$argon2id$v=19$m=19456,t=2,p=1$bGFuZ3lhLW5vLWhhc2g$\
      AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
-/// Whether an argon2 hash is that of a guess. A hash that cannot be read is nobody's.
-#[must_use]
-pub fn is_hash_of(hash: &str, guess: &str) -> bool {
+/// Why a pass phrase was not looked at.
+#[derive(Debug, thiserror::Error)]
+pub enum PassphraseError {
+    /// Many wait for theirs.
+    #[error("many pass phrases are being checked: try again in a moment")]
+    Busy,
+    /// A system without randomness.
+    #[error("the pass phrase cannot be hashed")]
+    Hash(#[from] argon2::password_hash::Error),
+}
+
+/// Checks and hashes pass phrases on threads of their own.
+#[derive(Debug)]
+pub struct PassphraseChecks(Semaphore);
+
+impl Default for PassphraseChecks {
+    fn default() -> Self {
+        Self(Semaphore::new(CHECKS_AT_ONCE))
+    }
+}
+
+impl PassphraseChecks {
+    /// Whether a guess has this hash. Takes as long for any guess, also where the hash is none.
+    ///
+    /// # Errors
+    /// [`PassphraseError::Busy`].
+    pub async fn is_hash_of(&self, hash: &str, guess: &str) -> Result<bool, PassphraseError> {
+        let (hash, guess) = (hash.to_owned(), guess.to_owned());
+        self.run(move || is_hash_of(&hash, &guess)).await
+    }
+
+    /// The hash of a pass phrase.
+    ///
+    /// # Errors
+    /// [`PassphraseError`].
+    pub async fn hash(&self, passphrase: &str) -> Result<String, PassphraseError> {
+        let passphrase = passphrase.to_owned();
+        Ok(self.run(move || passphrase_hash(&passphrase)).await??)
+    }
+
+    async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, PassphraseError> {
+        let turn = tokio::time::timeout(CHECK_PATIENCE, self.0.acquire()).await;
+        let _turn = turn.map_err(|_| PassphraseError::Busy)?;
+        tokio::task::spawn_blocking(work).await.map_err(|_| PassphraseError::Busy)
+    }
+}
+
+fn is_hash_of(hash: &str, guess: &str) -> bool {
     let (hash, known) = match PasswordHash::new(hash) {
         Ok(hash) => (hash, true),
         Err(_) => (PasswordHash::new(NO_HASH).expect("a fixed hash"), false),

@@ -11,6 +11,8 @@ use crate::infra::sessions::Sessions;
 use crate::infra::storage::Store;
 use crate::infra::tasks::Tasks;
 use crate::infra::watched_clock::WatchedClock;
+use crate::services::admin::sessions::AdminSessions;
+use crate::services::admin::users::AdminUsers;
 use crate::services::arena::access::Access;
 use crate::services::arena::battles::Battles;
 use crate::services::arena::fleet::Fleet;
@@ -20,6 +22,7 @@ use crate::services::arena::voting::Voting;
 use crate::services::battle_judging::reports::BattleJudgingReports;
 use crate::services::benchmark::suite_results::SuiteResultsCache;
 use crate::services::correlation::snapshot::CorrelationService;
+use crate::services::exclusions::flagged::FlaggedVoters;
 use crate::services::leaderboard::background_report::BackgroundReport;
 use crate::services::leaderboard::filtered::FilteredLeaderboards;
 use crate::services::leaderboard::refit::LatestLeaderboard;
@@ -69,6 +72,12 @@ pub struct AppState {
     pub sessions: Arc<Sessions>,
     /// Who may take part.
     pub access: Arc<Access>,
+    /// Accounts of people who run the arena.
+    pub admin_users: Arc<AdminUsers>,
+    /// Their sessions.
+    pub admin_sessions: Arc<AdminSessions>,
+    /// Voters who vote like nobody else.
+    pub flagged_voters: Arc<FlaggedVoters>,
     /// How much a visitor may do.
     pub limits: Arc<RateLimits>,
     /// What is to be computed before a battle, under pressure.

@@ -1,5 +1,6 @@
 //! Use cases: what needs a database or a network. Each takes the parts that it uses.
 
+pub mod admin;
 pub mod arena;
 pub mod battle_judging;
 pub mod benchmark;

@@ -75,7 +75,7 @@ impl Arena {
         arena.import(rng, VOTES / 2).await;
         cast(&arena.store, &["with texts"]).await;
         arena.exclude("second", &[200, 250]).await;
-        assert_eq!(arena.store.withdraw_exclusions(&[8], None, "ann", Timestamp(99)).await.unwrap(), 1);
+        assert_eq!(arena.store.withdraw_exclusions(&[8], None, "ann", Timestamp(99), None).await.unwrap(), 1);
         arena.append().await;
         arena
     }
@@ -102,7 +102,7 @@ impl Arena {
             decided_by: "ann".into(),
             decided_at: Timestamp(7),
         };
-        assert_eq!(self.store.exclude(&decision, votes).await.unwrap(), votes.len() as u64);
+        assert_eq!(self.store.exclude(&decision, votes, None).await.unwrap(), votes.len() as u64);
     }
 
     async fn append(&self) {

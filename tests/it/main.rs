@@ -7,6 +7,7 @@
 )]
 
 mod access;
+mod admin;
 mod agree;
 mod archive;
 mod asvs;

@@ -249,7 +249,7 @@ async fn langya_verify_checks_an_arena_from_outside() {
         decided_by: "ann".into(),
         decided_at: Timestamp(7),
     };
-    assert_eq!(arena.app.store.exclude(&decision, &[2]).await.unwrap(), 1);
+    assert_eq!(arena.app.store.exclude(&decision, &[2], None).await.unwrap(), 1);
     until_logged(&arena, 7).await;
     let receipt = folder.path().join("mine.tlog-proof");
     std::fs::write(&receipt, text(&arena, &format!("/api/v1/log/votes/{}.tlog-proof", votes[4])).await).unwrap();

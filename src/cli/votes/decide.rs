@@ -18,6 +18,7 @@ use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::{Environment, Settings};
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{IfMissing, Store, is_storable};
+use crate::services::admin::actor::Actor;
 use crate::services::exclusions::decision::{Author, write_decision};
 use crate::services::exclusions::preview::preview;
 use crate::services::exclusions::selection::select;
@@ -137,7 +138,12 @@ async fn run(common: Common, decision: Decision, env: &Environment) -> CommandRe
     } else {
         let rng = SharedRng::from_system();
         let name = common.by.clone().unwrap_or_else(|| user(env));
-        let author = Author { id: rng.id(&SystemClock), name, decided_at: SystemClock.now() };
+        let author = Author {
+            id: rng.id(&SystemClock),
+            actor: Actor::of_command(name),
+            decided_at: SystemClock.now(),
+            subject: common.filters.filter(by_rule).summary(),
+        };
         write_decision(&store, &decision, &votes, author).await?;
     }
     output::print(&shown(&report, &votes, common.format)?)?;

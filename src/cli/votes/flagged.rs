@@ -10,13 +10,12 @@ use crate::cli::error::{BadInput, CommandResult};
 use crate::cli::models::{Format, TableRow, render};
 use crate::cli::vote_files::ReadFlags;
 use crate::cli::{Location, output, progress};
-use crate::domain::integrity::pseudonym::voter_pseudonym;
 use crate::domain::integrity::voters::{DEFAULT_ALPHA, FEWEST_VOTES, VoterReport, VoterResult, VoterTest, test_voters};
 use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
 use crate::formats::votes;
 use crate::infra::config::Environment;
-use crate::infra::storage::{IfMissing, Store, VoteRange};
-use crate::services::leaderboard::vote_log::{LogQuery, read_log};
+use crate::infra::storage::{IfMissing, Store};
+use crate::services::exclusions::flagged::{hide_voters, read_voters};
 
 /// Flags of `langya votes flagged`.
 #[derive(Debug, Clone, Args)]
@@ -134,17 +133,17 @@ pub(super) async fn run(options: &FlaggedOptions, env: &Environment) -> CommandR
     if !(0.0..=1.0).contains(&options.alpha) {
         return Err(BadInput(format!("--alpha is {}: give a share from 0 to 1", options.alpha)).into());
     }
-    let columns = ColumnSet { voters: true, ..ColumnSet::default() };
     let (log, stored) = if options.votes.is_empty() {
-        (read_database(options, env, columns).await?, true)
+        (read_database(options, env).await?, true)
     } else {
+        let columns = ColumnSet { voters: true, ..ColumnSet::default() };
         (votes::read_log(&options.votes, columns, &options.reading.options())?, false)
     };
     let mut reports = Vec::new();
     for test in options.test.tests() {
         let mut report = test_voters(&log, test, options.seed)?;
         if stored {
-            report.results.iter_mut().for_each(|result| result.voter = voter_pseudonym(&result.voter));
+            hide_voters(&mut report);
         }
         reports.push(report);
     }
@@ -155,11 +154,10 @@ pub(super) async fn run(options: &FlaggedOptions, env: &Environment) -> CommandR
     Ok(ExitCode::SUCCESS)
 }
 
-async fn read_database(options: &FlaggedOptions, env: &Environment, columns: ColumnSet) -> CommandResult<VoteLog> {
+async fn read_database(options: &FlaggedOptions, env: &Environment) -> CommandResult<VoteLog> {
     let store = Store::open(&options.location.settings(env)?.storage, IfMissing::Fail).await?;
     let bar = progress::bar("reading votes");
-    let reading = LogQuery { columns, range: VoteRange::ALL, concurrency: 2 };
-    let log = read_log(&store, reading, |done, all| progress::show(&bar, done, all)).await?;
+    let log = read_voters(&store, |done, all| progress::show(&bar, done, all)).await?;
     bar.finish_and_clear();
     Ok(log)
 }

@@ -24,10 +24,10 @@ use crate::domain::text_direction;
 
 pub use current::CurrentSettings;
 pub use sections::{
-    AccessMode, AccessSettings, BattleSettings, BenchSettings, HashText, IntegritySettings, JudgeSettings, LeakPolicy,
-    LimitSettings, LogFormat, LogSettings, ModelSettings, PacingMode, PairingPolicySetting, PairingSettings,
-    PracticeMode, PriceSettings, ProviderKind, ProviderSettings, RatingSettings, RedisSettings, ServerSettings,
-    SiteSettings, StorageSettings, Timeouts, WindowLimits,
+    AccessMode, AccessSettings, AdminSettings, BattleSettings, BenchSettings, HashText, IntegritySettings,
+    JudgeSettings, LeakPolicy, LimitSettings, LogFormat, LogSettings, ModelSettings, PacingMode, PairingPolicySetting,
+    PairingSettings, PracticeMode, PriceSettings, ProviderKind, ProviderSettings, RatingSettings, RedisSettings,
+    ServerSettings, SiteSettings, StorageSettings, Timeouts, WindowLimits,
 };
 pub use service_url::ServiceUrl;
 
@@ -58,6 +58,8 @@ pub struct Settings {
     pub limits: LimitSettings,
     /// Who may take part.
     pub access: AccessSettings,
+    /// Sessions of people who run the arena.
+    pub admin: AdminSettings,
     /// What the log looks like.
     pub log: LogSettings,
     /// Limits of time and repetition for every model.
@@ -282,6 +284,7 @@ impl Settings {
         require((1..=3_600).contains(&seconds), "rating.group_seconds", seconds, "1 to 3600")?;
         require(rating.tuned_battles >= 1, "rating.tuned_battles", rating.tuned_battles, "1 or more")?;
         self.access.check()?;
+        self.admin.check()?;
         let above = self.limits.proof_above;
         require((0.0..=1.0).contains(&above), "limits.proof_above", above, "0 to 1, where 1 means never")?;
         let timeout = self.redis.timeout_ms;
@@ -331,6 +334,15 @@ impl SiteSettings {
         require(contact || is_link(&self.contact), "site.contact", "unusable", "mailto:… or an address with https://")?;
         require(is_link(&self.imprint), "site.imprint", "unusable", "an address with https://")?;
         require(is_link(&self.privacy), "site.privacy", "unusable", "an address with https://")
+    }
+}
+
+impl AdminSettings {
+    fn check(&self) -> Result<(), ConfigError> {
+        let Self { idle_minutes, session_hours, link_hours } = *self;
+        require((1..=1_440).contains(&idle_minutes), "admin.idle_minutes", idle_minutes, "1 to 1440")?;
+        require((1..=168).contains(&session_hours), "admin.session_hours", session_hours, "1 to 168")?;
+        require((1..=168).contains(&link_hours), "admin.link_hours", link_hours, "1 to 168")
     }
 }
 

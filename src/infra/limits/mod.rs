@@ -26,6 +26,9 @@ use shared::{LimitAnswer, SharedCounts};
 pub use concurrency::TurnPermit;
 pub use single_use::SingleUse;
 
+/// Tries that a network has on an account of the admin that too many tried.
+const LAST_TRIES: WindowLimits = WindowLimits::new(0, 1, 3);
+
 /// What is limited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Act {
@@ -35,6 +38,8 @@ pub enum Act {
     Vote,
     /// A try to sign in.
     SignIn,
+    /// A try to sign in to the admin.
+    AdminSignIn,
 }
 
 impl Act {
@@ -45,6 +50,7 @@ impl Act {
             Self::Turn => "turns",
             Self::Vote => "votes",
             Self::SignIn => "sign_ins",
+            Self::AdminSignIn => "admin_sign_ins",
         }
     }
 }
@@ -56,6 +62,8 @@ pub enum Scope {
     Visitor,
     /// One network's.
     Network,
+    /// One account's of the admin.
+    Account,
     /// The arena's.
     Arena,
 }
@@ -67,6 +75,7 @@ impl Scope {
         match self {
             Self::Visitor => "visitor",
             Self::Network => "network",
+            Self::Account => "account",
             Self::Arena => "arena",
         }
     }
@@ -104,6 +113,7 @@ impl RateLimited {
         match self.scope {
             Scope::Visitor => "of yours",
             Scope::Network => "from your network",
+            Scope::Account => "to this account",
             Scope::Arena => "from all visitors of this arena",
         }
     }
@@ -149,6 +159,28 @@ impl RateLimits {
     /// [`RateLimited`] where it would be too much; then it is not counted.
     pub async fn take_sign_in(&self, network: &str) -> Result<(), RateLimited> {
         self.take_all(Act::SignIn, self.counts(Act::SignIn, None, Some(network))).await
+    }
+
+    /// Counts one try to sign in to an account of the admin. `account` is the name as it was typed, whether there is such an
+    /// account or not. Where too many tried it, each network has one try an hour left: guessing is slow from however many
+    /// networks, and the owner still gets in from any that did not guess.
+    ///
+    /// # Errors
+    /// [`RateLimited`] where it would be too much.
+    pub async fn take_admin_sign_in(&self, account: &str, network: &str) -> Result<(), RateLimited> {
+        let (settings, act) = (self.settings.now(), Act::AdminSignIn);
+        let counts = |limits: WindowLimits, scope: Scope, name: String| {
+            Vec::from_iter(count(limits, scope, format!("{}_{name}", act.as_str())))
+        };
+        let limits = &settings.limits;
+        let of_network = counts(limits.admin_sign_ins_per_address, Scope::Network, format!("per_address:{network}"));
+        self.take_all(act, of_network).await?;
+        let of_account = counts(limits.admin_sign_ins_per_account, Scope::Account, format!("per_account:{account}"));
+        if self.take_all(act, of_account).await.is_ok() {
+            return Ok(());
+        }
+        let of_both = counts(LAST_TRIES, Scope::Account, format!("per_account_and_address:{account}:{network}"));
+        self.take_all(act, of_both).await
     }
 
     async fn take_all(&self, act: Act, counts: Vec<Count>) -> Result<(), RateLimited> {
@@ -233,12 +265,9 @@ impl RateLimits {
             Act::Turn => [limits.turns, limits.turns_per_address, limits.turns_in_all],
             Act::Vote => [limits.votes, limits.votes_per_address, limits.votes_in_all],
             Act::SignIn => [WindowLimits::NONE, limits.sign_ins_per_address, WindowLimits::NONE],
+            Act::AdminSignIn => [WindowLimits::NONE; 3],
         };
         let what = act.as_str();
-        let count = |limits: WindowLimits, scope: Scope, name: String| {
-            let rates = rates([limits.minute, limits.hour, limits.day]);
-            rates.iter().any(Option::is_some).then_some(Count { name, scope, rates })
-        };
         let visitor = visitor.and_then(|id| count(of_visitor, Scope::Visitor, format!("{what}:{id}")));
         let network = network.and_then(|id| count(of_network, Scope::Network, format!("{what}_per_address:{id}")));
         let arena = count(of_all, Scope::Arena, format!("{what}_in_all"));
@@ -249,6 +278,12 @@ impl RateLimits {
     fn local(&self) -> MutexGuard<'_, LimitCounts> {
         self.local.lock()
     }
+}
+
+/// A limit of this name, where it is on.
+fn count(limits: WindowLimits, scope: Scope, name: String) -> Option<Count> {
+    let rates = rates([limits.minute, limits.hour, limits.day]);
+    rates.iter().any(Option::is_some).then_some(Count { name, scope, rates })
 }
 
 #[cfg(test)]
@@ -297,6 +332,27 @@ mod tests {
             ..Settings::default()
         });
         assert_eq!(granted(&limits, Act::Vote, &ann).await, 20, "other settings are in force at once");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn guessing_at_an_account_is_slow_from_one_network_and_from_many_and_its_owner_still_gets_in() {
+        let (limits, _) = limits(LimitSettings::default());
+        // What may be used at once and what comes back within the hour.
+        for (networks, most) in [(1_u32, 30 + 30), (500, 30 + 30 + 500 * (1 + 1))] {
+            let account = format!("ada of {networks}");
+            let mut granted = 0;
+            // Ten thousand tries within an hour.
+            for guess in 0..10_000 {
+                let network = format!("guesser {} of {networks}", guess % networks);
+                granted += u32::from(limits.take_admin_sign_in(&account, &network).await.is_ok());
+                tokio::time::advance(Duration::from_millis(360)).await;
+            }
+            assert!(granted <= most, "{granted} of 10,000 guesses from {networks} networks were checked");
+            assert!(granted >= 30, "{granted}");
+            limits.take_admin_sign_in(&account, &format!("home {networks}")).await.unwrap();
+            let again = limits.take_admin_sign_in("another account", "home 1").await;
+            assert!(again.is_ok(), "other accounts are not concerned");
+        }
     }
 
     #[tokio::test(start_paused = true)]

@@ -4,6 +4,10 @@
 //! and `on_writer` run them on either, and again after what passes (see `retry`). Where the two differ, a statement has
 //! two constants and says why. Numbers are cast here, checked, and nowhere else.
 
+mod admin_audit;
+mod admin_reviews;
+mod admin_sessions;
+mod admin_users;
 pub mod backup;
 mod battle_days;
 mod battle_rows;
@@ -59,6 +63,10 @@ pub use crate::domain::battle::record::{
 };
 pub use crate::storage::battle_rows::SideFailure;
 pub use crate::storage::vote_rows::{NewVoteRow, SatisfiedVote, VoteExclusion};
+pub use admin_audit::{ActedVia, AuditFilter, AuditRow, NewAuditEntry};
+pub use admin_reviews::{FailureCount, LeakedVote};
+pub use admin_sessions::{AdminSessionRow, NewAdminSession, SessionAge};
+pub use admin_users::{AdminInviteRow, AdminUserRow, Joined, Joining, NewAdminInvite, UserChange};
 pub use battle_verdicts::{JudgeSpending, SettledGame, VerdictRow};
 pub use battles::EditedTurn;
 pub use bench_answers::{AnswerLength, AnsweredModel, BenchAnswerRow, BenchFilter, BenchSet};

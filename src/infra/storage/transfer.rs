@@ -28,7 +28,7 @@ enum ColumnKind {
 }
 
 /// In the order in which rows refer to each other. Leaderboards and counts are derived, and instances are gone.
-const TABLES: [&str; 33] = [
+const TABLES: [&str; 38] = [
     "models",
     "model_changes",
     "pairing_changes",
@@ -62,6 +62,11 @@ const TABLES: [&str; 33] = [
     "campaign_annotators",
     "campaign_assignments",
     "campaign_judgements",
+    "admin_users",
+    "admin_recovery_codes",
+    "admin_invites",
+    "admin_sessions",
+    "admin_audit",
 ];
 
 /// A table with its columns.

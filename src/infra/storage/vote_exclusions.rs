@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use sqlx::{AssertSqlSafe, Connection, FromRow};
 
-use super::{Database, Store, StoreError, VoteRange, on_reader, on_writer_once};
+use super::admin_audit::insert_audit;
+use super::{Database, NewAuditEntry, Store, StoreError, VoteRange, on_reader, on_writer_once};
 use crate::domain::integrity::exclusions_in_force::ExclusionsInForce;
 use crate::domain::time::Timestamp;
 use crate::metrics::store_time;
@@ -213,14 +214,24 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn exclude(&self, decision: &ExclusionDecision, votes: &[i64]) -> Result<u64, StoreError> {
+    pub async fn exclude(
+        &self,
+        decision: &ExclusionDecision,
+        votes: &[i64],
+        audit: Option<&NewAuditEntry>,
+    ) -> Result<u64, StoreError> {
         let _time = store_time("exclude");
         let (statement, votes) = (exclude_many(self.numbers()), numbers_json(votes));
         let ExclusionDecision { id, rule, reason, decided_by, decided_at } = decision;
         on_writer_once!(self, |connection| {
+            let mut tx = connection.begin().await?;
             let query = sqlx::query(AssertSqlSafe(statement.clone())).bind(&votes).bind(id).bind(rule).bind(reason);
             let query = query.bind(decided_by).bind(decided_at.0);
-            query.execute(connection).await.map(|done| done.rows_affected())
+            let excluded = query.execute(&mut *tx).await?.rows_affected();
+            if let Some(audit) = audit {
+                insert_audit!(&mut *tx, audit)?;
+            }
+            tx.commit().await.map(|()| excluded)
         })
     }
 
@@ -235,13 +246,19 @@ impl Store {
         rule: Option<&str>,
         withdrawn_by: &str,
         withdrawn_at: Timestamp,
+        audit: Option<&NewAuditEntry>,
     ) -> Result<u64, StoreError> {
         let _time = store_time("withdraw_exclusions");
         let (statement, votes) = (withdraw_many(self.numbers()), numbers_json(votes));
         on_writer_once!(self, |connection| {
+            let mut tx = connection.begin().await?;
             let query = sqlx::query(AssertSqlSafe(statement.clone())).bind(&votes).bind(rule.unwrap_or_default());
             let query = query.bind(withdrawn_by).bind(withdrawn_at.0);
-            query.execute(connection).await.map(|done| done.rows_affected())
+            let withdrawn = query.execute(&mut *tx).await?.rows_affected();
+            if let Some(audit) = audit {
+                insert_audit!(&mut *tx, audit)?;
+            }
+            tx.commit().await.map(|()| withdrawn)
         })
     }
 

@@ -51,6 +51,7 @@ pub struct PageTexts {
     pub about: AboutTexts,
     pub arena: ArenaTexts,
     pub sign_in: SignInTexts,
+    pub admin: AdminTexts,
     pub campaign: CampaignTexts,
     pub history: HistoryTexts,
     pub missing: MissingTexts,
@@ -307,6 +308,7 @@ pub struct UnavailableTexts {
     pub action: &'static str,
 }
 
+mod admin;
 mod arena;
 mod benchmark;
 mod board;
@@ -330,6 +332,10 @@ mod robustness;
 mod sign_in;
 mod value;
 
+pub use admin::{
+    AccountTexts, AdminSignInTexts, AdminTexts, AuditTexts, OverviewTexts, ReviewTexts, UserTexts, VoteAdminTexts,
+    WelcomeTexts,
+};
 pub use arena::{ArenaTexts, PairingInForce, StorageInForce};
 pub use benchmark::BenchmarkTexts;
 pub use board::BoardTexts;

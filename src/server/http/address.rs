@@ -1,5 +1,5 @@
-//! Where a request comes from, for limits only: the address is used in memory, and only a pseudonym of its network is
-//! handed on.
+//! Where a request comes from. For limits the address is used in memory, and only a pseudonym of its network is handed on; the address
+//! itself is kept of people who run the arena, and of nobody else.
 //!
 //! `X-Forwarded-For` can be written by anyone. Each proxy appends the address that it heard from, so the entries are
 //! read from the right for as long as they were appended by a proxy of ours.
@@ -20,12 +20,21 @@ const IPV6_NETWORK_BITS: u8 = 56;
 /// The pseudonym of the network that a request comes from; `None` for this machine itself, whose programs are not one
 /// household, and whom no limit of a network can keep from anything.
 pub(super) fn network_of(request: &HttpRequest, trusted: &[IpNet]) -> Option<String> {
+    let client = client_of(request, trusted)?;
+    (!client.is_loopback()).then(|| pseudonym(client))
+}
+
+fn client_of(request: &HttpRequest, trusted: &[IpNet]) -> Option<IpAddr> {
     let peer = request.peer_addr()?.ip();
     // Bytes that are no text come from the client, and must not hide what a proxy wrote after them.
     let forwarded: Vec<_> =
         request.headers().get_all(FORWARDED).map(|value| String::from_utf8_lossy(value.as_bytes())).collect();
-    let client = client(peer, &forwarded, trusted);
-    (!client.is_loopback()).then(|| pseudonym(client))
+    Some(client(peer, &forwarded, trusted))
+}
+
+/// The address that a request comes from, for the audit log of the admin; empty where it is unknown.
+pub(super) fn address_of(request: &HttpRequest, trusted: &[IpNet]) -> String {
+    client_of(request, trusted).map(|client| client.to_string()).unwrap_or_default()
 }
 
 /// The client's address: the peer, or what trusted proxies say of it. `forwarded` are the header's lines in order.

@@ -3,12 +3,14 @@
 use actix_web::http::{StatusCode, header};
 use actix_web::{HttpResponse, ResponseError};
 
+use crate::domain::admin::role::Role;
 use crate::infra::single_flight::FlightError;
 use crate::infra::storage::StoreError;
 use crate::services::arena::voting::VoteError;
 use crate::services::battle_judging::reports::BattleJudgingError;
 use crate::services::benchmark::error::BenchError;
 use crate::services::correlation::snapshot::CorrelationError;
+use crate::services::exclusions::flagged::FlaggedError;
 use crate::services::leaderboard::filtered::FilteredLeaderboardError;
 use crate::services::public_log::PublicLogError;
 use crate::services::register::RegisterError;
@@ -73,6 +75,18 @@ pub enum PageError {
     /// Somebody who has not signed in.
     #[error("this arena asks people to sign in first: open /sign-in")]
     SignInRequired,
+    /// Voters could not be tested.
+    #[error("{}", if .0.cause().is_some_and(FlaggedError::is_outage) { OUTAGE.to_owned() } else if matches!(.0, FlightError::Busy) { .0.to_string() } else { "voters could not be tested: try again".to_owned() })]
+    FlaggedVoters(#[from] FlightError<FlaggedError>),
+    /// What a decision would change could not be computed.
+    #[error("what this would change could not be computed: try again")]
+    Preview,
+    /// A change of the admin by somebody who is not signed in.
+    #[error("sign in first: open /admin/sign-in")]
+    AdminSignInRequired,
+    /// An address of the admin that asks for more.
+    #[error("this is for people with the role {} or a higher one", .0.as_str())]
+    AdminRole(Role),
     /// A form that does not come from a page of ours.
     #[error("this form does not come from the arena's own page, or is too old: go back, reload the page and try again")]
     ForeignForm,
@@ -106,6 +120,7 @@ impl PageError {
             Self::Register(error) => error.is_outage(),
             Self::Store(error) | Self::PastBattle(VoteError::Store(error)) => error.is_outage(),
             Self::PublicLog(error) => error.is_outage(),
+            Self::FlaggedVoters(error) => error.cause().is_some_and(FlaggedError::is_outage),
             _ => false,
         }
     }
@@ -124,9 +139,12 @@ impl ResponseError for PageError {
         match self {
             Self::ForeignHost => StatusCode::MISDIRECTED_REQUEST,
             error if error.is_outage() => StatusCode::SERVICE_UNAVAILABLE,
-            Self::ForeignOrigin | Self::ForeignPage | Self::SignInRequired | Self::ForeignForm => StatusCode::FORBIDDEN,
             Self::PlainText => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::SlowBody => StatusCode::REQUEST_TIMEOUT,
+            Self::AdminSignInRequired => StatusCode::UNAUTHORIZED,
+            Self::ForeignOrigin | Self::ForeignPage | Self::SignInRequired | Self::ForeignForm | Self::AdminRole(_) => {
+                StatusCode::FORBIDDEN
+            }
             Self::NotAWebsocket | Self::InvalidQuery(_) => StatusCode::BAD_REQUEST,
             Self::Missing(_) => StatusCode::NOT_FOUND,
             Self::FilteredLeaderboard(error) if error.is_missing() => StatusCode::NOT_FOUND,
@@ -138,6 +156,7 @@ impl ResponseError for PageError {
             | Self::FilteredLeaderboard(FilteredLeaderboardError::Shared(FlightError::Busy))
             | Self::Bench(BenchError::Shared(FlightError::Busy))
             | Self::BattleJudging(BattleJudgingError::Shared(FlightError::Busy))
+            | Self::FlaggedVoters(FlightError::Busy)
             | Self::Correlation(CorrelationError::Shared(FlightError::Busy)) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Template(_)
             | Self::FilteredLeaderboard(_)
@@ -147,6 +166,8 @@ impl ResponseError for PageError {
             | Self::Register(_)
             | Self::PastBattle(_)
             | Self::PublicLog(_)
+            | Self::FlaggedVoters(_)
+            | Self::Preview
             | Self::Store(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }

@@ -1,6 +1,7 @@
 //! HTTP: the one route table, and the server around it.
 
 mod address;
+pub mod admin;
 mod api;
 mod bare_errors;
 mod benchmark;
@@ -55,6 +56,7 @@ fn routes(config: &mut web::ServiceConfig) {
         .configure(reading)
         .configure(own)
         .configure(campaigns)
+        .configure(admin::routes)
         .configure(files)
         .configure(programs)
         .default_service(web::to(pages::not_found::not_found));

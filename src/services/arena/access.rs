@@ -8,7 +8,6 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::domain::admission::invite_code;
@@ -16,16 +15,12 @@ use crate::domain::battle::VisitorId;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
 use crate::infra::config::{AccessMode, CurrentSettings};
-use crate::infra::credentials::{code_hash, is_hash_of};
+use crate::infra::credentials::{PassphraseChecks, code_hash};
 use crate::infra::limits::{Act, RateLimited, RateLimits};
 use crate::infra::metrics;
 use crate::infra::sessions::{NewSession, Sessions};
 use crate::infra::storage::{NewSignIn, SignInMethod, Store, StoreError};
 
-/// Pass phrases that are checked at the same time; each check takes 19 MiB and a core for a moment.
-const CHECKS_AT_ONCE: usize = 2;
-/// Longest wait for one's turn.
-const CHECK_PATIENCE: Duration = Duration::from_secs(10);
 /// How far back sign-outs are looked for: clocks of instances and of the command line differ by less.
 const LOOK_BACK: Duration = Duration::from_secs(600);
 /// Why somebody is not signed in.
@@ -85,7 +80,7 @@ pub struct Access {
     limits: Arc<RateLimits>,
     settings: CurrentSettings,
     clock: Arc<dyn Clock>,
-    checks: Semaphore,
+    passphrases: PassphraseChecks,
     /// The open sockets' tokens by visitor.
     watched: Mutex<HashMap<VisitorId, Weak<CancellationToken>>>,
 }
@@ -100,8 +95,8 @@ impl Access {
         settings: CurrentSettings,
         clock: Arc<dyn Clock>,
     ) -> Self {
-        let (checks, watched) = (Semaphore::new(CHECKS_AT_ONCE), Mutex::default());
-        Self { store, sessions, limits, settings, clock, checks, watched }
+        let (passphrases, watched) = (PassphraseChecks::default(), Mutex::default());
+        Self { store, sessions, limits, settings, clock, passphrases, watched }
     }
 
     /// How people are let in.
@@ -195,10 +190,8 @@ impl Access {
 
     /// Whether this is the arena's pass phrase. Takes as long for any guess, also where the settings have no usable hash.
     async fn is_passphrase(&self, guess: &str) -> Result<bool, SignInError> {
-        let turn = tokio::time::timeout(CHECK_PATIENCE, self.checks.acquire()).await;
-        let _turn = turn.map_err(|_| SignInError::Busy)?;
-        let (hash, guess) = (self.settings.now().access.passphrase_hash.expose().to_owned(), guess.to_owned());
-        let checked = tokio::task::spawn_blocking(move || is_hash_of(&hash, &guess)).await;
+        let settings = self.settings.now();
+        let checked = self.passphrases.is_hash_of(settings.access.passphrase_hash.expose(), guess).await;
         checked.map_err(|_| SignInError::Busy)
     }
 

@@ -1,18 +1,24 @@
 //! Writes a [decision](crate::domain::integrity::exclusion_decision) of the operator.
 
+use serde_json::json;
+
+use crate::domain::admin::action::AdminAction;
 use crate::domain::integrity::exclusion_decision::{Decision, SelectedVote};
 use crate::domain::time::Timestamp;
-use crate::infra::storage::{ExclusionDecision, Store, StoreError};
+use crate::infra::storage::{ExclusionDecision, NewAuditEntry, Store, StoreError};
+use crate::services::admin::actor::{Actor, audit_json};
 
-/// Who decides, when, and under which id.
+/// Who decides, when, under which id, and about which votes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Author {
     /// Id of the decision.
     pub id: String,
     /// The person or program.
-    pub name: String,
+    pub actor: Actor,
     /// Time of the decision.
     pub decided_at: Timestamp,
+    /// Which votes, for the audit log: see [`VoteFilter::summary`](super::selection::VoteFilter::summary).
+    pub subject: String,
 }
 
 /// Writes a decision for these votes, all or none, and returns how many exclusions were made or withdrawn. What changed since the
@@ -27,12 +33,33 @@ pub async fn write_decision(
     author: Author,
 ) -> Result<u64, StoreError> {
     let numbers: Vec<i64> = votes.iter().filter(|vote| decision.concerns(vote)).map(|vote| vote.seq).collect();
-    let Author { id, name, decided_at } = author;
+    let audit = audit_entry(decision, &author, numbers.len());
+    let Author { id, actor, decided_at, .. } = author;
     match decision {
         Decision::Exclude { rule, reason } => {
             let (rule, reason) = (rule.to_string(), reason.clone());
-            store.exclude(&ExclusionDecision { id, rule, reason, decided_by: name, decided_at }, &numbers).await
+            let excluded = ExclusionDecision { id, rule, reason, decided_by: actor.name, decided_at };
+            store.exclude(&excluded, &numbers, Some(&audit)).await
         }
-        Decision::Include { rule } => store.withdraw_exclusions(&numbers, rule.as_deref(), &name, decided_at).await,
+        Decision::Include { rule } => {
+            store.withdraw_exclusions(&numbers, rule.as_deref(), &actor.name, decided_at, Some(&audit)).await
+        }
     }
+}
+
+/// The entry of the audit log, under the id of the decision: so its exclusions can be found, whose ids begin with it.
+fn audit_entry(decision: &Decision, author: &Author, votes: usize) -> NewAuditEntry {
+    let (action, former, latter) = match decision {
+        Decision::Exclude { rule, reason } => {
+            let after = json!({ "votes": votes, "rule": rule.name(), "reason": reason });
+            (AdminAction::ExcludeVotes, None, audit_json(&after))
+        }
+        Decision::Include { rule } => {
+            let before = json!({ "votes": votes, "rule": rule });
+            (AdminAction::IncludeVotes, audit_json(&before), None)
+        }
+    };
+    let (id, acted_at, subject) = (author.id.clone(), author.decided_at, author.subject.clone());
+    let Actor { name: actor, via, address } = author.actor.clone();
+    NewAuditEntry { id, acted_at, actor, action, subject, former, latter, via, address }
 }

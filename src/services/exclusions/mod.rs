@@ -1,5 +1,6 @@
 //! Excludes votes from the ratings and rates them again: which votes, what that would change, and the change itself.
 
 pub mod decision;
+pub mod flagged;
 pub mod preview;
 pub mod selection;

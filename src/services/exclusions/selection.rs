@@ -50,6 +50,31 @@ impl Default for VoteFilter {
     }
 }
 
+impl VoteFilter {
+    /// What it asks for, as the audit log tells it.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        let list =
+            |name: &str, values: &[String]| values.iter().map(|value| format!("{name} {value}")).collect::<Vec<_>>();
+        let one = |name: &str, value: Option<String>| list(name, value.as_slice());
+        let VoteRange { after, upto, since, until } = self.range;
+        let bound = |name: &str, value: i64, open: i64| one(name, (value != open).then(|| value.to_string()));
+        let all = VoteRange::ALL;
+        let parts = [
+            list("voter", &self.voters),
+            list("model", &self.models),
+            one("battle", self.battle.as_ref().map(ToString::to_string)),
+            one("rule", self.rule.clone()),
+            one("prompt cluster", self.prompt_cluster.map(|cluster| cluster.to_string())),
+            bound("votes after", after, all.after),
+            bound("votes up to", upto, all.upto),
+            bound("since", since.0, all.since.0),
+            bound("until", until.0, all.until.0),
+        ];
+        parts.concat().join(", ")
+    }
+}
+
 /// The votes of a filter, in log order. `progress` hears of the last number read, and of the last of all.
 ///
 /// # Errors

@@ -22,6 +22,7 @@ use langya::infra::storage::{
     BattleRow, ExclusionDecision, ExclusionRow, InsertedVote, NewExclusion, NewReply, NewVoteRow, Store, VoteExclusion,
     VoteRange,
 };
+use langya::services::admin::actor::Actor;
 use langya::services::exclusions::decision::{Author, write_decision};
 use langya::services::exclusions::preview::preview;
 use langya::services::exclusions::selection::{VoteFilter, select};
@@ -168,19 +169,23 @@ pub(super) async fn many_votes_are_excluded_and_rated_again_in_one_step(store: &
     }
     let seq = async |battle: &str| store.vote_on(&BattleId::new(battle)).await.unwrap().unwrap().seq;
     let [x, y, z] = [seq("x").await, seq("y").await, seq("z").await];
-    assert_eq!(store.exclude(&decision("one", "admin", 10), &[x, y, 999]).await.unwrap(), 2, "only votes");
-    assert_eq!(store.exclude(&decision("two", "admin", 11), &[x, y, z]).await.unwrap(), 1, "once a rule");
-    assert_eq!(store.exclude(&decision("three", "identity_leak", 12), &[x]).await.unwrap(), 1);
-    assert_eq!(store.exclude(&decision("four", "admin", 13), &[]).await.unwrap(), 0);
+    assert_eq!(store.exclude(&decision("one", "admin", 10), &[x, y, 999], None).await.unwrap(), 2, "only votes");
+    assert_eq!(store.exclude(&decision("two", "admin", 11), &[x, y, z], None).await.unwrap(), 1, "once a rule");
+    assert_eq!(store.exclude(&decision("three", "identity_leak", 12), &[x], None).await.unwrap(), 1);
+    assert_eq!(store.exclude(&decision("four", "admin", 13), &[], None).await.unwrap(), 0);
     let in_force = store.exclusions_in_force(VoteRange { after: x, ..VoteRange::ALL }).await.unwrap();
     assert_eq!((in_force.rule_of(x), in_force.rule_of(y)), (None, Some("admin")), "of the range");
     assert_eq!(store.exclusion_changes().await.unwrap(), 4);
 
-    assert_eq!(store.withdraw_exclusions(&[x, y], Some("admin"), "bob", Timestamp(20)).await.unwrap(), 2);
-    assert_eq!(store.withdraw_exclusions(&[x, y], Some("admin"), "bob", Timestamp(21)).await.unwrap(), 0, "once");
+    assert_eq!(store.withdraw_exclusions(&[x, y], Some("admin"), "bob", Timestamp(20), None).await.unwrap(), 2);
+    assert_eq!(store.withdraw_exclusions(&[x, y], Some("admin"), "bob", Timestamp(21), None).await.unwrap(), 0, "once");
     assert_eq!(store.exclusion_changes().await.unwrap(), 6);
     assert_eq!(store.vote_on(&BattleId::new("x")).await.unwrap().unwrap().exclusion.as_deref(), Some("identity_leak"));
-    assert_eq!(store.withdraw_exclusions(&[x, y, z], None, "bob", Timestamp(22)).await.unwrap(), 2, "by any rule");
+    assert_eq!(
+        store.withdraw_exclusions(&[x, y, z], None, "bob", Timestamp(22), None).await.unwrap(),
+        2,
+        "by any rule"
+    );
     assert_eq!(store.exclusions_in_force(VoteRange::ALL).await.unwrap().rules().len(), 0);
 
     let end = (Timestamp(i64::MAX), "");
@@ -249,7 +254,12 @@ pub(super) async fn decisions_are_undone_to_the_last_bit(store: &Store) {
         (by_model, ExclusionRule::RateLimited, 24),
         (by_battle, ExclusionRule::IdentityLeak, 1),
     ] {
-        let author = |id: &str| Author { id: format!("{id} {rule}"), name: "ann".into(), decided_at: Timestamp(9) };
+        let author = |id: &str| Author {
+            id: format!("{id} {rule}"),
+            actor: Actor::of_command("ann".into()),
+            decided_at: Timestamp(9),
+            subject: String::new(),
+        };
         let votes = select(store, &filter, |_, _| {}).await.unwrap();
         assert_eq!(votes.len(), expected, "{filter:?}");
         let exclude = Decision::Exclude { rule, reason: "a test".into() };

@@ -11,6 +11,16 @@ use crate::support::postgres::TestDatabase;
 fn sample_rows(name: &str) -> &'static str {
     match name.split_once('_').map_or("", |(_, words)| words) {
         "create_arena.sql" => include_str!("../../data/sample_rows.sql"),
+        "keep_admins.sql" => {
+            "INSERT INTO admin_users (id, name, role, passphrase_hash, totp_step, created_at) VALUES ('u1', 'ada', 'owner', '', 0, 1); \
+             INSERT INTO admin_recovery_codes (code_hash, user_id) VALUES ('00', 'u1'); \
+             INSERT INTO admin_invites (id, token_hash, role, first_run, created_by, created_at, expires_at) \
+             VALUES ('i1', '00', 'owner', TRUE, '', 1, 2); \
+             INSERT INTO admin_sessions (id, token_hash, user_id, address, created_at, seen_at, expires_at) \
+             VALUES ('s1', '00', 'u1', '127.0.0.1', 1, 1, 2); \
+             INSERT INTO admin_audit (id, acted_at, actor, action, subject, former, latter, via, address) \
+             VALUES ('a1', 1, 'ada', 'join', 'ada', NULL, '{}', 'page', '127.0.0.1')"
+        }
         "keep_benchmarks.sql" => include_str!("../../data/sample_bench_rows.sql"),
         "keep_counts.sql" => "INSERT INTO vote_counts (id, last_vote_seq, body) VALUES (1, 2, '{}')",
         // As an index that takes rows without a run for different ones lets it in.

@@ -1,6 +1,7 @@
 //! What every database backend promises: the contract as functions over [`Store`], run on SQLite and on PostgreSQL. What is
 //! one backend's own stands in its file.
 
+mod admin;
 pub(crate) mod bench;
 mod exclusions;
 mod fits;
@@ -30,6 +31,10 @@ use langya::infra::storage::{
 };
 use langya::services::leaderboard::refit::{LatestLeaderboard, LeaderboardSnapshot};
 
+use admin::{
+    a_confirmed_leak_leaves_the_queue_and_failures_are_counted, a_link_makes_one_account_and_the_last_owner_stays,
+    sessions_codes_and_recovery_codes_end,
+};
 use bench::{
     a_data_file_is_kept_once_and_in_its_order, a_data_file_with_an_item_that_cannot_be_kept_leaves_nothing,
     a_score_that_is_no_number_is_not_kept, a_suite_is_run_by_one_at_a_time, an_answer_to_a_question_is_kept_once,
@@ -653,6 +658,9 @@ on_both! {
     a_verdict_is_kept_once_and_failures_may_repeat
     only_rated_votes_stand_beside_verdicts
     what_is_settled_and_what_was_spent_is_known_since_a_moment
+    a_link_makes_one_account_and_the_last_owner_stays
+    sessions_codes_and_recovery_codes_end
+    a_confirmed_leak_leaves_the_queue_and_failures_are_counted
 }
 
 /// What nobody may do, whoever asks.

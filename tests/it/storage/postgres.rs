@@ -6,7 +6,8 @@ use langya::infra::config::StorageSettings;
 use langya::infra::storage::{DataLock, IfMissing, JobLock, Store, StoreError};
 
 use super::{
-    FORBIDDEN, FORBIDDEN_OF_BENCHMARKS, FORBIDDEN_OF_VERDICTS, bench, public_log, ready, register, verdicts, vote,
+    FORBIDDEN, FORBIDDEN_OF_BENCHMARKS, FORBIDDEN_OF_VERDICTS, admin, bench, public_log, ready, register, verdicts,
+    vote,
 };
 use crate::support::postgres::TestDatabase;
 
@@ -20,6 +21,18 @@ async fn votes_can_neither_be_changed_nor_deleted() {
     for statement in FORBIDDEN.into_iter().chain(["TRUNCATE votes CASCADE"]) {
         let refused = sqlx::query(statement).execute(&pool).await.unwrap_err().to_string();
         assert!(refused.contains("votes are insert-only"), "{statement}: {refused}");
+    }
+    database.drop().await;
+}
+
+#[actix_web::test]
+async fn the_audit_log_can_neither_be_changed_nor_deleted() {
+    let Some(database) = TestDatabase::create().await else { return };
+    admin::fill(&database.open().await).await;
+    let pool = database.raw().await;
+    for statement in admin::FORBIDDEN.into_iter().chain(["TRUNCATE admin_audit"]) {
+        let refused = sqlx::query(statement).execute(&pool).await.unwrap_err().to_string();
+        assert!(refused.contains("append-only"), "{statement}: {refused}");
     }
     database.drop().await;
 }

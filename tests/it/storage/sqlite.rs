@@ -10,7 +10,8 @@ use sqlx::sqlite::{SqliteConnectOptions, SqlitePool};
 use tempfile::TempDir;
 
 use super::{
-    FORBIDDEN, FORBIDDEN_OF_BENCHMARKS, FORBIDDEN_OF_VERDICTS, bench, public_log, ready, register, verdicts, vote,
+    FORBIDDEN, FORBIDDEN_OF_BENCHMARKS, FORBIDDEN_OF_VERDICTS, admin, bench, public_log, ready, register, verdicts,
+    vote,
 };
 
 fn settings(folder: &Path) -> StorageSettings {
@@ -37,6 +38,17 @@ async fn votes_can_neither_be_changed_nor_deleted() {
     for statement in FORBIDDEN {
         let refused = sqlx::query(statement).execute(&pool).await.unwrap_err().to_string();
         assert!(refused.contains("votes are insert-only"), "{statement}: {refused}");
+    }
+}
+
+#[actix_web::test]
+async fn the_audit_log_can_neither_be_changed_nor_deleted() {
+    let (folder, store) = open().await;
+    admin::fill(&store).await;
+    let pool = raw(folder.path()).await;
+    for statement in admin::FORBIDDEN {
+        let refused = sqlx::query(statement).execute(&pool).await.unwrap_err().to_string();
+        assert!(refused.contains("append-only"), "{statement}: {refused}");
     }
 }
 

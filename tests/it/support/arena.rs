@@ -36,6 +36,8 @@ pub(crate) const NO_LIMITS: LimitSettings = LimitSettings {
     turns_in_all: WindowLimits::NONE,
     votes_in_all: WindowLimits::NONE,
     sign_ins_per_address: WindowLimits::NONE,
+    admin_sign_ins_per_address: WindowLimits::NONE,
+    admin_sign_ins_per_account: WindowLimits::NONE,
     battles_at_once: 0,
     battles_at_once_per_address: 0,
     proof_above: 1.0,

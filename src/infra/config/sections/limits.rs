@@ -64,6 +64,10 @@ pub struct LimitSettings {
     pub votes_in_all: WindowLimits,
     /// Tries to sign in from one address.
     pub sign_ins_per_address: WindowLimits,
+    /// Tries to sign in to the admin from one address.
+    pub admin_sign_ins_per_address: WindowLimits,
+    /// Tries to sign in to one account of the admin; above it, each address has one try an hour left.
+    pub admin_sign_ins_per_account: WindowLimits,
     /// Battles of one visitor that are being answered at the same time.
     pub battles_at_once: u32,
     /// Battles for all visitors of one address.
@@ -83,6 +87,8 @@ impl Default for LimitSettings {
             turns_in_all: WindowLimits::new(48_000, 960_000, 4_000_000),
             votes_in_all: WindowLimits::new(24_000, 480_000, 2_000_000),
             sign_ins_per_address: WindowLimits::new(30, 120, 400),
+            admin_sign_ins_per_address: WindowLimits::new(10, 30, 100),
+            admin_sign_ins_per_account: WindowLimits::new(10, 30, 100),
             battles_at_once: 4,
             battles_at_once_per_address: 40,
             proof_above: 0.5,

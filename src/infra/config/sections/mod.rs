@@ -2,6 +2,7 @@
 //! operators, in `deploy/langya.example.toml`.
 
 mod access;
+mod admin;
 mod battle;
 mod limits;
 mod models;
@@ -10,6 +11,7 @@ mod server;
 mod site;
 
 pub use access::{AccessMode, AccessSettings, HashText};
+pub use admin::AdminSettings;
 pub use battle::{BattleSettings, IntegritySettings, LeakPolicy, PacingMode, PairingPolicySetting, PairingSettings};
 pub use limits::{LimitSettings, WindowLimits};
 pub use models::{ModelSettings, PracticeMode, ProviderKind, ProviderSettings, Timeouts};

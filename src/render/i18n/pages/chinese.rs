@@ -266,6 +266,7 @@ pub const CHINESE: PageTexts = PageTexts {
     },
     arena: super::arena::CHINESE,
     sign_in: super::sign_in::CHINESE,
+    admin: super::admin::CHINESE,
     campaign: super::campaign::CHINESE,
     history: super::history::CHINESE,
     missing: MissingTexts {

@@ -266,6 +266,7 @@ pub const ENGLISH: PageTexts = PageTexts {
     },
     arena: super::arena::ENGLISH,
     sign_in: super::sign_in::ENGLISH,
+    admin: super::admin::ENGLISH,
     campaign: super::campaign::ENGLISH,
     history: super::history::ENGLISH,
     missing: MissingTexts {

@@ -4,6 +4,7 @@
 //! taken from `?lang=`, then from the cookie that `?lang=` left, then from what the browser asks for.
 
 pub mod about;
+pub(crate) mod admin;
 pub mod battle;
 pub mod benchmark;
 pub mod board_controls;

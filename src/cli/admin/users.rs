@@ -1,0 +1,132 @@
+//! `langya admin invite` and `langya admin users list|role|disable|enable|reset`
+
+use clap::{Args, Subcommand};
+use serde::Serialize;
+
+use super::Admin;
+use crate::cli::error::CommandResult;
+use crate::cli::models::{Format, TableRow, render};
+use crate::cli::output::print;
+use crate::cli::times::show_time;
+use crate::domain::admin::role::Role;
+use crate::infra::storage::{AdminUserRow, UserChange};
+use crate::services::admin::users::link_address;
+
+/// Flags of `langya admin invite`.
+#[derive(Debug, Args)]
+pub(super) struct InviteOptions {
+    /// What the new user may do: viewer, reviewer, operator or owner
+    #[arg(long, value_name = "ROLE")]
+    role: Role,
+}
+
+/// `langya admin users`
+#[derive(Debug, Subcommand)]
+pub(super) enum UsersCommand {
+    /// List all accounts
+    List {
+        /// How to print them
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+    },
+    /// Print a link of one use that makes an account
+    Invite(InviteOptions),
+    /// Give somebody another role, from the next request on
+    Role {
+        /// Name of the account
+        name: String,
+        /// viewer, reviewer, operator or owner
+        role: Role,
+    },
+    /// Lock somebody out and end all their sessions
+    Disable {
+        /// Name of the account
+        name: String,
+    },
+    /// Let somebody in again
+    Enable {
+        /// Name of the account
+        name: String,
+    },
+    /// Take somebody's pass phrase and second factor away, end all their sessions, and print a link for a new pass phrase
+    Reset {
+        /// Name of the account
+        name: String,
+    },
+}
+
+#[derive(Serialize)]
+struct UserLine {
+    name: String,
+    role: Role,
+    second_factor: bool,
+    state: &'static str,
+    created_at: String,
+}
+
+impl TableRow for UserLine {
+    const HEADS: &'static [&'static str] = &["name", "role", "second factor", "state", "created at"];
+
+    fn cells(&self) -> Vec<String> {
+        let factor = if self.second_factor { "yes" } else { "no" };
+        vec![
+            self.name.clone(),
+            self.role.as_str().to_owned(),
+            factor.to_owned(),
+            self.state.to_owned(),
+            self.created_at.clone(),
+        ]
+    }
+}
+
+impl UserLine {
+    fn new(user: AdminUserRow) -> Self {
+        let state = match &user {
+            user if user.disabled_at.is_some() => "locked out",
+            user if user.passphrase_hash.is_empty() => "waits for a new pass phrase",
+            _ => "active",
+        };
+        Self {
+            name: user.name,
+            role: user.role,
+            second_factor: user.totp_secret.is_some(),
+            state,
+            created_at: show_time(user.created_at),
+        }
+    }
+}
+
+/// Prints a link for a new account.
+pub(super) async fn invite(admin: &Admin, options: &InviteOptions) -> CommandResult<()> {
+    let token = admin.users.invite(options.role, admin.settings.admin.link_hours, &admin.actor).await?;
+    print_link(admin, &token)
+}
+
+/// Lists or changes accounts.
+pub(super) async fn run(admin: &Admin, command: UsersCommand) -> CommandResult<()> {
+    let Admin { users, actor, settings, .. } = admin;
+    match command {
+        UsersCommand::List { format } => {
+            let lines: Vec<UserLine> = users.list().await?.into_iter().map(UserLine::new).collect();
+            print(&render(&lines, format)?)?;
+        }
+        UsersCommand::Invite(options) => invite(admin, &options).await?,
+        UsersCommand::Role { name, role } => users.change(&name, UserChange::Role(role), actor).await?,
+        UsersCommand::Disable { name } => users.change(&name, UserChange::Disable, actor).await?,
+        UsersCommand::Enable { name } => users.change(&name, UserChange::Enable, actor).await?,
+        UsersCommand::Reset { name } => {
+            let token = users.reset(&name, settings.admin.link_hours, actor).await?;
+            print_link(admin, &token)?;
+        }
+    }
+    Ok(())
+}
+
+/// The link on the arena's public address, or on the one that it listens on.
+fn print_link(admin: &Admin, token: &str) -> CommandResult<()> {
+    let server = &admin.settings.server;
+    let arena =
+        if server.public_url.is_empty() { format!("http://{}", server.listen) } else { server.public_url.clone() };
+    print(&(link_address(&arena, token) + "\n"))?;
+    Ok(())
+}

@@ -1,0 +1,111 @@
+//! What the audit log calls each action of the admin.
+
+/// An action that the audit log keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum AdminAction {
+    /// Signed in.
+    SignIn,
+    /// Signed out.
+    SignOut,
+    /// Ended a session of their own.
+    EndSession,
+    /// Made a link for a new user.
+    Invite,
+    /// Became a user by a link.
+    Join,
+    /// Chose another pass phrase.
+    ChangePassphrase,
+    /// Switched the second factor on.
+    EnableTotp,
+    /// Switched the second factor off.
+    DisableTotp,
+    /// Gave a user another role.
+    ChangeRole,
+    /// Locked a user out.
+    DisableUser,
+    /// Let a user in again.
+    EnableUser,
+    /// Took a user's pass phrase and second factor away.
+    ResetUser,
+    /// Excluded votes.
+    ExcludeVotes,
+    /// Withdrew exclusions.
+    IncludeVotes,
+    /// Confirmed that a reply gives its model away.
+    ConfirmLeak,
+    /// Decided the label of a prompt.
+    ReviewLabel,
+    /// Opened a campaign.
+    OpenCampaign,
+    /// Paused a campaign.
+    PauseCampaign,
+    /// Closed a campaign.
+    CloseCampaign,
+    /// Paused a model.
+    PauseModel,
+    /// Let a model take part again.
+    ResumeModel,
+    /// Changed the pairing weight of a model.
+    SetModelWeight,
+    /// Changed the prices of a model.
+    SetModelPrices,
+}
+
+impl AdminAction {
+    /// All actions.
+    pub const ALL: [Self; 23] = [
+        Self::SignIn,
+        Self::SignOut,
+        Self::EndSession,
+        Self::Invite,
+        Self::Join,
+        Self::ChangePassphrase,
+        Self::EnableTotp,
+        Self::DisableTotp,
+        Self::ChangeRole,
+        Self::DisableUser,
+        Self::EnableUser,
+        Self::ResetUser,
+        Self::ExcludeVotes,
+        Self::IncludeVotes,
+        Self::ConfirmLeak,
+        Self::ReviewLabel,
+        Self::OpenCampaign,
+        Self::PauseCampaign,
+        Self::CloseCampaign,
+        Self::PauseModel,
+        Self::ResumeModel,
+        Self::SetModelWeight,
+        Self::SetModelPrices,
+    ];
+
+    /// Name in the database, on the command line and in exports.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::SignIn => "sign_in",
+            Self::SignOut => "sign_out",
+            Self::EndSession => "end_session",
+            Self::Invite => "invite",
+            Self::Join => "join",
+            Self::ChangePassphrase => "change_passphrase",
+            Self::EnableTotp => "enable_totp",
+            Self::DisableTotp => "disable_totp",
+            Self::ChangeRole => "change_role",
+            Self::DisableUser => "disable_user",
+            Self::EnableUser => "enable_user",
+            Self::ResetUser => "reset_user",
+            Self::ExcludeVotes => "exclude_votes",
+            Self::IncludeVotes => "include_votes",
+            Self::ConfirmLeak => "confirm_leak",
+            Self::ReviewLabel => "review_label",
+            Self::OpenCampaign => "open_campaign",
+            Self::PauseCampaign => "pause_campaign",
+            Self::CloseCampaign => "close_campaign",
+            Self::PauseModel => "pause_model",
+            Self::ResumeModel => "resume_model",
+            Self::SetModelWeight => "set_model_weight",
+            Self::SetModelPrices => "set_model_prices",
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! Who may do what in the admin, and the rules of accounts: roles, names and pass phrases, second factors, and what the audit log
+//! calls each action.
+
+pub mod account;
+pub mod action;
+pub mod role;
+pub mod totp;

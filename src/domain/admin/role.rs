@@ -1,0 +1,68 @@
+//! Roles of people who run the arena; each may do all that the one before may.
+
+use serde::{Deserialize, Serialize};
+
+/// A role, from the least to the most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Reads.
+    Viewer,
+    /// Decides what the review queues ask.
+    Reviewer,
+    /// Excludes votes, runs models, campaigns and benchmarks.
+    Operator,
+    /// Says who has which role.
+    Owner,
+}
+
+/// An unknown name of a role.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("expected viewer, reviewer, operator or owner")]
+pub struct UnknownRole;
+
+impl Role {
+    /// All roles, from the least to the most.
+    pub const ALL: [Self; 4] = [Self::Viewer, Self::Reviewer, Self::Operator, Self::Owner];
+
+    /// Name of the role.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Viewer => "viewer",
+            Self::Reviewer => "reviewer",
+            Self::Operator => "operator",
+            Self::Owner => "owner",
+        }
+    }
+
+    /// Whether this role may do what asks for `least`.
+    #[must_use]
+    pub fn covers(self, least: Self) -> bool {
+        self >= least
+    }
+}
+
+impl std::str::FromStr for Role {
+    type Err = UnknownRole;
+
+    fn from_str(text: &str) -> Result<Self, UnknownRole> {
+        Self::ALL.into_iter().find(|role| role.as_str() == text).ok_or(UnknownRole)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_role_covers_itself_and_those_below() {
+        for (at, role) in Role::ALL.into_iter().enumerate() {
+            for (other_at, other) in Role::ALL.into_iter().enumerate() {
+                assert_eq!(role.covers(other), at >= other_at, "{role:?} {other:?}");
+            }
+            assert_eq!(role.as_str().parse(), Ok(role));
+        }
+        assert_eq!("root".parse::<Role>(), Err(UnknownRole));
+    }
+}

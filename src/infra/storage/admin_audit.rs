@@ -1,0 +1,129 @@
+//! The audit log of the admin: who did what, when, from where, and what was before and after. Rows are only added.
+
+use sqlx::FromRow;
+
+use super::{Store, StoreError, on_reader, on_writer_once};
+use crate::domain::admin::action::AdminAction;
+use crate::domain::time::Timestamp;
+use crate::metrics::store_time;
+
+pub(super) const INSERT_AUDIT: &str = "INSERT INTO admin_audit (id, acted_at, actor, action, subject, former, latter, via, address) \
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+const SELECT_AUDIT: &str = "SELECT id, acted_at, actor, action, subject, former, latter, via, address FROM admin_audit \
+     WHERE id < $1 AND ($2 = '' OR actor = $2) AND ($3 = '' OR action = $3) ORDER BY id DESC LIMIT $4";
+
+/// How somebody acted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ActedVia {
+    /// On a page.
+    Page,
+    /// By a command on the machine.
+    Command,
+}
+
+impl ActedVia {
+    /// The word in the database.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Page => "page",
+            Self::Command => "command",
+        }
+    }
+}
+
+/// An entry to add.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewAuditEntry {
+    /// Id of the entry; sorts by time.
+    pub id: String,
+    /// When.
+    pub acted_at: Timestamp,
+    /// Name of the user, or who ran the command.
+    pub actor: String,
+    /// What.
+    pub action: AdminAction,
+    /// What it was about, such as a user, a model or a decision.
+    pub subject: String,
+    /// What was before, as JSON; no secrets.
+    pub former: Option<String>,
+    /// What is after, as JSON; no secrets.
+    pub latter: Option<String>,
+    /// How.
+    pub via: ActedVia,
+    /// Address of the browser; empty for a command.
+    pub address: String,
+}
+
+/// An entry of the log.
+#[derive(Debug, Clone, PartialEq, Eq, FromRow)]
+pub struct AuditRow {
+    /// Id of the entry.
+    pub id: String,
+    /// When, in milliseconds since 1970.
+    pub acted_at: i64,
+    /// Who.
+    pub actor: String,
+    /// Name of the action.
+    pub action: String,
+    /// What it was about.
+    pub subject: String,
+    /// What was before.
+    pub former: Option<String>,
+    /// What is after.
+    pub latter: Option<String>,
+    /// `page` or `command`.
+    pub via: String,
+    /// Address of the browser.
+    pub address: String,
+}
+
+/// Which entries.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AuditFilter {
+    /// Only those of this person.
+    pub actor: Option<String>,
+    /// Only those of the action of this name.
+    pub action: Option<String>,
+    /// Only those before the entry with this id.
+    pub before: Option<String>,
+}
+
+/// Adds an entry on a connection or in a transaction, so that it is kept with what it tells of.
+macro_rules! insert_audit {
+    ($connection:expr, $entry:expr) => {{
+        let entry: &$crate::storage::NewAuditEntry = $entry;
+        let query = sqlx::query($crate::storage::admin_audit::INSERT_AUDIT).bind(&entry.id).bind(entry.acted_at.0);
+        let query = query.bind(&entry.actor).bind(entry.action.as_str()).bind(&entry.subject).bind(&entry.former);
+        let query = query.bind(&entry.latter).bind(entry.via.as_str()).bind(&entry.address);
+        query.execute($connection).await.map(drop)
+    }};
+}
+
+pub(super) use insert_audit;
+
+impl Store {
+    /// Adds an entry.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn add_audit_entry(&self, entry: &NewAuditEntry) -> Result<(), StoreError> {
+        let _time = store_time("add_audit_entry");
+        on_writer_once!(self, |connection| insert_audit!(connection, entry))
+    }
+
+    /// The latest entries of a filter, the latest first.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn audit_entries(&self, filter: &AuditFilter, limit: u32) -> Result<Vec<AuditRow>, StoreError> {
+        let _time = store_time("audit_entries");
+        // Ids are hexadecimal digits and dashes: all sort before this.
+        let before = filter.before.as_deref().unwrap_or("g");
+        let (actor, action) = (filter.actor.as_deref().unwrap_or(""), filter.action.as_deref().unwrap_or(""));
+        on_reader!(self, |pool| {
+            let query = sqlx::query_as(SELECT_AUDIT).bind(before).bind(actor).bind(action).bind(i64::from(limit));
+            query.fetch_all(pool).await
+        })
+    }
+}

@@ -1,0 +1,88 @@
+//! What the admin's overview and review queues read: the next leak to look at, recent failures, votes of a time.
+
+use sqlx::FromRow;
+
+use super::{Store, StoreError, on_reader, unsigned};
+use crate::domain::battle::BattleId;
+use crate::domain::time::Timestamp;
+use crate::metrics::store_time;
+
+/// What a person has confirmed stands in the audit log under the vote's number.
+const SELECT_LEAK: &str = "SELECT e.vote_seq, e.reason, v.battle_id FROM vote_exclusions e JOIN votes v ON v.seq = e.vote_seq \
+     WHERE e.rule = 'identity_leak' AND e.withdrawn_at IS NULL AND e.vote_seq > $1 AND NOT EXISTS \
+     (SELECT 1 FROM admin_audit a WHERE a.action = 'confirm_leak' AND a.subject = 'vote ' || e.vote_seq) \
+     ORDER BY e.vote_seq LIMIT 1";
+const COUNT_LEAKS: &str = "SELECT CAST(COUNT(*) AS BIGINT) FROM vote_exclusions e \
+     WHERE e.rule = 'identity_leak' AND e.withdrawn_at IS NULL AND NOT EXISTS \
+     (SELECT 1 FROM admin_audit a WHERE a.action = 'confirm_leak' AND a.subject = 'vote ' || e.vote_seq)";
+const SELECT_FAILURES: &str = "SELECT model, reason, CAST(COUNT(*) AS BIGINT) AS times, MAX(failed_at) AS last_at \
+     FROM side_failures WHERE failed_at >= $1 GROUP BY model, reason ORDER BY MAX(failed_at) DESC LIMIT $2";
+const COUNT_VOTES: &str = "SELECT CAST(COUNT(*) AS BIGINT) FROM votes WHERE created_at >= $1";
+
+/// A vote that is excluded because a reply seems to give its model away.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeakedVote {
+    /// Number of the vote in the log.
+    pub seq: i64,
+    /// What was found.
+    pub reason: String,
+    /// Its battle.
+    pub battle: BattleId,
+}
+
+/// Failures of a model for one reason.
+#[derive(Debug, Clone, PartialEq, Eq, FromRow)]
+pub struct FailureCount {
+    /// The model.
+    pub model: String,
+    /// Why, as the arena says it: nothing that a provider wrote.
+    pub reason: String,
+    /// How often.
+    pub times: i64,
+    /// The last time, in milliseconds since 1970.
+    pub last_at: i64,
+}
+
+impl Store {
+    /// The first leak after a vote that nobody has confirmed or withdrawn.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn next_leak(&self, after: i64) -> Result<Option<LeakedVote>, StoreError> {
+        let _time = store_time("next_leak");
+        let row: Option<(i64, String, String)> =
+            on_reader!(self, |pool| sqlx::query_as(SELECT_LEAK).bind(after).fetch_optional(pool).await)?;
+        Ok(row.map(|(seq, reason, battle)| LeakedVote { seq, reason, battle: BattleId::new(battle) }))
+    }
+
+    /// Number of leaks that nobody has confirmed or withdrawn.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn open_leaks(&self) -> Result<u64, StoreError> {
+        let _time = store_time("open_leaks");
+        let count: i64 = on_reader!(self, |pool| sqlx::query_scalar(COUNT_LEAKS).fetch_one(pool).await)?;
+        unsigned(count, "vote_exclusions", "count", "identity_leak")
+    }
+
+    /// Failures of models since a moment, the latest first.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn failures_since(&self, since: Timestamp, limit: u32) -> Result<Vec<FailureCount>, StoreError> {
+        let _time = store_time("failures_since");
+        on_reader!(self, |pool| {
+            sqlx::query_as(SELECT_FAILURES).bind(since.0).bind(i64::from(limit)).fetch_all(pool).await
+        })
+    }
+
+    /// Number of votes cast at a moment or later.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn votes_since(&self, since: Timestamp) -> Result<u64, StoreError> {
+        let _time = store_time("votes_since");
+        let count: i64 = on_reader!(self, |pool| sqlx::query_scalar(COUNT_VOTES).bind(since.0).fetch_one(pool).await)?;
+        unsigned(count, "votes", "count", "votes")
+    }
+}

@@ -1,0 +1,428 @@
+//! Accounts of people who run the arena, and the links that make one. Of links and recovery codes only hashes are kept.
+
+use sqlx::{Connection, FromRow};
+
+use super::admin_audit::insert_audit;
+use super::admin_sessions::role_of;
+use super::{NewAuditEntry, Store, StoreError, on_reader, on_writer, on_writer_once};
+use crate::domain::admin::role::Role;
+use crate::domain::time::Timestamp;
+use crate::metrics::store_time;
+
+const SELECT_ALL: &str = "SELECT id, name, role, passphrase_hash, totp_secret, totp_pending, totp_step, created_at, \
+     disabled_at FROM admin_users ORDER BY name";
+const SELECT_BY_NAME: &str = "SELECT id, name, role, passphrase_hash, totp_secret, totp_pending, totp_step, created_at, \
+     disabled_at FROM admin_users WHERE name = $1";
+const HAS_OWNER: &str = "SELECT CAST(COUNT(*) AS BIGINT) FROM admin_users WHERE role = 'owner' AND disabled_at IS NULL";
+const INSERT_INVITE: &str = "INSERT INTO admin_invites \
+     (id, token_hash, role, user_id, first_run, created_by, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+/// What a link printed at a start without an owner is good for ends with the first owner.
+const SELECT_INVITE: &str = "SELECT i.role, i.user_id, u.name AS user_name FROM admin_invites i \
+     LEFT JOIN admin_users u ON u.id = i.user_id WHERE i.token_hash = $1 AND i.used_at IS NULL AND i.expires_at > $2 \
+     AND (NOT i.first_run OR NOT EXISTS (SELECT 1 FROM admin_users WHERE role = 'owner' AND disabled_at IS NULL))";
+const USE_INVITE: &str = "UPDATE admin_invites SET used_at = $2 WHERE token_hash = $1 AND used_at IS NULL \
+     AND expires_at > $2 \
+     AND (NOT first_run OR NOT EXISTS (SELECT 1 FROM admin_users WHERE role = 'owner' AND disabled_at IS NULL)) \
+     RETURNING role, user_id";
+const INSERT_USER: &str = "INSERT INTO admin_users (id, name, role, passphrase_hash, totp_step, created_at) \
+     VALUES ($1, $2, $3, $4, 0, $5) ON CONFLICT (name) DO NOTHING";
+const SET_PASSPHRASE: &str = "UPDATE admin_users SET passphrase_hash = $2 WHERE id = $1";
+/// The last owner stays one.
+const SET_ROLE: &str = "UPDATE admin_users SET role = $2 WHERE id = $1 AND (role <> 'owner' OR $2 = 'owner' OR EXISTS \
+     (SELECT 1 FROM admin_users o WHERE o.role = 'owner' AND o.disabled_at IS NULL AND o.id <> $1))";
+const DISABLE: &str = "UPDATE admin_users SET disabled_at = $2 WHERE id = $1 AND (role <> 'owner' OR EXISTS \
+     (SELECT 1 FROM admin_users o WHERE o.role = 'owner' AND o.disabled_at IS NULL AND o.id <> $1))";
+const ENABLE: &str = "UPDATE admin_users SET disabled_at = NULL WHERE id = $1 AND $2 >= 0";
+const RESET: &str = "UPDATE admin_users SET passphrase_hash = '', totp_secret = NULL, totp_pending = NULL \
+     WHERE id = $1 AND $2 >= 0";
+const END_SESSIONS: &str = "UPDATE admin_sessions SET ended_at = $2 WHERE user_id = $1 AND ended_at IS NULL";
+const END_OTHER_SESSIONS: &str =
+    "UPDATE admin_sessions SET ended_at = $2 WHERE user_id = $1 AND ended_at IS NULL AND id <> $3";
+const VOID_LINKS: &str = "UPDATE admin_invites SET used_at = $2 WHERE user_id = $1 AND used_at IS NULL";
+const SET_PENDING: &str = "UPDATE admin_users SET totp_pending = $2 WHERE id = $1";
+const CONFIRM_TOTP: &str = "UPDATE admin_users SET totp_secret = totp_pending, totp_pending = NULL, totp_step = $3 \
+     WHERE id = $1 AND totp_pending = $2";
+const DISABLE_TOTP: &str = "UPDATE admin_users SET totp_secret = NULL, totp_pending = NULL WHERE id = $1";
+/// One statement decides, so that a code is taken once on all instances.
+const TAKE_STEP: &str = "UPDATE admin_users SET totp_step = $2 WHERE id = $1 AND totp_step < $2";
+const DELETE_CODES: &str = "DELETE FROM admin_recovery_codes WHERE user_id = $1";
+const INSERT_CODE: &str = "INSERT INTO admin_recovery_codes (code_hash, user_id) VALUES ($1, $2)";
+const TAKE_CODE: &str =
+    "UPDATE admin_recovery_codes SET used_at = $3 WHERE code_hash = $1 AND user_id = $2 AND used_at IS NULL";
+
+/// An account.
+#[derive(Clone, PartialEq, Eq)]
+pub struct AdminUserRow {
+    /// Id.
+    pub id: String,
+    /// Name, in lower case.
+    pub name: String,
+    /// What they may do.
+    pub role: Role,
+    /// Hash of the pass phrase; empty after a reset.
+    pub passphrase_hash: String,
+    /// Secret of the second factor, in hexadecimal.
+    pub totp_secret: Option<String>,
+    /// One that no code has confirmed.
+    pub totp_pending: Option<String>,
+    /// The last step whose code was taken.
+    pub totp_step: i64,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was locked out.
+    pub disabled_at: Option<Timestamp>,
+}
+
+/// Hashes and secrets are not printed.
+impl std::fmt::Debug for AdminUserRow {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("AdminUserRow").field("name", &self.name).field("role", &self.role).finish_non_exhaustive()
+    }
+}
+
+/// A link to keep.
+#[derive(Debug, Clone, Copy)]
+pub struct NewAdminInvite<'i> {
+    /// Id.
+    pub id: &'i str,
+    /// Hash of its token.
+    pub token_hash: &'i str,
+    /// What the user may do.
+    pub role: Role,
+    /// The user who chooses a new pass phrase; `None` for a new user.
+    pub user_id: Option<&'i str>,
+    /// Whether it is for the first owner alone.
+    pub first_run: bool,
+    /// Who made it.
+    pub created_by: &'i str,
+    /// Now.
+    pub created_at: Timestamp,
+    /// When it expires.
+    pub expires_at: Timestamp,
+}
+
+/// A link in force.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AdminInviteRow {
+    /// What the user may do.
+    pub role: Role,
+    /// Name of the user who chooses a new pass phrase; `None` for a new user.
+    pub user: Option<String>,
+}
+
+/// Somebody who follows a link.
+#[derive(Debug, Clone, Copy)]
+pub struct Joining<'j> {
+    /// Hash of the link's token.
+    pub token_hash: &'j str,
+    /// Id of the user, if it is a new one.
+    pub user_id: &'j str,
+    /// Name of the user, if it is a new one.
+    pub name: &'j str,
+    /// Hash of the pass phrase.
+    pub passphrase_hash: &'j str,
+    /// Now.
+    pub now: Timestamp,
+}
+
+/// What came of following a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Joined {
+    /// There is the account.
+    Done,
+    /// Somebody else has the name.
+    NameTaken,
+    /// The link is unknown, was used, or has expired.
+    Void,
+}
+
+/// A change of an account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UserChange {
+    /// Another role.
+    Role(Role),
+    /// Locked out; all sessions end.
+    Disable,
+    /// Let in again.
+    Enable,
+    /// No pass phrase and no second factor; all sessions end, and links for a new pass phrase are void.
+    Reset,
+}
+
+#[derive(FromRow)]
+struct RawUser {
+    id: String,
+    name: String,
+    role: String,
+    passphrase_hash: String,
+    totp_secret: Option<String>,
+    totp_pending: Option<String>,
+    totp_step: i64,
+    created_at: i64,
+    disabled_at: Option<i64>,
+}
+
+impl TryFrom<RawUser> for AdminUserRow {
+    type Error = StoreError;
+
+    fn try_from(raw: RawUser) -> Result<Self, StoreError> {
+        Ok(Self {
+            role: role_of(&raw.role, &raw.name)?,
+            id: raw.id,
+            name: raw.name,
+            passphrase_hash: raw.passphrase_hash,
+            totp_secret: raw.totp_secret,
+            totp_pending: raw.totp_pending,
+            totp_step: raw.totp_step,
+            created_at: Timestamp(raw.created_at),
+            disabled_at: raw.disabled_at.map(Timestamp),
+        })
+    }
+}
+
+impl Store {
+    /// All accounts, by name.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn admin_users(&self) -> Result<Vec<AdminUserRow>, StoreError> {
+        let _time = store_time("admin_users");
+        let rows: Vec<RawUser> = on_reader!(self, |pool| sqlx::query_as(SELECT_ALL).fetch_all(pool).await)?;
+        rows.into_iter().map(AdminUserRow::try_from).collect()
+    }
+
+    /// The account of a name.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn admin_user(&self, name: &str) -> Result<Option<AdminUserRow>, StoreError> {
+        let _time = store_time("admin_user");
+        let row: Option<RawUser> =
+            on_reader!(self, |pool| sqlx::query_as(SELECT_BY_NAME).bind(name).fetch_optional(pool).await)?;
+        row.map(AdminUserRow::try_from).transpose()
+    }
+
+    /// Whether there is an owner who is not locked out.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn has_admin_owner(&self) -> Result<bool, StoreError> {
+        let _time = store_time("has_admin_owner");
+        let owners: i64 = on_reader!(self, |pool| sqlx::query_scalar(HAS_OWNER).fetch_one(pool).await)?;
+        Ok(owners > 0)
+    }
+
+    /// Keeps a link, with its entry in the audit log if a person made it.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn insert_admin_invite(
+        &self,
+        invite: NewAdminInvite<'_>,
+        audit: Option<&NewAuditEntry>,
+    ) -> Result<(), StoreError> {
+        let _time = store_time("insert_admin_invite");
+        on_writer_once!(self, |connection| {
+            let mut tx = connection.begin().await?;
+            let query = sqlx::query(INSERT_INVITE).bind(invite.id).bind(invite.token_hash).bind(invite.role.as_str());
+            let query = query.bind(invite.user_id).bind(invite.first_run).bind(invite.created_by);
+            query.bind(invite.created_at.0).bind(invite.expires_at.0).execute(&mut *tx).await?;
+            if let Some(audit) = audit {
+                insert_audit!(&mut *tx, audit)?;
+            }
+            tx.commit().await
+        })
+    }
+
+    /// The link in force of a token.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn admin_invite(&self, token_hash: &str, now: Timestamp) -> Result<Option<AdminInviteRow>, StoreError> {
+        let _time = store_time("admin_invite");
+        let row: Option<(String, Option<String>, Option<String>)> = on_reader!(self, |pool| {
+            sqlx::query_as(SELECT_INVITE).bind(token_hash).bind(now.0).fetch_optional(pool).await
+        })?;
+        row.map(|(role, _, user)| Ok(AdminInviteRow { role: role_of(&role, "admin_invites")?, user })).transpose()
+    }
+
+    /// Makes the account of a link, or gives its user the new pass phrase; the link is used up.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn join_admin(&self, joining: Joining<'_>, audit: &NewAuditEntry) -> Result<Joined, StoreError> {
+        let _time = store_time("join_admin");
+        on_writer_once!(self, |connection| {
+            let mut tx = connection.begin().await?;
+            let used = sqlx::query_as(USE_INVITE).bind(joining.token_hash).bind(joining.now.0);
+            let used: Option<(String, Option<String>)> = used.fetch_optional(&mut *tx).await?;
+            let changed = match &used {
+                None => 0,
+                Some((_, Some(user))) => {
+                    let query = sqlx::query(SET_PASSPHRASE).bind(user).bind(joining.passphrase_hash);
+                    query.execute(&mut *tx).await?.rows_affected()
+                }
+                Some((role, None)) => {
+                    let query = sqlx::query(INSERT_USER).bind(joining.user_id).bind(joining.name).bind(role);
+                    let query = query.bind(joining.passphrase_hash).bind(joining.now.0);
+                    query.execute(&mut *tx).await?.rows_affected()
+                }
+            };
+            let joined = match (used.is_some(), changed) {
+                (false, _) => Joined::Void,
+                (true, 0) => Joined::NameTaken,
+                (true, _) => Joined::Done,
+            };
+            if joined == Joined::Done {
+                insert_audit!(&mut *tx, audit)?;
+                tx.commit().await?;
+            } else {
+                tx.rollback().await?;
+            }
+            Ok::<_, sqlx::Error>(joined)
+        })
+    }
+
+    /// Changes an account, with its entry in the audit log. Returns whether it was done: the last owner stays one.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn change_admin_user(
+        &self,
+        id: &str,
+        change: UserChange,
+        now: Timestamp,
+        audit: &NewAuditEntry,
+    ) -> Result<bool, StoreError> {
+        let _time = store_time("change_admin_user");
+        let ends_sessions = matches!(change, UserChange::Disable | UserChange::Reset);
+        on_writer_once!(self, |connection| {
+            let mut tx = connection.begin().await?;
+            let query = match change {
+                UserChange::Role(role) => sqlx::query(SET_ROLE).bind(id).bind(role.as_str()),
+                UserChange::Disable => sqlx::query(DISABLE).bind(id).bind(now.0),
+                UserChange::Enable => sqlx::query(ENABLE).bind(id).bind(now.0),
+                UserChange::Reset => sqlx::query(RESET).bind(id).bind(now.0),
+            };
+            let changed = query.execute(&mut *tx).await?.rows_affected() > 0;
+            if changed && ends_sessions {
+                sqlx::query(END_SESSIONS).bind(id).bind(now.0).execute(&mut *tx).await?;
+                sqlx::query(VOID_LINKS).bind(id).bind(now.0).execute(&mut *tx).await?;
+            }
+            if changed && change == UserChange::Reset {
+                sqlx::query(DELETE_CODES).bind(id).execute(&mut *tx).await?;
+            }
+            if changed {
+                insert_audit!(&mut *tx, audit)?;
+            }
+            tx.commit().await.map(|()| changed)
+        })
+    }
+
+    /// Gives a user another pass phrase and ends all sessions but this one.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn set_admin_passphrase(
+        &self,
+        user_id: &str,
+        session: &str,
+        hash: &str,
+        audit: &NewAuditEntry,
+    ) -> Result<(), StoreError> {
+        let _time = store_time("set_admin_passphrase");
+        on_writer_once!(self, |connection| {
+            let mut tx = connection.begin().await?;
+            sqlx::query(SET_PASSPHRASE).bind(user_id).bind(hash).execute(&mut *tx).await?;
+            let ending = sqlx::query(END_OTHER_SESSIONS).bind(user_id).bind(audit.acted_at.0).bind(session);
+            ending.execute(&mut *tx).await?;
+            insert_audit!(&mut *tx, audit)?;
+            tx.commit().await
+        })
+    }
+
+    /// Keeps a secret of a second factor that no code has confirmed yet.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn begin_admin_totp(&self, user_id: &str, secret: &str) -> Result<(), StoreError> {
+        let _time = store_time("begin_admin_totp");
+        on_writer!(self, |connection| {
+            sqlx::query(SET_PENDING).bind(user_id).bind(secret).execute(connection).await.map(drop)
+        })
+    }
+
+    /// Switches the second factor on, with the hashes of its recovery codes. Returns whether `secret` was the one to confirm.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn confirm_admin_totp(
+        &self,
+        user_id: &str,
+        secret: &str,
+        step: i64,
+        codes: &[String],
+        audit: &NewAuditEntry,
+    ) -> Result<bool, StoreError> {
+        let _time = store_time("confirm_admin_totp");
+        on_writer_once!(self, |connection| {
+            let mut tx = connection.begin().await?;
+            let query = sqlx::query(CONFIRM_TOTP).bind(user_id).bind(secret).bind(step);
+            let confirmed = query.execute(&mut *tx).await?.rows_affected() > 0;
+            if confirmed {
+                sqlx::query(DELETE_CODES).bind(user_id).execute(&mut *tx).await?;
+                for hash in codes {
+                    sqlx::query(INSERT_CODE).bind(hash).bind(user_id).execute(&mut *tx).await?;
+                }
+                insert_audit!(&mut *tx, audit)?;
+            }
+            tx.commit().await.map(|()| confirmed)
+        })
+    }
+
+    /// Switches the second factor off.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn disable_admin_totp(&self, user_id: &str, audit: &NewAuditEntry) -> Result<(), StoreError> {
+        let _time = store_time("disable_admin_totp");
+        on_writer_once!(self, |connection| {
+            let mut tx = connection.begin().await?;
+            sqlx::query(DISABLE_TOTP).bind(user_id).execute(&mut *tx).await?;
+            sqlx::query(DELETE_CODES).bind(user_id).execute(&mut *tx).await?;
+            insert_audit!(&mut *tx, audit)?;
+            tx.commit().await
+        })
+    }
+
+    /// Takes the code of a step; `false` where it, or a later one, was taken before.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn take_admin_totp(&self, user_id: &str, step: i64) -> Result<bool, StoreError> {
+        let _time = store_time("take_admin_totp");
+        let taken: Result<u64, StoreError> = on_writer_once!(self, |connection| {
+            let query = sqlx::query(TAKE_STEP).bind(user_id).bind(step);
+            query.execute(connection).await.map(|done| done.rows_affected())
+        });
+        Ok(taken? > 0)
+    }
+
+    /// Takes a recovery code by its hash; `false` where there is none, or it was taken before.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn take_admin_recovery_code(
+        &self,
+        user_id: &str,
+        hash: &str,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let _time = store_time("take_admin_recovery_code");
+        let taken: Result<u64, StoreError> = on_writer_once!(self, |connection| {
+            let query = sqlx::query(TAKE_CODE).bind(hash).bind(user_id).bind(now.0);
+            query.execute(connection).await.map(|done| done.rows_affected())
+        });
+        Ok(taken? > 0)
+    }
+}

@@ -1,0 +1,270 @@
+//! The pages of the admin.
+
+mod chinese;
+mod english;
+
+use std::borrow::Borrow;
+
+use crate::domain::admin::account::AccountError;
+use crate::domain::admin::action::AdminAction;
+use crate::domain::admin::role::Role;
+
+pub(super) use chinese::CHINESE;
+pub(super) use english::ENGLISH;
+
+/// Its texts.
+pub struct AdminTexts {
+    pub title: &'static str,
+    pub navigation: &'static str,
+    pub signed_in_as: &'static str,
+    pub sign_out: &'static str,
+    pub done: &'static str,
+    pub none: &'static str,
+    pub when: &'static str,
+    pub sign_in: AdminSignInTexts,
+    pub welcome: WelcomeTexts,
+    pub account: AccountTexts,
+    pub votes: VoteAdminTexts,
+    pub overview: OverviewTexts,
+    pub reviews: ReviewTexts,
+    pub users: UserTexts,
+    pub audit: AuditTexts,
+    pub roles: [&'static str; 4],
+    pub role_duties: [&'static str; 4],
+    pub actions: [&'static str; AdminAction::ALL.len()],
+    pub name_rule: &'static str,
+    pub too_short: &'static str,
+    pub too_long: &'static str,
+    pub too_easy: &'static str,
+}
+
+/// Signing in.
+pub struct AdminSignInTexts {
+    pub title: &'static str,
+    pub lead: &'static str,
+    pub no_owner: &'static str,
+    pub name: &'static str,
+    pub passphrase: &'static str,
+    pub code: &'static str,
+    pub code_hint: &'static str,
+    pub button: &'static str,
+    pub wrong: &'static str,
+    pub too_fast: &'static str,
+    pub busy: &'static str,
+}
+
+/// Following a link.
+pub struct WelcomeTexts {
+    pub title: &'static str,
+    pub lead: &'static str,
+    pub link_code: &'static str,
+    pub name: &'static str,
+    pub name_hint: &'static str,
+    pub passphrase: &'static str,
+    pub passphrase_hint: &'static str,
+    pub button: &'static str,
+    pub void_link: &'static str,
+    pub name_taken: &'static str,
+}
+
+/// One's own account.
+pub struct AccountTexts {
+    pub title: &'static str,
+    pub sessions: &'static str,
+    pub sessions_lead: &'static str,
+    pub since: &'static str,
+    pub seen: &'static str,
+    pub ends: &'static str,
+    pub from: &'static str,
+    pub this_one: &'static str,
+    pub end_session: &'static str,
+    pub passphrase: &'static str,
+    pub passphrase_lead: &'static str,
+    pub former: &'static str,
+    pub latter: &'static str,
+    pub change: &'static str,
+    pub wrong_passphrase: &'static str,
+    pub factor: &'static str,
+    pub factor_off: &'static str,
+    pub factor_begin: &'static str,
+    pub factor_pending: &'static str,
+    pub factor_secret: &'static str,
+    pub factor_link: &'static str,
+    pub factor_confirm: &'static str,
+    pub factor_code: &'static str,
+    pub wrong_code: &'static str,
+    pub factor_on: &'static str,
+    pub factor_disable: &'static str,
+    pub recovery: &'static str,
+    pub recovery_lead: &'static str,
+}
+
+/// Votes, voters and decisions.
+pub struct VoteAdminTexts {
+    pub title: &'static str,
+    pub voters_title: &'static str,
+    pub voters_lead: &'static str,
+    pub tested: &'static str,
+    pub none_flagged: &'static str,
+    pub voter: &'static str,
+    pub votes: &'static str,
+    pub evidence: &'static str,
+    pub votes_for: &'static str,
+    pub votes_against: &'static str,
+    pub no_model: &'static str,
+    pub q: &'static str,
+    pub q_explained: &'static str,
+    pub is_flagged: &'static str,
+    pub not_flagged: &'static str,
+    pub model: &'static str,
+    pub any_model: &'static str,
+    pub excluded_by: &'static str,
+    pub any_rule: &'static str,
+    pub cluster: &'static str,
+    pub find: &'static str,
+    pub count: &'static str,
+    pub latest: &'static str,
+    pub seq: &'static str,
+    pub outcome: &'static str,
+    pub decide: &'static str,
+    pub decide_lead: &'static str,
+    pub by: &'static str,
+    pub reason: &'static str,
+    pub reason_hint: &'static str,
+    pub preview_exclude: &'static str,
+    pub preview_include: &'static str,
+    pub preview_title: &'static str,
+    pub would_exclude: &'static str,
+    pub would_include: &'static str,
+    pub exclude: &'static str,
+    pub include: &'static str,
+    pub board: &'static str,
+    pub rank_before: &'static str,
+    pub rank_after: &'static str,
+    pub rating_before: &'static str,
+    pub rating_after: &'static str,
+    pub battles_before: &'static str,
+    pub battles_after: &'static str,
+}
+
+impl VoteAdminTexts {
+    /// What people call a field of the filter.
+    pub fn field(&self, name: &str) -> &'static str {
+        match name {
+            "voter" => self.voter,
+            "model" => self.model,
+            "rule" => self.excluded_by,
+            _ => self.cluster,
+        }
+    }
+}
+
+/// The first page.
+pub struct OverviewTexts {
+    pub title: &'static str,
+    pub trouble: &'static str,
+    pub votes_of_day: &'static str,
+    pub last_vote: &'static str,
+    pub rated: &'static str,
+    pub fitted: &'static str,
+    pub open_leaks: &'static str,
+    pub models: &'static str,
+    pub state: &'static str,
+    pub healthy: &'static str,
+    pub resting: &'static str,
+    pub paused: &'static str,
+    pub weight: &'static str,
+    pub failures_in_a_row: &'static str,
+    pub failures: &'static str,
+    pub no_failures: &'static str,
+    pub times: &'static str,
+    pub last_at: &'static str,
+}
+
+/// The review queues.
+pub struct ReviewTexts {
+    pub leaks_title: &'static str,
+    pub leaks_lead: &'static str,
+    pub labels_title: &'static str,
+    pub labels_lead: &'static str,
+    pub all_done: &'static str,
+    pub waiting: &'static str,
+    pub confirm: &'static str,
+    pub withdraw: &'static str,
+    pub skip: &'static str,
+    pub question: &'static str,
+    pub scheme: &'static str,
+    pub suggested: &'static str,
+}
+
+/// Accounts.
+pub struct UserTexts {
+    pub title: &'static str,
+    pub lead: &'static str,
+    pub name: &'static str,
+    pub role: &'static str,
+    pub factor: &'static str,
+    pub yes: &'static str,
+    pub no: &'static str,
+    pub state: &'static str,
+    pub active: &'static str,
+    pub disabled: &'static str,
+    pub waiting: &'static str,
+    pub change_role: &'static str,
+    pub role_of: &'static str,
+    pub disable: &'static str,
+    pub enable: &'static str,
+    pub reset: &'static str,
+    pub invite: &'static str,
+    pub invite_lead: &'static str,
+    pub invite_button: &'static str,
+    pub link: &'static str,
+    pub link_lead: &'static str,
+    pub last_owner: &'static str,
+    pub unknown: &'static str,
+    pub duties: &'static str,
+}
+
+/// The audit log.
+pub struct AuditTexts {
+    pub title: &'static str,
+    pub lead: &'static str,
+    pub caption: &'static str,
+    pub who: &'static str,
+    pub what: &'static str,
+    pub subject: &'static str,
+    pub former: &'static str,
+    pub latter: &'static str,
+    pub via: &'static str,
+    pub page: &'static str,
+    pub command: &'static str,
+    pub anybody: &'static str,
+    pub anything: &'static str,
+    pub filter: &'static str,
+    pub older: &'static str,
+    pub newest: &'static str,
+}
+
+impl AdminTexts {
+    /// What people call a role.
+    pub fn role(&self, role: impl Borrow<Role>) -> &'static str {
+        let at = Role::ALL.iter().position(|other| other == role.borrow());
+        at.map_or("", |at| self.roles[at])
+    }
+
+    /// What people call an action of this name; the name itself where it is unknown.
+    pub fn action<'n>(&self, name: &'n str) -> &'n str {
+        let at = AdminAction::ALL.iter().position(|action| action.as_str() == name);
+        at.map_or(name, |at| self.actions[at])
+    }
+
+    /// Why a name or pass phrase is refused.
+    pub fn account_problem(&self, error: AccountError) -> &'static str {
+        match error {
+            AccountError::Name => self.name_rule,
+            AccountError::Short => self.too_short,
+            AccountError::Long => self.too_long,
+            AccountError::Easy => self.too_easy,
+        }
+    }
+}

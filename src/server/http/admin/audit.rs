@@ -1,0 +1,31 @@
+//! The audit log as a page.
+
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+
+use super::call::SignedIn;
+use crate::infra::storage::AuditFilter;
+use crate::server::http::error::PageError;
+use crate::server::http::leaderboard_query::escaped;
+use crate::server::http::pages::admin::AdminTab;
+use crate::server::http::pages::admin::audit::AuditPage;
+use crate::server::http::pages::respond;
+
+/// Entries of a page.
+const PAGE: u32 = 50;
+
+/// `GET /admin/audit`: `actor`, `action`, and `before` with the id of an entry.
+pub(super) async fn page(call: SignedIn) -> Result<HttpResponse, PageError> {
+    let given = |name: &str| call.fields.given(name).filter(|text| !text.contains('\0')).map(str::to_owned);
+    let filter = AuditFilter { actor: given("actor"), action: given("action"), before: given("before") };
+    let mut entries = call.app.store.audit_entries(&filter, PAGE + 1).await?;
+    let has_older = entries.len() > PAGE as usize;
+    entries.truncate(PAGE as usize);
+    let older = entries.last().filter(|_| has_older).map(|last| {
+        let [actor, action] = [&filter.actor, &filter.action].map(|text| escaped(text.as_deref().unwrap_or("")));
+        format!("/admin/audit?actor={actor}&action={action}&before={}", escaped(&last.id))
+    });
+    let users = call.app.admin_users.list().await?.into_iter().map(|user| user.name).collect();
+    let (page, frame) = (call.page(), call.frame(AdminTab::Audit));
+    Ok(respond(&call.request, StatusCode::OK, &AuditPage { page, frame, filter, entries, older, users }))
+}

@@ -1,0 +1,102 @@
+//! A request to the admin: what was typed, and who asks.
+
+use actix_web::{HttpRequest, web};
+
+use crate::infra::storage::{ActedVia, AdminSessionRow};
+use crate::server::http::address::{address_of, network_of};
+use crate::server::http::error::PageError;
+use crate::server::http::forms;
+use crate::server::http::pages::admin::{AdminFrame, AdminTab};
+use crate::server::http::pages::{Page, Section};
+use crate::server::state::AppState;
+use crate::services::admin::actor::Actor;
+use crate::services::admin::sessions::RequestOrigin;
+
+/// Guesses from this very machine are counted too: behind a proxy that is not trusted, everybody is this machine.
+const THIS_MACHINE: &str = "this machine";
+
+/// A request. `S` is the session, or nothing.
+pub(super) struct Call<S> {
+    pub(super) request: HttpRequest,
+    pub(super) app: web::Data<AppState>,
+    /// The form, or the query of the address.
+    pub(super) fields: Fields,
+    pub(super) session: S,
+}
+
+/// A request of somebody who is signed in and has the role.
+pub(super) type SignedIn = Call<AdminSessionRow>;
+
+/// The fields of a form or a query, in their order.
+pub(super) struct Fields(Vec<(String, String)>);
+
+impl Fields {
+    pub(super) fn new(text: &str) -> Result<Self, PageError> {
+        let fields = web::Query::<Vec<(String, String)>>::from_query(text);
+        let unreadable = |_| PageError::InvalidQuery("the form cannot be read".to_owned());
+        Ok(Self(fields.map_err(unreadable)?.into_inner()))
+    }
+
+    /// A field; empty where there is none.
+    pub(super) fn one(&self, name: &str) -> &str {
+        self.0.iter().find(|(field, _)| field == name).map_or("", |(_, value)| value)
+    }
+
+    /// A field, if anything stands in it.
+    pub(super) fn given(&self, name: &str) -> Option<&str> {
+        Some(self.one(name).trim()).filter(|value| !value.is_empty())
+    }
+}
+
+impl<S> Call<S> {
+    /// Where the request comes from.
+    pub(super) fn origin(&self) -> RequestOrigin {
+        let settings = self.app.settings.now();
+        let trusted = &settings.server.trusted_proxies;
+        RequestOrigin {
+            address: address_of(&self.request, trusted),
+            network: network_of(&self.request, trusted).unwrap_or_else(|| THIS_MACHINE.to_owned()),
+        }
+    }
+
+    pub(super) fn page(&self) -> Page {
+        Page::new(&self.request, Section::None)
+    }
+}
+
+impl Call<()> {
+    pub(super) fn signed_in(self, session: AdminSessionRow) -> SignedIn {
+        Call { request: self.request, app: self.app, fields: self.fields, session }
+    }
+
+    /// Refuses a form that this very browser was not shown: nobody can be signed in by another site.
+    pub(super) fn check_visitor(&self) -> Result<(), PageError> {
+        let visitor = forms::visitor(&self.request, &self.app);
+        forms::check(&self.request, &self.app, &visitor, self.fields.one("token"))
+    }
+}
+
+impl SignedIn {
+    /// Who acts, for the audit log.
+    pub(super) fn actor(&self) -> Actor {
+        Actor { name: self.session.name.clone(), via: ActedVia::Page, address: self.origin().address }
+    }
+
+    /// What stands around the page.
+    pub(super) fn frame(&self, tab: AdminTab) -> AdminFrame {
+        AdminFrame {
+            name: self.session.name.clone(),
+            role: self.session.role,
+            token: super::form_token(&self.app, &self.session),
+            tabs: AdminTab::ALL.into_iter().filter(|tab| super::may_read(self.session.role, tab.path())).collect(),
+            tab,
+            done: self.fields.one("done") == "1",
+            problem: None,
+        }
+    }
+
+    /// The same after something was refused.
+    pub(super) fn frame_with(&self, tab: AdminTab, problem: &str) -> AdminFrame {
+        AdminFrame { problem: Some(problem.to_owned()), ..self.frame(tab) }
+    }
+}

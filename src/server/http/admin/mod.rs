@@ -1,0 +1,196 @@
+//! `/admin`: one table says which address takes which least role, and one function lets requests through. Every change also needs
+//! the token of the session's own pages and comes from one of them.
+
+mod account;
+mod audit;
+mod call;
+mod cookie;
+mod overview;
+mod reviews;
+mod sign_in;
+mod users;
+mod votes;
+
+use actix_web::body::MessageBody;
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::{Method, header};
+use actix_web::middleware::{Next, from_fn};
+use actix_web::{Error, HttpRequest, HttpResponse, web};
+use futures_util::FutureExt as _;
+use futures_util::future::LocalBoxFuture;
+
+use super::error::PageError;
+use super::hosts;
+use crate::domain::admin::role::Role;
+use crate::infra::storage::AdminSessionRow;
+use crate::server::state::AppState;
+use call::{Call, Fields, SignedIn};
+
+/// Bytes of a form at the most.
+const MAX_FORM_BYTES: usize = 64 * 1024;
+/// What the token of a session's forms signs.
+const FORM: &str = "admin form";
+
+type Answer = LocalBoxFuture<'static, Result<HttpResponse, PageError>>;
+
+/// Who may ask.
+#[derive(Clone, Copy)]
+enum Access {
+    /// Everybody: whoever is not signed in yet.
+    Anybody(fn(Call<()>) -> Answer),
+    /// Whoever is signed in and has this role at least.
+    AtLeast(Role, fn(SignedIn) -> Answer),
+}
+
+/// How an address is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AdminMethod {
+    /// To read.
+    Get,
+    /// To change something.
+    Post,
+}
+
+/// An address of the admin.
+pub struct AdminRoute {
+    /// How it is asked.
+    pub method: AdminMethod,
+    /// The address.
+    pub path: &'static str,
+    access: Access,
+}
+
+impl AdminRoute {
+    /// The least role; `None` where nobody has to be signed in.
+    #[must_use]
+    pub fn least_role(&self) -> Option<Role> {
+        match self.access {
+            Access::Anybody(_) => None,
+            Access::AtLeast(role, _) => Some(role),
+        }
+    }
+
+    const fn open(method: AdminMethod, path: &'static str, handler: fn(Call<()>) -> Answer) -> Self {
+        Self { method, path, access: Access::Anybody(handler) }
+    }
+
+    const fn read(path: &'static str, least: Role, handler: fn(SignedIn) -> Answer) -> Self {
+        Self { method: AdminMethod::Get, path, access: Access::AtLeast(least, handler) }
+    }
+
+    const fn change(path: &'static str, least: Role, handler: fn(SignedIn) -> Answer) -> Self {
+        Self { method: AdminMethod::Post, path, access: Access::AtLeast(least, handler) }
+    }
+}
+
+/// Every address of the admin.
+pub static ADMIN_ROUTES: [AdminRoute; 24] = [
+    AdminRoute::open(AdminMethod::Get, "/admin/sign-in", |call| sign_in::page(call).boxed_local()),
+    AdminRoute::open(AdminMethod::Post, "/admin/sign-in", |call| sign_in::sign_in(call).boxed_local()),
+    AdminRoute::open(AdminMethod::Get, "/admin/welcome", |call| sign_in::welcome(call).boxed_local()),
+    AdminRoute::open(AdminMethod::Post, "/admin/welcome", |call| sign_in::join(call).boxed_local()),
+    AdminRoute::change("/admin/sign-out", Role::Viewer, |call| sign_in::sign_out(call).boxed_local()),
+    AdminRoute::read("/admin", Role::Viewer, |call| overview::page(call).boxed_local()),
+    AdminRoute::read("/admin/account", Role::Viewer, |call| account::page(call).boxed_local()),
+    AdminRoute::change("/admin/account/passphrase", Role::Viewer, |call| account::passphrase(call).boxed_local()),
+    AdminRoute::change("/admin/account/session", Role::Viewer, |call| account::end_session(call).boxed_local()),
+    AdminRoute::change("/admin/account/factor/begin", Role::Viewer, |call| account::begin_factor(call).boxed_local()),
+    AdminRoute::change("/admin/account/factor/on", Role::Viewer, |call| account::confirm_factor(call).boxed_local()),
+    AdminRoute::change("/admin/account/factor/off", Role::Viewer, |call| account::disable_factor(call).boxed_local()),
+    AdminRoute::read("/admin/voters", Role::Reviewer, |call| votes::voters(call).boxed_local()),
+    AdminRoute::read("/admin/votes", Role::Reviewer, |call| votes::votes(call).boxed_local()),
+    AdminRoute::read("/admin/votes/decide", Role::Operator, |call| votes::consider(call).boxed_local()),
+    AdminRoute::change("/admin/votes/decide", Role::Operator, |call| votes::decide(call).boxed_local()),
+    AdminRoute::read("/admin/leaks", Role::Reviewer, |call| reviews::leaks(call).boxed_local()),
+    AdminRoute::change("/admin/leaks", Role::Reviewer, |call| reviews::decide_leak(call).boxed_local()),
+    AdminRoute::read("/admin/labels", Role::Reviewer, |call| reviews::labels(call).boxed_local()),
+    AdminRoute::change("/admin/labels", Role::Reviewer, |call| reviews::decide_label(call).boxed_local()),
+    AdminRoute::read("/admin/audit", Role::Operator, |call| audit::page(call).boxed_local()),
+    AdminRoute::read("/admin/users", Role::Owner, |call| users::page(call).boxed_local()),
+    AdminRoute::change("/admin/users/invite", Role::Owner, |call| users::invite(call).boxed_local()),
+    AdminRoute::change("/admin/users/change", Role::Owner, |call| users::change(call).boxed_local()),
+];
+
+/// Adds the addresses of the table.
+pub(super) fn routes(config: &mut web::ServiceConfig) {
+    let mut paths: Vec<&'static str> = ADMIN_ROUTES.iter().map(|route| route.path).collect();
+    paths.dedup();
+    for path in paths {
+        let answer = move |request, app, body| answer(path, request, app, body);
+        let form = web::PayloadConfig::new(MAX_FORM_BYTES);
+        config.service(web::resource(path).app_data(form).wrap(from_fn(keep_nowhere)).default_service(web::to(answer)));
+    }
+}
+
+/// Whether a role may read an address.
+fn may_read(role: Role, path: &str) -> bool {
+    let route = ADMIN_ROUTES.iter().find(|route| route.path == path && route.method == AdminMethod::Get);
+    route.and_then(AdminRoute::least_role).is_some_and(|least| role.covers(least))
+}
+
+/// No page of the admin, nor a refusal, is kept by a browser or on the way to it.
+async fn keep_nowhere(
+    request: ServiceRequest,
+    next: Next<impl MessageBody>,
+) -> Result<ServiceResponse<impl MessageBody>, Error> {
+    let mut response = next.call(request).await?;
+    response.headers_mut().insert(header::CACHE_CONTROL, header::HeaderValue::from_static("no-store"));
+    Ok(response)
+}
+
+/// Lets a request through to its handler, if its session has the role that the table asks for.
+async fn answer(
+    path: &'static str,
+    request: HttpRequest,
+    app: web::Data<AppState>,
+    body: web::Bytes,
+) -> Result<HttpResponse, PageError> {
+    let method = match *request.method() {
+        Method::GET | Method::HEAD => AdminMethod::Get,
+        Method::POST => AdminMethod::Post,
+        _ => return Ok(HttpResponse::MethodNotAllowed().finish()),
+    };
+    let Some(route) = ADMIN_ROUTES.iter().find(|route| route.path == path && route.method == method) else {
+        return Ok(HttpResponse::MethodNotAllowed().finish());
+    };
+    let fields = Fields::new(if method == AdminMethod::Get { request.query_string() } else { as_text(&body)? })?;
+    let call = Call { request, app, fields, session: () };
+    match route.access {
+        Access::Anybody(handler) => handler(call).await,
+        Access::AtLeast(least, handler) => match session_of(&call.request, &call.app).await? {
+            None if method == AdminMethod::Get => sign_in::ask(&call).await,
+            None => Err(PageError::AdminSignInRequired),
+            Some(session) if !session.role.covers(least) => Err(PageError::AdminRole(least)),
+            Some(session) => {
+                if method == AdminMethod::Post {
+                    check_form(&call, &session)?;
+                }
+                handler(call.signed_in(session)).await
+            }
+        },
+    }
+}
+
+fn as_text(body: &web::Bytes) -> Result<&str, PageError> {
+    std::str::from_utf8(body).map_err(|_| PageError::ForeignForm)
+}
+
+/// The session of a request, in force.
+async fn session_of(request: &HttpRequest, app: &AppState) -> Result<Option<AdminSessionRow>, PageError> {
+    match cookie::token_of(request, &app.settings.now().server.public_url) {
+        Some(token) => Ok(app.admin_sessions.find(&token).await?),
+        None => Ok(None),
+    }
+}
+
+/// The token of the forms on a session's pages.
+fn form_token(app: &AppState, session: &AdminSessionRow) -> String {
+    app.sessions.signature(FORM, &session.id)
+}
+
+/// A form is taken from a page of ours that this very session was shown.
+fn check_form(call: &Call<()>, session: &AdminSessionRow) -> Result<(), PageError> {
+    let from_us = hosts::is_own_page(call.request.headers(), &call.app.settings.now().server.public_url);
+    let of_session = call.app.sessions.is_signature(FORM, &session.id, call.fields.one("token"));
+    if from_us && of_session { Ok(()) } else { Err(PageError::ForeignForm) }
+}

@@ -1,0 +1,30 @@
+//! The first page of the admin.
+
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+
+use super::call::SignedIn;
+use crate::infra::clock::Clock as _;
+use crate::server::http::error::PageError;
+use crate::server::http::pages::admin::AdminTab;
+use crate::server::http::pages::admin::overview::{ModelLine, OverviewPage};
+use crate::server::http::pages::respond;
+use crate::services::admin::overview::overview;
+
+/// `GET /admin`
+pub(super) async fn page(call: SignedIn) -> Result<HttpResponse, PageError> {
+    let overview = overview(&call.app.store, call.app.clock.now()).await?;
+    let roster = call.app.models.current();
+    let models = roster.all().iter().map(|model| ModelLine {
+        name: model.card.name.clone(),
+        weight: model.weight,
+        healthy: model.healthy(),
+        failures: model.state().failures,
+    });
+    let (models, board) = (models.collect(), call.app.leaderboard.latest());
+    let (page, frame) = (call.page(), call.frame(AdminTab::Overview));
+    let trouble = call.app.store.trouble().is_some();
+    let fitted_ms = board.fitted_at.map(|time| time.0);
+    let view = OverviewPage { page, frame, overview, models, rated: board.board.votes.rated, fitted_ms, trouble };
+    Ok(respond(&call.request, StatusCode::OK, &view))
+}

@@ -1,0 +1,164 @@
+//! Signing in to the admin and out of it, and following the link that makes an account.
+
+use actix_web::HttpResponse;
+use actix_web::http::{StatusCode, header};
+
+use super::call::{Call, SignedIn};
+use super::cookie::{cookie_of, expired_cookie};
+use crate::server::http::error::PageError;
+use crate::server::http::forms::{self, see_other};
+use crate::server::http::pages::admin::sign_in::{AdminSignInPage, WelcomePage};
+use crate::server::http::pages::respond;
+use crate::services::admin::sessions::{AdminSignInError, Credentials};
+use crate::services::admin::users::UserError;
+
+/// `GET /admin/sign-in`
+pub(super) async fn page(call: Call<()>) -> Result<HttpResponse, PageError> {
+    show(&call, StatusCode::OK, None, "/admin").await
+}
+
+/// In place of a page that asks for a session: the way to one, and back.
+pub(super) async fn ask(call: &Call<()>) -> Result<HttpResponse, PageError> {
+    let next = call.request.uri().path_and_query().map_or("/admin", |address| address.as_str()).to_owned();
+    show(call, StatusCode::UNAUTHORIZED, None, &next).await
+}
+
+/// `POST /admin/sign-in`
+pub(super) async fn sign_in(call: Call<()>) -> Result<HttpResponse, PageError> {
+    call.check_visitor()?;
+    let fields = &call.fields;
+    let given =
+        Credentials { name: fields.one("name"), passphrase: fields.one("passphrase"), code: fields.one("code") };
+    let next = own_address(fields.one("next"));
+    match call.app.admin_sessions.sign_in(given, &call.origin()).await {
+        Ok(token) => signed_in(&call, token, &next),
+        Err(AdminSignInError::Store(error)) => Err(error.into()),
+        Err(error) => {
+            let status = match &error {
+                AdminSignInError::TooFast(_) => StatusCode::TOO_MANY_REQUESTS,
+                AdminSignInError::Busy(_) => StatusCode::SERVICE_UNAVAILABLE,
+                _ => StatusCode::FORBIDDEN,
+            };
+            show(&call, status, Some(&error), &next).await
+        }
+    }
+}
+
+/// `POST /admin/sign-out`
+pub(super) async fn sign_out(call: SignedIn) -> Result<HttpResponse, PageError> {
+    call.app.admin_sessions.end(&call.session.id, &call.session, &call.actor()).await?;
+    let mut response = see_other("/admin/sign-in");
+    let gone = expired_cookie(&call.app.settings.now().server.public_url);
+    response.add_cookie(&gone).map_err(|_| PageError::ForeignForm)?;
+    Ok(response)
+}
+
+/// `GET /admin/welcome`: the code of the link stands behind `#`, so that no server and no log sees it.
+pub(super) async fn welcome(call: Call<()>) -> Result<HttpResponse, PageError> {
+    Ok(show_welcome(&call, StatusCode::OK, None))
+}
+
+/// `POST /admin/welcome`
+pub(super) async fn join(call: Call<()>) -> Result<HttpResponse, PageError> {
+    call.check_visitor()?;
+    let (fields, address) = (&call.fields, call.origin().address);
+    let joined = call.app.admin_users.join(fields.one("link"), fields.one("name"), fields.one("passphrase"), &address);
+    match joined.await {
+        Ok(user) if user.totp_secret.is_none() => {
+            let token = call.app.admin_sessions.begin(&user, &address).await?;
+            signed_in(&call, token, "/admin/account")
+        }
+        Ok(_) => Ok(see_other("/admin/sign-in")),
+        Err(UserError::Store(error)) => Err(error.into()),
+        Err(error) => Ok(show_welcome(&call, StatusCode::UNPROCESSABLE_ENTITY, Some(&error))),
+    }
+}
+
+fn signed_in(call: &Call<()>, token: String, next: &str) -> Result<HttpResponse, PageError> {
+    let mut response = see_other(next);
+    let cookie = cookie_of(token, &call.app.settings.now().server.public_url);
+    response.add_cookie(&cookie).map_err(|_| PageError::ForeignForm)?;
+    Ok(response)
+}
+
+/// Only an address of the admin itself is led to.
+fn own_address(typed: &str) -> String {
+    let is_plain = typed.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
+    let is_own = typed == "/admin" || typed.starts_with("/admin/") || typed.starts_with("/admin?");
+    if is_own && is_plain && typed.len() <= 2_000 { typed.to_owned() } else { "/admin".to_owned() }
+}
+
+async fn show(
+    call: &Call<()>,
+    status: StatusCode,
+    error: Option<&AdminSignInError>,
+    next: &str,
+) -> Result<HttpResponse, PageError> {
+    let (page, visitor) = (call.page(), forms::visitor(&call.request, &call.app));
+    let words = &page.t().admin.sign_in;
+    let problem = error.map(|error| match error {
+        AdminSignInError::TooFast(limited) => words.too_fast.replace("{n}", &limited.seconds().to_string()),
+        AdminSignInError::Busy(_) => words.busy.to_owned(),
+        AdminSignInError::Wrong | AdminSignInError::Store(_) => words.wrong.to_owned(),
+    });
+    let view = AdminSignInPage {
+        name: call.fields.one("name").to_owned(),
+        no_owner: !call.app.store.has_admin_owner().await?,
+        token: forms::token(&call.app, &visitor),
+        next: next.to_owned(),
+        problem,
+        page,
+    };
+    let mut response = respond(&call.request, status, &view);
+    if let Some(AdminSignInError::TooFast(limited)) = error {
+        response.headers_mut().insert(header::RETRY_AFTER, limited.seconds().into());
+    }
+    with_visitor(&mut response, visitor.new_cookie.as_ref());
+    Ok(response)
+}
+
+fn show_welcome(call: &Call<()>, status: StatusCode, error: Option<&UserError>) -> HttpResponse {
+    let (page, visitor) = (call.page(), forms::visitor(&call.request, &call.app));
+    let words = &page.t().admin;
+    let problem = error.map(|error| match error {
+        UserError::Account(error) => words.account_problem(*error),
+        UserError::NameTaken(_) => words.welcome.name_taken,
+        UserError::Passphrase(_) => words.sign_in.busy,
+        _ => words.welcome.void_link,
+    });
+    let view = WelcomePage {
+        link: call.fields.one("link").to_owned(),
+        name: call.fields.one("name").to_owned(),
+        token: forms::token(&call.app, &visitor),
+        problem,
+        page,
+    };
+    let mut response = respond(&call.request, status, &view);
+    with_visitor(&mut response, visitor.new_cookie.as_ref());
+    response
+}
+
+/// The visitor's cookie, to which the token of the form belongs.
+fn with_visitor(response: &mut HttpResponse, cookie: Option<&actix_web::cookie::Cookie<'static>>) {
+    if let Some(cookie) = cookie {
+        // A cookie of our own making is always text.
+        let _ = response.add_cookie(cookie);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signing_in_leads_only_into_the_admin() {
+        for own in ["/admin", "/admin/votes?voter=a&rule=admin", "/admin?lang=zh"] {
+            assert_eq!(own_address(own), own);
+        }
+        for foreign in
+            ["", "/", "//evil.example/admin", "https://evil.example", "/administrator", "/admin/\\evil", "/admin/\r\n"]
+        {
+            assert_eq!(own_address(foreign), "/admin", "{foreign:?}");
+        }
+    }
+}

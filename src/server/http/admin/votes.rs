@@ -1,0 +1,215 @@
+//! Votes by filter, voters who vote like nobody else, and decisions about which votes are rated.
+
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+
+use super::call::SignedIn;
+use crate::domain::battle::ModelId;
+use crate::domain::integrity::exclusion_decision::{Decision, SelectedVote};
+use crate::domain::integrity::exclusion_rule::ExclusionRule;
+use crate::domain::integrity::prompt_cluster::ClusterId;
+use crate::domain::integrity::voters::{DEFAULT_ALPHA, VoterResult};
+use crate::infra::clock::Clock as _;
+use crate::infra::storage::{VoteRange, is_storable};
+use crate::server::http::error::PageError;
+use crate::server::http::forms::see_other;
+use crate::server::http::leaderboard_query::escaped;
+use crate::server::http::pages::admin::AdminTab;
+use crate::server::http::pages::admin::votes::{DecisionPage, Evidence, FilterFields, VoteLine, VotersPage, VotesPage};
+use crate::server::http::pages::exclusions::ChangeView;
+use crate::server::http::pages::respond;
+use crate::services::exclusions::decision::{Author, write_decision};
+use crate::services::exclusions::preview::preview;
+use crate::services::exclusions::selection::{VoteFilter, select};
+
+/// Votes of a page, the latest first.
+const SHOWN: usize = 100;
+/// Most characters of a reason.
+const LONGEST_REASON: usize = 500;
+
+/// `GET /admin/voters`: flagged voters with their evidence.
+pub(super) async fn voters(call: SignedIn) -> Result<HttpResponse, PageError> {
+    let report = call.app.flagged_voters.report().await?;
+    let flagged: Vec<Evidence> = report.flagged(DEFAULT_ALPHA).map(|result| evidence(&call, result)).collect();
+    let (page, frame) = (call.page(), call.frame(AdminTab::Voters));
+    let view = VotersPage { page, frame, flagged, tested: report.results.len(), voters: report.voters };
+    Ok(respond(&call.request, StatusCode::OK, &view))
+}
+
+/// `GET /admin/votes`: `voter`, `model`, `rule` and `prompt_cluster`; the latest votes without any.
+pub(super) async fn votes(call: SignedIn) -> Result<HttpResponse, PageError> {
+    let fields = filter_fields(&call);
+    let mut filter = filter(&fields)?;
+    if filter == VoteFilter::default() {
+        filter.range.after = (call.app.store.last_vote_seq().await? - SHOWN as i64).max(0);
+    }
+    let votes = select(&call.app.store, &filter, |_, _| {}).await?;
+    let evidence = match &fields.voter {
+        voter if voter.is_empty() => None,
+        voter => {
+            let report = call.app.flagged_voters.report().await?;
+            let result = report.results.iter().find(|result| result.voter == *voter);
+            result.map(|result| evidence(&call, result))
+        }
+    };
+    let lines = votes.iter().rev().take(SHOWN).map(|vote| line(&call, vote)).collect();
+    let models = call.app.store.registered_models().await?;
+    let models = models.into_iter().map(|model| (model.card.id.to_string(), model.card.name)).collect();
+    let (page, frame) = (call.page(), call.frame(AdminTab::Votes));
+    let excluded = votes.iter().filter(|vote| !vote.rules.is_empty()).count();
+    let view = VotesPage { page, frame, fields, matched: votes.len(), excluded, lines, evidence, models };
+    Ok(respond(&call.request, StatusCode::OK, &view))
+}
+
+/// `GET /admin/votes/decide`: what a decision would change; it is made by the form on this page.
+pub(super) async fn consider(call: SignedIn) -> Result<HttpResponse, PageError> {
+    let fields = filter_fields(&call);
+    let (decision, mut filter) = (decision(&call)?, decided_filter(&fields)?);
+    filter.range.upto = call.app.store.last_vote_seq().await?;
+    let matched = select(&call.app.store, &filter, |_, _| {}).await?;
+    let concerned: Vec<SelectedVote> = matched.iter().filter(|vote| decision.concerns(vote)).cloned().collect();
+    let options = call.app.settings.now().rating.leaderboard_options().map_err(|_| PageError::Preview)?;
+    let change = preview(&call.app.store, &concerned, &decision, options, |_, _| {}).await;
+    let change = change.map_err(|error| {
+        tracing::warn!(error = ?error, "a decision about votes could not be previewed");
+        PageError::Preview
+    })?;
+    let (page, frame) = (call.page(), call.frame(AdminTab::Votes));
+    let name = |id: &str| call.app.models.card(&ModelId::new(id)).name;
+    let mut voters: Vec<&str> = concerned.iter().map(|vote| &*vote.voter).collect();
+    voters.sort_unstable();
+    voters.dedup();
+    let view = DecisionPage {
+        change: ChangeView::new(&change, page.language, name),
+        excludes: matches!(decision, Decision::Exclude { .. }),
+        rule: call.fields.one("by").to_owned(),
+        reason: call.fields.one("reason").trim().to_owned(),
+        upto: filter.range.upto,
+        concerned: concerned.len(),
+        voters: voters.len(),
+        fields,
+        page,
+        frame,
+    };
+    Ok(respond(&call.request, StatusCode::OK, &view))
+}
+
+/// `POST /admin/votes/decide`: makes the decision about the votes that its preview was about.
+pub(super) async fn decide(call: SignedIn) -> Result<HttpResponse, PageError> {
+    let fields = filter_fields(&call);
+    let (decision, mut filter) = (decision(&call)?, decided_filter(&fields)?);
+    let upto = call.fields.one("upto").parse();
+    filter.range.upto = upto.map_err(|_| invalid("the form lacks its last vote: look at the preview again"))?;
+    let votes = select(&call.app.store, &filter, |_, _| {}).await?;
+    let author = Author {
+        id: call.app.rng.id(call.app.clock.as_ref()),
+        actor: call.actor(),
+        decided_at: call.app.clock.now(),
+        subject: filter.summary(),
+    };
+    write_decision(&call.app.store, &decision, &votes, author).await?;
+    Ok(see_other(&format!("/admin/votes?{}done=1", query(&fields))))
+}
+
+fn filter_fields(call: &SignedIn) -> FilterFields {
+    let field = |name: &str| call.fields.one(name).trim().to_owned();
+    FilterFields {
+        voter: field("voter"),
+        model: field("model"),
+        rule: field("rule"),
+        prompt_cluster: field("prompt_cluster"),
+    }
+}
+
+fn filter(fields: &FilterFields) -> Result<VoteFilter, PageError> {
+    let all = [&fields.voter, &fields.model, &fields.rule];
+    if !all.into_iter().all(|text| is_storable(text)) {
+        return Err(invalid("a filter is plain text"));
+    }
+    let given = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+    let cluster = match given(&fields.prompt_cluster) {
+        None => None,
+        Some(text) => {
+            Some(ClusterId::parse(&text).ok_or_else(|| invalid("a prompt cluster has 16 hexadecimal digits"))?)
+        }
+    };
+    Ok(VoteFilter {
+        range: VoteRange::ALL,
+        voters: given(&fields.voter).into_iter().collect(),
+        models: given(&fields.model).into_iter().collect(),
+        battle: None,
+        rule: given(&fields.rule),
+        prompt_cluster: cluster,
+    })
+}
+
+/// The filter of a decision, which is never about all votes.
+fn decided_filter(fields: &FilterFields) -> Result<VoteFilter, PageError> {
+    let filter = filter(fields)?;
+    if filter == VoteFilter::default() {
+        Err(invalid("say which votes: a voter, a model, a rule or a prompt cluster"))
+    } else {
+        Ok(filter)
+    }
+}
+
+/// `change` is `exclude`, by the rule `by` and with a reason, or `include`, where `by` may be empty.
+fn decision(call: &SignedIn) -> Result<Decision, PageError> {
+    let (by, reason) = (call.fields.given("by"), call.fields.one("reason").trim());
+    match call.fields.one("change") {
+        "include" => Ok(Decision::Include { rule: by.map(str::to_owned) }),
+        "exclude" => {
+            let rule =
+                by.unwrap_or(ExclusionRule::Admin.name()).parse().map_err(|_| invalid("no rule has this name"))?;
+            let is_reason = (1..=LONGEST_REASON).contains(&reason.chars().count()) && is_storable(reason);
+            let reason = is_reason.then(|| reason.to_owned());
+            Ok(Decision::Exclude {
+                rule,
+                reason: reason.ok_or_else(|| invalid("give a reason of 1 to 500 characters"))?,
+            })
+        }
+        _ => Err(invalid("change is exclude or include")),
+    }
+}
+
+fn invalid(text: &str) -> PageError {
+    PageError::InvalidQuery(text.to_owned())
+}
+
+/// The filter in an address, with `&` at its end.
+fn query(fields: &FilterFields) -> String {
+    let FilterFields { voter, model, rule, prompt_cluster } = fields;
+    let all = [("voter", voter), ("model", model), ("rule", rule), ("prompt_cluster", prompt_cluster)];
+    all.into_iter()
+        .filter(|(_, value)| !value.is_empty())
+        .map(|(name, value)| format!("{name}={}&", escaped(value)))
+        .collect()
+}
+
+fn evidence(call: &SignedIn, result: &VoterResult) -> Evidence {
+    let model = result.model.as_ref();
+    let name = |id: &str| call.app.models.card(&ModelId::new(id)).name;
+    Evidence {
+        voter: result.voter.clone(),
+        votes: result.votes,
+        model: model.map(|model| name(&model.model)),
+        favours: model.is_some_and(|model| model.favours),
+        on_model: model.map(|model| model.votes),
+        wins: model.and_then(|model| model.wins),
+        expected: model.and_then(|model| model.expected),
+        q: result.q,
+        is_flagged: result.q <= DEFAULT_ALPHA,
+    }
+}
+
+fn line(call: &SignedIn, vote: &SelectedVote) -> VoteLine {
+    let name = |id: &str| call.app.models.card(&ModelId::new(id)).name;
+    VoteLine {
+        seq: vote.seq,
+        cast_ms: vote.cast_at.0,
+        voter: vote.voter.to_string(),
+        models: [name(&vote.models[0]), name(&vote.models[1])],
+        outcome: vote.outcome,
+        rules: vote.rules.iter().map(ToString::to_string).collect(),
+    }
+}

@@ -1,0 +1,35 @@
+//! One's own account.
+
+use askama::Template;
+
+use super::AdminFrame;
+use crate::domain::language::Language;
+use crate::infra::storage::AdminSessionRow;
+use crate::server::http::pages::time::time_text;
+use crate::server::http::pages::{Page, Section};
+use crate::services::admin::second_factor::SecondFactor;
+
+/// The page.
+#[derive(Template)]
+#[template(path = "admin/account.html")]
+pub(crate) struct AccountPage {
+    pub(crate) page: Page,
+    pub(crate) frame: AdminFrame,
+    pub(crate) sessions: Vec<SessionLine>,
+    pub(crate) factor: SecondFactor,
+    /// Shown once.
+    pub(crate) recovery_codes: Vec<String>,
+}
+
+/// A session.
+pub(crate) struct SessionLine {
+    pub(crate) row: AdminSessionRow,
+    /// Whether this request belongs to it.
+    pub(crate) is_own: bool,
+}
+
+impl SessionLine {
+    fn times(&self) -> [String; 3] {
+        [self.row.created_at, self.row.seen_at, self.row.expires_at].map(|time| time_text(time.0))
+    }
+}

@@ -1,0 +1,75 @@
+//! The pages of the admin, and the frame around them.
+
+pub(crate) mod account;
+pub(crate) mod audit;
+pub(crate) mod overview;
+pub(crate) mod reviews;
+pub(crate) mod sign_in;
+pub(crate) mod users;
+pub(crate) mod votes;
+
+use crate::domain::admin::role::Role;
+use crate::render::i18n::pages::AdminTexts;
+
+/// An entry of the admin's navigation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AdminTab {
+    Overview,
+    Voters,
+    Votes,
+    Leaks,
+    Labels,
+    Account,
+    Audit,
+    Users,
+}
+
+impl AdminTab {
+    pub(crate) const ALL: [Self; 8] =
+        [Self::Overview, Self::Voters, Self::Votes, Self::Leaks, Self::Labels, Self::Users, Self::Audit, Self::Account];
+
+    pub(crate) fn path(self) -> &'static str {
+        match self {
+            Self::Overview => "/admin",
+            Self::Leaks => "/admin/leaks",
+            Self::Labels => "/admin/labels",
+            Self::Voters => "/admin/voters",
+            Self::Votes => "/admin/votes",
+            Self::Account => "/admin/account",
+            Self::Audit => "/admin/audit",
+            Self::Users => "/admin/users",
+        }
+    }
+
+    fn name(self, words: &'static AdminTexts) -> &'static str {
+        match self {
+            Self::Overview => words.overview.title,
+            Self::Leaks => words.reviews.leaks_title,
+            Self::Labels => words.reviews.labels_title,
+            Self::Voters => words.votes.voters_title,
+            Self::Votes => words.votes.title,
+            Self::Account => words.account.title,
+            Self::Audit => words.audit.title,
+            Self::Users => words.users.title,
+        }
+    }
+}
+
+/// What stands around a page of the admin.
+#[derive(Debug, Clone)]
+pub(crate) struct AdminFrame {
+    /// Who is signed in.
+    pub(crate) name: String,
+    /// What they may do.
+    pub(crate) role: Role,
+    /// What forms send back.
+    pub(crate) token: String,
+    /// The pages that they may read.
+    pub(crate) tabs: Vec<AdminTab>,
+    /// Which page it is.
+    pub(crate) tab: AdminTab,
+    /// Whether a change has just been made.
+    pub(crate) done: bool,
+    /// Why a change was refused.
+    pub(crate) problem: Option<String>,
+}

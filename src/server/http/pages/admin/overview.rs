@@ -1,0 +1,52 @@
+//! The first page of the admin.
+
+use askama::Template;
+
+use super::AdminFrame;
+use crate::domain::language::Language;
+use crate::server::http::pages::time::time_text;
+use crate::server::http::pages::{Page, Section};
+use crate::services::admin::overview::Overview;
+
+/// A model that takes part.
+pub(crate) struct ModelLine {
+    pub(crate) name: String,
+    /// Pairing weight; 0 pauses.
+    pub(crate) weight: f64,
+    /// Whether its breaker lets requests through.
+    pub(crate) healthy: bool,
+    /// Failures in a row.
+    pub(crate) failures: u32,
+}
+
+impl ModelLine {
+    fn is_paused(&self) -> bool {
+        self.weight <= 0.0
+    }
+}
+
+/// The page.
+#[derive(Template)]
+#[template(path = "admin/overview.html")]
+pub(crate) struct OverviewPage {
+    pub(crate) page: Page,
+    pub(crate) frame: AdminFrame,
+    pub(crate) overview: Overview,
+    pub(crate) models: Vec<ModelLine>,
+    /// Rated votes of the leaderboard.
+    pub(crate) rated: u64,
+    pub(crate) fitted_ms: Option<i64>,
+    /// Whether something is known to be wrong with the database.
+    pub(crate) trouble: bool,
+}
+
+impl OverviewPage {
+    fn fitted(&self) -> String {
+        self.fitted_ms.map_or_else(|| "–".to_owned(), time_text)
+    }
+
+    #[expect(clippy::unused_self, reason = "the template calls it on the page")]
+    fn time(&self, milliseconds: &i64) -> String {
+        time_text(*milliseconds)
+    }
+}

@@ -1,0 +1,52 @@
+//! The review queues.
+
+use askama::Template;
+
+use super::AdminFrame;
+use crate::domain::battle::Side;
+use crate::domain::labeling::queue::QueuedQuery;
+use crate::domain::labeling::scheme::Scheme;
+use crate::domain::language::Language;
+use crate::infra::storage::{BattleRecord, ReplyRow};
+use crate::server::http::pages::{Page, Section};
+use crate::services::admin::reviews::LeakReview;
+
+/// The next leak.
+#[derive(Template)]
+#[template(path = "admin/leaks.html")]
+pub(crate) struct LeaksPage {
+    pub(crate) page: Page,
+    pub(crate) frame: AdminFrame,
+    pub(crate) review: Option<LeakReview>,
+    /// Names of the models, where the battle is known.
+    pub(crate) models: Option<[String; 2]>,
+}
+
+impl LeaksPage {
+    /// The replies of a turn.
+    #[expect(clippy::unused_self, reason = "the template calls it on the page")]
+    fn replies<'r>(&self, record: &'r BattleRecord, turn: &u32) -> Vec<(&'static str, &'r str)> {
+        let letter = |row: &ReplyRow| if row.reply.side == Side::A { "A" } else { "B" };
+        let of_turn = record.replies.iter().filter(|row| row.turn == *turn);
+        of_turn.map(|row| (letter(row), row.reply.text.as_str())).collect()
+    }
+}
+
+/// The next prompt to label.
+#[derive(Template)]
+#[template(path = "admin/labels.html")]
+pub(crate) struct LabelsPage {
+    pub(crate) page: Page,
+    pub(crate) frame: AdminFrame,
+    pub(crate) scheme: Scheme,
+    pub(crate) queued: Option<QueuedQuery>,
+    pub(crate) labels: Vec<&'static str>,
+}
+
+impl LabelsPage {
+    fn suggestion(&self, queued: &QueuedQuery) -> String {
+        let words = &self.page.t().admin.reviews;
+        let percent = format!("{:.0}", 100.0 * queued.confidence);
+        words.suggested.replace("{label}", &queued.suggested).replace("{percent}", &percent)
+    }
+}

@@ -1,0 +1,159 @@
+//! Votes, flagged voters, and what a decision would change.
+
+use askama::Template;
+
+use super::AdminFrame;
+use crate::domain::admin::role::Role;
+use crate::domain::battle::Outcome;
+use crate::domain::integrity::exclusion_rule::ExclusionRule;
+use crate::domain::language::Language;
+use crate::render::i18n::pages::VoteAdminTexts;
+use crate::server::http::pages::exclusions::ChangeView;
+use crate::server::http::pages::time::time_text;
+use crate::server::http::pages::{Page, Section};
+
+/// The filter as it was typed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct FilterFields {
+    pub(crate) voter: String,
+    pub(crate) model: String,
+    pub(crate) rule: String,
+    pub(crate) prompt_cluster: String,
+}
+
+impl FilterFields {
+    fn all(&self) -> [(&'static str, &str); 4] {
+        [("voter", &self.voter), ("model", &self.model), ("rule", &self.rule), ("prompt_cluster", &self.prompt_cluster)]
+    }
+
+    fn is_empty(&self) -> bool {
+        self.all().iter().all(|(_, value)| value.is_empty())
+    }
+}
+
+/// What the test found of a voter.
+pub(crate) struct Evidence {
+    pub(crate) voter: String,
+    pub(crate) votes: u64,
+    /// Name of the model that the votes are for or against.
+    pub(crate) model: Option<String>,
+    pub(crate) favours: bool,
+    pub(crate) on_model: Option<u64>,
+    pub(crate) wins: Option<u64>,
+    pub(crate) expected: Option<f64>,
+    /// The least false discovery rate at which the voter is flagged.
+    pub(crate) q: f64,
+    pub(crate) is_flagged: bool,
+}
+
+impl Evidence {
+    fn q_text(&self) -> String {
+        if self.q < 0.001 { format!("{:.0e}", self.q) } else { format!("{:.3}", self.q) }
+    }
+
+    fn sentence(&self, words: &VoteAdminTexts) -> String {
+        let Some(model) = &self.model else { return words.no_model.to_owned() };
+        let whole = |number: Option<u64>| number.map_or_else(|| "–".to_owned(), |number| number.to_string());
+        let expected = self.expected.map_or_else(|| "–".to_owned(), |number| format!("{number:.1}"));
+        let text = if self.favours { words.votes_for } else { words.votes_against };
+        text.replace("{model}", model)
+            .replace("{wins}", &whole(self.wins))
+            .replace("{votes}", &whole(self.on_model))
+            .replace("{expected}", &expected)
+    }
+}
+
+/// A vote.
+pub(crate) struct VoteLine {
+    pub(crate) seq: i64,
+    pub(crate) cast_ms: i64,
+    pub(crate) voter: String,
+    pub(crate) models: [String; 2],
+    pub(crate) outcome: Outcome,
+    pub(crate) rules: Vec<String>,
+}
+
+impl VoteLine {
+    fn cast_at(&self) -> String {
+        time_text(self.cast_ms)
+    }
+
+    fn outcome(&self, page: &Page) -> &'static str {
+        let words = &page.t().battle;
+        match self.outcome {
+            Outcome::AWins => words.choose_a,
+            Outcome::BWins => words.choose_b,
+            Outcome::Tie => words.choose_tie,
+            Outcome::BothBad => words.choose_both_bad,
+        }
+    }
+}
+
+/// Flagged voters.
+#[derive(Template)]
+#[template(path = "admin/voters.html")]
+pub(crate) struct VotersPage {
+    pub(crate) page: Page,
+    pub(crate) frame: AdminFrame,
+    pub(crate) flagged: Vec<Evidence>,
+    pub(crate) tested: usize,
+    pub(crate) voters: u64,
+}
+
+/// Votes by filter.
+#[derive(Template)]
+#[template(path = "admin/votes.html")]
+pub(crate) struct VotesPage {
+    pub(crate) page: Page,
+    pub(crate) frame: AdminFrame,
+    pub(crate) fields: FilterFields,
+    pub(crate) matched: usize,
+    /// Of those, how many a rule excludes.
+    pub(crate) excluded: usize,
+    pub(crate) lines: Vec<VoteLine>,
+    /// What the test found of the voter of the filter.
+    pub(crate) evidence: Option<Evidence>,
+    /// Ids and names.
+    pub(crate) models: Vec<(String, String)>,
+}
+
+impl VotesPage {
+    fn may_decide(&self) -> bool {
+        self.frame.role.covers(Role::Operator) && !self.fields.is_empty() && self.matched > 0
+    }
+
+    fn proposed(&self) -> ExclusionRule {
+        let is_flagged = self.evidence.as_ref().is_some_and(|evidence| evidence.is_flagged);
+        if is_flagged { ExclusionRule::AnomalousVoter } else { ExclusionRule::Admin }
+    }
+
+    fn count(&self) -> String {
+        let words = &self.page.t().admin.votes;
+        words.count.replace("{n}", &self.matched.to_string()).replace("{excluded}", &self.excluded.to_string())
+    }
+}
+
+/// What a decision would change.
+#[derive(Template)]
+#[template(path = "admin/decision.html")]
+pub(crate) struct DecisionPage {
+    pub(crate) page: Page,
+    pub(crate) frame: AdminFrame,
+    pub(crate) fields: FilterFields,
+    pub(crate) excludes: bool,
+    pub(crate) rule: String,
+    pub(crate) reason: String,
+    /// The last vote that it is about.
+    pub(crate) upto: i64,
+    pub(crate) concerned: usize,
+    pub(crate) voters: usize,
+    pub(crate) change: ChangeView,
+}
+
+impl DecisionPage {
+    fn count(&self) -> String {
+        let words = &self.page.t().admin.votes;
+        let text = if self.excludes { words.would_exclude } else { words.would_include };
+        text.replace("{votes}", &self.concerned.to_string()).replace("{voters}", &self.voters.to_string())
+    }
+}

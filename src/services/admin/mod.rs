@@ -1,0 +1,9 @@
+//! The admin: who may run the arena, their sessions, and the audit log of what they do. Everything that a page does, a command does too,
+//! by the same functions.
+
+pub mod actor;
+pub mod overview;
+pub mod reviews;
+pub mod second_factor;
+pub mod sessions;
+pub mod users;

@@ -1,0 +1,100 @@
+//! Review queues: leaks that a person confirms or withdraws, and labels of prompts. One at a time, each decision with its entry in the
+//! audit log.
+
+use serde_json::json;
+
+use super::actor::{Actor, audit_json};
+use crate::domain::admin::action::AdminAction;
+use crate::domain::integrity::exclusion_rule::ExclusionRule;
+use crate::domain::labeling::LabelOrigin;
+use crate::domain::labeling::queue::QueuedQuery;
+use crate::domain::labeling::scheme::Scheme;
+use crate::infra::clock::Clock;
+use crate::infra::rng::SharedRng;
+use crate::infra::storage::{BattleRecord, LabelSource, LeakedVote, NewLabel, Store, StoreError};
+
+/// A leak with the battle that it is about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LeakReview {
+    /// The vote.
+    pub vote: LeakedVote,
+    /// Its battle; `None` for an imported one.
+    pub record: Option<BattleRecord>,
+    /// Leaks that wait, this one included.
+    pub open: u64,
+}
+
+/// What a reviewer says of a leak.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LeakDecision {
+    /// The vote stays excluded.
+    Confirm,
+    /// The vote is rated again.
+    Withdraw,
+}
+
+/// Where decisions go.
+pub struct Reviews<'r> {
+    /// The database.
+    pub store: &'r Store,
+    /// Ids of entries.
+    pub rng: &'r SharedRng,
+    /// Time of decisions.
+    pub clock: &'r dyn Clock,
+    /// Who decides.
+    pub actor: Actor,
+}
+
+impl Reviews<'_> {
+    /// The first leak that nobody has decided, after the vote with this number.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn next_leak(&self, after: i64) -> Result<Option<LeakReview>, StoreError> {
+        let Some(vote) = self.store.next_leak(after).await? else { return Ok(None) };
+        let record = self.store.battle_record(&vote.battle).await?;
+        Ok(Some(LeakReview { vote, record, open: self.store.open_leaks().await? }))
+    }
+
+    /// Decides a leak.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn decide_leak(&self, vote: i64, decision: LeakDecision) -> Result<(), StoreError> {
+        let (rule, subject) = (ExclusionRule::IdentityLeak.name(), format!("vote {vote}"));
+        let action = match decision {
+            LeakDecision::Confirm => AdminAction::ConfirmLeak,
+            LeakDecision::Withdraw => AdminAction::IncludeVotes,
+        };
+        let mut entry = self.actor.entry(self.rng, self.clock, action, &subject);
+        match decision {
+            LeakDecision::Confirm => self.store.add_audit_entry(&entry).await,
+            LeakDecision::Withdraw => {
+                entry.former = audit_json(&json!({ "rule": rule, "votes": 1 }));
+                let now = self.clock.now();
+                let name = self.actor.name.as_str();
+                self.store.withdraw_exclusions(&[vote], Some(rule), name, now, Some(&entry)).await.map(drop)
+            }
+        }
+    }
+
+    /// The prompt whose label the classifier is least sure of, and that this person has not labelled.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn next_label(&self, scheme: Scheme) -> Result<Option<QueuedQuery>, StoreError> {
+        Ok(self.store.review_queue(scheme, &self.actor.name, 1).await?.pop())
+    }
+
+    /// Labels a prompt, as `langya label review` does. The entry of the audit log follows the label.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn decide_label(&self, scheme: Scheme, query_id: &str, label: &'static str) -> Result<(), StoreError> {
+        let by = LabelSource { scheme, source: LabelOrigin::Review, name: &self.actor.name };
+        self.store.put_labels(by, &[NewLabel { query_id, label, confidence: None }], self.clock.now()).await?;
+        let mut entry = self.actor.entry(self.rng, self.clock, AdminAction::ReviewLabel, &format!("prompt {query_id}"));
+        entry.latter = audit_json(&json!({ "scheme": scheme.as_str(), "label": label }));
+        self.store.add_audit_entry(&entry).await
+    }
+}

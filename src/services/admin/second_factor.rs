@@ -1,0 +1,120 @@
+//! The second factor of an account: codes of an app by time, and recovery codes for who has lost it.
+
+use rand::Rng;
+use sha2::{Digest, Sha256};
+
+use super::actor::Actor;
+use super::users::{AdminUsers, UserError};
+use crate::domain::admin::action::AdminAction;
+use crate::domain::admin::totp;
+use crate::domain::admission::invite_code;
+use crate::infra::rng::hex;
+use crate::infra::storage::{AdminUserRow, StoreError};
+
+/// Recovery codes of an account.
+const RECOVERY_CODES: usize = 8;
+
+/// Whether a user has one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SecondFactor {
+    /// No.
+    Off,
+    /// A secret waits for its first code.
+    Pending {
+        /// As people type it.
+        secret: String,
+        /// As apps read it.
+        address: String,
+    },
+    /// Yes.
+    On,
+}
+
+impl AdminUsers {
+    /// Whether a user has a second factor.
+    ///
+    /// # Errors
+    /// [`UserError`].
+    pub async fn second_factor(&self, name: &str, issuer: &str) -> Result<SecondFactor, UserError> {
+        let user = self.find(name).await?;
+        Ok(match (&user.totp_secret, &user.totp_pending) {
+            (Some(_), _) => SecondFactor::On,
+            (None, None) => SecondFactor::Off,
+            (None, Some(pending)) => {
+                let secret = bytes_of(pending);
+                let address = totp::address(&secret, issuer, &user.name);
+                SecondFactor::Pending { secret: totp::secret_text(&secret), address }
+            }
+        })
+    }
+
+    /// Makes a secret that waits for its first code.
+    ///
+    /// # Errors
+    /// [`UserError`].
+    pub async fn begin_second_factor(&self, name: &str) -> Result<(), UserError> {
+        let user = self.find(name).await?;
+        let mut secret = [0; totp::SECRET_BYTES];
+        self.rng.with(|rng| rng.fill_bytes(&mut secret));
+        Ok(self.store.begin_admin_totp(&user.id, &hex(&secret)).await?)
+    }
+
+    /// Switches the second factor on by its first code, and returns the recovery codes, which nobody sees again; `None` for a
+    /// wrong code.
+    ///
+    /// # Errors
+    /// [`UserError`].
+    pub async fn confirm_second_factor(&self, code: &str, actor: &Actor) -> Result<Option<Vec<String>>, UserError> {
+        let user = self.find(&actor.name).await?;
+        let Some(pending) = &user.totp_pending else { return Ok(None) };
+        let Some(step) = totp::step_of(&bytes_of(pending), code, self.clock.now().0, None) else { return Ok(None) };
+        let codes: Vec<String> = (0..RECOVERY_CODES).map(|_| self.recovery_code()).collect();
+        let hashes: Vec<String> = codes.iter().filter_map(|code| recovery_hash(code)).collect();
+        let entry = actor.entry(&self.rng, self.clock.as_ref(), AdminAction::EnableTotp, &user.name);
+        let confirmed = self.store.confirm_admin_totp(&user.id, pending, step, &hashes, &entry).await?;
+        Ok(confirmed.then_some(codes))
+    }
+
+    /// Switches the second factor off.
+    ///
+    /// # Errors
+    /// [`UserError`].
+    pub async fn disable_second_factor(&self, passphrase: &str, actor: &Actor) -> Result<(), UserError> {
+        let user = self.confirm(&actor.name, passphrase).await?;
+        let entry = actor.entry(&self.rng, self.clock.as_ref(), AdminAction::DisableTotp, &user.name);
+        Ok(self.store.disable_admin_totp(&user.id, &entry).await?)
+    }
+
+    /// Whether a code, or a recovery code, is right for a user who has a second factor; then it is used up.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub(super) async fn takes_code(&self, user: &AdminUserRow, typed: &str) -> Result<bool, StoreError> {
+        let Some(secret) = &user.totp_secret else { return Ok(true) };
+        let now = self.clock.now();
+        if let Some(step) = totp::step_of(&bytes_of(secret), typed, now.0, Some(user.totp_step)) {
+            return self.store.take_admin_totp(&user.id, step).await;
+        }
+        match recovery_hash(typed) {
+            Some(hash) => self.store.take_admin_recovery_code(&user.id, &hash, now).await,
+            None => Ok(false),
+        }
+    }
+
+    fn recovery_code(&self) -> String {
+        let mut bits = [0; 16];
+        self.rng.with(|rng| rng.fill_bytes(&mut bits));
+        invite_code::encode(u128::from_be_bytes(bits))
+    }
+}
+
+/// What is kept of a recovery code, which has 128 random bits.
+fn recovery_hash(typed: &str) -> Option<String> {
+    let letters = invite_code::normalised(typed)?;
+    Some(hex(&Sha256::digest(format!("langya recovery code {letters}"))))
+}
+
+fn bytes_of(digits: &str) -> Vec<u8> {
+    let pairs = digits.as_bytes().chunks(2);
+    pairs.filter_map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
+}

@@ -1,0 +1,182 @@
+//! Signing in to the admin, and sessions: random tokens of which only hashes are kept, that end when they are not used, at the latest
+//! after some hours, and at once when they are ended anywhere.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use sha2::{Digest, Sha256};
+
+use super::actor::{Actor, audit_json};
+use super::users::AdminUsers;
+use crate::domain::admin::account;
+use crate::domain::admin::action::AdminAction;
+use crate::domain::time::Timestamp;
+use crate::infra::clock::Clock;
+use crate::infra::config::CurrentSettings;
+use crate::infra::credentials::PassphraseError;
+use crate::infra::limits::{Act, RateLimited, RateLimits};
+use crate::infra::metrics;
+use crate::infra::rng::{SharedRng, hex};
+use crate::infra::storage::{ActedVia, AdminSessionRow, AdminUserRow, NewAdminSession, SessionAge, Store, StoreError};
+
+const MINUTE_MS: i64 = 60_000;
+/// The account under which tries with a name that can be nobody's are counted.
+const NOBODY: &str = "?";
+
+/// Why nobody is signed in.
+#[derive(Debug, thiserror::Error)]
+pub enum AdminSignInError {
+    /// Too many tries from one network, or at one account.
+    #[error(transparent)]
+    TooFast(#[from] RateLimited),
+    /// A wrong name, pass phrase or code; which, nobody is told.
+    #[error("name, pass phrase or code are not right")]
+    Wrong,
+    /// Pass phrases cannot be checked at the moment.
+    #[error(transparent)]
+    Busy(#[from] PassphraseError),
+    /// The database failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl AdminSignInError {
+    /// The word in metrics.
+    fn as_str(&self) -> &'static str {
+        match self {
+            Self::TooFast(_) => "limited",
+            Self::Wrong => "wrong",
+            Self::Busy(_) => "busy",
+            Self::Store(_) => "storage",
+        }
+    }
+}
+
+/// What somebody signs in with.
+#[derive(Debug, Clone, Copy)]
+pub struct Credentials<'c> {
+    /// Name as it was typed.
+    pub name: &'c str,
+    /// Pass phrase.
+    pub passphrase: &'c str,
+    /// Code of the second factor, or a recovery code; empty where there is none.
+    pub code: &'c str,
+}
+
+/// Where a request comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestOrigin {
+    /// Address, for the audit log.
+    pub address: String,
+    /// Pseudonym of the network, for limits.
+    pub network: String,
+}
+
+/// Signs people in and out.
+pub struct AdminSessions {
+    store: Store,
+    users: Arc<AdminUsers>,
+    limits: Arc<RateLimits>,
+    settings: CurrentSettings,
+    rng: Arc<SharedRng>,
+    clock: Arc<dyn Clock>,
+}
+
+impl AdminSessions {
+    /// Puts it together.
+    #[must_use]
+    pub fn new(users: Arc<AdminUsers>, limits: Arc<RateLimits>, settings: CurrentSettings) -> Self {
+        let (store, rng, clock) = (users.store.clone(), Arc::clone(&users.rng), Arc::clone(&users.clock));
+        Self { store, users, limits, settings, rng, clock }
+    }
+
+    /// Signs somebody in and returns the token of a new session: whatever was in the browser before is of no use.
+    ///
+    /// # Errors
+    /// [`AdminSignInError`].
+    pub async fn sign_in(&self, given: Credentials<'_>, from: &RequestOrigin) -> Result<String, AdminSignInError> {
+        let signed_in = self.try_sign_in(given, from).await;
+        signed_in.inspect_err(|error| metrics::refused(Act::AdminSignIn.as_str(), error.as_str()))
+    }
+
+    async fn try_sign_in(&self, given: Credentials<'_>, from: &RequestOrigin) -> Result<String, AdminSignInError> {
+        let name = account::parse_name(given.name).ok();
+        self.limits.take_admin_sign_in(name.as_deref().unwrap_or(NOBODY), &from.network).await?;
+        let user = match &name {
+            Some(name) => self.store.admin_user(name).await?,
+            None => None,
+        };
+        // Checked for nobody too, so that an unknown name takes as long as a wrong pass phrase.
+        let hash = user.as_ref().map_or("", |user| user.passphrase_hash.as_str());
+        let is_right = self.users.passphrases.is_hash_of(hash, given.passphrase).await?;
+        let user = user.filter(|user| is_right && user.disabled_at.is_none()).ok_or(AdminSignInError::Wrong)?;
+        if !self.users.takes_code(&user, given.code).await? {
+            return Err(AdminSignInError::Wrong);
+        }
+        Ok(self.begin(&user, &from.address).await?)
+    }
+
+    /// Begins a session of a user, and returns its token.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn begin(&self, user: &AdminUserRow, address: &str) -> Result<String, StoreError> {
+        let (token, id, created_at) = (self.rng.token(), self.rng.id(self.clock.as_ref()), self.clock.now());
+        let hours = i64::from(self.settings.now().admin.session_hours);
+        let session = NewAdminSession {
+            id: &id,
+            token_hash: &session_hash(&token),
+            user_id: &user.id,
+            address,
+            created_at,
+            expires_at: Timestamp(created_at.0 + hours * 60 * MINUTE_MS),
+        };
+        let actor = Actor { name: user.name.clone(), via: ActedVia::Page, address: address.to_owned() };
+        let mut entry = actor.entry(&self.rng, self.clock.as_ref(), AdminAction::SignIn, &user.name);
+        entry.latter = audit_json(&json!({ "second_factor": user.totp_secret.is_some() }));
+        self.store.begin_admin_session(session, &entry).await?;
+        Ok(token)
+    }
+
+    /// The session of a token, in force, with what its user may do now.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn find(&self, token: &str) -> Result<Option<AdminSessionRow>, StoreError> {
+        let age = self.age();
+        let Some(session) = self.store.admin_session(&session_hash(token), age).await? else { return Ok(None) };
+        if age.now.0 - session.seen_at.0 >= MINUTE_MS {
+            self.store.touch_admin_session(&session.id, age.now).await?;
+        }
+        Ok(Some(session))
+    }
+
+    /// The sessions of a user, the latest first.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn list(&self, user_id: &str) -> Result<Vec<AdminSessionRow>, StoreError> {
+        self.store.admin_sessions_of(user_id, self.age()).await
+    }
+
+    /// Ends a session of a user: their own, or another one of theirs. Returns whether it was in force.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn end(&self, id: &str, own: &AdminSessionRow, actor: &Actor) -> Result<bool, StoreError> {
+        let action = if id == own.id { AdminAction::SignOut } else { AdminAction::EndSession };
+        let entry = actor.entry(&self.rng, self.clock.as_ref(), action, &own.name);
+        self.store.end_admin_session(id, &own.user_id, self.clock.now(), &entry).await
+    }
+
+    fn age(&self) -> SessionAge {
+        let now = self.clock.now();
+        let idle = i64::from(self.settings.now().admin.idle_minutes) * MINUTE_MS;
+        SessionAge { now, seen_after: Timestamp(now.0 - idle) }
+    }
+}
+
+/// What is kept of a session's token, which has 128 random bits.
+fn session_hash(token: &str) -> String {
+    hex(&Sha256::digest(format!("langya admin session {token}")))
+}

@@ -1,0 +1,110 @@
+//! Voters whose votes differ from the crowd's more than chance and honest tastes explain, and the evidence. It excludes nobody.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::domain::integrity::pseudonym::voter_pseudonym;
+use crate::domain::integrity::voters::{VoterReport, VoterTest, test_voters};
+use crate::domain::rating::FitError;
+use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
+use crate::infra::single_flight::{FlightError, SingleFlight, Throttle};
+use crate::infra::storage::{Store, StoreError, VoteRange};
+use crate::infra::tasks::Tasks;
+use crate::services::leaderboard::vote_log::{LogQuery, ReadLogError, read_log};
+
+/// Rest after a test, as a multiple of its duration.
+const REST_TIMES: u32 = 4;
+/// Longest wait for the tests of others.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Why voters were not tested.
+#[derive(Debug, thiserror::Error)]
+pub enum FlaggedError {
+    /// The votes could not be read.
+    #[error(transparent)]
+    Votes(#[from] ReadLogError),
+    /// The crowd's ratings could not be fitted.
+    #[error(transparent)]
+    Fit(#[from] FitError),
+    /// The thread panicked.
+    #[error("the thread of the test panicked")]
+    Thread(#[from] tokio::task::JoinError),
+}
+
+impl FlaggedError {
+    /// Whether the database is unavailable, which the log reports already.
+    #[must_use]
+    pub fn is_outage(&self) -> bool {
+        matches!(self, Self::Votes(error) if error.is_outage())
+    }
+}
+
+impl From<StoreError> for FlaggedError {
+    fn from(error: StoreError) -> Self {
+        Self::Votes(error.into())
+    }
+}
+
+/// Reads the rated votes with their voters. `progress` hears of the last number read, and of the last of all.
+///
+/// # Errors
+/// [`ReadLogError`].
+pub async fn read_voters(store: &Store, progress: impl Fn(i64, i64)) -> Result<VoteLog, ReadLogError> {
+    let columns = ColumnSet { voters: true, ..ColumnSet::default() };
+    read_log(store, LogQuery { columns, range: VoteRange::ALL, concurrency: 2 }, progress).await
+}
+
+/// Puts the pseudonyms that are published in place of what the database knows of voters.
+pub fn hide_voters(report: &mut VoterReport) {
+    report.results.iter_mut().for_each(|result| result.voter = voter_pseudonym(&result.voter));
+}
+
+/// A report with what it depends on.
+#[derive(Debug)]
+struct TestedVotes {
+    version: (i64, i64),
+    report: Arc<VoterReport>,
+}
+
+/// Keeps the latest score test of all voters until a vote or an exclusion changes.
+pub struct FlaggedVoters {
+    store: Store,
+    flights: SingleFlight<(), TestedVotes, FlaggedError>,
+}
+
+impl FlaggedVoters {
+    /// Nothing was tested yet.
+    #[must_use]
+    pub fn new(store: Store, tasks: Tasks) -> Self {
+        let flights = SingleFlight::new("test_voters", 1, Throttle::new(REST_TIMES, PATIENCE), tasks);
+        Self { store, flights }
+    }
+
+    /// The score test of all voters, by their pseudonyms.
+    ///
+    /// # Errors
+    /// [`FlightError`].
+    pub async fn report(&self) -> Result<Arc<VoterReport>, FlightError<FlaggedError>> {
+        let failed = |error: StoreError| FlightError::Failed(Arc::new(FlaggedError::from(error)));
+        let version = version(&self.store).await.map_err(failed)?;
+        let tested = self.flights.get((), |tested| tested.version == version, || test(self.store.clone())).await?;
+        Ok(Arc::clone(&tested.report))
+    }
+}
+
+async fn version(store: &Store) -> Result<(i64, i64), StoreError> {
+    Ok((store.last_vote_seq().await?, store.exclusion_changes().await?))
+}
+
+async fn test(store: Store) -> Result<TestedVotes, FlaggedError> {
+    let version = version(&store).await?;
+    let log = read_voters(&store, |_, _| {}).await?;
+    let tested = tokio::task::spawn_blocking(move || test_voters(&log, VoterTest::Score, 0)).await?;
+    let mut report = match tested {
+        // Nobody has voted yet, or all votes were imported without their voters.
+        Err(FitError::NoVoters) => VoterReport { test: VoterTest::Score, voters: 0, results: Vec::new(), taste: None },
+        tested => tested?,
+    };
+    hide_voters(&mut report);
+    Ok(TestedVotes { version, report: Arc::new(report) })
+}

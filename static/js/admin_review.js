@@ -1,0 +1,9 @@
+// Keys 1 to 9 and 0 press the buttons of a review in their order, unless somebody is typing.
+"use strict";
+(() => {
+  const buttons = [...document.querySelectorAll("[data-review] button")];
+  document.addEventListener("keydown", (event) => {
+    if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea")) return;
+    if (/^[0-9]$/.test(event.key)) buttons[(Number(event.key) + 9) % 10]?.click();
+  });
+})();

@@ -1,0 +1,167 @@
+// A day's work of an operator by keyboard: signs in, finds a rigging voter, looks at the evidence, excludes, sees the board
+// move, undoes. And axe on every page of the admin.
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+
+import { startArena } from "./support/arena.mjs";
+import { assertAccessible } from "./support/axe.mjs";
+import { openPage, startBrowser } from "./support/browser.mjs";
+
+const PASSPHRASE = "seven herons over a quiet lake";
+const RIGGED = 60;
+const program = process.env.LANGYA_BIN ?? new URL("../../target/debug/langya", import.meta.url).pathname;
+
+const links = {};
+let arena;
+let browser;
+before(async () => {
+  arena = await startArena(async (folder, langya) => {
+    await writeFile(join(folder, "votes.csv"), await votes(folder));
+    await langya("import", "votes", join(folder, "votes.csv"));
+    for (const role of ["operator", "owner"]) {
+      const place = ["--config", join(folder, "langya.toml"), "--data-dir", join(folder, "data")];
+      const { stdout } = spawnSync(program, ["admin", "invite", "--role", role, ...place], { encoding: "utf8" });
+      links[role] = stdout.trim().split("#")[1];
+    }
+  });
+  browser = await startBrowser();
+});
+after(async () => {
+  await browser?.close();
+  await arena?.stop();
+});
+
+/** 60 honest voters on eight models, and one who always votes for the third. */
+async function votes(folder) {
+  const honest = join(folder, "honest.csv");
+  spawnSync(program, ["simulate", "--models", "8", "--votes", "2400", "--voters", "60", "--seed", "4", "--out", honest]);
+  const [heads, ...rows] = (await readFile(honest, "utf8")).trim().split("\n").map((line) => line.split(","));
+  const at = ["model_a", "model_b", "winner", "judge"].map((name) => heads.indexOf(name));
+  const lines = rows.map((row) => at.map((column) => row[column]).join(","));
+  for (let vote = 0; vote < RIGGED; vote += 1) {
+    const other = ["model-1", "model-2", "model-4", "model-5"][vote % 4];
+    lines.push(vote % 2 ? `${other},model-3,model_b,rigger` : `model-3,${other},model_a,rigger`);
+  }
+  return ["model_a,model_b,winner,judge", ...lines].join("\n");
+}
+
+/** Follows a link by keyboard and becomes a user. */
+async function become(page, role) {
+  await page.goto(`${arena.url}/admin/welcome#${links[role]}`);
+  await page.locator("#name:focus").waitFor();
+  assert.ok(!page.url().includes(links[role]), "the code is out of the address");
+  await page.keyboard.type(role);
+  await page.keyboard.press("Tab");
+  await page.keyboard.type(PASSPHRASE);
+  await page.keyboard.press("Enter");
+  await page.waitForURL(`${arena.url}/admin/account`);
+}
+
+/** Presses Tab until the element has the focus, as people who use no mouse do. */
+async function tabTo(page, locator) {
+  await locator.waitFor();
+  for (let presses = 0; presses < 200; presses += 1) {
+    await page.keyboard.press("Tab");
+    if (await locator.evaluate((element) => element === document.activeElement)) return;
+  }
+  assert.fail(`Tab never reaches ${locator}`);
+}
+
+async function enter(page, locator) {
+  await tabTo(page, locator);
+  await page.keyboard.press("Enter");
+}
+
+/** The leaderboard once so many votes are rated. */
+async function board(rated) {
+  for (;;) {
+    const found = await (await fetch(`${arena.url}/api/v1/leaderboard`)).json();
+    if (found.votes.rated === rated) return found.models;
+  }
+}
+
+test("an operator finds a rigging voter, excludes, sees the board move, and undoes, by keyboard", async () => {
+  const page = await openPage(browser);
+  await become(page, "operator");
+  await enter(page, page.getByRole("button", { name: "Sign out" }));
+  await page.getByRole("heading", { name: "Sign in to the admin" }).waitFor();
+  await tabTo(page, page.getByLabel("Name"));
+  await page.keyboard.type("operator");
+  await page.keyboard.press("Tab");
+  await page.keyboard.type(PASSPHRASE);
+  await page.keyboard.press("Enter");
+  await enter(page, page.getByRole("link", { name: "Flagged voters" }));
+  await page.waitForURL(`${arena.url}/admin/voters`);
+  const before = await board(2400 + RIGGED);
+
+  const rigger = page.locator("tbody tr").first();
+  assert.match(await rigger.textContent(), /Votes for model-3: 60 of 60 won/);
+  await enter(page, rigger.getByRole("link"));
+  const evidence = page.getByRole("region", { name: "Evidence" });
+  assert.match(await evidence.textContent(), /Votes for model-3: 60 of 60 won[\s\S]*This voter is flagged/);
+  const reason = page.getByLabel("Reason");
+  await tabTo(page, reason);
+  assert.equal(await page.getByLabel("By rule").inputValue(), "anomalous_voter", "the rule is proposed");
+  await page.keyboard.type("60 votes for one model");
+  await page.keyboard.press("Enter");
+  await page.getByText("60 votes would be excluded. Number of their voters: 1.").waitFor();
+  assert.match(await page.getByRole("region", { name: "How the leaderboard would move" }).first().textContent(), /model-3/);
+  assert.deepEqual(await board(2400 + RIGGED), before, "a preview changes nothing");
+  await enter(page, page.getByRole("button", { name: "Exclude these votes" }));
+  await page.getByRole("status").getByText("Done.").waitFor();
+  const moved = await board(2400);
+  const rating = (models) => models.find(({ model }) => model === "model-3").rating;
+  assert.ok(rating(moved) < rating(before) - 5, `${rating(before)} before, ${rating(moved)} after`);
+
+  await enter(page, page.getByRole("button", { name: "Preview rating them again" }));
+  await enter(page, page.getByRole("button", { name: "Rate these votes again" }));
+  await page.getByRole("status").getByText("Done.").waitFor();
+  assert.deepEqual(await board(2400 + RIGGED), before);
+  await enter(page, page.getByRole("link", { name: "Audit log" }));
+  await page.getByRole("heading", { name: "Audit log" }).waitFor();
+  const told = await page.locator("tbody tr").allTextContents();
+  assert.match(told[0], /operator[\s\S]*withdrew exclusions/);
+  assert.match(told[1], /operator[\s\S]*excluded votes[\s\S]*60 votes for one model/);
+  page.assertQuiet();
+});
+
+test("axe finds nothing on any page of the admin, in both languages and themes, wide and narrow", async () => {
+  const page = await openPage(browser, { reducedMotion: "reduce" });
+  await become(page, "owner");
+  await page.goto(`${arena.url}/admin/voters`);
+  const voter = await page.locator("tbody th code").first().textContent();
+  const pages = [
+    "/admin",
+    "/admin/leaks",
+    "/admin/labels",
+    "/admin/account",
+    "/admin/users",
+    "/admin/audit",
+    "/admin/voters",
+    "/admin/votes",
+    `/admin/votes?voter=${voter}`,
+    `/admin/votes/decide?voter=${voter}&change=exclude&by=admin&reason=a+script`,
+  ];
+  const signedOut = await openPage(browser, { reducedMotion: "reduce" });
+  const all = [...pages.map((path) => [page, path]), ...["/admin/sign-in", "/admin/welcome", "/admin/users"].map((path) => [signedOut, path])];
+  for (const width of [1440, 390]) {
+    for (const [shown, path] of all) {
+      await shown.setViewportSize({ width, height: 900 });
+      for (const language of ["en", "zh"]) {
+        await shown.goto(`${arena.url}${path}${path.includes("?") ? "&" : "?"}lang=${language}`);
+        assert.equal(await shown.locator("html").getAttribute("lang"), language, path);
+        for (const colorScheme of ["light", "dark"]) {
+          await shown.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+          await assertAccessible(shown, `${path} ${language} ${colorScheme} ${width}`);
+        }
+        const overflow = await shown.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        assert.ok(overflow <= 0, `${path} ${language} at ${width} scrolls sideways by ${overflow}`);
+      }
+    }
+  }
+  page.assertQuiet();
+});

@@ -1,0 +1,167 @@
+//! What every database promises of the admin: links and codes work once, the last owner stays, and the audit log only grows.
+
+use langya::domain::admin::action::AdminAction;
+use langya::domain::admin::role::Role;
+use langya::domain::time::Timestamp;
+use langya::infra::storage::{
+    ActedVia, AuditFilter, ExclusionDecision, Joined, Joining, NewAdminInvite, NewAdminSession, NewAuditEntry,
+    SessionAge, Store, UserChange,
+};
+
+use super::{ready, vote};
+
+/// Statements that every database refuses.
+pub(super) const FORBIDDEN: [&str; 2] = ["UPDATE admin_audit SET actor = 'nobody'", "DELETE FROM admin_audit"];
+
+fn entry(id: &str, action: AdminAction) -> NewAuditEntry {
+    NewAuditEntry {
+        id: id.to_owned(),
+        acted_at: Timestamp(5),
+        actor: "ada".to_owned(),
+        action,
+        subject: "s".to_owned(),
+        former: None,
+        latter: Some("{}".to_owned()),
+        via: ActedVia::Page,
+        address: "127.0.0.1".to_owned(),
+    }
+}
+
+async fn invite(store: &Store, id: &str, role: Role, first_run: bool) {
+    let invite = NewAdminInvite {
+        id,
+        token_hash: id,
+        role,
+        user_id: None,
+        first_run,
+        created_by: "",
+        created_at: Timestamp(1),
+        expires_at: Timestamp(100),
+    };
+    store.insert_admin_invite(invite, None).await.unwrap();
+}
+
+async fn join(store: &Store, link: &str, name: &str, now: i64) -> Joined {
+    let user_id = format!("id of {name}");
+    let joining = Joining { token_hash: link, user_id: &user_id, name, passphrase_hash: "hash", now: Timestamp(now) };
+    store.join_admin(joining, &entry(&format!("0-{link}-{name}"), AdminAction::Join)).await.unwrap()
+}
+
+/// Puts an entry into the audit log.
+pub(super) async fn fill(store: &Store) {
+    store.add_audit_entry(&entry("1", AdminAction::Invite)).await.unwrap();
+}
+
+pub(super) async fn a_link_makes_one_account_and_the_last_owner_stays(store: &Store) {
+    for (id, role, first_run) in
+        [("first", Role::Owner, true), ("other", Role::Owner, true), ("late", Role::Viewer, false)]
+    {
+        invite(store, id, role, first_run).await;
+    }
+    assert!(!store.has_admin_owner().await.unwrap());
+    assert_eq!(join(store, "nothing", "ada", 2).await, Joined::Void);
+    assert_eq!(join(store, "late", "eve", 100).await, Joined::Void, "it has expired");
+    assert_eq!(join(store, "first", "ada", 2).await, Joined::Done);
+    assert_eq!(join(store, "first", "eve", 3).await, Joined::Void, "it was used");
+    assert_eq!(join(store, "other", "eve", 3).await, Joined::Void, "there is an owner");
+    assert_eq!(join(store, "late", "ada", 3).await, Joined::NameTaken);
+    assert_eq!(join(store, "late", "ben", 3).await, Joined::Done, "a name that was taken uses nothing up");
+    let change = async |name: &str, change: UserChange, id: &str| {
+        let id_of = format!("id of {name}");
+        store.change_admin_user(&id_of, change, Timestamp(9), &entry(id, AdminAction::ChangeRole)).await.unwrap()
+    };
+    for (number, refused) in [UserChange::Role(Role::Viewer), UserChange::Disable].into_iter().enumerate() {
+        assert!(!change("ada", refused, &format!("1-{number}")).await, "{refused:?}");
+    }
+    assert!(change("ben", UserChange::Role(Role::Owner), "2").await);
+    assert!(change("ada", UserChange::Disable, "3").await, "there is another owner now");
+    assert!(!change("ben", UserChange::Role(Role::Operator), "4").await, "one who is locked out is none");
+    let audit = store.audit_entries(&AuditFilter::default(), 10).await.unwrap();
+    let ids: Vec<&str> = audit.iter().map(|row| row.id.as_str()).collect();
+    assert_eq!(ids, ["3", "2", "0-late-ben", "0-first-ada"], "what was refused is no action");
+    let of_eve = AuditFilter { actor: Some("eve".into()), ..AuditFilter::default() };
+    assert_eq!(store.audit_entries(&of_eve, 10).await.unwrap(), []);
+    let joined =
+        AuditFilter { action: Some("join".into()), before: Some("0-late-ben".into()), ..AuditFilter::default() };
+    assert_eq!(store.audit_entries(&joined, 10).await.unwrap().len(), 1);
+}
+
+pub(super) async fn a_confirmed_leak_leaves_the_queue_and_failures_are_counted(store: &Store) {
+    for id in ["x", "y"] {
+        ready(store, id).await;
+        store.insert_vote(&vote(&format!("vote of {id}"), id, 1)).await.unwrap();
+    }
+    let decision = ExclusionDecision {
+        id: "d".into(),
+        rule: "identity_leak".into(),
+        reason: "names itself".into(),
+        decided_by: "rules".into(),
+        decided_at: Timestamp(5),
+    };
+    assert_eq!(store.exclude(&decision, &[1, 2], Some(&entry("9", AdminAction::ExcludeVotes))).await.unwrap(), 2);
+    assert_eq!(store.open_leaks().await.unwrap(), 2);
+    let first = store.next_leak(0).await.unwrap().unwrap();
+    assert_eq!((first.seq, first.reason.as_str(), first.battle.as_str()), (1, "names itself", "x"));
+    assert_eq!(store.next_leak(1).await.unwrap().unwrap().seq, 2, "one can be skipped");
+    let confirmed = NewAuditEntry { subject: "vote 1".into(), ..entry("a", AdminAction::ConfirmLeak) };
+    store.add_audit_entry(&confirmed).await.unwrap();
+    assert_eq!(store.next_leak(0).await.unwrap().unwrap().seq, 2);
+    store
+        .withdraw_exclusions(&[2], None, "ada", Timestamp(6), Some(&entry("b", AdminAction::IncludeVotes)))
+        .await
+        .unwrap();
+    assert_eq!((store.next_leak(0).await.unwrap(), store.open_leaks().await.unwrap()), (None, 0));
+    let kept = store.audit_entries(&AuditFilter::default(), 9).await.unwrap();
+    assert_eq!(kept.iter().map(|row| row.id.as_str()).collect::<Vec<_>>(), ["b", "a", "9"]);
+    assert_eq!(store.failures_since(Timestamp(0), 9).await.unwrap(), []);
+    let all = store.votes_since(Timestamp(i64::MIN)).await.unwrap();
+    assert_eq!((all, store.votes_since(Timestamp(i64::MAX)).await.unwrap()), (2, 0));
+}
+
+pub(super) async fn sessions_codes_and_recovery_codes_end(store: &Store) {
+    invite(store, "first", Role::Owner, true).await;
+    join(store, "first", "ada", 2).await;
+    let user_id = "id of ada";
+    for (id, created_at, expires_at) in [("a", 10, 100), ("b", 20, 50)] {
+        let session = NewAdminSession {
+            id,
+            token_hash: id,
+            user_id,
+            address: "127.0.0.1",
+            created_at: Timestamp(created_at),
+            expires_at: Timestamp(expires_at),
+        };
+        store.begin_admin_session(session, &entry(&format!("5-{id}"), AdminAction::SignIn)).await.unwrap();
+    }
+    let found = async |token: &str, now: i64| {
+        let age = SessionAge { now: Timestamp(now), seen_after: Timestamp(now - 40) };
+        store.admin_session(token, age).await.unwrap().is_some()
+    };
+    assert!(found("a", 49).await && found("b", 49).await && !found("c", 49).await);
+    assert!(!found("b", 50).await, "its hours are over");
+    assert!(!found("a", 50).await, "nobody has used it for too long");
+    store.touch_admin_session("a", Timestamp(50)).await.unwrap();
+    assert!(found("a", 89).await && !found("a", 100).await);
+    assert!(
+        !store.end_admin_session("a", "id of eve", Timestamp(51), &entry("6", AdminAction::SignOut)).await.unwrap()
+    );
+    assert!(store.end_admin_session("a", user_id, Timestamp(51), &entry("7", AdminAction::SignOut)).await.unwrap());
+    assert!(!found("a", 51).await);
+
+    store.begin_admin_totp(user_id, "secret").await.unwrap();
+    let codes = ["x".to_owned(), "y".to_owned()];
+    let on = entry("8", AdminAction::EnableTotp);
+    assert!(!store.confirm_admin_totp(user_id, "another", 7, &codes, &on).await.unwrap());
+    assert!(store.confirm_admin_totp(user_id, "secret", 7, &codes, &on).await.unwrap());
+    let steps = [7, 8, 8, 6].map(|step| store.take_admin_totp(user_id, step));
+    let mut taken = Vec::new();
+    for step in steps {
+        taken.push(step.await.unwrap());
+    }
+    assert_eq!(taken, [false, true, false, false], "a code is taken once, and none before it");
+    let mut taken = Vec::new();
+    for code in ["x", "x", "z", "y"] {
+        taken.push(store.take_admin_recovery_code(user_id, code, Timestamp(9)).await.unwrap());
+    }
+    assert_eq!(taken, [true, false, false, true]);
+}
