@@ -205,6 +205,97 @@ async fn no_address_is_answered_without_a_host() {
     }
 }
 
+/// Parts of addresses that nobody means: leaving a folder, numbers without end, bytes that are no text, encoded twice.
+const STRANGE: [&str; 24] = [
+    "..",
+    "%2e%2e%2f%2e%2e",
+    "..%5c",
+    "%252e%252e%252f",
+    "a%2fb",
+    "//",
+    "%00",
+    "%0d%0ax-evil:%201",
+    "%ff%fe",
+    "%c0%ae",
+    "%ed%a0%80",
+    "%",
+    "%zz",
+    "-1",
+    "1e309",
+    "NaN",
+    "18446744073709551616",
+    "9223372036854775808",
+    "000.p/0",
+    "x999/x999/x999/x999/x999/x999/x999/x999/999",
+    "%3Cscript%3E",
+    "'%20OR%201=1--",
+    "%E2%80%AE",
+    "[]",
+];
+/// Where they stand.
+const PLACES: [&str; 18] = [
+    "/log/tile/{}",
+    "/log/tile/0/{}",
+    "/log/tile/entries/{}",
+    "/log?vote={}",
+    "/api/v1/log/votes/{}",
+    "/api/v1/log/votes/{}.tlog-proof",
+    "/shared/{}",
+    "/battle/{}",
+    "/history?before={}",
+    "/history?q={}&deleted={}",
+    "/models/{}",
+    "/campaign/{}",
+    "/leaderboard?until={}",
+    "/leaderboard?turns={}&turns={}",
+    "/leaderboard/charts?models={}&model={}",
+    "/correlation?x={}&y={}",
+    "/benchmarks/{}/items/{}",
+    "/static/{}",
+];
+
+#[actix_web::test]
+async fn what_nobody_means_gets_one_clear_answer() {
+    let arena = arena("").await;
+    let (many, long) = ("&a=1".repeat(10_000), "9".repeat(20_000));
+    let strange = STRANGE.into_iter().chain([long.as_str()]);
+    let mut paths: Vec<String> = strange.flat_map(|part| PLACES.map(|place| place.replace("{}", part))).collect();
+    paths.extend(PLACES.iter().map(|place| format!("{}?x{many}", place.split('?').next().unwrap().replace("{}", "1"))));
+    for path in &paths {
+        let request = format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");
+        let answer = raw(&arena, request.as_bytes()).await;
+        let name = path.chars().take(100).collect::<String>();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{name}: {answer}"));
+        let status: u16 = head.split(' ').nth(1).unwrap().parse().unwrap();
+        assert!([200, 303, 400, 404].contains(&status), "{name}: {head}");
+        let runs = head.contains("text/html") && body.contains("<script>");
+        assert!(!head.contains("x-evil") && !runs, "{name}: {head}");
+        let is_parsed = head.contains("x-request-id");
+        assert!(
+            !is_parsed || HEADERS.iter().all(|(name, value)| head.contains(&format!("{name}: {value}"))),
+            "{name}: {head}"
+        );
+        assert!(!is_parsed || !body.is_empty() || status == 303, "{name}: {status} without a text");
+    }
+    let deep = "[".repeat(5_000);
+    for body in [
+        deep.as_str(),
+        "{\"assignment\":\"x\",\"assignment\":\"y\"}",
+        "{\"assignment\":\"\\ud800\"}",
+        "{\"score\":1e999}",
+        "\"",
+        "",
+    ] {
+        for (route, expected) in [("next", [400, 401]), ("judgements", [400, 401]), ("undo", [401, 401])] {
+            let path = format!("/api/v1/campaigns/1/{route}");
+            let answer = ask(&arena, "POST", &path, &[("content-type", "application/json")], body).await;
+            let status = check(&path, "POST", answer, false).await;
+            assert!(expected.contains(&status), "{path}: {status}");
+        }
+    }
+    assert!(arena.arena.app.tasks.end(std::time::Duration::from_secs(10)).await, "a background task did not end");
+}
+
 #[actix_web::test]
 #[ignore = "slow: tests/run runs it"]
 async fn heads_and_bodies_that_do_not_come_to_their_end_are_answered_and_closed() {

@@ -166,7 +166,9 @@ mod tests {
         let url: Url = format!("http://localhost:{}/v1", listener.local_addr().unwrap().port()).parse().unwrap();
         let http = http_client_within(Duration::from_secs(5), &Reach::new(&[])).unwrap();
         assert!(http.reaches(&url), "a name says nothing of its address yet");
-        let error = http.for_url(&url).get(url.clone()).send().await.unwrap_err();
+        // Reached only where somebody came.
+        let request = http.for_url(&url).get(url.clone()).timeout(Duration::from_secs(20));
+        let error = request.send().await.unwrap_err();
         let said = super::super::transport::connection_error(&error).to_string();
         assert!(said.contains("the name leads to a forbidden address"), "{said}");
         assert_eq!(listener.accept().unwrap_err().kind(), io::ErrorKind::WouldBlock, "nobody came");
