@@ -9,12 +9,10 @@ import { PHONE, startSite } from "./support/site.mjs";
 
 const site = startSite({ fill: (folder, langya) => importManyVotes(folder, langya) });
 
+/** Arrives once the page is there: the first fit may take longer than a request waits for it. */
 async function arrive(path, options) {
-  const page = await site.open(options);
-  // The first fit may take longer than a request waits for it.
-  const fitted = async () => (await page.goto(site.url + path, { timeout: 120_000 })).status() !== 503;
-  while (!(await fitted()));
-  return page;
+  while ((await fetch(site.url + path)).status === 503);
+  return site.arrive(path, options);
 }
 
 test("charts of many models show the best 25 in less than 300 kB and 10,000 elements", async (t) => {
