@@ -8,15 +8,20 @@ use tokio::sync::watch;
 
 use crate::domain::rating::FitError;
 use crate::infra::checkpoint_file::CheckpointFile;
+use crate::infra::class_draws::ClassDraws;
 use crate::infra::clock::Clock;
 use crate::infra::config::{CurrentSettings, Settings};
 use crate::infra::events::{BusState, EventBus};
+use crate::infra::limits::proofs::{ProofParts, Proofs};
 use crate::infra::limits::{RateLimits, SingleUse};
 use crate::infra::llm::roster::Roster;
+use crate::infra::raw_ticks::RawTicks;
 use crate::infra::redis::{RedisHandle, SharedBreakers};
 use crate::infra::rng::SharedRng;
+use crate::infra::sessions::Sessions;
 use crate::infra::storage::{Store, StoreError};
 use crate::infra::tasks::{Need, Tasks};
+use crate::infra::watched_clock::WatchedClock;
 use crate::server::jobs;
 use crate::server::jobs::battle_judging::judge_battles;
 use crate::server::jobs::correlations::keep_correlations;
@@ -26,17 +31,12 @@ use crate::server::jobs::public_log::keep_public_log;
 use crate::server::jobs::register::keep_register;
 use crate::server::jobs::robustness::{Reports, keep_robustness};
 use crate::server::state::AppState;
-use crate::services::arena::abandonment::WatchedClock;
 use crate::services::arena::access::Access;
 use crate::services::arena::battles::Battles;
-use crate::services::arena::class_draws::ClassDraws;
 use crate::services::arena::fleet::Fleet;
 use crate::services::arena::matchmaking::Matchmaker;
 use crate::services::arena::models::Models;
 use crate::services::arena::parts::BattleParts;
-use crate::services::arena::proofs::{ProofParts, Proofs};
-use crate::services::arena::raw_ticks::RawTicks;
-use crate::services::arena::sessions::Sessions;
 use crate::services::arena::vote_rules::VoteRules;
 use crate::services::arena::voting::Voting;
 use crate::services::battle_judging::auto_judge::{AutoJudge, AutoJudgeParts};
@@ -47,7 +47,7 @@ use crate::services::labeling::final_labels::FacetChanges;
 use crate::services::leaderboard::background_report::BackgroundReport;
 use crate::services::leaderboard::filtered::FilteredLeaderboards;
 use crate::services::leaderboard::rated_votes::RatedVotes;
-use crate::services::leaderboard::refit::{LatestLeaderboard, Refitter, leaderboard_options};
+use crate::services::leaderboard::refit::{LatestLeaderboard, Refitter};
 use crate::services::leaderboard::value::ValueReports;
 use crate::services::leaderboard::vote_tally::VoteTally;
 use crate::services::public_log::sequencer::{Sequencer, SequencerParts};
@@ -144,7 +144,7 @@ impl Foundation {
         }))
     }
 
-    fn voting(&self, battles: &Arc<Battles>) -> Voting {
+    fn voting(&self, battles: &Arc<Battles>, log: &PublicLog) -> Voting {
         Voting {
             store: self.store.clone(),
             battles: Arc::clone(battles),
@@ -155,6 +155,7 @@ impl Foundation {
             settings: self.settings.clone(),
             rng: Arc::clone(&self.rng),
             clock: self.clock.clone(),
+            log: log.clone(),
         }
     }
 
@@ -210,8 +211,9 @@ impl AppState {
         let battles = Arc::new(base.battles(&matchmaker).await?);
         let filtered = Arc::new(base.filtered());
         let limits = Arc::new(RateLimits::new(base.settings.clone(), base.link.clone()));
+        let public_log = base.public_log().await?;
         Ok(Self {
-            voting: Arc::new(base.voting(&battles)),
+            voting: Arc::new(base.voting(&battles, &public_log)),
             value: Arc::new(base.value(&filtered)),
             robustness: Arc::new(BackgroundReport::new(base.store.clone(), base.settings.clone())),
             exclusion_reports: Arc::new(BackgroundReport::new(base.store.clone(), base.settings.clone())),
@@ -219,7 +221,7 @@ impl AppState {
             correlation: Arc::new(base.correlation()),
             battle_judging: Arc::new(BattleJudgingReports::new(base.store.clone(), base.tasks.clone())),
             register: Arc::new(ModelRegister::new(base.store.clone())),
-            public_log: base.public_log().await?,
+            public_log,
             access: Arc::new(base.access(&limits)),
             proofs: Arc::new(base.proofs(&limits)),
             settings: base.settings,
@@ -242,7 +244,7 @@ impl AppState {
 
     fn start_jobs(self: &Arc<Self>) -> Result<(), StartError> {
         // Refused here rather than at the first fit.
-        leaderboard_options(&self.settings.now().rating)?;
+        self.settings.now().rating.leaderboard_options()?;
         let leader_election = watch::Sender::new(false);
         for Job { name, need, run } in JOBS {
             let (app, leader_election) = (Arc::clone(self), leader_election.clone());

@@ -10,6 +10,7 @@ use crate::domain::correlation::study::StudyError;
 use crate::domain::correlation::{AliasError, SeriesError};
 use crate::domain::judging::rubric::RubricError;
 use crate::domain::public_log::note::InvalidKey;
+use crate::domain::public_log::receipt::LogReceiptError;
 use crate::domain::rating::FitError;
 use crate::domain::rating::slice::SliceError;
 use crate::domain::stats::confidence::InvalidConfidence;
@@ -242,6 +243,12 @@ impl CommandFailure for ModelEntryError {
     fn is_input(&self) -> bool {
         use ListError::{Slow, Unreached};
         !matches!(self, Self::List(Unreached(_) | Slow(_)) | Self::File(SettingsFileError::Io { .. }) | Self::Thread(_))
+    }
+}
+
+impl CommandFailure for LogReceiptError {
+    fn is_input(&self) -> bool {
+        false
     }
 }
 

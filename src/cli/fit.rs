@@ -23,8 +23,10 @@ pub use print::{FitResult, print};
 use super::{Location, charts, output, progress};
 use crate::cli::error::CommandResult;
 use crate::domain::rating::FitError;
+use crate::domain::rating::leaderboard_filter::CountedVotes;
 use crate::domain::rating::notes::RatingNote;
 use crate::domain::rating::options::{LeaderboardOptions, Method};
+use crate::domain::rating::pair_votes::Counted;
 use crate::domain::rating::ranking::{Ranking, rank, rank_log_with_differences};
 use crate::domain::rating::robustness::{Robustness, RobustnessOptions, robustness};
 use crate::domain::rating::scoring::Scoring;
@@ -36,9 +38,9 @@ use crate::domain::rating::weighting::Reweight;
 use crate::formats::votes;
 use crate::infra::config::{Environment, StorageSettings};
 use crate::infra::storage::{IfMissing, Store, VoteRange};
-use crate::services::leaderboard::filtered::{CountedVotes, read_both};
+use crate::services::leaderboard::filtered::read_both;
 use crate::services::leaderboard::vote_log::{LogQuery, read_log};
-use crate::services::leaderboard::vote_tally::{Counted, VoteTally};
+use crate::services::leaderboard::vote_tally::VoteTally;
 use print::write_within;
 
 /// Arguments of `langya fit`.

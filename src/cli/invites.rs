@@ -15,9 +15,9 @@ use crate::domain::admission::invite_code;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::Environment;
+use crate::infra::credentials::code_hash;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{IfMissing, InviteRow, NewInvite, Store};
-use crate::services::arena::access::code_hash;
 
 const DAY_MS: i64 = 24 * 3_600_000;
 

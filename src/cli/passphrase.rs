@@ -7,7 +7,7 @@ use anyhow::Context as _;
 
 use super::output::print;
 use crate::cli::error::{BadInput, CommandResult};
-use crate::services::arena::access::passphrase_hash;
+use crate::infra::credentials::passphrase_hash;
 
 /// A shorter pass phrase can be guessed.
 const LEAST_CHARS: usize = 12;

@@ -14,6 +14,7 @@ use super::output::{OutFile, Overwrite, print};
 use super::progress;
 use crate::cli::error::{BadInput, CommandResult};
 use crate::domain::public_log::note::VerifierKey;
+use crate::domain::public_log::receipt::{CheckedReceipt, LogReceipt};
 use crate::infra::clock::SystemClock;
 use crate::infra::config::{LogFormat, StorageSettings};
 use crate::infra::log_source::LogSource;
@@ -22,9 +23,7 @@ use crate::infra::storage::{IfMissing, Store};
 use crate::infra::telemetry;
 use crate::services::public_log::PublicLog;
 use crate::services::public_log::database_check::{CheckedDatabase, DatabaseCheckError};
-use crate::services::public_log::verification::{
-    Known, Leaderboard, Receipt, Verified, read_receipt, verify, verify_receipt,
-};
+use crate::services::public_log::verification::{Known, Leaderboard, Verified, verify};
 
 /// Arguments of `langya verify`.
 #[derive(Debug, Clone, Args)]
@@ -157,22 +156,31 @@ fn one_receipt(options: &VerifyOptions, path: &Path) -> CommandResult<ExitCode> 
     };
     let key = VerifierKey::parse(key.ok_or_else(missing)?)?;
     let receipt = receipt(path)?;
-    let head = verify_receipt(&receipt, &key)?;
-    let (index, size) = (receipt.logged.index, head.size);
-    let entry = String::from_utf8_lossy(&receipt.logged.entry);
-    print(&match options.format {
-        Format::Table => format!("entry {index} of {size} in {} is\n{entry}\n", key.name()),
-        Format::Json => {
-            let found = serde_json::json!({"log": key.name(), "index": index, "size": size, "entry": entry});
-            serde_json::to_string_pretty(&found)? + "\n"
+    let log = key.name();
+    let (sentence, found) = match receipt.verify(&key)? {
+        CheckedReceipt::Logged(logged, head) => {
+            let (index, size, entry) = (logged.index, head.size, String::from_utf8_lossy(&logged.entry));
+            let found = serde_json::json!({"log": log, "index": index, "size": size, "entry": entry});
+            (format!("entry {index} of {size} in {log} is\n{entry}\n"), found)
         }
+        CheckedReceipt::Promised(promise) => {
+            let said = serde_json::to_string(&promise)?;
+            let sentence = format!(
+                "{log} promised that this vote will be in it\n{said}\nwhether it is: langya verify ADDRESS/log --receipt FILE\n"
+            );
+            (sentence, serde_json::json!({"log": log, "promise": promise}))
+        }
+    };
+    print(&match options.format {
+        Format::Table => sentence,
+        Format::Json => serde_json::to_string_pretty(&found)? + "\n",
     })?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn receipt(path: &Path) -> CommandResult<Receipt> {
+fn receipt(path: &Path) -> CommandResult<LogReceipt> {
     let text = std::fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))?;
-    Ok(read_receipt(&path.display().to_string(), &text)?)
+    Ok(LogReceipt::read(&path.display().to_string(), &text)?)
 }
 
 /// An explicit key wins over the known one; what was verified under another key is not compared.

@@ -20,3 +20,24 @@ pub fn parse_end(text: &str) -> Option<jiff::Timestamp> {
     let day = jiff::SignedDuration::from_hours(if is_day { 24 } else { 0 });
     parse_moment(text)?.checked_add(day).ok()
 }
+
+/// Milliseconds of a day.
+const DAY: i64 = 24 * 60 * 60 * 1_000;
+
+/// When the day of a moment began, in UTC.
+#[must_use]
+pub fn day_of(moment: Timestamp) -> Timestamp {
+    Timestamp(moment.0 - moment.0.rem_euclid(DAY))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_begins_at_midnight_in_utc() {
+        assert_eq!(day_of(Timestamp(DAY + 1)), Timestamp(DAY));
+        assert_eq!(day_of(Timestamp(2 * DAY - 1)), Timestamp(DAY));
+        assert_eq!(day_of(Timestamp(-1)), Timestamp(-DAY));
+    }
+}

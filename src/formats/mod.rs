@@ -1,6 +1,7 @@
 //! Files to rows and back, without a database.
 
 pub mod agreement;
+pub mod bench_records;
 pub mod campaign_files;
 pub mod data_card;
 pub mod draft_review;

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::tables::export_columns::{VOTE_COLUMNS, winner};
+use super::tables::export_columns::VOTE_COLUMNS;
 use crate::domain::battle::text_counts::TextCounts;
 use crate::domain::rating::simulate::{SimulatedModel, SimulatedVote, Simulation};
 use crate::tables::conversation_metadata::ConversationMetadata;
@@ -96,7 +96,7 @@ impl<'a> SimulatedRow<'a> {
             seq: seq.into(),
             model_a: &models[vote.a].name,
             model_b: &models[vote.b].name,
-            winner: winner(vote.outcome),
+            winner: vote.outcome.winner(),
             judge: format!("voter-{:06}", vote.voter),
             turn: 1,
             anony: true,

@@ -7,11 +7,12 @@ use ring::signature::{Ed25519KeyPair, KeyPair};
 
 use crate::domain::public_log::checkpoint::Checkpoint;
 use crate::domain::public_log::note::VerifierKey;
+use crate::domain::public_log::promise::VotePromise;
 
 /// Bytes of a private key.
 pub const SEED_BYTES: usize = 32;
 
-/// Signs checkpoints.
+/// Signs checkpoints and promises.
 pub struct LogKey {
     pair: Ed25519KeyPair,
     verifier: VerifierKey,
@@ -47,8 +48,17 @@ impl LogKey {
     /// The signed note of a checkpoint.
     #[must_use]
     pub fn sign(&self, checkpoint: &Checkpoint) -> String {
-        let text = checkpoint.to_text();
-        self.verifier.signed(&text, self.pair.sign(text.as_bytes()).as_ref())
+        self.sign_text(&checkpoint.to_text())
+    }
+
+    /// The signed note of a promise.
+    #[must_use]
+    pub fn sign_promise(&self, promise: &VotePromise) -> String {
+        self.sign_text(&promise.to_text(self.verifier.name()))
+    }
+
+    fn sign_text(&self, text: &str) -> String {
+        self.verifier.signed(text, self.pair.sign(text.as_bytes()).as_ref())
     }
 }
 

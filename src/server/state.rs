@@ -1,26 +1,26 @@
 //! What HTTP handlers, websockets and jobs reach.
 
+use crate::domain::integrity::exclusion_report::ExclusionReport;
 use crate::infra::config::CurrentSettings;
 use crate::infra::events::EventBus;
 use crate::infra::limits::RateLimits;
+use crate::infra::limits::proofs::Proofs;
 use crate::infra::redis::RedisHandle;
 use crate::infra::rng::SharedRng;
+use crate::infra::sessions::Sessions;
 use crate::infra::storage::Store;
 use crate::infra::tasks::Tasks;
-use crate::services::arena::abandonment::WatchedClock;
+use crate::infra::watched_clock::WatchedClock;
 use crate::services::arena::access::Access;
 use crate::services::arena::battles::Battles;
 use crate::services::arena::fleet::Fleet;
 use crate::services::arena::matchmaking::Matchmaker;
 use crate::services::arena::models::Models;
-use crate::services::arena::proofs::Proofs;
-use crate::services::arena::sessions::Sessions;
 use crate::services::arena::voting::Voting;
 use crate::services::battle_judging::reports::BattleJudgingReports;
 use crate::services::benchmark::suite_results::SuiteResultsCache;
 use crate::services::correlation::snapshot::CorrelationService;
 use crate::services::leaderboard::background_report::BackgroundReport;
-use crate::services::leaderboard::exclusion_report::ExclusionReport;
 use crate::services::leaderboard::filtered::FilteredLeaderboards;
 use crate::services::leaderboard::refit::LatestLeaderboard;
 use crate::services::leaderboard::robustness::RobustnessReport;

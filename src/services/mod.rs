@@ -13,5 +13,4 @@ pub mod model_entries;
 pub mod prompt_index_reading;
 pub mod public_log;
 pub mod register;
-pub mod single_flight;
 pub mod transfer;

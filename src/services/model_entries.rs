@@ -12,9 +12,10 @@ use crate::domain::wildcard::Wildcard;
 use crate::infra::config::edit::{self, EditError, NewModel};
 use crate::infra::config::settings_file::{SettingsFile, SettingsFileError};
 use crate::infra::config::{ConfigError, Environment, ModelSettings, Settings, is_variable_name};
-use crate::infra::llm::http_client;
+use crate::infra::llm::http_client_within;
 use crate::infra::llm::model_list::{ListError, ListedModel, ModelServer, ProviderList, read_provider_list};
 use crate::infra::llm::roster::{Roster, entries, provider_model};
+use crate::infra::reach::Reach;
 
 /// Models that are added without a filter at the most: hundreds of paid models are no accident then.
 pub const MOST_WITHOUT_FILTER: usize = 100;
@@ -134,6 +135,17 @@ pub enum ModelEntryError {
     Thread(#[from] tokio::task::JoinError),
 }
 
+/// The addresses at which the settings file has models asked.
+async fn reach(file: PathBuf, env: Environment) -> Result<Reach, ModelEntryError> {
+    let read = move || {
+        SettingsFile::new(&file).edit(&env, |text| {
+            let settings = Settings::parse(text, &file.display().to_string(), &env)?;
+            Ok((None, Reach::new(&settings.providers.private_networks)))
+        })
+    };
+    tokio::task::spawn_blocking(read).await?
+}
+
 /// Adds the models that a server lists to the settings file, all in one step. `today` is the day of their prices.
 ///
 /// # Errors
@@ -145,7 +157,7 @@ pub async fn add_models(
     today: PriceDate,
 ) -> Result<Additions, ModelEntryError> {
     let key = key(request, env)?;
-    let http = http_client(LIST_WAIT)?;
+    let http = http_client_within(LIST_WAIT, &reach(file.clone(), env.clone()).await?)?;
     let key = key.as_ref().map(|(variable, key)| (variable.as_str(), key));
     let provided = read_provider_list(&request.from, key, LIST_WAIT, &http).await?;
     let chosen = chosen(&provided, request)?;

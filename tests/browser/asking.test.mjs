@@ -1,38 +1,26 @@
 // What helps a visitor to ask and to read: cards, the field, editing, copying, waiting, and what a phone hides.
 
 import assert from "node:assert/strict";
-import { writeFile } from "node:fs/promises";
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
 import { NAMES, startArena } from "./support/arena.mjs";
-import { ask, openPage, phase, startBrowser, vote } from "./support/browser.mjs";
+import { ask, phase, vote } from "./support/browser.mjs";
+import { startSite } from "./support/site.mjs";
+import { importVotes, votesOn } from "./support/votes.mjs";
 
 /** Earlier votes on the pair: each of them says the same. */
 const EARLIER = 12;
+const PAIR = NAMES.map((name) => name.toLowerCase());
 
-let arena;
-let browser;
-before(async () => {
-  arena = await startArena(async (folder, langya) => {
-    const [model_a, model_b] = NAMES.map((name) => name.toLowerCase());
-    const row = (_, at) => `${JSON.stringify({ model_a, model_b, winner: "tie", judge: `v${at}`, tstamp: 1_790_000_000 + at })}\n`;
-    await writeFile(join(folder, "votes.jsonl"), Array.from({ length: EARLIER }, row).join(""));
-    await langya("import", "votes", join(folder, "votes.jsonl"));
-  });
-  browser = await startBrowser();
-});
-after(async () => {
-  await browser?.close();
-  await arena?.stop();
-});
+const site = startSite({ fill: (folder, langya) => importVotes(folder, langya, votesOn(Array(EARLIER).fill(PAIR), "tie")) });
 
 async function arrive(options) {
-  const page = await openPage(browser, options);
+  const page = await site.open(options);
   page.sent = [];
   page.on("websocket", (socket) => socket.on("framesent", ({ payload }) => page.sent.push(JSON.parse(String(payload)))));
-  await page.goto(arena.url);
+  await page.goto(site.url);
   return page;
 }
 
@@ -121,9 +109,9 @@ test("on a page that is not secure, copying takes the older way", async () => {
 });
 
 test("a page that waits says so, and after ten seconds that it takes long, of both sides alike", async () => {
-  const page = await openPage(browser);
+  const page = await site.open();
   await page.clock.install();
-  await page.goto(arena.url);
+  await page.goto(site.url);
   await ask(page, "say nothing yet");
   const states = page.locator('.turn [data-part="state"]');
   assert.deepEqual(await states.allTextContents(), ["Thinking", "Thinking"]);
@@ -146,9 +134,9 @@ test("on a phone a side that was not looked at is marked, until it is", async ()
 
 test("the names come where the letters stood, with the choice, Elo and what earlier votes said", async () => {
   const page = await arrive();
-  await page.goto(`${arena.url}/leaderboard`);
+  await page.goto(`${site.url}/leaderboard`);
   await page.locator('[data-part="votes"]', { hasText: String(EARLIER) }).waitFor({ state: "attached" });
-  await page.goto(arena.url);
+  await page.goto(site.url);
   await ask(page, "a short question");
   await phase(page, "ready");
   assert.equal(await page.locator('[data-part="crowd"]').textContent(), "", "nothing is told before the vote");
@@ -185,7 +173,7 @@ test("an arena of practice models says so and how to add real ones; others say n
       ["en-GB", "Only practice models answer here. How to add real ones", /OPENAI_API_KEY/],
       ["zh-CN", "目前只有陪练模型作答。如何添加真正的模型", /OPENAI_API_KEY/],
     ]) {
-      const page = await openPage(browser, { locale });
+      const page = await site.open({ locale });
       await page.goto(practice.url);
       await page.getByText(summary).click();
       assert.ok(await page.getByText(way).isVisible());

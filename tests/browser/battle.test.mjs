@@ -1,34 +1,20 @@
 // A visitor's battle, by mouse and by keyboard, with everything that may go wrong on the way.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
-import { NAMES, startArena } from "./support/arena.mjs";
-import { ask, openPage, phase, startBrowser, vote } from "./support/browser.mjs";
+import { NAMES } from "./support/arena.mjs";
+import { ask, phase, vote } from "./support/browser.mjs";
+import { PHONE, startSite } from "./support/site.mjs";
 
-let arena;
-let browser;
-before(async () => {
-  arena = await startArena();
-  browser = await startBrowser();
-});
-after(async () => {
-  await browser?.close();
-  await arena?.stop();
-});
-
-async function arrive(options) {
-  const page = await openPage(browser, options);
-  await page.goto(arena.url);
-  return page;
-}
+const site = startSite();
 
 function choice(page, name) {
   return page.getByRole("button", { name, exact: true });
 }
 
 test("a battle by mouse: ask, read, vote, see the names, begin anew", async () => {
-  const page = await arrive();
+  const page = await site.arrive();
   await page.getByRole("button", { name: "What is 17 × 23? Show each step." }).click();
   await phase(page, "ready");
   assert.equal(await page.locator(".turn .prompt-text").textContent(), "What is 17 × 23? Show each step.");
@@ -49,7 +35,7 @@ test("a battle by mouse: ask, read, vote, see the names, begin anew", async () =
 });
 
 test("a battle by keyboard only", async () => {
-  const page = await arrive();
+  const page = await site.arrive();
   const prompt = page.getByRole("textbox", { name: "Your question" });
   await page.waitForFunction(() => document.activeElement.id === "prompt"); // The field has the focus at once,
   await page.locator("body").evaluate(() => document.activeElement.blur()); // and the keyboard finds it again:
@@ -73,7 +59,7 @@ test("a battle by keyboard only", async () => {
 });
 
 test("arrow keys move within the ballot, and the number keys can be switched off", async () => {
-  const page = await arrive();
+  const page = await site.arrive();
   await ask(page, "a short question");
   await phase(page, "ready");
   await page.getByLabel("Keys 1–4 vote").uncheck();
@@ -91,7 +77,7 @@ test("arrow keys move within the ballot, and the number keys can be switched off
 });
 
 test("names are nowhere on the page before the vote", async () => {
-  const page = await arrive();
+  const page = await site.arrive();
   const frames = [];
   page.on("websocket", (socket) => socket.on("framereceived", ({ payload }) => frames.push(String(payload))));
   await ask(page, "compare two ways");
@@ -104,7 +90,7 @@ test("names are nowhere on the page before the vote", async () => {
 });
 
 test("a vote opens only when both replies have ended, and stop ends them", async () => {
-  const page = await arrive();
+  const page = await site.arrive();
   await ask(page, "answer slowly");
   assert.ok(await choice(page, "A is better").isDisabled());
   await page.keyboard.press("1");
@@ -120,7 +106,7 @@ test("a vote opens only when both replies have ended, and stop ends them", async
 });
 
 test("a second turn goes on with the battle, and both sides can regenerate", async () => {
-  const page = await arrive();
+  const page = await site.arrive();
   await ask(page, "a short question");
   await phase(page, "ready");
   await ask(page, "another short question");
@@ -134,7 +120,7 @@ test("a second turn goes on with the battle, and both sides can regenerate", asy
 });
 
 test("hostile Markdown does nothing", async () => {
-  const page = await arrive();
+  const page = await site.arrive();
   await ask(page, "be hostile");
   await phase(page, "ready");
   const replies = page.locator(".reply-body");
@@ -148,7 +134,7 @@ test("hostile Markdown does nothing", async () => {
 });
 
 test("a reload resumes the battle with its questions and replies", async () => {
-  const page = await arrive();
+  const page = await site.arrive();
   await ask(page, "a short question");
   await phase(page, "ready");
   await ask(page, "compare two ways");
@@ -163,12 +149,12 @@ test("a reload resumes the battle with its questions and replies", async () => {
 });
 
 test("a dropped connection is taken up again without a lost or doubled block", async () => {
-  const page = await openPage(browser);
+  const page = await site.open();
   const sockets = [];
   await page.routeWebSocket(/\/ws\/battle/, (socket) => {
     sockets.push([socket, socket.connectToServer()]);
   });
-  await page.goto(arena.url);
+  await page.goto(site.url);
   await ask(page, "answer slowly");
   await page.locator('.reply[data-side="b"] .block').nth(1).waitFor();
   for (const end of sockets[0]) await end.close({ code: 4000, reason: "dropped by the test" });
@@ -183,14 +169,14 @@ test("a dropped connection is taken up again without a lost or doubled block", a
 });
 
 test("a server that says nothing is left for another connection", async () => {
-  const page = await openPage(browser);
+  const page = await site.open();
   await page.clock.install();
   let connections = 0;
   await page.routeWebSocket(/\/ws\/battle/, (socket) => {
     connections += 1;
     if (connections > 1) socket.connectToServer();
   });
-  await page.goto(arena.url);
+  await page.goto(site.url);
   await page.getByRole("textbox", { name: "Your question" }).fill("a short question");
   await page.keyboard.press("Enter");
   await phase(page, "asking");
@@ -204,7 +190,7 @@ test("a server that says nothing is left for another connection", async () => {
 });
 
 test("an empty question is answered with a plain sentence", async () => {
-  const page = await arrive();
+  const page = await site.arrive();
   await page.getByRole("button", { name: "Send" }).click();
   assert.equal(await page.getByRole("alert").textContent(), "Write a question first.");
   assert.equal(await page.locator("main").getAttribute("data-phase"), "empty");
@@ -212,7 +198,7 @@ test("an empty question is answered with a plain sentence", async () => {
 });
 
 test("a question that is too long stays in the field, with the limit beside it, and is not sent", async () => {
-  const page = await arrive();
+  const page = await site.arrive();
   const sent = [];
   page.on("websocket", (socket) => socket.on("framesent", ({ payload }) => sent.push(String(payload))));
   const prompt = "too long ".repeat(3_600); // 32,400 bytes, and the limit is 32,000
@@ -225,7 +211,7 @@ test("a question that is too long stays in the field, with the limit beside it, 
 });
 
 test("when both sides fail, both columns say so, the question stays and can be asked again", async () => {
-  const page = await arrive();
+  const page = await site.arrive();
   await ask(page, "a short question that fails at first");
   await phase(page, "voided");
   const states = page.locator('.turn [data-part="state"]');
@@ -243,7 +229,7 @@ test("when both sides fail, both columns say so, the question stays and can be a
 });
 
 test("a reply that breaks off ends both columns in the same words", async () => {
-  const page = await arrive();
+  const page = await site.arrive();
   await ask(page, "break off, slowly");
   await phase(page, "voided");
   const states = page.locator('.turn [data-part="state"]');
@@ -253,7 +239,7 @@ test("a reply that breaks off ends both columns in the same words", async () => 
 });
 
 test("a stop before the first word leaves the question to be asked again", async () => {
-  const page = await arrive();
+  const page = await site.arrive();
   await ask(page, "say nothing yet");
   await page.getByRole("button", { name: "Stop" }).click();
   await phase(page, "ready");
@@ -267,7 +253,7 @@ test("a stop before the first word leaves the question to be asked again", async
 });
 
 test("a draft survives a reload, and goes when it is sent", async () => {
-  const page = await arrive();
+  const page = await site.arrive();
   const field = page.getByRole("textbox", { name: "Your question" });
   await field.fill("a short question in two\nlines");
   await page.reload();
@@ -281,7 +267,7 @@ test("a draft survives a reload, and goes when it is sent", async () => {
 });
 
 test("on a phone one reply shows at a time and nothing scrolls sideways", async () => {
-  const page = await arrive({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+  const page = await site.arrive("", PHONE);
   await ask(page, "compare two ways");
   await phase(page, "ready");
   const [a, b] = ["a", "b"].map((side) => page.locator(`.reply[data-side="${side}"]`));
@@ -301,7 +287,7 @@ test("a vote that does not count is told plainly, in both languages", async () =
     ["en-GB", "Your vote is kept, but it does not count in the ratings"],
     ["zh-CN", "投票已保存，但不计入评分"],
   ]) {
-    const page = await arrive({ locale });
+    const page = await site.arrive("", { locale });
     await page.getByRole("textbox").first().fill("Are you ChatGPT?");
     await page.keyboard.press("Enter");
     await phase(page, "ready");

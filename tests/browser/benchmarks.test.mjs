@@ -1,31 +1,15 @@
 // The pages of benchmarks: axe in both themes and languages, phones, the keyboard, and texts that are out to do harm.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
-import { startArena } from "./support/arena.mjs";
 import { assertAccessible } from "./support/axe.mjs";
 import { benchmark } from "./support/benchmark.mjs";
-import { openPage, startBrowser } from "./support/browser.mjs";
+import { PHONE, startSite } from "./support/site.mjs";
 
 const PATHS = ["/benchmarks", "/benchmarks/mtbench101", "/benchmarks/mtbench101/items", "/benchmarks/mtbench101/items/1"];
 
-let arena;
-let browser;
-before(async () => {
-  arena = await startArena(benchmark);
-  browser = await startBrowser();
-});
-after(async () => {
-  await browser?.close();
-  await arena?.stop();
-});
-
-async function arrive(path, options) {
-  const page = await openPage(browser, options);
-  await page.goto(arena.url + path);
-  return page;
-}
+const site = startSite({ fill: benchmark });
 
 /** Opens what is folded, so that it is looked at too. */
 async function unfold(page) {
@@ -36,7 +20,7 @@ test("axe finds nothing on the pages of benchmarks, light or dark, wide or narro
   for (const colorScheme of ["light", "dark"]) {
     for (const [width, language] of [[1440, "en"], [390, "zh"]]) {
       for (const path of PATHS) {
-        const page = await arrive(`${path}?lang=${language}`, { colorScheme, viewport: { width, height: 900 } });
+        const page = await site.arrive(`${path}?lang=${language}`, { colorScheme, viewport: { width, height: 900 } });
         await unfold(page);
         await assertAccessible(page, `${path} ${colorScheme} ${width}`);
         page.assertQuiet();
@@ -49,7 +33,7 @@ test("axe finds nothing on the pages of benchmarks, light or dark, wide or narro
 test("nothing but frames scrolls sideways on a phone, and buttons can be touched", async () => {
   for (const language of ["en", "zh"]) {
     for (const path of PATHS) {
-      const page = await arrive(`${path}?lang=${language}`, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+      const page = await site.arrive(`${path}?lang=${language}`, PHONE);
       await unfold(page);
       assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390, path);
       const small = await page.locator("button:visible, select:visible, nav a:visible, .button:visible, summary:visible").evaluateAll((all) =>
@@ -62,7 +46,7 @@ test("nothing but frames scrolls sideways on a phone, and buttons can be touched
 });
 
 test("a judge is chosen by keyboard, and a table's frame can be scrolled with it", async () => {
-  const page = await arrive("/benchmarks", { viewport: { width: 390, height: 900 } });
+  const page = await site.arrive("/benchmarks", { viewport: { width: 390, height: 900 } });
   await page.getByRole("link", { name: "MT-Bench-101" }).press("Enter");
   await page.getByRole("cell", { name: "7.50" }).first().waitFor();
   await page.getByRole("combobox", { name: "Judge" }).focus();
@@ -78,7 +62,7 @@ test("a judge is chosen by keyboard, and a table's frame can be scrolled with it
 });
 
 test("what models and judges write stays text", async () => {
-  const page = await arrive("/benchmarks/mtbench101/items/1");
+  const page = await site.arrive("/benchmarks/mtbench101/items/1");
   await unfold(page);
   assert.ok((await page.getByText("<script>alert(2)</script>").count()) > 8);
   assert.equal(await page.locator("main script, main img, main a[href^=javascript]").count(), 0);

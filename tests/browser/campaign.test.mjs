@@ -5,36 +5,28 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
-import { startArena } from "./support/arena.mjs";
+import { PROGRAM } from "./support/arena.mjs";
 import { assertAccessible } from "./support/axe.mjs";
-import { openPage, startBrowser } from "./support/browser.mjs";
+import { startSite } from "./support/site.mjs";
 
-const program = process.env.LANGYA_BIN ?? new URL("../../target/debug/langya", import.meta.url).pathname;
 const ITEMS = 30;
 
-let arena;
-let browser;
 let data;
 const tokens = {};
-before(async () => {
-  arena = await startArena(async (folder) => {
+const site = startSite({
+  async fill(folder) {
     data = join(folder, "data");
     await campaign(folder, "pairs", "pairwise", "instructions = \"Read **both** answers to the end.\"\njudgements_per_item = 9\n");
     await campaign(folder, "scores", "score", "judgements_per_item = 9\nshow_reference = true\n");
     await campaign(folder, "ranks", "rank", "judgements_per_item = 9\n");
-  });
-  browser = await startBrowser();
-});
-after(async () => {
-  await browser?.close();
-  await arena?.stop();
+  },
 });
 
 /** Runs `langya campaign` and returns what it prints. */
 function langya(...command) {
-  const run = spawnSync(program, ["campaign", ...command, "--data-dir", data], { encoding: "utf8" });
+  const run = spawnSync(PROGRAM, ["campaign", ...command, "--data-dir", data], { encoding: "utf8" });
   assert.equal(run.status, 0, run.stderr);
   return run.stdout;
 }
@@ -61,8 +53,8 @@ async function campaign(folder, id, task, keys) {
 
 /** A page of an annotator who has begun. */
 async function begin(id, options) {
-  const page = await openPage(browser, options);
-  await page.goto(`${arena.url}/campaign/${id}?invite=${tokens[id].pop()}`);
+  const page = await site.open(options);
+  await page.goto(`${site.url}/campaign/${id}?invite=${tokens[id].pop()}`);
   await page.locator('[data-part="begin"]').click();
   await shown(page, 0);
   return page;
@@ -85,8 +77,8 @@ function judgements(id) {
 for (const [device, viewport] of [["desktop", { width: 1440, height: 900 }], ["phone", { width: 390, height: 844 }]]) {
   test(`thirty items are judged by keyboard only, on a ${device}`, async () => {
     const before = judgements("pairs");
-    const page = await openPage(browser, { viewport });
-    await page.goto(`${arena.url}/campaign/pairs?invite=${tokens.pairs.pop()}`);
+    const page = await site.open({ viewport });
+    await page.goto(`${site.url}/campaign/pairs?invite=${tokens.pairs.pop()}`);
     await page.getByText("Read both answers to the end.").waitFor();
     assert.ok(!page.url().includes("invite"), "the token leaves the address");
     await page.getByRole("button", { name: "Begin" }).focus();
@@ -160,8 +152,8 @@ test("answers are scored and ranked, with nothing that an answer could run", asy
 });
 
 test("a link that is no use is said in the reader's language, and the page is accessible everywhere", async () => {
-  const page = await openPage(browser, { locale: "zh-CN" });
-  await page.goto(`${arena.url}/campaign/pairs?invite=0123`);
+  const page = await site.open({ locale: "zh-CN" });
+  await page.goto(`${site.url}/campaign/pairs?invite=0123`);
   await page.getByRole("button", { name: "开始" }).click();
   await page.getByText("这个链接无效").waitFor();
   for (const colorScheme of ["light", "dark"]) {

@@ -1,28 +1,18 @@
 // The charts of a leaderboard of many models: light by default, and as many models as a visitor asks for.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
-import { startArena } from "./support/arena.mjs";
 import { assertAccessible } from "./support/axe.mjs";
-import { openPage, startBrowser } from "./support/browser.mjs";
-import { MODELS, importVotes } from "./support/many_models.mjs";
+import { MODELS, importManyVotes } from "./support/many_models.mjs";
+import { PHONE, startSite } from "./support/site.mjs";
 
-let arena;
-let browser;
-before(async () => {
-  arena = await startArena((folder, langya) => importVotes(folder, langya));
-  browser = await startBrowser();
-});
-after(async () => {
-  await browser?.close();
-  await arena?.stop();
-});
+const site = startSite({ fill: (folder, langya) => importManyVotes(folder, langya) });
 
 async function arrive(path, options) {
-  const page = await openPage(browser, options);
+  const page = await site.open(options);
   // The first fit may take longer than a request waits for it.
-  const fitted = async () => (await page.goto(arena.url + path, { timeout: 120_000 })).status() !== 503;
+  const fitted = async () => (await page.goto(site.url + path, { timeout: 120_000 })).status() !== 503;
   while (!(await fitted()));
   return page;
 }
@@ -32,7 +22,7 @@ test("charts of many models show the best 25 in less than 300 kB and 10,000 elem
   const began = performance.now();
   await page.reload();
   t.diagnostic(`loaded again in ${Math.round(performance.now() - began)} ms`);
-  const bytes = (await (await fetch(`${arena.url}/leaderboard/charts`)).text()).length;
+  const bytes = (await (await fetch(`${site.url}/leaderboard/charts`)).text()).length;
   const elements = await page.locator("*").count();
   t.diagnostic(`${bytes} bytes, ${elements} elements`);
   assert.ok(bytes < 300_000, `${bytes} bytes`);
@@ -61,7 +51,7 @@ test("a visitor chooses how many models are drawn, and keeps it for the model th
 });
 
 test("on a phone rows say what the maps would show, and nothing scrolls sideways", async () => {
-  const page = await arrive("/leaderboard/charts", { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+  const page = await arrive("/leaderboard/charts", PHONE);
   assert.equal(await page.locator(".has-table:visible").count(), 0);
   const rows = page.locator(".meetings tbody tr");
   assert.equal(await rows.count(), 24, "25 models and their opponents");

@@ -2,31 +2,20 @@
 // axe in both themes and languages, phones and the keyboard.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
-import { startArena } from "./support/arena.mjs";
 import { assertAccessible } from "./support/axe.mjs";
-import { openPage, startBrowser } from "./support/browser.mjs";
 import { correlation } from "./support/correlation.mjs";
+import { PHONE, startSite } from "./support/site.mjs";
 
 const MIXTURE = "a=arena:rating&b=bench:mtbench101&target=published:Elsewhere:overall";
 
-let arena;
-let browser;
-before(async () => {
-  arena = await startArena(correlation);
-  browser = await startBrowser();
-  await computed();
-});
-after(async () => {
-  await browser?.close();
-  await arena?.stop();
-});
+const site = startSite({ fill: correlation, ready: computed });
 
 /** Waits until the arena has read its votes: the page is asked again until it offers them. */
 async function computed() {
-  const page = await openPage(browser);
-  await page.goto(`${arena.url}/correlation?lang=en`);
+  const page = await site.open();
+  await page.goto(`${site.url}/correlation?lang=en`);
   for (const until = Date.now() + 30_000; !(await page.locator('option[value="arena:rating"]').count()); await page.reload()) {
     assert.ok(Date.now() < until, "the correlations were never computed");
   }
@@ -34,8 +23,8 @@ async function computed() {
 }
 
 async function arrive(query, options) {
-  const page = await openPage(browser, options);
-  await page.goto(`${arena.url}/correlation?${query}`);
+  const page = await site.open(options);
+  await page.goto(`${site.url}/correlation?${query}`);
   return page;
 }
 
@@ -125,7 +114,7 @@ test("axe finds nothing, light or dark, wide or narrow, in either language", asy
 
 test("nothing but frames scrolls sideways on a phone, and what is touched is large enough", async () => {
   for (const language of ["en", "zh"]) {
-    const page = await arrive(`${MIXTURE}&lang=${language}`, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+    const page = await arrive(`${MIXTURE}&lang=${language}`, PHONE);
     await unfold(page);
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390);
     for (const [selector, least] of [["main :is(button, select, .button, summary):visible, nav a:visible", 44], ["table.correlations a", 24]]) {

@@ -1,13 +1,12 @@
 // A leaderboard of a handful of votes says at a glance that it is none yet.
 
 import assert from "node:assert/strict";
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
-import { startArena } from "./support/arena.mjs";
 import { assertAccessible } from "./support/axe.mjs";
-import { ask, openPage, phase, startBrowser, vote } from "./support/browser.mjs";
+import { ask, phase, vote } from "./support/browser.mjs";
+import { startSite } from "./support/site.mjs";
+import { importVotes, votesOn } from "./support/votes.mjs";
 
 /** Crane and Heron have each won against the other; egret and ibis have only won, swan has only lost. */
 const VOTES = [
@@ -19,30 +18,10 @@ const VOTES = [
   ["heron", "swan"],
 ];
 
-let arena;
-let browser;
-before(async () => {
-  arena = await startArena(async (folder, langya) => {
-    const vote = ([model_a, model_b], at) =>
-      JSON.stringify({ model_a, model_b, winner: "model_a", judge: `v${at}`, tstamp: 1_790_000_000 + at });
-    await writeFile(join(folder, "votes.jsonl"), VOTES.map(vote).join("\n"));
-    await langya("import", "votes", join(folder, "votes.jsonl"));
-  });
-  browser = await startBrowser();
-});
-after(async () => {
-  await browser?.close();
-  await arena?.stop();
-});
-
-async function arrive(path, options) {
-  const page = await openPage(browser, options);
-  await page.goto(arena.url + path);
-  return page;
-}
+const site = startSite({ fill: (folder, langya) => importVotes(folder, langya, votesOn(VOTES, "model_a")) });
 
 test("models without a bound have no rank and stand below those that have one", async () => {
-  const page = await arrive("/leaderboard");
+  const page = await site.arrive("/leaderboard");
   const rows = await page.locator("tbody tr").evaluateAll((all) =>
     all.map((row) => [".model-name", ".rank", ".rating"].map((cell) => row.querySelector(cell).firstChild.textContent.trim())),
   );
@@ -54,11 +33,11 @@ test("models without a bound have no rank and stand below those that have one", 
 });
 
 test("a banner says how many votes there are and how many it takes, and moves with each vote", async () => {
-  const page = await arrive("/leaderboard");
+  const page = await site.arrive("/leaderboard");
   await page.getByText("6 votes so far: too early to rank").waitFor();
   // Five models with 30 battles each; a vote is a battle of two.
   assert.equal(await page.getByRole("progressbar", { name: "6 / 75" }).getAttribute("max"), "75");
-  const battle = await arrive("/");
+  const battle = await site.arrive("/");
   await ask(battle, "a short question");
   await phase(battle, "ready");
   await vote(battle, "Tie");
@@ -69,7 +48,7 @@ test("a banner says how many votes there are and how many it takes, and moves wi
 
 test("each cause has one note, with the names of the models, in the visitor's language", async () => {
   for (const [locale, won, names] of [["en-GB", /won every vote/, '"egret", "ibis"'], ["zh-CN", /全胜/, "“egret”、“ibis”"]]) {
-    const page = await arrive("/leaderboard", { locale });
+    const page = await site.arrive("/leaderboard", { locale });
     await page.locator(".notes > summary").click();
     const notes = await page.locator(".note:visible").allTextContents();
     assert.equal(new Set(notes).size, notes.length, notes.join("\n"));

@@ -1,37 +1,22 @@
 // A visitor's own battles: found again by keyboard, shared by a link, and their texts deleted.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
-import { NAMES, startArena } from "./support/arena.mjs";
+import { NAMES } from "./support/arena.mjs";
 import { assertAccessible } from "./support/axe.mjs";
-import { openPage, startBrowser } from "./support/browser.mjs";
 import { playBattle } from "./support/play.mjs";
+import { startSite } from "./support/site.mjs";
 
 const WIDTHS = [320, 768, 1440, 2560];
 
-let arena;
-let browser;
-before(async () => {
-  arena = await startArena();
-  browser = await startBrowser();
-});
-after(async () => {
-  await browser?.close();
-  await arena?.stop();
-});
-
-async function arrive(path, options) {
-  const page = await openPage(browser, options);
-  await page.goto(arena.url + path);
-  return page;
-}
+const site = startSite();
 
 test("a battle is found again by keyboard, and its page shows it after a reload too", async () => {
-  const page = await arrive("/about");
+  const page = await site.arrive("/about");
   await playBattle(page, "a hostile question about cranes", "b");
   const open = await playBattle(page, "another question without a vote");
-  await page.goto(`${arena.url}/history`);
+  await page.goto(`${site.url}/history`);
   const entries = page.locator(".past li");
   assert.equal(await entries.count(), 2);
   const text = await entries.first().textContent();
@@ -48,24 +33,24 @@ test("a battle is found again by keyboard, and its page shows it after a reload 
     assert.ok(NAMES.every((name) => shown.includes(name)), shown);
     await page.reload();
   }
-  await page.goto(`${arena.url}/battle/${open}`);
+  await page.goto(`${site.url}/battle/${open}`);
   const unvoted = await page.content();
   assert.ok(NAMES.every((name) => !unvoted.includes(name)), "no name before the vote");
   page.assertQuiet();
 });
 
 test("a link shows the battle to others until it is withdrawn", async () => {
-  const page = await arrive("/about");
+  const page = await site.arrive("/about");
   const battle = await playBattle(page, "which short answer?", "tie");
-  await page.goto(`${arena.url}/battle/${battle}`);
+  await page.goto(`${site.url}/battle/${battle}`);
   await page.getByRole("button", { name: "Make a link" }).click();
   const link = await page.locator(".share-link a").getAttribute("href");
-  const other = await openPage(browser, { locale: "zh-CN" });
+  const other = await site.open({ locale: "zh-CN" });
   await other.goto(link);
   assert.ok(await other.getByText("提问者在揭晓名称之前判为平局。").isVisible());
   assert.equal(await other.locator("form").count(), 0);
   assert.equal((await other.context().cookies()).length, 0);
-  assert.equal((await other.goto(`${arena.url}/battle/${battle}`)).status(), 404);
+  assert.equal((await other.goto(`${site.url}/battle/${battle}`)).status(), 404);
   await page.getByRole("button", { name: "Withdraw the link" }).click();
   await page.getByRole("button", { name: "Make a link" }).waitFor();
   assert.equal((await other.goto(link)).status(), 404);
@@ -73,9 +58,9 @@ test("a link shows the battle to others until it is withdrawn", async () => {
 });
 
 test("texts are exported, then deleted, and the browser begins anew", async () => {
-  const page = await arrive("/about");
+  const page = await site.arrive("/about");
   await playBattle(page, "an unforgettable short question", "a");
-  await page.goto(`${arena.url}/history`);
+  await page.goto(`${site.url}/history`);
   const download = page.waitForEvent("download");
   await page.getByRole("link", { name: "Export my data" }).click();
   assert.equal((await download).suggestedFilename(), "langya-my-data.json");
@@ -88,18 +73,18 @@ test("texts are exported, then deleted, and the browser begins anew", async () =
 });
 
 test("axe finds nothing and nothing scrolls sideways at any width, in either theme and language", async () => {
-  const visitor = await arrive("/about");
+  const visitor = await site.arrive("/about");
   const battle = await playBattle(visitor, "compare two ways, at length", "a");
   await playBattle(visitor, `${"averylongwordwithoutanyspace".repeat(12)}?`, "both_bad");
-  await visitor.goto(`${arena.url}/battle/${battle}`);
+  await visitor.goto(`${site.url}/battle/${battle}`);
   await visitor.getByRole("button", { name: "Make a link" }).click();
   const shared = new URL(await visitor.locator(".share-link a").getAttribute("href")).pathname;
   const storageState = await visitor.context().storageState();
   for (const colorScheme of ["light", "dark"]) {
     for (const width of WIDTHS) {
-      const page = await openPage(browser, { storageState, colorScheme, viewport: { width, height: 900 } });
+      const page = await site.open({ storageState, colorScheme, viewport: { width, height: 900 } });
       for (const path of ["/history", `/battle/${battle}`, shared, "/history?lang=zh", "/history?q=nothing"]) {
-        await page.goto(arena.url + path);
+        await page.goto(site.url + path);
         await assertAccessible(page, `${path} ${colorScheme} ${width}`);
         assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${path} at ${width}`);
       }

@@ -1,10 +1,10 @@
 // How pages use the room they have: on phones of every size, held either way, on tablets, laptops and very wide screens.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
-import { startArena } from "./support/arena.mjs";
-import { openPage, phase, startBrowser } from "./support/browser.mjs";
+import { phase } from "./support/browser.mjs";
+import { startSite } from "./support/site.mjs";
 
 /** 720 × 450 is a laptop whose page is shown at twice its size. */
 const SIZES = [
@@ -19,27 +19,12 @@ const SIZES = [
 ].map(([width, height]) => ({ width, height }));
 const LOCALES = ["en-GB", "zh-CN"];
 
-let arena;
-let browser;
-before(async () => {
-  arena = await startArena();
-  browser = await startBrowser();
-});
-after(async () => {
-  await browser?.close();
-  await arena?.stop();
-});
-
-async function arrive(path, options) {
-  const page = await openPage(browser, { reducedMotion: "reduce", ...options });
-  await page.goto(arena.url + path);
-  return page;
-}
+const site = startSite({ options: { reducedMotion: "reduce" } });
 
 test("the navigation fits every screen: nothing overlaps, nothing is cut off, nothing scrolls sideways", async () => {
   for (const locale of LOCALES) {
     for (const path of ["/", "/leaderboard", "/benchmarks", "/models"]) {
-      const page = await arrive(path, { locale });
+      const page = await site.arrive(path, { locale });
       for (const size of SIZES) {
         await page.setViewportSize(size);
         const where = `${path} ${locale} ${size.width}`;
@@ -79,11 +64,11 @@ function navigationFaults() {
 }
 
 test("the menu works without scripts, by keyboard, and closes when the visitor turns elsewhere", async () => {
-  const plain = await arrive("/leaderboard", { javaScriptEnabled: false });
+  const plain = await site.arrive("/leaderboard", { javaScriptEnabled: false });
   await plain.locator(".more > summary").click();
   await plain.getByRole("link", { name: "Benchmarks" }).click();
   await plain.waitForURL(/\/benchmarks/);
-  const page = await arrive("/leaderboard");
+  const page = await site.arrive("/leaderboard");
   const menu = page.locator(".more > summary");
   await menu.focus();
   await page.keyboard.press("Enter");
@@ -99,7 +84,7 @@ test("the menu works without scripts, by keyboard, and closes when the visitor t
 
 test("in a battle at least 55 % of every screen is text", async (t) => {
   for (const locale of LOCALES) {
-    const page = await arrive("/", { locale });
+    const page = await site.arrive("/", { locale });
     await page.getByRole("textbox").first().fill("answer at length, slowly");
     await page.keyboard.press("Enter");
     await page.waitForFunction(() => document.querySelector('.reply[data-side="b"]')?.offsetHeight > 2000);
@@ -141,7 +126,7 @@ function shareOfText() {
 }
 
 test("every choice can be made in one row on a phone held sideways, and the reasons fit above the fold", async () => {
-  const page = await arrive("/", { viewport: { width: 844, height: 390 }, hasTouch: true, isMobile: true });
+  const page = await site.arrive("/", { viewport: { width: 844, height: 390 }, hasTouch: true, isMobile: true });
   await page.getByRole("textbox").first().fill("answer at length");
   await page.keyboard.press("Enter");
   await phase(page, "ready");
@@ -160,15 +145,15 @@ test("every choice can be made in one row on a phone held sideways, and the reas
 
 test("without scripts no question can be written, sent or put into the address", async () => {
   for (const [locale, sentence] of [["en-GB", /needs JavaScript/], ["zh-CN", /请启用 JavaScript/]]) {
-    const page = await arrive("/", { locale, javaScriptEnabled: false });
+    const page = await site.arrive("/", { locale, javaScriptEnabled: false });
     assert.ok(await page.getByText(sentence).isVisible());
     assert.equal(await page.locator("textarea:visible, main button:visible").count(), 0);
     await page.context().close();
   }
   // Scripts are on, but the page's own do not arrive.
-  const page = await openPage(browser);
+  const page = await site.open();
   await page.route("**/static/js/*", (route) => route.abort());
-  await page.goto(arena.url);
+  await page.goto(site.url);
   await page.getByRole("textbox", { name: "Your question" }).fill("a secret");
   await page.getByRole("button", { name: "Send" }).click({ force: true });
   await page.locator("form.composer").evaluate((form) => form.submit());

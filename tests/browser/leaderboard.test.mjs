@@ -2,44 +2,32 @@
 // model.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
-import { startArena } from "./support/arena.mjs";
 import { assertAccessible } from "./support/axe.mjs";
-import { openPage, startBrowser } from "./support/browser.mjs";
-import { MODELS, called, importVotes } from "./support/many_models.mjs";
+import { MODELS, called, importManyVotes } from "./support/many_models.mjs";
+import { startSite } from "./support/site.mjs";
 
 /** The two that are configured have makers and licences. */
 const name = (model) => ["crane", "heron"][model] ?? called(model);
 const slices = (vote) => ({ language: ["en", "zh"][vote % 2], category: ["maths", "writing", "coding"][vote % 3] });
 
-let arena;
-let browser;
-before(async () => {
-  arena = await startArena((folder, langya) => importVotes(folder, langya, name, slices));
-  browser = await startBrowser();
-  // Fits of many models take long in an unoptimised program; what was fitted once is there for every test.
-  while (!(await isComputed("/models/heron")));
-});
-after(async () => {
-  await browser?.close();
-  await arena?.stop();
+const site = startSite({
+  fill: (folder, langya) => importManyVotes(folder, langya, name, slices),
+  async ready() {
+    // Fits of many models take long in an unoptimised program; what was fitted once is there for every test.
+    while (!(await isComputed("/models/heron")));
+  },
 });
 
 /** Whether a page is there with everything on it. */
 async function isComputed(path) {
-  const answer = await fetch(arena.url + path).catch(() => null);
+  const answer = await fetch(site.url + path).catch(() => null);
   return answer?.status === 200 && !(await answer.text()).includes("being computed");
 }
 
-async function arrive(path, options) {
-  const page = await openPage(browser, options);
-  await page.goto(arena.url + path);
-  return page;
-}
-
 test("three hundred models take less than 11,000 pixels, and their heading stays in view", async (t) => {
-  const page = await arrive("/leaderboard", { viewport: { width: 1440, height: 900 } });
+  const page = await site.arrive("/leaderboard", { viewport: { width: 1440, height: 900 } });
   const { rows, all } = await page.evaluate(() => ({
     rows: document.querySelector("tbody").getBoundingClientRect().height,
     all: document.documentElement.scrollHeight,
@@ -58,8 +46,8 @@ test("three hundred models take less than 11,000 pixels, and their heading stays
 
 test("models are searched, narrowed and sorted by keyboard, without scripts too", async () => {
   for (const javaScriptEnabled of [true, false]) {
-    const page = await openPage(browser, { javaScriptEnabled });
-    await page.goto(`${arena.url}/leaderboard`);
+    const page = await site.open({ javaScriptEnabled });
+    await page.goto(`${site.url}/leaderboard`);
     const rows = page.locator("tbody tr");
     await page.getByRole("searchbox").fill("MODEL-2");
     await page.getByRole("searchbox").press("Enter");
@@ -84,7 +72,7 @@ test("models are searched, narrowed and sorted by keyboard, without scripts too"
 });
 
 test("a tab leads to a slice of the votes, and a name to the page of its model", async () => {
-  const page = await arrive("/leaderboard");
+  const page = await site.arrive("/leaderboard");
   const tabs = page.getByRole("navigation", { name: "Slices of the votes" });
   assert.equal(await tabs.locator("[aria-current]").textContent(), "All");
   assert.equal(await tabs.getByRole("link", { name: /^zh/ }).getAttribute("href"), "/leaderboard?language=zh#board");
@@ -98,9 +86,9 @@ test("a tab leads to a slice of the votes, and a name to the page of its model",
 test("axe finds nothing and nothing scrolls sideways at any width, in either theme and language", async () => {
   for (const colorScheme of ["light", "dark"]) {
     for (const width of [320, 768, 1440, 2560]) {
-      const page = await openPage(browser, { colorScheme, viewport: { width, height: 900 } });
+      const page = await site.open({ colorScheme, viewport: { width, height: 900 } });
       for (const path of ["/leaderboard?q=model-1&sort=-battles", "/leaderboard?lang=zh", "/models/crane", "/about?lang=zh", "/about"]) {
-        await page.goto(arena.url + path);
+        await page.goto(site.url + path);
         await assertAccessible(page, `${path} ${colorScheme} ${width}`);
         assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${path} at ${width}`);
       }

@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
-import { startArena } from "./support/arena.mjs";
-import { ask, openPage, phase, startBrowser } from "./support/browser.mjs";
+import { ask, phase } from "./support/browser.mjs";
+import { startSite } from "./support/site.mjs";
 
 /** The second battle within an hour begins with a proof, the fourth is refused. */
 const LIMITS = `
@@ -15,16 +15,7 @@ turns_in_all = [0, 3]
 proof_above = 0.01
 `;
 
-let arena;
-let browser;
-before(async () => {
-  arena = await startArena((folder) => appendFile(join(folder, "langya.toml"), LIMITS));
-  browser = await startBrowser();
-});
-after(async () => {
-  await browser?.close();
-  await arena?.stop();
-});
+const site = startSite({ fill: (folder) => appendFile(join(folder, "langya.toml"), LIMITS) });
 
 /** Every frame of the page's sockets, as objects. */
 function frames(page) {
@@ -44,9 +35,9 @@ async function send(page, prompt) {
 }
 
 test("under pressure the page computes by itself, says so, and typing goes on", async () => {
-  const page = await openPage(browser);
+  const page = await site.open();
   const seen = frames(page);
-  await page.goto(arena.url);
+  await page.goto(site.url);
   await ask(page, "the first question");
   await phase(page, "ready");
   assert.ok(!seen.some((frame) => frame.proof), "nobody is asked without pressure");
@@ -75,8 +66,8 @@ test("under pressure the page computes by itself, says so, and typing goes on", 
   page.assertQuiet();
 
   // A third one uses the arena's hour up, and the next visitor is told when to come back.
-  const late = await openPage(browser);
-  await late.goto(arena.url);
+  const late = await site.open();
+  await late.goto(site.url);
   await send(late, "the third question");
   await phase(late, "ready");
   await late.getByRole("button", { name: "New battle" }).click();
@@ -89,8 +80,8 @@ test("under pressure the page computes by itself, says so, and typing goes on", 
 });
 
 test("the hardest proof leaves the page free to answer, in a worker and without one", async () => {
-  const page = await openPage(browser);
-  await page.goto(arena.url);
+  const page = await site.open();
+  await page.goto(site.url);
   for (const worker of [true, false]) {
     const result = await page.evaluate(async (withWorker) => {
       const { prove } = await import("/static/js/proof.js");

@@ -1,28 +1,13 @@
 // The other pages: live leaderboard, languages, theme, and axe on all of them.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
-import { startArena } from "./support/arena.mjs";
 import { assertAccessible } from "./support/axe.mjs";
-import { ask, openPage, phase, startBrowser, vote } from "./support/browser.mjs";
+import { ask, phase, vote } from "./support/browser.mjs";
+import { PHONE, startSite } from "./support/site.mjs";
 
-let arena;
-let browser;
-before(async () => {
-  arena = await startArena();
-  browser = await startBrowser();
-});
-after(async () => {
-  await browser?.close();
-  await arena?.stop();
-});
-
-async function arrive(path, options) {
-  const page = await openPage(browser, options);
-  await page.goto(arena.url + path);
-  return page;
-}
+const site = startSite();
 
 async function playBattle(page) {
   await ask(page, "compare two ways");
@@ -31,9 +16,9 @@ async function playBattle(page) {
 }
 
 test("a second window's leaderboard moves without reloading", async () => {
-  const board = await arrive("/leaderboard");
+  const board = await site.arrive("/leaderboard");
   await board.evaluate(() => (window.stillTheSame = true));
-  const battle = await arrive("/");
+  const battle = await site.arrive("/");
   const votes = board.locator('[data-part="votes"][data-live]');
   await votes.waitFor({ state: "attached" });
   const before = await votes.textContent();
@@ -46,7 +31,7 @@ test("a second window's leaderboard moves without reloading", async () => {
 });
 
 test("the result of a vote links to its receipt in the public log", async () => {
-  const page = await arrive("/");
+  const page = await site.arrive("/");
   await playBattle(page);
   await page.getByRole("link", { name: "Receipt in the public vote log" }).click();
   await page.getByRole("heading", { name: "The public vote log" }).waitFor();
@@ -81,11 +66,11 @@ test("axe finds nothing on any page, light or dark, wide or narrow", async () =>
         "/",
         "/?lang=zh",
       ]) {
-        const page = await arrive(path, options);
+        const page = await site.arrive(path, options);
         await assertAccessible(page, `${path} ${colorScheme} ${width}`);
         await page.context().close();
       }
-      const page = await arrive("/", options);
+      const page = await site.arrive("/", options);
       await ask(page, "answer slowly");
       await assertAccessible(page, `writing ${colorScheme} ${width}`);
       await page.getByRole("button", { name: "Stop" }).click();
@@ -105,9 +90,9 @@ test("axe finds nothing on any page, light or dark, wide or narrow", async () =>
 });
 
 test("targets are at least 44 pixels and nothing scrolls sideways on a phone", async () => {
-  await playBattle(await arrive("/"));
+  await playBattle(await site.arrive("/"));
   for (const path of ["/", "/leaderboard", "/leaderboard/charts", "/about", "/models"]) {
-    const page = await arrive(path, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+    const page = await site.arrive(path, PHONE);
     if (path === "/leaderboard") await page.locator("tbody tr").first().waitFor();
     const small = await page.locator("button:visible, nav a:visible, .tools a:visible, .button:visible").evaluateAll((all) =>
       all.filter((one) => one.getBoundingClientRect().height < 44).map((one) => one.outerHTML),
@@ -121,8 +106,8 @@ test("targets are at least 44 pixels and nothing scrolls sideways on a phone", a
 });
 
 test("a part of the votes is chosen by keyboard and leads to its charts", async () => {
-  await playBattle(await arrive("/"));
-  const page = await arrive("/leaderboard");
+  await playBattle(await site.arrive("/"));
+  const page = await site.arrive("/leaderboard");
   await page.getByText("More ways to count").press("Enter");
   await page.getByLabel("Turns").focus();
   await page.keyboard.press("ArrowDown");
@@ -137,7 +122,7 @@ test("a part of the votes is chosen by keyboard and leads to its charts", async 
 });
 
 test("the browser's language is taken, and another one can be chosen and stays", async () => {
-  const page = await arrive("/", { locale: "zh-CN" });
+  const page = await site.arrive("/", { locale: "zh-CN" });
   assert.equal(await page.locator("html").getAttribute("lang"), "zh");
   assert.ok(await page.getByRole("heading", { name: "两方作答，高下由你" }).isVisible());
   await page.getByRole("link", { name: "English" }).click();
@@ -147,7 +132,7 @@ test("the browser's language is taken, and another one can be chosen and stays",
 });
 
 test("the theme button goes round and is kept", async () => {
-  const page = await arrive("/about", { colorScheme: "light" });
+  const page = await site.arrive("/about", { colorScheme: "light" });
   const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   const light = await paper();
   await page.getByRole("button", { name: "Colours: as the system has them" }).click();
@@ -160,8 +145,8 @@ test("the theme button goes round and is kept", async () => {
 });
 
 test("an address that leads nowhere has a page of its own", async () => {
-  const page = await openPage(browser);
-  const response = await page.goto(`${arena.url}/no/such/page`);
+  const page = await site.open();
+  const response = await page.goto(`${site.url}/no/such/page`);
   assert.equal(response.status(), 404);
   await page.getByRole("link", { name: "Go to the arena" }).click();
   await phase(page, "empty");
@@ -169,7 +154,7 @@ test("an address that leads nowhere has a page of its own", async () => {
 
 test("every answer carries the security headers", async () => {
   for (const path of ["/", "/leaderboard", "/no/such/page", "/static/style.css", "/static/none"]) {
-    const { headers } = await fetch(arena.url + path);
+    const { headers } = await fetch(site.url + path);
     assert.match(headers.get("content-security-policy") ?? "", /default-src 'none'/, path);
     assert.equal(headers.get("x-content-type-options"), "nosniff", path);
   }

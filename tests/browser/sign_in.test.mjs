@@ -4,25 +4,19 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
-import { startArena } from "./support/arena.mjs";
-import { ask, openPage, phase, startBrowser } from "./support/browser.mjs";
+import { PROGRAM } from "./support/arena.mjs";
+import { ask, phase } from "./support/browser.mjs";
+import { startSite } from "./support/site.mjs";
 
 const PASSPHRASE = "seven herons over a quiet lake";
-const program = process.env.LANGYA_BIN ?? new URL("../../target/debug/langya", import.meta.url).pathname;
 
-let arena;
-let browser;
-before(async () => {
-  const { stdout } = spawnSync(program, ["passphrase"], { input: PASSPHRASE, encoding: "utf8" });
-  const settings = `\n[access]\nmode = "passphrase"\npassphrase_hash = "${stdout.trim()}"\n`;
-  arena = await startArena((folder) => appendFile(join(folder, "langya.toml"), settings));
-  browser = await startBrowser();
-});
-after(async () => {
-  await browser?.close();
-  await arena?.stop();
+const site = startSite({
+  async fill(folder) {
+    const { stdout } = spawnSync(PROGRAM, ["passphrase"], { input: PASSPHRASE, encoding: "utf8" });
+    await appendFile(join(folder, "langya.toml"), `\n[access]\nmode = "passphrase"\npassphrase_hash = "${stdout.trim()}"\n`);
+  },
 });
 
 async function signIn(page, passphrase) {
@@ -31,30 +25,30 @@ async function signIn(page, passphrase) {
 }
 
 test("nobody battles before the pass phrase, and signing out ends every tab", async () => {
-  const page = await openPage(browser);
-  await page.goto(arena.url);
+  const page = await site.open();
+  await page.goto(site.url);
   assert.equal(new URL(page.url()).pathname, "/sign-in");
-  await page.goto(`${arena.url}/leaderboard`);
+  await page.goto(`${site.url}/leaderboard`);
   assert.equal(new URL(page.url()).pathname, "/leaderboard", "anybody may read");
-  await page.goto(arena.url);
+  await page.goto(site.url);
   await signIn(page, PASSPHRASE);
-  await page.waitForURL(`${arena.url}/`);
+  await page.waitForURL(`${site.url}/`);
   await ask(page, "a question");
   await phase(page, "ready");
 
   const other = await page.context().newPage();
-  await other.goto(`${arena.url}/sign-in`);
+  await other.goto(`${site.url}/sign-in`);
   await other.getByRole("button", { name: "Sign out" }).click();
   await other.getByLabel("Pass phrase").waitFor();
-  await page.waitForURL(`${arena.url}/sign-in`);
-  await page.goto(arena.url);
+  await page.waitForURL(`${site.url}/sign-in`);
+  await page.goto(site.url);
   assert.equal(new URL(page.url()).pathname, "/sign-in");
   page.assertQuiet();
 });
 
 test("a wrong pass phrase is said at its field, in the visitor's language", async () => {
-  const page = await openPage(browser, { locale: "zh-CN" });
-  await page.goto(arena.url);
+  const page = await site.open({ locale: "zh-CN" });
+  await page.goto(site.url);
   await page.getByLabel("口令").fill("something else altogether");
   await page.keyboard.press("Enter");
   const alert = page.getByRole("alert");

@@ -1,22 +1,14 @@
 // After the vote: going on with both models, which is neither rated nor kept.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
-import { NAMES, startArena } from "./support/arena.mjs";
+import { NAMES } from "./support/arena.mjs";
 import { assertAccessible } from "./support/axe.mjs";
-import { openPage, phase, startBrowser, vote } from "./support/browser.mjs";
+import { phase, vote } from "./support/browser.mjs";
+import { startSite } from "./support/site.mjs";
 
-let arena;
-let browser;
-before(async () => {
-  arena = await startArena();
-  browser = await startBrowser();
-});
-after(async () => {
-  await browser?.close();
-  await arena?.stop();
-});
+const site = startSite();
 
 function field(page) {
   return page.getByRole("textbox", { name: "Your question" });
@@ -30,11 +22,11 @@ async function say(page, prompt) {
 }
 
 async function votedPage(options) {
-  const page = await openPage(browser, options);
+  const page = await site.open(options);
   await page.routeWebSocket(/\/ws\/battle/, (socket) => {
     page.ends = [socket, socket.connectToServer()];
   });
-  await page.goto(arena.url);
+  await page.goto(site.url);
   await say(page, "a short question");
   await phase(page, "ready");
   await vote(page, "A is better");

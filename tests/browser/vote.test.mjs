@@ -1,21 +1,12 @@
 // From the choice to the names: undo, reasons, and no vote lost on the way.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
-import { startArena } from "./support/arena.mjs";
-import { ask, openPage, phase, startBrowser } from "./support/browser.mjs";
+import { ask, phase } from "./support/browser.mjs";
+import { PHONE, startSite } from "./support/site.mjs";
 
-let arena;
-let browser;
-before(async () => {
-  arena = await startArena();
-  browser = await startBrowser();
-});
-after(async () => {
-  await browser?.close();
-  await arena?.stop();
-});
+const site = startSite();
 
 /** Votes that a page has sent. */
 function votesOf(page) {
@@ -31,10 +22,10 @@ function votesOf(page) {
 
 /** A page with a battle that waits for its vote; with `hurry`, its clock stands still. */
 async function readyPage(options) {
-  const page = await openPage(browser, options);
+  const page = await site.open(options);
   const sent = votesOf(page);
   if (options?.hurry) await page.clock.install();
-  await page.goto(arena.url);
+  await page.goto(site.url);
   await ask(page, "a short question");
   await phase(page, "ready");
   if (options?.hurry) await page.clock.pauseAt(new Date(Date.now() + 3_600_000));
@@ -150,12 +141,12 @@ test("a page that is left sends its vote at once", async () => {
 });
 
 test("a vote that its page could not send any more is sent by the next one", async () => {
-  const page = await openPage(browser);
+  const page = await site.open();
   await page.routeWebSocket(/\/ws\/battle/, (socket) => {
     const server = socket.connectToServer();
     socket.onMessage((frame) => JSON.parse(frame).type !== "vote" && server.send(frame));
   });
-  await page.goto(arena.url);
+  await page.goto(site.url);
   await ask(page, "a short question");
   await phase(page, "ready");
   await choose(page, "Tie");
@@ -173,7 +164,7 @@ test("a vote that its page could not send any more is sent by the next one", asy
       }),
     );
   });
-  await next.goto(arena.url);
+  await next.goto(site.url);
   assert.equal((await answered).outcome, "tie");
   await next.waitForFunction(() => !Object.keys(localStorage).some((key) => key.startsWith("langya-vote")));
   assert.equal(await next.locator("main").getAttribute("data-phase"), "empty", "this page has a battle of its own to begin");
@@ -197,12 +188,12 @@ test("a page that is hidden keeps the vote in case it is ended, and can still ta
 });
 
 test("a connection that is lost while the vote is held costs nothing", async () => {
-  const page = await openPage(browser);
+  const page = await site.open();
   const sockets = [];
   await page.routeWebSocket(/\/ws\/battle/, (socket) => {
     sockets.push([socket, socket.connectToServer()]);
   });
-  await page.goto(arena.url);
+  await page.goto(site.url);
   await ask(page, "a short question");
   await phase(page, "ready");
   await choose(page, "A is better");
@@ -222,9 +213,9 @@ test("the second click of a double click does not ask for the names", async () =
 });
 
 test("on a touch screen the choices rest before they can be tapped", async () => {
-  const page = await openPage(browser, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+  const page = await site.open(PHONE);
   await page.clock.install();
-  await page.goto(arena.url);
+  await page.goto(site.url);
   await page.clock.pauseAt(new Date(Date.now() + 3_600_000));
   await ask(page, "a short question");
   await phase(page, "ready");
@@ -237,8 +228,8 @@ test("on a touch screen the choices rest before they can be tapped", async () =>
 });
 
 test("a whole battle by touch", async () => {
-  const page = await openPage(browser, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
-  await page.goto(arena.url);
+  const page = await site.open(PHONE);
+  await page.goto(site.url);
   await page.locator("[data-card]").first().tap();
   await phase(page, "ready");
   await page.getByRole("button", { name: "Model B" }).tap();

@@ -7,9 +7,9 @@ use langya::domain::admission::invite_code;
 use langya::domain::time::Timestamp;
 use langya::infra::clock::Clock as _;
 use langya::infra::config::{AccessMode, LimitSettings, Settings, WindowLimits};
+use langya::infra::credentials::{code_hash, passphrase_hash};
 use langya::infra::events::{InstanceId, LocalBus};
 use langya::infra::storage::NewInvite;
-use langya::services::arena::access::{code_hash, passphrase_hash};
 use reqwest::{Response, StatusCode};
 
 use crate::support::arena::{NO_LIMITS, TestArena};

@@ -2,6 +2,7 @@
 //! spelling, is on a battle's wire, on a page or in an export before the vote, and no figure that names models moves by one
 //! battle.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use futures_util::future::join_all;
@@ -10,9 +11,9 @@ use serde_json::{Value, json};
 
 use crate::support::program::{Server, langya_beside};
 use crate::support::routes::addresses;
-use crate::support::size;
 use crate::support::upstream::{Script, Upstream};
 use crate::support::visitor::Visitor;
+use crate::support::{size, until};
 
 const AT_ONCE: usize = 20;
 const REPLY: &str = "The same words whoever writes them. ";
@@ -35,8 +36,17 @@ const STEADY: [&str; 16] = [
     "/api/v1/models",
     "/api/v1/exclusions",
 ];
+/// Addresses of the public log, which names models of votes: no battle moves it before its vote.
+const LOG: [&str; 3] = ["/log", "/log/checkpoint", "/api/v1/log"];
 /// Of its figures, those of single models are compared.
 const METRICS: &str = "/metrics";
+/// The metrics of single models. The first two wait for a crowd; the others count failures, of models that are in no battle with a vote.
+const OF_MODELS: [&str; 4] = [
+    "langya_model_first_token_seconds",
+    "langya_model_reply_chars_per_second",
+    "langya_model_errors_total",
+    "langya_model_breaker_state",
+];
 /// Commands whose output names models, and of which an operator may publish it.
 const COMMANDS: [&[&str]; 5] = [
     &["export", "votes", "--text", "--out", "-"],
@@ -218,10 +228,19 @@ async fn printed(folder: &Path, commands: &[&[&str]]) -> Vec<String> {
     printed
 }
 
+/// The metrics in which a word of a model stands, whatever the label.
+async fn metrics_of_models(server: &Server, needles: &[String]) -> BTreeSet<String> {
+    let metrics = page(server, METRICS).await;
+    let of_models = metrics.lines().filter(|line| !line.starts_with('#') && found(line, needles).is_some());
+    let family =
+        |line: &str| OF_MODELS.iter().find(|name| line.starts_with(**name)).map_or(line, |name| name).to_owned();
+    of_models.map(family).collect()
+}
+
 /// All that names models, as it stands.
 async fn steady(server: &Server, folder: &Path) -> Vec<String> {
     let mut shown = printed(folder, &COMMANDS).await;
-    for path in STEADY {
+    for path in STEADY.iter().chain(&LOG) {
         shown.push(page(server, path).await);
     }
     let metrics = page(server, METRICS).await;
@@ -305,12 +324,19 @@ async fn a_battle_without_its_vote_moves_nothing_that_names_models() {
     // The first leaderboard and the first report on it, of no votes, come a moment after the start.
     for path in ["/api/v1/leaderboard", "/api/v1/leaderboard/robustness"] {
         let dated = async || (!page(&server, path).await.contains("\"as_of\":null")).then_some(());
-        crate::support::until(dated).await;
+        until(dated).await;
     }
+    until(async || page(&server, "/log/checkpoint").await.contains(" 200 ").then_some(())).await;
     let before = steady(&server, folder.path()).await;
+    for path in addresses() {
+        page(&server, &path).await;
+    }
     for number in 0..5 {
         let (visitor, _) = play(&server.url, 6 * number).await;
         assert_eq!(steady(&server, folder.path()).await, before);
         drop(visitor);
     }
+    let named = metrics_of_models(&server, &needles(&upstream)).await;
+    assert!(named.iter().all(|name| OF_MODELS.contains(&name.as_str())), "a metric names models: {named:?}");
+    assert!(named.contains("langya_model_breaker_state"), "the search finds what is there: {named:?}");
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use langya::domain::public_log::audit::AuditError;
 use langya::domain::public_log::bundle::{decode_entries, encode_entries};
@@ -11,6 +12,7 @@ use langya::domain::public_log::frontier::Frontier;
 use langya::domain::public_log::hash::TreeHash;
 use langya::domain::public_log::note::VerifierKey;
 use langya::domain::public_log::proof::TreeHead;
+use langya::domain::public_log::receipt::{Kept, LogReceipt};
 use langya::domain::public_log::recount::RatingRules;
 use langya::domain::public_log::tile::{Tile, TileKind, encode_hashes};
 use langya::domain::rating::options::IntervalMethod;
@@ -25,7 +27,7 @@ use langya::infra::storage::{ExclusionDecision, IfMissing, Store, StoredLeaderbo
 use langya::services::leaderboard::refit::LeaderboardSnapshot;
 use langya::services::leaderboard::vote_log::{LogQuery, read_log};
 use langya::services::public_log::reader::VoteReceipt;
-use langya::services::public_log::verification::{Known, Leaderboard, Receipt, VerifyError, read_receipt, verify};
+use langya::services::public_log::verification::{Known, Leaderboard, VerifyError, verify};
 use langya::services::transfer::import;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -165,7 +167,7 @@ async fn publish(store: &Store, to: &Path) {
     write("leaderboard.json", serde_json::to_string(&board).unwrap().as_bytes());
 }
 
-async fn check(folder: &Path, known: &Known, receipts: &[Receipt]) -> Result<u64, VerifyError> {
+async fn check(folder: &Path, known: &Known, receipts: &[LogReceipt]) -> Result<u64, VerifyError> {
     let source = LogSource::parse(folder.to_str().unwrap()).unwrap();
     let verified = verify(&source, known, receipts, Leaderboard::Published, |_, _| {}).await?;
     Ok(verified.leaderboard_votes.unwrap())
@@ -222,14 +224,14 @@ async fn own_key(arena: &Arena) -> LogKey {
 }
 
 /// Proofs of some votes, as voters keep them.
-async fn receipts(arena: &Arena) -> Vec<Receipt> {
+async fn receipts(arena: &Arena) -> Vec<LogReceipt> {
     let mut receipts = Vec::new();
     for vote in
         arena.store.votes_after(0, Timestamp(i64::MIN), Timestamp(i64::MAX), 1_000).await.unwrap().iter().step_by(40)
     {
-        let receipt = log_of(&arena.store).await.receipt(&vote.id).await.unwrap().unwrap();
+        let receipt = log_of(&arena.store).await.receipt(&vote.id, Duration::ZERO).await.unwrap().unwrap();
         let VoteReceipt::Logged(found) = receipt else { panic!("{receipt:?}") };
-        receipts.push(read_receipt(&vote.id, &found.logged.to_text()).unwrap());
+        receipts.push(LogReceipt::read(&vote.id, &found.logged.to_text()).unwrap());
     }
     receipts
 }
@@ -339,14 +341,15 @@ async fn an_operator_who_signs_another_history_is_found() {
     // Nobody has verified it before, but a voter has a receipt.
     let folder = tempfile::tempdir().unwrap();
     publish(&arena.store, folder.path()).await;
-    let kept = usize::try_from(receipts[2].logged.index).unwrap();
+    let Kept::Proof(logged) = &receipts[2].kept else { panic!("{:?}", receipts[2]) };
+    let kept = usize::try_from(logged.index).unwrap();
     rewrite(folder.path(), &key, |entries| {
         entries[kept] = replaced(&entries[kept], "\"language\":\"", "\"language\":\"x")
     });
     let stranger = Known { checkpoint: None, ..arena.known.clone() };
     check(folder.path(), &stranger, &[]).await.unwrap();
     let error = check(folder.path(), &stranger, &receipts).await.unwrap_err();
-    assert!(matches!(error, VerifyError::Receipt { .. }), "{error}");
+    assert!(matches!(error, VerifyError::Receipt(_)), "{error}");
     // Another key.
     publish(&arena.store, folder.path()).await;
     let other = LogKey::new(key.verifier().name(), &"07".repeat(32)).unwrap();

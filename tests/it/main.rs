@@ -9,6 +9,7 @@
 mod access;
 mod agree;
 mod archive;
+mod asvs;
 mod backup;
 mod bad_input;
 mod ballots;
@@ -38,6 +39,7 @@ mod flagged_voters;
 mod fleet;
 mod frames;
 mod graceful;
+mod hardening;
 mod health;
 mod history;
 mod hosts;

@@ -14,6 +14,7 @@ use langya::infra::llm::ollama::OllamaModel;
 use langya::infra::llm::openai::OpenAiModel;
 use langya::infra::llm::roster::Roster;
 use langya::infra::llm::{ChatError, ChatModel, Message, ModelCard, ReplyPart, ReplyStream, Role, Usage, http_client};
+use langya::infra::reach::Reach;
 use rand::SeedableRng;
 use secrecy::SecretString;
 use serde_json::json;
@@ -379,6 +380,7 @@ fn nowhere() -> Places {
         compatible: vec![("vLLM", format!("{closed}/v1"))],
         openai: closed.clone(),
         anthropic: closed,
+        reach: Reach::default(),
         local_wait: PATIENCE,
         remote_wait: PATIENCE,
     }
@@ -418,6 +420,32 @@ async fn local_servers_and_keys_in_the_environment_are_found() {
     assert_eq!(found, expected);
     assert!(paid.received().iter().any(|request| request.head.contains("x-api-key: sk-2")));
     assert_eq!(Roster::build(&settings, &env, 1).unwrap().all().len(), 5);
+}
+
+#[tokio::test]
+async fn a_redirect_is_a_failure_and_is_not_followed() {
+    let (upstream, elsewhere) = (Upstream::start().await, Upstream::start().await);
+    let target = format!("location: {}/v1/chat/completions\r\n", elsewhere.url());
+    for status in ["301 Moved Permanently", "302 Found", "307 Temporary Redirect", "308 Permanent Redirect"] {
+        upstream.script("m", Script::whole(status, &target, ""));
+        let told = listen(model_of(&settings(&upstream, ProviderKind::Openai)).reply(&conversation())).await;
+        let number: u16 = status[..3].parse().unwrap();
+        assert_eq!(told.error, Some(ChatError::Status { status: number, retry_after: None }), "{status}");
+    }
+    assert!(elsewhere.received().is_empty(), "the key went elsewhere");
+}
+
+#[tokio::test]
+async fn servers_out_of_reach_are_not_even_looked_for() {
+    let upstream = Upstream::start().await;
+    upstream.script("/v1/models", Script::json(&json!({"data": [{"id": "m"}]})));
+    let places = Places { compatible: vec![("vLLM", format!("{}/v1", upstream.url()))], ..nowhere() };
+    assert_eq!(discover(&Environment::default(), &places).await.len(), 1);
+    let mut settings = Settings::default();
+    settings.providers.private_networks = Vec::new();
+    let found = with_discovered(settings, &Environment::default(), &places).await;
+    assert!(found.models.is_empty());
+    assert_eq!(upstream.received().len(), 1);
 }
 
 #[tokio::test]

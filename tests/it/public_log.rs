@@ -5,8 +5,11 @@ use std::process::Command;
 
 use langya::domain::public_log::inclusion::LoggedEntry;
 use langya::domain::public_log::note::VerifierKey;
+use langya::domain::public_log::promise::VotePromise;
 use langya::domain::time::Timestamp;
+use langya::infra::log_key::LogKey;
 use langya::infra::storage::ExclusionDecision;
+use langya::services::public_log::database_check::CheckedDatabase;
 use serde_json::Value;
 
 use crate::storage::public_log::sequencer;
@@ -123,6 +126,58 @@ async fn checkpoint_and_tiles_are_served_as_other_tools_expect_them() {
     }
     assert_eq!(get(&format!("{}/api/v1/log/votes/%00", arena.url)).await.status(), 404);
     arena.end().await;
+}
+
+/// The receipt of a vote is its promise: signed, the same on every retry, and kept by the vote's entry alone.
+#[actix_web::test]
+async fn a_voter_is_promised_an_entry_and_can_tell_whether_it_came() {
+    let arena = start().await;
+    let folder = tempfile::tempdir().unwrap();
+    let verify = async |arguments: &[&str]| langya_beside(folder.path(), &[&["verify"], arguments].concat()).await;
+    let address = format!("{}/log", arena.url);
+    let mut visitor = arena.visitor().await;
+    visitor.ask("Which river is longer?").await;
+    visitor.until_ready().await;
+    let revealed = visitor.vote("b").await;
+    assert_eq!(visitor.vote("a").await, revealed, "a retry, whatever it says");
+    let mut back = visitor.reconnect().await;
+    back.send(serde_json::json!({"type": "resume", "battle": visitor.battle(), "after": 0})).await;
+    assert_eq!(back.next_of(&["revealed"]).await["promise"], revealed["promise"]);
+
+    let key = VerifierKey::parse(json(&arena, "/api/v1/log").await["key"].as_str().unwrap()).unwrap();
+    let note = revealed["promise"].as_str().unwrap().to_owned();
+    let promise = VotePromise::verify(&note, &key).unwrap();
+    assert_eq!((promise.vote.as_str(), promise.winner.as_str()), (revealed["vote"].as_str().unwrap(), "model_b"));
+    assert_eq!([&promise.model_a, &promise.model_b], [&revealed["a"]["id"], &revealed["b"]["id"]]);
+    assert_eq!(
+        (promise.included_by - promise.time, promise.included_by),
+        (60_000, revealed["included_by"].as_i64().unwrap())
+    );
+    until_logged(&arena, 1).await;
+    std::fs::write(folder.path().join("mine.json"), revealed.to_string()).unwrap();
+    let name = key.to_string();
+    let alone = verify(&["mine.json", "--key", &name]).await;
+    assert!(alone.code == Some(0) && alone.stdout.contains("\"winner\":\"model_b\""), "{alone:?}");
+    let kept = verify(&[&address, "--receipt", "mine.json"]).await;
+    assert!(kept.code == Some(0) && kept.stdout.contains("receipts: 1 in the log"), "{kept:?}");
+    // A promise by the arena's own key that no entry keeps, as an arena that drops votes would leave it.
+    let seed = arena.app.store.secret("log_key", "", Timestamp(0)).await.unwrap();
+    let own = LogKey::new(key.name(), secrecy::ExposeSecret::expose_secret(&seed)).unwrap();
+    let other = VotePromise { winner: "model_a".into(), ..promise.clone() };
+    std::fs::write(folder.path().join("broken"), own.sign_promise(&other)).unwrap();
+    let broken = verify(&[&address, "--receipt", "broken"]).await;
+    assert!(broken.code == Some(1) && broken.stderr.contains("it broke its promise"), "{broken:?}");
+    std::fs::write(folder.path().join("forged"), note.replace("model_b\",\"time", "model_a\",\"time")).unwrap();
+    let forged = verify(&["forged", "--key", &name]).await;
+    assert!(forged.code == Some(1) && forged.stderr.contains("signature"), "{forged:?}");
+    let own_rows = database_check(&arena).await;
+    assert_eq!((own_rows.votes, own_rows.without_salt), (1, 0));
+    arena.end().await;
+}
+
+/// Compares the rows of an arena with its log.
+async fn database_check(arena: &TestArena) -> CheckedDatabase {
+    arena.app.public_log.check_database(|_| {}).await.unwrap()
 }
 
 /// Copies a database that nobody writes to, in place of the one that is there.

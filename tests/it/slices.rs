@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use futures_util::FutureExt;
+use langya::domain::rating::leaderboard_filter::LeaderboardFilter;
 use langya::domain::time::Timestamp;
-use langya::services::leaderboard::filtered::LeaderboardFilter;
 use serde_json::Value;
 
 use crate::support::arena::TestArena;

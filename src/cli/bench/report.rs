@@ -15,6 +15,7 @@ use crate::cli::models::table;
 use crate::cli::output::{OutFile, Overwrite, lines_of_csv, print};
 use crate::domain::benchmark::SuiteOptions;
 use crate::domain::benchmark::panel_scores::{JudgementFilter, ModelScores};
+use crate::domain::benchmark::run_selector::RunSelector;
 use crate::domain::benchmark::score::{PartKind, Score};
 use crate::domain::language::Language;
 use crate::domain::spreadsheet::defused;
@@ -25,7 +26,7 @@ use crate::infra::storage::{IfMissing, Store};
 use crate::render::report::benchmark::{Report, csv, html, markdown};
 use crate::services::benchmark::loading::load;
 use crate::services::benchmark::scores::scores;
-use crate::services::benchmark::suite_results::{RunSelector, measure, published};
+use crate::services::benchmark::suite_results::{measure, published};
 
 /// Flags of `langya bench report`.
 #[derive(Debug, Clone, Args)]

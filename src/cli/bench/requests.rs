@@ -12,6 +12,7 @@ use crate::cli::bench::model_clients::{ModelClients, named_once};
 use crate::cli::error::{BadInput, CommandError, CommandResult};
 use crate::cli::progress::BenchBar;
 use crate::domain::battle::ModelId;
+use crate::domain::benchmark::contestant::PlannedOver;
 use crate::domain::benchmark::run_report::{RequestPlan, RunOutcome};
 use crate::domain::benchmark::{JudgeMode, SuiteOptions, participants};
 use crate::infra::config::Environment;
@@ -19,7 +20,7 @@ use crate::infra::llm::discover::{Places, with_discovered};
 use crate::infra::llm::model_client::ModelClient;
 use crate::infra::storage::{BenchSet, Store};
 use crate::services::benchmark::error::BenchError;
-use crate::services::benchmark::judging::{JudgingPlan, PlannedOver};
+use crate::services::benchmark::judging::JudgingPlan;
 use crate::services::benchmark::loading::{Loaded, load};
 use crate::services::benchmark::{RunContext, answering, judging};
 

@@ -30,7 +30,6 @@ use crate::formats::model_table::ModelTable;
 use crate::infra::config::{Environment, Settings};
 use crate::infra::storage::{IfMissing, Store};
 use crate::services::correlation::{SeriesReader, Sources};
-use crate::services::leaderboard::refit::leaderboard_options;
 
 /// Flags of `langya correlate`. A SERIES is a column of the table, `arena:rating|elo|win_tie_rate[:slice]`,
 /// `arena:satisfaction`, `verdicts:JUDGE`, `bench:SUITE[@JUDGE][:part]` or `published:ID[:part]`.
@@ -128,7 +127,7 @@ pub async fn run(mut options: CorrelateOptions, env: &Environment) -> CommandRes
         store: store.as_ref(),
         table: table.as_ref(),
         aliases,
-        rating: LeaderboardOptions { confidence: level, ..leaderboard_options(&settings.rating)? },
+        rating: LeaderboardOptions { confidence: level, ..settings.rating.leaderboard_options()? },
         bootstrap: study.bootstrap,
     });
     if options.list {

@@ -16,7 +16,6 @@ use crate::formats::model_table::ModelTable;
 use crate::infra::config::Settings;
 use crate::render::report::study::{Files, files};
 use crate::services::correlation::{SeriesReader, Sources};
-use crate::services::leaderboard::refit::leaderboard_options;
 
 /// Makes a study. Its folder is looked at before anything is computed.
 ///
@@ -65,7 +64,7 @@ fn read(file: &Path, settings: &Settings) -> CommandResult<Study> {
 async fn make(study: Study, table: Option<StudyTable>, settings: &Settings) -> CommandResult<(Results, Files)> {
     let names = study.names();
     let store = open(settings, &names).await?;
-    let rating = LeaderboardOptions { confidence: study.options.level, ..leaderboard_options(&settings.rating)? };
+    let rating = LeaderboardOptions { confidence: study.options.level, ..settings.rating.leaderboard_options()? };
     let mut reader = SeriesReader::new(Sources {
         store: store.as_ref(),
         table: table.as_ref().map(|table| &table.table),

@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use crate::cli::fit::error::FitCommandError;
 use crate::cli::slice_flags::SliceFlags;
 use crate::cli::vote_files::ReadFlags;
+use crate::domain::rating::leaderboard_filter::CountedVotes;
 use crate::domain::rating::neighbours::SequentialOptions;
 use crate::domain::rating::options::{Anchor, IntervalMethod, LeaderboardOptions, Method};
 use crate::domain::rating::scoring::{BothBadRule, Scoring, TieRule};
@@ -19,7 +20,6 @@ use crate::domain::stats::confidence::ConfidenceLevel;
 use crate::domain::stats::resample::BootstrapOptions;
 use crate::formats::makers::read_makers;
 use crate::formats::prices::read_prices;
-use crate::services::leaderboard::filtered::CountedVotes;
 
 /// Options of `langya fit`.
 #[derive(Debug, Clone, Args)]

@@ -9,12 +9,12 @@ use serde::Serialize;
 use super::{Format, TableRow, render, table};
 use crate::cli::error::{CommandFailure, CommandResult};
 use crate::cli::output::print;
+use crate::domain::rating::stored_leaderboard;
 use crate::domain::register::days::Period;
 use crate::domain::register::report::{OrganizationEntries, PairingPeriod, Register, RegisterEntry};
 use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::Settings;
 use crate::infra::storage::{IfMissing, Store};
-use crate::services::leaderboard::stored;
 use crate::services::register::read;
 use crate::services::register::recording::{ReasonError, state_reason};
 
@@ -92,7 +92,7 @@ pub(super) async fn state(options: &ReasonOptions, settings: &Settings) -> Comma
 /// The ids of the latest leaderboard.
 async fn on_leaderboard(store: &Store) -> CommandResult<BTreeSet<String>> {
     let Some(stored) = store.latest_leaderboard().await? else { return Ok(BTreeSet::new()) };
-    let board = stored::from_json(&stored.body)?;
+    let board = stored_leaderboard::from_json(&stored.body)?;
     Ok(board.models.into_iter().map(|row| row.model).collect())
 }
 

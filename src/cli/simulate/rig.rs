@@ -14,7 +14,6 @@ use crate::domain::integrity::rigging::{
     Control, ControlLimits, PLACES, RIGGED_VOTES, RiggingError, RiggingOptions, RiggingResult, simulate_rigging,
 };
 use crate::infra::config::PairingSettings;
-use crate::services::arena::matchmaking::rules;
 
 /// Flags of a simulated attack.
 #[derive(Debug, Clone, Args)]
@@ -173,7 +172,7 @@ impl TableRow for RigLine {
 pub(super) fn run(options: &SimulateOptions) -> CommandResult<ExitCode> {
     let flags = &options.rig;
     let pairing =
-        PairingRules { policy: flags.policy.unwrap_or(Policy::Uniform), ..rules(&PairingSettings::default()) };
+        PairingRules { policy: flags.policy.unwrap_or(Policy::Uniform), ..PairingSettings::default().rules() };
     let rigging = RiggingOptions {
         simulation: options.simulation(),
         honest_votes: usize::try_from(options.votes).map_err(|error| BadInput(error.to_string()))?,

@@ -12,15 +12,15 @@ use crate::cli::error::{BadInput, CommandResult};
 use crate::cli::models::{Format, render, table};
 use crate::cli::{Location, output, progress};
 use crate::domain::integrity::board_change::{BoardChange, ModelChange, Place};
+use crate::domain::integrity::exclusion_decision::{Decision, SelectedVote};
 use crate::domain::integrity::exclusion_rule::ExclusionRule;
 use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::{Environment, Settings};
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{IfMissing, Store, is_storable};
-use crate::services::exclusions::decision::{Author, Decision};
+use crate::services::exclusions::decision::{Author, write_decision};
 use crate::services::exclusions::preview::preview;
-use crate::services::exclusions::selection::{SelectedVote, select};
-use crate::services::leaderboard::refit::leaderboard_options;
+use crate::services::exclusions::selection::select;
 
 /// Most characters of a reason or a name.
 const LONGEST_TEXT: usize = 500;
@@ -138,7 +138,7 @@ async fn run(common: Common, decision: Decision, env: &Environment) -> CommandRe
         let rng = SharedRng::from_system();
         let name = common.by.clone().unwrap_or_else(|| user(env));
         let author = Author { id: rng.id(&SystemClock), name, decided_at: SystemClock.now() };
-        decision.write(&store, &votes, author).await?;
+        write_decision(&store, &decision, &votes, author).await?;
     }
     output::print(&shown(&report, &votes, common.format)?)?;
     Ok(ExitCode::SUCCESS)
@@ -173,7 +173,7 @@ async fn preview_of(
     settings: &Settings,
 ) -> CommandResult<BoardChange> {
     let bar = progress::bar("rating votes");
-    let options = leaderboard_options(&settings.rating)?;
+    let options = settings.rating.leaderboard_options()?;
     let change = preview(store, votes, decision, options, |seq, last| progress::show(&bar, seq, last)).await?;
     bar.finish_and_clear();
     Ok(change)

@@ -10,10 +10,10 @@ use crate::cli::error::CommandResult;
 use crate::cli::models::{Format, TableRow, render};
 use crate::cli::times::show_time;
 use crate::cli::{Location, output, progress};
-use crate::formats::tables::export_columns::winner;
+use crate::domain::integrity::exclusion_decision::SelectedVote;
 use crate::infra::config::Environment;
 use crate::infra::storage::{IfMissing, Store};
-use crate::services::exclusions::selection::{SelectedVote, select};
+use crate::services::exclusions::selection::select;
 
 /// Flags of `langya votes list`.
 #[derive(Debug, Clone, Args)]
@@ -55,7 +55,7 @@ impl<'v> VoteLine<'v> {
             voter: &vote.voter,
             model_a: &vote.models[0],
             model_b: &vote.models[1],
-            winner: winner(vote.outcome),
+            winner: vote.outcome.winner(),
             excluded_by: rules.join(" "),
         }
     }

@@ -1,16 +1,20 @@
 //! The words of a battle: two hidden models on two sides, and what a person said of them.
 //!
 //! Pure: [`message`] is what models are given, [`state`] says what may happen next, [`pairing`] chooses the two models,
-//! [`pacing`] decides how much of each reply is shown when, [`event_log`] numbers what a visitor sees. `services::arena` runs a
-//! battle with them.
+//! [`pacing`] decides how much of each reply is shown when, [`event_log`] numbers what a visitor sees, [`held`] is a battle in
+//! memory, [`record`] one that is kept. `services::arena` runs a battle with them.
 
 pub mod event_log;
+pub mod held;
 pub mod ids;
 pub mod language;
 pub mod message;
+pub mod model_card;
 pub mod pacing;
 pub mod pairing;
 pub mod reasons;
+pub mod receipt;
+pub mod record;
 pub mod speed;
 pub mod state;
 pub mod text_counts;
@@ -116,6 +120,23 @@ impl Outcome {
             Outcome::Tie => "tie",
             Outcome::BothBad => "both_bad",
         }
+    }
+
+    /// The word for it in LMArena's logs, in exports and in the public log.
+    #[must_use]
+    pub fn winner(self) -> &'static str {
+        match self {
+            Outcome::AWins => "model_a",
+            Outcome::BWins => "model_b",
+            Outcome::Tie => "tie",
+            Outcome::BothBad => "both_bad",
+        }
+    }
+
+    /// The outcome of a word of [`Outcome::winner`]; `None` where it is none.
+    #[must_use]
+    pub fn of_winner(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|outcome| outcome.winner() == word)
     }
 
     /// Points of side A: 1 for a win, 0 for a loss, one half otherwise. Ties and both-bad count half to each

@@ -18,6 +18,9 @@ use super::Side;
 use arrivals::Arrivals;
 use schedule::Schedule;
 
+/// Interval at which both replies are read while no step is due, once text shows.
+const READ_EVERY: Duration = Duration::from_millis(50);
+
 /// What a step shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Release {
@@ -100,6 +103,13 @@ impl Pacer {
     #[must_use]
     pub fn finished(&self) -> bool {
         self.lanes.iter().all(|lane| lane.closed)
+    }
+
+    /// How long both replies may be left unread after they were read: what comes meanwhile counts as one piece of text.
+    /// `None` until text shows, while the tempo is measured.
+    #[must_use]
+    pub fn read_every(&self) -> Option<Duration> {
+        (self.schedule.taken > 0).then_some(READ_EVERY)
     }
 
     /// The earliest moment at which a step may be due, as far as is known at `at`; `None` while it depends on text that

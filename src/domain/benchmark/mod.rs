@@ -8,7 +8,9 @@
 
 pub mod alignbench;
 pub mod analysis;
+pub mod answer_index;
 pub mod claims;
+pub mod contestant;
 pub mod custom;
 pub mod data;
 pub mod item;
@@ -23,6 +25,7 @@ pub mod published;
 pub mod references;
 pub mod registry;
 pub mod run_report;
+pub mod run_selector;
 pub mod score;
 pub mod suite_id;
 pub mod superclue;

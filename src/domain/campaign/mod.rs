@@ -1,13 +1,15 @@
 //! Campaigns: people judge stored answers, each annotator alone.
 //!
 //! A campaign is one file ([`plan`]) beside its answers ([`items`]). Each pair of answers of an item (or each answer, or all answers of
-//! an item) is one unit; [`units`] puts the units into the order in which they are handed out, [`assignment`] decides what an
+//! an item) is one unit; [`units`] puts the units into the order in which they are handed out, [`layout`] says which are for
+//! everybody, [`assignment`] decides what an
 //! annotator sees next and on which side, [`judgement`] reads what the annotator says, and [`report`] what all of them said.
 
 pub mod assignment;
 pub mod forecast;
 pub mod items;
 pub mod judgement;
+pub mod layout;
 pub mod plan;
 pub mod report;
 pub mod units;

@@ -4,6 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::benchmark::score::Part;
 use crate::correlation::SeriesError;
 use crate::rating::resample::Metric;
 use crate::rating::slice::{Slice, Turns};
@@ -95,6 +96,13 @@ impl fmt::Display for SeriesName {
 }
 
 impl SeriesName {
+    /// The series of a part of a suite, by its key; the whole needs no part.
+    #[must_use]
+    pub fn of_suite(suite: &str, key: &str) -> Self {
+        let part = if key == Part::overall().key() { String::new() } else { key.to_owned() };
+        Self::Bench { suite: suite.to_owned(), judge: None, part }
+    }
+
     /// Whether it is read out of the database.
     #[must_use]
     pub fn is_stored(&self) -> bool {
@@ -127,6 +135,20 @@ impl SeriesName {
 }
 
 impl VotePart {
+    /// The title of a figure of these votes.
+    #[must_use]
+    pub fn title(&self, metric: Metric) -> String {
+        let metric = match metric {
+            Metric::Rating => "arena rating",
+            Metric::Elo => "arena Elo rating",
+            Metric::WinTieRate => "arena win-and-tie rate",
+        };
+        match self.0.describe().as_slice() {
+            [] => metric.to_owned(),
+            parts => format!("{metric}, {}", parts.join(", ")),
+        }
+    }
+
     /// Reads a slice as it stands in the name of a series; an empty text is all votes.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {

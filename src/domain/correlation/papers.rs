@@ -1,6 +1,6 @@
 //! Series that papers have published, which the program knows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{SeriesError, Subjects};
 use crate::benchmark::published::{self, SubjectKind, Unit};
@@ -67,6 +67,39 @@ pub fn of_papers(series: &published::Published, part: &str) -> Result<PublishedV
     Ok(PublishedValues { title: title + unit(series.unit), source, subjects, values })
 }
 
+/// A published score that was imported.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ImportedScore<'s> {
+    /// The part of the suite; empty for the whole.
+    pub part: &'s str,
+    /// The model, under the series' own name.
+    pub model: &'s str,
+    /// The score.
+    pub score: f64,
+    /// Where it can be read.
+    pub source: &'s str,
+}
+
+/// The values of an imported series, or of a part of it.
+///
+/// # Errors
+/// [`SeriesError::Part`].
+pub fn of_imported(rows: Vec<ImportedScore<'_>>, name: &str, part: &str) -> Result<PublishedValues, SeriesError> {
+    let own = |row: &ImportedScore<'_>| if row.part.is_empty() { WHOLE.to_owned() } else { row.part.to_owned() };
+    let keys: BTreeSet<String> = rows.iter().map(own).collect();
+    let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+    let wanted = default_part(part, &keys).ok_or_else(|| SeriesError::Part {
+        series: format!("published:{name}"),
+        part: part.to_owned(),
+        known: keys.join(", "),
+    })?;
+    let of_part: Vec<ImportedScore<'_>> = rows.into_iter().filter(|row| own(row) == wanted).collect();
+    let sources: BTreeSet<&str> = of_part.iter().map(|row| row.source).collect();
+    let source = sources.into_iter().collect::<Vec<_>>().join("; ");
+    let values = of_part.into_iter().map(|row| (row.model.to_owned(), row.score)).collect();
+    Ok(PublishedValues { title: format!("{name}{}", in_words(part)), source, subjects: Subjects::Models, values })
+}
+
 fn unit(unit: Unit) -> &'static str {
     match unit {
         Unit::Percent => ", %",
@@ -127,5 +160,16 @@ mod tests {
         assert!(
             (values["leisure"] - leisure.iter().sum::<f64>() / crate::stats::real_len(leisure.len())).abs() < 1e-12
         );
+    }
+
+    #[test]
+    fn imported_scores_are_read_by_name_and_part() {
+        let row = |part, model, score| ImportedScore { part, model, score, source: "web" };
+        let rows = vec![row("", "a", 1.0), row("math", "a", 2.0), row("", "b", 3.0)];
+        assert_eq!(split("theirs: v2:math", |id| id == "theirs: v2"), Some(("theirs: v2", "math")));
+        let whole = of_imported(rows.clone(), "theirs: v2", "").unwrap();
+        assert_eq!(whole.values, BTreeMap::from([("a".to_owned(), 1.0), ("b".to_owned(), 3.0)]));
+        assert_eq!(of_imported(rows.clone(), "theirs: v2", "math").unwrap().values.len(), 1);
+        assert!(of_imported(rows, "theirs: v2", "fame").err().unwrap().to_string().contains("math, overall"));
     }
 }

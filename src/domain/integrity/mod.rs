@@ -7,6 +7,8 @@
 
 pub mod board_change;
 pub mod cast_votes;
+pub mod exclusion_decision;
+pub mod exclusion_report;
 pub mod exclusion_rule;
 pub mod exclusions_in_force;
 pub mod leak;

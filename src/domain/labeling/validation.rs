@@ -111,6 +111,26 @@ fn judge(pairs: &[(usize, usize)], scheme: Scheme, options: ValidationOptions) -
     }
 }
 
+/// What a classifier learned from seeds, and how well it does on those that it did not learn from.
+#[derive(Debug, Clone)]
+pub struct Trained {
+    /// How well.
+    pub validation: Validation,
+    /// Learned from all seeds.
+    pub classifier: Classifier,
+}
+
+impl Trained {
+    /// Validates, then learns from all seeds.
+    ///
+    /// # Errors
+    /// [`FitFailed`].
+    pub fn new(seeds: &[Seed], scheme: Scheme, options: ValidationOptions) -> Result<Self, FitFailed> {
+        let validation = cross_validate(seeds, scheme, options)?;
+        Ok(Self { validation, classifier: Classifier::train(seeds, scheme.labels().count())? })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -72,6 +72,9 @@ pub struct VoteEntry<'e> {
     /// Commits to what is not shown: see [`super::commitment`].
     #[serde(borrow)]
     pub commitment: Cow<'e, str>,
+    /// Hash of the promise that the voter got, where there was one: see [`super::promise`].
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub promise: Option<Cow<'e, str>>,
 }
 
 /// A rule that excludes a vote, and why it applies.
@@ -157,13 +160,14 @@ mod tests {
             voter: "00ff".into(),
             excluded: vec![RuleApplied { rule: "identity_leak".into(), reason: "names itself".into() }],
             commitment: "ab".into(),
+            promise: Some("cd".into()),
         }));
         let json = entry.to_json().unwrap();
         assert_eq!(
             json,
             r#"{"vote":{"seq":7,"time":1700000000123,"model_a":"one","model_b":"二 \"b\"","winner":"both_bad","turn":2,"#.to_owned()
                 + r#""language":"zh","intent":"factual_qa","satisfaction":4,"pairing_policy":"elo","pair_probability":0.1,"#
-                + r#""voter":"00ff","excluded":[{"rule":"identity_leak","reason":"names itself"}],"commitment":"ab"}}"#
+                + r#""voter":"00ff","excluded":[{"rule":"identity_leak","reason":"names itself"}],"commitment":"ab","promise":"cd"}}"#
         );
         assert_eq!(serde_json::from_str::<LogEntry<'_>>(&json).unwrap(), entry);
         let withdrawal = LogEntry::Withdrawal(WithdrawalEntry { seq: 7, time: 8, rule: "admin".into() });

@@ -2,7 +2,8 @@
 //!
 //! The tree is that of RFC 6962 ([`hash`], [`frontier`], [`proof`]); it is published as C2SP tlog-tiles ([`tile`], [`subtree`],
 //! [`bundle`]) under a signed checkpoint ([`checkpoint`], [`note`]). [`entry`] says what an entry holds, [`commitment`] how it
-//! commits to what it does not show, [`inclusion`] is the proof that a voter keeps, [`recount`] makes the leaderboard of the
+//! commits to what it does not show, [`vote_entry`] makes entries of votes, [`promise`] is what a voter gets at once,
+//! [`inclusion`] is the proof that a voter keeps as a [`receipt`], [`recount`] makes the leaderboard of the
 //! entries, and [`audit`] checks a whole log.
 
 pub mod audit;
@@ -14,7 +15,10 @@ pub mod frontier;
 pub mod hash;
 pub mod inclusion;
 pub mod note;
+pub mod promise;
 pub mod proof;
+pub mod receipt;
 pub mod recount;
 pub mod subtree;
 pub mod tile;
+pub mod vote_entry;

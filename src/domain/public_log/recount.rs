@@ -164,7 +164,7 @@ impl Recount {
     }
 
     fn add_vote(&mut self, position: u64, vote: &VoteEntry<'_>) -> Result<(), EntryError> {
-        let outcome = outcome_of(&vote.winner)
+        let outcome = Outcome::of_winner(&vote.winner)
             .ok_or_else(|| EntryError::Malformed { position, reason: format!("unknown winner {:?}", vote.winner) })?;
         if let Some(last) = self.votes.last().filter(|last| last.seq >= vote.seq) {
             return Err(EntryError::OutOfOrder { position, seq: vote.seq, last: last.seq });
@@ -219,17 +219,6 @@ impl Recount {
             }
         }
         Ok(log)
-    }
-}
-
-/// The outcome of a winner as entries spell it.
-fn outcome_of(winner: &str) -> Option<Outcome> {
-    match winner {
-        "model_a" => Some(Outcome::AWins),
-        "model_b" => Some(Outcome::BWins),
-        "tie" => Some(Outcome::Tie),
-        "both_bad" => Some(Outcome::BothBad),
-        _ => None,
     }
 }
 

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
-
 use super::scoring::Scoring;
 use crate::battle::Outcome;
+use crate::battle::receipt::CrowdAgreement;
 
 /// One vote between two models, by position in the comparison set or the vote log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,15 +19,6 @@ pub struct Comparison {
 
 /// Fewest earlier votes on a pair that a new vote is compared with.
 pub const ENOUGH_TO_COMPARE: u64 = 10;
-
-/// How many earlier votes on a pair say what one more vote says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CrowdAgreement {
-    /// Earlier votes with the same outcome.
-    pub same: u64,
-    /// All earlier rated votes on the pair.
-    pub votes: u64,
-}
 
 /// Votes of one pair by outcome; `first` is the model with the lower position.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -73,6 +73,16 @@ pub enum Period {
 }
 
 impl Period {
+    /// How many periods are published at the most: a quarter of days, a year of weeks, ten years of months.
+    #[must_use]
+    pub fn shown(self) -> usize {
+        match self {
+            Self::Day => 92,
+            Self::Week => 53,
+            Self::Month => 120,
+        }
+    }
+
     /// All of them, the shortest first.
     pub const ALL: [Self; 3] = [Self::Day, Self::Week, Self::Month];
 

@@ -8,27 +8,13 @@ use serde::Serialize;
 use super::changes::{ChangeAuthor, ChangeKind, ModelChange, ModelState, PairingChange, kinds};
 use super::days::{BattleDay, Period};
 use crate::battle::ModelId;
-
-/// A model that ever took part, as it is shown.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KnownModel {
-    /// Its id.
-    pub id: ModelId,
-    /// Name shown after the vote.
-    pub name: String,
-    /// Its maker.
-    pub organization: String,
-    /// Its licence.
-    pub license: String,
-    /// Whether it is one of the built-in practice models.
-    pub practice: bool,
-}
+use crate::battle::model_card::ModelCard;
 
 /// What the register is made of.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RegisterData {
     /// Every model, by id.
-    pub models: Vec<KnownModel>,
+    pub models: Vec<ModelCard>,
     /// The changes of each model in their order.
     pub changes: Vec<ModelChange>,
     /// The changes of the pairing policy in their order.
@@ -274,7 +260,7 @@ impl Register {
         let shown = &shown[shown.len().saturating_sub(periods)..];
         let histories = Histories::new(&data.changes);
         let none = ModelBattles::default();
-        let entry = |model: &KnownModel| {
+        let entry = |model: &ModelCard| {
             let battles = battles.get(&model.id).unwrap_or(&none);
             histories.entry(model, battles, own, shown, on_leaderboard.contains(model.id.as_str()))
         };
@@ -324,7 +310,7 @@ impl<'d> Histories<'d> {
 
     fn entry(
         &self,
-        model: &KnownModel,
+        model: &ModelCard,
         battles: &ModelBattles,
         all: u64,
         periods: &[(Date, u64)],

@@ -2,7 +2,6 @@
 
 use super::Column;
 use super::ValueKind::{Flag, Json, Number, Real, Text};
-use crate::domain::battle::Outcome;
 
 /// The columns of benchmark scores.
 pub const SCORE_COLUMNS: [Column; 15] = [
@@ -137,13 +136,3 @@ pub const LEADERBOARD_COLUMNS: [Column; 29] = [
     Column::optional("good_enough_change_lower", Real),
     Column::optional("good_enough_change_upper", Real),
 ];
-
-/// The word for an outcome in LMArena's logs.
-pub fn winner(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::AWins => "model_a",
-        Outcome::BWins => "model_b",
-        Outcome::Tie => "tie",
-        Outcome::BothBad => "both_bad",
-    }
-}

@@ -3,6 +3,7 @@
 mod column;
 pub mod conversation_metadata;
 pub mod export_columns;
+pub mod export_rows;
 mod parquet;
 
 use crate::domain::spreadsheet::defused;

@@ -7,6 +7,7 @@ mod current;
 pub mod edit;
 mod pacing;
 mod restart;
+mod rules;
 mod sections;
 mod service_url;
 pub mod settings_file;

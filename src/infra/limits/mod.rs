@@ -6,6 +6,7 @@
 
 mod concurrency;
 mod gcra;
+pub mod proofs;
 mod shared;
 mod single_use;
 

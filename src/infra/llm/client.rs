@@ -1,12 +1,12 @@
 //! The HTTP client of all models, with a pool of connections for each thread.
 //!
 //! A connection is driven by the thread that opened it. Where a turn that another thread runs reads from it, each token
-//! wakes two threads instead of one, so each thread keeps connections of its own. Link-local and metadata addresses are
-//! out of reach for every model.
+//! wakes two threads instead of one, so each thread keeps connections of its own. Every address is held against [`Reach`] at the
+//! moment when it is connected to.
 
 use std::error::Error;
 use std::io;
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,6 +15,7 @@ use reqwest::{Client, Url, redirect};
 use thread_local::ThreadLocal;
 
 use crate::config::ConfigError;
+use crate::reach::Reach;
 
 /// Idle connections that a thread keeps to one host, for the pool's half minute: as many as battles that end together.
 const IDLE_CONNECTIONS: usize = 512;
@@ -22,6 +23,7 @@ const IDLE_CONNECTIONS: usize = 512;
 /// The HTTP client of all models. Cloning shares the connections.
 #[derive(Debug, Clone)]
 pub struct HttpClient {
+    reach: Reach,
     direct: Arc<Pools>,
     proxied: Arc<Pools>,
 }
@@ -31,19 +33,36 @@ pub struct HttpClient {
 /// # Errors
 /// [`ConfigError::NoHttpClient`] where the system has no means for it.
 pub fn http_client(connect_timeout: Duration) -> Result<HttpClient, ConfigError> {
+    http_client_within(connect_timeout, &Reach::default())
+}
+
+/// As [`http_client`], for addresses within this reach.
+///
+/// # Errors
+/// As [`http_client`].
+pub fn http_client_within(connect_timeout: Duration, reach: &Reach) -> Result<HttpClient, ConfigError> {
     // An error says that a provider is installed already, by an earlier call.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let pools = |proxied| Pools::new(Recipe { connect_timeout, proxied, certificates: true }).map(Arc::new);
-    Ok(HttpClient { direct: pools(false)?, proxied: pools(true)? })
+    let recipe = |proxied| Recipe { connect_timeout, proxied, certificates: true, reach: reach.clone() };
+    let pools = |proxied| Pools::new(recipe(proxied)).map(Arc::new);
+    Ok(HttpClient { reach: reach.clone(), direct: pools(false)?, proxied: pools(true)? })
 }
 
 impl HttpClient {
     /// This thread's client for an address: loopback is never asked through a proxy.
     pub(crate) fn for_url(&self, url: &Url) -> &Client {
-        let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
-        let local = host == "localhost" || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback());
+        let local = url.host_str() == Some("localhost") || address_in(url).is_some_and(|ip| ip.is_loopback());
         if local { self.direct.of_this_thread() } else { self.proxied.of_this_thread() }
     }
+
+    /// Whether the address that stands in a URL is within reach. One with a name is asked for when it is connected to.
+    pub(crate) fn reaches(&self, url: &Url) -> bool {
+        address_in(url).is_none_or(|ip| self.reach.holds(ip))
+    }
+}
+
+fn address_in(url: &Url) -> Option<IpAddr> {
+    url.host_str()?.trim_matches(['[', ']']).parse().ok()
 }
 
 /// One client a thread, all made alike.
@@ -75,22 +94,23 @@ impl Pools {
 }
 
 /// How a client is made.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct Recipe {
     connect_timeout: Duration,
     proxied: bool,
     certificates: bool,
+    reach: Reach,
 }
 
 impl Recipe {
-    fn build(self) -> Result<Client, reqwest::Error> {
+    fn build(&self) -> Result<Client, reqwest::Error> {
         let mut builder = Client::builder()
             .connect_timeout(self.connect_timeout)
             .redirect(redirect::Policy::none())
             .tcp_nodelay(true)
             .pool_idle_timeout(Duration::from_secs(30))
             .pool_max_idle_per_host(IDLE_CONNECTIONS)
-            .dns_resolver(PublicResolver)
+            .dns_resolver(WithinReach(self.reach.clone()))
             .user_agent(concat!("langya/", env!("CARGO_PKG_VERSION")));
         if !self.proxied {
             builder = builder.no_proxy();
@@ -110,30 +130,21 @@ fn innermost(error: &dyn Error) -> String {
     current.to_string()
 }
 
-/// Resolves names like the system does and leaves out link-local and metadata addresses.
-#[derive(Debug, Clone, Copy)]
-struct PublicResolver;
+/// Resolves names like the system does and leaves out what is out of reach. What it returns is what is connected to.
+#[derive(Debug, Clone)]
+struct WithinReach(Reach);
 
-impl Resolve for PublicResolver {
+impl Resolve for WithinReach {
     fn resolve(&self, name: Name) -> Resolving {
+        let reach = self.0.clone();
         Box::pin(async move {
             let found: Vec<SocketAddr> = tokio::net::lookup_host((name.as_str(), 0)).await?.collect();
-            let allowed: Vec<SocketAddr> =
-                found.iter().filter(|address| !is_forbidden(address.ip())).copied().collect();
+            let allowed: Vec<SocketAddr> = found.iter().filter(|address| reach.holds(address.ip())).copied().collect();
             if allowed.is_empty() && !found.is_empty() {
                 return Err(io::Error::from(io::ErrorKind::PermissionDenied).into());
             }
             Ok(Box::new(allowed.into_iter()) as Addrs)
         })
-    }
-}
-
-/// Cloud machines answer with credentials at these addresses; no model lives there.
-pub(super) fn is_forbidden(ip: IpAddr) -> bool {
-    const AMAZON_METADATA: Ipv6Addr = Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254);
-    match ip.to_canonical() {
-        IpAddr::V4(ip) => ip.is_link_local() || ip.octets() == [100, 100, 100, 200],
-        IpAddr::V6(ip) => ip.is_unicast_link_local() || ip == AMAZON_METADATA,
     }
 }
 
@@ -143,8 +154,22 @@ mod tests {
 
     #[tokio::test]
     async fn loopback_names_resolve() {
-        let addresses: Vec<_> = PublicResolver.resolve("localhost".parse().unwrap()).await.unwrap().collect();
+        let resolver = WithinReach(Reach::default());
+        let addresses: Vec<_> = resolver.resolve("localhost".parse().unwrap()).await.unwrap().collect();
         assert!(addresses.iter().all(|address| address.ip().is_loopback()) && !addresses.is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_name_that_leads_out_of_reach_is_not_connected_to() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let url: Url = format!("http://localhost:{}/v1", listener.local_addr().unwrap().port()).parse().unwrap();
+        let http = http_client_within(Duration::from_secs(5), &Reach::new(&[])).unwrap();
+        assert!(http.reaches(&url), "a name says nothing of its address yet");
+        let error = http.for_url(&url).get(url.clone()).send().await.unwrap_err();
+        let said = super::super::transport::connection_error(&error).to_string();
+        assert!(said.contains("the name leads to a forbidden address"), "{said}");
+        assert_eq!(listener.accept().unwrap_err().kind(), io::ErrorKind::WouldBlock, "nobody came");
     }
 
     #[test]

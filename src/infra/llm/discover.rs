@@ -13,8 +13,9 @@ use secrecy::ExposeSecret;
 use serde::Deserialize;
 
 use super::model_list::{self, is_embedding};
-use super::{HttpClient, anthropic, http_client, ollama, openai};
+use super::{HttpClient, anthropic, http_client_within, ollama, openai};
 use crate::config::{Environment, ModelSettings, ProviderKind, Settings};
+use crate::reach::Reach;
 
 /// Models taken from one paid provider at the most.
 const MAX_PAID_MODELS: usize = 4;
@@ -33,6 +34,8 @@ pub struct Places {
     pub openai: String,
     /// Anthropic's address.
     pub anthropic: String,
+    /// Which of these addresses may be asked.
+    pub reach: Reach,
     /// Longest wait for a local server.
     pub local_wait: Duration,
     /// Longest wait for a provider on the Internet.
@@ -50,6 +53,7 @@ impl Default for Places {
             ],
             openai: openai::DEFAULT_BASE_URL.into(),
             anthropic: anthropic::DEFAULT_BASE_URL.into(),
+            reach: Reach::default(),
             local_wait: Duration::from_millis(200),
             remote_wait: Duration::from_secs(4),
         }
@@ -59,14 +63,15 @@ impl Default for Places {
 /// The settings with the models found, where none are configured and `providers.discover` says so.
 pub async fn with_discovered(mut settings: Settings, env: &Environment, places: &Places) -> Settings {
     if settings.models.is_empty() && settings.providers.discover {
-        settings.models = discover(env, places).await;
+        let reach = Reach::new(&settings.providers.private_networks);
+        settings.models = discover(env, &Places { reach, ..places.clone() }).await;
     }
     settings
 }
 
 /// Looks in all places at once.
 pub async fn discover(env: &Environment, places: &Places) -> Vec<ModelSettings> {
-    let http = match http_client(places.remote_wait) {
+    let http = match http_client_within(places.remote_wait, &places.reach) {
         Ok(http) => http,
         Err(error) => {
             tracing::warn!(%error, "model discovery is off");

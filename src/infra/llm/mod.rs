@@ -15,6 +15,7 @@ pub mod model_client;
 pub mod model_list;
 pub mod ollama;
 pub mod openai;
+pub mod query_judge;
 mod reading;
 #[cfg(fuzzing)]
 mod recorded;
@@ -28,28 +29,13 @@ use std::time::Duration;
 use futures_util::stream::BoxStream;
 use serde::{Deserialize, Serialize};
 
-pub use self::client::{HttpClient, http_client};
+pub use self::client::{HttpClient, http_client, http_client_within};
 #[cfg(fuzzing)]
 pub use self::recorded::read_recorded;
-use crate::domain::battle::ModelId;
 use crate::domain::benchmark::item;
 
 pub use crate::domain::battle::message::{Message, Role};
-
-/// What is public about a model once its name may be shown.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ModelCard {
-    /// Key used in logs and exports.
-    pub id: ModelId,
-    /// Name shown after the vote.
-    pub name: String,
-    /// Its maker; may be empty.
-    pub organization: String,
-    /// Its licence; may be empty.
-    pub license: String,
-    /// One of the built-in practice models; said wherever the name is shown.
-    pub practice: bool,
-}
+pub use crate::domain::battle::model_card::ModelCard;
 
 /// A piece of a reply as it arrives.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -12,9 +12,10 @@ use super::builtin::{PracticeKind, PracticeModel};
 use super::guard::{GuardedModel, Limits};
 use super::ollama::{self, OllamaModel};
 use super::openai::{self, OpenAiModel};
-use super::{ChatModel, HttpClient, ModelCard, http_client};
+use super::{ChatModel, HttpClient, ModelCard, http_client_within};
 use crate::config::{ConfigError, Environment, ModelSettings, PracticeMode, ProviderKind, Settings};
 use crate::domain::battle::ModelId;
+use crate::reach::Reach;
 
 /// The models of an arena, in the order of its settings.
 #[derive(Clone, Default)]
@@ -30,6 +31,7 @@ pub struct Roster {
 struct Recipe {
     entry: ModelSettings,
     limits: Limits,
+    reach: Reach,
 }
 
 impl Roster {
@@ -48,7 +50,8 @@ impl Roster {
     /// # Errors
     /// As [`Roster::build`].
     pub fn rebuild(settings: &Settings, env: &Environment, seed: u64, former: &Self) -> Result<Self, ConfigError> {
-        let http = http_client(settings.providers.timeouts().connect)?;
+        let reach = Reach::new(&settings.providers.private_networks);
+        let http = http_client_within(settings.providers.timeouts().connect, &reach)?;
         let limits = Limits::from(&settings.providers);
         let mut seen = HashSet::new();
         let awaits_discovery = Self::may_find(settings);
@@ -58,7 +61,7 @@ impl Roster {
                 return Err(ConfigError::DuplicateModel(entry.id.clone()));
             }
             let id = ModelId::new(&entry.id);
-            let recipe = Recipe { entry: entry.clone(), limits };
+            let recipe = Recipe { entry: entry.clone(), limits, reach: reach.clone() };
             let kept = former.get(&id).filter(|_| former.recipes.get(&id).is_some_and(|old| old.asks_like(&recipe)));
             roster.recipes.insert(id, recipe);
             if let Some(kept) = kept {
@@ -153,7 +156,7 @@ impl Recipe {
             price_source: public.price_source.clone(),
             ..self.entry.clone()
         };
-        entry == other.entry && self.limits == other.limits
+        entry == other.entry && self.limits == other.limits && self.reach == other.reach
     }
 }
 
@@ -328,6 +331,24 @@ mod tests {
         assert_eq!((renamed.card.name.as_str(), renamed.weight, renamed.healthy()), ("New", 3.0, false));
         let moved = build(&format!("{limits}{entry}max_tokens = 7\n"), &first).get(&m).unwrap();
         assert!(moved.healthy(), "another request is another model");
+        let reached = "private_networks = [\"127.0.0.0/8\"]\n";
+        let elsewhere = build(&format!("{limits}{reached}{entry}"), &first).get(&m).unwrap();
+        assert!(elsewhere.healthy(), "another reach is another client");
+    }
+
+    #[test]
+    fn a_model_on_a_private_network_that_is_not_named_is_refused_by_the_setting() {
+        let refused = |providers: &str, base: &str| {
+            let entry = format!("[[models]]\nid = \"m\"\nprovider = \"openai\"\nbase_url = \"http://{base}/v1\"\n");
+            roster(&format!("[providers]\n{providers}\n{entry}"), &Environment::default()).err().map(|e| e.to_string())
+        };
+        assert_eq!(refused("", "10.1.2.3"), None);
+        let only = "private_networks = [\"10.1.0.0/16\"]";
+        assert_eq!(refused(only, "10.1.2.3"), None);
+        for base in ["10.2.2.3", "127.0.0.1", "[::1]", "0.0.0.0", "[64:ff9b::a02:203]"] {
+            let said = refused(only, base).unwrap();
+            assert!(said.contains("providers.private_networks") && said.contains("\"m\""), "{base}: {said}");
+        }
     }
 
     #[test]

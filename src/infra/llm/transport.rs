@@ -6,7 +6,6 @@
 use std::collections::VecDeque;
 use std::error::Error;
 use std::io;
-use std::net::IpAddr;
 use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
@@ -15,7 +14,7 @@ use reqwest::{RequestBuilder, Response, Url};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value};
 
-use super::client::{HttpClient, is_forbidden};
+use super::client::HttpClient;
 use super::{ChatError, ReplyPart, ReplyStream, retry_after};
 use crate::config::{ConfigError, ModelSettings};
 
@@ -55,9 +54,16 @@ impl Endpoint {
         if url.query().is_some() || url.fragment().is_some() {
             return Err(invalid("write the address without what follows a ? or #"));
         }
-        let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
-        if host.parse::<IpAddr>().is_ok_and(is_forbidden) {
-            return Err(invalid("link-local and metadata addresses are out of reach for models"));
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(invalid(
+                "write no name and no password into the address: name the key's variable as api_key_env",
+            ));
+        }
+        if !http.reaches(&url) {
+            return Err(invalid(
+                "models are out of reach at link-local and metadata addresses, and on private networks that \
+                 providers.private_networks does not name",
+            ));
         }
         Ok(Self { http: http.clone(), url, headers: HeaderMap::new() })
     }
@@ -275,8 +281,12 @@ mod tests {
             "http://127.0.0.1:8000/v1?key=x",
             "http://127.0.0.1:8000/v1?",
             "http://127.0.0.1:8000/v1#part",
+            "http://me:sk-canary@127.0.0.1:8000/v1",
+            "http://sk-canary@127.0.0.1:8000/v1",
+            "http://[64:ff9b::a9fe:a9fe]/v1",
         ] {
-            assert!(endpoint(base).is_err(), "{base}");
+            let refused = endpoint(base).map(drop).unwrap_err().to_string();
+            assert!(!refused.contains("canary"), "{refused}");
         }
     }
 

@@ -1,37 +1,11 @@
 //! Rows of battles, turns, replies and side failures.
 
+use crate::domain::battle::record::{BattleLine, BattleRecord, BattleRow, NewReply, ReplyEnding, ReplyRow, TurnRow};
 use crate::domain::battle::state::{Progress, Stage};
 use crate::domain::battle::{BattleId, ModelId, RunId, Side, VisitorId};
 use crate::domain::time::Timestamp;
 use crate::storage::{StoreError, unsigned};
 use sqlx::FromRow;
-
-/// A battle as an export has it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct BattleLine {
-    /// Its id.
-    pub id: BattleId,
-    /// Pseudonym of the visitor; `None` in an imported battle that names none.
-    pub visitor: Option<VisitorId>,
-    /// Its stage.
-    pub stage: Stage,
-    /// Its turns.
-    pub turn: u64,
-    /// The models on sides A and B.
-    pub models: [String; 2],
-    /// Name of the pairing policy.
-    pub pairing_policy: String,
-    /// Probability of the pair.
-    pub pair_probability: f64,
-    /// Language of the first prompt.
-    pub language: String,
-    /// Category, where known.
-    pub category: Option<String>,
-    /// Intent, where known.
-    pub intent: Option<String>,
-    /// When it began.
-    pub created_at: Timestamp,
-}
 
 #[derive(sqlx::FromRow)]
 pub(super) struct RawLine {
@@ -76,82 +50,6 @@ pub(super) fn parse_stage(text: &str, battle: &str) -> Result<Stage, StoreError>
         row: battle.to_owned(),
         value: text.to_owned(),
     })
-}
-
-/// One question of a battle.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TurnRow {
-    /// Counted from 1.
-    pub turn: u32,
-    /// The visitor's text.
-    pub prompt: String,
-}
-
-/// How a reply came to its end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ReplyEnding {
-    /// The model ended it.
-    Complete,
-    /// The visitor stopped it, or left.
-    Stopped,
-    /// It reached the limit of length.
-    Cut,
-    /// It broke off.
-    Failed,
-}
-
-impl ReplyEnding {
-    const ALL: [Self; 4] = [Self::Complete, Self::Stopped, Self::Cut, Self::Failed];
-
-    /// The database's spelling.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Complete => "complete",
-            Self::Stopped => "stopped",
-            Self::Cut => "cut",
-            Self::Failed => "failed",
-        }
-    }
-}
-
-/// A reply to be kept.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewReply {
-    /// Its side.
-    pub side: Side,
-    /// The author.
-    pub model: ModelId,
-    /// What the visitor saw of it.
-    pub text: String,
-    /// Reasoning in a field of its own.
-    pub reasoning: String,
-    /// How it ended.
-    pub ending: ReplyEnding,
-    /// From the request to the first token; `None` where none came.
-    pub first_token_ms: Option<u64>,
-    /// From the request to the end.
-    pub duration_ms: u64,
-}
-
-/// A stored reply with its turn.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReplyRow {
-    /// Counted from 1.
-    pub turn: u32,
-    /// The reply.
-    pub reply: NewReply,
-}
-
-/// A battle as it stood at one moment.
-#[derive(Debug, Clone, PartialEq)]
-pub struct BattleRecord {
-    /// Where it stood.
-    pub battle: BattleRow,
-    /// Its questions in order.
-    pub turns: Vec<TurnRow>,
-    /// Its replies that count, by turn and side.
-    pub replies: Vec<ReplyRow>,
 }
 
 /// A side that failed, and the model that took its place.
@@ -310,31 +208,4 @@ pub(super) fn turn_number(value: i64, table: &'static str, row: &str) -> Result<
         row: row.to_owned(),
         value: value.to_string(),
     })
-}
-
-/// A stored battle.
-#[derive(Debug, Clone, PartialEq)]
-pub struct BattleRow {
-    /// Its id.
-    pub id: BattleId,
-    /// Pseudonym of the visitor.
-    pub visitor: VisitorId,
-    /// Stage and latest turn.
-    pub progress: Progress,
-    /// The models on sides A and B.
-    pub models: [ModelId; 2],
-    /// Name of the pairing policy.
-    pub pairing_policy: String,
-    /// Version of that policy.
-    pub policy_version: u32,
-    /// Probability of the pair.
-    pub pair_probability: f64,
-    /// Language of the first prompt.
-    pub language: String,
-    /// Category that the client named.
-    pub category: Option<String>,
-    /// Intent that the client named.
-    pub intent: Option<String>,
-    /// The run that answers, or answered, the latest turn; `None` in battles that are older than this column.
-    pub answered_by: Option<RunId>,
 }

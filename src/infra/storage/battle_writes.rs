@@ -10,10 +10,11 @@ use sqlx::query::Query;
 use sqlx::sqlite::{Sqlite, SqliteArguments, SqliteConnection};
 
 use super::signed;
+use crate::domain::battle::record::{BattleRow, NewReply};
 use crate::domain::battle::state::Progress;
 use crate::domain::battle::{BattleId, RunId, Side};
 use crate::domain::time::Timestamp;
-use crate::storage::battle_rows::{BattleRow, NewReply, SideFailure};
+use crate::storage::battle_rows::SideFailure;
 
 const INSERT_BATTLE: &str = "INSERT INTO battles (id, visitor, mode, stage, turn, model_a, model_b, pairing_policy, \
      policy_version, pair_probability, language, category, intent, answered_by, created_at, updated_at) \

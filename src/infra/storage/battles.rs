@@ -1,12 +1,10 @@
 //! Battles, their turns and replies, and what failed in them.
 
-use super::battle_rows::{
-    BattleLine, BattleRecord, BattleRow, NewReply, RawBattle, RawLine, RawRecordRow, RawReply, ReplyRow, SideFailure,
-    TurnRow, turn_number,
-};
+use super::battle_rows::{RawBattle, RawLine, RawRecordRow, RawReply, SideFailure, turn_number};
 
 use super::battle_writes::{ApplyWrite, BattleWrite, NewTurn};
 use super::{Database, Store, StoreError, on_reader, on_writer};
+use crate::domain::battle::record::{BattleLine, BattleRecord, BattleRow, NewReply, ReplyRow, TurnRow};
 use crate::domain::battle::state::Progress;
 use crate::domain::battle::{BattleId, RunId};
 use crate::domain::time::Timestamp;

@@ -17,6 +17,7 @@ mod bench_suites;
 mod campaign_assignments;
 mod campaigns;
 mod error;
+mod imported_votes;
 mod imports;
 mod instances;
 mod leaderboards;
@@ -37,6 +38,7 @@ mod sqlite;
 mod sqlite_durability;
 mod sqlite_writer;
 mod transfer;
+mod vote_columns;
 mod vote_counts;
 mod vote_exclusions;
 mod vote_inserts;
@@ -52,10 +54,11 @@ use std::time::Duration;
 use sqlx::migrate::Migrator;
 use tokio::time::Instant;
 
-pub use crate::storage::battle_rows::{
-    BattleLine, BattleRecord, BattleRow, NewReply, ReplyEnding, ReplyRow, SideFailure, TurnRow,
+pub use crate::domain::battle::record::{
+    BattleLine, BattleRecord, BattleRow, NewReply, ReplyEnding, ReplyRow, TurnRow, VoteRow,
 };
-pub use crate::storage::vote_rows::{NewVoteRow, SatisfiedVote, VoteExclusion, VoteRow};
+pub use crate::storage::battle_rows::SideFailure;
+pub use crate::storage::vote_rows::{NewVoteRow, SatisfiedVote, VoteExclusion};
 pub use battle_verdicts::{JudgeSpending, SettledGame, VerdictRow};
 pub use battles::EditedTurn;
 pub use bench_answers::{AnswerLength, AnsweredModel, BenchAnswerRow, BenchFilter, BenchSet};
@@ -67,6 +70,7 @@ pub use campaign_assignments::{
 };
 pub use campaigns::{AnnotatorRow, CampaignRow, CampaignState, NewAnnotator, NewCampaign, NewUnit};
 pub use error::StoreError;
+pub use imported_votes::unstorable_name;
 pub use imports::{Import, Imported, ImportedVote};
 pub use instances::InstanceRow;
 pub use leaderboards::StoredLeaderboard;
@@ -75,11 +79,12 @@ pub use model_register::RegisterVersion;
 pub use models::{BreakerReport, RegisteredModel};
 pub use outage::OutageKind;
 pub use own_battles::{OwnBattleRow, OwnBattlesFilter, OwnVote};
-pub use prompt_labels::{LabelSource, NewLabel, PromptRow, VoteLabel};
-pub use public_log::{LogAppend, LogCheckpoint, LogSubject, LoggedChange, LoggedVote, NewLogEntry};
+pub use prompt_labels::{LabelSource, NewLabel, PromptRow};
+pub use public_log::{LogAppend, LogCheckpoint, LogSubject, LoggedChange, LoggedVote, NewLogEntry, NewSalt};
 pub use public_log_sources::{UnloggedChange, VotedPrompt, VotedReply};
 pub use sign_ins::{InviteRow, NewInvite, NewSignIn, SignInMethod};
 pub use transfer::{Moved, TransferError, transfer};
+pub use vote_columns::{VotePageError, columns_of_log};
 pub use vote_counts::StoredCounts;
 pub use vote_exclusions::{ExclusionDecision, ExclusionRow, NewExclusion};
 pub use vote_pages::{PackedVote, VoteColumn, VotePage, VoteRange, is_storable};

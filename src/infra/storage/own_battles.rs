@@ -26,14 +26,15 @@ const ABANDON_OPEN: &str = "UPDATE battles SET stage = 'abandoned', updated_at =
 const SELECT_WITH_TEXT: &str = "SELECT battles.id FROM battles WHERE visitor = $1 AND visitor <> '' \
      AND stage NOT IN ('answering', 'ready') \
      AND EXISTS (SELECT 1 FROM turns WHERE turns.battle_id = battles.id) ORDER BY battles.id LIMIT $2";
-/// Of one battle each, so that the key is used whatever a planner makes of a list.
-/// Without the salt, nobody can tell from the public log whether a text was the one that it commits to.
+/// Of one battle each, so that the key is used whatever a planner makes of a list. The salt after the turns: whoever
+/// appends the battle's vote to the public log holds those, and is waited for. Without the salt, nobody can tell from the log whether a
+/// text was the one that it commits to.
 const DELETE_TEXTS: [&str; 4] = [
-    "DELETE FROM log_salts WHERE position IN (SELECT log_entries.position FROM votes \
-     JOIN log_entries ON log_entries.kind = 'vote' AND log_entries.subject = votes.id WHERE votes.battle_id = $1)",
     "DELETE FROM battle_shares WHERE battle_id = $1",
     "DELETE FROM replies WHERE battle_id = $1",
     "DELETE FROM turns WHERE battle_id = $1",
+    "DELETE FROM log_salts WHERE position IN (SELECT log_entries.position FROM votes \
+     JOIN log_entries ON log_entries.kind = 'vote' AND log_entries.subject = votes.id WHERE votes.battle_id = $1)",
 ];
 /// Battles whose texts go in one commit.
 const DELETED_AT_ONCE: i64 = 50;

@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 
 use super::{Database, Store, StoreError, VoteRange, on_reader, on_writer_once};
 use crate::domain::labeling::LabelOrigin;
+use crate::domain::labeling::final_labels::VoteLabel;
 use crate::domain::labeling::queue::QueuedQuery;
 use crate::domain::labeling::report::PromptLabel;
 use crate::domain::labeling::scheme::Scheme;
@@ -77,21 +78,6 @@ pub struct NewLabel<'a> {
     pub label: &'a str,
     /// How sure a classifier is.
     pub confidence: Option<f64>,
-}
-
-/// A label of a vote's prompt.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct VoteLabel {
-    /// Number of the vote.
-    pub seq: i64,
-    /// Whether the vote is rated.
-    pub rated: bool,
-    /// What the visitor said it was about, in this scheme.
-    pub given: Option<String>,
-    /// The source.
-    pub source: LabelOrigin,
-    /// What it is about.
-    pub label: String,
 }
 
 impl Store {

@@ -1,10 +1,12 @@
 //! The public log: entries, hashes of full tiles, the latest checkpoint, and what may be deleted without breaking a proof.
 
+use std::collections::HashSet;
+
 use serde::Serialize;
 use sqlx::{AssertSqlSafe, Connection, FromRow};
 
 use super::{Database, Store, StoreError, on_reader, on_writer, signed, unsigned};
-use crate::domain::battle::VisitorId;
+use crate::domain::battle::{BattleId, VisitorId};
 use crate::domain::public_log::frontier::TileHash;
 use crate::domain::public_log::hash::TreeHash;
 use crate::domain::public_log::proof::TreeHead;
@@ -33,6 +35,8 @@ struct Bulk {
     entries: &'static str,
     nodes: &'static str,
     salts: &'static str,
+    /// Which battles have their texts, and keep them until the commit: a deletion at the same time waits, and then finds the salt.
+    texts: &'static str,
     voters: &'static str,
     tags: &'static str,
     votes: &'static str,
@@ -44,6 +48,7 @@ const ON_SQLITE: Bulk = Bulk {
     nodes: "INSERT INTO log_nodes (level, position, hash) SELECT value ->> 'level', value ->> 'position', value ->> 'hash' \
          FROM json_each($1)",
     salts: "INSERT INTO log_salts (position, salt) SELECT value ->> 'position', value ->> 'salt' FROM json_each($1)",
+    texts: "SELECT battle_id FROM turns WHERE turn = 1 AND battle_id IN (SELECT value FROM json_each($1))",
     voters: "INSERT INTO log_voters (visitor, tag) SELECT value ->> 'visitor', value ->> 'tag' FROM json_each($1)",
     tags: "SELECT visitor, tag FROM log_voters WHERE visitor IN (SELECT value FROM json_each($1))",
     votes: "SELECT subject, log_entries.position, body, salt FROM log_entries \
@@ -57,6 +62,8 @@ const ON_POSTGRES: Bulk = Bulk {
          FROM json_to_recordset(CAST($1 AS JSON)) AS rows (level BIGINT, position BIGINT, hash TEXT)",
     salts: "INSERT INTO log_salts (position, salt) SELECT position, salt \
          FROM json_to_recordset(CAST($1 AS JSON)) AS rows (position BIGINT, salt TEXT)",
+    texts: "SELECT battle_id FROM turns WHERE turn = 1 \
+         AND battle_id IN (SELECT json_array_elements_text(CAST($1 AS JSON))) ORDER BY battle_id FOR KEY SHARE",
     voters: "INSERT INTO log_voters (visitor, tag) SELECT visitor, tag \
          FROM json_to_recordset(CAST($1 AS JSON)) AS rows (visitor TEXT, tag TEXT)",
     tags: "SELECT visitor, tag FROM log_voters WHERE visitor IN (SELECT json_array_elements_text(CAST($1 AS JSON)))",
@@ -101,9 +108,19 @@ pub struct NewLogEntry {
     pub subject: String,
     /// The entry as it is hashed.
     pub body: String,
-    /// The salt of its commitment, in hexadecimal digits.
+    /// The salt of its commitment.
     #[serde(skip)]
-    pub salt: Option<String>,
+    pub salt: Option<NewSalt>,
+}
+
+/// The salt of a commitment. It is stored only if the texts that it hides are still there when the entry is: a visitor may delete
+/// them after they were read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewSalt {
+    /// In hexadecimal digits.
+    pub digits: String,
+    /// The battle whose texts are committed to; `None` where there were none.
+    pub texts_of: Option<BattleId>,
 }
 
 /// Entries to append, with the checkpoint that follows.
@@ -248,13 +265,12 @@ impl Store {
         let rows = [
             (bulk.entries, json((first..).zip(&append.entries).map(|(position, entry)| EntryJson { position, entry }))),
             (bulk.nodes, json(append.filled.iter().map(node))),
-            (bulk.salts, json(salts(first, &append.entries))),
             (
                 bulk.voters,
                 json(append.voters.iter().map(|(visitor, tag)| VoterJson { visitor: visitor.as_str(), tag })),
             ),
         ];
-        let after = &append.after;
+        let (after, battles) = (&append.after, json(append.entries.iter().filter_map(texts_of).map(BattleId::as_str)));
         on_writer!(self, |connection| {
             let mut tx = connection.begin().await?;
             let statement = if append.before.is_some() { REPLACE_CHECKPOINT } else { INSERT_CHECKPOINT };
@@ -272,6 +288,11 @@ impl Store {
             let is_next = query.execute(&mut *tx).await?.rows_affected() > 0;
             for (statement, rows) in rows.iter().filter(|(_, rows)| is_next && rows != "[]") {
                 sqlx::query(*statement).bind(rows).execute(&mut *tx).await?;
+            }
+            if is_next {
+                let with_texts = sqlx::query_scalar(bulk.texts).bind(&battles).fetch_all(&mut *tx).await?;
+                let salts = json(salts(first, &append.entries, &with_texts.into_iter().collect()));
+                sqlx::query(bulk.salts).bind(&salts).execute(&mut *tx).await?;
             }
             tx.commit().await.map(|()| is_next)
         })
@@ -384,10 +405,20 @@ fn node(filled: &TileHash) -> NodeJson {
     NodeJson { level: filled.level, position: filled.position, hash: filled.hash.to_base64() }
 }
 
-fn salts(first: u64, entries: &[NewLogEntry]) -> impl Iterator<Item = SaltJson<'_>> {
-    let salted =
-        (first..).zip(entries).map(|(position, entry)| Some(SaltJson { position, salt: entry.salt.as_deref()? }));
-    salted.flatten()
+fn texts_of(entry: &NewLogEntry) -> Option<&BattleId> {
+    entry.salt.as_ref()?.texts_of.as_ref()
+}
+
+/// The salts of entries that hide nothing that is gone.
+fn salts<'e>(
+    first: u64,
+    entries: &'e [NewLogEntry],
+    with_texts: &HashSet<String>,
+) -> impl Iterator<Item = SaltJson<'e>> {
+    (first..).zip(entries).filter_map(|(position, entry)| {
+        let is_kept = texts_of(entry).is_none_or(|battle| with_texts.contains(battle.as_str()));
+        entry.salt.as_ref().filter(|_| is_kept).map(|salt| SaltJson { position, salt: &salt.digits })
+    })
 }
 
 fn parse_hash(text: &str, table: &'static str, column: &'static str, row: &str) -> Result<TreeHash, StoreError> {

@@ -1,57 +1,13 @@
 //! Rows of votes.
 
 use crate::domain::battle::reasons::ReasonSet;
+use crate::domain::battle::record::VoteRow;
 use crate::domain::battle::text_counts::TextCounts;
 use crate::domain::battle::{BattleId, ModelId, Outcome, VisitorId};
 use crate::domain::integrity::exclusion_rule::ExclusionRule;
 use crate::domain::time::Timestamp;
 use crate::storage::{StoreError, unsigned};
 use sqlx::FromRow;
-
-/// A stored vote.
-#[derive(Debug, Clone, PartialEq)]
-pub struct VoteRow {
-    /// Position in the log.
-    pub seq: i64,
-    /// Its id.
-    pub id: String,
-    /// Its battle.
-    pub battle: BattleId,
-    /// Pseudonym of the voter; `None` in an imported vote that names none.
-    pub visitor: Option<VisitorId>,
-    /// The models on sides A and B.
-    pub models: [ModelId; 2],
-    /// What the person said.
-    pub outcome: Outcome,
-    /// Turns of the battle.
-    pub turn: u64,
-    /// Language of the first prompt.
-    pub language: String,
-    /// Category, where known.
-    pub category: Option<String>,
-    /// Intent, where known.
-    pub intent: Option<String>,
-    /// 1 to 5, where given.
-    pub satisfaction: Option<u64>,
-    /// Why, for sides A and B; empty where nothing was said.
-    pub reasons: [ReasonSet; 2],
-    /// Name of the pairing policy.
-    pub pairing_policy: String,
-    /// Probability of the pair.
-    pub pair_probability: f64,
-    /// First-token times of sides A and B.
-    pub first_token_ms: [Option<u64>; 2],
-    /// Durations of sides A and B.
-    pub duration_ms: [u64; 2],
-    /// Text counts of sides A and B.
-    pub text_counts: [TextCounts; 2],
-    /// The rule that excludes it; `None` for a rated vote.
-    pub exclusion: Option<String>,
-    /// What the voter was told.
-    pub receipt: String,
-    /// When it was cast.
-    pub created_at: Timestamp,
-}
 
 /// What a visitor said of how satisfied they were.
 #[derive(Debug, Clone, PartialEq, Eq)]

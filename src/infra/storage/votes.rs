@@ -3,10 +3,11 @@
 use std::sync::LazyLock;
 
 use super::vote_exclusions::{EXCLUSION, IS_RATED};
-use super::vote_rows::{NewVoteRow, RawVote, SatisfiedVote, VoteRow};
+use super::vote_rows::{NewVoteRow, RawVote, SatisfiedVote};
 use super::write_queue::Written;
 use super::{Store, StoreError, on_reader};
 use crate::domain::battle::BattleId;
+use crate::domain::battle::record::VoteRow;
 use crate::domain::time::Timestamp;
 use crate::metrics::store_time;
 

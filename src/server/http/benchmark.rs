@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 use super::error::PageError;
 use super::leaderboard_query::escaped;
 use super::pages::benchmark as pages;
+use crate::domain::benchmark::run_selector::RunSelector;
 use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::language::Language;
 use crate::server::http::pages::requested_language;
 use crate::server::state::AppState;
 use crate::services::benchmark::error::BenchError;
 use crate::services::benchmark::scores::{self};
-use crate::services::benchmark::suite_results::RunSelector;
 
 /// Items on a page.
 const PAGE: usize = 50;

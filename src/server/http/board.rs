@@ -16,6 +16,7 @@ use crate::domain::battle::ModelId;
 use crate::domain::language::Language;
 use crate::domain::rating::fit::Direction;
 use crate::domain::rating::leaderboard::{Leaderboard, RankedModel};
+use crate::domain::rating::leaderboard_filter::LeaderboardFilter;
 use crate::domain::rating::neighbours::{NeighbourPair, NeighbourState};
 use crate::domain::rating::notes::RatingNote;
 use crate::domain::rating::options::IntervalMethod;
@@ -26,7 +27,7 @@ use crate::render::chart::{self, Setting};
 use crate::server::http::pages::requested_language;
 use crate::server::state::AppState;
 use crate::services::arena::models::Models;
-use crate::services::leaderboard::filtered::{FilteredLeaderboard, LeaderboardFilter};
+use crate::services::leaderboard::filtered::FilteredLeaderboard;
 use crate::services::leaderboard::refit::LeaderboardSnapshot;
 
 pub(super) fn frame_of(request: &HttpRequest) -> chart::Frame {

@@ -18,6 +18,7 @@ use super::pages::exclusions::{ChangeView, ExclusionsFold};
 use super::pages::leaderboard::{LeaderboardRow, LeaderboardView, leaderboard_html};
 use super::pages::{self, requested_language};
 use crate::domain::battle::ModelId;
+use crate::domain::integrity::exclusion_report::ExclusionReport;
 use crate::domain::language::Language;
 use crate::infra::config::Settings;
 use crate::infra::llm::roster::Roster;
@@ -25,7 +26,6 @@ use crate::infra::rng::hex;
 use crate::render::i18n::pages::page_texts;
 use crate::server::state::AppState;
 use crate::services::leaderboard::background_report::ReportSnapshot;
-use crate::services::leaderboard::exclusion_report::ExclusionReport;
 use crate::services::leaderboard::refit::LeaderboardSnapshot;
 use crate::services::leaderboard::robustness::RobustnessReport;
 

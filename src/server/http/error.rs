@@ -3,6 +3,7 @@
 use actix_web::http::{StatusCode, header};
 use actix_web::{HttpResponse, ResponseError};
 
+use crate::infra::single_flight::FlightError;
 use crate::infra::storage::StoreError;
 use crate::services::arena::voting::VoteError;
 use crate::services::battle_judging::reports::BattleJudgingError;
@@ -11,7 +12,6 @@ use crate::services::correlation::snapshot::CorrelationError;
 use crate::services::leaderboard::filtered::FilteredLeaderboardError;
 use crate::services::public_log::PublicLogError;
 use crate::services::register::RegisterError;
-use crate::services::single_flight::FlightError;
 
 /// Text of a request that fails because the database does.
 const OUTAGE: &str = "the database does not answer at the moment: try again in a minute";
@@ -76,6 +76,18 @@ pub enum PageError {
     /// A form that does not come from a page of ours.
     #[error("this form does not come from the arena's own page, or is too old: go back, reload the page and try again")]
     ForeignForm,
+    /// A request that may change something, from another site's page.
+    #[error(
+        "this request comes from another site's page: only the arena's own pages and programs may change something; set \
+         server.public_url to the address that visitors use"
+    )]
+    ForeignPage,
+    /// The type of content that any site's page can send.
+    #[error("plain text is not read here: send JSON as \"Content-Type: application/json\"")]
+    PlainText,
+    /// A body that did not come in time.
+    #[error("the body of the request did not come in time: send it again, faster")]
+    SlowBody,
     /// The address names what is not there.
     #[error("{0}")]
     Missing(String),
@@ -112,7 +124,9 @@ impl ResponseError for PageError {
         match self {
             Self::ForeignHost => StatusCode::MISDIRECTED_REQUEST,
             error if error.is_outage() => StatusCode::SERVICE_UNAVAILABLE,
-            Self::ForeignOrigin | Self::SignInRequired | Self::ForeignForm => StatusCode::FORBIDDEN,
+            Self::ForeignOrigin | Self::ForeignPage | Self::SignInRequired | Self::ForeignForm => StatusCode::FORBIDDEN,
+            Self::PlainText => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::SlowBody => StatusCode::REQUEST_TIMEOUT,
             Self::NotAWebsocket | Self::InvalidQuery(_) => StatusCode::BAD_REQUEST,
             Self::Missing(_) => StatusCode::NOT_FOUND,
             Self::FilteredLeaderboard(error) if error.is_missing() => StatusCode::NOT_FOUND,

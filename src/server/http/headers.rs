@@ -4,7 +4,10 @@ use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
 use actix_web::middleware::Next;
-use actix_web::{Error, error::InternalError};
+use actix_web::{Error, error::InternalError, web};
+
+use super::session::is_secure;
+use crate::server::state::AppState;
 
 /// Scripts and styles come from this server and nowhere else; nothing is inline, framed or sent elsewhere.
 pub const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
@@ -21,6 +24,9 @@ const HEADERS: [(&str, &str); 7] = [
     ("permissions-policy", "camera=(), microphone=(), geolocation=(), browsing-topics=()"),
 ];
 
+/// Where the arena is public by TLS, browsers come back by TLS only, for a year. Other hosts below its own are not the arena's to decide on.
+const STRICT_TRANSPORT: (&str, &str) = ("strict-transport-security", "max-age=31536000");
+
 /// Middleware for `actix_web::middleware::from_fn`; wrap it outermost, so that no answer goes around it.
 ///
 /// # Errors
@@ -29,21 +35,24 @@ pub async fn security_headers(
     request: ServiceRequest,
     next: Next<impl MessageBody>,
 ) -> Result<ServiceResponse<impl MessageBody>, Error> {
+    let app = request.app_data::<web::Data<AppState>>();
+    let is_secure = app.is_some_and(|app| is_secure(&app.settings.now().server.public_url));
     match next.call(request).await {
         Ok(mut response) => {
-            set(response.headers_mut());
+            set(response.headers_mut(), is_secure);
             Ok(response)
         }
         Err(error) => {
             let mut response = error.error_response();
-            set(response.headers_mut());
+            set(response.headers_mut(), is_secure);
             Err(InternalError::from_response(error, response).into())
         }
     }
 }
 
-fn set(headers: &mut HeaderMap) {
-    for (name, value) in HEADERS {
+fn set(headers: &mut HeaderMap, is_secure: bool) {
+    let transport = is_secure.then_some(STRICT_TRANSPORT);
+    for (name, value) in HEADERS.into_iter().chain(transport) {
         headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     }
 }

@@ -4,9 +4,9 @@ use actix_web::web;
 use serde::{Deserialize, Serialize};
 
 use super::error::PageError;
+use crate::domain::rating::leaderboard_filter::{CountedVotes, LeaderboardFilter};
 use crate::domain::rating::slice::{SliceColumn, Turns};
 use crate::domain::time::{Timestamp, parse_end};
-use crate::services::leaderboard::filtered::{CountedVotes, LeaderboardFilter};
 
 /// The parameters as they stand in the address; an empty one asks for nothing, as a form sends it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

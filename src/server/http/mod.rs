@@ -2,12 +2,14 @@
 
 mod address;
 mod api;
+mod bare_errors;
 mod benchmark;
 mod board;
 pub mod board_choice;
 mod board_files;
 mod board_page;
 mod campaign;
+mod changes;
 mod charts;
 mod connections;
 mod correlation;
@@ -191,8 +193,10 @@ pub fn serve(app: Arc<AppState>, listener: TcpListener) -> std::io::Result<Servi
             .app_data(frames.clone())
             .app_data(boards.clone())
             .wrap(from_fn(outage::as_page))
+            .wrap(from_fn(bare_errors::with_text))
             .wrap(Compress::default())
             .wrap(from_fn(draining::let_connections_go))
+            .wrap(from_fn(changes::guard_changes))
             .wrap(from_fn(hosts::refuse_foreign_hosts))
             .wrap(from_fn(request_id::request_id))
             // Outermost, so that no answer goes around it.

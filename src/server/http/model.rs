@@ -14,6 +14,7 @@ use crate::domain::battle::ModelId;
 use crate::domain::correlation::catalog::SeriesSource;
 use crate::domain::correlation::{Series, Subjects};
 use crate::domain::rating::facets::Facets;
+use crate::domain::rating::leaderboard_filter::LeaderboardFilter;
 use crate::domain::rating::pooling::PooledSlices;
 use crate::domain::rating::slice::SliceColumn;
 use crate::domain::register::days::Period;
@@ -21,7 +22,7 @@ use crate::infra::llm::ModelCard;
 use crate::render::chart;
 use crate::render::i18n::pages::{PageTexts, page_texts};
 use crate::server::state::AppState;
-use crate::services::leaderboard::filtered::{FilteredLeaderboard, FilteredLeaderboardError, LeaderboardFilter};
+use crate::services::leaderboard::filtered::{FilteredLeaderboard, FilteredLeaderboardError};
 
 /// Opponents on each side of the list.
 const OPPONENTS: usize = 5;

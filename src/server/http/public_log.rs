@@ -12,7 +12,8 @@ use crate::domain::public_log::recount::RatingRules;
 use crate::domain::public_log::tile::TileKind;
 use crate::infra::config::RatingSettings;
 use crate::server::state::AppState;
-use crate::services::public_log::reader::{INCLUDED_WITHIN, LoggedVoteReceipt, VoteReceipt};
+use crate::services::public_log::promises::included_within;
+use crate::services::public_log::reader::{LoggedVoteReceipt, VoteReceipt};
 
 /// What the address of a proof ends in.
 const PROOF: &str = ".tlog-proof";
@@ -94,7 +95,7 @@ pub(super) async fn json(app: web::Data<AppState>) -> Result<HttpResponse, PageE
         size: latest.as_ref().map_or(0, |latest| latest.head.size),
         root: latest.as_ref().map(|latest| latest.head.root.to_base64()),
         signed_at: latest.as_ref().map(|latest| latest.signed_at.0),
-        included_within: INCLUDED_WITHIN.as_secs(),
+        included_within: included_within(&app.settings.now().rating).as_secs(),
         rating: rules(&app.settings.now().rating),
     }))
 }
@@ -156,7 +157,7 @@ async fn find(app: &AppState, vote: &str) -> Result<Option<VoteReceipt>, PageErr
     if vote.is_empty() || vote.len() > 64 || vote.contains(char::is_control) {
         return Ok(None);
     }
-    Ok(app.public_log.receipt(vote).await?)
+    Ok(app.public_log.receipt(vote, included_within(&app.settings.now().rating)).await?)
 }
 
 /// `GET /log`

@@ -4,7 +4,7 @@ use actix_web::HttpRequest;
 use actix_web::cookie::{Cookie, SameSite, time::Duration};
 
 use crate::domain::battle::VisitorId;
-use crate::services::arena::sessions::Sessions;
+use crate::infra::sessions::Sessions;
 
 const COOKIE: &str = "langya_session";
 /// By this name browsers promise that the cookie came over TLS, from this very host and not from one of its subdomains.
@@ -50,7 +50,8 @@ pub(super) fn expired_cookie(public_url: &str) -> Cookie<'static> {
     cookie
 }
 
-fn is_secure(public_url: &str) -> bool {
+/// Whether visitors come by TLS.
+pub(super) fn is_secure(public_url: &str) -> bool {
     public_url.starts_with("https://")
 }
 

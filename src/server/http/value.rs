@@ -10,9 +10,9 @@ use super::leaderboard_query::LeaderboardQuery;
 use super::pages;
 use super::pages::value::ValueView;
 use crate::domain::battle::ModelId;
+use crate::domain::rating::leaderboard_filter::LeaderboardFilter;
 use crate::domain::rating::value::report::ValueReport;
 use crate::server::state::AppState;
-use crate::services::leaderboard::filtered::LeaderboardFilter;
 
 #[derive(Serialize)]
 struct DatedReport<'a> {

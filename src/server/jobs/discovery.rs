@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use crate::infra::config::{Environment, Settings};
 use crate::infra::llm::discover::{self, Places};
+use crate::infra::reach::Reach;
 
 /// These settings, and where they name no model and allow to look: with the models of local servers and of keys in the
 /// environment. Practice models then leave or stay as the settings say.
@@ -11,6 +12,7 @@ pub(super) async fn with_found_models<'a>(settings: &'a Settings, env: &Environm
     if !settings.providers.discover || !settings.models.is_empty() {
         return Cow::Borrowed(settings);
     }
-    let models = discover::discover(env, &Places::default()).await;
+    let reach = Reach::new(&settings.providers.private_networks);
+    let models = discover::discover(env, &Places { reach, ..Places::default() }).await;
     Cow::Owned(Settings { models, ..settings.clone() })
 }

@@ -6,11 +6,11 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::next_run::NextRun;
+use crate::domain::integrity::exclusion_report::ExclusionReport;
 use crate::infra::clock::Clock;
 use crate::infra::config::CurrentSettings;
 use crate::infra::events::EventBus;
 use crate::services::leaderboard::background_report::BackgroundReport;
-use crate::services::leaderboard::exclusion_report::ExclusionReport;
 use crate::services::leaderboard::robustness::RobustnessReport;
 
 /// How often is looked whether votes were excluded, of which no event tells.

@@ -11,7 +11,7 @@ use crate::domain::time::Timestamp;
 use crate::infra::config::CurrentSettings;
 use crate::infra::metrics;
 use crate::infra::storage::Store;
-use crate::services::arena::abandonment::WatchedClock;
+use crate::infra::watched_clock::WatchedClock;
 use crate::services::arena::battles::Battles;
 
 /// Interval of the sweeps.

@@ -19,12 +19,12 @@ use super::protocol::{ClientMessage, Closing, ErrorCode, MAX_MESSAGE_BYTES, Prom
 use super::rendered_view::{Screen, ShownBlock};
 use crate::domain::battle::BattleId;
 use crate::domain::battle::event_log::EventEntry;
+use crate::infra::limits::proofs::{Proofs, Solution};
 use crate::infra::limits::{Act, Caller, RateLimits, TurnPermit};
+use crate::infra::live_battles::Watcher;
 use crate::infra::tasks::Tasks;
 use crate::services::arena::access::SignedIn;
 use crate::services::arena::battles::{BattleError, Battles};
-use crate::services::arena::live::Watcher;
-use crate::services::arena::proofs::{Proofs, Solution};
 use crate::services::arena::unrated_talk::{TalkError, UnratedTalk};
 use crate::services::arena::voting::{self, NewVote, Voting};
 

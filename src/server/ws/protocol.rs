@@ -8,13 +8,14 @@ use serde::{Deserialize, Serialize};
 use super::flood::OBEYED;
 use crate::domain::battle::event_log::{BattleEvent, EventEntry};
 use crate::domain::battle::reasons::{Reason, ReasonSet, UnknownReason};
+use crate::domain::battle::receipt::Receipt;
 use crate::domain::battle::state::Refusal;
 use crate::domain::battle::{BattleId, Outcome, Side};
+use crate::infra::limits::proofs::{Challenge, ProofRequired, Solution};
 use crate::infra::limits::{RateLimited, TurnRefused};
 use crate::services::arena::battles::{BattleError, Opening};
-use crate::services::arena::proofs::{Challenge, ProofRequired, Solution};
 use crate::services::arena::unrated_talk::TalkError;
-use crate::services::arena::voting::{Receipt, VoteError};
+use crate::services::arena::voting::VoteError;
 
 /// Bytes of one message at the most.
 pub const MAX_MESSAGE_BYTES: usize = 64 * 1024;

@@ -7,23 +7,19 @@ use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use argon2::Argon2;
-use argon2::password_hash::phc::PasswordHash;
-use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 use parking_lot::Mutex;
-use sha2::{Digest, Sha256};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use super::sessions::{NewSession, Sessions};
 use crate::domain::admission::invite_code;
 use crate::domain::battle::VisitorId;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
 use crate::infra::config::{AccessMode, CurrentSettings};
+use crate::infra::credentials::{code_hash, is_hash_of};
 use crate::infra::limits::{Act, RateLimited, RateLimits};
 use crate::infra::metrics;
-use crate::infra::rng::hex;
+use crate::infra::sessions::{NewSession, Sessions};
 use crate::infra::storage::{NewSignIn, SignInMethod, Store, StoreError};
 
 /// Pass phrases that are checked at the same time; each check takes 19 MiB and a core for a moment.
@@ -32,10 +28,6 @@ const CHECKS_AT_ONCE: usize = 2;
 const CHECK_PATIENCE: Duration = Duration::from_secs(10);
 /// How far back sign-outs are looked for: clocks of instances and of the command line differ by less.
 const LOOK_BACK: Duration = Duration::from_secs(600);
-/// What a guess is compared with where the settings have no hash, so that it takes as long.
-const NO_HASH: &str = "$argon2id$v=19$m=19456,t=2,p=1$bGFuZ3lhLW5vLWhhc2g$\
-     AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
-
 /// Why somebody is not signed in.
 #[derive(Debug, thiserror::Error)]
 pub enum SignInError {
@@ -234,27 +226,4 @@ impl Access {
             token.cancel();
         }
     }
-}
-
-/// Whether an argon2 hash is that of a guess. A hash that cannot be read is nobody's.
-fn is_hash_of(hash: &str, guess: &str) -> bool {
-    let (hash, known) = match PasswordHash::new(hash) {
-        Ok(hash) => (hash, true),
-        Err(_) => (PasswordHash::new(NO_HASH).expect("a fixed hash"), false),
-    };
-    Argon2::default().verify_password(guess.as_bytes(), &hash).is_ok() && known
-}
-
-/// The hash of a pass phrase by argon2id with a salt of its own, for the settings.
-///
-/// # Errors
-/// A system without randomness, and a pass phrase of gigabytes.
-pub fn passphrase_hash(passphrase: &str) -> Result<String, argon2::password_hash::Error> {
-    Ok(Argon2::default().hash_password(passphrase.as_bytes())?.to_string())
-}
-
-/// What is kept of an invite's code, of which the letters are given. It has 128 random bits, so a plain hash cannot be turned back.
-#[must_use]
-pub fn code_hash(letters: &str) -> String {
-    hex(&Sha256::digest(format!("langya invite {letters}")))
 }

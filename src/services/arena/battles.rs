@@ -9,16 +9,16 @@ use std::sync::Arc;
 
 use tokio::sync::oneshot;
 
-use super::live::{LiveBattle, Watcher};
 use super::relay::{self, LocalBattles, Relay};
-use super::running_battles::RunningBattles;
 use super::turn::{self, TurnEnd};
-use crate::domain::battle::event_log::{BattleEvent, Exchange};
+use crate::domain::battle::event_log::BattleEvent;
+use crate::domain::battle::held::{HeldBattle, TurnStart};
 use crate::domain::battle::language;
 use crate::domain::battle::pairing::PairingError;
 use crate::domain::battle::state::{Action, Progress, Refusal, Stage};
 use crate::domain::battle::{BattleId, ModelId, RunId, VisitorId};
 use crate::infra::limits::TurnPermit;
+use crate::infra::live_battles::{LiveBattle, RunningBattles, Watcher};
 use crate::infra::metrics;
 use crate::infra::storage::{BattleRecord, BattleRow, EditedTurn, StoreError};
 use crate::infra::tasks::{Panicked, contain};
@@ -163,7 +163,7 @@ impl Battles {
             answered_by: Some(run.clone()),
         };
         self.parts.store.insert_battle(&row, &opening.prompt, self.parts.clock.now()).await?;
-        let battle = Arc::new(LiveBattle::begin(row, &opening.prompt));
+        let battle = Arc::new(LiveBattle::new(HeldBattle::begin(row, &opening.prompt)));
         metrics::battle_started();
         self.live.add(&battle);
         let watcher = battle.watch(0);
@@ -288,13 +288,13 @@ impl Battles {
     /// instance may have taken the battle on.
     pub(super) fn awaiting_vote(&self, visitor: &VisitorId, id: &BattleId) -> Option<BattleRecord> {
         let battle = self.live.get(id).filter(|battle| battle.visitor == *visitor && self.parts.fleet.is_alone())?;
-        battle.awaiting_vote()
+        battle.state().held.awaiting_vote()
     }
 
     /// The vote on a battle was committed: it takes no more questions.
     pub fn close(&self, id: &BattleId) {
         if let Some(battle) = self.live.remove(id) {
-            battle.state().row.progress.stage = Stage::Voted;
+            battle.state().held.row.progress.stage = Stage::Voted;
         }
     }
 
@@ -307,11 +307,11 @@ impl Battles {
     ) -> Result<(), BattleError> {
         let former = {
             let mut state = battle.state();
-            let row = state.row.clone();
+            let row = state.held.row.clone();
             row.progress.allows(action, self.parts.settings.now().battle.max_turns)?;
             self.check_models(&row.models)?;
             // Taken before the database is asked, so that a second message in the same moment is refused.
-            state.row.progress.stage = Stage::Answering;
+            state.held.row.progress.stage = Stage::Answering;
             row
         };
         // A sweep may have taken the battle out of memory since it was found, and somebody may have read it back.
@@ -333,27 +333,11 @@ impl Battles {
             stored.progress.allows(action, self.parts.settings.now().battle.max_turns)?;
             return Err(Refusal::StillAnswering.into());
         }
-        {
-            let mut state = battle.state();
-            state.row.progress.turn = turn;
-            state.row.answered_by = Some(run.clone());
-            if let Some(language) = language {
-                language.clone_into(&mut state.row.language);
-            }
-            match prompt.filter(|_| action == Action::Message) {
-                Some(prompt) => state.exchanges.push(Exchange { prompt: prompt.into(), replies: Default::default() }),
-                None => {
-                    state.replies.retain(|kept| kept.turn < turn);
-                    let latest = state.exchanges.iter_mut().skip(turn as usize - 1);
-                    latest.for_each(|exchange| {
-                        exchange.replies = Default::default();
-                        if let Some(prompt) = edited {
-                            exchange.prompt = prompt.into();
-                        }
-                    });
-                }
-            }
-        }
+        let begun = match prompt.filter(|_| action == Action::Message) {
+            Some(prompt) => TurnStart::Message(prompt),
+            None => TurnStart::Regenerate(edited),
+        };
+        battle.state().held.begin_turn(turn, begun, &run, language);
         self.answer(battle, run, Some(permit));
         Ok(())
     }
@@ -365,8 +349,8 @@ impl Battles {
         let stored = self.parts.store.battle(&battle.id).await;
         match &stored {
             Ok(Some(stored)) if stored.answered_by != run || stored.progress.turn != turn => self.let_go(battle),
-            Ok(Some(stored)) => battle.state().row = stored.clone(),
-            Ok(None) | Err(_) => battle.state().row.progress = progress,
+            Ok(Some(stored)) => battle.state().held.row = stored.clone(),
+            Ok(None) | Err(_) => battle.state().held.row.progress = progress,
         }
         stored?.ok_or(BattleError::UnknownBattle)
     }
@@ -378,7 +362,7 @@ impl Battles {
         let prompt = {
             let mut state = battle.state();
             state.stopper = Some(stopper);
-            state.exchanges.last().map(|exchange| Arc::clone(&exchange.prompt))
+            state.held.exchanges.last().map(|exchange| Arc::clone(&exchange.prompt))
         };
         battle.publish(prompt.map(|prompt| BattleEvent::Turn { prompt }));
         let (parts, live, battle) = (Arc::clone(&self.parts), Arc::clone(&self.live), Arc::clone(battle));
@@ -426,7 +410,7 @@ impl Battles {
             return Ok(true);
         }
         let row = self.parts.store.battle(&battle.id).await?;
-        let known = battle.state().row.clone();
+        let known = battle.state().held.row.clone();
         // Where a turn is just beginning here, the database may not have it yet.
         Ok(known.progress.stage == Stage::Answering
             || row.is_some_and(|row| row.progress == known.progress && row.answered_by == known.answered_by))
@@ -446,7 +430,7 @@ impl Battles {
             if answering && self.parts.fleet.is_run_elsewhere(run.as_ref()).await? {
                 return Ok(relay::follow(self, record, after));
             }
-            let restored = LiveBattle::restore(record, self.parts.first_number(after));
+            let restored = LiveBattle::new(HeldBattle::restore(record, self.parts.first_number(after)));
             let restored = Arc::new(restored);
             // Two sockets may come back at once: the first one's battle is everybody's.
             let battle = self.live.add(&restored);

@@ -5,7 +5,8 @@
 use serde::Serialize;
 
 use super::models::Models;
-use super::voting::{Receipt, VoteError, stored_receipt};
+use super::voting::{VoteError, stored_receipt};
+use crate::domain::battle::receipt::Receipt;
 use crate::domain::battle::state::Stage;
 use crate::domain::battle::{BattleId, Side, VisitorId};
 use crate::domain::time::Timestamp;
@@ -201,8 +202,8 @@ async fn past_battle(store: &Store, record: BattleRecord) -> Result<PastBattle, 
 fn turns(record: &BattleRecord) -> Vec<PastTurn> {
     let shown = record.battle.progress.stage != Stage::Voided;
     let reply = |turn: u32, side: Side| {
-        let row = record.replies.iter().find(|row| row.turn == turn && row.reply.side == side);
-        row.filter(|_| shown).map(|row| row.reply.text.clone())
+        let reply = record.reply(turn, side);
+        reply.filter(|_| shown).map(|reply| reply.text.clone())
     };
     let turns = record.turns.iter();
     turns

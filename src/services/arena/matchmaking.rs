@@ -10,7 +10,7 @@ use crate::domain::battle::pairing::{
     self, ModelPool, POLICY_VERSION, Pair, PairingError, PairingRules, Policy, PoolEntry, choose_opponent, choose_pair,
 };
 use crate::domain::rating::leaderboard::RankedModel;
-use crate::infra::config::{CurrentSettings, PairingPolicySetting, PairingSettings};
+use crate::infra::config::CurrentSettings;
 use crate::infra::rng::SharedRng;
 use crate::services::leaderboard::refit::LatestLeaderboard;
 
@@ -101,7 +101,7 @@ impl Matchmaker {
     }
 
     fn rules(&self) -> PairingRules {
-        rules(&self.settings.now().pairing)
+        self.settings.now().pairing.rules()
     }
 
     fn pool(&self, may_play: impl Fn(&ModelId) -> bool, rules: &PairingRules) -> ModelPool {
@@ -130,22 +130,5 @@ impl Matchmaker {
                 pool.set_pair_votes(one, other, self.leaderboard.votes_between(one.as_str(), other.as_str()));
             }
         }
-    }
-}
-
-/// The pairing rules of the settings.
-#[must_use]
-pub fn rules(settings: &PairingSettings) -> PairingRules {
-    PairingRules {
-        policy: match settings.policy {
-            PairingPolicySetting::Uniform => Policy::Uniform,
-            PairingPolicySetting::Weighted => Policy::Weighted,
-            PairingPolicySetting::Elo => Policy::Elo,
-            PairingPolicySetting::Active => Policy::Active,
-        },
-        uniform_share: settings.uniform_share,
-        elo_width: settings.elo_width,
-        new_model_votes: settings.new_model_votes,
-        new_model_boost: settings.new_model_boost,
     }
 }

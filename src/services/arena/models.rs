@@ -107,12 +107,6 @@ impl Models {
     #[must_use]
     pub fn card(&self, id: &ModelId) -> ModelCard {
         let cards = self.cards.read();
-        cards.get(id).cloned().unwrap_or_else(|| ModelCard {
-            id: id.clone(),
-            name: id.to_string(),
-            organization: String::new(),
-            license: String::new(),
-            practice: false,
-        })
+        cards.get(id).cloned().unwrap_or_else(|| ModelCard::of_id(id))
     }
 }

@@ -1,17 +1,17 @@
 //! The services and settings that battles need.
 
 use crate::domain::battle::event_log::EPOCH_GAP;
+use crate::infra::class_draws::ClassDraws;
 use crate::infra::clock::Clock;
 use crate::infra::config::CurrentSettings;
 use crate::infra::events::EventBus;
+use crate::infra::raw_ticks::RawTicks;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::Store;
 use crate::infra::tasks::Tasks;
-use crate::services::arena::class_draws::ClassDraws;
 use crate::services::arena::fleet::Fleet;
 use crate::services::arena::matchmaking::Matchmaker;
 use crate::services::arena::models::Models;
-use crate::services::arena::raw_ticks::RawTicks;
 use rand::RngExt;
 use std::sync::Arc;
 

@@ -14,7 +14,6 @@ use futures_util::FutureExt;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, Interval, MissedTickBehavior};
 
-use super::live::LiveBattle;
 use crate::domain::battle::event_log::BattleEvent;
 use crate::domain::battle::pacing::{Ending, Pacer, Release, TICK};
 use crate::domain::battle::speed::chars_per_second;
@@ -22,9 +21,10 @@ use crate::domain::battle::state::{Progress, Stage};
 use crate::domain::battle::{BattleId, ModelId, RunId, Side};
 use crate::infra::config::{BattleSettings, PacingMode};
 use crate::infra::events::BusState;
-use crate::infra::llm::{ChatError, ChatModel, Message, ReplyPart, Role};
+use crate::infra::live_battles::LiveBattle;
+use crate::infra::llm::{ChatError, ChatModel, ReplyPart};
 use crate::infra::metrics;
-use crate::infra::storage::{NewReply, ReplyEnding, ReplyRow, SideFailure, StoreError};
+use crate::infra::storage::{NewReply, ReplyEnding, SideFailure, StoreError};
 use crate::services::arena::parts::BattleParts;
 use side::{SideRun, without_nul};
 
@@ -66,7 +66,7 @@ pub(super) async fn run(
 
 /// Ends a turn that panicked: its battle takes no vote, so that nobody waits for one for ever.
 pub(super) async fn void(parts: &BattleParts, battle: &LiveBattle, run: &RunId) -> TurnEnd {
-    let row = battle.state().row.clone();
+    let row = battle.state().held.row.clone();
     battle.state().stopper = None;
     if row.progress.stage != Stage::Voided {
         battle.move_on(Stage::Voided, BattleEvent::Voided);
@@ -102,10 +102,11 @@ struct Turn<'a> {
     began: Instant,
     pacer: Pacer,
     ticker: Interval,
-    /// When the ticker ticks next, with pacing.
-    alarm: Option<Duration>,
-    /// Without pacing: nothing is read nor released until the next tick.
-    resting: bool,
+    /// When the ticker ticks next.
+    alarm: Option<Instant>,
+    /// Until when replies are not read, so that what comes meanwhile is read at once. Without pacing nothing is released
+    /// before that, either.
+    rests_until: Option<Instant>,
     /// Models that failed before their first token.
     failed: Vec<ModelId>,
     voided: bool,
@@ -114,7 +115,7 @@ struct Turn<'a> {
 
 impl<'a> Turn<'a> {
     async fn begin(parts: &'a BattleParts, battle: &'a LiveBattle, run: RunId) -> Self {
-        let row = battle.state().row.clone();
+        let row = battle.state().held.row.clone();
         let settings = parts.settings.now().battle.clone();
         let pace = settings.pace(parts.class_draws.of_battle(&battle.id));
         let pacer = Pacer::new(pace, settings.quantum(), parts.rng.seed());
@@ -132,7 +133,7 @@ impl<'a> Turn<'a> {
             pacer,
             ticker,
             alarm: None,
-            resting: false,
+            rests_until: None,
             failed: Vec::new(),
             voided: false,
             superseded: false,
@@ -145,7 +146,7 @@ impl<'a> Turn<'a> {
 
     /// Starts the side's reply; a model that left the roster goes on, one that is not known any more counts as failed.
     async fn ask(&mut self, side: Side) {
-        let messages = self.conversation(side);
+        let messages = self.battle.state().held.conversation(self.number, side);
         let model = self.parts.models.of_battle(&self.sides[side.index()].model);
         let run = &mut self.sides[side.index()];
         run.asked_at = Instant::now();
@@ -156,19 +157,6 @@ impl<'a> Turn<'a> {
             let gone = ChatError::Unreached("the model is no longer configured".into());
             Box::pin(self.fail(side, gone)).await;
         }
-    }
-
-    fn conversation(&self, side: Side) -> Vec<Message> {
-        let state = self.battle.state();
-        let turns = usize::try_from(self.number).unwrap_or(usize::MAX);
-        let mut messages = Vec::with_capacity(2 * turns);
-        for (at, exchange) in state.exchanges.iter().enumerate().take(turns) {
-            messages.push(Message { role: Role::User, content: exchange.prompt.to_string() });
-            if at + 1 < turns {
-                messages.push(Message { role: Role::Assistant, content: exchange.replies[side.index()].clone() });
-            }
-        }
-        messages
     }
 
     /// Takes what comes in and shows what is due, until everything is shown or the visitor stops it or leaves.
@@ -187,15 +175,15 @@ impl<'a> Turn<'a> {
         while !self.pacer.finished() && !self.superseded {
             // Text waits for readers, and providers for text: what is not read stays with them.
             let behind = self.battle.readers_are_behind();
-            let due = !behind && self.set_alarm();
-            if due && self.is_raw() && !self.resting {
-                self.release_all().await;
+            if self.is_raw() && self.rests_until.is_none() && !behind && self.is_due() {
+                self.read_and_show().await;
                 continue;
             }
+            let tick = self.set_alarm(behind);
             // The first token is taken when it comes, so that its time is right.
-            let [read_a, read_b] = Side::BOTH
-                .map(|side| self.reads(side) && (!self.resting || self.sides[side.index()].first_token_at.is_none()));
-            let tick = due || self.resting;
+            let [read_a, read_b] = Side::BOTH.map(|side| {
+                self.reads(side) && (self.rests_until.is_none() || self.sides[side.index()].first_token_at.is_none())
+            });
             let [a, b] = &mut self.sides;
             tokio::select! {
                 biased;
@@ -204,8 +192,8 @@ impl<'a> Turn<'a> {
                 () = &mut ended => return self.cut(),
                 at = self.ticker.tick(), if tick => self.tick(at).await,
                 () = self.battle.readers_catch_up(), if behind => {}
-                part = a.next_part(), if read_a => self.take(Side::A, part).await,
-                part = b.next_part(), if read_b => self.take(Side::B, part).await,
+                part = a.next_part(), if read_a => self.take_and_rest(Side::A, part).await,
+                part = b.next_part(), if read_b => self.take_and_rest(Side::B, part).await,
             }
         }
     }
@@ -214,14 +202,21 @@ impl<'a> Turn<'a> {
         self.settings.pacing == PacingMode::Raw
     }
 
-    /// Whether text is due, now or at the next tick, which is set to that moment with pacing.
-    fn set_alarm(&mut self) -> bool {
-        let due = self.pacer.due(self.began.elapsed());
-        if let Some(at) = due.filter(|at| !self.is_raw() && self.alarm != Some(*at)) {
-            self.alarm = Some(at);
-            self.ticker.reset_at(self.began + at);
+    fn is_due(&mut self) -> bool {
+        let now = self.began.elapsed();
+        self.pacer.due(now).is_some_and(|due| due <= now)
+    }
+
+    /// Sets the ticker to the end of the rest or, with pacing, to the next step, whichever comes first; `false` without both.
+    fn set_alarm(&mut self, behind: bool) -> bool {
+        let paced = !self.is_raw() && !behind;
+        let due = if paced { self.pacer.due(self.began.elapsed()).map(|at| self.began + at) } else { None };
+        let alarm = [due, self.rests_until].into_iter().flatten().min();
+        if let Some(at) = alarm.filter(|_| alarm != self.alarm) {
+            self.ticker.reset_at(at);
         }
-        due.is_some()
+        self.alarm = alarm;
+        alarm.is_some()
     }
 
     /// Whether to read more of this side's reply now. A whole reply is read whatever its length.
@@ -230,19 +225,34 @@ impl<'a> Turn<'a> {
         self.sides[side.index()].stream.is_some() && room
     }
 
-    /// Without pacing: takes all that has come of both replies, shows it, and rests until the next tick.
-    async fn release_all(&mut self) {
+    /// Takes all that has come of both replies, shows what is due, and rests.
+    async fn read_and_show(&mut self) {
         let mut left = MAX_PARTS;
         while self.take_what_came(&mut left).await && left > 0 {
             // What is taken makes room for what a connection has read meanwhile.
             tokio::task::yield_now().await;
         }
-        let due = self.pacer.due(self.began.elapsed()).is_some() && !self.battle.readers_are_behind();
-        self.resting = due && left > 0;
-        if due {
-            self.ticker.reset_at(self.parts.raw_ticks.next());
-            self.show();
+        let due = !self.battle.readers_are_behind() && self.is_due();
+        if self.is_raw() {
+            self.rests_until = (due && left > 0).then(|| self.parts.raw_ticks.next());
+        } else if left < MAX_PARTS {
+            self.rest();
         }
+        if due {
+            self.publish_due();
+        }
+    }
+
+    /// With pacing: reads no more for a while.
+    fn rest(&mut self) {
+        if !self.is_raw() {
+            self.rests_until = self.pacer.read_every().map(|rest| Instant::now() + rest);
+        }
+    }
+
+    async fn take_and_rest(&mut self, side: Side, part: Option<Result<ReplyPart, ChatError>>) {
+        self.take(side, part).await;
+        self.rest();
     }
 
     /// Takes the parts that have come, `left` at the most; `true` if there were any.
@@ -332,8 +342,8 @@ impl<'a> Turn<'a> {
     async fn replace(&mut self, side: Side, model: ModelId, probability: f64) {
         {
             let mut state = self.battle.state();
-            state.row.models[side.index()] = model.clone();
-            state.row.pair_probability = probability;
+            state.held.row.models[side.index()] = model.clone();
+            state.held.row.pair_probability = probability;
         }
         self.failed.push(std::mem::replace(&mut self.sides[side.index()].model, model));
         Box::pin(self.ask(side)).await;
@@ -344,18 +354,15 @@ impl<'a> Turn<'a> {
         self.pacer.end(side, Ending::Broken, self.began.elapsed());
     }
 
-    /// Shows what is due at this tick; without pacing, what has come since the last one.
     async fn tick(&mut self, at: Instant) {
+        (self.alarm, self.rests_until) = (None, None);
         if self.is_raw() {
             self.parts.raw_ticks.came(at);
-            self.release_all().await;
-        } else {
-            self.show();
         }
+        self.read_and_show().await;
     }
 
-    fn show(&mut self) {
-        self.alarm = None;
+    fn publish_due(&mut self) {
         let released = self.pacer.step(self.began.elapsed());
         self.publish(released);
     }
@@ -406,12 +413,7 @@ impl<'a> Turn<'a> {
                 return Ok(TurnEnd::Superseded);
             }
             count(stage, &replies);
-            if let Some(exchange) = state.exchanges.last_mut() {
-                for reply in &replies {
-                    exchange.replies[reply.side.index()].clone_from(&reply.text);
-                }
-            }
-            state.replies.extend(replies.into_iter().map(|reply| ReplyRow { turn: self.number, reply }));
+            state.held.keep_replies(self.number, replies);
         }
         if stage == Stage::Ready {
             self.battle.move_on(stage, BattleEvent::Ready);

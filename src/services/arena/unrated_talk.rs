@@ -172,9 +172,8 @@ impl TalkingSide {
 
 /// What one side heard and said up to the vote.
 fn messages(record: &BattleRecord, side: Side) -> Vec<Message> {
-    let reply = |turn: u32| record.replies.iter().find(|row| row.turn == turn && row.reply.side == side);
     let exchange = |(turn, prompt): (u32, &str)| {
-        let said = reply(turn).map_or("", |row| row.reply.text.as_str());
+        let said = record.reply(turn, side).map_or("", |reply| reply.text.as_str());
         [Message::user(prompt), Message::assistant(said)]
     };
     record.turns.iter().map(|turn| (turn.turn, turn.prompt.as_str())).flat_map(exchange).collect()

@@ -115,8 +115,7 @@ fn find(names: &IdentityNames, record: &BattleRecord) -> Vec<Leak> {
 }
 
 fn texts<'r>(record: &'r BattleRecord, turn: u32, prompt: &'r str) -> TurnTexts<'r> {
-    let reply = |side: Side| record.replies.iter().find(|row| row.turn == turn && row.reply.side == side);
-    let replies = Side::BOTH.map(|side| reply(side).map_or("", |row| row.reply.text.as_str()));
-    let reasoning = Side::BOTH.map(|side| reply(side).map_or("", |row| row.reply.reasoning.as_str()));
+    let replies = Side::BOTH.map(|side| record.reply(turn, side).map_or("", |reply| reply.text.as_str()));
+    let reasoning = Side::BOTH.map(|side| record.reply(turn, side).map_or("", |reply| reply.reasoning.as_str()));
     TurnTexts { turn, prompt, replies, reasoning }
 }

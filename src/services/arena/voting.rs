@@ -3,26 +3,25 @@
 use crate::domain::battle::speed::chars_per_second;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::battles::Battles;
 use super::models::Models;
 use super::vote_rules::{AppliedRules, VoteRules};
 use crate::domain::battle::reasons::ReasonSet;
+use crate::domain::battle::receipt::{ExclusionNotice, Receipt, Revealed, RevealedPrice};
 use crate::domain::battle::state::{Refusal, Stage};
-use crate::domain::battle::text_counts::TextCounts;
 use crate::domain::battle::{BattleId, ModelId, Outcome, Side, VisitorId};
-use crate::domain::rating::pair_counts::CrowdAgreement;
+use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
 use crate::infra::config::{CurrentSettings, Settings};
 use crate::infra::events::{Event, EventBus};
-use crate::infra::llm::ModelCard;
 use crate::infra::metrics;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{
-    BattleRecord, InsertedVote, NewReply, NewVoteRow, ReplyRow, Store, StoreError, VoteExclusion, VoteRow,
+    BattleRecord, InsertedVote, NewVoteRow, ReplyRow, Store, StoreError, VoteExclusion, VoteRow,
 };
 use crate::services::leaderboard::refit::LatestLeaderboard;
+use crate::services::public_log::PublicLog;
+use crate::services::public_log::promises::{PromisedVote, included_by, included_within};
 
 /// Services that record votes.
 pub struct Voting {
@@ -44,6 +43,8 @@ pub struct Voting {
     pub rng: Arc<SharedRng>,
     /// Clock of the votes.
     pub clock: Arc<dyn Clock>,
+    /// Signs that votes will be in the public log.
+    pub log: PublicLog,
 }
 
 /// A vote as cast.
@@ -59,73 +60,6 @@ pub struct NewVote {
     pub satisfaction: Option<i64>,
     /// Why, for sides A and B; empty where nothing was said.
     pub reasons: [ReasonSet; 2],
-}
-
-/// What the voter is told: the same on every retry.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Receipt {
-    /// The vote's id.
-    pub vote: String,
-    /// The vote that counts: the first one.
-    pub outcome: Outcome,
-    /// Agreement of earlier votes on this pair; `None` where there are too few.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub crowd: Option<CrowdAgreement>,
-    /// The model on side A.
-    pub a: Revealed,
-    /// The model on side B.
-    pub b: Revealed,
-    /// Why the vote is not rated; `None` for a rated vote.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub excluded: Option<ExclusionNotice>,
-    /// A rule that applies to a vote which is rated all the same, because the operator set the rule to mark only.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub marked: Option<ExclusionNotice>,
-}
-
-/// What the voter is told of a rule that applies to the vote. It stays as it was said, also where the exclusion is
-/// withdrawn later.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ExclusionNotice {
-    /// Name of the rule.
-    pub rule: String,
-    /// Why the rule applies to this vote.
-    pub reason: String,
-}
-
-/// A model after the vote.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Revealed {
-    /// Its names.
-    #[serde(flatten)]
-    pub card: ModelCard,
-    /// Its Elo rating before the vote.
-    pub rating: f64,
-    /// How the vote moves that rating.
-    pub rating_change: f64,
-    /// From the request to its first token.
-    pub first_token_ms: Option<u64>,
-    /// From the request to its end.
-    pub duration_ms: u64,
-    /// Speed after the first token; `None` where it is too short to tell.
-    pub chars_per_second: Option<f64>,
-    /// Its price, where the settings have one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub price: Option<RevealedPrice>,
-    /// Its reasoning by turn, where it has any. Kept with the replies, not with the vote.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub reasoning: Vec<String>,
-}
-
-/// Price of a million tokens.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct RevealedPrice {
-    /// Currency of both.
-    pub currency: String,
-    /// Of what the model reads.
-    pub input: f64,
-    /// Of what it writes.
-    pub output: f64,
 }
 
 /// Why a vote is not taken.
@@ -164,7 +98,7 @@ pub async fn record_vote(voting: &Voting, vote: NewVote) -> Result<Receipt, Vote
     if record.battle.progress.stage == Stage::Voted
         && let Some(first) = voting.store.vote_on(&record.battle.id).await?
     {
-        return stored_receipt(&first, &record.replies);
+        return promised_receipt(voting, &first, &record.replies);
     }
     cast(voting, &vote, &record).await
 }
@@ -172,18 +106,24 @@ pub async fn record_vote(voting: &Voting, vote: NewVote) -> Result<Receipt, Vote
 /// Keeps the vote on a battle that stands like this, which the database compares when it commits.
 async fn cast(voting: &Voting, vote: &NewVote, record: &BattleRecord) -> Result<Receipt, VoteError> {
     let BattleRecord { battle, replies, .. } = record;
-    let shown = |side| last_reply(replies, side, battle.progress.turn).map_or("", |reply| reply.text.as_str());
+    let shown = |side| record.reply(battle.progress.turn, side).map_or("", |reply| reply.text.as_str());
     battle.progress.allows_vote_on(Side::BOTH.map(shown))?;
     let id = voting.rng.id(voting.clock.as_ref());
     let rules = voting.rules.apply(record).await;
-    let receipt = new_receipt(voting, id, vote, record, &rules)?;
-    match voting.store.insert_vote(&new_row(voting, &receipt, vote, record, rules.exclusions)).await? {
+    let now = voting.clock.now();
+    let mut receipt = new_receipt(voting, id, vote, record, &rules)?;
+    receipt.included_by = Some(included_by(now, included_within(&voting.settings.now().rating)).0);
+    match voting.store.insert_vote(&new_row(&receipt, vote, record, rules.exclusions, now)).await? {
         InsertedVote::Stored => {
             metrics::vote_committed(vote.outcome, receipt.excluded.is_none());
             voting.events.publish(Event::VoteRecorded);
-            Ok(with_reasoning(receipt, replies))
+            let (id, outcome, cast_at) = (receipt.vote.as_str(), vote.outcome, now);
+            let (battle, models) = (&record.battle.id, &record.battle.models);
+            let promised = |included_by| PromisedVote { id, battle, models, outcome, cast_at, included_by };
+            receipt.promise = receipt.included_by.map(promised).map(|vote| voting.log.promise(&vote));
+            Ok(receipt.with_reasoning(replies))
         }
-        InsertedVote::Existing(first) => stored_receipt(&first, replies),
+        InsertedVote::Existing(first) => promised_receipt(voting, &first, replies),
         InsertedVote::BattleMoved => Err(Refusal::StillAnswering.into()),
     }
 }
@@ -195,7 +135,7 @@ async fn cast(voting: &Voting, vote: &NewVote, record: &BattleRecord) -> Result<
 pub async fn receipt(voting: &Voting, visitor: &VisitorId, battle: &BattleId) -> Result<Option<Receipt>, VoteError> {
     let BattleRecord { battle, replies, .. } = own_battle(voting, visitor, battle).await?;
     match voting.store.vote_on(&battle.id).await? {
-        Some(vote) => stored_receipt(&vote, &replies).map(Some),
+        Some(vote) => promised_receipt(voting, &vote, &replies).map(Some),
         None => Ok(None),
     }
 }
@@ -218,7 +158,7 @@ fn new_receipt(
     let change = voting.leaderboard.elo_change(&battle.models, vote.outcome);
     let change = if excluded.is_none() { change } else { 0.0 };
     let reveal = |side: Side, change: f64| {
-        let reply = last_reply(&record.replies, side, battle.progress.turn).ok_or(Refusal::StillAnswering)?;
+        let reply = record.reply(battle.progress.turn, side).ok_or(Refusal::StillAnswering)?;
         Ok::<_, Refusal>(Revealed {
             card: voting.models.card(&battle.models[side.index()]),
             rating: voting.leaderboard.elo(&battle.models[side.index()]),
@@ -233,7 +173,8 @@ fn new_receipt(
     let (a, b) = (reveal(Side::A, change)?, reveal(Side::B, 0.0 - change)?);
     let [one, other] = &battle.models;
     let crowd = voting.leaderboard.pair_counts(one.as_str(), other.as_str()).agreement(vote.outcome);
-    Ok(Receipt { vote: id, outcome: vote.outcome, crowd, a, b, excluded, marked })
+    let outcome = vote.outcome;
+    Ok(Receipt { vote: id, outcome, crowd, a, b, excluded, marked, included_by: None, promise: None })
 }
 
 fn price(settings: &Settings, model: &ModelId) -> Option<RevealedPrice> {
@@ -250,11 +191,11 @@ fn notice(rules: &[VoteExclusion]) -> Option<ExclusionNotice> {
 }
 
 fn new_row(
-    voting: &Voting,
     receipt: &Receipt,
     vote: &NewVote,
     record: &BattleRecord,
     exclusions: Vec<VoteExclusion>,
+    created_at: Timestamp,
 ) -> NewVoteRow {
     NewVoteRow {
         id: receipt.vote.clone(),
@@ -265,43 +206,25 @@ fn new_row(
         reasons: vote.reasons,
         first_token_ms: [receipt.a.first_token_ms, receipt.b.first_token_ms],
         duration_ms: [receipt.a.duration_ms, receipt.b.duration_ms],
-        text_counts: Side::BOTH.map(|side| text_counts(&record.replies, side)),
+        text_counts: Side::BOTH.map(|side| record.text_counts(side)),
         receipt: serde_json::to_string(receipt).expect("a receipt is plain text and finite numbers"),
-        created_at: voting.clock.now(),
+        created_at,
         exclusions,
     }
 }
 
-fn last_reply(replies: &[ReplyRow], side: Side, turn: u32) -> Option<&NewReply> {
-    replies.iter().find(|row| row.turn == turn && row.reply.side == side).map(|row| &row.reply)
+/// The receipt of a stored vote, with the promise that came with it.
+fn promised_receipt(voting: &Voting, vote: &VoteRow, replies: &[ReplyRow]) -> Result<Receipt, VoteError> {
+    let promise = PromisedVote::of_row(vote).map(|promised| voting.log.promise(&promised));
+    Ok(Receipt { promise, ..stored_receipt(vote, replies)? })
 }
 
 pub(super) fn stored_receipt(vote: &VoteRow, replies: &[ReplyRow]) -> Result<Receipt, VoteError> {
-    let receipt = serde_json::from_str(&vote.receipt).map_err(|_| StoreError::Inconsistent {
+    let receipt: Receipt = serde_json::from_str(&vote.receipt).map_err(|_| StoreError::Inconsistent {
         table: "votes",
         column: "receipt",
         row: vote.id.clone(),
         value: vote.receipt.clone(),
     })?;
-    Ok(with_reasoning(receipt, replies))
-}
-
-/// The reasoning is kept with the replies, not with the vote.
-fn with_reasoning(mut receipt: Receipt, replies: &[ReplyRow]) -> Receipt {
-    receipt.a.reasoning = reasoning(replies, Side::A);
-    receipt.b.reasoning = reasoning(replies, Side::B);
-    receipt
-}
-
-fn reasoning(replies: &[ReplyRow], side: Side) -> Vec<String> {
-    let texts = replies.iter().filter(|row| row.reply.side == side).map(|row| row.reply.reasoning.clone());
-    let texts: Vec<String> = texts.collect();
-    if texts.iter().all(String::is_empty) { Vec::new() } else { texts }
-}
-
-fn text_counts(replies: &[ReplyRow], side: Side) -> TextCounts {
-    replies
-        .iter()
-        .filter(|row| row.reply.side == side)
-        .fold(TextCounts::default(), |sum, row| sum.plus(TextCounts::count(&row.reply.text)))
+    Ok(receipt.with_reasoning(replies))
 }

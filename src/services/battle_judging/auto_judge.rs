@@ -6,7 +6,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use tokio_util::sync::CancellationToken;
 
-use super::daily::{day_of, left};
+use super::daily::left;
 use super::judging::judge;
 use super::{BattleJudging, LOCK, Scope};
 use crate::domain::battle::ModelId;
@@ -14,7 +14,7 @@ use crate::domain::battle_judging::prompt::BattlePrompt;
 use crate::domain::battle_judging::sample::Sample;
 use crate::domain::benchmark::run_report::RunOutcome;
 use crate::domain::judging::budget::{Budget, BudgetTracker};
-use crate::domain::time::Timestamp;
+use crate::domain::time::{Timestamp, day_of};
 use crate::infra::clock::Clock;
 use crate::infra::config::{JudgeSettings, Settings};
 use crate::infra::llm::model_client::{ModelClient, RunLimits};

@@ -2,19 +2,10 @@
 //! for them, so that neither a restart nor another instance forgets it.
 
 use crate::domain::judging::budget::{Budget, Tokens};
-use crate::domain::time::Timestamp;
+use crate::domain::time::{Timestamp, day_of};
 use crate::infra::config::JudgeSettings;
 use crate::infra::llm::model_client::ModelClient;
 use crate::infra::storage::{JudgeSpending, Store, StoreError};
-
-/// Milliseconds of a day.
-const DAY: i64 = 24 * 60 * 60 * 1_000;
-
-/// When the day of a moment began, in UTC.
-#[must_use]
-pub fn day_of(moment: Timestamp) -> Timestamp {
-    Timestamp(moment.0 - moment.0.rem_euclid(DAY))
-}
 
 /// What is left of the day's budget; `None` where nothing is.
 ///
@@ -83,12 +74,5 @@ mod tests {
         assert_eq!(left_with(0, 2.5), Some(Budget { max_calls: None, max_cost: Some(0.5) }));
         assert_eq!((left_with(10, 0.0), left_with(0, 2.0)), (None, None));
         assert_eq!(left_with(0, 0.0), Some(Budget::default()));
-    }
-
-    #[test]
-    fn a_day_begins_at_midnight_in_utc() {
-        assert_eq!(day_of(Timestamp(DAY + 1)), Timestamp(DAY));
-        assert_eq!(day_of(Timestamp(2 * DAY - 1)), Timestamp(DAY));
-        assert_eq!(day_of(Timestamp(-1)), Timestamp(-DAY));
     }
 }

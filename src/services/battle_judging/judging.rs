@@ -16,11 +16,11 @@ use crate::domain::benchmark::run_report::RunOutcome;
 use crate::domain::judging::budget::{estimate, estimate_all};
 use crate::domain::judging::verdict::{Verdict, pair};
 use crate::domain::language::Language;
+use crate::infra::batch_writer::{BatchSender, keeper};
 use crate::infra::llm::model_client::{ModelClient, RunLimits};
+use crate::infra::llm::query_judge::{JudgeReply, ReplyFormat, query_judge};
 use crate::infra::storage::{StoreError, VerdictRow};
 use crate::services::battle_judging::pending_work::{OpenBattle, PendingWork};
-use crate::services::benchmark::batch_writer::{BatchSender, keeper};
-use crate::services::benchmark::query_judge::{JudgeReply, ReplyFormat, query_judge};
 use crate::services::benchmark::{OnProgress, RunProgress};
 
 /// Has every judge judge what a survey left open, until all is judged, the budget is used up, or the run is stopped.

@@ -13,8 +13,8 @@ use crate::domain::benchmark::run_report::RequestPlan;
 use crate::domain::judging::budget::estimate_all;
 use crate::domain::language::Language;
 use crate::infra::llm::model_client::ModelClient;
+use crate::infra::llm::query_judge::USUAL_VERDICT;
 use crate::infra::storage::{SettledGame, StoreError, VoteColumn, VoteRange};
-use crate::services::benchmark::query_judge::USUAL_VERDICT;
 
 /// Numbers of the log that are read at a time.
 const PAGE: usize = 10_000;

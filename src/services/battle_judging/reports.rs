@@ -16,12 +16,12 @@ use crate::domain::rating::ranking::rank;
 use crate::domain::rating::vote_log::VoteLog;
 use crate::domain::stats::confidence::ConfidenceLevel;
 use crate::domain::time::Timestamp;
+use crate::infra::single_flight::{FlightError, SingleFlight, Throttle};
 use crate::infra::storage::{Store, StoreError, VoteRange};
 use crate::infra::tasks::Tasks;
-use crate::services::labeling::final_labels::FinalLabels;
+use crate::services::labeling::final_labels::final_labels_of;
 use crate::services::leaderboard::vote_log::ReadLogError;
 use crate::services::leaderboard::vote_tally::VoteTally;
-use crate::services::single_flight::{FlightError, SingleFlight, Throttle};
 
 /// Numbers of the log whose labels are looked up together.
 const PAGE: i64 = 10_000;
@@ -164,7 +164,7 @@ async fn said(store: &Store, judge: &str) -> Result<Vec<JudgedVote>, StoreError>
     for chunk in said.chunk_by_mut(|one, other| page(one) == page(other)) {
         let after = page(&chunk[0]) * PAGE;
         let range = VoteRange { after, upto: after + PAGE, ..VoteRange::ALL };
-        let labels = FinalLabels::of_votes(store, &Scheme::ALL, range).await?;
+        let labels = final_labels_of(store, &Scheme::ALL, range).await?;
         for one in chunk {
             let label = |scheme| labels.of(scheme, one.seq).map(str::to_owned);
             let (category, intent) = (label(Scheme::Superclue), label(Scheme::Urs));

@@ -9,14 +9,15 @@ use futures_util::future::try_join_all;
 use futures_util::{StreamExt, stream, try_join};
 use parking_lot::Mutex;
 
+use super::loading::answers_of;
 use super::{OnProgress, RunContext, RunProgress};
+use crate::domain::benchmark::answer_index::{AnswerIndex, ask_sha256};
 use crate::domain::benchmark::item::{Answer, Ask, Item};
 use crate::domain::benchmark::run_report::{RequestPlan, RunOutcome};
 use crate::domain::judging::budget::{Tokens, estimate_all};
+use crate::infra::batch_writer::{BatchSender, keeper};
 use crate::infra::llm::model_client::{AskError, ModelClient, RunLimits};
 use crate::infra::storage::{BenchAnswerRow, StoreError};
-use crate::services::benchmark::answer_index::{AnswerIndex, ask_sha256};
-use crate::services::benchmark::batch_writer::{BatchSender, keeper};
 
 /// Estimated length of an answer in tokens.
 const USUAL_ANSWER: u64 = 500;
@@ -30,7 +31,7 @@ const SILENCES: u32 = 3;
 pub async fn plan(bench: RunContext<'_>, models: &[ModelClient]) -> Result<Vec<RequestPlan>, StoreError> {
     let mut plans = Vec::with_capacity(models.len());
     for model in models {
-        let given = AnswerIndex::load(bench.store, &bench.set(), &model.id).await?;
+        let given = answers_of(bench.store, &bench.set(), &model.id).await?;
         let (mut calls, mut done, mut tokens) = (0, 0, Tokens::default());
         for item in &bench.data.items {
             done += given.to(bench.suite, item).len() as u64;
@@ -104,7 +105,7 @@ impl<'r> ModelRun<'r> {
         limits: &'r RunLimits,
         counter: &'r Counter<'r>,
     ) -> Result<Self, StoreError> {
-        let given = AnswerIndex::load(bench.store, &bench.set(), &model.id).await?;
+        let given = answers_of(bench.store, &bench.set(), &model.id).await?;
         let mut outcome = RunOutcome::new(model.id.clone());
         for item in &bench.data.items {
             outcome.before += given.to(bench.suite, item).len() as u64;

@@ -15,9 +15,9 @@ use crate::domain::benchmark::superclue::drafts::DraftLine;
 use crate::domain::benchmark::{SuiteData, SuiteOptions, suite};
 use crate::formats::drafts::DraftFile;
 use crate::formats::records::{BenchFileError, read};
+use crate::infra::batch_writer::{BatchSender, keeper};
 use crate::infra::llm::Sampling;
 use crate::infra::llm::model_client::{AskError, ModelClient, RunLimits};
-use crate::services::benchmark::batch_writer::{BatchSender, keeper};
 
 /// Number of retries before a reply that is no draft is stored as such.
 const FURTHER: usize = 2;

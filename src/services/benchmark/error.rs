@@ -2,8 +2,8 @@
 
 use crate::domain::benchmark::SuiteError;
 use crate::formats::records::BenchFileError;
+use crate::infra::single_flight::FlightError;
 use crate::infra::storage::StoreError;
-use crate::services::single_flight::FlightError;
 
 /// Why a benchmark cannot be run or read.
 #[derive(Debug, thiserror::Error)]

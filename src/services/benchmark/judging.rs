@@ -4,7 +4,7 @@
 //! A reply that cannot be read is asked for again, twice at the most. What fails for good is kept as such and never becomes a
 //! score; a request that never came through is asked again by the next run.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -13,19 +13,20 @@ use futures_util::{StreamExt, stream, try_join};
 use parking_lot::Mutex;
 use tokio::sync::Mutex as AsyncMutex;
 
+use super::loading::answers_of;
 use super::{OnProgress, RunContext, RunProgress};
 use crate::domain::battle::ModelId;
-use crate::domain::benchmark::item::{Answer, Item, Sampling};
+use crate::domain::benchmark::contestant::{Contestant, PendingJudgement, PlannedOver, judged};
+use crate::domain::benchmark::item::{Item, Sampling};
 use crate::domain::benchmark::judgement::JudgeTokens;
-use crate::domain::benchmark::judgement::{Game, JudgeRequest, JudgeStep, JudgeTask, Judgement, Status};
+use crate::domain::benchmark::judgement::{JudgeRequest, JudgeStep, Judgement, Status};
 use crate::domain::benchmark::run_report::{RequestPlan, RunOutcome};
 use crate::domain::judging::budget::estimate_all;
+use crate::infra::batch_writer::{BatchSender, keeper};
 use crate::infra::llm::Usage;
 use crate::infra::llm::model_client::{ModelClient, RunLimits};
+use crate::infra::llm::query_judge::{JudgeReply, ReplyFormat, USUAL_VERDICT, query_judge};
 use crate::infra::storage::{BenchFilter, BenchJudgementRow, IncludeText, StoreError};
-use crate::services::benchmark::answer_index::AnswerIndex;
-use crate::services::benchmark::batch_writer::{BatchSender, keeper};
-use crate::services::benchmark::query_judge::{JudgeReply, ReplyFormat, USUAL_VERDICT, query_judge};
 
 /// Answers that are read side by side where there is no judge, so that many are kept in one commit.
 const READ_AT_ONCE: usize = 64;
@@ -41,15 +42,6 @@ pub struct JudgingPlan<'c> {
     pub retry_failed: bool,
 }
 
-/// Which answers a plan is made over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PlannedOver {
-    /// Those that are kept.
-    KeptAnswers,
-    /// All that there will be; something as long stands for those that are yet to be given.
-    AllAnswers,
-}
-
 /// The requests for each judge.
 ///
 /// # Errors
@@ -62,9 +54,10 @@ pub async fn plan(
 ) -> Result<Vec<RequestPlan>, StoreError> {
     let mut plans: Vec<RequestPlan> = judges.iter().map(|judge| RequestPlan::nothing(judge.id.clone())).collect();
     for model in plan.models {
-        let contestant = Contestant { over, ..Contestant::load(bench, plan, model).await? };
+        let contestant = Contestant { over, ..contestant(bench, plan, model).await? };
         for (plan, judge) in plans.iter_mut().zip(judges) {
-            for judging in bench.data.items.iter().flat_map(|item| contestant.open(bench, item, Some(judge))) {
+            for judging in bench.data.items.iter().flat_map(|item| contestant.open(bench.suite, item, Some(&judge.id)))
+            {
                 match &judging.judging.step {
                     _ if judging.done => plan.done += 1,
                     JudgeStep::Ask(request) => plan.add(estimate_all(&request.messages), USUAL_VERDICT),
@@ -93,7 +86,7 @@ pub async fn judge(
 ) -> Result<Vec<RunOutcome>, StoreError> {
     let mut contestants = Vec::with_capacity(plan.models.len());
     for model in plan.models {
-        contestants.push(Contestant::load(bench, plan, model).await?);
+        contestants.push(contestant(bench, plan, model).await?);
     }
     let (batch, keeper) = keeper();
     let benches: Vec<Option<&ModelClient>> =
@@ -123,84 +116,23 @@ pub async fn judge(
     Ok(outcomes)
 }
 
-/// A model under judgement, with its answers and what has been said of them.
-struct Contestant<'c> {
+/// Reads what there is of a model.
+async fn contestant<'c>(
+    bench: RunContext<'_>,
+    plan: JudgingPlan<'c>,
     model: &'c ModelId,
-    answers: AnswerIndex,
-    baseline: Option<AnswerIndex>,
-    said: HashSet<JudgementKey>,
-    over: PlannedOver,
-}
-
-/// What tells one judgement from another.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct JudgementKey {
-    judge: String,
-    item: String,
-    turn: u32,
-    game: Game,
-    prompt_sha256: String,
-}
-
-/// A judgement of one item, and whether there is one already.
-struct PendingJudgement {
-    judging: JudgeTask,
-    prompt_sha256: String,
-    done: bool,
-}
-
-impl<'c> Contestant<'c> {
-    async fn load(bench: RunContext<'_>, plan: JudgingPlan<'c>, model: &'c ModelId) -> Result<Self, StoreError> {
-        let (set, baseline) = (bench.set(), plan.baseline);
-        let rows = bench.store.bench_judgements(&set, BenchFilter::of_model(model), IncludeText::No).await?;
-        let against = baseline.map_or("", ModelId::as_str);
-        let ours = rows.into_iter().filter(|row| row.variant == bench.suite.variant() && row.baseline == against);
-        let counts = |status| match status {
-            Status::Ok | Status::EmptyAnswer => true,
-            Status::TransportFailed => false,
-            Status::ParseFailed | Status::OutOfRange | Status::Refused => !plan.retry_failed,
-        };
-        let said =
-            ours.map(|row| row.judgement).filter(|judgement| counts(judgement.status)).map(|judgement| JudgementKey {
-                judge: judgement.judge_model,
-                item: judgement.item_id,
-                turn: judgement.turn,
-                game: judgement.game,
-                prompt_sha256: judgement.judge_prompt_sha256,
-            });
-        let baseline = match baseline {
-            Some(baseline) => Some(AnswerIndex::load(bench.store, &set, baseline).await?),
-            None => None,
-        };
-        let said = said.collect();
-        let over = PlannedOver::KeptAnswers;
-        Ok(Self { over, model, answers: AnswerIndex::load(bench.store, &set, model).await?, baseline, said })
-    }
-
-    /// The judgements that an item's answers allow, by this judge.
-    fn open(&self, bench: RunContext<'_>, item: &Item, judge: Option<&ModelClient>) -> Vec<PendingJudgement> {
-        let of = |given: &AnswerIndex| match self.over {
-            PlannedOver::KeptAnswers => given.to(bench.suite, item),
-            PlannedOver::AllAnswers => given.with_stand_ins(bench.suite, item),
-        };
-        let answers = of(&self.answers);
-        let baseline: Vec<Answer> = self.baseline.as_ref().map(of).unwrap_or_default();
-        let open = |judging: JudgeTask| {
-            let prompt_sha256 = match &judging.step {
-                JudgeStep::Ask(request) => request.sha256(),
-                JudgeStep::Read(_) | JudgeStep::Failed(_) => String::new(),
-            };
-            let said = JudgementKey {
-                judge: judge.map(|judge| judge.id.to_string()).unwrap_or_default(),
-                item: item.id.clone(),
-                turn: judging.turn,
-                game: judging.game,
-                prompt_sha256,
-            };
-            PendingJudgement { done: self.said.contains(&said), prompt_sha256: said.prompt_sha256, judging }
-        };
-        bench.suite.judgings(item, &answers, &baseline).into_iter().map(open).collect()
-    }
+) -> Result<Contestant<'c>, StoreError> {
+    let set = bench.set();
+    let rows = bench.store.bench_judgements(&set, BenchFilter::of_model(model), IncludeText::No).await?;
+    let against = plan.baseline.map_or("", ModelId::as_str);
+    let ours = rows.into_iter().filter(|row| row.variant == bench.suite.variant() && row.baseline == against);
+    let judged = judged(ours.map(|row| row.judgement), plan.retry_failed);
+    let baseline = match plan.baseline {
+        Some(baseline) => Some(answers_of(bench.store, &set, baseline).await?),
+        None => None,
+    };
+    let answers = answers_of(bench.store, &set, model).await?;
+    Ok(Contestant { model, answers, baseline, judged, over: PlannedOver::KeptAnswers })
 }
 
 /// One judge's part of a run.
@@ -221,7 +153,7 @@ impl JudgeRun<'_> {
         let mut outcome = self.outcome.lock();
         for contestant in self.contestants {
             for item in &self.bench.data.items {
-                for judging in contestant.open(self.bench, item, self.judge) {
+                for judging in contestant.open(self.bench.suite, item, self.judge.map(|judge| &judge.id)) {
                     outcome.total += 1;
                     outcome.before += u64::from(judging.done);
                 }
@@ -236,7 +168,11 @@ impl JudgeRun<'_> {
             .iter()
             .flat_map(|contestant| self.bench.data.items.iter().map(move |item| (contestant, item)));
         let open = items.flat_map(|(contestant, item)| {
-            let open = if self.is_over() { Vec::new() } else { contestant.open(self.bench, item, self.judge) };
+            let open = if self.is_over() {
+                Vec::new()
+            } else {
+                contestant.open(self.bench.suite, item, self.judge.map(|judge| &judge.id))
+            };
             open.into_iter().filter(|open| !open.done).map(move |open| (contestant, item, open))
         });
         let one = async |(contestant, item, open): (&Contestant<'_>, &Item, PendingJudgement)| {

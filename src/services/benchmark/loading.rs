@@ -5,14 +5,14 @@ use std::collections::HashMap;
 use super::RunContext;
 use super::error::BenchError;
 use crate::domain::battle::ModelId;
+use crate::domain::benchmark::answer_index::AnswerIndex;
 use crate::domain::benchmark::item::{Answer, Item};
 use crate::domain::benchmark::references::Beside;
 use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::benchmark::{Suite, SuiteData, SuiteOptions, custom_suite, suite};
 use crate::infra::clock::SystemClock;
 use crate::infra::rng::SharedRng;
-use crate::infra::storage::{BenchSet, BenchSuiteRow, Store, StoreError};
-use crate::services::benchmark::answer_index::AnswerIndex;
+use crate::infra::storage::{BenchAnswerRow, BenchFilter, BenchSet, BenchSuiteRow, Store, StoreError};
 
 /// A suite and its items.
 pub struct Loaded {
@@ -76,7 +76,7 @@ async fn beside(
         return Err(BenchError::NoReferences { suite: name });
     }
     let set = BenchSet { suite: SuiteId::new(&name), version: data.sha256.clone(), sample: 1 };
-    let given = AnswerIndex::load(store, &set, &ModelId::new(model)).await?;
+    let given = answers_of(store, &set, &ModelId::new(model)).await?;
     let of = |item: &Item| (item.id.clone(), given.to(suite.as_ref(), item));
     let answers: HashMap<String, Vec<Answer>> =
         data.items.iter().map(of).filter(|(_, answers)| !answers.is_empty()).collect();
@@ -105,4 +105,11 @@ pub(super) fn item_of(id: &str, body: &str) -> Result<Item, StoreError> {
         row: id.to_owned(),
         value: body.chars().take(80).collect(),
     })
+}
+
+/// A model's answers to the items of one data file.
+pub(super) async fn answers_of(store: &Store, set: &BenchSet, model: &ModelId) -> Result<AnswerIndex, StoreError> {
+    let rows = store.bench_answers(set, BenchFilter::of_model(model)).await?;
+    let answer = |row: BenchAnswerRow| (row.item, row.ask_sha256, Answer { turn: row.turn, text: row.text });
+    Ok(AnswerIndex::new(rows.into_iter().map(answer)))
 }

@@ -9,12 +9,9 @@ pub mod answering;
 pub mod construction;
 pub mod suite_results;
 
-mod answer_index;
-pub(super) mod batch_writer;
 pub mod imports;
 pub mod judging;
 pub mod loading;
-pub(super) mod query_judge;
 
 pub mod error;
 pub mod scores;

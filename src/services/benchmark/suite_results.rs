@@ -1,7 +1,7 @@
 //! Caches the scores of each suite until there are new judgements.
 //!
 //! Judgements are insert-only, so how many there are tells whether what is kept is still true. One suite at a time is
-//! computed, on a blocking thread; whoever asks meanwhile waits for it ([`single_flight`](crate::services::single_flight)).
+//! computed, on a blocking thread; whoever asks meanwhile waits for it ([`single_flight`](crate::infra::single_flight)).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,14 +12,14 @@ use parking_lot::{Mutex, MutexGuard};
 use super::error::BenchError;
 use super::loading::{Loaded, load, suite_of};
 use super::scores::{SuiteSummary, by_baseline, suites};
-use crate::domain::benchmark::SuiteOptions;
 use crate::domain::benchmark::analysis::self_preference_matrix::{CrossScore, SelfPreferenceMatrix};
 use crate::domain::benchmark::options::split_references;
-use crate::domain::benchmark::panel_scores::{JudgementFilter, ModelScores};
-use crate::domain::benchmark::published::{self, SubjectKind};
+use crate::domain::benchmark::panel_scores::JudgementFilter;
+use crate::domain::benchmark::run_selector::{RunSelector, SECOND_ROUND};
 use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::judging::verdict::Verdict;
 use crate::domain::language::Language;
+use crate::infra::single_flight::{Same, SingleFlight, Throttle};
 use crate::infra::storage::{
     AnswerLength, BenchFilter, BenchJudgementRow, BenchSet, IncludeText, JudgedGroup, PublishedScoreRow, Store,
     StoreError,
@@ -27,63 +27,11 @@ use crate::infra::storage::{
 use crate::infra::tasks::Tasks;
 use crate::render::report::benchmark::findings::{Findings, Judged, Lengths};
 use crate::render::report::benchmark::{Material, PublishedScore, Report, ScoreEntry};
-use crate::services::single_flight::{Same, SingleFlight, Throttle};
 
 /// Suites that are kept.
 const KEPT: usize = 16;
 /// Longest wait for the scores and reports of others.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The round of answers that are compared with a model's first.
-const SECOND: u32 = 2;
-
-/// Which answers and judgements of a suite.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RunSelector {
-    /// The first characters of a data file's SHA-256; the latest one where there are none.
-    pub data: String,
-    /// How it was judged where that is not the suite's own way.
-    pub variant: String,
-    /// Which round of answers, from 1.
-    pub sample: u32,
-}
-
-impl Default for RunSelector {
-    fn default() -> Self {
-        Self { data: String::new(), variant: String::new(), sample: 1 }
-    }
-}
-
-impl RunSelector {
-    /// The options that a variant's scores depend on: its ablation, its switches and its references, not its prompt.
-    fn options(&self) -> SuiteOptions {
-        let (variant, references) = split_references(&self.variant);
-        let parts = variant.split(", ").filter(|part| !part.is_empty() && !part.starts_with("prompt "));
-        let (switches, ablations): (Vec<&str>, Vec<&str>) = parts.partition(|part| part.contains('.'));
-        SuiteOptions {
-            ablation: ablations.first().map(|name| (*name).to_owned()),
-            prompt: None,
-            compat: switches.into_iter().map(str::to_owned).collect(),
-            references: references.map(str::to_owned),
-        }
-    }
-
-    /// Whether there is anything to show: judgements like this or beside a model's answers, or answers of this round.
-    fn is_in(&self, summary: &SuiteSummary) -> bool {
-        let base = |variant: &str| split_references(variant).0 == self.variant;
-        let judged = |group: &JudgedGroup| {
-            group.sample == self.sample && (group.variant == self.variant || base(&group.variant))
-        };
-        let plain = self.variant.is_empty() && (self.sample == 1 || summary.answered.contains_key(&self.sample));
-        plain || summary.judged.iter().any(judged)
-    }
-
-    /// Whether a judgement beside a model's answers belongs to this way's cross validation. A generator's own answer is the
-    /// one of the second round at least: beside itself the first would be worth what the reference is.
-    fn crosses(&self, row: &BenchJudgementRow, generator: &str) -> bool {
-        let sample = if row.judgement.model == generator { self.sample.max(SECOND) } else { self.sample };
-        row.sample == sample && split_references(&row.variant).0 == split_references(&self.variant).0
-    }
-}
 
 /// A suite with its items and scores.
 pub struct SuiteResults {
@@ -147,7 +95,8 @@ pub async fn measure(
     let computed = tokio::task::spawn_blocking(move || {
         let findings = Findings::new(&judged(&rows), &by_answer(lengths));
         let judges: BTreeSet<String> = rows.iter().map(|row| row.judgement.judge_model.clone()).collect();
-        let entries = entries(&loaded, rows, &contestants);
+        let by_baseline = by_baseline(rows);
+        let entries = ScoreEntry::all(loaded.suite.as_ref(), &loaded.data.items, &by_baseline, &contestants);
         let findings = findings.with_scores(&entries, &judges).with_grid(grid);
         SuiteResults { loaded, way, entries, findings, judgements }
     });
@@ -165,7 +114,7 @@ async fn cross_validation(
     let second = match way.sample {
         1 => {
             store
-                .bench_judgements(&BenchSet { sample: SECOND, ..set.clone() }, BenchFilter::ALL, IncludeText::No)
+                .bench_judgements(&BenchSet { sample: SECOND_ROUND, ..set.clone() }, BenchFilter::ALL, IncludeText::No)
                 .await?
         }
         _ => Vec::new(),
@@ -176,7 +125,7 @@ async fn cross_validation(
         let (Some(generator), Some(Verdict::Rating(rating))) = (split_references(&row.variant).1, &said.parsed) else {
             continue;
         };
-        if way.crosses(row, generator) {
+        if way.crosses((row.sample, &row.variant), &said.model, generator) {
             latest.insert((&said.judge_model, generator, &said.model, &said.item_id, said.turn), rating.score);
         }
     }
@@ -199,22 +148,7 @@ pub async fn published(store: &Store, suite: &str) -> Result<Vec<PublishedScore>
         let PublishedScoreRow { series, part, model, score, source, .. } = row;
         PublishedScore { series, source, part, model, score }
     });
-    Ok(printed(suite).chain(brought).collect())
-}
-
-/// The papers' scores of models.
-fn printed(suite: &str) -> impl Iterator<Item = PublishedScore> {
-    let series = published::of_suite(suite).filter(|series| series.of == SubjectKind::Model);
-    series.flat_map(|series| {
-        let note = series.note.as_ref().map_or_else(String::new, |note| format!(". {note}"));
-        series.points.iter().map(move |point| PublishedScore {
-            series: series.title.clone(),
-            source: format!("{}{note}", series.source),
-            part: point.part.clone(),
-            model: point.subject.clone(),
-            score: point.value,
-        })
-    })
+    Ok(PublishedScore::printed(suite).chain(brought).collect())
 }
 
 /// The scores of all suites, kept while they are true.
@@ -261,7 +195,7 @@ impl SuiteResultsCache {
         let summaries = self.suites().await?;
         let of_file = |summary: &&SuiteSummary| summary.suite.suite == *suite && summary.suite.version == way.data;
         let Some(summary) = summaries.iter().find(of_file) else { return Ok(()) };
-        if way.is_in(summary) {
+        if is_in(&way, summary) {
             return Ok(());
         }
         // What the suite does not have at all says so first.
@@ -315,6 +249,15 @@ impl SuiteResultsCache {
     }
 }
 
+/// Whether there is anything to show: judgements like this or beside a model's answers, or answers of this round.
+fn is_in(way: &RunSelector, summary: &SuiteSummary) -> bool {
+    let base = |variant: &str| split_references(variant).0 == way.variant;
+    let judged =
+        |group: &JudgedGroup| group.sample == way.sample && (group.variant == way.variant || base(&group.variant));
+    let plain = way.variant.is_empty() && (way.sample == 1 || summary.answered.contains_key(&way.sample));
+    plain || summary.judged.iter().any(judged)
+}
+
 /// A panic elsewhere leaves what can be used.
 fn lock<T>(kept: &Mutex<T>) -> MutexGuard<'_, T> {
     kept.lock()
@@ -327,37 +270,4 @@ fn judged(rows: &[BenchJudgementRow]) -> Vec<Judged<'_>> {
 fn by_answer(lengths: Vec<AnswerLength>) -> Lengths {
     let keyed = |AnswerLength { item, turn, model, characters }| ((item, turn, model), characters);
     lengths.into_iter().map(keyed).collect()
-}
-
-/// Scores and ratings by judge and model; a jury has the ratings of all of its judges.
-fn entries(loaded: &Loaded, rows: Vec<BenchJudgementRow>, contestants: &BTreeSet<String>) -> Vec<ScoreEntry> {
-    let ratings = ratings(&rows);
-    let judges: BTreeSet<String> = rows.iter().map(|row| row.judgement.judge_model.clone()).collect();
-    let given = |judge: &str, scores: &ModelScores| {
-        let key = (judge.to_owned(), scores.baseline.clone(), scores.model.clone());
-        ratings.get(&key).cloned().unwrap_or_default()
-    };
-    let entry = |scores: ModelScores| {
-        let ratings = match judges.contains(&scores.judge) {
-            true => given(&scores.judge, &scores),
-            false => judges.iter().flat_map(|judge| given(judge, &scores)).collect(),
-        };
-        let ModelScores { model, judge, baseline, judge_is_contestant, judged_at, scores, .. } = scores;
-        ScoreEntry { model, judge, baseline, judge_is_contestant, judged_at, scores, ratings }
-    };
-    let scored = ModelScores::all(loaded.suite.as_ref(), &loaded.data.items, &by_baseline(rows), contestants);
-    scored.into_iter().map(entry).collect()
-}
-
-/// Every rating that was given, by judge, baseline and model.
-fn ratings(rows: &[BenchJudgementRow]) -> BTreeMap<(String, String, String), Vec<f64>> {
-    let mut ratings: BTreeMap<(String, String, String), Vec<f64>> = BTreeMap::new();
-    for row in rows {
-        let said = &row.judgement;
-        if let Some(Verdict::Rating(rating)) = &said.parsed {
-            let key = (said.judge_model.clone(), row.baseline.clone(), said.model.clone());
-            ratings.entry(key).or_default().push(rating.score);
-        }
-    }
-    ratings
 }

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use super::{ReadSeriesError, published, satisfaction, suite_series};
-use crate::domain::benchmark::score::Part;
 use crate::domain::correlation::satisfaction::group_means;
 use crate::domain::correlation::{
     Aliases, Provenance, Series, SeriesName, SeriesValues, Subjects, SuiteSeries, SuiteUsed, VotePart, VotesUsed,
@@ -134,7 +133,7 @@ impl<'s> SeriesReader<'s> {
         let mut names = Vec::new();
         for suite in suites {
             match self.suite(&suite, None).await {
-                Ok(scores) => names.extend(scores.keys().into_iter().map(|key| score_name(&suite, &key))),
+                Ok(scores) => names.extend(scores.keys().into_iter().map(|key| SeriesName::of_suite(&suite, &key))),
                 Err(ReadSeriesError::NotJudged { .. }) => {}
                 Err(error) => return Err(error),
             }
@@ -164,7 +163,7 @@ impl<'s> SeriesReader<'s> {
         let (_, log) = self.log.clone().expect("the votes were just read");
         // All figures of a part share their votes in each replicate.
         let log = SlicedLog { log, slice: part.0.clone(), source: format!("arena:{part}") };
-        self.rated(arena_title(metric, part), metric, log).await
+        self.rated(part.title(metric), metric, log).await
     }
 
     /// A figure by a judge's verdicts on the arena's battles, fitted like votes.
@@ -244,28 +243,10 @@ impl<'s> SeriesReader<'s> {
     }
 }
 
-/// The whole needs no part.
-fn score_name(suite: &str, key: &str) -> SeriesName {
-    let part = if key == Part::overall().key() { String::new() } else { key.to_owned() };
-    SeriesName::Bench { suite: suite.to_owned(), judge: None, part }
-}
-
 /// Votes, and which of them.
 struct SlicedLog {
     log: Arc<VoteLog>,
     slice: Slice,
     /// Seed name of the resampling.
     source: String,
-}
-
-fn arena_title(metric: Metric, part: &VotePart) -> String {
-    let metric = match metric {
-        Metric::Rating => "arena rating",
-        Metric::Elo => "arena Elo rating",
-        Metric::WinTieRate => "arena win-and-tie rate",
-    };
-    match part.0.describe().as_slice() {
-        [] => metric.to_owned(),
-        parts => format!("{metric}, {}", parts.join(", ")),
-    }
 }

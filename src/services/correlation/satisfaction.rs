@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::ReadSeriesError;
 use crate::domain::labeling::scheme::Scheme;
 use crate::infra::storage::{SatisfiedVote, Store, VoteRange};
-use crate::services::labeling::final_labels::FinalLabels;
+use crate::services::labeling::final_labels::final_labels_of;
 
 /// The satisfaction of all rated votes that have one and an intent, by intent.
 ///
@@ -13,7 +13,7 @@ use crate::services::labeling::final_labels::FinalLabels;
 /// [`ReadSeriesError::NoSatisfaction`], or the database failed.
 pub(super) async fn by_intent(store: &Store) -> Result<BTreeMap<String, Vec<f64>>, ReadSeriesError> {
     let votes = store.satisfied_votes().await?;
-    let labels = FinalLabels::of_votes(store, &[Scheme::Urs], VoteRange::ALL).await?;
+    let labels = final_labels_of(store, &[Scheme::Urs], VoteRange::ALL).await?;
     let mut by_intent: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     for SatisfiedVote { seq, intent, satisfaction } in votes {
         if let Some(intent) = labels.of(Scheme::Urs, seq).map(str::to_owned).or(intent) {

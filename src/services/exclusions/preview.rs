@@ -1,8 +1,7 @@
 //! What a decision would change on the leaderboard, without writing it.
 
-use super::decision::Decision;
-use super::selection::SelectedVote;
 use crate::domain::integrity::board_change::BoardChange;
+use crate::domain::integrity::exclusion_decision::{Decision, SelectedVote};
 use crate::domain::rating::FitError;
 use crate::domain::rating::options::LeaderboardOptions;
 use crate::domain::rating::ranking::rank_log;

@@ -6,7 +6,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::domain::battle::{BattleId, Outcome};
+use crate::domain::battle::BattleId;
+use crate::domain::integrity::exclusion_decision::SelectedVote;
 use crate::domain::integrity::exclusions_in_force::ExclusionsInForce;
 use crate::domain::integrity::prompt_cluster::ClusterId;
 use crate::domain::integrity::pseudonym::voter_pseudonym;
@@ -47,23 +48,6 @@ impl Default for VoteFilter {
             prompt_cluster: None,
         }
     }
-}
-
-/// A vote that a filter selects.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SelectedVote {
-    /// Number in the log.
-    pub seq: i64,
-    /// Pseudonym of the voter; empty where unknown.
-    pub voter: Arc<str>,
-    /// The models on sides A and B.
-    pub models: [Arc<str>; 2],
-    /// What the person said.
-    pub outcome: Outcome,
-    /// Time of the vote.
-    pub cast_at: Timestamp,
-    /// The rules that exclude it, in alphabetical order.
-    pub rules: Vec<Arc<str>>,
 }
 
 /// The votes of a filter, in log order. `progress` hears of the last number read, and of the last of all.

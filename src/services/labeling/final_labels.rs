@@ -1,42 +1,28 @@
-//! The final labels of prompts. Where a prompt has none, the visitor's own label counts.
+//! Reads the [final labels](crate::domain::labeling::final_labels) of prompts.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use crate::domain::battle::BattleId;
 use crate::domain::labeling::final_label;
+use crate::domain::labeling::final_labels::{FinalLabels, LabelChanges, relabelled};
 use crate::domain::labeling::scheme::Scheme;
 use crate::domain::rating::facets::Facets;
 use crate::domain::time::Timestamp;
-use crate::infra::storage::{BattleLine, Store, StoreError, VoteLabel, VoteRange};
+use crate::infra::storage::{BattleLine, Store, StoreError, VoteRange};
 
 /// Numbers of the log that are looked at together.
 const PAGE: i64 = 10_000;
 
-/// The final labels of some votes, by their numbers.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct FinalLabels(HashMap<(Scheme, i64), String>);
-
-impl FinalLabels {
-    /// Those of the votes of a range. Nothing is read where no prompt has a label.
-    ///
-    /// # Errors
-    /// [`StoreError`].
-    pub async fn of_votes(store: &Store, schemes: &[Scheme], range: VoteRange) -> Result<Self, StoreError> {
-        let mut found = Self::default();
-        for &scheme in schemes {
-            let labels = store.labels_of_votes(scheme, range).await?;
-            for vote in labels.chunk_by(|one, other| one.seq == other.seq) {
-                found.0.extend(decide(vote).map(|label| ((scheme, vote[0].seq), label.to_owned())));
-            }
-        }
-        Ok(found)
+/// The final labels of the votes of a range. Nothing is read where no prompt has a label.
+///
+/// # Errors
+/// [`StoreError`].
+pub async fn final_labels_of(store: &Store, schemes: &[Scheme], range: VoteRange) -> Result<FinalLabels, StoreError> {
+    let mut found = FinalLabels::default();
+    for &scheme in schemes {
+        found.add(scheme, &store.labels_of_votes(scheme, range).await?);
     }
-
-    /// That of a vote.
-    #[must_use]
-    pub fn of(&self, scheme: Scheme, seq: i64) -> Option<&str> {
-        self.0.get(&(scheme, seq)).map(String::as_str)
-    }
+    Ok(found)
 }
 
 /// Puts final labels in place of what visitors said, in battles in the order of their ids, all of them after `last`.
@@ -62,11 +48,6 @@ pub async fn settle(store: &Store, last: Option<&BattleId>, battles: &mut [Battl
     Ok(())
 }
 
-fn decide(vote: &[VoteLabel]) -> Option<&str> {
-    let said: Vec<_> = vote.iter().map(|label| (label.source, label.label.as_str())).collect();
-    Some(final_label(&said)?.label)
-}
-
 /// By how much final labels change the counts of what votes are about. It is recomputed when a label has changed, and goes on
 /// with new votes, whose prompts may have had their labels before.
 #[derive(Debug, Clone, Default)]
@@ -75,7 +56,7 @@ pub struct FacetChanges {
     known: Option<(Timestamp, i64)>,
     /// The number of the last vote that was looked at.
     last: i64,
-    changes: [BTreeMap<String, i64>; 2],
+    changes: [LabelChanges; 2],
 }
 
 impl FacetChanges {
@@ -106,15 +87,7 @@ impl FacetChanges {
     /// The counts by final labels.
     #[must_use]
     pub fn apply(&self, given: &Facets) -> Facets {
-        let mut facets = given.clone();
-        for (counts, changes) in [&mut facets.categories, &mut facets.intents].into_iter().zip(&self.changes) {
-            for (label, change) in changes {
-                let count = counts.entry(label.clone()).or_default();
-                *count = count.saturating_add_signed(*change);
-            }
-            counts.retain(|_, count| *count > 0);
-        }
-        facets
+        relabelled(given, &self.changes)
     }
 }
 
@@ -123,18 +96,12 @@ async fn add_changes(
     store: &Store,
     scheme: Scheme,
     (mut after, last): (i64, i64),
-    changes: &mut BTreeMap<String, i64>,
+    changes: &mut LabelChanges,
 ) -> Result<(), StoreError> {
     while after < last {
         let upto = after.saturating_add(PAGE).min(last);
         let labels = store.labels_of_votes(scheme, VoteRange { after, upto, ..VoteRange::ALL }).await?;
-        for vote in labels.chunk_by(|one, other| one.seq == other.seq).filter(|vote| vote[0].rated) {
-            let Some(label) = decide(vote) else { continue };
-            *changes.entry(label.to_owned()).or_default() += 1;
-            if let Some(given) = &vote[0].given {
-                *changes.entry(given.clone()).or_default() -= 1;
-            }
-        }
+        changes.add(&labels);
         after = upto;
     }
     Ok(())

@@ -15,7 +15,7 @@ use crate::domain::labeling::report::{LabelReport, LabelReportBuilder};
 use crate::domain::labeling::scheme::Scheme;
 use crate::domain::labeling::seeds::{self, RowProblem, Seed, SeedError};
 use crate::domain::labeling::softmax::FitFailed;
-use crate::domain::labeling::validation::{Validation, ValidationOptions, cross_validate};
+use crate::domain::labeling::validation::{Trained, ValidationOptions};
 use crate::domain::spreadsheet::defused;
 use crate::domain::time::Timestamp;
 use crate::infra::storage::{LabelSource, NewLabel, PromptRow, Store, StoreError};
@@ -87,25 +87,12 @@ pub fn read_seeds(file: &Path, scheme: Scheme, folds: usize) -> Result<Vec<Seed>
     Ok(seeds)
 }
 
-/// What a classifier learned from seeds, and how well it does on those that it did not learn from.
-#[derive(Debug, Clone)]
-pub struct Trained {
-    /// How well.
-    pub validation: Validation,
-    /// Learned from all seeds.
-    pub classifier: Classifier,
-}
-
 /// Validates and trains, on a thread of its own.
 ///
 /// # Errors
 /// [`LabelingError::Fit`], [`LabelingError::Thread`].
 pub async fn train(seeds: Vec<Seed>, scheme: Scheme, options: ValidationOptions) -> Result<Trained, LabelingError> {
-    let work = move || -> Result<Trained, FitFailed> {
-        let validation = cross_validate(&seeds, scheme, options)?;
-        Ok(Trained { validation, classifier: Classifier::train(&seeds, scheme.labels().count())? })
-    };
-    Ok(tokio::task::spawn_blocking(work).await??)
+    Ok(tokio::task::spawn_blocking(move || Trained::new(&seeds, scheme, options)).await??)
 }
 
 /// Keeps the labels of those seeds that are prompts of this arena, and returns how many changed.

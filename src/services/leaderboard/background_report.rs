@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 use rayon::{ThreadPoolBuildError, ThreadPoolBuilder};
 use tokio::sync::watch;
 
-use super::refit::leaderboard_options;
 use super::vote_log::ReadLogError;
 use crate::domain::rating::FitError;
 use crate::domain::rating::options::LeaderboardOptions;
@@ -30,7 +29,7 @@ impl InputVersion {
         Ok(Self {
             last_vote_seq: store.last_vote_seq().await?,
             exclusion_changes: store.exclusion_changes().await?,
-            rating: leaderboard_options(&settings.now().rating)?,
+            rating: settings.now().rating.leaderboard_options()?,
         })
     }
 

@@ -1,16 +1,14 @@
 //! Leaderboards of a slice of the votes, of a past moment, or with style control, fitted on demand.
 //!
 //! Each is an exact fit of the votes in the log. One fit runs at a time
-//! ([`single_flight`](crate::services::single_flight)), with a cool-down, and results are cached, so the cost is
+//! ([`single_flight`](crate::infra::single_flight)), with a cool-down, and results are cached, so the cost is
 //! bounded for any number and kind of requests.
 
-use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::freshness::Freshness;
 use super::vote_log::{LogQuery, ReadLogError, read_cast_votes, read_log};
 use crate::domain::integrity::board_change::BoardChange;
 use crate::domain::integrity::exclusions_in_force::ExclusionsInForce;
@@ -18,20 +16,20 @@ use crate::domain::rating::FitError;
 use crate::domain::rating::differences::Differences;
 use crate::domain::rating::history::{Moment, history};
 use crate::domain::rating::leaderboard::Leaderboard;
+use crate::domain::rating::leaderboard_filter::{CountedVotes, LeaderboardFilter};
 use crate::domain::rating::options::LeaderboardOptions;
 use crate::domain::rating::ranking::{Ranking, rank_log, rank_log_with_differences};
-use crate::domain::rating::scoring::{BothBadRule, TieRule};
-use crate::domain::rating::slice::{Slice, SliceColumn, SliceError, Turns};
+use crate::domain::rating::slice::{Slice, SliceError};
 use crate::domain::rating::tally::Tally;
 use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
 use crate::domain::time::Timestamp;
 use crate::infra::config::CurrentSettings;
+use crate::infra::freshness::Freshness;
+use crate::infra::single_flight::{FlightError, SingleFlight, Throttle};
 use crate::infra::storage::{Store, VoteRange};
 use crate::infra::tasks::Tasks;
 use crate::render::chart::pairs::Pairs;
-use crate::services::leaderboard::refit::leaderboard_options;
 use crate::services::prompt_index_reading::read_prompt_index;
-use crate::services::single_flight::{FlightError, SingleFlight, Throttle};
 
 /// Number of moments in the rating history.
 const HISTORY_MOMENTS: usize = 40;
@@ -41,64 +39,6 @@ const COOL_DOWN_FACTOR: u32 = 4;
 const MAX_WAIT: Duration = Duration::from_secs(10);
 /// Number of cached leaderboards.
 const CACHED: usize = 48;
-
-/// Which votes to rate, and how; by default all votes, as in the published leaderboard.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub struct LeaderboardFilter {
-    /// Language.
-    pub language: Option<String>,
-    /// Category.
-    pub category: Option<String>,
-    /// Intent.
-    pub intent: Option<String>,
-    /// Number of turns.
-    pub turns: Option<Turns>,
-    /// Only prompts of at least [`crate::domain::rating::slice::LONG_PROMPT_TOKENS`] tokens.
-    pub long_prompts: bool,
-    /// Without ties and both-bad votes.
-    pub without_ties: bool,
-    /// With style control.
-    pub style: bool,
-    /// With the sides held equal.
-    pub side: bool,
-    /// With how often each model is good enough.
-    pub level: bool,
-    /// Also in each slice of this column.
-    pub pool_by: Option<SliceColumn>,
-    /// Votes cast before this time.
-    pub until: Option<Timestamp>,
-    /// Which of these votes count.
-    pub votes: CountedVotes,
-}
-
-/// Which votes count on a leaderboard.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub enum CountedVotes {
-    /// Those that no rule excludes.
-    #[default]
-    Rated,
-    /// All, also those that rules exclude.
-    WithExcluded,
-    /// Of the rated votes, the first one of each voter on each cluster of prompts.
-    UniquePrompts,
-}
-
-/// A spelling that names no such votes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("with_excluded, unique_prompts or nothing")]
-pub struct UnknownCountedVotes;
-
-impl FromStr for CountedVotes {
-    type Err = UnknownCountedVotes;
-
-    fn from_str(text: &str) -> Result<Self, UnknownCountedVotes> {
-        match text {
-            "with_excluded" => Ok(Self::WithExcluded),
-            "unique_prompts" => Ok(Self::UniquePrompts),
-            _ => Err(UnknownCountedVotes),
-        }
-    }
-}
 
 /// A leaderboard for a filter.
 #[derive(Debug, Clone)]
@@ -188,24 +128,11 @@ impl FilteredLeaderboards {
         filter: &LeaderboardFilter,
         last_seq: i64,
     ) -> Result<Arc<FilteredLeaderboard>, FilteredLeaderboardError> {
-        let options = self.options(filter)?;
+        let options = filter.options(self.settings.now().rating.leaderboard_options()?);
         let exclusion_changes = self.store.exclusion_changes().await.map_err(ReadLogError::from)?;
-        let key = (filter.clone(), options.clone(), filter.labels_changed_at(&self.store).await?, exclusion_changes);
+        let key = (filter.clone(), options.clone(), labels_changed_at(&self.store, filter).await?, exclusion_changes);
         let fit = || read_and_fit(self.store.clone(), filter.clone(), options.clone());
         Ok(self.fits.get(key, |cached| cached.freshness.is_current(last_seq), fit).await?)
-    }
-
-    fn options(&self, filter: &LeaderboardFilter) -> Result<LeaderboardOptions, FitError> {
-        let mut options = leaderboard_options(&self.settings.now().rating)?;
-        if filter.without_ties {
-            options.scoring.ties = TieRule::Drop;
-            options.scoring.both_bad = BothBadRule::Drop;
-        }
-        options.style = filter.style;
-        options.side = filter.side;
-        options.good_enough = filter.level;
-        options.pool_by = filter.pool_by;
-        Ok(options)
     }
 }
 
@@ -272,33 +199,9 @@ pub(crate) async fn read_both(
     Ok(tokio::task::spawn_blocking(both).await?)
 }
 
-impl LeaderboardFilter {
-    /// The slice of the votes; the database filters by time.
-    pub(super) fn slice(&self) -> Slice {
-        Slice {
-            language: self.language.clone(),
-            category: self.category.clone(),
-            intent: self.intent.clone(),
-            turns: self.turns,
-            long_prompts: self.long_prompts,
-            ..Slice::default()
-        }
-    }
-
-    /// Time of the last label change if the filter uses labels, otherwise 0.
-    pub(super) async fn labels_changed_at(&self, store: &Store) -> Result<Timestamp, ReadLogError> {
-        let pools_labels = matches!(self.pool_by, Some(SliceColumn::Category | SliceColumn::Intent));
-        if self.category.is_none() && self.intent.is_none() && !pools_labels {
-            return Ok(Timestamp(0));
-        }
-        Ok(store.labels_changed_at().await?)
-    }
-
-    /// Whether the filter selects the published leaderboard.
-    #[must_use]
-    pub fn is_plain(&self) -> bool {
-        *self == Self::default()
-    }
+/// Time of the last label change if the filter uses labels, otherwise 0.
+pub(super) async fn labels_changed_at(store: &Store, filter: &LeaderboardFilter) -> Result<Timestamp, ReadLogError> {
+    if filter.uses_labels() { Ok(store.labels_changed_at().await?) } else { Ok(Timestamp(0)) }
 }
 
 /// What is computed of the votes of a slice.

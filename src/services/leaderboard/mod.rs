@@ -4,11 +4,9 @@
 pub mod background_report;
 pub mod exclusion_report;
 pub mod filtered;
-mod freshness;
 pub mod rated_votes;
 pub mod refit;
 pub mod robustness;
-pub mod stored;
 pub mod value;
 pub mod vote_log;
 pub mod vote_tally;

@@ -4,7 +4,6 @@
 //! [`VoteTally`] counts only new votes; its counts equal those of a full read. Intervals by voter need the single votes,
 //! which [`RatedVotes`] holds in memory.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -12,24 +11,23 @@ use parking_lot::RwLock;
 use tokio::sync::watch;
 
 use super::rated_votes::RatedVotes;
-use super::stored;
 use super::vote_log::ReadLogError;
-use super::vote_tally::{Counted, StoreWhen, VoteTally};
+use super::vote_tally::{StoreWhen, VoteTally};
 use crate::domain::battle::{ModelId, Outcome};
 use crate::domain::rating::FitError;
 use crate::domain::rating::comparison::ComparisonSet;
 use crate::domain::rating::elo::{self, EloTable};
 use crate::domain::rating::facets::Facets;
 use crate::domain::rating::leaderboard::Leaderboard;
-use crate::domain::rating::neighbours::SequentialOptions;
 use crate::domain::rating::options::LeaderboardOptions;
 use crate::domain::rating::pair_counts::PairCounts;
+use crate::domain::rating::pair_votes::{Counted, PairVotes};
 use crate::domain::rating::publication::Publication;
 use crate::domain::rating::ranking::{rank, rank_log};
-use crate::domain::stats::confidence::ConfidenceLevel;
+use crate::domain::rating::stored_leaderboard;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
-use crate::infra::config::{CurrentSettings, RatingSettings};
+use crate::infra::config::CurrentSettings;
 use crate::infra::events::{Event, EventBus};
 use crate::infra::metrics;
 use crate::infra::storage::{Store, StoreError, StoredLeaderboard};
@@ -62,8 +60,8 @@ impl Default for LeaderboardSnapshot {
 #[derive(Debug, Default)]
 pub struct LatestLeaderboard {
     latest: watch::Sender<Arc<LeaderboardSnapshot>>,
-    /// Rated votes of each pair, by the two ids in order.
-    pair_votes: RwLock<HashMap<(String, String), PairCounts>>,
+    /// Rated votes of each pair.
+    pair_votes: RwLock<PairVotes>,
     /// Rated votes by language, category and intent.
     facets: RwLock<Arc<Facets>>,
 }
@@ -91,7 +89,7 @@ impl LatestLeaderboard {
             return Ok(());
         }
         // A leaderboard in an older format is ignored: the next fit replaces it.
-        if let Ok(board) = stored::from_json(&stored.body) {
+        if let Ok(board) = stored_leaderboard::from_json(&stored.body) {
             let StoredLeaderboard { fit, fitted_at, last_vote_seq, .. } = stored;
             self.put(LeaderboardSnapshot { fit, fitted_at: Some(fitted_at), last_vote_seq, board });
         }
@@ -133,8 +131,7 @@ impl LatestLeaderboard {
     /// Rated votes between two models by outcome; the counts have `one` first.
     #[must_use]
     pub fn pair_counts(&self, one: &str, other: &str) -> PairCounts {
-        let pairs = self.pair_votes.read();
-        in_order(one, other, pairs.get(&pair_key(one, other)).copied().unwrap_or_default())
+        self.pair_votes.read().of(one, other)
     }
 
     /// Rated votes by language, category and intent.
@@ -152,41 +149,8 @@ impl LatestLeaderboard {
     }
 
     fn count_pairs(&self, counted: Counted<'_>) {
-        let mut pairs = self.pair_votes.write();
-        match counted {
-            Counted::Reset => pairs.clear(),
-            Counted::Pair([one, other], votes) => {
-                *pairs.entry(pair_key(one, other)).or_default() += in_order(one, other, votes);
-            }
-        }
+        self.pair_votes.write().count(counted);
     }
-}
-
-/// Counts with `one` first as those of a key of [`pair_key`], and back.
-fn in_order(one: &str, other: &str, counts: PairCounts) -> PairCounts {
-    if one <= other { counts } else { counts.swapped() }
-}
-
-fn pair_key(one: &str, other: &str) -> (String, String) {
-    let (first, second) = if one <= other { (one, other) } else { (other, one) };
-    (first.to_owned(), second.to_owned())
-}
-
-/// The options of the published leaderboard.
-///
-/// # Errors
-/// [`FitError`] for an invalid confidence level.
-pub fn leaderboard_options(settings: &RatingSettings) -> Result<LeaderboardOptions, FitError> {
-    Ok(LeaderboardOptions {
-        confidence: ConfidenceLevel::new(settings.confidence)?,
-        interval: settings.interval,
-        min_votes: settings.min_votes,
-        sequential: Some(SequentialOptions {
-            equal_within: settings.equal_within,
-            tuned_battles: settings.tuned_battles,
-        }),
-        ..LeaderboardOptions::default()
-    })
 }
 
 /// Why a refit failed.
@@ -285,7 +249,7 @@ impl Refitter {
     pub async fn refit(&mut self) -> Result<bool, RefitError> {
         let started = Instant::now();
         self.count_new_votes().await?;
-        let options = leaderboard_options(&self.settings.now().rating)?;
+        let options = self.settings.now().rating.leaderboard_options()?;
         let ranked_by = self.ranked_by.replace(options.clone());
         let same_rules = ranked_by.is_none_or(|former| former == options);
         let exclusion_changes = self.tally.counts.exclusion_changes;
@@ -346,7 +310,7 @@ impl Refitter {
     async fn publish(&self, mut board: Leaderboard) -> Result<(), RefitError> {
         board.votes.exclude(&self.tally.counts.excluded);
         let fitted_at = self.clock.now();
-        let body = stored::to_json(&board);
+        let body = stored_leaderboard::to_json(&board);
         let (fit, last_vote_seq) = (self.leaderboard.latest().fit, self.tally.last_seq());
         match self.store.put_leaderboard(&StoredLeaderboard { fit, fitted_at, last_vote_seq, body }).await? {
             Some(fit) => {

@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::filtered::{FilteredLeaderboardError, FilteredLeaderboards, LeaderboardFilter};
-use super::freshness::Freshness;
+use super::filtered::{FilteredLeaderboardError, FilteredLeaderboards, labels_changed_at};
 use super::vote_log::{LogQuery, ReadLogError, read_log};
+use crate::domain::rating::leaderboard_filter::LeaderboardFilter;
 use crate::domain::rating::slice::SliceError;
 use crate::domain::rating::value::join::{ValueInput, join};
 use crate::domain::rating::value::report::ValueReport;
@@ -19,9 +19,10 @@ use crate::domain::rating::value::usage::ArenaUsage;
 use crate::domain::rating::vote_log::ColumnSet;
 use crate::domain::time::Timestamp;
 use crate::infra::config::CurrentSettings;
+use crate::infra::freshness::Freshness;
+use crate::infra::single_flight::{SingleFlight, Throttle};
 use crate::infra::storage::{Store, VoteRange};
 use crate::infra::tasks::Tasks;
-use crate::services::single_flight::{SingleFlight, Throttle};
 
 /// Numbers of the log, up to the latest vote, whose tokens and times are read.
 const RECENT_VOTES: i64 = 20_000;
@@ -95,7 +96,7 @@ impl ValueReports {
         let filter =
             LeaderboardFilter { without_ties: false, style: false, side: false, level: false, ..filter.clone() };
         let exclusion_changes = self.store.exclusion_changes().await.map_err(ReadLogError::from)?;
-        let key = (filter.clone(), filter.labels_changed_at(&self.store).await?, exclusion_changes);
+        let key = (filter.clone(), labels_changed_at(&self.store, &filter).await?, exclusion_changes);
         let read = || read_usage(self.store.clone(), filter.clone());
         Ok(self.usages.get(key, |cached| cached.freshness.is_current(last_seq), read).await?)
     }

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use super::vote_log::ReadLogError;
 use crate::domain::rating::facets::Facets;
 use crate::domain::rating::pair_counts::PairCounts;
+use crate::domain::rating::pair_votes::Counted;
 use crate::domain::rating::vote_counts::VoteCounts;
 use crate::infra::storage::{PackedVote, Store, StoreError, StoredCounts, VoteColumn, VotePage, VoteRange};
 
@@ -25,15 +26,6 @@ pub struct VoteTally {
     restored: bool,
     /// Votes read when the counts were last stored.
     stored_read: u64,
-}
-
-/// What [`VoteTally::catch_up`] reports of its counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Counted<'a> {
-    /// Votes were excluded or rated again, so all counts begin again at zero.
-    Reset,
-    /// New votes of a pair; the first model of the counts is the first one named.
-    Pair([&'a str; 2], PairCounts),
 }
 
 /// When to store the counts.

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
+use super::promises::PromisedVote;
 use super::sequencer::entries_of_change;
-use super::vote_entries::{Texts, body_of, commitment_of};
+use super::vote_entries::texts;
 use super::{PublicLog, PublicLogError};
 use crate::domain::battle::VisitorId;
 use crate::domain::public_log::checkpoint::Checkpoint;
@@ -11,6 +12,7 @@ use crate::domain::public_log::commitment::SALT_BYTES;
 use crate::domain::public_log::entry::LogEntry;
 use crate::domain::public_log::frontier::Frontier;
 use crate::domain::public_log::hash::TreeHash;
+use crate::domain::public_log::vote_entry::{Hashes, commitment_of, vote_entry};
 use crate::domain::time::Timestamp;
 use crate::infra::storage::{LogCheckpoint, LoggedChange, LoggedVote, StoreError, UnloggedChange, VoteRow};
 
@@ -111,7 +113,7 @@ impl PublicLog {
         let upto = votes.last().map_or(after, |vote| vote.seq);
         let (prompts, replies) =
             (self.store.voted_prompts(after, upto).await?, self.store.voted_replies(after, upto).await?);
-        let texts = Texts::new(&prompts, &replies);
+        let texts = texts(&prompts, &replies);
         let rules = self.store.exclusions_cast_with(after, upto).await?;
         let ids: Vec<&str> = votes.iter().map(|vote| vote.id.as_str()).collect();
         let logged: HashMap<String, LoggedVote> = self.store.logged_votes(&ids).await?.into_iter().collect();
@@ -129,7 +131,11 @@ impl PublicLog {
             // A voter that is forgotten keeps the name in the log.
             let known =
                 vote.visitor.as_ref().map(|visitor| tags.get(visitor.as_str()).map_or(&*entry.voter, String::as_str));
-            let body = body_of(vote, known.unwrap_or_default(), &rules, &commitment).map_err(PublicLogError::from)?;
+            // Entries from before there were promises have none.
+            let promised = PromisedVote::of_row(vote).filter(|_| entry.promise.is_some());
+            let promise = promised.map(|promised| promised.promise().hash(self.key.verifier().name()));
+            let hashes = Hashes { commitment, promise };
+            let body = vote_entry(vote, known.unwrap_or_default(), &rules, &hashes).map_err(PublicLogError::from)?;
             if body != found.body {
                 return Err(changed());
             }

@@ -3,6 +3,7 @@
 //! outside, [`database_check`] the database against its own log.
 
 pub mod database_check;
+pub mod promises;
 pub mod reader;
 pub mod sequencer;
 mod stored_tiles;

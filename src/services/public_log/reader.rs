@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::promises::included_by;
 use super::stored_tiles::{entries_of, hashes_of, hashes_of_ranges};
 use super::{PublicLog, PublicLogError};
 use crate::domain::public_log::bundle::encode_entries;
@@ -10,9 +11,6 @@ use crate::domain::public_log::proof::inclusion_ranges;
 use crate::domain::public_log::tile::{TileKind, encode_hashes};
 use crate::domain::time::Timestamp;
 use crate::infra::storage::LogCheckpoint;
-
-/// A vote is in the log so long after it was cast, at the latest: what a receipt promises.
-pub const INCLUDED_WITHIN: Duration = Duration::from_secs(60);
 
 /// What the log knows of a vote.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,18 +58,17 @@ impl PublicLog {
         }))
     }
 
-    /// What the log knows of the vote with this id; `None` where there is no such vote.
+    /// What the log knows of the vote with this id, if a vote is in the log `within` this time; `None` where there is no such vote.
     ///
     /// # Errors
     /// [`PublicLogError`].
-    pub async fn receipt(&self, vote: &str) -> Result<Option<VoteReceipt>, PublicLogError> {
+    pub async fn receipt(&self, vote: &str, within: Duration) -> Result<Option<VoteReceipt>, PublicLogError> {
         // The checkpoint first: the entry is then in its tree or in a later one.
         let (latest, logged) = (self.latest().await?, self.store.logged_vote(vote).await?);
-        let within = latest.zip(logged).filter(|(latest, logged)| logged.position < latest.head.size);
-        let Some((latest, logged)) = within else {
+        let signed = latest.zip(logged).filter(|(latest, logged)| logged.position < latest.head.size);
+        let Some((latest, logged)) = signed else {
             let cast_at = self.store.vote_cast_at(vote).await?;
-            let within = i64::try_from(INCLUDED_WITHIN.as_millis()).unwrap_or(i64::MAX);
-            return Ok(cast_at.map(|time| VoteReceipt::Promised(Timestamp(time.0.saturating_add(within)))));
+            return Ok(cast_at.map(|time| VoteReceipt::Promised(included_by(time, within))));
         };
         let size = latest.head.size;
         let hashes = hashes_of_ranges(&self.store, &inclusion_ranges(logged.position, size), size).await?;

@@ -173,7 +173,8 @@ impl Sequencer {
         };
         votes.retain(|vote| vote.seq <= upto);
         if let Some(last) = votes.last() {
-            let VoteEntries { entries, voters } = entries_of_votes(store, &self.rng, after, &votes).await?;
+            let log = self.log.key.verifier().name();
+            let VoteEntries { entries, voters } = entries_of_votes(log, store, &self.rng, after, &votes).await?;
             return Ok(Step { entries, voters, last_vote_seq: last.seq, ..step });
         }
         if store.exclusion_changes().await? == changes {

@@ -8,10 +8,9 @@ use serde_json::Value;
 
 use crate::domain::public_log::audit::{Audit, AuditError};
 use crate::domain::public_log::checkpoint::Checkpoint;
-use crate::domain::public_log::hash::TreeHash;
-use crate::domain::public_log::inclusion::{InclusionError, LoggedEntry};
 use crate::domain::public_log::note::{InvalidKey, NoteError, VerifierKey};
 use crate::domain::public_log::proof::TreeHead;
+use crate::domain::public_log::receipt::{LogReceipt, LogReceiptError, OpenPromises};
 use crate::domain::public_log::recount::{RatingRules, Recount, RecountError, differences};
 use crate::domain::public_log::tile::{Tile, TileKind};
 use crate::domain::rating::FitError;
@@ -53,13 +52,8 @@ pub enum VerifyError {
     #[error(transparent)]
     Audit(#[from] AuditError),
     /// A receipt is wrong, or of a tree that the log does not continue.
-    #[error("receipt {name}: {reason}")]
-    Receipt {
-        /// Its name.
-        name: String,
-        /// What is wrong.
-        reason: ReceiptError,
-    },
+    #[error(transparent)]
+    Receipt(#[from] LogReceiptError),
     /// No leaderboard follows from the entries.
     #[error(transparent)]
     Recount(#[from] RecountError),
@@ -72,29 +66,6 @@ pub enum VerifyError {
     /// The published leaderboard does not follow from the log.
     #[error("the leaderboard does not follow from the log:\n{}", .0.join("\n"))]
     OtherLeaderboard(Vec<String>),
-}
-
-/// What is wrong with a receipt.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ReceiptError {
-    /// It is none.
-    #[error("this is no proof in the form of c2sp.org/tlog-proof@v1")]
-    Malformed,
-    /// Its own proof fails.
-    #[error(transparent)]
-    Inclusion(#[from] InclusionError),
-    /// The log has another entry there.
-    #[error("the log has another entry at position {0}")]
-    OtherEntry(u64),
-}
-
-/// A receipt to check.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Receipt {
-    /// Its file.
-    pub name: String,
-    /// The proof.
-    pub logged: LoggedEntry,
 }
 
 /// What is known of a log before it is verified.
@@ -157,7 +128,7 @@ struct ReadLog {
 pub async fn verify(
     source: &LogSource,
     known: &Known,
-    receipts: &[Receipt],
+    receipts: &[LogReceipt],
     leaderboard: Leaderboard,
     progress: impl Fn(u64, u64),
 ) -> Result<Verified, VerifyError> {
@@ -238,13 +209,14 @@ async fn read_log(
     source: &LogSource,
     key: &VerifierKey,
     known: Option<TreeHead>,
-    receipts: &[Receipt],
+    receipts: &[LogReceipt],
     progress: &impl Fn(u64, u64),
 ) -> Result<ReadLog, VerifyError> {
     let note = String::from_utf8(source.part("checkpoint").await?).map_err(|_| NoteError::Malformed)?;
     let checkpoint = Checkpoint::parse(key.verify(&note)?).filter(|checkpoint| checkpoint.origin == key.name());
     let head = checkpoint.ok_or_else(|| VerifyError::NotACheckpoint(key.name().to_owned()))?.head;
     let mut audit = Audit::new(head, known)?;
+    let mut promises = OpenPromises::new(receipts, key)?;
     let bundles = Tile::all(head.size).take_while(|tile| tile.level() == 0);
     let mut bundles = stream::iter(bundles)
         .map(async |tile| {
@@ -254,34 +226,17 @@ async fn read_log(
         .buffered(AT_ONCE);
     while let Some((tile, entries, hashes)) = bundles.try_next().await? {
         audit.add(tile, &entries, &hashes)?;
-        check_receipts(receipts, tile, &hashes, key)?;
+        receipts.iter().try_for_each(|receipt| receipt.check_in(tile, &hashes, key))?;
+        promises.keep(&entries, key.name())?;
         progress(tile.end(), head.size);
     }
     drop(bundles);
     for tile in Tile::all(head.size).skip_while(|tile| tile.level() == 0) {
         audit.check(tile, &source.part(&TileKind::Hashes(tile).to_string()).await?)?;
     }
-    if let Some(receipt) = receipts.iter().find(|receipt| receipt.logged.index >= head.size) {
-        return Err(of_receipt(receipt, ReceiptError::OtherEntry(receipt.logged.index)));
-    }
+    receipts.iter().try_for_each(|receipt| receipt.check_size(head.size))?;
+    promises.check_none_left()?;
     Ok(ReadLog { checkpoint: note, head, recount: audit.finish()? })
-}
-
-/// Checks the receipts whose entries lie below a tile of level 0.
-fn check_receipts(receipts: &[Receipt], tile: Tile, hashes: &[u8], key: &VerifierKey) -> Result<(), VerifyError> {
-    for receipt in receipts.iter().filter(|receipt| (tile.start()..tile.end()).contains(&receipt.logged.index)) {
-        receipt.logged.verify(key).map_err(|error| of_receipt(receipt, error.into()))?;
-        let leaf = TreeHash::leaf(&receipt.logged.entry);
-        let at = usize::try_from(receipt.logged.index - tile.start()).unwrap_or(usize::MAX);
-        if hashes.chunks(leaf.0.len()).nth(at) != Some(&leaf.0[..]) {
-            return Err(of_receipt(receipt, ReceiptError::OtherEntry(receipt.logged.index)));
-        }
-    }
-    Ok(())
-}
-
-fn of_receipt(receipt: &Receipt, reason: ReceiptError) -> VerifyError {
-    VerifyError::Receipt { name: receipt.name.clone(), reason }
 }
 
 /// The votes of a leaderboard that follows from the log.
@@ -290,24 +245,4 @@ fn compare(recount: &Recount, board: &Value, rules: &RatingRules) -> Result<u64,
     let recounted = recount.leaderboard(usize::try_from(votes).unwrap_or(usize::MAX), &rules.options()?)?;
     let found = differences(board, &recounted);
     if found.is_empty() { Ok(votes) } else { Err(VerifyError::OtherLeaderboard(found)) }
-}
-
-/// Reads a receipt: the proof itself, or the JSON that holds it.
-///
-/// # Errors
-/// [`VerifyError::Receipt`].
-pub fn read_receipt(name: &str, text: &str) -> Result<Receipt, VerifyError> {
-    let json: Option<Value> = serde_json::from_str(text).ok();
-    let proof = json.as_ref().and_then(|json| json["proof"].as_str()).unwrap_or(text);
-    let malformed = || VerifyError::Receipt { name: name.to_owned(), reason: ReceiptError::Malformed };
-    Ok(Receipt { name: name.to_owned(), logged: LoggedEntry::parse(proof).ok_or_else(malformed)? })
-}
-
-/// Checks a receipt by itself, without the log.
-///
-/// # Errors
-/// [`VerifyError::Receipt`].
-pub fn verify_receipt(receipt: &Receipt, key: &VerifierKey) -> Result<TreeHead, VerifyError> {
-    let checkpoint = receipt.logged.verify(key).map_err(|error| of_receipt(receipt, error.into()))?;
-    Ok(checkpoint.head)
 }

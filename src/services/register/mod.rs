@@ -9,8 +9,7 @@ use std::sync::Arc;
 use tokio::sync::Mutex;
 
 use crate::domain::register::days::{Period, day_of_number};
-use crate::domain::register::report::{KnownModel, Register, RegisterData};
-use crate::infra::llm::ModelCard;
+use crate::domain::register::report::{Register, RegisterData};
 use crate::infra::storage::{RegisterVersion, Store, StoreError};
 
 /// Why the register cannot be shown.
@@ -71,21 +70,10 @@ impl ModelRegister {
             return Ok(Arc::clone(register));
         }
         let (data, on_leaderboard) = (Arc::clone(&kept.data), kept.on_leaderboard.clone());
-        let made =
-            tokio::task::spawn_blocking(move || Register::new(&data, &on_leaderboard, period, shown_periods(period)));
+        let made = tokio::task::spawn_blocking(move || Register::new(&data, &on_leaderboard, period, period.shown()));
         let register = Arc::new(made.await?);
         kept.registers.insert(period.as_str(), Arc::clone(&register));
         Ok(register)
-    }
-}
-
-/// How many periods are published at the most: a quarter of days, a year of weeks, ten years of months.
-#[must_use]
-pub fn shown_periods(period: Period) -> usize {
-    match period {
-        Period::Day => 92,
-        Period::Week => 53,
-        Period::Month => 120,
     }
 }
 
@@ -95,15 +83,8 @@ pub fn shown_periods(period: Period) -> usize {
 /// [`StoreError`].
 pub async fn read(store: &Store) -> Result<RegisterData, StoreError> {
     let models = store.registered_models().await?;
-    let known = |card: ModelCard| KnownModel {
-        id: card.id,
-        name: card.name,
-        organization: card.organization,
-        license: card.license,
-        practice: card.practice,
-    };
     Ok(RegisterData {
-        models: models.into_iter().map(|model| known(model.card)).collect(),
+        models: models.into_iter().map(|model| model.card).collect(),
         changes: store.model_changes().await?,
         pairing: store.pairing_changes().await?,
         days: store.battle_days().await?,

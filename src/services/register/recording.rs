@@ -18,7 +18,6 @@ use crate::infra::config::CurrentSettings;
 use crate::infra::llm::roster::{Roster, provider_model};
 use crate::infra::rng::{SharedRng, hex};
 use crate::infra::storage::{Store, StoreError};
-use crate::services::arena::matchmaking::rules;
 use crate::services::arena::models::Models;
 
 /// The name of the digests' key among the database's secrets.
@@ -50,7 +49,7 @@ impl Recorder {
         let due = due_changes(&self.store.model_changes().await?, &configured, now);
         let mut added = if due.is_empty() { 0 } else { self.store.add_model_changes(&due).await? };
         let pairing = self.store.pairing_changes().await?;
-        if let Some(change) = due_pairing(pairing.last(), &rules(&self.settings.now().pairing), now) {
+        if let Some(change) = due_pairing(pairing.last(), &self.settings.now().pairing.rules(), now) {
             added += u64::from(self.store.add_pairing_change(&change).await?);
         }
         Ok(added)

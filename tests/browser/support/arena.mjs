@@ -13,20 +13,22 @@ import { startUpstream } from "./upstream.mjs";
 /** What the two models are called; no page may say it before the vote. */
 export const NAMES = ["Crane", "Heron"];
 
+/** The program. */
+export const PROGRAM = process.env.LANGYA_BIN ?? new URL("../../../target/debug/langya", import.meta.url).pathname;
+
 /**
  * Starts an arena and gives `{ url, stop }`. Before it serves, `fill` may put something into its database: it is given the
  * folder and a function that runs the program there.
  */
 export async function startArena(fill = async () => {}) {
   if (process.env.BASE_URL) return { url: process.env.BASE_URL.replace(/\/$/, ""), stop: async () => {} };
-  const program = process.env.LANGYA_BIN ?? new URL("../../../target/debug/langya", import.meta.url).pathname;
   const upstream = await startUpstream();
   const folder = await mkdtemp(join(tmpdir(), "langya-browser-"));
   const config = join(folder, "langya.toml");
   await writeFile(config, settings(upstream.url));
-  await fill(folder, (...command) => run(program, [...command, "--config", config, "--data-dir", join(folder, "data")]));
+  await fill(folder, (...command) => run([...command, "--config", config, "--data-dir", join(folder, "data")]));
   const flags = ["serve", "--config", config, "--listen", "127.0.0.1:0", "--data-dir", join(folder, "data")];
-  const server = spawn(program, flags, { stdio: ["ignore", "pipe", "inherit"] });
+  const server = spawn(PROGRAM, flags, { stdio: ["ignore", "pipe", "inherit"] });
   const stop = async () => {
     if (server.exitCode === null) {
       const ended = once(server, "exit");
@@ -45,8 +47,8 @@ export async function startArena(fill = async () => {}) {
 }
 
 /** Runs the program to its end, which has to be a good one. */
-async function run(program, command) {
-  const child = spawn(program, command, { stdio: ["ignore", "ignore", "inherit"] });
+async function run(command) {
+  const child = spawn(PROGRAM, command, { stdio: ["ignore", "ignore", "inherit"] });
   const [code] = await once(child, "exit");
   if (code !== 0) throw new Error(`${command.join(" ")} ended with ${code}`);
 }

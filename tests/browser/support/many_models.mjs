@@ -1,8 +1,7 @@
 // Votes on many models, imported before an arena serves: thirty, or with LANGYA_TEST_SIZE=long three hundred, whose fits take an
 // unoptimised program minutes.
 
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { importVotes } from "./votes.mjs";
 
 export const MODELS = process.env.LANGYA_TEST_SIZE === "long" ? 300 : 30;
 /** Opponents of each model, as steps from it: most pairs never meet. */
@@ -12,7 +11,7 @@ const STEPS = [1, 2, 3, 5, 8, 13];
 export const called = (model) => (model === 3 ? "model-3 with a very long name of 2026-11-21, instruction-tuned and quantised" : `model-${model}`);
 
 /** Imports votes of which the model with the lower number wins two of three. `name` says what a model is called. */
-export async function importVotes(folder, langya, name = called, more = () => ({})) {
+export function importManyVotes(folder, langya, name = called, more = () => ({})) {
   const all = [];
   for (let model = 0; model < MODELS; model += 1) {
     for (const step of STEPS) {
@@ -24,6 +23,5 @@ export async function importVotes(folder, langya, name = called, more = () => ({
       }
     }
   }
-  await writeFile(join(folder, "votes.jsonl"), all.map((vote) => JSON.stringify(vote)).join("\n"));
-  await langya("import", "votes", join(folder, "votes.jsonl"));
+  return importVotes(folder, langya, all);
 }

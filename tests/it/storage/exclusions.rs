@@ -6,6 +6,7 @@ use futures_util::future::join_all;
 use langya::domain::battle::state::{Progress, Stage};
 use langya::domain::battle::{BattleId, ModelId, Outcome, RunId, Side, VisitorId};
 use langya::domain::integrity::board_change::BoardChange;
+use langya::domain::integrity::exclusion_decision::Decision;
 use langya::domain::integrity::exclusion_rule::ExclusionRule;
 use langya::domain::integrity::exclusions_in_force::ExclusionsInForce;
 use langya::domain::integrity::pseudonym::voter_pseudonym;
@@ -21,12 +22,12 @@ use langya::infra::storage::{
     BattleRow, ExclusionDecision, ExclusionRow, InsertedVote, NewExclusion, NewReply, NewVoteRow, Store, VoteExclusion,
     VoteRange,
 };
-use langya::services::exclusions::decision::{Author, Decision};
+use langya::services::exclusions::decision::{Author, write_decision};
 use langya::services::exclusions::preview::preview;
 use langya::services::exclusions::selection::{VoteFilter, select};
 use langya::services::labeling::final_labels::FacetChanges;
 use langya::services::leaderboard::rated_votes::RatedVotes;
-use langya::services::leaderboard::refit::{LatestLeaderboard, Refitter, leaderboard_options};
+use langya::services::leaderboard::refit::{LatestLeaderboard, Refitter};
 use langya::services::leaderboard::vote_tally::{StoreWhen, VoteTally};
 use langya::services::prompt_index_reading::read_prompt_index;
 
@@ -107,7 +108,7 @@ pub(super) async fn an_exclusion_is_stored_with_its_vote_or_not_at_all(store: &S
 pub(super) async fn the_leaderboard_follows_exclusions_and_withdrawals(store: &Store) {
     cast(store, 0..8).await;
     let settings = Settings::default();
-    let options = leaderboard_options(&settings.rating).unwrap();
+    let options = settings.rating.leaderboard_options().unwrap();
     let leaderboard = Arc::new(LatestLeaderboard::default());
     let refitter = || Refitter {
         store: store.clone(),
@@ -222,7 +223,7 @@ async fn cast_by_several(store: &Store) {
 async fn fresh(store: &Store) -> (Leaderboard, VoteCounts) {
     let mut tally = VoteTally::default();
     tally.catch_up(store, |_| {}).await.unwrap();
-    let options = leaderboard_options(&Settings::default().rating).unwrap();
+    let options = Settings::default().rating.leaderboard_options().unwrap();
     let board =
         rank_log(&whole_log(store, ColumnSet { voters: true, ..ColumnSet::default() }).await, &options).unwrap();
     tally.store(store, StoreWhen::AnyNew).await.unwrap();
@@ -252,9 +253,9 @@ pub(super) async fn decisions_are_undone_to_the_last_bit(store: &Store) {
         let votes = select(store, &filter, |_, _| {}).await.unwrap();
         assert_eq!(votes.len(), expected, "{filter:?}");
         let exclude = Decision::Exclude { rule, reason: "a test".into() };
-        let options = leaderboard_options(&Settings::default().rating).unwrap();
+        let options = Settings::default().rating.leaderboard_options().unwrap();
         let announced = preview(store, &votes, &exclude, options, |_, _| {}).await.unwrap();
-        assert_eq!(exclude.write(store, &votes, author("out")).await.unwrap(), expected as u64);
+        assert_eq!(write_decision(store, &exclude, &votes, author("out")).await.unwrap(), expected as u64);
         let without = fresh(store).await;
         assert_eq!(announced, BoardChange::between(&before.0, &without.0), "the preview said so");
         assert_ne!(without.0.models, before.0.models, "{rule}");
@@ -264,7 +265,7 @@ pub(super) async fn decisions_are_undone_to_the_last_bit(store: &Store) {
         let undo = VoteFilter { rule: Some(rule.to_string()), ..VoteFilter::default() };
         let votes = select(store, &undo, |_, _| {}).await.unwrap();
         let include = Decision::Include { rule: Some(rule.to_string()) };
-        assert_eq!(include.write(store, &votes, author("in")).await.unwrap(), expected as u64);
+        assert_eq!(write_decision(store, &include, &votes, author("in")).await.unwrap(), expected as u64);
         assert_eq!(fresh(store).await, before, "{rule}: to the last bit as before");
     }
     assert_eq!(store.exclusion_changes().await.unwrap(), 2 * (24 + 16 + 14 + 24 + 1), "nothing is forgotten");

@@ -5,13 +5,14 @@ use langya::domain::battle::text_counts::TextCounts;
 use langya::domain::rating::comparison::ComparisonSet;
 use langya::domain::rating::elo::EloTable;
 use langya::domain::rating::options::LeaderboardOptions;
+use langya::domain::rating::pair_votes::Counted;
 use langya::domain::rating::ranking::{rank, rank_log};
 use langya::domain::rating::scoring::Scoring;
 use langya::domain::rating::vote_log::{ColumnSet, ReplyTiming, VoteLog};
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{InsertedVote, NewVoteRow, Store, StoredCounts, VoteColumn, VoteRange};
 use langya::services::leaderboard::vote_log::{LogQuery, read_log};
-use langya::services::leaderboard::vote_tally::{Counted, StoreWhen, VoteTally};
+use langya::services::leaderboard::vote_tally::{StoreWhen, VoteTally};
 
 use super::{exclude, ready, vote};
 

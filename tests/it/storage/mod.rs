@@ -52,8 +52,9 @@ use own_battles::{
 };
 
 use public_log::{
-    an_entry_commits_to_what_it_does_not_show, exclusions_and_withdrawals_follow_their_votes,
-    nothing_is_signed_against_an_earlier_checkpoint, of_two_that_append_one_has_its_way,
+    a_deletion_beside_an_append_leaves_no_salt, an_entry_commits_to_what_it_does_not_show,
+    exclusions_and_withdrawals_follow_their_votes, nothing_is_signed_against_an_earlier_checkpoint,
+    of_two_that_append_one_has_its_way, texts_that_are_deleted_while_their_vote_is_appended_leave_no_salt,
     votes_are_in_the_log_once_the_leaderboard_shows_them,
 };
 
@@ -630,6 +631,8 @@ on_both! {
     battles_are_counted_by_the_day_on_which_they_began
     votes_are_in_the_log_once_the_leaderboard_shows_them
     an_entry_commits_to_what_it_does_not_show
+    texts_that_are_deleted_while_their_vote_is_appended_leave_no_salt
+    a_deletion_beside_an_append_leaves_no_salt
     exclusions_and_withdrawals_follow_their_votes
     of_two_that_append_one_has_its_way
     nothing_is_signed_against_an_earlier_checkpoint

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use langya::domain::battle::{BattleId, VisitorId};
 use langya::domain::integrity::exclusion_rule::ExclusionRule;
@@ -17,7 +18,9 @@ use langya::infra::checkpoint_file::CheckpointFile;
 use langya::infra::clock::SystemClock;
 use langya::infra::log_key::LogKey;
 use langya::infra::rng::SharedRng;
-use langya::infra::storage::{LogAppend, Store, StoredLeaderboard, VoteExclusion};
+use langya::infra::storage::{
+    LogAppend, LogCheckpoint, LogSubject, NewLogEntry, NewSalt, Store, StoredLeaderboard, VoteExclusion,
+};
 use langya::services::leaderboard::refit::{LatestLeaderboard, LeaderboardSnapshot};
 use langya::services::public_log::reader::VoteReceipt;
 use langya::services::public_log::sequencer::{Sequencer, SequencerParts};
@@ -81,6 +84,11 @@ async fn append_all(store: &Store, folder: &Path) -> usize {
     }
 }
 
+/// The bytes of a salt.
+fn bytes(salt: &str) -> [u8; 32] {
+    std::array::from_fn(|at| u8::from_str_radix(&salt[2 * at..2 * at + 2], 16).unwrap())
+}
+
 async fn head(store: &Store) -> TreeHead {
     store.log_checkpoint().await.unwrap().unwrap().head
 }
@@ -120,15 +128,15 @@ pub(super) async fn an_entry_commits_to_what_it_does_not_show(store: &Store) {
     append_all(store, folder.path()).await;
     let logged = store.logged_vote("vote-y").await.unwrap().unwrap();
     let salt = logged.salt.unwrap();
-    let bytes: Vec<u8> = (0..64).step_by(2).map(|at| u8::from_str_radix(&salt[at..at + 2], 16).unwrap()).collect();
+    let bytes = bytes(&salt);
     let turns = vec![PrivateTurn { prompt: "琅琊榜?", a: "A", b: "B" }];
     let voter = voter_pseudonym("visitor");
     let parts = PrivateParts { vote: "vote-y", battle: "y", voter: &voter, turns };
     let Ok(LogEntry::Vote(entry)) = serde_json::from_str(&logged.body) else { panic!("{}", logged.body) };
-    assert_eq!(entry.commitment, parts.commit(bytes.as_slice().try_into().unwrap()));
+    assert_eq!(entry.commitment, parts.commit(&bytes));
 
     let log = log_of(store).await;
-    let receipt = async || match log.receipt("vote-y").await.unwrap() {
+    let receipt = async || match log.receipt("vote-y", Duration::ZERO).await.unwrap() {
         Some(VoteReceipt::Logged(found)) => *found,
         other => panic!("{other:?}"),
     };
@@ -138,6 +146,58 @@ pub(super) async fn an_entry_commits_to_what_it_does_not_show(store: &Store) {
     assert_eq!((after.salt, &after.logged), (None, &before.logged), "the proof holds without the salt");
     let checkpoint = after.logged.verify(log.key().verifier()).unwrap();
     assert_eq!(checkpoint.head, head(store).await);
+}
+
+/// An entry as it is made of texts that were read, or of none.
+fn made(subject: &str, texts_of: Option<&str>) -> NewLogEntry {
+    let salt = NewSalt { digits: "00".repeat(32), texts_of: texts_of.map(BattleId::new) };
+    NewLogEntry { kind: LogSubject::Vote, subject: subject.into(), body: "{}".into(), salt: Some(salt) }
+}
+
+pub(super) async fn texts_that_are_deleted_while_their_vote_is_appended_leave_no_salt(store: &Store) {
+    let numbers = cast(store, &["x", "y", "z"]).await;
+    let append = |before: Option<TreeHead>, entries: Vec<NewLogEntry>| {
+        let size = before.map_or(0, |head| head.size) + entries.len() as u64;
+        let head = TreeHead { size, root: TreeHash::leaf(&size.to_be_bytes()) };
+        let (note, signed_at, last_vote_seq) = (String::new(), Timestamp(1), numbers[2]);
+        let after = LogCheckpoint { head, note, signed_at, last_vote_seq, exclusion_changes: 0 };
+        LogAppend { before, entries, filled: Vec::new(), voters: Vec::new(), after }
+    };
+    let salt = async |vote: &str| store.logged_vote(vote).await.unwrap().unwrap().salt;
+    // The order of a quick log: the entry, then the deletion. `y` is made meanwhile, and stored after it.
+    let (first, second) =
+        (append(None, vec![made("vote-x", Some("x"))]), vec![made("vote-y", Some("y")), made("vote-z", None)]);
+    assert!(store.append_to_log(&first).await.unwrap());
+    assert!(salt("vote-x").await.is_some());
+    assert_eq!(store.delete_texts_of(&VisitorId::new("visitor"), Timestamp(50)).await.unwrap(), 3);
+    assert!(store.append_to_log(&append(Some(first.after.head), second)).await.unwrap());
+    assert_eq!(salt("vote-x").await, None, "deleted with the texts");
+    assert_eq!(salt("vote-y").await, None, "not stored, since the texts are gone");
+    assert!(salt("vote-z").await.is_some(), "it hides no texts, as an imported vote");
+}
+
+/// Both at the same time, in whatever order the database has them.
+pub(super) async fn a_deletion_beside_an_append_leaves_no_salt(store: &Store) {
+    let folder = tempfile::tempdir().unwrap();
+    for round in 0..8 {
+        let names: Vec<String> = (0..30).map(|n| format!("r{round}-{n}")).collect();
+        let numbers = cast(store, &names.iter().map(String::as_str).collect::<Vec<_>>()).await;
+        show(store, *numbers.last().unwrap()).await;
+        let (mut sequencer, visitor) = (sequencer(store, folder.path()).await, VisitorId::new("visitor"));
+        let (appended, deleted) = tokio::join!(sequencer.append(), store.delete_texts_of(&visitor, Timestamp(50)));
+        assert_eq!((appended.unwrap(), deleted.unwrap()), (30, 30), "round {round}");
+        for name in &names {
+            let vote = format!("vote-{name}");
+            let logged = store.logged_vote(&vote).await.unwrap().unwrap();
+            // Where the deletion came before the texts were read, the salt hides none.
+            let hides_no_text = |salt: String| {
+                let voter = voter_pseudonym("visitor");
+                let parts = PrivateParts { vote: &vote, battle: name, voter: &voter, turns: Vec::new() };
+                logged.body.contains(&parts.commit(&bytes(&salt)))
+            };
+            assert!(logged.salt.clone().is_none_or(hides_no_text), "{name}: {logged:?}");
+        }
+    }
 }
 
 pub(super) async fn exclusions_and_withdrawals_follow_their_votes(store: &Store) {

@@ -2,11 +2,41 @@
 
 /// Each address of the route table but the sockets, with something in place of its parameters.
 pub(crate) fn addresses() -> Vec<String> {
+    all_addresses().into_iter().filter(|path| !path.starts_with("/ws/")).collect()
+}
+
+/// As [`addresses`], with the sockets.
+pub(crate) fn all_addresses() -> Vec<String> {
     let table = include_str!("../../../src/server/http/mod.rs");
-    let named = [".route(\"", "web::resource(\""].into_iter().flat_map(|call| table.split(call).skip(1));
-    let path = |rest: &str| rest.split('"').next().unwrap().to_owned();
-    let given = |path: String| path.replace("{suite}", "urs").replace("{id:.+}", "1").replace("{path:.*}", "style.css");
-    let addresses: Vec<String> = named.map(path).map(given).filter(|path| !path.starts_with("/ws/")).collect();
-    assert!(addresses.len() >= 30, "the route table is written in another way: mend this search: {addresses:?}");
+    let addresses: Vec<String> = table.split("\nfn ").flat_map(in_function).map(given).collect();
+    assert!(addresses.len() >= 40, "the route table is written in another way: mend this search: {addresses:?}");
     addresses
+}
+
+/// The addresses of one function of the table. What stands after a scope is below its address.
+fn in_function(text: &str) -> Vec<String> {
+    let mut scope = "";
+    let mut found = Vec::new();
+    for (at, call) in text.match_indices("(\"") {
+        let (before, path) = (&text[..at], text[at + call.len()..].split('"').next().unwrap());
+        if before.ends_with("web::scope") {
+            scope = path;
+        } else if before.ends_with(".route") || before.ends_with("web::resource") {
+            found.push(format!("{scope}{path}"));
+        }
+    }
+    found
+}
+
+fn given(path: String) -> String {
+    let parameters = [
+        ("{suite}", "urs"),
+        ("{id:.+}", "1"),
+        ("{path:.*}", "style.css"),
+        ("{path:.+}", "0/000"),
+        ("/{vote}", "/1"),
+        ("/{token}", "/1"),
+        ("/{id}", "/1"),
+    ];
+    parameters.iter().fold(path, |path, (parameter, given)| path.replace(parameter, given))
 }

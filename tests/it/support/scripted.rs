@@ -7,6 +7,7 @@ use std::time::Duration;
 use futures_util::{FutureExt, StreamExt, stream};
 use langya::infra::llm::{ChatError, ChatModel, Message, ReplyPart, ReplyStream, Sampling};
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 /// What one model does when it is asked.
 pub(crate) type Script = Arc<dyn Fn(&[Message]) -> Vec<Step> + Send + Sync>;
@@ -20,7 +21,7 @@ pub(crate) enum Step {
     Think(String),
     /// Lets other tasks run this many times first.
     Yield(usize),
-    /// Writes nothing for so long: only where the slowness itself is the point.
+    /// Writes nothing for so long after the beginning or the pause before: only where the slowness itself is the point.
     Pause(Duration),
     /// Waits until the test opens the model's gate.
     Gate,
@@ -96,15 +97,22 @@ impl ChatModel for Scripted {
         self.active.send_modify(|active| *active += 1);
         let active = Active(self.active.clone());
         let gate = self.gate.subscribe();
+        let mut says_at = Instant::now();
         stream::iter((self.script)(messages))
-            .then(move |step| play(step, gate.clone()))
+            .then(move |step| {
+                if let Step::Pause(pause) = step {
+                    says_at += pause;
+                }
+                play(step, says_at, gate.clone())
+            })
             .filter_map(std::future::ready)
             .chain(async move { drop(active) }.into_stream().filter_map(|()| std::future::ready(None)))
             .boxed()
     }
 }
 
-async fn play(step: Step, mut gate: watch::Receiver<bool>) -> Option<Result<ReplyPart, ChatError>> {
+/// Pauses end at moments of the model's own clock, whenever it is read.
+async fn play(step: Step, says_at: Instant, mut gate: watch::Receiver<bool>) -> Option<Result<ReplyPart, ChatError>> {
     match step {
         Step::Say(text) => Some(Ok(ReplyPart::Text(text))),
         Step::Think(text) => Some(Ok(ReplyPart::Reasoning(text))),
@@ -114,8 +122,8 @@ async fn play(step: Step, mut gate: watch::Receiver<bool>) -> Option<Result<Repl
             }
             None
         }
-        Step::Pause(pause) => {
-            tokio::time::sleep(pause).await;
+        Step::Pause(_) => {
+            tokio::time::sleep_until(says_at).await;
             None
         }
         Step::Gate => {

@@ -31,10 +31,10 @@ pub struct TimingFigures {
 }
 
 const COMMON: TimingFigures =
-    TimingFigures { side: 51.5, pair: 72.8, reasoning: 99.1, slow: 93.2, wait: [3.8, 11.6], ready: [47.7, 180.6] };
+    TimingFigures { side: 51.2, pair: 72.0, reasoning: 99.0, slow: 93.4, wait: [3.8, 11.6], ready: [47.7, 180.6] };
 
 const CLASSES: TimingFigures =
-    TimingFigures { side: 49.3, pair: 25.1, reasoning: 60.5, slow: 62.1, wait: [15.0, 15.0], ready: [87.0, 287.8] };
+    TimingFigures { side: 51.2, pair: 25.5, reasoning: 61.1, slow: 62.1, wait: [15.0, 15.0], ready: [87.0, 287.8] };
 
 const WHOLE: TimingFigures =
     TimingFigures { side: 50.8, pair: 34.7, reasoning: 56.8, slow: 90.0, wait: [45.0, 150.0], ready: [55.8, 177.3] };

@@ -108,7 +108,8 @@ pub(super) struct Schedule {
     /// The reserve has been full. One that was not is filled whole after the next pause.
     was_full: bool,
     interval: Duration,
-    taken: usize,
+    /// Steps that were taken.
+    pub(super) taken: usize,
 }
 
 impl Schedule {

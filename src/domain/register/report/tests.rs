@@ -6,8 +6,8 @@ use crate::time::Timestamp;
 /// 2026-11-24.
 const TUESDAY: i64 = 20_781;
 
-fn model(id: &str, organization: &str) -> KnownModel {
-    KnownModel {
+fn model(id: &str, organization: &str) -> ModelCard {
+    ModelCard {
         id: ModelId::new(id),
         name: id.to_uppercase(),
         organization: organization.into(),

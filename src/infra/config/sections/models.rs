@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::judging::budget::Prices;
 use crate::domain::rating::value::prices::{ModelPrice, PriceDate, PriceSource};
+use crate::reach::private_networks;
 
 /// `[providers]`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -16,6 +18,8 @@ pub struct ProviderSettings {
     pub discover: bool,
     /// Let the practice models take part: `"auto"` while no other model is there, `"always"` or `"never"`.
     pub practice: PracticeMode,
+    /// Private networks in which models may be asked; link-local and metadata addresses never are.
+    pub private_networks: Vec<IpNet>,
     /// Longest wait for a connection, in milliseconds.
     pub connect_timeout_ms: u64,
     /// Longest wait for the first token, in milliseconds.
@@ -39,6 +43,7 @@ impl Default for ProviderSettings {
         Self {
             discover: true,
             practice: PracticeMode::Auto,
+            private_networks: private_networks(),
             connect_timeout_ms: 5_000,
             first_token_timeout_ms: 30_000,
             idle_timeout_ms: 20_000,

@@ -20,7 +20,7 @@ use futures_util::{StreamExt, stream};
 use parking_lot::Mutex;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep_until};
 
 use super::{ChatModel, Message, ModelCard, ReplyPart, ReplyStream, Sampling};
 use crate::domain::battle::ModelId;
@@ -158,13 +158,14 @@ impl ChatModel for PracticeModel {
         let mut rng = sampling.seed.map_or_else(|| self.rng_of_one_reply(), ChaCha8Rng::seed_from_u64);
         let text = self.kind.answer(messages, &mut rng);
         let pieces: Vec<String> = words::pieces(&text).map(str::to_owned).collect();
-        let pace = self.pace;
+        // It writes by its own clock, as a model on a server does, whenever it is read.
+        let (pace, mut at) = (self.pace, Instant::now());
         let waits = move |(index, piece)| {
             let (shortest, longest) = if index == 0 { pace.first_ms } else { pace.word_ms };
-            let wait = Duration::from_millis(rng.random_range(shortest..=longest));
+            at += Duration::from_millis(rng.random_range(shortest..=longest));
             async move {
-                if !wait.is_zero() {
-                    sleep(wait).await;
+                if at > Instant::now() {
+                    sleep_until(at).await;
                 }
                 Ok(ReplyPart::Text(piece))
             }
@@ -184,8 +185,6 @@ impl PracticeModel {
 
 #[cfg(test)]
 mod tests {
-    use tokio::time::Instant;
-
     use super::*;
     use crate::llm::Role;
 

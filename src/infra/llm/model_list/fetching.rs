@@ -1,6 +1,5 @@
-//! Asks a server for its models, at the usual paths. Redirects are not followed, and link-local addresses are not asked.
+//! Asks a server for its models, at the usual paths. Redirects are not followed, and addresses that are out of reach for models are not asked.
 
-use std::net::IpAddr;
 use std::time::Duration;
 
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
@@ -8,7 +7,6 @@ use reqwest::{StatusCode, Url};
 use secrecy::{ExposeSecret, SecretString};
 use tokio::time::timeout;
 
-use super::super::client::is_forbidden;
 use super::super::transport::connection_error;
 use super::super::{ChatError, HttpClient};
 use super::{ListError, ModelList};
@@ -109,9 +107,11 @@ pub(in crate::llm) async fn fetch(
     http: &HttpClient,
 ) -> Result<Vec<u8>, ListError> {
     let url = Url::parse(address).map_err(|_| ListError::Address("write one such as http://127.0.0.1:8000/v1"))?;
-    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
-    if host.parse::<IpAddr>().is_ok_and(is_forbidden) {
-        return Err(ListError::Address("link-local and metadata addresses are out of reach for models"));
+    if !http.reaches(&url) {
+        return Err(ListError::Address(
+            "models are out of reach at link-local and metadata addresses, and on private networks that \
+             providers.private_networks does not name",
+        ));
     }
     let request = http.for_url(&url).get(url.clone()).headers(headers);
     let answer = async {

@@ -12,10 +12,16 @@ pub mod layout;
 pub mod markdown;
 mod table;
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde::Serialize;
 
+use crate::domain::benchmark::item::Item;
+use crate::domain::benchmark::panel_scores::{JudgementsByBaseline, ModelScores};
+use crate::domain::benchmark::published::{self, SubjectKind};
 use crate::domain::benchmark::score::{Coverage, Part, Scores};
 use crate::domain::benchmark::{JudgeMode, Scale, Suite};
+use crate::domain::judging::verdict::Verdict;
 use crate::domain::language::Language;
 use crate::i18n::reports::{ReportTexts, report_texts};
 use findings::Findings;
@@ -40,6 +46,46 @@ pub struct ScoreEntry {
     pub ratings: Vec<f64>,
 }
 
+impl ScoreEntry {
+    /// Scores and ratings by judge and model; a jury has the ratings of all of its judges.
+    #[must_use]
+    pub fn all(
+        suite: &dyn Suite,
+        items: &[Item],
+        judgements: &JudgementsByBaseline,
+        contestants: &BTreeSet<String>,
+    ) -> Vec<Self> {
+        let ratings = ratings(judgements);
+        let judges: BTreeSet<&String> = judgements.values().flatten().map(|judgement| &judgement.judge_model).collect();
+        let given = |judge: &str, scores: &ModelScores| {
+            let key = (judge, scores.baseline.as_str(), scores.model.as_str());
+            ratings.get(&key).cloned().unwrap_or_default()
+        };
+        let entry = |scores: ModelScores| {
+            let ratings = match judges.contains(&scores.judge) {
+                true => given(&scores.judge, &scores),
+                false => judges.iter().flat_map(|judge| given(judge, &scores)).collect(),
+            };
+            let ModelScores { model, judge, baseline, judge_is_contestant, judged_at, scores, .. } = scores;
+            Self { model, judge, baseline, judge_is_contestant, judged_at, scores, ratings }
+        };
+        ModelScores::all(suite, items, judgements, contestants).into_iter().map(entry).collect()
+    }
+}
+
+/// Every rating that was given, by judge, baseline and model.
+fn ratings(judgements: &JudgementsByBaseline) -> BTreeMap<(&str, &str, &str), Vec<f64>> {
+    let mut ratings: BTreeMap<(&str, &str, &str), Vec<f64>> = BTreeMap::new();
+    for (baseline, judgements) in judgements {
+        for said in judgements {
+            if let Some(Verdict::Rating(rating)) = &said.parsed {
+                ratings.entry((&said.judge_model, baseline, &said.model)).or_default().push(rating.score);
+            }
+        }
+    }
+    ratings
+}
+
 /// A score that somebody published.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PublishedScore {
@@ -53,6 +99,23 @@ pub struct PublishedScore {
     pub model: String,
     /// The score.
     pub score: f64,
+}
+
+impl PublishedScore {
+    /// The papers' scores of models.
+    pub fn printed(suite: &str) -> impl Iterator<Item = Self> {
+        let series = published::of_suite(suite).filter(|series| series.of == SubjectKind::Model);
+        series.flat_map(|series| {
+            let note = series.note.as_ref().map_or_else(String::new, |note| format!(". {note}"));
+            series.points.iter().map(move |point| Self {
+                series: series.title.clone(),
+                source: format!("{}{note}", series.source),
+                part: point.part.clone(),
+                model: point.subject.clone(),
+                score: point.value,
+            })
+        })
+    }
 }
 
 /// What a report is made of.

@@ -7,11 +7,11 @@ use askama::Template;
 use super::time::time_text;
 use super::{Page, Section, respond};
 use crate::domain::integrity::board_change::{BoardChange, ModelChange, Place};
+use crate::domain::integrity::exclusion_report::ExclusionReport;
 use crate::domain::integrity::exclusion_rule::ExclusionRule;
 use crate::domain::language::Language;
 use crate::domain::rating::leaderboard::VoteTotals;
 use crate::render::i18n::pages::{ExclusionTexts, page_texts};
-use crate::services::leaderboard::exclusion_report::ExclusionReport;
 
 /// A page of the list.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -6,6 +6,7 @@ use askama::Template;
 
 use super::{Page, Section, respond};
 use crate::domain::battle::Outcome;
+use crate::domain::battle::receipt::{ExclusionNotice, Revealed};
 use crate::domain::battle::state::Stage;
 use crate::domain::language::Language;
 use crate::domain::time::Timestamp;
@@ -13,7 +14,6 @@ use crate::render::i18n::fill;
 use crate::render::i18n::pages::{HistoryTexts, PageTexts};
 use crate::render::markup;
 use crate::services::arena::history::{HistoryEntry, PastBattle, PastTurn, PastVote};
-use crate::services::arena::voting::{ExclusionNotice, Revealed};
 
 /// Characters of a question in the list.
 const EXCERPT: usize = 160;

@@ -1,17 +1,22 @@
 //! The language that a visitor reads.
 
 use crate::domain::language::Language;
-use actix_web::HttpRequest;
 use actix_web::cookie::time::Duration;
 use actix_web::cookie::{Cookie, SameSite};
 use actix_web::http::header;
+use actix_web::{HttpRequest, web};
+
+use crate::server::http::session::is_secure;
+use crate::server::state::AppState;
 
 const COOKIE: &str = "langya_language";
+/// Its name where the arena is public by TLS: see the session's cookie.
+const SECURE_COOKIE: &str = "__Host-langya_language";
 
 /// The language of a request: `?lang=`, then the cookie, then `Accept-Language`, then English.
 #[must_use]
 pub fn requested_language(request: &HttpRequest) -> Language {
-    let cookie = || request.cookie(COOKIE).and_then(|cookie| Language::parse(cookie.value()));
+    let cookie = || request.cookie(name(is_public_by_tls(request))).and_then(|cookie| Language::parse(cookie.value()));
     let header = || request.headers().get(header::ACCEPT_LANGUAGE)?.to_str().ok().and_then(accepted);
     in_query(request).or_else(cookie).or_else(header).unwrap_or_default()
 }
@@ -30,8 +35,18 @@ fn accepted(header: &str) -> Option<Language> {
 /// The cookie that keeps a choice made with `?lang=`.
 pub(super) fn chosen(request: &HttpRequest) -> Option<Cookie<'static>> {
     let language = in_query(request)?;
-    let cookie = Cookie::build(COOKIE, language.code()).path("/").same_site(SameSite::Lax).http_only(true);
-    Some(cookie.max_age(Duration::days(365)).finish())
+    let secure = is_public_by_tls(request);
+    let cookie = Cookie::build(name(secure), language.code()).path("/").same_site(SameSite::Lax).http_only(true);
+    Some(cookie.secure(secure).max_age(Duration::days(365)).finish())
+}
+
+fn name(secure: bool) -> &'static str {
+    if secure { SECURE_COOKIE } else { COOKIE }
+}
+
+fn is_public_by_tls(request: &HttpRequest) -> bool {
+    let app = request.app_data::<web::Data<AppState>>();
+    app.is_some_and(|app| is_secure(&app.settings.now().server.public_url))
 }
 
 fn in_query(request: &HttpRequest) -> Option<Language> {

@@ -8,8 +8,8 @@ use crate::domain::benchmark::claims::{self, Claim};
 use crate::domain::correlation::catalog::{CatalogError, MixtureQuestion, PairStudy, SeriesGroup};
 use crate::domain::correlation::report::MixtureReport;
 use crate::domain::stats::correlation::Coefficient;
+use crate::infra::single_flight::{FlightError, Same, SingleFlight, Throttle};
 use crate::infra::tasks::Tasks;
-use crate::services::single_flight::{FlightError, Same, SingleFlight, Throttle};
 
 /// Maximum wait for other requests.
 const PATIENCE: Duration = Duration::from_secs(5);

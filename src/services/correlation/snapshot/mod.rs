@@ -28,7 +28,7 @@ use crate::infra::clock::Clock;
 use crate::infra::config::CurrentSettings;
 use crate::infra::storage::{Store, VoteRange};
 use crate::infra::tasks::Tasks;
-use crate::services::leaderboard::refit::{LatestLeaderboard, leaderboard_options};
+use crate::services::leaderboard::refit::LatestLeaderboard;
 use crate::services::leaderboard::vote_log::{LogQuery, read_log};
 
 /// How votes and judged items are resampled. The command line draws more often, with the same seed.
@@ -176,7 +176,7 @@ impl CorrelationService {
             verdicts: self.store.verdict_spending(Timestamp(i64::MIN)).await?.iter().map(|spent| spent.calls).sum(),
             labelled: self.store.labels_changed_at().await?,
             imported: reading::fingerprint(&self.store.published_scores().await?),
-            rating: leaderboard_options(&settings.rating)?,
+            rating: settings.rating.leaderboard_options()?,
             aliases: Aliases::new(&settings.aliases)?,
             names: arena_names(&self.leaderboard.facets()),
         })

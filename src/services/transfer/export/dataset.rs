@@ -9,16 +9,17 @@ use jiff::Timestamp as Instant;
 use jiff::tz::TimeZone;
 use sha2::{Digest, Sha256};
 
-use super::rows::LogRow;
 use super::{ExportError, PAGE, Selection, said_in};
+use crate::domain::battle::record::VoteRow;
 use crate::domain::labeling::scheme::Scheme;
 use crate::domain::time::Timestamp;
 use crate::formats::data_card::{DatasetFacts, DatasetStatistics, data_card};
-use crate::formats::tables::export_columns::{CONVERSATIONS, EXCLUSION, VOTE_COLUMNS, winner};
+use crate::formats::tables::export_rows::LogRow;
+use crate::formats::tables::export_columns::{CONVERSATIONS, EXCLUSION, VOTE_COLUMNS};
 use crate::formats::tables::{Format, TableWriter};
 use crate::infra::rng::hex;
-use crate::infra::storage::{Store, VoteRange, VoteRow};
-use crate::services::labeling::final_labels::FinalLabels;
+use crate::infra::storage::{Store, VoteRange};
+use crate::services::labeling::final_labels::final_labels_of;
 
 /// The folder of the shards.
 const SHARDS: &str = "data";
@@ -51,7 +52,7 @@ pub async fn dataset(
     loop {
         let page = store.votes_after(seq, all.since, all.until, PAGE).await?;
         let range = VoteRange { after: seq, upto: page.last().map_or(seq, |vote| vote.seq), ..VoteRange::ALL };
-        let labels = FinalLabels::of_votes(store, &Scheme::ALL, range).await?;
+        let labels = final_labels_of(store, &Scheme::ALL, range).await?;
         for vote in &page {
             let [a, b] = said_in(store, all, &vote.battle).await?;
             writer.write(vote.seq, &LogRow::new(vote, &labels, a, b))?;
@@ -141,7 +142,7 @@ impl Counted {
             None => found.rated += 1,
             Some(rule) => *found.excluded.entry(rule.clone()).or_default() += 1,
         }
-        *found.outcomes.entry(winner(vote.outcome).to_owned()).or_default() += 1;
+        *found.outcomes.entry(vote.outcome.winner().to_owned()).or_default() += 1;
         *found.languages.entry(vote.language.clone()).or_default() += 1;
         for model in &vote.models {
             *found.models.entry(model.to_string()).or_default() += 1;

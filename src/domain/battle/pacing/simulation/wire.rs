@@ -49,31 +49,29 @@ impl Rule {
     }
 }
 
+/// As a turn of the arena plays it: text is read when a step is due, and otherwise at intervals.
 fn paced(mut pacer: Pacer, battle: &Battle) -> Shown {
     let mut shown = Shown { steps: Vec::new(), first_end: usize::MAX };
     let (mut arrivals, mut at) = (battle.arrivals.iter().peekable(), Duration::ZERO);
     while !pacer.finished() {
-        let due = pacer.due(at);
-        if due.is_some_and(|due| due <= at) {
-            let released = pacer.step(at);
+        let mut read = false;
+        while let Some((_, side, came)) = arrivals.next_if(|(when, ..)| *when <= at) {
+            read = true;
+            match came {
+                Came::Text(chars) => pacer.push(*side, &"x".repeat(*chars), at),
+                Came::End => pacer.end(*side, Ending::Complete, at),
+            }
+        }
+        let released = pacer.step(at);
+        if !released.is_empty() {
             if released.iter().any(|release| matches!(release, Release::Done(_))) {
                 shown.first_end = shown.first_end.min(shown.steps.len());
             }
             shown.steps.push(at);
-            continue;
         }
-        match (arrivals.peek(), due) {
-            (Some((next, ..)), Some(due)) if due < *next => at = due,
-            (None, due) => at = due.expect("all has come"),
-            (Some((next, side, came)), _) => {
-                at = *next;
-                match came {
-                    Came::Text(chars) => pacer.push(*side, &"x".repeat(*chars), at),
-                    Came::End => pacer.end(*side, Ending::Complete, at),
-                }
-                arrivals.next();
-            }
-        }
+        let rested = pacer.read_every().filter(|_| read).map(|rest| at + rest);
+        let next = arrivals.peek().filter(|_| rested.is_none()).map(|(when, ..)| *when);
+        at = [pacer.due(at), next, rested].into_iter().flatten().min().unwrap_or(at).max(at);
     }
     shown
 }

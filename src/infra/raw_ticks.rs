@@ -29,7 +29,7 @@ impl RawTicks {
     }
 
     /// A tick for this moment came now.
-    pub(super) fn came(&self, due: Instant) {
+    pub fn came(&self, due: Instant) {
         let late = u64::try_from(due.elapsed().as_micros()).unwrap_or(u64::MAX).min(1_000_000);
         let mean = self.late_micros.load(Ordering::Relaxed);
         // Of two battles that measure at the same moment one may be lost.
@@ -37,7 +37,7 @@ impl RawTicks {
     }
 
     /// The moment of the next tick.
-    pub(super) fn next(&self) -> Instant {
+    pub fn next(&self) -> Instant {
         let late = Duration::from_micros(self.late_micros.load(Ordering::Relaxed));
         let until = self.start.elapsed() + (SHORTEST + STRETCH * late).min(LONGEST);
         let beyond = u64::try_from(until.as_nanos() % SHORTEST.as_nanos()).unwrap_or_default();

@@ -9,10 +9,10 @@ use hmac::{Hmac, KeyInit, Mac};
 use secrecy::ExposeSecret;
 use sha2::{Digest, Sha256};
 
+use crate::clock::Clock;
 use crate::domain::battle::VisitorId;
-use crate::infra::clock::Clock;
-use crate::infra::rng::{SharedRng, hex};
-use crate::infra::storage::{Store, StoreError};
+use crate::rng::{SharedRng, hex};
+use crate::storage::{Store, StoreError};
 
 /// The key's name among the database's secrets.
 const KEY_NAME: &str = "session_key";
@@ -43,7 +43,9 @@ impl Sessions {
         Ok(Self::with_key(key.expose_secret(), rng))
     }
 
-    pub(super) fn with_key(key: &str, rng: Arc<SharedRng>) -> Self {
+    /// Signs with this key.
+    #[must_use]
+    pub fn with_key(key: &str, rng: Arc<SharedRng>) -> Self {
         let keyed = Hmac::new_from_slice(key.as_bytes()).expect("HMAC takes keys of any length");
         Self { keyed, rng }
     }

@@ -1,20 +1,19 @@
-//! Turns stored rows into the records of an export.
+//! The records of an export, made of what is stored.
 
 use serde::Serialize;
 
+use super::conversation_metadata::ConversationMetadata;
 use crate::domain::battle::message::Message;
-use crate::domain::battle::{BattleId, VisitorId};
+use crate::domain::battle::record::{BattleLine, ReplyRow, TurnRow, VoteRow};
+use crate::domain::battle::{BattleId, Side, VisitorId};
 use crate::domain::integrity::pseudonym::voter_pseudonym;
+use crate::domain::labeling::final_labels::FinalLabels;
 use crate::domain::labeling::scheme::Scheme;
 use crate::domain::time::Timestamp;
-use crate::formats::tables::conversation_metadata::ConversationMetadata;
-use crate::formats::tables::export_columns::winner;
-use crate::infra::storage::{BattleLine, ReplyRow, VoteRow};
-use crate::services::labeling::final_labels::FinalLabels;
 
 /// One row of the log.
 #[derive(Serialize)]
-pub(super) struct LogRow<'a> {
+pub struct LogRow<'a> {
     seq: i64,
     battle_id: &'a str,
     model_a: &'a str,
@@ -45,8 +44,22 @@ pub(super) struct LogRow<'a> {
     conversation_b: Option<Vec<Message>>,
 }
 
+/// What one side was asked and what it answered.
+#[must_use]
+pub fn conversation(turns: &[TurnRow], replies: &[ReplyRow], side: Side) -> Vec<Message> {
+    let mut said = Vec::with_capacity(2 * turns.len());
+    for turn in turns {
+        said.push(Message::user(&turn.prompt));
+        let reply = replies.iter().find(|row| row.turn == turn.turn && row.reply.side == side);
+        said.extend(reply.map(|row| Message::assistant(&row.reply.text)));
+    }
+    said
+}
+
 impl<'a> LogRow<'a> {
-    pub(super) fn new(
+    /// A vote with its final labels and, where they are exported, the conversations of both sides.
+    #[must_use]
+    pub fn new(
         vote: &'a VoteRow,
         labels: &'a FinalLabels,
         conversation_a: Option<Vec<Message>>,
@@ -57,7 +70,7 @@ impl<'a> LogRow<'a> {
             battle_id: vote.battle.as_str(),
             model_a: vote.models[0].as_str(),
             model_b: vote.models[1].as_str(),
-            winner: winner(vote.outcome),
+            winner: vote.outcome.winner(),
             judge: pseudonym(vote.visitor.as_ref()),
             turn: vote.turn,
             anony: true,
@@ -85,7 +98,7 @@ impl<'a> LogRow<'a> {
 
 /// One battle, voted on or not.
 #[derive(Serialize)]
-pub(super) struct BattleExportRow<'a> {
+pub struct BattleExportRow<'a> {
     battle_id: &'a str,
     judge: String,
     stage: &'a str,
@@ -105,7 +118,9 @@ pub(super) struct BattleExportRow<'a> {
 }
 
 impl<'a> BattleExportRow<'a> {
-    pub(super) fn new(battle: &'a BattleLine, said: [Option<Vec<Message>>; 2]) -> Self {
+    /// A battle and, where they are exported, the conversations of both sides.
+    #[must_use]
+    pub fn new(battle: &'a BattleLine, said: [Option<Vec<Message>>; 2]) -> Self {
         let [conversation_a, conversation_b] = said;
         Self {
             battle_id: battle.id.as_str(),
@@ -128,7 +143,7 @@ impl<'a> BattleExportRow<'a> {
 
 /// One side's reply in one turn.
 #[derive(Serialize)]
-pub(super) struct ReplyRecord<'a> {
+pub struct ReplyRecord<'a> {
     battle_id: &'a str,
     turn: u32,
     side: &'static str,
@@ -142,7 +157,9 @@ pub(super) struct ReplyRecord<'a> {
 }
 
 impl<'a> ReplyRecord<'a> {
-    pub(super) fn new(battle: &'a BattleId, prompt: &'a str, row: &'a ReplyRow) -> Self {
+    /// A reply to this prompt.
+    #[must_use]
+    pub fn new(battle: &'a BattleId, prompt: &'a str, row: &'a ReplyRow) -> Self {
         let reply = &row.reply;
         Self {
             battle_id: battle.as_str(),
@@ -173,13 +190,12 @@ fn seconds(time: Timestamp) -> f64 {
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
-    use sha2::{Digest, Sha256};
 
     use super::*;
     use crate::domain::battle::reasons::ReasonSet;
     use crate::domain::battle::text_counts::TextCounts;
     use crate::domain::battle::{BattleId, ModelId, Outcome};
-    use crate::infra::rng::hex;
+    use crate::domain::judging::rubric::sha256;
 
     fn vote(visitor: &str) -> VoteRow {
         VoteRow {
@@ -221,7 +237,7 @@ mod tests {
         assert!(!row("session-of-ann").to_string().contains("session-of-ann"));
         // The plain hash of a session stands in the database; an export must not be looked up there.
         assert_eq!(judge(""), "", "votes without a voter are not one person's");
-        let plain = hex(&Sha256::digest("session-of-ann"));
+        let plain = sha256(b"session-of-ann");
         assert!(!plain.starts_with(&judge("session-of-ann")));
     }
 

@@ -5,44 +5,44 @@ use std::time::Duration;
 use crate::domain::benchmark::judgement::{JudgeRequest, Status};
 use crate::domain::judging::rubric::with_reminder;
 use crate::domain::judging::verdict::{Verdict, VerdictError};
-use crate::infra::llm::Usage;
-use crate::infra::llm::model_client::{AskError, ModelClient, RunLimits};
+use crate::llm::Usage;
+use crate::llm::model_client::{AskError, ModelClient, RunLimits};
 
 /// Further questions after a reply that cannot be read.
 const FURTHER: usize = 2;
 /// Estimated length of a judge's reply in tokens.
-pub(in crate::services) const USUAL_VERDICT: u64 = 300;
+pub const USUAL_VERDICT: u64 = 300;
 
 /// The form that a reply is to have.
-pub(in crate::services) struct ReplyFormat<'f> {
+pub struct ReplyFormat<'f> {
     /// Reads it.
-    pub(in crate::services) parse: &'f (dyn Fn(&str) -> Result<Verdict, VerdictError> + Sync),
+    pub parse: &'f (dyn Fn(&str) -> Result<Verdict, VerdictError> + Sync),
     /// Asks for it once more.
-    pub(in crate::services) reminder: &'f str,
+    pub reminder: &'f str,
 }
 
 /// Result of a judge query.
 #[derive(Debug, Default)]
-pub(in crate::services) struct JudgeReply {
+pub struct JudgeReply {
     /// The last reply as it came; empty where there was none.
-    pub(in crate::services) raw_text: String,
+    pub raw_text: String,
     /// Replies before it, which could not be read.
-    pub(in crate::services) earlier: Vec<String>,
+    pub earlier: Vec<String>,
     /// What was read in it.
-    pub(in crate::services) verdict: Option<Verdict>,
+    pub verdict: Option<Verdict>,
     /// Why nothing was read.
-    pub(in crate::services) status: Option<Status>,
+    pub status: Option<Status>,
     /// Requests that it took.
-    pub(in crate::services) attempts: u32,
+    pub attempts: u32,
     /// From the first request to the end of the last reply.
-    pub(in crate::services) latency: Duration,
+    pub latency: Duration,
     /// What the provider counted, over all replies.
-    pub(in crate::services) usage: Usage,
+    pub usage: Usage,
 }
 
 /// Asks the judge, and asks again if the reply cannot be parsed. Returns no reply if the run ends first. An error is returned
 /// beside the reply, unless it is a refusal, which is a reply of its own.
-pub(in crate::services) async fn query_judge(
+pub async fn query_judge(
     judge: &ModelClient,
     request: &JudgeRequest,
     form: &ReplyFormat<'_>,
@@ -78,12 +78,12 @@ pub(in crate::services) async fn query_judge(
 
 impl JudgeReply {
     /// What needs no judge.
-    pub(in crate::services) fn read(verdict: Verdict) -> Self {
+    pub fn read(verdict: Verdict) -> Self {
         Self { verdict: Some(verdict), ..Self::default() }
     }
 
     /// Cases that need no judge.
-    pub(in crate::services) fn failed(status: Status) -> Self {
+    pub fn failed(status: Status) -> Self {
         Self { status: Some(status), ..Self::default() }
     }
 
@@ -98,7 +98,7 @@ impl JudgeReply {
     }
 
     /// Takes what was read in the last reply.
-    pub(in crate::services) fn take(&mut self, parsed: Result<Verdict, VerdictError>) {
+    pub fn take(&mut self, parsed: Result<Verdict, VerdictError>) {
         (self.verdict, self.status) = match parsed {
             Ok(verdict) => (Some(verdict), None),
             Err(error) => (None, Some(Status::from(error))),

@@ -13,8 +13,8 @@ use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{OwnedMutexGuard, watch};
 use tokio::time::{Instant, sleep_until, timeout};
 
-use crate::infra::backoff::later;
-use crate::infra::tasks::{Tasks, contain};
+use crate::backoff::later;
+use crate::tasks::{Tasks, contain};
 
 /// Serialises computations; clones share it.
 #[derive(Debug, Clone)]

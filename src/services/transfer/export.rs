@@ -1,11 +1,10 @@
 //! Exports the vote log, battles, replies, leaderboard and scores as JSON lines, CSV or Parquet.
 //!
-//! `rows` turns stored rows into records, `formats::tables` writes them. Memory stays flat whatever the size: rows are read
+//! `formats::tables` turns stored rows into records and writes them. Memory stays flat whatever the size: rows are read
 //! page by page, and Parquet is written in row groups of a bounded size.
 
 pub mod dataset;
 pub mod preferences;
-mod rows;
 
 use std::io::{self, Write};
 
@@ -19,12 +18,12 @@ use crate::formats::scores::ScoreRow;
 use crate::formats::tables::export_columns::{
     BATTLE_COLUMNS, CONVERSATIONS, EXCLUSION, LEADERBOARD_COLUMNS, REPLY_COLUMNS, SCORE_COLUMNS, VOTE_COLUMNS,
 };
+use crate::formats::tables::export_rows::{BattleExportRow, LogRow, ReplyRecord, conversation};
 use crate::formats::tables::{Format, TableWriter};
 use crate::infra::storage::{Store, StoreError, VoteRange};
 use crate::services::benchmark::RunContext;
 use crate::services::benchmark::scores;
-use crate::services::labeling::final_labels::{self, FinalLabels};
-use rows::{BattleExportRow, LogRow, ReplyRecord};
+use crate::services::labeling::final_labels::{self, final_labels_of};
 
 /// Rows read at a time, so that memory stays flat.
 const PAGE: u32 = 1_000;
@@ -78,7 +77,7 @@ pub async fn votes(
     loop {
         let page = store.votes_after(seq, selection.since, selection.until, PAGE).await?;
         let range = VoteRange { after: seq, upto: page.last().map_or(seq, |vote| vote.seq), ..VoteRange::ALL };
-        let labels = FinalLabels::of_votes(store, &Scheme::ALL, range).await?;
+        let labels = final_labels_of(store, &Scheme::ALL, range).await?;
         for vote in &page {
             let [a, b] = said_in(store, selection, &vote.battle).await?;
             table.write(&LogRow::new(vote, &labels, a, b))?;
@@ -200,13 +199,5 @@ async fn said_in(
 async fn conversations(store: &Store, battle: &BattleId) -> Result<[Vec<Message>; 2], StoreError> {
     let turns = store.turns(battle).await?;
     let replies = store.replies(battle).await?;
-    Ok(Side::BOTH.map(|side| {
-        let mut said = Vec::with_capacity(2 * turns.len());
-        for turn in &turns {
-            said.push(Message::user(&turn.prompt));
-            let reply = replies.iter().find(|row| row.turn == turn.turn && row.reply.side == side);
-            said.extend(reply.map(|row| Message::assistant(&row.reply.text)));
-        }
-        said
-    }))
+    Ok(Side::BOTH.map(|side| conversation(&turns, &replies, side)))
 }

@@ -6,7 +6,7 @@ use tokio::sync::{mpsc, oneshot};
 const MOST: usize = 64;
 
 /// The way to the keeper.
-pub(in crate::services) struct BatchSender<T>(mpsc::Sender<Batch<T>>);
+pub struct BatchSender<T>(mpsc::Sender<Batch<T>>);
 
 struct Batch<T> {
     rows: Vec<T>,
@@ -15,17 +15,17 @@ struct Batch<T> {
 
 impl<T> BatchSender<T> {
     /// Hands rows over and waits until they are committed; `false` where the keeper has failed.
-    pub(in crate::services) async fn keep(&self, rows: Vec<T>) -> bool {
+    pub async fn keep(&self, rows: Vec<T>) -> bool {
         let (kept, committed) = oneshot::channel();
         self.0.send(Batch { rows, kept }).await.is_ok() && committed.await.is_ok()
     }
 }
 
 /// Commits what it is handed.
-pub(in crate::services) struct BatchWriter<T>(mpsc::Receiver<Batch<T>>);
+pub struct BatchWriter<T>(mpsc::Receiver<Batch<T>>);
 
 /// A keeper and the way to it.
-pub(in crate::services) fn keeper<T>() -> (BatchSender<T>, BatchWriter<T>) {
+pub fn keeper<T>() -> (BatchSender<T>, BatchWriter<T>) {
     let (sender, receiver) = mpsc::channel(MOST);
     (BatchSender(sender), BatchWriter(receiver))
 }
@@ -35,7 +35,7 @@ impl<T> BatchWriter<T> {
     ///
     /// # Errors
     /// The first failure; what was handed over then is not kept, and those who wait are told so.
-    pub(in crate::services) async fn run<E, F>(mut self, commit: impl Fn(Vec<T>) -> F) -> Result<(), E>
+    pub async fn run<E, F>(mut self, commit: impl Fn(Vec<T>) -> F) -> Result<(), E>
     where
         F: Future<Output = Result<(), E>>,
     {
@@ -60,7 +60,7 @@ mod tests {
     use futures_util::future::join_all;
 
     use super::*;
-    use crate::infra::storage::StoreError;
+    use crate::storage::StoreError;
 
     #[tokio::test]
     async fn what_comes_together_is_kept_in_one_commit_and_a_failure_is_told_to_all_who_wait() {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::infra::backoff::later;
+use crate::backoff::later;
 
 /// Minimum time for which a result stays valid although there are newer votes.
 const MIN_VALID: Duration = Duration::from_secs(60);
@@ -13,20 +13,20 @@ const VALID_FACTOR: u32 = 10;
 
 /// Which votes a result includes, and until when it is valid without later ones.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Freshness {
+pub struct Freshness {
     last_vote_seq: i64,
     valid_until: Instant,
 }
 
 impl Freshness {
     /// Of a result that took so long; `last_vote_seq` was the latest vote when it began.
-    pub(super) fn new(last_vote_seq: i64, cost: Duration) -> Self {
+    pub fn new(last_vote_seq: i64, cost: Duration) -> Self {
         let valid = MIN_VALID.max(cost.saturating_mul(VALID_FACTOR));
         Self { last_vote_seq, valid_until: later(Instant::now(), valid) }
     }
 
     /// Whether the result includes the vote `last_seq` or is still valid without it.
-    pub(super) fn is_current(&self, last_seq: i64) -> bool {
+    pub fn is_current(&self, last_seq: i64) -> bool {
         self.last_vote_seq >= last_seq || Instant::now() < self.valid_until
     }
 }

@@ -10,8 +10,8 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
+use crate::clock::Clock;
 use crate::domain::time::Timestamp;
-use crate::infra::clock::Clock;
 
 /// Less than this between two looks is drift or a correction, and no jump.
 const TOLERANCE_MS: i64 = 5_000;

@@ -9,13 +9,13 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::sessions::Sessions;
+use super::{Caller, RateLimits, SingleUse};
+use crate::clock::Clock;
+use crate::config::CurrentSettings;
 use crate::domain::admission::proof_of_work::{self, Puzzles};
-use crate::infra::clock::Clock;
-use crate::infra::config::CurrentSettings;
-use crate::infra::limits::{Caller, RateLimits, SingleUse};
-use crate::infra::metrics;
-use crate::infra::rng::SharedRng;
+use crate::metrics;
+use crate::rng::SharedRng;
+use crate::sessions::Sessions;
 
 /// A challenge may be answered for so long: longer than anybody needs, and short enough to remember what was answered.
 const VALID: Duration = Duration::from_secs(120);
@@ -204,9 +204,9 @@ fn read_challenge(signed: &str) -> Option<(u64, Puzzles)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::{LimitSettings, Settings, WindowLimits};
     use crate::domain::battle::VisitorId;
     use crate::domain::time::Timestamp;
-    use crate::infra::config::{LimitSettings, Settings, WindowLimits};
     use parking_lot::Mutex;
 
     struct SetClock(Mutex<i64>);

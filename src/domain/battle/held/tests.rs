@@ -1,7 +1,8 @@
 use super::*;
-use crate::domain::battle::event_log::EPOCH_GAP;
-use crate::domain::battle::{ModelId, RunId};
-use crate::infra::storage::{NewReply, ReplyEnding};
+use crate::battle::event_log::EPOCH_GAP;
+use crate::battle::record::ReplyEnding;
+use crate::battle::state::Progress;
+use crate::battle::{BattleId, ModelId, VisitorId};
 
 /// A battle of one turn as the database has it.
 fn record(stage: Stage, replies: &[&str]) -> BattleRecord {
@@ -47,24 +48,23 @@ fn letter(replies: [&str; 2]) -> Vec<EventEntry> {
 
 #[test]
 fn a_turn_that_ends_elsewhere_is_ready_when_this_instance_can_take_its_vote() {
-    let battle = Arc::new(LiveBattle::follow(record(Stage::Answering, &[]), EPOCH_GAP));
-    let mut watcher = battle.watch(0);
+    let mut battle = HeldBattle::follow(record(Stage::Answering, &[]), EPOCH_GAP);
     assert!(!battle.take_in(1, letter(["A", "B"])));
-    assert_eq!(watcher.missed(), letter(["A", "B"])[..5], "nothing is ready yet");
-    assert_eq!(battle.progress().stage, Stage::Answering);
+    let told = battle.log().head();
+    assert_eq!(battle.log().after(0), &letter(["A", "B"])[..5], "nothing is ready yet");
+    assert_eq!(battle.row.progress.stage, Stage::Answering);
     battle.catch_up(record(Stage::Ready, &["A", "B"]), EPOCH_GAP);
-    assert_eq!(watcher.missed(), letter(["A", "B"])[5..], "with the number that it has elsewhere");
-    assert_eq!(battle.progress().stage, Stage::Ready);
+    assert_eq!(battle.log().after(told), &letter(["A", "B"])[5..], "with the number that it has elsewhere");
+    assert_eq!(battle.row.progress.stage, Stage::Ready);
 }
 
 #[test]
 fn what_the_database_holds_otherwise_is_told_anew() {
-    let battle = Arc::new(LiveBattle::follow(record(Stage::Answering, &[]), EPOCH_GAP));
-    let mut watcher = battle.watch(0);
+    let mut battle = HeldBattle::follow(record(Stage::Answering, &[]), EPOCH_GAP);
     assert!(!battle.take_in(1, letter(["A", "B"])));
-    watcher.missed();
+    let known = battle.log().head();
     battle.catch_up(record(Stage::Ready, &["A", "Another"]), EPOCH_GAP);
-    let told = watcher.missed();
+    let told = battle.log().after(known);
     let texts: Vec<BattleEvent> = told.iter().map(|entry| entry.event.clone()).collect();
     let anew: Vec<BattleEvent> = letter(["A", "Another"]).into_iter().map(|entry| entry.event).collect();
     assert!(told[0].seq >= EPOCH_GAP, "{told:?}");

@@ -5,33 +5,44 @@ use std::sync::Arc;
 
 use parking_lot::{Mutex, MutexGuard};
 
-use super::live::LiveBattle;
+use super::LiveBattle;
 use crate::domain::battle::BattleId;
 
 /// Battles by id.
 #[derive(Debug, Default)]
-pub(super) struct RunningBattles(Mutex<HashMap<BattleId, Arc<LiveBattle>>>);
+pub struct RunningBattles(Mutex<HashMap<BattleId, Arc<LiveBattle>>>);
 
 impl RunningBattles {
-    pub(super) fn len(&self) -> usize {
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
         self.lock().len()
     }
 
-    pub(super) fn get(&self, id: &BattleId) -> Option<Arc<LiveBattle>> {
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.lock().is_empty()
+    }
+
+    /// The one with this id.
+    #[must_use]
+    pub fn get(&self, id: &BattleId) -> Option<Arc<LiveBattle>> {
         self.lock().get(id).cloned()
     }
 
     /// Adds a battle; where one with its id is there already, that one stays and is returned.
-    pub(super) fn add(&self, battle: &Arc<LiveBattle>) -> Arc<LiveBattle> {
+    pub fn add(&self, battle: &Arc<LiveBattle>) -> Arc<LiveBattle> {
         Arc::clone(self.lock().entry(battle.id.clone()).or_insert_with(|| Arc::clone(battle)))
     }
 
-    pub(super) fn remove(&self, id: &BattleId) -> Option<Arc<LiveBattle>> {
+    /// Takes out the one with this id.
+    pub fn remove(&self, id: &BattleId) -> Option<Arc<LiveBattle>> {
         self.lock().remove(id)
     }
 
     /// Takes out this very battle, not one that was read back meanwhile.
-    pub(super) fn forget(&self, battle: &Arc<LiveBattle>) {
+    pub fn forget(&self, battle: &Arc<LiveBattle>) {
         let mut all = self.lock();
         if is_held(&all, battle) {
             all.remove(&battle.id);
@@ -39,12 +50,13 @@ impl RunningBattles {
     }
 
     /// Whether this very battle is in memory, not one that was read back meanwhile.
-    pub(super) fn holds(&self, battle: &Arc<LiveBattle>) -> bool {
+    #[must_use]
+    pub fn holds(&self, battle: &Arc<LiveBattle>) -> bool {
         is_held(&self.lock(), battle)
     }
 
     /// Removes exactly this battle unless it is watched. Returns whether it was removed.
-    pub(super) fn forget_unwatched(&self, battle: &Arc<LiveBattle>) -> bool {
+    pub fn forget_unwatched(&self, battle: &Arc<LiveBattle>) -> bool {
         let mut all = self.lock();
         if battle.is_watched() {
             return false;
@@ -56,12 +68,13 @@ impl RunningBattles {
     }
 
     /// Takes out battles that nobody watches and that wait for nothing.
-    pub(super) fn sweep(&self) {
+    pub fn sweep(&self) {
         self.lock().retain(|_, battle| battle.is_watched() || battle.is_under_way() || battle.is_followed());
     }
 
     /// Battles whose turn is being answered here.
-    pub(super) fn answering(&self) -> usize {
+    #[must_use]
+    pub fn answering(&self) -> usize {
         self.lock().values().filter(|battle| battle.is_answering()).count()
     }
 
@@ -80,9 +93,10 @@ mod tests {
     use tokio::sync::oneshot;
 
     use super::*;
+    use crate::domain::battle::held::HeldBattle;
+    use crate::domain::battle::record::BattleRow;
     use crate::domain::battle::state::{Progress, Stage};
     use crate::domain::battle::{ModelId, RunId, VisitorId};
-    use crate::infra::storage::BattleRow;
 
     fn battle() -> Arc<LiveBattle> {
         let row = BattleRow {
@@ -98,7 +112,7 @@ mod tests {
             intent: None,
             answered_by: Some(RunId::new("here.0")),
         };
-        Arc::new(LiveBattle::begin(row, "Which?"))
+        Arc::new(LiveBattle::new(HeldBattle::begin(row, "Which?")))
     }
 
     #[test]
@@ -109,7 +123,7 @@ mod tests {
         battle.stop();
         all.sweep();
         assert!(all.get(&battle.id).is_some(), "it would be read back and answered a second time");
-        battle.state().row.progress.stage = Stage::Ready;
+        battle.state().held.row.progress.stage = Stage::Ready;
         all.sweep();
         assert!(all.get(&battle.id).is_none());
     }

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::rating::leaderboard::Leaderboard;
-use crate::domain::rating::notes::RatingNote;
+use crate::rating::leaderboard::Leaderboard;
+use crate::rating::notes::RatingNote;
 
 #[derive(Serialize)]
 struct StoredBody<'a> {
@@ -39,10 +39,10 @@ pub fn from_json(body: &str) -> Result<Leaderboard, serde_json::Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::rating::comparison::ComparisonSet;
-    use crate::domain::rating::elo::EloTable;
-    use crate::domain::rating::options::LeaderboardOptions;
-    use crate::domain::rating::ranking::rank;
+    use crate::rating::comparison::ComparisonSet;
+    use crate::rating::elo::EloTable;
+    use crate::rating::options::LeaderboardOptions;
+    use crate::rating::ranking::rank;
 
     #[test]
     fn notes_are_stored_as_data_beside_their_english_texts() {

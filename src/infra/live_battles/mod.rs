@@ -1,10 +1,10 @@
-//! A battle in memory: its [event log](crate::domain::battle::event_log) and its watchers.
+//! The [battles in memory](crate::domain::battle::held) of this process and those who watch them.
 //!
 //! Events are kept until the battle leaves memory, so that a socket that comes back says how far it got and misses nothing.
-//! Writing never waits for a reader. A battle that another instance answers is *followed*: its log is a copy of that instance's
-//! log.
+//! Writing never waits for a reader.
 
 mod follow;
+mod running;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,11 +14,11 @@ use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{Notify, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
-use crate::domain::battle::event_log::{BattleEvent, EventEntry, EventLog, Exchange};
+use crate::domain::battle::event_log::{BattleEvent, EventEntry};
+use crate::domain::battle::held::HeldBattle;
 use crate::domain::battle::state::{Progress, Stage};
-use crate::domain::battle::{BattleId, Side, VisitorId};
-use crate::infra::storage::{BattleRecord, BattleRow, ReplyRow, TurnRow};
-use follow::FollowState;
+use crate::domain::battle::{BattleId, VisitorId};
+pub use running::RunningBattles;
 
 /// Bytes that even the quickest watcher may be behind before the battle waits for it: text, and what each event costs
 /// beside it.
@@ -55,69 +55,32 @@ struct LogHead {
 
 /// What changes while a battle lives; reached through [`LiveBattle::state`].
 #[derive(Debug)]
-pub(super) struct LiveState {
-    pub(super) row: BattleRow,
-    pub(super) exchanges: Vec<Exchange>,
-    /// The replies of finished turns as they are stored.
-    pub(super) replies: Vec<ReplyRow>,
-    pub(super) stopper: Option<oneshot::Sender<()>>,
-    /// How it is followed, if another instance answers it.
-    followed: Option<FollowState>,
-    log: EventLog,
+pub struct LiveState {
+    /// Where it stands, its texts and its events.
+    pub held: HeldBattle,
+    /// Ends both replies of the turn that is being answered here.
+    pub stopper: Option<oneshot::Sender<()>>,
 }
 
 impl LiveBattle {
-    /// A battle that begins now with its first prompt.
-    pub(super) fn begin(row: BattleRow, prompt: &str) -> Self {
-        Self::with(row, vec![Exchange::unanswered(prompt)], Vec::new(), 1)
-    }
-
-    /// A battle loaded from the database: the log holds all its turns, numbered from `first`.
-    pub(super) fn restore(record: BattleRecord, first: u64) -> Self {
-        let exchanges = exchanges(&record);
-        let battle = Self::with(record.battle, exchanges, record.replies, first);
-        battle.log_turns(&mut battle.state());
-        battle
-    }
-
-    fn with(row: BattleRow, exchanges: Vec<Exchange>, replies: Vec<ReplyRow>, first: u64) -> Self {
-        let (id, visitor) = (row.id.clone(), row.visitor.clone());
+    /// A battle that is held from now on.
+    #[must_use]
+    pub fn new(held: HeldBattle) -> Self {
+        let (seq, bytes) = (held.log().head(), held.log().bytes());
         Self {
-            id,
-            visitor,
-            head: watch::Sender::new(LogHead { seq: first - 1, bytes: 0, moved: false }),
+            id: held.row.id.clone(),
+            visitor: held.row.visitor.clone(),
+            head: watch::Sender::new(LogHead { seq, bytes, moved: false }),
             audience: watch::Sender::new(0),
             furthest: AtomicU64::new(0),
             caught_up: Notify::new(),
             heard: CancellationToken::new(),
-            state: Mutex::new(LiveState {
-                row,
-                exchanges,
-                replies,
-                stopper: None,
-                followed: None,
-                log: EventLog::starting_at(first),
-            }),
+            state: Mutex::new(LiveState { held, stopper: None }),
         }
     }
 
-    fn log_turns(&self, state: &mut LiveState) {
-        let progress = state.row.progress;
-        for (turn, exchange) in (1..).zip(state.exchanges.clone()) {
-            if progress.stage == Stage::Answering && turn == progress.turn {
-                break; // The interrupted turn is announced when it is answered again.
-            }
-            state.log.append_turn(turn, exchange);
-        }
-        match progress.stage {
-            Stage::Ready => state.log.append(progress.turn, BattleEvent::Ready),
-            Stage::Voided => state.log.append(progress.turn, BattleEvent::Voided),
-            Stage::Answering | Stage::Voted | Stage::Abandoned => {}
-        }
-        self.announce(state);
-    }
-
-    pub(super) fn state(&self) -> MutexGuard<'_, LiveState> {
+    /// Its state, locked.
+    pub fn state(&self) -> MutexGuard<'_, LiveState> {
         // The state is valid after each statement, so a panic elsewhere does not spoil it.
         self.state.lock()
     }
@@ -125,30 +88,25 @@ impl LiveBattle {
     /// Where the battle stands.
     #[must_use]
     pub fn progress(&self) -> Progress {
-        self.state().row.progress
+        self.state().held.row.progress
     }
 
     /// Adds events to the log and tells the watchers.
-    pub(super) fn publish(&self, events: impl IntoIterator<Item = BattleEvent>) {
+    pub fn publish(&self, events: impl IntoIterator<Item = BattleEvent>) {
         let mut state = self.state();
-        let turn = state.row.progress.turn;
-        for event in events {
-            state.log.append(turn, event);
-        }
+        events.into_iter().for_each(|event| state.held.append(event));
         self.announce(&state);
     }
 
     /// Moves the battle on and adds an event in one step, so that no watcher sees one without the other.
-    pub(super) fn move_on(&self, stage: Stage, event: BattleEvent) {
+    pub fn move_on(&self, stage: Stage, event: BattleEvent) {
         let mut state = self.state();
-        state.row.progress.stage = stage;
-        let turn = state.row.progress.turn;
-        state.log.append(turn, event);
+        state.held.move_on(stage, event);
         self.announce(&state);
     }
 
     /// Ends both replies as they stand, if the turn is being answered here.
-    pub(super) fn stop(&self) {
+    pub fn stop(&self) {
         if let Some(stopper) = self.state().stopper.take() {
             // The turn may just have ended by itself, which is what was asked for.
             let _ = stopper.send(());
@@ -156,17 +114,19 @@ impl LiveBattle {
     }
 
     /// The number of the first event in the log.
-    pub(super) fn first_seq(&self) -> u64 {
-        self.state().log.first_seq()
+    #[must_use]
+    pub fn first_seq(&self) -> u64 {
+        self.state().held.log().first_seq()
     }
 
     /// The events after the one numbered `after`.
-    pub(super) fn after(&self, after: u64) -> Vec<EventEntry> {
-        self.state().log.after(after).to_vec()
+    #[must_use]
+    pub fn after(&self, after: u64) -> Vec<EventEntry> {
+        self.state().held.log().after(after).to_vec()
     }
 
     fn announce(&self, state: &LiveState) {
-        self.head.send_modify(|head| (head.seq, head.bytes) = (state.log.head(), state.log.bytes()));
+        self.head.send_modify(|head| (head.seq, head.bytes) = (state.held.log().head(), state.held.log().bytes()));
     }
 
     /// Watches the battle; events up to `after` are known already.
@@ -192,18 +152,7 @@ impl LiveBattle {
     #[must_use]
     pub fn is_under_way(&self) -> bool {
         let state = self.state();
-        state.stopper.is_some() || state.row.progress.stage == Stage::Answering
-    }
-
-    /// The battle with its stored replies where it waits for its vote.
-    pub(super) fn awaiting_vote(&self) -> Option<BattleRecord> {
-        let state = self.state();
-        let turn = |(turn, exchange): (u32, &Exchange)| TurnRow { turn, prompt: exchange.prompt.to_string() };
-        (state.row.progress.stage == Stage::Ready).then(|| BattleRecord {
-            battle: state.row.clone(),
-            turns: (1..).zip(&state.exchanges).map(turn).collect(),
-            replies: state.replies.clone(),
-        })
+        state.stopper.is_some() || state.held.row.progress.stage == Stage::Answering
     }
 
     /// Whether anybody watches.
@@ -213,12 +162,13 @@ impl LiveBattle {
     }
 
     /// Whether even the quickest watcher is far behind, or was when it left.
-    pub(super) fn readers_are_behind(&self) -> bool {
+    #[must_use]
+    pub fn readers_are_behind(&self) -> bool {
         self.head.borrow().bytes.saturating_sub(self.furthest.load(Ordering::Acquire)) > BEHIND
     }
 
     /// Waits while [`LiveBattle::readers_are_behind`].
-    pub(super) async fn readers_catch_up(&self) {
+    pub async fn readers_catch_up(&self) {
         loop {
             // Asked for before the look, so that what happens in between is not missed.
             let caught_up = self.caught_up.notified();
@@ -230,7 +180,7 @@ impl LiveBattle {
     }
 
     /// Waits until nobody has watched for `grace`.
-    pub(super) async fn left_alone(&self, grace: Duration) {
+    pub async fn left_alone(&self, grace: Duration) {
         let mut audience = self.audience.subscribe();
         loop {
             // The sender lives in `self`, so waiting cannot fail.
@@ -239,26 +189,6 @@ impl LiveBattle {
             if tokio::time::timeout(grace, returned).await.is_err() {
                 return;
             }
-        }
-    }
-}
-
-impl LiveState {
-    /// Keeps the texts beside the log of a battle that is followed.
-    fn note(&mut self, entry: &EventEntry) {
-        let before = usize::try_from(entry.turn).unwrap_or(usize::MAX).saturating_sub(1);
-        match &entry.event {
-            BattleEvent::Turn { prompt } => {
-                self.row.progress.turn = entry.turn;
-                self.exchanges.truncate(before);
-                self.exchanges.push(Exchange::unanswered(Arc::clone(prompt)));
-            }
-            BattleEvent::Delta { side, text } => {
-                if let Some(exchange) = self.exchanges.get_mut(before) {
-                    exchange.replies[side.index()].push_str(text);
-                }
-            }
-            BattleEvent::Done { .. } | BattleEvent::Ready | BattleEvent::Voided => {}
         }
     }
 }
@@ -281,7 +211,7 @@ impl Watcher {
     /// All events up to and including the known ones: what a client that comes back has on its screen.
     #[must_use]
     pub fn known(&self) -> Vec<EventEntry> {
-        self.battle.state().log.up_to(self.told).to_vec()
+        self.battle.state().held.log().up_to(self.told).to_vec()
     }
 
     /// Waits for events that were not told yet; `None` where the battle goes on in another place. Safe to cancel:
@@ -302,10 +232,10 @@ impl Watcher {
     /// Events that were not told yet, without waiting.
     pub fn missed(&mut self) -> Vec<EventEntry> {
         let state = self.battle.state();
-        let missed = state.log.after(self.told).to_vec();
-        self.told = state.log.head();
-        let before = self.battle.furthest.fetch_max(state.log.bytes(), Ordering::AcqRel);
-        if state.log.bytes().saturating_sub(before) > BEHIND {
+        let missed = state.held.log().after(self.told).to_vec();
+        self.told = state.held.log().head();
+        let before = self.battle.furthest.fetch_max(state.held.log().bytes(), Ordering::AcqRel);
+        if state.held.log().bytes().saturating_sub(before) > BEHIND {
             self.battle.caught_up.notify_waiters();
         }
         missed
@@ -317,19 +247,3 @@ impl Drop for Watcher {
         self.battle.audience.send_modify(|watching| *watching -= 1);
     }
 }
-
-/// Questions and answers as the database holds them.
-fn exchanges(record: &BattleRecord) -> Vec<Exchange> {
-    let reply_of = |turn: u32, side: Side| {
-        let found = record.replies.iter().find(|kept| kept.turn == turn && kept.reply.side == side);
-        found.map(|kept| kept.reply.text.clone()).unwrap_or_default()
-    };
-    let exchange = |turn: &TurnRow| Exchange {
-        prompt: turn.prompt.as_str().into(),
-        replies: Side::BOTH.map(|side| reply_of(turn.turn, side)),
-    };
-    record.turns.iter().map(exchange).collect()
-}
-
-#[cfg(test)]
-mod tests;

@@ -5,11 +5,11 @@ use hmac::{Hmac, KeyInit, Mac};
 use secrecy::ExposeSecret;
 use sha2::Sha256;
 
+use crate::clock::Clock;
 use crate::domain::battle::BattleId;
 use crate::domain::battle::pacing::ClassDraw;
-use crate::infra::clock::Clock;
-use crate::infra::rng::SharedRng;
-use crate::infra::storage::{Store, StoreError};
+use crate::rng::SharedRng;
+use crate::storage::{Store, StoreError};
 
 /// The key's name among the database's secrets.
 const KEY_NAME: &str = "class_draw_key";

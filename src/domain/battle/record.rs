@@ -1,0 +1,210 @@
+//! Battles, turns, replies and votes as they are kept.
+
+use super::event_log::Exchange;
+use super::reasons::ReasonSet;
+use super::state::{Progress, Stage};
+use super::text_counts::TextCounts;
+use super::{BattleId, ModelId, Outcome, RunId, Side, VisitorId};
+use crate::time::Timestamp;
+
+/// A stored battle.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BattleRow {
+    /// Its id.
+    pub id: BattleId,
+    /// Pseudonym of the visitor.
+    pub visitor: VisitorId,
+    /// Stage and latest turn.
+    pub progress: Progress,
+    /// The models on sides A and B.
+    pub models: [ModelId; 2],
+    /// Name of the pairing policy.
+    pub pairing_policy: String,
+    /// Version of that policy.
+    pub policy_version: u32,
+    /// Probability of the pair.
+    pub pair_probability: f64,
+    /// Language of the first prompt.
+    pub language: String,
+    /// Category that the client named.
+    pub category: Option<String>,
+    /// Intent that the client named.
+    pub intent: Option<String>,
+    /// The run that answers, or answered, the latest turn; `None` in battles that are older than this column.
+    pub answered_by: Option<RunId>,
+}
+
+/// One question of a battle.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TurnRow {
+    /// Counted from 1.
+    pub turn: u32,
+    /// The visitor's text.
+    pub prompt: String,
+}
+
+/// How a reply came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReplyEnding {
+    /// The model ended it.
+    Complete,
+    /// The visitor stopped it, or left.
+    Stopped,
+    /// It reached the limit of length.
+    Cut,
+    /// It broke off.
+    Failed,
+}
+
+impl ReplyEnding {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Complete, Self::Stopped, Self::Cut, Self::Failed];
+
+    /// The database's spelling.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::Stopped => "stopped",
+            Self::Cut => "cut",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// A reply to be kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewReply {
+    /// Its side.
+    pub side: Side,
+    /// The author.
+    pub model: ModelId,
+    /// What the visitor saw of it.
+    pub text: String,
+    /// Reasoning in a field of its own.
+    pub reasoning: String,
+    /// How it ended.
+    pub ending: ReplyEnding,
+    /// From the request to the first token; `None` where none came.
+    pub first_token_ms: Option<u64>,
+    /// From the request to the end.
+    pub duration_ms: u64,
+}
+
+/// A stored reply with its turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReplyRow {
+    /// Counted from 1.
+    pub turn: u32,
+    /// The reply.
+    pub reply: NewReply,
+}
+
+/// A battle as it stood at one moment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BattleRecord {
+    /// Where it stood.
+    pub battle: BattleRow,
+    /// Its questions in order.
+    pub turns: Vec<TurnRow>,
+    /// Its replies that count, by turn and side.
+    pub replies: Vec<ReplyRow>,
+}
+
+impl BattleRecord {
+    /// The reply of a side in a turn.
+    #[must_use]
+    pub fn reply(&self, turn: u32, side: Side) -> Option<&NewReply> {
+        self.replies.iter().find(|row| row.turn == turn && row.reply.side == side).map(|row| &row.reply)
+    }
+
+    /// Text counts of a side over all turns.
+    #[must_use]
+    pub fn text_counts(&self, side: Side) -> TextCounts {
+        let of_side = self.replies.iter().filter(|row| row.reply.side == side);
+        of_side.fold(TextCounts::default(), |sum, row| sum.plus(TextCounts::count(&row.reply.text)))
+    }
+
+    /// The questions with both sides' replies; empty where there is none.
+    #[must_use]
+    pub fn exchanges(&self) -> Vec<Exchange> {
+        let text = |turn, side| self.reply(turn, side).map(|reply| reply.text.clone()).unwrap_or_default();
+        let exchange = |turn: &TurnRow| Exchange {
+            prompt: turn.prompt.as_str().into(),
+            replies: Side::BOTH.map(|side| text(turn.turn, side)),
+        };
+        self.turns.iter().map(exchange).collect()
+    }
+}
+
+/// A battle as an export has it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BattleLine {
+    /// Its id.
+    pub id: BattleId,
+    /// Pseudonym of the visitor; `None` in an imported battle that names none.
+    pub visitor: Option<VisitorId>,
+    /// Its stage.
+    pub stage: Stage,
+    /// Its turns.
+    pub turn: u64,
+    /// The models on sides A and B.
+    pub models: [String; 2],
+    /// Name of the pairing policy.
+    pub pairing_policy: String,
+    /// Probability of the pair.
+    pub pair_probability: f64,
+    /// Language of the first prompt.
+    pub language: String,
+    /// Category, where known.
+    pub category: Option<String>,
+    /// Intent, where known.
+    pub intent: Option<String>,
+    /// When it began.
+    pub created_at: Timestamp,
+}
+
+/// A stored vote.
+#[derive(Debug, Clone, PartialEq)]
+pub struct VoteRow {
+    /// Position in the log.
+    pub seq: i64,
+    /// Its id.
+    pub id: String,
+    /// Its battle.
+    pub battle: BattleId,
+    /// Pseudonym of the voter; `None` in an imported vote that names none.
+    pub visitor: Option<VisitorId>,
+    /// The models on sides A and B.
+    pub models: [ModelId; 2],
+    /// What the person said.
+    pub outcome: Outcome,
+    /// Turns of the battle.
+    pub turn: u64,
+    /// Language of the first prompt.
+    pub language: String,
+    /// Category, where known.
+    pub category: Option<String>,
+    /// Intent, where known.
+    pub intent: Option<String>,
+    /// 1 to 5, where given.
+    pub satisfaction: Option<u64>,
+    /// Why, for sides A and B; empty where nothing was said.
+    pub reasons: [ReasonSet; 2],
+    /// Name of the pairing policy.
+    pub pairing_policy: String,
+    /// Probability of the pair.
+    pub pair_probability: f64,
+    /// First-token times of sides A and B.
+    pub first_token_ms: [Option<u64>; 2],
+    /// Durations of sides A and B.
+    pub duration_ms: [u64; 2],
+    /// Text counts of sides A and B.
+    pub text_counts: [TextCounts; 2],
+    /// The rule that excludes it; `None` for a rated vote.
+    pub exclusion: Option<String>,
+    /// What the voter was told.
+    pub receipt: String,
+    /// When it was cast.
+    pub created_at: Timestamp,
+}

@@ -1,0 +1,58 @@
+//! What exclusions change on a leaderboard, rule by rule.
+
+use std::sync::Arc;
+
+use super::board_change::BoardChange;
+use super::cast_votes::CastVotes;
+use super::exclusions_in_force::ExclusionsInForce;
+use crate::rating::FitError;
+use crate::rating::options::LeaderboardOptions;
+use crate::rating::ranking::rank_log;
+
+/// What the votes of each rule would change if they were rated.
+#[derive(Debug, Default)]
+pub struct ExclusionReport {
+    /// By rule, in alphabetical order.
+    pub rules: Vec<RuleEffect>,
+}
+
+/// What would change without a rule.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RuleEffect {
+    /// Name of the rule.
+    pub rule: String,
+    /// Votes that would be rated.
+    pub votes: u64,
+    /// Models whose rank would change.
+    pub ranks_changed: usize,
+    /// The largest change of a rating, in points; `None` where no model has a rating on both leaderboards.
+    pub largest_change: Option<f64>,
+}
+
+impl ExclusionReport {
+    /// Fits all votes once for each rule in force.
+    ///
+    /// # Errors
+    /// [`FitError`].
+    pub fn new(cast: &CastVotes, in_force: &ExclusionsInForce, options: &LeaderboardOptions) -> Result<Self, FitError> {
+        let board = rank_log(&cast.rated(in_force), options)?;
+        let effect = |rule: &Arc<str>| {
+            let without = rank_log(&cast.rated(&in_force.clone().without_rule(rule)), options)?;
+            let change = BoardChange::between(&board, &without);
+            Ok(RuleEffect {
+                rule: rule.to_string(),
+                votes: change.votes_after - change.votes_before,
+                ranks_changed: change.ranks_changed,
+                largest_change: change.largest_change,
+            })
+        };
+        let rules = in_force.rules().iter().map(effect).collect::<Result<_, FitError>>()?;
+        Ok(Self { rules })
+    }
+
+    /// What would change without a rule, once that is known.
+    #[must_use]
+    pub fn effect_of(&self, rule: &str) -> Option<&RuleEffect> {
+        self.rules.iter().find(|effect| effect.rule == rule)
+    }
+}

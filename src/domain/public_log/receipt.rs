@@ -1,0 +1,195 @@
+//! Receipts: what a voter keeps as proof that the vote is in the log, or as the promise that it will be.
+
+use serde_json::Value;
+
+use super::bundle::decode_entries;
+use super::hash::TreeHash;
+use super::inclusion::{InclusionError, LoggedEntry};
+use super::note::VerifierKey;
+use super::promise::{BrokenPromise, PromiseError, VotePromise};
+use super::proof::TreeHead;
+use super::tile::Tile;
+
+/// A receipt to check.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogReceipt {
+    /// Its file.
+    pub name: String,
+    /// What it holds.
+    pub kept: Kept,
+}
+
+/// What a voter keeps of a vote.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Kept {
+    /// The proof that it is in the log.
+    Proof(LoggedEntry),
+    /// The signed promise that it will be.
+    Promise(String),
+}
+
+/// What a receipt says that holds by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CheckedReceipt<'r> {
+    /// The entry is in this tree.
+    Logged(&'r LoggedEntry, TreeHead),
+    /// The log promised this.
+    Promised(VotePromise),
+}
+
+/// Promises that no entry has kept yet.
+#[derive(Debug)]
+pub struct OpenPromises<'r>(Vec<(&'r LogReceipt, VotePromise)>);
+
+/// A receipt that does not hold.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("receipt {name}: {reason}")]
+pub struct LogReceiptError {
+    /// Its name.
+    pub name: String,
+    /// What is wrong.
+    pub reason: LogReceiptProblem,
+}
+
+/// What is wrong with a receipt.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LogReceiptProblem {
+    /// It is none.
+    #[error("this is neither a proof in the form of c2sp.org/tlog-proof@v1 nor a promise of a vote")]
+    Malformed,
+    /// Its own proof fails.
+    #[error(transparent)]
+    Inclusion(#[from] InclusionError),
+    /// The log has another entry there.
+    #[error("the log has another entry at position {0}")]
+    OtherEntry(u64),
+    /// What was promised is not signed by the log.
+    #[error(transparent)]
+    Promise(#[from] PromiseError),
+    /// The vote's entry is not what was promised.
+    #[error(transparent)]
+    Broken(#[from] BrokenPromise),
+    /// No entry is the one that was promised.
+    #[error(
+        "the vote is not in the log; the arena promised it for {0} (UTC) at the latest: if that is past, it broke its promise, and \
+         this file proves it"
+    )]
+    NotIncluded(String),
+}
+
+impl LogReceipt {
+    /// Reads a receipt: a proof or a promise, or the JSON that holds it.
+    ///
+    /// # Errors
+    /// [`LogReceiptProblem::Malformed`].
+    pub fn read(name: &str, text: &str) -> Result<Self, LogReceiptError> {
+        let json: Option<Value> = serde_json::from_str(text).ok();
+        let held = |key: &str| json.as_ref().and_then(|json| json[key].as_str());
+        let text = held("proof").or_else(|| held("promise")).unwrap_or(text);
+        let kept = match VotePromise::is_meant_by(text) {
+            true => Some(Kept::Promise(text.to_owned())),
+            false => LoggedEntry::parse(text).map(Kept::Proof),
+        };
+        let malformed = || LogReceiptError { name: name.to_owned(), reason: LogReceiptProblem::Malformed };
+        Ok(Self { name: name.to_owned(), kept: kept.ok_or_else(malformed)? })
+    }
+
+    /// Checks a receipt by itself, without the log.
+    ///
+    /// # Errors
+    /// [`LogReceiptProblem::Inclusion`] or [`LogReceiptProblem::Promise`].
+    pub fn verify(&self, key: &VerifierKey) -> Result<CheckedReceipt<'_>, LogReceiptError> {
+        match &self.kept {
+            Kept::Proof(logged) => {
+                let checkpoint = logged.verify(key).map_err(|error| self.wrong(error.into()))?;
+                Ok(CheckedReceipt::Logged(logged, checkpoint.head))
+            }
+            Kept::Promise(note) => {
+                let promise = VotePromise::verify(note, key).map_err(|error| self.wrong(error.into()))?;
+                Ok(CheckedReceipt::Promised(promise))
+            }
+        }
+    }
+
+    /// Checks a proof against the hashes of a tile of level 0, if its entry lies below that.
+    ///
+    /// # Errors
+    /// [`LogReceiptError`].
+    pub fn check_in(&self, tile: Tile, hashes: &[u8], key: &VerifierKey) -> Result<(), LogReceiptError> {
+        let Kept::Proof(logged) = &self.kept else { return Ok(()) };
+        if !(tile.start()..tile.end()).contains(&logged.index) {
+            return Ok(());
+        }
+        self.verify(key)?;
+        let leaf = TreeHash::leaf(&logged.entry);
+        let at = usize::try_from(logged.index - tile.start()).unwrap_or(usize::MAX);
+        if hashes.chunks(leaf.0.len()).nth(at) == Some(&leaf.0[..]) { Ok(()) } else { Err(self.other_entry(logged)) }
+    }
+
+    /// Checks that a log of `size` entries can have the entry of a proof.
+    ///
+    /// # Errors
+    /// [`LogReceiptProblem::OtherEntry`].
+    pub fn check_size(&self, size: u64) -> Result<(), LogReceiptError> {
+        match &self.kept {
+            Kept::Proof(logged) if logged.index >= size => Err(self.other_entry(logged)),
+            _ => Ok(()),
+        }
+    }
+
+    fn other_entry(&self, logged: &LoggedEntry) -> LogReceiptError {
+        self.wrong(LogReceiptProblem::OtherEntry(logged.index))
+    }
+
+    fn wrong(&self, reason: LogReceiptProblem) -> LogReceiptError {
+        LogReceiptError { name: self.name.clone(), reason }
+    }
+}
+
+impl<'r> OpenPromises<'r> {
+    /// The promises among receipts, which the log has to have signed.
+    ///
+    /// # Errors
+    /// [`LogReceiptProblem::Promise`].
+    pub fn new(receipts: &'r [LogReceipt], key: &VerifierKey) -> Result<Self, LogReceiptError> {
+        let mut open = Vec::new();
+        for receipt in receipts.iter().filter(|receipt| matches!(receipt.kept, Kept::Promise(_))) {
+            if let CheckedReceipt::Promised(promise) = receipt.verify(key)? {
+                open.push((receipt, promise));
+            }
+        }
+        Ok(Self(open))
+    }
+
+    /// Takes out the promises that a bundle of entries keeps; `log` is the log's name.
+    ///
+    /// # Errors
+    /// [`LogReceiptProblem::Broken`].
+    pub fn keep(&mut self, bundle: &[u8], log: &str) -> Result<(), LogReceiptError> {
+        if self.0.is_empty() {
+            return Ok(());
+        }
+        let entries = decode_entries(bundle).unwrap_or_default();
+        for (receipt, promise) in std::mem::take(&mut self.0) {
+            let mut is_kept = false;
+            for &entry in &entries {
+                is_kept |= promise.is_kept_by(entry, log).map_err(|error| receipt.wrong(error.into()))?;
+            }
+            if !is_kept {
+                self.0.push((receipt, promise));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that every promise was kept.
+    ///
+    /// # Errors
+    /// [`LogReceiptProblem::NotIncluded`].
+    pub fn check_none_left(&self) -> Result<(), LogReceiptError> {
+        let Some((receipt, promise)) = self.0.first() else { return Ok(()) };
+        let time = jiff::Timestamp::from_millisecond(promise.included_by)
+            .map_or_else(|_| "ever".into(), |time| time.to_string());
+        Err(receipt.wrong(LogReceiptProblem::NotIncluded(time)))
+    }
+}

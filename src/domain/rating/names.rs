@@ -1,0 +1,130 @@
+//! Texts that many votes share, stored once: each vote holds a position.
+
+use std::hash::BuildHasher;
+
+use hashbrown::DefaultHashBuilder;
+use hashbrown::hash_table::{Entry, HashTable};
+
+/// Distinct texts in order of first appearance.
+#[derive(Debug, Clone, Default)]
+pub struct Names {
+    names: Vec<String>,
+    /// The hash and the position of each name.
+    table: HashTable<(u64, u32)>,
+    hasher: DefaultHashBuilder,
+}
+
+impl PartialEq for Names {
+    fn eq(&self, other: &Self) -> bool {
+        self.names == other.names
+    }
+}
+
+impl Eq for Names {}
+
+impl Names {
+    /// The position of a name; a new name is added.
+    pub fn position(&mut self, name: &str) -> u32 {
+        let hash = self.hasher.hash_one(name);
+        let known = |&(other, position): &(u64, u32)| other == hash && self.names[position as usize] == name;
+        match self.table.entry(hash, known, |&(hash, _)| hash) {
+            Entry::Occupied(entry) => entry.get().1,
+            Entry::Vacant(entry) => {
+                let next = u32::try_from(self.names.len()).expect("memory ends long before 2^32 names");
+                entry.insert((hash, next));
+                self.names.push(name.to_owned());
+                next
+            }
+        }
+    }
+
+    /// The position of a known name.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<u32> {
+        let hash = self.hasher.hash_one(name);
+        let known = |&(other, position): &(u64, u32)| other == hash && self.names[position as usize] == name;
+        self.table.find(hash, known).map(|&(_, position)| position)
+    }
+
+    /// The names by position.
+    #[must_use]
+    pub fn as_slice(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The names by position.
+    #[must_use]
+    pub fn into_vec(self) -> Vec<String> {
+        self.names
+    }
+
+    /// Adds the names of another list and returns their positions here.
+    pub(super) fn merge(&mut self, other: &Self) -> Vec<u32> {
+        other.names.iter().map(|name| self.position(name)).collect()
+    }
+}
+
+/// A column of texts: one position in `names` for each vote.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Labels {
+    /// The distinct texts.
+    pub names: Names,
+    /// One position for each vote; [`Labels::NONE`] for a vote without a text.
+    pub rows: Vec<u32>,
+}
+
+impl Labels {
+    /// The position of a vote without a text.
+    pub const NONE: u32 = u32::MAX;
+
+    /// Adds the text of the next vote.
+    pub fn push(&mut self, text: Option<&str>) {
+        let position = text.map_or(Self::NONE, |text| self.names.position(text));
+        self.rows.push(position);
+    }
+
+    /// The texts of the votes whose entry in `keep` is true; names keep their positions.
+    #[must_use]
+    pub fn picked(&self, keep: &[bool]) -> Self {
+        Self { names: self.names.clone(), rows: picked(&self.rows, keep) }
+    }
+
+    /// Drops texts that no vote has, and orders the others by their first vote.
+    pub(super) fn forget_unused(&mut self) {
+        let mut renamed = Renamed::new(std::mem::take(&mut self.names));
+        for row in self.rows.iter_mut().filter(|row| **row != Self::NONE) {
+            *row = renamed.position(*row);
+        }
+        self.names = renamed.names;
+    }
+
+    pub(super) fn append(&mut self, other: &Self) {
+        let places = self.names.merge(&other.names);
+        self.rows.extend(other.rows.iter().map(|&row| if row == Self::NONE { row } else { places[row as usize] }));
+    }
+}
+
+/// Names in the order in which they are asked for, without those that never are.
+pub(super) struct Renamed {
+    former: Vec<String>,
+    /// The new position of each former one, once it was asked for.
+    positions: Vec<Option<u32>>,
+    pub(super) names: Names,
+}
+
+impl Renamed {
+    pub(super) fn new(former: Names) -> Self {
+        let former = former.into_vec();
+        Self { positions: vec![None; former.len()], former, names: Names::default() }
+    }
+
+    pub(super) fn position(&mut self, former: u32) -> u32 {
+        let known = &mut self.positions[former as usize];
+        *known.get_or_insert_with(|| self.names.position(&self.former[former as usize]))
+    }
+}
+
+/// The values whose entry in `keep` is true.
+pub(super) fn picked<T: Copy>(column: &[T], keep: &[bool]) -> Vec<T> {
+    column.iter().zip(keep).filter(|(_, keep)| **keep).map(|(value, _)| *value).collect()
+}

@@ -1,0 +1,77 @@
+//! Following a battle that another instance answers.
+
+use std::time::Duration;
+
+use super::LiveBattle;
+use crate::domain::battle::RunId;
+use crate::domain::battle::event_log::EventEntry;
+use crate::domain::battle::record::BattleRecord;
+
+impl LiveBattle {
+    /// Takes in events of the instance that answers, if they are still listened to: [`HeldBattle::take_in`].
+    ///
+    /// [`HeldBattle::take_in`]: crate::domain::battle::held::HeldBattle::take_in
+    pub fn take_in(&self, first: u64, entries: Vec<EventEntry>) -> bool {
+        let mut state = self.state();
+        if !state.held.listens() {
+            return false;
+        }
+        if state.held.take_in(first, entries) {
+            return true;
+        }
+        self.announce(&state);
+        if !state.held.log().is_empty() {
+            self.heard.cancel();
+        }
+        false
+    }
+
+    /// The other instance cannot be reached: what the database holds is told.
+    pub fn mark_unreachable(&self) {
+        let mut state = self.state();
+        state.held.mark_unreachable();
+        self.announce(&state);
+    }
+
+    /// The turn has ended elsewhere: from now on the battle is one of this instance.
+    pub fn catch_up(&self, record: BattleRecord, apart: u64) {
+        let mut state = self.state();
+        state.held.catch_up(record, apart);
+        self.heard.cancel();
+        self.announce(&state);
+    }
+
+    /// The instance that answered is gone, and this one takes its place.
+    pub fn adopt(&self, run: &RunId, apart: u64) {
+        self.state().held.adopt(run, apart);
+    }
+
+    /// The battle continues elsewhere: watchers have to reconnect and request it again.
+    pub fn move_away(&self) {
+        self.head.send_modify(|head| head.moved = true);
+    }
+
+    /// Whether another instance answers it.
+    #[must_use]
+    pub fn is_followed(&self) -> bool {
+        self.state().held.is_followed()
+    }
+
+    /// Whether events of another instance are taken in.
+    #[must_use]
+    pub fn listens(&self) -> bool {
+        self.state().held.listens()
+    }
+
+    /// Waits until a followed battle has something to tell, `patience` at the most.
+    pub async fn first_event(&self, patience: Duration) {
+        // Either outcome is fine: the caller looks at the log.
+        let _ = tokio::time::timeout(patience, self.heard.cancelled()).await;
+    }
+
+    /// The number of the latest event that came from the instance that answers; 0 before any came.
+    #[must_use]
+    pub fn last_heard(&self) -> u64 {
+        self.state().held.log().last_seq().unwrap_or(0)
+    }
+}

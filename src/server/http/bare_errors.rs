@@ -1,0 +1,55 @@
+//! Errors that the router makes itself come without a text: each gets one line that says what to do.
+
+use actix_web::Error;
+use actix_web::body::{BodySize, BoxBody, EitherBody, MessageBody};
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::{StatusCode, header};
+use actix_web::middleware::Next;
+
+/// Middleware for `actix_web::middleware::from_fn`.
+///
+/// # Errors
+/// Passes on what the inner service refused.
+pub(super) async fn with_text<B: MessageBody>(
+    request: ServiceRequest,
+    next: Next<B>,
+) -> Result<ServiceResponse<EitherBody<B, BoxBody>>, Error> {
+    let response = next.call(request).await?;
+    let is_bare = matches!(response.response().body().size(), BodySize::None | BodySize::Sized(0));
+    if response.status() != StatusCode::METHOD_NOT_ALLOWED || !is_bare {
+        return Ok(response.map_into_left_body());
+    }
+    let kind = header::HeaderValue::from_static("text/plain; charset=utf-8");
+    let mut response = response.map_body(|_, _| {
+        EitherBody::right(BoxBody::new(
+            "this address is not asked by this method: pages are read by GET, forms and JSON sent by POST\n",
+        ))
+    });
+    response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    Ok(response)
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::middleware::from_fn;
+    use actix_web::test::{TestRequest, call_service, init_service, read_body};
+    use actix_web::{App, HttpResponse, web};
+
+    use super::*;
+
+    #[actix_web::test]
+    async fn another_method_is_told_so_and_other_answers_stay() {
+        let app = App::new().wrap(from_fn(with_text)).service(web::resource("/page").get(HttpResponse::Ok));
+        let app = init_service(app.route("/empty", web::post().to(HttpResponse::NotFound))).await;
+        for (request, status, said) in [
+            (TestRequest::get().uri("/page"), 200, ""),
+            (TestRequest::post().uri("/page"), 405, "this address is not asked by this method"),
+            (TestRequest::post().uri("/empty"), 404, ""),
+        ] {
+            let response = call_service(&app, request.to_request()).await;
+            assert_eq!(response.status().as_u16(), status);
+            let body = read_body(response).await;
+            assert!(body.starts_with(said.as_bytes()) && (said.is_empty() == body.is_empty()), "{body:?}");
+        }
+    }
+}
