@@ -10,6 +10,7 @@ use jiff::tz::TimeZone;
 use sha2::{Digest, Sha256};
 
 use super::{ExportError, PAGE, Selection, said_in};
+use crate::domain::battle::record::VoteRow;
 use crate::domain::labeling::scheme::Scheme;
 use crate::domain::time::Timestamp;
 use crate::formats::data_card::{DatasetFacts, DatasetStatistics, data_card};
@@ -17,7 +18,7 @@ use crate::formats::tables::export_columns::{CONVERSATIONS, EXCLUSION, VOTE_COLU
 use crate::formats::tables::export_rows::LogRow;
 use crate::formats::tables::{Format, TableWriter};
 use crate::infra::rng::hex;
-use crate::infra::storage::{Store, VoteRange, VoteRow};
+use crate::infra::storage::{Store, VoteRange};
 use crate::services::labeling::final_labels::final_labels_of;
 
 /// The folder of the shards.

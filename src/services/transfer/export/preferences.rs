@@ -6,11 +6,12 @@ use std::io::Write;
 use serde::Serialize;
 
 use super::{ExportError, PAGE, Selection, conversations};
+use crate::domain::battle::record::VoteRow;
 use crate::domain::battle::{ModelId, Side};
 use crate::domain::preference::{PairWins, PreferencePair, winner_and_loser};
 use crate::domain::rating::leaderboard::Leaderboard;
 use crate::formats::tables::{Format, TableWriter};
-use crate::infra::storage::{Store, VoteRow};
+use crate::infra::storage::Store;
 
 /// Which votes become preferences.
 #[derive(Debug, Clone, Copy, Default)]
