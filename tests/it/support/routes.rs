@@ -8,6 +8,8 @@ pub(crate) fn addresses() -> Vec<String> {
     let given = |path: String| path.replace("{suite}", "urs").replace("{id:.+}", "1").replace("{path:.*}", "style.css");
     let addresses: Vec<String> = named.map(path).map(given).filter(|path| !path.starts_with("/ws/")).collect();
     let admin = langya::server::http::admin::ADMIN_ROUTES.iter().map(|route| route.path.to_owned());
+    let mut admin: Vec<String> = admin.collect();
+    admin.dedup();
     let addresses: Vec<String> = addresses.into_iter().chain(admin).collect();
     assert!(addresses.len() >= 30, "the route table is written in another way: mend this search: {addresses:?}");
     addresses
