@@ -91,9 +91,12 @@ pub async fn run(options: ServeOptions, env: &Environment) -> CommandResult<Exit
     let app = AppState::start(settings, worlds).await?;
     supervise(&app, keeper, source);
     let address = listener.local_addr().context("the listening address is unknown")?;
+    let first_link = first_link(&app).await;
     let mut serving = http::serve(Arc::clone(&app), listener).context("the server could not start")?;
     print(&first_lines(&format!("http://{address}"), &app.models.current()))?;
-    print_first_link(&app, &format!("http://{address}")).await?;
+    if let Some(token) = first_link {
+        print_first_link(&app, &format!("http://{address}"), &token);
+    }
     tokio::select! {
         _ = signals.next() => {}
         ended = serving.failed() => {
@@ -119,19 +122,25 @@ fn first_lines(url: &str, roster: &Roster) -> String {
     )
 }
 
-/// The way to the first account of the admin, where there is no owner yet. It goes past the log, which others may read.
-async fn print_first_link(app: &AppState, listening: &str) -> CommandResult<()> {
+/// The token of the way to the first account of the admin, where there is no owner yet. An arena serves without it, too.
+async fn first_link(app: &AppState) -> Option<String> {
+    let made = app.admin_users.first_link(app.settings.now().admin.link_hours).await;
+    made.unwrap_or_else(|error| {
+        tracing::warn!(error = ?error, "no link for the first owner: make one with `langya admin invite --role owner`");
+        None
+    })
+}
+
+/// It goes past the log, which others may read.
+fn print_first_link(app: &AppState, listening: &str, token: &str) {
     let settings = app.settings.now();
-    if let Some(token) = app.admin_users.first_link(settings.admin.link_hours).await? {
-        let public = settings.server.public_url.as_str();
-        let link = link_address(if public.is_empty() { listening } else { public }, &token);
-        eprintln!(
-            "no owner yet: open {link} within {} hours to become the owner of this arena; it works once, and \
-             `langya admin invite --role owner` makes another one",
-            settings.admin.link_hours
-        );
-    }
-    Ok(())
+    let public = settings.server.public_url.as_str();
+    let link = link_address(if public.is_empty() { listening } else { public }, token);
+    eprintln!(
+        "no owner yet: open {link} within {} hours to become the owner of this arena; it works once, and \
+         `langya admin invite --role owner` makes another one",
+        settings.admin.link_hours
+    );
 }
 
 /// Has the jobs of a process beside those of an arena run: the link to Redis, and the settings file.

@@ -19,7 +19,7 @@ pub fn step_of(secret: &[u8], typed: &str, unix_ms: i64, used: Option<i64>) -> O
     let typed: String = typed.chars().filter(|letter| !letter.is_whitespace()).take(7).collect();
     let now = unix_ms.div_euclid(1_000 * STEP_SECONDS);
     let steps = (now - SKEW..=now + SKEW).filter(|&step| used.is_none_or(|used| step > used));
-    steps.filter(|&step| code(secret, step) == typed).last()
+    steps.rev().find(|&step| code(secret, step) == typed)
 }
 
 /// The code of a step.

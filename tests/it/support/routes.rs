@@ -1,5 +1,7 @@
 //! The addresses of the arena.
 
+use langya::server::http::admin::ADMIN_ROUTES;
+
 /// Each address of the route table but the sockets, with something in place of its parameters.
 pub(crate) fn addresses() -> Vec<String> {
     all_addresses().into_iter().filter(|path| !path.starts_with("/ws/")).collect()
@@ -8,8 +10,12 @@ pub(crate) fn addresses() -> Vec<String> {
 /// As [`addresses`], with the sockets.
 pub(crate) fn all_addresses() -> Vec<String> {
     let table = include_str!("../../../src/server/http/mod.rs");
-    let addresses: Vec<String> = table.split("\nfn ").flat_map(in_function).map(given).collect();
-    assert!(addresses.len() >= 40, "the route table is written in another way: mend this search: {addresses:?}");
+    let mut admin: Vec<&str> = ADMIN_ROUTES.iter().map(|route| route.path).collect();
+    admin.dedup();
+    let in_table = table.split("
+fn ").flat_map(in_function).map(given);
+    let addresses: Vec<String> = in_table.chain(admin.into_iter().map(str::to_owned)).collect();
+    assert!(addresses.len() >= 60, "the route table is written in another way: mend this search: {addresses:?}");
     addresses
 }
 
