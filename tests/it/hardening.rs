@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use langya::infra::config::AccessMode;
 use langya::infra::credentials::passphrase_hash;
+use langya::server::http::admin::{ADMIN_ROUTES, AdminMethod};
 use langya::server::http::headers::CONTENT_SECURITY_POLICY;
 use reqwest::{Client, Method, Response};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -147,7 +148,8 @@ async fn nothing_is_changed_for_a_foreign_page_a_foreign_name_plain_text_or_a_bo
         }
     }
     changing.sort_unstable();
-    let mut expected = CHANGING;
+    let of_admin = || ADMIN_ROUTES.iter().filter(|route| route.method == AdminMethod::Post).map(|route| route.path);
+    let mut expected: Vec<&str> = CHANGING.into_iter().chain(of_admin()).collect();
     expected.sort_unstable();
     assert_eq!(changing, expected, "the addresses that change something");
     let own = arena.arena.url.clone();
@@ -170,12 +172,13 @@ async fn nothing_is_changed_for_a_foreign_page_a_foreign_name_plain_text_or_a_bo
             }
         }
     }
-    for path in CHANGING.into_iter().filter(|path| !path.ends_with("/undo")) {
+    for path in CHANGING.into_iter().filter(|path| !path.ends_with("/undo")).chain(of_admin()) {
         for kind in [FORM, ("content-type", "application/json")] {
             let answer = ask(&arena, "POST", path, &[kind], &long).await;
             let status = check(&format!("a long body, {path} {kind:?}"), "POST", answer, false).await;
             // A form's type is looked at before its length.
-            let expected = if kind == FORM || path.starts_with("/api/") { 413 } else { 415 };
+            let expected =
+                if kind == FORM || path.starts_with("/api/") || path.starts_with("/admin") { 413 } else { 415 };
             assert_eq!(status, expected, "{path} {kind:?}");
         }
     }

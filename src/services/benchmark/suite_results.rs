@@ -195,7 +195,7 @@ impl SuiteResultsCache {
         let summaries = self.suites().await?;
         let of_file = |summary: &&SuiteSummary| summary.suite.suite == *suite && summary.suite.version == way.data;
         let Some(summary) = summaries.iter().find(of_file) else { return Ok(()) };
-        if is_in(&way, summary) {
+        if is_in(way, summary) {
             return Ok(());
         }
         // What the suite does not have at all says so first.

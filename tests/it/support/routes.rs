@@ -12,8 +12,13 @@ pub(crate) fn all_addresses() -> Vec<String> {
     let table = include_str!("../../../src/server/http/mod.rs");
     let mut admin: Vec<&str> = ADMIN_ROUTES.iter().map(|route| route.path).collect();
     admin.dedup();
-    let in_table = table.split("
-fn ").flat_map(in_function).map(given);
+    let in_table = table
+        .split(
+            "
+fn ",
+        )
+        .flat_map(in_function)
+        .map(given);
     let addresses: Vec<String> = in_table.chain(admin.into_iter().map(str::to_owned)).collect();
     assert!(addresses.len() >= 60, "the route table is written in another way: mend this search: {addresses:?}");
     addresses
