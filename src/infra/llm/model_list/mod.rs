@@ -1,5 +1,5 @@
 //! The models that a server says it has: `GET …/models` as OpenAI, OpenRouter, vLLM, LiteLLM, llama.cpp and LM Studio answer it, and
-//! Ollama's `/api/tags`. What a server lists is hostile: [`parsing`] bounds it, and nothing of it stands in an error.
+//! Ollama's `/api/tags`. What a server lists is hostile: `parsing` bounds it, and nothing of it stands in an error.
 
 mod fetching;
 mod parsing;
