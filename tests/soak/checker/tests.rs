@@ -127,8 +127,12 @@ impl Run {
         let row = self.row(id).clone();
         self.row(id).stage = "voted".into();
         let receipt = json!({"vote": format!("vote-{id}"), "outcome": outcome,
-            "a": {"id": row.models[0], "rating": 1000.25}, "b": {"id": row.models[1], "rating": 999.75}});
+            "a": {"id": row.models[0], "rating": 1000.25}, "b": {"id": row.models[1], "rating": 999.75},
+            "included_by": 60_000});
+        let promise = json!({"vote": format!("vote-{id}"), "battle": id, "model_a": row.models[0],
+            "model_b": row.models[1], "included_by": 60_000});
         let mut frame = receipt.clone();
+        frame["promise"] = json!(format!("version\nlog\n{promise}\n\nsignature\n"));
         frame["type"] = json!("revealed");
         frame["battle"] = json!(id);
         frame["a"]["reasoning"] = json!(["thoughts"]);
@@ -301,6 +305,17 @@ fn a_receipt_that_changes_on_a_retry_is_found() {
 fn a_receipt_that_is_not_the_stored_one_is_found() {
     let change = |e: &mut Evidence| e.stored.votes[2].receipt = e.stored.votes[2].receipt.replace("1000.25", "1001");
     check(change, |v| matches!(v, Violation::ReceiptNotAsStored { battle, .. } if battle == "three"));
+}
+
+#[test]
+fn a_promise_of_another_vote_is_found() {
+    let change = |e: &mut Evidence| {
+        let Some(Event::Receipt { text }) = history(e, "four").events.last_mut() else { panic!("a receipt") };
+        let other = text.replace("\\\"vote-four\\\"", "\\\"vote-two\\\"");
+        assert_ne!(*text, other);
+        *text = other;
+    };
+    check(change, |v| matches!(v, Violation::ReceiptNotAsStored { battle, .. } if battle == "four"));
 }
 
 #[test]

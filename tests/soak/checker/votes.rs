@@ -109,9 +109,11 @@ fn compare(receipt: &str, vote: &StoredVote, found: &mut Vec<Violation>) {
     if names != vote.models {
         found.push(Violation::NamesDiffer { battle: battle(), told: names, stored: vote.models.clone() });
     }
-    // What the frame has beyond the stored receipt: its own head, and the reasoning, which is kept with the replies.
+    // What the frame has beyond the stored receipt: its own head, the promise, which is made of the vote, and the reasoning, which is
+    // kept with the replies.
+    let is_promised = is_promised(&told, vote);
     if let Some(frame) = told.as_object_mut() {
-        ["type", "battle"].iter().for_each(|key| drop(frame.remove(*key)));
+        ["type", "battle", "promise"].iter().for_each(|key| drop(frame.remove(*key)));
     }
     for side in Side::BOTH {
         if let Some(revealed) = told[side.as_str()].as_object_mut() {
@@ -119,10 +121,20 @@ fn compare(receipt: &str, vote: &StoredVote, found: &mut Vec<Violation>) {
         }
     }
     let stored: Value = serde_json::from_str(&vote.receipt).unwrap_or_default();
-    if told != stored {
+    if told != stored || !is_promised {
         let (told, stored) = (told.to_string(), stored.to_string());
         found.push(Violation::ReceiptNotAsStored { battle: battle(), told, stored });
     }
+}
+
+/// Whether the promise of a receipt speaks of the stored vote, where the receipt says that one was made.
+fn is_promised(told: &Value, vote: &StoredVote) -> bool {
+    let signed = told["promise"].as_str().and_then(|promise| promise.lines().nth(2));
+    let said: Option<Value> = signed.and_then(|line| serde_json::from_str(line).ok());
+    let Some(said) = said else { return told["included_by"].is_null() };
+    let names = [&said["vote"], &said["battle"], &said["model_a"], &said["model_b"]];
+    let [a, b] = &vote.models;
+    names == [&vote.id, &vote.battle, a, b] && said["included_by"] == told["included_by"]
 }
 
 fn check_refusals(history: &BattleHistory, index: &Index<'_>, found: &mut Vec<Violation>) {
