@@ -18,10 +18,10 @@ const LOCK_ANNOTATOR: &str = "UPDATE campaign_annotators SET seen_at = $2 WHERE 
      RETURNING quota, first_time, repeats, shared, judged, side_balance";
 const SELECT_WAITING: &str = "SELECT id, item, kind, shown FROM campaign_assignments WHERE campaign = $1 AND annotator = $2 \
      AND judged_at IS NULL AND released_at IS NULL ORDER BY number LIMIT 1";
-const SELECT_FRESH: &str = "SELECT u.unit, u.item, u.models FROM campaign_units u WHERE u.campaign = $1 AND NOT u.shared \
+const SELECT_FRESH: &str = "SELECT u.unit, u.item, u.models FROM campaign_units u WHERE u.campaign = $1 AND u.shared = FALSE \
      AND u.given < $3 AND NOT EXISTS (SELECT 1 FROM campaign_assignments a WHERE a.annotator = $2 AND a.item = u.item) \
      ORDER BY u.given, u.unit LIMIT 1";
-const SELECT_SHARED: &str = "SELECT u.unit, u.item, u.models FROM campaign_units u WHERE u.campaign = $1 AND u.shared \
+const SELECT_SHARED: &str = "SELECT u.unit, u.item, u.models FROM campaign_units u WHERE u.campaign = $1 AND u.shared = TRUE \
      AND NOT EXISTS (SELECT 1 FROM campaign_assignments a WHERE a.annotator = $2 AND a.item = u.item) \
      ORDER BY u.unit LIMIT 1";
 const SELECT_REPEAT: &str = "SELECT a.unit, a.item, u.models FROM campaign_assignments a \
