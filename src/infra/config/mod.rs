@@ -231,6 +231,26 @@ impl Settings {
     }
 
     fn checked(self) -> Result<Self, ConfigError> {
+        self.check_models()?;
+        self.server.check()?;
+        self.site.check()?;
+        self.storage.check()?;
+        self.bench.check()?;
+        self.judge.check(&self.models)?;
+        self.models.iter().try_for_each(ModelSettings::check)?;
+        self.battle.check()?;
+        self.pairing.check()?;
+        self.rating.check()?;
+        self.access.check()?;
+        self.admin.check()?;
+        let above = self.limits.proof_above;
+        require((0.0..=1.0).contains(&above), "limits.proof_above", above, "0 to 1, where 1 means never")?;
+        let timeout = self.redis.timeout_ms;
+        require((10..=60_000).contains(&timeout), "redis.timeout_ms", timeout, "10 to 60000")?;
+        Ok(self)
+    }
+
+    fn check_models(&self) -> Result<(), ConfigError> {
         let mut seen = std::collections::BTreeSet::new();
         for model in &self.models {
             if !seen.insert(&model.id) {
@@ -245,51 +265,51 @@ impl Settings {
                 "write the name of an environment variable such as OPENAI_API_KEY, and never the key",
             )?;
         }
-        self.server.check()?;
-        self.site.check()?;
-        self.storage.check()?;
-        self.bench.check()?;
-        self.judge.check(&self.models)?;
-        self.models.iter().try_for_each(ModelSettings::check)?;
-        let (battle, pairing, rating) = (&self.battle, &self.pairing, &self.rating);
-        battle.check_pacing()?;
-        require(battle.max_turns >= 1, "battle.max_turns", battle.max_turns, "1 or more")?;
+        Ok(())
+    }
+}
+
+impl BattleSettings {
+    fn check(&self) -> Result<(), ConfigError> {
+        self.check_pacing()?;
+        require(self.max_turns >= 1, "battle.max_turns", self.max_turns, "1 or more")?;
         require(
-            (1..=60_000).contains(&battle.max_prompt_bytes),
+            (1..=60_000).contains(&self.max_prompt_bytes),
             "battle.max_prompt_bytes",
-            battle.max_prompt_bytes,
+            self.max_prompt_bytes,
             "1 to 60000, so that a frame of 64 KiB holds it",
         )?;
-        require(battle.max_reply_bytes >= 1, "battle.max_reply_bytes", battle.max_reply_bytes, "1 or more")?;
-        require(battle.max_live >= 1, "battle.max_live", battle.max_live, "1 or more")?;
-        require(
-            (0.0..=1.0).contains(&pairing.uniform_share),
-            "pairing.uniform_share",
-            pairing.uniform_share,
-            "0 to 1",
-        )?;
-        require(pairing.elo_width > 0.0, "pairing.elo_width", pairing.elo_width, "more than 0")?;
-        let boost = pairing.new_model_boost;
+        require(self.max_reply_bytes >= 1, "battle.max_reply_bytes", self.max_reply_bytes, "1 or more")?;
+        require(self.max_live >= 1, "battle.max_live", self.max_live, "1 or more")?;
+        Ok(())
+    }
+}
+
+impl PairingSettings {
+    fn check(&self) -> Result<(), ConfigError> {
+        require((0.0..=1.0).contains(&self.uniform_share), "pairing.uniform_share", self.uniform_share, "0 to 1")?;
+        require(self.elo_width > 0.0, "pairing.elo_width", self.elo_width, "more than 0")?;
+        let boost = self.new_model_boost;
         require(boost.is_finite() && boost >= 1.0, "pairing.new_model_boost", boost, "1 or more")?;
+        Ok(())
+    }
+}
+
+impl RatingSettings {
+    fn check(&self) -> Result<(), ConfigError> {
         require(
-            rating.confidence > 0.0 && rating.confidence < 1.0,
+            self.confidence > 0.0 && self.confidence < 1.0,
             "rating.confidence",
-            rating.confidence,
+            self.confidence,
             "between 0 and 1, for example 0.95",
         )?;
-        let within = rating.equal_within;
+        let within = self.equal_within;
         require(within.is_finite() && within >= 0.0, "rating.equal_within", within, "0 or more, in rating points")?;
-        require(rating.group_votes >= 1, "rating.group_votes", rating.group_votes, "1 or more")?;
-        let seconds = rating.group_seconds;
+        require(self.group_votes >= 1, "rating.group_votes", self.group_votes, "1 or more")?;
+        let seconds = self.group_seconds;
         require((1..=3_600).contains(&seconds), "rating.group_seconds", seconds, "1 to 3600")?;
-        require(rating.tuned_battles >= 1, "rating.tuned_battles", rating.tuned_battles, "1 or more")?;
-        self.access.check()?;
-        self.admin.check()?;
-        let above = self.limits.proof_above;
-        require((0.0..=1.0).contains(&above), "limits.proof_above", above, "0 to 1, where 1 means never")?;
-        let timeout = self.redis.timeout_ms;
-        require((10..=60_000).contains(&timeout), "redis.timeout_ms", timeout, "10 to 60000")?;
-        Ok(self)
+        require(self.tuned_battles >= 1, "rating.tuned_battles", self.tuned_battles, "1 or more")?;
+        Ok(())
     }
 }
 
