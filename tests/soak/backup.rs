@@ -19,11 +19,11 @@ use crate::visitor::{Visitor, VisitorGroup};
 
 const VISITORS: usize = 20;
 
-/// A command on a database, given by its path or its address.
-fn langya(command: &str, database: &str, arguments: &[&str]) -> anyhow::Result<String> {
+/// A command on a database, given by its path or its address, for an arena of this folder.
+fn langya(folder: &Path, command: &str, database: &str, arguments: &[&str]) -> anyhow::Result<String> {
     let address = if database.contains("://") { database.to_owned() } else { format!("sqlite:{database}") };
-    // The note of the last backup lies in the data folder, which is the database's own.
-    let folder = Path::new(database).parent().filter(|folder| folder.is_dir()).unwrap_or(Path::new("."));
+    // The note of the last backup lies in the data folder, which is the database's own where it has one.
+    let folder = Path::new(database).parent().filter(|folder| folder.is_dir()).unwrap_or(folder);
     let mut langya = Command::new("timeout");
     langya.arg("60").arg(program()).args([command, "--database", &address, "--data-dir"]).arg(folder);
     // Bounded, so that a command that waits does not hold the test.
@@ -62,8 +62,8 @@ async fn under_load(mut arena: Arena, size: Size) -> anyhow::Result<Vec<String>>
         // Each backup finds votes that the one before has not.
         let before = more_votes(&arena, restored.last().map_or(0, Vec::len)).await?;
         let backup = Backup::of(&mut arena, number).await?;
-        langya("backup", &backup.live, &["--out", &backup.file])?;
-        langya("restore", &backup.restored, &[&backup.file])?;
+        langya(arena.folder(), "backup", &backup.live, &["--out", &backup.file])?;
+        langya(arena.folder(), "restore", &backup.restored, &[&backup.file])?;
         let evidence = backup.look.evidence(arena.folder()).await?;
         wrong.extend(checker::board_violations(&evidence).iter().map(|found| format!("backup {number}: {found}")));
         let votes: Vec<String> = evidence.stored.votes.iter().map(|vote| format!("{vote:?}")).collect();
@@ -102,10 +102,10 @@ async fn serve_restored(folder: &Path) -> anyhow::Result<Vec<String>> {
     let mut arena = Arena::on_sqlite(folder, Plan::quick(harness::seed())).await?;
     let voter = one_vote(visitor(&arena)).await?;
     let backup = Backup::of(&mut arena, 0).await?;
-    langya("backup", &backup.live, &["--out", &backup.file])?;
+    langya(arena.folder(), "backup", &backup.live, &["--out", &backup.file])?;
     arena.kill().await?;
     std::fs::remove_dir_all(arena.data())?;
-    langya("restore", &backup.live, &[&backup.file])?;
+    langya(arena.folder(), "restore", &backup.live, &[&backup.file])?;
     arena.start().await?;
     let voter = one_vote(voter).await?;
     arena.stop().await?;
