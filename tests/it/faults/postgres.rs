@@ -122,17 +122,16 @@ async fn a_postgresql_that_would_lose_commits_gets_no_more_votes_until_it_is_men
 async fn a_postgresql_without_a_connection_left_is_told_as_that() {
     let Some(database) = OwnServer::start() else { return };
     database.restart_with("fast", "-c max_connections=6 -c superuser_reserved_connections=0").await;
+    // One is taken before the arena can take them all.
+    let mut taken = vec![PgConnection::connect(&database.url("postgres")).await.unwrap()];
     let place = Place::with_replies(2).await;
     let server = place.serve(&["--database", &database.url("postgres")]);
-    let mut taken = Vec::new();
     // The arena's own connections are ended too, so that others can take their places.
     until(async || {
+        let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'langya'";
+        sqlx::raw_sql(end).execute(&mut taken[0]).await.unwrap();
         if let Ok(connection) = PgConnection::connect(&database.url("postgres")).await {
             taken.push(connection);
-        }
-        if let Some(one) = taken.first_mut() {
-            let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'langya'";
-            sqlx::raw_sql(end).execute(one).await.unwrap();
         }
         (taken.len() == 6).then_some(())
     })
