@@ -4,6 +4,7 @@ pub mod agreement;
 pub mod bench_records;
 pub mod campaign_files;
 pub mod data_card;
+pub mod dataset;
 pub mod draft_review;
 pub mod drafts;
 pub mod locked_file;

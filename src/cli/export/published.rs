@@ -11,10 +11,11 @@ use crate::cli::error::{BadInput, CommandResult};
 use crate::cli::output::OutFile;
 use crate::cli::{Location, progress};
 use crate::formats::data_card::DatasetFacts;
+use crate::formats::dataset::DatasetPlan;
 use crate::formats::tables::Format;
 use crate::infra::config::Environment;
 use crate::infra::storage::{IfMissing, Store};
-use crate::services::transfer::export::dataset::{DatasetPlan, dataset};
+use crate::services::transfer::export::dataset::dataset;
 use crate::services::transfer::export::preferences::{PreferenceFilter, PreferenceReport, preferences};
 
 /// `langya export preferences …`

@@ -16,6 +16,7 @@ pub mod hash;
 pub mod inclusion;
 pub mod note;
 pub mod promise;
+pub mod promised_vote;
 pub mod proof;
 pub mod receipt;
 pub mod recount;

@@ -8,11 +8,11 @@ use super::error::PageError;
 use super::pages;
 use super::pages::public_log::{LogState, LoggedView, PublicLogView, ReceiptView};
 use super::pages::time::time_text;
+use crate::domain::public_log::promised_vote::included_within;
 use crate::domain::public_log::recount::RatingRules;
 use crate::domain::public_log::tile::TileKind;
 use crate::infra::config::RatingSettings;
 use crate::server::state::AppState;
-use crate::services::public_log::promises::included_within;
 use crate::services::public_log::reader::{LoggedVoteReceipt, VoteReceipt};
 
 /// What the address of a proof ends in.
@@ -95,7 +95,7 @@ pub(super) async fn json(app: web::Data<AppState>) -> Result<HttpResponse, PageE
         size: latest.as_ref().map_or(0, |latest| latest.head.size),
         root: latest.as_ref().map(|latest| latest.head.root.to_base64()),
         signed_at: latest.as_ref().map(|latest| latest.signed_at.0),
-        included_within: included_within(&app.settings.now().rating).as_secs(),
+        included_within: included_within(app.settings.now().rating.leaderboards_every()).as_secs(),
         rating: rules(&app.settings.now().rating),
     }))
 }
@@ -157,7 +157,7 @@ async fn find(app: &AppState, vote: &str) -> Result<Option<VoteReceipt>, PageErr
     if vote.is_empty() || vote.len() > 64 || vote.contains(char::is_control) {
         return Ok(None);
     }
-    Ok(app.public_log.receipt(vote, included_within(&app.settings.now().rating)).await?)
+    Ok(app.public_log.receipt(vote, included_within(app.settings.now().rating.leaderboards_every())).await?)
 }
 
 /// `GET /log`

@@ -10,6 +10,7 @@ use crate::domain::battle::reasons::ReasonSet;
 use crate::domain::battle::receipt::{ExclusionNotice, Receipt, Revealed, RevealedPrice};
 use crate::domain::battle::state::{Refusal, Stage};
 use crate::domain::battle::{BattleId, ModelId, Outcome, Side, VisitorId};
+use crate::domain::public_log::promised_vote::{PromisedVote, included_by, included_within};
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
 use crate::infra::config::{CurrentSettings, Settings};
@@ -21,7 +22,6 @@ use crate::infra::storage::{
 };
 use crate::services::leaderboard::refit::LatestLeaderboard;
 use crate::services::public_log::PublicLog;
-use crate::services::public_log::promises::{PromisedVote, included_by, included_within};
 
 /// Services that record votes.
 pub struct Voting {
@@ -112,7 +112,7 @@ async fn cast(voting: &Voting, vote: &NewVote, record: &BattleRecord) -> Result<
     let rules = voting.rules.apply(record).await;
     let now = voting.clock.now();
     let mut receipt = new_receipt(voting, id, vote, record, &rules)?;
-    receipt.included_by = Some(included_by(now, included_within(&voting.settings.now().rating)).0);
+    receipt.included_by = Some(included_by(now, included_within(voting.settings.now().rating.leaderboards_every())).0);
     match voting.store.insert_vote(&new_row(&receipt, vote, record, rules.exclusions, now)).await? {
         InsertedVote::Stored => {
             metrics::vote_committed(vote.outcome, receipt.excluded.is_none());

@@ -218,7 +218,7 @@ impl Refitter {
         }
         let settings = self.settings.now();
         let rating = &settings.rating;
-        let rule = Publication { votes: rating.group_votes, every: Duration::from_secs(rating.group_seconds.into()) };
+        let rule = Publication { votes: rating.group_votes, every: rating.leaderboards_every() };
         let held = self.leaderboard.latest().last_vote_seq;
         let new = self.store.votes_after(held, Timestamp(i64::MIN), Timestamp(i64::MAX), rule.votes).await?;
         Ok(new.first().and_then(|oldest| rule.wait(new.len(), oldest.created_at, self.clock.now())))

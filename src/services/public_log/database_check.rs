@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use super::promises::PromisedVote;
 use super::sequencer::entries_of_change;
 use super::vote_entries::texts;
 use super::{PublicLog, PublicLogError};
@@ -12,6 +11,7 @@ use crate::domain::public_log::commitment::SALT_BYTES;
 use crate::domain::public_log::entry::LogEntry;
 use crate::domain::public_log::frontier::Frontier;
 use crate::domain::public_log::hash::TreeHash;
+use crate::domain::public_log::promised_vote::PromisedVote;
 use crate::domain::public_log::vote_entry::{Hashes, commitment_of, vote_entry};
 use crate::domain::time::Timestamp;
 use crate::infra::storage::{LogCheckpoint, LoggedChange, LoggedVote, StoreError, UnloggedChange, VoteRow};

@@ -3,7 +3,6 @@
 //! outside, [`database_check`] the database against its own log.
 
 pub mod database_check;
-pub mod promises;
 pub mod reader;
 pub mod sequencer;
 mod stored_tiles;
@@ -18,6 +17,7 @@ use secrecy::ExposeSecret;
 
 use crate::domain::public_log::bundle::EntryTooLong;
 use crate::domain::public_log::checkpoint::Checkpoint;
+use crate::domain::public_log::promised_vote::PromisedVote;
 use crate::domain::public_log::proof::TreeHead;
 use crate::infra::clock::Clock;
 use crate::infra::log_key::{LogKey, UnusableKey};
@@ -115,6 +115,13 @@ impl PublicLog {
     #[must_use]
     pub fn key(&self) -> &LogKey {
         &self.key
+    }
+
+    /// The signed promise that a vote will be in the log. It is signed in memory after the commit, and signed again alike for whoever
+    /// asks again: all that it says is in the vote's row.
+    #[must_use]
+    pub fn promise(&self, vote: &PromisedVote<'_>) -> String {
+        self.key.sign_promise(&vote.promise())
     }
 
     fn checkpoint(&self, head: TreeHead) -> Checkpoint {

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use super::promises::included_by;
 use super::stored_tiles::{entries_of, hashes_of, hashes_of_ranges};
 use super::{PublicLog, PublicLogError};
 use crate::domain::public_log::bundle::encode_entries;
 use crate::domain::public_log::inclusion::LoggedEntry;
+use crate::domain::public_log::promised_vote::included_by;
 use crate::domain::public_log::proof::inclusion_ranges;
 use crate::domain::public_log::tile::{TileKind, encode_hashes};
 use crate::domain::time::Timestamp;

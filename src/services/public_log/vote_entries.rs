@@ -5,9 +5,9 @@ use std::collections::{BTreeSet, HashMap};
 use rand::Rng;
 
 use super::PublicLogError;
-use super::promises::PromisedVote;
 use crate::domain::battle::VisitorId;
 use crate::domain::public_log::commitment::SALT_BYTES;
+use crate::domain::public_log::promised_vote::PromisedVote;
 use crate::domain::public_log::vote_entry::{Hashes, PrivateTexts, commitment_of, vote_entry};
 use crate::infra::rng::{SharedRng, hex};
 use crate::infra::storage::{LogSubject, NewLogEntry, NewSalt, Store, VoteRow, VotedPrompt, VotedReply};

@@ -1,5 +1,7 @@
 //! How models are rated, benchmarked and judged.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 use crate::domain::rating::neighbours::SequentialOptions;
@@ -27,6 +29,14 @@ pub struct RatingSettings {
     pub equal_within: f64,
     /// Battles of each model at which the comparison of neighbours, which allows looking at any time, is most sensitive.
     pub tuned_battles: u64,
+}
+
+impl RatingSettings {
+    /// How often leaderboards are published while few votes come in.
+    #[must_use]
+    pub fn leaderboards_every(&self) -> Duration {
+        Duration::from_secs(self.group_seconds.into())
+    }
 }
 
 impl Default for RatingSettings {

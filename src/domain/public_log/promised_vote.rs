@@ -1,26 +1,23 @@
-//! The promise that a voter gets with the receipt. It is signed in memory after the commit, and signed again alike for whoever asks
-//! again: all that it says is in the vote's row.
+//! A vote that a voter is promised to find in the log, from what is stored of it: the promise can be signed again alike at any time.
 
 use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::PublicLog;
-use crate::domain::battle::{BattleId, ModelId, Outcome};
-use crate::domain::public_log::promise::VotePromise;
-use crate::domain::time::Timestamp;
-use crate::infra::config::RatingSettings;
-use crate::infra::storage::VoteRow;
+use super::promise::VotePromise;
+use crate::battle::record::VoteRow;
+use crate::battle::{BattleId, ModelId, Outcome};
+use crate::time::Timestamp;
 
 /// A vote is in the log so long after it was cast, at the latest, unless leaderboards come more rarely.
 const INCLUDED_WITHIN: Duration = Duration::from_secs(60);
 /// What the log takes after a leaderboard, at the latest.
 const AFTER_LEADERBOARD: Duration = Duration::from_secs(50);
 
-/// How long after it was cast a vote is in the log at the latest: the log follows the leaderboard.
+/// How long after it was cast a vote is in the log at the latest, where leaderboards come this often: the log follows them.
 #[must_use]
-pub fn included_within(rating: &RatingSettings) -> Duration {
-    INCLUDED_WITHIN.max(Duration::from_secs(rating.group_seconds.into()) + AFTER_LEADERBOARD)
+pub fn included_within(leaderboards_every: Duration) -> Duration {
+    INCLUDED_WITHIN.max(leaderboards_every + AFTER_LEADERBOARD)
 }
 
 /// When a vote is in the log at the latest.
@@ -77,22 +74,13 @@ impl<'v> PromisedVote<'v> {
     }
 }
 
-impl PublicLog {
-    /// The signed promise that a vote will be in the log.
-    #[must_use]
-    pub fn promise(&self, vote: &PromisedVote<'_>) -> String {
-        self.key.sign_promise(&vote.promise())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn rare_leaderboards_make_for_later_promises() {
-        let within =
-            |group_seconds| included_within(&RatingSettings { group_seconds, ..RatingSettings::default() }).as_secs();
+        let within = |seconds| included_within(Duration::from_secs(seconds)).as_secs();
         assert_eq!((within(1), within(10), within(600)), (60, 60, 650));
     }
 }
