@@ -9,8 +9,21 @@ const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-prac
 
 /** Fails with every element that axe objects to. `where` names the page in the message. */
 export async function assertAccessible(page, where) {
-  await page.evaluate(axe);
-  const { violations } = await page.evaluate((values) => axe.run({ runOnly: { type: "tag", values } }), TAGS);
+  if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe);
+  const options = { runOnly: { type: "tag", values: TAGS }, resultTypes: ["violations"] };
+  const { violations } = await page.evaluate((values) => window.axe.run(values), options);
   const found = violations.map(({ id, nodes }) => `${where}: ${id}: ${nodes.map((node) => node.html).join(" | ")}`);
   assert.deepEqual(found, []);
+}
+
+/** The same at each width, in the light and the dark theme, without loading the page again. Nothing scrolls sideways either. */
+export async function assertAccessibleInEveryView(page, where, widths = [1440, 390]) {
+  for (const width of widths) {
+    await page.setViewportSize({ width, height: 900 });
+    for (const colorScheme of ["light", "dark"]) {
+      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+      await assertAccessible(page, `${where} ${colorScheme} ${width}`);
+    }
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${where} scrolls sideways at ${width}`);
+  }
 }
