@@ -30,6 +30,7 @@ use crate::server::jobs::heartbeat::send_heartbeats;
 use crate::server::jobs::public_log::keep_public_log;
 use crate::server::jobs::register::keep_register;
 use crate::server::jobs::robustness::{Reports, keep_robustness};
+use crate::server::jobs::witnesses::ask_witnesses;
 use crate::server::state::AppState;
 use crate::services::admin::sessions::AdminSessions;
 use crate::services::admin::users::AdminUsers;
@@ -315,7 +316,7 @@ struct Job {
     run: fn(&AppState, &watch::Sender<bool>) -> BoxFuture<'static, ()>,
 }
 
-const JOBS: [Job; 14] = [
+const JOBS: [Job; 15] = [
     Job {
         name: "keep_lead",
         need: Need::Nothing,
@@ -421,6 +422,14 @@ const JOBS: [Job; 14] = [
         need: Need::Nothing,
         run: |app, leader_election| {
             keep_public_log(app.sequencer(), leader_election.subscribe(), app.tasks.shutdown()).boxed()
+        },
+    },
+    Job {
+        name: "ask_witnesses",
+        need: Need::Nothing,
+        run: |app, leader_election| {
+            let (log, settings) = (app.public_log.clone(), app.settings.clone());
+            ask_witnesses(log, settings, leader_election.subscribe(), app.tasks.shutdown()).boxed()
         },
     },
     Job {

@@ -9,6 +9,7 @@ use crate::domain::campaign::items::ItemError;
 use crate::domain::correlation::study::StudyError;
 use crate::domain::correlation::{AliasError, SeriesError};
 use crate::domain::judging::rubric::RubricError;
+use crate::domain::public_log::cosignature::InvalidWitnessKey;
 use crate::domain::public_log::note::InvalidKey;
 use crate::domain::public_log::receipt::LogReceiptError;
 use crate::domain::rating::FitError;
@@ -123,7 +124,7 @@ macro_rules! is_input_by_method {
     };
 }
 
-is_input!(true: BadInput, InvalidKey, ConfigError, AddressError, FitError, InvalidConfidence, SliceError, VoteFileError, AgreementError,
+is_input!(true: BadInput, InvalidKey, InvalidWitnessKey, ConfigError, AddressError, FitError, InvalidConfidence, SliceError, VoteFileError, AgreementError,
     AliasError, ModelTableError, BenchFileError, SuiteError, RubricError, CampaignFileError, ItemError);
 is_input!(false: StudyReportError, anyhow::Error, std::io::Error, serde_json::Error, csv::Error, csv::IntoInnerError<csv::Writer<Vec<u8>>>,
     std::string::FromUtf8Error, askama::Error, tokio::task::JoinError);

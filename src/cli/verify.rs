@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::output::{OutFile, Overwrite, print};
 use super::progress;
 use crate::cli::error::{BadInput, CommandResult};
+use crate::domain::public_log::cosignature::WitnessKey;
 use crate::domain::public_log::note::VerifierKey;
 use crate::domain::public_log::receipt::{CheckedReceipt, LogReceipt};
 use crate::infra::clock::SystemClock;
@@ -38,6 +39,9 @@ pub struct VerifyOptions {
     /// Receipt of a vote whose entry must be in the log; may be given several times
     #[arg(long = "receipt", value_name = "FILE")]
     receipts: Vec<PathBuf>,
+    /// Key of a witness that must have signed the checkpoint beside the arena; may be given several times
+    #[arg(long = "witness", value_name = "KEY")]
+    witnesses: Vec<String>,
     /// Where keys and checkpoints of verified logs are kept for the next time
     #[arg(long, value_name = "FILE", default_value = "langya-known-logs.json")]
     known: PathBuf,
@@ -187,7 +191,8 @@ fn receipt(path: &Path) -> CommandResult<LogReceipt> {
 fn known_of(options: &VerifyOptions, last: Option<&KnownLog>) -> CommandResult<Known> {
     let given = options.key.as_deref().map(VerifierKey::parse).transpose()?;
     let kept = last.map(|last| VerifierKey::parse(&last.key)).transpose()?;
-    Ok(Known { key: given.or(kept), checkpoint: last.map(|last| last.checkpoint.clone()) })
+    let witnesses = options.witnesses.iter().map(|key| WitnessKey::parse(key)).collect::<Result<_, _>>()?;
+    Ok(Known { key: given.or(kept), checkpoint: last.map(|last| last.checkpoint.clone()), witnesses })
 }
 
 fn known_logs(path: &Path) -> CommandResult<KnownLogs> {
@@ -202,7 +207,7 @@ fn known_logs(path: &Path) -> CommandResult<KnownLogs> {
 }
 
 fn sentences(verified: &Verified, is_first_key: bool) -> String {
-    let Verified { key, head, known, votes, excluded, leaderboard_votes, receipts, .. } = verified;
+    let Verified { key, head, known, votes, excluded, leaderboard_votes, receipts, witnesses, .. } = verified;
     let mut lines = vec![
         format!("signature: good, by {key}"),
         format!("tree: {} entries lead to the root {}", head.size, head.root.to_base64()),
@@ -215,6 +220,7 @@ fn sentences(verified: &Verified, is_first_key: bool) -> String {
     if is_first_key {
         lines.push("key: taken from the arena itself; compare it with the one that others see".to_owned());
     }
+    lines.extend(witnesses.iter().map(|(name, at)| format!("witness: {name} signed it at {}", moment(*at))));
     if *receipts > 0 {
         lines.push(format!("receipts: {receipts} in the log"));
     }
@@ -225,8 +231,14 @@ fn sentences(verified: &Verified, is_first_key: bool) -> String {
     lines.join("\n")
 }
 
+/// A time in seconds since 1970, in UTC.
+fn moment(seconds: u64) -> String {
+    let at = i64::try_from(seconds).ok().and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
+    at.map_or_else(|| format!("{seconds} seconds after 1970"), |at| at.to_string())
+}
+
 fn json(name: &str, verified: &Verified) -> CommandResult<String> {
-    let Verified { key, head, known, votes, excluded, leaderboard_votes, receipts, .. } = verified;
+    let Verified { key, head, known, votes, excluded, leaderboard_votes, receipts, witnesses, .. } = verified;
     let found = serde_json::json!({
         "log": name,
         "key": key.to_string(),
@@ -236,6 +248,7 @@ fn json(name: &str, verified: &Verified) -> CommandResult<String> {
         "votes": votes,
         "excluded": excluded,
         "receipts": receipts,
+        "witnesses": witnesses.iter().map(|(name, at)| serde_json::json!({"name": name, "signed_at": at})).collect::<Vec<_>>(),
         "leaderboard_votes": leaderboard_votes,
         "verified": true,
     });

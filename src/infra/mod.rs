@@ -26,6 +26,7 @@ pub mod storage;
 pub mod tasks;
 pub mod telemetry;
 pub mod watched_clock;
+pub mod witness;
 
 use langya_domain as domain;
 use langya_formats as formats;

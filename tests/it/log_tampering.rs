@@ -71,7 +71,7 @@ impl Arena {
         arena.append().await;
         let key = log_of(&arena.store).await.key().verifier().clone();
         let checkpoint = Some(arena.store.log_checkpoint().await.unwrap().unwrap().note);
-        arena.known = Known { key: Some(key), checkpoint };
+        arena.known = Known { key: Some(key), checkpoint, ..Known::default() };
         arena.import(rng, VOTES / 2).await;
         cast(&arena.store, &["with texts"]).await;
         arena.exclude("second", &[200, 250]).await;

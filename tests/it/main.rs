@@ -95,3 +95,4 @@ mod upstream_faults;
 mod value;
 mod vote_files;
 mod voting;
+mod witnesses;

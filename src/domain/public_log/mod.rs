@@ -10,6 +10,7 @@ pub mod audit;
 pub mod bundle;
 pub mod checkpoint;
 pub mod commitment;
+pub mod cosignature;
 pub mod entry;
 pub mod frontier;
 pub mod hash;

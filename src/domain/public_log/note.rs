@@ -1,12 +1,14 @@
 //! Signed notes and the keys that verify them (C2SP signed-note), Ed25519 only. Signing needs the private key, which lies in `infra`.
 
+use std::fmt;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use ring::signature::{ED25519, UnparsedPublicKey};
 
 use super::hash::TreeHash;
 
-/// The byte that says Ed25519.
+/// The byte that says a signature of the whole text by Ed25519.
 const ED25519_TYPE: u8 = 1;
 /// What a signature line begins with.
 const DASH: &str = "— ";
@@ -41,8 +43,7 @@ impl VerifierKey {
     /// A key under a name; `None` where the name is empty or has a space or a plus.
     #[must_use]
     pub fn new(name: &str, key: [u8; 32]) -> Option<Self> {
-        let fits = !name.is_empty() && !name.contains(|c: char| c.is_whitespace() || c.is_control() || c == '+');
-        fits.then(|| Self { name: name.to_owned(), key })
+        is_name(name).then(|| Self { name: name.to_owned(), key })
     }
 
     /// The name.
@@ -54,8 +55,7 @@ impl VerifierKey {
     /// First four bytes of the hash of name, type and key: tells keys apart, and proves nothing.
     #[must_use]
     pub fn id(&self) -> [u8; 4] {
-        let hash = TreeHash::sha256(&[self.name.as_bytes(), b"\n", &[ED25519_TYPE], &self.key]);
-        [hash.0[0], hash.0[1], hash.0[2], hash.0[3]]
+        key_id(&self.name, ED25519_TYPE, &self.key)
     }
 
     /// Reads [`VerifierKey::to_string`](ToString).
@@ -63,17 +63,8 @@ impl VerifierKey {
     /// # Errors
     /// [`InvalidKey`].
     pub fn parse(text: &str) -> Result<Self, InvalidKey> {
-        let mut parts = text.trim().splitn(3, '+');
-        let (name, id, key) = (parts.next(), parts.next(), parts.next());
-        let bytes = key.and_then(|key| STANDARD.decode(key).ok()).ok_or(InvalidKey)?;
-        let (kind, key) = bytes.split_first().ok_or(InvalidKey)?;
-        let key = key.try_into().ok().filter(|_| *kind == ED25519_TYPE).ok_or(InvalidKey)?;
-        let found = name.and_then(|name| Self::new(name, key)).ok_or(InvalidKey)?;
-        if id == Some(found.id_text().as_str()) { Ok(found) } else { Err(InvalidKey) }
-    }
-
-    fn id_text(&self) -> String {
-        self.id().iter().map(|byte| format!("{byte:02x}")).collect()
+        let (name, key) = parse_key(text, ED25519_TYPE).ok_or(InvalidKey)?;
+        Self::new(name, key).ok_or(InvalidKey)
     }
 
     /// The note of a text and this key's signature of it.
@@ -88,31 +79,83 @@ impl VerifierKey {
     /// # Errors
     /// [`NoteError`].
     pub fn verify<'n>(&self, note: &'n str) -> Result<&'n str, NoteError> {
-        let is_clean = !note.chars().any(|c| c.is_ascii_control() && c != '\n');
-        let end = note.rfind("\n\n").filter(|_| is_clean).ok_or(NoteError::Malformed)?;
-        let (text, lines) = (&note[..=end], &note[end + 2..]);
-        let lines = lines.strip_suffix('\n').ok_or(NoteError::Malformed)?;
+        let (text, signatures) = split_note(note)?;
         let mut is_signed = false;
-        for line in lines.split('\n') {
-            let parts = line.strip_prefix(DASH).and_then(|line| line.split_once(' '));
-            let (name, encoded) = parts.ok_or(NoteError::Malformed)?;
-            let bytes = STANDARD.decode(encoded).map_err(|_| NoteError::Malformed)?;
-            let (id, signature) = bytes.split_first_chunk::<4>().ok_or(NoteError::Malformed)?;
-            if name == self.name && *id == self.id() {
-                let key = UnparsedPublicKey::new(&ED25519, self.key);
-                key.verify(text.as_bytes(), signature).map_err(|_| NoteError::WrongSignature)?;
-                is_signed = true;
-            }
+        for signature in signatures.iter().filter(|signature| signature.is_by(&self.name, self.id())) {
+            let key = UnparsedPublicKey::new(&ED25519, self.key);
+            key.verify(text.as_bytes(), &signature.bytes).map_err(|_| NoteError::WrongSignature)?;
+            is_signed = true;
         }
         if is_signed { Ok(text) } else { Err(NoteError::Unsigned(self.to_string())) }
     }
 }
 
-impl std::fmt::Display for VerifierKey {
+/// A line below the text of a note.
+pub(super) struct SignatureLine<'n> {
+    name: &'n str,
+    id: [u8; 4],
+    pub(super) bytes: Vec<u8>,
+}
+
+impl<'n> SignatureLine<'n> {
+    /// Reads a line without its end.
+    pub(super) fn parse(line: &'n str) -> Result<Self, NoteError> {
+        let parts = line.strip_prefix(DASH).and_then(|line| line.split_once(' '));
+        let (name, encoded) = parts.ok_or(NoteError::Malformed)?;
+        let bytes = STANDARD.decode(encoded).map_err(|_| NoteError::Malformed)?;
+        let (id, bytes) = bytes.split_first_chunk::<4>().ok_or(NoteError::Malformed)?;
+        Ok(Self { name, id: *id, bytes: bytes.to_vec() })
+    }
+
+    pub(super) fn is_by(&self, name: &str, id: [u8; 4]) -> bool {
+        self.name == name && self.id == id
+    }
+}
+
+/// The text of a note, with the end of its last line, and its signatures.
+pub(super) fn split_note(note: &str) -> Result<(&str, Vec<SignatureLine<'_>>), NoteError> {
+    let is_clean = !note.chars().any(|c| c.is_ascii_control() && c != '\n');
+    let end = note.rfind("\n\n").filter(|_| is_clean).ok_or(NoteError::Malformed)?;
+    let (text, lines) = (&note[..=end], &note[end + 2..]);
+    let lines = lines.strip_suffix('\n').ok_or(NoteError::Malformed)?;
+    Ok((text, lines.split('\n').map(SignatureLine::parse).collect::<Result<_, _>>()?))
+}
+
+/// Whether keys can have this name.
+pub(super) fn is_name(name: &str) -> bool {
+    !name.is_empty() && !name.contains(|c: char| c.is_whitespace() || c.is_control() || c == '+')
+}
+
+/// The first four bytes of the hash of name, type and key.
+pub(super) fn key_id(name: &str, kind: u8, key: &[u8; 32]) -> [u8; 4] {
+    let hash = TreeHash::sha256(&[name.as_bytes(), b"\n", &[kind], key]);
+    [hash.0[0], hash.0[1], hash.0[2], hash.0[3]]
+}
+
+/// Name and key of `NAME+ID+KEY`, where they are of this type and the id is theirs.
+pub(super) fn parse_key(text: &str, kind: u8) -> Option<(&str, [u8; 32])> {
+    let mut parts = text.trim().splitn(3, '+');
+    let (name, id, encoded) = (parts.next()?, parts.next()?, parts.next()?);
+    let bytes = STANDARD.decode(encoded).ok()?;
+    let (found, key) = bytes.split_first()?;
+    let key = key.try_into().ok().filter(|_| *found == kind)?;
+    (id == hex(key_id(name, kind, &key))).then_some((name, key))
+}
+
+/// Writes `NAME+ID+KEY`.
+pub(super) fn write_key(f: &mut fmt::Formatter<'_>, name: &str, kind: u8, key: &[u8; 32]) -> fmt::Result {
+    let encoded = STANDARD.encode([&[kind], key.as_slice()].concat());
+    write!(f, "{name}+{}+{encoded}", hex(key_id(name, kind, key)))
+}
+
+fn hex(id: [u8; 4]) -> String {
+    id.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+impl fmt::Display for VerifierKey {
     /// `NAME+ID+KEY`, as Go's `sumdb/note` and other tools of the format read it.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let key = STANDARD.encode([&[ED25519_TYPE], self.key.as_slice()].concat());
-        write!(f, "{}+{}+{key}", self.name, self.id_text())
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_key(f, &self.name, ED25519_TYPE, &self.key)
     }
 }
 

@@ -26,8 +26,8 @@ pub use current::CurrentSettings;
 pub use sections::{
     AccessMode, AccessSettings, AdminSettings, BattleSettings, BenchSettings, HashText, IntegritySettings,
     JudgeSettings, LeakPolicy, LimitSettings, LogFormat, LogSettings, ModelSettings, PacingMode, PairingPolicySetting,
-    PairingSettings, PracticeMode, PriceSettings, ProviderKind, ProviderSettings, RatingSettings, RedisSettings,
-    ServerSettings, SiteSettings, StorageSettings, Timeouts, WindowLimits,
+    PairingSettings, PracticeMode, PriceSettings, ProviderKind, ProviderSettings, PublicLogSettings, RatingSettings,
+    RedisSettings, ServerSettings, SiteSettings, StorageSettings, Timeouts, WindowLimits, WitnessSettings,
 };
 pub use service_url::ServiceUrl;
 
@@ -60,6 +60,8 @@ pub struct Settings {
     pub access: AccessSettings,
     /// Sessions of people who run the arena.
     pub admin: AdminSettings,
+    /// Who signs the public log beside the arena.
+    pub public_log: PublicLogSettings,
     /// What the log looks like.
     pub log: LogSettings,
     /// Limits of time and repetition for every model.
@@ -243,6 +245,7 @@ impl Settings {
         self.rating.check()?;
         self.access.check()?;
         self.admin.check()?;
+        self.public_log.check()?;
         let above = self.limits.proof_above;
         require((0.0..=1.0).contains(&above), "limits.proof_above", above, "0 to 1, where 1 means never")?;
         let timeout = self.redis.timeout_ms;

@@ -21,6 +21,8 @@ const INSERT_CHECKPOINT: &str = "INSERT INTO log_checkpoint \
      ON CONFLICT (id) DO NOTHING";
 const REPLACE_CHECKPOINT: &str = "UPDATE log_checkpoint SET size = $1, root = $2, note = $3, signed_at = $4, \
      last_vote_seq = $5, exclusion_changes = $6 WHERE id = 1 AND size = $7 AND root = $8";
+/// More signatures of the same tree.
+const REPLACE_NOTE: &str = "UPDATE log_checkpoint SET note = $1 WHERE id = 1 AND note = $2";
 const SELECT_BODIES: &str = "SELECT body FROM log_entries WHERE position >= $1 AND position < $2 ORDER BY position";
 const SELECT_NODES: &str =
     "SELECT hash FROM log_nodes WHERE level = $1 AND position >= $2 AND position < $3 ORDER BY position";
@@ -295,6 +297,17 @@ impl Store {
                 sqlx::query(bulk.salts).bind(&salts).execute(&mut *tx).await?;
             }
             tx.commit().await.map(|()| is_next)
+        })
+    }
+
+    /// Replaces the note of the latest checkpoint by one with more signatures. Returns whether it was still that note.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn replace_log_note(&self, before: &str, note: &str) -> Result<bool, StoreError> {
+        on_writer!(self, |connection| {
+            let done = sqlx::query(REPLACE_NOTE).bind(note).bind(before).execute(connection).await;
+            done.map(|done| done.rows_affected() > 0)
         })
     }
 

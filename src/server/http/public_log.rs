@@ -36,6 +36,8 @@ struct LogDescription<'a> {
     signed_at: Option<i64>,
     /// Seconds after which a vote is in the log at the latest.
     included_within: u64,
+    /// Keys of the witnesses that are asked to sign each checkpoint.
+    witnesses: Vec<&'a str>,
     /// How the leaderboard is fitted.
     rating: RatingRules,
 }
@@ -89,14 +91,16 @@ pub(super) async fn tile(path: web::Path<String>, app: web::Data<AppState>) -> R
 /// [`PageError`] without the database.
 pub(super) async fn json(app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
     let (latest, key) = (app.public_log.latest().await?, app.public_log.key().verifier());
+    let settings = app.settings.now();
     Ok(HttpResponse::Ok().json(LogDescription {
         origin: key.name(),
         key: key.to_string(),
         size: latest.as_ref().map_or(0, |latest| latest.head.size),
         root: latest.as_ref().map(|latest| latest.head.root.to_base64()),
         signed_at: latest.as_ref().map(|latest| latest.signed_at.0),
-        included_within: included_within(app.settings.now().rating.leaderboards_every()).as_secs(),
-        rating: rules(&app.settings.now().rating),
+        included_within: included_within(settings.rating.leaderboards_every()).as_secs(),
+        witnesses: settings.public_log.witnesses.iter().map(|witness| witness.key.as_str()).collect(),
+        rating: rules(&settings.rating),
     }))
 }
 
@@ -187,7 +191,11 @@ pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Resu
         signed_at: time_text(latest.signed_at.0),
     });
     let (origin, key, address) = (key.name().to_owned(), key.to_string(), address(&request, &app));
-    Ok(pages::public_log::public_log(&request, &PublicLogView { address, origin, key, state, vote, receipt }))
+    let witnesses = app.settings.now().public_log.witnesses.iter().map(|witness| witness.key.clone()).collect();
+    Ok(pages::public_log::public_log(
+        &request,
+        &PublicLogView { address, origin, key, witnesses, state, vote, receipt },
+    ))
 }
 
 /// Where the arena is reached, as far as it knows.

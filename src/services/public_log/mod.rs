@@ -8,6 +8,7 @@ pub mod sequencer;
 mod stored_tiles;
 pub mod verification;
 mod vote_entries;
+pub mod witnesses;
 
 use std::io;
 use std::path::PathBuf;

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::domain::public_log::audit::{Audit, AuditError};
 use crate::domain::public_log::checkpoint::Checkpoint;
+use crate::domain::public_log::cosignature::WitnessKey;
 use crate::domain::public_log::note::{InvalidKey, NoteError, VerifierKey};
 use crate::domain::public_log::proof::TreeHead;
 use crate::domain::public_log::receipt::{LogReceipt, LogReceiptError, OpenPromises};
@@ -48,6 +49,9 @@ pub enum VerifyError {
     /// The signed text is no checkpoint of this log.
     #[error("the signed text is no checkpoint of {0}")]
     NotACheckpoint(String),
+    /// Witnesses that were asked for did not sign it.
+    #[error("the checkpoint is not signed by {}: ask whoever runs the arena, or the witness, why", .0.join(", "))]
+    Unwitnessed(Vec<String>),
     /// The log is wrong.
     #[error(transparent)]
     Audit(#[from] AuditError),
@@ -75,6 +79,8 @@ pub struct Known {
     pub key: Option<VerifierKey>,
     /// The note that was verified the last time.
     pub checkpoint: Option<String>,
+    /// Who has to have signed the checkpoint beside the log.
+    pub witnesses: Vec<WitnessKey>,
 }
 
 /// What to compare the log with.
@@ -105,6 +111,8 @@ pub struct Verified {
     pub leaderboard_votes: Option<u64>,
     /// Receipts that hold.
     pub receipts: usize,
+    /// Names of the witnesses that signed it, with the times in seconds since 1970.
+    pub witnesses: Vec<(String, u64)>,
 }
 
 /// What an arena says of its log.
@@ -117,6 +125,7 @@ struct Description {
 /// A log as it was read.
 struct ReadLog {
     checkpoint: String,
+    witnesses: Vec<(String, u64)>,
     head: TreeHead,
     recount: Recount,
 }
@@ -145,7 +154,14 @@ pub async fn verify(
             }
             Leaderboard::Skipped => None,
         };
-        let read = read_log(source, &key, known_head, receipts, &progress).await?;
+        let read = match read_log(source, (&key, &known.witnesses), known_head, receipts, &progress).await {
+            // They sign a checkpoint a moment after the log does.
+            Err(VerifyError::Unwitnessed(_)) if tries < TRIES && is_live(source) => {
+                tokio::time::sleep(WAIT).await;
+                continue;
+            }
+            read => read?,
+        };
         let Some(board) = board else { break (read, None) };
         let rules = match &description {
             Ok(description) => description.rating,
@@ -171,6 +187,7 @@ pub async fn verify(
         excluded: read.recount.excluded(),
         leaderboard_votes,
         receipts: receipts.len(),
+        witnesses: read.witnesses,
     })
 }
 
@@ -205,9 +222,21 @@ fn known_head(note: &str, key: &VerifierKey) -> Option<TreeHead> {
     Some(Checkpoint::parse(key.verify(note).ok()?)?.head)
 }
 
+/// When each of the witnesses signed a note.
+fn witnessed(note: &str, witnesses: &[WitnessKey]) -> Result<Vec<(String, u64)>, VerifyError> {
+    let (mut signed, mut missing) = (Vec::new(), Vec::new());
+    for witness in witnesses {
+        match witness.cosigned_at(note)? {
+            Some(time) => signed.push((witness.name().to_owned(), time)),
+            None => missing.push(witness.name().to_owned()),
+        }
+    }
+    if missing.is_empty() { Ok(signed) } else { Err(VerifyError::Unwitnessed(missing)) }
+}
+
 async fn read_log(
     source: &LogSource,
-    key: &VerifierKey,
+    (key, witnesses): (&VerifierKey, &[WitnessKey]),
     known: Option<TreeHead>,
     receipts: &[LogReceipt],
     progress: &impl Fn(u64, u64),
@@ -215,6 +244,7 @@ async fn read_log(
     let note = String::from_utf8(source.part("checkpoint").await?).map_err(|_| NoteError::Malformed)?;
     let checkpoint = Checkpoint::parse(key.verify(&note)?).filter(|checkpoint| checkpoint.origin == key.name());
     let head = checkpoint.ok_or_else(|| VerifyError::NotACheckpoint(key.name().to_owned()))?.head;
+    let witnesses = witnessed(&note, witnesses)?;
     let mut audit = Audit::new(head, known)?;
     let mut promises = OpenPromises::new(receipts, key)?;
     let bundles = Tile::all(head.size).take_while(|tile| tile.level() == 0);
@@ -236,7 +266,7 @@ async fn read_log(
     }
     receipts.iter().try_for_each(|receipt| receipt.check_size(head.size))?;
     promises.check_none_left()?;
-    Ok(ReadLog { checkpoint: note, head, recount: audit.finish()? })
+    Ok(ReadLog { checkpoint: note, witnesses, head, recount: audit.finish()? })
 }
 
 /// The votes of a leaderboard that follows from the log.

@@ -14,6 +14,7 @@ pub struct PublicLogTexts {
     pub key: &'static str,
     pub root: &'static str,
     pub checkpoint: &'static str,
+    pub witnesses: &'static str,
     pub receipt: &'static str,
     pub receipt_reading: &'static str,
     pub vote_id: &'static str,
@@ -63,6 +64,7 @@ pub(super) const ENGLISH: PublicLogTexts = PublicLogTexts {
     key: "Key",
     root: "Root hash",
     checkpoint: "Checkpoint",
+    witnesses: "Witnesses",
     receipt: "Your receipt",
     receipt_reading: "After a vote, the result links here with the vote's id, which only you were told. Keep the proof: with it you can show \
                       later that your vote was logged, and as what.",
@@ -104,6 +106,7 @@ pub(super) const CHINESE: PublicLogTexts = PublicLogTexts {
     key: "公钥",
     root: "根哈希",
     checkpoint: "检查点",
+    witnesses: "见证方",
     receipt: "你的回执",
     receipt_reading: "投票之后，结果下方的链接会带着这一票的编号来到这里，编号只告诉过你。请保存证明：日后可以凭它说明你的票已被记录，以及记录的内容。",
     vote_id: "投票编号",

@@ -17,6 +17,8 @@ pub struct PublicLogView {
     pub origin: String,
     /// Its key.
     pub key: String,
+    /// Keys of the witnesses that are asked to sign each checkpoint.
+    pub witnesses: Vec<String>,
     /// The latest checkpoint.
     pub state: Option<LogState>,
     /// The vote that is looked up.

@@ -1,0 +1,176 @@
+//! Signatures of witnesses below a checkpoint (C2SP tlog-cosignature, tlog-witness). A witness signs a checkpoint once it has seen that it
+//! continues the last one that it signed, so a log cannot show two versions of itself to people who ask for the same witnesses.
+
+use std::fmt;
+
+use ring::signature::{ED25519, UnparsedPublicKey};
+
+use super::hash::TreeHash;
+use super::note::{NoteError, SignatureLine, is_name, key_id, parse_key, split_note, write_key};
+
+/// The byte that says a cosignature with a time by Ed25519.
+const COSIGNATURE_TYPE: u8 = 4;
+/// Bytes of the time before the signature.
+const TIME_BYTES: usize = 8;
+
+/// The public key of a witness with its name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WitnessKey {
+    name: String,
+    key: [u8; 32],
+}
+
+/// Why a text is no key of a witness.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("a witness's key looks like \"witness.example+1a2b3c4d+BAbC…\": copy it from whoever runs the witness")]
+pub struct InvalidWitnessKey;
+
+impl WitnessKey {
+    /// A key under a name; `None` where the name is empty or has a space or a plus.
+    #[must_use]
+    pub fn new(name: &str, key: [u8; 32]) -> Option<Self> {
+        is_name(name).then(|| Self { name: name.to_owned(), key })
+    }
+
+    /// Reads [`WitnessKey::to_string`](ToString).
+    ///
+    /// # Errors
+    /// [`InvalidWitnessKey`].
+    pub fn parse(text: &str) -> Result<Self, InvalidWitnessKey> {
+        let (name, key) = parse_key(text, COSIGNATURE_TYPE).ok_or(InvalidWitnessKey)?;
+        Self::new(name, key).ok_or(InvalidWitnessKey)
+    }
+
+    /// The name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// First four bytes of the hash of name, type and key: tells keys apart, and proves nothing.
+    #[must_use]
+    pub fn id(&self) -> [u8; 4] {
+        key_id(&self.name, COSIGNATURE_TYPE, &self.key)
+    }
+
+    /// When this witness signed a note, in seconds since 1970; `None` where it did not.
+    ///
+    /// # Errors
+    /// [`NoteError`] for a text that is no note, and for a signature under its name that is not its own.
+    pub fn cosigned_at(&self, note: &str) -> Result<Option<u64>, NoteError> {
+        let (text, signatures) = split_note(note)?;
+        let own = signatures.iter().find(|signature| signature.is_by(&self.name, self.id()));
+        own.map(|signature| self.time_of(text, signature)).transpose()
+    }
+
+    /// The note with this witness's line out of its answer, which may have others.
+    ///
+    /// # Errors
+    /// [`NoteError`] where no line is a signature of the note by this witness.
+    pub fn add_to(&self, note: &str, answer: &str) -> Result<String, NoteError> {
+        let (text, _) = split_note(note)?;
+        for line in answer.lines() {
+            let signature = SignatureLine::parse(line)?;
+            if signature.is_by(&self.name, self.id()) {
+                self.time_of(text, &signature)?;
+                return Ok(format!("{note}{line}\n"));
+            }
+        }
+        Err(NoteError::Unsigned(self.to_string()))
+    }
+
+    fn time_of(&self, text: &str, signature: &SignatureLine<'_>) -> Result<u64, NoteError> {
+        let (time, signature) = signature.bytes.split_first_chunk::<TIME_BYTES>().ok_or(NoteError::WrongSignature)?;
+        let time = u64::from_be_bytes(*time);
+        let key = UnparsedPublicKey::new(&ED25519, self.key);
+        let is_own = key.verify(cosigned_text(text, time).as_bytes(), signature).is_ok();
+        if is_own { Ok(time) } else { Err(NoteError::WrongSignature) }
+    }
+}
+
+impl fmt::Display for WitnessKey {
+    /// `NAME+ID+KEY`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_key(f, &self.name, COSIGNATURE_TYPE, &self.key)
+    }
+}
+
+/// What a witness signs of the text of a checkpoint, at a time in seconds since 1970.
+#[must_use]
+pub fn cosigned_text(checkpoint: &str, time: u64) -> String {
+    format!("cosignature/v1\ntime {time}\n{checkpoint}")
+}
+
+/// What a witness is asked (`add-checkpoint` of tlog-witness): to sign the note, with the proof that its tree continues the one of `old`
+/// entries.
+#[must_use]
+pub fn add_checkpoint_request(old: u64, proof: &[TreeHash], note: &str) -> String {
+    let proof: String = proof.iter().map(|hash| hash.to_base64() + "\n").collect();
+    format!("old {old}\n{proof}\n{note}")
+}
+
+#[cfg(test)]
+mod tests {
+    use base64::Engine;
+    use base64::engine::general_purpose::STANDARD;
+    use ring::signature::{Ed25519KeyPair, KeyPair};
+
+    use super::*;
+
+    const NOTE: &str =
+        "arena.example/log\n1\nAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n\n— arena.example/log AAAAAAAA\n";
+
+    fn witness(seed: u8) -> (WitnessKey, Ed25519KeyPair) {
+        let pair = Ed25519KeyPair::from_seed_unchecked(&[seed; 32]).unwrap();
+        (WitnessKey::new("witness.example", pair.public_key().as_ref().try_into().unwrap()).unwrap(), pair)
+    }
+
+    fn line((key, pair): &(WitnessKey, Ed25519KeyPair), note: &str, time: u64) -> String {
+        let text = &note[..=note.rfind("\n\n").unwrap()];
+        let signature = pair.sign(cosigned_text(text, time).as_bytes());
+        let bytes = [&key.id()[..], &time.to_be_bytes(), signature.as_ref()].concat();
+        format!("— {} {}\n", key.name(), STANDARD.encode(bytes))
+    }
+
+    #[test]
+    fn a_cosignature_says_when() {
+        let (one, other) = (witness(1), witness(2));
+        assert_eq!(one.0.cosigned_at(NOTE), Ok(None));
+        let both = line(&other, NOTE, 5) + &line(&one, NOTE, 1_700_000_000);
+        let note = one.0.add_to(NOTE, &both).unwrap();
+        assert_eq!((one.0.cosigned_at(&note), other.0.cosigned_at(&note)), (Ok(Some(1_700_000_000)), Ok(None)));
+        let note = other.0.add_to(&note, &both).unwrap();
+        assert_eq!((one.0.cosigned_at(&note), other.0.cosigned_at(&note)), (Ok(Some(1_700_000_000)), Ok(Some(5))));
+    }
+
+    #[test]
+    fn only_what_the_witness_signed_of_this_note_is_taken() {
+        let own = witness(1);
+        let later = NOTE.replace("\n1\n", "\n2\n");
+        assert_eq!(own.0.add_to(NOTE, &line(&own, &later, 5)), Err(NoteError::WrongSignature));
+        assert!(matches!(own.0.add_to(NOTE, &line(&witness(2), NOTE, 5)), Err(NoteError::Unsigned(_))));
+        assert!(matches!(own.0.add_to(NOTE, ""), Err(NoteError::Unsigned(_))));
+        assert_eq!(own.0.add_to(NOTE, "nonsense\n"), Err(NoteError::Malformed));
+        let signed = own.0.add_to(NOTE, &line(&own, NOTE, 5)).unwrap();
+        let moved = signed.replace("\n1\n", "\n2\n");
+        assert_eq!(own.0.cosigned_at(&moved), Err(NoteError::WrongSignature));
+    }
+
+    #[test]
+    fn a_key_has_one_spelling_and_is_no_key_of_a_log() {
+        let key = witness(1).0;
+        assert_eq!(WitnessKey::parse(&key.to_string()), Ok(key.clone()));
+        let of_log = super::super::note::VerifierKey::new(key.name(), key.key).unwrap().to_string();
+        for text in ["", "a+b", of_log.as_str(), &key.to_string()[1..]] {
+            assert_eq!(WitnessKey::parse(text), Err(InvalidWitnessKey), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_request_has_the_proof_between_the_old_size_and_the_note() {
+        let hash = TreeHash::of_nothing();
+        let expected = format!("old 7\n{0}\n{0}\n\n{NOTE}", hash.to_base64());
+        assert_eq!(add_checkpoint_request(7, &[hash, hash], NOTE), expected);
+        assert_eq!(add_checkpoint_request(0, &[], NOTE), format!("old 0\n\n{NOTE}"));
+    }
+}

@@ -1,0 +1,50 @@
+//! Who signs the public log beside the arena.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::config::{ConfigError, is_web_address, require};
+use crate::domain::public_log::cosignature::WitnessKey;
+
+/// `[public_log]`
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PublicLogSettings {
+    /// Who is asked to sign each checkpoint.
+    pub witnesses: Vec<WitnessSettings>,
+}
+
+/// `[[public_log.witnesses]]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WitnessSettings {
+    /// Its public key with its name, such as `witness.example+1a2b3c4d+BAbC…`.
+    pub key: String,
+    /// Address under which it takes `add-checkpoint`.
+    pub url: String,
+}
+
+impl PublicLogSettings {
+    /// Whether every witness can be asked.
+    pub(in crate::config) fn check(&self) -> Result<(), ConfigError> {
+        let mut names = BTreeSet::new();
+        for witness in &self.witnesses {
+            let key = WitnessKey::parse(&witness.key);
+            require(
+                key.is_ok(),
+                "public_log.witnesses.key",
+                &witness.key,
+                "NAME+ID+KEY, as whoever runs the witness says it",
+            )?;
+            require(names.insert(&witness.key), "public_log.witnesses.key", &witness.key, "each witness once")?;
+            require(
+                is_web_address(&witness.url),
+                "public_log.witnesses.url",
+                &witness.url,
+                "an address with http:// or https://",
+            )?;
+        }
+        Ok(())
+    }
+}

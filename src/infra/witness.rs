@@ -1,0 +1,74 @@
+//! Asks a witness to sign a checkpoint (C2SP tlog-witness, `add-checkpoint`).
+
+use std::time::Duration;
+
+use reqwest::{StatusCode, Url, header};
+
+use crate::llm::HttpClient;
+
+/// Longest wait for an answer.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
+/// Bytes of an answer at the most: a few signatures.
+const MOST_BYTES: usize = 16 << 10;
+/// What an answer with the size of the tree that the witness knows is marked as.
+const SIZE_TYPE: &str = "text/x.tlog.size";
+
+/// What a witness answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WitnessAnswer {
+    /// Lines with its signatures.
+    Signed(String),
+    /// It signed a tree of so many entries last, and needs the proof from there.
+    Knows(u64),
+}
+
+/// Why a witness did not sign. No variant has a text of the witness.
+#[derive(Debug, thiserror::Error)]
+pub enum WitnessError {
+    /// The address is none, or out of reach.
+    #[error("its address cannot be used")]
+    Address,
+    /// It does not answer.
+    #[error("it cannot be asked: {0}")]
+    Http(reqwest::Error),
+    /// It refuses: 403 where it does not know the log, 422 where the proof is wrong.
+    #[error("it answers with status {0}")]
+    Status(StatusCode),
+    /// The answer is longer than any, or no text.
+    #[error("its answer cannot be read")]
+    Unreadable,
+}
+
+/// Sends a request of [`add_checkpoint_request`](crate::domain::public_log::cosignature::add_checkpoint_request).
+///
+/// # Errors
+/// [`WitnessError`].
+pub async fn add_checkpoint(
+    client: &HttpClient,
+    address: &str,
+    request: String,
+) -> Result<WitnessAnswer, WitnessError> {
+    let url = Url::parse(&format!("{}/add-checkpoint", address.trim_end_matches('/')));
+    let url = url.ok().filter(|url| client.reaches(url)).ok_or(WitnessError::Address)?;
+    let failed = |error: reqwest::Error| WitnessError::Http(error.without_url());
+    let sent = client.for_url(&url).post(url.clone()).timeout(ANSWER_TIMEOUT).body(request).send();
+    let mut response = sent.await.map_err(failed)?;
+    let status = response.status();
+    let kind = response.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    let is_size = kind.is_some_and(|kind| kind.split(';').next().map(str::trim) == Some(SIZE_TYPE));
+    let mut bytes = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(failed)? {
+        if bytes.len() + chunk.len() > MOST_BYTES {
+            return Err(WitnessError::Unreadable);
+        }
+        bytes.extend(chunk);
+    }
+    let text = String::from_utf8(bytes).map_err(|_| WitnessError::Unreadable)?;
+    match status {
+        StatusCode::OK => Ok(WitnessAnswer::Signed(text)),
+        StatusCode::CONFLICT if is_size => {
+            text.trim_end().parse().map(WitnessAnswer::Knows).map_err(|_| WitnessError::Unreadable)
+        }
+        status => Err(WitnessError::Status(status)),
+    }
+}

@@ -1,0 +1,67 @@
+//! Has witnesses sign the checkpoints of the public log: the instance that leads asks them.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
+
+use crate::infra::config::CurrentSettings;
+use crate::infra::llm::http_client_within;
+use crate::infra::reach::Reach;
+use crate::services::public_log::PublicLog;
+use crate::services::public_log::witnesses::{Asked, Witnesses};
+
+/// Time between two looks for a new checkpoint.
+const PAUSE: Duration = Duration::from_secs(1);
+/// Longest wait for a connection.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Asks the witnesses of the settings for their signatures below each new checkpoint.
+pub async fn ask_witnesses(
+    log: PublicLog,
+    settings: CurrentSettings,
+    lead: watch::Receiver<bool>,
+    shutdown: CancellationToken,
+) {
+    let reach = Reach::new(&settings.now().providers.private_networks);
+    let client = match http_client_within(CONNECT_TIMEOUT, &reach) {
+        Ok(client) => client,
+        Err(error) => {
+            tracing::error!(%error, "no witness of the public log can be asked");
+            return shutdown.cancelled().await;
+        }
+    };
+    let (mut witnesses, mut failing) = (Witnesses::default(), BTreeSet::new());
+    loop {
+        let asked = settings.now().public_log.witnesses.clone();
+        if *lead.borrow() && !asked.is_empty() {
+            match witnesses.cosign(&log, &client, &asked).await {
+                Ok(asked) => asked.into_iter().for_each(|asked| report(&mut failing, asked)),
+                // What keeps the log reports the same.
+                Err(error) => tracing::debug!(%error, "no checkpoint could be read for the witnesses"),
+            }
+        }
+        tokio::select! {
+            () = sleep(PAUSE) => {}
+            () = shutdown.cancelled() => return,
+        }
+    }
+}
+
+/// Reports a witness when it begins to fail, and when it signs again.
+fn report(failing: &mut BTreeSet<String>, asked: Asked) {
+    let Asked { name, result, .. } = asked;
+    match result {
+        Ok(()) if failing.remove(&name) => tracing::info!(witness = name, "the witness signs the public log again"),
+        Ok(()) => {}
+        Err(error) if failing.contains(&name) => {
+            tracing::debug!(witness = name, %error, "the witness still does not sign")
+        }
+        Err(error) => {
+            tracing::warn!(witness = name, %error, "a witness does not sign the public log: it is asked again every minute");
+            failing.insert(name);
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Has witnesses sign the latest checkpoint, beside the arena. The log does not wait for them: a checkpoint is published at once, and gets
+//! their lines as they answer.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use tokio::time::Instant;
+
+use super::stored_tiles::hashes_of_ranges;
+use super::{PublicLog, PublicLogError};
+use crate::domain::public_log::cosignature::{WitnessKey, add_checkpoint_request};
+use crate::domain::public_log::note::NoteError;
+use crate::domain::public_log::proof::consistency_ranges;
+use crate::infra::config::WitnessSettings;
+use crate::infra::llm::HttpClient;
+use crate::infra::storage::LogCheckpoint;
+use crate::infra::witness::{WitnessAnswer, WitnessError, add_checkpoint};
+
+/// How long a witness that failed is left alone, so that one that hangs does not hold up the others each time.
+const LEFT_ALONE: Duration = Duration::from_secs(60);
+
+/// Why a checkpoint is not signed by a witness.
+#[derive(Debug, thiserror::Error)]
+pub enum WitnessingError {
+    /// The log cannot be read.
+    #[error(transparent)]
+    Log(#[from] PublicLogError),
+    /// It did not sign.
+    #[error(transparent)]
+    Witness(#[from] WitnessError),
+    /// It signed something else.
+    #[error("its signature is not one of the checkpoint: {0}")]
+    Note(#[from] NoteError),
+    /// It has seen a longer log.
+    #[error(
+        "it has signed a tree of {known} entries, and the log has {size}: it was restored from a backup, or another arena has its key"
+    )]
+    Longer {
+        /// What the witness knows.
+        known: u64,
+        /// Entries of the log.
+        size: u64,
+    },
+}
+
+/// A witness, and what came of asking it.
+#[derive(Debug)]
+pub struct Asked {
+    /// Its key.
+    pub witness: String,
+    /// Its name.
+    pub name: String,
+    /// Why it did not sign.
+    pub result: Result<(), WitnessingError>,
+}
+
+/// What is known of the witnesses between two checkpoints.
+#[derive(Debug, Default)]
+pub struct Witnesses {
+    /// Size of the tree that each signed last, by its key.
+    signed: HashMap<String, u64>,
+    /// When each that failed was asked last, by its key.
+    failed: HashMap<String, Instant>,
+}
+
+impl Witnesses {
+    /// Asks each of these that has not signed the latest checkpoint, and adds the signatures to it. Empty where all have, or there is no
+    /// checkpoint.
+    ///
+    /// # Errors
+    /// [`PublicLogError`] where the log cannot be read or its note not written.
+    pub async fn cosign(
+        &mut self,
+        log: &PublicLog,
+        client: &HttpClient,
+        witnesses: &[WitnessSettings],
+    ) -> Result<Vec<Asked>, PublicLogError> {
+        let Some(latest) = log.latest().await? else { return Ok(Vec::new()) };
+        let is_missing = |key: &WitnessKey| !matches!(key.cosigned_at(&latest.note), Ok(Some(_)));
+        let may_answer = |key: &String| self.failed.get(key).is_none_or(|at| at.elapsed() >= LEFT_ALONE);
+        let open = witnesses.iter().filter(|witness| may_answer(&witness.key));
+        let open = open.filter_map(|witness| Some((witness, WitnessKey::parse(&witness.key).ok()?)));
+        let open: Vec<_> = open.filter(|(_, key)| is_missing(key)).collect();
+        let mut answers: FuturesUnordered<_> = open
+            .iter()
+            .map(async |(witness, key)| {
+                let known = self.signed.get(&witness.key).copied().unwrap_or(0).min(latest.head.size);
+                (*witness, key, ask(log, client, &witness.url, key, &latest, known).await)
+            })
+            .collect();
+        let (mut note, mut asked) = (latest.note.clone(), Vec::new());
+        while let Some((witness, key, answer)) = answers.next().await {
+            let result = match answer.and_then(|lines| Ok(key.add_to(&note, &lines)?)) {
+                // Another checkpoint may be there by now: it is signed the next time.
+                Ok(more) => {
+                    log.store.replace_log_note(&note, &more).await?;
+                    note = more;
+                    Ok(())
+                }
+                Err(error) => Err(error),
+            };
+            asked.push(Asked { witness: witness.key.clone(), name: key.name().to_owned(), result });
+        }
+        drop(answers);
+        for Asked { witness, result, .. } in &asked {
+            match result {
+                Ok(()) => {
+                    self.failed.remove(witness);
+                    self.signed.insert(witness.clone(), latest.head.size);
+                }
+                Err(_) => {
+                    self.failed.insert(witness.clone(), Instant::now());
+                }
+            }
+        }
+        Ok(asked)
+    }
+}
+
+/// The lines of a witness below a checkpoint. One that signed another size last says which, and is asked again with that proof.
+async fn ask(
+    log: &PublicLog,
+    client: &HttpClient,
+    url: &str,
+    key: &WitnessKey,
+    latest: &LogCheckpoint,
+    known: u64,
+) -> Result<String, WitnessingError> {
+    let size = latest.head.size;
+    let mut old = known;
+    for _ in 0..2 {
+        let proof = hashes_of_ranges(&log.store, &consistency_ranges(old, size), size).await?;
+        match add_checkpoint(client, url, add_checkpoint_request(old, &proof, &latest.note)).await? {
+            WitnessAnswer::Signed(lines) => return Ok(lines),
+            WitnessAnswer::Knows(known) if known > size => return Err(WitnessingError::Longer { known, size }),
+            WitnessAnswer::Knows(known) => old = known,
+        }
+    }
+    tracing::debug!(witness = key.name(), "signed another checkpoint in between");
+    Err(WitnessError::Status(reqwest::StatusCode::CONFLICT).into())
+}
