@@ -69,6 +69,15 @@ pub const ALL: [MetricName; 29] = [
         "From the oldest vote that no leaderboard held to the one that holds it",
     ),
     counter("langya_refits_failed_total", "Refits that failed; the former leaderboard stays"),
+    counter(
+        "langya_voter_checks_failed_total",
+        "Checks of voters that failed where flagged voters are to be excluded; none is excluded meanwhile",
+    ),
+    gauge(
+        "langya_voter_check_timestamp_seconds",
+        Unit::Seconds,
+        "When this instance last checked the voters, since 1970; missing where flagged voters are only listed",
+    ),
     gauge("langya_leaderboard_votes", Unit::Count, "Rated votes in the latest leaderboard"),
     gauge("langya_leaderboard_timestamp_seconds", Unit::Seconds, "When the latest leaderboard was fitted, since 1970"),
     histogram("langya_store_seconds", Unit::Seconds, FAST, "Operations of the database, from the call to the answer"),

@@ -17,3 +17,4 @@ pub mod robustness;
 pub mod sign_outs;
 pub mod sweeping;
 pub mod tidying;
+pub mod voter_check;
