@@ -30,6 +30,7 @@ use crate::server::jobs::heartbeat::send_heartbeats;
 use crate::server::jobs::public_log::keep_public_log;
 use crate::server::jobs::register::keep_register;
 use crate::server::jobs::robustness::{Reports, keep_robustness};
+use crate::server::jobs::voter_check::keep_voters_checked;
 use crate::server::jobs::witnesses::ask_witnesses;
 use crate::server::state::AppState;
 use crate::services::admin::sessions::AdminSessions;
@@ -47,6 +48,7 @@ use crate::services::battle_judging::reports::BattleJudgingReports;
 use crate::services::benchmark::suite_results::SuiteResultsCache;
 use crate::services::correlation::snapshot::CorrelationService;
 use crate::services::exclusions::flagged::FlaggedVoters;
+use crate::services::exclusions::voter_check::VoterCheck;
 use crate::services::labeling::final_labels::FacetChanges;
 use crate::services::leaderboard::background_report::BackgroundReport;
 use crate::services::leaderboard::filtered::FilteredLeaderboards;
@@ -182,6 +184,10 @@ impl Foundation {
         CorrelationService::new(store, self.settings.clone(), leaderboard, self.clock.clone(), &self.tasks)
     }
 
+    fn voter_check(&self) -> VoterCheck {
+        VoterCheck::new(self.store.clone(), self.settings.clone(), Arc::clone(&self.rng), self.clock.clone())
+    }
+
     fn access(&self, limits: &Arc<RateLimits>) -> Access {
         let (store, sessions) = (self.store.clone(), Arc::clone(&self.sessions));
         Access::new(store, sessions, Arc::clone(limits), self.settings.clone(), self.clock.clone())
@@ -227,6 +233,7 @@ impl AppState {
             correlation: Arc::new(base.correlation()),
             battle_judging: Arc::new(BattleJudgingReports::new(base.store.clone(), base.tasks.clone())),
             flagged_voters: Arc::new(FlaggedVoters::new(base.store.clone(), base.tasks.clone())),
+            voter_check: Arc::new(base.voter_check()),
             register: Arc::new(ModelRegister::new(base.store.clone())),
             public_log,
             access: Arc::new(base.access(&limits)),
@@ -316,7 +323,7 @@ struct Job {
     run: fn(&AppState, &watch::Sender<bool>) -> BoxFuture<'static, ()>,
 }
 
-const JOBS: [Job; 15] = [
+const JOBS: [Job; 16] = [
     Job {
         name: "keep_lead",
         need: Need::Nothing,
@@ -350,6 +357,15 @@ const JOBS: [Job; 15] = [
                 clock: app.clock.clone(),
             };
             keep_robustness(reports, Arc::clone(&app.events), app.settings.clone(), app.tasks.shutdown()).boxed()
+        },
+    },
+    Job {
+        name: "keep_voters_checked",
+        need: Need::Nothing,
+        run: |app, leader_election| {
+            let (check, events) = (Arc::clone(&app.voter_check), Arc::clone(&app.events));
+            let (settings, shutdown) = (app.settings.clone(), app.tasks.shutdown());
+            keep_voters_checked(check, events, settings, leader_election.subscribe(), shutdown).boxed()
         },
     },
     Job {

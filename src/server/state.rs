@@ -23,6 +23,7 @@ use crate::services::battle_judging::reports::BattleJudgingReports;
 use crate::services::benchmark::suite_results::SuiteResultsCache;
 use crate::services::correlation::snapshot::CorrelationService;
 use crate::services::exclusions::flagged::FlaggedVoters;
+use crate::services::exclusions::voter_check::VoterCheck;
 use crate::services::leaderboard::background_report::BackgroundReport;
 use crate::services::leaderboard::filtered::FilteredLeaderboards;
 use crate::services::leaderboard::refit::LatestLeaderboard;
@@ -78,6 +79,8 @@ pub struct AppState {
     pub admin_sessions: Arc<AdminSessions>,
     /// Voters who vote like nobody else.
     pub flagged_voters: Arc<FlaggedVoters>,
+    /// Excludes their votes, where the operator wants that.
+    pub voter_check: Arc<VoterCheck>,
     /// How much a visitor may do.
     pub limits: Arc<RateLimits>,
     /// What is to be computed before a battle, under pressure.

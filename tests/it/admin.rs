@@ -2,6 +2,7 @@
 
 mod browser;
 mod reviews;
+mod voter_check;
 mod votes;
 
 use langya::domain::admin::role::Role;

@@ -35,6 +35,9 @@ pub(super) struct RigFlags {
     /// Rigged votes under one account
     #[arg(long, value_name = "N", default_value_t = 50, requires = "rig")]
     votes_per_account: usize,
+    /// Shares of the attacker's votes that are honest, such as 0,0.5,0.8: each is simulated by itself
+    #[arg(long, value_name = "SHARES", value_delimiter = ',', default_value = "0", requires = "rig")]
+    rigger_honest: Vec<f64>,
     /// Cap of rated votes of a voter, where this control is on
     #[arg(long, value_name = "N", default_value_t = ControlLimits::default().voter_cap, requires = "rig")]
     voter_cap: usize,
@@ -68,6 +71,8 @@ impl CommandFailure for RiggingError {
 struct RigLine {
     honest_votes: u32,
     strategy: &'static str,
+    /// Share of the attacker's votes that are honest.
+    rigger_honest: f64,
     control: &'static str,
     /// Mean places up after 10, 25, 50, 100, 250 and 500 rigged votes.
     places_up_10: f64,
@@ -86,6 +91,8 @@ struct RigLine {
     battles_for_3: Option<usize>,
     votes_for_5: Option<usize>,
     battles_for_5: Option<usize>,
+    /// Share of the attacker's accounts of whom the control leaves out a vote, after 500 votes.
+    riggers_hit_500: f64,
     honest_votes_lost: f64,
     honest_voters_hurt: f64,
 }
@@ -100,6 +107,7 @@ impl RigLine {
         Self {
             honest_votes,
             strategy: result.strategy.as_str(),
+            rigger_honest: result.honest_share,
             control: result.control.as_str(),
             places_up_10: up(0),
             places_up_25: up(1),
@@ -115,6 +123,7 @@ impl RigLine {
             battles_for_3,
             votes_for_5,
             battles_for_5,
+            riggers_hit_500: last.accounts_hit,
             honest_votes_lost: result.honest_votes_lost,
             honest_voters_hurt: result.honest_voters_hurt,
         }
@@ -125,6 +134,7 @@ impl TableRow for RigLine {
     const HEADS: &'static [&'static str] = &[
         "honest",
         "strategy",
+        "honest part",
         "control",
         "10",
         "25",
@@ -137,6 +147,7 @@ impl TableRow for RigLine {
         "+1",
         "+3",
         "+5",
+        "riggers hit",
         "votes lost",
         "voters hurt",
     ];
@@ -154,13 +165,17 @@ impl TableRow for RigLine {
             (Some(votes), Some(battles)) => format!("{votes} ({battles})"),
             _ => "-".to_owned(),
         };
-        let mut cells = vec![self.honest_votes.to_string(), self.strategy.to_owned(), self.control.to_owned()];
+        let mut cells = vec![self.honest_votes.to_string(), self.strategy.to_owned()];
+        cells.extend([format!("{:.0} %", 100.0 * self.rigger_honest), self.control.to_owned()]);
         cells.extend(up.map(|places| format!("{places:.2}")));
         cells.extend([format!("{:.0}", self.battles_500), format!("{:.0}", self.rated_500)]);
         cells.push(cost(self.votes_for_1, self.battles_for_1));
         cells.push(cost(self.votes_for_3, self.battles_for_3));
         cells.push(cost(self.votes_for_5, self.battles_for_5));
-        cells.extend([self.honest_votes_lost, self.honest_voters_hurt].map(|share| format!("{:.1} %", 100.0 * share)));
+        cells.extend(
+            [self.riggers_hit_500, self.honest_votes_lost, self.honest_voters_hurt]
+                .map(|share| format!("{:.1} %", 100.0 * share)),
+        );
         cells
     }
 }
@@ -181,6 +196,7 @@ pub(super) fn run(options: &SimulateOptions) -> CommandResult<ExitCode> {
         targets: flags.targets,
         most_rigged: flags.most_rigged,
         votes_per_account: flags.votes_per_account,
+        honest_shares: flags.rigger_honest.clone(),
         limits: ControlLimits { voter_cap: flags.voter_cap, prompt_cap: flags.prompt_cap, min_votes: flags.min_votes },
     };
     let bar = progress::bar("simulating attacks (per mille)");

@@ -14,7 +14,7 @@
 //!
 //! **The method.** `fold` takes disguises off, `names` finds names in one pass (`spelling` says how they may be spelled),
 //! `sentences` keeps the sentences with a name. `words` turns such a sentence into word classes that two languages share, and
-//! `frames` are the forms in which it says who speaks; `english`, `chinese` and `questions` add turns of phrase. `voice` sorts out
+//! `frames` are the forms in which it says who speaks; `english`, `chinese`, `relations` and `questions` add turns of phrase. `voice` sorts out
 //! what others say. All rules are regular expressions without look-around, so the work is linear in the text. What a text says
 //! without a name ("the maker of the green logo", a name in Base64, or as the first letters of lines) is not found.
 
@@ -25,6 +25,7 @@ mod frames;
 mod grammar;
 mod names;
 mod questions;
+mod relations;
 mod sentences;
 mod spelling;
 mod voice;
@@ -193,9 +194,12 @@ impl Speaker<'_> {
             || english::reply_apart()
                 .matches_where(text, english::stays_with_speaker)
                 .any(|range| self.speaks(sentence, Form::Spaced, &range))
+            || relations::english().matches(text).any(|range| self.speaks(sentence, Form::Spaced, &range))
             || frames::reply(text).iter().any(|range| self.speaks(sentence, Form::Spaced, range))
             || sentence.is_chinese
-                && chinese::reply().matches(dense).any(|range| self.speaks(sentence, Form::Dense, &range))
+                && [chinese::reply(), relations::chinese()]
+                    .iter()
+                    .any(|rules| rules.matches(dense).any(|range| self.speaks(sentence, Form::Dense, &range)))
     }
 
     /// Whether what a rule found is said by the author and not only quoted, or names the author itself.

@@ -3,7 +3,8 @@
 //! [`voters`] tests every voter against the crowd in three ways: a score test of each model (`score`), the likelihood test of
 //! Huang et al. (`likelihood`) and Fisher's combination of Chiang et al. (`fisher`). [`planted`] makes riggers whose votes are
 //! known, to measure the tests, [`rigging`] simulates what they gain, and [`rigging_report`] says what that means for a
-//! leaderboard. A test reports; it never excludes a vote.
+//! leaderboard. A test reports; it excludes a vote only where the
+//! operator says so beforehand ([`flagged_votes`]).
 
 pub mod board_change;
 pub mod cast_votes;
@@ -11,6 +12,7 @@ pub mod exclusion_decision;
 pub mod exclusion_report;
 pub mod exclusion_rule;
 pub mod exclusions_in_force;
+pub mod flagged_votes;
 pub mod leak;
 pub mod prompt_cluster;
 pub mod prompt_index;

@@ -24,10 +24,11 @@ use crate::domain::text_direction;
 
 pub use current::CurrentSettings;
 pub use sections::{
-    AccessMode, AccessSettings, AdminSettings, BattleSettings, BenchSettings, HashText, IntegritySettings,
-    JudgeSettings, LeakPolicy, LimitSettings, LogFormat, LogSettings, ModelSettings, PacingMode, PairingPolicySetting,
-    PairingSettings, PracticeMode, PriceSettings, ProviderKind, ProviderSettings, PublicLogSettings, RatingSettings,
-    RedisSettings, ServerSettings, SiteSettings, StorageSettings, Timeouts, WindowLimits, WitnessSettings,
+    AccessMode, AccessSettings, AdminSettings, BattleSettings, BenchSettings, FlaggedVoterPolicy, HashText,
+    IntegritySettings, JudgeSettings, LeakPolicy, LimitSettings, LogFormat, LogSettings, ModelSettings, PacingMode,
+    PairingPolicySetting, PairingSettings, PracticeMode, PriceSettings, ProviderKind, ProviderSettings,
+    PublicLogSettings, RatingSettings, RedisSettings, ServerSettings, SiteSettings, StorageSettings, Timeouts,
+    WindowLimits, WitnessSettings,
 };
 pub use service_url::ServiceUrl;
 

@@ -73,6 +73,7 @@ struct Fixed {
     votes: [[Counter; 2]; 4],
     sockets_refused: Counter,
     refits_failed: Counter,
+    voter_checks_failed: Counter,
 }
 
 impl Fixed {
@@ -90,6 +91,7 @@ impl Fixed {
             votes: Outcome::ALL.map(|outcome| [vote(outcome, "false"), vote(outcome, "true")]),
             sockets_refused: counter!("langya_sockets_refused_total"),
             refits_failed: counter!("langya_refits_failed_total"),
+            voter_checks_failed: counter!("langya_voter_checks_failed_total"),
         }
     }
 }
@@ -242,6 +244,17 @@ pub fn refitted(took: Duration, lag: Option<Duration>) {
 /// A refit failed.
 pub fn refit_failed() {
     METRICS.fixed.refits_failed.increment(1);
+}
+
+/// Voters were checked, and those whom the tests flag are excluded.
+pub fn voters_checked(at_ms: i64) {
+    let at = Duration::from_millis(at_ms.unsigned_abs()).as_secs_f64();
+    METRICS.here(|| gauge!("langya_voter_check_timestamp_seconds").set(at));
+}
+
+/// A check of voters failed.
+pub fn voter_check_failed() {
+    METRICS.fixed.voter_checks_failed.increment(1);
 }
 
 /// The latest leaderboard.

@@ -48,6 +48,18 @@ fn exclude_many(numbers: &str) -> String {
     )
 }
 
+/// As [`exclude_many`], without the votes of voters of whom an exclusion by the rule was withdrawn.
+fn exclude_unless_reinstated(numbers: &str) -> String {
+    let reinstated = "SELECT others.visitor FROM vote_exclusions JOIN votes AS others ON others.seq = vote_exclusions.vote_seq \
+         WHERE vote_exclusions.rule = $3 AND vote_exclusions.withdrawn_at IS NOT NULL AND others.visitor IS NOT NULL";
+    format!(
+        "INSERT INTO vote_exclusions (id, vote_seq, rule, reason, excluded_by, excluded_at) \
+         SELECT $2 || '-' || seq, seq, $3, $4, $5, CAST($6 AS BIGINT) FROM votes \
+         WHERE seq IN ({numbers}) AND visitor IS NOT NULL AND visitor NOT IN ({reinstated}) \
+         ON CONFLICT (vote_seq, rule) WHERE withdrawn_at IS NULL DO NOTHING"
+    )
+}
+
 fn withdraw_many(numbers: &str) -> String {
     format!(
         "UPDATE vote_exclusions SET withdrawn_by = $3, withdrawn_at = $4 \
@@ -232,6 +244,26 @@ impl Store {
                 insert_audit!(&mut *tx, audit)?;
             }
             tx.commit().await.map(|()| excluded)
+        })
+    }
+
+    /// As [`Store::exclude`], but for the votes of voters whom somebody let back in: once an exclusion by the rule was withdrawn of one
+    /// of a voter's votes, this leaves all votes of that voter alone.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn exclude_unless_reinstated(
+        &self,
+        decision: &ExclusionDecision,
+        votes: &[i64],
+    ) -> Result<u64, StoreError> {
+        let _time = store_time("exclude_unless_reinstated");
+        let (statement, votes) = (exclude_unless_reinstated(self.numbers()), numbers_json(votes));
+        let ExclusionDecision { id, rule, reason, decided_by, decided_at } = decision;
+        on_writer_once!(self, |connection| {
+            let query = sqlx::query(AssertSqlSafe(statement.clone())).bind(&votes).bind(id).bind(rule).bind(reason);
+            let query = query.bind(decided_by).bind(decided_at.0);
+            query.execute(connection).await.map(|done| done.rows_affected())
         })
     }
 

@@ -17,4 +17,5 @@ pub mod robustness;
 pub mod sign_outs;
 pub mod sweeping;
 pub mod tidying;
+pub mod voter_check;
 pub mod witnesses;

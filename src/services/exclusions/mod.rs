@@ -4,3 +4,4 @@ pub mod decision;
 pub mod flagged;
 pub mod preview;
 pub mod selection;
+pub mod voter_check;

@@ -138,7 +138,7 @@ impl<R: Default> BackgroundReport<R> {
 }
 
 /// Computes on a blocking thread, in parallel with nothing.
-pub(super) async fn on_one_thread<T: Send + 'static>(
+pub(crate) async fn on_one_thread<T: Send + 'static>(
     compute: impl FnOnce() -> Result<T, FitError> + Send + 'static,
 ) -> Result<T, ReportError> {
     let alone = ThreadPoolBuilder::new().num_threads(1).build()?;

@@ -15,6 +15,7 @@ pub(crate) mod public_log;
 pub(crate) mod register;
 mod sqlite;
 pub(crate) mod verdicts;
+pub(crate) mod voter_check;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -69,6 +70,8 @@ use verdicts::{
     a_verdict_is_kept_once_and_failures_may_repeat, only_rated_votes_stand_beside_verdicts,
     what_is_settled_and_what_was_spent_is_known_since_a_moment,
 };
+
+use voter_check::flagged_voters_are_excluded_only_where_the_operator_says_so_and_never_again_once_let_back_in;
 
 use labels::{labels_are_kept_by_who_gave_them, the_queue_leaves_out_what_is_known};
 
@@ -631,6 +634,7 @@ on_both! {
     the_leaderboard_follows_exclusions_and_withdrawals
     many_votes_are_excluded_and_rated_again_in_one_step
     decisions_are_undone_to_the_last_bit
+    flagged_voters_are_excluded_only_where_the_operator_says_so_and_never_again_once_let_back_in
     counts_of_more_votes_stay
     a_change_is_recorded_once_and_read_back_as_it_was
     battles_are_counted_by_the_day_on_which_they_began

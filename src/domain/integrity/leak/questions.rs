@@ -103,6 +103,11 @@ fn is_short(rest: &str) -> bool {
     han <= 8 && rest.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric)).count() <= 6
 }
 
+/// Whether a name of a sentence is the name of a model.
+fn has_model(sentence: &Sentence) -> bool {
+    sentence.names.iter().any(|name| matches!(name.hit.kind, NameKind::Model | NameKind::Word))
+}
+
 /// Whether all names of a sentence are names of models.
 fn is_of_model(sentence: &Sentence) -> bool {
     sentence.names.iter().all(|name| matches!(name.hit.kind, NameKind::Model | NameKind::Word))
@@ -116,8 +121,9 @@ fn is_named(sentence: &Sentence) -> bool {
 /// What a reply asks of itself.
 static ASKS_ITSELF: LazyLock<Regex> = LazyLock::new(|| {
     let rule = "(?-u:\\b)(?:make|made|build|built|create|created|train|trained|develop|developed|design|designed|behind) me(?-u:\\b)[^.]{0,20}$\
+        |^[^a-z]*my (?:(?:own|real|true|full) )?(?:name|model|maker|creator|developer|family|identity)[^a-z]*$|(?:one|voice|mind|brain|model|machine|who|what)(?:'s| is)? (?:behind|in|inside|on the other side of) (?:the|this|these|your) (?:keyboard|screen|curtain|text|words|lines|reply|chat|window|box)[^a-z]*$\
         |(?:who|what) (?:am i|i am)[^a-z]*$|(?:what's|what is|and) my name[^a-z]*$|my (?:maker|creator|developer|developers|makers|creators|company|parent company|trainer)[^a-z]*$|who(?:'s| is) (?:writing|talking|speaking|answering|this|there|typing|replying)[^a-z]*$\
-        |(?:谁|哪家|哪个)[^。,]{0,6}(?:开发|训练|创造|研发|做|制造|打造|造)(?:出)?(?:了|的)?我|我(?:到底)?(?:是谁|叫什么|叫啥)|我的(?:开发者|名字|东家)";
+        |(?:谁|哪家|哪个)[^。,]{0,6}(?:开发|训练|创造|研发|做|制造|打造|造)(?:出)?(?:了|的)?我|(?:造|生|养|开发|训练|研发|创造)(?:出)?我的(?:是|人是|公司是)?(?:谁|哪家|哪个)|(?:键盘|屏幕|对话框|窗口)(?:的)?(?:后面|那头|背后|另一头)[^。,]{0,3}(?:谁|什么)|^[^一-龥]*我的名字[^一-龥]*$|我(?:到底)?(?:是谁|叫什么|叫啥)|我的(?:开发者|名字|东家)";
     Regex::new(rule).expect("the built-in rule is a regular expression")
 });
 
@@ -161,7 +167,7 @@ pub(super) fn names_topic(sentence: &Sentence) -> bool {
 
 /// The end of a letter.
 static VALEDICTION: LazyLock<Regex> = LazyLock::new(|| {
-    let rule = "^(?:with |many )?(?:(?:best|kind|warm|kindest|warmest|all the best|many|yours|love|cheers|signed|sincerely|respectfully|cordially|thanks|take care|hugs|bye|have an? [a-z]+ (?:day|evening|weekend|one|time)|stay safe|see you(?: soon)?|until next time|good night|good luck)(?: and)? ?(?:regards|wishes|thanks|truly|sincerely|faithfully|yours)?|祝好|此致|敬礼|落款)[ ,:!.]*$";
+    let rule = "^(?:with |many )?(?:(?:best|kind|warm|kindest|warmest|all the best|many|yours|love|cheers|signed|sincerely|respectfully|cordially|thanks|take care|hugs|bye|have an? [a-z]+ (?:day|evening|weekend|one|time)|stay safe|see you(?: soon)?|until next time|good night|good luck)(?: and)? ?(?:regards|wishes|thanks|truly|sincerely|faithfully|yours)?|祝好|此致|敬礼|落款|(?:永远)?(?:爱|想念?|关心|祝福|支持)(?:你|您)的)[ ,:!.]*$";
     Regex::new(rule).expect("the built-in rule is a regular expression")
 });
 
@@ -180,8 +186,13 @@ pub(super) fn signs(sentence: &Sentence) -> bool {
         let rule = "^[^a-z一-龥]*(?:yes|correct|right|yep|exactly|bingo|indeed|close|guilty|you guessed it|well guessed|对的?|没错|是的|猜对了|答对了|猜中了|正确)[,:! ]*  ?(?:本[包人尊])?[.!。]?$";
         Regex::new(rule).expect("the built-in rule is a regular expression")
     });
+    static TITLE: LazyLock<Regex> = LazyLock::new(|| {
+        let rule = "^(?:[^a-z一-龥]*(?:your|an?|the|from|by|of|at|and|ai|assistant|model|chatbot|bot|team|large|language|friendly|loyal|faithful|ever|digital|helper|您的|你的|来自|ai助手|助手|人工智能|模型|团队|的))*[^a-z一-龥]*$";
+        Regex::new(rule).expect("the built-in rule is a regular expression")
+    });
     let rest = without_names(sentence);
-    let is_bare = sentence.number > 0 && rest.trim().chars().filter(|c| c.is_alphabetic()).count() == 0;
+    let is_bare =
+        sentence.number > 0 && (TITLE.is_match(&rest) && has_model(sentence) || !rest.contains(char::is_alphabetic));
     is_named(sentence)
         && (is_bare && VALEDICTION.is_match(sentence.former.trim())
             || sentence.number == 0 && (HEAD.is_match(&rest) || is_of_model(sentence) && CONFIRMS.is_match(&rest))

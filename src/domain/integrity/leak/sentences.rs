@@ -168,7 +168,7 @@ static ARTICLE: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Whether a name that is also a word is a word here: "a llama", "the Mistral", but "the Gemini model".
 fn is_plain_word(text: &Folded, before: &str, hit: &NameHit) -> bool {
-    const NOUNS: [&str; 20] = [
+    const NOUNS: &[&str] = &[
         "app",
         "web",
         "site",
@@ -180,6 +180,10 @@ fn is_plain_word(text: &Folded, before: &str, hit: &NameHit) -> bool {
         "chat",
         "bot",
         "family",
+        "line",
+        "trio",
+        "range",
+        "communit",
         "series",
         "language",
         "system",

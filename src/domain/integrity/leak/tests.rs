@@ -15,6 +15,7 @@ const INDEPENDENT: &str =
 const THIRD_READ: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/third_read.jsonl"));
 const THIRD_UNREAD: &str =
     include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/third_unread.jsonl"));
+const FOURTH: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/fourth_unread.jsonl"));
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -145,7 +146,7 @@ fn texts_that_were_read_since_they_were_held_out_are_told_apart() {
 }
 
 /// Our own variations, written to be hard: more turns of phrase than the rules know. Nothing may make it worse.
-const VARIED_STAND: (f64, f64) = (0.93, 0.015);
+const VARIED_STAND: (f64, f64) = (0.94, 0.016);
 
 #[test]
 fn no_variation_is_lost() {
@@ -160,6 +161,14 @@ const STAND: (f64, f64) = (0.86, 0.014);
 #[test]
 fn texts_of_a_writer_whom_the_rules_never_saw_are_told_apart() {
     check("third writer, unread", THIRD_UNREAD, false, STAND);
+}
+
+/// The same of replies like those of real models, written before the rules changed and measured after.
+const FOURTH_STAND: (f64, f64) = (0.64, 0.024);
+
+#[test]
+fn replies_like_those_of_real_models_that_no_rule_was_written_with_are_told_apart() {
+    check("fourth set, unread", FOURTH, false, FOURTH_STAND);
 }
 
 /// Written by somebody who had seen neither the rules nor the other texts.

@@ -130,6 +130,8 @@ const CLASSES: &[(&str, &str)] = &[
         "家的|既然|next|previous|older|newer|earlier|o|el|le|입니다|最初|起初|后来|最|科技|有限公司|科技有限公司|技术有限公司|有限责任公司|股份有限公司|inc|ltd|corp|llc|gmbh|cloud|everything|the|actually|really|just|simply|indeed|in fact|of course|also|still|currently|now|in truth|basically|only|always|to be|officially|technically|formally|otherwise|usually|commonly|mostly|well|yes|proudly|originally|recently|entirely|jointly|together|today|here|right now|at the moment|for now|to be precise|to be exact|to be honest|once|again|first|all|very|so|quite|both|too|then|namely|more precisely|in short|specifically|long|lovingly|initially|carefully|later|real|true|full|own|actual|official|given|underlying|current|inner|chosen|proper|short|mainly|solely|exactly|merely|already|ever|even|that's right|honestly|frankly|truly|did|does|do|will|can|may|might|would|happen|happens|happened|ultimately|internal|public|formal|everyday\
         |的|了|着|过|都|也|就|其实|现在|目前|确实|真的|当然|只|并|正|便|可|大概|应该|实际上|呢|呀|啊|哦|啦|嘛|吧|以前|曾经|曾|原来|原本|过去|之前|从前|最早|一直|这个|那个|这|那|这家|那家|叫的|所|而|则|又|还|才|当前|此刻|正式|真实|真正|具体|刚刚|今天|您好|你好|对|嗯|没错|好的|是的|最新|全新|亲自|一手|一起|共同|联合|自主|独立|坦白说|老实说|说实话|准确地说|严格来说|简单说|名下|旗下|手下|这边|这里|这位|那位|本身|自己|哈|哟|喔|咯|可以|会|能",
     ),
+    // Words that hold the sign of another class.
+    ("w", "隐私|私有|私人|私密|私下|私信|自私|私家|私立"),
     ("D", "a|an|一个|一款|一位|一名|一种|一|个|款|位|名叫做"),
     ("B", "一只|一头|一匹|一颗|一块|一笼|一阵|一股|一座|一条|一杯|一碗|一盘|一群|只|头|匹|颗|块|笼|阵|股"),
     (

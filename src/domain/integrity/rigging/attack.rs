@@ -57,10 +57,11 @@ pub(super) struct Attack {
 }
 
 impl Attack {
+    /// `honest_share` of its votes say what the crowd would; the others help the target.
     pub(super) fn new(
         options: &RiggingOptions,
         arena: &SimulatedArena,
-        strategy: AttackStrategy,
+        (strategy, honest_share): (AttackStrategy, f64),
         target: usize,
     ) -> Result<Self, RiggingError> {
         let mut rng = ChaCha8Rng::seed_from_u64(options.simulation.seed);
@@ -69,9 +70,16 @@ impl Attack {
         let mut log = arena.log.clone();
         let mut aim = None;
         let mut battles = 0;
+        let disguise = Disguise::new(&log, honest_share)?;
+        let mut is_honest = disguise.is_due(&mut rng);
         while attack.votes.len() < options.most_rigged {
             let (models, _) = arena.pairs.draw(&mut rng);
             battles += 1;
+            if is_honest {
+                attack.votes.push(RiggedVote { models, outcome: disguise.vote(models, &mut rng), battles });
+                is_honest = disguise.is_due(&mut rng);
+                continue;
+            }
             let seen = models.map(|model| recognize(model, arena.names.len(), options.detector_accuracy, &mut rng));
             let outcome = match strategy {
                 AttackStrategy::TargetOnly => match seen.map(|model| model == target) {
@@ -87,6 +95,7 @@ impl Attack {
                 }
             };
             attack.votes.push(RiggedVote { models, outcome, battles });
+            is_honest = disguise.is_due(&mut rng);
             if strategy == AttackStrategy::VoteEverywhere {
                 log.push(&arena.names[models[0]], &arena.names[models[1]], outcome)?;
             }
@@ -106,6 +115,35 @@ impl Attack {
     /// Battles played for the first votes.
     pub(super) fn battles(&self, rigged: usize) -> usize {
         self.votes(rigged).last().map_or(0, |vote| vote.battles)
+    }
+}
+
+/// The honest votes of an attacker who votes honestly in part, so that its accounts look like others.
+struct Disguise {
+    /// Share of all votes.
+    share: f64,
+    crowd: Crowd,
+}
+
+impl Disguise {
+    fn new(log: &VoteLog, share: f64) -> Result<Self, RiggingError> {
+        Ok(Self { share, crowd: Crowd::new(log)?.ok_or(crate::rating::FitError::NoVoters)? })
+    }
+
+    /// Whether the next vote is honest. An attacker without a disguise draws nothing for it.
+    fn is_due(&self, rng: &mut impl Rng) -> bool {
+        self.share > 0.0 && rng.random::<f64>() < self.share
+    }
+
+    /// What one of the crowd might say.
+    fn vote(&self, models: [usize; 2], rng: &mut impl Rng) -> Outcome {
+        let [Some(a), Some(b)] = models.map(|model| self.crowd.parameter(model)) else { return Outcome::Tie };
+        let [share_a, share_b, _] = self.crowd.outcome_shares(self.crowd.difference(a, b));
+        match rng.random::<f64>() {
+            place if place < share_a => Outcome::AWins,
+            place if place < share_a + share_b => Outcome::BWins,
+            _ => Outcome::Tie,
+        }
     }
 }
 

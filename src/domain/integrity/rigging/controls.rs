@@ -88,6 +88,8 @@ pub(super) struct PlaceAfter {
     pub(super) place: u64,
     /// Rigged votes that are rated.
     pub(super) rated: usize,
+    /// Share of the attacker's accounts of whom a vote is left out.
+    pub(super) accounts_hit: f64,
 }
 
 impl<'a> Controlled<'a> {
@@ -140,33 +142,37 @@ impl<'a> Controlled<'a> {
 
     /// The place of the target after the first rigged votes.
     pub(super) fn place(&self, attack: &Attack, rigged: usize) -> Result<PlaceAfter, RiggingError> {
-        let (votes, rated) = match self.control {
+        let (votes, kept) = match self.control {
             Control::FlaggedExcluded => self.without_flagged(attack, rigged)?,
             _ => self.with(attack, rigged)?,
         };
         let places = places_of(&board_of(&votes, &self.arena.log, &self.board_options)?, &self.arena.names);
-        Ok(PlaceAfter { place: self.place_in(&places, attack.target()), rated })
+        let accounts = kept.chunks(self.options.votes_per_account);
+        let hit = accounts.clone().filter(|votes| votes.contains(&false)).count();
+        Ok(PlaceAfter {
+            place: self.place_in(&places, attack.target()),
+            rated: kept.iter().filter(|kept| **kept).count(),
+            accounts_hit: real_len(hit) / real_len(accounts.len().max(1)),
+        })
     }
 
-    /// The rated votes, where a cap says which votes of an account are.
-    fn with(&self, attack: &Attack, rigged: usize) -> Result<(ComparisonSet, usize), RiggingError> {
+    /// The rated votes, where a cap says which votes of an account are, and which of the attacker's are among them.
+    fn with(&self, attack: &Attack, rigged: usize) -> Result<(ComparisonSet, Vec<bool>), RiggingError> {
         let most = match self.control {
             Control::VoterCap => self.options.limits.voter_cap,
             Control::PromptCap => self.options.limits.prompt_cap,
             _ => usize::MAX,
         };
-        let (mut votes, mut rated) = (self.honest.clone(), 0);
-        for (index, vote) in attack.votes(rigged).iter().enumerate() {
-            if index % self.options.votes_per_account < most {
-                let [a, b] = vote.models.map(|model| &self.arena.names[model]);
-                votes.record(a, b, vote.outcome)?;
-                rated += 1;
-            }
+        let mut votes = self.honest.clone();
+        let kept: Vec<bool> = (0..rigged).map(|index| index % self.options.votes_per_account < most).collect();
+        for (vote, _) in attack.votes(rigged).iter().zip(&kept).filter(|(_, kept)| **kept) {
+            let [a, b] = vote.models.map(|model| &self.arena.names[model]);
+            votes.record(a, b, vote.outcome)?;
         }
-        Ok((votes, rated))
+        Ok((votes, kept))
     }
 
-    fn without_flagged(&self, attack: &Attack, rigged: usize) -> Result<(ComparisonSet, usize), RiggingError> {
+    fn without_flagged(&self, attack: &Attack, rigged: usize) -> Result<(ComparisonSet, Vec<bool>), RiggingError> {
         let mut log = self.arena.log.clone();
         for (index, vote) in attack.votes(rigged).iter().enumerate() {
             let [a, b] = vote.models.map(|model| &self.arena.names[model]);
@@ -175,8 +181,7 @@ impl<'a> Controlled<'a> {
             log.voters.iter_mut().for_each(|voters| voters.push(Some(&format!("rigger-{account}"))));
         }
         let kept = kept(&log, Control::FlaggedExcluded, self.options)?;
-        let rated_rigged = kept[self.arena.log.len()..].iter().filter(|kept| **kept).count();
-        Ok((rated(&log, &kept), rated_rigged))
+        Ok((rated(&log, &kept), kept[self.arena.log.len()..].to_vec()))
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! [`simulate_rigging`] simulates an arena of honest votes (`arena`), then an attacker (`attack`) who wants one model to rise, and
 //! counts the places it gains under each [`Control`] (`controls`). It answers two questions: by how many places a number of
-//! rigged votes lifts a model, and how many votes and battles one, three and five places cost.
+//! rigged votes lifts a model, and how many votes and battles one, three and five places cost. An attacker may disguise itself: then
+//! a share of its votes says what the crowd would ([`RiggingOptions::honest_shares`]), and all of its votes count as rigged ones.
 
 mod arena;
 mod attack;
@@ -49,6 +50,8 @@ pub struct RiggingOptions {
     pub most_rigged: usize,
     /// Rigged votes cast under one account.
     pub votes_per_account: usize,
+    /// Shares of the attacker's votes that say what the crowd would; each is simulated by itself.
+    pub honest_shares: Vec<f64>,
     /// Limits of the controls.
     pub limits: ControlLimits,
 }
@@ -85,6 +88,8 @@ pub enum RiggingError {
 pub struct RiggingResult {
     /// What the attacker does.
     pub strategy: AttackStrategy,
+    /// Share of its votes that are honest.
+    pub honest_share: f64,
     /// The control that is on.
     pub control: Control,
     /// For each of [`RIGGED_VOTES`].
@@ -106,6 +111,8 @@ pub struct RiggingEffect {
     pub battles: f64,
     /// Rigged votes that are rated, on average.
     pub rated: f64,
+    /// Share of the attacker's accounts of whom the control leaves out a vote, on average.
+    pub accounts_hit: f64,
     /// Places that the target rises, on average; negative where it falls.
     pub places: f64,
 }
@@ -136,12 +143,16 @@ pub fn simulate_rigging(
     let arena = SimulatedArena::new(options)?;
     let targets = targets(options, &arena);
     let mut results = Vec::new();
-    let steps = real_len(AttackStrategy::ALL.len() * (controls.len() * targets.len() + targets.len()));
+    let ways: Vec<(AttackStrategy, f64)> = AttackStrategy::ALL
+        .into_iter()
+        .flat_map(|strategy| options.honest_shares.iter().map(move |&share| (strategy, share)))
+        .collect();
+    let steps = real_len(ways.len() * (controls.len() * targets.len() + targets.len()));
     let mut done = 0.0;
-    for strategy in AttackStrategy::ALL {
+    for way in ways {
         let mut attacks = Vec::new();
         for &target in &targets {
-            attacks.push(Attack::new(options, &arena, strategy, target)?);
+            attacks.push(Attack::new(options, &arena, way, target)?);
             done += 1.0;
             progress(done / steps);
         }
@@ -153,7 +164,7 @@ pub fn simulate_rigging(
                 done += 1.0;
                 progress(done / steps);
             }
-            results.push(summary(strategy, &controlled, &outcomes));
+            results.push(summary(way, &controlled, &outcomes));
         }
     }
     Ok(results)
@@ -164,6 +175,9 @@ impl RiggingOptions {
         let refuse = |what, value, range| Err(RiggingError::Range { what, value, range });
         if !(0.0..=1.0).contains(&self.detector_accuracy) {
             return refuse("the detector's accuracy", self.detector_accuracy, "a share from 0 to 1");
+        }
+        if let Some(&share) = self.honest_shares.iter().find(|share| !(0.0..1.0).contains(*share)) {
+            return refuse("the honest share of the attacker's votes", share, "a share from 0 to below 1");
         }
         for (what, number) in [
             ("the number of targets", self.targets),
@@ -192,8 +206,8 @@ fn targets(options: &RiggingOptions, arena: &SimulatedArena) -> Vec<usize> {
 
 /// What one target gains.
 struct TargetOutcome {
-    /// For each of [`RIGGED_VOTES`]: battles, rated votes and places.
-    effects: Vec<(usize, usize, i64)>,
+    /// For each of [`RIGGED_VOTES`]: battles, and what comes of them.
+    effects: Vec<(usize, PlaceAfter, i64)>,
     /// For each of [`PLACES`]: `None` if the target stands too high to rise so far, `Some(None)` if it does not within the
     /// most votes.
     costs: Vec<Option<Option<(usize, usize)>>>,
@@ -213,8 +227,8 @@ impl TargetOutcome {
         };
         let mut effects = Vec::new();
         for rigged in RIGGED_VOTES {
-            let PlaceAfter { place, rated } = after(rigged)?;
-            effects.push((attack.battles(rigged), rated, signed(before) - signed(place)));
+            let found = after(rigged)?;
+            effects.push((attack.battles(rigged), found, signed(before) - signed(found.place)));
         }
         let mut costs = Vec::new();
         for places in PLACES {
@@ -252,17 +266,22 @@ fn fewest(
     Ok(Some(enough))
 }
 
-fn summary(strategy: AttackStrategy, controlled: &Controlled<'_>, outcomes: &[TargetOutcome]) -> RiggingResult {
+fn summary(
+    (strategy, honest_share): (AttackStrategy, f64),
+    controlled: &Controlled<'_>,
+    outcomes: &[TargetOutcome],
+) -> RiggingResult {
     let targets = real_len(outcomes.len());
     let effect = |(index, rigged_votes): (usize, usize)| {
-        let mut sums = [0.0; 3];
+        let mut sums = [0.0; 4];
         for outcome in outcomes {
-            let (battles, rated, places) = outcome.effects[index];
+            let (battles, PlaceAfter { rated, accounts_hit, .. }, places) = outcome.effects[index];
             let gained = real(places.unsigned_abs()) * if places < 0 { -1.0 } else { 1.0 };
-            sums.iter_mut().zip([real_len(battles), real_len(rated), gained]).for_each(|(sum, value)| *sum += value);
+            let found = [real_len(battles), real_len(rated), accounts_hit, gained];
+            sums.iter_mut().zip(found).for_each(|(sum, value)| *sum += value);
         }
-        let [battles, rated, places] = sums.map(|sum| sum / targets);
-        RiggingEffect { rigged_votes, battles, rated, places }
+        let [battles, rated, accounts_hit, places] = sums.map(|sum| sum / targets);
+        RiggingEffect { rigged_votes, battles, rated, accounts_hit, places }
     };
     let cost = |(index, places): (usize, u64)| {
         let found: Vec<Option<(usize, usize)>> = outcomes.iter().filter_map(|outcome| outcome.costs[index]).collect();
@@ -272,6 +291,7 @@ fn summary(strategy: AttackStrategy, controlled: &Controlled<'_>, outcomes: &[Ta
     };
     RiggingResult {
         strategy,
+        honest_share,
         control: controlled.control(),
         effects: RIGGED_VOTES.into_iter().enumerate().map(effect).collect(),
         costs: PLACES.into_iter().enumerate().map(cost).collect(),

@@ -26,6 +26,7 @@ fn options() -> RiggingOptions {
         targets: 2,
         most_rigged: 500,
         votes_per_account: 50,
+        honest_shares: vec![0.0],
         limits: ControlLimits::default(),
     }
 }
@@ -58,6 +59,32 @@ fn rigging_is_cheap_a_vote_for_who_waits_and_a_battle_for_who_does_not_and_contr
     assert!(flagged.honest_voters_hurt < 0.05, "{flagged:?}");
     assert!(
         waiting.honest_votes_lost.abs() < 1e-12 && at(&results, TargetOnly, Control::VoterCap).honest_votes_lost > 0.1
+    );
+}
+
+#[test]
+fn who_votes_honestly_in_part_is_found_less_often_and_gains_less_for_its_votes() {
+    let mixed = RiggingOptions { honest_shares: vec![0.0, 0.8], ..options() };
+    let results =
+        simulate_rigging(&mixed, &[Control::None, Control::VoterCap, Control::FlaggedExcluded], |_| {}).unwrap();
+    let of = |share: f64, control| {
+        let is_it = |result: &&RiggingResult| {
+            result.strategy == AttackStrategy::TargetOnly
+                && result.control == control
+                && (result.honest_share - share).abs() < 1e-12
+        };
+        results.iter().find(is_it).unwrap().effects[5]
+    };
+    let (open, masked) = (of(0.0, Control::None), of(0.8, Control::None));
+    assert!(masked.places < 0.7 * open.places && masked.battles < 0.5 * open.battles, "{open:?} {masked:?}");
+    assert!(open.accounts_hit.abs() < 1e-12 && (of(0.8, Control::VoterCap).accounts_hit - 1.0).abs() < 1e-12);
+    let (open, masked) = (of(0.0, Control::FlaggedExcluded), of(0.8, Control::FlaggedExcluded));
+    assert!(open.accounts_hit > 0.8 && masked.accounts_hit < 0.5, "{open:?} {masked:?}");
+    let alone = simulate_rigging(&options(), &[Control::None], |_| {}).unwrap();
+    assert_eq!(
+        at(&alone, AttackStrategy::TargetOnly, Control::None).effects[5],
+        of(0.0, Control::None),
+        "as by itself"
     );
 }
 
@@ -106,6 +133,7 @@ fn the_same_seed_gives_the_same_results_and_bad_options_are_refused() {
         RiggingOptions { detector_accuracy: 1.5, ..small.clone() },
         RiggingOptions { targets: 0, ..small.clone() },
         RiggingOptions { most_rigged: 5, ..small.clone() },
+        RiggingOptions { honest_shares: vec![0.5, 1.0], ..small.clone() },
     ] {
         assert!(matches!(simulate_rigging(&bad, &[], |_| {}), Err(RiggingError::Range { .. })), "{bad:?}");
     }

@@ -92,17 +92,29 @@ pub enum LeakPolicy {
     Off,
 }
 
+/// What happens to the votes of voters whom the tests flag.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FlaggedVoterPolicy {
+    /// They are listed for the operator and rated.
+    List,
+    /// They are excluded from the ratings until an operator withdraws that.
+    Exclude,
+}
+
 /// `[integrity]`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct IntegritySettings {
     /// `exclude`, `mark` or `off`: votes on battles in which a reply or the visitor names a model or its maker.
     pub leaks: LeakPolicy,
+    /// `list` or `exclude`: votes of voters who vote unlike all others, as the tests see it.
+    pub flagged_voters: FlaggedVoterPolicy,
 }
 
 impl Default for IntegritySettings {
     fn default() -> Self {
-        Self { leaks: LeakPolicy::Exclude }
+        Self { leaks: LeakPolicy::Exclude, flagged_voters: FlaggedVoterPolicy::List }
     }
 }
 

@@ -13,7 +13,10 @@ mod site;
 
 pub use access::{AccessMode, AccessSettings, HashText};
 pub use admin::AdminSettings;
-pub use battle::{BattleSettings, IntegritySettings, LeakPolicy, PacingMode, PairingPolicySetting, PairingSettings};
+pub use battle::{
+    BattleSettings, FlaggedVoterPolicy, IntegritySettings, LeakPolicy, PacingMode, PairingPolicySetting,
+    PairingSettings,
+};
 pub use limits::{LimitSettings, WindowLimits};
 pub use models::{ModelSettings, PracticeMode, ProviderKind, ProviderSettings, Timeouts};
 pub use public_log::{PublicLogSettings, WitnessSettings};

@@ -167,6 +167,8 @@ pub struct OverviewTexts {
     pub last_vote: &'static str,
     pub rated: &'static str,
     pub fitted: &'static str,
+    pub voters_checked: &'static str,
+    pub check_failing: &'static str,
     pub open_leaks: &'static str,
     pub models: &'static str,
     pub state: &'static str,

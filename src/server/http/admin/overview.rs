@@ -25,6 +25,9 @@ pub(super) async fn page(call: SignedIn) -> Result<HttpResponse, PageError> {
     let (page, frame) = (call.page(), call.frame(AdminTab::Overview));
     let trouble = call.app.store.trouble().is_some();
     let fitted_ms = board.fitted_at.map(|time| time.0);
-    let view = OverviewPage { page, frame, overview, models, rated: board.board.votes.rated, fitted_ms, trouble };
+    let check = &call.app.voter_check;
+    let voter_check = check.is_wanted().then(|| check.state());
+    let rated = board.board.votes.rated;
+    let view = OverviewPage { page, frame, overview, models, rated, fitted_ms, trouble, voter_check };
     Ok(respond(&call.request, StatusCode::OK, &view))
 }

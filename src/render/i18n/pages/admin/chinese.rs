@@ -121,6 +121,8 @@ pub(in crate::i18n::pages) const CHINESE: AdminTexts = AdminTexts {
         last_vote: "投票总数",
         rated: "计分投票",
         fitted: "排行榜时间",
+        voters_checked: "投票者检查时间",
+        check_failing: "投票者检查失败，期间不会排除任何可疑投票者：请查看程序日志。开始时间：",
         open_leaks: "待审核的泄露",
         models: "模型",
         state: "状态",

@@ -122,6 +122,8 @@ pub(in crate::i18n::pages) const ENGLISH: AdminTexts = AdminTexts {
         last_vote: "Votes in all",
         rated: "Rated",
         fitted: "Leaderboard of",
+        voters_checked: "Voters checked",
+        check_failing: "The check of voters fails, so no flagged voter is excluded: see the log of the program. Since",
         open_leaks: "Leaks to review",
         models: "Models",
         state: "State",

@@ -7,6 +7,7 @@ use crate::domain::language::Language;
 use crate::server::http::pages::time::time_text;
 use crate::server::http::pages::{Page, Section};
 use crate::services::admin::overview::Overview;
+use crate::services::exclusions::voter_check::CheckState;
 
 /// A model that takes part.
 pub(crate) struct ModelLine {
@@ -38,11 +39,22 @@ pub(crate) struct OverviewPage {
     pub(crate) fitted_ms: Option<i64>,
     /// Whether something is known to be wrong with the database.
     pub(crate) trouble: bool,
+    /// How the checks of voters are doing; `None` where flagged voters are only listed.
+    pub(crate) voter_check: Option<CheckState>,
 }
 
 impl OverviewPage {
     fn fitted(&self) -> String {
         self.fitted_ms.map_or_else(|| "–".to_owned(), time_text)
+    }
+
+    fn checked(&self) -> Option<String> {
+        let checked_at = self.voter_check?.checked_at;
+        Some(checked_at.map_or_else(|| "–".to_owned(), |time| time_text(time.0)))
+    }
+
+    fn check_failing_since(&self) -> Option<String> {
+        self.voter_check?.failing_since.map(|time| time_text(time.0))
     }
 
     #[expect(clippy::unused_self, reason = "the template calls it on the page")]

@@ -1,0 +1,153 @@
+//! The votes of voters whom the tests flag, for an operator who has them excluded without a look at each, and what is published as
+//! the reason.
+//!
+//! The score test and Fisher's combination decide, each at its own α. The likelihood test does not: of 124 real people it flags 17
+//! (DESIGN.md, "What does each control cost honest people?"); `langya votes flagged --test likelihood` lists them.
+
+use std::collections::BTreeMap;
+
+use super::cast_votes::CastVotes;
+use super::exclusion_rule::ExclusionRule;
+use super::exclusions_in_force::ExclusionsInForce;
+use super::voters::{SuspectModel, VoterResult, VoterTest, test_voters};
+use crate::rating::FitError;
+
+/// α of a test that nobody looks at before it excludes: stricter than where an operator reads the list
+/// ([`super::voters::DEFAULT_ALPHA`]).
+const ALPHA: f64 = 0.01;
+/// The tests that decide.
+const DECIDING: [VoterTest; 2] = [VoterTest::Score, VoterTest::Fisher];
+
+/// A flagged voter with votes that the rule does not exclude yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FlaggedVotes {
+    /// The voter as the log names it.
+    pub voter: String,
+    /// What the tests found; published, so it names no voter.
+    pub reason: String,
+    /// Numbers of the votes in the log.
+    pub votes: Vec<i64>,
+}
+
+/// The votes of flagged voters that [`ExclusionRule::AnomalousVoter`] does not exclude yet, by voter. Votes that this rule excludes
+/// are tested with the others: were they left out, the crowd would change with each exclusion, and the next test would flag more.
+///
+/// # Errors
+/// [`FitError::Solver`] as for the fit.
+pub fn flagged_votes(cast: &CastVotes, in_force: &ExclusionsInForce, seed: u64) -> Result<Vec<FlaggedVotes>, FitError> {
+    let rule = ExclusionRule::AnomalousVoter.name();
+    let tested = cast.rated(&in_force.clone().without_rule(rule));
+    let mut reasons: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for test in DECIDING {
+        let report = match test_voters(&tested, test, seed) {
+            // Nobody has voted yet, or all votes were imported without their voters.
+            Err(FitError::NoVoters) => return Ok(Vec::new()),
+            tested => tested?,
+        };
+        for result in report.flagged(ALPHA) {
+            reasons.entry(result.voter.clone()).or_default().push(finding(result));
+        }
+    }
+    let mut votes = votes_of(cast, &reasons, |vote| !in_force.rules_of(vote).any(|other| **other == *rule));
+    let flagged = |(voter, findings): (String, Vec<String>)| {
+        let votes = votes.remove(&voter).filter(|votes| !votes.is_empty())?;
+        Some(FlaggedVotes { voter, reason: findings.join("; "), votes })
+    };
+    Ok(reasons.into_iter().filter_map(flagged).collect())
+}
+
+/// The votes of these voters that pass, in log order.
+fn votes_of(
+    cast: &CastVotes,
+    voters: &BTreeMap<String, Vec<String>>,
+    passes: impl Fn(i64) -> bool,
+) -> BTreeMap<String, Vec<i64>> {
+    let mut votes: BTreeMap<String, Vec<i64>> = BTreeMap::new();
+    let Some(labels) = &cast.log.voters else { return votes };
+    for (&label, &number) in labels.rows.iter().zip(&cast.numbers) {
+        let voter = labels.names.as_slice().get(label as usize).filter(|voter| voters.contains_key(*voter));
+        if let Some(voter) = voter.filter(|_| passes(number)) {
+            votes.entry(voter.clone()).or_default().push(number);
+        }
+    }
+    votes
+}
+
+/// What a test found of a voter.
+fn finding(result: &VoterResult) -> String {
+    let name = match result.test {
+        VoterTest::Score => "score test",
+        VoterTest::Likelihood => "likelihood test",
+        VoterTest::Fisher => "Fisher's combination",
+    };
+    let found = match &result.model {
+        Some(SuspectModel { model, votes, wins: Some(wins), expected: Some(expected), .. }) => {
+            format!("{wins} of {votes} votes for {model}, where the crowd's ratings expect {expected:.1}")
+        }
+        Some(SuspectModel { model, favours, votes, .. }) => {
+            let direction = if *favours { "for" } else { "against" };
+            format!("{votes} votes that lean {direction} {model} more than those of others")
+        }
+        None => format!("{} votes that are unlikely together", result.votes),
+    };
+    format!("{name}: {found} (q = {:.2e})", result.q)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::integrity::planted::{Planting, RiggerStrategy, is_planted, plant};
+    use crate::rating::simulate::{Simulation, SimulationOptions};
+    use crate::rating::vote_log::{ColumnSet, VoteLog};
+
+    /// Honest votes of 60 voters on 8 models, and three riggers with 100 votes each.
+    fn rigged() -> CastVotes {
+        let options = SimulationOptions { models: 8, voters: 60, seed: 5, ..SimulationOptions::default() };
+        let mut simulation = Simulation::new(options).unwrap();
+        let mut log = VoteLog::with_columns(ColumnSet { voters: true, ..ColumnSet::default() });
+        let names: Vec<String> = simulation.models().iter().map(|model| model.name.clone()).collect();
+        for _ in 0..3_000 {
+            let vote = simulation.vote();
+            log.push(&names[vote.a], &names[vote.b], vote.outcome).unwrap();
+            log.voters.as_mut().unwrap().push(Some(&format!("honest-{}", vote.voter)));
+        }
+        let strategy = RiggerStrategy::TargetOnly;
+        let log = plant(&log, Planting { riggers: 3, votes: 100, strategy, target_share: 1.0, seed: 3 }).unwrap();
+        let numbers = (1..).take(log.len()).collect();
+        CastVotes { log, numbers }
+    }
+
+    #[test]
+    fn the_votes_of_riggers_are_found_with_a_reason_and_what_is_excluded_is_tested_and_not_found_again() {
+        let cast = rigged();
+        let none = ExclusionsInForce::none();
+        let found = flagged_votes(&cast, &none, 0).unwrap();
+        let (riggers, honest): (Vec<_>, Vec<_>) = found.iter().partition(|found| is_planted(&found.voter));
+        assert!(riggers.len() == 3 && riggers.iter().all(|found| found.votes.len() == 100), "{found:?}");
+        assert!(honest.is_empty(), "of 60 honest voters: {honest:?}");
+        let reason = &found[0].reason;
+        assert!(reason.starts_with("score test: 100 of 100 votes for ") && !reason.contains("rigger"), "{reason}");
+
+        let rule = Arc::from(ExclusionRule::AnomalousVoter.name());
+        let (excluded, late) = found[0].votes.split_at(90);
+        let some: ExclusionsInForce = excluded.iter().map(|&vote| (vote, Arc::clone(&rule))).collect();
+        let again = flagged_votes(&cast, &some, 0).unwrap();
+        assert_eq!(
+            again[0],
+            FlaggedVotes { votes: late.to_vec(), ..found[0].clone() },
+            "the same test, the votes since"
+        );
+        let all: ExclusionsInForce =
+            found.iter().flat_map(|found| &found.votes).map(|&vote| (vote, Arc::clone(&rule))).collect();
+        assert_eq!(flagged_votes(&cast, &all, 0).unwrap(), [], "nothing is left, and nobody new is flagged");
+    }
+
+    #[test]
+    fn votes_without_voters_flag_nobody() {
+        let mut cast = rigged();
+        cast.log.voters = None;
+        assert_eq!(flagged_votes(&cast, &ExclusionsInForce::none(), 0).unwrap(), []);
+    }
+}

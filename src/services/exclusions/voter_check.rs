@@ -1,0 +1,118 @@
+//! Excludes the votes of voters whom the tests flag, where the operator has said so, and tells whether that works.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use crate::domain::integrity::exclusion_rule::ExclusionRule;
+use crate::domain::integrity::exclusions_in_force::ExclusionsInForce;
+use crate::domain::integrity::flagged_votes::{FlaggedVotes, flagged_votes};
+use crate::domain::rating::vote_log::ColumnSet;
+use crate::domain::time::Timestamp;
+use crate::infra::clock::Clock;
+use crate::infra::config::{CurrentSettings, FlaggedVoterPolicy};
+use crate::infra::metrics;
+use crate::infra::rng::SharedRng;
+use crate::infra::storage::{ExclusionDecision, Store, StoreError, VoteRange};
+use crate::services::leaderboard::background_report::{ReportError, on_one_thread};
+use crate::services::leaderboard::vote_log::{LogQuery, read_cast_votes};
+
+/// Who excludes by these rules, as lists of exclusions name it.
+const PROGRAM: &str = "langya";
+/// Seed of Fisher's random checkpoints: the same votes give the same flags.
+const SEED: u64 = 0;
+
+/// How the checks are doing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CheckState {
+    /// When the latest check ended well.
+    pub checked_at: Option<Timestamp>,
+    /// Since when all have failed; nobody is excluded meanwhile.
+    pub failing_since: Option<Timestamp>,
+}
+
+/// Checks all voters; one for each arena.
+pub struct VoterCheck {
+    store: Store,
+    settings: CurrentSettings,
+    rng: Arc<SharedRng>,
+    clock: Arc<dyn Clock>,
+    state: Mutex<CheckState>,
+    /// What the latest check depended on: the last vote and the changes of exclusions.
+    checked: Mutex<Option<(i64, i64)>>,
+}
+
+impl VoterCheck {
+    /// Nobody was checked yet.
+    #[must_use]
+    pub fn new(store: Store, settings: CurrentSettings, rng: Arc<SharedRng>, clock: Arc<dyn Clock>) -> Self {
+        Self { store, settings, rng, clock, state: Mutex::default(), checked: Mutex::default() }
+    }
+
+    /// How the checks are doing.
+    #[must_use]
+    pub fn state(&self) -> CheckState {
+        *self.state.lock()
+    }
+
+    /// Whether the operator wants flagged voters excluded.
+    #[must_use]
+    pub fn is_wanted(&self) -> bool {
+        self.settings.now().integrity.flagged_voters == FlaggedVoterPolicy::Exclude
+    }
+
+    /// Excludes the votes of voters whom the tests flag, if the operator wants that and votes or exclusions have changed since the
+    /// latest check. Returns how many votes it excluded.
+    ///
+    /// # Errors
+    /// [`ReportError`]; the state and the metrics tell it as well.
+    pub async fn run(&self) -> Result<u64, ReportError> {
+        if !self.is_wanted() {
+            *self.state.lock() = CheckState::default();
+            *self.checked.lock() = None;
+            return Ok(0);
+        }
+        let done = self.check().await;
+        let now = self.clock.now();
+        if done.is_ok() {
+            metrics::voters_checked(now.0);
+            *self.state.lock() = CheckState { checked_at: Some(now), failing_since: None };
+        } else {
+            metrics::voter_check_failed();
+            self.state.lock().failing_since.get_or_insert(now);
+        }
+        done
+    }
+
+    async fn check(&self) -> Result<u64, ReportError> {
+        let version = (self.store.last_vote_seq().await?, self.store.exclusion_changes().await?);
+        if *self.checked.lock() == Some(version) {
+            return Ok(0);
+        }
+        let range = VoteRange { upto: version.0, ..VoteRange::ALL };
+        let in_force = self.store.exclusions_in_force(range).await?;
+        let mut excluded = 0;
+        for flagged in find(&self.store, range, in_force).await? {
+            excluded += self.exclude(flagged).await?;
+        }
+        *self.checked.lock() = Some(version);
+        Ok(excluded)
+    }
+
+    async fn exclude(&self, flagged: FlaggedVotes) -> Result<u64, StoreError> {
+        let decision = ExclusionDecision {
+            id: self.rng.id(&*self.clock),
+            rule: ExclusionRule::AnomalousVoter.to_string(),
+            reason: flagged.reason,
+            decided_by: PROGRAM.to_owned(),
+            decided_at: self.clock.now(),
+        };
+        self.store.exclude_unless_reinstated(&decision, &flagged.votes).await
+    }
+}
+
+async fn find(store: &Store, range: VoteRange, in_force: ExclusionsInForce) -> Result<Vec<FlaggedVotes>, ReportError> {
+    let columns = ColumnSet { voters: true, ..ColumnSet::default() };
+    let cast = read_cast_votes(store, LogQuery { columns, range, concurrency: 1 }, |_, _| {}).await?;
+    on_one_thread(move || flagged_votes(&cast, &in_force, SEED)).await
+}

@@ -1,0 +1,127 @@
+//! Votes of flagged voters are excluded where the operator says so, by both databases alike.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use langya::domain::integrity::exclusion_decision::Decision;
+use langya::domain::integrity::exclusion_rule::ExclusionRule;
+use langya::domain::integrity::planted::{Planting, RiggerStrategy, plant};
+use langya::domain::integrity::pseudonym::voter_pseudonym;
+use langya::domain::rating::simulate::{Simulation, SimulationOptions};
+use langya::domain::rating::vote_log::{ColumnSet, VoteLog};
+use langya::domain::time::Timestamp;
+use langya::formats::votes::ReadOptions;
+use langya::infra::clock::SystemClock;
+use langya::infra::config::{CurrentSettings, FlaggedVoterPolicy, Settings};
+use langya::infra::rng::SharedRng;
+use langya::infra::storage::Store;
+use langya::services::admin::actor::Actor;
+use langya::services::exclusions::decision::{Author, write_decision};
+use langya::services::exclusions::selection::{VoteFilter, select};
+use langya::services::exclusions::voter_check::{CheckState, VoterCheck};
+use langya::services::transfer::import;
+
+const RULE: ExclusionRule = ExclusionRule::AnomalousVoter;
+
+/// Votes of 60 honest voters on 8 models, and of three riggers with 100 votes each.
+pub(crate) fn rigged() -> VoteLog {
+    let mut simulation =
+        Simulation::new(SimulationOptions { models: 8, voters: 60, seed: 5, ..SimulationOptions::default() }).unwrap();
+    let names: Vec<String> = simulation.models().iter().map(|model| model.name.clone()).collect();
+    let mut log = VoteLog::with_columns(ColumnSet { voters: true, ..ColumnSet::default() });
+    for _ in 0..3_000 {
+        let vote = simulation.vote();
+        log.push(&names[vote.a], &names[vote.b], vote.outcome).unwrap();
+        log.voters.as_mut().unwrap().push(Some(&format!("honest-{}", vote.voter)));
+    }
+    let strategy = RiggerStrategy::TargetOnly;
+    plant(&log, Planting { riggers: 3, votes: 100, strategy, target_share: 1.0, seed: 3 }).unwrap()
+}
+
+/// Imports some votes of a log from the first one on, as a file.
+pub(crate) async fn import_votes(store: &Store, log: &VoteLog, votes: impl Iterator<Item = usize>) {
+    let mut rows = "model_a,model_b,winner,judge\n".to_owned();
+    let voters = log.voters.as_ref().unwrap();
+    for vote in votes {
+        let model = |at: u32| log.models.as_slice()[at as usize].clone();
+        let voter = &voters.names.as_slice()[voters.rows[vote] as usize];
+        let (a, b) = (model(log.a[vote]), model(log.b[vote]));
+        writeln!(rows, "{a},{b},{},{voter}", winner(log, vote)).unwrap();
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("votes.csv");
+    std::fs::write(&file, rows).unwrap();
+    import::votes(store, &file, &ReadOptions::default(), Timestamp(1), |_, _| {}).await.unwrap();
+}
+
+fn winner(log: &VoteLog, vote: usize) -> &'static str {
+    match log.outcomes[vote].as_str() {
+        "a" => "model_a",
+        "b" => "model_b",
+        "tie" => "tie",
+        _ => "tie (bothbad)",
+    }
+}
+
+fn check_of(store: &Store, settings: &CurrentSettings) -> VoterCheck {
+    VoterCheck::new(store.clone(), settings.clone(), Arc::new(SharedRng::seeded(1)), Arc::new(SystemClock))
+}
+
+/// Numbers of votes that the rule excludes, by voter.
+async fn excluded(store: &Store) -> Vec<(String, usize)> {
+    let filter = VoteFilter { rule: Some(RULE.to_string()), ..VoteFilter::default() };
+    let mut voters: Vec<(String, usize)> = Vec::new();
+    for vote in select(store, &filter, |_, _| {}).await.unwrap() {
+        match voters.iter_mut().find(|(voter, _)| **voter == *vote.voter) {
+            Some((_, votes)) => *votes += 1,
+            None => voters.push((vote.voter.to_string(), 1)),
+        }
+    }
+    voters
+}
+
+async fn let_back_in(store: &Store, voter: &str) {
+    let filter = VoteFilter { voters: vec![voter.to_owned()], ..VoteFilter::default() };
+    let votes = select(store, &filter, |_, _| {}).await.unwrap();
+    let actor = Actor::of_command("olga".to_owned());
+    let author = Author { id: "back".to_owned(), actor, decided_at: Timestamp(9), subject: filter.summary() };
+    let decision = Decision::Include { rule: Some(RULE.to_string()) };
+    assert_eq!(write_decision(store, &decision, &votes, author).await.unwrap(), 90);
+}
+
+pub(super) async fn flagged_voters_are_excluded_only_where_the_operator_says_so_and_never_again_once_let_back_in(
+    store: &Store,
+) {
+    let log = rigged();
+    // The last ten votes of each rigger come later.
+    let is_late = |vote: &usize| *vote >= 3_000 && (vote - 3_000) % 100 >= 90;
+    import_votes(store, &log, (0..log.len()).filter(|vote| !is_late(vote))).await;
+    let settings = CurrentSettings::new(Settings::default());
+    let check = check_of(store, &settings);
+    assert_eq!(check.run().await.unwrap(), 0, "flagged voters are only listed by default");
+    assert_eq!((check.state(), excluded(store).await), (CheckState::default(), vec![]));
+
+    let mut wanted = Settings::default();
+    wanted.integrity.flagged_voters = FlaggedVoterPolicy::Exclude;
+    settings.replace(wanted);
+    assert_eq!(check.run().await.unwrap(), 270);
+    let found = excluded(store).await;
+    assert_eq!(found.iter().map(|(_, votes)| *votes).collect::<Vec<_>>(), [90; 3], "three riggers, no honest voter");
+    assert!(check.state().checked_at.is_some() && check.state().failing_since.is_none());
+    let rows = store.latest_exclusions(Some(RULE.name()), (Timestamp(i64::MAX), ""), 1_000).await.unwrap();
+    assert_eq!(rows.len(), 270);
+    assert!(
+        rows.iter().all(|row| row.excluded_by == "langya" && row.reason.starts_with("score test: 90 of 90 votes for "))
+    );
+    assert!(rows.iter().all(|row| !row.reason.contains("rigger")), "a reason names no voter");
+    assert_eq!(check.run().await.unwrap(), 0, "once");
+    assert_eq!(check_of(store, &settings).run().await.unwrap(), 0, "nor by the next instance that leads");
+
+    let voter = found[0].0.clone();
+    let_back_in(store, &voter).await;
+    import_votes(store, &log, (0..log.len()).filter(is_late)).await;
+    assert_eq!(check.run().await.unwrap(), 20, "the new votes of the two others");
+    let now = excluded(store).await;
+    assert!(now.iter().all(|(other, votes)| *other != voter && *votes == 100) && now.len() == 2, "{now:?}");
+    assert_ne!(voter, voter_pseudonym(""), "a voter with a name");
+}
