@@ -74,7 +74,15 @@ impl Finding {
 
 /// Looks at everything but the models, which cost money to ask.
 pub async fn examine(settings: &Settings, now: Timestamp) -> Vec<Finding> {
-    let (database, facts) = database(settings).await;
+    judge(settings, database(read_database(settings).await), now)
+}
+
+/// The same for an arena that serves, whose database is open.
+pub async fn examine_open(settings: &Settings, store: &Store, now: Timestamp) -> Vec<Finding> {
+    judge(settings, database(read_facts(store).await), now)
+}
+
+fn judge(settings: &Settings, (database, facts): (Finding, Facts), now: Timestamp) -> Vec<Finding> {
     let space = disk::space(&settings.storage.data_dir);
     let last = LastBackup::read(&settings.storage.data_dir);
     let mut findings = vec![database];
@@ -96,12 +104,16 @@ pub async fn examine(settings: &Settings, now: Timestamp) -> Vec<Finding> {
 #[derive(Debug, Default)]
 struct Facts {
     votes: i64,
+    bytes: u64,
     latest_fit: Option<Timestamp>,
 }
 
-async fn database(settings: &Settings) -> (Finding, Facts) {
-    match read_database(settings).await {
-        Ok(facts) => (Finding::ok("database", format!("reachable, migrated, {} votes", facts.votes)), facts),
+fn database(read: Result<Facts, StoreError>) -> (Finding, Facts) {
+    match read {
+        Ok(facts) => {
+            let found = format!("reachable, migrated, {} votes, {}", facts.votes, human(facts.bytes));
+            (Finding::ok("database", found), facts)
+        }
         Err(StoreError::Missing(_)) => (
             Finding::warning("database", "there is none yet", "`langya serve` makes it at its first start"),
             Facts::default(),
@@ -116,13 +128,18 @@ async fn database(settings: &Settings) -> (Finding, Facts) {
 
 async fn read_database(settings: &Settings) -> Result<Facts, StoreError> {
     let store = Store::open(&settings.storage, IfMissing::Fail).await?;
-    store.check().await?;
-    let facts = Facts {
-        votes: store.last_vote_seq().await?,
-        latest_fit: store.latest_leaderboard().await?.map(|board| board.fitted_at),
-    };
+    let facts = read_facts(&store).await;
     store.close().await;
-    Ok(facts)
+    facts
+}
+
+async fn read_facts(store: &Store) -> Result<Facts, StoreError> {
+    store.check().await?;
+    Ok(Facts {
+        votes: store.last_vote_seq().await?,
+        bytes: store.bytes().await?,
+        latest_fit: store.latest_leaderboard().await?.map(|board| board.fitted_at),
+    })
 }
 
 fn disk_finding(space: DiskSpace) -> Finding {

@@ -1,6 +1,8 @@
 //! The admin: who gets in, what each role may do, and what is kept of it.
 
+mod bench_runs;
 mod browser;
+mod operations;
 mod reviews;
 mod votes;
 

@@ -37,9 +37,9 @@ use admin::{
 };
 use bench::{
     a_data_file_is_kept_once_and_in_its_order, a_data_file_with_an_item_that_cannot_be_kept_leaves_nothing,
-    a_score_that_is_no_number_is_not_kept, a_suite_is_run_by_one_at_a_time, an_answer_to_a_question_is_kept_once,
-    failures_may_repeat_and_a_verdict_is_kept_once, published_scores_are_replaced_by_their_successors,
-    what_a_judge_said_to_a_prompt_is_found_again,
+    a_run_is_kept_with_what_it_has_come_to, a_score_that_is_no_number_is_not_kept, a_suite_is_run_by_one_at_a_time,
+    an_answer_to_a_question_is_kept_once, failures_may_repeat_and_a_verdict_is_kept_once,
+    published_scores_are_replaced_by_their_successors, what_a_judge_said_to_a_prompt_is_found_again,
 };
 use exclusions::{
     an_exclusion_is_stored_with_its_vote_or_not_at_all, an_exclusion_stands_beside_the_vote_and_can_be_withdrawn,
@@ -650,6 +650,7 @@ on_both! {
     a_data_file_is_kept_once_and_in_its_order
     a_data_file_with_an_item_that_cannot_be_kept_leaves_nothing
     an_answer_to_a_question_is_kept_once
+    a_run_is_kept_with_what_it_has_come_to
     a_score_that_is_no_number_is_not_kept
     failures_may_repeat_and_a_verdict_is_kept_once
     what_a_judge_said_to_a_prompt_is_found_again

@@ -1,7 +1,9 @@
 //! The pages of the admin.
 
+mod bench_runs;
 mod chinese;
 mod english;
+mod operations;
 
 use std::borrow::Borrow;
 
@@ -9,8 +11,10 @@ use crate::domain::admin::account::AccountError;
 use crate::domain::admin::action::AdminAction;
 use crate::domain::admin::role::Role;
 
+use bench_runs::BenchRunTexts;
 pub(super) use chinese::CHINESE;
 pub(super) use english::ENGLISH;
+use operations::OperationTexts;
 
 /// Its texts.
 pub struct AdminTexts {
@@ -28,6 +32,8 @@ pub struct AdminTexts {
     pub overview: OverviewTexts,
     pub reviews: ReviewTexts,
     pub users: UserTexts,
+    pub operations: OperationTexts,
+    pub bench_runs: BenchRunTexts,
     pub audit: AuditTexts,
     pub roles: [&'static str; 4],
     pub role_duties: [&'static str; 4],

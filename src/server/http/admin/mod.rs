@@ -3,8 +3,10 @@
 
 mod account;
 mod audit;
+mod bench_runs;
 mod call;
 mod cookie;
+mod operations;
 mod overview;
 mod reviews;
 mod sign_in;
@@ -84,7 +86,7 @@ impl AdminRoute {
 }
 
 /// Every address of the admin.
-pub static ADMIN_ROUTES: [AdminRoute; 24] = [
+pub static ADMIN_ROUTES: [AdminRoute; 26] = [
     AdminRoute::open(AdminMethod::Get, "/admin/sign-in", |call| sign_in::page(call).boxed_local()),
     AdminRoute::open(AdminMethod::Post, "/admin/sign-in", |call| sign_in::sign_in(call).boxed_local()),
     AdminRoute::open(AdminMethod::Get, "/admin/welcome", |call| sign_in::welcome(call).boxed_local()),
@@ -109,6 +111,8 @@ pub static ADMIN_ROUTES: [AdminRoute; 24] = [
     AdminRoute::read("/admin/users", Role::Owner, |call| users::page(call).boxed_local()),
     AdminRoute::change("/admin/users/invite", Role::Owner, |call| users::invite(call).boxed_local()),
     AdminRoute::change("/admin/users/change", Role::Owner, |call| users::change(call).boxed_local()),
+    AdminRoute::read("/admin/operations", Role::Viewer, |call| operations::page(call).boxed_local()),
+    AdminRoute::read("/admin/benchmarks", Role::Viewer, |call| bench_runs::page(call).boxed_local()),
 ];
 
 /// Adds the addresses of the table.

@@ -192,6 +192,8 @@ pub(in crate::i18n::pages) const CHINESE: AdminTexts = AdminTexts {
         older: "更早的记录",
         newest: "最新记录",
     },
+    operations: super::operations::CHINESE,
+    bench_runs: super::bench_runs::CHINESE,
     roles: ["查看者", "审核员", "操作员", "所有者"],
     role_duties: [
         "可查看概览。",

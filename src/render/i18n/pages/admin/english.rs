@@ -193,6 +193,8 @@ pub(in crate::i18n::pages) const ENGLISH: AdminTexts = AdminTexts {
         older: "Older entries",
         newest: "The latest",
     },
+    operations: super::operations::ENGLISH,
+    bench_runs: super::bench_runs::ENGLISH,
     roles: ["viewer", "reviewer", "operator", "owner"],
     role_duties: [
         "Reads the overview.",

@@ -2,6 +2,8 @@
 
 pub(crate) mod account;
 pub(crate) mod audit;
+pub(crate) mod bench_runs;
+pub(crate) mod operations;
 pub(crate) mod overview;
 pub(crate) mod reviews;
 pub(crate) mod sign_in;
@@ -22,11 +24,23 @@ pub(crate) enum AdminTab {
     Account,
     Audit,
     Users,
+    Operations,
+    Benchmarks,
 }
 
 impl AdminTab {
-    pub(crate) const ALL: [Self; 8] =
-        [Self::Overview, Self::Voters, Self::Votes, Self::Leaks, Self::Labels, Self::Users, Self::Audit, Self::Account];
+    pub(crate) const ALL: [Self; 10] = [
+        Self::Overview,
+        Self::Operations,
+        Self::Voters,
+        Self::Votes,
+        Self::Leaks,
+        Self::Labels,
+        Self::Benchmarks,
+        Self::Users,
+        Self::Audit,
+        Self::Account,
+    ];
 
     pub(crate) fn path(self) -> &'static str {
         match self {
@@ -38,6 +52,8 @@ impl AdminTab {
             Self::Account => "/admin/account",
             Self::Audit => "/admin/audit",
             Self::Users => "/admin/users",
+            Self::Operations => "/admin/operations",
+            Self::Benchmarks => "/admin/benchmarks",
         }
     }
 
@@ -51,6 +67,8 @@ impl AdminTab {
             Self::Account => words.account.title,
             Self::Audit => words.audit.title,
             Self::Users => words.users.title,
+            Self::Operations => words.operations.title,
+            Self::Benchmarks => words.bench_runs.title,
         }
     }
 }
