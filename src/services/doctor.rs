@@ -227,7 +227,8 @@ fn backup(last: Option<&LastBackup>, is_there: bool, votes: i64, now: Timestamp)
 
 fn human(bytes: u64) -> String {
     match bytes {
-        0..0x4000_0000 => format!("{} MB", bytes >> 20),
+        0..0x10_0000 => format!("{} KB", bytes >> 10),
+        0x10_0000..0x4000_0000 => format!("{} MB", bytes >> 20),
         _ => format!("{} GB", bytes >> 30),
     }
 }

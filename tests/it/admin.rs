@@ -2,7 +2,9 @@
 
 mod bench_runs;
 mod browser;
+mod campaigns;
 mod operations;
+mod requests;
 mod reviews;
 mod votes;
 

@@ -21,6 +21,7 @@ mod bench_scores;
 mod bench_suites;
 mod campaign_assignments;
 mod campaigns;
+mod deletion_requests;
 mod error;
 mod imported_votes;
 mod imports;
@@ -78,7 +79,8 @@ pub use bench_suites::{BenchItemRow, BenchSuiteRow};
 pub use campaign_assignments::{
     AssignmentRequest, AssignmentRow, CampaignJudgementRow, ItemTexts, NewCampaignJudgement, NextAssignment,
 };
-pub use campaigns::{AnnotatorRow, CampaignRow, CampaignState, NewAnnotator, NewCampaign, NewUnit};
+pub use campaigns::{AnnotatorRow, CampaignRow, CampaignState, InvitedAnnotator, NewAnnotator, NewCampaign, NewUnit};
+pub use deletion_requests::{DeletionRequestRow, DeletionTarget, NewDeletionRequest, RequestDecision};
 pub use error::StoreError;
 pub use imported_votes::unstorable_name;
 pub use imports::{Import, Imported, ImportedVote};

@@ -28,7 +28,7 @@ enum ColumnKind {
 }
 
 /// In the order in which rows refer to each other. Leaderboards and counts are derived, and instances are gone.
-const TABLES: [&str; 39] = [
+const TABLES: [&str; 40] = [
     "models",
     "model_changes",
     "pairing_changes",
@@ -68,6 +68,7 @@ const TABLES: [&str; 39] = [
     "admin_invites",
     "admin_sessions",
     "admin_audit",
+    "deletion_requests",
 ];
 
 /// A table with its columns.

@@ -1,9 +1,11 @@
 //! The pages of the admin.
 
 mod bench_runs;
+mod campaigns;
 mod chinese;
 mod english;
 mod operations;
+mod requests;
 
 use std::borrow::Borrow;
 
@@ -12,9 +14,11 @@ use crate::domain::admin::action::AdminAction;
 use crate::domain::admin::role::Role;
 
 use bench_runs::BenchRunTexts;
+use campaigns::CampaignAdminTexts;
 pub(super) use chinese::CHINESE;
 pub(super) use english::ENGLISH;
 use operations::OperationTexts;
+use requests::RequestTexts;
 
 /// Its texts.
 pub struct AdminTexts {
@@ -34,6 +38,8 @@ pub struct AdminTexts {
     pub users: UserTexts,
     pub operations: OperationTexts,
     pub bench_runs: BenchRunTexts,
+    pub campaigns: CampaignAdminTexts,
+    pub requests: RequestTexts,
     pub audit: AuditTexts,
     pub roles: [&'static str; 4],
     pub role_duties: [&'static str; 4],

@@ -3,8 +3,10 @@
 pub(crate) mod account;
 pub(crate) mod audit;
 pub(crate) mod bench_runs;
+pub(crate) mod campaigns;
 pub(crate) mod operations;
 pub(crate) mod overview;
+pub(crate) mod requests;
 pub(crate) mod reviews;
 pub(crate) mod sign_in;
 pub(crate) mod users;
@@ -26,17 +28,21 @@ pub(crate) enum AdminTab {
     Users,
     Operations,
     Benchmarks,
+    Campaigns,
+    Requests,
 }
 
 impl AdminTab {
-    pub(crate) const ALL: [Self; 10] = [
+    pub(crate) const ALL: [Self; 12] = [
         Self::Overview,
         Self::Operations,
         Self::Voters,
         Self::Votes,
         Self::Leaks,
         Self::Labels,
+        Self::Requests,
         Self::Benchmarks,
+        Self::Campaigns,
         Self::Users,
         Self::Audit,
         Self::Account,
@@ -54,6 +60,8 @@ impl AdminTab {
             Self::Users => "/admin/users",
             Self::Operations => "/admin/operations",
             Self::Benchmarks => "/admin/benchmarks",
+            Self::Campaigns => "/admin/campaigns",
+            Self::Requests => "/admin/requests",
         }
     }
 
@@ -69,6 +77,8 @@ impl AdminTab {
             Self::Users => words.users.title,
             Self::Operations => words.operations.title,
             Self::Benchmarks => words.bench_runs.title,
+            Self::Campaigns => words.campaigns.title,
+            Self::Requests => words.requests.title,
         }
     }
 }
