@@ -48,5 +48,10 @@ async fn a_viewer_sees_every_job_with_its_last_run_and_error_and_what_the_doctor
     assert!(row("backup").contains("none yet, and no vote to lose"), "{}", row("backup"));
     assert!(page.contains("This is the only instance"), "{page}");
     let chinese = viewer.get("/admin/operations?lang=zh").await.text().await.unwrap();
-    assert!(chinese.contains("拟合排行榜") && chinese.contains("这是唯一的实例"), "{chinese}");
+    assert!(
+        chinese.contains("拟合排行榜")
+            && chinese.contains("这是唯一的实例")
+            && chinese.contains("尚无备份，也没有投票可丢失"),
+        "{chinese}"
+    );
 }
