@@ -8,7 +8,6 @@ use serde::Deserialize;
 
 use super::error::PageError;
 use super::forms::{self, TokenForm, see_other, visitor};
-use super::hosts;
 use super::leaderboard_query::escaped;
 use super::pages;
 use super::pages::history::{BattleReader, BattleView, HistoryView, OwnerView, RemovalView};
@@ -146,19 +145,15 @@ pub(super) async fn shared(
 }
 
 /// `POST /shared/TOKEN/removal`: whoever has the link asks the operator to delete the texts. It acts for nobody's session, so the form
-/// has no token; one request about a battle waits at a time.
+/// has no token; pages of other sites are refused before any route. One request about a battle waits at a time.
 ///
 /// # Errors
 /// [`PageError`].
 pub(super) async fn ask_removal(
-    request: HttpRequest,
     app: web::Data<AppState>,
     token: web::Path<String>,
     form: web::Form<RemovalForm>,
 ) -> Result<HttpResponse, PageError> {
-    if !hosts::is_own_page(request.headers(), &app.settings.now().server.public_url) {
-        return Err(PageError::ForeignForm);
-    }
     let battle = if is_share_token(&token) { app.store.shared_battle(&token).await? } else { None };
     let battle = battle.ok_or_else(|| PageError::Missing("no battle is shared by this link".to_owned()))?;
     match deletion_requests::ask(&app.store, &app.rng, app.clock.as_ref(), battle, &form.reason).await {

@@ -7,6 +7,7 @@ mod exclusions;
 mod fits;
 mod labels;
 mod migrations;
+mod operations;
 mod outages;
 mod own_battles;
 pub(crate) mod partitions;
@@ -51,6 +52,10 @@ use fits::{
     the_log_is_read_in_pages_with_the_columns_that_are_wanted,
 };
 
+use operations::{
+    a_target_loses_its_texts_and_nobody_else_does, changes_of_campaigns_have_their_entries,
+    one_request_about_the_same_texts_waits_and_is_decided_once,
+};
 use own_battles::{
     only_its_visitor_shares_a_battle_and_only_after_the_vote,
     own_battles_are_found_again_with_models_only_after_a_vote, texts_are_deleted_for_good_and_votes_stay,
@@ -650,6 +655,9 @@ on_both! {
     a_data_file_is_kept_once_and_in_its_order
     a_data_file_with_an_item_that_cannot_be_kept_leaves_nothing
     an_answer_to_a_question_is_kept_once
+    one_request_about_the_same_texts_waits_and_is_decided_once
+    a_target_loses_its_texts_and_nobody_else_does
+    changes_of_campaigns_have_their_entries
     a_run_is_kept_with_what_it_has_come_to
     a_score_that_is_no_number_is_not_kept
     failures_may_repeat_and_a_verdict_is_kept_once
