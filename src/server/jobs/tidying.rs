@@ -21,7 +21,11 @@ pub async fn tidy_metrics(report: JobReport, shutdown: CancellationToken) {
             _ = ticker.tick() => {}
             () = shutdown.cancelled() => return,
         }
-        let Ok(()) = report.run(async { Ok::<_, Infallible>(metrics::tidy_up()) }).await;
+        let tidying = async {
+            metrics::tidy_up();
+            Ok::<(), Infallible>(())
+        };
+        let Ok(()) = report.run(tidying).await;
         report.runs_within(TIDY_EVERY);
     }
 }

@@ -47,7 +47,7 @@ async fn a_run_shows_its_progress_while_it_asks_and_its_cost_beside_what_was_exp
     // 100 tokens at 10 and 10 tokens at 100 for a million make 0.002 a request.
     let (calls, cost) = (runs[0]["calls"].as_u64().unwrap(), runs[0]["cost"].as_f64().unwrap());
     assert_eq!((runs.len(), calls), (1, 2 * turns), "{runs:?}");
-    assert!((cost - 0.004 * turns as f64).abs() < 1e-9, "{cost}");
+    assert!((cost - 0.004 * f64::from(u32::try_from(turns).unwrap())).abs() < 1e-9, "{cost}");
     assert!(runs[0]["expected_cost"].as_f64().unwrap() > cost, "estimated with long answers");
     for (name, value) in [("state", json!("done")), ("judgements", json!(turns)), ("error", json!(""))] {
         assert_eq!(runs[0][name], value, "{name}");
