@@ -21,6 +21,7 @@ use langya::domain::time::Timestamp;
 use langya::infra::checkpoint_file::CheckpointFile;
 use langya::infra::clock::SystemClock;
 use langya::infra::config::StorageSettings;
+use langya::infra::job_report::JobReports;
 use langya::infra::llm::ModelCard;
 use langya::infra::rng::SharedRng;
 use langya::infra::storage::{
@@ -118,7 +119,8 @@ async fn keep_log(store: Store, folder: PathBuf, over: CancellationToken) -> any
         file: CheckpointFile::in_folder(&folder),
     });
     let (_leads, leads) = watch::channel(true);
-    let job = tokio::spawn(keep_public_log(sequencer, leads, over.clone()));
+    let report = JobReports::default().of("keep_public_log");
+    let job = tokio::spawn(keep_public_log(sequencer, leads, report, over.clone()));
     let body = serde_json::to_string(&LeaderboardSnapshot::default().board)?;
     while !over.is_cancelled() {
         let last_vote_seq = store.last_vote_seq().await?;

@@ -12,6 +12,7 @@ use crate::infra::class_draws::ClassDraws;
 use crate::infra::clock::Clock;
 use crate::infra::config::{CurrentSettings, Settings};
 use crate::infra::events::{BusState, EventBus};
+use crate::infra::job_report::JobReport;
 use crate::infra::limits::proofs::{ProofParts, Proofs};
 use crate::infra::limits::{RateLimits, SingleUse};
 use crate::infra::llm::roster::Roster;
@@ -264,7 +265,8 @@ impl AppState {
         let leader_election = watch::Sender::new(false);
         for Job { name, need, run } in JOBS {
             let (app, leader_election) = (Arc::clone(self), leader_election.clone());
-            self.tasks.supervise(name, need, move || run(&app, &leader_election));
+            let report = self.tasks.job_report(name);
+            self.tasks.supervise(name, need, move || run(&app, &leader_election, report.clone()));
         }
         Ok(())
     }
@@ -319,44 +321,51 @@ struct Job {
     /// Its name in logs, metrics and `/readyz`.
     name: &'static str,
     need: Need,
-    /// Starts it, at first and after a panic. The sender tells whether this instance has the lead.
-    run: fn(&AppState, &watch::Sender<bool>) -> BoxFuture<'static, ()>,
+    /// Starts it, at first and after a panic. The sender tells whether this instance has the lead; in the report it notes its runs.
+    run: fn(&AppState, &watch::Sender<bool>, JobReport) -> BoxFuture<'static, ()>,
 }
 
 const JOBS: [Job; 16] = [
     Job {
         name: "keep_lead",
         need: Need::Nothing,
-        run: |app, leader_election| {
-            jobs::leader_election::keep_lead(app.store.clone(), leader_election.clone(), app.tasks.shutdown()).boxed()
+        run: |app, leader_election, report| {
+            jobs::leader_election::keep_lead(app.store.clone(), leader_election.clone(), report, app.tasks.shutdown())
+                .boxed()
         },
     },
     Job {
         name: "keep_leaderboard",
         need: Need::Nothing,
-        run: |app, leader_election| {
-            jobs::leaderboard::keep_leaderboard(app.refitter(), leader_election.subscribe(), app.tasks.shutdown())
-                .boxed()
+        run: |app, leader_election, report| {
+            jobs::leaderboard::keep_leaderboard(
+                app.refitter(),
+                leader_election.subscribe(),
+                report,
+                app.tasks.shutdown(),
+            )
+            .boxed()
         },
     },
     Job {
         name: "keep_correlations",
         need: Need::Nothing,
-        run: |app, _| {
+        run: |app, _, report| {
             let (correlation, events) = (Arc::clone(&app.correlation), Arc::clone(&app.events));
-            keep_correlations(correlation, events, app.settings.clone(), app.tasks.shutdown()).boxed()
+            keep_correlations(correlation, events, app.settings.clone(), report, app.tasks.shutdown()).boxed()
         },
     },
     Job {
         name: "keep_robustness",
         need: Need::Nothing,
-        run: |app, _| {
+        run: |app, _, report| {
             let reports = Reports {
                 robustness: Arc::clone(&app.robustness),
                 exclusions: Arc::clone(&app.exclusion_reports),
                 clock: app.clock.clone(),
             };
-            keep_robustness(reports, Arc::clone(&app.events), app.settings.clone(), app.tasks.shutdown()).boxed()
+            keep_robustness(reports, Arc::clone(&app.events), app.settings.clone(), report, app.tasks.shutdown())
+                .boxed()
         },
     },
     Job {
@@ -372,39 +381,41 @@ const JOBS: [Job; 16] = [
         // Other instances take this one for gone without it, and take over its battles.
         name: "keep_beating",
         need: Need::Battles,
-        run: |app, _| {
+        run: |app, _, report| {
             let (fleet, clock) = (Arc::clone(&app.fleet), app.clock.clone());
-            send_heartbeats(fleet, app.settings.clone(), clock, app.tasks.shutdown()).boxed()
+            send_heartbeats(fleet, app.settings.clone(), clock, report, app.tasks.shutdown()).boxed()
         },
     },
     Job {
         name: "follow_sign_outs",
         need: Need::Nothing,
-        run: |app, _| jobs::sign_outs::follow_sign_outs(Arc::clone(&app.access), app.tasks.shutdown()).boxed(),
+        run: |app, _, report| {
+            jobs::sign_outs::follow_sign_outs(Arc::clone(&app.access), report, app.tasks.shutdown()).boxed()
+        },
     },
     Job {
         name: "answer_letters",
         need: Need::Nothing,
-        run: |app, _| Arc::clone(&app.battles).handle_messages().boxed(),
+        run: |app, _, _| Arc::clone(&app.battles).handle_messages().boxed(),
     },
     Job {
         name: "tidy_metrics",
         need: Need::Nothing,
-        run: |app, _| jobs::tidying::tidy_metrics(app.tasks.shutdown()).boxed(),
+        run: |app, _, report| jobs::tidying::tidy_metrics(report, app.tasks.shutdown()).boxed(),
     },
     Job {
         name: "keep_health",
         need: Need::Nothing,
-        run: |app, _| {
+        run: |app, _, report| {
             let (models, clock) = (Arc::clone(&app.models), app.clock.clone());
             let rests = app.link.clone().map(SharedBreakers::new);
-            keep_health(models, app.store.clone(), rests, clock, app.tasks.shutdown()).boxed()
+            keep_health(models, app.store.clone(), rests, clock, report, app.tasks.shutdown()).boxed()
         },
     },
     Job {
         name: "sweep_battles",
         need: Need::Nothing,
-        run: |app, leader_election| {
+        run: |app, leader_election, report| {
             let (battles, clock) = (Arc::clone(&app.battles), Arc::clone(&app.clock));
             let (store, settings) = (app.store.clone(), app.settings.clone());
             jobs::sweeping::sweep_battles(
@@ -413,6 +424,7 @@ const JOBS: [Job; 16] = [
                 clock,
                 settings,
                 leader_election.subscribe(),
+                report,
                 app.tasks.shutdown(),
             )
             .boxed()
@@ -421,23 +433,28 @@ const JOBS: [Job; 16] = [
     Job {
         name: "keep_partitions",
         need: Need::Nothing,
-        run: |app, leader_election| {
-            jobs::partitions::keep_partitions(app.store.clone(), leader_election.subscribe(), app.tasks.shutdown())
-                .boxed()
+        run: |app, leader_election, report| {
+            jobs::partitions::keep_partitions(
+                app.store.clone(),
+                leader_election.subscribe(),
+                report,
+                app.tasks.shutdown(),
+            )
+            .boxed()
         },
     },
     Job {
         name: "keep_register",
         need: Need::Nothing,
-        run: |app, leader_election| {
-            keep_register(app.recorder(), leader_election.subscribe(), app.tasks.shutdown()).boxed()
+        run: |app, leader_election, report| {
+            keep_register(app.recorder(), leader_election.subscribe(), report, app.tasks.shutdown()).boxed()
         },
     },
     Job {
         name: "keep_public_log",
         need: Need::Nothing,
-        run: |app, leader_election| {
-            keep_public_log(app.sequencer(), leader_election.subscribe(), app.tasks.shutdown()).boxed()
+        run: |app, leader_election, report| {
+            keep_public_log(app.sequencer(), leader_election.subscribe(), report, app.tasks.shutdown()).boxed()
         },
     },
     Job {
@@ -451,9 +468,10 @@ const JOBS: [Job; 16] = [
     Job {
         name: "judge_battles",
         need: Need::Nothing,
-        run: |app, leader_election| {
+        run: |app, leader_election, report| {
             let (settings, events) = (app.settings.clone(), Arc::clone(&app.events));
-            judge_battles(app.auto_judge(), settings, events, leader_election.subscribe(), app.tasks.shutdown()).boxed()
+            judge_battles(app.auto_judge(), settings, events, leader_election.subscribe(), report, app.tasks.shutdown())
+                .boxed()
         },
     },
 ];

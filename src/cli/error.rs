@@ -31,9 +31,11 @@ use crate::render::report::study::StudyReportError;
 use crate::services::admin::users::UserError;
 use crate::services::battle_judging::reports::BattleJudgingError;
 use crate::services::benchmark::error::BenchError;
+use crate::services::campaign::administration::CampaignAdminError;
 use crate::services::campaign::creation::CreateCampaignError;
 use crate::services::campaign::reports::CampaignReportError;
 use crate::services::correlation::ReadSeriesError;
+use crate::services::deletion_requests::RequestError;
 use crate::services::exclusions::preview::PreviewError;
 use crate::services::labeling::LabelingError;
 use crate::services::leaderboard::vote_log::ReadLogError;
@@ -135,6 +137,24 @@ impl CommandFailure for CreateCampaignError {
         match self {
             Self::Items(_) | Self::Exists(_) => true,
             Self::Store(error) => CommandFailure::is_input(error),
+        }
+    }
+}
+
+impl CommandFailure for CampaignAdminError {
+    fn is_input(&self) -> bool {
+        match self {
+            Self::UnknownCampaign(_) | Self::UnknownAnnotator { .. } => true,
+            Self::Store(error) => CommandFailure::is_input(error),
+        }
+    }
+}
+
+impl CommandFailure for RequestError {
+    fn is_input(&self) -> bool {
+        match self {
+            Self::Store(error) => CommandFailure::is_input(error),
+            _ => true,
         }
     }
 }

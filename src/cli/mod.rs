@@ -2,6 +2,7 @@
 //!
 //! Results go to stdout; errors go to stderr with exit code 2 for bad usage or input and 1 for a failed run.
 
+mod actor;
 pub mod admin;
 pub mod agree;
 pub mod backup;
@@ -22,6 +23,7 @@ mod name_table;
 mod output;
 pub mod passphrase;
 mod progress;
+pub mod requests;
 mod robustness_table;
 pub mod serve;
 mod signals;
@@ -78,6 +80,8 @@ enum Command {
     Bench(bench::BenchOptions),
     /// Have people judge stored answers: make a campaign, invite annotators, report what they said.
     Campaign(campaign::CampaignOptions),
+    /// Requests to delete what was said in battles: list, enter, grant and refuse them.
+    Requests(requests::RequestsOptions),
     /// List votes, exclude them from the ratings, and rate them again.
     Votes(votes::VotesOptions),
     /// Simulate votes from known strengths.
@@ -145,6 +149,7 @@ pub fn run() -> ExitCode {
             Command::Admin(options) => admin::run(options, &env).await,
             Command::Bench(options) => bench::run(options, &env).await,
             Command::Campaign(options) => campaign::run(options, &env).await,
+            Command::Requests(options) => requests::run(options, &env).await,
             Command::Votes(options) => votes::run(options, &env).await,
             Command::Simulate(options) => simulate::run(options),
             Command::Verify(options) => verify::run(options).await,

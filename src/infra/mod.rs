@@ -10,6 +10,7 @@ pub mod credentials;
 pub mod disk;
 pub mod events;
 pub mod freshness;
+pub mod job_report;
 pub mod limits;
 pub mod live_battles;
 pub mod llm;

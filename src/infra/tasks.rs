@@ -18,6 +18,7 @@ use tokio_util::task::TaskTracker;
 use tracing::Instrument;
 
 use crate::backoff::Backoff;
+use crate::job_report::{JobReport, JobReports, JobStatus};
 use crate::metrics;
 
 /// How long a job waits before it starts again after a panic.
@@ -35,6 +36,7 @@ pub struct Tasks {
     shutdown: CancellationToken,
     /// Jobs that have panicked and not settled since.
     troubled: Arc<Mutex<BTreeMap<&'static str, JobTrouble>>>,
+    reports: JobReports,
 }
 
 /// A job that has panicked a short while ago.
@@ -107,11 +109,12 @@ impl Tasks {
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        let tasks = self.clone();
+        let (tasks, report) = (self.clone(), self.job_report(name));
         self.tracker.spawn(async move {
             let mut failures = 0;
             // The job itself is made within, so that a panic while it is made counts too.
             while tasks.run_once(name, &mut failures, async { job().await }).await.is_err() {
+                report.fail(&"it panicked, see the log");
                 tasks.trouble(name, JobTrouble { need, state: JobState::Down });
                 tokio::select! {
                     () = sleep(RESTART.after(failures)) => {}
@@ -148,6 +151,18 @@ impl Tasks {
     #[must_use]
     pub fn troubled(&self) -> BTreeMap<&'static str, JobTrouble> {
         self.troubles().clone()
+    }
+
+    /// The entry of a job, in which it notes its runs.
+    #[must_use]
+    pub fn job_report(&self, name: &'static str) -> JobReport {
+        self.reports.of(name)
+    }
+
+    /// What each job did last, by name.
+    #[must_use]
+    pub fn jobs(&self) -> BTreeMap<&'static str, JobStatus> {
+        self.reports.all()
     }
 
     fn trouble(&self, name: &'static str, trouble: JobTrouble) {

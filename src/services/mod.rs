@@ -6,6 +6,7 @@ pub mod battle_judging;
 pub mod benchmark;
 pub mod campaign;
 pub mod correlation;
+pub mod deletion_requests;
 pub mod doctor;
 pub mod exclusions;
 pub mod labeling;

@@ -1,18 +1,20 @@
 // A day's work of an operator by keyboard: signs in, finds a rigging voter, looks at the evidence, excludes, sees the board
-// move, undoes. And axe on every page of the admin.
+// move, undoes, and looks at what a benchmark run cost. And axe on every page of the admin.
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { after, before, test } from "node:test";
 
 import { startArena } from "./support/arena.mjs";
 import { assertAccessible } from "./support/axe.mjs";
-import { openPage, startBrowser } from "./support/browser.mjs";
+import { ask, openPage, phase, startBrowser, vote } from "./support/browser.mjs";
 
 const PASSPHRASE = "seven herons over a quiet lake";
 const RIGGED = 60;
+const SUITE = fileURLToPath(new URL("../data/suites/mtbench101.jsonl", import.meta.url));
 const program = process.env.LANGYA_BIN ?? new URL("../../target/debug/langya", import.meta.url).pathname;
 
 const links = {};
@@ -22,6 +24,8 @@ before(async () => {
   arena = await startArena(async (folder, langya) => {
     await writeFile(join(folder, "votes.csv"), await votes(folder));
     await langya("import", "votes", join(folder, "votes.csv"));
+    await benchmarkRun(folder, langya);
+    await campaign(folder, langya);
     for (const role of ["operator", "owner"]) {
       const place = ["--config", join(folder, "langya.toml"), "--data-dir", join(folder, "data")];
       const { stdout } = spawnSync(program, ["admin", "invite", "--role", role, ...place], { encoding: "utf8" });
@@ -49,6 +53,24 @@ async function votes(folder) {
   return ["model_a,model_b,winner,judge", ...lines].join("\n");
 }
 
+/** A benchmark run with prices that stops at its budget of three requests. */
+async function benchmarkRun(folder, langya) {
+  const config = join(folder, "langya.toml");
+  const settings = await readFile(config, "utf8");
+  await writeFile(config, settings.replaceAll('provider = "openai"', 'provider = "openai"\ninput_price = 1000\noutput_price = 4000'));
+  await langya("import", "suite", "mtbench101", SUITE);
+  await langya("bench", "answer", "mtbench101", "--models", "crane,heron", "--max-calls", "3");
+}
+
+async function campaign(folder, langya) {
+  const lines = ["crane", "heron"].map((model) => JSON.stringify({ item: "q", prompt: "Why?", model, answer: `So says ${model}.` }));
+  await writeFile(join(folder, "answers.jsonl"), lines.join("\n"));
+  const keys = ['id = "pilot"', 'title = "Which answer helps more?"', 'task = "pairwise"', 'answers = "answers.jsonl"'];
+  await writeFile(join(folder, "pilot.toml"), ["[campaign]", ...keys].join("\n"));
+  await langya("campaign", "create", join(folder, "pilot.toml"));
+  await langya("campaign", "open", "pilot");
+}
+
 /** Follows a link by keyboard and becomes a user. */
 async function become(page, role) {
   await page.goto(`${arena.url}/admin/welcome#${links[role]}`);
@@ -59,6 +81,23 @@ async function become(page, role) {
   await page.keyboard.type(PASSPHRASE);
   await page.keyboard.press("Enter");
   await page.waitForURL(`${arena.url}/admin/account`);
+}
+
+/** Has a visitor play a battle, and enters a request to delete its texts. Returns the address of the request. */
+async function enteredRequest(page) {
+  const visitor = await openPage(browser);
+  await visitor.goto(arena.url);
+  await ask(visitor, "A short question?");
+  await phase(visitor, "ready");
+  await vote(visitor, "A is better");
+  await visitor.goto(`${arena.url}/history`);
+  const battle = (await visitor.locator('a[href^="/battle/"]').first().getAttribute("href")).split("/")[2];
+  await page.goto(`${arena.url}/admin/requests`);
+  await page.getByLabel("Id of the battle").fill(battle);
+  await page.getByLabel("Who asks, and why").fill("A letter of 24 November: the question names a person.");
+  await page.getByRole("button", { name: "Enter" }).click();
+  await page.getByText("Battles whose texts would be deleted: 1.").waitFor();
+  return page.url().slice(arena.url.length).replace("&done=1", "");
 }
 
 /** Presses Tab until the element has the focus, as people who use no mouse do. */
@@ -126,6 +165,13 @@ test("an operator finds a rigging voter, excludes, sees the board move, and undo
   const told = await page.locator("tbody tr").allTextContents();
   assert.match(told[0], /operator[\s\S]*withdrew exclusions/);
   assert.match(told[1], /operator[\s\S]*excluded votes[\s\S]*60 votes for one model/);
+
+  await enter(page, page.getByRole("link", { name: "Benchmark runs" }));
+  await page.getByRole("heading", { name: "Benchmark runs" }).waitFor();
+  const run = page.locator("tbody tr").first();
+  assert.match(await run.textContent(), /mtbench101[\s\S]*budget used up[\s\S]*3 \/ \d+/);
+  const [cost, expected] = await Promise.all([0, 1].map(async (at) => Number(await run.locator("td.number").nth(at).textContent())));
+  assert.ok(cost > 0 && cost < expected, `${cost} so far, ${expected} expected`);
   page.assertQuiet();
 });
 
@@ -134,8 +180,18 @@ test("axe finds nothing on any page of the admin, in both languages and themes, 
   await become(page, "owner");
   await page.goto(`${arena.url}/admin/voters`);
   const voter = await page.locator("tbody th code").first().textContent();
+  await page.goto(`${arena.url}/admin/campaigns/one?id=pilot`);
+  await page.getByRole("button", { name: "Make links" }).click();
+  await page.getByRole("region", { name: "Links" }).waitFor();
+  const request = await enteredRequest(page);
   const pages = [
     "/admin",
+    "/admin/operations",
+    "/admin/benchmarks",
+    "/admin/campaigns",
+    "/admin/campaigns/one?id=pilot",
+    "/admin/requests",
+    request,
     "/admin/leaks",
     "/admin/labels",
     "/admin/account",

@@ -1,6 +1,10 @@
 //! The admin: who gets in, what each role may do, and what is kept of it.
 
+mod bench_runs;
 mod browser;
+mod campaigns;
+mod operations;
+mod requests;
 mod reviews;
 mod voter_check;
 mod votes;

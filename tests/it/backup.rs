@@ -161,6 +161,8 @@ fn a_folder_gets_a_file_named_by_the_time_and_a_name_that_begins_with_a_dash_is_
     let of = |check: &str| findings.iter().find(|finding| finding["check"] == check).unwrap();
     assert_eq!((doctor.code, of("backup")["found"].as_str()), (Some(0), Some("0 hours old")), "{doctor:?}");
     assert_eq!(of("database")["severity"], "ok");
+    let found = of("database")["found"].as_str().unwrap();
+    assert!(found.ends_with("B") && !found.ends_with(" 0 KB"), "{found}");
 }
 
 #[test]

@@ -264,7 +264,7 @@ async fn deleting_texts_leaves_votes_and_ratings_to_the_byte() {
     assert_eq!(with_text.matches("neighbour's question").count(), 10);
     assert_eq!(Browser::stranger(&arena).get(&link).await.status(), StatusCode::NOT_FOUND);
     let page = browser.page(&path).await;
-    assert!(page.contains("You have deleted the texts") && !page.contains("secret"), "{page}");
+    assert!(page.contains("The texts of this battle are deleted") && !page.contains("secret"), "{page}");
     assert_eq!(visitor.vote("a").await["type"], "error", "the open battle has ended");
 
     let data = folder.path().join("data");

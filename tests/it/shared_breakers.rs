@@ -7,6 +7,7 @@ use futures_util::StreamExt;
 use langya::infra::clock::SystemClock;
 use langya::infra::config::StorageSettings;
 use langya::infra::events::BusState;
+use langya::infra::job_report::JobReports;
 use langya::infra::llm::breaker::{BreakerPhase, BreakerPolicy};
 use langya::infra::llm::guard::{GuardedModel, Limits};
 use langya::infra::llm::roster::Roster;
@@ -47,7 +48,8 @@ impl Ward {
         let store = Store::open(&settings, IfMissing::Create).await.unwrap();
         let models = Models::open(Roster::new(vec![Arc::clone(&model)]), &store, &SystemClock).await.unwrap();
         let (breakers, shutdown) = (SharedBreakers::new(instance.bus.link().clone()), CancellationToken::new());
-        let job = keep_health(Arc::new(models), store, Some(breakers), Arc::new(SystemClock), shutdown.clone());
+        let report = JobReports::default().of("health");
+        let job = keep_health(Arc::new(models), store, Some(breakers), Arc::new(SystemClock), report, shutdown.clone());
         actix_web::rt::spawn(job);
         Self { instance, model, shutdown, _folder: folder }
     }

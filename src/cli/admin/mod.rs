@@ -9,6 +9,7 @@ use std::sync::Arc;
 use clap::{Args, Subcommand};
 
 use super::Location;
+use super::actor::actor;
 use crate::cli::error::CommandResult;
 use crate::infra::clock::SystemClock;
 use crate::infra::config::{Environment, Settings};
@@ -53,8 +54,7 @@ pub async fn run(options: AdminOptions, env: &Environment) -> CommandResult<Exit
     let settings = options.location.settings(env)?;
     let store = Store::open(&settings.storage, IfMissing::Fail).await?;
     let users = AdminUsers::new(store.clone(), Arc::new(SharedRng::from_system()), Arc::new(SystemClock));
-    let actor = Actor::of_command(env.user().unwrap_or("operator").chars().take(100).collect());
-    let admin = Admin { store, settings, users, actor };
+    let admin = Admin { store, settings, users, actor: actor(env) };
     match options.what {
         AdminCommand::Invite(options) => users::invite(&admin, &options).await?,
         AdminCommand::Users(command) => users::run(&admin, command).await?,

@@ -1,4 +1,4 @@
-//! `langya bench`: list suites, ask models, ask judges, report scores, make items.
+//! `langya bench`: list suites and runs, ask models, ask judges, report scores, make items.
 
 mod constructing;
 pub(super) mod model_clients;
@@ -6,6 +6,7 @@ mod report;
 mod requests;
 pub(super) mod rows;
 pub(super) mod run;
+mod runs;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -37,6 +38,8 @@ enum BenchCommand {
     Judge(requests::BenchJudgeOptions),
     /// Ask models, then judges
     Run(requests::BenchJudgeOptions),
+    /// List runs with their progress and cost, the latest first
+    Runs(runs::RunsOptions),
     /// Print the scores of a suite
     Report(report::BenchReportOptions),
     /// Have a model rewrite open questions of SuperCLUE as multiple choice; drafts that are there are not asked for again
@@ -113,6 +116,7 @@ pub async fn run(options: BenchOptions, env: &Environment) -> CommandResult<Exit
         BenchCommand::Answer(options) => requests::answer(options, env).await,
         BenchCommand::Judge(options) => requests::judge(options, requests::Phases::JudgeTask, env).await,
         BenchCommand::Run(options) => requests::judge(options, requests::Phases::Both, env).await,
+        BenchCommand::Runs(options) => runs::run(&options, env).await,
         BenchCommand::Report(options) => report::run(options, env).await,
         BenchCommand::Construct(options) => constructing::draft(options, env).await,
         BenchCommand::Review(options) => constructing::check(&options),

@@ -10,18 +10,21 @@ use super::{SuiteFlags, open_beside};
 use crate::cli::Location;
 use crate::cli::bench::model_clients::{ModelClients, named_once};
 use crate::cli::error::{BadInput, CommandError, CommandResult};
+use crate::cli::models::Format;
 use crate::cli::progress::BenchBar;
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::contestant::PlannedOver;
 use crate::domain::benchmark::run_report::{RequestPlan, RunOutcome};
 use crate::domain::benchmark::{JudgeMode, SuiteOptions, participants};
+use crate::infra::clock::{Clock as _, SystemClock};
 use crate::infra::config::Environment;
 use crate::infra::llm::discover::{Places, with_discovered};
 use crate::infra::llm::model_client::ModelClient;
-use crate::infra::storage::{BenchSet, Store};
+use crate::infra::storage::{BenchSet, NewBenchRun, Store, StoreError};
 use crate::services::benchmark::error::BenchError;
 use crate::services::benchmark::judging::JudgingPlan;
 use crate::services::benchmark::loading::{Loaded, load};
+use crate::services::benchmark::run_record::{RunPhase, RunRecord, planned};
 use crate::services::benchmark::{RunContext, answering, judging};
 
 /// Flags of `langya bench answer`.
@@ -84,11 +87,11 @@ pub(super) async fn answer(options: AnswerOptions, env: &Environment) -> Command
         return print_plans(plan_rows("answer", &plans), options.limits.format);
     }
     let run = ready.begin(&options.limits).await?;
-    let bar = BenchBar::new("answering");
-    let show = |progress| bar.show(progress, run.limits.budget.spent());
-    let outcomes = run.until_lock_is_lost(answering::answer(bench, &models, &run.limits, &show)).await?;
-    drop(bar);
-    run.end(outcome_rows("answer", &outcomes), &outcomes, options.limits.format).await
+    let plans = answering::plan(bench, &models).await?;
+    let ids = models.iter().map(|model| model.id.to_string()).collect();
+    let record = ready.record(Roles { models: ids, ..Roles::default() }, &plans, &[]).await?;
+    let asked = ready.answer(&models, &run, &record).await;
+    end(run, record, asked, options.limits.format).await
 }
 
 /// `langya bench judge` and `langya bench run`.
@@ -102,30 +105,36 @@ pub(super) async fn judge(options: BenchJudgeOptions, phases: Phases, env: &Envi
     let bench = ready.bench();
     let plan =
         JudgingPlan { models: &cast.models, baseline: cast.baseline.as_ref(), retry_failed: options.retry_failed };
+    let over = if phases == Phases::Both { PlannedOver::AllAnswers } else { PlannedOver::KeptAnswers };
     if options.limits.dry_run {
         let mut rows = plan_rows("answer", &answering::plan(bench, &cast.answering).await?);
-        let over = if phases == Phases::Both { PlannedOver::AllAnswers } else { PlannedOver::KeptAnswers };
         rows.extend(plan_rows("judge", &judging::plan(bench, &cast.judges, plan, over).await?));
         return print_plans(rows, options.limits.format);
     }
     let run = ready.begin(&options.limits).await?;
-    let (mut rows, mut all) = (Vec::new(), Vec::new());
-    if !cast.answering.is_empty() {
-        let bar = BenchBar::new("answering");
-        let show = |progress| bar.show(progress, run.limits.budget.spent());
-        let outcomes = answering::answer(bench, &cast.answering, &run.limits, &show);
-        let outcomes = run.until_lock_is_lost(outcomes).await?;
-        rows.extend(outcome_rows("answer", &outcomes));
-        all.extend(outcomes);
-    }
-    let bar = BenchBar::new("judging");
-    let show = |progress| bar.show(progress, run.limits.budget.spent());
-    let outcomes = judging::judge(bench, &cast.judges, plan, &run.limits, &show);
-    let outcomes = run.until_lock_is_lost(outcomes).await?;
-    rows.extend(outcome_rows("judge", &outcomes));
-    all.extend(outcomes);
-    drop(bar);
-    run.end(rows, &all, options.limits.format).await
+    let answers = answering::plan(bench, &cast.answering).await?;
+    let record = ready.record(cast.roles(), &answers, &judging::plan(bench, &cast.judges, plan, over).await?).await?;
+    let asked = ready.ask(&cast, plan, &run, &record).await;
+    end(run, record, asked, options.limits.format).await
+}
+
+/// What a step came to.
+type Step = (&'static str, Vec<RunOutcome>);
+
+/// Writes how a run ended, and says it.
+async fn end(
+    run: Run,
+    record: RunRecord<'_>,
+    asked: Result<Vec<Step>, StoreError>,
+    format: Format,
+) -> CommandResult<ExitCode> {
+    let left = |steps: &Vec<Step>| steps.iter().flat_map(|(_, outcomes)| outcomes).map(RunOutcome::left).sum();
+    let ended = record.end(&run.limits, asked.as_ref().map(left)).await;
+    let steps = asked?;
+    ended?;
+    let rows = steps.iter().flat_map(|(step, outcomes)| outcome_rows(step, outcomes)).collect();
+    let outcomes: Vec<RunOutcome> = steps.into_iter().flat_map(|(_, outcomes)| outcomes).collect();
+    run.end(rows, &outcomes, format).await
 }
 
 /// Everything that a run needs, before anything is asked.
@@ -143,6 +152,24 @@ struct Cast {
     /// Models that answer first; none if there is only judging.
     answering: Vec<ModelClient>,
     judges: Vec<ModelClient>,
+}
+
+impl Cast {
+    fn roles(&self) -> Roles {
+        Roles {
+            models: self.models.iter().map(ToString::to_string).collect(),
+            judges: self.judges.iter().map(|judge| judge.id.to_string()).collect(),
+            baseline: self.baseline.as_ref().map(ToString::to_string).unwrap_or_default(),
+        }
+    }
+}
+
+/// Ids of those who take part, for the row of the run.
+#[derive(Default)]
+struct Roles {
+    models: Vec<String>,
+    judges: Vec<String>,
+    baseline: String,
 }
 
 impl Ready {
@@ -268,6 +295,70 @@ impl Ready {
                 "model {model} has no answers to suite {suite}: run `langya bench answer {suite} --models {model}`"
             ))),
         }
+    }
+
+    /// Stores that the run begins.
+    async fn record(
+        &self,
+        roles: Roles,
+        answers: &[RequestPlan],
+        judgements: &[RequestPlan],
+    ) -> Result<RunRecord<'_>, StoreError> {
+        let BenchSet { suite, version, sample } = self.bench().set();
+        let Roles { models, judges, baseline } = roles;
+        let (answers, cost) = planned(answers);
+        let (judgements, judging_cost) = planned(judgements);
+        let run = NewBenchRun {
+            id: self.askers.rng.id(&SystemClock),
+            suite: suite.to_string(),
+            expected_cost: cost.zip(judging_cost).map(|(answering, judging)| answering + judging),
+            started_at: SystemClock.now(),
+            version,
+            sample,
+            models,
+            judges,
+            baseline,
+            answers,
+            judgements,
+        };
+        RunRecord::begin(&self.store, &SystemClock, run).await
+    }
+
+    /// Asks models, and then judges.
+    async fn ask(
+        &self,
+        cast: &Cast,
+        plan: JudgingPlan<'_>,
+        run: &Run,
+        record: &RunRecord<'_>,
+    ) -> Result<Vec<Step>, StoreError> {
+        let mut steps = match cast.answering.as_slice() {
+            [] => Vec::new(),
+            models => self.answer(models, run, record).await?,
+        };
+        let bar = BenchBar::new("judging");
+        let show = |progress| {
+            bar.show(progress, run.limits.budget.spent());
+            record.note(RunPhase::Judging, progress);
+        };
+        let judging = judging::judge(self.bench(), &cast.judges, plan, &run.limits, &show);
+        let outcomes = run.until_lock_is_lost(record.follow(&run.limits.budget, judging)).await?;
+        record.note_failures(&outcomes);
+        steps.push(("judge", outcomes));
+        Ok(steps)
+    }
+
+    /// Asks models.
+    async fn answer(&self, models: &[ModelClient], run: &Run, record: &RunRecord<'_>) -> Result<Vec<Step>, StoreError> {
+        let bar = BenchBar::new("answering");
+        let show = |progress| {
+            bar.show(progress, run.limits.budget.spent());
+            record.note(RunPhase::Answering, progress);
+        };
+        let answering = answering::answer(self.bench(), models, &run.limits, &show);
+        let outcomes = run.until_lock_is_lost(record.follow(&run.limits.budget, answering)).await?;
+        record.note_failures(&outcomes);
+        Ok(vec![("answer", outcomes)])
     }
 
     /// Takes the suite's lock and listens to signals.

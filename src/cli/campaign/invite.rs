@@ -3,16 +3,9 @@
 use clap::Args;
 use serde_json::json;
 
-use super::{find, unknown};
-use crate::cli::error::{BadInput, CommandResult};
+use crate::cli::error::CommandResult;
 use crate::cli::output::print;
-use crate::domain::time::Timestamp;
-use crate::infra::clock::{Clock, SystemClock};
-use crate::infra::rng::SharedRng;
-use crate::infra::storage::{NewAnnotator, Store};
-use crate::services::campaign::annotating::token_hash;
-
-const DAY_MS: i64 = 24 * 3_600_000;
+use crate::services::campaign::administration::{AnnotatorInvites, CampaignAdmin};
 
 /// Flags of `langya campaign invite`.
 #[derive(Debug, Args)]
@@ -58,15 +51,10 @@ pub(super) struct RevokeOptions {
 ///
 /// # Errors
 /// An unknown campaign.
-pub(super) async fn invite(store: &Store, options: &InviteOptions) -> CommandResult<()> {
-    let id = &find(store, &options.id).await?.id;
-    let (rng, now) = (SharedRng::from_system(), SystemClock.now());
-    let tokens: Vec<String> = (0..options.count).map(|_| rng.token()).collect();
-    let hashes: Vec<String> = tokens.iter().map(|token| token_hash(token)).collect();
-    let expires_at = (options.days > 0).then(|| Timestamp(now.0 + i64::from(options.days) * DAY_MS));
-    let new = |token_hash| NewAnnotator { token_hash, quota: options.quota, expires_at };
-    let annotators: Vec<NewAnnotator<'_>> = hashes.iter().map(String::as_str).map(new).collect();
-    store.insert_annotators(id, &annotators, now).await?;
+pub(super) async fn invite(admin: &CampaignAdmin<'_>, options: &InviteOptions) -> CommandResult<()> {
+    let InviteOptions { id, count, quota, days, .. } = options;
+    let invites = AnnotatorInvites { count: *count, quota: *quota, days: *days };
+    let tokens = admin.invite(id, invites).await?;
     let lines = tokens.iter().map(|token| format!("{token}\n")).collect::<String>();
     print(&match options.format {
         InviteFormat::Table => lines,
@@ -83,15 +71,9 @@ pub(super) async fn invite(store: &Store, options: &InviteOptions) -> CommandRes
 ///
 /// # Errors
 /// An unknown campaign or annotator.
-pub(super) async fn revoke(store: &Store, options: &RevokeOptions) -> CommandResult<()> {
+pub(super) async fn revoke(admin: &CampaignAdmin<'_>, options: &RevokeOptions) -> CommandResult<()> {
     let RevokeOptions { id, annotator } = options;
-    if store.campaign(id).await?.is_none() {
-        return Err(unknown(id).into());
-    }
-    if !store.revoke_annotator(id, annotator, SystemClock.now()).await? {
-        let said = format!("campaign {id} has no annotator {annotator:?} with a link in force: its report names them");
-        return Err(BadInput(said).into());
-    }
+    admin.revoke(id, annotator).await?;
     eprintln!("the link of {annotator} is revoked; what they judged stays");
     Ok(())
 }

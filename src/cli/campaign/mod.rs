@@ -12,9 +12,13 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 
 use super::Location;
+use super::actor::actor;
 use crate::cli::error::{BadInput, CommandResult};
+use crate::infra::clock::SystemClock;
 use crate::infra::config::{Environment, StorageSettings};
-use crate::infra::storage::{CampaignRow, CampaignState, DataLock, IfMissing, Store, StoreError};
+use crate::infra::rng::SharedRng;
+use crate::infra::storage::{CampaignRow, DataLock, IfMissing, Store, StoreError};
+use crate::services::campaign::administration::{CampaignAdmin, StateChange};
 
 /// Flags of `langya campaign`.
 #[derive(Debug, Args)]
@@ -62,14 +66,16 @@ pub async fn run(options: CampaignOptions, env: &Environment) -> CommandResult<E
     }
     let settings = location.settings(env)?;
     let store = open(&settings.storage, matches!(options.what, CampaignCommand::Create(_))).await?;
+    let rng = SharedRng::from_system();
+    let admin = CampaignAdmin { store: &store, rng: &rng, clock: &SystemClock, actor: actor(env) };
     match options.what {
         CampaignCommand::Create(create) => create::create(&store, &create).await?,
         CampaignCommand::List(options) => list::run(&store, &options).await?,
-        CampaignCommand::Open(id) => state::change(&store, &id, CampaignState::Open).await?,
-        CampaignCommand::Pause(id) => state::change(&store, &id, CampaignState::Paused).await?,
-        CampaignCommand::Close(id) => state::change(&store, &id, CampaignState::Closed).await?,
-        CampaignCommand::Invite(options) => invite::invite(&store, &options).await?,
-        CampaignCommand::Revoke(options) => invite::revoke(&store, &options).await?,
+        CampaignCommand::Open(id) => state::change(&admin, &id, StateChange::Open).await?,
+        CampaignCommand::Pause(id) => state::change(&admin, &id, StateChange::Pause).await?,
+        CampaignCommand::Close(id) => state::change(&admin, &id, StateChange::Close).await?,
+        CampaignCommand::Invite(options) => invite::invite(&admin, &options).await?,
+        CampaignCommand::Revoke(options) => invite::revoke(&admin, &options).await?,
         CampaignCommand::Report(options) => report::run(&store, &settings, &options).await?,
         CampaignCommand::Export(options) => export::run(&store, options).await?,
         CampaignCommand::Delete(options) => state::delete(&store, &options).await?,

@@ -2,9 +2,9 @@
 
 use clap::Args;
 
-use super::unknown;
 use crate::cli::error::{BadInput, CommandResult};
-use crate::infra::storage::{CampaignState, Store};
+use crate::infra::storage::Store;
+use crate::services::campaign::administration::{CampaignAdmin, StateChange};
 
 /// Which campaign.
 #[derive(Debug, Args)]
@@ -27,11 +27,13 @@ pub(super) struct DeleteOptions {
 ///
 /// # Errors
 /// An unknown campaign.
-pub(super) async fn change(store: &Store, CampaignId { id }: &CampaignId, state: CampaignState) -> CommandResult<()> {
-    if !store.set_campaign_state(id, state).await? {
-        return Err(unknown(id).into());
-    }
-    eprintln!("campaign {id} is {}", state.as_str());
+pub(super) async fn change(
+    admin: &CampaignAdmin<'_>,
+    CampaignId { id }: &CampaignId,
+    change: StateChange,
+) -> CommandResult<()> {
+    admin.set_state(id, change).await?;
+    eprintln!("campaign {id} is {}", change.state().as_str());
     Ok(())
 }
 

@@ -49,11 +49,21 @@ pub enum AdminAction {
     SetModelWeight,
     /// Changed the prices of a model.
     SetModelPrices,
+    /// Made links for annotators of a campaign.
+    InviteAnnotators,
+    /// Revoked the link of an annotator.
+    RevokeAnnotator,
+    /// Entered a request to delete texts.
+    EnterRequest,
+    /// Deleted the texts that a request is about.
+    DeleteTexts,
+    /// Refused a request to delete texts.
+    RefuseRequest,
 }
 
 impl AdminAction {
     /// All actions.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 28] = [
         Self::SignIn,
         Self::SignOut,
         Self::EndSession,
@@ -77,6 +87,11 @@ impl AdminAction {
         Self::ResumeModel,
         Self::SetModelWeight,
         Self::SetModelPrices,
+        Self::InviteAnnotators,
+        Self::RevokeAnnotator,
+        Self::EnterRequest,
+        Self::DeleteTexts,
+        Self::RefuseRequest,
     ];
 
     /// Name in the database, on the command line and in exports.
@@ -106,6 +121,11 @@ impl AdminAction {
             Self::ResumeModel => "resume_model",
             Self::SetModelWeight => "set_model_weight",
             Self::SetModelPrices => "set_model_prices",
+            Self::InviteAnnotators => "invite_annotators",
+            Self::RevokeAnnotator => "revoke_annotator",
+            Self::EnterRequest => "enter_request",
+            Self::DeleteTexts => "delete_texts",
+            Self::RefuseRequest => "refuse_request",
         }
     }
 }

@@ -3,5 +3,6 @@
 
 pub mod account;
 pub mod action;
+pub mod deletion_request;
 pub mod role;
 pub mod totp;

@@ -26,6 +26,7 @@ pub mod references;
 pub mod registry;
 pub mod run_report;
 pub mod run_selector;
+pub mod run_state;
 pub mod score;
 pub mod suite_id;
 pub mod superclue;

@@ -2,7 +2,8 @@
 
 use sqlx::{Connection, FromRow, QueryBuilder};
 
-use super::{Store, StoreError, on_reader, on_writer, on_writer_once};
+use super::admin_audit::insert_audit;
+use super::{NewAuditEntry, Store, StoreError, on_reader, on_writer, on_writer_once, unsigned};
 use crate::domain::campaign::items::CampaignItem;
 use crate::domain::time::Timestamp;
 use crate::metrics::store_time;
@@ -22,6 +23,8 @@ const INSERT_ANNOTATOR: &str = "INSERT INTO campaign_annotators (id, campaign, t
      first_time, repeats, shared, judged, side_balance) VALUES ($1, $2, $3, $4, $5, $6, 0, 0, 0, 0, '{}')";
 const SELECT_ANNOTATOR: &str = "SELECT id, expires_at, revoked_at FROM campaign_annotators \
      WHERE campaign = $1 AND token_hash = $2";
+const SELECT_ANNOTATORS: &str = "SELECT id, quota, created_at, expires_at, revoked_at, seen_at, judged \
+     FROM campaign_annotators WHERE campaign = $1 ORDER BY created_at, LENGTH(id), id";
 const REVOKE_ANNOTATOR: &str =
     "UPDATE campaign_annotators SET revoked_at = $3 WHERE campaign = $1 AND id = $2 AND revoked_at IS NULL";
 /// A campaign as a whole, the tables that refer to others first.
@@ -134,6 +137,53 @@ pub struct AnnotatorRow {
     pub expires_at: Option<Timestamp>,
     /// When the link was revoked.
     pub revoked_at: Option<Timestamp>,
+}
+
+/// An annotator as lists show them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InvitedAnnotator {
+    /// Pseudonym.
+    pub id: String,
+    /// Judgements at the most.
+    pub quota: Option<u64>,
+    /// Judgements that stand.
+    pub judged: u64,
+    /// When the link was made.
+    pub created_at: Timestamp,
+    /// When the link expires.
+    pub expires_at: Option<Timestamp>,
+    /// When the link was revoked.
+    pub revoked_at: Option<Timestamp>,
+    /// When the annotator last came.
+    pub seen_at: Option<Timestamp>,
+}
+
+#[derive(FromRow)]
+struct RawInvited {
+    id: String,
+    quota: Option<i64>,
+    created_at: i64,
+    expires_at: Option<i64>,
+    revoked_at: Option<i64>,
+    seen_at: Option<i64>,
+    judged: i64,
+}
+
+impl TryFrom<RawInvited> for InvitedAnnotator {
+    type Error = StoreError;
+
+    fn try_from(raw: RawInvited) -> Result<Self, StoreError> {
+        let number = |value, column| unsigned(value, "campaign_annotators", column, &raw.id);
+        Ok(Self {
+            quota: raw.quota.map(|quota| number(quota, "quota")).transpose()?,
+            judged: number(raw.judged, "judged")?,
+            created_at: Timestamp(raw.created_at),
+            expires_at: raw.expires_at.map(Timestamp),
+            revoked_at: raw.revoked_at.map(Timestamp),
+            seen_at: raw.seen_at.map(Timestamp),
+            id: raw.id,
+        })
+    }
 }
 
 #[derive(FromRow)]
@@ -255,13 +305,22 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn set_campaign_state(&self, id: &str, state: CampaignState) -> Result<bool, StoreError> {
+    pub async fn set_campaign_state(
+        &self,
+        id: &str,
+        state: CampaignState,
+        audit: &NewAuditEntry,
+    ) -> Result<bool, StoreError> {
         let _time = store_time("set_campaign_state");
-        let changed = on_writer!(self, |connection| {
+        on_writer_once!(self, |connection| {
+            let mut tx = connection.begin().await?;
             let query = sqlx::query(UPDATE_STATE).bind(id).bind(state.as_str());
-            query.execute(connection).await.map(|done| done.rows_affected())
-        })?;
-        Ok(changed > 0)
+            let is_there = query.execute(&mut *tx).await?.rows_affected() > 0;
+            if is_there {
+                insert_audit!(&mut *tx, audit)?;
+            }
+            tx.commit().await.map(|()| is_there)
+        })
     }
 
     /// Deletes a campaign with all its judgements. Returns whether there was one.
@@ -290,6 +349,7 @@ impl Store {
         campaign: &str,
         annotators: &[NewAnnotator<'_>],
         now: Timestamp,
+        audit: &NewAuditEntry,
     ) -> Result<Vec<String>, StoreError> {
         let _time = store_time("insert_annotators");
         on_writer_once!(self, |connection| {
@@ -303,6 +363,7 @@ impl Store {
                 query.bind(annotator.expires_at.map(|at| at.0)).execute(&mut *tx).await?;
                 ids.push(id);
             }
+            insert_audit!(&mut *tx, audit)?;
             tx.commit().await.map(|()| ids)
         })
     }
@@ -327,13 +388,34 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn revoke_annotator(&self, campaign: &str, id: &str, now: Timestamp) -> Result<bool, StoreError> {
+    pub async fn revoke_annotator(
+        &self,
+        campaign: &str,
+        id: &str,
+        now: Timestamp,
+        audit: &NewAuditEntry,
+    ) -> Result<bool, StoreError> {
         let _time = store_time("revoke_annotator");
-        let revoked = on_writer!(self, |connection| {
+        on_writer_once!(self, |connection| {
+            let mut tx = connection.begin().await?;
             let query = sqlx::query(REVOKE_ANNOTATOR).bind(campaign).bind(id).bind(now.0);
-            query.execute(connection).await.map(|done| done.rows_affected())
-        })?;
-        Ok(revoked > 0)
+            let was_in_force = query.execute(&mut *tx).await?.rows_affected() > 0;
+            if was_in_force {
+                insert_audit!(&mut *tx, audit)?;
+            }
+            tx.commit().await.map(|()| was_in_force)
+        })
+    }
+
+    /// Everybody who was invited to a campaign, in the order of their invitations.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn annotators(&self, campaign: &str) -> Result<Vec<InvitedAnnotator>, StoreError> {
+        let _time = store_time("annotators");
+        let rows: Vec<RawInvited> =
+            on_reader!(self, |pool| sqlx::query_as(SELECT_ANNOTATORS).bind(campaign).fetch_all(pool).await)?;
+        rows.into_iter().map(InvitedAnnotator::try_from).collect()
     }
 }
 

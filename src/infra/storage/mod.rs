@@ -16,10 +16,12 @@ mod battle_writes;
 mod battles;
 mod bench_answers;
 mod bench_judgements;
+mod bench_runs;
 mod bench_scores;
 mod bench_suites;
 mod campaign_assignments;
 mod campaigns;
+mod deletion_requests;
 mod error;
 mod imported_votes;
 mod imports;
@@ -71,12 +73,14 @@ pub use battle_verdicts::{JudgeSpending, SettledGame, VerdictRow};
 pub use battles::EditedTurn;
 pub use bench_answers::{AnswerLength, AnsweredModel, BenchAnswerRow, BenchFilter, BenchSet};
 pub use bench_judgements::{BenchJudgementRow, IncludeText, JudgedGroup};
+pub use bench_runs::{BenchRunRow, NewBenchRun};
 pub use bench_scores::PublishedScoreRow;
 pub use bench_suites::{BenchItemRow, BenchSuiteRow};
 pub use campaign_assignments::{
     AssignmentRequest, AssignmentRow, CampaignJudgementRow, ItemTexts, NewCampaignJudgement, NextAssignment,
 };
-pub use campaigns::{AnnotatorRow, CampaignRow, CampaignState, NewAnnotator, NewCampaign, NewUnit};
+pub use campaigns::{AnnotatorRow, CampaignRow, CampaignState, InvitedAnnotator, NewAnnotator, NewCampaign, NewUnit};
+pub use deletion_requests::{DeletionRequestRow, DeletionTarget, NewDeletionRequest, RequestDecision};
 pub use error::StoreError;
 pub use imported_votes::unstorable_name;
 pub use imports::{Import, Imported, ImportedVote};
@@ -280,6 +284,16 @@ impl Store {
         self.database.outage().trouble().map_or(Ok(()), |trouble| Err(StoreError::Outage(trouble)))
     }
 
+    /// How large the database is; of the embedded one, without its write-ahead log.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn bytes(&self) -> Result<u64, StoreError> {
+        let select = if self.is_shared() { SELECT_BYTES_POSTGRES } else { SELECT_BYTES_SQLITE };
+        let bytes: i64 = on_reader!(self, |pool| sqlx::query_scalar(select).fetch_one(pool).await)?;
+        unsigned(bytes, "database", "bytes", "all")
+    }
+
     /// What is known to be wrong with the database at the moment.
     #[must_use]
     pub fn trouble(&self) -> Option<OutageKind> {
@@ -383,6 +397,10 @@ const PROBE_EVERY: Duration = Duration::from_secs(1);
 
 /// The last migration that the database has.
 const SELECT_VERSION: &str = "SELECT MAX(version) FROM _sqlx_migrations";
+/// Each database measures itself in its own way.
+const SELECT_BYTES_SQLITE: &str =
+    "SELECT sizes.page_size * counts.page_count FROM pragma_page_size AS sizes, pragma_page_count AS counts";
+const SELECT_BYTES_POSTGRES: &str = "SELECT pg_database_size(current_database())";
 
 /// Whether the migrations that the database has are those that this program knows.
 fn compare_versions(applied: Option<i64>, migrations: &Migrator) -> Result<(), StoreError> {

@@ -3,7 +3,7 @@
 use sqlx::FromRow;
 
 use super::vote_rows::parse_outcome;
-use super::{Store, StoreError, on_reader, on_writer, unsigned};
+use super::{DeletionTarget, Store, StoreError, on_reader, on_writer, unsigned};
 use crate::domain::battle::state::Stage;
 use crate::domain::battle::{BattleId, ModelId, Outcome, VisitorId};
 use crate::domain::time::Timestamp;
@@ -158,6 +158,25 @@ impl Store {
         on_writer!(self, |connection| {
             sqlx::query(ABANDON_OPEN).bind(visitor.as_str()).bind(now.0).execute(connection).await.map(drop)
         })?;
+        self.delete_ended_texts_of(visitor).await
+    }
+
+    /// Deletes the questions and replies of a target whose open battles have ended, and the links to them. Returns how many battles
+    /// lost their texts.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn delete_texts_of_target(&self, target: &DeletionTarget) -> Result<u64, StoreError> {
+        let _time = store_time("delete_texts_of_target");
+        let Some(visitor) = &target.visitor else {
+            let had_texts = self.battles_with_texts(target).await?;
+            self.delete_texts(&[target.battle.to_string()]).await?;
+            return Ok(had_texts);
+        };
+        self.delete_ended_texts_of(visitor).await
+    }
+
+    async fn delete_ended_texts_of(&self, visitor: &VisitorId) -> Result<u64, StoreError> {
         let mut deleted = 0;
         loop {
             let battles: Vec<String> = on_reader!(self, |pool| {

@@ -28,7 +28,7 @@ enum ColumnKind {
 }
 
 /// In the order in which rows refer to each other. Leaderboards and counts are derived, and instances are gone.
-const TABLES: [&str; 38] = [
+const TABLES: [&str; 40] = [
     "models",
     "model_changes",
     "pairing_changes",
@@ -47,6 +47,7 @@ const TABLES: [&str; 38] = [
     "bench_answers",
     "bench_judgements",
     "bench_scores",
+    "bench_runs",
     "secrets",
     "log_entries",
     "log_nodes",
@@ -67,6 +68,7 @@ const TABLES: [&str; 38] = [
     "admin_invites",
     "admin_sessions",
     "admin_audit",
+    "deletion_requests",
 ];
 
 /// A table with its columns.

@@ -10,13 +10,14 @@ use super::error::PageError;
 use super::forms::{self, TokenForm, see_other, visitor};
 use super::leaderboard_query::escaped;
 use super::pages;
-use super::pages::history::{BattleView, HistoryView, OwnerView};
+use super::pages::history::{BattleReader, BattleView, HistoryView, OwnerView, RemovalView};
 use super::session::{Visitor, expired_cookie};
 use crate::domain::battle::BattleId;
 use crate::infra::clock::Clock as _;
 use crate::infra::config::AccessMode;
 use crate::server::state::AppState;
 use crate::services::arena::history;
+use crate::services::deletion_requests::{self, RequestError};
 
 /// Characters of a search at the most.
 const MAX_SEARCH: usize = 200;
@@ -119,7 +120,7 @@ pub(super) async fn battle(
     let Some(battle) = battle else { return Ok(private(pages::not_found::not_found(request).await)) };
     let share = app.store.share_of(&battle.id).await?.map(|token| shared_address(&request, &app, &token));
     let owner = OwnerView { token: forms::token(&app, &visitor), share };
-    Ok(private(pages::history::battle(&request, &BattleView::new(&request, &battle, Some(owner)))))
+    Ok(private(pages::history::battle(&request, &BattleView::new(&request, &battle, BattleReader::Owner(owner)))))
 }
 
 /// `GET /shared/TOKEN`: for whoever has the link. Search engines are told to leave it out.
@@ -131,14 +132,48 @@ pub(super) async fn shared(
     app: web::Data<AppState>,
     token: web::Path<String>,
 ) -> Result<HttpResponse, PageError> {
-    let is_token = token.len() <= 64 && token.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    let battle = if is_token { history::shared_battle(&app.store, &token).await? } else { None };
+    let battle = if is_share_token(&token) { history::shared_battle(&app.store, &token).await? } else { None };
     let mut response = match battle {
-        Some(battle) => pages::history::battle(&request, &BattleView::new(&request, &battle, None)),
+        Some(battle) => {
+            let removal = RemovalView { token: token.into_inner(), asked: request.query_string() == ASKED };
+            pages::history::battle(&request, &BattleView::new(&request, &battle, BattleReader::Anybody(removal)))
+        }
         None => pages::not_found::not_found(request).await,
     };
     response.headers_mut().insert(header::HeaderName::from_static("x-robots-tag"), NO_INDEX);
     Ok(private(response))
+}
+
+/// `POST /shared/TOKEN/removal`: whoever has the link asks the operator to delete the texts. It acts for nobody's session, so the form
+/// has no token; pages of other sites are refused before any route. One request about a battle waits at a time.
+///
+/// # Errors
+/// [`PageError`].
+pub(super) async fn ask_removal(
+    app: web::Data<AppState>,
+    token: web::Path<String>,
+    form: web::Form<RemovalForm>,
+) -> Result<HttpResponse, PageError> {
+    let battle = if is_share_token(&token) { app.store.shared_battle(&token).await? } else { None };
+    let battle = battle.ok_or_else(|| PageError::Missing("no battle is shared by this link".to_owned()))?;
+    match deletion_requests::ask(&app.store, &app.rng, app.clock.as_ref(), battle, &form.reason).await {
+        Ok(()) => Ok(see_other(&format!("/shared/{token}?{ASKED}#removal"))),
+        Err(RequestError::Store(error)) => Err(error.into()),
+        Err(error) => Err(PageError::InvalidQuery(error.to_string())),
+    }
+}
+
+/// The query of a page after a request.
+const ASKED: &str = "asked=1";
+
+/// What a request for removal says.
+#[derive(Deserialize)]
+pub(super) struct RemovalForm {
+    reason: String,
+}
+
+fn is_share_token(token: &str) -> bool {
+    token.len() <= 64 && token.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
 /// `POST /battle/ID/share`

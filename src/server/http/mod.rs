@@ -124,6 +124,11 @@ fn own(config: &mut web::ServiceConfig) {
                 .post(history::unshare),
         )
         .service(web::resource("/shared/{token}").get(history::shared).route(web::head().to(history::shared)))
+        .service(
+            web::resource("/shared/{token}/removal")
+                .app_data(web::FormConfig::default().limit(forms::MAX_FORM_BYTES))
+                .post(history::ask_removal),
+        )
         .route("/ws/battle", web::get().to(sockets::battle))
         .route("/ws/leaderboard", web::get().to(sockets::leaderboard));
 }

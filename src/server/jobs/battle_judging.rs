@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::next_event::next_event;
 use crate::infra::config::{CurrentSettings, Settings};
 use crate::infra::events::{Event, EventBus};
+use crate::infra::job_report::JobReport;
 use crate::services::battle_judging::auto_judge::{AutoJudge, Round};
 
 /// Votes of so long are waited for, so that a round has more than one.
@@ -24,6 +25,7 @@ pub async fn judge_battles(
     settings: CurrentSettings,
     events: Arc<dyn EventBus>,
     mut lead: watch::Receiver<bool>,
+    report: JobReport,
     shutdown: CancellationToken,
 ) {
     let mut votes = events.subscribe();
@@ -32,15 +34,19 @@ pub async fn judge_battles(
         let now = settings.now();
         let leads = *lead.borrow_and_update();
         let round = tokio::select! {
-            round = round(&mut rounds, &now, &settings, lead.clone()), if leads => round,
+            round = round(&mut rounds, &now, &settings, lead.clone(), &report), if leads => round,
             () = std::future::ready(()), if !leads => Round::Done,
             () = shutdown.cancelled() => return,
         };
         let wait = async {
             match round {
                 Round::More => {}
-                Round::Failing => tokio::time::sleep(REST).await,
+                Round::Failing => {
+                    report.runs_within(REST);
+                    tokio::time::sleep(REST).await;
+                }
                 Round::Done => {
+                    report.runs_within(LOOK_ANYWAY);
                     let _ = tokio::time::timeout(LOOK_ANYWAY, next_event(&mut votes, Event::VoteRecorded)).await;
                     tokio::time::sleep(GATHER).await;
                 }
@@ -63,6 +69,7 @@ async fn round(
     now: &Settings,
     settings: &CurrentSettings,
     mut lead: watch::Receiver<bool>,
+    report: &JobReport,
 ) -> Round {
     let stop = CancellationToken::new();
     let mut changes = settings.changes();
@@ -77,7 +84,7 @@ async fn round(
         std::future::pending::<()>().await;
     };
     let done = tokio::select! {
-        done = rounds.round(now, stop.clone()) => done,
+        done = report.run(rounds.round(now, stop.clone())) => done,
         () = watching => Ok(Round::Done),
     };
     done.unwrap_or_else(|error| {

@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 use super::next_run::NextRun;
 use crate::infra::config::CurrentSettings;
 use crate::infra::events::EventBus;
+use crate::infra::job_report::JobReport;
 use crate::services::correlation::snapshot::CorrelationService;
 
 /// How often is looked whether benchmarks or labels have changed, of which no event tells.
@@ -21,12 +22,13 @@ pub async fn keep_correlations(
     correlation: Arc<CorrelationService>,
     events: Arc<dyn EventBus>,
     settings: CurrentSettings,
+    report: JobReport,
     shutdown: CancellationToken,
 ) {
     let mut next_run = NextRun::new(&*events, &settings, shutdown.clone(), LOOK_ANYWAY, REST_TIMES);
     loop {
         tokio::select! {
-            () = refresh(&correlation) => {}
+            () = refresh(&correlation, &report) => report.runs_within(LOOK_ANYWAY),
             () = shutdown.cancelled() => return,
         }
         if !next_run.wait(correlation.latest().cost()).await {
@@ -35,8 +37,8 @@ pub async fn keep_correlations(
     }
 }
 
-async fn refresh(correlation: &CorrelationService) {
-    match correlation.refresh().await {
+async fn refresh(correlation: &CorrelationService, report: &JobReport) {
+    match report.run(correlation.refresh()).await {
         Ok(true) => tracing::debug!(took = ?correlation.latest().cost(), "correlations computed"),
         Ok(false) => {}
         Err(error) if error.is_outage() => {}

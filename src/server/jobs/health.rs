@@ -11,9 +11,10 @@ use tokio_util::sync::CancellationToken;
 use crate::domain::battle::ModelId;
 use crate::infra::backoff::later;
 use crate::infra::clock::Clock;
+use crate::infra::job_report::JobReport;
 use crate::infra::llm::breaker::BreakerState;
 use crate::infra::redis::{Rest, SharedBreakers};
-use crate::infra::storage::{BreakerReport, Store};
+use crate::infra::storage::{BreakerReport, Store, StoreError};
 use crate::services::arena::models::Models;
 
 /// How often the breakers are looked at.
@@ -25,6 +26,7 @@ pub async fn keep_health(
     store: Store,
     rests: Option<SharedBreakers>,
     clock: Arc<dyn Clock>,
+    report: JobReport,
     shutdown: CancellationToken,
 ) {
     let mut known: HashMap<ModelId, BreakerState> = HashMap::new();
@@ -38,24 +40,40 @@ pub async fn keep_health(
         if let Some(rests) = &rests {
             share_rests(&models, rests).await;
         }
-        for model in models.current().all() {
-            let state = model.state();
-            if known.get(&model.card.id) == Some(&state) {
-                continue;
-            }
-            let report = BreakerReport { state: state.phase.as_str().to_owned(), failures: u64::from(state.failures) };
-            match store.put_breaker(&model.card.id, &report, clock.now()).await {
-                Ok(()) => {
-                    let former = known.insert(model.card.id.clone(), state);
-                    if former.is_some_and(|former| former.phase != state.phase) {
-                        tracing::warn!(model = %model.card.id, breaker = %report.state, "a model's circuit breaker changed");
-                    }
-                }
-                Err(error) if error.is_outage() => {}
-                Err(error) => tracing::error!(error = ?error, "the state of a circuit breaker could not be stored"),
-            }
+        let stored = report.run(store_states(&models, &store, clock.as_ref(), &mut known)).await;
+        report.runs_within(LOOK_EVERY);
+        match stored {
+            Ok(()) => {}
+            Err(error) if error.is_outage() => {}
+            Err(error) => tracing::error!(error = ?error, "the state of a circuit breaker could not be stored"),
         }
     }
+}
+
+/// Stores the states that changed. A failure keeps none of the others from being stored; the last one is returned.
+async fn store_states(
+    models: &Models,
+    store: &Store,
+    clock: &dyn Clock,
+    known: &mut HashMap<ModelId, BreakerState>,
+) -> Result<(), StoreError> {
+    let mut done = Ok(());
+    for model in models.current().all() {
+        let state = model.state();
+        if known.get(&model.card.id) == Some(&state) {
+            continue;
+        }
+        let report = BreakerReport { state: state.phase.as_str().to_owned(), failures: u64::from(state.failures) };
+        if let Err(error) = store.put_breaker(&model.card.id, &report, clock.now()).await {
+            done = Err(error);
+            continue;
+        }
+        let former = known.insert(model.card.id.clone(), state);
+        if former.is_some_and(|former| former.phase != state.phase) {
+            tracing::warn!(model = %model.card.id, breaker = %report.state, "a model's circuit breaker changed");
+        }
+    }
+    done
 }
 
 /// Tells other instances which models rest here, and lets those rest here that rest there.

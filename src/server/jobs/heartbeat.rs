@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
 use crate::infra::config::{CurrentSettings, Settings};
+use crate::infra::job_report::JobReport;
 use crate::infra::rng::hex;
 use crate::infra::storage::StoreError;
 use crate::services::arena::fleet::{BEAT_EVERY, Fleet};
@@ -18,6 +19,7 @@ pub async fn send_heartbeats(
     fleet: Arc<Fleet>,
     settings: CurrentSettings,
     clock: Arc<dyn Clock>,
+    report: JobReport,
     shutdown: CancellationToken,
 ) {
     if fleet.is_alone() {
@@ -33,7 +35,9 @@ pub async fn send_heartbeats(
         }
         // An outage that it finds is told by the storage.
         let _ = fleet.check_durable().await;
-        match fleet.heartbeat(&fingerprint(&settings.now()), clock.now()).await {
+        let beat = report.run(fleet.heartbeat(&fingerprint(&settings.now()), clock.now())).await;
+        report.runs_within(BEAT_EVERY);
+        match beat {
             Ok(()) => failing = false,
             Err(error) if !failing && !error.is_outage() => {
                 failing = true;

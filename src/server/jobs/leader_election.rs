@@ -6,6 +6,7 @@ use tokio::sync::watch;
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
+use crate::infra::job_report::JobReport;
 use crate::infra::storage::{JobLock, Store, StoreError};
 
 /// How often the lock is looked at, by its holder and by those who wait for it.
@@ -14,7 +15,12 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 const JOBS: &str = "jobs";
 
 /// Takes the lead whenever nobody else has it, and tells by `leader_election` whether it has.
-pub async fn keep_lead(store: Store, leader_election: watch::Sender<bool>, shutdown: CancellationToken) {
+pub async fn keep_lead(
+    store: Store,
+    leader_election: watch::Sender<bool>,
+    report: JobReport,
+    shutdown: CancellationToken,
+) {
     let leader_election = Lead(leader_election);
     let mut ticker = tokio::time::interval(LOOK_EVERY);
     ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -24,13 +30,14 @@ pub async fn keep_lead(store: Store, leader_election: watch::Sender<bool>, shutd
             _ = ticker.tick() => {}
             () = shutdown.cancelled() => break,
         }
-        let leads = match keep(&mut lock, &store).await {
+        let leads = match report.run(keep(&mut lock, &store)).await {
             Ok(leads) => leads,
             Err(error) => {
                 tracing::debug!(error = ?error, "the lock of the background jobs could not be requested");
                 false
             }
         };
+        report.runs_within(LOOK_EVERY);
         if leader_election.0.send_replace(leads) != leads {
             tracing::info!(leads, "leadership changed");
         }

@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::next_event::next_event;
 use crate::infra::events::{BusState, Event};
+use crate::infra::job_report::JobReport;
 use crate::infra::metrics;
 use crate::services::leaderboard::refit::{RefitError, Refitter};
 use crate::services::leaderboard::vote_tally::StoreWhen;
@@ -35,6 +36,7 @@ enum Role {
 pub async fn keep_leaderboard(
     mut refitter: Refitter,
     mut leader_election: watch::Receiver<bool>,
+    report: JobReport,
     shutdown: CancellationToken,
 ) {
     let mut events = refitter.events.subscribe();
@@ -49,13 +51,14 @@ pub async fn keep_leaderboard(
         let role = if leads { Role::Leader } else { Role::Follower };
         let store = if over { StoreWhen::AnyNew } else { StoreWhen::ManyNew };
         let wait = if role == Role::Leader && !over && !changed { waiting_votes(&refitter).await } else { None };
-        let done = wait.is_some() || update(&mut refitter, role, store).await;
+        let done = wait.is_some() || update(&mut refitter, role, store, &report).await;
         if over {
             return;
         }
         changed = false;
         let look_anyway = if done && *bus.borrow() != BusState::Lost { LOOK_ANYWAY } else { LOOK_AGAIN };
         let look_anyway = wait.unwrap_or(look_anyway).min(look_anyway);
+        report.runs_within(look_anyway);
         let debounce = Duration::from_millis(refitter.settings.now().rating.debounce_ms);
         let (news, pause) = if leads {
             (Event::VoteRecorded, debounce.max(started.elapsed().saturating_mul(4)))
@@ -98,8 +101,8 @@ async fn exclusions_changed(refitter: &Refitter) {
 }
 
 /// Whether it went well.
-async fn update(refitter: &mut Refitter, role: Role, store: StoreWhen) -> bool {
-    let done = bring_up_to_date(refitter, role, store).await;
+async fn update(refitter: &mut Refitter, role: Role, store: StoreWhen, report: &JobReport) -> bool {
+    let done = report.run(bring_up_to_date(refitter, role, store)).await;
     match done {
         Ok(true) => tracing::debug!(votes = refitter.tally.counts.read, "leaderboard fitted"),
         Ok(false) => {}

@@ -6,13 +6,19 @@ use tokio::sync::watch;
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
+use crate::infra::job_report::JobReport;
 use crate::infra::storage::Store;
 
 /// How often partitions are looked for. They are months ahead, so a failure has time until the next look.
 const LOOK_EVERY: Duration = Duration::from_secs(600);
 
 /// Has the instance that leads create the partitions of the next months.
-pub async fn keep_partitions(store: Store, lead: watch::Receiver<bool>, shutdown: CancellationToken) {
+pub async fn keep_partitions(
+    store: Store,
+    lead: watch::Receiver<bool>,
+    report: JobReport,
+    shutdown: CancellationToken,
+) {
     let mut ticker = tokio::time::interval(LOOK_EVERY);
     ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -23,7 +29,9 @@ pub async fn keep_partitions(store: Store, lead: watch::Receiver<bool>, shutdown
         if !*lead.borrow() {
             continue;
         }
-        match store.add_partitions().await {
+        let added = report.run(store.add_partitions()).await;
+        report.runs_within(LOOK_EVERY);
+        match added {
             Ok(0) => {}
             Ok(partitions) => tracing::info!(partitions, "partitions for the next months created"),
             Err(error) if error.is_outage() => {}

@@ -6,6 +6,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
+use crate::infra::job_report::JobReport;
 use crate::services::public_log::PublicLogError;
 use crate::services::public_log::sequencer::{PAGE, Sequencer};
 
@@ -18,14 +19,21 @@ const REPORT_EVERY: Duration = Duration::from_secs(60);
 
 /// Appends to the log after each new leaderboard. After each step it waits four times the step's duration, so that a long log that begins
 /// leaves votes their share of the database.
-pub async fn keep_public_log(mut sequencer: Sequencer, mut lead: watch::Receiver<bool>, shutdown: CancellationToken) {
+pub async fn keep_public_log(
+    mut sequencer: Sequencer,
+    mut lead: watch::Receiver<bool>,
+    report: JobReport,
+    shutdown: CancellationToken,
+) {
     let mut boards = sequencer.leaderboard().changes();
     let mut failures = Failures::default();
     loop {
         let started = Instant::now();
         boards.mark_unchanged();
         let leads = *lead.borrow_and_update();
-        let step = if leads { sequencer.append().await } else { sequencer.follow().await.map(|()| 0) };
+        let step = async { if leads { sequencer.append().await } else { sequencer.follow().await.map(|()| 0) } };
+        let step = report.run(step).await;
+        report.runs_within(LOOK_ANYWAY);
         let (waits, more) =
             (started.elapsed().saturating_mul(4), matches!(&step, Ok(entries) if *entries >= PAGE as usize));
         failures.report(step);

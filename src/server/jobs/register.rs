@@ -6,6 +6,7 @@ use tokio::sync::watch;
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
+use crate::infra::job_report::JobReport;
 use crate::infra::storage::StoreError;
 use crate::services::register::recording::Recorder;
 
@@ -13,7 +14,12 @@ use crate::services::register::recording::Recorder;
 const LOOK_EVERY: Duration = Duration::from_secs(60);
 
 /// Brings the register up to date when the models, the settings or the leadership change, and every minute.
-pub async fn keep_register(recorder: Recorder, mut lead: watch::Receiver<bool>, shutdown: CancellationToken) {
+pub async fn keep_register(
+    recorder: Recorder,
+    mut lead: watch::Receiver<bool>,
+    report: JobReport,
+    shutdown: CancellationToken,
+) {
     let mut settled = recorder.models.settled();
     let mut settings = recorder.settings.changes();
     let mut ticker = interval(LOOK_EVERY);
@@ -29,19 +35,19 @@ pub async fn keep_register(recorder: Recorder, mut lead: watch::Receiver<bool>, 
         }
         if *lead.borrow_and_update() && *settled.borrow_and_update() {
             tokio::select! {
-                () = update(&recorder) => {}
+                () = update(&recorder, &report) => report.runs_within(LOOK_EVERY),
                 () = shutdown.cancelled() => return,
             }
         }
     }
 }
 
-async fn update(recorder: &Recorder) {
-    report("changes of models or of the pairing recorded", recorder.record_settings().await);
-    report("days and imports counted for the register of models", recorder.count_battles().await);
+async fn update(recorder: &Recorder, report: &JobReport) {
+    tell("changes of models or of the pairing recorded", report.run(recorder.record_settings()).await);
+    tell("days and imports counted for the register of models", report.run(recorder.count_battles()).await);
 }
 
-fn report(done: &str, result: Result<u64, StoreError>) {
+fn tell(done: &str, result: Result<u64, StoreError>) {
     match result {
         Ok(0) => {}
         Ok(rows) => tracing::info!(rows, "{done}"),

@@ -10,6 +10,7 @@ use crate::domain::integrity::exclusion_report::ExclusionReport;
 use crate::infra::clock::Clock;
 use crate::infra::config::CurrentSettings;
 use crate::infra::events::EventBus;
+use crate::infra::job_report::JobReport;
 use crate::services::leaderboard::background_report::BackgroundReport;
 use crate::services::leaderboard::robustness::RobustnessReport;
 
@@ -34,12 +35,13 @@ pub async fn keep_robustness(
     reports: Reports,
     events: Arc<dyn EventBus>,
     settings: CurrentSettings,
+    report: JobReport,
     shutdown: CancellationToken,
 ) {
     let mut next_run = NextRun::new(&*events, &settings, shutdown.clone(), LOOK_ANYWAY, REST_TIMES);
     loop {
         tokio::select! {
-            () = refresh(&reports) => {}
+            () = refresh(&reports, &report) => report.runs_within(LOOK_ANYWAY),
             () = shutdown.cancelled() => return,
         }
         if !next_run.wait(reports.cost()).await {
@@ -54,15 +56,15 @@ impl Reports {
     }
 }
 
-async fn refresh(reports: &Reports) {
+async fn refresh(reports: &Reports, report: &JobReport) {
     let (robustness, exclusions) = (&reports.robustness, &reports.exclusions);
-    match robustness.refresh(reports.clock.as_ref()).await {
+    match report.run(robustness.refresh(reports.clock.as_ref())).await {
         Ok(true) => tracing::debug!(took = ?robustness.latest().cost(), "robustness report computed"),
         Ok(false) => {}
         Err(error) if error.is_outage() => {}
         Err(error) => tracing::error!(error = ?error, "the robustness report could not be computed"),
     }
-    match exclusions.refresh().await {
+    match report.run(exclusions.refresh()).await {
         Ok(true) => tracing::debug!(took = ?exclusions.latest().cost(), "exclusion report computed"),
         Ok(false) => {}
         Err(error) if error.is_outage() => {}

@@ -6,13 +6,14 @@ use std::time::Duration;
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
+use crate::infra::job_report::JobReport;
 use crate::services::arena::access::Access;
 
 /// How often sign-outs are looked for: a socket outlives its sign-in by less than a second.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// Looks for sign-outs of other instances and of the command line, where the arena is not open to everybody.
-pub async fn follow_sign_outs(access: Arc<Access>, shutdown: CancellationToken) {
+pub async fn follow_sign_outs(access: Arc<Access>, report: JobReport, shutdown: CancellationToken) {
     let mut looks = tokio::time::interval(LOOK_EVERY);
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -20,7 +21,9 @@ pub async fn follow_sign_outs(access: Arc<Access>, shutdown: CancellationToken) 
             _ = looks.tick() => {}
             () = shutdown.cancelled() => return,
         }
-        if let Err(error) = access.follow_sign_outs().await
+        let looked = report.run(access.follow_sign_outs()).await;
+        report.runs_within(LOOK_EVERY);
+        if let Err(error) = looked
             && !error.is_outage()
         {
             tracing::warn!(error = ?error, "sign-outs could not be looked for");

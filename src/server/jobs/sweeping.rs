@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::domain::time::Timestamp;
 use crate::infra::config::CurrentSettings;
+use crate::infra::job_report::JobReport;
 use crate::infra::metrics;
 use crate::infra::storage::Store;
 use crate::infra::watched_clock::WatchedClock;
@@ -24,6 +25,7 @@ pub async fn sweep_battles(
     clock: Arc<WatchedClock>,
     settings: CurrentSettings,
     leader_election: watch::Receiver<bool>,
+    report: JobReport,
     shutdown: CancellationToken,
 ) {
     let mut ticker = tokio::time::interval(SWEEP_EVERY);
@@ -39,7 +41,10 @@ pub async fn sweep_battles(
         if !*leader_election.borrow() {
             continue;
         }
-        match store.abandon_battles(limits.oldest, limits.newest.unwrap_or(Timestamp(i64::MAX))).await {
+        let newest = limits.newest.unwrap_or(Timestamp(i64::MAX));
+        let marked = report.run(store.abandon_battles(limits.oldest, newest)).await;
+        report.runs_within(SWEEP_EVERY);
+        match marked {
             Ok(0) => {}
             Ok(count) => {
                 metrics::battles_abandoned(count);

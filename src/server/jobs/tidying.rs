@@ -1,23 +1,31 @@
 //! Keeps the memory of metrics bounded.
 
+use std::convert::Infallible;
 use std::time::Duration;
 
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
+use crate::infra::job_report::JobReport;
 use crate::infra::metrics;
 
 /// Interval of the clean-ups.
 const TIDY_EVERY: Duration = Duration::from_secs(5);
 
 /// Sorts measurements into their buckets, so that they do not pile up where nobody reads `/metrics`.
-pub async fn tidy_metrics(shutdown: CancellationToken) {
+pub async fn tidy_metrics(report: JobReport, shutdown: CancellationToken) {
     let mut ticker = tokio::time::interval(TIDY_EVERY);
     ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
-            _ = ticker.tick() => metrics::tidy_up(),
+            _ = ticker.tick() => {}
             () = shutdown.cancelled() => return,
         }
+        let tidying = async {
+            metrics::tidy_up();
+            Ok::<(), Infallible>(())
+        };
+        let Ok(()) = report.run(tidying).await;
+        report.runs_within(TIDY_EVERY);
     }
 }

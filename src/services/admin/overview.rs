@@ -16,6 +16,8 @@ pub struct Overview {
     pub votes_of_day: u64,
     /// Leaks that nobody has looked at.
     pub open_leaks: u64,
+    /// Requests to delete texts that nobody has decided.
+    pub open_requests: u64,
     /// Failures of the last 24 hours.
     pub failures: Vec<FailureCount>,
 }
@@ -30,6 +32,7 @@ pub async fn overview(store: &Store, now: Timestamp) -> Result<Overview, StoreEr
         last_vote: store.last_vote_seq().await?,
         votes_of_day: store.votes_since(since).await?,
         open_leaks: store.open_leaks().await?,
+        open_requests: store.open_deletion_requests().await?,
         failures: store.failures_since(since, FAILURES).await?,
     })
 }

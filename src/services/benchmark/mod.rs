@@ -12,6 +12,7 @@ pub mod suite_results;
 pub mod imports;
 pub mod judging;
 pub mod loading;
+pub mod run_record;
 
 pub mod error;
 pub mod scores;

@@ -1,5 +1,6 @@
 //! Campaigns: made from files, judged by annotators, reported.
 
+pub mod administration;
 pub mod annotating;
 pub mod creation;
 pub mod reports;

@@ -8,6 +8,7 @@ mod limits;
 mod mtbench101;
 mod other_suites;
 mod references;
+mod runs;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

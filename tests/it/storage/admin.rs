@@ -13,7 +13,7 @@ use super::{ready, vote};
 /// Statements that every database refuses.
 pub(super) const FORBIDDEN: [&str; 2] = ["UPDATE admin_audit SET actor = 'nobody'", "DELETE FROM admin_audit"];
 
-fn entry(id: &str, action: AdminAction) -> NewAuditEntry {
+pub(super) fn entry(id: &str, action: AdminAction) -> NewAuditEntry {
     NewAuditEntry {
         id: id.to_owned(),
         acted_at: Timestamp(5),

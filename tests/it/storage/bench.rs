@@ -3,12 +3,14 @@
 use langya::domain::battle::ModelId;
 use langya::domain::benchmark::item::Sampling;
 use langya::domain::benchmark::judgement::{Game, JudgeTokens, Judgement, Status};
+use langya::domain::benchmark::run_state::{DueCount, RunFigures, RunState};
 use langya::domain::benchmark::suite_id::SuiteId;
+use langya::domain::judging::budget::{Spent, Tokens};
 use langya::domain::judging::verdict::{Rating, Verdict};
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{
-    BenchAnswerRow, BenchFilter, BenchItemRow, BenchJudgementRow, BenchSet, BenchSuiteRow, Imported, IncludeText,
-    PublishedScoreRow, Store,
+    BenchAnswerRow, BenchFilter, BenchItemRow, BenchJudgementRow, BenchRunRow, BenchSet, BenchSuiteRow, Imported,
+    IncludeText, NewBenchRun, PublishedScoreRow, Store,
 };
 
 fn suite_id() -> SuiteId {
@@ -21,6 +23,50 @@ fn of<'f>(model: &'f str, item: &'f str) -> BenchFilter<'f> {
 
 fn set() -> BenchSet {
     BenchSet { suite: suite_id(), version: "v1".into(), sample: 1 }
+}
+
+fn run(id: &str) -> NewBenchRun {
+    NewBenchRun {
+        id: id.into(),
+        suite: "mtbench101".into(),
+        version: "v1".into(),
+        sample: 2,
+        models: vec!["m".into(), "n".into()],
+        judges: Vec::new(),
+        baseline: "b".into(),
+        answers: DueCount { done: 1, due: 9 },
+        judgements: DueCount::default(),
+        expected_cost: None,
+        started_at: Timestamp(7),
+    }
+}
+
+pub(super) async fn a_run_is_kept_with_what_it_has_come_to(store: &Store) {
+    assert!(store.bytes().await.unwrap() > 1 << 16, "a database with its tables");
+    for id in ["r1", "r2", "r1"] {
+        store.insert_bench_run(&run(id)).await.unwrap();
+    }
+    let figures = RunFigures {
+        state: RunState::OverBudget,
+        answers: DueCount { done: 4, due: 9 },
+        judgements: DueCount { done: 0, due: 3 },
+        spent: Spent { calls: 3, tokens: Tokens { input: 11, output: 12 }, cost: 0.125 },
+        error: "m: 琅琊".into(),
+    };
+    store.update_bench_run("r1", &figures, Timestamp(8)).await.unwrap();
+    store.update_bench_run("nowhere", &figures, Timestamp(8)).await.unwrap();
+    let rows = store.bench_runs(9).await.unwrap();
+    let begun = RunFigures {
+        state: RunState::Running,
+        answers: DueCount { done: 1, due: 9 },
+        judgements: DueCount::default(),
+        spent: Spent::default(),
+        error: String::new(),
+    };
+    let kept = NewBenchRun { answers: figures.answers, judgements: figures.judgements, ..run("r1") };
+    assert_eq!(rows[0], BenchRunRow { run: run("r2"), figures: begun, changed_at: Timestamp(7) });
+    assert_eq!(rows[1..], [BenchRunRow { run: kept, figures, changed_at: Timestamp(8) }]);
+    assert_eq!(store.bench_runs(1).await.unwrap().len(), 1);
 }
 
 async fn suite(store: &Store, version: &str, at: i64) -> Imported {

@@ -43,6 +43,15 @@ fn sample_rows(name: &str) -> &'static str {
              VALUES (1, 1, '', '', 1, 1, 0); INSERT INTO log_salts (position, salt) VALUES (0, '00'); \
              INSERT INTO log_voters (visitor, tag) VALUES ('v1', '00')"
         }
+        "record_runs.sql" => {
+            "INSERT INTO bench_runs (id, suite, version, sample, models, judges, baseline, state, answers, answers_due, judgements, \
+             judgements_due, calls, input_tokens, output_tokens, cost, expected_cost, error, started_at, changed_at) \
+             VALUES ('r1', 's', 'v', 1, '[\"m\"]', '[]', '', 'running', 0, 1, 0, 1, 0, 0, 0, 0.5, NULL, '', 1, 1)"
+        }
+        "keep_requests.sql" => {
+            "INSERT INTO deletion_requests (id, battle, scope, reason, entered_by, created_at, state, answer, decided_by, battles) \
+             VALUES ('q1', 'b1', 'battle', 'r', '', 1, 'open', '', '', 0)"
+        }
         "keep_labels.sql" => {
             "INSERT INTO query_labels (query_id, scheme, source, label, confidence, annotator, ts) \
              SELECT id, 'superclue', 'model', 'safety', 0.5, '', 1 FROM battles"

@@ -7,6 +7,7 @@ mod exclusions;
 mod fits;
 mod labels;
 mod migrations;
+mod operations;
 mod outages;
 mod own_battles;
 pub(crate) mod partitions;
@@ -38,9 +39,9 @@ use admin::{
 };
 use bench::{
     a_data_file_is_kept_once_and_in_its_order, a_data_file_with_an_item_that_cannot_be_kept_leaves_nothing,
-    a_score_that_is_no_number_is_not_kept, a_suite_is_run_by_one_at_a_time, an_answer_to_a_question_is_kept_once,
-    failures_may_repeat_and_a_verdict_is_kept_once, published_scores_are_replaced_by_their_successors,
-    what_a_judge_said_to_a_prompt_is_found_again,
+    a_run_is_kept_with_what_it_has_come_to, a_score_that_is_no_number_is_not_kept, a_suite_is_run_by_one_at_a_time,
+    an_answer_to_a_question_is_kept_once, failures_may_repeat_and_a_verdict_is_kept_once,
+    published_scores_are_replaced_by_their_successors, what_a_judge_said_to_a_prompt_is_found_again,
 };
 use exclusions::{
     an_exclusion_is_stored_with_its_vote_or_not_at_all, an_exclusion_stands_beside_the_vote_and_can_be_withdrawn,
@@ -52,6 +53,10 @@ use fits::{
     the_log_is_read_in_pages_with_the_columns_that_are_wanted,
 };
 
+use operations::{
+    a_target_loses_its_texts_and_nobody_else_does, changes_of_campaigns_have_their_entries,
+    one_request_about_the_same_texts_waits_and_is_decided_once,
+};
 use own_battles::{
     only_its_visitor_shares_a_battle_and_only_after_the_vote,
     own_battles_are_found_again_with_models_only_after_a_vote, texts_are_deleted_for_good_and_votes_stay,
@@ -654,6 +659,10 @@ on_both! {
     a_data_file_is_kept_once_and_in_its_order
     a_data_file_with_an_item_that_cannot_be_kept_leaves_nothing
     an_answer_to_a_question_is_kept_once
+    one_request_about_the_same_texts_waits_and_is_decided_once
+    a_target_loses_its_texts_and_nobody_else_does
+    changes_of_campaigns_have_their_entries
+    a_run_is_kept_with_what_it_has_come_to
     a_score_that_is_no_number_is_not_kept
     failures_may_repeat_and_a_verdict_is_kept_once
     what_a_judge_said_to_a_prompt_is_found_again

@@ -1,7 +1,11 @@
 //! The pages of the admin.
 
+mod bench_runs;
+mod campaigns;
 mod chinese;
 mod english;
+mod operations;
+mod requests;
 
 use std::borrow::Borrow;
 
@@ -9,8 +13,12 @@ use crate::domain::admin::account::AccountError;
 use crate::domain::admin::action::AdminAction;
 use crate::domain::admin::role::Role;
 
+use bench_runs::BenchRunTexts;
+use campaigns::CampaignAdminTexts;
 pub(super) use chinese::CHINESE;
 pub(super) use english::ENGLISH;
+use operations::OperationTexts;
+use requests::RequestTexts;
 
 /// Its texts.
 pub struct AdminTexts {
@@ -28,6 +36,10 @@ pub struct AdminTexts {
     pub overview: OverviewTexts,
     pub reviews: ReviewTexts,
     pub users: UserTexts,
+    pub operations: OperationTexts,
+    pub bench_runs: BenchRunTexts,
+    pub campaigns: CampaignAdminTexts,
+    pub requests: RequestTexts,
     pub audit: AuditTexts,
     pub roles: [&'static str; 4],
     pub role_duties: [&'static str; 4],

@@ -3,9 +3,13 @@
 
 mod account;
 mod audit;
+mod bench_runs;
 mod call;
+mod campaigns;
 mod cookie;
+mod operations;
 mod overview;
+mod requests;
 mod reviews;
 mod sign_in;
 mod users;
@@ -84,7 +88,7 @@ impl AdminRoute {
 }
 
 /// Every address of the admin.
-pub static ADMIN_ROUTES: [AdminRoute; 24] = [
+pub static ADMIN_ROUTES: [AdminRoute; 35] = [
     AdminRoute::open(AdminMethod::Get, "/admin/sign-in", |call| sign_in::page(call).boxed_local()),
     AdminRoute::open(AdminMethod::Post, "/admin/sign-in", |call| sign_in::sign_in(call).boxed_local()),
     AdminRoute::open(AdminMethod::Get, "/admin/welcome", |call| sign_in::welcome(call).boxed_local()),
@@ -109,6 +113,17 @@ pub static ADMIN_ROUTES: [AdminRoute; 24] = [
     AdminRoute::read("/admin/users", Role::Owner, |call| users::page(call).boxed_local()),
     AdminRoute::change("/admin/users/invite", Role::Owner, |call| users::invite(call).boxed_local()),
     AdminRoute::change("/admin/users/change", Role::Owner, |call| users::change(call).boxed_local()),
+    AdminRoute::read("/admin/operations", Role::Viewer, |call| operations::page(call).boxed_local()),
+    AdminRoute::read("/admin/benchmarks", Role::Viewer, |call| bench_runs::page(call).boxed_local()),
+    AdminRoute::read("/admin/campaigns", Role::Viewer, |call| campaigns::list(call).boxed_local()),
+    AdminRoute::read("/admin/campaigns/one", Role::Viewer, |call| campaigns::one(call).boxed_local()),
+    AdminRoute::change("/admin/campaigns/state", Role::Operator, |call| campaigns::change(call).boxed_local()),
+    AdminRoute::change("/admin/campaigns/invite", Role::Operator, |call| campaigns::invite(call).boxed_local()),
+    AdminRoute::change("/admin/campaigns/revoke", Role::Operator, |call| campaigns::revoke(call).boxed_local()),
+    AdminRoute::read("/admin/requests", Role::Operator, |call| requests::list(call).boxed_local()),
+    AdminRoute::read("/admin/requests/one", Role::Operator, |call| requests::one(call).boxed_local()),
+    AdminRoute::change("/admin/requests/add", Role::Operator, |call| requests::add(call).boxed_local()),
+    AdminRoute::change("/admin/requests/decide", Role::Operator, |call| requests::decide(call).boxed_local()),
 ];
 
 /// Adds the addresses of the table.

@@ -94,6 +94,22 @@ pub(crate) struct OwnerView {
     pub(crate) share: Option<String>,
 }
 
+/// What whoever has the link is offered.
+pub(crate) struct RemovalView {
+    /// The token of the link.
+    pub(crate) token: String,
+    /// Whether they have just asked for the removal.
+    pub(crate) asked: bool,
+}
+
+/// Who reads a battle.
+pub(crate) enum BattleReader {
+    /// Its visitor.
+    Owner(OwnerView),
+    /// Whoever has the link.
+    Anybody(RemovalView),
+}
+
 /// A battle with everything that its page shows.
 #[derive(Template)]
 #[template(path = "past_battle.html")]
@@ -109,6 +125,7 @@ pub(crate) struct BattleView {
     /// Why there are no names, where there are none.
     without_vote: &'static str,
     owner: Option<OwnerView>,
+    removal: Option<RemovalView>,
 }
 
 struct TurnView {
@@ -147,8 +164,12 @@ pub(crate) fn battle(request: &HttpRequest, view: &BattleView) -> HttpResponse {
 }
 
 impl BattleView {
-    /// A battle for its visitor, or without one for whoever has the link.
-    pub(crate) fn new(request: &HttpRequest, battle: &PastBattle, owner: Option<OwnerView>) -> Self {
+    /// A battle for its visitor, or for whoever has the link.
+    pub(crate) fn new(request: &HttpRequest, battle: &PastBattle, reader: BattleReader) -> Self {
+        let (owner, removal) = match reader {
+            BattleReader::Owner(owner) => (Some(owner), None),
+            BattleReader::Anybody(removal) => (None, Some(removal)),
+        };
         let page = Page::new(request, if owner.is_some() { Section::History } else { Section::None });
         let texts = page.t();
         let words = &texts.history;
@@ -173,6 +194,7 @@ impl BattleView {
                 Stage::Voted | Stage::Abandoned => words.no_vote,
             },
             owner,
+            removal,
             words,
             page,
         }

@@ -2,7 +2,11 @@
 
 pub(crate) mod account;
 pub(crate) mod audit;
+pub(crate) mod bench_runs;
+pub(crate) mod campaigns;
+pub(crate) mod operations;
 pub(crate) mod overview;
+pub(crate) mod requests;
 pub(crate) mod reviews;
 pub(crate) mod sign_in;
 pub(crate) mod users;
@@ -22,11 +26,27 @@ pub(crate) enum AdminTab {
     Account,
     Audit,
     Users,
+    Operations,
+    Benchmarks,
+    Campaigns,
+    Requests,
 }
 
 impl AdminTab {
-    pub(crate) const ALL: [Self; 8] =
-        [Self::Overview, Self::Voters, Self::Votes, Self::Leaks, Self::Labels, Self::Users, Self::Audit, Self::Account];
+    pub(crate) const ALL: [Self; 12] = [
+        Self::Overview,
+        Self::Operations,
+        Self::Voters,
+        Self::Votes,
+        Self::Leaks,
+        Self::Labels,
+        Self::Requests,
+        Self::Benchmarks,
+        Self::Campaigns,
+        Self::Users,
+        Self::Audit,
+        Self::Account,
+    ];
 
     pub(crate) fn path(self) -> &'static str {
         match self {
@@ -38,6 +58,10 @@ impl AdminTab {
             Self::Account => "/admin/account",
             Self::Audit => "/admin/audit",
             Self::Users => "/admin/users",
+            Self::Operations => "/admin/operations",
+            Self::Benchmarks => "/admin/benchmarks",
+            Self::Campaigns => "/admin/campaigns",
+            Self::Requests => "/admin/requests",
         }
     }
 
@@ -51,6 +75,10 @@ impl AdminTab {
             Self::Account => words.account.title,
             Self::Audit => words.audit.title,
             Self::Users => words.users.title,
+            Self::Operations => words.operations.title,
+            Self::Benchmarks => words.bench_runs.title,
+            Self::Campaigns => words.campaigns.title,
+            Self::Requests => words.requests.title,
         }
     }
 }

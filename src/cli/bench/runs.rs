@@ -1,0 +1,126 @@
+//! `langya bench runs`
+
+use std::process::ExitCode;
+
+use clap::Args;
+use serde::Serialize;
+
+use crate::cli::Location;
+use crate::cli::error::CommandResult;
+use crate::cli::models::{Format, TableRow, render};
+use crate::cli::output::print;
+use crate::cli::times::show_time;
+use crate::domain::time::Timestamp;
+use crate::infra::clock::{Clock as _, SystemClock};
+use crate::infra::config::Environment;
+use crate::infra::storage::{BenchRunRow, IfMissing, Store, StoreError};
+
+/// Flags of `langya bench runs`.
+#[derive(Debug, Clone, Args)]
+pub(super) struct RunsOptions {
+    #[command(flatten)]
+    location: Location,
+    /// How many, the latest first
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    limit: u32,
+    /// How to print them
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+/// Prints the latest runs with their progress and cost.
+///
+/// # Errors
+/// A database that fails.
+pub(super) async fn run(options: &RunsOptions, env: &Environment) -> CommandResult<ExitCode> {
+    let settings = options.location.settings(env)?;
+    let runs = match Store::open(&settings.storage, IfMissing::Fail).await {
+        Ok(store) => store.bench_runs(options.limit).await?,
+        Err(StoreError::Missing(_)) => Vec::new(),
+        Err(error) => return Err(error.into()),
+    };
+    let now = SystemClock.now();
+    let lines: Vec<RunLine> = runs.into_iter().map(|row| RunLine::new(row, now)).collect();
+    print(&render(&lines, options.format)?)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+#[derive(Serialize)]
+struct RunLine {
+    run: String,
+    suite: String,
+    data: String,
+    sample: u32,
+    state: &'static str,
+    models: String,
+    judges: String,
+    baseline: String,
+    answers: u64,
+    answers_due: u64,
+    judgements: u64,
+    judgements_due: u64,
+    calls: u64,
+    cost: f64,
+    expected_cost: Option<f64>,
+    started_at: String,
+    changed_at: String,
+    error: String,
+}
+
+impl RunLine {
+    fn new(BenchRunRow { run, figures, changed_at }: BenchRunRow, now: Timestamp) -> Self {
+        Self {
+            data: run.version.chars().take(12).collect(),
+            state: figures.state.seen(changed_at, now).as_str(),
+            models: run.models.join("+"),
+            judges: run.judges.join("+"),
+            answers: figures.answers.done,
+            answers_due: figures.answers.due,
+            judgements: figures.judgements.done,
+            judgements_due: figures.judgements.due,
+            calls: figures.spent.calls,
+            cost: figures.spent.cost,
+            expected_cost: run.expected_cost,
+            started_at: show_time(run.started_at),
+            changed_at: show_time(changed_at),
+            error: figures.error,
+            run: run.id,
+            suite: run.suite,
+            sample: run.sample,
+            baseline: run.baseline,
+        }
+    }
+}
+
+impl TableRow for RunLine {
+    const HEADS: &'static [&'static str] = &[
+        "started at",
+        "suite",
+        "state",
+        "models",
+        "judges",
+        "answers",
+        "judgements",
+        "calls",
+        "cost",
+        "expected",
+        "error",
+    ];
+
+    fn cells(&self) -> Vec<String> {
+        let or_dash = |text: &str| if text.is_empty() { "-".to_owned() } else { text.to_owned() };
+        vec![
+            self.started_at.clone(),
+            self.suite.clone(),
+            self.state.to_owned(),
+            self.models.clone(),
+            or_dash(&self.judges),
+            format!("{}/{}", self.answers, self.answers_due),
+            format!("{}/{}", self.judgements, self.judgements_due),
+            self.calls.to_string(),
+            format!("{:.4}", self.cost),
+            self.expected_cost.map_or_else(|| "-".to_owned(), |cost| format!("{cost:.4}")),
+            or_dash(&self.error),
+        ]
+    }
+}

@@ -1,0 +1,168 @@
+//! Runs of benchmarks, for looking at: how far each has come, and what it costs.
+
+use sqlx::FromRow;
+
+use super::{Store, StoreError, on_reader, on_writer, signed, unsigned};
+use crate::domain::benchmark::run_state::{DueCount, RunFigures, RunState};
+use crate::domain::judging::budget::{Spent, Tokens};
+use crate::domain::time::Timestamp;
+use crate::metrics::store_time;
+
+/// Sent again, it finds the row of the first time.
+const INSERT: &str = "INSERT INTO bench_runs (id, suite, version, sample, models, judges, baseline, state, answers, answers_due, \
+     judgements, judgements_due, calls, input_tokens, output_tokens, cost, expected_cost, error, started_at, changed_at) \
+     VALUES ($1, $2, $3, $4, $5, $6, $7, 'running', $8, $9, $10, $11, 0, 0, 0, 0, $12, '', $13, $13) ON CONFLICT DO NOTHING";
+const UPDATE: &str = "UPDATE bench_runs SET state = $2, answers = $3, answers_due = $4, judgements = $5, judgements_due = $6, \
+     calls = $7, input_tokens = $8, output_tokens = $9, cost = $10, error = $11, changed_at = $12 WHERE id = $1";
+const SELECT: &str = "SELECT id, suite, version, sample, models, judges, baseline, state, answers, answers_due, judgements, \
+     judgements_due, calls, input_tokens, output_tokens, cost, expected_cost, error, started_at, changed_at \
+     FROM bench_runs ORDER BY id DESC LIMIT $1";
+
+/// A run as it begins.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewBenchRun {
+    /// Its id; sorts by time.
+    pub id: String,
+    /// The suite.
+    pub suite: String,
+    /// SHA-256 of its data file.
+    pub version: String,
+    /// Which round of answers.
+    pub sample: u32,
+    /// Ids of the models that answer or are judged.
+    pub models: Vec<String>,
+    /// Ids of the judges.
+    pub judges: Vec<String>,
+    /// Id of the model that others are compared with; empty where there is none.
+    pub baseline: String,
+    /// Answers due.
+    pub answers: DueCount,
+    /// Judgements due.
+    pub judgements: DueCount,
+    /// What it is expected to cost; `None` where a model has no prices.
+    pub expected_cost: Option<f64>,
+    /// Now.
+    pub started_at: Timestamp,
+}
+
+/// A run as it was last written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BenchRunRow {
+    /// How it began.
+    pub run: NewBenchRun,
+    /// What it has come to.
+    pub figures: RunFigures,
+    /// Its last sign of life.
+    pub changed_at: Timestamp,
+}
+
+impl Store {
+    /// Stores a run that begins.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn insert_bench_run(&self, run: &NewBenchRun) -> Result<(), StoreError> {
+        let _time = store_time("insert_bench_run");
+        let [models, judges] = [&run.models, &run.judges].map(|ids| serde_json::json!(ids).to_string());
+        on_writer!(self, |connection| {
+            let query =
+                sqlx::query(INSERT).bind(&run.id).bind(&run.suite).bind(&run.version).bind(i64::from(run.sample));
+            let query = query.bind(&models).bind(&judges).bind(&run.baseline);
+            let query = query.bind(signed(run.answers.done)).bind(signed(run.answers.due));
+            let query = query.bind(signed(run.judgements.done)).bind(signed(run.judgements.due));
+            query.bind(run.expected_cost).bind(run.started_at.0).execute(connection).await.map(drop)
+        })
+    }
+
+    /// Writes what a run has come to.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn update_bench_run(&self, id: &str, figures: &RunFigures, now: Timestamp) -> Result<(), StoreError> {
+        let _time = store_time("update_bench_run");
+        let RunFigures { state, answers, judgements, spent, error } = figures;
+        on_writer!(self, |connection| {
+            let query = sqlx::query(UPDATE).bind(id).bind(state.as_str());
+            let query = query.bind(signed(answers.done)).bind(signed(answers.due));
+            let query = query.bind(signed(judgements.done)).bind(signed(judgements.due)).bind(signed(spent.calls));
+            let query = query.bind(signed(spent.tokens.input)).bind(signed(spent.tokens.output)).bind(spent.cost);
+            query.bind(error).bind(now.0).execute(connection).await.map(drop)
+        })
+    }
+
+    /// The latest runs, the latest first.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn bench_runs(&self, limit: u32) -> Result<Vec<BenchRunRow>, StoreError> {
+        let _time = store_time("bench_runs");
+        let rows: Vec<RawRun> =
+            on_reader!(self, |pool| sqlx::query_as(SELECT).bind(i64::from(limit)).fetch_all(pool).await)?;
+        rows.into_iter().map(RawRun::row).collect()
+    }
+}
+
+#[derive(FromRow)]
+struct RawRun {
+    id: String,
+    suite: String,
+    version: String,
+    sample: i64,
+    models: String,
+    judges: String,
+    baseline: String,
+    state: String,
+    answers: i64,
+    answers_due: i64,
+    judgements: i64,
+    judgements_due: i64,
+    calls: i64,
+    input_tokens: i64,
+    output_tokens: i64,
+    cost: f64,
+    expected_cost: Option<f64>,
+    error: String,
+    started_at: i64,
+    changed_at: i64,
+}
+
+impl RawRun {
+    fn row(self) -> Result<BenchRunRow, StoreError> {
+        let bad = |column, value: &str| StoreError::Inconsistent {
+            table: "bench_runs",
+            column,
+            row: self.id.clone(),
+            value: value.to_owned(),
+        };
+        let number = |value: i64, column: &'static str| unsigned(value, "bench_runs", column, &self.id);
+        let ids = |text: &str, column| serde_json::from_str::<Vec<String>>(text).map_err(|_| bad(column, text));
+        let count = |done, due| Ok::<_, StoreError>(DueCount { done: number(done, "done")?, due: number(due, "due")? });
+        let (answers, judgements) =
+            (count(self.answers, self.answers_due)?, count(self.judgements, self.judgements_due)?);
+        let tokens = Tokens {
+            input: number(self.input_tokens, "input_tokens")?,
+            output: number(self.output_tokens, "output_tokens")?,
+        };
+        let figures = RunFigures {
+            state: self.state.parse::<RunState>().map_err(|_| bad("state", &self.state))?,
+            answers,
+            judgements,
+            spent: Spent { calls: number(self.calls, "calls")?, tokens, cost: self.cost },
+            error: self.error.clone(),
+        };
+        let run = NewBenchRun {
+            models: ids(&self.models, "models")?,
+            judges: ids(&self.judges, "judges")?,
+            sample: u32::try_from(self.sample).map_err(|_| bad("sample", &self.sample.to_string()))?,
+            expected_cost: self.expected_cost,
+            started_at: Timestamp(self.started_at),
+            answers,
+            judgements,
+            id: self.id,
+            suite: self.suite,
+            version: self.version,
+            baseline: self.baseline,
+        };
+        Ok(BenchRunRow { run, figures, changed_at: Timestamp(self.changed_at) })
+    }
+}

@@ -1,0 +1,141 @@
+//! Campaigns.
+
+/// The texts of one language.
+pub struct CampaignAdminTexts {
+    pub title: &'static str,
+    pub lead: &'static str,
+    pub none: &'static str,
+    pub campaign: &'static str,
+    pub state: &'static str,
+    pub progress: &'static str,
+    pub annotators: &'static str,
+    pub items: &'static str,
+    pub made: &'static str,
+    /// Draft, open, paused, closed.
+    states: [&'static str; 4],
+    /// Pairwise, score, rank.
+    tasks: [&'static str; 3],
+    pub task: &'static str,
+    pub open: &'static str,
+    pub pause: &'static str,
+    pub close: &'static str,
+    pub annotator: &'static str,
+    pub judged: &'static str,
+    pub quota: &'static str,
+    pub expires: &'static str,
+    pub never: &'static str,
+    pub seen: &'static str,
+    pub link_state: &'static str,
+    pub in_force: &'static str,
+    pub revoked: &'static str,
+    pub expired: &'static str,
+    pub revoke: &'static str,
+    pub revoke_of: &'static str,
+    pub no_annotators: &'static str,
+    pub invite: &'static str,
+    pub invite_lead: &'static str,
+    pub count: &'static str,
+    pub quota_hint: &'static str,
+    pub days: &'static str,
+    pub invite_button: &'static str,
+    pub links: &'static str,
+    pub links_lead: &'static str,
+    pub unknown_annotator: &'static str,
+    pub report: &'static str,
+}
+
+impl CampaignAdminTexts {
+    /// What people call a state.
+    pub fn state(&self, name: &str) -> &'static str {
+        let at = ["draft", "open", "paused", "closed"].iter().position(|state| *state == name);
+        at.map_or("", |at| self.states[at])
+    }
+
+    /// What people call a task.
+    pub fn task(&self, name: &str) -> &'static str {
+        let at = ["pairwise", "score", "rank"].iter().position(|task| *task == name);
+        at.map_or("", |at| self.tasks[at])
+    }
+}
+
+pub(super) const ENGLISH: CampaignAdminTexts = CampaignAdminTexts {
+    title: "Campaigns",
+    lead: "People judge stored answers. A campaign is made from a file, with: langya campaign create FILE",
+    none: "No campaign yet.",
+    campaign: "Campaign",
+    state: "State",
+    progress: "Judgements",
+    annotators: "Annotators",
+    items: "Items",
+    made: "Made",
+    states: ["draft", "open", "paused", "closed"],
+    tasks: ["which of two answers is better", "how good an answer is", "the order of answers"],
+    task: "Task",
+    open: "Open",
+    pause: "Pause",
+    close: "Close",
+    annotator: "Annotator",
+    judged: "Judged",
+    quota: "At the most",
+    expires: "Expires",
+    never: "never",
+    seen: "Last seen",
+    link_state: "Link",
+    in_force: "in force",
+    revoked: "revoked",
+    expired: "expired",
+    revoke: "Revoke",
+    revoke_of: "Revoke the link of {name}",
+    no_annotators: "Nobody is invited yet.",
+    invite: "Invite annotators",
+    invite_lead: "Each annotator gets a link of their own. The links are shown once: only hashes are kept.",
+    count: "How many",
+    quota_hint: "Judgements of each at the most; empty for no limit",
+    days: "Days until the links expire; 0 for never",
+    invite_button: "Make links",
+    links: "Links",
+    links_lead: "Copy them now: they are not shown again.",
+    unknown_annotator: "This campaign has no such annotator with a link in force.",
+    report: "Ratings and agreement so far: langya campaign report {id}",
+};
+
+pub(super) const CHINESE: CampaignAdminTexts = CampaignAdminTexts {
+    title: "评测活动",
+    lead: "由人评判已保存的回答。活动由文件创建，命令为：langya campaign create FILE",
+    none: "尚无评测活动。",
+    campaign: "活动",
+    state: "状态",
+    progress: "评判数",
+    annotators: "标注者",
+    items: "题目数",
+    made: "创建时间",
+    states: ["草稿", "进行中", "已暂停", "已结束"],
+    tasks: ["两个回答中哪个更好", "回答有多好", "回答的排序"],
+    task: "任务",
+    open: "开放",
+    pause: "暂停",
+    close: "结束",
+    annotator: "标注者",
+    judged: "已评判",
+    quota: "上限",
+    expires: "到期",
+    never: "永不",
+    seen: "最近活动",
+    link_state: "链接",
+    in_force: "有效",
+    revoked: "已撤销",
+    expired: "已过期",
+    revoke: "撤销",
+    revoke_of: "撤销 {name} 的链接",
+    no_annotators: "尚未邀请任何人。",
+    invite: "邀请标注者",
+    invite_lead: "每位标注者获得自己的链接。链接只显示一次：系统只保存其哈希值。",
+    count: "人数",
+    quota_hint: "每人评判数上限；留空则不限",
+    days: "链接有效天数；0 表示永不过期",
+    invite_button: "生成链接",
+    links: "链接",
+    links_lead: "请立即复制：链接不会再次显示。",
+    unknown_annotator: "该活动没有持有效链接的这位标注者。",
+    report: "目前的评分与一致性：langya campaign report {id}",
+};

@@ -1,0 +1,233 @@
+//! Jobs, health and instances.
+
+use std::borrow::Borrow;
+use std::time::Duration;
+
+/// The texts of one language.
+pub struct OperationTexts {
+    pub title: &'static str,
+    pub checks: &'static str,
+    pub checks_lead: &'static str,
+    pub check: &'static str,
+    pub result: &'static str,
+    /// All is well, somebody should know, something is wrong.
+    pub results: [&'static str; 3],
+    pub found: &'static str,
+    pub advice: &'static str,
+    /// What the checks look at, by their names.
+    checks_by_name: [(&'static str, &'static str); 5],
+    pub jobs: &'static str,
+    pub jobs_lead: &'static str,
+    pub job: &'static str,
+    pub state: &'static str,
+    pub running: &'static str,
+    pub waiting: &'static str,
+    pub down: &'static str,
+    pub restarted: &'static str,
+    pub last_run: &'static str,
+    pub took: &'static str,
+    pub next_run: &'static str,
+    pub last_error: &'static str,
+    pub at_an_event: &'static str,
+    pub instances: &'static str,
+    pub instances_lead: &'static str,
+    pub alone: &'static str,
+    pub instance: &'static str,
+    pub this_one: &'static str,
+    pub since: &'static str,
+    pub seen: &'static str,
+    pub settings: &'static str,
+    pub same: &'static str,
+    pub different: &'static str,
+    pub redis: &'static str,
+    /// None is used, connected, lost.
+    pub redis_states: [&'static str; 3],
+    ago: &'static str,
+    within: &'static str,
+    /// Milliseconds, seconds, minutes, hours, days.
+    units: [&'static str; 5],
+    /// What jobs do, by their names.
+    job_duties: [(&'static str, &'static str); 16],
+}
+
+impl OperationTexts {
+    /// What a check looks at.
+    pub fn check_name<'n>(&self, name: &'n str) -> &'n str {
+        self.checks_by_name.iter().find(|(known, _)| *known == name).map_or(name, |(_, text)| text)
+    }
+
+    /// What a job does; empty for one that this table does not know.
+    pub fn duty(&self, job: &str) -> &'static str {
+        self.job_duties.iter().find(|(known, _)| *known == job).map_or("", |(_, text)| text)
+    }
+
+    /// A time span, in the largest unit that it fills.
+    pub fn span(&self, span: impl Borrow<Duration>) -> String {
+        let span = span.borrow();
+        let seconds = span.as_secs();
+        let (number, unit) = match seconds {
+            0 => (u64::from(span.subsec_millis()), 0),
+            1..120 => (seconds, 1),
+            120..7_200 => (seconds / 60, 2),
+            7_200..172_800 => (seconds / 3_600, 3),
+            _ => (seconds / 86_400, 4),
+        };
+        format!("{number} {}", self.units[unit])
+    }
+
+    /// How long ago.
+    pub fn ago(&self, span: impl Borrow<Duration>) -> String {
+        self.ago.replace("{span}", &self.span(span))
+    }
+
+    /// Within which time.
+    pub fn within(&self, span: impl Borrow<Duration>) -> String {
+        self.within.replace("{span}", &self.span(span))
+    }
+}
+
+pub(super) const ENGLISH: OperationTexts = OperationTexts {
+    title: "Operations",
+    checks: "Health",
+    checks_lead: "What langya doctor says of this arena, at this moment. Models are not asked here, because that costs money.",
+    check: "Check",
+    result: "Result",
+    results: ["ok", "warning", "wrong"],
+    found: "Found",
+    advice: "What to do",
+    checks_by_name: [
+        ("database", "database"),
+        ("disk", "disk"),
+        ("clock", "clock"),
+        ("proxy", "proxy"),
+        ("backup", "backup"),
+    ],
+    jobs: "Background jobs",
+    jobs_lead: "Jobs of this instance since its start. Only the instance that leads does what has to be done once.",
+    job: "Job",
+    state: "State",
+    running: "running",
+    waiting: "waiting",
+    down: "restarts after a panic",
+    restarted: "restarted after a panic",
+    last_run: "Last run",
+    took: "Took",
+    next_run: "Next run",
+    last_error: "Last error",
+    at_an_event: "when there is work",
+    instances: "Instances",
+    instances_lead: "Every instance that serves this database, with its last sign of life.",
+    alone: "This is the only instance: the database is embedded.",
+    instance: "Instance",
+    this_one: "this one",
+    since: "Since",
+    seen: "Last seen",
+    settings: "Settings",
+    same: "as here",
+    different: "other than here",
+    redis: "Redis",
+    redis_states: ["not used", "connected", "lost: live updates are late, and each instance limits by itself"],
+    ago: "{span} ago",
+    within: "within {span}",
+    units: ["ms", "s", "min", "h", "d"],
+    job_duties: [
+        ("answer_letters", "answers what other instances ask"),
+        ("follow_settings", "takes up an edited settings file"),
+        ("follow_sign_outs", "ends the sockets of people who were signed out"),
+        ("judge_battles", "has judge models judge battles"),
+        ("keep_beating", "shows other instances that this one is there"),
+        ("keep_correlations", "computes the correlations"),
+        ("keep_health", "stores the states of circuit breakers"),
+        ("keep_lead", "finds out which instance leads"),
+        ("keep_leaderboard", "fits the leaderboard"),
+        ("keep_partitions", "creates the partitions of the next months"),
+        ("keep_public_log", "appends votes to the public log"),
+        ("keep_redis", "keeps the connection to Redis"),
+        ("keep_register", "records changes of models"),
+        ("keep_robustness", "computes how firm the leaderboard is"),
+        ("sweep_battles", "ends battles that were left"),
+        ("tidy_metrics", "keeps the memory of metrics bounded"),
+    ],
+};
+
+pub(super) const CHINESE: OperationTexts = OperationTexts {
+    title: "运行状况",
+    checks: "健康检查",
+    checks_lead: "langya doctor 此刻对本站的检查结果。此处不会询问模型，因为那会产生费用。",
+    check: "检查项",
+    result: "结果",
+    results: ["正常", "警告", "有问题"],
+    found: "现状",
+    advice: "处理办法",
+    checks_by_name: [
+        ("database", "数据库"),
+        ("disk", "磁盘"),
+        ("clock", "时钟"),
+        ("proxy", "代理"),
+        ("backup", "备份"),
+    ],
+    jobs: "后台任务",
+    jobs_lead: "本实例自启动以来的任务。只需执行一次的工作由主实例完成。",
+    job: "任务",
+    state: "状态",
+    running: "运行中",
+    waiting: "等待中",
+    down: "崩溃后正在重启",
+    restarted: "崩溃后已重启",
+    last_run: "上次运行",
+    took: "用时",
+    next_run: "下次运行",
+    last_error: "最近的错误",
+    at_an_event: "有工作时",
+    instances: "实例",
+    instances_lead: "为此数据库提供服务的所有实例及其最近的活动时间。",
+    alone: "这是唯一的实例：使用的是内嵌数据库。",
+    instance: "实例",
+    this_one: "本实例",
+    since: "启动时间",
+    seen: "最近活动",
+    settings: "设置",
+    same: "与本实例相同",
+    different: "与本实例不同",
+    redis: "Redis",
+    redis_states: ["未使用", "已连接", "已断开：实时更新会延迟，各实例分别限流"],
+    ago: "{span}前",
+    within: "{span}内",
+    units: ["毫秒", "秒", "分钟", "小时", "天"],
+    job_duties: [
+        ("answer_letters", "回应其他实例的询问"),
+        ("follow_settings", "采用修改后的设置文件"),
+        ("follow_sign_outs", "断开已退出登录者的连接"),
+        ("judge_battles", "让裁判模型评判对战"),
+        ("keep_beating", "向其他实例表明本实例在运行"),
+        ("keep_correlations", "计算相关性"),
+        ("keep_health", "保存熔断器的状态"),
+        ("keep_lead", "确定哪个实例为主实例"),
+        ("keep_leaderboard", "拟合排行榜"),
+        ("keep_partitions", "创建未来几个月的分区"),
+        ("keep_public_log", "将投票写入公开日志"),
+        ("keep_redis", "保持与 Redis 的连接"),
+        ("keep_register", "记录模型的变更"),
+        ("keep_robustness", "计算排行榜的稳固程度"),
+        ("sweep_battles", "结束无人继续的对战"),
+        ("tidy_metrics", "限制指标占用的内存"),
+    ],
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_span_is_told_in_the_largest_unit_that_it_fills() {
+        for (seconds, expected) in
+            [(0.25, "250 ms"), (119.9, "119 s"), (120.0, "2 min"), (7_200.0, "2 h"), (2e5, "2 d")]
+        {
+            assert_eq!(ENGLISH.span(Duration::from_secs_f64(seconds)), expected);
+        }
+        assert_eq!(
+            (ENGLISH.ago(Duration::ZERO), CHINESE.within(Duration::from_secs(30))),
+            ("0 ms ago".into(), "30 秒内".into())
+        );
+    }
+}

@@ -1,0 +1,140 @@
+//! Requests to delete texts.
+
+/// The texts of one language.
+pub struct RequestTexts {
+    pub title: &'static str,
+    pub lead: &'static str,
+    pub none: &'static str,
+    pub waiting: &'static str,
+    pub state: &'static str,
+    /// Open, done, refused.
+    states: [&'static str; 3],
+    pub scope: &'static str,
+    /// One battle, all of its visitor.
+    scopes: [&'static str; 2],
+    pub battle: &'static str,
+    pub reason: &'static str,
+    pub asked: &'static str,
+    pub entered_by: &'static str,
+    pub on_the_page: &'static str,
+    pub answer: &'static str,
+    pub decided_by: &'static str,
+    pub look: &'static str,
+    pub look_at: &'static str,
+    pub add: &'static str,
+    pub add_lead: &'static str,
+    pub battle_hint: &'static str,
+    pub add_reason: &'static str,
+    pub add_button: &'static str,
+    pub one_title: &'static str,
+    pub concerned: &'static str,
+    pub kept: &'static str,
+    pub texts: &'static str,
+    pub no_texts: &'static str,
+    pub decide: &'static str,
+    pub answer_hint: &'static str,
+    pub delete: &'static str,
+    pub refuse: &'static str,
+    pub deleted: &'static str,
+    pub unknown_battle: &'static str,
+    pub unknown_visitor: &'static str,
+    pub is_open: &'static str,
+    pub is_decided: &'static str,
+    pub bad_reason: &'static str,
+}
+
+impl RequestTexts {
+    /// What people call a state.
+    pub fn state(&self, name: &str) -> &'static str {
+        let at = ["open", "done", "refused"].iter().position(|state| *state == name);
+        at.map_or("", |at| self.states[at])
+    }
+
+    /// What people call a scope.
+    pub fn scope(&self, name: &str) -> &'static str {
+        let at = ["battle", "visitor"].iter().position(|scope| *scope == name);
+        at.map_or("", |at| self.scopes[at])
+    }
+}
+
+pub(super) const ENGLISH: RequestTexts = RequestTexts {
+    title: "Deletion requests",
+    lead: "Visitors and rights holders ask for the deletion of what was said in battles. Votes stay: they hold no text, and the \
+           public log stays valid.",
+    none: "No request yet.",
+    waiting: "Open deletion requests",
+    state: "State",
+    states: ["open", "done", "refused"],
+    scope: "What",
+    scopes: ["this battle", "all battles of its visitor"],
+    battle: "Battle",
+    reason: "Reason",
+    asked: "Asked",
+    entered_by: "Entered by",
+    on_the_page: "on the battle's page",
+    answer: "Answer",
+    decided_by: "Decided by",
+    look: "Look",
+    look_at: "Look at the request about battle {id}",
+    add: "Enter a request",
+    add_lead: "For requests that come by letter or e-mail.",
+    battle_hint: "Id of the battle",
+    add_reason: "Who asks, and why",
+    add_button: "Enter",
+    one_title: "Deletion request",
+    concerned: "Battles whose texts would be deleted: {n}.",
+    kept: "Prompts, replies and links to them go from the database. Votes and what judges said stay. Texts in backups, exports and \
+           archives are yours to delete.",
+    texts: "What was said",
+    no_texts: "Nothing of this battle's texts is stored.",
+    decide: "Decide",
+    answer_hint: "Why, in 1 to 500 characters. It stands in the audit log.",
+    delete: "Delete these texts",
+    refuse: "Refuse",
+    deleted: "Battles whose texts were deleted",
+    unknown_battle: "There is no battle of this id.",
+    unknown_visitor: "This battle was imported without its visitor. Ask for the texts of this battle only.",
+    is_open: "A request about the same texts is open already.",
+    is_decided: "This request is decided already.",
+    bad_reason: "Give a reason of 1 to 500 characters.",
+};
+
+pub(super) const CHINESE: RequestTexts = RequestTexts {
+    title: "删除请求",
+    lead: "访客和权利人请求删除对战中的内容。投票会保留：其中没有文本，公开日志也依然有效。",
+    none: "尚无请求。",
+    waiting: "待处理的删除请求",
+    state: "状态",
+    states: ["待处理", "已删除", "已拒绝"],
+    scope: "范围",
+    scopes: ["这场对战", "该访客的所有对战"],
+    battle: "对战",
+    reason: "理由",
+    asked: "提出时间",
+    entered_by: "录入者",
+    on_the_page: "在对战页面上提出",
+    answer: "答复",
+    decided_by: "处理者",
+    look: "查看",
+    look_at: "查看关于对战 {id} 的请求",
+    add: "录入请求",
+    add_lead: "用于通过信件或电子邮件提出的请求。",
+    battle_hint: "对战编号",
+    add_reason: "谁提出，为何提出",
+    add_button: "录入",
+    one_title: "删除请求",
+    concerned: "将删除 {n} 场对战的内容。",
+    kept: "问题、回复及其分享链接将从数据库中删除。投票和裁判的评语会保留。备份、导出文件和归档中的内容须由你自行删除。",
+    texts: "对战内容",
+    no_texts: "系统中没有这场对战的内容。",
+    decide: "处理",
+    answer_hint: "理由，1 到 500 个字符，会记入审计日志。",
+    delete: "删除这些内容",
+    refuse: "拒绝",
+    deleted: "已删除内容的对战数",
+    unknown_battle: "没有这个编号的对战。",
+    unknown_visitor: "这场对战是导入的，没有访客信息。请只请求删除这场对战的内容。",
+    is_open: "关于相同内容的请求已在等待处理。",
+    is_decided: "该请求已经处理过。",
+    bad_reason: "请填写 1 到 500 个字符的理由。",
+};

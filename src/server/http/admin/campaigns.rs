@@ -1,0 +1,127 @@
+//! Campaigns: their progress, their annotators, and their state.
+
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+
+use super::call::SignedIn;
+use crate::domain::campaign::plan::CampaignPlan;
+use crate::infra::clock::Clock as _;
+use crate::infra::storage::{CampaignRow, is_storable};
+use crate::server::http::error::PageError;
+use crate::server::http::forms::see_other;
+use crate::server::http::leaderboard_query::escaped;
+use crate::server::http::pages::admin::campaigns::{CampaignLine, CampaignPage, CampaignsPage};
+use crate::server::http::pages::admin::{AdminFrame, AdminTab};
+use crate::server::http::pages::respond;
+use crate::services::campaign::administration::{AnnotatorInvites, CampaignAdmin, CampaignAdminError, StateChange};
+
+/// Links that a form makes at once; the command makes more.
+const MOST_INVITES: u32 = 100;
+/// Days after which links expire at the latest.
+const MOST_DAYS: u32 = 3_650;
+
+/// `GET /admin/campaigns`
+pub(super) async fn list(call: SignedIn) -> Result<HttpResponse, PageError> {
+    let campaigns = call.app.store.campaigns().await?.into_iter().map(line).collect();
+    let (page, frame) = (call.page(), call.frame(AdminTab::Campaigns));
+    Ok(respond(&call.request, StatusCode::OK, &CampaignsPage { page, frame, campaigns }))
+}
+
+/// `GET /admin/campaigns/one`: the campaign with this `id`.
+pub(super) async fn one(call: SignedIn) -> Result<HttpResponse, PageError> {
+    let frame = call.frame(AdminTab::Campaigns);
+    show(&call, StatusCode::OK, frame, Vec::new()).await
+}
+
+/// `POST /admin/campaigns/state`: `id`, and `change` open, pause or close.
+pub(super) async fn change(call: SignedIn) -> Result<HttpResponse, PageError> {
+    let id = campaign_id(&call)?;
+    let change = match call.fields.one("change") {
+        "open" => StateChange::Open,
+        "pause" => StateChange::Pause,
+        "close" => StateChange::Close,
+        _ => return Err(invalid("change is open, pause or close")),
+    };
+    admin(&call).set_state(id, change).await.map_err(refused)?;
+    Ok(see_other(&format!("/admin/campaigns/one?id={}&done=1", escaped(id))))
+}
+
+/// `POST /admin/campaigns/invite`: `id`, `count`, `quota` and `days`. The links are on the answer itself, and nowhere later.
+pub(super) async fn invite(call: SignedIn) -> Result<HttpResponse, PageError> {
+    let id = campaign_id(&call)?;
+    let number = |name: &str, most: u32| {
+        let number = call.fields.one(name).trim().parse().ok().filter(|number: &u32| *number <= most);
+        number.ok_or_else(|| invalid(&format!("{name} is a number up to {most}")))
+    };
+    let quota = call.fields.given("quota").map(|_| number("quota", u32::MAX)).transpose()?;
+    let invites = AnnotatorInvites { count: number("count", MOST_INVITES)?, quota, days: number("days", MOST_DAYS)? };
+    if invites.count == 0 || invites.quota == Some(0) {
+        return Err(invalid("count and quota are 1 at least"));
+    }
+    let tokens = admin(&call).invite(id, invites).await.map_err(refused)?;
+    let settings = call.app.settings.now();
+    let host = format!("http://{}", call.request.connection_info().host());
+    let public = settings.server.public_url.as_str();
+    let arena = if public.is_empty() { &host } else { public }.trim_end_matches('/').to_owned();
+    let links = tokens.iter().map(|token| format!("{arena}/campaign/{id}?invite={token}")).collect();
+    show(&call, StatusCode::OK, call.frame(AdminTab::Campaigns), links).await
+}
+
+/// `POST /admin/campaigns/revoke`: `id` and `annotator`.
+pub(super) async fn revoke(call: SignedIn) -> Result<HttpResponse, PageError> {
+    let (id, annotator) = (campaign_id(&call)?, call.fields.one("annotator"));
+    if !is_storable(annotator) {
+        return Err(invalid("annotator is plain text"));
+    }
+    match admin(&call).revoke(id, annotator).await {
+        Ok(()) => Ok(see_other(&format!("/admin/campaigns/one?id={}&done=1", escaped(id)))),
+        Err(CampaignAdminError::UnknownAnnotator { .. }) => {
+            let frame = call.frame_with(AdminTab::Campaigns, call.page().t().admin.campaigns.unknown_annotator);
+            show(&call, StatusCode::CONFLICT, frame, Vec::new()).await
+        }
+        Err(error) => Err(refused(error)),
+    }
+}
+
+fn admin(call: &SignedIn) -> CampaignAdmin<'_> {
+    let app = &call.app;
+    CampaignAdmin { store: &app.store, rng: &app.rng, clock: app.clock.as_ref(), actor: call.actor() }
+}
+
+async fn show(
+    call: &SignedIn,
+    status: StatusCode,
+    frame: AdminFrame,
+    links: Vec<String>,
+) -> Result<HttpResponse, PageError> {
+    let store = &call.app.store;
+    let row = store.campaign(campaign_id(call)?).await?.ok_or_else(unknown)?;
+    let annotators = store.annotators(&row.id).await?;
+    let now = call.app.clock.now();
+    let view = CampaignPage { page: call.page(), frame, campaign: line(row), annotators, links, now };
+    Ok(respond(&call.request, status, &view))
+}
+
+fn campaign_id(call: &SignedIn) -> Result<&str, PageError> {
+    let id = call.fields.one("id");
+    is_storable(id).then_some(id).ok_or_else(unknown)
+}
+
+fn unknown() -> PageError {
+    PageError::Missing("no campaign has this id".to_owned())
+}
+
+fn line(row: CampaignRow) -> CampaignLine {
+    CampaignLine { plan: serde_json::from_str::<CampaignPlan>(&row.plan).ok(), row }
+}
+
+fn refused(error: CampaignAdminError) -> PageError {
+    match error {
+        CampaignAdminError::Store(error) => error.into(),
+        error => PageError::Missing(error.to_string()),
+    }
+}
+
+fn invalid(text: &str) -> PageError {
+    PageError::InvalidQuery(text.to_owned())
+}

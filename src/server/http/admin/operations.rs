@@ -1,0 +1,67 @@
+//! What the arena does by itself, and how it is: the jobs of this instance, what the doctor says, and the other instances.
+
+use std::time::Duration;
+
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use tokio::time::Instant;
+
+use super::call::SignedIn;
+use crate::domain::time::Timestamp;
+use crate::infra::clock::Clock as _;
+use crate::infra::job_report::JobStatus;
+use crate::infra::storage::InstanceRow;
+use crate::infra::tasks::{JobState, JobTrouble};
+use crate::server::http::error::PageError;
+use crate::server::http::pages::admin::AdminTab;
+use crate::server::http::pages::admin::operations::{InstanceLine, JobLine, JobLineState, OperationsPage};
+use crate::server::http::pages::respond;
+use crate::server::state::AppState;
+use crate::services::doctor::examine_open;
+
+/// `GET /admin/operations`
+pub(super) async fn page(call: SignedIn) -> Result<HttpResponse, PageError> {
+    let app = &call.app;
+    let (settings, now) = (app.settings.now(), app.clock.now());
+    let findings = examine_open(&settings, &app.store, now).await;
+    let instances = if app.fleet.is_alone() { Vec::new() } else { app.store.instances().await? };
+    let (page, frame) = (call.page(), call.frame(AdminTab::Operations));
+    let (jobs, bus) = (jobs(app), *app.events.state().borrow());
+    let view = OperationsPage { page, frame, findings, jobs, instances: instance_lines(&instances, app, now), bus };
+    Ok(respond(&call.request, StatusCode::OK, &view))
+}
+
+fn jobs(app: &AppState) -> Vec<JobLine> {
+    let (now, troubled) = (Instant::now(), app.tasks.troubled());
+    let all = app.tasks.jobs().into_iter();
+    all.map(|(name, status)| job_line(name, &status, troubled.get(name), now)).collect()
+}
+
+fn job_line(name: &'static str, status: &JobStatus, trouble: Option<&JobTrouble>, now: Instant) -> JobLine {
+    let ago = |at: Instant| now.saturating_duration_since(at);
+    JobLine {
+        name,
+        state: match trouble.map(|trouble| trouble.state) {
+            Some(JobState::Down) => JobLineState::Down,
+            Some(JobState::Restarted) => JobLineState::Restarted,
+            None if status.running_since.is_some() => JobLineState::Running,
+            None => JobLineState::Waiting,
+        },
+        last: status.last.map(|run| (ago(run.ended), run.took)),
+        next: status.next.map(|next| next.saturating_duration_since(now)),
+        failure: status.failure.as_ref().map(|failure| (ago(failure.at), failure.reason.clone())),
+    }
+}
+
+fn instance_lines(rows: &[InstanceRow], app: &AppState, now: Timestamp) -> Vec<InstanceLine> {
+    let own = &app.events.instance().0;
+    let settings = rows.iter().find(|row| row.id == *own).map(|row| &row.settings);
+    let line = |row: &InstanceRow| InstanceLine {
+        id: row.id.clone(),
+        is_own: row.id == *own,
+        started_ms: row.started_at.0,
+        seen: Duration::from_millis(u64::try_from(now.0 - row.seen_at.0).unwrap_or(0)),
+        has_same_settings: settings == Some(&row.settings),
+    };
+    rows.iter().map(line).collect()
+}

@@ -1,0 +1,105 @@
+//! Requests to delete what was said in battles: entered, looked at, granted or refused.
+
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+
+use super::call::SignedIn;
+use crate::domain::admin::deletion_request::RequestScope;
+use crate::domain::battle::BattleId;
+use crate::server::http::error::PageError;
+use crate::server::http::forms::see_other;
+use crate::server::http::leaderboard_query::escaped;
+use crate::server::http::pages::admin::requests::{RequestPage, RequestsPage};
+use crate::server::http::pages::admin::{AdminFrame, AdminTab};
+use crate::server::http::pages::respond;
+use crate::services::deletion_requests::{DeletionRequests, RequestError};
+
+/// Requests that are listed.
+const SHOWN: u32 = 200;
+
+/// `GET /admin/requests`
+pub(super) async fn list(call: SignedIn) -> Result<HttpResponse, PageError> {
+    let frame = call.frame(AdminTab::Requests);
+    show_list(&call, StatusCode::OK, frame).await
+}
+
+/// `POST /admin/requests/add`: `battle`, `scope` and `reason`.
+pub(super) async fn add(call: SignedIn) -> Result<HttpResponse, PageError> {
+    let battle = BattleId::parse(call.fields.one("battle").trim());
+    let scope: RequestScope = call.fields.one("scope").parse().map_err(|_| invalid("scope is battle or visitor"))?;
+    let added = match battle {
+        Some(battle) => requests(&call).add(battle, scope, call.fields.one("reason")).await,
+        None => Err(RequestError::UnknownBattle(BattleId::new(""))),
+    };
+    match added {
+        Ok(id) => Ok(see_other(&format!("/admin/requests/one?id={}&done=1", escaped(&id)))),
+        Err(error) => {
+            let frame = refused(&call, error)?;
+            show_list(&call, StatusCode::CONFLICT, frame).await
+        }
+    }
+}
+
+/// `GET /admin/requests/one`: the request with this `id`, and what deleting would concern.
+pub(super) async fn one(call: SignedIn) -> Result<HttpResponse, PageError> {
+    let frame = call.frame(AdminTab::Requests);
+    show_one(&call, StatusCode::OK, frame).await
+}
+
+/// `POST /admin/requests/decide`: `id`, `answer`, and `decision` delete or refuse.
+pub(super) async fn decide(call: SignedIn) -> Result<HttpResponse, PageError> {
+    let (id, answer) = (call.fields.one("id"), call.fields.one("answer"));
+    let done = match call.fields.one("decision") {
+        "delete" => requests(&call).delete_texts(id, answer).await.map(drop),
+        "refuse" => requests(&call).refuse(id, answer).await,
+        _ => return Err(invalid("decision is delete or refuse")),
+    };
+    match done {
+        Ok(()) => Ok(see_other(&format!("/admin/requests/one?id={}&done=1", escaped(id)))),
+        Err(error) => {
+            let frame = refused(&call, error)?;
+            show_one(&call, StatusCode::CONFLICT, frame).await
+        }
+    }
+}
+
+fn requests(call: &SignedIn) -> DeletionRequests<'_> {
+    let app = &call.app;
+    DeletionRequests { store: &app.store, rng: &app.rng, clock: app.clock.as_ref(), actor: call.actor() }
+}
+
+async fn show_list(call: &SignedIn, status: StatusCode, frame: AdminFrame) -> Result<HttpResponse, PageError> {
+    let requests = call.app.store.deletion_requests(SHOWN).await?;
+    let field = |name: &str| call.fields.one(name).to_owned();
+    let (battle, reason) = (field("battle"), field("reason"));
+    Ok(respond(&call.request, status, &RequestsPage { page: call.page(), frame, requests, battle, reason }))
+}
+
+async fn show_one(call: &SignedIn, status: StatusCode, frame: AdminFrame) -> Result<HttpResponse, PageError> {
+    let preview = match requests(call).preview(call.fields.one("id")).await {
+        Ok(preview) => preview,
+        Err(RequestError::Store(error)) => return Err(error.into()),
+        Err(_) => return Err(PageError::Missing("no request has this id".to_owned())),
+    };
+    let answer = call.fields.one("answer").to_owned();
+    Ok(respond(&call.request, status, &RequestPage { page: call.page(), frame, preview, answer }))
+}
+
+/// The frame with why something was refused; an error where nothing can be shown.
+fn refused(call: &SignedIn, error: RequestError) -> Result<AdminFrame, PageError> {
+    let words = &call.page().t().admin.requests;
+    let problem = match error {
+        RequestError::Store(error) => return Err(error.into()),
+        RequestError::UnknownRequest(_) => return Err(PageError::Missing("no request has this id".to_owned())),
+        RequestError::UnknownBattle(_) => words.unknown_battle,
+        RequestError::UnknownVisitor(_) => words.unknown_visitor,
+        RequestError::IsOpen => words.is_open,
+        RequestError::IsDecided => words.is_decided,
+        RequestError::Reason => words.bad_reason,
+    };
+    Ok(call.frame_with(AdminTab::Requests, problem))
+}
+
+fn invalid(text: &str) -> PageError {
+    PageError::InvalidQuery(text.to_owned())
+}

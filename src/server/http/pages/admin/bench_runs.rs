@@ -1,0 +1,63 @@
+//! Runs of benchmarks.
+
+use askama::Template;
+
+use super::AdminFrame;
+use crate::domain::benchmark::run_state::{DueCount, RunState};
+use crate::domain::language::Language;
+use crate::infra::storage::BenchRunRow;
+use crate::server::http::pages::time::time_text;
+use crate::server::http::pages::{Page, Section};
+
+/// A run.
+pub(crate) struct RunLine {
+    pub(crate) row: BenchRunRow,
+    /// As it looks now.
+    pub(crate) state: RunState,
+}
+
+impl RunLine {
+    /// Started, and last changed.
+    fn times(&self) -> [String; 2] {
+        [self.row.run.started_at, self.row.changed_at].map(|time| time_text(time.0))
+    }
+
+    fn class(&self) -> &'static str {
+        match self.state {
+            RunState::Done => "ok",
+            RunState::Running => "running",
+            RunState::OverBudget | RunState::Stopped => "warning",
+            RunState::Failed | RunState::Interrupted => "wrong",
+        }
+    }
+
+    /// The answers and the judgements.
+    fn counts(&self) -> [DueCount; 2] {
+        [self.row.figures.answers, self.row.figures.judgements]
+    }
+}
+
+/// The page.
+#[derive(Template)]
+#[template(path = "admin/bench_runs.html")]
+pub(crate) struct BenchRunsPage {
+    pub(crate) page: Page,
+    pub(crate) frame: AdminFrame,
+    pub(crate) runs: Vec<RunLine>,
+}
+
+impl BenchRunsPage {
+    fn state(&self, run: &RunLine) -> &'static str {
+        self.page.t().admin.bench_runs.state(run.state)
+    }
+
+    fn expected(&self, run: &RunLine) -> String {
+        let unknown = || self.page.t().admin.bench_runs.expected_unknown.to_owned();
+        run.row.run.expected_cost.map_or_else(unknown, |cost| format!("{cost:.4}"))
+    }
+
+    #[expect(clippy::unused_self, reason = "the template calls it on the page")]
+    fn cost(&self, run: &RunLine) -> String {
+        format!("{:.4}", run.row.figures.spent.cost)
+    }
+}

@@ -1,0 +1,106 @@
+//! Campaigns.
+
+use askama::Template;
+
+use super::AdminFrame;
+use crate::domain::admin::role::Role;
+use crate::domain::campaign::plan::CampaignPlan;
+use crate::domain::language::Language;
+use crate::domain::time::Timestamp;
+use crate::infra::storage::{CampaignRow, CampaignState, InvitedAnnotator};
+use crate::server::http::pages::time::time_text;
+use crate::server::http::pages::{Page, Section};
+
+/// A campaign.
+pub(crate) struct CampaignLine {
+    pub(crate) row: CampaignRow,
+    /// Its file; `None` where another version wrote it.
+    pub(crate) plan: Option<CampaignPlan>,
+}
+
+impl CampaignLine {
+    fn title(&self) -> &str {
+        self.plan.as_ref().map_or(&self.row.id, |plan| &plan.title)
+    }
+
+    fn task(&self) -> &'static str {
+        self.plan.as_ref().map_or("", |plan| plan.task.as_str())
+    }
+
+    /// Judgements that stand, of those that are due.
+    fn progress(&self) -> String {
+        let each = self.plan.as_ref().map_or(0, |plan| i64::from(plan.judgements_per_item));
+        format!("{} / {}", self.row.judgements, self.row.units.saturating_mul(each))
+    }
+
+    fn made(&self) -> String {
+        time_text(self.row.created_at.0)
+    }
+
+    fn class(&self) -> &'static str {
+        if self.row.state == CampaignState::Open { "ok" } else { "other" }
+    }
+
+    fn can_open(&self) -> bool {
+        self.row.state != CampaignState::Open
+    }
+
+    fn can_pause(&self) -> bool {
+        self.row.state == CampaignState::Open
+    }
+
+    fn can_close(&self) -> bool {
+        matches!(self.row.state, CampaignState::Open | CampaignState::Paused)
+    }
+}
+
+/// All campaigns.
+#[derive(Template)]
+#[template(path = "admin/campaigns.html")]
+pub(crate) struct CampaignsPage {
+    pub(crate) page: Page,
+    pub(crate) frame: AdminFrame,
+    pub(crate) campaigns: Vec<CampaignLine>,
+}
+
+/// One campaign with its annotators.
+#[derive(Template)]
+#[template(path = "admin/campaign.html")]
+pub(crate) struct CampaignPage {
+    pub(crate) page: Page,
+    pub(crate) frame: AdminFrame,
+    pub(crate) campaign: CampaignLine,
+    pub(crate) annotators: Vec<InvitedAnnotator>,
+    /// Shown once.
+    pub(crate) links: Vec<String>,
+    pub(crate) now: Timestamp,
+}
+
+impl CampaignPage {
+    fn may_change(&self) -> bool {
+        self.frame.role.covers(Role::Operator)
+    }
+
+    #[expect(clippy::unused_self, reason = "the template calls it on the page")]
+    fn time(&self, time: &Option<Timestamp>) -> String {
+        time.map_or_else(|| "–".to_owned(), |time| time_text(time.0))
+    }
+
+    fn expires(&self, annotator: &InvitedAnnotator) -> String {
+        let never = || self.page.t().admin.campaigns.never.to_owned();
+        annotator.expires_at.map_or_else(never, |time| time_text(time.0))
+    }
+
+    fn is_in_force(&self, annotator: &InvitedAnnotator) -> bool {
+        annotator.revoked_at.is_none() && annotator.expires_at.is_none_or(|time| time > self.now)
+    }
+
+    fn link_state(&self, annotator: &InvitedAnnotator) -> &'static str {
+        let words = &self.page.t().admin.campaigns;
+        match annotator.revoked_at {
+            Some(_) => words.revoked,
+            None if self.is_in_force(annotator) => words.in_force,
+            None => words.expired,
+        }
+    }
+}

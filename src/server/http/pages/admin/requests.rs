@@ -1,0 +1,84 @@
+//! Requests to delete what was said in battles.
+
+use std::borrow::Borrow;
+
+use askama::Template;
+
+use super::AdminFrame;
+use crate::domain::admin::deletion_request::{RequestScope, RequestState};
+use crate::domain::battle::Side;
+use crate::domain::language::Language;
+use crate::domain::time::Timestamp;
+use crate::infra::storage::{BattleRecord, DeletionRequestRow, ReplyRow};
+use crate::server::http::pages::time::time_text;
+use crate::server::http::pages::{Page, Section};
+use crate::services::deletion_requests::{LONGEST_REASON, RequestPreview};
+
+/// All requests.
+#[derive(Template)]
+#[template(path = "admin/requests.html")]
+pub(crate) struct RequestsPage {
+    pub(crate) page: Page,
+    pub(crate) frame: AdminFrame,
+    pub(crate) requests: Vec<DeletionRequestRow>,
+    /// What was typed, where it was refused.
+    pub(crate) battle: String,
+    pub(crate) reason: String,
+}
+
+impl RequestsPage {
+    #[expect(clippy::unused_self, reason = "the template calls it on the page")]
+    fn time(&self, time: &Timestamp) -> String {
+        time_text(time.0)
+    }
+
+    #[expect(clippy::unused_self, reason = "the template calls it on the page")]
+    fn class(&self, state: impl Borrow<RequestState>) -> &'static str {
+        class(*state.borrow())
+    }
+}
+
+/// One request, with what deleting would concern.
+#[derive(Template)]
+#[template(path = "admin/request.html")]
+pub(crate) struct RequestPage {
+    pub(crate) page: Page,
+    pub(crate) frame: AdminFrame,
+    pub(crate) preview: RequestPreview,
+    /// What was typed, where it was refused.
+    pub(crate) answer: String,
+}
+
+impl RequestPage {
+    fn is_open(&self) -> bool {
+        self.preview.row.state == RequestState::Open
+    }
+
+    fn class(&self) -> &'static str {
+        class(self.preview.row.state)
+    }
+
+    fn asked(&self) -> String {
+        time_text(self.preview.row.request.created_at.0)
+    }
+
+    fn concerned(&self) -> String {
+        self.page.t().admin.requests.concerned.replace("{n}", &self.preview.battles.to_string())
+    }
+
+    /// The replies of a turn.
+    #[expect(clippy::unused_self, reason = "the template calls it on the page")]
+    fn replies<'r>(&self, record: &'r BattleRecord, turn: &u32) -> Vec<(&'static str, &'r str)> {
+        let letter = |row: &ReplyRow| if row.reply.side == Side::A { "A" } else { "B" };
+        let of_turn = record.replies.iter().filter(|row| row.turn == *turn);
+        of_turn.map(|row| (letter(row), row.reply.text.as_str())).collect()
+    }
+}
+
+fn class(state: RequestState) -> &'static str {
+    match state {
+        RequestState::Open => "warning",
+        RequestState::Done => "ok",
+        RequestState::Refused => "other",
+    }
+}

@@ -1,0 +1,128 @@
+//! Keeps the row of a run up to date while it asks, for whoever looks at it from outside.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tokio::time::{MissedTickBehavior, interval};
+
+use super::RunProgress;
+use crate::domain::benchmark::run_report::{RequestPlan, RunOutcome};
+use crate::domain::benchmark::run_state::{DueCount, RunFigures, RunState, RunStop};
+use crate::domain::judging::budget::{BudgetTracker, Spent};
+use crate::infra::clock::Clock;
+use crate::infra::llm::model_client::RunLimits;
+use crate::infra::storage::{NewBenchRun, Store, StoreError};
+
+/// How often the row is written.
+const WRITE_EVERY: Duration = Duration::from_secs(2);
+/// Characters that are kept of what failed.
+const LONGEST_ERROR: usize = 500;
+
+/// What a run does at the moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunPhase {
+    /// It asks models.
+    Answering,
+    /// It asks judges.
+    Judging,
+}
+
+/// The row of a run.
+pub struct RunRecord<'r> {
+    store: &'r Store,
+    clock: &'r dyn Clock,
+    id: String,
+    figures: Mutex<RunFigures>,
+}
+
+impl<'r> RunRecord<'r> {
+    /// Stores that a run begins.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn begin(store: &'r Store, clock: &'r dyn Clock, run: NewBenchRun) -> Result<Self, StoreError> {
+        store.insert_bench_run(&run).await?;
+        let (answers, judgements) = (run.answers, run.judgements);
+        let (state, spent, error) = (RunState::Running, Spent::default(), String::new());
+        let figures = Mutex::new(RunFigures { state, answers, judgements, spent, error });
+        Ok(Self { store, clock, id: run.id, figures })
+    }
+
+    /// Notes how far a phase is.
+    pub fn note(&self, phase: RunPhase, RunProgress { done, total }: RunProgress) {
+        let mut figures = self.figures.lock();
+        let count = match phase {
+            RunPhase::Answering => &mut figures.answers,
+            RunPhase::Judging => &mut figures.judgements,
+        };
+        *count = DueCount { done, due: total };
+    }
+
+    /// Notes what failed in a phase.
+    pub fn note_failures(&self, outcomes: &[RunOutcome]) {
+        let failed = outcomes.iter().filter(|outcome| !outcome.failed.is_empty());
+        let words: Vec<String> = failed.map(|outcome| format!("{}: {}", outcome.model, outcome.failures())).collect();
+        if !words.is_empty() {
+            self.figures.lock().error = shortened(&words.join("; "));
+        }
+    }
+
+    /// Does the work and writes the row meanwhile.
+    pub async fn follow<T>(&self, budget: &BudgetTracker, work: impl Future<Output = T>) -> T {
+        let write = async {
+            let mut ticker = interval(WRITE_EVERY);
+            ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
+            loop {
+                ticker.tick().await;
+                // The row is for looking at: the run itself goes on without it, and the next write makes up for this one.
+                let _ = self.write(budget.spent()).await;
+            }
+        };
+        let never: Infallible = tokio::select! {
+            done = work => return done,
+            never = write => never,
+        };
+        match never {}
+    }
+
+    /// Writes how the run ended: with its outcomes, or with what failed.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn end<E: ToString>(self, limits: &RunLimits, outcomes: Result<u64, &E>) -> Result<(), StoreError> {
+        let stop = match (limits.stop.is_cancelled(), limits.budget.is_exhausted()) {
+            (true, _) => RunStop::Signal,
+            (false, true) => RunStop::Budget,
+            (false, false) => RunStop::Nothing,
+        };
+        {
+            let mut figures = self.figures.lock();
+            match outcomes {
+                Ok(left) => figures.state = RunState::at_end(left, stop),
+                Err(error) => {
+                    figures.state = RunState::Failed;
+                    figures.error = shortened(&error.to_string());
+                }
+            }
+        }
+        self.write(limits.budget.spent()).await
+    }
+
+    async fn write(&self, spent: Spent) -> Result<(), StoreError> {
+        let figures = RunFigures { spent, ..self.figures.lock().clone() };
+        self.store.update_bench_run(&self.id, &figures, self.clock.now()).await
+    }
+}
+
+/// The results and the cost that plans are about; a cost only where everybody who is asked has prices.
+#[must_use]
+pub fn planned(plans: &[RequestPlan]) -> (DueCount, Option<f64>) {
+    let (done, calls) = plans.iter().fold((0, 0), |(done, calls), plan| (done + plan.done, calls + plan.calls));
+    let cost = plans.iter().filter(|plan| plan.calls > 0).map(|plan| plan.cost).sum();
+    (DueCount { done, due: done + calls }, cost)
+}
+
+fn shortened(text: &str) -> String {
+    text.chars().take(LONGEST_ERROR).collect()
+}

@@ -1,0 +1,143 @@
+//! Runs a campaign: opens, pauses and closes it, invites annotators and revokes their links. Each change has its entry in the audit log.
+
+use serde_json::json;
+
+use super::annotating::token_hash;
+use crate::domain::admin::action::AdminAction;
+use crate::domain::time::Timestamp;
+use crate::infra::clock::Clock;
+use crate::infra::rng::SharedRng;
+use crate::infra::storage::{CampaignState, NewAnnotator, Store, StoreError};
+use crate::services::admin::actor::{Actor, audit_json};
+
+const DAY_MS: i64 = 24 * 3_600_000;
+
+/// Why a campaign is not changed.
+#[derive(Debug, thiserror::Error)]
+pub enum CampaignAdminError {
+    /// There is none of this id.
+    #[error("there is no campaign {0:?}: `langya campaign list` shows them")]
+    UnknownCampaign(String),
+    /// The campaign has no such annotator, or the link is revoked already.
+    #[error("campaign {campaign} has no annotator {annotator:?} with a link in force: its report names them")]
+    UnknownAnnotator {
+        /// The campaign.
+        campaign: String,
+        /// The pseudonym.
+        annotator: String,
+    },
+    /// The database failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Links for annotators.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AnnotatorInvites {
+    /// How many.
+    pub count: u32,
+    /// Judgements that each may make at the most.
+    pub quota: Option<u32>,
+    /// Days until the links expire; 0 means never.
+    pub days: u32,
+}
+
+/// Where changes go.
+pub struct CampaignAdmin<'c> {
+    /// The database.
+    pub store: &'c Store,
+    /// Tokens, and ids of entries.
+    pub rng: &'c SharedRng,
+    /// Time of changes.
+    pub clock: &'c dyn Clock,
+    /// Who changes it.
+    pub actor: Actor,
+}
+
+impl CampaignAdmin<'_> {
+    /// Opens, pauses or closes a campaign; one that is in the state already stays so.
+    ///
+    /// # Errors
+    /// [`CampaignAdminError`].
+    pub async fn set_state(&self, id: &str, change: StateChange) -> Result<(), CampaignAdminError> {
+        let former = self.store.campaign(id).await?;
+        let former = former.ok_or_else(|| CampaignAdminError::UnknownCampaign(id.to_owned()))?;
+        let state = change.state();
+        let mut entry = self.actor.entry(self.rng, self.clock, change.action(), &subject(id));
+        entry.former = audit_json(&json!({ "state": former.state.as_str() }));
+        entry.latter = audit_json(&json!({ "state": state.as_str() }));
+        self.store.set_campaign_state(id, state, &entry).await?;
+        Ok(())
+    }
+
+    /// Makes links for annotators, and returns their tokens, which are kept nowhere.
+    ///
+    /// # Errors
+    /// [`CampaignAdminError`].
+    pub async fn invite(&self, id: &str, invites: AnnotatorInvites) -> Result<Vec<String>, CampaignAdminError> {
+        if self.store.campaign(id).await?.is_none() {
+            return Err(CampaignAdminError::UnknownCampaign(id.to_owned()));
+        }
+        let AnnotatorInvites { count, quota, days } = invites;
+        let now = self.clock.now();
+        let tokens: Vec<String> = (0..count).map(|_| self.rng.token()).collect();
+        let hashes: Vec<String> = tokens.iter().map(|token| token_hash(token)).collect();
+        let expires_at = (days > 0).then(|| Timestamp(now.0 + i64::from(days) * DAY_MS));
+        let new = |token_hash| NewAnnotator { token_hash, quota, expires_at };
+        let annotators: Vec<NewAnnotator<'_>> = hashes.iter().map(String::as_str).map(new).collect();
+        let mut entry = self.actor.entry(self.rng, self.clock, AdminAction::InviteAnnotators, &subject(id));
+        entry.latter = audit_json(&json!({ "annotators": count, "quota": quota, "days": days }));
+        self.store.insert_annotators(id, &annotators, now, &entry).await?;
+        Ok(tokens)
+    }
+
+    /// Makes an annotator's link unusable; what they judged stays.
+    ///
+    /// # Errors
+    /// [`CampaignAdminError`].
+    pub async fn revoke(&self, id: &str, annotator: &str) -> Result<(), CampaignAdminError> {
+        if self.store.campaign(id).await?.is_none() {
+            return Err(CampaignAdminError::UnknownCampaign(id.to_owned()));
+        }
+        let subject = format!("{}, annotator {annotator}", subject(id));
+        let entry = self.actor.entry(self.rng, self.clock, AdminAction::RevokeAnnotator, &subject);
+        let was_in_force = self.store.revoke_annotator(id, annotator, self.clock.now(), &entry).await?;
+        let (campaign, annotator) = (id.to_owned(), annotator.to_owned());
+        was_in_force.then_some(()).ok_or(CampaignAdminError::UnknownAnnotator { campaign, annotator })
+    }
+}
+
+fn subject(id: &str) -> String {
+    format!("campaign {id}")
+}
+
+/// A change of state that somebody may make.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StateChange {
+    /// Annotators judge.
+    Open,
+    /// It may go on later.
+    Pause,
+    /// It is over.
+    Close,
+}
+
+impl StateChange {
+    /// The state after it.
+    #[must_use]
+    pub fn state(self) -> CampaignState {
+        match self {
+            Self::Open => CampaignState::Open,
+            Self::Pause => CampaignState::Paused,
+            Self::Close => CampaignState::Closed,
+        }
+    }
+
+    fn action(self) -> AdminAction {
+        match self {
+            Self::Open => AdminAction::OpenCampaign,
+            Self::Pause => AdminAction::PauseCampaign,
+            Self::Close => AdminAction::CloseCampaign,
+        }
+    }
+}

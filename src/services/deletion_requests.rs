@@ -1,0 +1,202 @@
+//! Requests to delete what was said in battles: asked on a battle's page or entered by an operator, and decided by one. Votes stay,
+//! and so do the public log's commitments: only texts and the salts that could prove them go.
+
+use serde_json::json;
+
+use crate::domain::admin::action::AdminAction;
+use crate::domain::admin::deletion_request::{RequestScope, RequestState};
+use crate::domain::battle::BattleId;
+use crate::infra::clock::Clock;
+use crate::infra::rng::SharedRng;
+use crate::infra::storage::{
+    BattleRecord, DeletionRequestRow, DeletionTarget, NewDeletionRequest, RequestDecision, Store, StoreError,
+    is_storable,
+};
+use crate::services::admin::actor::{Actor, audit_json};
+
+/// Most characters of a reason.
+pub const LONGEST_REASON: usize = 500;
+
+/// Why a request is not taken or not decided.
+#[derive(Debug, thiserror::Error)]
+pub enum RequestError {
+    /// Nothing is stored of such a battle.
+    #[error("there is no battle {0:?}")]
+    UnknownBattle(BattleId),
+    /// Its visitor is not known, so theirs cannot be found.
+    #[error("battle {0:?} was imported without its visitor: ask for the texts of this battle only")]
+    UnknownVisitor(BattleId),
+    /// There is none of this id.
+    #[error("there is no request {0:?}: `langya requests list` shows them")]
+    UnknownRequest(String),
+    /// One about the same texts waits.
+    #[error("a request about the same texts is open already")]
+    IsOpen,
+    /// It was decided before.
+    #[error("this request is decided already")]
+    IsDecided,
+    /// The reason is empty, too long or no text.
+    #[error("give a reason of 1 to {LONGEST_REASON} characters of plain text")]
+    Reason,
+    /// The database failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// What a deletion would concern.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RequestPreview {
+    /// The request.
+    pub row: DeletionRequestRow,
+    /// The battle that it names; `None` where nothing of it is stored any more.
+    pub record: Option<BattleRecord>,
+    /// Battles whose texts would go.
+    pub battles: u64,
+}
+
+/// Stores what somebody asks on the page of a battle. One that asks for the same as an open one is taken and adds nothing.
+///
+/// # Errors
+/// [`RequestError::Reason`] and [`RequestError::Store`].
+pub async fn ask(
+    store: &Store,
+    rng: &SharedRng,
+    clock: &dyn Clock,
+    battle: BattleId,
+    reason: &str,
+) -> Result<(), RequestError> {
+    let new = NewDeletionRequest {
+        id: rng.id(clock),
+        battle,
+        scope: RequestScope::Battle,
+        reason: checked(reason)?,
+        entered_by: String::new(),
+        created_at: clock.now(),
+    };
+    store.insert_deletion_request(&new, None).await?;
+    Ok(())
+}
+
+/// Where decisions go.
+pub struct DeletionRequests<'r> {
+    /// The database.
+    pub store: &'r Store,
+    /// Ids of requests and entries.
+    pub rng: &'r SharedRng,
+    /// Time of decisions.
+    pub clock: &'r dyn Clock,
+    /// Who enters or decides.
+    pub actor: Actor,
+}
+
+impl DeletionRequests<'_> {
+    /// Enters a request for somebody, and returns its id.
+    ///
+    /// # Errors
+    /// [`RequestError`].
+    pub async fn add(&self, battle: BattleId, scope: RequestScope, reason: &str) -> Result<String, RequestError> {
+        let reason = checked(reason)?;
+        self.target(&battle, scope).await?;
+        let id = self.rng.id(self.clock);
+        let mut entry = self.actor.entry(self.rng, self.clock, AdminAction::EnterRequest, &subject(&id));
+        entry.latter = audit_json(&json!({ "battle": battle, "scope": scope.as_str(), "reason": reason }));
+        let (entered_by, created_at) = (self.actor.name.clone(), self.clock.now());
+        let new = NewDeletionRequest { id: id.clone(), battle, scope, reason, entered_by, created_at };
+        let is_new = self.store.insert_deletion_request(&new, Some(&entry)).await?;
+        is_new.then_some(id).ok_or(RequestError::IsOpen)
+    }
+
+    /// What deleting would concern. Nothing is changed.
+    ///
+    /// # Errors
+    /// [`RequestError`].
+    pub async fn preview(&self, id: &str) -> Result<RequestPreview, RequestError> {
+        let row = self.find(id).await?;
+        let record = self.store.battle_record(&row.request.battle).await?;
+        let battles = match self.target(&row.request.battle, row.request.scope).await {
+            Ok(target) => self.store.battles_with_texts(&target).await?,
+            Err(RequestError::Store(error)) => return Err(error.into()),
+            Err(_) => 0,
+        };
+        Ok(RequestPreview { row, record, battles })
+    }
+
+    /// Deletes the texts that a request is about, and returns of how many battles. Where it fails half-way, the request stays open, and
+    /// the next call does the rest.
+    ///
+    /// # Errors
+    /// [`RequestError`].
+    pub async fn delete_texts(&self, id: &str, answer: &str) -> Result<u64, RequestError> {
+        let (answer, row) = (checked(answer)?, self.find_open(id).await?);
+        let (battle, scope) = (&row.request.battle, row.request.scope);
+        let target = self.target(battle, scope).await?;
+        let mut entry = self.actor.entry(self.rng, self.clock, AdminAction::DeleteTexts, &subject(id));
+        let battles = self.store.battles_with_texts(&target).await?;
+        entry.former = audit_json(&json!({ "battle": battle, "scope": scope.as_str(), "battles": battles }));
+        entry.latter = audit_json(&json!({ "reason": answer }));
+        self.store.begin_deletion(&target, self.clock.now(), &entry).await?;
+        let battles = self.store.delete_texts_of_target(&target).await?;
+        self.decide(id, RequestState::Done, answer, battles, None).await?;
+        Ok(battles)
+    }
+
+    /// Refuses a request.
+    ///
+    /// # Errors
+    /// [`RequestError`].
+    pub async fn refuse(&self, id: &str, answer: &str) -> Result<(), RequestError> {
+        let (answer, _) = (checked(answer)?, self.find_open(id).await?);
+        let mut entry = self.actor.entry(self.rng, self.clock, AdminAction::RefuseRequest, &subject(id));
+        entry.latter = audit_json(&json!({ "reason": answer }));
+        self.decide(id, RequestState::Refused, answer, 0, Some(&entry)).await
+    }
+
+    async fn decide(
+        &self,
+        id: &str,
+        state: RequestState,
+        answer: String,
+        battles: u64,
+        audit: Option<&crate::infra::storage::NewAuditEntry>,
+    ) -> Result<(), RequestError> {
+        let decision = RequestDecision { state, answer, by: self.actor.name.clone(), at: self.clock.now(), battles };
+        let was_open = self.store.decide_deletion_request(id, &decision, audit).await?;
+        was_open.then_some(()).ok_or(RequestError::IsDecided)
+    }
+
+    async fn find(&self, id: &str) -> Result<DeletionRequestRow, RequestError> {
+        let unknown = || RequestError::UnknownRequest(id.to_owned());
+        if !is_storable(id) {
+            return Err(unknown());
+        }
+        self.store.deletion_request(id).await?.ok_or_else(unknown)
+    }
+
+    async fn find_open(&self, id: &str) -> Result<DeletionRequestRow, RequestError> {
+        let row = self.find(id).await?;
+        if row.state == RequestState::Open { Ok(row) } else { Err(RequestError::IsDecided) }
+    }
+
+    async fn target(&self, battle: &BattleId, scope: RequestScope) -> Result<DeletionTarget, RequestError> {
+        let record = self.store.battle_record(battle).await?;
+        let record = record.ok_or_else(|| RequestError::UnknownBattle(battle.clone()))?;
+        let visitor = match scope {
+            RequestScope::Battle => None,
+            RequestScope::Visitor if record.battle.visitor.as_str().is_empty() => {
+                return Err(RequestError::UnknownVisitor(battle.clone()));
+            }
+            RequestScope::Visitor => Some(record.battle.visitor),
+        };
+        Ok(DeletionTarget { battle: battle.clone(), visitor })
+    }
+}
+
+fn subject(id: &str) -> String {
+    format!("request {id}")
+}
+
+fn checked(reason: &str) -> Result<String, RequestError> {
+    let reason = reason.trim();
+    let is_usable = (1..=LONGEST_REASON).contains(&reason.chars().count()) && is_storable(reason);
+    is_usable.then(|| reason.to_owned()).ok_or(RequestError::Reason)
+}

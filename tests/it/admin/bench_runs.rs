@@ -1,0 +1,52 @@
+//! The page of benchmark runs: what each costs, and how far it is.
+
+use langya::domain::admin::role::Role;
+use langya::domain::benchmark::run_state::{DueCount, RunFigures, RunState};
+use langya::domain::judging::budget::{Spent, Tokens};
+use langya::domain::time::Timestamp;
+use langya::infra::clock::Clock as _;
+use langya::infra::storage::NewBenchRun;
+
+use super::browser::{arena, signed_in};
+
+fn run(id: &str, started_at: Timestamp) -> NewBenchRun {
+    NewBenchRun {
+        id: id.to_owned(),
+        suite: "mtbench101".to_owned(),
+        version: "v".to_owned(),
+        sample: 1,
+        models: vec!["one".to_owned(), "two".to_owned()],
+        judges: vec!["judge".to_owned()],
+        baseline: String::new(),
+        answers: DueCount { done: 0, due: 40 },
+        judgements: DueCount { done: 0, due: 40 },
+        expected_cost: Some(1.25),
+        started_at,
+    }
+}
+
+#[actix_web::test]
+async fn a_viewer_sees_what_runs_cost_and_which_was_interrupted() {
+    let arena = arena(|_| {}).await;
+    let (store, now) = (&arena.app.store, arena.app.clock.now());
+    store.insert_bench_run(&run("1", Timestamp(now.0 - 3_600_000))).await.unwrap();
+    store.insert_bench_run(&run("2", now)).await.unwrap();
+    let figures = RunFigures {
+        state: RunState::Running,
+        answers: DueCount { done: 40, due: 40 },
+        judgements: DueCount { done: 3, due: 40 },
+        spent: Spent { calls: 43, tokens: Tokens { input: 1, output: 2 }, cost: 0.5 },
+        error: "two: <timed out>".to_owned(),
+    };
+    store.update_bench_run("2", &figures, now).await.unwrap();
+    let mut viewer = signed_in(&arena, Role::Viewer).await;
+    let page = viewer.get("/admin/benchmarks").await.text().await.unwrap();
+    let rows: Vec<&str> = page.split("<tr>").skip(2).collect();
+    assert_eq!(rows.len(), 2, "{page}");
+    for said in [">running<", "40 / 40", "3 / 40", "0.5000", "1.2500", "two: &#60;timed out&#62;", "one, two"] {
+        assert!(rows[0].contains(said), "{said}: {}", rows[0]);
+    }
+    assert!(rows[1].contains(">interrupted<"), "{}", rows[1]);
+    let chinese = viewer.get("/admin/benchmarks?lang=zh").await.text().await.unwrap();
+    assert!(chinese.contains("已花费") && chinese.contains("已中断"), "{chinese}");
+}

@@ -1,0 +1,98 @@
+//! Campaigns on the page: opened, paused and closed, annotators invited and their links revoked, as the commands do it.
+
+use langya::domain::admin::role::Role;
+use langya::domain::campaign::plan::CampaignPlan;
+use langya::domain::time::Timestamp;
+use langya::infra::storage::{AuditFilter, NewCampaign};
+use reqwest::StatusCode;
+
+use super::browser::{arena, signed_in};
+use crate::support::arena::TestArena;
+use crate::support::program::langya_beside;
+
+const PLAN: &str = "[campaign]\nid = \"pilot\"\ntitle = \"Which <b>one</b>?\"\ntask = \"pairwise\"\nanswers = \"x\"\n";
+
+async fn make(arena: &TestArena) {
+    let plan = serde_json::to_string(&CampaignPlan::parse(PLAN).unwrap()).unwrap();
+    let new = NewCampaign { id: "pilot", plan: &plan, items: &[], units: &[], created_at: Timestamp(1) };
+    assert!(arena.app.store.insert_campaign(new, |_| {}).await.unwrap());
+}
+
+/// What an annotator's link answers.
+async fn next(arena: &TestArena, token: &str) -> StatusCode {
+    let url = format!("{}/api/v1/campaigns/pilot/next", arena.url);
+    reqwest::Client::new().post(url).bearer_auth(token).body("{}").send().await.unwrap().status()
+}
+
+#[actix_web::test]
+async fn an_operator_runs_a_campaign_and_a_viewer_only_looks() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let arena = arena(|settings| settings.storage.data_dir = data).await;
+    make(&arena).await;
+    let (mut viewer, mut operator) = (signed_in(&arena, Role::Viewer).await, signed_in(&arena, Role::Operator).await);
+    let list = viewer.get("/admin/campaigns").await.text().await.unwrap();
+    assert!(list.contains("Which &#60;b&#62;one&#60;/b&#62;?") && list.contains(">draft<"), "{list}");
+    let one = "/admin/campaigns/one?id=pilot";
+    let seen = viewer.get(one).await.text().await.unwrap();
+    assert!(seen.contains("Nobody is invited yet.") && !seen.contains("/admin/campaigns/invite"), "{seen}");
+
+    let invited = operator
+        .post_form("/admin/campaigns/invite", &[("id", "pilot"), ("count", "2"), ("quota", "7"), ("days", "3")]);
+    let invited = invited.await.text().await.unwrap();
+    let link = format!("{}/campaign/pilot?invite=", arena.url);
+    let tokens: Vec<&str> = invited.split(&link).skip(1).map(|rest| rest.split('<').next().unwrap()).collect();
+    assert_eq!(tokens.len(), 2, "{invited}");
+    let again = operator.get(one).await.text().await.unwrap();
+    assert!(!again.contains(tokens[0]) && again.contains("pilot-2"), "a link is shown once: {again}");
+    for wrong in [("0", "", "1"), ("101", "", "1"), ("1", "x", "1"), ("1", "0", "1"), ("1", "", "-1")] {
+        let (count, quota, days) = wrong;
+        let fields = [("id", "pilot"), ("count", count), ("quota", quota), ("days", days)];
+        let refused = operator.post_form("/admin/campaigns/invite", &fields).await;
+        assert_eq!(refused.status(), StatusCode::BAD_REQUEST, "{wrong:?}");
+    }
+
+    let change = async |operator: &mut super::browser::Browser, to: &str| {
+        let done = operator.post_form("/admin/campaigns/state", &[("id", "pilot"), ("change", to)]).await;
+        assert_eq!(done.status(), StatusCode::SEE_OTHER, "{to}");
+        operator.get(one).await.text().await.unwrap()
+    };
+    assert_eq!(next(&arena, tokens[0]).await, StatusCode::CONFLICT, "a draft");
+    assert!(change(&mut operator, "open").await.contains(">open<"));
+    assert_eq!(next(&arena, tokens[0]).await, StatusCode::OK);
+    let revoke = [("id", "pilot"), ("annotator", "pilot-1")];
+    assert_eq!(operator.post_form("/admin/campaigns/revoke", &revoke).await.status(), StatusCode::SEE_OTHER);
+    assert_eq!(next(&arena, tokens[0]).await, StatusCode::FORBIDDEN);
+    assert_eq!(operator.post_form("/admin/campaigns/revoke", &revoke).await.status(), StatusCode::CONFLICT);
+    assert!(change(&mut operator, "pause").await.contains(">paused<"));
+    let beside = async |arguments: &[&str]| {
+        let run = langya_beside(folder.path(), &[arguments, &["--data-dir", "data"]].concat()).await;
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        run.stdout
+    };
+    beside(&["campaign", "close", "pilot"]).await;
+    assert!(beside(&["campaign", "list"]).await.contains("closed"));
+    for (path, field) in
+        [("/admin/campaigns/state", ("change", "open")), ("/admin/campaigns/revoke", ("annotator", "x"))]
+    {
+        let unknown = operator.post_form(path, &[("id", "nowhere"), field]).await;
+        assert_eq!(unknown.status(), StatusCode::NOT_FOUND, "{path}");
+    }
+
+    let audit = arena.app.store.audit_entries(&AuditFilter::default(), 9).await.unwrap();
+    let told: Vec<_> = audit.iter().map(|entry| (entry.action.as_str(), entry.via.as_str())).collect();
+    assert_eq!(
+        told[..5],
+        [
+            ("close_campaign", "command"),
+            ("pause_campaign", "page"),
+            ("revoke_annotator", "page"),
+            ("open_campaign", "page"),
+            ("invite_annotators", "page"),
+        ]
+    );
+    assert_eq!(audit[0].former.as_deref(), Some("{\"state\":\"paused\"}"));
+    assert_eq!(audit[2].subject, "campaign pilot, annotator pilot-1");
+    assert_eq!(audit[4].latter.as_deref(), Some("{\"annotators\":2,\"days\":3,\"quota\":7}"));
+    assert!(!format!("{audit:?}").contains(tokens[0]), "the log holds no token");
+}

@@ -1,0 +1,57 @@
+//! The page of operations: the jobs of the instance, and what the doctor says.
+
+use langya::domain::admin::role::Role;
+use reqwest::StatusCode;
+
+use super::browser::{arena, signed_in};
+use crate::support::until;
+
+/// Jobs that run soon after the start of an arena that is alone.
+const SOON: [&str; 9] = [
+    "follow_sign_outs",
+    "judge_battles",
+    "keep_correlations",
+    "keep_health",
+    "keep_lead",
+    "keep_leaderboard",
+    "keep_public_log",
+    "keep_robustness",
+    "tidy_metrics",
+];
+
+#[actix_web::test]
+async fn a_viewer_sees_every_job_with_its_last_run_and_error_and_what_the_doctor_says() {
+    let arena = arena(|_| {}).await;
+    until(async || {
+        let jobs = arena.app.tasks.jobs();
+        SOON.iter().all(|job| jobs[job].runs > 0).then_some(())
+    })
+    .await;
+    arena.app.tasks.job_report("keep_register").fail(&"the disk <burns>");
+    let mut viewer = signed_in(&arena, Role::Viewer).await;
+    let answer = viewer.get("/admin/operations").await;
+    assert_eq!(answer.status(), StatusCode::OK);
+    let page = answer.text().await.unwrap();
+    let row = |name: &str| {
+        let start = page.find(&format!("<th scope=\"row\">{name}")).unwrap_or_else(|| panic!("no row of {name}"));
+        page[start..].split("</tr>").next().unwrap().to_owned()
+    };
+    for job in arena.app.tasks.jobs().keys() {
+        assert!(row(job).contains("<span class=\"duty\">") && !row(job).contains("\"duty\"></span>"), "{job}");
+    }
+    for job in SOON {
+        assert!(row(job).contains(" ago</td>"), "{job}: {}", row(job));
+    }
+    assert!(row("keep_register").contains("the disk &#60;burns&#62;"), "{}", row("keep_register"));
+    assert!(row("keep_lead").contains("within "), "{}", row("keep_lead"));
+    assert!(row("database").contains("reachable, migrated, 0 votes, "), "{}", row("database"));
+    assert!(row("backup").contains("none yet, and no vote to lose"), "{}", row("backup"));
+    assert!(page.contains("This is the only instance"), "{page}");
+    let chinese = viewer.get("/admin/operations?lang=zh").await.text().await.unwrap();
+    assert!(
+        chinese.contains("拟合排行榜")
+            && chinese.contains("这是唯一的实例")
+            && chinese.contains("尚无备份，也没有投票可丢失"),
+        "{chinese}"
+    );
+}

@@ -1,0 +1,71 @@
+//! What `langya bench runs` says of a run: while it asks, at its end, and after it was killed.
+
+use langya::domain::benchmark::run_state::{DueCount, RunState};
+use serde_json::{Value, json};
+
+use super::mtbench101::{data, dialogues};
+use super::{AT_ONCE, Field, question, reply_behind, score};
+use crate::support::program::UnderWay;
+use crate::support::until;
+use crate::support::upstream::{Gate, Script};
+
+async fn runs(field: &Field) -> Vec<Value> {
+    serde_json::from_str(&field.done(&["bench", "runs", "--format", "json"]).await).unwrap()
+}
+
+async fn import(field: &Field) -> u64 {
+    let dialogues = dialogues();
+    field.write("mt.jsonl", data(&dialogues));
+    field.done(&["import", "suite", "mtbench101", "mt.jsonl"]).await;
+    dialogues.iter().map(|dialogue| dialogue.judged().len() as u64).sum()
+}
+
+#[actix_web::test]
+async fn a_run_shows_its_progress_while_it_asks_and_its_cost_beside_what_was_expected() {
+    let gate = Gate::new();
+    let at_the_judge = gate.clone();
+    let field = Field::with_judge(&["one"], move |request, _| {
+        reply_behind(&at_the_judge, &format!("Rating: [[{}]]", score(question(request))))
+    });
+    let field = field.await.with_patience();
+    let turns = import(&field).await;
+    let run = UnderWay::start(field.path(), &["bench", "run", "mtbench101", "--judge", "judge"]);
+    let answered = usize::try_from(turns).unwrap();
+    field.upstream.until_received(answered + AT_ONCE).await;
+    let store = field.store().await;
+    let all = DueCount { done: turns, due: turns };
+    let row = until(async || {
+        let row = store.bench_runs(9).await.unwrap().remove(0);
+        (row.figures.answers == all && row.figures.judgements.due == turns).then_some(row)
+    })
+    .await;
+    assert_eq!((row.figures.state, row.figures.judgements.done), (RunState::Running, 0));
+    assert_eq!((row.run.models, row.run.judges), (vec!["one".to_owned()], vec!["judge".to_owned()]));
+    gate.open();
+    assert_eq!(run.ended().await.code, Some(0));
+    let runs = runs(&field).await;
+    // 100 tokens at 10 and 10 tokens at 100 for a million make 0.002 a request.
+    let (calls, cost) = (runs[0]["calls"].as_u64().unwrap(), runs[0]["cost"].as_f64().unwrap());
+    assert_eq!((runs.len(), calls), (1, 2 * turns), "{runs:?}");
+    assert!((cost - 0.004 * f64::from(u32::try_from(turns).unwrap())).abs() < 1e-9, "{cost}");
+    assert!(runs[0]["expected_cost"].as_f64().unwrap() > cost, "estimated with long answers");
+    for (name, value) in [("state", json!("done")), ("judgements", json!(turns)), ("error", json!(""))] {
+        assert_eq!(runs[0][name], value, "{name}");
+    }
+}
+
+#[actix_web::test]
+async fn a_run_says_why_it_ended_and_what_failed() {
+    let field = Field::new(&["one"]).await;
+    import(&field).await;
+    field.done(&["bench", "answer", "mtbench101", "--max-calls", "3", "--models", "one"]).await;
+    field.respond("one", |_, _| Script::whole("500 Internal Server Error", "", ""));
+    assert_eq!(field.run(&["bench", "answer", "mtbench101", "--models", "one"]).await.code, Some(1));
+    let runs = runs(&field).await;
+    let of = |name: &str| runs.iter().map(|run| run[name].clone()).collect::<Vec<_>>();
+    assert_eq!(of("state"), ["failed", "over_budget"], "the latest first");
+    assert!(of("error")[0].as_str().unwrap().starts_with("one: "), "{runs:?}");
+    assert_eq!((of("error")[1].clone(), of("answers")[1].clone()), (json!(""), json!(3)));
+    let table = field.done(&["bench", "runs"]).await;
+    assert!(table.contains("over_budget") && table.contains("mtbench101"), "{table}");
+}
