@@ -74,7 +74,8 @@ pub(super) async fn draft(options: ConstructOptions, env: &Environment) -> Comma
     let settings = with_discovered(options.location.settings(env)?, env, &Places::default()).await;
     let prompt = options.prompt.as_deref().map(read_text).transpose()?;
     let prompt = Construction::new(prompt.as_deref())?;
-    let model = ModelClients::make(settings, env)?.one(&ModelId::new(&options.model), &options.budget)?;
+    let clients = ModelClients::make(settings, env)?;
+    let model = clients.one(&ModelId::new(&options.model), &options.budget)?;
     let limits = options.budget.limits()?;
     let bar = BenchBar::new("rewriting");
     let show = |progress| bar.show(progress, limits.budget.spent());
@@ -87,7 +88,8 @@ pub(super) async fn draft(options: ConstructOptions, env: &Environment) -> Comma
     let constructed = construct(&work, &model, &limits, &show).await?;
     drop(bar);
     print(&render(&[ConstructedRow::new(&constructed)], options.format)?)?;
-    Ok(left_over(constructed.outcome.left(), &limits))
+    clients.tell_given_up([&model]);
+    Ok(left_over(constructed.outcome.left(), 0, &limits))
 }
 
 /// `langya bench review`.

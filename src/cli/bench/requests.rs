@@ -19,6 +19,7 @@ use crate::infra::config::Environment;
 use crate::infra::llm::discover::{Places, with_discovered};
 use crate::infra::llm::model_client::ModelClient;
 use crate::infra::storage::{BenchSet, Store};
+use crate::services::benchmark::answering::AnswerPlan;
 use crate::services::benchmark::error::BenchError;
 use crate::services::benchmark::judging::JudgingPlan;
 use crate::services::benchmark::loading::{Loaded, load};
@@ -34,6 +35,9 @@ pub(super) struct AnswerOptions {
     /// Models to ask, by id and joined with commas; all of the settings where it is left out
     #[arg(long, value_name = "IDS", value_delimiter = ',')]
     models: Vec<String>,
+    /// Ask models again what their providers refused
+    #[arg(long)]
+    retry_failed: bool,
     #[command(flatten)]
     limits: LimitFlags,
 }
@@ -57,7 +61,7 @@ pub(super) struct BenchJudgeOptions {
     /// Judge beside this model's first answers instead of the data file's references
     #[arg(long, value_name = "ID")]
     references: Option<String>,
-    /// Ask judges again about what they refused, or could not be read on
+    /// Ask judges again about what they refused, or could not be read on; with `run` also models what their providers refused
     #[arg(long)]
     retry_failed: bool,
     #[command(flatten)]
@@ -80,14 +84,16 @@ pub(super) async fn answer(options: AnswerOptions, env: &Environment) -> Command
     let models = ready.askers.asked(&ready.configured_or(&options.models), &options.limits.budget)?;
     let bench = ready.bench();
     if options.limits.dry_run {
-        let plans = answering::plan(bench, &models).await?;
+        let plans = answering::plan(bench, &models, options.retry_failed).await?;
         return print_plans(plan_rows("answer", &plans), options.limits.format);
     }
     let run = ready.begin(&options.limits).await?;
     let bar = BenchBar::new("answering");
     let show = |progress| bar.show(progress, run.limits.budget.spent());
-    let outcomes = run.until_lock_is_lost(answering::answer(bench, &models, &run.limits, &show)).await?;
+    let work = AnswerPlan { models: &models, retry_failed: options.retry_failed, limits: &run.limits };
+    let outcomes = run.until_lock_is_lost(answering::answer(bench, work, &show)).await?;
     drop(bar);
+    ready.askers.tell_given_up(&models);
     run.end(outcome_rows("answer", &outcomes), &outcomes, options.limits.format).await
 }
 
@@ -100,12 +106,15 @@ pub(super) async fn judge(options: BenchJudgeOptions, phases: Phases, env: &Envi
     let ready = Ready::make(&options.location, &options.suite, options.references.clone(), env).await?;
     let cast = ready.cast(&options, phases).await?;
     let bench = ready.bench();
-    let plan =
-        JudgingPlan { models: &cast.models, baseline: cast.baseline.as_ref(), retry_failed: options.retry_failed };
+    let plan = JudgingPlan {
+        models: &cast.models,
+        baseline: cast.baseline.as_ref(),
+        retry_failed: options.retry_failed,
+        over: if phases == Phases::Both { PlannedOver::AllAnswers } else { PlannedOver::KeptAnswers },
+    };
     if options.limits.dry_run {
-        let mut rows = plan_rows("answer", &answering::plan(bench, &cast.answering).await?);
-        let over = if phases == Phases::Both { PlannedOver::AllAnswers } else { PlannedOver::KeptAnswers };
-        rows.extend(plan_rows("judge", &judging::plan(bench, &cast.judges, plan, over).await?));
+        let mut rows = plan_rows("answer", &answering::plan(bench, &cast.answering, options.retry_failed).await?);
+        rows.extend(plan_rows("judge", &judging::plan(bench, &cast.judges, plan).await?));
         return print_plans(rows, options.limits.format);
     }
     let run = ready.begin(&options.limits).await?;
@@ -113,8 +122,8 @@ pub(super) async fn judge(options: BenchJudgeOptions, phases: Phases, env: &Envi
     if !cast.answering.is_empty() {
         let bar = BenchBar::new("answering");
         let show = |progress| bar.show(progress, run.limits.budget.spent());
-        let outcomes = answering::answer(bench, &cast.answering, &run.limits, &show);
-        let outcomes = run.until_lock_is_lost(outcomes).await?;
+        let work = AnswerPlan { models: &cast.answering, retry_failed: options.retry_failed, limits: &run.limits };
+        let outcomes = run.until_lock_is_lost(answering::answer(bench, work, &show)).await?;
         rows.extend(outcome_rows("answer", &outcomes));
         all.extend(outcomes);
     }
@@ -125,6 +134,7 @@ pub(super) async fn judge(options: BenchJudgeOptions, phases: Phases, env: &Envi
     rows.extend(outcome_rows("judge", &outcomes));
     all.extend(outcomes);
     drop(bar);
+    ready.askers.tell_given_up(cast.answering.iter().chain(&cast.judges));
     run.end(rows, &all, options.limits.format).await
 }
 

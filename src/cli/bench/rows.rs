@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::cli::models::TableRow;
 use crate::domain::benchmark::run_report::{RequestPlan, RunOutcome};
+use crate::domain::judging::budget::ReachedLimit;
 use crate::infra::llm::model_client::RunLimits;
 use crate::services::benchmark::scores::SuiteSummary;
 
@@ -152,6 +153,7 @@ pub(in crate::cli) struct OutcomeRow {
     before: u64,
     kept: u64,
     reused: u64,
+    refused: u64,
     left: u64,
     failed: String,
 }
@@ -165,6 +167,7 @@ impl OutcomeRow {
             before: outcome.before,
             kept: outcome.kept,
             reused: outcome.reused,
+            refused: outcome.refused,
             left: outcome.left(),
             failed: outcome.failures(),
         }
@@ -172,7 +175,8 @@ impl OutcomeRow {
 }
 
 impl TableRow for OutcomeRow {
-    const HEADS: &'static [&'static str] = &["step", "model", "all", "before", "now", "reused", "left", "failed"];
+    const HEADS: &'static [&'static str] =
+        &["step", "model", "all", "before", "now", "reused", "refused", "left", "failed"];
 
     fn cells(&self) -> Vec<String> {
         vec![
@@ -182,24 +186,35 @@ impl TableRow for OutcomeRow {
             self.before.to_string(),
             self.kept.to_string(),
             self.reused.to_string(),
+            self.refused.to_string(),
             self.left.to_string(),
             or_dash(&self.failed),
         ]
     }
 }
 
-/// Says what a run has spent and left. A budget that was kept is a success; what failed or was stopped is not.
-pub(super) fn left_over(left: u64, limits: &RunLimits) -> ExitCode {
+/// Says what a run has spent and left. A limit that was kept is a success; what failed or was stopped is not.
+pub(super) fn left_over(left: u64, refused: u64, limits: &RunLimits) -> ExitCode {
     let spent = limits.budget.spent();
     eprintln!(
         "{} requests, {} tokens in, {} tokens out, cost {:.4}",
         spent.calls, spent.tokens.input, spent.tokens.output, spent.cost
     );
+    if refused > 0 {
+        eprintln!("{refused} are refused by the provider for good and not asked again, unless by --retry-failed");
+    }
     if left == 0 {
         return ExitCode::SUCCESS;
     }
-    let kept_its_budget = limits.budget.is_exhausted() && !limits.stop.is_cancelled();
-    let why = if kept_its_budget { "the budget is used up" } else { "not all of it could be had" };
-    eprintln!("{why}: {left} are left; the same command goes on with them");
-    if kept_its_budget { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    let reached = limits.budget.reached().filter(|_| !limits.stop.is_cancelled());
+    let why = match reached {
+        Some(ReachedLimit::Calls(most)) => format!("the limit --max-calls {most} is reached"),
+        Some(ReachedLimit::Cost(most)) => {
+            format!("the limit --budget {most} is reached: one more request could pass it")
+        }
+        None if limits.stop.is_cancelled() => "the run was stopped".to_owned(),
+        None => "not all of it could be had".to_owned(),
+    };
+    eprintln!("{why}; {left} are left, and the same command goes on with them");
+    if reached.is_some() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -84,7 +84,8 @@ impl Run {
             lock.release().await;
         }
         print(&render(&rows, format)?)?;
-        Ok(left_over(outcomes.iter().map(RunOutcome::left).sum(), &self.limits))
+        let sum = |number: fn(&RunOutcome) -> u64| outcomes.iter().map(number).sum();
+        Ok(left_over(sum(RunOutcome::left), sum(|outcome| outcome.refused), &self.limits))
     }
 }
 

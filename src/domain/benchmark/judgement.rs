@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::item::Sampling;
+use super::item::{Sampling, request_sha256};
 use crate::battle::message::Message;
 use crate::judging::rubric::prompt_sha256;
 use crate::judging::verdict::{Verdict, VerdictError};
@@ -170,6 +170,12 @@ impl JudgeRequest {
     #[must_use]
     pub fn sha256(&self) -> String {
         prompt_sha256(&self.messages)
+    }
+
+    /// The same with how the reply is sampled.
+    #[must_use]
+    pub fn request_sha256(&self) -> String {
+        request_sha256(&self.messages, &self.sampling)
     }
 }
 

@@ -51,6 +51,8 @@ pub struct RunOutcome {
     pub kept: u64,
     /// Of these, answers to an identical request that were reused without sending it.
     pub reused: u64,
+    /// Results that are never to be had, for the provider refuses the request; of earlier runs too.
+    pub refused: u64,
     /// Failures by reason.
     pub failed: BTreeMap<String, u64>,
 }
@@ -59,7 +61,7 @@ impl RunOutcome {
     /// No results yet.
     #[must_use]
     pub fn new(model: ModelId) -> Self {
-        Self { model, total: 0, before: 0, kept: 0, reused: 0, failed: BTreeMap::new() }
+        Self { model, total: 0, before: 0, kept: 0, reused: 0, refused: 0, failed: BTreeMap::new() }
     }
 
     /// Counts a failed request.
@@ -86,9 +88,9 @@ impl RunOutcome {
         failures.collect::<Vec<_>>().join("; ")
     }
 
-    /// Number of results that are still missing.
+    /// Number of results that are still missing and can be had.
     #[must_use]
     pub fn left(&self) -> u64 {
-        self.total.saturating_sub(self.before + self.kept)
+        self.total.saturating_sub(self.before + self.kept + self.refused)
     }
 }

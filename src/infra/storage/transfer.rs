@@ -28,7 +28,7 @@ enum ColumnKind {
 }
 
 /// In the order in which rows refer to each other. Leaderboards and counts are derived, and instances are gone.
-const TABLES: [&str; 38] = [
+const TABLES: [&str; 39] = [
     "models",
     "model_changes",
     "pairing_changes",
@@ -46,6 +46,7 @@ const TABLES: [&str; 38] = [
     "bench_items",
     "bench_answers",
     "bench_judgements",
+    "request_attempts",
     "bench_scores",
     "secrets",
     "log_entries",

@@ -13,6 +13,7 @@ use futures_util::{StreamExt, stream, try_join};
 use parking_lot::Mutex;
 use tokio::sync::Mutex as AsyncMutex;
 
+use super::attempts::{AttemptLog, RunRow};
 use super::loading::answers_of;
 use super::{OnProgress, RunContext, RunProgress};
 use crate::domain::battle::ModelId;
@@ -25,8 +26,8 @@ use crate::domain::judging::budget::estimate_all;
 use crate::infra::batch_writer::{BatchSender, keeper};
 use crate::infra::llm::Usage;
 use crate::infra::llm::model_client::{ModelClient, RunLimits};
-use crate::infra::llm::query_judge::{JudgeReply, ReplyFormat, USUAL_VERDICT, query_judge};
-use crate::infra::storage::{BenchFilter, BenchJudgementRow, IncludeText, StoreError};
+use crate::infra::llm::query_judge::{Attempts, JudgeReply, ReplyFormat, USUAL_VERDICT, query_judge};
+use crate::infra::storage::{AttemptStatus, BenchFilter, BenchJudgementRow, IncludeText, StoreError};
 
 /// Answers that are read side by side where there is no judge, so that many are kept in one commit.
 const READ_AT_ONCE: usize = 64;
@@ -40,6 +41,8 @@ pub struct JudgingPlan<'c> {
     pub baseline: Option<&'c ModelId>,
     /// Whether to repeat judgements that were unparsable, refused or out of range.
     pub retry_failed: bool,
+    /// Which judgings are due: those of the answers that are there, or also of those that are to come.
+    pub over: PlannedOver,
 }
 
 /// The requests for each judge.
@@ -50,11 +53,10 @@ pub async fn plan(
     bench: RunContext<'_>,
     judges: &[ModelClient],
     plan: JudgingPlan<'_>,
-    over: PlannedOver,
 ) -> Result<Vec<RequestPlan>, StoreError> {
     let mut plans: Vec<RequestPlan> = judges.iter().map(|judge| RequestPlan::nothing(judge.id.clone())).collect();
     for model in plan.models {
-        let contestant = Contestant { over, ..contestant(bench, plan, model).await? };
+        let contestant = Contestant { over: plan.over, ..contestant(bench, plan, model).await? };
         for (plan, judge) in plans.iter_mut().zip(judges) {
             for judging in bench.data.items.iter().flat_map(|item| contestant.open(bench.suite, item, Some(&judge.id)))
             {
@@ -111,7 +113,10 @@ pub async fn judge(
         let all = runs.iter().map(|run| run.judge_all(&batch, &step));
         Ok(join_all(all).await)
     };
-    let keeping = keeper.run(async |rows: Vec<_>| bench.store.insert_judgements(&rows).await);
+    let keeping = keeper.run(async |rows: Vec<_>| {
+        let rows = AttemptLog::from(bench).insert_attempts(rows).await?;
+        bench.store.insert_judgements(&rows).await
+    });
     let (outcomes, ()) = try_join!(judging, keeping)?;
     Ok(outcomes)
 }
@@ -153,7 +158,8 @@ impl JudgeRun<'_> {
         let mut outcome = self.outcome.lock();
         for contestant in self.contestants {
             for item in &self.bench.data.items {
-                for judging in contestant.open(self.bench.suite, item, self.judge.map(|judge| &judge.id)) {
+                let judge = self.judge.map(|judge| &judge.id);
+                for judging in contestant.open_over(self.plan.over, self.bench.suite, item, judge) {
                     outcome.total += 1;
                     outcome.before += u64::from(judging.done);
                 }
@@ -162,7 +168,7 @@ impl JudgeRun<'_> {
         outcome.total
     }
 
-    async fn judge_all(&self, batch: &BatchSender<BenchJudgementRow>, step: &dyn Fn()) -> RunOutcome {
+    async fn judge_all(&self, batch: &Batch, step: &dyn Fn()) -> RunOutcome {
         let items = self
             .contestants
             .iter()
@@ -179,8 +185,8 @@ impl JudgeRun<'_> {
             // Until its row is kept: who asks the same then finds it there.
             let turn = self.turn_of(&open.prompt_sha256);
             let _turn = turn.lock().await;
-            if let Some(row) = self.judge_one(contestant, item, open).await
-                && batch.keep(vec![row]).await
+            if let Some(row) = self.judge_one(contestant, item, open, batch).await
+                && batch.keep(vec![RunRow::Result(row)]).await
             {
                 step();
             }
@@ -221,17 +227,22 @@ impl JudgeRun<'_> {
         contestant: &Contestant<'_>,
         item: &Item,
         open: PendingJudgement,
+        batch: &Batch,
     ) -> Option<BenchJudgementRow> {
         let PendingJudgement { judging, prompt_sha256, .. } = open;
-        let (heard, params) = match judging.step {
-            JudgeStep::Read(verdict) => (JudgeReply::read(verdict), Sampling::default()),
-            JudgeStep::Failed(status) => (JudgeReply::failed(status), Sampling::default()),
-            JudgeStep::Ask(request) => (self.query_judge(item, &request, &prompt_sha256).await?, request.sampling),
+        let without_judge = |heard| (self.new_id(), heard, Sampling::default());
+        let (id, heard, params) = match judging.step {
+            JudgeStep::Read(verdict) => without_judge(JudgeReply::read(verdict)),
+            JudgeStep::Failed(status) => without_judge(JudgeReply::failed(status)),
+            JudgeStep::Ask(request) => {
+                let (id, heard) = self.query_judge(item, &request, &prompt_sha256, batch).await?;
+                (id, heard, request.sampling)
+            }
         };
         let status = heard.status.unwrap_or(Status::Ok);
         self.count(|outcome| outcome.ended(status));
         Some(BenchJudgementRow {
-            id: self.bench.rng.id(self.bench.clock),
+            id,
             sample: self.bench.sample,
             variant: self.bench.suite.variant().to_owned(),
             baseline: self.plan.baseline.map(ToString::to_string).unwrap_or_default(),
@@ -259,18 +270,24 @@ impl JudgeRun<'_> {
     }
 
     /// The judge's reply to a prompt; an earlier reply to an identical prompt is reused. `None` if the run ends first.
-    async fn query_judge(&self, item: &Item, request: &JudgeRequest, prompt_sha256: &str) -> Option<JudgeReply> {
+    async fn query_judge(
+        &self,
+        item: &Item,
+        request: &JudgeRequest,
+        prompt_sha256: &str,
+        batch: &Batch,
+    ) -> Option<(String, JudgeReply)> {
         let judge = self.judge?;
         match self.known(item, request, prompt_sha256).await {
             Ok(Some(heard)) => {
                 self.count(|outcome| outcome.reused += 1);
-                return Some(heard);
+                return Some((self.new_id(), heard));
             }
             Ok(None) => {}
             // What cannot be read now cannot be kept either; the keeper says why.
             Err(error) => tracing::warn!(error = %error, "earlier judgements cannot be parsed"),
         }
-        self.ask(judge, item, request).await
+        self.ask(judge, item, request, batch).await
     }
 
     /// What this judge said to the same prompt. It is read again: the way of reading may differ.
@@ -292,19 +309,37 @@ impl JudgeRun<'_> {
         Ok(Some(heard).filter(|heard| heard.status.is_none() || !self.plan.retry_failed))
     }
 
-    /// Asks, and counts what did not come through.
-    async fn ask(&self, judge: &ModelClient, item: &Item, request: &JudgeRequest) -> Option<JudgeReply> {
+    /// Asks, and counts what did not come through. The reply has the id of its judgement: that of its attempts, unless they
+    /// are still to be gone on with.
+    async fn ask(
+        &self,
+        judge: &ModelClient,
+        item: &Item,
+        request: &JudgeRequest,
+        batch: &Batch,
+    ) -> Option<(String, JudgeReply)> {
         let form = ReplyFormat {
             parse: &|reply| self.bench.suite.parse(item, reply),
             reminder: &self.bench.suite.reminder(item),
         };
-        let (heard, error) = query_judge(judge, request, &form, self.limits).await;
+        let attempts = AttemptLog::from(self.bench).resume(&judge.id, request.request_sha256()).await?;
+        let earlier = attempts.earlier.clone();
+        let keep = |reply| batch.keep(attempts.row(AttemptStatus::Unsettled, reply));
+        let (heard, error) = query_judge(judge, request, &form, Attempts { earlier, keep }, self.limits).await;
         if let Some(error) = error {
             self.count(|outcome| error.count_in(outcome));
         }
-        heard
+        let heard = heard?;
+        let is_open = heard.status == Some(Status::TransportFailed);
+        Some((if is_open { self.new_id() } else { attempts.result }, heard))
+    }
+
+    fn new_id(&self) -> String {
+        self.bench.rng.id(self.bench.clock)
     }
 }
+
+type Batch = BatchSender<RunRow<BenchJudgementRow>>;
 
 fn counted(usage: Usage) -> Option<JudgeTokens> {
     Some(JudgeTokens { prompt: usage.input?, reply: usage.output? })

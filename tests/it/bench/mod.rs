@@ -1,5 +1,6 @@
 //! Benchmarks from end to end: the real program, models and judges scripted over real HTTP, scores worked out anew.
 
+mod attempts;
 mod construction;
 mod faults;
 mod files;
