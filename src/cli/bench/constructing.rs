@@ -56,7 +56,8 @@ pub(super) struct ReviewOptions {
     #[arg(value_name = "DRAFTS")]
     drafts: PathBuf,
     /// What reviewers decided, in the order of time, as CSV or lines of JSON: id, stage (1 to 3), reviewer, decision (accept,
-    /// revise or reject), and question, options and answer where they are revised
+    /// revise or reject), and question, options and answer where they are revised. A draft passes a stage once two of its three
+    /// reviewers accept it, or revise it, and falls once two reject it
     #[arg(value_name = "REVIEWS", required = true)]
     reviews: Vec<PathBuf>,
     /// Data file of superclue-close to write, with the items that were accepted

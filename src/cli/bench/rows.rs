@@ -93,10 +93,14 @@ pub(in crate::cli) struct PlanRow {
     step: &'static str,
     model: String,
     done: u64,
+    reused: u64,
     calls: u64,
+    worst_calls: u64,
     input_tokens: u64,
     output_tokens: u64,
     cost: Option<f64>,
+    worst_cost: Option<f64>,
+    basis: String,
 }
 
 impl PlanRow {
@@ -105,10 +109,14 @@ impl PlanRow {
             step,
             model: plan.model.to_string(),
             done: plan.done,
+            reused: plan.reused,
             calls: plan.calls,
+            worst_calls: plan.worst_calls,
             input_tokens: plan.tokens.input,
             output_tokens: plan.tokens.output,
             cost: plan.cost,
+            worst_cost: plan.worst_cost,
+            basis: plan.basis.clone(),
         }
     }
 
@@ -119,27 +127,47 @@ impl PlanRow {
             step: "all",
             model: String::new(),
             done: sum(|row| row.done),
+            reused: sum(|row| row.reused),
             calls: sum(|row| row.calls),
+            worst_calls: sum(|row| row.worst_calls),
             input_tokens: sum(|row| row.input_tokens),
             output_tokens: sum(|row| row.output_tokens),
             cost: rows.iter().map(|row| row.cost).sum(),
+            worst_cost: rows.iter().map(|row| row.worst_cost).sum(),
+            basis: String::new(),
         }
     }
 }
 
 impl TableRow for PlanRow {
-    const HEADS: &'static [&'static str] =
-        &["step", "model", "done", "calls", "input tokens (about)", "output tokens (about)", "cost (about)"];
+    const HEADS: &'static [&'static str] = &[
+        "step",
+        "model",
+        "done",
+        "reused",
+        "requests",
+        "at most",
+        "tokens in",
+        "tokens out",
+        "cost",
+        "at most",
+        "expected as in",
+    ];
 
     fn cells(&self) -> Vec<String> {
+        let money = |cost: Option<f64>| cost.map_or_else(|| "-".to_owned(), |cost| format!("{cost:.4}"));
         vec![
             self.step.to_owned(),
             or_dash(&self.model),
             self.done.to_string(),
+            self.reused.to_string(),
             self.calls.to_string(),
+            self.worst_calls.to_string(),
             self.input_tokens.to_string(),
             self.output_tokens.to_string(),
-            self.cost.map_or_else(|| "-".to_owned(), |cost| format!("{cost:.4}")),
+            money(self.cost),
+            money(self.worst_cost),
+            or_dash(&self.basis),
         ]
     }
 }

@@ -86,6 +86,21 @@ impl Status {
     }
 }
 
+impl Status {
+    /// What it says to people.
+    #[must_use]
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::Ok => "read",
+            Self::ParseFailed => "no verdict in the form asked for",
+            Self::OutOfRange => "a score beyond the scale",
+            Self::Refused => "refused by the judge or its provider",
+            Self::EmptyAnswer => "empty answer",
+            Self::TransportFailed => "not reached, or broken off",
+        }
+    }
+}
+
 /// A text that is no status.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("status {0:?} is unknown: there are ok, parse_failed, out_of_range, refused, empty_answer, transport_failed")]

@@ -146,6 +146,12 @@ impl ModelClient {
         self.failures_in_a_row.load(Ordering::Relaxed) >= self.settings.give_up_after
     }
 
+    /// How often a request is sent at the most until there is a reply.
+    #[must_use]
+    pub fn tries(&self) -> u64 {
+        self.settings.attempts.into()
+    }
+
     /// How many requests failed in a row, and the last failure, where it gets no more of them.
     #[must_use]
     pub fn given_up(&self) -> Option<(u32, ChatError)> {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::domain::benchmark::judgement::{JudgeRequest, Status};
+use crate::domain::benchmark::run_report::Effort;
 use crate::domain::judging::rubric::with_reminder;
 use crate::domain::judging::verdict::{Verdict, VerdictError};
 use crate::llm::model_client::{AskError, ModelClient, RunLimits, WholeReply};
@@ -11,7 +12,13 @@ use crate::llm::{Message, Usage};
 /// Further questions after a reply that cannot be read.
 const FURTHER: usize = 2;
 /// Estimated length of a judge's reply in tokens.
-pub const USUAL_VERDICT: u64 = 300;
+const USUAL_VERDICT: u64 = 300;
+
+/// How often a judge is asked at the most.
+#[must_use]
+pub fn effort(judge: &ModelClient) -> Effort {
+    Effort { replies: 1 + FURTHER as u64, tries: judge.tries(), usual_reply: USUAL_VERDICT }
+}
 
 /// The form that a reply is to have.
 pub struct ReplyFormat<'f> {

@@ -7,6 +7,9 @@ use sqlx::{Connection, FromRow};
 
 use super::{Store, StoreError, on_reader, on_writer, signed, unsigned};
 use crate::domain::battle::ModelId;
+use crate::domain::benchmark::run_report::PastRequests;
+use crate::domain::benchmark::suite_id::SuiteId;
+use crate::domain::judging::budget::Tokens;
 use crate::domain::time::Timestamp;
 use crate::llm::Usage;
 use crate::llm::model_client::WholeReply;
@@ -23,6 +26,18 @@ const SELECT_OPEN: &str = "SELECT id, result, text, requests, latency_ms, input_
      AND NOT EXISTS (SELECT 1 FROM battle_verdicts WHERE battle_verdicts.id = attempt.result) ORDER BY created_at, id";
 const SELECT_REFUSED: &str =
     "SELECT DISTINCT request_sha256 FROM request_attempts WHERE model = $1 AND status = 'refused'";
+
+/// What is imported, reused, or never came through says nothing about requests.
+const SELECT_PAST_JUDGEMENTS: &str = "SELECT COUNT(*), CAST(COALESCE(SUM(attempts), 0) AS BIGINT), \
+     COUNT(input_tokens + output_tokens), CAST(COALESCE(SUM(CASE WHEN output_tokens IS NULL THEN 0 ELSE input_tokens END), 0) AS BIGINT), \
+     CAST(COALESCE(SUM(CASE WHEN input_tokens IS NULL THEN 0 ELSE output_tokens END), 0) AS BIGINT), \
+     COALESCE(MAX(output_tokens), 0) FROM bench_judgements \
+     WHERE judge = $1 AND suite = $2 AND source = '' AND attempts > 0 AND status <> 'transport_failed'";
+const SELECT_PAST_ANSWERS: &str = "SELECT COUNT(*), CAST(COALESCE(SUM(attempts), 0) AS BIGINT), \
+     COUNT(input_tokens + output_tokens), CAST(COALESCE(SUM(CASE WHEN output_tokens IS NULL THEN 0 ELSE input_tokens END), 0) AS BIGINT), \
+     CAST(COALESCE(SUM(CASE WHEN input_tokens IS NULL THEN 0 ELSE output_tokens END), 0) AS BIGINT), \
+     COALESCE(MAX(output_tokens), 0) FROM bench_answers \
+     WHERE model = $1 AND suite = $2 AND source = '' AND attempts > 0";
 
 /// What became of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -142,6 +157,38 @@ impl Store {
         let of_one = rows.into_iter().filter(|row| row.result == result);
         let replies = of_one.map(RawAttempt::reply).collect::<Result<_, _>>()?;
         Ok(Some(OpenAttempts { result, replies }))
+    }
+
+    /// What a judge's judgements of a suite took so far.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn past_judgements(&self, judge: &ModelId, suite: &SuiteId) -> Result<PastRequests, StoreError> {
+        self.past(SELECT_PAST_JUDGEMENTS, judge, suite).await
+    }
+
+    /// What a model's answers to a suite took so far.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn past_answers(&self, model: &ModelId, suite: &SuiteId) -> Result<PastRequests, StoreError> {
+        self.past(SELECT_PAST_ANSWERS, model, suite).await
+    }
+
+    async fn past(&self, select: &'static str, model: &ModelId, suite: &SuiteId) -> Result<PastRequests, StoreError> {
+        let _time = store_time("past_requests");
+        type Row = (i64, i64, i64, i64, i64, i64);
+        let (results, requests, counted, input, output, longest): Row = on_reader!(self, |pool| {
+            sqlx::query_as(select).bind(model.as_str()).bind(suite.as_str()).fetch_one(pool).await
+        })?;
+        let number = |value| unsigned(value, "bench_judgements", "SUM", model.as_str());
+        Ok(PastRequests {
+            results: number(results)?,
+            requests: number(requests)?,
+            counted: number(counted)?,
+            tokens: Tokens { input: number(input)?, output: number(output)? },
+            longest: number(longest)?,
+        })
     }
 
     /// The requests that a model's provider refused for good, by their SHA-256.

@@ -15,8 +15,8 @@ use super::{OnProgress, RunContext, RunProgress};
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::answer_index::{AnswerIndex, answer_request_sha256, ask_sha256, open_after};
 use crate::domain::benchmark::item::{Answer, Ask, Item};
-use crate::domain::benchmark::run_report::{RequestPlan, RunOutcome};
-use crate::domain::judging::budget::{Tokens, estimate_all};
+use crate::domain::benchmark::run_report::{Effort, PlannedRequests, RequestPlan, RunOutcome};
+use crate::domain::judging::budget::estimate_all;
 use crate::infra::batch_writer::{BatchSender, keeper};
 use crate::infra::llm::Usage;
 use crate::infra::llm::model_client::{AskError, ModelClient, RunLimits, WholeReply};
@@ -56,17 +56,16 @@ pub async fn plan(
     let mut plans = Vec::with_capacity(models.len());
     for model in models {
         let given = given(bench, &model.id, retry_failed).await?;
-        let (mut calls, mut done, mut tokens) = (0, 0, Tokens::default());
+        let effort = Effort { replies: SILENCES as u64, tries: model.tries(), usual_reply: USUAL_ANSWER };
+        let mut planned = PlannedRequests::default();
         for item in &bench.data.items {
-            done += given.to(bench.suite, item).len() as u64;
+            planned.done += given.to(bench.suite, item).len() as u64;
             for ask in given.open(bench.suite, item) {
-                calls += 1;
-                tokens.input += estimate_all(&ask.messages);
-                tokens.output += USUAL_ANSWER.min(ask.sampling.max_tokens.map_or(u64::MAX, u64::from));
+                planned.add(estimate_all(&ask.messages), ask.sampling.max_tokens, effort);
             }
         }
-        let cost = model.prices.map(|prices| prices.cost(tokens));
-        plans.push(RequestPlan { model: model.id.clone(), calls, done, tokens, cost });
+        let past = bench.store.past_answers(&model.id, &bench.set().suite).await?;
+        plans.push(planned.plan(model.id.clone(), past, effort, model.prices));
     }
     Ok(plans)
 }

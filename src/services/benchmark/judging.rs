@@ -4,7 +4,7 @@
 //! A reply that cannot be read is asked for again, twice at the most. What fails for good is kept as such and never becomes a
 //! score; a request that never came through is asked again by the next run.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -21,12 +21,12 @@ use crate::domain::benchmark::contestant::{Contestant, PendingJudgement, Planned
 use crate::domain::benchmark::item::{Item, Sampling};
 use crate::domain::benchmark::judgement::JudgeTokens;
 use crate::domain::benchmark::judgement::{JudgeRequest, JudgeStep, Judgement, Status};
-use crate::domain::benchmark::run_report::{RequestPlan, RunOutcome};
+use crate::domain::benchmark::run_report::{PlannedRequests, RequestPlan, RunOutcome};
 use crate::domain::judging::budget::estimate_all;
 use crate::infra::batch_writer::{BatchSender, keeper};
 use crate::infra::llm::Usage;
 use crate::infra::llm::model_client::{ModelClient, RunLimits};
-use crate::infra::llm::query_judge::{Attempts, JudgeReply, ReplyFormat, USUAL_VERDICT, query_judge};
+use crate::infra::llm::query_judge::{Attempts, JudgeReply, ReplyFormat, effort, query_judge};
 use crate::infra::storage::{AttemptStatus, BenchFilter, BenchJudgementRow, IncludeText, StoreError};
 
 /// Answers that are read side by side where there is no judge, so that many are kept in one commit.
@@ -54,24 +54,69 @@ pub async fn plan(
     judges: &[ModelClient],
     plan: JudgingPlan<'_>,
 ) -> Result<Vec<RequestPlan>, StoreError> {
-    let mut plans: Vec<RequestPlan> = judges.iter().map(|judge| RequestPlan::nothing(judge.id.clone())).collect();
+    let mut contestants = Vec::with_capacity(plan.models.len());
     for model in plan.models {
-        let contestant = Contestant { over: plan.over, ..contestant(bench, plan, model).await? };
-        for (plan, judge) in plans.iter_mut().zip(judges) {
-            for judging in bench.data.items.iter().flat_map(|item| contestant.open(bench.suite, item, Some(&judge.id)))
-            {
-                match &judging.judging.step {
-                    _ if judging.done => plan.done += 1,
-                    JudgeStep::Ask(request) => plan.add(estimate_all(&request.messages), USUAL_VERDICT),
+        contestants.push(Contestant { over: plan.over, ..contestant(bench, plan, model).await? });
+    }
+    let mut plans = Vec::with_capacity(judges.len());
+    for judge in judges {
+        let planned = planned(bench, judge, plan, &contestants).await?;
+        let past = bench.store.past_judgements(&judge.id, &bench.set().suite).await?;
+        plans.push(planned.plan(judge.id.clone(), past, effort(judge), judge.prices));
+    }
+    Ok(plans)
+}
+
+/// The requests for a judge. What it has said to an identical prompt before is not asked, and an identical prompt once.
+async fn planned(
+    bench: RunContext<'_>,
+    judge: &ModelClient,
+    plan: JudgingPlan<'_>,
+    contestants: &[Contestant<'_>],
+) -> Result<PlannedRequests, StoreError> {
+    let (mut planned, mut prompts) = (PlannedRequests::default(), HashSet::new());
+    for contestant in contestants {
+        for item in &bench.data.items {
+            for pending in contestant.open(bench.suite, item, Some(&judge.id)) {
+                match &pending.judging.step {
+                    _ if pending.done => planned.done += 1,
+                    JudgeStep::Ask(request) => {
+                        // Stand-ins for answers that are to come are alike, and the answers will not be.
+                        let is_again =
+                            plan.over == PlannedOver::KeptAnswers && !prompts.insert(pending.prompt_sha256.clone());
+                        if is_again
+                            || known(bench, plan, &judge.id, (item, request), &pending.prompt_sha256).await?.is_some()
+                        {
+                            planned.reused += 1;
+                        } else {
+                            planned.add(estimate_all(&request.messages), request.sampling.max_tokens, effort(judge));
+                        }
+                    }
                     JudgeStep::Read(_) | JudgeStep::Failed(_) => {}
                 }
             }
         }
     }
-    for (plan, judge) in plans.iter_mut().zip(judges) {
-        plan.cost = judge.prices.map(|prices| prices.cost(plan.tokens));
+    Ok(planned)
+}
+
+/// What a judge said to the same prompt. It is read again: the way of reading may differ.
+async fn known(
+    bench: RunContext<'_>,
+    plan: JudgingPlan<'_>,
+    judge: &ModelId,
+    (item, request): (&Item, &JudgeRequest),
+    prompt_sha256: &str,
+) -> Result<Option<JudgeReply>, StoreError> {
+    let known = bench.store.known_judgement(judge.as_str(), prompt_sha256, &request.sampling).await?;
+    let Some(row) = known else { return Ok(None) };
+    let mut heard = JudgeReply { raw_text: row.judgement.raw_text, earlier: row.earlier, ..JudgeReply::default() };
+    if row.judgement.status == Status::Refused && heard.raw_text.is_empty() {
+        heard.status = Some(Status::Refused);
+    } else {
+        heard.take(bench.suite.parse(item, &heard.raw_text));
     }
-    Ok(plans)
+    Ok(Some(heard).filter(|heard| heard.status.is_none() || !plan.retry_failed))
 }
 
 /// Has every judge judge the answers that are there, until all is judged, the budget is used up, or the run is stopped. For
@@ -278,7 +323,7 @@ impl JudgeRun<'_> {
         batch: &Batch,
     ) -> Option<(String, JudgeReply)> {
         let judge = self.judge?;
-        match self.known(item, request, prompt_sha256).await {
+        match known(self.bench, self.plan, &judge.id, (item, request), prompt_sha256).await {
             Ok(Some(heard)) => {
                 self.count(|outcome| outcome.reused += 1);
                 return Some((self.new_id(), heard));
@@ -288,25 +333,6 @@ impl JudgeRun<'_> {
             Err(error) => tracing::warn!(error = %error, "earlier judgements cannot be parsed"),
         }
         self.ask(judge, item, request, batch).await
-    }
-
-    /// What this judge said to the same prompt. It is read again: the way of reading may differ.
-    async fn known(
-        &self,
-        item: &Item,
-        request: &JudgeRequest,
-        prompt_sha256: &str,
-    ) -> Result<Option<JudgeReply>, StoreError> {
-        let judge = self.judge.map_or("", |judge| judge.id.as_str());
-        let known = self.bench.store.known_judgement(judge, prompt_sha256, &request.sampling).await?;
-        let Some(row) = known else { return Ok(None) };
-        let mut heard = JudgeReply { raw_text: row.judgement.raw_text, earlier: row.earlier, ..JudgeReply::default() };
-        if row.judgement.status == Status::Refused && heard.raw_text.is_empty() {
-            heard.status = Some(Status::Refused);
-        } else {
-            heard.take(self.bench.suite.parse(item, &heard.raw_text));
-        }
-        Ok(Some(heard).filter(|heard| heard.status.is_none() || !self.plan.retry_failed))
     }
 
     /// Asks, and counts what did not come through. The reply has the id of its judgement: that of its attempts, unless they

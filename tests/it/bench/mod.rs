@@ -8,6 +8,7 @@ mod kills;
 mod limits;
 mod mtbench101;
 mod other_suites;
+mod plans;
 mod references;
 
 use std::collections::BTreeMap;

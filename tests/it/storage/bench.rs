@@ -161,7 +161,7 @@ pub(super) async fn failures_may_repeat_and_a_verdict_is_kept_once(store: &Store
     assert_eq!(store.import_judgements(&[second, by_another_way]).await.unwrap(), 1);
     let groups = store.judged(&suite_id(), "v1").await.unwrap();
     let counts: Vec<_> = groups.iter().map(|row| (row.variant.as_str(), row.status.as_str(), row.count)).collect();
-    assert_eq!(counts, [("", "ok", 1), ("", "transport_failed", 2), ("rules", "ok", 1)]);
+    assert_eq!(counts, [("", "ok", 1), ("rules", "ok", 1)], "each judging once, with its verdict");
 }
 
 pub(super) async fn what_a_judge_said_to_a_prompt_is_found_again(store: &Store) {
