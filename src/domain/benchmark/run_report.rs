@@ -73,6 +73,12 @@ pub struct PlannedRequests {
 }
 
 impl PlannedRequests {
+    /// Nothing to ask after so many results.
+    #[must_use]
+    pub fn after(done: u64) -> Self {
+        Self { done, ..Self::default() }
+    }
+
     /// Adds a request with its estimated tokens, and what its reply may have at the most.
     pub fn add(&mut self, input: u64, most: Option<u32>, effort: Effort) {
         self.open += 1;
@@ -181,7 +187,7 @@ mod tests {
     const PRICES: Prices = Prices { input: 1.0, output: 10.0 };
 
     fn plan(past: PastRequests) -> RequestPlan {
-        let mut planned = PlannedRequests { done: 1, reused: 2, ..PlannedRequests::default() };
+        let mut planned = PlannedRequests { reused: 2, ..PlannedRequests::after(1) };
         planned.add(100, Some(200), EFFORT);
         planned.add(50, None, EFFORT);
         planned.plan(ModelId::new("m"), past, EFFORT, Some(PRICES))

@@ -1,6 +1,7 @@
 //! Replies that were paid for and settled nothing, and requests that a provider refused for good: insert-only.
 
 use std::collections::HashSet;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use sqlx::{Connection, FromRow};
@@ -27,17 +28,21 @@ const SELECT_OPEN: &str = "SELECT id, result, text, requests, latency_ms, input_
 const SELECT_REFUSED: &str =
     "SELECT DISTINCT request_sha256 FROM request_attempts WHERE model = $1 AND status = 'refused'";
 
+/// Results, their requests, those whose tokens are counted, these tokens, and those of the longest reply.
+const PAST: &str = "COUNT(*), CAST(COALESCE(SUM(attempts), 0) AS BIGINT), COUNT(input_tokens + output_tokens), \
+     CAST(COALESCE(SUM(CASE WHEN output_tokens IS NULL THEN 0 ELSE input_tokens END), 0) AS BIGINT), \
+     CAST(COALESCE(SUM(CASE WHEN input_tokens IS NULL THEN 0 ELSE output_tokens END), 0) AS BIGINT), \
+     COALESCE(MAX(output_tokens), 0)";
 /// What is imported, reused, or never came through says nothing about requests.
-const SELECT_PAST_JUDGEMENTS: &str = "SELECT COUNT(*), CAST(COALESCE(SUM(attempts), 0) AS BIGINT), \
-     COUNT(input_tokens + output_tokens), CAST(COALESCE(SUM(CASE WHEN output_tokens IS NULL THEN 0 ELSE input_tokens END), 0) AS BIGINT), \
-     CAST(COALESCE(SUM(CASE WHEN input_tokens IS NULL THEN 0 ELSE output_tokens END), 0) AS BIGINT), \
-     COALESCE(MAX(output_tokens), 0) FROM bench_judgements \
-     WHERE judge = $1 AND suite = $2 AND source = '' AND attempts > 0 AND status <> 'transport_failed'";
-const SELECT_PAST_ANSWERS: &str = "SELECT COUNT(*), CAST(COALESCE(SUM(attempts), 0) AS BIGINT), \
-     COUNT(input_tokens + output_tokens), CAST(COALESCE(SUM(CASE WHEN output_tokens IS NULL THEN 0 ELSE input_tokens END), 0) AS BIGINT), \
-     CAST(COALESCE(SUM(CASE WHEN input_tokens IS NULL THEN 0 ELSE output_tokens END), 0) AS BIGINT), \
-     COALESCE(MAX(output_tokens), 0) FROM bench_answers \
-     WHERE model = $1 AND suite = $2 AND source = '' AND attempts > 0";
+static SELECT_PAST_JUDGEMENTS: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT {PAST} FROM bench_judgements WHERE judge = $1 AND suite = $2 AND source = '' AND attempts > 0 \
+         AND status <> 'transport_failed'"
+    )
+});
+static SELECT_PAST_ANSWERS: LazyLock<String> = LazyLock::new(|| {
+    format!("SELECT {PAST} FROM bench_answers WHERE model = $1 AND suite = $2 AND source = '' AND attempts > 0")
+});
 
 /// What became of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -164,7 +169,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`].
     pub async fn past_judgements(&self, judge: &ModelId, suite: &SuiteId) -> Result<PastRequests, StoreError> {
-        self.past(SELECT_PAST_JUDGEMENTS, judge, suite).await
+        self.past(SELECT_PAST_JUDGEMENTS.as_str(), judge, suite).await
     }
 
     /// What a model's answers to a suite took so far.
@@ -172,7 +177,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`].
     pub async fn past_answers(&self, model: &ModelId, suite: &SuiteId) -> Result<PastRequests, StoreError> {
-        self.past(SELECT_PAST_ANSWERS, model, suite).await
+        self.past(SELECT_PAST_ANSWERS.as_str(), model, suite).await
     }
 
     async fn past(&self, select: &'static str, model: &ModelId, suite: &SuiteId) -> Result<PastRequests, StoreError> {

@@ -147,8 +147,7 @@ impl PendingWork {
     pub fn plans(&self, judges: &[ModelClient]) -> Vec<RequestPlan> {
         let plan = |(at, judge): (usize, &ModelClient)| {
             let effort = effort(judge);
-            let mut planned = PlannedRequests::default();
-            planned.done = self.settled[at];
+            let mut planned = PlannedRequests::after(self.settled[at]);
             for (battle, tokens) in self.open.iter().filter_map(|battle| Some((battle, battle.tokens?))) {
                 battle.games[at].iter().for_each(|_| planned.add(tokens, None, effort));
             }

@@ -188,12 +188,20 @@ impl<'r> ModelRun<'r> {
                 TurnEnd::Open => failed.push(ask.turn),
             }
         }
-        if !refused.is_empty() {
-            let open = |is_closed: &dyn Fn(&Ask) -> bool| open_after(suite, item, answers.clone(), is_closed).len();
-            let before = |ask: &Ask| self.given.is_refused(item, ask);
-            let never = open(&before) - open(&|ask| before(ask) || refused.contains(&ask.turn));
-            self.count(|outcome| outcome.refused += never as u64);
+        self.count_refused(item, &answers, &refused);
+    }
+
+    /// Counts the turns that are never to be had, with those that depend on them.
+    fn count_refused(&self, item: &Item, answers: &[Answer], refused: &[u32]) {
+        if refused.is_empty() {
+            return;
         }
+        let open = |is_closed: &dyn Fn(&Ask) -> bool| {
+            open_after(self.bench.suite, item, answers.to_vec(), is_closed).len() as u64
+        };
+        let before = |ask: &Ask| self.given.is_refused(item, ask);
+        let never = open(&before) - open(&|ask| before(ask) || refused.contains(&ask.turn));
+        self.count(|outcome| outcome.refused += never);
     }
 
     /// An empty reply is requested a few times more; then it is the answer.
