@@ -76,24 +76,20 @@ async fn planned(
 ) -> Result<PlannedRequests, StoreError> {
     let (mut planned, mut prompts) = (PlannedRequests::default(), HashSet::new());
     for contestant in contestants {
-        for item in &bench.data.items {
-            for pending in contestant.open(bench.suite, item, Some(&judge.id)) {
-                match &pending.judging.step {
-                    _ if pending.done => planned.done += 1,
-                    JudgeStep::Ask(request) => {
-                        // Stand-ins for answers that are to come are alike, and the answers will not be.
-                        let is_again =
-                            plan.over == PlannedOver::KeptAnswers && !prompts.insert(pending.prompt_sha256.clone());
-                        if is_again
-                            || known(bench, plan, &judge.id, (item, request), &pending.prompt_sha256).await?.is_some()
-                        {
-                            planned.reused += 1;
-                        } else {
-                            planned.add(estimate_all(&request.messages), request.sampling.max_tokens, effort(judge));
-                        }
-                    }
-                    JudgeStep::Read(_) | JudgeStep::Failed(_) => {}
-                }
+        let open = |item| contestant.open(bench.suite, item, Some(&judge.id)).into_iter().map(move |open| (item, open));
+        for (item, pending) in bench.data.items.iter().flat_map(open) {
+            if pending.done {
+                planned.done += 1;
+                continue;
+            }
+            let JudgeStep::Ask(request) = &pending.judging.step else { continue };
+            let sha256 = &pending.prompt_sha256;
+            // Stand-ins for answers that are to come are alike, and the answers will not be.
+            let is_again = plan.over == PlannedOver::KeptAnswers && !prompts.insert(sha256.clone());
+            if is_again || known(bench, plan, &judge.id, (item, request), sha256).await?.is_some() {
+                planned.reused += 1;
+            } else {
+                planned.add(estimate_all(&request.messages), request.sampling.max_tokens, effort(judge));
             }
         }
     }

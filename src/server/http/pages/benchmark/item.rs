@@ -169,6 +169,7 @@ fn b(row: &BenchJudgementRow) -> &str {
 
 fn verdict(said: &Judgement, words: &BenchmarkTexts) -> String {
     match &said.parsed {
+        None if said.attempts == 0 => words.status(said.status.as_str()).to_owned(),
         None => {
             let requests = words.after_requests.replace("{n}", &said.attempts.to_string());
             format!("{} · {requests}", words.status(said.status.as_str()))
