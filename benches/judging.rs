@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use langya::domain::battle::ModelId;
+use langya::domain::benchmark::contestant::PlannedOver;
 use langya::domain::benchmark::{SuiteData, SuiteOptions, suite};
 use langya::infra::clock::{Clock, SystemClock};
 use langya::infra::config::{Environment, Settings, StorageSettings};
@@ -67,7 +68,8 @@ async fn measure(address: &str, items: usize) -> anyhow::Result<()> {
     let (rng, models) = (SharedRng::seeded(1), [ModelId::new("m")]);
     let bench =
         RunContext { store: &store, clock: &SystemClock, rng: &rng, suite: suite.as_ref(), data: &data, sample: 1 };
-    let contest = JudgingPlan { models: &models, baseline: None, retry_failed: false };
+    let over = PlannedOver::KeptAnswers;
+    let contest = JudgingPlan { models: &models, baseline: None, retry_failed: false, over };
     let before = resident()?;
     let began = Instant::now();
     let outcomes = judge(bench, &[asked], contest, &RunLimits::default(), &|_| {}).await?;

@@ -371,7 +371,7 @@ const JOBS: [Job; 16] = [
     Job {
         name: "keep_voters_checked",
         need: Need::Nothing,
-        run: |app, leader_election| {
+        run: |app, leader_election, report| {
             let (check, events) = (Arc::clone(&app.voter_check), Arc::clone(&app.events));
             let (settings, shutdown) = (app.settings.clone(), app.tasks.shutdown());
             keep_voters_checked(check, events, settings, leader_election.subscribe(), shutdown).boxed()
@@ -460,7 +460,7 @@ const JOBS: [Job; 16] = [
     Job {
         name: "ask_witnesses",
         need: Need::Nothing,
-        run: |app, leader_election| {
+        run: |app, leader_election, report| {
             let (log, settings) = (app.public_log.clone(), app.settings.clone());
             ask_witnesses(log, settings, leader_election.subscribe(), app.tasks.shutdown()).boxed()
         },

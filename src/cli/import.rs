@@ -12,6 +12,7 @@ use super::{Location, progress};
 use crate::cli::error::{BadInput, CommandResult};
 use crate::cli::terminal_text::printable;
 use crate::domain::benchmark;
+use crate::domain::benchmark::registry::DATA_FORMATS;
 use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::{Environment, ServiceUrl, StorageSettings};
 use crate::infra::rng::SharedRng;
@@ -31,7 +32,7 @@ pub struct ImportOptions {
 enum ImportKind {
     /// Votes that were cast elsewhere: the leaderboard counts them. The same file a second time changes nothing
     Votes(Box<VotesOptions>),
-    /// The items of a benchmark's suite, from its official data file. The same file a second time changes nothing
+    /// The items of a benchmark's suite, from its data file (--help shows each). The same file a second time changes nothing
     Suite(ImportSuiteOptions),
     /// Answers of models to a suite's items that were given elsewhere: item, model, answer, turn
     Answers(OfSuiteOptions),
@@ -53,6 +54,7 @@ struct ArenaOptions {
 }
 
 #[derive(Debug, Clone, Args)]
+#[command(after_long_help = suite_formats())]
 struct ImportSuiteOptions {
     #[command(flatten)]
     location: Location,
@@ -99,6 +101,15 @@ struct VotesOptions {
     files: Vec<PathBuf>,
     #[command(flatten)]
     reading: ReadFlags,
+}
+
+/// The data file of each suite, with an example.
+fn suite_formats() -> String {
+    let one = |(name, form, example): &(&str, &str, &str)| {
+        format!("\n  {name}: {form}\n    {}\n", example.replace('\n', "\n    "))
+    };
+    let all: String = DATA_FORMATS.iter().map(one).collect();
+    format!("Data files:\n{all}\n  A suite of your own says in its --suite-file which fields its items have.")
 }
 
 /// Imports the files of the options.

@@ -8,7 +8,9 @@ use serde_json::{Value, json};
 
 use super::fit::OutputFormat;
 use super::{Location, progress};
-use crate::cli::error::CommandResult;
+use crate::cli::bench::open_existing_beside;
+use crate::cli::error::{BadInput, CommandResult};
+use crate::cli::models::table;
 use crate::domain::labeling::report::LabelReport;
 use crate::domain::labeling::scheme::Scheme;
 use crate::domain::labeling::validation::{Validation, ValidationOptions};
@@ -16,7 +18,7 @@ use crate::domain::spreadsheet::defused;
 use crate::domain::stats::Undefined;
 use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::{Environment, Settings};
-use crate::infra::storage::{DataLock, IfMissing, Store};
+use crate::infra::storage::{IfMissing, JobLock, Store};
 use crate::services::labeling::{self, ReviewImport};
 
 /// Flags of `langya label`.
@@ -115,7 +117,7 @@ struct LabelReportOptions {
     format: OutputFormat,
 }
 
-/// Runs a subcommand. Who writes labels takes the lock of an embedded database, so its arena must not be serving.
+/// Runs a subcommand. Who writes labels does so alone, and beside an arena that serves.
 ///
 /// # Errors
 /// A file that cannot be used, a database that is missing or in use.
@@ -134,7 +136,7 @@ async fn train(options: TrainOptions, env: &Environment) -> CommandResult<ExitCo
     let scheme = Scheme::from(options.common.scheme);
     let folds = ValidationOptions { folds: options.folds.into(), seed: options.seed };
     let seeds = labeling::read_seeds(&options.seed_file, scheme, folds.folds)?;
-    let (_lock, store) = open_to_write(&settings).await?;
+    let (lock, store) = open_to_write(&settings).await?;
     let trained = labeling::train(seeds.clone(), scheme, folds).await?;
     print!("{}", in_words(&trained.validation));
     let now = SystemClock.now();
@@ -143,6 +145,7 @@ async fn train(options: TrainOptions, env: &Environment) -> CommandResult<ExitCo
     let done = labeling::label_all(&store, scheme, &trained.classifier, now, |done| bar.set_position(done)).await?;
     bar.finish_and_clear();
     println!("{} prompts labelled, {} labels new or changed, {kept} of them seeds", done.queries, done.changed + kept);
+    lock.release().await;
     store.close().await;
     Ok(ExitCode::SUCCESS)
 }
@@ -161,18 +164,22 @@ async fn queue(options: QueueOptions, env: &Environment) -> CommandResult<ExitCo
 #[expect(clippy::print_stdout, reason = "what was taken in is the command's result")]
 async fn review(options: LabelReviewOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.common.location.settings(env)?;
-    let (_lock, store) = open_to_write(&settings).await?;
+    let (lock, store) = open_to_write(&settings).await?;
     let (scheme, now) = (options.common.scheme.into(), SystemClock.now());
     let done = labeling::import_review(&store, scheme, &options.reviewer, &options.file, now).await?;
     let ReviewImport { decisions, changed } = done;
     println!("{}: {decisions} decisions, {changed} new or changed", options.file.display());
+    lock.release().await;
     store.close().await;
     Ok(ExitCode::SUCCESS)
 }
 
-async fn open_to_write(settings: &Settings) -> CommandResult<(DataLock, Store)> {
-    let lock = DataLock::take(&settings.storage)?;
-    Ok((lock, Store::open(&settings.storage, IfMissing::Fail).await?))
+/// Opens the database for writing, also beside an arena that serves from it, and takes the lock of who labels.
+async fn open_to_write(settings: &Settings) -> CommandResult<(JobLock, Store)> {
+    let store = open_existing_beside(settings).await?;
+    let taken = "another langya writes labels into this database: wait for its end, or stop it";
+    let lock = store.command_lock("label").await?.ok_or_else(|| BadInput(taken.to_owned()))?;
+    Ok((lock, store))
 }
 
 #[expect(clippy::print_stdout, reason = "the report is the command's result")]
@@ -185,10 +192,31 @@ async fn report(options: LabelReportOptions, env: &Environment) -> CommandResult
     let figures = figures(scheme, &report);
     match options.format {
         OutputFormat::Json => println!("{figures}"),
-        OutputFormat::Table => flat(&figures).iter().for_each(|(name, value)| println!("{name:<28} {value}")),
+        OutputFormat::Table => print!("{}", as_table(scheme, &report)),
         OutputFormat::Csv => print!("{}", as_csv(&figures)?),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is labelled, and how far those who label agree.
+fn as_table(scheme: Scheme, report: &LabelReport) -> String {
+    let of_all = |count: u64| format!("{count} of {}", report.queries);
+    let or_reason =
+        |value: Result<f64, Undefined>| value.map_or_else(|why| format!("- ({why})"), |value| format!("{value:.3}"));
+    let line = |what: &str, value: String| vec![what.to_owned(), value];
+    let mut rows = vec![
+        line("labels", scheme.as_str().to_owned()),
+        line("prompts with a label", of_all(report.labelled)),
+        line("prompts on which reviewers are undecided", report.undecided.to_string()),
+    ];
+    rows.extend(report.by_source.iter().map(|(source, count)| line(&format!("labels by {source}"), count.to_string())));
+    let agreed = report.model_agrees;
+    let rate = agreed.rate().map_or_else(|why| format!("- ({why})"), |rate| format!("{:.1} %", 100.0 * rate));
+    rows.push(line("classifier agrees with reviewers", format!("{rate} ({} of {})", agreed.of, agreed.total)));
+    rows.extend(report.reviewers.iter().map(|(name, count)| line(&format!("reviews by {name}"), count.to_string())));
+    rows.push(line("Fleiss' kappa of reviewers", or_reason(report.fleiss.map(|kappa| kappa.kappa))));
+    rows.push(line("Krippendorff's alpha of reviewers", or_reason(report.alpha)));
+    table(&["what", "value"], rows)
 }
 
 fn in_words(validation: &Validation) -> String {

@@ -1,6 +1,6 @@
 //! `langya models`: what serves, what is wrong with it, and edits of the settings file.
 
-mod check;
+pub(super) mod check;
 mod edit;
 mod register;
 

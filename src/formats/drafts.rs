@@ -69,7 +69,7 @@ mod tests {
     use crate::domain::benchmark::superclue::drafts::UnreadDraft;
 
     fn line(id: &str) -> DraftLine {
-        let unread = UnreadDraft { raw: "?".into(), reason: "none".into() };
+        let unread = UnreadDraft { raw: "?".into(), reason: "none".into(), attempt: None };
         DraftLine {
             id: id.into(),
             capability: "计算".into(),

@@ -18,7 +18,7 @@ use langya::services::transfer::export::{self, Selection};
 use serde_json::Value;
 
 use crate::support::arena::TestArena;
-use crate::support::program::langya;
+use crate::support::program::{Server, langya};
 use crate::support::ratings::shared;
 use crate::support::scripted::Scripted;
 use crate::support::visitor::get;
@@ -364,8 +364,10 @@ async fn an_operator_trains_reviews_and_reports_from_the_command_line() {
         file
     });
     std::fs::write(&seeds, own).unwrap();
+    let serving = Server::start(folder.path(), &[]);
     let trained = run(&["label", "train", "--scheme", "superclue", "--seed-file", "seeds.csv"]);
-    assert_eq!(trained.code, Some(0), "{}", trained.stderr);
+    assert_eq!(trained.code, Some(0), "beside an arena that serves: {}", trained.stderr);
+    serving.kill();
     assert!(
         trained
             .stdout
@@ -391,7 +393,8 @@ async fn an_operator_trains_reviews_and_reports_from_the_command_line() {
     assert_eq!((&report["queries"], &report["sources"]["seed"]), (&5.into(), &1.into()), "{report}");
     assert_eq!(report["model_agreement"]["rate"], 0.0);
     assert!(report["fleiss_kappa"]["undefined"].is_string() && report["fleiss_kappa"]["kappa"].is_null(), "{report}");
-    assert!(run(&["label", "report"]).stdout.contains("reviewers.ann"));
+    let told = run(&["label", "report"]).stdout;
+    assert!(told.contains("reviews by ann") && told.contains("prompts with a label"), "{told}");
     let fitted = run(&["fit", "--category", "role_playing", "--format", "json"]);
     let board: Value = serde_json::from_str(&fitted.stdout).unwrap();
     assert_eq!(board["votes"]["rated"], 1, "{}", fitted.stderr);

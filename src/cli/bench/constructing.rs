@@ -56,7 +56,8 @@ pub(super) struct ReviewOptions {
     #[arg(value_name = "DRAFTS")]
     drafts: PathBuf,
     /// What reviewers decided, in the order of time, as CSV or lines of JSON: id, stage (1 to 3), reviewer, decision (accept,
-    /// revise or reject), and question, options and answer where they are revised
+    /// revise or reject), and question, options and answer where they are revised. A draft passes a stage once two of its three
+    /// reviewers accept it, or revise it, and falls once two reject it
     #[arg(value_name = "REVIEWS", required = true)]
     reviews: Vec<PathBuf>,
     /// Data file of superclue-close to write, with the items that were accepted
@@ -74,7 +75,8 @@ pub(super) async fn draft(options: ConstructOptions, env: &Environment) -> Comma
     let settings = with_discovered(options.location.settings(env)?, env, &Places::default()).await;
     let prompt = options.prompt.as_deref().map(read_text).transpose()?;
     let prompt = Construction::new(prompt.as_deref())?;
-    let model = ModelClients::make(settings, env)?.one(&ModelId::new(&options.model), &options.budget)?;
+    let clients = ModelClients::make(settings, env)?;
+    let model = clients.one(&ModelId::new(&options.model), &options.budget)?;
     let limits = options.budget.limits()?;
     let bar = BenchBar::new("rewriting");
     let show = |progress| bar.show(progress, limits.budget.spent());
@@ -87,7 +89,8 @@ pub(super) async fn draft(options: ConstructOptions, env: &Environment) -> Comma
     let constructed = construct(&work, &model, &limits, &show).await?;
     drop(bar);
     print(&render(&[ConstructedRow::new(&constructed)], options.format)?)?;
-    Ok(left_over(constructed.outcome.left(), &limits))
+    clients.tell_given_up([&model]);
+    Ok(left_over(constructed.outcome.left(), 0, &limits))
 }
 
 /// `langya bench review`.

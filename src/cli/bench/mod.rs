@@ -70,13 +70,16 @@ pub(super) struct SuiteFlags {
 /// How a suite is asked and judged, and over which data.
 #[derive(Debug, Clone, Default, Args)]
 pub(super) struct WayFlags {
-    /// Another way of asking or judging that the paper compares
+    /// Another way of asking or judging that the paper compares. alignbench: general, rules; mtbench101: self_context
     #[arg(long, value_name = "NAME")]
     pub(super) ablation: Option<String>,
     /// A judge prompt of your own instead of the built-in one
     #[arg(long, value_name = "FILE")]
     pub(super) prompt: Option<PathBuf>,
-    /// Do as the official program does where it differs: such as mtbench101.first_bracket; may be repeated
+    /// Do as the official program does where it differs; may be repeated. alignbench.include_failed_as_minus1,
+    /// alignbench.official_parser, alignbench.round_each_stage, mtbench101.first_bracket,
+    /// mtbench101.min_over_parsed_turns, mtbench101.whole_dialogue_reference, superclue-open.first_token,
+    /// urs.chinese_prompt, urs.official_parser
     #[arg(long, value_name = "SWITCH")]
     pub(super) compat: Vec<String>,
     /// Data file by the first characters of its SHA-256; the latest one where it is left out
@@ -133,6 +136,15 @@ pub(super) async fn open_beside(settings: &Settings) -> Result<Store, StoreError
     }
 }
 
+/// The same where the database is there already.
+pub(super) async fn open_existing_beside(settings: &Settings) -> Result<Store, StoreError> {
+    let _while_opening = match DataLock::take(&settings.storage) {
+        Err(StoreError::Locked(_)) => None,
+        taken => Some(taken?),
+    };
+    Store::open(&settings.storage, IfMissing::Fail).await
+}
+
 async fn list(options: &ListOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
     let known = match Store::open(&settings.storage, IfMissing::Fail).await {
@@ -145,4 +157,34 @@ async fn list(options: &ListOptions, env: &Environment) -> CommandResult<ExitCod
     listed.extend(without_data.map(|name| rows::SuiteRow::without_data(name)));
     super::output::print(&super::models::render(&listed, options.format)?)?;
     Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Args as _;
+
+    use super::*;
+    use crate::domain::benchmark::{SuiteError, suite};
+
+    /// What a suite says that it has.
+    fn known(name: &str, options: &SuiteOptions) -> Vec<String> {
+        let known = match suite(name, options).map(|_| ()).unwrap_err() {
+            SuiteError::UnknownAblation { known, .. } | SuiteError::UnknownCompat { known, .. } => known,
+            other => panic!("{other}"),
+        };
+        known.split(", ").filter(|name| *name != "none").map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn help_lists_every_ablation_and_switch() {
+        let help = WayFlags::augment_args(clap::Command::new("bench")).render_long_help().to_string();
+        let unknown = "?".to_owned();
+        for name in NAMES {
+            let ablation = SuiteOptions { ablation: Some(unknown.clone()), ..SuiteOptions::default() };
+            let compat = SuiteOptions { compat: [unknown.clone()].into(), ..SuiteOptions::default() };
+            for value in known(name, &ablation).into_iter().chain(known(name, &compat)) {
+                assert!(help.contains(&value), "{name}: {value} is not in the help: {help}");
+            }
+        }
+    }
 }

@@ -7,12 +7,13 @@ use rand_chacha::ChaCha8Rng;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::error::{BadInput, CommandResult};
+use crate::cli::models::check::advice;
 use crate::cli::signals::Signals;
 use crate::domain::battle::ModelId;
 use crate::domain::judging::budget::{Budget, BudgetTracker};
 use crate::infra::config::{Environment, Settings};
 use crate::infra::llm::model_client::{ModelClient, RunLimits};
-use crate::infra::llm::roster::Roster;
+use crate::infra::llm::roster::{Roster, entries};
 use crate::infra::rng::SharedRng;
 
 /// What a run may spend.
@@ -102,6 +103,16 @@ impl ModelClients {
             )));
         }
         Ok(asked)
+    }
+
+    /// Says which models were given up, and what to change.
+    pub(in crate::cli) fn tell_given_up<'m>(&self, models: impl IntoIterator<Item = &'m ModelClient>) {
+        for model in models {
+            let Some((failures, error)) = model.given_up() else { continue };
+            let entry = entries(&self.settings).into_iter().find(|entry| entry.id == model.id.as_str());
+            let advice = entry.map(|entry| format!("; {}", advice(&error, &entry))).unwrap_or_default();
+            eprintln!("model {} was given up after {failures} failures in a row: {error}{advice}", model.id);
+        }
     }
 
     pub(in crate::cli) fn unknown(&self, id: &ModelId) -> BadInput {

@@ -13,17 +13,20 @@ use crate::cli::Location;
 use crate::cli::error::{BadInput, CommandResult};
 use crate::cli::models::table;
 use crate::cli::output::{OutFile, Overwrite, lines_of_csv, print};
-use crate::domain::benchmark::SuiteOptions;
+use crate::domain::benchmark::judgement::Status;
 use crate::domain::benchmark::panel_scores::{JudgementFilter, ModelScores};
 use crate::domain::benchmark::run_selector::RunSelector;
 use crate::domain::benchmark::score::{PartKind, Score};
+use crate::domain::benchmark::{Suite, SuiteOptions};
 use crate::domain::language::Language;
 use crate::domain::spreadsheet::defused;
 use crate::formats::scores::ScoreRow;
 use crate::infra::config::Environment;
 use crate::infra::rng::SharedRng;
-use crate::infra::storage::{IfMissing, Store};
+use crate::infra::storage::{BenchSet, IfMissing, JudgedGroup, Store};
+use crate::render::i18n::reports::named;
 use crate::render::report::benchmark::{Report, csv, html, markdown};
+use crate::services::benchmark::RunContext;
 use crate::services::benchmark::loading::load;
 use crate::services::benchmark::scores::scores;
 use crate::services::benchmark::suite_results::{measure, published};
@@ -164,12 +167,13 @@ async fn report(options: &BenchReportOptions, store: &Store) -> CommandResult<Re
 
 /// Prints every score, as a table or as rows for programs.
 async fn print_scores(options: BenchReportOptions, store: &Store, form: OutputLayout) -> CommandResult<()> {
-    let way = &options.suite.way;
+    let (way, language) = (&options.suite.way, options.language());
     let loaded = load(store, &options.suite.name, way.data.as_deref(), &options.suite_options()?).await?;
     // Nothing is written, so the ids that chance makes are nobody's.
     let rng = SharedRng::seeded(0);
     let bench = loaded.bench(store, &rng, way.sample);
-    let scores = scores(bench, &JudgementFilter { models: options.models, judges: options.judge }).await?;
+    let filter = JudgementFilter { models: options.models, judges: options.judge };
+    let scores = scores(bench, &filter).await?;
     let rows = || {
         scores
             .iter()
@@ -179,15 +183,41 @@ async fn print_scores(options: BenchReportOptions, store: &Store, form: OutputLa
     print(&match form {
         OutputLayout::Json => format!("{}\n", serde_json::to_string_pretty(&rows())?),
         OutputLayout::Csv => lines_of_csv(&rows())?,
-        _ => text(&scores),
+        _ => text(bench.suite, &scores, language) + &silent(bench, &filter).await?,
+    })
+}
+
+/// Names the judges that the table leaves out.
+async fn silent(bench: RunContext<'_>, filter: &JudgementFilter) -> CommandResult<String> {
+    let BenchSet { suite, version, sample } = bench.set();
+    let groups = bench.store.judged(&suite, &version).await?;
+    let shown = |group: &&JudgedGroup| {
+        group.sample == sample
+            && group.variant == bench.suite.variant()
+            && (filter.judges.is_empty() || filter.judges.contains(&group.judge))
+    };
+    let (spoke, all): (Vec<&JudgedGroup>, Vec<&JudgedGroup>) =
+        groups.iter().filter(shown).partition(|group| group.status == Status::Ok);
+    let spoke: BTreeSet<&str> = spoke.into_iter().map(|group| group.judge.as_str()).collect();
+    let mut silent: Vec<&str> = all.into_iter().map(|group| group.judge.as_str()).collect();
+    silent.retain(|judge| !spoke.is_empty() && !spoke.contains(judge));
+    silent.sort_unstable();
+    silent.dedup();
+    Ok(match silent.is_empty() {
+        true => String::new(),
+        false => format!("left out, for no reply of theirs was a verdict: {}\n", silent.join(", ")),
     })
 }
 
 /// One line a model and judge: the whole, the groups and the categories; all parts are in the other formats.
-fn text(scores: &[ModelScores]) -> String {
+fn text(suite: &dyn Suite, scores: &[ModelScores], language: Language) -> String {
     let Some(first) = scores.first() else { return "no judgements yet\n".to_owned() };
     let parts: Vec<&Score> = first.scores.0.iter().filter(|score| is_shown(score)).collect();
-    let keys: Vec<String> = parts.iter().map(|score| score.part.key()).collect();
+    let head = |score: &&Score| match score.part.kind {
+        PartKind::Category => named(suite.category_title(&score.part.name), language).to_owned(),
+        _ => score.part.key(),
+    };
+    let keys: Vec<String> = parts.iter().map(head).collect();
     let heads: Vec<&str> = ["model", "judge", "judged"].into_iter().chain(keys.iter().map(String::as_str)).collect();
     let line = |scores: &ModelScores| {
         let judge = if scores.judge.is_empty() { "-" } else { &scores.judge };

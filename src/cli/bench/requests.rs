@@ -21,6 +21,7 @@ use crate::infra::config::Environment;
 use crate::infra::llm::discover::{Places, with_discovered};
 use crate::infra::llm::model_client::ModelClient;
 use crate::infra::storage::{BenchSet, NewBenchRun, Store, StoreError};
+use crate::services::benchmark::answering::AnswerPlan;
 use crate::services::benchmark::error::BenchError;
 use crate::services::benchmark::judging::JudgingPlan;
 use crate::services::benchmark::loading::{Loaded, load};
@@ -37,6 +38,9 @@ pub(super) struct AnswerOptions {
     /// Models to ask, by id and joined with commas; all of the settings where it is left out
     #[arg(long, value_name = "IDS", value_delimiter = ',')]
     models: Vec<String>,
+    /// Ask models again what their providers refused
+    #[arg(long)]
+    retry_failed: bool,
     #[command(flatten)]
     limits: LimitFlags,
 }
@@ -60,7 +64,7 @@ pub(super) struct BenchJudgeOptions {
     /// Judge beside this model's first answers instead of the data file's references
     #[arg(long, value_name = "ID")]
     references: Option<String>,
-    /// Ask judges again about what they refused, or could not be read on
+    /// Ask judges again about what they refused, or could not be read on; with `run` also models what their providers refused
     #[arg(long)]
     retry_failed: bool,
     #[command(flatten)]
@@ -83,14 +87,16 @@ pub(super) async fn answer(options: AnswerOptions, env: &Environment) -> Command
     let models = ready.askers.asked(&ready.configured_or(&options.models), &options.limits.budget)?;
     let bench = ready.bench();
     if options.limits.dry_run {
-        let plans = answering::plan(bench, &models).await?;
+        let plans = answering::plan(bench, &models, options.retry_failed).await?;
         return print_plans(plan_rows("answer", &plans), options.limits.format);
     }
     let run = ready.begin(&options.limits).await?;
-    let plans = answering::plan(bench, &models).await?;
+    let plans = answering::plan(bench, &models, options.retry_failed).await?;
     let ids = models.iter().map(|model| model.id.to_string()).collect();
     let record = ready.record(Roles { models: ids, ..Roles::default() }, &plans, &[]).await?;
-    let asked = ready.answer(&models, &run, &record).await;
+    let work = AnswerPlan { models: &models, retry_failed: options.retry_failed, limits: &run.limits };
+    let asked = ready.answer(work, &run, &record).await;
+    ready.askers.tell_given_up(&models);
     end(run, record, asked, options.limits.format).await
 }
 
@@ -103,18 +109,22 @@ pub(super) async fn judge(options: BenchJudgeOptions, phases: Phases, env: &Envi
     let ready = Ready::make(&options.location, &options.suite, options.references.clone(), env).await?;
     let cast = ready.cast(&options, phases).await?;
     let bench = ready.bench();
-    let plan =
-        JudgingPlan { models: &cast.models, baseline: cast.baseline.as_ref(), retry_failed: options.retry_failed };
-    let over = if phases == Phases::Both { PlannedOver::AllAnswers } else { PlannedOver::KeptAnswers };
+    let plan = JudgingPlan {
+        models: &cast.models,
+        baseline: cast.baseline.as_ref(),
+        retry_failed: options.retry_failed,
+        over: if phases == Phases::Both { PlannedOver::AllAnswers } else { PlannedOver::KeptAnswers },
+    };
     if options.limits.dry_run {
-        let mut rows = plan_rows("answer", &answering::plan(bench, &cast.answering).await?);
-        rows.extend(plan_rows("judge", &judging::plan(bench, &cast.judges, plan, over).await?));
+        let mut rows = plan_rows("answer", &answering::plan(bench, &cast.answering, options.retry_failed).await?);
+        rows.extend(plan_rows("judge", &judging::plan(bench, &cast.judges, plan).await?));
         return print_plans(rows, options.limits.format);
     }
     let run = ready.begin(&options.limits).await?;
-    let answers = answering::plan(bench, &cast.answering).await?;
-    let record = ready.record(cast.roles(), &answers, &judging::plan(bench, &cast.judges, plan, over).await?).await?;
+    let answers = answering::plan(bench, &cast.answering, options.retry_failed).await?;
+    let record = ready.record(cast.roles(), &answers, &judging::plan(bench, &cast.judges, plan).await?).await?;
     let asked = ready.ask(&cast, plan, &run, &record).await;
+    ready.askers.tell_given_up(cast.answering.iter().chain(&cast.judges));
     end(run, record, asked, options.limits.format).await
 }
 
@@ -334,7 +344,10 @@ impl Ready {
     ) -> Result<Vec<Step>, StoreError> {
         let mut steps = match cast.answering.as_slice() {
             [] => Vec::new(),
-            models => self.answer(models, run, record).await?,
+            models => {
+                let work = AnswerPlan { models, retry_failed: plan.retry_failed, limits: &run.limits };
+                self.answer(work, run, record).await?
+            }
         };
         let bar = BenchBar::new("judging");
         let show = |progress| {
@@ -349,13 +362,18 @@ impl Ready {
     }
 
     /// Asks models.
-    async fn answer(&self, models: &[ModelClient], run: &Run, record: &RunRecord<'_>) -> Result<Vec<Step>, StoreError> {
+    async fn answer(
+        &self,
+        work: AnswerPlan<'_>,
+        run: &Run,
+        record: &RunRecord<'_>,
+    ) -> Result<Vec<Step>, StoreError> {
         let bar = BenchBar::new("answering");
         let show = |progress| {
             bar.show(progress, run.limits.budget.spent());
             record.note(RunPhase::Answering, progress);
         };
-        let answering = answering::answer(self.bench(), models, &run.limits, &show);
+        let answering = answering::answer(self.bench(), work, &show);
         let outcomes = run.until_lock_is_lost(record.follow(&run.limits.budget, answering)).await?;
         record.note_failures(&outcomes);
         Ok(vec![("answer", outcomes)])

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::cli::models::TableRow;
 use crate::domain::benchmark::run_report::{RequestPlan, RunOutcome};
+use crate::domain::judging::budget::ReachedLimit;
 use crate::infra::llm::model_client::RunLimits;
 use crate::services::benchmark::scores::SuiteSummary;
 
@@ -92,10 +93,14 @@ pub(in crate::cli) struct PlanRow {
     step: &'static str,
     model: String,
     done: u64,
+    reused: u64,
     calls: u64,
+    worst_calls: u64,
     input_tokens: u64,
     output_tokens: u64,
     cost: Option<f64>,
+    worst_cost: Option<f64>,
+    basis: String,
 }
 
 impl PlanRow {
@@ -104,10 +109,14 @@ impl PlanRow {
             step,
             model: plan.model.to_string(),
             done: plan.done,
+            reused: plan.reused,
             calls: plan.calls,
+            worst_calls: plan.worst_calls,
             input_tokens: plan.tokens.input,
             output_tokens: plan.tokens.output,
             cost: plan.cost,
+            worst_cost: plan.worst_cost,
+            basis: plan.basis.clone(),
         }
     }
 
@@ -118,27 +127,47 @@ impl PlanRow {
             step: "all",
             model: String::new(),
             done: sum(|row| row.done),
+            reused: sum(|row| row.reused),
             calls: sum(|row| row.calls),
+            worst_calls: sum(|row| row.worst_calls),
             input_tokens: sum(|row| row.input_tokens),
             output_tokens: sum(|row| row.output_tokens),
             cost: rows.iter().map(|row| row.cost).sum(),
+            worst_cost: rows.iter().map(|row| row.worst_cost).sum(),
+            basis: String::new(),
         }
     }
 }
 
 impl TableRow for PlanRow {
-    const HEADS: &'static [&'static str] =
-        &["step", "model", "done", "calls", "input tokens (about)", "output tokens (about)", "cost (about)"];
+    const HEADS: &'static [&'static str] = &[
+        "step",
+        "model",
+        "done",
+        "reused",
+        "requests",
+        "at most",
+        "tokens in",
+        "tokens out",
+        "cost",
+        "at most",
+        "expected as in",
+    ];
 
     fn cells(&self) -> Vec<String> {
+        let money = |cost: Option<f64>| cost.map_or_else(|| "-".to_owned(), |cost| format!("{cost:.4}"));
         vec![
             self.step.to_owned(),
             or_dash(&self.model),
             self.done.to_string(),
+            self.reused.to_string(),
             self.calls.to_string(),
+            self.worst_calls.to_string(),
             self.input_tokens.to_string(),
             self.output_tokens.to_string(),
-            self.cost.map_or_else(|| "-".to_owned(), |cost| format!("{cost:.4}")),
+            money(self.cost),
+            money(self.worst_cost),
+            or_dash(&self.basis),
         ]
     }
 }
@@ -152,6 +181,7 @@ pub(in crate::cli) struct OutcomeRow {
     before: u64,
     kept: u64,
     reused: u64,
+    refused: u64,
     left: u64,
     failed: String,
 }
@@ -165,6 +195,7 @@ impl OutcomeRow {
             before: outcome.before,
             kept: outcome.kept,
             reused: outcome.reused,
+            refused: outcome.refused,
             left: outcome.left(),
             failed: outcome.failures(),
         }
@@ -172,7 +203,8 @@ impl OutcomeRow {
 }
 
 impl TableRow for OutcomeRow {
-    const HEADS: &'static [&'static str] = &["step", "model", "all", "before", "now", "reused", "left", "failed"];
+    const HEADS: &'static [&'static str] =
+        &["step", "model", "all", "before", "now", "reused", "refused", "left", "failed"];
 
     fn cells(&self) -> Vec<String> {
         vec![
@@ -182,24 +214,35 @@ impl TableRow for OutcomeRow {
             self.before.to_string(),
             self.kept.to_string(),
             self.reused.to_string(),
+            self.refused.to_string(),
             self.left.to_string(),
             or_dash(&self.failed),
         ]
     }
 }
 
-/// Says what a run has spent and left. A budget that was kept is a success; what failed or was stopped is not.
-pub(super) fn left_over(left: u64, limits: &RunLimits) -> ExitCode {
+/// Says what a run has spent and left. A limit that was kept is a success; what failed or was stopped is not.
+pub(super) fn left_over(left: u64, refused: u64, limits: &RunLimits) -> ExitCode {
     let spent = limits.budget.spent();
     eprintln!(
         "{} requests, {} tokens in, {} tokens out, cost {:.4}",
         spent.calls, spent.tokens.input, spent.tokens.output, spent.cost
     );
+    if refused > 0 {
+        eprintln!("{refused} are refused by the provider for good and not asked again, unless by --retry-failed");
+    }
     if left == 0 {
         return ExitCode::SUCCESS;
     }
-    let kept_its_budget = limits.budget.is_exhausted() && !limits.stop.is_cancelled();
-    let why = if kept_its_budget { "the budget is used up" } else { "not all of it could be had" };
-    eprintln!("{why}: {left} are left; the same command goes on with them");
-    if kept_its_budget { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    let reached = limits.budget.reached().filter(|_| !limits.stop.is_cancelled());
+    let why = match reached {
+        Some(ReachedLimit::Calls(most)) => format!("the limit --max-calls {most} is reached"),
+        Some(ReachedLimit::Cost(most)) => {
+            format!("the limit --budget {most} is reached: one more request could pass it")
+        }
+        None if limits.stop.is_cancelled() => "the run was stopped".to_owned(),
+        None => "not all of it could be had".to_owned(),
+    };
+    eprintln!("{why}; {left} are left, and the same command goes on with them");
+    if reached.is_some() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -84,7 +84,8 @@ impl Run {
             lock.release().await;
         }
         print(&render(&rows, format)?)?;
-        Ok(left_over(outcomes.iter().map(RunOutcome::left).sum(), &self.limits))
+        let sum = |number: fn(&RunOutcome) -> u64| outcomes.iter().map(number).sum();
+        Ok(left_over(sum(RunOutcome::left), sum(|outcome| outcome.refused), &self.limits))
     }
 }
 
@@ -92,6 +93,10 @@ impl Run {
 pub(in crate::cli) fn print_plans(mut rows: Vec<PlanRow>, format: Format) -> CommandResult<ExitCode> {
     rows.push(PlanRow::total(&rows));
     print(&render(&rows, format)?)?;
+    eprintln!(
+        "expected with re-asks and retries as they went so far; at most: no reply settles anything, every request is tried as \
+         often as [bench] attempts says, and every reply is as long as it may be"
+    );
     if std::io::stderr().is_terminal() {
         eprintln!("nothing was asked: leave --dry-run out to begin");
     }

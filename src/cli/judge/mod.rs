@@ -109,6 +109,7 @@ async fn run_judges(options: &RunOptions, env: &Environment) -> CommandResult<Ex
     let show = |progress| bar.show(progress, run.limits.budget.spent());
     let outcomes = run.until_lock_is_lost(judge(battle_judging, &found, &judges, &run.limits, &show)).await?;
     drop(bar);
+    askers.tell_given_up(&judges);
     let rows = outcomes.iter().map(|outcome| OutcomeRow::new("judge", outcome)).collect();
     run.end(rows, &outcomes, options.limits.format).await
 }

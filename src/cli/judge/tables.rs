@@ -10,6 +10,7 @@ use crate::cli::terminal_text::printable;
 use crate::domain::battle_judging::agreement::{Rate, Setups, SliceAgreement, SliceKind, Statistic};
 use crate::domain::battle_judging::leaderboards::{JudgeLeaderboards, Place};
 use crate::domain::battle_judging::report::{BattleJudgingReport, JudgeReport};
+use crate::domain::benchmark::judgement::Status;
 use crate::domain::rating::verdict_worth::WorthReport;
 
 /// Everything, for people.
@@ -33,12 +34,16 @@ fn one(judge: &JudgeReport) -> String {
     let mut text = String::new();
     let mut line = |line: String| writeln!(text, "{line}").expect("a String takes what is written");
     line(format!("judge {} (instructions {})", printable(&judge.judge), judge.prompt));
-    let ended = judge.statuses.iter().map(|(status, games)| format!("{games} {status}"));
+    let ended = judge.statuses.iter().map(|(status, games)| {
+        let words = status.parse::<Status>().map_or(status.as_str(), |known| known.in_words());
+        format!("{games} {words}")
+    });
     line(format!("games: {}", ended.collect::<Vec<_>>().join(", ")));
     line(format!("battles with both games read: {}", rate(&judge.judged)));
     line(format!("both orders say the same: {}", rate(&judge.consistent)));
     line(format!("else the first position wins: {}", rate(&judge.first_position)));
     line(format!("else the second position wins: {}", rate(&judge.second_position)));
+    line(format!("else one of the orders is a tie: {}", rate(&judge.one_tie)));
     line(worth(&judge.worth));
     if judge.by_other_prompts > 0 {
         line(format!("not counted: {} battles judged by other instructions", judge.by_other_prompts));

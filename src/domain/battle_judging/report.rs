@@ -53,6 +53,8 @@ pub struct JudgeReport {
     pub first_position: Rate,
     /// Where the orders disagree: how often the judge preferred whichever stood second.
     pub second_position: Rate,
+    /// Where the orders disagree: how often one of them was a tie. With the two before it, all disagreements.
+    pub one_tie: Rate,
     /// Agreement with people.
     pub agreement: Setups,
     /// The same by what battles are about.
@@ -110,6 +112,7 @@ fn one(judge: &Judge<'_>, distances: &Distances<'_>, level: ConfidenceLevel) -> 
         consistent: rate(bias.consistent, bias.turns),
         first_position: rate(bias.first, inconsistent),
         second_position: rate(bias.second, inconsistent),
+        one_tie: rate(inconsistent - bias.first - bias.second, inconsistent),
         agreement: Setups::new(&compared, level),
         slices: slices(battles, distances, level),
         worth: WorthReport::new(battles.iter().filter_map(judged_pair), level),
@@ -211,6 +214,7 @@ mod tests {
         assert_eq!(counts(&judge.judged), (6, 7));
         assert_eq!(counts(&judge.consistent), (2, 6));
         assert_eq!((counts(&judge.first_position), counts(&judge.second_position)), ((2, 4), (1, 4)));
+        assert_eq!(counts(&judge.one_tie), (1, 4), "all shares add up");
         let statuses = [(Status::Ok, 13), (Status::ParseFailed, 1)].map(|(status, n)| (status.as_str().to_owned(), n));
         assert_eq!(judge.statuses, BTreeMap::from(statuses));
         assert_eq!(counts(&judge.agreement.with_ties), (4, 6), "1, 4, 5 and 6");

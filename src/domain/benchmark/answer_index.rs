@@ -1,19 +1,23 @@
 //! Finds a model's answer by the exact question.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::Suite;
-use super::item::{Answer, Ask, Item};
-use crate::judging::rubric::{prompt_sha256, sha256};
+use super::item::{Answer, Ask, Item, request_sha256};
+use crate::judging::rubric::sha256;
 
 /// What stands for an answer that is yet to be given, where only the size of later questions matters.
 const STAND_IN: &str = "word ";
 /// How often: about as long as answers are.
 const STAND_IN_LENGTH: usize = 400;
 
-/// A model's answers to the items of one data file.
+/// A model's answers to the items of one data file, in one round.
 #[derive(Debug, Default)]
-pub struct AnswerIndex(HashMap<String, Vec<Given>>);
+pub struct AnswerIndex {
+    given: HashMap<String, Vec<Given>>,
+    round: String,
+    refused: HashSet<String>,
+}
 
 #[derive(Debug)]
 struct Given {
@@ -29,8 +33,32 @@ fn stand_in(ask: &Ask) -> Answer {
 /// What tells two questions apart: every message, and how the reply is sampled.
 #[must_use]
 pub fn ask_sha256(ask: &Ask) -> String {
-    let sampling = serde_json::to_string(&ask.sampling).expect("plain numbers");
-    sha256(format!("{} {sampling}", prompt_sha256(&ask.messages)).as_bytes())
+    request_sha256(&ask.messages, &ask.sampling)
+}
+
+/// What tells two requests for answers apart: the round, the item, the turn and the question.
+#[must_use]
+pub fn answer_request_sha256(round: &str, item: &Item, ask: &Ask) -> String {
+    sha256(format!("{round} {} {} {}", item.id, ask.turn, ask_sha256(ask)).as_bytes())
+}
+
+/// The requests that are missing after these answers, without those that are closed and what depends on them.
+#[must_use]
+pub fn open_after(
+    suite: &dyn Suite,
+    item: &Item,
+    mut answers: Vec<Answer>,
+    is_closed: impl Fn(&Ask) -> bool,
+) -> Vec<Ask> {
+    let mut open = Vec::new();
+    loop {
+        let asks: Vec<Ask> = suite.asks(item, &answers).into_iter().filter(|ask| !is_closed(ask)).collect();
+        if asks.is_empty() {
+            return open;
+        }
+        answers.extend(asks.iter().map(stand_in));
+        open.extend(asks);
+    }
 }
 
 impl AnswerIndex {
@@ -41,14 +69,32 @@ impl AnswerIndex {
         for (item, ask_sha256, Answer { turn, text }) in answers {
             given.entry(item).or_default().push(Given { turn, ask_sha256, text });
         }
-        Self(given)
+        Self { given, ..Self::default() }
+    }
+
+    /// The same with the requests of the round that the provider refused for good, by [`answer_request_sha256`].
+    #[must_use]
+    pub fn with_refused(self, round: String, refused: HashSet<String>) -> Self {
+        Self { round, refused, ..self }
+    }
+
+    /// The same where what was refused is asked again.
+    #[must_use]
+    pub fn without_refused(self) -> Self {
+        Self { refused: HashSet::new(), ..self }
+    }
+
+    /// Whether the provider refused this question for good.
+    #[must_use]
+    pub fn is_refused(&self, item: &Item, ask: &Ask) -> bool {
+        !self.refused.is_empty() && self.refused.contains(&answer_request_sha256(&self.round, item, ask))
     }
 
     /// The answers to what the suite asks about an item: those to other questions do not count.
     #[must_use]
     pub fn to(&self, suite: &dyn Suite, item: &Item) -> Vec<Answer> {
         let mut answers = Vec::new();
-        while self.0.contains_key(&item.id) {
+        while self.given.contains_key(&item.id) {
             let known: Vec<Answer> =
                 suite.asks(item, &answers).iter().filter_map(|ask| self.find(&item.id, ask)).collect();
             if known.is_empty() {
@@ -59,18 +105,20 @@ impl AnswerIndex {
         answers
     }
 
-    /// The missing requests of an item. An answer that a later question depends on is replaced by a text of equal length.
+    /// The missing requests of an item. An answer that a later question depends on is replaced by a text of equal length. What
+    /// was refused is not among them, and nothing that depends on it.
     #[must_use]
     pub fn open(&self, suite: &dyn Suite, item: &Item) -> Vec<Ask> {
-        let (mut answers, mut open) = (self.to(suite, item), Vec::new());
-        loop {
-            let asks = suite.asks(item, &answers);
-            if asks.is_empty() {
-                return open;
-            }
-            answers.extend(asks.iter().map(stand_in));
-            open.extend(asks);
+        open_after(suite, item, self.to(suite, item), |ask| self.is_refused(item, ask))
+    }
+
+    /// How many requests of an item the provider refused for good, with those that depend on them.
+    #[must_use]
+    pub fn refused_count(&self, suite: &dyn Suite, item: &Item) -> usize {
+        if self.refused.is_empty() {
+            return 0;
         }
+        open_after(suite, item, self.to(suite, item), |_| false).len() - self.open(suite, item).len()
     }
 
     /// The answers, with something as long for those that are yet to be given.
@@ -82,7 +130,7 @@ impl AnswerIndex {
 
     fn find(&self, item: &str, ask: &Ask) -> Option<Answer> {
         let wanted = ask_sha256(ask);
-        let given = self.0.get(item)?.iter().find(|given| given.turn == ask.turn && given.ask_sha256 == wanted)?;
+        let given = self.given.get(item)?.iter().find(|given| given.turn == ask.turn && given.ask_sha256 == wanted)?;
         Some(Answer { turn: given.turn, text: given.text.clone() })
     }
 }

@@ -74,7 +74,19 @@ impl Contestant<'_> {
     /// The judgements that an item's answers allow, by this judge.
     #[must_use]
     pub fn open(&self, suite: &dyn Suite, item: &Item, judge: Option<&ModelId>) -> Vec<PendingJudgement> {
-        let of = |given: &AnswerIndex| match self.over {
+        self.open_over(self.over, suite, item, judge)
+    }
+
+    /// The same over other answers.
+    #[must_use]
+    pub fn open_over(
+        &self,
+        over: PlannedOver,
+        suite: &dyn Suite,
+        item: &Item,
+        judge: Option<&ModelId>,
+    ) -> Vec<PendingJudgement> {
+        let of = |given: &AnswerIndex| match over {
             PlannedOver::KeptAnswers => given.to(suite, item),
             PlannedOver::AllAnswers => given.with_stand_ins(suite, item),
         };

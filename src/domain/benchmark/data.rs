@@ -88,7 +88,7 @@ pub fn json_lines<R: DeserializeOwned>(bytes: &[u8]) -> Result<Vec<(u64, R)>, Da
     let lines = (1..).zip(text(bytes)?.lines()).filter(|(_, line)| !line.trim().is_empty());
     let record = |(number, line): (u64, &str)| match serde_json::from_str(line) {
         Ok(record) => Ok((number, record)),
-        Err(error) => Err(DataProblem::Record(without_place(&error)).on(number)),
+        Err(error) => Err(DataProblem::Record(with_field(line, &error)).on(number)),
     };
     lines.map(record).collect()
 }
@@ -104,6 +104,35 @@ pub fn json_items<R: DeserializeOwned>(
     let lines = json_lines::<R>(bytes)?.into_iter();
     let items = lines.map(|(number, record)| Ok((number, item(record).map_err(|problem| problem.on(number))?)));
     checked(items.collect::<Result<_, _>>()?)
+}
+
+/// What the parser says, with the field that it is about.
+fn with_field(line: &str, error: &serde_json::Error) -> String {
+    let what = without_place(error);
+    match field_at(line, error.column()).filter(|field| !what.contains(&format!("`{field}`"))) {
+        Some(field) if error.is_data() && !what.starts_with("missing field") => format!("in `{field}`: {what}"),
+        _ => what,
+    }
+}
+
+/// The field of a line's record whose value stands at a column, counted in bytes.
+fn field_at(line: &str, column: usize) -> Option<String> {
+    let (mut depth, mut begun, mut last, mut field) = (0_u32, None, None, None);
+    let mut is_escaped = false;
+    for (at, byte) in line.bytes().enumerate().take(column) {
+        match (begun, byte) {
+            (Some(_), _) if is_escaped => is_escaped = false,
+            (Some(_), b'\\') => is_escaped = true,
+            (Some(start), b'"') => (begun, last) = (None, line.get(start..=at)),
+            (Some(_), _) => {}
+            (None, b'"') => begun = Some(at),
+            (None, b'{' | b'[') => depth += 1,
+            (None, b'}' | b']') => depth = depth.saturating_sub(1),
+            (None, b':') if depth == 1 => field = last,
+            (None, _) => {}
+        }
+    }
+    serde_json::from_str(field?).ok()
 }
 
 /// What the parser says, without its "at line 1 column 5": the line is one of many.
@@ -172,6 +201,8 @@ mod tests {
     #[derive(Debug, serde::Deserialize)]
     struct Record {
         id: u32,
+        #[serde(default)]
+        texts: Vec<String>,
     }
 
     #[track_caller]
@@ -184,6 +215,21 @@ mod tests {
     fn a_mark_line_ends_of_windows_and_empty_lines_do_no_harm() {
         let records = json_lines::<Record>(b"\xef\xbb\xbf{\"id\": 1}\r\n\r\n{\"id\": 2}\r\n").unwrap();
         assert_eq!(records.iter().map(|(line, record)| (*line, record.id)).collect::<Vec<_>>(), [(1, 1), (3, 2)]);
+    }
+
+    #[test]
+    fn a_bad_field_is_named() {
+        let bad = |line: &str| json_lines::<Record>(line.as_bytes()).unwrap_err().problem.to_string();
+        for (line, field) in [
+            (r#"{"other": {"id": "a\\\": {"}, "id": "one"}"#, "in `id`: invalid type: string \"one\""),
+            (r#"{"id": 1, "texts": ["a", 2]}"#, "in `texts`: invalid type: integer `2`"),
+            (r#"{"id": -1}"#, "in `id`: invalid value: integer `-1`"),
+            (r#"{"texts": []}"#, "suite: missing field `id`"),
+        ] {
+            assert!(bad(line).contains(field), "{line}: {}", bad(line));
+        }
+        let good = json_lines::<Record>(br#"{"id": 1, "texts": ["a"]}"#).unwrap();
+        assert_eq!((good[0].1.id, good[0].1.texts.len()), (1, 1));
     }
 
     #[test]

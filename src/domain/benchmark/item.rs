@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::battle::message::Message;
+use crate::judging::rubric::{prompt_sha256, sha256};
 use crate::judging::verdict::Letter;
 use crate::language::Language;
 
@@ -98,6 +99,13 @@ pub struct Sampling {
     pub max_tokens: Option<u32>,
     /// For models that take one.
     pub seed: Option<u64>,
+}
+
+/// What tells two requests apart: every message, and how the reply is sampled.
+#[must_use]
+pub fn request_sha256(messages: &[Message], sampling: &Sampling) -> String {
+    let sampling = serde_json::to_string(sampling).expect("plain numbers");
+    sha256(format!("{} {sampling}", prompt_sha256(messages)).as_bytes())
 }
 
 /// A question to a model under test.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::item::Sampling;
+use super::item::{Sampling, request_sha256};
 use crate::battle::message::Message;
 use crate::judging::rubric::prompt_sha256;
 use crate::judging::verdict::{Verdict, VerdictError};
@@ -82,6 +82,21 @@ impl Status {
             Self::Refused => "refused",
             Self::EmptyAnswer => "empty_answer",
             Self::TransportFailed => "transport_failed",
+        }
+    }
+}
+
+impl Status {
+    /// What it says to people.
+    #[must_use]
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::Ok => "read",
+            Self::ParseFailed => "no verdict in the form asked for",
+            Self::OutOfRange => "a score beyond the scale",
+            Self::Refused => "refused by the judge or its provider",
+            Self::EmptyAnswer => "empty answer",
+            Self::TransportFailed => "not reached, or broken off",
         }
     }
 }
@@ -170,6 +185,12 @@ impl JudgeRequest {
     #[must_use]
     pub fn sha256(&self) -> String {
         prompt_sha256(&self.messages)
+    }
+
+    /// The same with how the reply is sampled.
+    #[must_use]
+    pub fn request_sha256(&self) -> String {
+        request_sha256(&self.messages, &self.sampling)
     }
 }
 

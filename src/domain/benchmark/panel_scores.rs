@@ -56,11 +56,25 @@ pub struct ModelJudgements<'j> {
     by_judge: Vec<Vec<&'j Judgement>>,
 }
 
+/// Judges that gave no verdict at all, in alphabetical order, where others gave some.
+#[must_use]
+pub fn silent_judges<'j>(judgements: impl IntoIterator<Item = &'j Judgement>) -> Vec<&'j str> {
+    let mut spoke: BTreeMap<&str, bool> = BTreeMap::new();
+    for judgement in judgements {
+        *spoke.entry(&judgement.judge_model).or_default() |= judgement.status == Status::Ok;
+    }
+    let any = spoke.values().any(|spoke| *spoke);
+    spoke.into_iter().filter(|(_, spoke)| any && !spoke).map(|(judge, _)| judge).collect()
+}
+
 impl<'j> JudgementTable<'j> {
     /// Groups judgements. A verdict replaces an earlier failure on the same answer, and a later failure does not replace it.
+    /// Judges without any verdict are left out: see [`silent_judges`].
     #[must_use]
     pub fn new(judgements: &'j [Judgement]) -> Self {
-        let mut ordered: Vec<&Judgement> = judgements.iter().collect();
+        let silent = silent_judges(judgements);
+        let mut ordered: Vec<&Judgement> =
+            judgements.iter().filter(|judgement| !silent.contains(&judgement.judge_model.as_str())).collect();
         ordered.sort_by_key(|judgement| judgement.status == Status::Ok);
         let judges: BTreeSet<&str> = ordered.iter().map(|judgement| judgement.judge_model.as_str()).collect();
         let judges: Vec<&str> = judges.into_iter().collect();
@@ -81,14 +95,22 @@ impl<'j> JudgementTable<'j> {
         &self.models
     }
 
-    /// Every model's scores by each judge, in alphabetical order; where there are several judges, each model's mean
-    /// over all of them follows its rows.
+    /// Whether the judges are a jury: several, each of whom has judged half of the models or more. A judge that was tried on a few
+    /// makes no jury that anybody has asked for.
+    fn is_jury(&self) -> bool {
+        let judged = |judge: usize| self.models.iter().filter(|model| !model.by_judge[judge].is_empty()).count();
+        self.judges.len() > 1 && (0..self.judges.len()).all(|judge| 2 * judged(judge) >= self.models.len())
+    }
+
+    /// Every model's scores by each judge, in alphabetical order; where the judges are a jury, each model's mean over all of
+    /// them follows its rows.
     #[must_use]
     pub fn scores(&self, suite: &dyn Suite, items: &[Item]) -> Vec<PanelScores> {
         let judges: Vec<String> = self.judges.iter().map(|&judge| judge.to_owned()).collect();
+        let is_jury = self.is_jury();
         let of_model = |model: &ModelJudgements| {
             let scores = model.scores_by_judge(suite, items);
-            let jury = (judges.len() > 1).then(|| (JudgePanel::Jury(judges.clone()), jury(&scores)));
+            let jury = is_jury.then(|| (JudgePanel::Jury(judges.clone()), jury(&scores)));
             let panels = judges.iter().cloned().map(JudgePanel::Judge).zip(scores).chain(jury);
             let row = |(panel, scores)| PanelScores { model: model.model.to_owned(), panel, scores };
             panels.map(row).collect::<Vec<_>>()
@@ -183,7 +205,9 @@ impl ModelScores {
             *statuses.entry(judgement.status.as_str()).or_default() += 1;
         }
         Self {
-            judge_is_contestant: judges.iter().any(|judge| contestants.contains(judge) || judge == baseline),
+            judge_is_contestant: judges
+                .iter()
+                .any(|judge| !judge.is_empty() && (contestants.contains(judge) || judge == baseline)),
             judge: judges.join("+"),
             statuses,
             judged_at: own.iter().map(|judgement| judgement.ts).max().unwrap_or_default(),
@@ -205,4 +229,83 @@ fn jury(judges: &[Scores]) -> Scores {
         Some(Score { part: part.clone(), value: values.and_then(|values| mean(&values)), std_dev: None, coverage })
     };
     Scores(first.0.iter().filter_map(|score| of_all(&score.part)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::benchmark::SuiteOptions;
+    use crate::benchmark::item::{Question, Sampling};
+    use crate::benchmark::judgement::Game;
+    use crate::benchmark::registry::suite;
+    use crate::judging::verdict::{Letter, Verdict};
+    use crate::language::Language;
+
+    fn said(model: &str, judge: &str, status: Status) -> Judgement {
+        let right = Verdict::Choice { choice: Some(Letter::A), correct: true };
+        Judgement {
+            suite: String::new(),
+            suite_version: String::new(),
+            item_id: "1".to_owned(),
+            turn: 1,
+            model: model.to_owned(),
+            judge_model: judge.to_owned(),
+            judge_prompt_sha256: String::new(),
+            params: Sampling::default(),
+            game: Game::First,
+            raw_text: String::new(),
+            parsed: (status == Status::Ok).then_some(right),
+            status,
+            attempts: 1,
+            latency_ms: None,
+            tokens: None,
+            ts: 0,
+        }
+    }
+
+    fn rows(judgements: &[Judgement]) -> Vec<(String, String)> {
+        let close = suite("superclue-close", &SuiteOptions::default()).unwrap();
+        let turns = vec![Question { question: "q".to_owned(), reference: None }];
+        let item = Item {
+            id: "1".to_owned(),
+            category: "闲聊".to_owned(),
+            subcategory: None,
+            language: Language::Chinese,
+            turns,
+            choices: None,
+        };
+        let scores = JudgementTable::new(judgements).scores(close.as_ref(), &[item]);
+        scores.into_iter().map(|row| (row.model, row.panel.judges().join("+"))).collect()
+    }
+
+    fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+        pairs.iter().map(|(model, judge)| ((*model).to_owned(), (*judge).to_owned())).collect()
+    }
+
+    #[test]
+    fn judges_are_a_jury_where_each_has_judged_half_of_the_models() {
+        let mut judgements: Vec<Judgement> = ["a", "b", "c"].map(|model| said(model, "i", Status::Ok)).into();
+        judgements.push(said("a", "j", Status::Ok));
+        let alone = [("a", "i"), ("a", "j"), ("b", "i"), ("b", "j"), ("c", "i"), ("c", "j")];
+        assert_eq!(rows(&judgements), pairs(&alone));
+        judgements.push(said("b", "j", Status::ParseFailed));
+        assert_eq!(rows(&judgements).len(), 9);
+        assert!(rows(&judgements).contains(&("c".to_owned(), "i+j".to_owned())));
+    }
+
+    #[test]
+    fn a_judge_without_any_verdict_is_no_judge_beside_others() {
+        let judgements = [said("a", "i", Status::Ok), said("a", "j", Status::TransportFailed)];
+        assert_eq!((rows(&judgements), silent_judges(&judgements)), (pairs(&[("a", "i")]), vec!["j"]));
+        let alone = &judgements[1..];
+        assert_eq!((rows(alone), silent_judges(alone)), (pairs(&[("a", "j")]), vec![]), "nobody else is there");
+    }
+
+    #[test]
+    fn who_is_read_without_a_judge_is_no_contestant() {
+        let close = suite("superclue-close", &SuiteOptions::default()).unwrap();
+        let by_baseline = JudgementsByBaseline::from([(String::new(), vec![said("a", "", Status::Ok)])]);
+        let scores = ModelScores::all(close.as_ref(), &[], &by_baseline, &["a".to_owned()].into());
+        assert_eq!(scores.iter().map(|row| row.judge_is_contestant).collect::<Vec<_>>(), [false]);
+    }
 }

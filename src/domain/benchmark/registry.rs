@@ -9,6 +9,35 @@ use crate::benchmark::superclue::close::SuperClueClose;
 use crate::benchmark::superclue::open::SuperClueOpen;
 use crate::benchmark::urs::Urs;
 
+/// The data file of each built-in suite, with an item of it.
+pub const DATA_FORMATS: [(&str, &str, &str); 5] = [
+    (
+        "superclue-open",
+        "a line of JSON an item; one or two turns, and reference may be left out",
+        r#"{"id": 1, "capability": "计算", "turns": ["7乘8等于几？", "再加4呢？"], "reference": ["56", "60"]}"#,
+    ),
+    (
+        "superclue-close",
+        "a line of JSON an item",
+        r#"{"id": 1, "capability": "计算", "question": "7乘8等于几？", "options": {"A": "54", "B": "56", "C": "58", "D": "64"}, "answer": "B"}"#,
+    ),
+    (
+        "urs",
+        "CSV with a header; language is EN or CN",
+        "question,reference_ans,user_intent,language\nHow many legs has a spider?,Eight.,Factual_QA,EN",
+    ),
+    (
+        "alignbench",
+        "a line of JSON an item",
+        r#"{"question_id": 1, "category": "数学计算", "subcategory": "初等数学", "question": "7乘8等于几？", "reference": "56"}"#,
+    ),
+    (
+        "mtbench101",
+        "a line of JSON a dialogue; bot is the reply that stands in the context of later turns",
+        r#"{"task": "CM", "id": 1, "history": [{"user": "My dog is called Biscuit.", "bot": "Nice!"}, {"user": "What is its name?", "bot": "Biscuit."}]}"#,
+    ),
+];
+
 /// A built-in suite with its options.
 ///
 /// # Errors
@@ -30,4 +59,18 @@ pub fn suite(name: &str, options: &SuiteOptions) -> Result<Box<dyn Suite>, Suite
 /// [`SuiteError`] where the file cannot be used: see [`CustomSuite::new`].
 pub fn custom_suite(toml: &str, options: &SuiteOptions) -> Result<Box<dyn Suite>, SuiteError> {
     Ok(Box::new(CustomSuite::new(toml, options)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_suite_reads_the_item_that_is_shown_for_it() {
+        assert_eq!(DATA_FORMATS.map(|(name, ..)| name), NAMES);
+        for (name, _, example) in DATA_FORMATS {
+            let items = suite(name, &SuiteOptions::default()).unwrap().read(example.as_bytes());
+            assert_eq!(items.map(|items| items.len()), Ok(1), "{name}");
+        }
+    }
 }

@@ -6,35 +6,122 @@ use serde::Serialize;
 
 use super::judgement::Status;
 use crate::battle::ModelId;
-use crate::judging::budget::Tokens;
+use crate::judging::budget::{Prices, Tokens};
 
 /// The requests that a run would send to one model or judge.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RequestPlan {
     /// The model or judge.
     pub model: ModelId,
-    /// Requests to send if none fails.
-    pub calls: u64,
-    /// Requests done before.
+    /// Results that are there already.
     pub done: u64,
-    /// Estimated tokens of the requests to send.
+    /// Results to be had from an earlier reply to an identical request.
+    pub reused: u64,
+    /// Results to ask for.
+    pub open: u64,
+    /// Expected requests.
+    pub calls: u64,
+    /// Requests if none of the replies settles anything and every try fails but the last.
+    pub worst_calls: u64,
+    /// Expected tokens.
     pub tokens: Tokens,
-    /// Estimated cost; `None` without prices.
+    /// Expected cost; `None` without prices.
     pub cost: Option<f64>,
+    /// Cost if none of the replies settles anything and each is as long as it may be; `None` without prices.
+    pub worst_cost: Option<f64>,
+    /// What the expectation rests on.
+    pub basis: String,
 }
 
-impl RequestPlan {
-    /// A plan without requests.
+/// What the results of a model or judge took so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PastRequests {
+    /// Results.
+    pub results: u64,
+    /// Their requests.
+    pub requests: u64,
+    /// Results whose tokens the provider counted.
+    pub counted: u64,
+    /// Tokens of those.
+    pub tokens: Tokens,
+    /// Tokens of the longest reply.
+    pub longest: u64,
+}
+
+/// How often a run asks at the most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Effort {
+    /// Replies to a request that settle nothing, and the last word.
+    pub replies: u64,
+    /// Tries for each reply.
+    pub tries: u64,
+    /// Length of a reply in tokens where nothing is known.
+    pub usual_reply: u64,
+}
+
+/// Gathers the requests of a plan.
+#[derive(Debug, Default)]
+pub struct PlannedRequests {
+    /// Results that are there already.
+    pub done: u64,
+    /// Results to be had without a request.
+    pub reused: u64,
+    open: u64,
+    input: u64,
+    /// Estimated and longest tokens of the replies.
+    usual: u64,
+    limited: u64,
+    unlimited: u64,
+}
+
+impl PlannedRequests {
+    /// Nothing to ask after so many results.
     #[must_use]
-    pub fn nothing(model: ModelId) -> Self {
-        Self { model, calls: 0, done: 0, tokens: Tokens::default(), cost: None }
+    pub fn after(done: u64) -> Self {
+        Self { done, ..Self::default() }
     }
 
-    /// Adds a request with its estimated tokens.
-    pub fn add(&mut self, input: u64, output: u64) {
-        self.calls += 1;
-        self.tokens.input += input;
-        self.tokens.output += output;
+    /// Adds a request with its estimated tokens, and what its reply may have at the most.
+    pub fn add(&mut self, input: u64, most: Option<u32>, effort: Effort) {
+        self.open += 1;
+        self.input += input;
+        self.usual += effort.usual_reply.min(most.map_or(u64::MAX, u64::from));
+        match most {
+            Some(most) => self.limited += u64::from(most),
+            None => self.unlimited += 1,
+        }
+    }
+
+    /// The plan: as results went so far, or by defaults.
+    #[must_use]
+    pub fn plan(self, model: ModelId, past: PastRequests, effort: Effort, prices: Option<Prices>) -> RequestPlan {
+        let of_past = |number: u64, results: u64| (self.open * number + results / 2).checked_div(results);
+        let tokens = Tokens {
+            input: of_past(past.tokens.input, past.counted).unwrap_or(self.input),
+            output: of_past(past.tokens.output, past.counted).unwrap_or(self.usual),
+        };
+        let longest = past.longest.max(effort.usual_reply);
+        let worst = Tokens {
+            input: self.input * effort.replies,
+            output: (self.limited + self.unlimited * longest) * effort.replies,
+        };
+        let basis = match past.results {
+            0 => format!("no result yet: one request and {} tokens a reply", effort.usual_reply),
+            results if past.counted == 0 => format!("{results} results, without token counts"),
+            results => format!("{results} results so far"),
+        };
+        RequestPlan {
+            model,
+            done: self.done,
+            reused: self.reused,
+            open: self.open,
+            calls: of_past(past.requests, past.results).unwrap_or(self.open).max(self.open),
+            worst_calls: self.open * effort.replies * effort.tries,
+            tokens,
+            cost: prices.map(|prices| prices.cost(tokens)),
+            worst_cost: prices.map(|prices| prices.cost(worst).max(prices.cost(tokens))),
+            basis,
+        }
     }
 }
 
@@ -51,6 +138,8 @@ pub struct RunOutcome {
     pub kept: u64,
     /// Of these, answers to an identical request that were reused without sending it.
     pub reused: u64,
+    /// Results that are never to be had, for the provider refuses the request; of earlier runs too.
+    pub refused: u64,
     /// Failures by reason.
     pub failed: BTreeMap<String, u64>,
 }
@@ -59,7 +148,7 @@ impl RunOutcome {
     /// No results yet.
     #[must_use]
     pub fn new(model: ModelId) -> Self {
-        Self { model, total: 0, before: 0, kept: 0, reused: 0, failed: BTreeMap::new() }
+        Self { model, total: 0, before: 0, kept: 0, reused: 0, refused: 0, failed: BTreeMap::new() }
     }
 
     /// Counts a failed request.
@@ -74,7 +163,7 @@ impl RunOutcome {
             Status::Ok => self.kept += 1,
             failed => {
                 self.kept += 1;
-                *self.failed.entry(failed.as_str().to_owned()).or_default() += 1;
+                *self.failed.entry(failed.in_words().to_owned()).or_default() += 1;
             }
         }
     }
@@ -86,9 +175,45 @@ impl RunOutcome {
         failures.collect::<Vec<_>>().join("; ")
     }
 
-    /// Number of results that are still missing.
+    /// Number of results that are still missing and can be had.
     #[must_use]
     pub fn left(&self) -> u64 {
-        self.total.saturating_sub(self.before + self.kept)
+        self.total.saturating_sub(self.before + self.kept + self.refused)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EFFORT: Effort = Effort { replies: 3, tries: 4, usual_reply: 300 };
+    const PRICES: Prices = Prices { input: 1.0, output: 10.0 };
+
+    fn plan(past: PastRequests) -> RequestPlan {
+        let mut planned = PlannedRequests { reused: 2, ..PlannedRequests::after(1) };
+        planned.add(100, Some(200), EFFORT);
+        planned.add(50, None, EFFORT);
+        planned.plan(ModelId::new("m"), past, EFFORT, Some(PRICES))
+    }
+
+    #[test]
+    fn without_results_a_plan_says_its_defaults() {
+        let plan = plan(PastRequests::default());
+        assert_eq!((plan.done, plan.reused, plan.calls, plan.worst_calls), (1, 2, 2, 24));
+        assert_eq!(plan.tokens, Tokens { input: 150, output: 200 + 300 });
+        assert!(plan.basis.contains("300 tokens a reply"), "{}", plan.basis);
+        let worst = PRICES.cost(Tokens { input: 450, output: 3 * (200 + 300) });
+        assert!((plan.worst_cost.unwrap() - worst).abs() < 1e-12, "{plan:?}");
+    }
+
+    #[test]
+    fn a_plan_expects_what_results_took_so_far() {
+        let tokens = Tokens { input: 9_000, output: 4_000 };
+        let past = PastRequests { results: 100, requests: 150, counted: 50, tokens, longest: 900 };
+        let plan = plan(past);
+        assert_eq!((plan.calls, plan.tokens), (3, Tokens { input: 360, output: 160 }));
+        assert!((plan.cost.unwrap() - PRICES.cost(plan.tokens)).abs() < 1e-12);
+        let worst = PRICES.cost(Tokens { input: 450, output: 3 * (200 + 900) });
+        assert!((plan.worst_cost.unwrap() - worst).abs() < 1e-12, "{plan:?}");
     }
 }

@@ -75,6 +75,15 @@ pub struct Budget {
     pub max_cost: Option<f64>,
 }
 
+/// The limit that ended a run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum ReachedLimit {
+    /// So many requests.
+    Calls(u64),
+    /// So much money: the next request could have passed it.
+    Cost(f64),
+}
+
 /// Requests, tokens and cost of a run so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
 pub struct Spent {
@@ -98,7 +107,7 @@ struct State {
     spent: Spent,
     /// Estimated cost of requests in flight.
     reserved: f64,
-    exhausted: bool,
+    reached: Option<ReachedLimit>,
 }
 
 /// A request's share of the budget until its cost is known. Dropping it gives the share back.
@@ -120,10 +129,10 @@ impl BudgetTracker {
     /// from then on always.
     pub fn reserve(&self, cost: f64) -> Option<Reservation<'_>> {
         let mut state = self.state();
-        let too_many = self.budget.max_calls.is_some_and(|most| state.spent.calls >= most);
-        let too_dear = self.budget.max_cost.is_some_and(|most| state.spent.cost + state.reserved + cost > most);
-        if state.exhausted || too_many || too_dear {
-            state.exhausted = true;
+        let calls = self.budget.max_calls.filter(|most| state.spent.calls >= *most).map(ReachedLimit::Calls);
+        let money = self.budget.max_cost.filter(|most| state.spent.cost + state.reserved + cost > *most);
+        state.reached = state.reached.or(calls).or(money.map(ReachedLimit::Cost));
+        if state.reached.is_some() {
             return None;
         }
         state.spent.calls += 1;
@@ -134,7 +143,13 @@ impl BudgetTracker {
     /// Whether the budget has refused a request.
     #[must_use]
     pub fn is_exhausted(&self) -> bool {
-        self.state().exhausted
+        self.reached().is_some()
+    }
+
+    /// The limit for which it has refused a request.
+    #[must_use]
+    pub fn reached(&self) -> Option<ReachedLimit> {
+        self.state().reached
     }
 
     /// Requests, tokens and cost so far.
@@ -183,6 +198,7 @@ mod tests {
             budget.reserve(0.0).unwrap().settle(TOKENS, 0.25);
         }
         assert!(budget.reserve(0.0).is_none() && budget.is_exhausted());
+        assert_eq!(budget.reached(), Some(ReachedLimit::Calls(2)));
         let tokens = Tokens { input: 6, output: 4 };
         assert_eq!(budget.spent(), Spent { calls: 2, tokens, cost: 0.5 });
     }
@@ -192,6 +208,7 @@ mod tests {
         let budget = BudgetTracker::new(Budget { max_calls: None, max_cost: Some(1.0) });
         let first = budget.reserve(0.6).unwrap();
         assert!(budget.reserve(0.6).is_none(), "both would cost 1.2");
+        assert_eq!(budget.reached(), Some(ReachedLimit::Cost(1.0)));
         first.settle(TOKENS, 0.1);
         assert!(budget.is_exhausted() && budget.reserve(0.1).is_none(), "a run that has stopped stays stopped");
     }

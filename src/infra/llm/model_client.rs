@@ -36,6 +36,7 @@ pub struct ModelClient {
     settings: BenchSettings,
     rng: Mutex<ChaCha8Rng>,
     failures_in_a_row: AtomicU32,
+    last_failure: Mutex<Option<ChatError>>,
     /// Tokens of all replies so far, and how many there were.
     replied: Mutex<(u64, u64)>,
 }
@@ -123,6 +124,7 @@ impl ModelClient {
             settings,
             rng: Mutex::new(rng),
             failures_in_a_row: AtomicU32::new(0),
+            last_failure: Mutex::default(),
             replied: Mutex::default(),
         }
     }
@@ -142,6 +144,19 @@ impl ModelClient {
     #[must_use]
     pub fn is_exhausted(&self) -> bool {
         self.failures_in_a_row.load(Ordering::Relaxed) >= self.settings.give_up_after
+    }
+
+    /// How often a request is sent at the most until there is a reply.
+    #[must_use]
+    pub fn tries(&self) -> u64 {
+        self.settings.attempts.into()
+    }
+
+    /// How many requests failed in a row, and the last failure, where it gets no more of them.
+    #[must_use]
+    pub fn given_up(&self) -> Option<(u32, ChatError)> {
+        let failures = self.failures_in_a_row.load(Ordering::Relaxed);
+        self.last_failure.lock().clone().filter(|_| self.is_exhausted()).map(|error| (failures, error))
     }
 
     /// Asks until there is a reply, or all tries have failed. A reply without text is a reply.
@@ -174,6 +189,7 @@ impl ModelClient {
                 return Err(AskError::Refused { error, latency: began.elapsed() });
             }
             if attempts >= self.settings.attempts || !may_pass(&error) {
+                *self.last_failure.lock() = Some(error.clone());
                 self.failures_in_a_row.fetch_add(1, Ordering::Relaxed);
                 return Err(AskError::Failed { error, attempts, latency: began.elapsed() });
             }

@@ -3,15 +3,22 @@
 use std::time::Duration;
 
 use crate::domain::benchmark::judgement::{JudgeRequest, Status};
+use crate::domain::benchmark::run_report::Effort;
 use crate::domain::judging::rubric::with_reminder;
 use crate::domain::judging::verdict::{Verdict, VerdictError};
-use crate::llm::Usage;
-use crate::llm::model_client::{AskError, ModelClient, RunLimits};
+use crate::llm::model_client::{AskError, ModelClient, RunLimits, WholeReply};
+use crate::llm::{Message, Usage};
 
 /// Further questions after a reply that cannot be read.
 const FURTHER: usize = 2;
 /// Estimated length of a judge's reply in tokens.
-pub const USUAL_VERDICT: u64 = 300;
+const USUAL_VERDICT: u64 = 300;
+
+/// How often a judge is asked at the most.
+#[must_use]
+pub fn effort(judge: &ModelClient) -> Effort {
+    Effort { replies: 1 + FURTHER as u64, tries: judge.tries(), usual_reply: USUAL_VERDICT }
+}
 
 /// The form that a reply is to have.
 pub struct ReplyFormat<'f> {
@@ -40,40 +47,53 @@ pub struct JudgeReply {
     pub usage: Usage,
 }
 
-/// Asks the judge, and asks again if the reply cannot be parsed. Returns no reply if the run ends first. An error is returned
-/// beside the reply, unless it is a refusal, which is a reply of its own.
-pub async fn query_judge(
+/// What was heard of a judge before, and where what is heard now is kept.
+pub struct Attempts<K> {
+    /// Replies of an earlier run, which settled nothing then.
+    pub earlier: Vec<WholeReply>,
+    /// Keeps a reply that settles nothing, before the judge is asked again; `false` where it cannot be kept.
+    pub keep: K,
+}
+
+/// Asks the judge, and asks again if the reply cannot be parsed; replies of an earlier run count as the first ones. Returns no
+/// reply if the run ends first. An error is returned beside the reply, unless it is a refusal, which is a reply of its own.
+pub async fn query_judge<F: Future<Output = bool>>(
     judge: &ModelClient,
     request: &JudgeRequest,
     form: &ReplyFormat<'_>,
+    attempts: Attempts<impl Fn(WholeReply) -> F>,
     limits: &RunLimits,
 ) -> (Option<JudgeReply>, Option<AskError>) {
     let mut heard = JudgeReply::default();
-    let mut messages = request.messages.clone();
+    let mut earlier = attempts.earlier.into_iter();
     for further in 0..=FURTHER {
-        match judge.ask(&messages, request.sampling.into(), limits).await {
-            Ok(reply) => {
-                heard.add(reply.attempts, reply.latency, reply.usage);
-                if further > 0 {
-                    heard.earlier.push(std::mem::take(&mut heard.raw_text));
+        let (reply, is_new) = match earlier.next() {
+            Some(reply) => (reply, false),
+            None => match judge.ask(&messages(request, form, further), request.sampling.into(), limits).await {
+                Ok(reply) => (reply, true),
+                Err(error) => {
+                    let told = Some(error.clone()).filter(|error| !matches!(error, AskError::Refused { .. }));
+                    return (heard.broken_off(error), told);
                 }
-                heard.raw_text = reply.text;
-                heard.take((form.parse)(&heard.raw_text));
-            }
-            Err(error) => {
-                let told = Some(error.clone()).filter(|error| !matches!(error, AskError::Refused { .. }));
-                return (heard.broken_off(error), told);
-            }
-        }
-        if !matches!(heard.status, Some(Status::ParseFailed | Status::OutOfRange)) {
+            },
+        };
+        heard.hear(&reply, form);
+        if heard.is_settled() {
             break;
         }
-        // At temperature 0 the same question would get the same reply.
-        if request.sampling.temperature == Some(0.0) {
-            messages = with_reminder(&request.messages, form.reminder);
+        if is_new && further < FURTHER && !(attempts.keep)(reply).await {
+            return (None, None);
         }
     }
     (Some(heard), None)
+}
+
+/// At temperature 0 the same question would get the same reply.
+fn messages(request: &JudgeRequest, form: &ReplyFormat<'_>, further: usize) -> Vec<Message> {
+    match further {
+        1.. if request.sampling.temperature == Some(0.0) => with_reminder(&request.messages, form.reminder),
+        _ => request.messages.clone(),
+    }
 }
 
 impl JudgeReply {
@@ -85,6 +105,21 @@ impl JudgeReply {
     /// Cases that need no judge.
     pub fn failed(status: Status) -> Self {
         Self { status: Some(status), ..Self::default() }
+    }
+
+    /// Takes the next reply; the one before it is an earlier one then.
+    fn hear(&mut self, reply: &WholeReply, form: &ReplyFormat<'_>) {
+        if self.attempts > 0 {
+            self.earlier.push(std::mem::take(&mut self.raw_text));
+        }
+        self.add(reply.attempts, reply.latency, reply.usage);
+        self.raw_text.clone_from(&reply.text);
+        self.take((form.parse)(&self.raw_text));
+    }
+
+    /// Whether nobody asks again.
+    fn is_settled(&self) -> bool {
+        !matches!(self.status, Some(Status::ParseFailed | Status::OutOfRange))
     }
 
     fn add(&mut self, attempts: u32, latency: Duration, usage: Usage) {

@@ -31,6 +31,14 @@ pub struct BenchSet {
     pub sample: u32,
 }
 
+impl BenchSet {
+    /// Its name in what tells requests apart.
+    #[must_use]
+    pub fn round(&self) -> String {
+        format!("{} {} {}", self.suite, self.version, self.sample)
+    }
+}
+
 /// Which rows of a [`BenchSet`]; `None` means all models or all items.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct BenchFilter<'f> {

@@ -39,9 +39,13 @@ const SELECT_KNOWN: &str = "SELECT id, suite, version, sample, variant, item, tu
 const COUNT: &str = "SELECT COUNT(*) FROM bench_judgements WHERE suite = $1 AND version = $2";
 const COUNT_ALL: &str = "SELECT (SELECT COUNT(*) FROM bench_suites) + (SELECT COUNT(*) FROM bench_answers) + \
      (SELECT COUNT(*) FROM bench_judgements)";
-const SELECT_GROUPS: &str = "SELECT sample, variant, judge, baseline, model, status, COUNT(*), MAX(created_at) \
-     FROM bench_judgements WHERE suite = $1 AND version = $2 GROUP BY sample, variant, judge, baseline, model, status \
-     ORDER BY sample, variant, judge, baseline, model, status";
+/// Each judging once, however often it was tried: with its verdict, if there is one.
+const SELECT_GROUPS: &str = "SELECT sample, variant, judge, baseline, model, SUBSTR(best, 2), COUNT(*), MAX(latest) FROM (\
+     SELECT sample, variant, judge, baseline, model, MAX(created_at) AS latest, \
+     MIN(CASE status WHEN 'ok' THEN '0ok' ELSE '1' || status END) AS best \
+     FROM bench_judgements WHERE suite = $1 AND version = $2 \
+     GROUP BY sample, variant, judge, baseline, model, item, turn, game, prompt_sha256) AS judged \
+     GROUP BY sample, variant, judge, baseline, model, best ORDER BY sample, variant, judge, baseline, model, best";
 
 /// How often a judge's judgements of a model ended in one way.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -28,7 +28,7 @@ enum ColumnKind {
 }
 
 /// In the order in which rows refer to each other. Leaderboards and counts are derived, and instances are gone.
-const TABLES: [&str; 40] = [
+const TABLES: [&str; 41] = [
     "models",
     "model_changes",
     "pairing_changes",
@@ -46,6 +46,7 @@ const TABLES: [&str; 40] = [
     "bench_items",
     "bench_answers",
     "bench_judgements",
+    "request_attempts",
     "bench_scores",
     "bench_runs",
     "secrets",

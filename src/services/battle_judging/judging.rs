@@ -18,9 +18,10 @@ use crate::domain::judging::verdict::{Verdict, pair};
 use crate::domain::language::Language;
 use crate::infra::batch_writer::{BatchSender, keeper};
 use crate::infra::llm::model_client::{ModelClient, RunLimits};
-use crate::infra::llm::query_judge::{JudgeReply, ReplyFormat, query_judge};
-use crate::infra::storage::{StoreError, VerdictRow};
+use crate::infra::llm::query_judge::{Attempts, JudgeReply, ReplyFormat, query_judge};
+use crate::infra::storage::{AttemptStatus, StoreError, VerdictRow};
 use crate::services::battle_judging::pending_work::{OpenBattle, PendingWork};
+use crate::services::benchmark::attempts::RunRow;
 use crate::services::benchmark::{OnProgress, RunProgress};
 
 /// Has every judge judge what a survey left open, until all is judged, the budget is used up, or the run is stopped.
@@ -48,10 +49,15 @@ pub async fn judge(
         try_join_all(runs.iter().map(|run| run.judge_all(&batch, &step))).await?;
         Ok(runs.iter().map(JudgeRun::outcome).collect())
     };
-    let keeping = keeper.run(|rows: Vec<VerdictRow>| async move { battle_judging.store.insert_verdicts(&rows).await });
+    let keeping = keeper.run(|rows: Vec<RunRow<VerdictRow>>| async move {
+        let rows = battle_judging.log().insert_attempts(rows).await?;
+        battle_judging.store.insert_verdicts(&rows).await
+    });
     let (outcomes, ()) = try_join!(judging, keeping)?;
     Ok(outcomes)
 }
+
+type Batch = BatchSender<RunRow<VerdictRow>>;
 
 /// One judge's part of a run.
 struct JudgeRun<'r> {
@@ -76,7 +82,7 @@ impl<'r> JudgeRun<'r> {
         Self { battle_judging, judge, limits, open, outcome: Mutex::new(outcome) }
     }
 
-    async fn judge_all(&self, batch: &BatchSender<VerdictRow>, step: &(dyn Fn() + Sync)) -> Result<(), StoreError> {
+    async fn judge_all(&self, batch: &Batch, step: &(dyn Fn() + Sync)) -> Result<(), StoreError> {
         let next = AtomicUsize::new(0);
         let at_once = self.judge.max_concurrent.min(self.open.len());
         let workers = (0..at_once).map(|_| self.work(&next, batch, step));
@@ -84,18 +90,13 @@ impl<'r> JudgeRun<'r> {
     }
 
     /// Judges one game after another, until none is left or the run is over.
-    async fn work(
-        &self,
-        next: &AtomicUsize,
-        batch: &BatchSender<VerdictRow>,
-        step: &(dyn Fn() + Sync),
-    ) -> Result<(), StoreError> {
+    async fn work(&self, next: &AtomicUsize, batch: &Batch, step: &(dyn Fn() + Sync)) -> Result<(), StoreError> {
         while let Some((battle, game)) = self.open.get(next.fetch_add(1, Ordering::Relaxed)) {
             if self.limits.are_reached() || self.judge.is_exhausted() {
                 break;
             }
-            if let Some(row) = self.judge_one(battle, *game).await?
-                && batch.keep(vec![row]).await
+            if let Some(row) = self.judge_one(battle, *game, batch).await?
+                && batch.keep(vec![RunRow::Result(row)]).await
             {
                 step();
             }
@@ -113,13 +114,13 @@ impl<'r> JudgeRun<'r> {
     }
 
     /// One game to its end; none where the run ends first.
-    async fn judge_one(&self, open: &OpenBattle, game: Game) -> Result<Option<VerdictRow>, StoreError> {
+    async fn judge_one(&self, open: &OpenBattle, game: Game, batch: &Batch) -> Result<Option<VerdictRow>, StoreError> {
         let turns = conversation(self.battle_judging.store, &open.battle).await?;
         let row = match self.battle_judging.prompt.step(open.language, &turns, game) {
             JudgeStep::Ask(request) => {
-                let Some(heard) = self.ask(open.language, &request).await else { return Ok(None) };
+                let Some((id, heard)) = self.ask(open.language, &request, batch).await else { return Ok(None) };
                 let tokens = tokens(&heard, &request);
-                self.row(open, game, heard, request.sampling, tokens)
+                VerdictRow { id, ..self.row(open, game, heard, request.sampling, tokens) }
             }
             JudgeStep::Read(verdict) => {
                 self.row(open, game, JudgeReply::read(verdict), Sampling::default(), JudgeTokens::default())
@@ -132,18 +133,26 @@ impl<'r> JudgeRun<'r> {
         Ok(Some(row))
     }
 
-    async fn ask(&self, language: Language, request: &JudgeRequest) -> Option<JudgeReply> {
+    /// Asks, and counts what did not come through. The reply has the id of its verdict: that of its attempts, unless they are
+    /// still to be gone on with.
+    async fn ask(&self, language: Language, request: &JudgeRequest, batch: &Batch) -> Option<(String, JudgeReply)> {
         let reminder = match language {
             Language::English => REMINDER_EN,
             Language::Chinese => REMINDER_ZH,
         };
         let parse = |reply: &str| pair::parse(reply).map(|winner| Verdict::Pair { winner });
-        let (heard, error) =
-            query_judge(self.judge, request, &ReplyFormat { parse: &parse, reminder }, self.limits).await;
+        let form = ReplyFormat { parse: &parse, reminder };
+        let BattleJudging { clock, rng, .. } = self.battle_judging;
+        let attempts = self.battle_judging.log().resume(&self.judge.id, request.request_sha256()).await?;
+        let earlier = attempts.earlier.clone();
+        let keep = |reply| batch.keep(attempts.row(AttemptStatus::Unsettled, reply));
+        let (heard, error) = query_judge(self.judge, request, &form, Attempts { earlier, keep }, self.limits).await;
         if let Some(error) = error {
             self.count(|outcome| error.count_in(outcome));
         }
-        heard
+        let heard = heard?;
+        let is_open = heard.status == Some(Status::TransportFailed);
+        Some((if is_open { rng.id(clock) } else { attempts.result }, heard))
     }
 
     fn row(

@@ -17,6 +17,7 @@ use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{Store, StoreError};
+use crate::services::benchmark::attempts::AttemptLog;
 
 /// The lock of who judges battles, commands and the arena alike.
 pub const LOCK: &str = "judge";
@@ -36,6 +37,12 @@ pub struct BattleJudging<'c> {
     pub prompt: &'c BattlePrompt,
     /// Which battles.
     pub scope: Scope,
+}
+
+impl<'c> BattleJudging<'c> {
+    fn log(&self) -> AttemptLog<'c> {
+        AttemptLog { store: self.store, clock: self.clock, rng: self.rng }
+    }
 }
 
 /// Which battles are judged.

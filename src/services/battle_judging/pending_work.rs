@@ -9,11 +9,11 @@ use super::{BattleJudging, MOST_TOKENS, conversation};
 use crate::domain::battle::BattleId;
 use crate::domain::battle_judging::prompt::language_of;
 use crate::domain::benchmark::judgement::{Game, JudgeStep};
-use crate::domain::benchmark::run_report::RequestPlan;
+use crate::domain::benchmark::run_report::{PastRequests, PlannedRequests, RequestPlan};
 use crate::domain::judging::budget::estimate_all;
 use crate::domain::language::Language;
 use crate::infra::llm::model_client::ModelClient;
-use crate::infra::llm::query_judge::USUAL_VERDICT;
+use crate::infra::llm::query_judge::effort;
 use crate::infra::storage::{SettledGame, StoreError, VoteColumn, VoteRange};
 
 /// Numbers of the log that are read at a time.
@@ -146,12 +146,12 @@ impl PendingWork {
     #[must_use]
     pub fn plans(&self, judges: &[ModelClient]) -> Vec<RequestPlan> {
         let plan = |(at, judge): (usize, &ModelClient)| {
-            let mut plan = RequestPlan { done: self.settled[at], ..RequestPlan::nothing(judge.id.clone()) };
+            let effort = effort(judge);
+            let mut planned = PlannedRequests::after(self.settled[at]);
             for (battle, tokens) in self.open.iter().filter_map(|battle| Some((battle, battle.tokens?))) {
-                battle.games[at].iter().for_each(|_| plan.add(tokens, USUAL_VERDICT));
+                battle.games[at].iter().for_each(|_| planned.add(tokens, None, effort));
             }
-            plan.cost = judge.prices.map(|prices| prices.cost(plan.tokens));
-            plan
+            planned.plan(judge.id.clone(), PastRequests::default(), effort, judge.prices)
         };
         judges.iter().enumerate().map(plan).collect()
     }

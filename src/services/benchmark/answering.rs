@@ -9,40 +9,63 @@ use futures_util::future::try_join_all;
 use futures_util::{StreamExt, stream, try_join};
 use parking_lot::Mutex;
 
+use super::attempts::{AttemptLog, ResultAttempts, RunRow};
 use super::loading::answers_of;
 use super::{OnProgress, RunContext, RunProgress};
-use crate::domain::benchmark::answer_index::{AnswerIndex, ask_sha256};
+use crate::domain::battle::ModelId;
+use crate::domain::benchmark::answer_index::{AnswerIndex, answer_request_sha256, ask_sha256, open_after};
 use crate::domain::benchmark::item::{Answer, Ask, Item};
-use crate::domain::benchmark::run_report::{RequestPlan, RunOutcome};
-use crate::domain::judging::budget::{Tokens, estimate_all};
+use crate::domain::benchmark::run_report::{Effort, PlannedRequests, RequestPlan, RunOutcome};
+use crate::domain::judging::budget::estimate_all;
 use crate::infra::batch_writer::{BatchSender, keeper};
-use crate::infra::llm::model_client::{AskError, ModelClient, RunLimits};
-use crate::infra::storage::{BenchAnswerRow, StoreError};
+use crate::infra::llm::Usage;
+use crate::infra::llm::model_client::{AskError, ModelClient, RunLimits, WholeReply};
+use crate::infra::storage::{AttemptStatus, BenchAnswerRow, StoreError};
 
 /// Estimated length of an answer in tokens.
 const USUAL_ANSWER: u64 = 500;
 /// Number of requests before an empty reply is stored as the answer.
-const SILENCES: u32 = 3;
+const SILENCES: usize = 3;
+
+/// Which models to ask, and how.
+#[derive(Clone, Copy)]
+pub struct AnswerPlan<'a> {
+    /// The models.
+    pub models: &'a [ModelClient],
+    /// Whether to ask again what their providers refused.
+    pub retry_failed: bool,
+    /// What the run may spend.
+    pub limits: &'a RunLimits,
+}
+
+/// A model's answers; those that its provider refused are open again where that is wanted.
+async fn given(bench: RunContext<'_>, model: &ModelId, retry_failed: bool) -> Result<AnswerIndex, StoreError> {
+    let given = answers_of(bench.store, &bench.set(), model).await?;
+    Ok(if retry_failed { given.without_refused() } else { given })
+}
 
 /// The requests for each model.
 ///
 /// # Errors
 /// [`StoreError`].
-pub async fn plan(bench: RunContext<'_>, models: &[ModelClient]) -> Result<Vec<RequestPlan>, StoreError> {
+pub async fn plan(
+    bench: RunContext<'_>,
+    models: &[ModelClient],
+    retry_failed: bool,
+) -> Result<Vec<RequestPlan>, StoreError> {
     let mut plans = Vec::with_capacity(models.len());
     for model in models {
-        let given = answers_of(bench.store, &bench.set(), &model.id).await?;
-        let (mut calls, mut done, mut tokens) = (0, 0, Tokens::default());
+        let given = given(bench, &model.id, retry_failed).await?;
+        let effort = Effort { replies: SILENCES as u64, tries: model.tries(), usual_reply: USUAL_ANSWER };
+        let mut planned = PlannedRequests::default();
         for item in &bench.data.items {
-            done += given.to(bench.suite, item).len() as u64;
+            planned.done += given.to(bench.suite, item).len() as u64;
             for ask in given.open(bench.suite, item) {
-                calls += 1;
-                tokens.input += estimate_all(&ask.messages);
-                tokens.output += USUAL_ANSWER.min(ask.sampling.max_tokens.map_or(u64::MAX, u64::from));
+                planned.add(estimate_all(&ask.messages), ask.sampling.max_tokens, effort);
             }
         }
-        let cost = model.prices.map(|prices| prices.cost(tokens));
-        plans.push(RequestPlan { model: model.id.clone(), calls, done, tokens, cost });
+        let past = bench.store.past_answers(&model.id, &bench.set().suite).await?;
+        plans.push(planned.plan(model.id.clone(), past, effort, model.prices));
     }
     Ok(plans)
 }
@@ -54,21 +77,23 @@ pub async fn plan(bench: RunContext<'_>, models: &[ModelClient]) -> Result<Vec<R
 /// [`StoreError`]: an answer could not be stored, so no further requests were sent.
 pub async fn answer(
     bench: RunContext<'_>,
-    models: &[ModelClient],
-    limits: &RunLimits,
+    work: AnswerPlan<'_>,
     on_progress: OnProgress<'_>,
 ) -> Result<Vec<RunOutcome>, StoreError> {
     let (batch, keeper) = keeper();
-    let set = bench.set();
+    let (set, work) = (bench.set(), &work);
     let counter = Counter { done: AtomicU64::new(0), total: AtomicU64::new(0), on_progress };
     let counter = &counter;
     let asking = async move {
-        let runs = models.iter().map(|model| ModelRun::begin(bench, model, limits, counter));
+        let runs = work.models.iter().map(|model| ModelRun::begin(bench, work, model, counter));
         let runs = try_join_all(runs).await?;
         let outcomes = runs.iter().map(|run| run.answer_all(&batch));
         Ok(futures_util::future::join_all(outcomes).await)
     };
-    let keeping = keeper.run(async |rows: Vec<_>| bench.store.insert_answers(&set, &rows).await);
+    let keeping = keeper.run(async |rows: Vec<_>| {
+        let rows = AttemptLog::from(bench).insert_attempts(rows).await?;
+        bench.store.insert_answers(&set, &rows).await
+    });
     let (outcomes, ()) = try_join!(asking, keeping)?;
     Ok(outcomes)
 }
@@ -98,25 +123,37 @@ struct ModelRun<'r> {
     outcome: Mutex<RunOutcome>,
 }
 
+/// How a turn of an item ended.
+enum TurnEnd {
+    Answered(Box<BenchAnswerRow>),
+    /// The provider refuses the question for good.
+    Refused,
+    /// Another run may ask again.
+    Open,
+}
+
+type Batch = BatchSender<RunRow<BenchAnswerRow>>;
+
 impl<'r> ModelRun<'r> {
     async fn begin(
         bench: RunContext<'r>,
+        work: &AnswerPlan<'r>,
         model: &'r ModelClient,
-        limits: &'r RunLimits,
         counter: &'r Counter<'r>,
     ) -> Result<Self, StoreError> {
-        let given = answers_of(bench.store, &bench.set(), &model.id).await?;
+        let given = given(bench, &model.id, work.retry_failed).await?;
         let mut outcome = RunOutcome::new(model.id.clone());
         for item in &bench.data.items {
             outcome.before += given.to(bench.suite, item).len() as u64;
             outcome.total += given.open(bench.suite, item).len() as u64;
+            outcome.refused += given.refused_count(bench.suite, item) as u64;
         }
-        outcome.total += outcome.before;
-        counter.add(outcome.before, outcome.total);
-        Ok(Self { bench, model, limits, counter, given, outcome: Mutex::new(outcome) })
+        outcome.total += outcome.before + outcome.refused;
+        counter.add(outcome.before, outcome.total - outcome.refused);
+        Ok(Self { bench, model, limits: work.limits, counter, given, outcome: Mutex::new(outcome) })
     }
 
-    async fn answer_all(&self, batch: &BatchSender<BenchAnswerRow>) -> RunOutcome {
+    async fn answer_all(&self, batch: &Batch) -> RunOutcome {
         stream::iter(&self.bench.data.items)
             .map(|item| self.answer_item(item, batch))
             .buffer_unordered(self.model.max_concurrent)
@@ -126,57 +163,98 @@ impl<'r> ModelRun<'r> {
     }
 
     /// Requests the missing answers to the turns of an item. A failed turn does not stop the others.
-    async fn answer_item(&self, item: &Item, batch: &BatchSender<BenchAnswerRow>) {
+    async fn answer_item(&self, item: &Item, batch: &Batch) {
         if self.limits.are_reached() || self.model.is_exhausted() {
             return;
         }
-        let (mut answers, mut failed) = (self.given.to(self.bench.suite, item), Vec::new());
+        let suite = self.bench.suite;
+        let (mut answers, mut failed, mut refused) = (self.given.to(suite, item), Vec::new(), Vec::new());
         loop {
-            let asks = self.bench.suite.asks(item, &answers);
-            let Some(ask) = asks.into_iter().find(|ask| !failed.contains(&ask.turn)) else { return };
-            match self.answer_turn(item, &ask).await {
-                Ok(row) => {
+            let is_open = |ask: &Ask| {
+                !failed.contains(&ask.turn) && !refused.contains(&ask.turn) && !self.given.is_refused(item, ask)
+            };
+            let Some(ask) = suite.asks(item, &answers).into_iter().find(is_open) else { break };
+            match self.answer_turn(item, &ask, batch).await {
+                TurnEnd::Answered(row) => {
                     let answer = Answer { turn: row.turn, text: row.text.clone() };
-                    if !batch.keep(vec![row]).await {
+                    if !batch.keep(vec![RunRow::Result(*row)]).await {
                         return;
                     }
                     answers.push(answer);
                     self.count(|outcome| outcome.kept += 1);
                     self.counter.add(1, 0);
                 }
-                Err(error) => {
-                    failed.push(ask.turn);
-                    self.count(|outcome| error.count_in(outcome));
-                }
+                TurnEnd::Refused => refused.push(ask.turn),
+                TurnEnd::Open => failed.push(ask.turn),
+            }
+        }
+        self.count_refused(item, &answers, &refused);
+    }
+
+    /// Counts the turns that are never to be had, with those that depend on them.
+    fn count_refused(&self, item: &Item, answers: &[Answer], refused: &[u32]) {
+        if refused.is_empty() {
+            return;
+        }
+        let open = |is_closed: &dyn Fn(&Ask) -> bool| {
+            open_after(self.bench.suite, item, answers.to_vec(), is_closed).len() as u64
+        };
+        let before = |ask: &Ask| self.given.is_refused(item, ask);
+        let never = open(&before) - open(&|ask| before(ask) || refused.contains(&ask.turn));
+        self.count(|outcome| outcome.refused += never);
+    }
+
+    /// An empty reply is requested a few times more; then it is the answer.
+    async fn answer_turn(&self, item: &Item, ask: &Ask, batch: &Batch) -> TurnEnd {
+        let request = answer_request_sha256(&self.bench.set().round(), item, ask);
+        let Some(attempts) = AttemptLog::from(self.bench).resume(&self.model.id, request).await else {
+            return TurnEnd::Open;
+        };
+        let mut silences = attempts.earlier.len();
+        let mut requests: u32 = attempts.earlier.iter().map(|reply| reply.attempts).sum();
+        loop {
+            let reply = match self.model.ask(&ask.messages, ask.sampling.into(), self.limits).await {
+                Ok(reply) => reply,
+                Err(error) => return self.fail(&error, &attempts, batch).await,
+            };
+            requests += reply.attempts;
+            silences += 1;
+            if !reply.text.trim().is_empty() || silences >= SILENCES {
+                let reply = WholeReply { attempts: requests, ..reply };
+                return TurnEnd::Answered(Box::new(self.row(item, ask, attempts.result, reply)));
+            }
+            if !batch.keep(attempts.row(AttemptStatus::Unsettled, reply)).await {
+                return TurnEnd::Open;
             }
         }
     }
 
-    /// An empty reply is requested a few times more; then it is the answer.
-    async fn answer_turn(&self, item: &Item, ask: &Ask) -> Result<BenchAnswerRow, AskError> {
-        let (mut silences, mut attempts) = (0, 0);
-        loop {
-            let reply = self.model.ask(&ask.messages, ask.sampling.into(), self.limits).await?;
-            attempts += reply.attempts;
-            silences += 1;
-            if reply.text.trim().is_empty() && silences < SILENCES {
-                continue;
-            }
-            return Ok(BenchAnswerRow {
-                id: self.bench.rng.id(self.bench.clock),
-                item: item.id.clone(),
-                turn: ask.turn,
-                model: self.model.id.to_string(),
-                ask_sha256: ask_sha256(ask),
-                source: String::new(),
-                params: serde_json::to_string(&ask.sampling).expect("plain numbers"),
-                text: reply.text,
-                attempts,
-                latency_ms: u64::try_from(reply.latency.as_millis()).unwrap_or(u64::MAX),
-                input_tokens: reply.usage.input,
-                output_tokens: reply.usage.output,
-                created_at: self.bench.clock.now(),
-            });
+    /// Counts a failure, and keeps a refusal.
+    async fn fail(&self, error: &AskError, attempts: &ResultAttempts<'_>, batch: &Batch) -> TurnEnd {
+        self.count(|outcome| error.count_in(outcome));
+        let AskError::Refused { error, latency } = error else { return TurnEnd::Open };
+        let reply = WholeReply { text: error.to_string(), attempts: 1, latency: *latency, usage: Usage::default() };
+        match batch.keep(attempts.row(AttemptStatus::Refused, reply)).await {
+            true => TurnEnd::Refused,
+            false => TurnEnd::Open,
+        }
+    }
+
+    fn row(&self, item: &Item, ask: &Ask, id: String, reply: WholeReply) -> BenchAnswerRow {
+        BenchAnswerRow {
+            id,
+            item: item.id.clone(),
+            turn: ask.turn,
+            model: self.model.id.to_string(),
+            ask_sha256: ask_sha256(ask),
+            source: String::new(),
+            params: serde_json::to_string(&ask.sampling).expect("plain numbers"),
+            text: reply.text,
+            attempts: reply.attempts,
+            latency_ms: u64::try_from(reply.latency.as_millis()).unwrap_or(u64::MAX),
+            input_tokens: reply.usage.input,
+            output_tokens: reply.usage.output,
+            created_at: self.bench.clock.now(),
         }
     }
 

@@ -19,8 +19,8 @@ use crate::infra::batch_writer::{BatchSender, keeper};
 use crate::infra::llm::Sampling;
 use crate::infra::llm::model_client::{AskError, ModelClient, RunLimits};
 
-/// Number of retries before a reply that is no draft is stored as such.
-const FURTHER: usize = 2;
+/// Number of requests before a reply that is no draft is the last word.
+const ATTEMPTS: u32 = 3;
 
 /// What is to be rewritten, and how.
 pub struct Construct<'c> {
@@ -55,7 +55,7 @@ pub async fn construct(
 ) -> Result<Constructed, BenchError> {
     let items = questions(work.questions)?;
     let (file, lines) = DraftFile::open(work.drafts)?;
-    let open = open(&items, &lines, work.retry_failed);
+    let open = open(&items, &lines, model.id.as_str(), work.retry_failed);
     let (total, before) = (items.len() as u64, (items.len() - open.len()) as u64);
     let begun =
         Constructed { outcome: RunOutcome { total, before, ..RunOutcome::new(model.id.clone()) }, unreadable: 0 };
@@ -64,7 +64,7 @@ pub async fn construct(
     let (batch, keeper) = keeper();
     let (run, open) = (&run, &open);
     let asking = async move {
-        let drafts = stream::iter(open).map(|item| run.draft(item, &batch)).buffer_unordered(model.max_concurrent);
+        let drafts = stream::iter(open).map(|open| run.draft(*open, &batch)).buffer_unordered(model.max_concurrent);
         drafts.for_each(|()| std::future::ready(())).await;
         Ok::<(), BenchFileError>(())
     };
@@ -79,14 +79,29 @@ fn questions(path: &Path) -> Result<Vec<Item>, BenchError> {
     Ok(data.map_err(|error| BenchFileError::Data { path: path.to_owned(), error })?.items)
 }
 
-/// The items without a draft.
-fn open<'i>(items: &'i [Item], lines: &[DraftLine], retry_failed: bool) -> Vec<&'i Item> {
+/// An item without a draft.
+#[derive(Clone, Copy)]
+struct OpenItem<'i> {
+    item: &'i Item,
+    /// Replies of earlier runs of this model, which were no drafts.
+    attempts: u32,
+}
+
+/// The items without a draft, or the last word of the model.
+fn open<'i>(items: &'i [Item], lines: &[DraftLine], model: &str, retry_failed: bool) -> Vec<OpenItem<'i>> {
     let latest: HashMap<&str, &DraftLine> = lines.iter().map(|line| (line.id.as_str(), line)).collect();
-    let is_done = |item: &&Item| {
+    let open = |item: &'i Item| {
         let line = latest.get(item.id.as_str()).filter(|line| line.is_of(item));
-        line.is_some_and(|line| line.draft.is_ok() || !retry_failed)
+        match line.map(|line| (&line.draft, line.attempt())) {
+            Some((Ok(_), _)) => None,
+            Some((Err(_), None)) if !retry_failed => None,
+            Some((Err(_), Some(attempts))) if line.is_some_and(|line| line.model == model) => {
+                Some(OpenItem { item, attempts })
+            }
+            _ => Some(OpenItem { item, attempts: 0 }),
+        }
     };
-    items.iter().filter(|item| !is_done(item)).collect()
+    items.iter().filter_map(open).collect()
 }
 
 struct Run<'r> {
@@ -98,32 +113,41 @@ struct Run<'r> {
 }
 
 impl Run<'_> {
-    async fn draft(&self, item: &Item, batch: &BatchSender<DraftLine>) {
+    async fn draft(&self, open: OpenItem<'_>, batch: &BatchSender<DraftLine>) {
         if self.limits.are_reached() || self.model.is_exhausted() {
             return;
         }
-        match self.ask(item).await {
-            Ok(line) => {
-                let unreadable = u64::from(line.draft.is_err());
-                if batch.keep(vec![line]).await {
-                    self.count(unreadable);
-                }
+        if let Some(line) = self.ask(open, batch).await {
+            let unreadable = u64::from(line.draft.is_err());
+            if batch.keep(vec![line]).await {
+                self.count(unreadable);
             }
-            Err(error) => error.count_in(&mut self.constructed().outcome),
         }
     }
 
-    /// Asks until a reply is a draft; the last reply stands if none is.
-    async fn ask(&self, item: &Item) -> Result<DraftLine, AskError> {
-        let request = self.prompt.request(item);
-        let mut further = FURTHER;
+    /// Asks until a reply is a draft; the last reply stands if none is. Each of those before it is a line too, so that nobody
+    /// pays for it again.
+    async fn ask(&self, open: OpenItem<'_>, batch: &BatchSender<DraftLine>) -> Option<DraftLine> {
+        let (request, model) = (self.prompt.request(open.item), self.model.id.as_str());
+        let mut attempts = open.attempts;
         loop {
-            let reply = self.model.ask(&request, Sampling::default(), self.limits).await?;
-            let line = DraftLine::new(item, self.model.id.as_str(), &reply.text);
-            if line.draft.is_ok() || further == 0 {
-                return Ok(line);
+            let reply = match self.model.ask(&request, Sampling::default(), self.limits).await {
+                Ok(reply) => reply,
+                Err(error) => {
+                    error.count_in(&mut self.constructed().outcome);
+                    let refused = matches!(error, AskError::Refused { .. });
+                    return refused.then(|| DraftLine::refused(open.item, model, error.to_string()));
+                }
+            };
+            attempts += 1;
+            let mut line = DraftLine::new(open.item, model, &reply.text);
+            match &mut line.draft {
+                Err(unread) if attempts < ATTEMPTS => unread.attempt = Some(attempts),
+                _ => return Some(line),
             }
-            further -= 1;
+            if !batch.keep(vec![line]).await {
+                return None;
+            }
         }
     }
 

@@ -4,7 +4,7 @@
 //! A reply that cannot be read is asked for again, twice at the most. What fails for good is kept as such and never becomes a
 //! score; a request that never came through is asked again by the next run.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -13,6 +13,7 @@ use futures_util::{StreamExt, stream, try_join};
 use parking_lot::Mutex;
 use tokio::sync::Mutex as AsyncMutex;
 
+use super::attempts::{AttemptLog, RunRow};
 use super::loading::answers_of;
 use super::{OnProgress, RunContext, RunProgress};
 use crate::domain::battle::ModelId;
@@ -20,13 +21,13 @@ use crate::domain::benchmark::contestant::{Contestant, PendingJudgement, Planned
 use crate::domain::benchmark::item::{Item, Sampling};
 use crate::domain::benchmark::judgement::JudgeTokens;
 use crate::domain::benchmark::judgement::{JudgeRequest, JudgeStep, Judgement, Status};
-use crate::domain::benchmark::run_report::{RequestPlan, RunOutcome};
+use crate::domain::benchmark::run_report::{PlannedRequests, RequestPlan, RunOutcome};
 use crate::domain::judging::budget::estimate_all;
 use crate::infra::batch_writer::{BatchSender, keeper};
 use crate::infra::llm::Usage;
 use crate::infra::llm::model_client::{ModelClient, RunLimits};
-use crate::infra::llm::query_judge::{JudgeReply, ReplyFormat, USUAL_VERDICT, query_judge};
-use crate::infra::storage::{BenchFilter, BenchJudgementRow, IncludeText, StoreError};
+use crate::infra::llm::query_judge::{Attempts, JudgeReply, ReplyFormat, effort, query_judge};
+use crate::infra::storage::{AttemptStatus, BenchFilter, BenchJudgementRow, IncludeText, StoreError};
 
 /// Answers that are read side by side where there is no judge, so that many are kept in one commit.
 const READ_AT_ONCE: usize = 64;
@@ -40,6 +41,8 @@ pub struct JudgingPlan<'c> {
     pub baseline: Option<&'c ModelId>,
     /// Whether to repeat judgements that were unparsable, refused or out of range.
     pub retry_failed: bool,
+    /// Which judgings are due: those of the answers that are there, or also of those that are to come.
+    pub over: PlannedOver,
 }
 
 /// The requests for each judge.
@@ -50,26 +53,66 @@ pub async fn plan(
     bench: RunContext<'_>,
     judges: &[ModelClient],
     plan: JudgingPlan<'_>,
-    over: PlannedOver,
 ) -> Result<Vec<RequestPlan>, StoreError> {
-    let mut plans: Vec<RequestPlan> = judges.iter().map(|judge| RequestPlan::nothing(judge.id.clone())).collect();
+    let mut contestants = Vec::with_capacity(plan.models.len());
     for model in plan.models {
-        let contestant = Contestant { over, ..contestant(bench, plan, model).await? };
-        for (plan, judge) in plans.iter_mut().zip(judges) {
-            for judging in bench.data.items.iter().flat_map(|item| contestant.open(bench.suite, item, Some(&judge.id)))
-            {
-                match &judging.judging.step {
-                    _ if judging.done => plan.done += 1,
-                    JudgeStep::Ask(request) => plan.add(estimate_all(&request.messages), USUAL_VERDICT),
-                    JudgeStep::Read(_) | JudgeStep::Failed(_) => {}
-                }
+        contestants.push(Contestant { over: plan.over, ..contestant(bench, plan, model).await? });
+    }
+    let mut plans = Vec::with_capacity(judges.len());
+    for judge in judges {
+        let planned = planned(bench, judge, plan, &contestants).await?;
+        let past = bench.store.past_judgements(&judge.id, &bench.set().suite).await?;
+        plans.push(planned.plan(judge.id.clone(), past, effort(judge), judge.prices));
+    }
+    Ok(plans)
+}
+
+/// The requests for a judge. What it has said to an identical prompt before is not asked, and an identical prompt once.
+async fn planned(
+    bench: RunContext<'_>,
+    judge: &ModelClient,
+    plan: JudgingPlan<'_>,
+    contestants: &[Contestant<'_>],
+) -> Result<PlannedRequests, StoreError> {
+    let (mut planned, mut prompts) = (PlannedRequests::default(), HashSet::new());
+    for contestant in contestants {
+        let open = |item| contestant.open(bench.suite, item, Some(&judge.id)).into_iter().map(move |open| (item, open));
+        for (item, pending) in bench.data.items.iter().flat_map(open) {
+            if pending.done {
+                planned.done += 1;
+                continue;
+            }
+            let JudgeStep::Ask(request) = &pending.judging.step else { continue };
+            let sha256 = &pending.prompt_sha256;
+            // Stand-ins for answers that are to come are alike, and the answers will not be.
+            let is_again = plan.over == PlannedOver::KeptAnswers && !prompts.insert(sha256.clone());
+            if is_again || known(bench, plan, &judge.id, (item, request), sha256).await?.is_some() {
+                planned.reused += 1;
+            } else {
+                planned.add(estimate_all(&request.messages), request.sampling.max_tokens, effort(judge));
             }
         }
     }
-    for (plan, judge) in plans.iter_mut().zip(judges) {
-        plan.cost = judge.prices.map(|prices| prices.cost(plan.tokens));
+    Ok(planned)
+}
+
+/// What a judge said to the same prompt. It is read again: the way of reading may differ.
+async fn known(
+    bench: RunContext<'_>,
+    plan: JudgingPlan<'_>,
+    judge: &ModelId,
+    (item, request): (&Item, &JudgeRequest),
+    prompt_sha256: &str,
+) -> Result<Option<JudgeReply>, StoreError> {
+    let known = bench.store.known_judgement(judge.as_str(), prompt_sha256, &request.sampling).await?;
+    let Some(row) = known else { return Ok(None) };
+    let mut heard = JudgeReply { raw_text: row.judgement.raw_text, earlier: row.earlier, ..JudgeReply::default() };
+    if row.judgement.status == Status::Refused && heard.raw_text.is_empty() {
+        heard.status = Some(Status::Refused);
+    } else {
+        heard.take(bench.suite.parse(item, &heard.raw_text));
     }
-    Ok(plans)
+    Ok(Some(heard).filter(|heard| heard.status.is_none() || !plan.retry_failed))
 }
 
 /// Has every judge judge the answers that are there, until all is judged, the budget is used up, or the run is stopped. For
@@ -111,7 +154,10 @@ pub async fn judge(
         let all = runs.iter().map(|run| run.judge_all(&batch, &step));
         Ok(join_all(all).await)
     };
-    let keeping = keeper.run(async |rows: Vec<_>| bench.store.insert_judgements(&rows).await);
+    let keeping = keeper.run(async |rows: Vec<_>| {
+        let rows = AttemptLog::from(bench).insert_attempts(rows).await?;
+        bench.store.insert_judgements(&rows).await
+    });
     let (outcomes, ()) = try_join!(judging, keeping)?;
     Ok(outcomes)
 }
@@ -153,7 +199,8 @@ impl JudgeRun<'_> {
         let mut outcome = self.outcome.lock();
         for contestant in self.contestants {
             for item in &self.bench.data.items {
-                for judging in contestant.open(self.bench.suite, item, self.judge.map(|judge| &judge.id)) {
+                let judge = self.judge.map(|judge| &judge.id);
+                for judging in contestant.open_over(self.plan.over, self.bench.suite, item, judge) {
                     outcome.total += 1;
                     outcome.before += u64::from(judging.done);
                 }
@@ -162,7 +209,7 @@ impl JudgeRun<'_> {
         outcome.total
     }
 
-    async fn judge_all(&self, batch: &BatchSender<BenchJudgementRow>, step: &dyn Fn()) -> RunOutcome {
+    async fn judge_all(&self, batch: &Batch, step: &dyn Fn()) -> RunOutcome {
         let items = self
             .contestants
             .iter()
@@ -179,8 +226,8 @@ impl JudgeRun<'_> {
             // Until its row is kept: who asks the same then finds it there.
             let turn = self.turn_of(&open.prompt_sha256);
             let _turn = turn.lock().await;
-            if let Some(row) = self.judge_one(contestant, item, open).await
-                && batch.keep(vec![row]).await
+            if let Some(row) = self.judge_one(contestant, item, open, batch).await
+                && batch.keep(vec![RunRow::Result(row)]).await
             {
                 step();
             }
@@ -221,17 +268,22 @@ impl JudgeRun<'_> {
         contestant: &Contestant<'_>,
         item: &Item,
         open: PendingJudgement,
+        batch: &Batch,
     ) -> Option<BenchJudgementRow> {
         let PendingJudgement { judging, prompt_sha256, .. } = open;
-        let (heard, params) = match judging.step {
-            JudgeStep::Read(verdict) => (JudgeReply::read(verdict), Sampling::default()),
-            JudgeStep::Failed(status) => (JudgeReply::failed(status), Sampling::default()),
-            JudgeStep::Ask(request) => (self.query_judge(item, &request, &prompt_sha256).await?, request.sampling),
+        let without_judge = |heard| (self.new_id(), heard, Sampling::default());
+        let (id, heard, params) = match judging.step {
+            JudgeStep::Read(verdict) => without_judge(JudgeReply::read(verdict)),
+            JudgeStep::Failed(status) => without_judge(JudgeReply::failed(status)),
+            JudgeStep::Ask(request) => {
+                let (id, heard) = self.query_judge(item, &request, &prompt_sha256, batch).await?;
+                (id, heard, request.sampling)
+            }
         };
         let status = heard.status.unwrap_or(Status::Ok);
         self.count(|outcome| outcome.ended(status));
         Some(BenchJudgementRow {
-            id: self.bench.rng.id(self.bench.clock),
+            id,
             sample: self.bench.sample,
             variant: self.bench.suite.variant().to_owned(),
             baseline: self.plan.baseline.map(ToString::to_string).unwrap_or_default(),
@@ -259,52 +311,57 @@ impl JudgeRun<'_> {
     }
 
     /// The judge's reply to a prompt; an earlier reply to an identical prompt is reused. `None` if the run ends first.
-    async fn query_judge(&self, item: &Item, request: &JudgeRequest, prompt_sha256: &str) -> Option<JudgeReply> {
+    async fn query_judge(
+        &self,
+        item: &Item,
+        request: &JudgeRequest,
+        prompt_sha256: &str,
+        batch: &Batch,
+    ) -> Option<(String, JudgeReply)> {
         let judge = self.judge?;
-        match self.known(item, request, prompt_sha256).await {
+        match known(self.bench, self.plan, &judge.id, (item, request), prompt_sha256).await {
             Ok(Some(heard)) => {
                 self.count(|outcome| outcome.reused += 1);
-                return Some(heard);
+                return Some((self.new_id(), heard));
             }
             Ok(None) => {}
             // What cannot be read now cannot be kept either; the keeper says why.
             Err(error) => tracing::warn!(error = %error, "earlier judgements cannot be parsed"),
         }
-        self.ask(judge, item, request).await
+        self.ask(judge, item, request, batch).await
     }
 
-    /// What this judge said to the same prompt. It is read again: the way of reading may differ.
-    async fn known(
+    /// Asks, and counts what did not come through. The reply has the id of its judgement: that of its attempts, unless they
+    /// are still to be gone on with.
+    async fn ask(
         &self,
+        judge: &ModelClient,
         item: &Item,
         request: &JudgeRequest,
-        prompt_sha256: &str,
-    ) -> Result<Option<JudgeReply>, StoreError> {
-        let judge = self.judge.map_or("", |judge| judge.id.as_str());
-        let known = self.bench.store.known_judgement(judge, prompt_sha256, &request.sampling).await?;
-        let Some(row) = known else { return Ok(None) };
-        let mut heard = JudgeReply { raw_text: row.judgement.raw_text, earlier: row.earlier, ..JudgeReply::default() };
-        if row.judgement.status == Status::Refused && heard.raw_text.is_empty() {
-            heard.status = Some(Status::Refused);
-        } else {
-            heard.take(self.bench.suite.parse(item, &heard.raw_text));
-        }
-        Ok(Some(heard).filter(|heard| heard.status.is_none() || !self.plan.retry_failed))
-    }
-
-    /// Asks, and counts what did not come through.
-    async fn ask(&self, judge: &ModelClient, item: &Item, request: &JudgeRequest) -> Option<JudgeReply> {
+        batch: &Batch,
+    ) -> Option<(String, JudgeReply)> {
         let form = ReplyFormat {
             parse: &|reply| self.bench.suite.parse(item, reply),
             reminder: &self.bench.suite.reminder(item),
         };
-        let (heard, error) = query_judge(judge, request, &form, self.limits).await;
+        let attempts = AttemptLog::from(self.bench).resume(&judge.id, request.request_sha256()).await?;
+        let earlier = attempts.earlier.clone();
+        let keep = |reply| batch.keep(attempts.row(AttemptStatus::Unsettled, reply));
+        let (heard, error) = query_judge(judge, request, &form, Attempts { earlier, keep }, self.limits).await;
         if let Some(error) = error {
             self.count(|outcome| error.count_in(outcome));
         }
-        heard
+        let heard = heard?;
+        let is_open = heard.status == Some(Status::TransportFailed);
+        Some((if is_open { self.new_id() } else { attempts.result }, heard))
+    }
+
+    fn new_id(&self) -> String {
+        self.bench.rng.id(self.bench.clock)
     }
 }
+
+type Batch = BatchSender<RunRow<BenchJudgementRow>>;
 
 fn counted(usage: Usage) -> Option<JudgeTokens> {
     Some(JudgeTokens { prompt: usage.input?, reply: usage.output? })

@@ -111,5 +111,6 @@ pub(super) fn item_of(id: &str, body: &str) -> Result<Item, StoreError> {
 pub(super) async fn answers_of(store: &Store, set: &BenchSet, model: &ModelId) -> Result<AnswerIndex, StoreError> {
     let rows = store.bench_answers(set, BenchFilter::of_model(model)).await?;
     let answer = |row: BenchAnswerRow| (row.item, row.ask_sha256, Answer { turn: row.turn, text: row.text });
-    Ok(AnswerIndex::new(rows.into_iter().map(answer)))
+    let refused = store.refused_requests(model).await?;
+    Ok(AnswerIndex::new(rows.into_iter().map(answer)).with_refused(set.round(), refused))
 }

@@ -1,11 +1,12 @@
 //! Benchmarks: imports items, asks models and judges, and reads scores.
 //!
 //! The rules are in [`crate::domain::benchmark`]; here they meet models and the database. [`answering`] and [`judging`] store
-//! every reply at once and repeat no request that is stored, so a stopped or killed run can continue. [`budget`](crate::domain::judging::budget) limits requests
+//! every reply at once and repeat no request that is stored, so a stopped or killed run can continue; what settles nothing is stored by [`attempts`]. [`budget`](crate::domain::judging::budget) limits requests
 //! and cost, [`imports`] reads files that were made elsewhere, [`scores`] reads results and [`suite_results`] caches them.
 //! [`construction`] and [`draft_review`](crate::formats::draft_review) turn open questions into multiple-choice items, from file to file.
 
 pub mod answering;
+pub mod attempts;
 pub mod construction;
 pub mod suite_results;
 

@@ -118,9 +118,10 @@ impl<'r> RunRecord<'r> {
 /// The results and the cost that plans are about; a cost only where everybody who is asked has prices.
 #[must_use]
 pub fn planned(plans: &[RequestPlan]) -> (DueCount, Option<f64>) {
-    let (done, calls) = plans.iter().fold((0, 0), |(done, calls), plan| (done + plan.done, calls + plan.calls));
-    let cost = plans.iter().filter(|plan| plan.calls > 0).map(|plan| plan.cost).sum();
-    (DueCount { done, due: done + calls }, cost)
+    let count = |results: fn(&RequestPlan) -> u64| plans.iter().map(results).sum::<u64>();
+    let (done, open) = (count(|plan| plan.done), count(|plan| plan.reused + plan.open));
+    let cost = plans.iter().filter(|plan| plan.open > 0).map(|plan| plan.cost).sum();
+    (DueCount { done, due: done + open }, cost)
 }
 
 fn shortened(text: &str) -> String {

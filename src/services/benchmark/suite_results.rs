@@ -14,7 +14,7 @@ use super::loading::{Loaded, load, suite_of};
 use super::scores::{SuiteSummary, by_baseline, suites};
 use crate::domain::benchmark::analysis::self_preference_matrix::{CrossScore, SelfPreferenceMatrix};
 use crate::domain::benchmark::options::split_references;
-use crate::domain::benchmark::panel_scores::JudgementFilter;
+use crate::domain::benchmark::panel_scores::{JudgementFilter, silent_judges};
 use crate::domain::benchmark::run_selector::{RunSelector, SECOND_ROUND};
 use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::judging::verdict::Verdict;
@@ -41,6 +41,7 @@ pub struct SuiteResults {
     pub way: RunSelector,
     entries: Vec<ScoreEntry>,
     findings: Findings,
+    silent_judges: Vec<String>,
     judgements: u64,
 }
 
@@ -66,6 +67,7 @@ impl SuiteResults {
             entries: &self.entries,
             published,
             findings: &self.findings,
+            silent_judges: &self.silent_judges,
         };
         Report::new(material, judge, language)
     }
@@ -94,11 +96,13 @@ pub async fn measure(
     let way = way.clone();
     let computed = tokio::task::spawn_blocking(move || {
         let findings = Findings::new(&judged(&rows), &by_answer(lengths));
+        let silent_judges = silent_judges(rows.iter().map(|row| &row.judgement));
+        let silent_judges: Vec<String> = silent_judges.into_iter().map(str::to_owned).collect();
         let judges: BTreeSet<String> = rows.iter().map(|row| row.judgement.judge_model.clone()).collect();
         let by_baseline = by_baseline(rows);
         let entries = ScoreEntry::all(loaded.suite.as_ref(), &loaded.data.items, &by_baseline, &contestants);
         let findings = findings.with_scores(&entries, &judges).with_grid(grid);
-        SuiteResults { loaded, way, entries, findings, judgements }
+        SuiteResults { loaded, way, entries, findings, silent_judges, judgements }
     });
     Ok(computed.await?)
 }

@@ -93,7 +93,7 @@ async fn a_budget_ends_a_run_and_the_next_one_goes_on() {
     let field = field_of(&battles, fair).await;
     let ended = field.run(&[&RUN[..], &["--max-calls", "7"]].concat()).await;
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-    assert!(ended.stderr.contains("the budget is used up: 17 are left"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("the limit --max-calls"), "{}", ended.stderr);
     assert_eq!(field.requests("judge"), 7);
     field.done(&RUN).await;
     assert_eq!((field.requests("judge"), field.repeated("judge")), (24, 0));

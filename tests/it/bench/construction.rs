@@ -124,7 +124,7 @@ async fn a_killed_run_goes_on_and_asks_nothing_twice_that_is_in_the_file() {
 }
 
 #[actix_web::test]
-async fn a_reply_that_is_no_draft_is_kept_as_that_and_a_model_that_fails_leaves_its_question() {
+async fn a_reply_that_is_no_draft_and_a_refusal_are_kept_as_that() {
     let field = field(3).await;
     field.respond("one", |request, _| match id_of(question(request)) {
         1 => reply("我不会 {改写}"),
@@ -133,12 +133,17 @@ async fn a_reply_that_is_no_draft_is_kept_as_that_and_a_model_that_fails_leaves_
     });
     let (code, row) = constructed(&field, &[]).await;
     let numbers = ["before", "made", "unreadable", "left"].map(|name| row[name].as_u64().unwrap());
-    assert_eq!((code, numbers), (Some(1), [0, 1, 1, 1]), "{row}");
+    assert_eq!((code, numbers), (Some(0), [0, 1, 2, 0]), "{row}");
     assert!(row["failed"].as_str().unwrap().contains("refuses the request"), "{row}");
     assert_eq!(field.requests("one"), 3 + 1 + 1, "asked twice more for the form");
     let drafts = lines(&field, "drafts.jsonl");
-    let unread = drafts.iter().find(|line| line["id"] == "1").unwrap();
+    let unread: Vec<&Value> = drafts.iter().filter(|line| line["id"] == "1").collect();
+    let attempts: Vec<&Value> = unread.iter().map(|line| &line["attempt"]).collect();
+    assert_eq!(attempts, [&json!(1), &json!(2), &Value::Null], "each reply is a line");
+    let unread = unread[2];
     assert_eq!((&unread["raw"], &unread["question"]), (&json!("我不会 {改写}"), &Value::Null));
+    let refused = drafts.iter().find(|line| line["id"] == "2").unwrap();
+    assert!(refused["raw"] == "" && refused["reason"].as_str().unwrap().contains("status 400"), "{refused}");
     assert!(unread["reason"].as_str().unwrap().contains("no JSON object"), "{unread}");
     field.write("reviews.csv", "id,stage,reviewer,decision\n1,1,ann,accept\n");
     let review = ["bench", "review", "drafts.jsonl", "reviews.csv", "--out", "close.jsonl"];
@@ -146,9 +151,9 @@ async fn a_reply_that_is_no_draft_is_kept_as_that_and_a_model_that_fails_leaves_
 
     field.respond("one", |request, _| reply(&draft(id_of(question(request)))));
     let (code, row) = constructed(&field, &[]).await;
-    assert_eq!((code, &row["before"], &row["made"]), (Some(0), &json!(2), &json!(1)), "{row}");
+    assert_eq!((code, &row["before"], &row["made"]), (Some(0), &json!(3), &json!(0)), "{row}");
     let (_, row) = constructed(&field, &["--retry-failed"]).await;
-    assert_eq!((&row["before"], &row["made"]), (&json!(2), &json!(1)), "{row}");
+    assert_eq!((&row["before"], &row["made"]), (&json!(1), &json!(2)), "{row}");
     let (_, row) = constructed(&field, &["--retry-failed"]).await;
     assert_eq!(row["before"], json!(3), "the last line of an id counts: {row}");
     field.done(&review).await;
@@ -182,4 +187,30 @@ async fn a_bad_row_is_refused_by_its_line_and_nothing_is_written() {
     assert!(!field.path().join("close.jsonl").exists());
     let questions = ["bench", "construct", "open.jsonl", "--model", "one", "--out", "open.jsonl"];
     assert!(field.refused(&questions).await.contains("line 1: this is not a record"), "the questions are no drafts");
+}
+
+/// Replies that are no drafts, by question: none, one, two, for ever.
+#[actix_web::test]
+async fn under_any_limit_every_reply_is_paid_once() {
+    for limit in [1, 2, 5] {
+        let field = field(8).await;
+        field.respond("one", |request, times| match id_of(question(request)) {
+            id if times > id % 4 && id % 4 < 3 => reply(&draft(id)),
+            _ => reply("我不会"),
+        });
+        let mut runs = 0;
+        loop {
+            let before = field.requests("one");
+            let (code, row) = constructed(&field, &["--max-calls", &limit.to_string()]).await;
+            assert_eq!(code, Some(0), "{row}");
+            assert!(field.requests("one") - before <= limit);
+            assert_eq!(lines(&field, "drafts.jsonl").len(), field.requests("one"), "every reply is a line");
+            runs += 1;
+            if row["left"] == 0 {
+                break;
+            }
+            assert!(runs < 40, "it never ends: {row}");
+        }
+        assert_eq!(field.requests("one"), 2 * (1 + 2 + 3 + 3), "limit {limit}");
+    }
 }

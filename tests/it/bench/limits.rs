@@ -25,7 +25,11 @@ async fn a_budget_of_requests_is_kept_and_the_rest_is_had_later() {
     let (field, turns) = field().await;
     let run = field.run(&["bench", "answer", "mtbench101", "--models", "one", "--max-calls", "7"]).await;
     assert_eq!((run.code, field.requests("one")), (Some(0), 7), "{}", run.stderr);
-    assert!(run.stderr.contains(&format!("the budget is used up: {} are left", turns - 7)), "{}", run.stderr);
+    assert!(
+        run.stderr.contains(&format!("the limit --max-calls 7 is reached; {} are left", turns - 7)),
+        "{}",
+        run.stderr
+    );
     field.done(&["bench", "answer", "mtbench101", "--models", "one"]).await;
     assert_eq!((field.requests("one"), field.repeated("one")), (turns, 0));
 }

@@ -1,5 +1,6 @@
 //! Benchmarks from end to end: the real program, models and judges scripted over real HTTP, scores worked out anew.
 
+mod attempts;
 mod construction;
 mod faults;
 mod files;
@@ -7,6 +8,7 @@ mod kills;
 mod limits;
 mod mtbench101;
 mod other_suites;
+mod plans;
 mod references;
 mod runs;
 

@@ -315,6 +315,12 @@ async fn superclue_close_is_read_without_a_judge() {
     .await;
     let refused = field.refused(&["bench", "run", "superclue-close", "--models", "one", "--judge", "judge"]).await;
     assert!(refused.contains("read without a judge"), "{refused}");
+    let table = field.done(&["bench", "report", "superclue-close"]).await;
+    assert!(!table.contains("contestant") && table.contains("CALCULATION"), "nobody judges: {table}");
+    let report = field.done(&["bench", "report", "superclue-close", "--format", "markdown"]).await;
+    assert!(!report.contains("judges and is judged"), "{report}");
+    let rows = field.done(&["bench", "report", "superclue-close", "--format", "json"]).await;
+    assert!(!rows.contains("\"judge_is_contestant\": true"), "{rows}");
     assert_eq!(field.requests("judge"), 0);
 }
 

@@ -1,5 +1,7 @@
 //! What every database promises of benchmarks: facts are kept once, never changed, and found again.
 
+use std::time::Duration;
+
 use langya::domain::battle::ModelId;
 use langya::domain::benchmark::item::Sampling;
 use langya::domain::benchmark::judgement::{Game, JudgeTokens, Judgement, Status};
@@ -8,9 +10,11 @@ use langya::domain::benchmark::suite_id::SuiteId;
 use langya::domain::judging::budget::{Spent, Tokens};
 use langya::domain::judging::verdict::{Rating, Verdict};
 use langya::domain::time::Timestamp;
+use langya::infra::llm::Usage;
+use langya::infra::llm::model_client::WholeReply;
 use langya::infra::storage::{
-    BenchAnswerRow, BenchFilter, BenchItemRow, BenchJudgementRow, BenchRunRow, BenchSet, BenchSuiteRow, Imported,
-    IncludeText, NewBenchRun, PublishedScoreRow, Store,
+    AttemptRow, AttemptStatus, BenchAnswerRow, BenchFilter, BenchItemRow, BenchJudgementRow, BenchRunRow, BenchSet,
+    BenchSuiteRow, Imported, IncludeText, NewBenchRun, OpenAttempts, PublishedScoreRow, Store,
 };
 
 fn suite_id() -> SuiteId {
@@ -203,7 +207,7 @@ pub(super) async fn failures_may_repeat_and_a_verdict_is_kept_once(store: &Store
     assert_eq!(store.import_judgements(&[second, by_another_way]).await.unwrap(), 1);
     let groups = store.judged(&suite_id(), "v1").await.unwrap();
     let counts: Vec<_> = groups.iter().map(|row| (row.variant.as_str(), row.status.as_str(), row.count)).collect();
-    assert_eq!(counts, [("", "ok", 1), ("", "transport_failed", 2), ("rules", "ok", 1)]);
+    assert_eq!(counts, [("", "ok", 1), ("rules", "ok", 1)], "each judging once, with its verdict");
 }
 
 pub(super) async fn what_a_judge_said_to_a_prompt_is_found_again(store: &Store) {
@@ -222,6 +226,49 @@ pub(super) async fn what_a_judge_said_to_a_prompt_is_found_again(store: &Store) 
     assert_eq!(known("p", &asked).await.as_deref(), Some("2"), "a verdict wins over a later failure");
     assert_eq!(known("q", &asked).await, None);
     assert_eq!(known("p", &Sampling::default()).await, None, "sampled otherwise");
+}
+
+fn attempt(id: &str, result: &str, status: AttemptStatus, at: i64) -> AttemptRow {
+    let reply = WholeReply {
+        text: format!("said in {id}"),
+        attempts: 2,
+        latency: Duration::from_millis(9),
+        usage: Usage { input: Some(5), output: None },
+    };
+    AttemptRow {
+        id: id.into(),
+        result: result.into(),
+        model: ModelId::new("m"),
+        request_sha256: "r".into(),
+        status,
+        reply,
+        created_at: Timestamp(at),
+    }
+}
+
+pub(super) async fn attempts_stay_open_until_their_result_is_there(store: &Store) {
+    suite(store, "v1", 1).await;
+    let model = ModelId::new("m");
+    let open = async |request: &str| store.open_attempts(&model, request).await.unwrap();
+    let unsettled = |id: &str, result: &str, at| attempt(id, result, AttemptStatus::Unsettled, at);
+    let (first, second) = (unsettled("x", "7", 1), unsettled("a", "7", 2));
+    assert_eq!(open("r").await, None);
+    store.insert_attempts(&[second.clone(), first.clone()]).await.unwrap();
+    let of_another_run = unsettled("b", "8", 3);
+    store.insert_attempts(&[first.clone(), of_another_run.clone()]).await.unwrap();
+    let expected = OpenAttempts { result: "7".into(), replies: vec![first.reply, second.reply] };
+    assert_eq!(open("r").await, Some(expected), "in the order of time, and each once");
+    assert_eq!(open("s").await, None);
+    assert_eq!(store.open_attempts(&ModelId::new("n"), "r").await.unwrap(), None);
+    store.insert_judgements(&[judgement("7", Status::ParseFailed, 4)]).await.unwrap();
+    let expected = OpenAttempts { result: "8".into(), replies: vec![of_another_run.reply] };
+    assert_eq!(open("r").await, Some(expected));
+    store.insert_answers(&set(), &[answer("8", "a", "ask")]).await.unwrap();
+    assert_eq!(open("r").await, None);
+    store.insert_attempts(&[attempt("c", "9", AttemptStatus::Refused, 5)]).await.unwrap();
+    assert_eq!(open("r").await, None, "what is refused is no reply to go on with");
+    assert_eq!(store.refused_requests(&model).await.unwrap(), ["r".to_owned()].into());
+    assert!(store.refused_requests(&ModelId::new("n")).await.unwrap().is_empty());
 }
 
 pub(super) async fn published_scores_are_replaced_by_their_successors(store: &Store) {
@@ -252,4 +299,5 @@ pub(crate) async fn fill(store: &Store) {
     suite(store, "v1", 1).await;
     store.insert_answers(&set(), &[answer("1", "a", "ask")]).await.unwrap();
     store.insert_judgements(&[judgement("1", Status::Ok, 1)]).await.unwrap();
+    store.insert_attempts(&[attempt("1", "2", AttemptStatus::Unsettled, 1)]).await.unwrap();
 }

@@ -21,6 +21,10 @@ fn sample_rows(name: &str) -> &'static str {
              INSERT INTO admin_audit (id, acted_at, actor, action, subject, former, latter, via, address) \
              VALUES ('a1', 1, 'ada', 'join', 'ada', NULL, '{}', 'page', '127.0.0.1')"
         }
+        "keep_attempts.sql" => {
+            "INSERT INTO request_attempts (id, result, model, request_sha256, status, text, requests, latency_ms, \
+             input_tokens, output_tokens, created_at) VALUES ('t1', 'j3', 'two', '11', 'unsettled', '?', 1, 9, 5, NULL, 16)"
+        }
         "keep_benchmarks.sql" => include_str!("../../data/sample_bench_rows.sql"),
         "keep_counts.sql" => "INSERT INTO vote_counts (id, last_vote_seq, body) VALUES (1, 2, '{}')",
         // As an index that takes rows without a run for different ones lets it in.

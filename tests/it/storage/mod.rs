@@ -40,7 +40,8 @@ use admin::{
 use bench::{
     a_data_file_is_kept_once_and_in_its_order, a_data_file_with_an_item_that_cannot_be_kept_leaves_nothing,
     a_run_is_kept_with_what_it_has_come_to, a_score_that_is_no_number_is_not_kept, a_suite_is_run_by_one_at_a_time,
-    an_answer_to_a_question_is_kept_once, failures_may_repeat_and_a_verdict_is_kept_once,
+    an_answer_to_a_question_is_kept_once, attempts_stay_open_until_their_result_is_there,
+    failures_may_repeat_and_a_verdict_is_kept_once,
     published_scores_are_replaced_by_their_successors, what_a_judge_said_to_a_prompt_is_found_again,
 };
 use exclusions::{
@@ -666,6 +667,7 @@ on_both! {
     a_score_that_is_no_number_is_not_kept
     failures_may_repeat_and_a_verdict_is_kept_once
     what_a_judge_said_to_a_prompt_is_found_again
+    attempts_stay_open_until_their_result_is_there
     published_scores_are_replaced_by_their_successors
     a_suite_is_run_by_one_at_a_time
     a_verdict_is_kept_once_and_failures_may_repeat
@@ -678,10 +680,12 @@ on_both! {
 
 /// What nobody may do, whoever asks.
 const FORBIDDEN: [&str; 2] = ["UPDATE votes SET outcome = 'a'", "DELETE FROM votes"];
-const FORBIDDEN_OF_BENCHMARKS: [&str; 4] = [
+const FORBIDDEN_OF_BENCHMARKS: [&str; 6] = [
     "UPDATE bench_answers SET text = 'x'",
     "DELETE FROM bench_answers",
     "UPDATE bench_judgements SET parsed = '{}'",
     "DELETE FROM bench_judgements",
+    "UPDATE request_attempts SET text = 'x'",
+    "DELETE FROM request_attempts",
 ];
 const FORBIDDEN_OF_VERDICTS: [&str; 2] = ["UPDATE battle_verdicts SET parsed = 'null'", "DELETE FROM battle_verdicts"];

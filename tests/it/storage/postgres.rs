@@ -57,11 +57,15 @@ async fn answers_and_judgements_can_neither_be_changed_nor_deleted() {
     verdicts::fill(&store).await;
     register::fill(&store).await;
     let pool = database.raw().await;
-    let emptied =
-        ["TRUNCATE bench_judgements", "TRUNCATE battle_verdicts", "TRUNCATE model_changes", "TRUNCATE pairing_changes"];
-    for statement in
-        FORBIDDEN_OF_BENCHMARKS.into_iter().chain(FORBIDDEN_OF_VERDICTS).chain(register::FORBIDDEN).chain(emptied)
-    {
+    let emptied = [
+        "TRUNCATE bench_judgements",
+        "TRUNCATE request_attempts",
+        "TRUNCATE battle_verdicts",
+        "TRUNCATE model_changes",
+        "TRUNCATE pairing_changes",
+    ];
+    let changed = FORBIDDEN_OF_BENCHMARKS.into_iter().chain(FORBIDDEN_OF_VERDICTS).chain(register::FORBIDDEN);
+    for statement in changed.chain(emptied) {
         let refused = sqlx::query(statement).execute(&pool).await.unwrap_err().to_string();
         assert!(refused.contains("insert-only"), "{statement}: {refused}");
     }

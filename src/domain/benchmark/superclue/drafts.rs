@@ -2,8 +2,8 @@
 //! could not be read and why.
 //!
 //! `{"id": "1", "capability": "计算", "original": "…", "model": "m", "question": "…", "options": {"A": "…", "B": "…",
-//! "C": "…", "D": "…"}, "answer": "B"}`, or in place of the last three `"raw": "…", "reason": "…"`. Where an id stands on
-//! several lines, the last one counts.
+//! "C": "…", "D": "…"}, "answer": "B"}`, or in place of the last three `"raw": "…", "reason": "…"`, with `"attempt": 1` where
+//! the model is to be asked again. Where an id stands on several lines, the last one counts.
 
 use std::collections::BTreeMap;
 
@@ -40,6 +40,8 @@ pub struct UnreadDraft {
     pub raw: String,
     /// Why it is none.
     pub reason: String,
+    /// Which attempt it was, from 1, where another one is due; `None` for the last word.
+    pub attempt: Option<u32>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -58,6 +60,8 @@ struct DraftRecord {
     raw: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    attempt: Option<u32>,
 }
 
 /// An item as the data file of [`super::close`] has it.
@@ -83,14 +87,30 @@ impl DraftLine {
     /// What a model's reply makes of an open item.
     #[must_use]
     pub fn new(item: &Item, model: &str, reply: &str) -> Self {
-        let unread = |reason: String| UnreadDraft { raw: reply.to_owned(), reason };
+        let draft = Draft::parse(reply).map_err(|error| (reply, error.to_string()));
+        Self::of(item, model, draft)
+    }
+
+    /// A request that the provider refuses for good.
+    #[must_use]
+    pub fn refused(item: &Item, model: &str, reason: String) -> Self {
+        Self::of(item, model, Err(("", reason)))
+    }
+
+    fn of(item: &Item, model: &str, draft: Result<Draft, (&str, String)>) -> Self {
         Self {
             id: item.id.clone(),
             capability: item.category.clone(),
             original: original(item).to_owned(),
             model: model.to_owned(),
-            draft: Draft::parse(reply).map_err(|error| unread(error.to_string())),
+            draft: draft.map_err(|(raw, reason)| UnreadDraft { raw: raw.to_owned(), reason, attempt: None }),
         }
+    }
+
+    /// Which attempt it was, where it is no draft and another attempt is due.
+    #[must_use]
+    pub fn attempt(&self) -> Option<u32> {
+        self.draft.as_ref().err()?.attempt
     }
 
     /// Whether it was made of this item as it is now.
@@ -113,6 +133,7 @@ impl DraftLine {
             answer: draft.map(|draft| draft.choices.correct.as_str().to_owned()),
             raw: unread.map(|unread| unread.raw.clone()),
             reason: unread.map(|unread| unread.reason.clone()),
+            attempt: unread.and_then(|unread| unread.attempt),
         };
         json_line(&line)
     }
@@ -128,12 +149,12 @@ pub fn close_line(id: &str, capability: &str, draft: &Draft) -> String {
 
 impl DraftRecord {
     fn draft(self) -> Result<DraftLine, DataProblem> {
-        let Self { id, capability, original, model, question, options, answer, raw, reason } = self;
+        let Self { id, capability, original, model, question, options, answer, raw, reason, attempt } = self;
         let draft = match (question, options, answer, raw) {
             (Some(question), Some(options), Some(answer), None) => {
                 Ok(Draft { question, choices: choices(options, &answer)? })
             }
-            (None, None, None, Some(raw)) => Err(UnreadDraft { raw, reason: reason.unwrap_or_default() }),
+            (None, None, None, Some(raw)) => Err(UnreadDraft { raw, reason: reason.unwrap_or_default(), attempt }),
             _ => {
                 let needs =
                     "it has neither question, options and answer nor raw: remove the line and it is asked again";

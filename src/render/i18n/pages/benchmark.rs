@@ -37,6 +37,7 @@ pub struct BenchmarkTexts {
     pub verdict: &'static str,
     pub judge_said: &'static str,
     pub earlier_reply: &'static str,
+    pub after_requests: &'static str,
     pub game: &'static str,
     pub sides: &'static str,
     pub statuses: &'static [(&'static str, &'static str)],
@@ -113,6 +114,7 @@ pub(super) const ENGLISH: BenchmarkTexts = BenchmarkTexts {
     verdict: "Verdict",
     judge_said: "What the judge said",
     earlier_reply: "An earlier reply, which could not be read",
+    after_requests: "after {n} requests",
     game: "game {n}",
     sides: "Sides",
     statuses: &[
@@ -172,6 +174,7 @@ pub(super) const CHINESE: BenchmarkTexts = BenchmarkTexts {
     verdict: "结论",
     judge_said: "裁判原文",
     earlier_reply: "先前未能识别的回复",
+    after_requests: "共请求 {n} 次",
     game: "第 {n} 局",
     sides: "位置",
     statuses: &[

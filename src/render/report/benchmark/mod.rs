@@ -139,6 +139,8 @@ pub struct Material<'m> {
     pub published: &'m [PublishedScore],
     /// What was found out about the judges.
     pub findings: &'m Findings,
+    /// Judges that gave no verdict.
+    pub silent_judges: &'m [String],
 }
 
 /// Everything that is shown of a suite, by one judge.
@@ -219,7 +221,7 @@ impl Report {
             variant: material.variant.to_owned(),
             sample: material.sample,
             most: most(material.suite),
-            notes: notes(&judge, judge_is_contestant, coverage, words),
+            notes: notes(&material, &judge, judge_is_contestant, coverage, words),
             judged_at: entries.iter().map(|entry| entry.judged_at).max(),
             judge,
             needs_judge: material.suite.mode() != JudgeMode::MultipleChoice,
@@ -271,10 +273,23 @@ fn best_first(mut entries: Vec<&ScoreEntry>) -> Vec<&ScoreEntry> {
     entries
 }
 
-fn notes(judge: &str, judge_is_contestant: bool, coverage: Coverage, words: &ReportTexts) -> Vec<String> {
+fn notes(
+    material: &Material<'_>,
+    judge: &str,
+    judge_is_contestant: bool,
+    coverage: Coverage,
+    words: &ReportTexts,
+) -> Vec<String> {
     let mut notes = Vec::new();
     if judge_is_contestant {
         notes.push(words.contestant.replace("{judge}", judge));
+    }
+    let alone: Vec<String> = judges(material.entries).into_iter().filter(|known| known != judge).collect();
+    if judge.contains('+') && judge.split('+').all(|one| alone.iter().any(|known| known == one)) {
+        notes.push(words.jury.replace("{judge}", judge));
+    }
+    if !material.silent_judges.is_empty() {
+        notes.push(words.silent_judges.replace("{judges}", &material.silent_judges.join(", ")));
     }
     if coverage.is_low() {
         notes.push(words.low_coverage.replace("{share}", &format!("{:.1}", 100.0 * coverage.share())));

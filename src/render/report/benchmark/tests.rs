@@ -49,6 +49,7 @@ fn report(name: &str, entries: &[ScoreEntry], published: &[PublishedScore], lang
         entries,
         published,
         findings: &Findings::default(),
+        silent_judges: &[],
     };
     Report::new(material, None, language)
 }

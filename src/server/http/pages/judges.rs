@@ -69,6 +69,7 @@ fn one(words: &'static JudgesTexts, number: usize, judge: &JudgeReport) -> Judge
         (words.consistent, &judge.consistent),
         (words.first_position, &judge.first_position),
         (words.second_position, &judge.second_position),
+        (words.one_tie, &judge.one_tie),
     ];
     let mut facts = vec![(words.instructions, judge.prompt.clone()), (words.latest, day(judge.latest))];
     facts.extend(shares.map(|(label, found)| (label, AgreementCell::rate(found).text)));

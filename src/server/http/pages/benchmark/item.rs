@@ -169,7 +169,11 @@ fn b(row: &BenchJudgementRow) -> &str {
 
 fn verdict(said: &Judgement, words: &BenchmarkTexts) -> String {
     match &said.parsed {
-        None => words.status(said.status.as_str()).to_owned(),
+        None if said.attempts == 0 => words.status(said.status.as_str()).to_owned(),
+        None => {
+            let requests = words.after_requests.replace("{n}", &said.attempts.to_string());
+            format!("{} · {requests}", words.status(said.status.as_str()))
+        }
         Some(Verdict::Rating(rating)) => rated(rating),
         Some(Verdict::Pair { winner: Preference::A }) => words.prefers_a.to_owned(),
         Some(Verdict::Pair { winner: Preference::B }) => words.prefers_b.to_owned(),
