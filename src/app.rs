@@ -22,6 +22,7 @@ use crate::infra::sessions::Sessions;
 use crate::infra::storage::{Store, StoreError};
 use crate::infra::tasks::{Need, Tasks};
 use crate::infra::watched_clock::WatchedClock;
+use crate::server::followed_file::FollowedFile;
 use crate::server::jobs;
 use crate::server::jobs::battle_judging::judge_battles;
 use crate::server::jobs::correlations::keep_correlations;
@@ -75,6 +76,8 @@ pub struct Dependencies {
     pub clock: Arc<dyn Clock>,
     /// Randomness.
     pub rng: SharedRng,
+    /// The settings file, if somebody follows it.
+    pub settings_file: Option<Arc<FollowedFile>>,
 }
 
 /// Why the arena does not start.
@@ -104,6 +107,7 @@ fn join_fleet(store: &Store, events: &dyn EventBus) -> Fleet {
 /// What most parts of an arena are made from.
 struct Foundation {
     settings: CurrentSettings,
+    settings_file: Option<Arc<FollowedFile>>,
     store: Store,
     events: Arc<dyn EventBus>,
     link: Option<RedisHandle>,
@@ -118,7 +122,7 @@ struct Foundation {
 
 impl Foundation {
     async fn open(settings: Settings, worlds: Dependencies) -> Result<Self, StartError> {
-        let Dependencies { store, events, link, roster, clock, rng } = worlds;
+        let Dependencies { store, events, link, roster, clock, rng, settings_file } = worlds;
         let (settings, clock) = (CurrentSettings::new(settings), Arc::new(WatchedClock::new(clock)));
         let (rng, tasks) = (Arc::new(rng), Tasks::default());
         let fleet = Arc::new(join_fleet(&store, events.as_ref()));
@@ -126,7 +130,20 @@ impl Foundation {
         let models = Arc::new(Models::open(roster, &store, clock.as_ref()).await?);
         let leaderboard = Arc::new(LatestLeaderboard::open(&store).await?);
         let sessions = Arc::new(Sessions::open(&store, Arc::clone(&rng), clock.as_ref()).await?);
-        Ok(Self { settings, store, events, link, rng, clock, tasks, fleet, models, leaderboard, sessions })
+        Ok(Self {
+            settings,
+            settings_file,
+            store,
+            events,
+            link,
+            rng,
+            clock,
+            tasks,
+            fleet,
+            models,
+            leaderboard,
+            sessions,
+        })
     }
 
     fn matchmaker(&self) -> Matchmaker {
@@ -240,6 +257,7 @@ impl AppState {
             admin_sessions: Arc::new(admin_sessions),
             proofs: Arc::new(base.proofs(&limits)),
             settings: base.settings,
+            settings_file: base.settings_file,
             store: base.store,
             models: base.models,
             leaderboard: base.leaderboard,

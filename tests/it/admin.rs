@@ -1,6 +1,7 @@
 //! The admin: who gets in, what each role may do, and what is kept of it.
 
 mod browser;
+mod models;
 mod reviews;
 mod voter_check;
 mod votes;

@@ -49,11 +49,17 @@ pub enum AdminAction {
     SetModelWeight,
     /// Changed the prices of a model.
     SetModelPrices,
+    /// Changed the limits of a model.
+    SetModelLimits,
+    /// Added a model.
+    AddModel,
+    /// Took a model out.
+    RemoveModel,
 }
 
 impl AdminAction {
     /// All actions.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 26] = [
         Self::SignIn,
         Self::SignOut,
         Self::EndSession,
@@ -77,6 +83,9 @@ impl AdminAction {
         Self::ResumeModel,
         Self::SetModelWeight,
         Self::SetModelPrices,
+        Self::SetModelLimits,
+        Self::AddModel,
+        Self::RemoveModel,
     ];
 
     /// Name in the database, on the command line and in exports.
@@ -106,6 +115,9 @@ impl AdminAction {
             Self::ResumeModel => "resume_model",
             Self::SetModelWeight => "set_model_weight",
             Self::SetModelPrices => "set_model_prices",
+            Self::SetModelLimits => "set_model_limits",
+            Self::AddModel => "add_model",
+            Self::RemoveModel => "remove_model",
         }
     }
 }

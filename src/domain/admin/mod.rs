@@ -3,5 +3,6 @@
 
 pub mod account;
 pub mod action;
+pub mod model_figures;
 pub mod role;
 pub mod totp;

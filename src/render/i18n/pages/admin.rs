@@ -2,6 +2,7 @@
 
 mod chinese;
 mod english;
+mod models;
 
 use std::borrow::Borrow;
 
@@ -11,6 +12,7 @@ use crate::domain::admin::role::Role;
 
 pub(super) use chinese::CHINESE;
 pub(super) use english::ENGLISH;
+pub use models::{ModelAddTexts, ModelAdminTexts, PairingAdminTexts};
 
 /// Its texts.
 pub struct AdminTexts {
@@ -26,6 +28,7 @@ pub struct AdminTexts {
     pub account: AccountTexts,
     pub votes: VoteAdminTexts,
     pub overview: OverviewTexts,
+    pub models: ModelAdminTexts,
     pub reviews: ReviewTexts,
     pub users: UserTexts,
     pub audit: AuditTexts,

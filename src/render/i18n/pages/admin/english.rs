@@ -137,6 +137,7 @@ pub(in crate::i18n::pages) const ENGLISH: AdminTexts = AdminTexts {
         times: "Times",
         last_at: "Last",
     },
+    models: super::models::ENGLISH,
     reviews: ReviewTexts {
         leaks_title: "Leaks",
         leaks_lead: "Votes that are excluded because a reply, or the visitor, seems to name a model. Confirm that it does, or have the vote rated again.",
@@ -226,6 +227,9 @@ pub(in crate::i18n::pages) const ENGLISH: AdminTexts = AdminTexts {
         "resumed a model",
         "changed a model's weight",
         "changed a model's prices",
+        "changed a model's limits",
+        "added a model",
+        "removed a model",
     ],
     name_rule: "A name has 1 to 40 letters a to z, digits, “.”, “-” or “_”.",
     too_short: "This pass phrase is too short: take 12 characters or more.",

@@ -2,7 +2,10 @@
 
 pub(crate) mod account;
 pub(crate) mod audit;
+pub(crate) mod model_list;
+pub(crate) mod models;
 pub(crate) mod overview;
+pub(crate) mod pairing;
 pub(crate) mod reviews;
 pub(crate) mod sign_in;
 pub(crate) mod users;
@@ -15,6 +18,7 @@ use crate::render::i18n::pages::AdminTexts;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AdminTab {
     Overview,
+    Models,
     Voters,
     Votes,
     Leaks,
@@ -25,12 +29,22 @@ pub(crate) enum AdminTab {
 }
 
 impl AdminTab {
-    pub(crate) const ALL: [Self; 8] =
-        [Self::Overview, Self::Voters, Self::Votes, Self::Leaks, Self::Labels, Self::Users, Self::Audit, Self::Account];
+    pub(crate) const ALL: [Self; 9] = [
+        Self::Overview,
+        Self::Models,
+        Self::Voters,
+        Self::Votes,
+        Self::Leaks,
+        Self::Labels,
+        Self::Users,
+        Self::Audit,
+        Self::Account,
+    ];
 
     pub(crate) fn path(self) -> &'static str {
         match self {
             Self::Overview => "/admin",
+            Self::Models => "/admin/models",
             Self::Leaks => "/admin/leaks",
             Self::Labels => "/admin/labels",
             Self::Voters => "/admin/voters",
@@ -44,6 +58,7 @@ impl AdminTab {
     fn name(self, words: &'static AdminTexts) -> &'static str {
         match self {
             Self::Overview => words.overview.title,
+            Self::Models => words.models.title,
             Self::Leaks => words.reviews.leaks_title,
             Self::Labels => words.reviews.labels_title,
             Self::Voters => words.votes.voters_title,
