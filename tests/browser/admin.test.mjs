@@ -167,7 +167,7 @@ test("an operator adds a model from a provider's list and pauses one that fails,
   await page.getByRole("heading", { name: "These models would be added" }).waitFor();
   await assertAccessible(page, "a preview of an addition");
   assert.deepEqual(await drawn(), ["crane", "heron", "stork"], "a preview changes nothing");
-  await enter(page, page.getByRole("button", { name: "Add 1 models" }));
+  await enter(page, page.getByRole("button", { name: "Add these models (1)" }));
   await page.getByRole("status").getByText("Done.").waitFor();
   assert.deepEqual(await drawn(), ["crane", "egret", "heron", "stork"]);
 

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use secrecy::SecretString;
 
-use super::editor::{ModelEditor, ModelEntryError, Warning, check_goal};
+use super::editor::{ModelEditor, check_goal};
+use super::error::{ModelEntryError, Warning};
 use crate::domain::rating::value::prices::{Currency, PriceDate, PriceSource};
 use crate::domain::wildcard::Wildcard;
 use crate::infra::config::edit::{self, NewModel};
@@ -85,8 +86,17 @@ async fn reach(editor: &ModelEditor<'_>) -> Result<Reach, ModelEntryError> {
     tokio::task::spawn_blocking(read).await?
 }
 
-/// Adds the models that a server lists, all in one step. `today` is the day of their prices.
-pub(super) async fn add_models(
+impl ModelEditor<'_> {
+    /// Adds the models that a server lists, all in one step. `today` is the day of their prices.
+    ///
+    /// # Errors
+    /// [`ModelEntryError`]
+    pub async fn add(&self, request: &AddRequest, today: PriceDate) -> Result<Additions, ModelEntryError> {
+        add_models(self, request, today).await
+    }
+}
+
+async fn add_models(
     editor: &ModelEditor<'_>,
     request: &AddRequest,
     today: PriceDate,

@@ -1,6 +1,6 @@
 //! What an entry of the settings file may be changed to.
 
-use super::editor::ModelEntryError;
+use super::error::ModelEntryError;
 use crate::domain::rating::value::prices::{PriceDate, PriceSource};
 use crate::infra::config::edit::{self, EditError, KeyValue};
 

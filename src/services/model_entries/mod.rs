@@ -6,9 +6,11 @@ mod adding;
 mod audit;
 mod changes;
 mod editor;
+mod error;
 mod key_home;
 
 pub use adding::{AddRequest, AddedModel, Addition, Additions, MOST_WITHOUT_FILTER};
 pub use changes::{Change, ModelValues, PriceValues};
-pub use editor::{AuditTrail, EditGoal, ModelEditor, ModelEntryError, Warning};
+pub use editor::{AuditTrail, EditGoal, ModelEditor};
+pub use error::{ModelEntryError, Warning};
 pub use key_home::belongs_to;

@@ -34,7 +34,7 @@ use langya::services::leaderboard::refit::{LatestLeaderboard, LeaderboardSnapsho
 
 use admin::{
     a_confirmed_leak_leaves_the_queue_and_failures_are_counted, a_link_makes_one_account_and_the_last_owner_stays,
-    sessions_codes_and_recovery_codes_end,
+    figures_are_of_recent_battles_that_are_over, sessions_codes_and_recovery_codes_end,
 };
 use bench::{
     a_data_file_is_kept_once_and_in_its_order, a_data_file_with_an_item_that_cannot_be_kept_leaves_nothing,
@@ -663,6 +663,7 @@ on_both! {
     only_rated_votes_stand_beside_verdicts
     what_is_settled_and_what_was_spent_is_known_since_a_moment
     a_link_makes_one_account_and_the_last_owner_stays
+    figures_are_of_recent_battles_that_are_over
     sessions_codes_and_recovery_codes_end
     a_confirmed_leak_leaves_the_queue_and_failures_are_counted
 }

@@ -202,7 +202,7 @@ pub(super) const ENGLISH: ModelAdminTexts = ModelAdminTexts {
         preview: "Preview",
         preview_title: "These models would be added",
         preview_lead: "Nothing is written yet.",
-        add: "Add {n} models",
+        add: "Add these models ({n})",
         none_chosen: "Choose at least one model.",
         no_models: "The server lists no model that chats.",
         no_match: "None of its {n} models matches the filter.",

@@ -82,8 +82,11 @@ impl ModelLine {
     }
 
     fn first_token(&self) -> String {
-        let seconds = |ms: u64| format!("{}.{} s", ms / 1_000, ms % 1_000 / 100);
-        self.figures.first_token_ms.map_or_else(dash, seconds)
+        let time = |ms: u64| match ms {
+            0..1_000 => format!("{ms}\u{a0}ms"),
+            _ => format!("{}.{}\u{a0}s", ms / 1_000, ms % 1_000 / 100),
+        };
+        self.figures.first_token_ms.map_or_else(dash, time)
     }
 
     fn price(&self) -> String {
