@@ -78,14 +78,14 @@ async fn watch(app: &AppState, source: &mut SettingsSource) {
     let (mut taken, mut before) = (None, None);
     loop {
         let asked = tokio::select! {
-            _ = ticker.tick() => Asked::ByClock,
-            Some(()) = source.hangup.recv() => Asked::BySignal,
-            Some(reader) = source.requests.recv() => Asked::ByReader(reader),
+            _ = ticker.tick() => Asked::Clock,
+            Some(()) = source.hangup.recv() => Asked::Signal,
+            Some(reader) = source.requests.recv() => Asked::Admin(reader),
         };
         let now = Some(read(source.file.path.clone()).await);
         let settled = now == before && now != taken;
         before.clone_from(&now);
-        if matches!(asked, Asked::ByClock) && !settled {
+        if matches!(asked, Asked::Clock) && !settled {
             continue;
         }
         let is_gone = now == Some(None) && taken.flatten().is_some();
@@ -98,7 +98,7 @@ async fn watch(app: &AppState, source: &mut SettingsSource) {
         } else {
             reload(app, source).await;
         }
-        if let Asked::ByReader(reader) = asked {
+        if let Asked::Admin(reader) = asked {
             // They may have gone away.
             let _ = reader.send(());
         }
@@ -107,9 +107,9 @@ async fn watch(app: &AppState, source: &mut SettingsSource) {
 
 /// Why the file is looked at.
 enum Asked {
-    ByClock,
-    BySignal,
-    ByReader(Reader),
+    Clock,
+    Signal,
+    Admin(Reader),
 }
 
 async fn read(file: PathBuf) -> Option<Vec<u8>> {
