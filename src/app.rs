@@ -23,6 +23,7 @@ use crate::infra::sessions::Sessions;
 use crate::infra::storage::{Store, StoreError};
 use crate::infra::tasks::{Need, Tasks};
 use crate::infra::watched_clock::WatchedClock;
+use crate::server::followed_file::FollowedFile;
 use crate::server::jobs;
 use crate::server::jobs::battle_judging::judge_battles;
 use crate::server::jobs::correlations::keep_correlations;
@@ -76,6 +77,8 @@ pub struct Dependencies {
     pub clock: Arc<dyn Clock>,
     /// Randomness.
     pub rng: SharedRng,
+    /// The settings file, if somebody follows it.
+    pub settings_file: Option<Arc<FollowedFile>>,
 }
 
 /// Why the arena does not start.
@@ -105,6 +108,7 @@ fn join_fleet(store: &Store, events: &dyn EventBus) -> Fleet {
 /// What most parts of an arena are made from.
 struct Foundation {
     settings: CurrentSettings,
+    settings_file: Option<Arc<FollowedFile>>,
     store: Store,
     events: Arc<dyn EventBus>,
     link: Option<RedisHandle>,
@@ -119,7 +123,7 @@ struct Foundation {
 
 impl Foundation {
     async fn open(settings: Settings, worlds: Dependencies) -> Result<Self, StartError> {
-        let Dependencies { store, events, link, roster, clock, rng } = worlds;
+        let Dependencies { store, events, link, roster, clock, rng, settings_file } = worlds;
         let (settings, clock) = (CurrentSettings::new(settings), Arc::new(WatchedClock::new(clock)));
         let (rng, tasks) = (Arc::new(rng), Tasks::default());
         let fleet = Arc::new(join_fleet(&store, events.as_ref()));
@@ -127,7 +131,20 @@ impl Foundation {
         let models = Arc::new(Models::open(roster, &store, clock.as_ref()).await?);
         let leaderboard = Arc::new(LatestLeaderboard::open(&store).await?);
         let sessions = Arc::new(Sessions::open(&store, Arc::clone(&rng), clock.as_ref()).await?);
-        Ok(Self { settings, store, events, link, rng, clock, tasks, fleet, models, leaderboard, sessions })
+        Ok(Self {
+            settings,
+            settings_file,
+            store,
+            events,
+            link,
+            rng,
+            clock,
+            tasks,
+            fleet,
+            models,
+            leaderboard,
+            sessions,
+        })
     }
 
     fn matchmaker(&self) -> Matchmaker {
@@ -241,6 +258,7 @@ impl AppState {
             admin_sessions: Arc::new(admin_sessions),
             proofs: Arc::new(base.proofs(&limits)),
             settings: base.settings,
+            settings_file: base.settings_file,
             store: base.store,
             models: base.models,
             leaderboard: base.leaderboard,
@@ -374,7 +392,7 @@ const JOBS: [Job; 16] = [
         run: |app, leader_election, report| {
             let (check, events) = (Arc::clone(&app.voter_check), Arc::clone(&app.events));
             let (settings, shutdown) = (app.settings.clone(), app.tasks.shutdown());
-            keep_voters_checked(check, events, settings, leader_election.subscribe(), shutdown).boxed()
+            keep_voters_checked(check, (events, settings), leader_election.subscribe(), report, shutdown).boxed()
         },
     },
     Job {
@@ -462,7 +480,7 @@ const JOBS: [Job; 16] = [
         need: Need::Nothing,
         run: |app, leader_election, report| {
             let (log, settings) = (app.public_log.clone(), app.settings.clone());
-            ask_witnesses(log, settings, leader_election.subscribe(), app.tasks.shutdown()).boxed()
+            ask_witnesses(log, settings, leader_election.subscribe(), report, app.tasks.shutdown()).boxed()
         },
     },
     Job {

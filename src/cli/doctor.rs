@@ -5,13 +5,14 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::Location;
-use super::models::{CheckedModel, Format, TableRow, check_all, render};
+use super::models::{Format, TableRow, render};
 use super::output::print;
 use crate::cli::error::CommandResult;
 use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::{ConfigError, Environment, Settings};
 use crate::infra::llm::discover::{Places, with_discovered};
 use crate::services::doctor::{Finding, Severity, examine};
+use crate::services::model_check::{CheckedModel, check_all};
 
 /// `langya doctor …`
 #[derive(Debug, Clone, Args)]

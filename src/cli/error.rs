@@ -264,7 +264,8 @@ impl CommandFailure for BackupError {
 impl CommandFailure for ModelEntryError {
     fn is_input(&self) -> bool {
         use ListError::{Slow, Unreached};
-        !matches!(self, Self::List(Unreached(_) | Slow(_)) | Self::File(SettingsFileError::Io { .. }) | Self::Thread(_))
+        let is_run = matches!(self, Self::Audit(_) | Self::Thread(_) | Self::File(SettingsFileError::Io { .. }));
+        !is_run && !matches!(self, Self::List(Unreached(_) | Slow(_)))
     }
 }
 

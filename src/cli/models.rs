@@ -2,6 +2,7 @@
 
 pub(super) mod check;
 mod edit;
+mod pairing;
 mod register;
 
 use std::collections::BTreeMap;
@@ -16,14 +17,15 @@ use crate::cli::error::CommandResult;
 use crate::cli::terminal_text::{printable, width};
 use crate::domain::battle::ModelId;
 use crate::domain::register::changes::ModelState;
+use crate::infra::clock::{Clock as _, SystemClock};
 use crate::infra::config::{Environment, ModelSettings, ProviderKind, Settings};
 use crate::infra::llm::discover::{Places, with_discovered};
 use crate::infra::llm::roster::{card, entries};
 use crate::infra::storage::{IfMissing, Store, StoreError};
+use crate::services::admin::models::ModelHealth;
 use crate::services::model_entries::Change;
-pub(super) use check::check_all;
-pub use check::{CheckedModel, advice, check};
-pub use edit::{AddOptions, ModelArgument, ResumeOptions};
+pub use edit::{AddOptions, ModelArgument, ResumeOptions, SetOptions};
+pub use pairing::PairingOptions;
 pub use register::{ReasonOptions, RegisterOptions};
 
 /// `langya models …`
@@ -53,12 +55,16 @@ pub enum Action {
     },
     /// Add models that a server lists to the settings file
     Add(AddOptions),
+    /// Change the weight, limits, prices or reason of a model in the settings file
+    Set(SetOptions),
     /// Take a model out of the settings file
     Remove(ModelArgument),
     /// Have no new battle draw a model
     Pause(ModelArgument),
     /// Have battles draw a paused model again
     Resume(ResumeOptions),
+    /// Show what another pairing policy or other weights would change; nothing is changed
+    Pairing(PairingOptions),
     /// Show every model that ever took part, with its days and shares in battles, its changes, and the pairing's history
     Register(RegisterOptions),
     /// State publicly why a model was added, paused, changed or retired
@@ -96,6 +102,29 @@ pub struct ListedModel {
     pub practice: bool,
     /// The breaker's phase in the running arena, where that is known.
     pub breaker: Option<String>,
+    /// Battles of the last 24 hours that are over and have it.
+    pub battles: Option<u64>,
+    /// Their share of all such battles.
+    pub share: Option<f64>,
+    /// Share of its replies that failed.
+    pub error_rate: Option<f64>,
+    /// Median time to the first token in milliseconds.
+    pub first_token_ms: Option<u64>,
+    /// The latest error in 24 hours.
+    pub last_error: Option<String>,
+    /// Price of a million tokens of input.
+    pub input_price: Option<f64>,
+    /// Price of a million tokens of output.
+    pub output_price: Option<f64>,
+}
+
+/// What the database knows of the models.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct KnownModels {
+    /// What the serving process last kept of each model's breaker.
+    pub breakers: BTreeMap<ModelId, String>,
+    /// How they are doing.
+    pub health: ModelHealth,
 }
 
 /// Runs the subcommand and prints its results; the exit code is 1 where a model failed its check.
@@ -108,9 +137,11 @@ pub async fn run(options: &Options, env: &Environment) -> CommandResult<ExitCode
         Action::List { format } => print_list(&discovered(location, env).await?, *format).await,
         Action::Check { format } => check::print_check(&discovered(location, env).await?, env, *format).await,
         Action::Add(options) => edit::add(options, location, env).await,
-        Action::Remove(model) => edit::change(&model.id, Change::Remove, location, env).await,
-        Action::Pause(model) => edit::change(&model.id, Change::Weight(0.0), location, env).await,
-        Action::Resume(options) => edit::change(&options.id, Change::Weight(options.weight), location, env).await,
+        Action::Set(options) => edit::set(options, location, env).await,
+        Action::Remove(model) => edit::change(&model.id, &Change::Remove, location, env).await,
+        Action::Pause(model) => edit::change(&model.id, &Change::Weight(0.0), location, env).await,
+        Action::Resume(options) => edit::change(&options.id, &Change::Weight(options.weight), location, env).await,
+        Action::Pairing(options) => pairing::print_preview(options, &discovered(location, env).await?).await,
         Action::Register(options) => register::print_register(options, &location.settings(env)?).await,
         Action::Reason(options) => register::state(options, &location.settings(env)?).await,
     }
@@ -122,29 +153,38 @@ async fn discovered(location: &Location, env: &Environment) -> CommandResult<Set
 }
 
 async fn print_list(settings: &Settings, format: Format) -> CommandResult<ExitCode> {
-    print(&render(&list(settings, &known_breakers(settings).await?), format)?)?;
+    print(&render(&list(settings, &known_models(settings).await?), format)?)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// What the serving process last kept of each model's breaker; nothing where none has served yet.
-async fn known_breakers(settings: &Settings) -> CommandResult<BTreeMap<ModelId, String>> {
+/// What the database knows; nothing where no arena has served yet.
+async fn known_models(settings: &Settings) -> CommandResult<KnownModels> {
     match Store::open(&settings.storage, IfMissing::Fail).await {
         Ok(store) => {
             let models = store.registered_models().await?;
-            Ok(models.into_iter().map(|model| (model.card.id, model.breaker.state)).collect())
+            let breakers = models.into_iter().map(|model| (model.card.id, model.breaker.state)).collect();
+            Ok(KnownModels { breakers, health: ModelHealth::read(&store, SystemClock.now()).await? })
         }
-        Err(StoreError::Missing(_)) => Ok(BTreeMap::new()),
+        Err(StoreError::Missing(_)) => Ok(KnownModels::default()),
         Err(error) => Err(error.into()),
     }
 }
 
-/// The models of these settings, with the breakers' states where they are known.
+/// The models of these settings, with what is known of them.
 #[must_use]
-pub fn list(settings: &Settings, breakers: &BTreeMap<ModelId, String>) -> Vec<ListedModel> {
+pub fn list(settings: &Settings, known: &KnownModels) -> Vec<ListedModel> {
     let listed = |entry: &ModelSettings| {
-        let card = card(entry);
+        let (card, recent) = (card(entry), &known.health.figures);
+        let figures = recent.models.get(card.id.as_str()).copied();
         ListedModel {
-            breaker: breakers.get(&card.id).cloned(),
+            breaker: known.breakers.get(&card.id).cloned(),
+            battles: figures.map(|figures| figures.battles),
+            share: figures.and_then(|figures| figures.share(recent.battles)),
+            error_rate: figures.and_then(|figures| figures.error_rate()),
+            first_token_ms: figures.and_then(|figures| figures.first_token_ms),
+            last_error: known.health.failures_of(&card.id).next().map(|failure| failure.reason.clone()),
+            input_price: entry.input_price,
+            output_price: entry.output_price,
             id: entry.id.clone(),
             name: card.name,
             organization: card.organization,
@@ -167,9 +207,26 @@ pub trait TableRow: Serialize {
 }
 
 impl TableRow for ListedModel {
-    const HEADS: &'static [&'static str] = &["id", "name", "organization", "provider", "weight", "state", "breaker"];
+    const HEADS: &'static [&'static str] = &[
+        "id",
+        "name",
+        "organization",
+        "provider",
+        "weight",
+        "state",
+        "breaker",
+        "battles",
+        "share",
+        "errors",
+        "first token",
+        "price in",
+        "price out",
+        "last error",
+    ];
 
     fn cells(&self) -> Vec<String> {
+        let or_dash = |cell: Option<String>| cell.unwrap_or_else(|| "-".to_owned());
+        let percent = |share: Option<f64>| or_dash(share.map(|share| format!("{:.1}%", 100.0 * share)));
         vec![
             self.id.clone(),
             self.name.clone(),
@@ -177,7 +234,14 @@ impl TableRow for ListedModel {
             self.provider.as_str().to_owned(),
             self.weight.to_string(),
             self.state.to_owned(),
-            self.breaker.clone().unwrap_or_else(|| "-".to_owned()),
+            or_dash(self.breaker.clone()),
+            or_dash(self.battles.map(|battles| battles.to_string())),
+            percent(self.share),
+            percent(self.error_rate),
+            or_dash(self.first_token_ms.map(|ms| format!("{ms} ms"))),
+            or_dash(self.input_price.map(|price| price.to_string())),
+            or_dash(self.output_price.map(|price| price.to_string())),
+            or_dash(self.last_error.clone()),
         ]
     }
 }
@@ -224,7 +288,8 @@ mod tests {
     #[test]
     fn every_format_has_every_model() {
         let settings = Settings::default();
-        let rows = list(&settings, &BTreeMap::from([(ModelId::new("practice-echo"), "open".to_owned())]));
+        let breakers = BTreeMap::from([(ModelId::new("practice-echo"), "open".to_owned())]);
+        let rows = list(&settings, &KnownModels { breakers, ..KnownModels::default() });
         assert_eq!((rows[0].breaker.as_deref(), rows[1].breaker.as_deref()), (Some("open"), None));
         for format in [Format::Table, Format::Json, Format::Csv] {
             let text = render(&rows, format).unwrap();
@@ -233,7 +298,7 @@ mod tests {
         assert!(
             render(&rows, Format::Csv)
                 .unwrap()
-                .starts_with("id,name,organization,provider,weight,state,practice,breaker\n")
+                .starts_with("id,name,organization,provider,weight,state,practice,breaker,battles,share,error_rate,")
         );
     }
 }

@@ -25,6 +25,7 @@ use crate::infra::rng::SharedRng;
 use crate::infra::storage::{DataLock, IfMissing, Store};
 use crate::infra::tasks::Need;
 use crate::infra::telemetry;
+use crate::server::followed_file::FollowedFile;
 use crate::server::http::{self, Serving};
 use crate::server::jobs::reload::{self, SettingsSource};
 use crate::server::state::AppState;
@@ -64,9 +65,11 @@ impl ServeOptions {
 
     /// The same again while the arena runs.
     fn source(self, env: &Environment) -> std::io::Result<SettingsSource> {
-        let file = self.location.config.clone().unwrap_or_else(|| DEFAULT_FILE.into());
+        let path = self.location.config.clone().unwrap_or_else(|| DEFAULT_FILE.into());
         let (hangup, for_reading) = (signal(SignalKind::hangup())?, env.clone());
-        Ok(SettingsSource { file, read: Box::new(move || self.settings(&for_reading)), env: env.clone(), hangup })
+        let (file, requests) = FollowedFile::new(path, env.clone());
+        let read = Box::new(move || self.settings(&for_reading));
+        Ok(SettingsSource { file: Arc::new(file), requests, read, hangup })
     }
 }
 
@@ -87,7 +90,15 @@ pub async fn run(options: ServeOptions, env: &Environment) -> CommandResult<Exit
     roster.check_pairable(&settings)?;
     let (events, connected) = bus(&settings.redis, InstanceId(rng.token()))?;
     let (link, keeper) = connected.unzip();
-    let worlds = Dependencies { store: store.clone(), events, link, roster, clock: Arc::new(SystemClock), rng };
+    let worlds = Dependencies {
+        store: store.clone(),
+        events,
+        link,
+        roster,
+        clock: Arc::new(SystemClock),
+        rng,
+        settings_file: Some(Arc::clone(&source.file)),
+    };
     let app = AppState::start(settings, worlds).await?;
     supervise(&app, keeper, source);
     let address = listener.local_addr().context("the listening address is unknown")?;

@@ -11,6 +11,7 @@ use crate::infra::sessions::Sessions;
 use crate::infra::storage::Store;
 use crate::infra::tasks::Tasks;
 use crate::infra::watched_clock::WatchedClock;
+use crate::server::followed_file::FollowedFile;
 use crate::services::admin::sessions::AdminSessions;
 use crate::services::admin::users::AdminUsers;
 use crate::services::arena::access::Access;
@@ -37,6 +38,8 @@ use std::sync::Arc;
 pub struct AppState {
     /// The settings in force.
     pub settings: CurrentSettings,
+    /// The file that they come from; an embedded arena may have none.
+    pub settings_file: Option<Arc<FollowedFile>>,
     /// The database.
     pub store: Store,
     /// The models.

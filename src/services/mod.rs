@@ -11,6 +11,7 @@ pub mod doctor;
 pub mod exclusions;
 pub mod labeling;
 pub mod leaderboard;
+pub mod model_check;
 pub mod model_entries;
 pub mod prompt_index_reading;
 pub mod public_log;

@@ -1,5 +1,6 @@
 // A day's work of an operator by keyboard: signs in, finds a rigging voter, looks at the evidence, excludes, sees the board
-// move, undoes, and looks at what a benchmark run cost. And axe on every page of the admin.
+// move, undoes; adds a model from a provider's list and pauses one that fails, and looks at what a benchmark run cost. And axe on every
+// page of the admin.
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -11,6 +12,7 @@ import { after, before, test } from "node:test";
 import { startArena } from "./support/arena.mjs";
 import { assertAccessible } from "./support/axe.mjs";
 import { ask, openPage, phase, startBrowser, vote } from "./support/browser.mjs";
+import { playBattle } from "./support/play.mjs";
 
 const PASSPHRASE = "seven herons over a quiet lake";
 const RIGGED = 60;
@@ -26,10 +28,14 @@ before(async () => {
     await langya("import", "votes", join(folder, "votes.csv"));
     await benchmarkRun(folder, langya);
     await campaign(folder, langya);
-    for (const role of ["operator", "owner"]) {
+    const settings = await readFile(join(folder, "langya.toml"), "utf8");
+    const [, server] = /base_url = "(.*)"/.exec(settings);
+    await writeFile(join(folder, "langya.toml"), `${settings}\n[[models]]\nid = "stork"\nprovider = "openai"\nmodel = "failing"\nbase_url = "${server}"\n`);
+    links.server = server;
+    for (const [name, role] of [["operator", "operator"], ["owner", "owner"], ["keeper", "operator"]]) {
       const place = ["--config", join(folder, "langya.toml"), "--data-dir", join(folder, "data")];
       const { stdout } = spawnSync(program, ["admin", "invite", "--role", role, ...place], { encoding: "utf8" });
-      links[role] = stdout.trim().split("#")[1];
+      links[name] = stdout.trim().split("#")[1];
     }
   });
   browser = await startBrowser();
@@ -72,11 +78,11 @@ async function campaign(folder, langya) {
 }
 
 /** Follows a link by keyboard and becomes a user. */
-async function become(page, role) {
-  await page.goto(`${arena.url}/admin/welcome#${links[role]}`);
+async function become(page, name) {
+  await page.goto(`${arena.url}/admin/welcome#${links[name]}`);
   await page.locator("#name:focus").waitFor();
-  assert.ok(!page.url().includes(links[role]), "the code is out of the address");
-  await page.keyboard.type(role);
+  assert.ok(!page.url().includes(links[name]), "the code is out of the address");
+  await page.keyboard.type(name);
   await page.keyboard.press("Tab");
   await page.keyboard.type(PASSPHRASE);
   await page.keyboard.press("Enter");
@@ -175,6 +181,55 @@ test("an operator finds a rigging voter, excludes, sees the board move, and undo
   page.assertQuiet();
 });
 
+/** The models that a battle may have. */
+async function drawn() {
+  const { pairs } = await (await fetch(`${arena.url}/api/v1/pairing`)).json();
+  return [...new Set(pairs.flatMap(({ models }) => models))].sort();
+}
+
+test("an operator adds a model from a provider's list and pauses one that fails, by keyboard", async () => {
+  const page = await openPage(browser);
+  await become(page, "keeper");
+  const stork = page.getByRole("row", { name: /^stork/ });
+  do {
+    await playBattle(page, "Which?", "a");
+    await page.goto(`${arena.url}/admin/models`);
+  } while (!/100\.0 %/.test(await stork.textContent()));
+  await enter(page, stork.getByRole("link", { name: "Change stork" }));
+  await page.getByRole("row", { name: /the provider answered with status 500/ }).waitFor();
+  await enter(page, page.getByRole("button", { name: "Ask it one question" }));
+  await page.getByRole("status").getByText("the server failed: see its own log").waitFor();
+  await assertAccessible(page, "a model that fails");
+
+  await enter(page, page.getByRole("link", { name: "Models", exact: true }).first());
+  await enter(page, page.getByRole("link", { name: "Add models" }));
+  await tabTo(page, page.getByLabel("Address of the server"));
+  await page.keyboard.type(links.server);
+  await enter(page, page.getByRole("button", { name: "Show its models" }));
+  await page.getByText("configured already as crane").waitFor();
+  await assertAccessible(page, "the list of a provider");
+  await tabTo(page, page.getByRole("checkbox", { name: "Add egret" }));
+  await page.keyboard.press("Space");
+  await enter(page, page.getByRole("button", { name: "Preview" }));
+  await page.getByRole("heading", { name: "These models would be added" }).waitFor();
+  await assertAccessible(page, "a preview of an addition");
+  assert.deepEqual(await drawn(), ["crane", "heron", "stork"], "a preview changes nothing");
+  await enter(page, page.getByRole("button", { name: "Add these models (1)" }));
+  await page.getByRole("status").getByText("Done.").waitFor();
+  assert.deepEqual(await drawn(), ["crane", "egret", "heron", "stork"]);
+
+  await enter(page, page.getByRole("button", { name: "Pause stork" }));
+  await page.getByRole("status").getByText("Done.").waitFor();
+  assert.match(await stork.textContent(), /paused/);
+  assert.deepEqual(await drawn(), ["crane", "egret", "heron"]);
+  await enter(page, page.getByRole("link", { name: "Audit log" }));
+  await page.getByRole("heading", { name: "Audit log" }).waitFor();
+  const told = await page.locator("tbody tr").allTextContents();
+  assert.match(told[0], /keeper[\s\S]*paused a model[\s\S]*stork/);
+  assert.match(told[1], /keeper[\s\S]*added a model[\s\S]*egret/);
+  page.assertQuiet();
+});
+
 test("axe finds nothing on any page of the admin, in both languages and themes, wide and narrow", async () => {
   const page = await openPage(browser, { reducedMotion: "reduce" });
   await become(page, "owner");
@@ -192,6 +247,10 @@ test("axe finds nothing on any page of the admin, in both languages and themes, 
     "/admin/campaigns/one?id=pilot",
     "/admin/requests",
     request,
+    "/admin/models",
+    "/admin/models/change?model=crane",
+    "/admin/models/add",
+    "/admin/models/pairing?policy=elo",
     "/admin/leaks",
     "/admin/labels",
     "/admin/account",

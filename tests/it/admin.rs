@@ -3,6 +3,7 @@
 mod bench_runs;
 mod browser;
 mod campaigns;
+mod models;
 mod operations;
 mod requests;
 mod reviews;

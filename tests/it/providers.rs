@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use langya::cli::models::{Format, check as check_models, render};
+use langya::cli::models::{Format, render};
 use langya::domain::battle::ModelId;
 use langya::infra::config::{Environment, ModelSettings, ProviderKind, ProviderSettings, Settings};
 use langya::infra::llm::anthropic::AnthropicModel;
@@ -15,6 +15,7 @@ use langya::infra::llm::openai::OpenAiModel;
 use langya::infra::llm::roster::Roster;
 use langya::infra::llm::{ChatError, ChatModel, Message, ModelCard, ReplyPart, ReplyStream, Role, Usage, http_client};
 use langya::infra::reach::Reach;
+use langya::services::model_check::check as check_models;
 use rand::SeedableRng;
 use secrecy::SecretString;
 use serde_json::json;

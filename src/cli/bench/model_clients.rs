@@ -7,7 +7,6 @@ use rand_chacha::ChaCha8Rng;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::error::{BadInput, CommandResult};
-use crate::cli::models::check::advice;
 use crate::cli::signals::Signals;
 use crate::domain::battle::ModelId;
 use crate::domain::judging::budget::{Budget, BudgetTracker};
@@ -15,6 +14,7 @@ use crate::infra::config::{Environment, Settings};
 use crate::infra::llm::model_client::{ModelClient, RunLimits};
 use crate::infra::llm::roster::{Roster, entries};
 use crate::infra::rng::SharedRng;
+use crate::services::model_check::advice;
 
 /// What a run may spend.
 #[derive(Debug, Clone, Args)]

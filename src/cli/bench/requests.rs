@@ -362,12 +362,7 @@ impl Ready {
     }
 
     /// Asks models.
-    async fn answer(
-        &self,
-        work: AnswerPlan<'_>,
-        run: &Run,
-        record: &RunRecord<'_>,
-    ) -> Result<Vec<Step>, StoreError> {
+    async fn answer(&self, work: AnswerPlan<'_>, run: &Run, record: &RunRecord<'_>) -> Result<Vec<Step>, StoreError> {
         let bar = BenchBar::new("answering");
         let show = |progress| {
             bar.show(progress, run.limits.budget.spent());

@@ -1,4 +1,4 @@
-//! `langya models add`, `remove`, `pause` and `resume`.
+//! `langya models add`, `set`, `remove`, `pause` and `resume`.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -13,11 +13,15 @@ use super::{Format, TableRow, render};
 use crate::cli::Location;
 use crate::cli::error::CommandResult;
 use crate::cli::output::print;
-use crate::domain::rating::value::prices::PriceDate;
+use crate::domain::rating::value::prices::{PriceDate, PriceSource};
 use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::{DEFAULT_FILE, Environment};
+use crate::infra::rng::SharedRng;
+use crate::infra::storage::{IfMissing, Store, StoreError};
+use crate::services::admin::actor::Actor;
 use crate::services::model_entries::{
-    AddRequest, AddedModel, Addition, Additions, Change, Warning, add_models, change_model,
+    AddRequest, AddedModel, Addition, Additions, AuditTrail, Change, EditGoal, ModelEditor, ModelValues, PriceValues,
+    Warning,
 };
 
 /// `langya models add …`
@@ -55,6 +59,66 @@ pub struct ResumeOptions {
     /// Its pairing weight from now on
     #[arg(long, default_value_t = 1.0)]
     pub(super) weight: f64,
+}
+
+/// `langya models set ID …`
+#[derive(Debug, Clone, Args)]
+pub struct SetOptions {
+    /// The model's id
+    pub(super) id: String,
+    /// Its pairing weight; 0 pauses
+    #[arg(long)]
+    weight: Option<f64>,
+    /// Longest reply in tokens
+    #[arg(long, value_name = "TOKENS")]
+    max_tokens: Option<u32>,
+    /// Requests that benchmarks have under way at the same time
+    #[arg(long, value_name = "N")]
+    max_concurrent: Option<u32>,
+    /// Price of a million tokens of input, in the currency of the settings
+    #[arg(long, value_name = "PRICE", requires = "output_price", conflicts_with = "no_prices")]
+    input_price: Option<f64>,
+    /// Price of a million tokens of output
+    #[arg(long, value_name = "PRICE", requires = "input_price", conflicts_with = "no_prices")]
+    output_price: Option<f64>,
+    /// Day on which the prices were looked up, such as 2026-11-24; today where it is left out
+    #[arg(long, value_name = "DAY", requires = "input_price")]
+    price_date: Option<PriceDate>,
+    /// Where the prices were found
+    #[arg(long, value_name = "TEXT", requires = "input_price")]
+    price_source: Option<PriceSource>,
+    /// Take the prices out
+    #[arg(long)]
+    no_prices: bool,
+    /// Why, for the public register of models; an empty text takes the reason out
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+}
+
+impl SetOptions {
+    fn prices(&self) -> CommandResult<Option<PriceValues>> {
+        if self.no_prices {
+            return Ok(Some(PriceValues::Remove));
+        }
+        let Some((input, output)) = self.input_price.zip(self.output_price) else { return Ok(None) };
+        let date = self.price_date.map_or_else(today, Ok)?;
+        Ok(Some(PriceValues::Set { input, output, date, source: self.price_source.clone() }))
+    }
+}
+
+/// Changes values of one entry.
+///
+/// # Errors
+/// As [`change`], and where nothing is to be changed.
+pub(super) async fn set(options: &SetOptions, location: &Location, env: &Environment) -> CommandResult<ExitCode> {
+    let values = ModelValues {
+        weight: options.weight,
+        reason: options.reason.clone(),
+        max_tokens: options.max_tokens,
+        max_concurrent: options.max_concurrent,
+        prices: options.prices()?,
+    };
+    change(&options.id, &Change::Values(values), location, env).await
 }
 
 /// One line of `models add`.
@@ -97,12 +161,11 @@ pub(super) async fn add(options: &AddOptions, location: &Location, env: &Environ
         from: options.from.clone(),
         key_env: options.key_env.clone(),
         filter: options.filter.clone(),
+        only: None,
         dry_run: options.dry_run,
     };
-    let now = Timestamp::from_millisecond(SystemClock.now().0).context("the clock shows no date")?;
-    let today =
-        now.to_zoned(TimeZone::UTC).date().to_string().parse::<PriceDate>().context("the clock shows no date")?;
-    let additions = add_models(file(location), &request, env, today).await?;
+    let audit = CommandAudit::open(location, env).await?;
+    let additions = audit.editor(location, env).add(&request, today()?).await?;
     let rows: Vec<AdditionRow> = additions.models.iter().map(|model| row(model, options.dry_run)).collect();
     print(&render(&rows, options.format)?)?;
     tell(&additions, options.dry_run, location);
@@ -115,19 +178,60 @@ pub(super) async fn add(options: &AddOptions, location: &Location, env: &Environ
 /// No such model, or a file that cannot be edited.
 pub(super) async fn change(
     id: &str,
-    change: Change,
+    change: &Change,
     location: &Location,
     env: &Environment,
 ) -> CommandResult<ExitCode> {
-    let warnings = change_model(file(location), id, change, env).await?;
+    let audit = CommandAudit::open(location, env).await?;
+    let warnings = audit.editor(location, env).change(id, change).await?;
     let done = match change {
         Change::Remove => "removed".to_owned(),
         Change::Weight(0.0) => "paused: no new battle draws it".to_owned(),
         Change::Weight(weight) => format!("drawn with weight {weight}"),
+        Change::Values(_) => "changed".to_owned(),
     };
     print(&format!("{id}: {done}\n"))?;
     warn(&warnings);
     Ok(ExitCode::SUCCESS)
+}
+
+/// Where commands keep what they did: the audit log of the database, if an arena has ever made one.
+struct CommandAudit {
+    store: Option<Store>,
+    rng: SharedRng,
+    user: String,
+}
+
+impl CommandAudit {
+    async fn open(location: &Location, env: &Environment) -> CommandResult<Self> {
+        let store = match location.settings(env) {
+            Ok(settings) => match Store::open(&settings.storage, IfMissing::Fail).await {
+                Ok(store) => Some(store),
+                Err(StoreError::Missing(_)) => None,
+                Err(error) => return Err(error.into()),
+            },
+            // The edit may mend them, and nobody knows which database they mean.
+            Err(_) => None,
+        };
+        let user = env.user().unwrap_or("operator").chars().take(100).collect();
+        Ok(Self { store, rng: SharedRng::from_system(), user })
+    }
+
+    fn editor<'e>(&'e self, location: &Location, env: &'e Environment) -> ModelEditor<'e> {
+        let audit = self.store.as_ref().map(|store| AuditTrail {
+            store,
+            rng: &self.rng,
+            clock: &SystemClock,
+            actor: Actor::of_command(self.user.clone()),
+        });
+        ModelEditor { file: file(location), env, goal: EditGoal::Readable, audit }
+    }
+}
+
+/// The day, for prices that were looked up now.
+fn today() -> CommandResult<PriceDate> {
+    let now = Timestamp::from_millisecond(SystemClock.now().0).context("the clock shows no date")?;
+    Ok(now.to_zoned(TimeZone::UTC).date().to_string().parse::<PriceDate>().context("the clock shows no date")?)
 }
 
 fn file(location: &Location) -> PathBuf {

@@ -59,11 +59,17 @@ pub enum AdminAction {
     DeleteTexts,
     /// Refused a request to delete texts.
     RefuseRequest,
+    /// Changed the limits of a model.
+    SetModelLimits,
+    /// Added a model.
+    AddModel,
+    /// Took a model out.
+    RemoveModel,
 }
 
 impl AdminAction {
     /// All actions.
-    pub const ALL: [Self; 28] = [
+    pub const ALL: [Self; 31] = [
         Self::SignIn,
         Self::SignOut,
         Self::EndSession,
@@ -92,6 +98,9 @@ impl AdminAction {
         Self::EnterRequest,
         Self::DeleteTexts,
         Self::RefuseRequest,
+        Self::SetModelLimits,
+        Self::AddModel,
+        Self::RemoveModel,
     ];
 
     /// Name in the database, on the command line and in exports.
@@ -126,6 +135,9 @@ impl AdminAction {
             Self::EnterRequest => "enter_request",
             Self::DeleteTexts => "delete_texts",
             Self::RefuseRequest => "refuse_request",
+            Self::SetModelLimits => "set_model_limits",
+            Self::AddModel => "add_model",
+            Self::RemoveModel => "remove_model",
         }
     }
 }

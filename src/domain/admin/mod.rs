@@ -4,5 +4,6 @@
 pub mod account;
 pub mod action;
 pub mod deletion_request;
+pub mod model_figures;
 pub mod role;
 pub mod totp;

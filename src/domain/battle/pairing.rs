@@ -3,6 +3,8 @@
 //! [`distribution`] is what the arena publishes, and [`choose_pair`] draws from exactly that, so the log can be
 //! reweighted by the probability kept with each battle. Sides come from a fair coin. A model of weight 0 is paused.
 
+pub mod preview;
+
 use std::collections::HashMap;
 
 use rand::{Rng, RngExt};

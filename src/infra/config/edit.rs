@@ -91,31 +91,69 @@ pub fn without_model(text: &str, id: &str) -> Result<String, EditError> {
     confirmed(edited, &expected, id)
 }
 
-/// The text with another pairing weight of this model.
+/// What a key of an entry is set to.
+#[derive(Debug, Clone, PartialEq)]
+pub enum KeyValue {
+    /// A number.
+    Number(f64),
+    /// A whole number.
+    Whole(u32),
+    /// A text.
+    Text(String),
+}
+
+impl KeyValue {
+    fn written(&self) -> String {
+        let written = match self {
+            Self::Number(number) => toml_edit::Value::from(*number),
+            Self::Whole(number) => toml_edit::Value::from(i64::from(*number)),
+            Self::Text(text) => toml_edit::Value::from(text.as_str()),
+        };
+        written.to_string()
+    }
+
+    fn read(&self) -> toml::Value {
+        match self {
+            Self::Number(number) => toml::Value::from(*number),
+            Self::Whole(number) => toml::Value::from(i64::from(*number)),
+            Self::Text(text) => toml::Value::from(text.as_str()),
+        }
+    }
+}
+
+/// The text with another value of a key of this model, or without the key's line where there is no value.
 ///
 /// # Errors
 /// [`EditError`]
-pub fn with_weight(text: &str, id: &str, weight: f64) -> Result<String, EditError> {
+pub fn with_value(text: &str, id: &str, key: &str, value: Option<&KeyValue>) -> Result<String, EditError> {
     let document = parse(text)?;
     let (index, entry) = find(&document, id)?;
     let unusual = || EditError::UnusualForm(id.to_owned());
-    let written = toml_edit::Value::from(weight).to_string();
-    let edited = match entry.get("weight") {
-        Some(item) => {
+    let edited = match (entry.get_key_value(key), value) {
+        (Some((_, item)), Some(value)) => {
             let place = item.span().ok_or_else(unusual)?;
-            format!("{}{written}{}", &text[..place.start], &text[place.end..])
+            format!("{}{}{}", &text[..place.start], value.written(), &text[place.end..])
         }
-        None => {
+        (Some((name, item)), None) => {
+            let (name, item) = name.span().zip(item.span()).ok_or_else(unusual)?;
+            format!("{}{}", &text[..line_start(text, name.start)], &text[line_end(text, item.end)..])
+        }
+        (None, Some(value)) => {
             let header = entry.span().ok_or_else(unusual)?;
             let at = line_end(text, end_of_own_keys(entry).unwrap_or_default().max(header.end));
             let (before, ending) = (&text[..at], line_ending(text));
             let gap = if before.ends_with('\n') { "" } else { ending };
-            format!("{before}{gap}weight = {written}{ending}{}", &text[at..])
+            format!("{before}{gap}{key} = {}{ending}{}", value.written(), &text[at..])
         }
+        (None, None) => text.to_owned(),
     };
     let mut expected = read(text)?;
     let model = expected.get_mut("models").and_then(|models| models.get_mut(index)).and_then(toml::Value::as_table_mut);
-    model.ok_or_else(unusual)?.insert("weight".into(), weight.into());
+    let model = model.ok_or_else(unusual)?;
+    match value {
+        Some(value) => model.insert(key.to_owned(), value.read()),
+        None => model.remove(key),
+    };
     confirmed(edited, &expected, id)
 }
 
@@ -335,6 +373,10 @@ mod tests {
         assert!(with_weight(apart, "a", 0.0).unwrap().contains("\"ollama\"\nweight = 0.0\n[log]"));
     }
 
+    fn with_weight(text: &str, id: &str, weight: f64) -> Result<String, EditError> {
+        with_value(text, id, "weight", Some(&KeyValue::Number(weight)))
+    }
+
     #[test]
     fn a_weight_is_written_in_its_place() {
         assert_eq!(with_weight(FILE, "b", 0.0).unwrap(), FILE.replace("weight = 2 ", "weight = 0.0 "));
@@ -342,5 +384,23 @@ mod tests {
         assert_eq!(with_weight(FILE, "a", 0.0).unwrap(), added);
         let bare = "[[models]]\nid = \"a\"\nprovider = \"ollama\"";
         assert_eq!(with_weight(bare, "a", 1.5).unwrap(), format!("{bare}\nweight = 1.5\n"));
+    }
+    #[test]
+    fn a_key_that_is_taken_out_goes_with_its_line_and_no_other() {
+        let priced = FILE.replace("weight = 2 # often\n", "weight = 2 # often\ninput_price = 1 # a million\n");
+        assert_eq!(with_value(&priced, "b", "input_price", None).unwrap(), FILE);
+        assert_eq!(with_value(FILE, "a", "input_price", None).unwrap(), FILE, "nothing to take out");
+        let long = "[[models]]\nid = \"a\"\nreason = \"\"\"one\ntwo\"\"\"\nprovider = \"ollama\"\n";
+        let short = "[[models]]\nid = \"a\"\nprovider = \"ollama\"\n";
+        assert_eq!(with_value(long, "a", "reason", None).unwrap(), short);
+    }
+
+    #[test]
+    fn a_text_of_a_value_stays_a_text() {
+        let hostile = "\"\"\"\n[server]\nlisten = 1\r\n# '''\\";
+        let edited = with_value(FILE, "b", "reason", Some(&KeyValue::Text(hostile.to_owned()))).unwrap();
+        assert_eq!(settings(&edited).models[1].reason, hostile);
+        let whole = with_value(FILE, "a", "max_tokens", Some(&KeyValue::Whole(512))).unwrap();
+        assert_eq!((settings(&whole).models[0].max_tokens, whole.contains("max_tokens = 512\n")), (512, true));
     }
 }

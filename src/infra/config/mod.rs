@@ -155,6 +155,15 @@ fn in_one_line(error: &toml::de::Error) -> String {
     said.join(": ")
 }
 
+/// As [`in_one_line`], for a file: the reader repeats a text that stands where another kind of value is expected.
+fn in_one_line_without_values(error: &toml::de::Error) -> String {
+    let line = in_one_line(error);
+    match (line.find(": string \""), line.rfind("\", expected ")) {
+        (Some(start), Some(end)) if start < end => format!("{}: string{}", &line[..start], &line[end + 1..]),
+        _ => line,
+    }
+}
+
 /// The process's environment variables, read once.
 #[derive(Clone, Default)]
 pub struct Environment(BTreeMap<String, String>);
@@ -210,7 +219,7 @@ impl Settings {
     pub fn parse(text: &str, origin: &str, env: &Environment) -> Result<Self, ConfigError> {
         let invalid = |reason: String| ConfigError::Invalid { origin: origin.to_owned(), reason };
         // Once by itself, for messages that name the line; the environment may still complete it.
-        toml::from_str::<Settings>(text).map_err(|error| invalid(in_one_line(&error)))?;
+        toml::from_str::<Settings>(text).map_err(|error| invalid(in_one_line_without_values(&error)))?;
         let mut table: toml::Table = text.parse().map_err(|error| invalid(in_one_line(&error)))?;
         for (name, value) in env.overrides() {
             overlay(&mut table, name, value)
@@ -290,7 +299,11 @@ impl BattleSettings {
 }
 
 impl PairingSettings {
-    fn check(&self) -> Result<(), ConfigError> {
+    /// Refuses numbers that no pairing can have.
+    ///
+    /// # Errors
+    /// [`ConfigError::OutOfRange`].
+    pub fn check(&self) -> Result<(), ConfigError> {
         require((0.0..=1.0).contains(&self.uniform_share), "pairing.uniform_share", self.uniform_share, "0 to 1")?;
         require(self.elo_width > 0.0, "pairing.elo_width", self.elo_width, "more than 0")?;
         let boost = self.new_model_boost;

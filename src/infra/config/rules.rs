@@ -7,17 +7,41 @@ use crate::domain::rating::neighbours::SequentialOptions;
 use crate::domain::rating::options::LeaderboardOptions;
 use crate::domain::stats::confidence::ConfidenceLevel;
 
+impl PairingPolicySetting {
+    /// All policies.
+    pub const ALL: [Self; 4] = [Self::Uniform, Self::Weighted, Self::Elo, Self::Active];
+
+    /// The policy itself.
+    #[must_use]
+    pub fn policy(self) -> Policy {
+        match self {
+            Self::Uniform => Policy::Uniform,
+            Self::Weighted => Policy::Weighted,
+            Self::Elo => Policy::Elo,
+            Self::Active => Policy::Active,
+        }
+    }
+}
+
+/// A text that is no policy.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("expected uniform, weighted, elo or active")]
+pub struct UnknownPolicy;
+
+impl std::str::FromStr for PairingPolicySetting {
+    type Err = UnknownPolicy;
+
+    fn from_str(text: &str) -> Result<Self, UnknownPolicy> {
+        Self::ALL.into_iter().find(|setting| setting.policy().as_str() == text).ok_or(UnknownPolicy)
+    }
+}
+
 impl PairingSettings {
     /// The pairing rules.
     #[must_use]
     pub fn rules(&self) -> PairingRules {
         PairingRules {
-            policy: match self.policy {
-                PairingPolicySetting::Uniform => Policy::Uniform,
-                PairingPolicySetting::Weighted => Policy::Weighted,
-                PairingPolicySetting::Elo => Policy::Elo,
-                PairingPolicySetting::Active => Policy::Active,
-            },
+            policy: self.policy.policy(),
             uniform_share: self.uniform_share,
             elo_width: self.elo_width,
             new_model_votes: self.new_model_votes,

@@ -62,17 +62,44 @@ impl SettingsFile {
         env: &Environment,
         change: impl FnOnce(&str) -> Result<(Option<String>, T), E>,
     ) -> Result<T, E> {
+        let (prepared, told) = self.prepare(env, change)?;
+        if let Some(prepared) = prepared {
+            prepared.put_in_place()?;
+        }
+        Ok(told)
+    }
+
+    /// As [`SettingsFile::edit`], up to the moment at which the new text, which lies beside the file, takes its place; `None` where
+    /// the text stays as it is. Other editors wait until the edit is put in place or dropped. This blocks.
+    ///
+    /// # Errors
+    /// As [`SettingsFile::edit`].
+    pub fn prepare<T, E: From<SettingsFileError>>(
+        &self,
+        env: &Environment,
+        change: impl FnOnce(&str) -> Result<(Option<String>, T), E>,
+    ) -> Result<(Option<PreparedEdit>, T), E> {
         // A link stays a link: the file that it leads to is replaced.
         let path = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
         let held = Held::take(&path).map_err(|source| self.failed(source))?;
         let text = held.as_ref().map_or("", |held| &held.text);
         let (edited, told) = change(text)?;
-        if let Some(edited) = edited.filter(|edited| edited != text) {
-            let invalid = |source| SettingsFileError::Invalid { path: self.path.clone(), source };
-            Settings::parse(&edited, &self.path.display().to_string(), env).map_err(invalid)?;
-            replace(&path, &edited, held.as_ref().map(|held| &held.metadata)).map_err(|source| self.failed(source))?;
-        }
-        Ok(told)
+        let Some(edited) = edited.filter(|edited| edited != text) else { return Ok((None, told)) };
+        let invalid = |source| SettingsFileError::Invalid { path: self.path.clone(), source };
+        Settings::parse(&edited, &self.path.display().to_string(), env).map_err(invalid)?;
+        let former = held.as_ref().map(|held| &held.metadata);
+        let partial = write_beside(&path, &edited, former).map_err(|source| self.failed(source))?;
+        Ok((Some(PreparedEdit { file: self.clone(), path, partial, held }), told))
+    }
+
+    /// Whether an edit could be written: other files can be made beside this one, which need not exist.
+    ///
+    /// # Errors
+    /// [`SettingsFileError::Io`] with the system's reason.
+    pub fn check_writable(&self) -> Result<(), SettingsFileError> {
+        let path = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
+        let former = fs::metadata(&path).ok();
+        write_beside(&path, "", former.as_ref()).map(drop).map_err(|source| self.failed(source))
     }
 
     fn failed(&self, source: io::Error) -> SettingsFileError {
@@ -107,22 +134,50 @@ impl Held {
     }
 }
 
-fn replace(path: &Path, text: &str, former: Option<&Metadata>) -> io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+/// A checked edit that has not taken the file's place yet.
+pub struct PreparedEdit {
+    file: SettingsFile,
+    /// The file itself, where links lead.
+    path: PathBuf,
+    partial: NamedTempFile,
+    held: Option<Held>,
+}
+
+impl PreparedEdit {
+    /// Puts the new text in place. This blocks.
+    ///
+    /// # Errors
+    /// [`SettingsFileError::Io`]; the file is as it was then.
+    pub fn put_in_place(self) -> Result<(), SettingsFileError> {
+        let Self { file, path, partial, held } = self;
+        let replaced = match held {
+            Some(_) => partial.persist(&path),
+            // One that somebody else has made in the meantime stays.
+            None => partial.persist_noclobber(&path),
+        };
+        let synced = replaced.map_err(io::Error::from).and_then(|_| File::open(folder_of(&path))?.sync_all());
+        synced.map_err(|source| file.failed(source))
+    }
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// A file beside `path` that is ready to take its place.
+fn write_beside(path: &Path, text: &str, former: Option<&Metadata>) -> io::Result<NamedTempFile> {
     let mode = fs::Permissions::from_mode(NEW_FILE_MODE);
-    let mut partial =
-        tempfile::Builder::new().prefix(".langya.").suffix(".partial").permissions(mode).tempfile_in(folder)?;
+    let mut partial = tempfile::Builder::new()
+        .prefix(".langya.")
+        .suffix(".partial")
+        .permissions(mode)
+        .tempfile_in(folder_of(path))?;
     partial.write_all(text.as_bytes())?;
     if let Some(former) = former {
         keep_owner_and_mode(&partial, former)?;
     }
     partial.as_file().sync_all()?;
-    match former {
-        Some(_) => partial.persist(path)?,
-        // One that somebody else has made in the meantime stays.
-        None => partial.persist_noclobber(path)?,
-    };
-    File::open(folder)?.sync_all()
+    Ok(partial)
 }
 
 fn keep_owner_and_mode(partial: &NamedTempFile, former: &Metadata) -> io::Result<()> {

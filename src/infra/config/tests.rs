@@ -106,6 +106,9 @@ fn a_refusal_in_one_line_names_the_key_and_repeats_no_line_of_the_file() {
     let text = "[server]\ntrusted_proxies = [\n\"postgres://u:hunter2@h/d?sslmode=require\"]";
     let line = Settings::parse(text, "langya.toml", &Environment::default()).unwrap_err().to_string();
     assert!(line.contains("line 3") && !line.contains("hunter2"), "{line}");
+    let text = "[battle]\nmax_turns = \"hunter2\\\", expected\"";
+    let line = Settings::parse(text, "langya.toml", &Environment::default()).unwrap_err().to_string();
+    assert!(line.contains("max_turns") && line.contains("expected u32") && !line.contains("hunter2"), "{line}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The audit log of the admin: who did what, when, from where, and what was before and after. Rows are only added.
 
-use sqlx::FromRow;
+use sqlx::{Connection, FromRow};
 
 use super::{Store, StoreError, on_reader, on_writer_once};
 use crate::domain::admin::action::AdminAction;
@@ -110,6 +110,21 @@ impl Store {
     pub async fn add_audit_entry(&self, entry: &NewAuditEntry) -> Result<(), StoreError> {
         let _time = store_time("add_audit_entry");
         on_writer_once!(self, |connection| insert_audit!(connection, entry))
+    }
+
+    /// Adds entries, all or none.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn add_audit_entries(&self, entries: &[NewAuditEntry]) -> Result<(), StoreError> {
+        let _time = store_time("add_audit_entries");
+        on_writer_once!(self, |connection| {
+            let mut tx = connection.begin().await?;
+            for entry in entries {
+                insert_audit!(&mut *tx, entry)?;
+            }
+            tx.commit().await
+        })
     }
 
     /// The latest entries of a filter, the latest first.

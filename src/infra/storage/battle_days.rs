@@ -160,7 +160,12 @@ impl Store {
 
 /// The smallest id of a battle that begins on this day.
 fn first_id(day: i64) -> String {
-    let digits = format!("{:012x}", start_of(day).max(0));
+    first_id_at(start_of(day))
+}
+
+/// The smallest id of a battle that begins at this moment, in milliseconds since 1970.
+pub(super) fn first_id_at(milliseconds: i64) -> String {
+    let digits = format!("{:012x}", milliseconds.max(0));
     format!("{}-{}-0000-0000-000000000000", &digits[..8], &digits[8..12])
 }
 

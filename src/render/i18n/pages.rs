@@ -333,8 +333,8 @@ mod sign_in;
 mod value;
 
 pub use admin::{
-    AccountTexts, AdminSignInTexts, AdminTexts, AuditTexts, OverviewTexts, ReviewTexts, UserTexts, VoteAdminTexts,
-    WelcomeTexts,
+    AccountTexts, AdminSignInTexts, AdminTexts, AuditTexts, ModelAddTexts, ModelAdminTexts, OverviewTexts,
+    PairingAdminTexts, ReviewTexts, UserTexts, VoteAdminTexts, WelcomeTexts,
 };
 pub use arena::{ArenaTexts, PairingInForce, StorageInForce};
 pub use benchmark::BenchmarkTexts;

@@ -1,15 +1,15 @@
 //! An edited settings file is taken up while the arena runs.
 //!
-//! The file is read every second, which works on every kind of mount, and at once on SIGHUP. A text counts once it was
-//! read the same twice, so that a half-written file is not taken for a short one. What cannot be used is logged in one
-//! line, and the former settings stay.
+//! The file is read every second, which works on every kind of mount, and at once on SIGHUP and after an edit of the admin. A text
+//! counts once it was read the same twice, so that a half-written file is not taken for a short one. What cannot be used is logged in
+//! one line and shown in the admin, and the former settings stay.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::signal::unix::Signal;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, mpsc};
 use tokio::time::MissedTickBehavior;
 
 use super::discovery::with_found_models;
@@ -17,6 +17,7 @@ use crate::formats::read_file;
 use crate::infra::config::{ConfigError, Environment, Settings};
 use crate::infra::llm::roster::Roster;
 use crate::infra::storage::StoreError;
+use crate::server::followed_file::{FollowedFile, Reader};
 use crate::server::state::AppState;
 
 /// How often the file is read.
@@ -24,12 +25,12 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// Where settings come from.
 pub struct SettingsSource {
-    /// The file that is watched; it need not exist.
-    pub file: PathBuf,
+    /// The file that is followed.
+    pub file: Arc<FollowedFile>,
+    /// Who waits until it was read.
+    pub requests: mpsc::Receiver<Reader>,
     /// Reads the file again; the environment and the flags override it.
     pub read: Box<dyn Fn() -> Result<Settings, ConfigError> + Send + Sync>,
-    /// The environment, for the models' keys.
-    pub env: Environment,
     /// SIGHUP, taken over from the system, which would end the process.
     pub hangup: Signal,
 }
@@ -43,13 +44,23 @@ enum NotTakenUp {
     Store(#[from] StoreError),
 }
 
+impl NotTakenUp {
+    /// The text for the admin, which shows nothing of the inside of the database.
+    fn shown(&self) -> String {
+        match self {
+            Self::Settings(error) => error.to_string(),
+            Self::Store(_) => "the models could not be registered in the database: see the log".to_owned(),
+        }
+    }
+}
+
 /// Lets models that are found rather than configured join, and then follows the settings file.
 pub async fn follow_settings(app: Arc<AppState>, source: Arc<Mutex<SettingsSource>>) {
     let mut source = source.lock().await;
     let shutdown = app.tasks.shutdown();
     let follow = async {
         let settings = app.settings.now();
-        if let Err(error) = exchange_models(&app, &source.env, &settings).await {
+        if let Err(error) = exchange_models(&app, &source.file.env, &settings).await {
             tracing::error!(error = %error, "the discovered models cannot be used");
         }
         watch(&app, &mut source).await;
@@ -67,24 +78,38 @@ async fn watch(app: &AppState, source: &mut SettingsSource) {
     let (mut taken, mut before) = (None, None);
     loop {
         let asked = tokio::select! {
-            _ = ticker.tick() => false,
-            Some(()) = source.hangup.recv() => true,
+            _ = ticker.tick() => Asked::Clock,
+            Some(()) = source.hangup.recv() => Asked::Signal,
+            Some(reader) = source.requests.recv() => Asked::Admin(reader),
         };
-        let now = Some(read(source.file.clone()).await);
+        let now = Some(read(source.file.path.clone()).await);
         let settled = now == before && now != taken;
         before.clone_from(&now);
-        if !asked && !settled {
+        if matches!(asked, Asked::Clock) && !settled {
             continue;
         }
         let is_gone = now == Some(None) && taken.flatten().is_some();
         taken = now;
         if is_gone {
             // Without it the defaults would be in force, which nobody asked for.
-            tracing::error!("the settings file is missing or unreadable: the previous settings stay in force");
+            let problem = "the settings file is missing or unreadable";
+            tracing::error!("{problem}: the previous settings stay in force");
+            source.file.set_problem(Some(problem.to_owned()));
         } else {
             reload(app, source).await;
         }
+        if let Asked::Admin(reader) = asked {
+            // They may have gone away.
+            let _ = reader.send(());
+        }
     }
+}
+
+/// Why the file is looked at.
+enum Asked {
+    Clock,
+    Signal,
+    Admin(Reader),
 }
 
 async fn read(file: PathBuf) -> Option<Vec<u8>> {
@@ -93,9 +118,10 @@ async fn read(file: PathBuf) -> Option<Vec<u8>> {
 
 async fn reload(app: &AppState, source: &SettingsSource) {
     let edited = match (source.read)() {
-        Ok(settings) => take_up(app, &source.env, settings).await,
+        Ok(settings) => take_up(app, &source.file.env, settings).await,
         Err(error) => Err(error.into()),
     };
+    source.file.set_problem(edited.as_ref().err().map(NotTakenUp::shown));
     match edited {
         Ok(AppliedSettings::Nothing) => {}
         Ok(AppliedSettings::Edits) => {

@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::next_run::NextRun;
 use crate::infra::config::CurrentSettings;
 use crate::infra::events::EventBus;
+use crate::infra::job_report::JobReport;
 use crate::services::exclusions::voter_check::VoterCheck;
 
 /// How often is looked whether votes were excluded, or the lead has changed.
@@ -20,9 +21,9 @@ const REST_TIMES: u32 = 19;
 /// Checks the voters at the start, after leaderboards, and after a change of the settings, with a cool-down after each check.
 pub async fn keep_voters_checked(
     check: Arc<VoterCheck>,
-    events: Arc<dyn EventBus>,
-    settings: CurrentSettings,
+    (events, settings): (Arc<dyn EventBus>, CurrentSettings),
     leads: watch::Receiver<bool>,
+    report: JobReport,
     shutdown: CancellationToken,
 ) {
     let mut next_run = NextRun::new(&*events, &settings, shutdown.clone(), LOOK_ANYWAY, REST_TIMES);
@@ -30,7 +31,7 @@ pub async fn keep_voters_checked(
         let started = Instant::now();
         if *leads.borrow() {
             tokio::select! {
-                () = run(&check) => {}
+                () = run(&check, &report) => report.runs_within(LOOK_ANYWAY),
                 () = shutdown.cancelled() => return,
             }
         }
@@ -40,8 +41,8 @@ pub async fn keep_voters_checked(
     }
 }
 
-async fn run(check: &VoterCheck) {
-    match check.run().await {
+async fn run(check: &VoterCheck, report: &JobReport) {
+    match report.run(check.run()).await {
         Ok(0) => {}
         Ok(votes) => tracing::info!(votes, "votes of flagged voters excluded"),
         // The log of the database reports an outage, but not what it means here.

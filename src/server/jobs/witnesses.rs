@@ -8,6 +8,7 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use crate::infra::config::CurrentSettings;
+use crate::infra::job_report::JobReport;
 use crate::infra::llm::http_client_within;
 use crate::infra::reach::Reach;
 use crate::services::public_log::PublicLog;
@@ -23,6 +24,7 @@ pub async fn ask_witnesses(
     log: PublicLog,
     settings: CurrentSettings,
     lead: watch::Receiver<bool>,
+    job: JobReport,
     shutdown: CancellationToken,
 ) {
     let reach = Reach::new(&settings.now().providers.private_networks);
@@ -37,12 +39,13 @@ pub async fn ask_witnesses(
     loop {
         let asked = settings.now().public_log.witnesses.clone();
         if *lead.borrow() && !asked.is_empty() {
-            match witnesses.cosign(&log, &client, &asked).await {
+            match job.run(witnesses.cosign(&log, &client, &asked)).await {
                 Ok(asked) => asked.into_iter().for_each(|asked| report(&mut failing, asked)),
                 // What keeps the log reports the same.
                 Err(error) => tracing::debug!(%error, "no checkpoint could be read for the witnesses"),
             }
         }
+        job.runs_within(PAUSE);
         tokio::select! {
             () = sleep(PAUSE) => {}
             () = shutdown.cancelled() => return,

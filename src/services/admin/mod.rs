@@ -2,6 +2,7 @@
 //! by the same functions.
 
 pub mod actor;
+pub mod models;
 pub mod overview;
 pub mod reviews;
 pub mod second_factor;

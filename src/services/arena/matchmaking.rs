@@ -1,15 +1,17 @@
 //! Chooses the pair of models: applies the pairing rules to the models that are healthy now and to the latest ratings.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Serialize;
 
 use super::models::Models;
 use crate::domain::battle::ModelId;
+use crate::domain::battle::pairing::preview::PairingPreview;
 use crate::domain::battle::pairing::{
     self, ModelPool, POLICY_VERSION, Pair, PairingError, PairingRules, Policy, PoolEntry, choose_opponent, choose_pair,
 };
-use crate::domain::rating::leaderboard::RankedModel;
+use crate::domain::rating::leaderboard::{Leaderboard, RankedModel};
 use crate::infra::config::CurrentSettings;
 use crate::infra::rng::SharedRng;
 use crate::services::leaderboard::refit::LatestLeaderboard;
@@ -104,31 +106,64 @@ impl Matchmaker {
         self.settings.now().pairing.rules()
     }
 
-    fn pool(&self, may_play: impl Fn(&ModelId) -> bool, rules: &PairingRules) -> ModelPool {
-        let roster = self.models.current();
-        let snapshot = self.leaderboard.latest();
-        let entries = roster.all().iter().filter(|model| model.weight > 0.0 && may_play(&model.card.id)).map(|model| {
-            let row = snapshot.board.models.iter().find(|row| row.model == model.card.id.as_str());
-            PoolEntry {
-                id: model.card.id.clone(),
-                weight: model.weight,
-                rating: row.map_or(START_RATING, RankedModel::rating_or_limit),
-                votes: row.map_or(0, |row| row.battles),
-            }
+    /// What other rules would change while every model is healthy, and other weights for some models; 0 pauses.
+    ///
+    /// # Errors
+    /// [`PairingError`] where the other rules draw nobody.
+    pub fn preview(
+        &self,
+        rules: &PairingRules,
+        weights: &BTreeMap<ModelId, f64>,
+    ) -> Result<PairingPreview, PairingError> {
+        let (now, roster) = (self.rules(), self.models.current());
+        let today = pairing::distribution(&self.pool(|_| true, &now), &now).unwrap_or_default();
+        let weighted = roster.all().iter().map(|model| {
+            let id = model.card.id.clone();
+            let weight = weights.get(&id).copied().unwrap_or(model.weight);
+            (id, weight)
         });
-        let mut pool = ModelPool::new(entries.collect());
-        if rules.policy == Policy::Active {
-            self.add_pair_votes(&mut pool);
-        }
-        pool
+        let pool = model_pool(
+            weighted,
+            &self.leaderboard.latest().board,
+            |one, other| self.leaderboard.votes_between(one, other),
+            rules,
+        );
+        Ok(PairingPreview::new(&today, &pairing::distribution(&pool, rules)?))
     }
 
-    fn add_pair_votes(&self, pool: &mut ModelPool) {
+    fn pool(&self, may_play: impl Fn(&ModelId) -> bool, rules: &PairingRules) -> ModelPool {
+        let roster = self.models.current();
+        let playing = roster.all().iter().filter(|model| may_play(&model.card.id));
+        let weighted = playing.map(|model| (model.card.id.clone(), model.weight));
+        let votes = |one: &str, other: &str| self.leaderboard.votes_between(one, other);
+        model_pool(weighted, &self.leaderboard.latest().board, votes, rules)
+    }
+}
+
+/// Models with their weights as a pool, with the ratings of a leaderboard. Only `Active` asks for the votes between two models.
+pub fn model_pool(
+    weighted: impl Iterator<Item = (ModelId, f64)>,
+    board: &Leaderboard,
+    votes_between: impl Fn(&str, &str) -> u64,
+    rules: &PairingRules,
+) -> ModelPool {
+    let entries = weighted.filter(|(_, weight)| *weight > 0.0).map(|(id, weight)| {
+        let row = board.models.iter().find(|row| row.model == id.as_str());
+        PoolEntry {
+            weight,
+            rating: row.map_or(START_RATING, RankedModel::rating_or_limit),
+            votes: row.map_or(0, |row| row.battles),
+            id,
+        }
+    });
+    let mut pool = ModelPool::new(entries.collect());
+    if rules.policy == Policy::Active {
         let ids: Vec<ModelId> = pool.entries().iter().map(|entry| entry.id.clone()).collect();
         for (at, one) in ids.iter().enumerate() {
             for other in &ids[at + 1..] {
-                pool.set_pair_votes(one, other, self.leaderboard.votes_between(one.as_str(), other.as_str()));
+                pool.set_pair_votes(one, other, votes_between(one.as_str(), other.as_str()));
             }
         }
     }
+    pool
 }

@@ -2,10 +2,12 @@
 // contains "hostile" or "short" gets that, "at length" a very tall reply, any other one a rich reply from one model and a
 // Chinese one from the other, or an English one if it contains "in English". A question that contains "slowly" gets the first half of its reply and never the
 // other half: the reply ends when it is stopped. "Fails at first" gets an error from each model once, "break off" a reply that
-// ends in the middle, "say nothing" no answer at all.
+// ends in the middle, "say nothing" no answer at all. The model "failing" never answers, and `/v1/models` lists three.
 
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
+
+const LISTED = ["crane", "egret", "a-model-with-a-very-long-name-that-is-instruction-tuned"];
 
 const reply = (name) => readFile(new URL(`../replies/${name}.md`, import.meta.url), "utf8");
 
@@ -27,9 +29,11 @@ export async function startUpstream() {
 async function answer(request, response, failed) {
   let body = "";
   for await (const chunk of request.setEncoding("utf8")) body += chunk;
+  if (request.url === "/v1/models") return response.end(JSON.stringify({ data: LISTED.map((id) => ({ id, object: "model" })) }));
   if (!request.url.endsWith("/chat/completions")) return response.writeHead(404).end();
   const { model, messages } = JSON.parse(body);
   const question = messages.at(-1).content;
+  if (model === "failing") return response.writeHead(500).end();
   if (question.includes("fails at first") && !failed.has(model + question)) {
     failed.add(model + question);
     return response.writeHead(500).end();

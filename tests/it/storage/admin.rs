@@ -1,14 +1,17 @@
 //! What every database promises of the admin: links and codes work once, the last owner stays, and the audit log only grows.
 
 use langya::domain::admin::action::AdminAction;
+use langya::domain::admin::model_figures::ModelFigures;
 use langya::domain::admin::role::Role;
+use langya::domain::battle::state::{Progress, Stage};
+use langya::domain::battle::{ModelId, Side};
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{
-    ActedVia, AuditFilter, ExclusionDecision, Joined, Joining, NewAdminInvite, NewAdminSession, NewAuditEntry,
-    SessionAge, Store, UserChange,
+    ActedVia, AuditFilter, BattleRow, ExclusionDecision, Joined, Joining, NewAdminInvite, NewAdminSession,
+    NewAuditEntry, NewReply, SessionAge, Store, UserChange,
 };
 
-use super::{ready, vote};
+use super::{battle, battle_id, by, failure, ready, reply, vote};
 
 /// Statements that every database refuses.
 pub(super) const FORBIDDEN: [&str; 2] = ["UPDATE admin_audit SET actor = 'nobody'", "DELETE FROM admin_audit"];
@@ -116,6 +119,33 @@ pub(super) async fn a_confirmed_leak_leaves_the_queue_and_failures_are_counted(s
     assert_eq!(store.failures_since(Timestamp(0), 9).await.unwrap(), []);
     let all = store.votes_since(Timestamp(i64::MIN)).await.unwrap();
     assert_eq!((all, store.votes_since(Timestamp(i64::MAX)).await.unwrap()), (2, 0));
+}
+
+pub(super) async fn figures_are_of_recent_battles_that_are_over(store: &Store) {
+    let id = |ms: u64, number: u8| format!("00000000-{ms:04x}-7000-8000-00000000000{number}");
+    let (old, voted, replaced, waiting) = (id(99, 1), id(100, 2), id(200, 3), id(300, 4));
+    for id in [&old, &voted, &waiting, &"imported-1".to_owned()] {
+        ready(store, id).await;
+    }
+    let row = BattleRow { id: battle_id(&replaced), ..battle("x") };
+    store.insert_battle(&row, "?", Timestamp(1)).await.unwrap();
+    let failed = failure(Side::B, Some((ModelId::new("three"), 0.25)));
+    assert!(store.record_side_failure(&battle_id(&replaced), &by("run"), &failed, Timestamp(2)).await.unwrap());
+    let slow = NewReply { first_token_ms: Some(40), ..reply(Side::A, "A") };
+    let replies = [slow, NewReply { model: ModelId::new("three"), ..reply(Side::B, "B") }];
+    let progress = Progress { stage: Stage::Ready, turn: 1 };
+    store.finish_turn(&battle_id(&replaced), &by("run"), progress, &replies, Timestamp(3)).await.unwrap();
+    for id in [&old, &voted, &replaced, &"imported-1".to_owned()] {
+        store.insert_vote(&vote(&format!("vote of {id}"), id, 1)).await.unwrap();
+    }
+    let figures = store.figures_since(Timestamp(100)).await.unwrap();
+    let of = |battles, replies, failures, first| ModelFigures { battles, replies, failures, first_token_ms: first };
+    let expected = [
+        ("one".to_owned(), of(2, 2, 0, Some(12))),
+        ("three".to_owned(), of(1, 1, 0, Some(12))),
+        ("two".to_owned(), of(1, 1, 1, Some(12))),
+    ];
+    assert_eq!((figures.battles, figures.models), (2, expected.into()));
 }
 
 pub(super) async fn sessions_codes_and_recovery_codes_end(store: &Store) {

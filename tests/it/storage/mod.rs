@@ -35,14 +35,14 @@ use langya::services::leaderboard::refit::{LatestLeaderboard, LeaderboardSnapsho
 
 use admin::{
     a_confirmed_leak_leaves_the_queue_and_failures_are_counted, a_link_makes_one_account_and_the_last_owner_stays,
-    sessions_codes_and_recovery_codes_end,
+    figures_are_of_recent_battles_that_are_over, sessions_codes_and_recovery_codes_end,
 };
 use bench::{
     a_data_file_is_kept_once_and_in_its_order, a_data_file_with_an_item_that_cannot_be_kept_leaves_nothing,
     a_run_is_kept_with_what_it_has_come_to, a_score_that_is_no_number_is_not_kept, a_suite_is_run_by_one_at_a_time,
     an_answer_to_a_question_is_kept_once, attempts_stay_open_until_their_result_is_there,
-    failures_may_repeat_and_a_verdict_is_kept_once,
-    published_scores_are_replaced_by_their_successors, what_a_judge_said_to_a_prompt_is_found_again,
+    failures_may_repeat_and_a_verdict_is_kept_once, published_scores_are_replaced_by_their_successors,
+    what_a_judge_said_to_a_prompt_is_found_again,
 };
 use exclusions::{
     an_exclusion_is_stored_with_its_vote_or_not_at_all, an_exclusion_stands_beside_the_vote_and_can_be_withdrawn,
@@ -674,6 +674,7 @@ on_both! {
     only_rated_votes_stand_beside_verdicts
     what_is_settled_and_what_was_spent_is_known_since_a_moment
     a_link_makes_one_account_and_the_last_owner_stays
+    figures_are_of_recent_battles_that_are_over
     sessions_codes_and_recovery_codes_end
     a_confirmed_leak_leaves_the_queue_and_failures_are_counted
 }

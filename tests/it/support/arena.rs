@@ -113,7 +113,8 @@ impl TestArena {
             Some(store) => store,
             None => Store::open(&settings.storage, IfMissing::Create).await.unwrap(),
         };
-        let worlds = Dependencies { store, events, link: None, roster, clock: Arc::new(SystemClock), rng };
+        let clock = Arc::new(SystemClock);
+        let worlds = Dependencies { store, events, link: None, roster, clock, rng, settings_file: None };
         let app = AppState::start(settings, worlds).await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();

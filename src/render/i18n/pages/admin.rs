@@ -4,6 +4,7 @@ mod bench_runs;
 mod campaigns;
 mod chinese;
 mod english;
+mod models;
 mod operations;
 mod requests;
 
@@ -17,6 +18,7 @@ use bench_runs::BenchRunTexts;
 use campaigns::CampaignAdminTexts;
 pub(super) use chinese::CHINESE;
 pub(super) use english::ENGLISH;
+pub use models::{ModelAddTexts, ModelAdminTexts, PairingAdminTexts};
 use operations::OperationTexts;
 use requests::RequestTexts;
 
@@ -34,6 +36,7 @@ pub struct AdminTexts {
     pub account: AccountTexts,
     pub votes: VoteAdminTexts,
     pub overview: OverviewTexts,
+    pub models: ModelAdminTexts,
     pub reviews: ReviewTexts,
     pub users: UserTexts,
     pub operations: OperationTexts,

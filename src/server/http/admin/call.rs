@@ -42,6 +42,11 @@ impl Fields {
         self.0.iter().find(|(field, _)| field == name).map_or("", |(_, value)| value)
     }
 
+    /// All fields of a name, in their order.
+    pub(super) fn all(&self, name: &str) -> impl Iterator<Item = &str> {
+        self.0.iter().filter(move |(field, _)| field == name).map(|(_, value)| value.as_str())
+    }
+
     /// A field, if anything stands in it.
     pub(super) fn given(&self, name: &str) -> Option<&str> {
         Some(self.one(name).trim()).filter(|value| !value.is_empty())

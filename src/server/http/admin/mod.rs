@@ -7,6 +7,7 @@ mod bench_runs;
 mod call;
 mod campaigns;
 mod cookie;
+mod models;
 mod operations;
 mod overview;
 mod requests;
@@ -88,7 +89,7 @@ impl AdminRoute {
 }
 
 /// Every address of the admin.
-pub static ADMIN_ROUTES: [AdminRoute; 35] = [
+pub static ADMIN_ROUTES: [AdminRoute; 43] = [
     AdminRoute::open(AdminMethod::Get, "/admin/sign-in", |call| sign_in::page(call).boxed_local()),
     AdminRoute::open(AdminMethod::Post, "/admin/sign-in", |call| sign_in::sign_in(call).boxed_local()),
     AdminRoute::open(AdminMethod::Get, "/admin/welcome", |call| sign_in::welcome(call).boxed_local()),
@@ -101,6 +102,14 @@ pub static ADMIN_ROUTES: [AdminRoute; 35] = [
     AdminRoute::change("/admin/account/factor/begin", Role::Viewer, |call| account::begin_factor(call).boxed_local()),
     AdminRoute::change("/admin/account/factor/on", Role::Viewer, |call| account::confirm_factor(call).boxed_local()),
     AdminRoute::change("/admin/account/factor/off", Role::Viewer, |call| account::disable_factor(call).boxed_local()),
+    AdminRoute::read("/admin/models", Role::Viewer, |call| models::page(call).boxed_local()),
+    AdminRoute::change("/admin/models/pause", Role::Operator, |call| models::pause(call).boxed_local()),
+    AdminRoute::read("/admin/models/change", Role::Operator, |call| models::consider(call).boxed_local()),
+    AdminRoute::change("/admin/models/change", Role::Operator, |call| models::change(call).boxed_local()),
+    AdminRoute::read("/admin/models/add", Role::Operator, |call| models::adding::page(call).boxed_local()),
+    AdminRoute::change("/admin/models/add", Role::Operator, |call| models::adding::add(call).boxed_local()),
+    AdminRoute::read("/admin/models/pairing", Role::Viewer, |call| models::pairing::page(call).boxed_local()),
+    AdminRoute::change("/admin/models/test", Role::Operator, |call| models::test(call).boxed_local()),
     AdminRoute::read("/admin/voters", Role::Reviewer, |call| votes::voters(call).boxed_local()),
     AdminRoute::read("/admin/votes", Role::Reviewer, |call| votes::votes(call).boxed_local()),
     AdminRoute::read("/admin/votes/decide", Role::Operator, |call| votes::consider(call).boxed_local()),

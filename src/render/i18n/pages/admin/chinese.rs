@@ -136,6 +136,7 @@ pub(in crate::i18n::pages) const CHINESE: AdminTexts = AdminTexts {
         times: "次数",
         last_at: "最近一次",
     },
+    models: super::models::CHINESE,
     reviews: ReviewTexts {
         leaks_title: "身份泄露",
         leaks_lead: "这些投票因回答或访客疑似说出模型名称而被排除。请确认确有泄露，或恢复该投票的计分。",
@@ -234,6 +235,9 @@ pub(in crate::i18n::pages) const CHINESE: AdminTexts = AdminTexts {
         "录入删除请求",
         "删除内容",
         "拒绝删除请求",
+        "更改模型限制",
+        "添加模型",
+        "移除模型",
     ],
     name_rule: "用户名为 1 到 40 个字母、数字、“.”、“-”或“_”。",
     too_short: "口令太短：请至少使用 12 个字符。",

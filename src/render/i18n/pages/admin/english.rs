@@ -137,6 +137,7 @@ pub(in crate::i18n::pages) const ENGLISH: AdminTexts = AdminTexts {
         times: "Times",
         last_at: "Last",
     },
+    models: super::models::ENGLISH,
     reviews: ReviewTexts {
         leaks_title: "Leaks",
         leaks_lead: "Votes that are excluded because a reply, or the visitor, seems to name a model. Confirm that it does, or have the vote rated again.",
@@ -235,6 +236,9 @@ pub(in crate::i18n::pages) const ENGLISH: AdminTexts = AdminTexts {
         "entered a deletion request",
         "deleted texts",
         "refused a deletion request",
+        "changed a model's limits",
+        "added a model",
+        "removed a model",
     ],
     name_rule: "A name has 1 to 40 letters a to z, digits, “.”, “-” or “_”.",
     too_short: "This pass phrase is too short: take 12 characters or more.",

@@ -4,8 +4,11 @@ pub(crate) mod account;
 pub(crate) mod audit;
 pub(crate) mod bench_runs;
 pub(crate) mod campaigns;
+pub(crate) mod model_list;
+pub(crate) mod models;
 pub(crate) mod operations;
 pub(crate) mod overview;
+pub(crate) mod pairing;
 pub(crate) mod requests;
 pub(crate) mod reviews;
 pub(crate) mod sign_in;
@@ -19,6 +22,7 @@ use crate::render::i18n::pages::AdminTexts;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AdminTab {
     Overview,
+    Models,
     Voters,
     Votes,
     Leaks,
@@ -33,9 +37,10 @@ pub(crate) enum AdminTab {
 }
 
 impl AdminTab {
-    pub(crate) const ALL: [Self; 12] = [
+    pub(crate) const ALL: [Self; 13] = [
         Self::Overview,
         Self::Operations,
+        Self::Models,
         Self::Voters,
         Self::Votes,
         Self::Leaks,
@@ -51,6 +56,7 @@ impl AdminTab {
     pub(crate) fn path(self) -> &'static str {
         match self {
             Self::Overview => "/admin",
+            Self::Models => "/admin/models",
             Self::Leaks => "/admin/leaks",
             Self::Labels => "/admin/labels",
             Self::Voters => "/admin/voters",
@@ -68,6 +74,7 @@ impl AdminTab {
     fn name(self, words: &'static AdminTexts) -> &'static str {
         match self {
             Self::Overview => words.overview.title,
+            Self::Models => words.models.title,
             Self::Leaks => words.reviews.leaks_title,
             Self::Labels => words.reviews.labels_title,
             Self::Voters => words.votes.voters_title,

@@ -1,20 +1,20 @@
-//! Adds, pauses, resumes and removes the models of a settings file. The command and the admin page call the same functions; a
-//! running arena takes the edited file up by itself.
+//! Adds models that a server lists.
 
 use std::collections::{HashMap, HashSet};
-use std::path::PathBuf;
 use std::time::Duration;
 
 use secrecy::SecretString;
 
+use super::editor::{ModelEditor, check_goal};
+use super::error::{ModelEntryError, Warning};
 use crate::domain::rating::value::prices::{Currency, PriceDate, PriceSource};
 use crate::domain::wildcard::Wildcard;
-use crate::infra::config::edit::{self, EditError, NewModel};
-use crate::infra::config::settings_file::{SettingsFile, SettingsFileError};
-use crate::infra::config::{ConfigError, Environment, ModelSettings, Settings, is_variable_name};
+use crate::infra::config::edit::{self, NewModel};
+use crate::infra::config::settings_file::SettingsFile;
+use crate::infra::config::{Environment, ModelSettings, Settings, is_variable_name};
 use crate::infra::llm::http_client_within;
-use crate::infra::llm::model_list::{ListError, ListedModel, ModelServer, ProviderList, read_provider_list};
-use crate::infra::llm::roster::{Roster, entries, provider_model};
+use crate::infra::llm::model_list::{ListedModel, ModelServer, ProviderList, read_provider_list};
+use crate::infra::llm::roster::provider_model;
 use crate::infra::reach::Reach;
 
 /// Models that are added without a filter at the most: hundreds of paid models are no accident then.
@@ -35,6 +35,8 @@ pub struct AddRequest {
     pub key_env: Option<String>,
     /// Which models, by a pattern for their names or ids; all where it is left out.
     pub filter: Option<String>,
+    /// Of those only these, by their names at the provider; all where it is left out.
+    pub only: Option<Vec<String>>,
     /// Only say what would be added.
     pub dry_run: bool,
 }
@@ -72,71 +74,9 @@ pub struct Additions {
     pub warnings: Vec<Warning>,
 }
 
-/// What an edit leaves to do.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Warning {
-    /// The models need a key that is not here.
-    #[error("the variable {0} is not set here: set it where the arena runs, which refuses these models without it")]
-    KeyNotSet(String),
-    /// Prices are in another currency.
-    #[error("the list has prices in USD and the settings have {0}: no prices were written")]
-    OtherCurrency(String),
-    /// No battle can begin.
-    #[error(
-        "{0} can be drawn and a battle needs two: until then a running arena keeps its former models, and one that starts refuses to"
-    )]
-    TooFewModels(usize),
-}
-
-/// Another state of one entry.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Change {
-    /// Takes the entry out.
-    Remove,
-    /// Sets the pairing weight; 0 pauses.
-    Weight(f64),
-}
-
-/// Why models were not added or changed. The file is as it was.
-#[derive(Debug, thiserror::Error)]
-pub enum ModelEntryError {
-    /// The name of the variable is none.
-    #[error("--key-env takes the name of an environment variable such as OPENROUTER_API_KEY, and never the key itself")]
-    NotAVariable,
-    /// The list cannot be read.
-    #[error(transparent)]
-    List(#[from] ListError),
-    /// There is no client for HTTP, or the settings that stand there are unusable.
-    #[error(transparent)]
-    Config(#[from] ConfigError),
-    /// The filter takes none.
-    #[error("none of the {0} models listed there matches the filter: --dry-run without --filter shows their names")]
-    NoMatch(usize),
-    /// The server lists no model that chats.
-    #[error("the server lists no model that chats")]
-    NoModels,
-    /// Too many for one that may not mean it.
-    #[error("the server lists {0} models: choose with --filter 'maker/*', or take all of them with --filter '*'")]
-    TooMany(usize),
-    /// There is nothing to add.
-    #[error("nothing was added: {0}")]
-    Duplicates(String),
-    /// The weight is none.
-    #[error("a weight is a number above 0, for example 1")]
-    Weight,
-    /// The text cannot be edited.
-    #[error(transparent)]
-    Edit(#[from] EditError),
-    /// The file cannot be edited.
-    #[error(transparent)]
-    File(#[from] SettingsFileError),
-    /// The thread that edits the file panicked.
-    #[error("the file could not be edited")]
-    Thread(#[from] tokio::task::JoinError),
-}
-
 /// The addresses at which the settings file has models asked.
-async fn reach(file: PathBuf, env: Environment) -> Result<Reach, ModelEntryError> {
+async fn reach(editor: &ModelEditor<'_>) -> Result<Reach, ModelEntryError> {
+    let (file, env) = (editor.file.clone(), editor.env.clone());
     let read = move || {
         SettingsFile::new(&file).edit(&env, |text| {
             let settings = Settings::parse(text, &file.display().to_string(), &env)?;
@@ -146,73 +86,46 @@ async fn reach(file: PathBuf, env: Environment) -> Result<Reach, ModelEntryError
     tokio::task::spawn_blocking(read).await?
 }
 
-/// Adds the models that a server lists to the settings file, all in one step. `today` is the day of their prices.
-///
-/// # Errors
-/// [`ModelEntryError`]
-pub async fn add_models(
-    file: PathBuf,
+impl ModelEditor<'_> {
+    /// Adds the models that a server lists, all in one step. `today` is the day of their prices.
+    ///
+    /// # Errors
+    /// [`ModelEntryError`]
+    pub async fn add(&self, request: &AddRequest, today: PriceDate) -> Result<Additions, ModelEntryError> {
+        add_models(self, request, today).await
+    }
+}
+
+async fn add_models(
+    editor: &ModelEditor<'_>,
     request: &AddRequest,
-    env: &Environment,
     today: PriceDate,
 ) -> Result<Additions, ModelEntryError> {
-    let key = key(request, env)?;
-    let http = http_client_within(LIST_WAIT, &reach(file.clone(), env.clone()).await?)?;
+    let key = key(request, editor.env)?;
+    let http = http_client_within(LIST_WAIT, &reach(editor).await?)?;
     let key = key.as_ref().map(|(variable, key)| (variable.as_str(), key));
     let provided = read_provider_list(&request.from, key, LIST_WAIT, &http).await?;
     let chosen = chosen(&provided, request)?;
-    let (request, env, others) = (request.clone(), env.clone(), provided.list.others);
-    let edit = move || {
-        SettingsFile::new(&file).edit(&env, |text| {
-            let settings = Settings::parse(text, &file.display().to_string(), &env)?;
-            let offered = Offer {
-                server: &provided.server,
-                key_env: request.key_env.as_deref(),
-                currency: &settings.prices.currency,
-                today,
-            };
-            let models = compared(chosen.iter().map(|listed| offered.entry(listed)).collect(), &settings);
-            let new: Vec<NewModel> =
-                models.iter().filter(|model| model.addition == Addition::Added).map(new_model).collect();
-            if new.is_empty() {
-                return Err(ModelEntryError::Duplicates(duplicates(&models)));
-            }
-            let mut warnings = offered.warnings(&chosen, &env);
-            let edited = edit::with_models(text, &new)?;
-            warnings.extend(too_few(&edited, &env)?);
-            Ok(((!request.dry_run).then_some(edited), Additions { models, others, warnings }))
-        })
+    let (request, env, goal, others) = (request.clone(), editor.env.clone(), editor.goal, provided.list.others);
+    let edit = move |text: &str, settings: &Settings| {
+        let offered = Offer {
+            server: &provided.server,
+            key_env: request.key_env.as_deref(),
+            currency: &settings.prices.currency,
+            today,
+        };
+        let models = compared(chosen.iter().map(|listed| offered.entry(listed)).collect(), settings);
+        let new: Vec<NewModel> =
+            models.iter().filter(|model| model.addition == Addition::Added).map(new_model).collect();
+        if new.is_empty() && !request.dry_run {
+            return Err(ModelEntryError::Duplicates(duplicates(&models)));
+        }
+        let mut warnings = offered.warnings(&chosen, &env);
+        let edited = edit::with_models(text, &new)?;
+        warnings.extend(check_goal(&edited, &env, goal)?);
+        Ok(((!request.dry_run).then_some(edited), Additions { models, others, warnings }))
     };
-    tokio::task::spawn_blocking(edit).await?
-}
-
-/// Removes, pauses or resumes one model of the settings file.
-///
-/// # Errors
-/// [`ModelEntryError`]
-pub async fn change_model(
-    file: PathBuf,
-    id: &str,
-    change: Change,
-    env: &Environment,
-) -> Result<Vec<Warning>, ModelEntryError> {
-    if let Change::Weight(weight) = change
-        && !(weight.is_finite() && weight >= 0.0)
-    {
-        return Err(ModelEntryError::Weight);
-    }
-    let (id, env) = (id.to_owned(), env.clone());
-    let edit = move || {
-        SettingsFile::new(&file).edit(&env, |text| {
-            let edited = match change {
-                Change::Remove => edit::without_model(text, &id)?,
-                Change::Weight(weight) => edit::with_weight(text, &id, weight)?,
-            };
-            let warnings = too_few(&edited, &env)?.into_iter().collect();
-            Ok((Some(edited), warnings))
-        })
-    };
-    tokio::task::spawn_blocking(edit).await?
+    editor.edit(edit).await
 }
 
 /// The variable's name with its value, where the variable is set.
@@ -231,12 +144,13 @@ fn chosen(provided: &ProviderList, request: &AddRequest) -> Result<Vec<ListedMod
         pattern
             .as_ref()
             .is_none_or(|pattern| [&model.model, &model.id, &model.name].iter().any(|name| pattern.matches(name)))
+            && request.only.as_ref().is_none_or(|only| only.contains(&model.model))
     };
     let chosen: Vec<ListedModel> = listed.iter().filter(matches).cloned().collect();
     match chosen.len() {
         _ if listed.is_empty() => Err(ModelEntryError::NoModels),
         0 => Err(ModelEntryError::NoMatch(listed.len())),
-        many if many > MOST_WITHOUT_FILTER && pattern.is_none() && !request.dry_run => {
+        many if many > MOST_WITHOUT_FILTER && pattern.is_none() && request.only.is_none() && !request.dry_run => {
             Err(ModelEntryError::TooMany(many))
         }
         _ => Ok(chosen),
@@ -320,10 +234,4 @@ fn duplicates(models: &[AddedModel]) -> String {
     let told: Vec<String> = models.iter().take(3).map(why).collect();
     let more = models.len().saturating_sub(told.len());
     if more > 0 { format!("{}; and {more} more", told.join("; ")) } else { told.join("; ") }
-}
-
-fn too_few(edited: &str, env: &Environment) -> Result<Option<Warning>, ConfigError> {
-    let settings = Settings::parse(edited, "the edited settings", env)?;
-    let drawn = entries(&settings).iter().filter(|entry| entry.weight > 0.0).count();
-    Ok((drawn < 2 && !Roster::may_find(&settings)).then_some(Warning::TooFewModels(drawn)))
 }

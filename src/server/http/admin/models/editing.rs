@@ -1,0 +1,128 @@
+//! Edits of the settings file by an operator, which the arena takes up at once.
+
+use crate::domain::battle::ModelId;
+use crate::infra::config::ConfigError;
+use crate::infra::llm::model_list::ListError;
+use crate::render::i18n::pages::ModelAdminTexts;
+use crate::server::followed_file::FollowedFile;
+use crate::server::http::admin::call::SignedIn;
+use crate::server::http::error::PageError;
+use crate::services::model_entries::{
+    AuditTrail, Change, EditGoal, ModelEditor, ModelEntryError, ModelValues, PriceValues,
+};
+
+use super::viewing::today;
+
+/// Why nothing was changed.
+pub(super) enum Refusal {
+    /// The field of this name takes a number.
+    Number(fn(&ModelAdminTexts) -> &'static str),
+    /// One of two prices.
+    HalfAPrice,
+    /// What stands in a field cannot be used; the text says why.
+    Field(String),
+    /// The arena follows no file.
+    NoFile,
+    /// No model was chosen.
+    NoneChosen,
+    /// The key in this variable is not for the server.
+    ForeignKey(String),
+    /// The edit was refused.
+    Edit(ModelEntryError),
+}
+
+impl Refusal {
+    /// What the page says.
+    pub(super) fn text(&self, words: &ModelAdminTexts) -> String {
+        match self {
+            Self::Number(field) => words.invalid_number.replace("{field}", field(words)),
+            Self::HalfAPrice => words.half_a_price.to_owned(),
+            Self::NoFile => words.no_file.to_owned(),
+            Self::NoneChosen => words.add.none_chosen.to_owned(),
+            Self::ForeignKey(variable) => words.add.foreign_key.replace("{variable}", variable),
+            Self::Field(text) => text.clone(),
+            Self::Edit(ModelEntryError::Config(ConfigError::TooFewModels(left))) => {
+                words.too_few.replace("{n}", &left.to_string())
+            }
+            Self::Edit(ModelEntryError::Config(ConfigError::MissingKey { variable, .. })) => {
+                words.key_missing.replace("{variable}", variable)
+            }
+            Self::Edit(error) => edit_text(error, words),
+        }
+    }
+}
+
+fn edit_text(error: &ModelEntryError, words: &ModelAdminTexts) -> String {
+    match error {
+        ModelEntryError::NothingToChange => words.nothing_to_change.to_owned(),
+        ModelEntryError::NotAVariable => words.add.not_a_variable.to_owned(),
+        ModelEntryError::NoModels => words.add.no_models.to_owned(),
+        ModelEntryError::NoMatch(listed) => words.add.no_match.replace("{n}", &listed.to_string()),
+        ModelEntryError::List(ListError::Refused(status)) => {
+            words.add.wants_key.replace("{status}", &status.to_string())
+        }
+        error => error.to_string(),
+    }
+}
+
+/// The editor of the settings file, in the name of whoever asks.
+pub(super) fn editor<'c>(call: &'c SignedIn, file: &'c FollowedFile) -> ModelEditor<'c> {
+    let app = &call.app;
+    let audit = AuditTrail { store: &app.store, rng: &app.rng, clock: app.clock.as_ref(), actor: call.actor() };
+    ModelEditor { file: file.path.clone(), env: &file.env, goal: EditGoal::Runnable, audit: Some(audit) }
+}
+
+/// Changes one entry and has the arena take it up.
+pub(super) async fn edit(call: &SignedIn, id: &ModelId, change: &Change) -> Result<Result<(), Refusal>, PageError> {
+    let Some(file) = &call.app.settings_file else { return Ok(Err(Refusal::NoFile)) };
+    match editor(call, file).change(id.as_str(), change).await {
+        Ok(_) => {
+            file.read_now().await;
+            Ok(Ok(()))
+        }
+        Err(ModelEntryError::Audit(error)) => Err(error.into()),
+        Err(error) => Ok(Err(Refusal::Edit(error))),
+    }
+}
+
+/// The values that a form gives; what it leaves out stays as it is, and empty prices are taken out.
+pub(super) fn values(call: &SignedIn) -> Result<ModelValues, Refusal> {
+    Ok(ModelValues {
+        weight: number(call, "weight", |words| words.weight)?,
+        max_tokens: number(call, "max_tokens", |words| words.max_tokens)?,
+        max_concurrent: number(call, "max_concurrent", |words| words.max_concurrent)?,
+        reason: Some(call.fields.one("reason").trim().to_owned()),
+        prices: Some(prices(call)?),
+    })
+}
+
+fn prices(call: &SignedIn) -> Result<PriceValues, Refusal> {
+    let input = number(call, "input_price", |words| words.input_price)?;
+    let output = number(call, "output_price", |words| words.output_price)?;
+    match (input, output) {
+        (None, None) => Ok(PriceValues::Remove),
+        (Some(input), Some(output)) => {
+            let date = call.fields.given("price_date").map(str::parse).transpose();
+            let source = call.fields.given("price_source").map(str::parse).transpose();
+            Ok(PriceValues::Set {
+                input,
+                output,
+                date: date.map_err(refused_field)?.unwrap_or_else(|| today(&call.app)),
+                source: source.map_err(refused_field)?,
+            })
+        }
+        _ => Err(Refusal::HalfAPrice),
+    }
+}
+
+fn refused_field(error: impl std::error::Error) -> Refusal {
+    Refusal::Field(error.to_string())
+}
+
+fn number<N: std::str::FromStr>(
+    call: &SignedIn,
+    field: &str,
+    label: fn(&ModelAdminTexts) -> &'static str,
+) -> Result<Option<N>, Refusal> {
+    call.fields.given(field).map(str::parse).transpose().map_err(|_| Refusal::Number(label))
+}

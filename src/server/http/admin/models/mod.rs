@@ -1,0 +1,120 @@
+//! The models: how they are doing, pausing and resuming them, and changing what the settings file says of one.
+
+pub(super) mod adding;
+mod editing;
+pub(super) mod pairing;
+mod viewing;
+
+use std::sync::Arc;
+
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use rand::SeedableRng as _;
+use rand_chacha::ChaCha8Rng;
+
+use super::call::SignedIn;
+use crate::domain::battle::ModelId;
+use crate::server::http::error::PageError;
+use crate::server::http::forms::see_other;
+use crate::server::http::leaderboard_query::escaped;
+use crate::server::http::pages::admin::models::{ModelPage, ModelsPage};
+use crate::server::http::pages::admin::{AdminFrame, AdminTab};
+use crate::server::http::pages::respond;
+use crate::services::model_check::{CheckedModel, check_one};
+use crate::services::model_entries::Change;
+use editing::edit;
+use viewing::{ModelViews, file_state, today};
+
+/// `GET /admin/models`
+pub(super) async fn page(call: SignedIn) -> Result<HttpResponse, PageError> {
+    let frame = call.frame(AdminTab::Models);
+    show_all(&call, StatusCode::OK, frame).await
+}
+
+/// `POST /admin/models/pause`: `model`, and `change` with `pause` or `resume`.
+pub(super) async fn pause(call: SignedIn) -> Result<HttpResponse, PageError> {
+    let id = model_of(&call)?;
+    let weight = match call.fields.one("change") {
+        "pause" => 0.0,
+        "resume" => ModelViews::read(&call.app).await?.health.last_weight(&id),
+        _ => return Err(PageError::InvalidQuery("change is pause or resume".to_owned())),
+    };
+    match edit(&call, &id, &Change::Weight(weight)).await? {
+        Ok(()) => Ok(see_other("/admin/models?done=1")),
+        Err(refusal) => {
+            let frame = call.frame_with(AdminTab::Models, &refusal.text(&call.page().t().admin.models));
+            show_all(&call, StatusCode::CONFLICT, frame).await
+        }
+    }
+}
+
+/// `GET /admin/models/change`: one `model`.
+pub(super) async fn consider(call: SignedIn) -> Result<HttpResponse, PageError> {
+    let (id, frame) = (model_of(&call)?, call.frame(AdminTab::Models));
+    show_one(&call, StatusCode::OK, &id, frame, None).await
+}
+
+/// `POST /admin/models/change`: the values of one `model`.
+pub(super) async fn change(call: SignedIn) -> Result<HttpResponse, PageError> {
+    let id = model_of(&call)?;
+    let done = match editing::values(&call) {
+        Ok(values) => edit(&call, &id, &Change::Values(values)).await?,
+        Err(refusal) => Err(refusal),
+    };
+    match done {
+        Ok(()) => Ok(see_other(&format!("/admin/models/change?model={}&done=1", escaped(id.as_str())))),
+        Err(refusal) => {
+            let frame = call.frame_with(AdminTab::Models, &refusal.text(&call.page().t().admin.models));
+            show_one(&call, StatusCode::CONFLICT, &id, frame, None).await
+        }
+    }
+}
+
+/// `POST /admin/models/test`: asks one `model` a question, past its circuit breaker.
+pub(super) async fn test(call: SignedIn) -> Result<HttpResponse, PageError> {
+    let (id, roster) = (model_of(&call)?, call.app.models.current());
+    let model = roster.get(&id).ok_or_else(|| unknown(&id))?;
+    // The seed would spread waits between tries, of which there are none here.
+    let alone = model.without_retries(ChaCha8Rng::seed_from_u64(0));
+    let checked = check_one(Arc::new(alone), roster.entry(&id)).await;
+    show_one(&call, StatusCode::OK, &id, call.frame(AdminTab::Models), Some(checked)).await
+}
+
+fn model_of(call: &SignedIn) -> Result<ModelId, PageError> {
+    let id = call.fields.given("model").ok_or_else(|| PageError::InvalidQuery("name a model".to_owned()))?;
+    Ok(ModelId::new(id))
+}
+
+fn unknown(id: &ModelId) -> PageError {
+    PageError::Missing(format!("no model {:?} takes part", id.as_str()))
+}
+
+async fn show_all(call: &SignedIn, status: StatusCode, frame: AdminFrame) -> Result<HttpResponse, PageError> {
+    let views = ModelViews::read(&call.app).await?;
+    let (page, file) = (call.page(), file_state(&call.app).await);
+    let view = ModelsPage { page, frame, lines: views.lines(), currency: views.currency(), file };
+    Ok(respond(&call.request, status, &view))
+}
+
+async fn show_one(
+    call: &SignedIn,
+    status: StatusCode,
+    id: &ModelId,
+    frame: AdminFrame,
+    checked: Option<CheckedModel>,
+) -> Result<HttpResponse, PageError> {
+    let views = ModelViews::read(&call.app).await?;
+    let line = views.line(id).ok_or_else(|| unknown(id))?;
+    let view = ModelPage {
+        page: call.page(),
+        frame,
+        line,
+        entry: views.entry(id),
+        failures: views.health.failures_of(id).cloned().collect(),
+        checked,
+        currency: views.currency(),
+        file: file_state(&call.app).await,
+        today: today(&call.app).to_string(),
+    };
+    Ok(respond(&call.request, status, &view))
+}

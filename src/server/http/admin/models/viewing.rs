@@ -1,0 +1,124 @@
+//! What the pages of models show.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use crate::domain::battle::ModelId;
+use crate::domain::rating::value::prices::PriceDate;
+use crate::infra::clock::Clock as _;
+use crate::infra::config::settings_file::SettingsFile;
+use crate::infra::config::{ModelSettings, Settings};
+use crate::infra::llm::breaker::BreakerPhase;
+use crate::infra::llm::guard::GuardedModel;
+use crate::infra::llm::roster::Roster;
+use crate::infra::storage::StoreError;
+use crate::server::http::pages::admin::models::{FileState, ModelLine, Serving};
+use crate::server::state::AppState;
+use crate::services::admin::models::ModelHealth;
+
+/// The models of an arena as an operator sees them.
+pub(super) struct ModelViews {
+    pub(super) health: ModelHealth,
+    settings: Arc<Settings>,
+    roster: Arc<Roster>,
+    /// The chance that a battle has a model.
+    drawn: HashMap<ModelId, f64>,
+}
+
+impl ModelViews {
+    pub(super) async fn read(app: &AppState) -> Result<Self, StoreError> {
+        let mut drawn = HashMap::new();
+        for pair in app.matchmaker.published().pairs {
+            for model in pair.models {
+                *drawn.entry(model).or_default() += pair.probability;
+            }
+        }
+        let health = ModelHealth::read(&app.store, app.clock.now()).await?;
+        Ok(Self { health, settings: app.settings.now(), roster: app.models.current(), drawn })
+    }
+
+    /// The models of the settings in their order, and then those that left.
+    pub(super) fn lines(&self) -> Vec<ModelLine> {
+        let mut lines: Vec<ModelLine> = self.roster.all().iter().map(|model| self.line_of(model)).collect();
+        lines.extend(self.health.retired().filter(|change| self.roster.get(&change.model).is_none()).map(|change| {
+            ModelLine {
+                serving: Serving::Retired,
+                weight: 0.0,
+                is_configured: false,
+                price: None,
+                ..self.figures_of(&change.model, &change.snapshot.name)
+            }
+        }));
+        lines
+    }
+
+    /// A model that takes part or is paused.
+    pub(super) fn line(&self, id: &ModelId) -> Option<ModelLine> {
+        self.roster.get(id).map(|model| self.line_of(&model))
+    }
+
+    /// What the settings say of it.
+    pub(super) fn entry(&self, id: &ModelId) -> Option<ModelSettings> {
+        self.roster.entry(id).cloned()
+    }
+
+    /// The currency of prices.
+    pub(super) fn currency(&self) -> String {
+        self.settings.prices.currency.to_string()
+    }
+
+    fn line_of(&self, model: &GuardedModel) -> ModelLine {
+        let entry = self.roster.entry(&model.card.id);
+        ModelLine {
+            serving: serving(model),
+            weight: model.weight,
+            price: entry.and_then(|entry| entry.input_price.zip(entry.output_price)),
+            is_configured: self.settings.models.iter().any(|entry| entry.id == model.card.id.as_str()),
+            ..self.figures_of(&model.card.id, &model.card.name)
+        }
+    }
+
+    fn figures_of(&self, id: &ModelId, name: &str) -> ModelLine {
+        let figures = self.health.figures.models.get(id.as_str()).copied().unwrap_or_default();
+        ModelLine {
+            id: id.to_string(),
+            name: name.to_owned(),
+            serving: Serving::Drawn,
+            weight: 0.0,
+            figures,
+            share: figures.share(self.health.figures.battles),
+            drawn: self.drawn.get(id).copied(),
+            price: None,
+            is_configured: false,
+            resumed_weight: self.health.last_weight(id),
+        }
+    }
+}
+
+fn serving(model: &GuardedModel) -> Serving {
+    match (model.weight > 0.0, model.resting(), model.state().phase) {
+        (false, ..) => Serving::Paused,
+        (true, Some(rest), _) => Serving::Rests(rest),
+        (true, None, BreakerPhase::Closed) => Serving::Drawn,
+        (true, None, BreakerPhase::Open | BreakerPhase::HalfOpen) => Serving::OnTrial,
+    }
+}
+
+/// What the settings file allows.
+pub(super) async fn file_state(app: &AppState) -> FileState {
+    let Some(followed) = &app.settings_file else { return FileState::default() };
+    let file = SettingsFile::new(&followed.path);
+    let written = tokio::task::spawn_blocking(move || file.check_writable().map_err(|error| error.to_string()));
+    let read_only = written.await.map_or_else(|error| Some(error.to_string()), Result::err);
+    FileState { exists: true, read_only, problem: followed.problem() }
+}
+
+/// The day, for prices that were looked up now.
+pub(super) fn today(app: &AppState) -> PriceDate {
+    let now = Timestamp::from_millisecond(app.clock.now().0).unwrap_or_default();
+    let day = now.to_zoned(TimeZone::UTC).date().to_string();
+    day.parse().expect("a date is written as a date of a price is")
+}

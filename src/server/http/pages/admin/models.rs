@@ -1,0 +1,205 @@
+//! The models: how they are doing, and what an operator may change.
+
+use std::time::Duration;
+
+use askama::Template;
+
+use super::AdminFrame;
+use crate::domain::admin::model_figures::ModelFigures;
+use crate::domain::admin::role::Role;
+use crate::domain::language::Language;
+use crate::infra::config::ModelSettings;
+use crate::infra::storage::FailureCount;
+use crate::render::i18n::pages::ModelAdminTexts;
+use crate::server::http::pages::time::time_text;
+use crate::server::http::pages::{Page, Section};
+use crate::services::model_check::CheckedModel;
+
+/// What a model does at the moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Serving {
+    Drawn,
+    /// Its circuit breaker is open for this long.
+    Rests(Duration),
+    /// Its circuit breaker lets one reply through.
+    OnTrial,
+    Paused,
+    Retired,
+}
+
+impl Serving {
+    fn text(self, words: &ModelAdminTexts) -> String {
+        match self {
+            Self::Drawn => words.serving.to_owned(),
+            Self::Rests(rest) => words.rests.replace("{n}", &rest.as_secs().max(1).to_string()),
+            Self::OnTrial => words.on_trial.to_owned(),
+            Self::Paused => words.paused.to_owned(),
+            Self::Retired => words.retired.to_owned(),
+        }
+    }
+
+    /// Whether an operator has to look at it.
+    fn is_trouble(self) -> bool {
+        matches!(self, Self::Rests(_) | Self::OnTrial)
+    }
+}
+
+/// A model with its figures.
+#[derive(Debug, Clone)]
+pub(crate) struct ModelLine {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) serving: Serving,
+    pub(crate) weight: f64,
+    pub(crate) figures: ModelFigures,
+    /// Share of the battles of the last 24 hours.
+    pub(crate) share: Option<f64>,
+    /// Chance that the next battle has it while every model is healthy.
+    pub(crate) drawn: Option<f64>,
+    /// Prices of a million tokens.
+    pub(crate) price: Option<(f64, f64)>,
+    /// Whether the settings file has it.
+    pub(crate) is_configured: bool,
+    /// The weight that it gets when it is resumed.
+    pub(crate) resumed_weight: f64,
+}
+
+impl ModelLine {
+    pub(crate) fn is_paused(&self) -> bool {
+        self.serving == Serving::Paused
+    }
+
+    fn share(&self) -> String {
+        percent(self.share)
+    }
+
+    fn drawn(&self) -> String {
+        percent(self.drawn)
+    }
+
+    fn error_rate(&self) -> String {
+        percent(self.figures.error_rate())
+    }
+
+    fn first_token(&self) -> String {
+        let time = |ms: u64| match ms {
+            0..1_000 => format!("{ms}\u{a0}ms"),
+            _ => format!("{}.{}\u{a0}s", ms / 1_000, ms % 1_000 / 100),
+        };
+        self.figures.first_token_ms.map_or_else(dash, time)
+    }
+
+    fn price(&self) -> String {
+        self.price.map_or_else(dash, |(input, output)| format!("{input} / {output}"))
+    }
+
+    fn resume_label(&self, words: &ModelAdminTexts) -> String {
+        words.resume_model.replace("{name}", &self.name).replace("{weight}", &self.resumed_weight.to_string())
+    }
+}
+
+fn dash() -> String {
+    "–".to_owned()
+}
+
+/// A share in percent, to a tenth.
+pub(super) fn percent(share: Option<f64>) -> String {
+    share.map_or_else(dash, |share| format!("{:.1} %", 100.0 * share))
+}
+
+/// What the settings file allows.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct FileState {
+    /// Whether there is one.
+    pub(crate) exists: bool,
+    /// Why it cannot be written.
+    pub(crate) read_only: Option<String>,
+    /// Why it is not in force as it stands.
+    pub(crate) problem: Option<String>,
+}
+
+impl FileState {
+    fn is_writable(&self) -> bool {
+        self.exists && self.read_only.is_none()
+    }
+}
+
+/// All models.
+#[derive(Template)]
+#[template(path = "admin/models.html")]
+pub(crate) struct ModelsPage {
+    pub(crate) page: Page,
+    pub(crate) frame: AdminFrame,
+    pub(crate) lines: Vec<ModelLine>,
+    pub(crate) currency: String,
+    pub(crate) file: FileState,
+}
+
+impl ModelsPage {
+    fn may_change(&self) -> bool {
+        self.frame.role.covers(Role::Operator) && self.file.is_writable()
+    }
+
+    fn is_operator(&self) -> bool {
+        self.frame.role.covers(Role::Operator)
+    }
+}
+
+/// One model.
+#[derive(Template)]
+#[template(path = "admin/model.html")]
+pub(crate) struct ModelPage {
+    pub(crate) page: Page,
+    pub(crate) frame: AdminFrame,
+    pub(crate) line: ModelLine,
+    /// What the settings say of it.
+    pub(crate) entry: Option<ModelSettings>,
+    pub(crate) failures: Vec<FailureCount>,
+    /// What came of a question.
+    pub(crate) checked: Option<CheckedModel>,
+    pub(crate) currency: String,
+    pub(crate) file: FileState,
+    /// The day, for prices.
+    pub(crate) today: String,
+}
+
+impl ModelPage {
+    fn may_change(&self) -> bool {
+        self.file.is_writable() && self.line.is_configured
+    }
+
+    #[expect(clippy::unused_self, reason = "the template calls it on the page")]
+    fn time(&self, milliseconds: &i64) -> String {
+        time_text(*milliseconds)
+    }
+
+    #[expect(clippy::unused_self, reason = "the template calls it on the page")]
+    fn price_text(&self, price: &Option<f64>) -> String {
+        price.map_or_else(String::new, |price| price.to_string())
+    }
+
+    fn price_date(&self, entry: &ModelSettings) -> String {
+        entry.price_date.map_or_else(|| self.today.clone(), String::from)
+    }
+
+    #[expect(clippy::unused_self, reason = "the template calls it on the page")]
+    fn price_source(&self, entry: &ModelSettings) -> String {
+        entry.price_source.clone().map_or_else(String::new, String::from)
+    }
+
+    fn prices_title(&self) -> String {
+        self.page.t().admin.models.prices.replace("{currency}", &self.currency)
+    }
+
+    fn test_text(&self, checked: &CheckedModel) -> String {
+        let words = &self.page.t().admin.models;
+        let whole = |number: Option<u64>| number.map_or_else(dash, |number| number.to_string());
+        match &checked.error {
+            Some(error) => words.test_failed.replace("{error}", error),
+            None => words
+                .test_good
+                .replace("{first}", &whole(checked.first_token_ms))
+                .replace("{speed}", &whole(checked.chars_per_second)),
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! How the models are doing: their figures of the last day, and what went wrong.
+
+use crate::domain::battle::ModelId;
+use crate::domain::register::changes::{ModelChange, ModelState};
+use crate::domain::time::Timestamp;
+use crate::infra::storage::{FailureCount, RecentFigures, Store, StoreError};
+
+const DAY_MS: i64 = 24 * 3_600_000;
+/// Kinds of failures that are read, of all models.
+const FAILURES: u32 = 500;
+
+/// The models as the database knows them.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ModelHealth {
+    /// Figures of battles that began in the last 24 hours and are over.
+    pub figures: RecentFigures,
+    /// Failures of the last 24 hours, the latest first.
+    pub failures: Vec<FailureCount>,
+    /// The changes of each model in their order.
+    pub changes: Vec<ModelChange>,
+}
+
+impl ModelHealth {
+    /// Reads it.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn read(store: &Store, now: Timestamp) -> Result<Self, StoreError> {
+        let since = Timestamp(now.0 - DAY_MS);
+        Ok(Self {
+            figures: store.figures_since(since).await?,
+            failures: store.failures_since(since, FAILURES).await?,
+            changes: store.model_changes().await?,
+        })
+    }
+
+    /// Failures of one model, the latest first.
+    pub fn failures_of(&self, id: &ModelId) -> impl Iterator<Item = &FailureCount> {
+        self.failures.iter().filter(move |failure| failure.model == id.as_str())
+    }
+
+    /// The weight that a model had when it was last drawn; 1 where it never was.
+    #[must_use]
+    pub fn last_weight(&self, id: &ModelId) -> f64 {
+        let drawn = self.changes.iter().rev().find(|change| change.model == *id && change.snapshot.weight > 0.0);
+        drawn.map_or(1.0, |change| change.snapshot.weight)
+    }
+
+    /// The last change of every model that the settings have no more.
+    pub fn retired(&self) -> impl Iterator<Item = &ModelChange> {
+        let is_last = |at: usize| self.changes.get(at + 1).is_none_or(|next| next.model != self.changes[at].model);
+        let last = self.changes.iter().enumerate().filter(move |(at, _)| is_last(*at)).map(|(_, change)| change);
+        last.filter(|change| change.snapshot.state == ModelState::Retired)
+    }
+}

@@ -1,0 +1,124 @@
+//! Edits of the models in a settings file, each with its entries in the audit log.
+//!
+//! The entries are committed when the checked text lies beside the file, and right before it takes the file's place: so no change is
+//! without its entry.
+
+use std::path::PathBuf;
+
+use super::audit::{ModelAction, model_actions};
+use super::changes::Change;
+use super::error::{ModelEntryError, Warning};
+use crate::infra::clock::Clock;
+use crate::infra::config::settings_file::SettingsFile;
+use crate::infra::config::{ConfigError, Environment, Settings};
+use crate::infra::llm::roster::{Roster, entries};
+use crate::infra::rng::SharedRng;
+use crate::infra::storage::{NewAuditEntry, Store, StoreError};
+use crate::services::admin::actor::{Actor, audit_json};
+
+/// Edits the models of one settings file.
+pub struct ModelEditor<'e> {
+    /// The file, which need not exist yet.
+    pub file: PathBuf,
+    /// The environment, for the models' keys.
+    pub env: &'e Environment,
+    /// What an edit has to come to.
+    pub goal: EditGoal,
+    /// The audit log; `None` where no arena has ever served.
+    pub audit: Option<AuditTrail<'e>>,
+}
+
+/// What an edit has to come to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EditGoal {
+    /// Settings that can be read. What an arena lacks to run on them is a warning.
+    Readable,
+    /// Settings that an arena with this environment can run on.
+    Runnable,
+}
+
+/// Where the audit log is, and who acts.
+pub struct AuditTrail<'e> {
+    /// The database.
+    pub store: &'e Store,
+    /// Ids of entries.
+    pub rng: &'e SharedRng,
+    /// Time of entries.
+    pub clock: &'e dyn Clock,
+    /// Who acts.
+    pub actor: Actor,
+}
+
+/// A new text for the file, if there is one, and what the edit says of itself.
+pub(super) type Edited<T> = (Option<String>, T);
+
+impl ModelEditor<'_> {
+    /// Removes, pauses, resumes or changes one model.
+    ///
+    /// # Errors
+    /// [`ModelEntryError`]
+    pub async fn change(&self, id: &str, change: &Change) -> Result<Vec<Warning>, ModelEntryError> {
+        change.check()?;
+        let (id, change, env, goal) = (id.to_owned(), change.clone(), self.env.clone(), self.goal);
+        self.edit(move |text, _| {
+            let edited = change.apply(text, &id)?;
+            let warnings = check_goal(&edited, &env, goal)?.into_iter().collect();
+            Ok((Some(edited), warnings))
+        })
+        .await
+    }
+
+    /// Replaces the file's text, and commits what the audit log says of it before.
+    pub(super) async fn edit<T: Send + 'static>(
+        &self,
+        change: impl FnOnce(&str, &Settings) -> Result<Edited<T>, ModelEntryError> + Send + 'static,
+    ) -> Result<T, ModelEntryError> {
+        let (file, env) = (self.file.clone(), self.env.clone());
+        let prepare = move || {
+            SettingsFile::new(&file).prepare(&env, |text| {
+                let origin = file.display().to_string();
+                // What stands there may be what the edit mends.
+                let before = Settings::parse(text, &origin, &env);
+                let (edited, told) = change(text, before.as_ref().unwrap_or(&Settings::default()))?;
+                let actions = match (&edited, before) {
+                    (Some(edited), Ok(before)) => {
+                        model_actions(&before.models, &Settings::parse(edited, &origin, &env)?.models)
+                    }
+                    _ => Vec::new(),
+                };
+                Ok::<_, ModelEntryError>((edited, (told, actions)))
+            })
+        };
+        let (prepared, (told, actions)) = tokio::task::spawn_blocking(prepare).await??;
+        if let Some(prepared) = prepared {
+            if let Some(audit) = &self.audit {
+                audit.keep(&actions).await?;
+            }
+            tokio::task::spawn_blocking(move || prepared.put_in_place()).await??;
+        }
+        Ok(told)
+    }
+}
+
+impl AuditTrail<'_> {
+    async fn keep(&self, actions: &[ModelAction]) -> Result<(), StoreError> {
+        let entry = |told: &ModelAction| {
+            let entry = self.actor.entry(self.rng, self.clock, told.action, &format!("model {}", told.model));
+            let json = |value: &serde_json::Value| audit_json(value).filter(|_| !value.is_null());
+            NewAuditEntry { former: json(&told.former), latter: json(&told.latter), ..entry }
+        };
+        let entries: Vec<NewAuditEntry> = actions.iter().map(entry).collect();
+        self.store.add_audit_entries(&entries).await
+    }
+}
+
+/// What an arena lacks to run on these settings: a warning, or an error where the goal is an arena that runs.
+pub(super) fn check_goal(edited: &str, env: &Environment, goal: EditGoal) -> Result<Option<Warning>, ConfigError> {
+    let settings = Settings::parse(edited, "the edited settings", env)?;
+    if goal == EditGoal::Runnable {
+        // The seed only spreads waits between tries.
+        Roster::build(&settings, env, 0)?.check_pairable(&settings)?;
+    }
+    let drawn = entries(&settings).iter().filter(|entry| entry.weight > 0.0).count();
+    Ok((drawn < 2 && !Roster::may_find(&settings)).then_some(Warning::TooFewModels(drawn)))
+}

@@ -1,0 +1,67 @@
+//! Why models were not added or changed, and what an edit leaves to do.
+
+use crate::infra::config::ConfigError;
+use crate::infra::config::edit::EditError;
+use crate::infra::config::settings_file::SettingsFileError;
+use crate::infra::llm::model_list::ListError;
+use crate::infra::storage::StoreError;
+
+/// What an edit leaves to do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Warning {
+    /// The models need a key that is not here.
+    #[error("the variable {0} is not set here: set it where the arena runs, which refuses these models without it")]
+    KeyNotSet(String),
+    /// Prices are in another currency.
+    #[error("the list has prices in USD and the settings have {0}: no prices were written")]
+    OtherCurrency(String),
+    /// No battle can begin.
+    #[error(
+        "{0} can be drawn and a battle needs two: until then a running arena keeps its former models, and one that starts refuses to"
+    )]
+    TooFewModels(usize),
+}
+
+/// Why models were not added or changed. The file is as it was.
+#[derive(Debug, thiserror::Error)]
+pub enum ModelEntryError {
+    /// The name of the variable is none.
+    #[error("--key-env takes the name of an environment variable such as OPENROUTER_API_KEY, and never the key itself")]
+    NotAVariable,
+    /// The list cannot be read.
+    #[error(transparent)]
+    List(#[from] ListError),
+    /// There is no client for HTTP, or the settings that stand there are unusable.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The filter takes none.
+    #[error("none of the {0} models listed there matches the filter: --dry-run without --filter shows their names")]
+    NoMatch(usize),
+    /// The server lists no model that chats.
+    #[error("the server lists no model that chats")]
+    NoModels,
+    /// Too many for one that may not mean it.
+    #[error("the server lists {0} models: choose with --filter 'maker/*', or take all of them with --filter '*'")]
+    TooMany(usize),
+    /// There is nothing to add.
+    #[error("nothing was added: {0}")]
+    Duplicates(String),
+    /// The weight is none.
+    #[error("a weight is a number above 0, for example 1")]
+    Weight,
+    /// No value was given.
+    #[error("there is nothing to change: give a weight, a limit, prices or a reason")]
+    NothingToChange,
+    /// The text cannot be edited.
+    #[error(transparent)]
+    Edit(#[from] EditError),
+    /// The file cannot be edited.
+    #[error(transparent)]
+    File(#[from] SettingsFileError),
+    /// The audit log cannot be written.
+    #[error("the audit log cannot be written: {0}")]
+    Audit(#[from] StoreError),
+    /// The thread that edits the file panicked.
+    #[error("the file could not be edited")]
+    Thread(#[from] tokio::task::JoinError),
+}
