@@ -176,10 +176,13 @@ mod tests {
     async fn a_run_that_is_dropped_is_neither_under_way_nor_done() {
         let reports = JobReports::default();
         let report = reports.of("test");
+        let mut run = Box::pin(report.run(takes_a_second()));
         tokio::select! {
-            _ = report.run(takes_a_second()) => unreachable!("it takes a second"),
-            () = sleep(SECOND / 2) => assert!(reports.all()["test"].running_since.is_some()),
+            _ = &mut run => unreachable!("it takes a second"),
+            () = sleep(SECOND / 2) => {}
         }
+        assert!(reports.all()["test"].running_since.is_some());
+        drop(run);
         assert_eq!(reports.all()["test"], JobStatus::default());
     }
 }

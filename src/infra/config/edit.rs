@@ -399,7 +399,11 @@ mod tests {
     fn a_text_of_a_value_stays_a_text() {
         let hostile = "\"\"\"\n[server]\nlisten = 1\r\n# '''\\";
         let edited = with_value(FILE, "b", "reason", Some(&KeyValue::Text(hostile.to_owned()))).unwrap();
-        assert_eq!(settings(&edited).models[1].reason, hostile);
+        let parsed: toml::Table = edited.parse().unwrap();
+        assert_eq!(
+            (parsed["models"][1]["reason"].as_str(), parsed["server"]["listen"].as_str()),
+            (Some(hostile), Some("0.0.0.0:80"))
+        );
         let whole = with_value(FILE, "a", "max_tokens", Some(&KeyValue::Whole(512))).unwrap();
         assert_eq!((settings(&whole).models[0].max_tokens, whole.contains("max_tokens = 512\n")), (512, true));
     }

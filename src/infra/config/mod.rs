@@ -374,15 +374,6 @@ impl SiteSettings {
     }
 }
 
-impl AdminSettings {
-    fn check(&self) -> Result<(), ConfigError> {
-        let Self { idle_minutes, session_hours, link_hours } = *self;
-        require((1..=1_440).contains(&idle_minutes), "admin.idle_minutes", idle_minutes, "1 to 1440")?;
-        require((1..=168).contains(&session_hours), "admin.session_hours", session_hours, "1 to 168")?;
-        require((1..=168).contains(&link_hours), "admin.link_hours", link_hours, "1 to 168")
-    }
-}
-
 impl AccessSettings {
     fn check(&self) -> Result<(), ConfigError> {
         require((1..=365).contains(&self.session_days), "access.session_days", self.session_days, "1 to 365")?;

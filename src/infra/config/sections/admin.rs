@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::config::{ConfigError, require};
+
 /// `[admin]`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -17,5 +19,15 @@ pub struct AdminSettings {
 impl Default for AdminSettings {
     fn default() -> Self {
         Self { idle_minutes: 60, session_hours: 12, link_hours: 24 }
+    }
+}
+
+impl AdminSettings {
+    /// Whether every time is one that makes sense.
+    pub(in crate::config) fn check(&self) -> Result<(), ConfigError> {
+        let Self { idle_minutes, session_hours, link_hours } = *self;
+        require((1..=1_440).contains(&idle_minutes), "admin.idle_minutes", idle_minutes, "1 to 1440")?;
+        require((1..=168).contains(&session_hours), "admin.session_hours", session_hours, "1 to 168")?;
+        require((1..=168).contains(&link_hours), "admin.link_hours", link_hours, "1 to 168")
     }
 }

@@ -47,7 +47,7 @@ pub struct OperationTexts {
     /// Milliseconds, seconds, minutes, hours, days.
     units: [&'static str; 5],
     /// What jobs do, by their names.
-    job_duties: [(&'static str, &'static str); 16],
+    job_duties: [(&'static str, &'static str); 18],
 }
 
 impl OperationTexts {
@@ -132,6 +132,7 @@ pub(super) const ENGLISH: OperationTexts = OperationTexts {
     units: ["ms", "s", "min", "h", "d"],
     job_duties: [
         ("answer_letters", "answers what other instances ask"),
+        ("ask_witnesses", "has witnesses sign the public log"),
         ("follow_settings", "takes up an edited settings file"),
         ("follow_sign_outs", "ends the sockets of people who were signed out"),
         ("judge_battles", "has judge models judge battles"),
@@ -145,6 +146,7 @@ pub(super) const ENGLISH: OperationTexts = OperationTexts {
         ("keep_redis", "keeps the connection to Redis"),
         ("keep_register", "records changes of models"),
         ("keep_robustness", "computes how firm the leaderboard is"),
+        ("keep_voters_checked", "tests voters, and excludes flagged ones where the settings say so"),
         ("sweep_battles", "ends battles that were left"),
         ("tidy_metrics", "keeps the memory of metrics bounded"),
     ],
@@ -196,6 +198,7 @@ pub(super) const CHINESE: OperationTexts = OperationTexts {
     units: ["毫秒", "秒", "分钟", "小时", "天"],
     job_duties: [
         ("answer_letters", "回应其他实例的询问"),
+        ("ask_witnesses", "请见证方签署公开日志"),
         ("follow_settings", "采用修改后的设置文件"),
         ("follow_sign_outs", "断开已退出登录者的连接"),
         ("judge_battles", "让裁判模型评判对战"),
@@ -209,6 +212,7 @@ pub(super) const CHINESE: OperationTexts = OperationTexts {
         ("keep_redis", "保持与 Redis 的连接"),
         ("keep_register", "记录模型的变更"),
         ("keep_robustness", "计算排行榜的稳固程度"),
+        ("keep_voters_checked", "检验投票者；设置允许时排除被标记者的投票"),
         ("sweep_battles", "结束无人继续的对战"),
         ("tidy_metrics", "限制指标占用的内存"),
     ],
