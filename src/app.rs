@@ -412,7 +412,7 @@ const JOBS: [Job; 16] = [
         },
     },
     Job {
-        name: "answer_letters",
+        name: "handle_messages",
         need: Need::Nothing,
         run: |app, _, _| Arc::clone(&app.battles).handle_messages().boxed(),
     },

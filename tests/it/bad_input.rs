@@ -73,6 +73,30 @@ async fn a_prompt_over_the_limit_is_refused_by_its_length() {
     assert!(answer["message"].as_str().unwrap().contains("40000"));
 }
 
+#[actix_web::test]
+async fn a_prompt_that_a_rule_refuses_reaches_no_model_and_costs_no_battle() {
+    let models = [Scripted::saying("One."), Scripted::saying("Two.")];
+    let rules = serde_json::from_value(json!({"refuse": ["(?i)\\bforbidden\\b"]})).unwrap();
+    let arena =
+        TestArena::start_with(&[("one", &models[0]), ("two", &models[1])], |settings| settings.moderation = rules)
+            .await;
+    let mut visitor = arena.visitor().await;
+    visitor.ask("Is it Forbidden?").await;
+    let refused = visitor.next().await;
+    assert_eq!(refused["code"], "prompt_refused");
+    assert!(!refused["message"].as_str().unwrap().to_lowercase().contains("forbidden"), "{refused}");
+    assert_eq!(models.each_ref().map(Scripted::asked), [0, 0]);
+
+    visitor.ask("Is it allowed?").await;
+    visitor.until_ready().await;
+    visitor.send(json!({"type": "message", "prompt": "And is that forbidden?"})).await;
+    assert_eq!(visitor.next_of(&["error", "turn"]).await["code"], "prompt_refused");
+    visitor.send(json!({"type": "regenerate", "prompt": "What is forbidden?"})).await;
+    assert_eq!(visitor.next_of(&["error", "turn"]).await["code"], "prompt_refused");
+    assert_eq!(models.each_ref().map(Scripted::asked), [1, 1]);
+    assert_eq!(visitor.vote("a").await["type"], "revealed");
+}
+
 #[track_caller]
 fn assert_too_large(answer: &Value) {
     assert_eq!(answer["code"], "message_too_large");

@@ -25,10 +25,10 @@ use crate::domain::text_direction;
 pub use current::CurrentSettings;
 pub use sections::{
     AccessMode, AccessSettings, AdminSettings, BattleSettings, BenchSettings, FlaggedVoterPolicy, HashText,
-    IntegritySettings, JudgeSettings, LeakPolicy, LimitSettings, LogFormat, LogSettings, ModelSettings, PacingMode,
-    PairingPolicySetting, PairingSettings, PracticeMode, PriceSettings, ProviderKind, ProviderSettings,
-    PublicLogSettings, RatingSettings, RedisSettings, ServerSettings, SiteSettings, StorageSettings, Timeouts,
-    WindowLimits, WitnessSettings,
+    IntegritySettings, JudgeSettings, LeakPolicy, LimitSettings, LogFormat, LogSettings, ModelSettings,
+    ModerationSettings, PacingMode, PairingPolicySetting, PairingSettings, PracticeMode, PriceSettings, ProviderKind,
+    ProviderSettings, PublicLogSettings, RatingSettings, RedisSettings, ServerSettings, SiteSettings, StorageSettings,
+    Timeouts, WindowLimits, WitnessSettings,
 };
 pub use service_url::ServiceUrl;
 
@@ -49,6 +49,8 @@ pub struct Settings {
     pub battle: BattleSettings,
     /// Which rules exclude votes from the ratings.
     pub integrity: IntegritySettings,
+    /// What may not be asked.
+    pub moderation: ModerationSettings,
     /// How two models are chosen.
     pub pairing: PairingSettings,
     /// How and when the leaderboard is fitted.

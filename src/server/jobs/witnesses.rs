@@ -44,8 +44,8 @@ pub async fn ask_witnesses(
                 // What keeps the log reports the same.
                 Err(error) => tracing::debug!(%error, "no checkpoint could be read for the witnesses"),
             }
+            job.runs_within(PAUSE);
         }
-        job.runs_within(PAUSE);
         tokio::select! {
             () = sleep(PAUSE) => {}
             () = shutdown.cancelled() => return,

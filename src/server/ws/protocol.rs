@@ -448,6 +448,7 @@ impl ErrorCode for BattleError {
             Self::PromptEmpty => "prompt_empty",
             Self::PromptTooLong { .. } => "prompt_too_long",
             Self::PromptHasNul => "prompt_invalid",
+            Self::PromptRefused => "prompt_refused",
             Self::BadLabel(_) => "invalid_message",
             Self::UnknownBattle => "unknown_battle",
             Self::Refused(refusal) => refusal.code(),

@@ -47,6 +47,9 @@ pub enum BattleError {
     /// The prompt holds a NUL character.
     #[error("the prompt holds a NUL character: remove it")]
     PromptHasNul,
+    /// A rule of the operator's refuses the prompt; which one stays with the operator.
+    #[error("this arena does not take this question: ask another one")]
+    PromptRefused,
     /// A label that is not a short word.
     #[error("{0} is a word of at most 64 letters, digits, _ or -")]
     BadLabel(&'static str),
@@ -461,12 +464,19 @@ impl Battles {
     }
 
     fn check_prompt(&self, prompt: &str) -> Result<(), BattleError> {
-        let limit = self.parts.settings.now().battle.max_prompt_bytes;
+        let settings = self.parts.settings.now();
+        let limit = settings.battle.max_prompt_bytes;
         match prompt {
             _ if prompt.len() > limit => Err(BattleError::PromptTooLong { bytes: prompt.len(), limit }),
             _ if prompt.contains('\0') => Err(BattleError::PromptHasNul),
             _ if prompt.trim().is_empty() => Err(BattleError::PromptEmpty),
-            _ => Ok(()),
+            _ => match settings.moderation.refuses(prompt) {
+                None => Ok(()),
+                Some(rule) => {
+                    tracing::info!(rule, "a prompt is refused by a rule of moderation.refuse");
+                    Err(BattleError::PromptRefused)
+                }
+            },
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Adds, pauses, changes and removes the models of a settings file. The command and the admin page call the same functions; a
-//! running arena takes the edited file up by itself. [`editor`] keeps every edit with its entries in the audit log, [`adding`] reads
-//! the lists of providers, [`changes`] says what an entry may be changed to.
+//! running arena takes the edited file up by itself. `editor` keeps every edit with its entries in the audit log, `adding` reads
+//! the lists of providers, `changes` says what an entry may be changed to.
 
 mod adding;
 mod audit;

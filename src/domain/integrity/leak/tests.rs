@@ -15,6 +15,8 @@ const INDEPENDENT: &str =
 const THIRD_READ: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/third_read.jsonl"));
 const THIRD_UNREAD: &str =
     include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/third_unread.jsonl"));
+const COMPANY_TIES: &str =
+    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/company_ties.jsonl"));
 const FOURTH: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/fourth_unread.jsonl"));
 
 #[derive(Debug, Deserialize)]
@@ -146,7 +148,7 @@ fn texts_that_were_read_since_they_were_held_out_are_told_apart() {
 }
 
 /// Our own variations, written to be hard: more turns of phrase than the rules know. Nothing may make it worse.
-const VARIED_STAND: (f64, f64) = (0.94, 0.016);
+const VARIED_STAND: (f64, f64) = (0.94, 0.015);
 
 #[test]
 fn no_variation_is_lost() {
@@ -161,6 +163,14 @@ const STAND: (f64, f64) = (0.86, 0.014);
 #[test]
 fn texts_of_a_writer_whom_the_rules_never_saw_are_told_apart() {
     check("third writer, unread", THIRD_UNREAD, false, STAND);
+}
+
+/// What ties a company to the speaker without a word of being or making. The rules were written with these.
+const TIES_STAND: (f64, f64) = (0.92, 0.03);
+
+#[test]
+fn companies_tied_to_the_speaker_are_told_apart() {
+    check("company ties", COMPANY_TIES, false, TIES_STAND);
 }
 
 /// The same of replies like those of real models, written before the rules changed and measured after.

@@ -6,6 +6,7 @@ mod admin;
 mod battle;
 mod limits;
 mod models;
+mod moderation;
 mod public_log;
 mod rating;
 mod server;
@@ -19,6 +20,7 @@ pub use battle::{
 };
 pub use limits::{LimitSettings, WindowLimits};
 pub use models::{ModelSettings, PracticeMode, ProviderKind, ProviderSettings, Timeouts};
+pub use moderation::ModerationSettings;
 pub use public_log::{PublicLogSettings, WitnessSettings};
 pub use rating::{BenchSettings, JudgeSettings, PriceSettings, RatingSettings};
 pub use server::{LogFormat, LogSettings, RedisSettings, ServerSettings, StorageSettings};

@@ -23,6 +23,8 @@ pub struct ArenaTexts {
     pub rules_heading: &'static str,
     /// Exclude, mark, off.
     pub leaks: [&'static str; 3],
+    /// Voters whom the tests flag are listed, or excluded.
+    pub flagged_voters: [&'static str; 2],
     pub rules_link: &'static str,
     pub kept_heading: &'static str,
     pub kept_what: &'static str,
@@ -156,6 +158,10 @@ pub(super) const ENGLISH: ArenaTexts = ArenaTexts {
         "In this arena, a vote on a battle that was not blind is rated and marked.",
         "In this arena, replies are not searched for names of models.",
     ],
+    flagged_voters: [
+        "Voters who vote like nobody else are listed for the operator, and nobody is excluded for it by the program.",
+        "The votes of voters who vote like nobody else are excluded by the program until the operator lets them back in.",
+    ],
     rules_link: "All exclusions with their reasons",
     kept_heading: "What is stored, and how long",
     kept_what: "What",
@@ -212,6 +218,10 @@ pub(super) const CHINESE: ArenaTexts = ArenaTexts {
         "本站对泄露模型身份的对战，其投票保留但不计入评分。",
         "本站对泄露模型身份的对战，其投票计入评分并加以标记。",
         "本站不检查回答中是否出现模型名称。",
+    ],
+    flagged_voters: [
+        "投票方式与众不同的投票者只会列给运营者查看，程序不会因此排除任何人。",
+        "投票方式与众不同的投票者，其投票由程序排除，直至运营者恢复。",
     ],
     rules_link: "全部排除记录及其理由",
     kept_heading: "保存哪些内容，保存多久",

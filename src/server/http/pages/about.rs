@@ -9,8 +9,8 @@ use crate::domain::battle::pacing::measured::PacingKind;
 use crate::domain::integrity::exclusion_rule::ExclusionRule;
 use crate::domain::language::Language;
 use crate::infra::config::{
-    AccessMode, BattleSettings, LeakPolicy, LimitSettings, PacingMode, PairingPolicySetting, PairingSettings, Settings,
-    WindowLimits,
+    AccessMode, BattleSettings, FlaggedVoterPolicy, LeakPolicy, LimitSettings, PacingMode, PairingPolicySetting,
+    PairingSettings, Settings, WindowLimits,
 };
 use crate::render::i18n::fill;
 use crate::render::i18n::pages::{LimitTexts, PacingInForce, PageTexts, PairingInForce, StorageInForce};
@@ -39,6 +39,7 @@ struct ArenaNow {
     all_pairs: usize,
     method: String,
     leaks: &'static str,
+    flagged_voters: &'static str,
     /// The rules that exclude votes, with their meaning.
     rules: Vec<(&'static str, &'static str)>,
     /// What is stored, and how long.
@@ -95,6 +96,10 @@ fn now(texts: &PageTexts, settings: &Settings, mut pairs: Vec<PairChance>) -> Ar
             LeakPolicy::Exclude => words.leaks[0],
             LeakPolicy::Mark => words.leaks[1],
             LeakPolicy::Off => words.leaks[2],
+        },
+        flagged_voters: match settings.integrity.flagged_voters {
+            FlaggedVoterPolicy::List => words.flagged_voters[0],
+            FlaggedVoterPolicy::Exclude => words.flagged_voters[1],
         },
         rules: rules.into(),
         kept: words.kept(storage_in_force(settings)),

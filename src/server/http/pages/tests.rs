@@ -13,7 +13,7 @@ use crate::domain::rating::robustness::{FirstPlace, Lead, OverallRobustness};
 use crate::domain::stats::confidence::ConfidenceLevel;
 use crate::domain::time::Timestamp;
 use crate::infra::config::{
-    AccessMode, AccessSettings, BattleSettings, JudgeSettings, PacingMode, Settings, WindowLimits,
+    AccessMode, AccessSettings, BattleSettings, FlaggedVoterPolicy, JudgeSettings, PacingMode, Settings, WindowLimits,
 };
 use crate::render::i18n::pages::page_texts;
 
@@ -300,6 +300,15 @@ async fn the_rules_say_the_limits_that_the_arena_has() {
     settings.limits.votes = WindowLimits::NONE;
     settings.limits.proof_above = 1.0;
     assert!(!page("?lang=en", &settings).await.contains("<h2>Limits</h2>"));
+}
+
+#[actix_web::test]
+async fn the_rules_say_what_comes_of_flagged_voters() {
+    let mut settings = Settings::default();
+    let page = async |settings: &Settings| text(about::rules(&request("/about?lang=en"), settings, vec![])).await;
+    assert!(page(&settings).await.contains("listed for the operator, and nobody is excluded for it by the program"));
+    settings.integrity.flagged_voters = FlaggedVoterPolicy::Exclude;
+    assert!(page(&settings).await.contains("excluded by the program until the operator lets them back in"));
 }
 
 #[actix_web::test]

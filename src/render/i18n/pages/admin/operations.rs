@@ -131,10 +131,10 @@ pub(super) const ENGLISH: OperationTexts = OperationTexts {
     within: "within {span}",
     units: ["ms", "s", "min", "h", "d"],
     job_duties: [
-        ("answer_letters", "answers what other instances ask"),
         ("ask_witnesses", "has witnesses sign the public log"),
         ("follow_settings", "takes up an edited settings file"),
         ("follow_sign_outs", "ends the sockets of people who were signed out"),
+        ("handle_messages", "answers what other instances ask"),
         ("judge_battles", "has judge models judge battles"),
         ("keep_beating", "shows other instances that this one is there"),
         ("keep_correlations", "computes the correlations"),
@@ -197,10 +197,10 @@ pub(super) const CHINESE: OperationTexts = OperationTexts {
     within: "{span}内",
     units: ["毫秒", "秒", "分钟", "小时", "天"],
     job_duties: [
-        ("answer_letters", "回应其他实例的询问"),
         ("ask_witnesses", "请见证方签署公开日志"),
         ("follow_settings", "采用修改后的设置文件"),
         ("follow_sign_outs", "断开已退出登录者的连接"),
+        ("handle_messages", "回应其他实例的询问"),
         ("judge_battles", "让裁判模型评判对战"),
         ("keep_beating", "向其他实例表明本实例在运行"),
         ("keep_correlations", "计算相关性"),
