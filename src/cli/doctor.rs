@@ -3,15 +3,19 @@
 use std::process::ExitCode;
 
 use clap::Args;
+use serde::Serialize;
 
 use super::Location;
 use super::models::{Format, TableRow, render};
 use super::output::print;
 use crate::cli::error::CommandResult;
+use crate::domain::doctor::{Finding, ModelAnswers, Severity};
+use crate::domain::language::Language;
 use crate::infra::clock::{Clock, SystemClock};
-use crate::infra::config::{ConfigError, Environment, Settings};
+use crate::infra::config::{Environment, Settings};
 use crate::infra::llm::discover::{Places, with_discovered};
-use crate::services::doctor::{Finding, Severity, examine};
+use crate::render::i18n::doctor::{FindingWords, finding_words};
+use crate::services::doctor::examine;
 use crate::services::model_check::{CheckedModel, check_all};
 
 /// `langya doctor …`
@@ -34,56 +38,51 @@ pub struct DoctorOptions {
 pub async fn run(options: DoctorOptions, env: &Environment) -> CommandResult<ExitCode> {
     let findings = match options.location.settings(env) {
         Ok(settings) => findings(settings, options.no_models, env).await,
-        Err(error) => vec![unusable(&error)],
+        Err(error) => vec![Finding::SettingsUnusable(error.to_string())],
     };
-    print(&render(&findings, options.format)?)?;
-    let is_wrong = findings.iter().any(|finding| finding.severity == Severity::Wrong);
+    let rows: Vec<FindingRow> = findings.iter().map(FindingRow::new).collect();
+    print(&render(&rows, options.format)?)?;
+    let is_wrong = rows.iter().any(|row| row.severity == Severity::Wrong);
     Ok(if is_wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
 async fn findings(settings: Settings, no_models: bool, env: &Environment) -> Vec<Finding> {
-    let mut findings = vec![Finding::ok("settings", "usable")];
+    let mut findings = vec![Finding::SettingsUsable];
     findings.extend(examine(&settings, SystemClock.now()).await);
     if !no_models {
         let settings = with_discovered(settings, env, &Places::default()).await;
-        match check_all(&settings, env).await {
-            Ok(checked) => findings.push(models(&checked, &settings)),
-            Err(error) => findings.push(unusable(&error)),
-        }
+        findings.push(match check_all(&settings, env).await {
+            Ok(checked) => Finding::ModelsAnswer(answers(checked, &settings)),
+            Err(error) => Finding::SettingsUnusable(error.to_string()),
+        });
     }
     findings
 }
 
-fn unusable(error: &ConfigError) -> Finding {
-    Finding::wrong("settings", error.to_string(), "mend the settings; the arena does not start with these")
+/// One finding for all models: a battle needs two that answer.
+fn answers(checked: Vec<CheckedModel>, settings: &Settings) -> ModelAnswers {
+    let asked = checked.len();
+    let failed = checked.into_iter().filter(|model| !model.ok).map(|model| (model.id, model.advice)).collect();
+    ModelAnswers { asked, failed, are_practice: settings.models.is_empty() }
 }
 
-/// One line for all models: a battle needs two that answer.
-fn models(checked: &[CheckedModel], settings: &Settings) -> Finding {
-    let failed: Vec<&CheckedModel> = checked.iter().filter(|model| !model.ok).collect();
-    let answered = checked.len() - failed.len();
-    let found = format!("{answered} of {} answer", checked.len());
-    let says = |model: &&CheckedModel| {
-        format!("{}: {}", model.id, model.advice.as_deref().unwrap_or("see `langya models check`"))
-    };
-    let advice = failed.iter().map(says).collect::<Vec<_>>().join("; ");
-    match failed.is_empty() {
-        _ if answered < 2 => Finding::wrong(
-            "models",
-            found,
-            if advice.is_empty() { "add models with `langya models add --from URL`".into() } else { advice },
-        ),
-        false => Finding::wrong("models", found, advice),
-        true if settings.models.is_empty() => Finding::warning(
-            "models",
-            format!("{found}, and all are practice models"),
-            "add models with `langya models add --from URL`",
-        ),
-        true => Finding::ok("models", found),
+/// A line of the output.
+#[derive(Debug, Serialize)]
+struct FindingRow {
+    check: &'static str,
+    severity: Severity,
+    found: String,
+    advice: String,
+}
+
+impl FindingRow {
+    fn new(finding: &Finding) -> Self {
+        let FindingWords { found, advice, .. } = finding_words(finding, Language::English);
+        Self { check: finding.check().as_str(), severity: finding.severity(), found, advice }
     }
 }
 
-impl TableRow for Finding {
+impl TableRow for FindingRow {
     const HEADS: &'static [&'static str] = &["check", "result", "found", "what to do"];
 
     fn cells(&self) -> Vec<String> {

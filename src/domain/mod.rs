@@ -8,6 +8,7 @@ pub mod benchmark;
 pub mod campaign;
 pub mod contrast;
 pub mod correlation;
+pub mod doctor;
 pub mod integrity;
 pub mod judging;
 pub mod labeling;

@@ -8,10 +8,11 @@ use futures_util::{StreamExt, stream};
 use serde::Serialize;
 use tokio::time::Instant;
 
-use crate::infra::config::{ConfigError, Environment, ModelSettings, PracticeMode, ProviderKind, Settings};
+use crate::infra::config::{ConfigError, Environment, ModelSettings, PracticeMode, Settings};
+use crate::infra::llm::advice::advice;
 use crate::infra::llm::guard::GuardedModel;
 use crate::infra::llm::roster::{Roster, entries};
-use crate::infra::llm::{ChatError, ChatModel, Message, ReplyPart, Role};
+use crate::infra::llm::{ChatModel, Message, ReplyPart, Role};
 
 /// What every model is asked by `check`.
 const QUESTION: &str = "In one short sentence: what is the capital of France?";
@@ -116,88 +117,9 @@ fn whole(number: u128) -> u64 {
     u64::try_from(number).unwrap_or(u64::MAX)
 }
 
-/// What to change after a failure, with the keys of the settings.
-#[must_use]
-pub fn advice(error: &ChatError, entry: &ModelSettings) -> String {
-    let variable = match entry.api_key_env.as_str() {
-        "" => "set api_key_env to the name of the variable with the key".to_owned(),
-        name => format!("check the key in the variable {name}"),
-    };
-    let address = if entry.base_url.is_empty() { "the provider's own address" } else { &entry.base_url };
-    match error {
-        ChatError::Status { status: 401 | 403, .. } => format!("the key was refused: {variable}"),
-        ChatError::Status { status: 402, .. } => {
-            "the provider wants to be paid: top up the account, or choose another model".into()
-        }
-        ChatError::Status { status: 404, .. } if entry.provider == ProviderKind::Ollama => {
-            format!("Ollama does not have \"{0}\": run `ollama pull {0}`, or check model", entry.name_at_provider())
-        }
-        ChatError::Status { status: 404, .. } => format!(
-            "nothing is known under \"{}\" at {}: check model, and that base_url ends as the provider says (often /v1)",
-            entry.name_at_provider(),
-            without_password(address)
-        ),
-        ChatError::Status { status: 400 | 413 | 422, .. } => {
-            "the request was refused: check model, temperature, max_tokens and extra_body".into()
-        }
-        ChatError::Status { status: 429, .. } => {
-            "the provider's limit or quota is used up: wait, lower weight, or check the account".into()
-        }
-        ChatError::Status { status: 300..=399, .. } => "the address has moved: set base_url to the new one".into(),
-        ChatError::Status { .. } | ChatError::Reported => "the server failed: see its own log, then try again".into(),
-        ChatError::Unreached(_) | ChatError::Connection(_) => {
-            let address = without_password(address);
-            format!(
-                "check base_url ({address}: scheme, host and port), and that the server runs and can be reached from here"
-            )
-        }
-        ChatError::Malformed(_) | ChatError::Empty => {
-            "the server does not speak this protocol: check provider and base_url".into()
-        }
-        ChatError::Timeout { .. } => {
-            "the server is too slow or still loading: try again, or raise the limits under [providers]".into()
-        }
-        ChatError::BreakerOpen => "the circuit breaker is open after failures: try again later".into(),
-    }
-}
-
-/// An address may carry a password before its host; it is left out.
-fn without_password(address: &str) -> String {
-    match address.split_once("://").map(|(scheme, rest)| (scheme, rest.split_once('@'))) {
-        Some((scheme, Some((_, rest)))) => format!("{scheme}://{rest}"),
-        _ => address.to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn entry() -> ModelSettings {
-        ModelSettings {
-            api_key_env: "MY_KEY".into(),
-            base_url: "http://user:secret@127.0.0.1:9/v1".into(),
-            ..ModelSettings::minimal("m", ProviderKind::Openai)
-        }
-    }
-
-    #[track_caller]
-    fn check_advice(error: &ChatError, expected: &str) {
-        let advice = advice(error, &entry());
-        assert!(advice.contains(expected) && !advice.contains("secret"), "{advice}");
-    }
-
-    #[test]
-    fn advice_names_what_to_change() {
-        let status = |status| ChatError::Status { status, retry_after: None };
-        check_advice(&status(401), "MY_KEY");
-        check_advice(&status(402), "account");
-        check_advice(&status(404), "\"m\"");
-        check_advice(&status(429), "quota");
-        check_advice(&status(503), "log");
-        check_advice(&ChatError::Connection("refused".into()), "http://127.0.0.1:9/v1");
-        check_advice(&ChatError::Empty, "provider");
-    }
 
     #[tokio::test(start_paused = true)]
     async fn practice_models_pass_the_check() {

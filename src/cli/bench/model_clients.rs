@@ -11,10 +11,10 @@ use crate::cli::signals::Signals;
 use crate::domain::battle::ModelId;
 use crate::domain::judging::budget::{Budget, BudgetTracker};
 use crate::infra::config::{Environment, Settings};
+use crate::infra::llm::advice::advice;
 use crate::infra::llm::model_client::{ModelClient, RunLimits};
 use crate::infra::llm::roster::{Roster, entries};
 use crate::infra::rng::SharedRng;
-use crate::services::model_check::advice;
 
 /// What a run may spend.
 #[derive(Debug, Clone, Args)]

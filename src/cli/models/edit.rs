@@ -15,14 +15,13 @@ use crate::cli::error::CommandResult;
 use crate::cli::output::print;
 use crate::domain::rating::value::prices::{PriceDate, PriceSource};
 use crate::infra::clock::{Clock, SystemClock};
+use crate::infra::config::edit::change::{Change, ModelValues, PriceValues};
 use crate::infra::config::{DEFAULT_FILE, Environment};
+use crate::infra::llm::offer::{AddedModel, Addition};
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{IfMissing, Store, StoreError};
 use crate::services::admin::actor::Actor;
-use crate::services::model_entries::{
-    AddRequest, AddedModel, Addition, Additions, AuditTrail, Change, EditGoal, ModelEditor, ModelValues, PriceValues,
-    Warning,
-};
+use crate::services::model_entries::{AddRequest, Additions, AuditTrail, EditGoal, ModelEditor, Warning};
 
 /// `langya models add …`
 #[derive(Debug, Clone, Args)]

@@ -5,6 +5,7 @@
 
 mod current;
 pub mod edit;
+pub mod key_home;
 mod pacing;
 mod restart;
 mod rules;

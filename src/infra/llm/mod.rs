@@ -3,6 +3,7 @@
 //! One file per provider. [`guard`] wraps every model with timeouts, retries before the first token and a circuit
 //! breaker; [`roster`] is the list of models that the running arena knows.
 
+pub mod advice;
 pub mod anthropic;
 pub mod breaker;
 pub mod builtin;
@@ -13,6 +14,7 @@ mod lazy_timer;
 pub mod lines;
 pub mod model_client;
 pub mod model_list;
+pub mod offer;
 pub mod ollama;
 pub mod openai;
 pub mod query_judge;

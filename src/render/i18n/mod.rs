@@ -5,6 +5,7 @@
 #![expect(missing_docs, reason = "a text is named after its place; its words say the rest")]
 
 pub mod charts;
+pub mod doctor;
 pub mod findings;
 pub mod pages;
 pub mod reports;

@@ -1,20 +1,19 @@
 //! Adds models that a server lists.
 
-use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use secrecy::SecretString;
 
 use super::editor::{ModelEditor, check_goal};
 use super::error::{ModelEntryError, Warning};
-use crate::domain::rating::value::prices::{Currency, PriceDate, PriceSource};
+use crate::domain::rating::value::prices::PriceDate;
 use crate::domain::wildcard::Wildcard;
 use crate::infra::config::edit::{self, NewModel};
 use crate::infra::config::settings_file::SettingsFile;
-use crate::infra::config::{Environment, ModelSettings, Settings, is_variable_name};
+use crate::infra::config::{Environment, Settings, is_variable_name};
 use crate::infra::llm::http_client_within;
-use crate::infra::llm::model_list::{ListedModel, ModelServer, ProviderList, read_provider_list};
-use crate::infra::llm::roster::provider_model;
+use crate::infra::llm::model_list::{ListedModel, ProviderList, read_provider_list};
+use crate::infra::llm::offer::{AddedModel, Addition, Offer, compared, duplicates, new_model};
 use crate::infra::reach::Reach;
 
 /// Models that are added without a filter at the most: hundreds of paid models are no accident then.
@@ -22,9 +21,6 @@ pub const MOST_WITHOUT_FILTER: usize = 100;
 
 /// Longest wait for one answer of a server that lists its models.
 const LIST_WAIT: Duration = Duration::from_secs(15);
-
-/// Longest reply that is asked for where a list tells a shorter context: the prompt needs the other half.
-const REPLY_SHARE: u64 = 2;
 
 /// What is added.
 #[derive(Debug, Clone, Default)]
@@ -39,28 +35,6 @@ pub struct AddRequest {
     pub only: Option<Vec<String>>,
     /// Only say what would be added.
     pub dry_run: bool,
-}
-
-/// What one listed model came to.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Addition {
-    /// It was added, or would be.
-    Added,
-    /// The settings have this model of this server already, under this id.
-    Configured(String),
-    /// Another model has its id.
-    IdTaken,
-}
-
-/// A listed model with what it came to.
-#[derive(Debug, Clone, PartialEq)]
-pub struct AddedModel {
-    /// Its entry.
-    pub entry: ModelSettings,
-    /// Tokens of its context, where the list tells.
-    pub context_length: Option<u64>,
-    /// What it came to.
-    pub addition: Addition,
 }
 
 /// What an addition came to.
@@ -120,7 +94,7 @@ async fn add_models(
         if new.is_empty() && !request.dry_run {
             return Err(ModelEntryError::Duplicates(duplicates(&models)));
         }
-        let mut warnings = offered.warnings(&chosen, &env);
+        let mut warnings = warnings(&offered, &chosen, &env);
         let edited = edit::with_models(text, &new)?;
         warnings.extend(check_goal(&edited, &env, goal)?);
         Ok(((!request.dry_run).then_some(edited), Additions { models, others, warnings }))
@@ -157,81 +131,13 @@ fn chosen(provided: &ProviderList, request: &AddRequest) -> Result<Vec<ListedMod
     }
 }
 
-/// What all models of one list have in common.
-struct Offer<'o> {
-    server: &'o ModelServer,
-    key_env: Option<&'o str>,
-    currency: &'o Currency,
-    today: PriceDate,
-}
-
-impl Offer<'_> {
-    fn entry(&self, listed: &ListedModel) -> (ModelSettings, Option<u64>) {
-        let minimal = ModelSettings::minimal(&listed.id, self.server.provider);
-        let prices = listed.input_price.zip(listed.output_price).filter(|_| self.takes_prices());
-        let limits = [listed.max_reply, listed.context_length.map(|tokens| (tokens / REPLY_SHARE).max(1))];
-        let limit = limits.into_iter().flatten().filter_map(|tokens| u32::try_from(tokens).ok()).min();
-        let entry = ModelSettings {
-            name: listed.name.clone(),
-            organization: listed.organization.clone(),
-            base_url: self.server.base_url.clone(),
-            model: listed.model.clone(),
-            api_key_env: self.key_env.unwrap_or_default().to_owned(),
-            max_tokens: limit.unwrap_or(minimal.max_tokens).min(minimal.max_tokens),
-            input_price: prices.map(|(input, _)| input),
-            output_price: prices.map(|(_, output)| output),
-            price_date: prices.map(|_| self.today),
-            price_source: prices.and_then(|_| self.server.base_url.parse::<PriceSource>().ok()),
-            ..minimal
-        };
-        (entry, listed.context_length)
-    }
-
-    fn takes_prices(&self) -> bool {
-        self.currency.to_string() == "USD"
-    }
-
-    fn warnings(&self, chosen: &[ListedModel], env: &Environment) -> Vec<Warning> {
-        let key = self.key_env.filter(|variable| env.secret(variable).is_none());
-        let has_prices = chosen.iter().any(|listed| listed.input_price.is_some());
-        let currency = (has_prices && !self.takes_prices()).then(|| self.currency.to_string());
-        key.map(|variable| Warning::KeyNotSet(variable.to_owned()))
-            .into_iter()
-            .chain(currency.map(Warning::OtherCurrency))
-            .collect()
-    }
-}
-
-/// Compares what is offered with what the settings have.
-fn compared(offered: Vec<(ModelSettings, Option<u64>)>, settings: &Settings) -> Vec<AddedModel> {
-    let same: HashMap<String, &str> =
-        settings.models.iter().map(|entry| (provider_model(entry), entry.id.as_str())).collect();
-    let ids: HashSet<&str> = settings.models.iter().map(|entry| entry.id.as_str()).collect();
-    let compare = |(entry, context_length): (ModelSettings, Option<u64>)| {
-        let addition = match same.get(&provider_model(&entry)) {
-            Some(id) => Addition::Configured((*id).to_owned()),
-            None if ids.contains(entry.id.as_str()) => Addition::IdTaken,
-            None => Addition::Added,
-        };
-        AddedModel { entry, context_length, addition }
-    };
-    offered.into_iter().map(compare).collect()
-}
-
-fn new_model(model: &AddedModel) -> NewModel {
-    NewModel { entry: model.entry.clone(), context_length: model.context_length }
-}
-
-/// Why none of these can be added.
-fn duplicates(models: &[AddedModel]) -> String {
-    let why = |model: &AddedModel| match &model.addition {
-        Addition::Configured(id) => format!("{:?} is configured already as {id:?}", model.entry.model),
-        _ => format!(
-            "the id {:?} is taken by another model (change the id of that entry to add this one)",
-            model.entry.id
-        ),
-    };
-    let told: Vec<String> = models.iter().take(3).map(why).collect();
-    let more = models.len().saturating_sub(told.len());
-    if more > 0 { format!("{}; and {more} more", told.join("; ")) } else { told.join("; ") }
+/// What the operator has to know of an offer.
+fn warnings(offer: &Offer<'_>, chosen: &[ListedModel], env: &Environment) -> Vec<Warning> {
+    let key = offer.key_env.filter(|variable| env.secret(variable).is_none());
+    let has_prices = chosen.iter().any(|listed| listed.input_price.is_some());
+    let currency = (has_prices && !offer.takes_prices()).then(|| offer.currency.to_string());
+    key.map(|variable| Warning::KeyNotSet(variable.to_owned()))
+        .into_iter()
+        .chain(currency.map(Warning::OtherCurrency))
+        .collect()
 }

@@ -2,6 +2,7 @@
 
 use crate::infra::config::ConfigError;
 use crate::infra::config::edit::EditError;
+use crate::infra::config::edit::change::InvalidChange;
 use crate::infra::config::settings_file::SettingsFileError;
 use crate::infra::llm::model_list::ListError;
 use crate::infra::storage::StoreError;
@@ -46,12 +47,9 @@ pub enum ModelEntryError {
     /// There is nothing to add.
     #[error("nothing was added: {0}")]
     Duplicates(String),
-    /// The weight is none.
-    #[error("a weight is a number above 0, for example 1")]
-    Weight,
-    /// No value was given.
-    #[error("there is nothing to change: give a weight, a limit, prices or a reason")]
-    NothingToChange,
+    /// The change is none.
+    #[error(transparent)]
+    Change(#[from] InvalidChange),
     /// The text cannot be edited.
     #[error(transparent)]
     Edit(#[from] EditError),

@@ -14,7 +14,7 @@ use crate::infra::storage::InstanceRow;
 use crate::infra::tasks::{JobState, JobTrouble};
 use crate::server::http::error::PageError;
 use crate::server::http::pages::admin::AdminTab;
-use crate::server::http::pages::admin::operations::{InstanceLine, JobLine, JobLineState, OperationsPage};
+use crate::server::http::pages::admin::operations::{FindingLine, InstanceLine, JobLine, JobLineState, OperationsPage};
 use crate::server::http::pages::respond;
 use crate::server::state::AppState;
 use crate::services::doctor::examine_open;
@@ -26,6 +26,7 @@ pub(super) async fn page(call: SignedIn) -> Result<HttpResponse, PageError> {
     let findings = examine_open(&settings, &app.store, now).await;
     let instances = if app.fleet.is_alone() { Vec::new() } else { app.store.instances().await? };
     let (page, frame) = (call.page(), call.frame(AdminTab::Operations));
+    let findings = findings.iter().map(|finding| FindingLine::new(finding, page.language)).collect();
     let (jobs, bus) = (jobs(app), *app.events.state().borrow());
     let view = OperationsPage { page, frame, findings, jobs, instances: instance_lines(&instances, app, now), bus };
     Ok(respond(&call.request, StatusCode::OK, &view))

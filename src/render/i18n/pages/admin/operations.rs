@@ -14,8 +14,6 @@ pub struct OperationTexts {
     pub results: [&'static str; 3],
     pub found: &'static str,
     pub advice: &'static str,
-    /// What the checks look at, by their names.
-    checks_by_name: [(&'static str, &'static str); 5],
     pub jobs: &'static str,
     pub jobs_lead: &'static str,
     pub job: &'static str,
@@ -51,11 +49,6 @@ pub struct OperationTexts {
 }
 
 impl OperationTexts {
-    /// What a check looks at.
-    pub fn check_name<'n>(&self, name: &'n str) -> &'n str {
-        self.checks_by_name.iter().find(|(known, _)| *known == name).map_or(name, |(_, text)| text)
-    }
-
     /// What a job does; empty for one that this table does not know.
     pub fn duty(&self, job: &str) -> &'static str {
         self.job_duties.iter().find(|(known, _)| *known == job).map_or("", |(_, text)| text)
@@ -95,13 +88,6 @@ pub(super) const ENGLISH: OperationTexts = OperationTexts {
     results: ["ok", "warning", "wrong"],
     found: "Found",
     advice: "What to do",
-    checks_by_name: [
-        ("database", "database"),
-        ("disk", "disk"),
-        ("clock", "clock"),
-        ("proxy", "proxy"),
-        ("backup", "backup"),
-    ],
     jobs: "Background jobs",
     jobs_lead: "Jobs of this instance since its start. Only the instance that leads does what has to be done once.",
     job: "Job",
@@ -161,13 +147,6 @@ pub(super) const CHINESE: OperationTexts = OperationTexts {
     results: ["正常", "警告", "有问题"],
     found: "现状",
     advice: "处理办法",
-    checks_by_name: [
-        ("database", "数据库"),
-        ("disk", "磁盘"),
-        ("clock", "时钟"),
-        ("proxy", "代理"),
-        ("backup", "备份"),
-    ],
     jobs: "后台任务",
     jobs_lead: "本实例自启动以来的任务。只需执行一次的工作由主实例完成。",
     job: "任务",

@@ -6,15 +6,14 @@ use actix_web::http::StatusCode;
 use super::editing::{Refusal, editor};
 use super::viewing::today;
 use crate::infra::config::is_variable_name;
+use crate::infra::config::key_home::belongs_to;
 use crate::server::http::admin::call::SignedIn;
 use crate::server::http::error::PageError;
 use crate::server::http::forms::see_other;
 use crate::server::http::pages::admin::model_list::{AddFields, AddModelsPage, Listing};
 use crate::server::http::pages::admin::{AdminFrame, AdminTab};
 use crate::server::http::pages::respond;
-use crate::services::model_entries::{
-    AddRequest, Additions, EditGoal, ModelEditor, ModelEntryError, Warning, belongs_to,
-};
+use crate::services::model_entries::{AddRequest, Additions, EditGoal, ModelEditor, ModelEntryError, Warning};
 
 /// What the form asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,14 +2,13 @@
 
 use crate::domain::battle::ModelId;
 use crate::infra::config::ConfigError;
+use crate::infra::config::edit::change::{Change, InvalidChange, ModelValues, PriceValues};
 use crate::infra::llm::model_list::ListError;
 use crate::render::i18n::pages::ModelAdminTexts;
 use crate::server::followed_file::FollowedFile;
 use crate::server::http::admin::call::SignedIn;
 use crate::server::http::error::PageError;
-use crate::services::model_entries::{
-    AuditTrail, Change, EditGoal, ModelEditor, ModelEntryError, ModelValues, PriceValues,
-};
+use crate::services::model_entries::{AuditTrail, EditGoal, ModelEditor, ModelEntryError};
 
 use super::viewing::today;
 
@@ -54,7 +53,7 @@ impl Refusal {
 
 fn edit_text(error: &ModelEntryError, words: &ModelAdminTexts) -> String {
     match error {
-        ModelEntryError::NothingToChange => words.nothing_to_change.to_owned(),
+        ModelEntryError::Change(InvalidChange::Nothing) => words.nothing_to_change.to_owned(),
         ModelEntryError::NotAVariable => words.add.not_a_variable.to_owned(),
         ModelEntryError::NoModels => words.add.no_models.to_owned(),
         ModelEntryError::NoMatch(listed) => words.add.no_match.replace("{n}", &listed.to_string()),

@@ -14,6 +14,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::call::SignedIn;
 use crate::domain::battle::ModelId;
+use crate::infra::config::edit::change::Change;
 use crate::server::http::error::PageError;
 use crate::server::http::forms::see_other;
 use crate::server::http::leaderboard_query::escaped;
@@ -21,7 +22,6 @@ use crate::server::http::pages::admin::models::{ModelPage, ModelsPage};
 use crate::server::http::pages::admin::{AdminFrame, AdminTab};
 use crate::server::http::pages::respond;
 use crate::services::model_check::{CheckedModel, check_one};
-use crate::services::model_entries::Change;
 use editing::edit;
 use viewing::{ModelViews, file_state, today};
 

@@ -4,9 +4,10 @@ use askama::Template;
 
 use super::AdminFrame;
 use crate::domain::language::Language;
+use crate::infra::llm::offer::{AddedModel, Addition};
 use crate::render::i18n::pages::ModelAddTexts;
 use crate::server::http::pages::{Page, Section};
-use crate::services::model_entries::{AddedModel, Addition, Additions};
+use crate::services::model_entries::Additions;
 
 /// What was typed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -6,11 +6,26 @@ use std::time::Duration;
 use askama::Template;
 
 use super::AdminFrame;
+use crate::domain::doctor::{Finding, Severity};
 use crate::domain::language::Language;
 use crate::infra::events::BusState;
+use crate::render::i18n::doctor::{FindingWords, check_name, finding_words};
 use crate::server::http::pages::time::time_text;
 use crate::server::http::pages::{Page, Section};
-use crate::services::doctor::{Finding, Severity};
+
+/// What a check found.
+pub(crate) struct FindingLine {
+    check: &'static str,
+    severity: Severity,
+    words: FindingWords,
+}
+
+impl FindingLine {
+    pub(crate) fn new(finding: &Finding, language: Language) -> Self {
+        let check = check_name(finding.check(), language);
+        Self { check, severity: finding.severity(), words: finding_words(finding, language) }
+    }
+}
 
 /// A job.
 pub(crate) struct JobLine {
@@ -55,7 +70,7 @@ impl InstanceLine {
 pub(crate) struct OperationsPage {
     pub(crate) page: Page,
     pub(crate) frame: AdminFrame,
-    pub(crate) findings: Vec<Finding>,
+    pub(crate) findings: Vec<FindingLine>,
     pub(crate) jobs: Vec<JobLine>,
     /// None where the database is embedded.
     pub(crate) instances: Vec<InstanceLine>,

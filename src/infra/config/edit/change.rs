@@ -1,8 +1,18 @@
 //! What an entry of the settings file may be changed to.
 
-use super::error::ModelEntryError;
+use super::{EditError, KeyValue, with_value, without_model};
 use crate::domain::rating::value::prices::{PriceDate, PriceSource};
-use crate::infra::config::edit::{self, EditError, KeyValue};
+
+/// Why a change is refused before the text is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidChange {
+    /// The weight is none.
+    #[error("a weight is a number above 0, for example 1")]
+    Weight,
+    /// No value was given.
+    #[error("there is nothing to change: give a weight, a limit, prices or a reason")]
+    Nothing,
+}
 
 /// Another state of one entry.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,26 +60,32 @@ pub enum PriceValues {
 
 impl Change {
     /// Refuses a weight that is none, whose message the settings' own would hide.
-    pub(super) fn check(&self) -> Result<(), ModelEntryError> {
+    ///
+    /// # Errors
+    /// [`InvalidChange`]
+    pub fn check(&self) -> Result<(), InvalidChange> {
         let weight = match self {
             Self::Weight(weight) => Some(*weight),
             Self::Values(values) => values.weight,
             Self::Remove => None,
         };
         if weight.is_some_and(|weight| !(weight.is_finite() && weight >= 0.0)) {
-            return Err(ModelEntryError::Weight);
+            return Err(InvalidChange::Weight);
         }
         if matches!(self, Self::Values(values) if *values == ModelValues::default()) {
-            return Err(ModelEntryError::NothingToChange);
+            return Err(InvalidChange::Nothing);
         }
         Ok(())
     }
 
     /// The text with the change.
-    pub(super) fn apply(&self, text: &str, id: &str) -> Result<String, EditError> {
+    ///
+    /// # Errors
+    /// [`EditError`]
+    pub fn apply(&self, text: &str, id: &str) -> Result<String, EditError> {
         match self {
-            Self::Remove => edit::without_model(text, id),
-            Self::Weight(weight) => edit::with_value(text, id, "weight", Some(&KeyValue::Number(*weight))),
+            Self::Remove => without_model(text, id),
+            Self::Weight(weight) => with_value(text, id, "weight", Some(&KeyValue::Number(*weight))),
             Self::Values(values) => values.apply(text, id),
         }
     }
@@ -79,7 +95,7 @@ impl ModelValues {
     fn apply(&self, text: &str, id: &str) -> Result<String, EditError> {
         let mut edited = text.to_owned();
         for (key, value) in self.keys() {
-            edited = edit::with_value(&edited, id, key, value.as_ref())?;
+            edited = with_value(&edited, id, key, value.as_ref())?;
         }
         Ok(edited)
     }

@@ -3,7 +3,7 @@
 
 use reqwest::Url;
 
-use crate::infra::config::Settings;
+use super::Settings;
 
 /// Variables whose keys are for one server only, whatever the settings say.
 const KNOWN: [(&str, &str); 3] = [
@@ -31,7 +31,7 @@ fn origin(address: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::infra::config::{ModelSettings, ProviderKind};
+    use crate::config::{ModelSettings, ProviderKind};
 
     #[test]
     fn a_key_is_for_its_provider_and_for_servers_that_have_it_already() {

@@ -1,6 +1,9 @@
 //! Edits of the text of a settings file. Each is a splice at a place that the parser names, so that every other byte stays as
 //! the operator wrote it: comments, order, spaces, line ends. What a splice comes to is read back and compared.
 
+pub mod actions;
+pub mod change;
+
 use toml_edit::{ArrayOfTables, Document, DocumentMut, Item, Table, value};
 
 use super::ModelSettings;

@@ -3,20 +3,25 @@
 
 use serde_json::{Value, json};
 
+use crate::config::ModelSettings;
 use crate::domain::admin::action::AdminAction;
-use crate::infra::config::ModelSettings;
 
 /// An action on a model, with what was before and is after.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct ModelAction {
-    pub(super) action: AdminAction,
-    pub(super) model: String,
-    pub(super) former: Value,
-    pub(super) latter: Value,
+pub struct ModelAction {
+    /// What was done.
+    pub action: AdminAction,
+    /// To which model.
+    pub model: String,
+    /// What was before; null for a new model.
+    pub former: Value,
+    /// What is after; null for a removed one.
+    pub latter: Value,
 }
 
 /// The actions that lead from the models before to those after.
-pub(super) fn model_actions(before: &[ModelSettings], after: &[ModelSettings]) -> Vec<ModelAction> {
+#[must_use]
+pub fn model_actions(before: &[ModelSettings], after: &[ModelSettings]) -> Vec<ModelAction> {
     let find = |models: &[ModelSettings], id: &str| models.iter().position(|model| model.id == id);
     let removed = before.iter().filter(|model| find(after, &model.id).is_none()).map(|model| {
         let former = face(model);
@@ -64,7 +69,7 @@ fn weight_action(before: f64, after: f64) -> AdminAction {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::infra::config::ProviderKind;
+    use crate::config::ProviderKind;
 
     fn model(id: &str) -> ModelSettings {
         ModelSettings {

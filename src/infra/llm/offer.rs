@@ -1,0 +1,115 @@
+//! What the models that a server lists come to beside those that the settings have.
+
+use std::collections::{HashMap, HashSet};
+
+use super::model_list::{ListedModel, ModelServer};
+use super::roster::provider_model;
+use crate::config::edit::NewModel;
+use crate::config::{ModelSettings, Settings};
+use crate::domain::rating::value::prices::{Currency, PriceDate, PriceSource};
+
+/// Longest reply that is asked for where a list tells a shorter context: the prompt needs the other half.
+const REPLY_SHARE: u64 = 2;
+
+/// What one listed model came to.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Addition {
+    /// It was added, or would be.
+    Added,
+    /// The settings have this model of this server already, under this id.
+    Configured(String),
+    /// Another model has its id.
+    IdTaken,
+}
+
+/// A listed model with what it came to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AddedModel {
+    /// Its entry.
+    pub entry: ModelSettings,
+    /// Tokens of its context, where the list tells.
+    pub context_length: Option<u64>,
+    /// What it came to.
+    pub addition: Addition,
+}
+
+/// What all models of one list have in common.
+pub struct Offer<'o> {
+    /// Where they are asked.
+    pub server: &'o ModelServer,
+    /// The name of the variable with their key.
+    pub key_env: Option<&'o str>,
+    /// The currency of the settings.
+    pub currency: &'o Currency,
+    /// The day of their prices.
+    pub today: PriceDate,
+}
+
+impl Offer<'_> {
+    /// The entry of a listed model, and the tokens of its context where the list tells.
+    #[must_use]
+    pub fn entry(&self, listed: &ListedModel) -> (ModelSettings, Option<u64>) {
+        let minimal = ModelSettings::minimal(&listed.id, self.server.provider);
+        let prices = listed.input_price.zip(listed.output_price).filter(|_| self.takes_prices());
+        let limits = [listed.max_reply, listed.context_length.map(|tokens| (tokens / REPLY_SHARE).max(1))];
+        let limit = limits.into_iter().flatten().filter_map(|tokens| u32::try_from(tokens).ok()).min();
+        let entry = ModelSettings {
+            name: listed.name.clone(),
+            organization: listed.organization.clone(),
+            base_url: self.server.base_url.clone(),
+            model: listed.model.clone(),
+            api_key_env: self.key_env.unwrap_or_default().to_owned(),
+            max_tokens: limit.unwrap_or(minimal.max_tokens).min(minimal.max_tokens),
+            input_price: prices.map(|(input, _)| input),
+            output_price: prices.map(|(_, output)| output),
+            price_date: prices.map(|_| self.today),
+            price_source: prices.and_then(|_| self.server.base_url.parse::<PriceSource>().ok()),
+            ..minimal
+        };
+        (entry, listed.context_length)
+    }
+
+    /// Whether the list's prices, which are in US dollars, are in the currency of the settings.
+    #[must_use]
+    pub fn takes_prices(&self) -> bool {
+        self.currency.to_string() == "USD"
+    }
+}
+
+/// Compares what is offered with what the settings have.
+#[must_use]
+pub fn compared(offered: Vec<(ModelSettings, Option<u64>)>, settings: &Settings) -> Vec<AddedModel> {
+    let same: HashMap<String, &str> =
+        settings.models.iter().map(|entry| (provider_model(entry), entry.id.as_str())).collect();
+    let ids: HashSet<&str> = settings.models.iter().map(|entry| entry.id.as_str()).collect();
+    let compare = |(entry, context_length): (ModelSettings, Option<u64>)| {
+        let addition = match same.get(&provider_model(&entry)) {
+            Some(id) => Addition::Configured((*id).to_owned()),
+            None if ids.contains(entry.id.as_str()) => Addition::IdTaken,
+            None => Addition::Added,
+        };
+        AddedModel { entry, context_length, addition }
+    };
+    offered.into_iter().map(compare).collect()
+}
+
+/// What is written of it.
+#[must_use]
+pub fn new_model(model: &AddedModel) -> NewModel {
+    NewModel { entry: model.entry.clone(), context_length: model.context_length }
+}
+
+/// Why none of these can be added.
+#[must_use]
+pub fn duplicates(models: &[AddedModel]) -> String {
+    let why = |model: &AddedModel| match &model.addition {
+        Addition::Configured(id) => format!("{:?} is configured already as {id:?}", model.entry.model),
+        _ => format!(
+            "the id {:?} is taken by another model (change the id of that entry to add this one)",
+            model.entry.id
+        ),
+    };
+    let told: Vec<String> = models.iter().take(3).map(why).collect();
+    let more = models.len().saturating_sub(told.len());
+    if more > 0 { format!("{}; and {more} more", told.join("; ")) } else { told.join("; ") }
+}

@@ -1,0 +1,244 @@
+//! What the findings of `langya doctor` say to people, and what to do about them.
+
+use super::fill;
+use crate::domain::doctor::{Check, Finding, ModelAnswers, Severity};
+use crate::domain::language::Language;
+
+/// A finding in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FindingWords {
+    /// The language of the words: errors of other programs are known in English only.
+    pub language: Language,
+    pub found: String,
+    /// Empty where there is nothing to do.
+    pub advice: String,
+}
+
+/// A finding in a language, or in English where it carries an error.
+#[must_use]
+pub fn finding_words(finding: &Finding, language: Language) -> FindingWords {
+    let is_error = matches!(
+        finding,
+        Finding::SettingsUnusable(_)
+            | Finding::DatabaseUnusable(..)
+            | Finding::DiskUnknown(_)
+            | Finding::ModelsAnswer(_)
+    );
+    let language = if is_error { Language::English } else { language };
+    let values = values(finding);
+    let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, &**value)).collect();
+    let [found, advice] = doctor_texts(language).template(finding).map(|template| fill(template, &values));
+    FindingWords { language, found, advice }
+}
+
+/// The heading of a check's row.
+#[must_use]
+pub fn check_name(check: Check, language: Language) -> &'static str {
+    let names = &doctor_texts(language).checks;
+    match check {
+        Check::Settings => names[0],
+        Check::Database => names[1],
+        Check::Disk => names[2],
+        Check::Clock => names[3],
+        Check::Proxy => names[4],
+        Check::Backup => names[5],
+        Check::Models => names[6],
+    }
+}
+
+/// What was found, and what to do.
+type Template = [&'static str; 2];
+
+/// The texts of findings in one language.
+struct DoctorTexts {
+    checks: [&'static str; 7],
+    settings_usable: Template,
+    settings_unusable: Template,
+    database_reachable: Template,
+    database_missing: Template,
+    database_unusable: Template,
+    disk_space: Template,
+    disk_unknown: Template,
+    clock_plausible: Template,
+    clock_before_program: Template,
+    clock_behind: Template,
+    proxy_not_needed: Template,
+    proxy_trusted: Template,
+    every_address_trusted: Template,
+    no_proxy_trusted: Template,
+    no_public_url: Template,
+    public_url_without_tls: Template,
+    nothing_to_back_up: Template,
+    no_backup: Template,
+    backup_old: Template,
+    backup_moved: Template,
+    backup_fresh: Template,
+    models_answer: Template,
+    practice_models_answer: Template,
+}
+
+impl DoctorTexts {
+    fn template(&self, finding: &Finding) -> Template {
+        match finding {
+            Finding::SettingsUsable => self.settings_usable,
+            Finding::SettingsUnusable(_) => self.settings_unusable,
+            Finding::DatabaseReachable { .. } => self.database_reachable,
+            Finding::DatabaseMissing => self.database_missing,
+            Finding::DatabaseUnusable(..) => self.database_unusable,
+            Finding::DiskSpace { .. } if finding.severity() == Severity::Ok => [self.disk_space[0], ""],
+            Finding::DiskSpace { .. } => self.disk_space,
+            Finding::DiskUnknown(_) => self.disk_unknown,
+            Finding::ClockPlausible => self.clock_plausible,
+            Finding::ClockBeforeProgram => self.clock_before_program,
+            Finding::ClockBehind(_) => self.clock_behind,
+            Finding::ProxyNotNeeded => self.proxy_not_needed,
+            Finding::ProxyTrusted => self.proxy_trusted,
+            Finding::EveryAddressTrusted => self.every_address_trusted,
+            Finding::NoProxyTrusted => self.no_proxy_trusted,
+            Finding::NoPublicUrl(_) => self.no_public_url,
+            Finding::PublicUrlWithoutTls => self.public_url_without_tls,
+            Finding::NothingToBackUp => self.nothing_to_back_up,
+            Finding::NoBackup => self.no_backup,
+            Finding::BackupOld(_) => self.backup_old,
+            Finding::BackupMoved(_) => self.backup_moved,
+            Finding::BackupFresh(_) => self.backup_fresh,
+            Finding::ModelsAnswer(_) if finding.severity() == Severity::Warning => self.practice_models_answer,
+            Finding::ModelsAnswer(_) => self.models_answer,
+        }
+    }
+}
+
+/// The values of a template's names.
+fn values(finding: &Finding) -> Vec<(&'static str, String)> {
+    match finding {
+        Finding::SettingsUnusable(error) | Finding::DiskUnknown(error) => vec![("error", error.clone())],
+        Finding::DatabaseUnusable(error, advice) => {
+            let advice = advice.clone().unwrap_or_else(|| "see the log of the arena".into());
+            vec![("error", error.clone()), ("advice", advice)]
+        }
+        Finding::DatabaseReachable { votes, bytes } => vec![("votes", votes.to_string()), ("size", size(*bytes))],
+        Finding::DiskSpace { free, total } => vec![("free", size(*free)), ("total", size(*total))],
+        Finding::ClockBehind(seconds) => vec![("seconds", seconds.to_string())],
+        Finding::NoPublicUrl(listen) => vec![("listen", listen.clone())],
+        Finding::BackupOld(days) => vec![("days", days.to_string())],
+        Finding::BackupMoved(path) => vec![("path", path.clone())],
+        Finding::BackupFresh(hours) => vec![("hours", hours.to_string())],
+        Finding::ModelsAnswer(answers) => vec![
+            ("answered", answers.answered().to_string()),
+            ("asked", answers.asked.to_string()),
+            ("advice", advice_on(answers)),
+        ],
+        _ => Vec::new(),
+    }
+}
+
+/// What to change of the models that failed; how to add some where none did and there are too few.
+fn advice_on(answers: &ModelAnswers) -> String {
+    let says = |(model, advice): &(String, Option<String>)| {
+        format!("{model}: {}", advice.as_deref().unwrap_or("see `langya models check`"))
+    };
+    match answers.failed.is_empty() {
+        true if answers.are_too_few() => "add models with `langya models add --from URL`".into(),
+        _ => answers.failed.iter().map(says).collect::<Vec<_>>().join("; "),
+    }
+}
+
+/// A number of bytes in the unit that suits it.
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..0x10_0000 => format!("{} KB", bytes >> 10),
+        0x10_0000..0x4000_0000 => format!("{} MB", bytes >> 20),
+        _ => format!("{} GB", bytes >> 30),
+    }
+}
+
+fn doctor_texts(language: Language) -> &'static DoctorTexts {
+    match language {
+        Language::English => &ENGLISH,
+        Language::Chinese => &CHINESE,
+    }
+}
+
+const ENGLISH: DoctorTexts = DoctorTexts {
+    checks: ["settings", "database", "disk", "clock", "proxy", "backup", "models"],
+    settings_usable: ["usable", ""],
+    settings_unusable: ["{error}", "mend the settings; the arena does not start with these"],
+    database_reachable: ["reachable, migrated, {votes} votes, {size}", ""],
+    database_missing: ["there is none yet", "`langya serve` makes it at its first start"],
+    database_unusable: ["{error}", "{advice}"],
+    disk_space: ["{free} of {total} free", "make room on the disk of storage.data_dir: a full disk takes no votes"],
+    disk_unknown: ["the data folder's disk cannot be asked: {error}", "check storage.data_dir"],
+    clock_plausible: ["plausible", ""],
+    clock_before_program: ["it shows a time before this program was written", CLOCK_ADVICE],
+    clock_behind: ["it is {seconds} s behind what the arena has written before", CLOCK_ADVICE],
+    proxy_not_needed: ["none is needed", ""],
+    proxy_trusted: ["trusted proxies are named", ""],
+    every_address_trusted: [
+        "server.trusted_proxies takes every address for a proxy",
+        "name only your proxies' networks: as it is, every visitor can claim any address and pass the limits",
+    ],
+    no_proxy_trusted: [
+        "server.public_url is https, and no proxy is trusted",
+        "set server.trusted_proxies to the proxy's address: as it is, all visitors share its limits",
+    ],
+    no_public_url: [
+        "the arena listens on {listen} without server.public_url",
+        "set server.public_url: as it is, only IP addresses and localhost are answered, and without TLS",
+    ],
+    public_url_without_tls: [
+        "server.public_url has no TLS",
+        "put a proxy with a certificate in front (deploy/nginx), and write https://",
+    ],
+    nothing_to_back_up: ["none yet, and no vote to lose", ""],
+    no_backup: ["`langya backup` has made none from this data folder", BACKUP_ADVICE],
+    backup_old: ["the newest is {days} days old", BACKUP_ADVICE],
+    backup_moved: ["{path} is not there any more", "check that it was moved and not lost"],
+    backup_fresh: ["{hours} hours old", ""],
+    models_answer: ["{answered} of {asked} answer", "{advice}"],
+    practice_models_answer: [
+        "{answered} of {asked} answer, and all are practice models",
+        "add models with `langya models add --from URL`",
+    ],
+};
+
+const CLOCK_ADVICE: &str =
+    "set the clock, and keep it right with NTP (timedatectl set-ntp true): votes and limits are timed by it";
+
+const BACKUP_ADVICE: &str =
+    "make one with `langya backup --out DIR`, each day by a timer, and keep it on another machine";
+
+const CHINESE: DoctorTexts = DoctorTexts {
+    checks: ["设置", "数据库", "磁盘", "时钟", "代理", "备份", "模型"],
+    settings_usable: ["可用", ""],
+    database_reachable: ["可连接，表结构为最新，{votes} 票，{size}", ""],
+    database_missing: ["尚不存在", "`langya serve` 会在首次启动时创建"],
+    disk_space: ["共 {total}，可用 {free}", "请为 storage.data_dir 所在的磁盘腾出空间：磁盘写满后无法再记录投票"],
+    clock_plausible: ["看起来正确", ""],
+    clock_before_program: ["显示的时间早于本程序的编写时间", CHINESE_CLOCK_ADVICE],
+    clock_behind: ["比本站此前写下的时间落后 {seconds} 秒", CHINESE_CLOCK_ADVICE],
+    proxy_not_needed: ["不需要", ""],
+    proxy_trusted: ["已列明受信任的代理", ""],
+    every_address_trusted: [
+        "server.trusted_proxies 把所有地址都当作代理",
+        "请只写你的代理所在的网络：否则任何访客都能冒用任意地址，绕过限流",
+    ],
+    no_proxy_trusted: [
+        "server.public_url 为 https，但没有受信任的代理",
+        "请将 server.trusted_proxies 设为代理的地址：否则所有访客共用同一份限额",
+    ],
+    no_public_url: [
+        "本站在 {listen} 上监听，但没有设置 server.public_url",
+        "请设置 server.public_url：否则只应答 IP 地址和 localhost，且没有 TLS",
+    ],
+    public_url_without_tls: ["server.public_url 没有 TLS", "请在前面放置带证书的代理（deploy/nginx），并写成 https://"],
+    nothing_to_back_up: ["尚无备份，也没有投票可丢失", ""],
+    no_backup: ["`langya backup` 尚未从此数据文件夹制作过备份", CHINESE_BACKUP_ADVICE],
+    backup_old: ["最新的备份已有 {days} 天", CHINESE_BACKUP_ADVICE],
+    backup_moved: ["{path} 已不在原处", "请确认它是被移走，而不是丢失"],
+    backup_fresh: ["{hours} 小时前制作", ""],
+    ..ENGLISH
+};
+
+const CHINESE_CLOCK_ADVICE: &str = "请校准时钟，并用 NTP 保持准确（timedatectl set-ntp true）：投票和限流都以它计时";
+
+const CHINESE_BACKUP_ADVICE: &str = "请用 `langya backup --out DIR` 制作备份，并用定时器每天执行，保存到另一台机器上";
