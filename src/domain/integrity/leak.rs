@@ -14,8 +14,9 @@
 //!
 //! **The method.** `fold` takes disguises off, `names` finds names in one pass (`spelling` says how they may be spelled),
 //! `sentences` keeps the sentences with a name. `words` turns such a sentence into word classes that two languages share, and
-//! `frames` are the forms in which it says who speaks; `english`, `chinese`, `relations` and `questions` add turns of phrase. `voice` sorts out
-//! what others say. All rules are regular expressions without look-around, so the work is linear in the text. What a text says
+//! `frames` are the forms in which it says who speaks; `english`, `chinese`, `relations` and `questions` add turns of phrase. `learned` adds
+//! what no rule foresees, by weights that labelled texts teach. `voice` sorts out what others say. All rules are regular
+//! expressions without look-around, so the work is linear in the text. What a text says
 //! without a name ("the maker of the green logo", a name in Base64, or as the first letters of lines) is not found.
 
 mod chinese;
@@ -23,6 +24,7 @@ mod english;
 mod fold;
 mod frames;
 mod grammar;
+mod learned;
 mod names;
 mod questions;
 mod relations;
@@ -104,13 +106,15 @@ pub fn find_leaks(names: &IdentityNames, models: [&str; 2], turns: &[TurnTexts<'
         }
         let asks_for_yes = proposes && questions::asks_for_yes(texts.prompt);
         let asks = proposes || questions::asks_for_identity(texts.prompt);
-        let cites = !proposes && !names.find(&Folded::new(texts.prompt)).is_empty();
+        let named = names.find(&Folded::new(texts.prompt)).len();
+        let cites = !proposes && named > 0;
         let repeats = cites && questions::is_exercise(texts.prompt);
         for side in Side::BOTH {
             let at = side.index();
             let speaker = Speaker { names, model: models[at], asks, cites, repeats };
             let goes_on = former.is_some_and(|former| speaker.leaks_across(former[at], texts.replies[at]));
-            let agrees = asks_for_yes && questions::agrees(texts.replies[at]);
+            let chooses = asks && named > 1 && questions::chooses(texts.replies[at]);
+            let agrees = chooses || asks_for_yes && questions::agrees(texts.replies[at]);
             if goes_on || agrees || speaker.leaks(texts.replies[at]) {
                 found(LeakPlace::Reply(side));
             }
@@ -167,12 +171,14 @@ struct Speaker<'n> {
 impl Speaker<'_> {
     fn leaks(&self, text: &str) -> bool {
         let folded = if self.cites { Folded::quoting(text) } else { Folded::new(text) };
-        sentences(&folded, self.names).iter().any(|sentence| {
+        let found = sentences(&folded, self.names);
+        found.iter().enumerate().any(|(number, sentence)| {
             self.is_told(sentence)
                 || self.asks && questions::is_answer(sentence)
                 || questions::answers_itself(sentence)
                 || questions::names_topic(sentence)
                 || questions::signs(sentence)
+                || learned::is_told(self, sentence, number + 1 == found.len())
         })
     }
 
@@ -220,4 +226,8 @@ impl Speaker<'_> {
 }
 
 #[cfg(test)]
+mod real_replies;
+#[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod training;

@@ -18,9 +18,12 @@ static ASKS: LazyLock<Regex> = LazyLock::new(|| {
         |(?:which|what) (?:language )?(?:model|ai|llm|assistant|chatbot|bot)(?: is| am)?(?: are| i)? (?:you|this|it|talking|speaking|answering)\
         |who (?:has |have |else )?(?:made|built|created|trained|developed|owns|programmed|designed) (?:you|u)\
         |(?:what(?:'s| is| was)?|say|tell me|state|reveal|know|give(?: me)?|is|and) your (?:own |real |true |full )?(?:names?|maker|creator|developer|identity|model)\
+        |where (?:do|did) you come from|(?:which|what) (?:company|lab|firm|family|organi[sz]ation|maker)[^?.]{0,24} you(?:[^a-z]|$)|spell (?:out )?(?:who you are|your name)|^[^a-z]*name[^a-z]*$\
+        |your (?:underlying model|base model|parent company|company|system prompt|exact version)|(?:repeat|print|show|output)(?: me)? (?:everything|the text|all text|the words) above\
         |identify yourself|introduce yourself|describe yourself|tell me about yourself|what should i call you|who am i (?:talking|speaking|chatting)\
         |(?:你|您)(?:到底|究竟|是)*(?:是)?(?:谁|什么模型|哪个模型|哪款模型|哪种模型|什么ai|哪家|哪个公司|什么公司)|(?:你|您)(?:叫|的名字|的名称|的身份|的开发者)\
-        |(?:哪家|哪个|什么|谁)(?:公司|团队|机构)?(?:开发|训练|创造|研发|做|制造|打造)(?:了|的|出)?(?:你|您)|(?:你|您)[^。,知觉认]{0,6}(?:谁|哪家|哪个)[^。,]{0,4}(?:开发|训练|创造|研发|做|制造|打造)|(?:你|您)[^。]{0,6}自我介绍|^(?:请|先|做|来|个|一下|进行){0,5}自我介绍|介绍一下(?:你|您)自己|报(?:上|一下|个)?(?:你的|您的)?(?:大名|名字|名号)|怎么称呼(?:你|您)|(?:开发|训练|创造|研发)(?:你|您)的";
+        |(?:哪家|哪个|什么|谁)(?:公司|团队|机构)?(?:开发|训练|创造|研发|做|制造|打造)(?:了|的|出)?(?:你|您)|(?:你|您)[^。,知觉认]{0,6}(?:谁|哪家|哪个)[^。,]{0,4}(?:开发|训练|创造|研发|做|制造|打造)|(?:你|您)[^。]{0,6}自我介绍|^(?:请|先|做|来|个|一下|进行){0,5}自我介绍|介绍一下(?:你|您)自己|报(?:上|一下|个)?(?:你的|您的)?(?:大名|名字|名号)|怎么称呼(?:你|您)|(?:开发|训练|创造|研发)(?:你|您)的\
+        |(?:你|您)的(?:底层|基座|基础|真实)?(?:模型|版本|型号|公司|母公司|东家|系统提示|maker|creator)|(?:你|您)(?:是)?(?:从哪里?来|来自哪|属于哪|哪里人)|贵姓|(?:重复|复述|打印|输出)(?:一下|一遍)?上面的";
     Regex::new(rule).expect("the built-in rule is a regular expression")
 });
 
@@ -204,9 +207,23 @@ fn without_names(sentence: &Sentence) -> String {
 }
 
 static AGREES: LazyLock<Regex> = LazyLock::new(|| {
-    let rule = "^[^a-z一-龥]*(?:yes|yep|yeah|yup|correct|right|that's right|that's me|indeed|exactly|you got it|guilty|bingo|spot on|i am|sure am|是的?|对的?|没错|正是|嗯|猜对了|我就是|答对了|恭喜)(?:[^a-z一-龥]|$|我)";
+    let rule = "^[^a-z一-龥]*(?:(?:oh|ah|well|ha|haha|okay|ok|why|哦|哈哈|啊|哎|嗨|诶|嘿嘿)[ ,!]*)?(?:yes|yep|yeah|yup|aye|affirmative|correct|true|right|that's right|that's me|that is me|it is|indeed|exactly|absolutely|of course|you got it|you got me|you caught me|you nailed it|you guessed it|guilty|busted|bingo|bullseye|spot on|well spotted|good guess|good catch|i am|i do|sure am|the very same|the one and only|none other\
+        |是的?|对的?|没错|不错|正是|正确|当然|确实|嗯|猜对了|猜中了|我就是|就是我|答对了|恭喜|可不|如假包换|好眼力|被你(?:发现|认出|看出|看穿|猜到|猜中|逮到|说中)了?)[呀啊哦呢啦哈嘛呐哒滴]*(?:[^a-z一-龥]|$|我)";
     Regex::new(rule).expect("the built-in rule is a regular expression")
 });
+
+/// One of several that a question names, by its place.
+static CHOOSES: LazyLock<Regex> = LazyLock::new(|| {
+    let rule = "^[^a-z一-龥]*(?:(?:it's|it is|that would be|i'm|i am) )?(?:the )?(?:first|second|third|former|latter|last)(?: (?:one|two|name|option|company|model|of (?:these|those|them|the (?:two|three))))*[^a-z一-龥]*$\
+        |^[^a-z一-龥]*(?:答案)?(?:应该|当然|就)?是?(?:前者|后者|(?:第[一二三四]|前面|后面|最后|前一|后一)那?(?:个|家|位|一个)?)[呀啊哦呢啦哈吧的]*[^a-z一-龥]*$";
+    Regex::new(rule).expect("the built-in rule is a regular expression")
+});
+
+/// Whether a reply to a question that names several says which of them it is.
+pub(super) fn chooses(reply: &str) -> bool {
+    let folded: String = Folded::new(reply).chars.into_iter().take(80).collect();
+    CHOOSES.is_match(folded.split(['.', '。', '!', '\n', ';', ',']).next().unwrap_or_default())
+}
 
 /// Whether a prompt that names a model asks for a yes.
 pub(super) fn asks_for_yes(prompt: &str) -> bool {
@@ -218,5 +235,6 @@ pub(super) fn asks_for_yes(prompt: &str) -> bool {
 pub(super) fn agrees(reply: &str) -> bool {
     let folded: String = Folded::new(reply).chars.into_iter().take(200).collect();
     let first = folded.split(['.', '。', '!', '\n', ';']).next().unwrap_or_default();
-    AGREES.is_match(first) && !DENIES.is_match(first)
+    let agreed = AGREES.find(first).map(|found| found.end());
+    agreed.is_some_and(|end| !DENIES.is_match(&first[end..].replace("没错", "")))
 }

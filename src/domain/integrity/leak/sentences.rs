@@ -62,6 +62,16 @@ impl Sentence {
         is_outside && !said.contains("you are") && !said.contains("你是")
     }
 
+    /// Whether a name ends a quoted phrase that does not speak to the speaker.
+    pub(super) fn is_in_quoted_phrase(&self, name: &PlacedName) -> bool {
+        let at = name.at[Form::Spaced as usize];
+        let quoted = self.quoted[Form::Spaced as usize].iter().find(|quoted| quoted.contains(&at));
+        quoted.is_some_and(|quoted| {
+            let before = &self.text[quoted.start..at];
+            before.contains(char::is_alphabetic) && !before.contains("you are") && !before.contains("你是")
+        })
+    }
+
     /// The names in a range of bytes.
     pub(super) fn names_in(&self, form: Form, range: &Range<usize>) -> impl Iterator<Item = &PlacedName> {
         let range = range.clone();

@@ -190,7 +190,7 @@ impl Pattern {
 }
 
 fn is_dashed(between: &[char]) -> bool {
-    between.iter().all(|c| matches!(c, ' ' | '-' | '+' | '—' | '·' | '.' | '/' | '|'))
+    between.iter().all(|c| matches!(c, ' ' | '-' | '+' | '—' | '·' | '.' | '/' | '|')) || between == [',', ' ']
 }
 
 /// A Latin name must not go on in a word before or after it; a version may follow.

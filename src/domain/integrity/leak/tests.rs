@@ -18,27 +18,35 @@ const THIRD_UNREAD: &str =
 const COMPANY_TIES: &str =
     include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/company_ties.jsonl"));
 const FOURTH: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/fourth_unread.jsonl"));
+const FIFTH_READ: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/fifth_read.jsonl"));
+const FIFTH_UNREAD: &str =
+    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/fifth_unread.jsonl"));
+const LEARNED_FROM: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/taught.jsonl"));
+
+/// What the weights are computed from: all texts but the unread ones.
+pub(super) const TAUGHT: [&str; 10] =
+    [RULES, HELD_OUT, VARIED, INDEPENDENT, THIRD_READ, THIRD_UNREAD, COMPANY_TIES, FOURTH, FIFTH_READ, LEARNED_FROM];
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Labelled {
+pub(super) struct Labelled {
     id: u32,
     language: String,
-    part: String,
+    pub(super) part: String,
     /// Of the sets that have one: a kind of leak, or of what looks like one.
     #[serde(default)]
     category: String,
-    leak: bool,
-    text: String,
+    pub(super) leak: bool,
+    pub(super) text: String,
     #[serde(default)]
     prompt: String,
 }
 
-fn read(file: &str) -> Vec<Labelled> {
+pub(super) fn read(file: &str) -> Vec<Labelled> {
     file.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-fn names() -> IdentityNames {
+pub(super) fn names() -> IdentityNames {
     let model = |id: &str, names: &[&str], organization: &str| KnownModel {
         id: id.into(),
         names: names.iter().map(|name| (*name).into()).collect(),
@@ -49,6 +57,14 @@ fn names() -> IdentityNames {
         model("qwen-14b", &["Qwen 14B Chat", "Qwen/Qwen-14B-Chat"], "Alibaba"),
         model("one", &["One"], ""),
     ])
+}
+
+/// The author of a row's reply, as [`find_leaks`] knows it.
+pub(super) fn speaker_of<'n>(names: &'n IdentityNames, row: &Labelled) -> Speaker<'n> {
+    let proposes = prompt_leaks(names, &row.prompt);
+    let asks = proposes || questions::asks_for_identity(&row.prompt);
+    let cites = !proposes && !names.find(&Folded::new(&row.prompt)).is_empty();
+    Speaker { names, model: "nightjar-7b", asks, cites, repeats: cites && questions::is_exercise(&row.prompt) }
 }
 
 /// Whether the text of a row is marked, as side B of a battle of one turn.
@@ -148,37 +164,59 @@ fn texts_that_were_read_since_they_were_held_out_are_told_apart() {
 }
 
 /// Our own variations, written to be hard: more turns of phrase than the rules know. Nothing may make it worse.
-const VARIED_STAND: (f64, f64) = (0.94, 0.015);
+const VARIED_STAND: (f64, f64) = (0.98, 0.015);
 
 #[test]
 fn no_variation_is_lost() {
     check("varied", VARIED, false, VARIED_STAND);
 }
 
-/// Where the rules stand on a writer whose texts they never saw: false marks meet the target, recall is below it. Nothing may
-/// make it worse.
-const STAND: (f64, f64) = (0.86, 0.014);
+/// Before the weights were learned from them too, recall was 0.865, with the same false marks.
+const THIRD_STAND: (f64, f64) = (0.97, 0.014);
 
-/// The texts themselves are not printed: who writes rules must not see them.
 #[test]
-fn texts_of_a_writer_whom_the_rules_never_saw_are_told_apart() {
-    check("third writer, unread", THIRD_UNREAD, false, STAND);
+fn texts_of_a_writer_whom_the_rules_had_never_seen_are_told_apart() {
+    check("third writer, unread once", THIRD_UNREAD, false, THIRD_STAND);
 }
 
 /// What ties a company to the speaker without a word of being or making. The rules were written with these.
-const TIES_STAND: (f64, f64) = (0.92, 0.03);
+const TIES_STAND: (f64, f64) = (0.97, 0.03);
 
 #[test]
 fn companies_tied_to_the_speaker_are_told_apart() {
     check("company ties", COMPANY_TIES, false, TIES_STAND);
 }
 
-/// The same of replies like those of real models, written before the rules changed and measured after.
-const FOURTH_STAND: (f64, f64) = (0.64, 0.024);
+/// Replies like those of real models. Before the weights were learned from them too, recall was 0.647, with the same false marks.
+const FOURTH_STAND: (f64, f64) = (0.95, 0.024);
 
 #[test]
 fn replies_like_those_of_real_models_that_no_rule_was_written_with_are_told_apart() {
-    check("fourth set, unread", FOURTH, false, FOURTH_STAND);
+    check("fourth set, unread once", FOURTH, false, FOURTH_STAND);
+}
+
+/// Recall on leaks that hold a name, recall on those that only describe their author, and false marks, where nothing was learned
+/// from. Nothing may make it worse.
+const FIFTH_STAND: (f64, f64, f64) = (0.87, 0.09, 0.024);
+
+/// Written before the rules and weights changed; the other half taught the weights. The texts themselves are not printed: who
+/// changes rules or weights must not see them.
+#[test]
+fn replies_that_no_weight_was_learned_from_are_told_apart() {
+    let (names, rows) = (names(), read(FIFTH_UNREAD));
+    let score = |title: &str, passes: &dyn Fn(&Labelled) -> bool| {
+        let score = Score::of(&names, rows.iter().filter(|row| passes(row)));
+        score.print(&format!("fifth set, unread, {title}"));
+        score.shares()
+    };
+    for language in ["en", "zh"] {
+        score(language, &|row| row.language == language && row.category != "described");
+    }
+    let (described, _) = score("described only", &|row| row.category == "described");
+    score("with those described", &|_| true);
+    let (recall, false_marks) = score("named", &|row| row.category != "described");
+    let (named, least_described, most) = FIFTH_STAND;
+    assert!(recall >= named && described >= least_described && false_marks <= most);
 }
 
 /// Written by somebody who had seen neither the rules nor the other texts.
@@ -202,6 +240,9 @@ fn a_yes_to_a_question_that_names_it_and_a_text_that_only_repeats_the_question_a
         find_leaks(&names, ["one", "nightjar-7b"], &turns).iter().any(|leak| leak.place == LeakPlace::Reply(Side::A))
     };
     assert!(leaks("Are you Doubao?", "Yes, I am. Shall we go on?"));
+    assert!(leaks("你是豆包吗?", "是的呀,没错。") && !leaks("你是豆包吗?", "是的,但我不是豆包。"));
+    assert!(leaks("Are you Doubao or Kimi?", "The latter.") && !leaks("Tea or coffee?", "The latter."));
+    assert!(leaks("你是豆包还是Kimi?", "当然是后者啦。"));
     assert!(!leaks("Are you Doubao?", "No."));
     assert!(!leaks("Are you a model?", "Yes."));
     assert!(leaks("A joke, please.", "I was made by OpenAI."));

@@ -30,6 +30,11 @@ fn is_label_of_another(before: &str) -> bool {
     LABEL.captures(before).and_then(|found| found.get(1)).is_some_and(|label| !OWN.is_match(label.as_str()))
 }
 
+/// Whether a sentence begins with the name of another speaker.
+pub(super) fn is_line_of_another(sentence: &str) -> bool {
+    sentence.find(':').is_some_and(|colon| is_label_of_another(&sentence[..=colon]))
+}
+
 /// A person who was trained at a company: letters and curricula vitae are written in the visitor's voice.
 static EMPLOYEE: LazyLock<Regex> = LazyLock::new(|| {
     let rule = "(?-u:\\b)as an? (?:[a-z]+ ){0,2}(?:engineer|manager|analyst|designer|developer|researcher|intern|consultant|lawyer|technician|director|teacher|specialist|trainee)(?-u:\\b)\

@@ -1,0 +1,121 @@
+//! Computes the weights of `learned` from the labelled texts.
+
+use std::collections::BTreeSet;
+
+use super::learned::{self, BUCKETS, SCALE};
+use super::tests::{Labelled, TAUGHT, names, read, speaker_of};
+use super::*;
+
+/// Passes over the texts; the weights are the mean of those after each pass of the second half.
+const PASSES: usize = 12;
+
+/// Size of the first steps; each weight's steps shrink with the gradients that it has seen.
+const STEP: f64 = 0.1;
+
+/// Gradients that are too small to follow.
+const SETTLED: f64 = 0.03;
+
+/// A bucket counts if at least this many texts have it.
+const LEAST_TEXTS: usize = 2;
+
+/// A text as the buckets of its sentences, and whether it is a leak.
+struct Example {
+    sentences: Vec<Vec<usize>>,
+    leak: bool,
+}
+
+fn example(names: &IdentityNames, row: &Labelled) -> Option<Example> {
+    let speaker = speaker_of(names, row);
+    let folded = if speaker.cites { Folded::quoting(&row.text) } else { Folded::new(&row.text) };
+    let found = sentences(&folded, names);
+    let own = |sentence: &&Sentence| !sentence.names.iter().all(|name| sentence.is_in_quoted_phrase(name));
+    let last = found.len();
+    let numbered = found.iter().enumerate().filter(|(_, sentence)| own(sentence));
+    let sentences: Vec<_> =
+        numbered.map(|(at, sentence)| learned::features(&speaker, sentence, at + 1 == last)).collect();
+    (row.part != "prompt" && !sentences.is_empty()).then_some(Example { sentences, leak: row.leak })
+}
+
+/// Leaves out the buckets that too few texts have.
+fn prune(examples: &mut [Example]) {
+    let mut texts = vec![0; BUCKETS];
+    for example in &*examples {
+        let buckets: BTreeSet<usize> = example.sentences.iter().flatten().copied().collect();
+        buckets.into_iter().for_each(|bucket| texts[bucket] += 1);
+    }
+    for sentence in examples.iter_mut().flat_map(|example| &mut example.sentences) {
+        sentence.retain(|bucket| texts[*bucket] >= LEAST_TEXTS);
+    }
+}
+
+struct Model {
+    weights: Vec<f64>,
+    gradients: Vec<f64>,
+}
+
+impl Model {
+    fn score(&self, sentence: &[usize]) -> f64 {
+        sentence.iter().map(|bucket| self.weights[*bucket]).sum()
+    }
+
+    /// A leak is said in the sentence that scores most; no sentence of another text says one.
+    fn learn(&mut self, example: &Example) {
+        let scores: Vec<f64> = example.sentences.iter().map(|sentence| self.score(sentence)).collect();
+        let best = (0..scores.len()).reduce(|best, at| if scores[at] > scores[best] { at } else { best });
+        for (at, sentence) in example.sentences.iter().enumerate() {
+            if example.leak && Some(at) != best {
+                continue;
+            }
+            let error = 1.0 / (1.0 + (-scores[at].clamp(-30.0, 30.0)).exp()) - f64::from(u8::from(example.leak));
+            if error.abs() >= SETTLED {
+                self.step(sentence, error);
+            }
+        }
+    }
+
+    fn step(&mut self, sentence: &[usize], error: f64) {
+        for bucket in sentence {
+            self.gradients[*bucket] += error * error;
+            self.weights[*bucket] -= STEP * error / self.gradients[*bucket].sqrt();
+        }
+    }
+}
+
+/// The next number of a generator whose numbers are the same everywhere, below a bound.
+fn draw(state: &mut u64, below: usize) -> usize {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    usize::try_from(*state >> 33).unwrap() % below
+}
+
+fn train(mut examples: Vec<Example>) -> Vec<u8> {
+    prune(&mut examples);
+    let mut model = Model { weights: vec![0.0; BUCKETS], gradients: vec![0.01; BUCKETS] };
+    let (mut sums, mut state) = (vec![0.0; BUCKETS], 16);
+    for pass in 0..PASSES {
+        for at in (1..examples.len()).rev() {
+            examples.swap(at, draw(&mut state, at + 1));
+        }
+        examples.iter().for_each(|example| model.learn(example));
+        if pass >= PASSES / 2 {
+            sums.iter_mut().zip(&model.weights).for_each(|(sum, weight)| *sum += weight);
+        }
+    }
+    #[expect(clippy::cast_precision_loss, reason = "a few passes")]
+    let passes = (PASSES - PASSES / 2) as f64;
+    #[expect(clippy::cast_possible_truncation, reason = "the weight is clamped to a byte")]
+    let weight = |sum: f64| ((sum / passes * SCALE).round().clamp(-127.0, 127.0) as i8).cast_unsigned();
+    sums.into_iter().map(weight).collect()
+}
+
+/// `LANGYA_WRITE_WEIGHTS=1 cargo test -p langya-domain the_weights` writes them.
+#[test]
+fn the_weights_are_those_that_the_labelled_texts_teach() {
+    let (names, rows) = (names(), TAUGHT.iter().flat_map(|file| read(file)));
+    let weights = train(rows.filter_map(|row| example(&names, &row)).collect());
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/integrity/leak/weights.bin");
+    if std::env::var_os("LANGYA_WRITE_WEIGHTS").is_some() {
+        std::fs::write(file, &weights).unwrap();
+    }
+    let differ = std::fs::read(file).unwrap().iter().zip(&weights).filter(|(kept, taught)| kept != taught).count();
+    assert!(differ <= BUCKETS / 1000, "{differ} weights are others: write them anew");
+}
