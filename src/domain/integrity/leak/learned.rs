@@ -14,13 +14,10 @@ use super::words::Classes;
 /// Number of weights: a power of two.
 pub(super) const BUCKETS: usize = 1 << 16;
 
-/// Of how many parts of a weight one is 1.
-pub(super) const SCALE: f64 = 32.0;
-
 /// One weight a byte, as signed numbers.
 static WEIGHTS: &[u8; BUCKETS] = include_bytes!("weights.bin");
 
-/// Least scores, in parts of weights, of sentences with and without the speaker in them.
+/// Least scores of sentences with and without the speaker in them.
 const LEAST: [i32; 2] = [8, 112];
 
 /// Words with which a speaker speaks of itself.
@@ -75,8 +72,11 @@ pub(super) fn features(speaker: &Speaker<'_>, sentence: &Sentence, is_last: bool
             features.add("quoted", &[]);
         }
     }
-    let context =
-        ["none", "cites", "asks"][usize::from(speaker.cites) + 2 * usize::from(speaker.asks && !speaker.cites)];
+    let context = match (speaker.asks, speaker.cites) {
+        (_, true) => "cites",
+        (true, false) => "asks",
+        (false, false) => "none",
+    };
     features.add("context", &[context]);
     features
         .add("position", &[if sentence.number == 0 { "first" } else { "later" }, if is_last { "last" } else { "" }]);

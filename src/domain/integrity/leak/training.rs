@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::learned::{self, BUCKETS, SCALE};
+use super::learned::{self, BUCKETS};
 use super::tests::{Labelled, TAUGHT, names, read, speaker_of};
 use super::*;
 
@@ -11,6 +11,9 @@ const PASSES: usize = 12;
 
 /// Size of the first steps; each weight's steps shrink with the gradients that it has seen.
 const STEP: f64 = 0.1;
+
+/// Of how many parts of a kept weight one is 1.
+const SCALE: f64 = 32.0;
 
 /// Gradients that are too small to follow.
 const SETTLED: f64 = 0.03;
