@@ -16,6 +16,7 @@ use crate::infra::job_report::JobReport;
 use crate::infra::limits::proofs::{ProofParts, Proofs};
 use crate::infra::limits::{RateLimits, SingleUse};
 use crate::infra::llm::roster::Roster;
+use crate::infra::moderation::ModerationEndpoint;
 use crate::infra::raw_ticks::RawTicks;
 use crate::infra::redis::{RedisHandle, SharedBreakers};
 use crate::infra::rng::SharedRng;
@@ -43,6 +44,8 @@ use crate::services::arena::fleet::Fleet;
 use crate::services::arena::matchmaking::Matchmaker;
 use crate::services::arena::models::Models;
 use crate::services::arena::parts::BattleParts;
+use crate::services::arena::prompt_rules::PromptRules;
+use crate::services::arena::reply_moderation::ReplyModeration;
 use crate::services::arena::vote_rules::VoteRules;
 use crate::services::arena::voting::Voting;
 use crate::services::battle_judging::auto_judge::{AutoJudge, AutoJudgeParts};
@@ -77,6 +80,8 @@ pub struct Dependencies {
     pub clock: Arc<dyn Clock>,
     /// Randomness.
     pub rng: SharedRng,
+    /// The service that is asked about prompts, if any.
+    pub moderation: Option<ModerationEndpoint>,
     /// The settings file, if somebody follows it.
     pub settings_file: Option<Arc<FollowedFile>>,
 }
@@ -119,11 +124,12 @@ struct Foundation {
     models: Arc<Models>,
     leaderboard: Arc<LatestLeaderboard>,
     sessions: Arc<Sessions>,
+    prompts: Arc<PromptRules>,
 }
 
 impl Foundation {
     async fn open(settings: Settings, worlds: Dependencies) -> Result<Self, StartError> {
-        let Dependencies { store, events, link, roster, clock, rng, settings_file } = worlds;
+        let Dependencies { store, events, link, roster, clock, rng, moderation, settings_file } = worlds;
         let (settings, clock) = (CurrentSettings::new(settings), Arc::new(WatchedClock::new(clock)));
         let (rng, tasks) = (Arc::new(rng), Tasks::default());
         let fleet = Arc::new(join_fleet(&store, events.as_ref()));
@@ -131,7 +137,15 @@ impl Foundation {
         let models = Arc::new(Models::open(roster, &store, clock.as_ref()).await?);
         let leaderboard = Arc::new(LatestLeaderboard::open(&store).await?);
         let sessions = Arc::new(Sessions::open(&store, Arc::clone(&rng), clock.as_ref()).await?);
+        let prompts = Arc::new(PromptRules {
+            settings: settings.clone(),
+            endpoint: moderation.map(Arc::new),
+            store: store.clone(),
+            rng: Arc::clone(&rng),
+            clock: clock.clone(),
+        });
         Ok(Self {
+            prompts,
             settings,
             settings_file,
             store,
@@ -164,6 +178,7 @@ impl Foundation {
             class_draws: ClassDraws::open(&self.store, &self.rng, self.clock.as_ref()).await?,
             raw_ticks: RawTicks::start(),
             tasks: self.tasks.clone(),
+            prompts: Arc::clone(&self.prompts),
             settings: self.settings.clone(),
         }))
     }
@@ -179,6 +194,7 @@ impl Foundation {
             settings: self.settings.clone(),
             rng: Arc::clone(&self.rng),
             clock: self.clock.clone(),
+            replies: ReplyModeration::new(Arc::clone(&self.prompts), self.tasks.clone()),
             log: log.clone(),
         }
     }
@@ -257,6 +273,7 @@ impl AppState {
             access: Arc::new(base.access(&limits)),
             admin_sessions: Arc::new(admin_sessions),
             proofs: Arc::new(base.proofs(&limits)),
+            prompts: base.prompts,
             settings: base.settings,
             settings_file: base.settings_file,
             store: base.store,

@@ -1,6 +1,7 @@
 //! `langya doctor`
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Args;
 use serde::Serialize;
@@ -12,8 +13,9 @@ use crate::cli::error::CommandResult;
 use crate::domain::doctor::{Finding, ModelAnswers, Severity};
 use crate::domain::language::Language;
 use crate::infra::clock::{Clock, SystemClock};
-use crate::infra::config::{Environment, Settings};
+use crate::infra::config::{Environment, OnFailure, Settings};
 use crate::infra::llm::discover::{Places, with_discovered};
+use crate::infra::moderation::ModerationEndpoint;
 use crate::render::i18n::doctor::{FindingWords, finding_words};
 use crate::services::doctor::examine;
 use crate::services::model_check::{CheckedModel, check_all};
@@ -50,6 +52,7 @@ async fn findings(settings: Settings, no_models: bool, env: &Environment) -> Vec
     let mut findings = vec![Finding::SettingsUsable];
     findings.extend(examine(&settings, SystemClock.now()).await);
     if !no_models {
+        findings.extend(moderation(&settings, env).await);
         let settings = with_discovered(settings, env, &Places::default()).await;
         findings.push(match check_all(&settings, env).await {
             Ok(checked) => Finding::ModelsAnswer(answers(checked, &settings)),
@@ -57,6 +60,23 @@ async fn findings(settings: Settings, no_models: bool, env: &Environment) -> Vec
         });
     }
     findings
+}
+
+/// Asks the moderation service about a harmless text.
+async fn moderation(settings: &Settings, env: &Environment) -> Option<Finding> {
+    let endpoint = match ModerationEndpoint::open(settings, env) {
+        Ok(endpoint) => endpoint?,
+        Err(error) => return Some(Finding::SettingsUnusable(error.to_string())),
+    };
+    let within = Duration::from_millis(settings.moderation.timeout_ms);
+    let host = endpoint.host().to_owned();
+    Some(match endpoint.ask("Hello", within, SystemClock.now()).await {
+        Ok(_) => Finding::ModerationAnswers(host),
+        Err(error) => {
+            let refuses = settings.moderation.on_failure == OnFailure::Refuse;
+            Finding::ModerationSilent { host, reason: error.to_string(), refuses }
+        }
+    })
 }
 
 /// One finding for all models: a battle needs two that answer.

@@ -37,6 +37,7 @@ use crate::services::campaign::reports::CampaignReportError;
 use crate::services::correlation::ReadSeriesError;
 use crate::services::deletion_requests::RequestError;
 use crate::services::exclusions::preview::PreviewError;
+use crate::services::flag_reviews::FlagError;
 use crate::services::labeling::LabelingError;
 use crate::services::leaderboard::vote_log::ReadLogError;
 use crate::services::model_entries::ModelEntryError;
@@ -151,6 +152,15 @@ impl CommandFailure for CampaignAdminError {
 }
 
 impl CommandFailure for RequestError {
+    fn is_input(&self) -> bool {
+        match self {
+            Self::Store(error) => CommandFailure::is_input(error),
+            _ => true,
+        }
+    }
+}
+
+impl CommandFailure for FlagError {
     fn is_input(&self) -> bool {
         match self {
             Self::Store(error) => CommandFailure::is_input(error),

@@ -19,6 +19,7 @@ pub mod invites;
 pub mod judge;
 pub mod label;
 pub mod models;
+pub mod moderation;
 mod name_table;
 mod output;
 pub mod passphrase;
@@ -82,6 +83,8 @@ enum Command {
     Campaign(campaign::CampaignOptions),
     /// Requests to delete what was said in battles: list, enter, grant and refuse them.
     Requests(requests::RequestsOptions),
+    /// What the moderation service flagged: list it, look at it, keep or delete it.
+    Moderation(moderation::ModerationOptions),
     /// List votes, exclude them from the ratings, and rate them again.
     Votes(votes::VotesOptions),
     /// Simulate votes from known strengths.
@@ -150,6 +153,7 @@ pub fn run() -> ExitCode {
             Command::Bench(options) => bench::run(options, &env).await,
             Command::Campaign(options) => campaign::run(options, &env).await,
             Command::Requests(options) => requests::run(options, &env).await,
+            Command::Moderation(options) => moderation::run(options, &env).await,
             Command::Votes(options) => votes::run(options, &env).await,
             Command::Simulate(options) => simulate::run(options),
             Command::Verify(options) => verify::run(options).await,

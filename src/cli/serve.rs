@@ -20,6 +20,7 @@ use crate::infra::clock::SystemClock;
 use crate::infra::config::{ConfigError, DEFAULT_FILE, Environment, RedisSettings, Settings};
 use crate::infra::events::{EventBus, InstanceId, LocalBus, RedisBus};
 use crate::infra::llm::roster::Roster;
+use crate::infra::moderation::ModerationEndpoint;
 use crate::infra::redis::{AddressError, RedisConnectionTask, RedisHandle};
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{DataLock, IfMissing, Store};
@@ -82,6 +83,7 @@ pub async fn run(options: ServeOptions, env: &Environment) -> CommandResult<Exit
     let settings = options.settings(env)?;
     let rng = SharedRng::from_system();
     let roster = Roster::build(&settings, env, rng.seed())?;
+    let moderation = ModerationEndpoint::open(&settings, env)?;
     let mut signals = Signals::listen().context("signals cannot be listened to")?;
     let source = options.source(env).context("signals cannot be listened to")?;
     let listener = bind(&settings.server.listen)?;
@@ -97,6 +99,7 @@ pub async fn run(options: ServeOptions, env: &Environment) -> CommandResult<Exit
         roster,
         clock: Arc::new(SystemClock),
         rng,
+        moderation,
         settings_file: Some(Arc::clone(&source.file)),
     };
     let app = AppState::start(settings, worlds).await?;

@@ -56,6 +56,8 @@ pub enum Check {
     Backup,
     /// Whether models answer.
     Models,
+    /// Whether the moderation service answers.
+    Moderation,
 }
 
 impl Check {
@@ -70,6 +72,7 @@ impl Check {
             Self::Proxy => "proxy",
             Self::Backup => "backup",
             Self::Models => "models",
+            Self::Moderation => "moderation",
         }
     }
 }
@@ -131,6 +134,17 @@ pub enum Finding {
     BackupFresh(i64),
     /// How many models answer.
     ModelsAnswer(ModelAnswers),
+    /// The moderation service at this host answers.
+    ModerationAnswers(String),
+    /// The moderation service does not answer.
+    ModerationSilent {
+        /// Its host.
+        host: String,
+        /// Why, or since when.
+        reason: String,
+        /// Whether prompts are refused meanwhile.
+        refuses: bool,
+    },
 }
 
 /// How many models answer a question.
@@ -187,6 +201,7 @@ impl Finding {
             | Self::BackupMoved(_)
             | Self::BackupFresh(_) => Check::Backup,
             Self::ModelsAnswer(_) => Check::Models,
+            Self::ModerationAnswers(_) | Self::ModerationSilent { .. } => Check::Moderation,
         }
     }
 
@@ -200,7 +215,8 @@ impl Finding {
             | Self::ProxyNotNeeded
             | Self::ProxyTrusted
             | Self::NothingToBackUp
-            | Self::BackupFresh(_) => Severity::Ok,
+            | Self::BackupFresh(_)
+            | Self::ModerationAnswers(_) => Severity::Ok,
             Self::DatabaseMissing
             | Self::NoProxyTrusted
             | Self::NoPublicUrl(_)
@@ -213,7 +229,8 @@ impl Finding {
             | Self::ClockBeforeProgram
             | Self::ClockBehind(_)
             | Self::EveryAddressTrusted
-            | Self::BackupOld(_) => Severity::Wrong,
+            | Self::BackupOld(_)
+            | Self::ModerationSilent { .. } => Severity::Wrong,
             Self::DiskSpace { free, .. } if *free < TOO_LITTLE_SPACE => Severity::Wrong,
             Self::DiskSpace { free, .. } if *free < LITTLE_SPACE => Severity::Warning,
             Self::DiskSpace { .. } => Severity::Ok,

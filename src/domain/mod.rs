@@ -13,6 +13,7 @@ pub mod integrity;
 pub mod judging;
 pub mod labeling;
 pub mod language;
+pub mod moderation;
 pub mod preference;
 pub mod public_log;
 pub mod rating;

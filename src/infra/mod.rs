@@ -17,6 +17,7 @@ pub mod llm;
 pub mod log_key;
 pub mod log_source;
 pub mod metrics;
+pub mod moderation;
 pub mod raw_ticks;
 pub mod reach;
 pub mod redis;

@@ -19,6 +19,7 @@ use crate::services::arena::battles::Battles;
 use crate::services::arena::fleet::Fleet;
 use crate::services::arena::matchmaking::Matchmaker;
 use crate::services::arena::models::Models;
+use crate::services::arena::prompt_rules::PromptRules;
 use crate::services::arena::voting::Voting;
 use crate::services::battle_judging::reports::BattleJudgingReports;
 use crate::services::benchmark::suite_results::SuiteResultsCache;
@@ -84,6 +85,8 @@ pub struct AppState {
     pub flagged_voters: Arc<FlaggedVoters>,
     /// Excludes their votes, where the operator wants that.
     pub voter_check: Arc<VoterCheck>,
+    /// What may be asked.
+    pub prompts: Arc<PromptRules>,
     /// How much a visitor may do.
     pub limits: Arc<RateLimits>,
     /// What is to be computed before a battle, under pressure.

@@ -9,6 +9,7 @@ pub mod correlation;
 pub mod deletion_requests;
 pub mod doctor;
 pub mod exclusions;
+pub mod flag_reviews;
 pub mod labeling;
 pub mod leaderboard;
 pub mod model_check;

@@ -4,6 +4,7 @@ mod bench_runs;
 mod browser;
 mod campaigns;
 mod models;
+mod moderation;
 mod operations;
 mod requests;
 mod reviews;

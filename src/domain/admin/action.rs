@@ -65,11 +65,13 @@ pub enum AdminAction {
     AddModel,
     /// Took a model out.
     RemoveModel,
+    /// Left a flagged text as it is.
+    KeepFlagged,
 }
 
 impl AdminAction {
     /// All actions.
-    pub const ALL: [Self; 31] = [
+    pub const ALL: [Self; 32] = [
         Self::SignIn,
         Self::SignOut,
         Self::EndSession,
@@ -101,6 +103,7 @@ impl AdminAction {
         Self::SetModelLimits,
         Self::AddModel,
         Self::RemoveModel,
+        Self::KeepFlagged,
     ];
 
     /// Name in the database, on the command line and in exports.
@@ -138,6 +141,7 @@ impl AdminAction {
             Self::SetModelLimits => "set_model_limits",
             Self::AddModel => "add_model",
             Self::RemoveModel => "remove_model",
+            Self::KeepFlagged => "keep_flagged",
         }
     }
 }

@@ -27,9 +27,9 @@ pub use current::CurrentSettings;
 pub use sections::{
     AccessMode, AccessSettings, AdminSettings, BattleSettings, BenchSettings, FlaggedVoterPolicy, HashText,
     IntegritySettings, JudgeSettings, LeakPolicy, LimitSettings, LogFormat, LogSettings, ModelSettings,
-    ModerationSettings, PacingMode, PairingPolicySetting, PairingSettings, PracticeMode, PriceSettings, ProviderKind,
-    ProviderSettings, PublicLogSettings, RatingSettings, RedisSettings, ServerSettings, SiteSettings, StorageSettings,
-    Timeouts, WindowLimits, WitnessSettings,
+    ModerationSettings, OnFailure, PacingMode, PairingPolicySetting, PairingSettings, PracticeMode, PriceSettings,
+    ProviderKind, ProviderSettings, PublicLogSettings, RatingSettings, RedisSettings, ServerSettings, SiteSettings,
+    StorageSettings, Timeouts, WindowLimits, WitnessSettings,
 };
 pub use service_url::ServiceUrl;
 
@@ -259,6 +259,7 @@ impl Settings {
         self.access.check()?;
         self.admin.check()?;
         self.public_log.check()?;
+        self.moderation.check()?;
         let above = self.limits.proof_above;
         require((0.0..=1.0).contains(&above), "limits.proof_above", above, "0 to 1, where 1 means never")?;
         let timeout = self.redis.timeout_ms;

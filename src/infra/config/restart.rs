@@ -16,6 +16,12 @@ impl Settings {
         keep("storage", self.storage != running.storage);
         keep("redis", self.redis != running.redis);
         keep("log", self.log != running.log);
+        let endpoint = |settings: &Self| {
+            let moderation = &settings.moderation;
+            [&moderation.base_url, &moderation.model, &moderation.api_key_env].map(Clone::clone)
+        };
+        keep("moderation.base_url, model and api_key_env", endpoint(self) != endpoint(running));
+        [self.moderation.base_url, self.moderation.model, self.moderation.api_key_env] = endpoint(running);
         self.server.listen.clone_from(&running.server.listen);
         self.server.workers = running.server.workers;
         self.storage = running.storage.clone();

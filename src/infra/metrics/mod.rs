@@ -257,6 +257,16 @@ pub fn voter_check_failed() {
     METRICS.fixed.voter_checks_failed.increment(1);
 }
 
+/// The moderation service was asked about a text of this part.
+pub fn moderated(part: &'static str, result: &'static str) {
+    METRICS.here(|| counter!("langya_moderated_total", "part" => part, "result" => result).increment(1));
+}
+
+/// Flagged texts could not be kept for review.
+pub fn flags_lost(count: u64) {
+    METRICS.here(|| counter!("langya_moderation_flags_lost_total").increment(count));
+}
+
 /// The latest leaderboard.
 pub fn leaderboard(votes: u64, fitted_at_ms: i64) {
     METRICS.here(|| {

@@ -28,7 +28,7 @@ enum ColumnKind {
 }
 
 /// In the order in which rows refer to each other. Leaderboards and counts are derived, and instances are gone.
-const TABLES: [&str; 41] = [
+const TABLES: [&str; 42] = [
     "models",
     "model_changes",
     "pairing_changes",
@@ -70,6 +70,7 @@ const TABLES: [&str; 41] = [
     "admin_sessions",
     "admin_audit",
     "deletion_requests",
+    "moderation_flags",
 ];
 
 /// A table with its columns.

@@ -43,6 +43,7 @@ pub fn check_name(check: Check, language: Language) -> &'static str {
         Check::Proxy => names[4],
         Check::Backup => names[5],
         Check::Models => names[6],
+        Check::Moderation => names[7],
     }
 }
 
@@ -51,7 +52,7 @@ type Template = [&'static str; 2];
 
 /// The texts of findings in one language.
 struct DoctorTexts {
-    checks: [&'static str; 7],
+    checks: [&'static str; 8],
     settings_usable: Template,
     settings_unusable: Template,
     database_reachable: Template,
@@ -75,6 +76,9 @@ struct DoctorTexts {
     backup_fresh: Template,
     models_answer: Template,
     practice_models_answer: Template,
+    moderation_answers: Template,
+    moderation_lets_through: Template,
+    moderation_refuses: Template,
 }
 
 impl DoctorTexts {
@@ -104,6 +108,9 @@ impl DoctorTexts {
             Finding::BackupFresh(_) => self.backup_fresh,
             Finding::ModelsAnswer(_) if finding.severity() == Severity::Warning => self.practice_models_answer,
             Finding::ModelsAnswer(_) => self.models_answer,
+            Finding::ModerationAnswers(_) => self.moderation_answers,
+            Finding::ModerationSilent { refuses: false, .. } => self.moderation_lets_through,
+            Finding::ModerationSilent { refuses: true, .. } => self.moderation_refuses,
         }
     }
 }
@@ -120,6 +127,8 @@ fn values(finding: &Finding) -> Vec<(&'static str, String)> {
         Finding::DiskSpace { free, total } => vec![("free", size(*free)), ("total", size(*total))],
         Finding::ClockBehind(seconds) => vec![("seconds", seconds.to_string())],
         Finding::NoPublicUrl(listen) => vec![("listen", listen.clone())],
+        Finding::ModerationAnswers(host) => vec![("host", host.clone())],
+        Finding::ModerationSilent { host, reason, .. } => vec![("host", host.clone()), ("reason", reason.clone())],
         Finding::BackupOld(days) => vec![("days", days.to_string())],
         Finding::BackupMoved(path) => vec![("path", path.clone())],
         Finding::BackupFresh(hours) => vec![("hours", hours.to_string())],
@@ -160,7 +169,7 @@ fn doctor_texts(language: Language) -> &'static DoctorTexts {
 }
 
 const ENGLISH: DoctorTexts = DoctorTexts {
-    checks: ["settings", "database", "disk", "clock", "proxy", "backup", "models"],
+    checks: ["settings", "database", "disk", "clock", "proxy", "backup", "models", "moderation service"],
     settings_usable: ["usable", ""],
     settings_unusable: ["{error}", "mend the settings; the arena does not start with these"],
     database_reachable: ["reachable, migrated, {votes} votes, {size}", ""],
@@ -199,7 +208,13 @@ const ENGLISH: DoctorTexts = DoctorTexts {
         "{answered} of {asked} answer, and all are practice models",
         "add models with `langya models add --from URL`",
     ],
+    moderation_answers: ["{host} answers", ""],
+    moderation_lets_through: ["{host} does not answer ({reason}): prompts are let through unlooked at", MODERATION_ADVICE],
+    moderation_refuses: ["{host} does not answer ({reason}): prompts are refused", MODERATION_ADVICE],
 };
+
+const MODERATION_ADVICE: &str =
+    "check moderation.base_url, its model and its key with `langya moderation check`";
 
 const CLOCK_ADVICE: &str =
     "set the clock, and keep it right with NTP (timedatectl set-ntp true): votes and limits are timed by it";
@@ -208,7 +223,7 @@ const BACKUP_ADVICE: &str =
     "make one with `langya backup --out DIR`, each day by a timer, and keep it on another machine";
 
 const CHINESE: DoctorTexts = DoctorTexts {
-    checks: ["设置", "数据库", "磁盘", "时钟", "代理", "备份", "模型"],
+    checks: ["设置", "数据库", "磁盘", "时钟", "代理", "备份", "模型", "审核服务"],
     settings_usable: ["可用", ""],
     database_reachable: ["可连接，表结构为最新，{votes} 票，{size}", ""],
     database_missing: ["尚不存在", "`langya serve` 会在首次启动时创建"],
@@ -236,8 +251,13 @@ const CHINESE: DoctorTexts = DoctorTexts {
     backup_old: ["最新的备份已有 {days} 天", CHINESE_BACKUP_ADVICE],
     backup_moved: ["{path} 已不在原处", "请确认它是被移走，而不是丢失"],
     backup_fresh: ["{hours} 小时前制作", ""],
+    moderation_answers: ["{host} 有应答", ""],
+    moderation_lets_through: ["{host} 没有应答（{reason}）：问题未经检查直接放行", CHINESE_MODERATION_ADVICE],
+    moderation_refuses: ["{host} 没有应答（{reason}）：问题一律被拒绝", CHINESE_MODERATION_ADVICE],
     ..ENGLISH
 };
+
+const CHINESE_MODERATION_ADVICE: &str = "请用 `langya moderation check` 检查 moderation.base_url 及其模型和密钥";
 
 const CHINESE_CLOCK_ADVICE: &str = "请校准时钟，并用 NTP 保持准确（timedatectl set-ntp true）：投票和限流都以它计时";
 

@@ -155,6 +155,7 @@ pub struct ScriptTexts {
     pub error_prompt_too_long: &'static str,
     pub error_prompt_invalid: &'static str,
     pub error_prompt_refused: &'static str,
+    pub error_moderation_unavailable: &'static str,
     pub error_unknown_battle: &'static str,
     pub error_not_ready: &'static str,
     pub error_empty_reply: &'static str,

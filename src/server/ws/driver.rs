@@ -264,7 +264,7 @@ impl Driver {
     async fn talk(&mut self, battle: Option<BattleId>, prompt: &str, html: bool) -> Result<(), End> {
         let Some(id) = self.resolve_battle(battle).await? else { return Ok(()) };
         let battles = Arc::clone(&self.connection.battles);
-        if let Err(error) = battles.admit_prompt(prompt) {
+        if let Err(error) = battles.admit_prompt(prompt).await {
             return self.say_error(&error, Some(&id)).await;
         }
         let Some(permit) = self.turn_permit(Some(&id)).await? else { return Ok(()) };

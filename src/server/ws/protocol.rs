@@ -14,6 +14,7 @@ use crate::domain::battle::{BattleId, Outcome, Side};
 use crate::infra::limits::proofs::{Challenge, ProofRequired, Solution};
 use crate::infra::limits::{RateLimited, TurnRefused};
 use crate::services::arena::battles::{BattleError, Opening};
+use crate::services::arena::prompt_rules::PromptError;
 use crate::services::arena::unrated_talk::TalkError;
 use crate::services::arena::voting::VoteError;
 
@@ -442,13 +443,22 @@ impl ErrorCode for Refusal {
     }
 }
 
+impl ErrorCode for PromptError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Empty => "prompt_empty",
+            Self::TooLong { .. } => "prompt_too_long",
+            Self::HasNul => "prompt_invalid",
+            Self::Refused => "prompt_refused",
+            Self::Unchecked => "moderation_unavailable",
+        }
+    }
+}
+
 impl ErrorCode for BattleError {
     fn code(&self) -> &'static str {
         match self {
-            Self::PromptEmpty => "prompt_empty",
-            Self::PromptTooLong { .. } => "prompt_too_long",
-            Self::PromptHasNul => "prompt_invalid",
-            Self::PromptRefused => "prompt_refused",
+            Self::Prompt(error) => error.code(),
             Self::BadLabel(_) => "invalid_message",
             Self::UnknownBattle => "unknown_battle",
             Self::Refused(refusal) => refusal.code(),

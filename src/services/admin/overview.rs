@@ -18,6 +18,8 @@ pub struct Overview {
     pub open_leaks: u64,
     /// Requests to delete texts that nobody has decided.
     pub open_requests: u64,
+    /// Flagged texts that nobody has decided.
+    pub open_flags: u64,
     /// Failures of the last 24 hours.
     pub failures: Vec<FailureCount>,
 }
@@ -33,6 +35,7 @@ pub async fn overview(store: &Store, now: Timestamp) -> Result<Overview, StoreEr
         votes_of_day: store.votes_since(since).await?,
         open_leaks: store.open_leaks().await?,
         open_requests: store.open_deletion_requests().await?,
+        open_flags: store.open_flags().await?,
         failures: store.failures_since(since, FAILURES).await?,
     })
 }

@@ -5,6 +5,7 @@
 //! from the database otherwise.
 
 use super::parts::BattleParts;
+use super::prompt_rules::PromptError;
 use std::sync::Arc;
 
 use tokio::sync::oneshot;
@@ -33,23 +34,9 @@ pub struct Battles {
 /// Why a battle does not go on; the message tells the visitor what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum BattleError {
-    /// The prompt is empty.
-    #[error("the prompt is empty: write a question")]
-    PromptEmpty,
-    /// The prompt is too long.
-    #[error("the prompt has {bytes} bytes and {limit} are allowed: shorten it")]
-    PromptTooLong {
-        /// Its length.
-        bytes: usize,
-        /// The limit.
-        limit: usize,
-    },
-    /// The prompt holds a NUL character.
-    #[error("the prompt holds a NUL character: remove it")]
-    PromptHasNul,
-    /// A rule of the operator's refuses the prompt; which one stays with the operator.
-    #[error("this arena does not take this question: ask another one")]
-    PromptRefused,
+    /// The prompt may not be asked.
+    #[error(transparent)]
+    Prompt(#[from] PromptError),
     /// A label that is not a short word.
     #[error("{0} is a word of at most 64 letters, digits, _ or -")]
     BadLabel(&'static str),
@@ -144,9 +131,10 @@ impl Battles {
         permit: TurnPermit,
     ) -> Result<Watcher, BattleError> {
         self.refuse_while_draining()?;
-        self.check_prompt(&opening.prompt)?;
+        self.parts.prompts.check(&opening.prompt)?;
         check_label("intent", opening.intent.as_deref())?;
         check_label("category", opening.category.as_deref())?;
+        let flagged = self.parts.prompts.moderate(&opening.prompt).await?;
         if !self.has_room() {
             return Err(BattleError::Busy);
         }
@@ -166,6 +154,7 @@ impl Battles {
             answered_by: Some(run.clone()),
         };
         self.parts.store.insert_battle(&row, &opening.prompt, self.parts.clock.now()).await?;
+        self.parts.prompts.flag_prompt(&row.id, 1, flagged).await;
         let battle = Arc::new(LiveBattle::new(HeldBattle::begin(row, &opening.prompt)));
         metrics::battle_started();
         self.live.add(&battle);
@@ -186,9 +175,9 @@ impl Battles {
         permit: TurnPermit,
     ) -> Result<(), BattleError> {
         self.refuse_while_draining()?;
-        self.check_prompt(prompt)?;
+        self.parts.prompts.check(prompt)?;
         let battle = self.find(visitor, id).await?;
-        self.begin_turn(&battle, Action::Message, Some(prompt), permit).await
+        self.ask(&battle, Action::Message, Some(prompt), permit).await
     }
 
     /// Has both sides answer the latest turn again, in other words where there is a prompt.
@@ -203,9 +192,9 @@ impl Battles {
         permit: TurnPermit,
     ) -> Result<(), BattleError> {
         self.refuse_while_draining()?;
-        prompt.map_or(Ok(()), |prompt| self.check_prompt(prompt))?;
+        prompt.map_or(Ok(()), |prompt| self.parts.prompts.check(prompt))?;
         let battle = self.find(visitor, id).await?;
-        self.begin_turn(&battle, Action::Regenerate, prompt, permit).await
+        self.ask(&battle, Action::Regenerate, prompt, permit).await
     }
 
     /// Ends both replies as they stand.
@@ -223,13 +212,15 @@ impl Battles {
         Ok(())
     }
 
-    /// Whether the battle takes another question, before its text is checked.
+    /// Whether a question may be asked of which nothing is kept.
     ///
     /// # Errors
     /// [`BattleError`].
-    pub fn admit_prompt(&self, prompt: &str) -> Result<(), BattleError> {
+    pub async fn admit_prompt(&self, prompt: &str) -> Result<(), BattleError> {
         self.refuse_while_draining()?;
-        self.check_prompt(prompt)
+        self.parts.prompts.check(prompt)?;
+        self.parts.prompts.moderate(prompt).await?;
+        Ok(())
     }
 
     /// Watches a battle again after the event numbered `after`.
@@ -299,6 +290,24 @@ impl Battles {
         if let Some(battle) = self.live.remove(id) {
             battle.state().held.row.progress.stage = Stage::Voted;
         }
+    }
+
+    /// Begins a turn once the moderation service has looked at its question.
+    async fn ask(
+        &self,
+        battle: &Arc<LiveBattle>,
+        action: Action,
+        prompt: Option<&str>,
+        permit: TurnPermit,
+    ) -> Result<(), BattleError> {
+        battle.progress().allows(action, self.parts.settings.now().battle.max_turns)?;
+        let flagged = match prompt {
+            Some(prompt) => self.parts.prompts.moderate(prompt).await?,
+            None => Vec::new(),
+        };
+        self.begin_turn(battle, action, prompt, permit).await?;
+        self.parts.prompts.flag_prompt(&battle.id, battle.progress().turn, flagged).await;
+        Ok(())
     }
 
     async fn begin_turn(
@@ -461,23 +470,6 @@ impl Battles {
     fn check_models(&self, models: &[ModelId; 2]) -> Result<(), BattleError> {
         let known = models.iter().all(|model| self.parts.models.of_battle(model).is_some());
         if known { Ok(()) } else { Err(BattleError::ModelGone) }
-    }
-
-    fn check_prompt(&self, prompt: &str) -> Result<(), BattleError> {
-        let settings = self.parts.settings.now();
-        let limit = settings.battle.max_prompt_bytes;
-        match prompt {
-            _ if prompt.len() > limit => Err(BattleError::PromptTooLong { bytes: prompt.len(), limit }),
-            _ if prompt.contains('\0') => Err(BattleError::PromptHasNul),
-            _ if prompt.trim().is_empty() => Err(BattleError::PromptEmpty),
-            _ => match settings.moderation.refuses(prompt) {
-                None => Ok(()),
-                Some(rule) => {
-                    tracing::info!(rule, "a prompt is refused by a rule of moderation.refuse");
-                    Err(BattleError::PromptRefused)
-                }
-            },
-        }
     }
 }
 

@@ -12,6 +12,7 @@ use crate::infra::tasks::Tasks;
 use crate::services::arena::fleet::Fleet;
 use crate::services::arena::matchmaking::Matchmaker;
 use crate::services::arena::models::Models;
+use crate::services::arena::prompt_rules::PromptRules;
 use rand::RngExt;
 use std::sync::Arc;
 
@@ -37,6 +38,8 @@ pub struct BattleParts {
     pub raw_ticks: RawTicks,
     /// Owner of the running turns.
     pub tasks: Tasks,
+    /// What may be asked.
+    pub prompts: Arc<PromptRules>,
     /// Limits and pace.
     pub settings: CurrentSettings,
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::battles::Battles;
 use super::models::Models;
+use super::reply_moderation::ReplyModeration;
 use super::vote_rules::{AppliedRules, VoteRules};
 use crate::domain::battle::reasons::ReasonSet;
 use crate::domain::battle::receipt::{ExclusionNotice, Receipt, Revealed, RevealedPrice};
@@ -43,6 +44,8 @@ pub struct Voting {
     pub rng: Arc<SharedRng>,
     /// Clock of the votes.
     pub clock: Arc<dyn Clock>,
+    /// Looks at replies after the vote.
+    pub replies: ReplyModeration,
     /// Signs that votes will be in the public log.
     pub log: PublicLog,
 }
@@ -117,6 +120,7 @@ async fn cast(voting: &Voting, vote: &NewVote, record: &BattleRecord) -> Result<
         InsertedVote::Stored => {
             metrics::vote_committed(vote.outcome, receipt.excluded.is_none());
             voting.events.publish(Event::VoteRecorded);
+            voting.replies.look_at(record);
             let (id, outcome, cast_at) = (receipt.vote.as_str(), vote.outcome, now);
             let (battle, models) = (&record.battle.id, &record.battle.models);
             let promised = |included_by| PromisedVote { id, battle, models, outcome, cast_at, included_by };

@@ -56,6 +56,10 @@ fn sample_rows(name: &str) -> &'static str {
             "INSERT INTO deletion_requests (id, battle, scope, reason, entered_by, created_at, state, answer, decided_by, battles) \
              VALUES ('q1', 'b1', 'battle', 'r', '', 1, 'open', '', '', 0)"
         }
+        "review_flagged_texts.sql" => {
+            "INSERT INTO moderation_flags (id, battle, turn, part, categories, flagged_at, state, decided_by) \
+             VALUES ('f1', 'b1', 1, 'prompt', 'hate', 1, 'open', '')"
+        }
         "keep_labels.sql" => {
             "INSERT INTO query_labels (query_id, scheme, source, label, confidence, annotator, ts) \
              SELECT id, 'superclue', 'model', 'safety', 0.5, '', 1 FROM battles"

@@ -56,7 +56,7 @@ use fits::{
 
 use operations::{
     a_target_loses_its_texts_and_nobody_else_does, changes_of_campaigns_have_their_entries,
-    one_request_about_the_same_texts_waits_and_is_decided_once,
+    flags_are_decided_once_and_end_with_their_texts, one_request_about_the_same_texts_waits_and_is_decided_once,
 };
 use own_battles::{
     only_its_visitor_shares_a_battle_and_only_after_the_vote,

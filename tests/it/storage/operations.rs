@@ -4,10 +4,11 @@ use langya::domain::admin::action::AdminAction;
 use langya::domain::admin::deletion_request::{RequestScope, RequestState};
 use langya::domain::battle::state::Stage;
 use langya::domain::battle::{BattleId, VisitorId};
+use langya::domain::moderation::{FlagState, FlaggedPart};
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{
-    AuditFilter, BattleRow, CampaignState, DeletionTarget, NewAnnotator, NewCampaign, NewDeletionRequest,
-    RequestDecision, Store,
+    AuditFilter, BattleRow, CampaignState, DeletionTarget, FlagDecision, NewAnnotator, NewCampaign, NewDeletionRequest,
+    NewFlag, RequestDecision, Store,
 };
 
 use super::admin::entry;
@@ -95,4 +96,36 @@ pub(super) async fn changes_of_campaigns_have_their_entries(store: &Store) {
     let found: Vec<_> = listed.iter().map(|row| (row.id.as_str(), row.quota, row.expires_at, row.revoked_at)).collect();
     assert_eq!(found, [("c-1", Some(7), None, Some(Timestamp(3))), ("c-2", None, Some(Timestamp(9)), None)]);
     assert_eq!(audited(store).await, 3);
+}
+
+pub(super) async fn flags_are_decided_once_and_end_with_their_texts(store: &Store) {
+    for id in ["x", "y"] {
+        ready(store, id).await;
+    }
+    let flag = |id: &str, battle: &str, part| NewFlag {
+        id: id.into(),
+        battle: BattleId::new(battle),
+        turn: 1,
+        part,
+        categories: vec!["hate".into(), "self-harm/intent".into()],
+        flagged_at: Timestamp(3),
+    };
+    let first = flag("f1", "x", FlaggedPart::Prompt);
+    store.insert_flags(&[first.clone(), flag("f2", "y", FlaggedPart::ReplyB)]).await.unwrap();
+    store.insert_flags(std::slice::from_ref(&first)).await.unwrap();
+    assert_eq!(store.open_flags().await.unwrap(), 2, "a flag that is sent twice is one");
+    let decision = FlagDecision { state: FlagState::Kept, by: "ada", at: Timestamp(5) };
+    let audit = entry("a1", AdminAction::KeepFlagged);
+    assert!(store.decide_flag("f1", decision, Some(&audit)).await.unwrap());
+    assert!(!store.decide_flag("f1", decision, Some(&entry("a2", AdminAction::KeepFlagged))).await.unwrap());
+    assert_eq!(audited(store).await, 1, "what changes nothing has no entry");
+    let row = store.flag("f1").await.unwrap().unwrap();
+    assert_eq!((&row.flag, row.state, row.decided_by.as_str()), (&first, FlagState::Kept, "ada"));
+    let target = DeletionTarget { battle: BattleId::new("y"), visitor: None };
+    store.delete_texts_of_target(&target).await.unwrap();
+    assert_eq!(store.open_flags().await.unwrap(), 0, "its text is gone by another way");
+    assert_eq!(store.flag("f2").await.unwrap().unwrap().state, FlagState::Removed);
+    assert!(store.flags(Some(FlagState::Open), 9).await.unwrap().is_empty());
+    assert_eq!(store.flags(None, 9).await.unwrap().len(), 2);
+    assert_eq!(store.flag("").await.unwrap(), None);
 }

@@ -7,12 +7,13 @@ use std::time::Duration;
 use langya::app::Dependencies;
 use langya::domain::battle::ModelId;
 use langya::infra::clock::SystemClock;
-use langya::infra::config::{LimitSettings, Settings, Timeouts, WindowLimits};
+use langya::infra::config::{Environment, LimitSettings, Settings, Timeouts, WindowLimits};
 use langya::infra::events::{EventBus, InstanceId, LocalBus};
 use langya::infra::llm::ModelCard;
 use langya::infra::llm::breaker::BreakerPolicy;
 use langya::infra::llm::guard::{GuardedModel, Limits};
 use langya::infra::llm::roster::Roster;
+use langya::infra::moderation::ModerationEndpoint;
 use langya::infra::rng::SharedRng;
 use langya::infra::storage::{IfMissing, Store};
 use langya::server::http::Serving;
@@ -114,7 +115,8 @@ impl TestArena {
             None => Store::open(&settings.storage, IfMissing::Create).await.unwrap(),
         };
         let clock = Arc::new(SystemClock);
-        let worlds = Dependencies { store, events, link: None, roster, clock, rng, settings_file: None };
+        let moderation = ModerationEndpoint::open(&settings, &Environment::default()).unwrap();
+        let worlds = Dependencies { store, events, link: None, roster, clock, rng, moderation, settings_file: None };
         let app = AppState::start(settings, worlds).await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();

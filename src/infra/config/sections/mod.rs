@@ -20,7 +20,7 @@ pub use battle::{
 };
 pub use limits::{LimitSettings, WindowLimits};
 pub use models::{ModelSettings, PracticeMode, ProviderKind, ProviderSettings, Timeouts};
-pub use moderation::ModerationSettings;
+pub use moderation::{ModerationSettings, OnFailure};
 pub use public_log::{PublicLogSettings, WitnessSettings};
 pub use rating::{BenchSettings, JudgeSettings, PriceSettings, RatingSettings};
 pub use server::{LogFormat, LogSettings, RedisSettings, ServerSettings, StorageSettings};

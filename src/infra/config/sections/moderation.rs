@@ -1,22 +1,110 @@
-//! What may not be asked.
+//! What may not be asked, and which outside service looks at prompts.
 
 use std::fmt;
 
 use regex::{Regex, RegexBuilder};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+use crate::config::{ConfigError, is_variable_name, is_web_address, require};
+use crate::domain::moderation::{ANY, CategoryRules, is_category};
+
 /// Bytes of a compiled expression at the most.
 const MOST_BYTES: usize = 1 << 20;
 
 /// `[moderation]`
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ModerationSettings {
     /// A prompt that one of these matches is refused before any model is asked.
     pub refuse: Vec<PromptPattern>,
+    /// Base address of a moderation endpoint, such as `https://api.openai.com/v1`; empty where none is asked.
+    pub base_url: String,
+    /// Model of the endpoint; empty where it has only one.
+    pub model: String,
+    /// Name of the environment variable that holds the key.
+    pub api_key_env: String,
+    /// Longest wait for an answer, in milliseconds.
+    pub timeout_ms: u64,
+    /// Categories that refuse a prompt; `*` stands for all.
+    pub refuse_categories: Vec<String>,
+    /// Categories that put a prompt before a reviewer.
+    pub flag_categories: Vec<String>,
+    /// What comes of a prompt where the endpoint does not answer.
+    pub on_failure: OnFailure,
+    /// Ask about the replies of a battle after its vote, too.
+    pub replies: bool,
+}
+
+/// What comes of a prompt that the endpoint was not able to look at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OnFailure {
+    /// The battle begins.
+    Allow,
+    /// It does not.
+    Refuse,
+}
+
+impl Default for ModerationSettings {
+    fn default() -> Self {
+        Self {
+            refuse: Vec::new(),
+            base_url: String::new(),
+            model: "omni-moderation-latest".to_owned(),
+            api_key_env: String::new(),
+            timeout_ms: 2_000,
+            refuse_categories: Vec::new(),
+            flag_categories: vec![ANY.to_owned()],
+            on_failure: OnFailure::Allow,
+            replies: false,
+        }
+    }
 }
 
 impl ModerationSettings {
+    /// Which categories refuse and which flag.
+    #[must_use]
+    pub fn categories(&self) -> CategoryRules<'_> {
+        CategoryRules { refuse: &self.refuse_categories, flag: &self.flag_categories }
+    }
+
+    /// Host of the endpoint; `None` where none is asked.
+    #[must_use]
+    pub fn host(&self) -> Option<String> {
+        reqwest::Url::parse(&self.base_url).ok()?.host_str().map(str::to_owned)
+    }
+
+    /// Whether the endpoint can be asked.
+    pub(in crate::config) fn check(&self) -> Result<(), ConfigError> {
+        require(
+            self.base_url.is_empty() || is_web_address(&self.base_url),
+            "moderation.base_url",
+            "no address of an endpoint",
+            "write one such as https://api.openai.com/v1, or nothing",
+        )?;
+        require(
+            self.api_key_env.is_empty() || is_variable_name(&self.api_key_env),
+            "moderation.api_key_env",
+            "unusable",
+            "write the name of an environment variable such as OPENAI_API_KEY, and never the key",
+        )?;
+        let timeout = self.timeout_ms;
+        require((50..=10_000).contains(&timeout), "moderation.timeout_ms", timeout, "50 to 10000")?;
+        for (key, list) in [
+            ("moderation.refuse_categories", &self.refuse_categories),
+            ("moderation.flag_categories", &self.flag_categories),
+        ] {
+            let unknown = list.iter().find(|name| *name != ANY && !is_category(name));
+            require(
+                unknown.is_none(),
+                key,
+                format!("{:?}", unknown.map_or("", |name| name)),
+                "names of categories such as \"sexual/minors\", or \"*\" for all",
+            )?;
+        }
+        Ok(())
+    }
+
     /// The number of the first rule that a prompt matches, from 1.
     #[must_use]
     pub fn refuses(&self, prompt: &str) -> Option<usize> {

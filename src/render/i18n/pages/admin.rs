@@ -5,6 +5,7 @@ mod campaigns;
 mod chinese;
 mod english;
 mod models;
+mod moderation;
 mod operations;
 mod requests;
 
@@ -19,6 +20,7 @@ use campaigns::CampaignAdminTexts;
 pub(super) use chinese::CHINESE;
 pub(super) use english::ENGLISH;
 pub use models::{ModelAddTexts, ModelAdminTexts, PairingAdminTexts};
+use moderation::ModerationTexts;
 use operations::OperationTexts;
 use requests::RequestTexts;
 
@@ -43,6 +45,7 @@ pub struct AdminTexts {
     pub bench_runs: BenchRunTexts,
     pub campaigns: CampaignAdminTexts,
     pub requests: RequestTexts,
+    pub moderation: ModerationTexts,
     pub audit: AuditTexts,
     pub roles: [&'static str; 4],
     pub role_duties: [&'static str; 4],
@@ -136,6 +139,7 @@ pub struct VoteAdminTexts {
     pub excluded_by: &'static str,
     pub any_rule: &'static str,
     pub cluster: &'static str,
+    pub battle: &'static str,
     pub find: &'static str,
     pub count: &'static str,
     pub latest: &'static str,
@@ -169,6 +173,7 @@ impl VoteAdminTexts {
             "voter" => self.voter,
             "model" => self.model,
             "rule" => self.excluded_by,
+            "battle" => self.battle,
             _ => self.cluster,
         }
     }

@@ -25,6 +25,8 @@ pub struct ArenaTexts {
     pub leaks: [&'static str; 3],
     /// Voters whom the tests flag are listed, or excluded.
     pub flagged_voters: [&'static str; 2],
+    /// Questions, or replies after the vote too, are looked at by a service.
+    pub moderation: [&'static str; 2],
     pub rules_link: &'static str,
     pub kept_heading: &'static str,
     pub kept_what: &'static str,
@@ -162,6 +164,10 @@ pub(super) const ENGLISH: ArenaTexts = ArenaTexts {
         "Voters who vote like nobody else are listed for the operator, and nobody is excluded for it by the program.",
         "The votes of voters who vote like nobody else are excluded by the program until the operator lets them back in.",
     ],
+    moderation: [
+        "Before a model gets it, each question is sent to a moderation service at {host}, which is not told who asks or which models answer. Questions that it refuses begin no battle; the operator looks at those that it flags.",
+        "Before a model gets it, each question is sent to a moderation service at {host}, and so are the replies of a battle after its vote. It is not told who asks or which models answer. Questions that it refuses begin no battle; the operator looks at what it flags.",
+    ],
     rules_link: "All exclusions with their reasons",
     kept_heading: "What is stored, and how long",
     kept_what: "What",
@@ -222,6 +228,10 @@ pub(super) const CHINESE: ArenaTexts = ArenaTexts {
     flagged_voters: [
         "投票方式与众不同的投票者只会列给运营者查看，程序不会因此排除任何人。",
         "投票方式与众不同的投票者，其投票由程序排除，直至运营者恢复。",
+    ],
+    moderation: [
+        "每个问题在交给模型之前，会先发送给位于 {host} 的审核服务；该服务不知道是谁提问，也不知道由哪些模型回答。被它拒绝的问题不会开始对战，被它标记的问题由运营者查看。",
+        "每个问题在交给模型之前，会先发送给位于 {host} 的审核服务；对战的回复在投票之后也会发送。该服务不知道是谁提问，也不知道由哪些模型回答。被它拒绝的问题不会开始对战，被它标记的内容由运营者查看。",
     ],
     rules_link: "全部排除记录及其理由",
     kept_heading: "保存哪些内容，保存多久",

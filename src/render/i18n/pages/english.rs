@@ -116,6 +116,7 @@ pub const ENGLISH: PageTexts = PageTexts {
         error_prompt_too_long: "This question is too long: {size} kB, and the limit is {limit} kB. Shorten it and send it again.",
         error_prompt_invalid: "This question has characters that cannot be sent. Remove them and send it again.",
         error_prompt_refused: "This arena does not take this question. Ask another one.",
+        error_moderation_unavailable: "Questions cannot be checked at the moment. Try again in a minute.",
         error_unknown_battle: "The earlier battle is no longer there. Begin a new one.",
         error_not_ready: "Both replies must end first.",
         error_empty_reply: "There is no complete answer to compare, so this battle takes no vote. You can ask two other models the same question.",

@@ -8,6 +8,7 @@ mod call;
 mod campaigns;
 mod cookie;
 mod models;
+mod moderation;
 mod operations;
 mod overview;
 mod requests;
@@ -89,7 +90,7 @@ impl AdminRoute {
 }
 
 /// Every address of the admin.
-pub static ADMIN_ROUTES: [AdminRoute; 43] = [
+pub static ADMIN_ROUTES: [AdminRoute; 47] = [
     AdminRoute::open(AdminMethod::Get, "/admin/sign-in", |call| sign_in::page(call).boxed_local()),
     AdminRoute::open(AdminMethod::Post, "/admin/sign-in", |call| sign_in::sign_in(call).boxed_local()),
     AdminRoute::open(AdminMethod::Get, "/admin/welcome", |call| sign_in::welcome(call).boxed_local()),
@@ -118,6 +119,10 @@ pub static ADMIN_ROUTES: [AdminRoute; 43] = [
     AdminRoute::change("/admin/leaks", Role::Reviewer, |call| reviews::decide_leak(call).boxed_local()),
     AdminRoute::read("/admin/labels", Role::Reviewer, |call| reviews::labels(call).boxed_local()),
     AdminRoute::change("/admin/labels", Role::Reviewer, |call| reviews::decide_label(call).boxed_local()),
+    AdminRoute::read("/admin/moderation", Role::Reviewer, |call| moderation::list(call).boxed_local()),
+    AdminRoute::read("/admin/moderation/one", Role::Reviewer, |call| moderation::one(call).boxed_local()),
+    AdminRoute::change("/admin/moderation/keep", Role::Reviewer, |call| moderation::keep(call).boxed_local()),
+    AdminRoute::change("/admin/moderation/remove", Role::Operator, |call| moderation::remove(call).boxed_local()),
     AdminRoute::read("/admin/audit", Role::Operator, |call| audit::page(call).boxed_local()),
     AdminRoute::read("/admin/users", Role::Owner, |call| users::page(call).boxed_local()),
     AdminRoute::change("/admin/users/invite", Role::Owner, |call| users::invite(call).boxed_local()),

@@ -7,8 +7,10 @@ use actix_web::http::StatusCode;
 use tokio::time::Instant;
 
 use super::call::SignedIn;
+use crate::domain::doctor::Finding;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock as _;
+use crate::infra::config::{OnFailure, Settings};
 use crate::infra::job_report::JobStatus;
 use crate::infra::storage::InstanceRow;
 use crate::infra::tasks::{JobState, JobTrouble};
@@ -16,6 +18,7 @@ use crate::server::http::error::PageError;
 use crate::server::http::pages::admin::AdminTab;
 use crate::server::http::pages::admin::operations::{FindingLine, InstanceLine, JobLine, JobLineState, OperationsPage};
 use crate::server::http::pages::respond;
+use crate::server::http::pages::time::time_text;
 use crate::server::state::AppState;
 use crate::services::doctor::examine_open;
 
@@ -23,13 +26,26 @@ use crate::services::doctor::examine_open;
 pub(super) async fn page(call: SignedIn) -> Result<HttpResponse, PageError> {
     let app = &call.app;
     let (settings, now) = (app.settings.now(), app.clock.now());
-    let findings = examine_open(&settings, &app.store, now).await;
+    let mut findings = examine_open(&settings, &app.store, now).await;
+    findings.extend(moderation(app, &settings));
     let instances = if app.fleet.is_alone() { Vec::new() } else { app.store.instances().await? };
     let (page, frame) = (call.page(), call.frame(AdminTab::Operations));
     let findings = findings.iter().map(|finding| FindingLine::new(finding, page.language)).collect();
     let (jobs, bus) = (jobs(app), *app.events.state().borrow());
     let view = OperationsPage { page, frame, findings, jobs, instances: instance_lines(&instances, app, now), bus };
     Ok(respond(&call.request, StatusCode::OK, &view))
+}
+
+/// What is known of the moderation service without asking it; nothing until a prompt did.
+fn moderation(app: &AppState, settings: &Settings) -> Option<Finding> {
+    let endpoint = app.prompts.endpoint.as_ref()?;
+    let state = endpoint.state();
+    let host = endpoint.host().to_owned();
+    let refuses = settings.moderation.on_failure == OnFailure::Refuse;
+    match (state.failing_since, state.answered_at) {
+        (Some(since), _) => Some(Finding::ModerationSilent { host, reason: time_text(since.0), refuses }),
+        (None, answered) => answered.map(|_| Finding::ModerationAnswers(host)),
+    }
 }
 
 fn jobs(app: &AppState) -> Vec<JobLine> {

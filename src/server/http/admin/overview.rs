@@ -9,6 +9,7 @@ use crate::server::http::error::PageError;
 use crate::server::http::pages::admin::AdminTab;
 use crate::server::http::pages::admin::overview::{ModelLine, OverviewPage};
 use crate::server::http::pages::respond;
+use crate::server::http::pages::time::time_text;
 use crate::services::admin::overview::overview;
 
 /// `GET /admin`
@@ -28,6 +29,19 @@ pub(super) async fn page(call: SignedIn) -> Result<HttpResponse, PageError> {
     let check = &call.app.voter_check;
     let voter_check = check.is_wanted().then(|| check.state());
     let rated = board.board.votes.rated;
-    let view = OverviewPage { page, frame, overview, models, rated, fitted_ms, trouble, voter_check };
+    let endpoint = call.app.prompts.endpoint.as_ref();
+    let failing_since = endpoint.and_then(|endpoint| endpoint.state().failing_since);
+    let moderation_failing_since = failing_since.map(|time| time_text(time.0));
+    let view = OverviewPage {
+        page,
+        frame,
+        overview,
+        models,
+        rated,
+        fitted_ms,
+        trouble,
+        voter_check,
+        moderation_failing_since,
+    };
     Ok(respond(&call.request, StatusCode::OK, &view))
 }

@@ -4,7 +4,7 @@ use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 
 use super::call::SignedIn;
-use crate::domain::battle::ModelId;
+use crate::domain::battle::{BattleId, ModelId};
 use crate::domain::integrity::exclusion_decision::{Decision, SelectedVote};
 use crate::domain::integrity::exclusion_rule::ExclusionRule;
 use crate::domain::integrity::prompt_cluster::ClusterId;
@@ -36,7 +36,7 @@ pub(super) async fn voters(call: SignedIn) -> Result<HttpResponse, PageError> {
     Ok(respond(&call.request, StatusCode::OK, &view))
 }
 
-/// `GET /admin/votes`: `voter`, `model`, `rule` and `prompt_cluster`; the latest votes without any.
+/// `GET /admin/votes`: `voter`, `model`, `rule`, `prompt_cluster` and `battle`; the latest votes without any.
 pub(super) async fn votes(call: SignedIn) -> Result<HttpResponse, PageError> {
     let fields = filter_fields(&call);
     let mut filter = filter(&fields)?;
@@ -118,12 +118,12 @@ fn filter_fields(call: &SignedIn) -> FilterFields {
         model: field("model"),
         rule: field("rule"),
         prompt_cluster: field("prompt_cluster"),
+        battle: field("battle"),
     }
 }
 
 fn filter(fields: &FilterFields) -> Result<VoteFilter, PageError> {
-    let all = [&fields.voter, &fields.model, &fields.rule];
-    if !all.into_iter().all(|text| is_storable(text)) {
+    if !fields.all().into_iter().all(|(_, text)| is_storable(text)) {
         return Err(invalid("a filter is plain text"));
     }
     let given = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
@@ -137,7 +137,7 @@ fn filter(fields: &FilterFields) -> Result<VoteFilter, PageError> {
         range: VoteRange::ALL,
         voters: given(&fields.voter).into_iter().collect(),
         models: given(&fields.model).into_iter().collect(),
-        battle: None,
+        battle: given(&fields.battle).map(BattleId::new),
         rule: given(&fields.rule),
         prompt_cluster: cluster,
     })
@@ -147,7 +147,7 @@ fn filter(fields: &FilterFields) -> Result<VoteFilter, PageError> {
 fn decided_filter(fields: &FilterFields) -> Result<VoteFilter, PageError> {
     let filter = filter(fields)?;
     if filter == VoteFilter::default() {
-        Err(invalid("say which votes: a voter, a model, a rule or a prompt cluster"))
+        Err(invalid("say which votes: a voter, a model, a rule, a prompt cluster or a battle"))
     } else {
         Ok(filter)
     }
@@ -178,12 +178,8 @@ fn invalid(text: &str) -> PageError {
 
 /// The filter in an address, with `&` at its end.
 fn query(fields: &FilterFields) -> String {
-    let FilterFields { voter, model, rule, prompt_cluster } = fields;
-    let all = [("voter", voter), ("model", model), ("rule", rule), ("prompt_cluster", prompt_cluster)];
-    all.into_iter()
-        .filter(|(_, value)| !value.is_empty())
-        .map(|(name, value)| format!("{name}={}&", escaped(value)))
-        .collect()
+    let all = fields.all().into_iter();
+    all.filter(|(_, value)| !value.is_empty()).map(|(name, value)| format!("{name}={}&", escaped(value))).collect()
 }
 
 fn evidence(call: &SignedIn, result: &VoterResult) -> Evidence {

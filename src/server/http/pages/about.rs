@@ -40,6 +40,8 @@ struct ArenaNow {
     method: String,
     leaks: &'static str,
     flagged_voters: &'static str,
+    /// That questions go to a moderation service, where they do.
+    moderation: Option<String>,
     /// The rules that exclude votes, with their meaning.
     rules: Vec<(&'static str, &'static str)>,
     /// What is stored, and how long.
@@ -101,6 +103,10 @@ fn now(texts: &PageTexts, settings: &Settings, mut pairs: Vec<PairChance>) -> Ar
             FlaggedVoterPolicy::List => words.flagged_voters[0],
             FlaggedVoterPolicy::Exclude => words.flagged_voters[1],
         },
+        moderation: settings.moderation.host().map(|host| {
+            let [questions, replies_too] = words.moderation;
+            fill(if settings.moderation.replies { replies_too } else { questions }, &[("host", &host)])
+        }),
         rules: rules.into(),
         kept: words.kept(storage_in_force(settings)),
     }

@@ -89,6 +89,7 @@ pub(in crate::i18n::pages) const CHINESE: AdminTexts = AdminTexts {
         excluded_by: "排除规则",
         any_rule: "不限",
         cluster: "问题簇",
+        battle: "对战",
         find: "查找",
         count: "共 {n} 票，其中 {excluded} 票已被排除。",
         latest: "仅显示最新的 {n} 票。",
@@ -199,6 +200,7 @@ pub(in crate::i18n::pages) const CHINESE: AdminTexts = AdminTexts {
     bench_runs: super::bench_runs::CHINESE,
     campaigns: super::campaigns::CHINESE,
     requests: super::requests::CHINESE,
+    moderation: super::moderation::CHINESE,
     roles: ["查看者", "审核员", "操作员", "所有者"],
     role_duties: [
         "可查看概览。",
@@ -238,6 +240,7 @@ pub(in crate::i18n::pages) const CHINESE: AdminTexts = AdminTexts {
         "更改模型限制",
         "添加模型",
         "移除模型",
+        "保留被标记的内容",
     ],
     name_rule: "用户名为 1 到 40 个字母、数字、“.”、“-”或“_”。",
     too_short: "口令太短：请至少使用 12 个字符。",

@@ -90,6 +90,7 @@ pub(in crate::i18n::pages) const ENGLISH: AdminTexts = AdminTexts {
         excluded_by: "Excluded by",
         any_rule: "Any rule or none",
         cluster: "Prompt cluster",
+        battle: "Battle",
         find: "Find",
         count: "{n} votes, {excluded} of them excluded.",
         latest: "The latest {n} are shown.",
@@ -200,6 +201,7 @@ pub(in crate::i18n::pages) const ENGLISH: AdminTexts = AdminTexts {
     bench_runs: super::bench_runs::ENGLISH,
     campaigns: super::campaigns::ENGLISH,
     requests: super::requests::ENGLISH,
+    moderation: super::moderation::ENGLISH,
     roles: ["viewer", "reviewer", "operator", "owner"],
     role_duties: [
         "Reads the overview.",
@@ -239,6 +241,7 @@ pub(in crate::i18n::pages) const ENGLISH: AdminTexts = AdminTexts {
         "changed a model's limits",
         "added a model",
         "removed a model",
+        "kept a flagged text",
     ],
     name_rule: "A name has 1 to 40 letters a to z, digits, “.”, “-” or “_”.",
     too_short: "This pass phrase is too short: take 12 characters or more.",

@@ -6,6 +6,7 @@ pub(crate) mod bench_runs;
 pub(crate) mod campaigns;
 pub(crate) mod model_list;
 pub(crate) mod models;
+pub(crate) mod moderation;
 pub(crate) mod operations;
 pub(crate) mod overview;
 pub(crate) mod pairing;
@@ -34,10 +35,11 @@ pub(crate) enum AdminTab {
     Benchmarks,
     Campaigns,
     Requests,
+    Moderation,
 }
 
 impl AdminTab {
-    pub(crate) const ALL: [Self; 13] = [
+    pub(crate) const ALL: [Self; 14] = [
         Self::Overview,
         Self::Operations,
         Self::Models,
@@ -45,6 +47,7 @@ impl AdminTab {
         Self::Votes,
         Self::Leaks,
         Self::Labels,
+        Self::Moderation,
         Self::Requests,
         Self::Benchmarks,
         Self::Campaigns,
@@ -68,6 +71,7 @@ impl AdminTab {
             Self::Benchmarks => "/admin/benchmarks",
             Self::Campaigns => "/admin/campaigns",
             Self::Requests => "/admin/requests",
+            Self::Moderation => "/admin/moderation",
         }
     }
 
@@ -86,6 +90,7 @@ impl AdminTab {
             Self::Benchmarks => words.bench_runs.title,
             Self::Campaigns => words.campaigns.title,
             Self::Requests => words.requests.title,
+            Self::Moderation => words.moderation.title,
         }
     }
 }

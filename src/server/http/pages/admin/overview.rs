@@ -41,6 +41,8 @@ pub(crate) struct OverviewPage {
     pub(crate) trouble: bool,
     /// How the checks of voters are doing; `None` where flagged voters are only listed.
     pub(crate) voter_check: Option<CheckState>,
+    /// Since when the moderation service does not answer.
+    pub(crate) moderation_failing_since: Option<String>,
 }
 
 impl OverviewPage {

@@ -19,11 +19,14 @@ pub(crate) struct FilterFields {
     pub(crate) model: String,
     pub(crate) rule: String,
     pub(crate) prompt_cluster: String,
+    pub(crate) battle: String,
 }
 
 impl FilterFields {
-    fn all(&self) -> [(&'static str, &str); 4] {
-        [("voter", &self.voter), ("model", &self.model), ("rule", &self.rule), ("prompt_cluster", &self.prompt_cluster)]
+    /// Each field with its name, in the order of the page.
+    pub(crate) fn all(&self) -> [(&'static str, &str); 5] {
+        let Self { voter, model, rule, prompt_cluster, battle } = self;
+        [("voter", voter), ("model", model), ("rule", rule), ("prompt_cluster", prompt_cluster), ("battle", battle)]
     }
 
     fn is_empty(&self) -> bool {

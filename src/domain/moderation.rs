@@ -1,0 +1,172 @@
+//! What an outside service says of a text, and what comes of it: the settings name the categories that refuse a prompt and those that only
+//! put it before a reviewer.
+
+use std::str::FromStr;
+
+/// Stands in a list of categories for all of them.
+pub const ANY: &str = "*";
+/// What a text is called that a service flags without a category, or with one that has no plain name.
+pub const UNNAMED: &str = "other";
+/// Categories that are kept of one answer.
+const MOST: usize = 32;
+
+/// What comes of a prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ModerationResult {
+    /// Nothing was found that the settings name.
+    Allowed,
+    /// A reviewer looks at it; the battle goes on.
+    Flagged(Vec<String>),
+    /// No model is asked.
+    Refused(Vec<String>),
+}
+
+/// Which categories refuse and which flag.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CategoryRules<'r> {
+    /// Those that refuse.
+    pub refuse: &'r [String],
+    /// Those that flag.
+    pub flag: &'r [String],
+}
+
+impl CategoryRules<'_> {
+    /// What comes of a text in which a service found these categories.
+    #[must_use]
+    pub fn apply(self, found: &[String]) -> ModerationResult {
+        let named = |list: &[String]| -> Vec<String> {
+            let is_named = |category: &&String| list.iter().any(|name| name == ANY || name == *category);
+            found.iter().filter(is_named).cloned().collect()
+        };
+        match (named(self.refuse), named(self.flag)) {
+            (refused, _) if !refused.is_empty() => ModerationResult::Refused(refused),
+            (_, flagged) if !flagged.is_empty() => ModerationResult::Flagged(flagged),
+            _ => ModerationResult::Allowed,
+        }
+    }
+}
+
+/// The categories of an answer by names that can be shown, each once and in order; a flag without any has one too.
+#[must_use]
+pub fn plain_categories<'c>(found: impl Iterator<Item = &'c str>, is_flagged: bool) -> Vec<String> {
+    let mut names: Vec<String> = found.map(|name| if is_category(name) { name } else { UNNAMED }.to_owned()).collect();
+    if names.is_empty() && is_flagged {
+        names.push(UNNAMED.to_owned());
+    }
+    names.sort_unstable();
+    names.dedup();
+    names.truncate(MOST);
+    names
+}
+
+/// Whether a category can be named in settings and lists.
+#[must_use]
+pub fn is_category(name: &str) -> bool {
+    (1..=64).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/_-".contains(&byte))
+}
+
+/// Which text of a turn a flag is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FlaggedPart {
+    /// What the visitor asked.
+    Prompt,
+    /// The reply of side A.
+    ReplyA,
+    /// The reply of side B.
+    ReplyB,
+}
+
+/// What a reviewer made of a flag.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FlagState {
+    /// Nobody has decided.
+    Open,
+    /// The text stays.
+    Kept,
+    /// The text is deleted.
+    Removed,
+}
+
+/// No part or state has this name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("unknown part or state of a flag")]
+pub struct UnknownFlagWord;
+
+impl FlaggedPart {
+    /// All parts.
+    pub const ALL: [Self; 3] = [Self::Prompt, Self::ReplyA, Self::ReplyB];
+
+    /// Name in the database and in lists.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Prompt => "prompt",
+            Self::ReplyA => "reply_a",
+            Self::ReplyB => "reply_b",
+        }
+    }
+}
+
+impl FlagState {
+    /// All states.
+    pub const ALL: [Self; 3] = [Self::Open, Self::Kept, Self::Removed];
+
+    /// Name in the database and in lists.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Kept => "kept",
+            Self::Removed => "removed",
+        }
+    }
+}
+
+impl FromStr for FlaggedPart {
+    type Err = UnknownFlagWord;
+
+    fn from_str(text: &str) -> Result<Self, UnknownFlagWord> {
+        Self::ALL.into_iter().find(|part| part.as_str() == text).ok_or(UnknownFlagWord)
+    }
+}
+
+impl FromStr for FlagState {
+    type Err = UnknownFlagWord;
+
+    fn from_str(text: &str) -> Result<Self, UnknownFlagWord> {
+        Self::ALL.into_iter().find(|state| state.as_str() == text).ok_or(UnknownFlagWord)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(list: &[&str]) -> Vec<String> {
+        list.iter().map(|&name| name.to_owned()).collect()
+    }
+
+    #[test]
+    fn what_refuses_wins_over_what_flags_and_the_star_stands_for_all() {
+        let (refuse, flag) = (names(&["sexual/minors"]), names(&["*"]));
+        let rules = CategoryRules { refuse: &refuse, flag: &flag };
+        assert_eq!(rules.apply(&[]), ModerationResult::Allowed);
+        assert_eq!(rules.apply(&names(&["hate"])), ModerationResult::Flagged(names(&["hate"])));
+        assert_eq!(rules.apply(&names(&["hate", "sexual/minors"])), ModerationResult::Refused(refuse.clone()));
+        let only = CategoryRules { refuse: &[], flag: &names(&["violence"]) }.apply(&names(&["hate"]));
+        assert_eq!(only, ModerationResult::Allowed, "a category that nobody names changes nothing");
+        let all = CategoryRules { refuse: &names(&["*"]), flag: &[] }.apply(&names(&["hate"]));
+        assert_eq!(all, ModerationResult::Refused(names(&["hate"])));
+    }
+
+    #[test]
+    fn names_of_categories_are_plain_and_a_flag_without_any_has_one() {
+        let of = |found: &[&str], flagged| plain_categories(found.iter().copied(), flagged);
+        assert_eq!(of(&["self-harm/intent", "hate", "hate"], true), ["hate", "self-harm/intent"]);
+        assert_eq!(of(&["<b>", "a,b", "", &"x".repeat(65)], true), ["other"]);
+        assert_eq!(of(&[], true), ["other"]);
+        assert!(of(&[], false).is_empty());
+        let many: Vec<String> = (0..100).map(|n| format!("c{n}")).collect();
+        assert_eq!(plain_categories(many.iter().map(String::as_str), true).len(), MOST);
+    }
+}

@@ -1,0 +1,231 @@
+//! Asks a moderation endpoint what it finds in a text: `POST {base_url}/moderations`, as OpenAI serves it. It gets the text and nothing
+//! else, within the reach of models.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
+use reqwest::{StatusCode, Url};
+use secrecy::{ExposeSecret, SecretString};
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::config::{ConfigError, Environment, Settings};
+use crate::domain::moderation::plain_categories;
+use crate::domain::time::Timestamp;
+use crate::llm::{HttpClient, http_client_within};
+use crate::reach::Reach;
+
+/// Longest wait for a connection; the settings bound the whole.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// Bytes of an answer at the most.
+const MOST_BYTES: usize = 64 << 10;
+
+/// Why an endpoint said nothing of a text. No variant has the text, the key or what the endpoint wrote.
+#[derive(Debug, thiserror::Error)]
+pub enum ModerationError {
+    /// It does not answer.
+    #[error("it cannot be asked: {0}")]
+    Http(reqwest::Error),
+    /// It refuses.
+    #[error("it answers with status {0}")]
+    Status(StatusCode),
+    /// It took longer than the settings allow.
+    #[error("it did not answer in time")]
+    TimedOut,
+    /// The answer is too long, or has no result.
+    #[error("its answer cannot be read")]
+    Unreadable,
+}
+
+/// How the endpoint is doing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct EndpointState {
+    /// When it last answered.
+    pub answered_at: Option<Timestamp>,
+    /// Since when it has not.
+    pub failing_since: Option<Timestamp>,
+}
+
+/// A moderation endpoint.
+#[derive(Debug)]
+pub struct ModerationEndpoint {
+    http: HttpClient,
+    url: Url,
+    headers: HeaderMap,
+    model: String,
+    state: Mutex<EndpointState>,
+}
+
+impl ModerationEndpoint {
+    /// The endpoint of the settings; `None` where they name none.
+    ///
+    /// # Errors
+    /// [`ConfigError`] for an address that is out of reach, and a key that is not set or cannot be one.
+    pub fn open(settings: &Settings, env: &Environment) -> Result<Option<Self>, ConfigError> {
+        let moderation = &settings.moderation;
+        if moderation.base_url.is_empty() {
+            return Ok(None);
+        }
+        let http = http_client_within(CONNECT_TIMEOUT, &Reach::new(&settings.providers.private_networks))?;
+        let invalid = |rule| ConfigError::OutOfRange {
+            key: "moderation.base_url",
+            value: "no address that can be used".to_owned(),
+            rule,
+        };
+        let url = Url::parse(&format!("{}/moderations", moderation.base_url.trim_end_matches('/')))
+            .map_err(|_| invalid("write an address such as https://api.openai.com/v1"))?;
+        if url.query().is_some() || url.fragment().is_some() || !url.username().is_empty() || url.password().is_some() {
+            return Err(invalid("write no name, no password and nothing after a ? or # into the address"));
+        }
+        if !http.reaches(&url) {
+            return Err(invalid(
+                "it is out of reach at link-local and metadata addresses, and on private networks that \
+                 providers.private_networks does not name",
+            ));
+        }
+        let headers = match moderation.api_key_env.as_str() {
+            "" => HeaderMap::new(),
+            name => key_header(env.secret(name))?,
+        };
+        Ok(Some(Self { http, url, headers, model: moderation.model.clone(), state: Mutex::default() }))
+    }
+
+    /// The host that is asked.
+    #[must_use]
+    pub fn host(&self) -> &str {
+        self.url.host_str().unwrap_or_default()
+    }
+
+    /// How it is doing.
+    #[must_use]
+    pub fn state(&self) -> EndpointState {
+        *self.state.lock()
+    }
+
+    /// The categories that it finds in a text, within this time. `now` is when it is asked.
+    ///
+    /// # Errors
+    /// [`ModerationError`]; the state tells it as well.
+    pub async fn ask(&self, text: &str, within: Duration, now: Timestamp) -> Result<Vec<String>, ModerationError> {
+        let found = tokio::time::timeout(within, self.send(text)).await;
+        let found = found.unwrap_or(Err(ModerationError::TimedOut));
+        let mut state = self.state.lock();
+        if found.is_ok() {
+            *state = EndpointState { answered_at: Some(now), failing_since: None };
+        } else {
+            state.failing_since.get_or_insert(now);
+        }
+        found
+    }
+
+    async fn send(&self, text: &str) -> Result<Vec<String>, ModerationError> {
+        let body = if self.model.is_empty() {
+            json!({ "input": text })
+        } else {
+            json!({ "input": text, "model": self.model })
+        };
+        let failed = |error: reqwest::Error| ModerationError::Http(error.without_url());
+        let client = self.http.for_url(&self.url);
+        let sent = client.post(self.url.clone()).headers(self.headers.clone()).json(&body).send();
+        let mut response = sent.await.map_err(failed)?;
+        if response.status() != StatusCode::OK {
+            return Err(ModerationError::Status(response.status()));
+        }
+        let mut bytes = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(failed)? {
+            if bytes.len() + chunk.len() > MOST_BYTES {
+                return Err(ModerationError::Unreadable);
+            }
+            bytes.extend(chunk);
+        }
+        read(&bytes).ok_or(ModerationError::Unreadable)
+    }
+}
+
+/// The key in the form that goes over the wire; it is marked as sensitive and never printed.
+fn key_header(key: Option<SecretString>) -> Result<HeaderMap, ConfigError> {
+    let unusable = || ConfigError::OutOfRange {
+        key: "moderation.api_key_env",
+        value: "not usable".to_owned(),
+        rule: "export the variable with a key in it, or take api_key_env out",
+    };
+    let key = key.ok_or_else(unusable)?;
+    let text = SecretString::from(format!("Bearer {}", key.expose_secret().trim()));
+    let mut value = HeaderValue::from_str(text.expose_secret()).map_err(|_| unusable())?;
+    value.set_sensitive(true);
+    Ok(HeaderMap::from_iter([(AUTHORIZATION, value)]))
+}
+
+#[derive(Deserialize)]
+struct ModerationAnswer {
+    results: Vec<ModerationResultRow>,
+}
+
+#[derive(Deserialize)]
+struct ModerationResultRow {
+    flagged: bool,
+    #[serde(default)]
+    categories: BTreeMap<String, Option<bool>>,
+}
+
+/// The categories of an answer; `None` where it has no result.
+fn read(bytes: &[u8]) -> Option<Vec<String>> {
+    let answer: ModerationAnswer = serde_json::from_slice(bytes).ok()?;
+    if answer.results.is_empty() {
+        return None;
+    }
+    let is_flagged = answer.results.iter().any(|result| result.flagged);
+    let all = answer.results.iter().flat_map(|result| &result.categories);
+    let found = all.filter(|(_, is_found)| **is_found == Some(true)).map(|(name, _)| name.as_str());
+    Some(plain_categories(found, is_flagged))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(text: &str) -> Settings {
+        Settings::parse(&format!("[moderation]\n{text}"), "test", &Environment::default()).unwrap()
+    }
+
+    #[test]
+    fn an_answer_is_read_and_one_without_a_result_is_none() {
+        let of = |text: &str| read(text.as_bytes());
+        let answer = r#"{"id":"x","results":[{"flagged":true,"categories":{"hate":true,"violence":false,"illicit":null},
+            "category_scores":{"hate":0.9}}]}"#;
+        assert_eq!(of(answer).unwrap(), ["hate"]);
+        assert_eq!(of(r#"{"results":[{"flagged":true}]}"#).unwrap(), ["other"]);
+        assert!(of(r#"{"results":[{"flagged":false,"categories":{"hate":false}}]}"#).unwrap().is_empty());
+        for text in
+            ["", "null", "[]", "{}", r#"{"results":[]}"#, r#"{"results":[{}]}"#, r#"{"results":[{"flagged":"no"}]}"#]
+        {
+            assert_eq!(of(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_endpoint_out_of_reach_and_a_key_that_is_not_set_are_refused() {
+        let open = |text: &str, env: &Environment| ModerationEndpoint::open(&settings(text), env);
+        let none = Environment::default();
+        assert!(open("", &none).unwrap().is_none());
+        for address in [
+            "http://169.254.169.254/v1",
+            "http://[fe80::1]/v1",
+            "https://a:b@example.org/v1",
+            "https://example.org/v1?x=1",
+        ] {
+            let error = open(&format!("base_url = \"{address}\""), &none).unwrap_err().to_string();
+            assert!(error.starts_with("moderation.base_url") && !error.contains("a:b"), "{error}");
+        }
+        let with_key = "base_url = \"https://example.org/v1\"\napi_key_env = \"MODERATION_KEY\"";
+        let error = open(with_key, &none).unwrap_err().to_string();
+        assert!(error.contains("moderation.api_key_env"), "{error}");
+        let error = open(with_key, &Environment::of([("MODERATION_KEY", "secret\nsecond")])).unwrap_err().to_string();
+        assert!(!error.contains("secret"), "{error}");
+        let endpoint = open(with_key, &Environment::of([("MODERATION_KEY", "secret")])).unwrap().unwrap();
+        assert_eq!(endpoint.host(), "example.org");
+        assert!(!format!("{endpoint:?}").contains("secret"));
+    }
+}

@@ -1,0 +1,179 @@
+//! Texts that the moderation service flagged, for review. The texts themselves stay in the turns and replies of their battles.
+
+use sqlx::{Connection, FromRow};
+
+use super::admin_audit::insert_audit;
+use super::{NewAuditEntry, Store, StoreError, on_reader, on_writer_once, unsigned};
+use crate::domain::battle::BattleId;
+use crate::domain::moderation::{FlagState, FlaggedPart};
+use crate::domain::time::Timestamp;
+use crate::metrics::store_time;
+
+const INSERT: &str = "INSERT INTO moderation_flags (id, battle, turn, part, categories, flagged_at, state, decided_by) \
+     VALUES ($1, $2, $3, $4, $5, $6, 'open', '') ON CONFLICT DO NOTHING";
+/// A flag whose text is gone by another way is done, and so is one whose battle has left the database.
+const SELECT: &str = "SELECT id, battle, turn, part, categories, flagged_at, shown AS state, decided_by, decided_at FROM ( \
+     SELECT f.*, CASE WHEN f.state = 'open' AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.battle_id = f.battle) THEN 'removed' \
+     ELSE f.state END AS shown FROM moderation_flags f WHERE ($1 = '' OR f.id = $1)) AS flags \
+     WHERE ($2 = '' OR shown = $2) ORDER BY CASE shown WHEN 'open' THEN 0 ELSE 1 END, id DESC LIMIT $3";
+const COUNT_OPEN: &str = "SELECT CAST(COUNT(*) AS BIGINT) FROM moderation_flags f WHERE f.state = 'open' \
+     AND EXISTS (SELECT 1 FROM turns t WHERE t.battle_id = f.battle)";
+const DECIDE: &str =
+    "UPDATE moderation_flags SET state = $2, decided_by = $3, decided_at = $4 WHERE id = $1 AND state = 'open'";
+
+/// A flag as it is raised.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewFlag {
+    /// Its id; sorts by time.
+    pub id: String,
+    /// The battle.
+    pub battle: BattleId,
+    /// The turn, from 1.
+    pub turn: u32,
+    /// Which text of the turn.
+    pub part: FlaggedPart,
+    /// What the service found.
+    pub categories: Vec<String>,
+    /// When.
+    pub flagged_at: Timestamp,
+}
+
+/// A flag with what was decided.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FlagRow {
+    /// As it was raised.
+    pub flag: NewFlag,
+    /// Where it stands.
+    pub state: FlagState,
+    /// Who decided it; empty where the text was deleted by another way.
+    pub decided_by: String,
+    /// When.
+    pub decided_at: Option<Timestamp>,
+}
+
+/// Who decides a flag, and when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FlagDecision<'d> {
+    /// Kept or removed.
+    pub state: FlagState,
+    /// Who decides.
+    pub by: &'d str,
+    /// Now.
+    pub at: Timestamp,
+}
+
+impl Store {
+    /// Adds flags.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn insert_flags(&self, flags: &[NewFlag]) -> Result<(), StoreError> {
+        let _time = store_time("insert_flags");
+        on_writer_once!(self, |connection| {
+            let mut tx = connection.begin().await?;
+            for flag in flags {
+                let query = sqlx::query(INSERT).bind(&flag.id).bind(flag.battle.as_str()).bind(i64::from(flag.turn));
+                let query = query.bind(flag.part.as_str()).bind(flag.categories.join(",")).bind(flag.flagged_at.0);
+                query.execute(&mut *tx).await?;
+            }
+            tx.commit().await
+        })
+    }
+
+    /// Flags in a state, or in any: the open ones and then the others, the latest first.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn flags(&self, state: Option<FlagState>, limit: u32) -> Result<Vec<FlagRow>, StoreError> {
+        self.select_flags("", state.map_or("", FlagState::as_str), limit).await
+    }
+
+    /// The flag of this id.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn flag(&self, id: &str) -> Result<Option<FlagRow>, StoreError> {
+        if id.is_empty() { Ok(None) } else { Ok(self.select_flags(id, "", 1).await?.pop()) }
+    }
+
+    async fn select_flags(&self, id: &str, state: &str, limit: u32) -> Result<Vec<FlagRow>, StoreError> {
+        let _time = store_time("flags");
+        let rows: Vec<RawFlag> = on_reader!(self, |pool| {
+            sqlx::query_as(SELECT).bind(id).bind(state).bind(i64::from(limit)).fetch_all(pool).await
+        })?;
+        rows.into_iter().map(RawFlag::row).collect()
+    }
+
+    /// Flags that nobody has decided.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn open_flags(&self) -> Result<u64, StoreError> {
+        let _time = store_time("open_flags");
+        let open: i64 = on_reader!(self, |pool| sqlx::query_scalar(COUNT_OPEN).fetch_one(pool).await)?;
+        unsigned(open, "moderation_flags", "state", "open")
+    }
+
+    /// Decides an open flag. Returns whether it was open; otherwise nothing is written.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn decide_flag(
+        &self,
+        id: &str,
+        decision: FlagDecision<'_>,
+        audit: Option<&NewAuditEntry>,
+    ) -> Result<bool, StoreError> {
+        let _time = store_time("decide_flag");
+        on_writer_once!(self, |connection| {
+            let mut tx = connection.begin().await?;
+            let query =
+                sqlx::query(DECIDE).bind(id).bind(decision.state.as_str()).bind(decision.by).bind(decision.at.0);
+            let was_open = query.execute(&mut *tx).await?.rows_affected() > 0;
+            if let Some(entry) = audit.filter(|_| was_open) {
+                insert_audit!(&mut *tx, entry)?;
+            }
+            tx.commit().await.map(|()| was_open)
+        })
+    }
+}
+
+#[derive(FromRow)]
+struct RawFlag {
+    id: String,
+    battle: String,
+    turn: i64,
+    part: String,
+    categories: String,
+    flagged_at: i64,
+    state: String,
+    decided_by: String,
+    decided_at: Option<i64>,
+}
+
+impl RawFlag {
+    fn row(self) -> Result<FlagRow, StoreError> {
+        let bad = |column, value: &str| StoreError::Inconsistent {
+            table: "moderation_flags",
+            column,
+            row: self.id.clone(),
+            value: value.to_owned(),
+        };
+        let part = self.part.parse().map_err(|_| bad("part", &self.part))?;
+        let state = self.state.parse().map_err(|_| bad("state", &self.state))?;
+        let turn = u32::try_from(self.turn).map_err(|_| bad("turn", &self.turn.to_string()))?;
+        Ok(FlagRow {
+            flag: NewFlag {
+                id: self.id,
+                battle: BattleId::new(self.battle),
+                turn,
+                part,
+                categories: self.categories.split(',').map(str::to_owned).collect(),
+                flagged_at: Timestamp(self.flagged_at),
+            },
+            state,
+            decided_by: self.decided_by,
+            decided_at: self.decided_at.map(Timestamp),
+        })
+    }
+}

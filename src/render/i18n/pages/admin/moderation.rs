@@ -1,0 +1,120 @@
+//! Texts that the moderation service flagged.
+
+/// The texts of one language.
+pub struct ModerationTexts {
+    pub title: &'static str,
+    pub lead: &'static str,
+    pub no_service: &'static str,
+    pub none: &'static str,
+    pub failing: &'static str,
+    /// What comes of prompts meanwhile: they are allowed, or refused.
+    pub on_failure: [&'static str; 2],
+    pub service: &'static str,
+    pub answered: &'static str,
+    pub refusing: &'static str,
+    pub flagging: &'static str,
+    pub waiting: &'static str,
+    pub flagged: &'static str,
+    pub state: &'static str,
+    /// Open, kept, removed.
+    states: [&'static str; 3],
+    pub what: &'static str,
+    /// A prompt, the replies of both sides.
+    parts: [&'static str; 3],
+    pub categories: &'static str,
+    pub decided_by: &'static str,
+    pub look: &'static str,
+    pub look_at: &'static str,
+    pub one_title: &'static str,
+    pub battle: &'static str,
+    pub decide_lead: &'static str,
+    pub keep: &'static str,
+    pub remove: &'static str,
+    pub its_vote: &'static str,
+    pub texts: &'static str,
+    pub no_texts: &'static str,
+    pub this_one: &'static str,
+    pub is_decided: &'static str,
+}
+
+impl ModerationTexts {
+    /// What people call a state.
+    pub fn state(&self, name: &str) -> &'static str {
+        let at = ["open", "kept", "removed"].iter().position(|state| *state == name);
+        at.map_or("", |at| self.states[at])
+    }
+
+    /// What people call a part of a turn.
+    pub fn part(&self, name: &str) -> &'static str {
+        let at = ["prompt", "reply_a", "reply_b"].iter().position(|part| *part == name);
+        at.map_or("", |at| self.parts[at])
+    }
+}
+
+pub(super) const ENGLISH: ModerationTexts = ModerationTexts {
+    title: "Moderation",
+    lead: "What the moderation service flagged. Keep a text, or delete it with the others of its battle; the vote stays unless it is \
+           excluded.",
+    no_service: "No moderation service is asked: moderation.base_url names none.",
+    none: "Nothing was flagged yet.",
+    failing: "The moderation service has not answered since {time}.",
+    on_failure: ["Prompts are let through unlooked at.", "Prompts are refused."],
+    service: "Service",
+    answered: "Last answer",
+    refusing: "Categories that refuse",
+    flagging: "Categories that flag",
+    waiting: "Flagged texts to look at",
+    flagged: "Flagged",
+    state: "State",
+    states: ["open", "kept", "removed"],
+    what: "Text",
+    parts: ["prompt", "reply A", "reply B"],
+    categories: "Categories",
+    decided_by: "Decided by",
+    look: "Look",
+    look_at: "Look at the flagged text of battle {id}",
+    one_title: "Flagged text",
+    battle: "Battle",
+    decide_lead: "Deleting takes all texts of this battle and the links to them from the database. Votes stay. Texts in backups, exports \
+                  and archives are yours to delete.",
+    keep: "Keep",
+    remove: "Delete the texts of this battle",
+    its_vote: "Its vote, to exclude it",
+    texts: "What was said",
+    no_texts: "Nothing of this battle's texts is stored.",
+    this_one: "flagged",
+    is_decided: "This flag is decided already.",
+};
+
+pub(super) const CHINESE: ModerationTexts = ModerationTexts {
+    title: "内容审核",
+    lead: "审核服务标记的内容。可以保留，也可以连同所属对战的其他内容一起删除；除非另行排除，投票会保留。",
+    no_service: "没有使用审核服务：moderation.base_url 未设置。",
+    none: "尚无被标记的内容。",
+    failing: "审核服务自 {time} 起没有应答。",
+    on_failure: ["期间的问题未经检查直接放行。", "期间的问题一律拒绝。"],
+    service: "服务",
+    answered: "最近一次应答",
+    refusing: "拒绝的类别",
+    flagging: "标记的类别",
+    waiting: "待审核的内容",
+    flagged: "标记时间",
+    state: "状态",
+    states: ["待审核", "已保留", "已删除"],
+    what: "内容",
+    parts: ["问题", "回复 A", "回复 B"],
+    categories: "类别",
+    decided_by: "处理者",
+    look: "查看",
+    look_at: "查看对战 {id} 中被标记的内容",
+    one_title: "被标记的内容",
+    battle: "对战",
+    decide_lead: "删除会把这场对战的全部内容及其分享链接从数据库中移除。投票会保留。备份、导出文件和归档中的内容须由你自行删除。",
+    keep: "保留",
+    remove: "删除这场对战的内容",
+    its_vote: "查看并排除它的投票",
+    texts: "对战内容",
+    no_texts: "系统中没有这场对战的内容。",
+    this_one: "被标记",
+    is_decided: "该标记已经处理过。",
+};

@@ -1,0 +1,74 @@
+//! Texts that the moderation service flagged: listed, looked at, kept or deleted.
+
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+
+use super::call::SignedIn;
+use crate::domain::admin::role::Role;
+use crate::server::http::error::PageError;
+use crate::server::http::forms::see_other;
+use crate::server::http::leaderboard_query::escaped;
+use crate::server::http::pages::admin::moderation::{EndpointLine, FlagPage, FlagsPage};
+use crate::server::http::pages::admin::{AdminFrame, AdminTab};
+use crate::server::http::pages::respond;
+use crate::services::flag_reviews::{FlagError, FlagReviews};
+
+/// Flags that are listed.
+const SHOWN: u32 = 200;
+
+/// `GET /admin/moderation`
+pub(super) async fn list(call: SignedIn) -> Result<HttpResponse, PageError> {
+    let store = &call.app.store;
+    let (flags, open) = (store.flags(None, SHOWN).await?, store.open_flags().await?);
+    let (page, frame) = (call.page(), call.frame(AdminTab::Moderation));
+    let rules = call.app.settings.now().moderation.clone();
+    let endpoint = call.app.prompts.endpoint.as_ref().map(|endpoint| EndpointLine::new(endpoint));
+    Ok(respond(&call.request, StatusCode::OK, &FlagsPage { page, frame, flags, open, endpoint, rules }))
+}
+
+/// `GET /admin/moderation/one`: the flag with this `id`, and what it is about.
+pub(super) async fn one(call: SignedIn) -> Result<HttpResponse, PageError> {
+    let frame = call.frame(AdminTab::Moderation);
+    show_one(&call, StatusCode::OK, frame).await
+}
+
+/// `POST /admin/moderation/keep`: leaves the text of the flag `id` as it is.
+pub(super) async fn keep(call: SignedIn) -> Result<HttpResponse, PageError> {
+    let done = reviews(&call).keep(call.fields.one("id")).await;
+    decided(&call, done).await
+}
+
+/// `POST /admin/moderation/remove`: deletes the texts of the flag's battle.
+pub(super) async fn remove(call: SignedIn) -> Result<HttpResponse, PageError> {
+    let done = reviews(&call).remove_texts(call.fields.one("id")).await;
+    decided(&call, done).await
+}
+
+async fn decided(call: &SignedIn, done: Result<(), FlagError>) -> Result<HttpResponse, PageError> {
+    match done {
+        Ok(()) => Ok(see_other(&format!("/admin/moderation/one?id={}&done=1", escaped(call.fields.one("id"))))),
+        Err(FlagError::IsDecided) => {
+            let problem = call.page().t().admin.moderation.is_decided;
+            show_one(call, StatusCode::CONFLICT, call.frame_with(AdminTab::Moderation, problem)).await
+        }
+        Err(error) => Err(page_error(error)),
+    }
+}
+
+async fn show_one(call: &SignedIn, status: StatusCode, frame: AdminFrame) -> Result<HttpResponse, PageError> {
+    let review = reviews(call).look(call.fields.one("id")).await.map_err(page_error)?;
+    let may_remove = frame.role.covers(Role::Operator);
+    Ok(respond(&call.request, status, &FlagPage { page: call.page(), frame, review, may_remove }))
+}
+
+fn reviews(call: &SignedIn) -> FlagReviews<'_> {
+    let app = &call.app;
+    FlagReviews { store: &app.store, rng: &app.rng, clock: app.clock.as_ref(), actor: call.actor() }
+}
+
+fn page_error(error: FlagError) -> PageError {
+    match error {
+        FlagError::Store(error) => error.into(),
+        _ => PageError::Missing("no flag has this id".to_owned()),
+    }
+}

@@ -1,0 +1,121 @@
+//! Texts that the moderation service flagged.
+
+use std::borrow::Borrow;
+
+use askama::Template;
+
+use super::AdminFrame;
+use crate::domain::battle::Side;
+use crate::domain::language::Language;
+use crate::domain::moderation::{FlagState, FlaggedPart};
+use crate::domain::time::Timestamp;
+use crate::infra::config::{ModerationSettings, OnFailure};
+use crate::infra::moderation::ModerationEndpoint;
+use crate::infra::storage::{BattleRecord, FlagRow, ReplyRow};
+use crate::server::http::pages::time::time_text;
+use crate::server::http::pages::{Page, Section};
+use crate::services::flag_reviews::FlagReview;
+
+/// How the service is doing.
+pub(crate) struct EndpointLine {
+    pub(crate) host: String,
+    pub(crate) answered: Option<String>,
+    pub(crate) failing_since: Option<String>,
+}
+
+impl EndpointLine {
+    pub(crate) fn new(endpoint: &ModerationEndpoint) -> Self {
+        let state = endpoint.state();
+        let text = |time: Option<Timestamp>| time.map(|time| time_text(time.0));
+        let (answered, failing_since) = (text(state.answered_at), text(state.failing_since));
+        Self { host: endpoint.host().to_owned(), answered, failing_since }
+    }
+}
+
+/// All flags.
+#[derive(Template)]
+#[template(path = "admin/moderation.html")]
+pub(crate) struct FlagsPage {
+    pub(crate) page: Page,
+    pub(crate) frame: AdminFrame,
+    pub(crate) flags: Vec<FlagRow>,
+    pub(crate) open: u64,
+    /// `None` where no service is asked.
+    pub(crate) endpoint: Option<EndpointLine>,
+    pub(crate) rules: ModerationSettings,
+}
+
+impl FlagsPage {
+    #[expect(clippy::unused_self, reason = "the template calls it on the page")]
+    fn time(&self, time: &Timestamp) -> String {
+        time_text(time.0)
+    }
+
+    #[expect(clippy::unused_self, reason = "the template calls it on the page")]
+    fn class(&self, state: impl Borrow<FlagState>) -> &'static str {
+        class(*state.borrow())
+    }
+
+    fn list(&self, categories: &[String]) -> String {
+        if categories.is_empty() { self.page.t().admin.none.to_owned() } else { categories.join(", ") }
+    }
+
+    fn failure(&self) -> &'static str {
+        let [allow, refuse] = self.page.t().admin.moderation.on_failure;
+        match self.rules.on_failure {
+            OnFailure::Allow => allow,
+            OnFailure::Refuse => refuse,
+        }
+    }
+}
+
+/// One flag, with its battle.
+#[derive(Template)]
+#[template(path = "admin/flag.html")]
+pub(crate) struct FlagPage {
+    pub(crate) page: Page,
+    pub(crate) frame: AdminFrame,
+    pub(crate) review: FlagReview,
+    /// Whether this person may delete texts and exclude votes.
+    pub(crate) may_remove: bool,
+}
+
+impl FlagPage {
+    fn is_open(&self) -> bool {
+        self.review.row.state == FlagState::Open
+    }
+
+    fn class(&self) -> &'static str {
+        class(self.review.row.state)
+    }
+
+    fn flagged(&self) -> String {
+        time_text(self.review.row.flag.flagged_at.0)
+    }
+
+    /// Whether it is this text that was flagged.
+    fn is_flagged(&self, turn: &u32, part: FlaggedPart) -> bool {
+        let flag = &self.review.row.flag;
+        flag.turn == *turn && flag.part == part
+    }
+
+    /// The replies of a turn.
+    #[expect(clippy::unused_self, reason = "the template calls it on the page")]
+    fn replies<'r>(&self, record: &'r BattleRecord, turn: &u32) -> Vec<(&'static str, &'r str, FlaggedPart)> {
+        let side = |row: &ReplyRow| match row.reply.side {
+            Side::A => ("A", FlaggedPart::ReplyA),
+            Side::B => ("B", FlaggedPart::ReplyB),
+        };
+        let of_turn = record.replies.iter().filter(|row| row.turn == *turn);
+        let texts = of_turn.map(|row| (side(row), row.reply.text.as_str()));
+        texts.map(|((letter, part), text)| (letter, text, part)).collect()
+    }
+}
+
+fn class(state: FlagState) -> &'static str {
+    match state {
+        FlagState::Open => "warning",
+        FlagState::Kept => "ok",
+        FlagState::Removed => "other",
+    }
+}

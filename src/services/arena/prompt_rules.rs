@@ -1,0 +1,140 @@
+//! What may be asked: the form of a prompt, the operator's expressions, and an outside service where the settings name one. It is asked
+//! before a model is, and before the pair is drawn, so nothing that it does tells of a model.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::domain::battle::BattleId;
+use crate::domain::moderation::{FlaggedPart, ModerationResult};
+use crate::infra::clock::Clock;
+use crate::infra::config::{CurrentSettings, OnFailure};
+use crate::infra::metrics;
+use crate::infra::moderation::ModerationEndpoint;
+use crate::infra::rng::SharedRng;
+use crate::infra::storage::{NewFlag, Store};
+
+/// Why a prompt is not taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum PromptError {
+    /// It is empty.
+    #[error("the prompt is empty: write a question")]
+    Empty,
+    /// It is too long.
+    #[error("the prompt has {bytes} bytes and {limit} are allowed: shorten it")]
+    TooLong {
+        /// Its length.
+        bytes: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// It holds a NUL character.
+    #[error("the prompt holds a NUL character: remove it")]
+    HasNul,
+    /// The operator's rules refuse it; which one stays with the operator.
+    #[error("this arena does not take this question: ask another one")]
+    Refused,
+    /// The moderation service does not answer, and the operator wants each prompt looked at.
+    #[error("questions cannot be checked at the moment: try again in a minute")]
+    Unchecked,
+}
+
+/// What a prompt has to pass.
+pub struct PromptRules {
+    /// The settings in force.
+    pub settings: CurrentSettings,
+    /// The outside service; `None` where none is asked.
+    pub endpoint: Option<Arc<ModerationEndpoint>>,
+    /// Where flags are kept.
+    pub store: Store,
+    /// Ids of flags.
+    pub rng: Arc<SharedRng>,
+    /// Time of flags.
+    pub clock: Arc<dyn Clock>,
+}
+
+impl PromptRules {
+    /// What needs nobody else: the form, and the operator's expressions.
+    ///
+    /// # Errors
+    /// [`PromptError`].
+    pub fn check(&self, prompt: &str) -> Result<(), PromptError> {
+        let settings = self.settings.now();
+        let limit = settings.battle.max_prompt_bytes;
+        match prompt {
+            _ if prompt.len() > limit => Err(PromptError::TooLong { bytes: prompt.len(), limit }),
+            _ if prompt.contains('\0') => Err(PromptError::HasNul),
+            _ if prompt.trim().is_empty() => Err(PromptError::Empty),
+            _ => match settings.moderation.refuses(prompt) {
+                None => Ok(()),
+                Some(rule) => {
+                    tracing::info!(rule, "a prompt is refused by a rule of moderation.refuse");
+                    Err(PromptError::Refused)
+                }
+            },
+        }
+    }
+
+    /// Asks the service about a prompt that passed [`Self::check`], for its timeout at the most. Returns the categories for which a
+    /// reviewer has to look at it; none where it found none, or no service is asked.
+    ///
+    /// # Errors
+    /// [`PromptError::Refused`] and [`PromptError::Unchecked`].
+    pub async fn moderate(&self, prompt: &str) -> Result<Vec<String>, PromptError> {
+        let on_failure = self.settings.now().moderation.on_failure;
+        match self.ask(FlaggedPart::Prompt, prompt).await {
+            Some(ModerationResult::Allowed) => Ok(Vec::new()),
+            Some(ModerationResult::Flagged(categories)) => Ok(categories),
+            Some(ModerationResult::Refused(categories)) => {
+                tracing::info!(?categories, "a prompt is refused by the moderation service");
+                Err(PromptError::Refused)
+            }
+            None if on_failure == OnFailure::Refuse => Err(PromptError::Unchecked),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// What comes of a text; `None` where the service does not answer.
+    pub(super) async fn ask(&self, part: FlaggedPart, text: &str) -> Option<ModerationResult> {
+        let Some(endpoint) = &self.endpoint else { return Some(ModerationResult::Allowed) };
+        let settings = self.settings.now();
+        let within = Duration::from_millis(settings.moderation.timeout_ms);
+        match endpoint.ask(text, within, self.clock.now()).await {
+            Ok(found) => {
+                let result = settings.moderation.categories().apply(&found);
+                metrics::moderated(
+                    part.as_str(),
+                    match result {
+                        ModerationResult::Allowed => "allowed",
+                        ModerationResult::Flagged(_) => "flagged",
+                        ModerationResult::Refused(_) => "refused",
+                    },
+                );
+                Some(result)
+            }
+            Err(error) => {
+                metrics::moderated(part.as_str(), "failed");
+                tracing::warn!(%error, "the moderation service says nothing of a text: moderation.on_failure decides");
+                None
+            }
+        }
+    }
+
+    /// Puts a prompt before a reviewer. A battle goes on where that fails: its visitor has done nothing wrong.
+    pub async fn flag_prompt(&self, battle: &BattleId, turn: u32, categories: Vec<String>) {
+        if !categories.is_empty() {
+            self.flag(vec![self.new_flag(battle, turn, FlaggedPart::Prompt, categories)]).await;
+        }
+    }
+
+    pub(super) fn new_flag(&self, battle: &BattleId, turn: u32, part: FlaggedPart, categories: Vec<String>) -> NewFlag {
+        let (id, flagged_at) = (self.rng.id(self.clock.as_ref()), self.clock.now());
+        NewFlag { id, battle: battle.clone(), turn, part, categories, flagged_at }
+    }
+
+    pub(super) async fn flag(&self, flags: Vec<NewFlag>) {
+        if let Err(error) = self.store.insert_flags(&flags).await {
+            metrics::flags_lost(flags.len() as u64);
+            tracing::error!(error = ?error, flags = flags.len(), "flagged texts could not be put before a reviewer");
+        }
+    }
+}
