@@ -209,12 +209,14 @@ const ENGLISH: DoctorTexts = DoctorTexts {
         "add models with `langya models add --from URL`",
     ],
     moderation_answers: ["{host} answers", ""],
-    moderation_lets_through: ["{host} does not answer ({reason}): prompts are let through unlooked at", MODERATION_ADVICE],
+    moderation_lets_through: [
+        "{host} does not answer ({reason}): prompts are let through unlooked at",
+        MODERATION_ADVICE,
+    ],
     moderation_refuses: ["{host} does not answer ({reason}): prompts are refused", MODERATION_ADVICE],
 };
 
-const MODERATION_ADVICE: &str =
-    "check moderation.base_url, its model and its key with `langya moderation check`";
+const MODERATION_ADVICE: &str = "check moderation.base_url, its model and its key with `langya moderation check`";
 
 const CLOCK_ADVICE: &str =
     "set the clock, and keep it right with NTP (timedatectl set-ntp true): votes and limits are timed by it";

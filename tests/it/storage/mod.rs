@@ -662,6 +662,7 @@ on_both! {
     an_answer_to_a_question_is_kept_once
     one_request_about_the_same_texts_waits_and_is_decided_once
     a_target_loses_its_texts_and_nobody_else_does
+    flags_are_decided_once_and_end_with_their_texts
     changes_of_campaigns_have_their_entries
     a_run_is_kept_with_what_it_has_come_to
     a_score_that_is_no_number_is_not_kept

@@ -75,7 +75,7 @@ impl AdminTab {
         }
     }
 
-    fn name(self, words: &'static AdminTexts) -> &'static str {
+    pub(crate) fn name(self, words: &'static AdminTexts) -> &'static str {
         match self {
             Self::Overview => words.overview.title,
             Self::Models => words.models.title,
