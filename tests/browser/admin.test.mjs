@@ -1,10 +1,10 @@
 // A day's work of an operator by keyboard: signs in, finds a rigging voter, looks at the evidence, excludes, sees the board
-// move, undoes; adds a model from a provider's list and pauses one that fails, and looks at what a benchmark run cost. And axe on every
-// page of the admin.
+// move, undoes; pauses a model that fails, adds one from a provider's list, and looks at what a benchmark run cost. And axe on every
+// page of the admin; LANGYA_PICTURES names a folder for pictures of them.
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { after, before, test } from "node:test";
@@ -20,6 +20,7 @@ const SUITE = fileURLToPath(new URL("../data/suites/mtbench101.jsonl", import.me
 const program = process.env.LANGYA_BIN ?? new URL("../../target/debug/langya", import.meta.url).pathname;
 
 const links = {};
+let signedIn;
 let arena;
 let browser;
 before(async () => {
@@ -30,9 +31,9 @@ before(async () => {
     await campaign(folder, langya);
     const settings = await readFile(join(folder, "langya.toml"), "utf8");
     const [, server] = /base_url = "(.*)"/.exec(settings);
-    await writeFile(join(folder, "langya.toml"), `${settings}\n[[models]]\nid = "stork"\nprovider = "openai"\nmodel = "failing"\nbase_url = "${server}"\n`);
+    await writeFile(join(folder, "langya.toml"), `${settings}\n[[models]]\nid = "stork"\nprovider = "openai"\nmodel = "failing"\nbase_url = "${server}"\n\n[moderation]\nbase_url = "${server}"\n`);
     links.server = server;
-    for (const [name, role] of [["operator", "operator"], ["owner", "owner"], ["keeper", "operator"]]) {
+    for (const [name, role] of [["operator", "operator"], ["owner", "owner"]]) {
       const place = ["--config", join(folder, "langya.toml"), "--data-dir", join(folder, "data")];
       const { stdout } = spawnSync(program, ["admin", "invite", "--role", role, ...place], { encoding: "utf8" });
       links[name] = stdout.trim().split("#")[1];
@@ -89,11 +90,11 @@ async function become(page, name) {
   await page.waitForURL(`${arena.url}/admin/account`);
 }
 
-/** Has a visitor play a battle, and enters a request to delete its texts. Returns the address of the request. */
+/** Has a visitor play a battle that is flagged, and enters a request to delete its texts. Returns the address of the request. */
 async function enteredRequest(page) {
   const visitor = await openPage(browser);
   await visitor.goto(arena.url);
-  await ask(visitor, "A short question?");
+  await ask(visitor, "Is this an insult, in short?");
   await phase(visitor, "ready");
   await vote(visitor, "A is better");
   await visitor.goto(`${arena.url}/history`);
@@ -129,9 +130,30 @@ async function board(rated) {
   }
 }
 
-test("an operator finds a rigging voter, excludes, sees the board move, and undoes, by keyboard", async () => {
+/** The models that a battle may have. */
+async function drawn() {
+  const { pairs } = await (await fetch(`${arena.url}/api/v1/pairing`)).json();
+  return [...new Set(pairs.flatMap(({ models }) => models))].sort();
+}
+
+test("an operator does the day's work by keyboard alone", async () => {
   const page = await openPage(browser);
+  let presses = 0;
+  await page.exposeFunction("pointerPressed", () => (presses += 1));
+  await page.addInitScript(() => addEventListener("pointerdown", () => window.pointerPressed(), { capture: true }));
   await become(page, "operator");
+  await signInAgain(page);
+  await excludeTheRigger(page);
+  await undo(page);
+  await pauseWhatFails(page);
+  await addFromTheList(page);
+  await lookAtTheCost(page);
+  await readTheAudit(page);
+  assert.equal(presses, 0, "no step takes a pointer");
+  page.assertQuiet();
+});
+
+async function signInAgain(page) {
   await enter(page, page.getByRole("button", { name: "Sign out" }));
   await page.getByRole("heading", { name: "Sign in to the admin" }).waitFor();
   await tabTo(page, page.getByLabel("Name"));
@@ -139,10 +161,13 @@ test("an operator finds a rigging voter, excludes, sees the board move, and undo
   await page.keyboard.press("Tab");
   await page.keyboard.type(PASSPHRASE);
   await page.keyboard.press("Enter");
+}
+
+/** Finds the rigging voter, looks at the evidence and the preview, excludes, and sees the board move. */
+async function excludeTheRigger(page) {
   await enter(page, page.getByRole("link", { name: "Flagged voters" }));
   await page.waitForURL(`${arena.url}/admin/voters`);
   const before = await board(2400 + RIGGED);
-
   const rigger = page.locator("tbody tr").first();
   assert.match(await rigger.textContent(), /Votes for model-3: 60 of 60 won/);
   await enter(page, rigger.getByRole("link"));
@@ -161,47 +186,41 @@ test("an operator finds a rigging voter, excludes, sees the board move, and undo
   const moved = await board(2400);
   const rating = (models) => models.find(({ model }) => model === "model-3").rating;
   assert.ok(rating(moved) < rating(before) - 5, `${rating(before)} before, ${rating(moved)} after`);
+}
 
+async function undo(page) {
+  const excluded = await board(2400);
   await enter(page, page.getByRole("button", { name: "Preview rating them again" }));
   await enter(page, page.getByRole("button", { name: "Rate these votes again" }));
   await page.getByRole("status").getByText("Done.").waitFor();
-  assert.deepEqual(await board(2400 + RIGGED), before);
-  await enter(page, page.getByRole("link", { name: "Audit log" }));
-  await page.getByRole("heading", { name: "Audit log" }).waitFor();
-  const told = await page.locator("tbody tr").allTextContents();
-  assert.match(told[0], /operator[\s\S]*withdrew exclusions/);
-  assert.match(told[1], /operator[\s\S]*excluded votes[\s\S]*60 votes for one model/);
-
-  await enter(page, page.getByRole("link", { name: "Benchmark runs" }));
-  await page.getByRole("heading", { name: "Benchmark runs" }).waitFor();
-  const run = page.locator("tbody tr").first();
-  assert.match(await run.textContent(), /mtbench101[\s\S]*budget used up[\s\S]*3 \/ \d+/);
-  const [cost, expected] = await Promise.all([0, 1].map(async (at) => Number(await run.locator("td.number").nth(at).textContent())));
-  assert.ok(cost > 0 && cost < expected, `${cost} so far, ${expected} expected`);
-  page.assertQuiet();
-});
-
-/** The models that a battle may have. */
-async function drawn() {
-  const { pairs } = await (await fetch(`${arena.url}/api/v1/pairing`)).json();
-  return [...new Set(pairs.flatMap(({ models }) => models))].sort();
+  assert.notDeepEqual(await board(2400 + RIGGED), excluded);
 }
 
-test("an operator adds a model from a provider's list and pauses one that fails, by keyboard", async () => {
-  const page = await openPage(browser);
-  await become(page, "keeper");
+/** Sees which model fails, by its figures and by asking it, and pauses it. Visitors play meanwhile. */
+async function pauseWhatFails(page) {
+  const visitor = await openPage(browser);
+  await visitor.goto(arena.url);
   const stork = page.getByRole("row", { name: /^stork/ });
   do {
-    await playBattle(page, "Which?", "a");
-    await page.goto(`${arena.url}/admin/models`);
+    await playBattle(visitor, "Which?", "a");
+    await enter(page, page.locator("#admin-pages").getByRole("link", { name: "Models", exact: true }));
+    await page.waitForLoadState();
+    await stork.waitFor();
   } while (!/100\.0 %/.test(await stork.textContent()));
+  await visitor.context().close();
   await enter(page, stork.getByRole("link", { name: "Change stork" }));
   await page.getByRole("row", { name: /the provider answered with status 500/ }).waitFor();
   await enter(page, page.getByRole("button", { name: "Ask it one question" }));
   await page.getByRole("status").getByText("the server failed: see its own log").waitFor();
   await assertAccessible(page, "a model that fails");
+  await enter(page, page.locator("#admin-pages").getByRole("link", { name: "Models", exact: true }));
+  await enter(page, page.getByRole("button", { name: "Pause stork" }));
+  await page.getByRole("status").getByText("Done.").waitFor();
+  assert.match(await stork.textContent(), /paused/);
+  assert.deepEqual(await drawn(), ["crane", "heron"]);
+}
 
-  await enter(page, page.getByRole("link", { name: "Models", exact: true }).first());
+async function addFromTheList(page) {
   await enter(page, page.getByRole("link", { name: "Add models" }));
   await tabTo(page, page.getByLabel("Address of the server"));
   await page.keyboard.type(links.server);
@@ -213,32 +232,70 @@ test("an operator adds a model from a provider's list and pauses one that fails,
   await enter(page, page.getByRole("button", { name: "Preview" }));
   await page.getByRole("heading", { name: "These models would be added" }).waitFor();
   await assertAccessible(page, "a preview of an addition");
-  assert.deepEqual(await drawn(), ["crane", "heron", "stork"], "a preview changes nothing");
+  assert.deepEqual(await drawn(), ["crane", "heron"], "a preview changes nothing");
   await enter(page, page.getByRole("button", { name: "Add these models (1)" }));
   await page.getByRole("status").getByText("Done.").waitFor();
-  assert.deepEqual(await drawn(), ["crane", "egret", "heron", "stork"]);
-
-  await enter(page, page.getByRole("button", { name: "Pause stork" }));
-  await page.getByRole("status").getByText("Done.").waitFor();
-  assert.match(await stork.textContent(), /paused/);
   assert.deepEqual(await drawn(), ["crane", "egret", "heron"]);
+}
+
+async function lookAtTheCost(page) {
+  await enter(page, page.getByRole("link", { name: "Benchmark runs" }));
+  await page.getByRole("heading", { name: "Benchmark runs" }).waitFor();
+  const run = page.locator("tbody tr").first();
+  assert.match(await run.textContent(), /mtbench101[\s\S]*budget used up[\s\S]*3 \/ \d+/);
+  const [cost, expected] = await Promise.all([0, 1].map(async (at) => Number(await run.locator("td.number").nth(at).textContent())));
+  assert.ok(cost > 0 && cost < expected, `${cost} so far, ${expected} expected`);
+}
+
+async function readTheAudit(page) {
   await enter(page, page.getByRole("link", { name: "Audit log" }));
   await page.getByRole("heading", { name: "Audit log" }).waitFor();
   const told = await page.locator("tbody tr").allTextContents();
-  assert.match(told[0], /keeper[\s\S]*paused a model[\s\S]*stork/);
-  assert.match(told[1], /keeper[\s\S]*added a model[\s\S]*egret/);
-  page.assertQuiet();
+  assert.match(told[0], /operator[\s\S]*added a model[\s\S]*egret/);
+  assert.match(told[1], /operator[\s\S]*paused a model[\s\S]*stork/);
+  assert.match(told[2], /operator[\s\S]*withdrew exclusions/);
+  assert.match(told[3], /operator[\s\S]*excluded votes[\s\S]*60 votes for one model/);
+}
+
+test("on a phone one button shows the pages of the admin, and Escape closes them", async () => {
+  const owner = await openPage(browser);
+  await become(owner, "owner");
+  signedIn = await owner.context().cookies();
+  for (const width of [320, 360, 414]) {
+    const page = await openPage(browser, { viewport: { width, height: 720 }, reducedMotion: "reduce" });
+    await page.context().addCookies(signedIn);
+    await page.goto(`${arena.url}/admin/audit`);
+    const [menu, list] = [page.getByRole("button", { name: "Admin: Audit log" }), page.locator("#admin-pages")];
+    assert.ok((await page.locator(".admin-tabs").boundingBox()).height < 130, `${width}: the tabs take a row or two`);
+    assert.equal(await list.isVisible(), false);
+    await enter(page, menu);
+    await list.getByRole("link", { name: "Users" }).waitFor();
+    await assertAccessible(page, `the open menu at ${width}`);
+    const { x, width: wide } = await list.boundingBox();
+    assert.ok(x >= 0 && x + wide <= width, `${width}: the menu fits`);
+    await page.keyboard.press("Escape");
+    await list.waitFor({ state: "hidden" });
+    assert.ok(await menu.evaluate((element) => element === document.activeElement), "the focus is on the button again");
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(`${arena.url}/admin`);
+    page.assertQuiet();
+    await page.context().close();
+  }
 });
 
 test("axe finds nothing on any page of the admin, in both languages and themes, wide and narrow", async () => {
   const page = await openPage(browser, { reducedMotion: "reduce" });
-  await become(page, "owner");
+  await page.context().addCookies(signedIn);
   await page.goto(`${arena.url}/admin/voters`);
   const voter = await page.locator("tbody th code").first().textContent();
   await page.goto(`${arena.url}/admin/campaigns/one?id=pilot`);
   await page.getByRole("button", { name: "Make links" }).click();
   await page.getByRole("region", { name: "Links" }).waitFor();
   const request = await enteredRequest(page);
+  await page.goto(`${arena.url}/admin/moderation`);
+  const flag = await page.locator('a[href^="/admin/moderation/one"]').first().getAttribute("href");
   const pages = [
     "/admin",
     "/admin/operations",
@@ -247,6 +304,8 @@ test("axe finds nothing on any page of the admin, in both languages and themes, 
     "/admin/campaigns/one?id=pilot",
     "/admin/requests",
     request,
+    "/admin/moderation",
+    flag,
     "/admin/models",
     "/admin/models/change?model=crane",
     "/admin/models/add",
@@ -263,7 +322,9 @@ test("axe finds nothing on any page of the admin, in both languages and themes, 
   ];
   const signedOut = await openPage(browser, { reducedMotion: "reduce" });
   const all = [...pages.map((path) => [page, path]), ...["/admin/sign-in", "/admin/welcome", "/admin/users"].map((path) => [signedOut, path])];
-  for (const width of [1440, 390]) {
+  const pictures = process.env.LANGYA_PICTURES;
+  if (pictures) await mkdir(pictures, { recursive: true });
+  for (const width of [1440, 360]) {
     for (const [shown, path] of all) {
       await shown.setViewportSize({ width, height: 900 });
       for (const language of ["en", "zh"]) {
@@ -272,6 +333,10 @@ test("axe finds nothing on any page of the admin, in both languages and themes, 
         for (const colorScheme of ["light", "dark"]) {
           await shown.emulateMedia({ colorScheme, reducedMotion: "reduce" });
           await assertAccessible(shown, `${path} ${language} ${colorScheme} ${width}`);
+          if (pictures && (language === "en") === (colorScheme === "light")) {
+            const name = path.replace(/[^a-z]+/g, "-").replace(/^-/, "").slice(0, 40);
+            await shown.screenshot({ path: join(pictures, `${name}-${language}-${width}.png`), fullPage: true });
+          }
         }
         const overflow = await shown.evaluate(() => document.documentElement.scrollWidth - innerWidth);
         assert.ok(overflow <= 0, `${path} ${language} at ${width} scrolls sideways by ${overflow}`);

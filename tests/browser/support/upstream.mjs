@@ -2,7 +2,8 @@
 // contains "hostile" or "short" gets that, "at length" a very tall reply, any other one a rich reply from one model and a
 // Chinese one from the other, or an English one if it contains "in English". A question that contains "slowly" gets the first half of its reply and never the
 // other half: the reply ends when it is stopped. "Fails at first" gets an error from each model once, "break off" a reply that
-// ends in the middle, "say nothing" no answer at all. The model "failing" never answers, and `/v1/models` lists three.
+// ends in the middle, "say nothing" no answer at all. The model "failing" never answers, and `/v1/models` lists three. As a moderation
+// service it flags a text that contains "an insult".
 
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -30,6 +31,7 @@ async function answer(request, response, failed) {
   let body = "";
   for await (const chunk of request.setEncoding("utf8")) body += chunk;
   if (request.url === "/v1/models") return response.end(JSON.stringify({ data: LISTED.map((id) => ({ id, object: "model" })) }));
+  if (request.url === "/v1/moderations") return response.end(JSON.stringify(moderation(JSON.parse(body).input)));
   if (!request.url.endsWith("/chat/completions")) return response.writeHead(404).end();
   const { model, messages } = JSON.parse(body);
   const question = messages.at(-1).content;
@@ -50,6 +52,11 @@ async function answer(request, response, failed) {
   if (question.includes("break off")) return response.destroy();
   if (question.includes("slowly")) return; // left open
   response.end("data: [DONE]\n\n");
+}
+
+function moderation(input) {
+  const flagged = input.includes("an insult");
+  return { results: [{ flagged, categories: { harassment: flagged, hate: false } }] };
 }
 
 async function textFor(question, model) {
