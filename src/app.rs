@@ -32,6 +32,7 @@ use crate::server::jobs::health::keep_health;
 use crate::server::jobs::heartbeat::send_heartbeats;
 use crate::server::jobs::public_log::keep_public_log;
 use crate::server::jobs::register::keep_register;
+use crate::server::jobs::retention::keep_retention;
 use crate::server::jobs::robustness::{Reports, keep_robustness};
 use crate::server::jobs::voter_check::keep_voters_checked;
 use crate::server::jobs::witnesses::ask_witnesses;
@@ -360,7 +361,7 @@ struct Job {
     run: fn(&AppState, &watch::Sender<bool>, JobReport) -> BoxFuture<'static, ()>,
 }
 
-const JOBS: [Job; 16] = [
+const JOBS: [Job; 17] = [
     Job {
         name: "keep_lead",
         need: Need::Nothing,
@@ -463,6 +464,15 @@ const JOBS: [Job; 16] = [
                 app.tasks.shutdown(),
             )
             .boxed()
+        },
+    },
+    Job {
+        name: "keep_retention",
+        need: Need::Nothing,
+        run: |app, leader_election, report| {
+            let random_and_time = (Arc::clone(&app.rng), app.clock.clone() as Arc<dyn Clock>);
+            let (lead, shutdown) = (leader_election.subscribe(), app.tasks.shutdown());
+            keep_retention(app.store.clone(), random_and_time, app.settings.clone(), lead, report, shutdown).boxed()
         },
     },
     Job {

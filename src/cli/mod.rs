@@ -25,6 +25,7 @@ mod output;
 pub mod passphrase;
 mod progress;
 pub mod requests;
+pub mod retention;
 mod robustness_table;
 pub mod serve;
 mod signals;
@@ -85,6 +86,8 @@ enum Command {
     Requests(requests::RequestsOptions),
     /// What the moderation service flagged: list it, look at it, keep or delete it.
     Moderation(moderation::ModerationOptions),
+    /// Delete texts that are older than the settings allow, as the arena does by itself.
+    Retention(retention::RetentionOptions),
     /// List votes, exclude them from the ratings, and rate them again.
     Votes(votes::VotesOptions),
     /// Simulate votes from known strengths.
@@ -154,6 +157,7 @@ pub fn run() -> ExitCode {
             Command::Campaign(options) => campaign::run(options, &env).await,
             Command::Requests(options) => requests::run(options, &env).await,
             Command::Moderation(options) => moderation::run(options, &env).await,
+            Command::Retention(options) => retention::run(options, &env).await,
             Command::Votes(options) => votes::run(options, &env).await,
             Command::Simulate(options) => simulate::run(options),
             Command::Verify(options) => verify::run(options).await,

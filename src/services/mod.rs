@@ -17,4 +17,5 @@ pub mod model_entries;
 pub mod prompt_index_reading;
 pub mod public_log;
 pub mod register;
+pub mod retention;
 pub mod transfer;

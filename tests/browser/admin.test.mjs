@@ -32,7 +32,7 @@ before(async () => {
     const settings = await readFile(join(folder, "langya.toml"), "utf8");
     const [, server] = /base_url = "(.*)"/.exec(settings);
     await writeFile(join(folder, "langya.toml"), `${settings}\n[[models]]\nid = "stork"\nprovider = "openai"\nmodel = "failing"\nbase_url = "${server}"\n\n[moderation]\nbase_url = "${server}"\n`);
-    links.server = server;
+    Object.assign(links, { server, folder });
     for (const [name, role] of [["operator", "operator"], ["owner", "owner"]]) {
       const place = ["--config", join(folder, "langya.toml"), "--data-dir", join(folder, "data")];
       const { stdout } = spawnSync(program, ["admin", "invite", "--role", role, ...place], { encoding: "utf8" });
@@ -257,10 +257,42 @@ async function readTheAudit(page) {
   assert.match(told[3], /operator[\s\S]*excluded votes[\s\S]*60 votes for one model/);
 }
 
+test("an owner follows the link", async () => {
+  const page = await openPage(browser);
+  await become(page, "owner");
+  signedIn = await page.context().cookies();
+  page.assertQuiet();
+});
+
+test("the runs of benchmarks are brought up to date while somebody looks", async () => {
+  const page = await openPage(browser);
+  await page.context().addCookies(signedIn);
+  await page.clock.install();
+  await page.goto(`${arena.url}/admin/benchmarks`);
+  const rows = page.locator("tbody tr");
+  assert.equal(await rows.count(), 1);
+  const place = ["--config", join(links.folder, "langya.toml"), "--data-dir", join(links.folder, "data")];
+  const again = spawnSync(program, ["bench", "answer", "mtbench101", "--models", "crane,heron", "--max-calls", "2", ...place]);
+  assert.ok(again.status !== null, "the run ended");
+  await page.evaluate(() => (window.isTheSamePage = true));
+  for (let looks = 0; (await rows.count()) < 2 && looks < 20; looks += 1) {
+    const asked = page.waitForResponse((response) => response.url().endsWith("/admin/benchmarks"));
+    await page.clock.fastForward(5_000);
+    await asked;
+    await page.waitForFunction(() => document.querySelectorAll("tbody tr").length > 0);
+  }
+  await rows.nth(1).waitFor();
+  assert.equal(await page.evaluate(() => window.isTheSamePage), true);
+  let asked = 0;
+  page.on("request", (request) => (asked += request.url().endsWith("/admin/benchmarks") ? 1 : 0));
+  await page.clock.fastForward(700_000);
+  await page.clock.runFor(20_000);
+  assert.equal(asked, 0, "a page that nobody touches asks no more");
+  page.assertQuiet();
+  await page.context().close();
+});
+
 test("on a phone one button shows the pages of the admin, and Escape closes them", async () => {
-  const owner = await openPage(browser);
-  await become(owner, "owner");
-  signedIn = await owner.context().cookies();
   for (const width of [320, 360, 414]) {
     const page = await openPage(browser, { viewport: { width, height: 720 }, reducedMotion: "reduce" });
     await page.context().addCookies(signedIn);

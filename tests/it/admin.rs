@@ -7,6 +7,7 @@ mod models;
 mod moderation;
 mod operations;
 mod requests;
+mod retention;
 mod reviews;
 mod voter_check;
 mod votes;

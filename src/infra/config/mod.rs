@@ -28,7 +28,7 @@ pub use sections::{
     AccessMode, AccessSettings, AdminSettings, BattleSettings, BenchSettings, FlaggedVoterPolicy, HashText,
     IntegritySettings, JudgeSettings, LeakPolicy, LimitSettings, LogFormat, LogSettings, ModelSettings,
     ModerationSettings, OnFailure, PacingMode, PairingPolicySetting, PairingSettings, PracticeMode, PriceSettings,
-    ProviderKind, ProviderSettings, PublicLogSettings, RatingSettings, RedisSettings, ServerSettings, SiteSettings,
+    ProviderKind, ProviderSettings, PublicLogSettings, RatingSettings, RedisSettings, RetentionSettings, ServerSettings, SiteSettings,
     StorageSettings, Timeouts, WindowLimits, WitnessSettings,
 };
 pub use service_url::ServiceUrl;
@@ -52,6 +52,8 @@ pub struct Settings {
     pub integrity: IntegritySettings,
     /// What may not be asked.
     pub moderation: ModerationSettings,
+    /// How long what was said is kept.
+    pub retention: RetentionSettings,
     /// How two models are chosen.
     pub pairing: PairingSettings,
     /// How and when the leaderboard is fitted.
@@ -260,6 +262,7 @@ impl Settings {
         self.admin.check()?;
         self.public_log.check()?;
         self.moderation.check()?;
+        self.retention.check()?;
         let above = self.limits.proof_above;
         require((0.0..=1.0).contains(&above), "limits.proof_above", above, "0 to 1, where 1 means never")?;
         let timeout = self.redis.timeout_ms;

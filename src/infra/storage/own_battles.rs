@@ -26,6 +26,12 @@ const ABANDON_OPEN: &str = "UPDATE battles SET stage = 'abandoned', updated_at =
 const SELECT_WITH_TEXT: &str = "SELECT battles.id FROM battles WHERE visitor = $1 AND visitor <> '' \
      AND stage NOT IN ('answering', 'ready') \
      AND EXISTS (SELECT 1 FROM turns WHERE turns.battle_id = battles.id) ORDER BY battles.id LIMIT $2";
+/// Through the key of turns: where texts are deleted by their age, the oldest that are left come first.
+const SELECT_TEXTS_BEFORE: &str = "SELECT DISTINCT turns.battle_id FROM turns JOIN battles ON battles.id = turns.battle_id \
+     WHERE battles.created_at < $1 AND battles.stage NOT IN ('answering', 'ready') ORDER BY turns.battle_id LIMIT $2";
+const COUNT_TEXTS_BEFORE: &str = "SELECT CAST(COUNT(DISTINCT turns.battle_id) AS BIGINT) FROM turns \
+     JOIN battles ON battles.id = turns.battle_id \
+     WHERE battles.created_at < $1 AND battles.stage NOT IN ('answering', 'ready')";
 /// Of one battle each, so that the key is used whatever a planner makes of a list. The salt after the turns: whoever
 /// appends the battle's vote to the public log holds those, and is waited for. Without the salt, nobody can tell from the log whether a
 /// text was the one that it commits to.
@@ -181,6 +187,36 @@ impl Store {
         loop {
             let battles: Vec<String> = on_reader!(self, |pool| {
                 sqlx::query_scalar(SELECT_WITH_TEXT).bind(visitor.as_str()).bind(DELETED_AT_ONCE).fetch_all(pool).await
+            })?;
+            if battles.is_empty() {
+                return Ok(deleted);
+            }
+            self.delete_texts(&battles).await?;
+            deleted += battles.len() as u64;
+        }
+    }
+
+    /// Battles that began before a moment, have ended, and have their texts.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn battles_with_texts_before(&self, before: Timestamp) -> Result<u64, StoreError> {
+        let _time = store_time("battles_with_texts_before");
+        let count: i64 =
+            on_reader!(self, |pool| sqlx::query_scalar(COUNT_TEXTS_BEFORE).bind(before.0).fetch_one(pool).await)?;
+        unsigned(count, "turns", "count", "battles")
+    }
+
+    /// Deletes the questions and replies of these battles, and the links to them. Returns how many battles lost their texts.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn delete_texts_before(&self, before: Timestamp) -> Result<u64, StoreError> {
+        let _time = store_time("delete_texts_before");
+        let mut deleted = 0;
+        loop {
+            let battles: Vec<String> = on_reader!(self, |pool| {
+                sqlx::query_scalar(SELECT_TEXTS_BEFORE).bind(before.0).bind(DELETED_AT_ONCE).fetch_all(pool).await
             })?;
             if battles.is_empty() {
                 return Ok(deleted);

@@ -36,6 +36,12 @@ const SELECT_LATEST: &str = "SELECT id, vote_seq, rule, reason, excluded_by, exc
 const COUNT_CHANGES: &str = "SELECT (SELECT COUNT(*) FROM vote_exclusions WHERE NOT with_vote) \
      + (SELECT COUNT(*) FROM vote_exclusions WHERE withdrawn_at IS NOT NULL)";
 
+/// Withdrawals and what excludes by the program wait for each other. A statement of PostgreSQL sees what was committed when it began: without
+/// this, one that waits for the row of an exclusion that is being withdrawn would exclude the vote again. SQLite has one writer.
+const TURN_ON_SQLITE: &str = "SELECT 1";
+const TURN_ON_POSTGRES: &str =
+    "SELECT pg_advisory_xact_lock(hashtextextended('langya exclusions ' || current_schema(), 0))";
+
 /// Numbers in a JSON array.
 const NUMBERS_ON_SQLITE: &str = "SELECT value FROM json_each($1)";
 const NUMBERS_ON_POSTGRES: &str = "SELECT CAST(value AS BIGINT) FROM json_array_elements_text(CAST($1 AS JSON))";
@@ -183,8 +189,11 @@ impl Store {
     ) -> Result<bool, StoreError> {
         let _time = store_time("withdraw_exclusion");
         let withdrawn: Result<u64, StoreError> = on_writer_once!(self, |connection| {
+            let mut tx = connection.begin().await?;
+            sqlx::query(self.turn()).execute(&mut *tx).await?;
             let query = sqlx::query(WITHDRAW).bind(vote_seq).bind(rule).bind(withdrawn_by).bind(withdrawn_at.0);
-            query.execute(connection).await.map(|done| done.rows_affected())
+            let withdrawn = query.execute(&mut *tx).await?.rows_affected();
+            tx.commit().await.map(|()| withdrawn)
         });
         Ok(withdrawn? > 0)
     }
@@ -261,9 +270,12 @@ impl Store {
         let (statement, votes) = (exclude_unless_reinstated(self.numbers()), numbers_json(votes));
         let ExclusionDecision { id, rule, reason, decided_by, decided_at } = decision;
         on_writer_once!(self, |connection| {
+            let mut tx = connection.begin().await?;
+            sqlx::query(self.turn()).execute(&mut *tx).await?;
             let query = sqlx::query(AssertSqlSafe(statement.clone())).bind(&votes).bind(id).bind(rule).bind(reason);
             let query = query.bind(decided_by).bind(decided_at.0);
-            query.execute(connection).await.map(|done| done.rows_affected())
+            let excluded = query.execute(&mut *tx).await?.rows_affected();
+            tx.commit().await.map(|()| excluded)
         })
     }
 
@@ -284,6 +296,7 @@ impl Store {
         let (statement, votes) = (withdraw_many(self.numbers()), numbers_json(votes));
         on_writer_once!(self, |connection| {
             let mut tx = connection.begin().await?;
+            sqlx::query(self.turn()).execute(&mut *tx).await?;
             let query = sqlx::query(AssertSqlSafe(statement.clone())).bind(&votes).bind(rule.unwrap_or_default());
             let query = query.bind(withdrawn_by).bind(withdrawn_at.0);
             let withdrawn = query.execute(&mut *tx).await?.rows_affected();
@@ -292,6 +305,14 @@ impl Store {
             }
             tx.commit().await.map(|()| withdrawn)
         })
+    }
+
+    /// Waits for others that withdraw, or exclude unless withdrawn; held to the end of the transaction.
+    fn turn(&self) -> &'static str {
+        match self.database {
+            Database::Sqlite(_) => TURN_ON_SQLITE,
+            Database::Postgres(_) => TURN_ON_POSTGRES,
+        }
     }
 
     fn numbers(&self) -> &'static str {

@@ -13,6 +13,7 @@ pub mod partitions;
 pub mod public_log;
 pub mod register;
 pub mod reload;
+pub mod retention;
 pub mod robustness;
 pub mod sign_outs;
 pub mod sweeping;

@@ -13,6 +13,7 @@ use super::browser::{Browser, signed_in};
 use crate::support::arena::TestArena;
 use crate::support::program::{Run, langya_beside, langya_in};
 use crate::support::scripted::Scripted;
+use crate::support::until;
 use crate::support::upstream::{Received, Script, Upstream};
 use crate::support::visitor::Visitor;
 
@@ -226,9 +227,7 @@ async fn replies_are_asked_about_after_the_vote_where_the_settings_say_so() {
     assert_eq!(stage.service.received().len(), 1, "nothing about replies before the vote");
     assert_eq!(visitor.vote("a").await["type"], "revealed");
     stage.service.until_received(3).await;
-    while stage.open().await.is_empty() {
-        tokio::task::yield_now().await;
-    }
+    until(async || (!stage.open().await.is_empty()).then_some(())).await;
     let [(categories, turn, part)] = &stage.open().await[..] else { panic!("one reply is flagged") };
     assert_eq!((categories.as_str(), *turn), ("hate", 1));
     assert!(part.starts_with("reply_"));

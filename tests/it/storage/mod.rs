@@ -60,7 +60,7 @@ use operations::{
 };
 use own_battles::{
     only_its_visitor_shares_a_battle_and_only_after_the_vote,
-    own_battles_are_found_again_with_models_only_after_a_vote, texts_are_deleted_for_good_and_votes_stay,
+    own_battles_are_found_again_with_models_only_after_a_vote, texts_are_deleted_for_good_and_votes_stay, texts_past_their_age_go_and_nothing_else_does,
 };
 
 use public_log::{
@@ -655,6 +655,7 @@ on_both! {
     own_battles_are_found_again_with_models_only_after_a_vote
     only_its_visitor_shares_a_battle_and_only_after_the_vote
     texts_are_deleted_for_good_and_votes_stay
+    texts_past_their_age_go_and_nothing_else_does
     labels_are_kept_by_who_gave_them
     the_queue_leaves_out_what_is_known
     a_data_file_is_kept_once_and_in_its_order

@@ -100,3 +100,24 @@ pub(super) async fn texts_are_deleted_for_good_and_votes_stay(store: &Store) {
     assert_eq!(store.delete_texts_of(&visitor(), Timestamp(6)).await.unwrap(), 0, "nothing is left");
     assert_eq!(store.delete_texts_of(&VisitorId::new(""), Timestamp(6)).await.unwrap(), 0, "imports are nobody's");
 }
+
+pub(super) async fn texts_past_their_age_go_and_nothing_else_does(store: &Store) {
+    for id in ["voted", "open", "young"] {
+        ready(store, id).await;
+    }
+    let young = BattleRow { visitor: VisitorId::new("later"), ..battle("younger") };
+    store.insert_battle(&young, "Later?", Timestamp(2_000)).await.unwrap();
+    for id in ["voted", "young"] {
+        store.insert_vote(&vote(id, id, 1)).await.unwrap();
+    }
+    store.share_battle(&BattleId::new("voted"), &visitor(), "token", Timestamp(3)).await.unwrap();
+    assert_eq!(store.battles_with_texts_before(Timestamp(1_000)).await.unwrap(), 0, "a text of this very age stays");
+    assert_eq!(store.battles_with_texts_before(Timestamp(1_001)).await.unwrap(), 2, "an open battle is none of them");
+    assert_eq!(store.delete_texts_before(Timestamp(1_001)).await.unwrap(), 2);
+    for (id, turns) in [("voted", 0), ("young", 0), ("open", 1), ("younger", 1)] {
+        assert_eq!(store.turns(&BattleId::new(id)).await.unwrap().len(), turns, "{id}");
+    }
+    assert!(store.vote_on(&BattleId::new("voted")).await.unwrap().is_some());
+    assert_eq!(store.shared_battle("token").await.unwrap(), None);
+    assert_eq!(store.delete_texts_before(Timestamp(1_001)).await.unwrap(), 0, "nothing is left");
+}

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use langya::domain::admin::action::AdminAction;
 use langya::domain::integrity::exclusion_decision::Decision;
 use langya::domain::integrity::exclusion_rule::ExclusionRule;
 use langya::domain::integrity::planted::{Planting, RiggerStrategy, plant};
@@ -14,12 +15,18 @@ use langya::formats::votes::ReadOptions;
 use langya::infra::clock::SystemClock;
 use langya::infra::config::{CurrentSettings, FlaggedVoterPolicy, Settings};
 use langya::infra::rng::SharedRng;
-use langya::infra::storage::Store;
+use langya::infra::storage::{ExclusionDecision, Store};
 use langya::services::admin::actor::Actor;
 use langya::services::exclusions::decision::{Author, write_decision};
 use langya::services::exclusions::selection::{VoteFilter, select};
 use langya::services::exclusions::voter_check::{CheckState, VoterCheck};
 use langya::services::transfer::import;
+use sqlx::postgres::PgPool;
+
+use super::admin::entry;
+use super::{ready, vote};
+use crate::support::postgres::TestDatabase;
+use crate::support::until;
 
 const RULE: ExclusionRule = ExclusionRule::AnomalousVoter;
 
@@ -124,4 +131,48 @@ pub(super) async fn flagged_voters_are_excluded_only_where_the_operator_says_so_
     let now = excluded(store).await;
     assert!(now.iter().all(|(other, votes)| *other != voter && *votes == 100) && now.len() == 2, "{now:?}");
     assert_ne!(voter, voter_pseudonym(""), "a voter with a name");
+}
+
+/// Statements of a database that wait for a lock.
+async fn waiting(pool: &PgPool, statements: i64) -> Option<()> {
+    let count = "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    let found: i64 = sqlx::query_scalar(count).fetch_one(pool).await.unwrap();
+    (found >= statements).then_some(())
+}
+
+#[actix_web::test]
+async fn a_voter_who_is_let_back_in_while_the_check_excludes_stays_in() {
+    let Some(database) = TestDatabase::create().await else { return };
+    let (store, pool) = (database.open().await, database.raw().await);
+    ready(&store, "x").await;
+    store.insert_vote(&vote("v", "x", 1)).await.unwrap();
+    let decision = |id: &str| ExclusionDecision {
+        id: id.to_owned(),
+        rule: RULE.to_string(),
+        reason: "a test".to_owned(),
+        decided_by: "langya".to_owned(),
+        decided_at: Timestamp(3),
+    };
+    assert_eq!(store.exclude_unless_reinstated(&decision("first"), &[1]).await.unwrap(), 1);
+
+    // The withdrawal has changed its row and waits for the audit log, so it is not committed yet.
+    let mut held = pool.begin().await.unwrap();
+    sqlx::query("LOCK TABLE admin_audit IN EXCLUSIVE MODE").execute(&mut *held).await.unwrap();
+    let audit = entry("a1", AdminAction::IncludeVotes);
+    let withdrawing = store.withdraw_exclusions(&[1], Some(RULE.name()), "olga", Timestamp(4), Some(&audit));
+    let excluding = async {
+        until(async || waiting(&pool, 1).await).await;
+        store.exclude_unless_reinstated(&decision("second"), &[1]).await
+    };
+    let releasing = async {
+        until(async || waiting(&pool, 2).await).await;
+        held.rollback().await.unwrap();
+    };
+    let (withdrawn, excluded, ()) = tokio::join!(withdrawing, excluding, releasing);
+    assert_eq!((withdrawn.unwrap(), excluded.unwrap()), (1, 0));
+    let left = store.exclusions_of(1).await.unwrap();
+    assert!(left.len() == 1 && left[0].withdrawn.is_some(), "{left:?}");
+    store.close().await;
+    pool.close().await;
+    database.drop().await;
 }

@@ -9,6 +9,7 @@ mod models;
 mod moderation;
 mod public_log;
 mod rating;
+mod retention;
 mod server;
 mod site;
 
@@ -22,6 +23,7 @@ pub use limits::{LimitSettings, WindowLimits};
 pub use models::{ModelSettings, PracticeMode, ProviderKind, ProviderSettings, Timeouts};
 pub use moderation::{ModerationSettings, OnFailure};
 pub use public_log::{PublicLogSettings, WitnessSettings};
+pub use retention::RetentionSettings;
 pub use rating::{BenchSettings, JudgeSettings, PriceSettings, RatingSettings};
 pub use server::{LogFormat, LogSettings, RedisSettings, ServerSettings, StorageSettings};
 pub use site::SiteSettings;

@@ -33,6 +33,7 @@ pub struct ArenaTexts {
     pub kept_how_long: &'static str,
     votes: [&'static str; 2],
     texts: [&'static str; 2],
+    texts_for_days: [&'static str; 2],
     open_battles: [&'static str; 2],
     cookie: [&'static str; 2],
     choices: [&'static str; 2],
@@ -75,6 +76,8 @@ pub struct StorageInForce {
     pub sign_in_days: Option<u32>,
     /// Whether networks are counted.
     pub counts_networks: bool,
+    /// Days after which questions and replies are deleted.
+    pub text_days: Option<u32>,
 }
 
 impl ArenaTexts {
@@ -122,8 +125,10 @@ impl ArenaTexts {
     pub fn kept(&self, storage: StorageInForce) -> Vec<[String; 2]> {
         let minutes = storage.abandon_after_minutes.to_string();
         let days = storage.sign_in_days.unwrap_or_default().to_string();
-        let row = |texts: [&str; 2]| texts.map(|text| fill(text, &[("minutes", &minutes), ("days", &days)]));
-        let always = [self.votes, self.texts, self.open_battles, self.cookie, self.choices];
+        let row = |texts: [&str; 2]| texts.map(|text| fill(text, &[("minutes", &minutes), ("days", &days), ("text_days", &text_days)]));
+        let text_days = storage.text_days.unwrap_or_default().to_string();
+        let texts = if storage.text_days.is_some() { self.texts_for_days } else { self.texts };
+        let always = [self.votes, texts, self.open_battles, self.cookie, self.choices];
         let networks = storage.counts_networks.then_some(self.networks);
         let sign_ins = storage.sign_in_days.is_some().then_some(self.sign_ins);
         always.into_iter().chain(networks).chain(sign_ins).chain([self.log]).map(row).collect()
@@ -177,6 +182,10 @@ pub(super) const ENGLISH: ArenaTexts = ArenaTexts {
         "For good: votes are never changed or deleted",
     ],
     texts: ["Your questions and the replies", "Until you delete them under “My battles”, or the operator does"],
+    texts_for_days: [
+        "Your questions and the replies",
+        "{text_days} days, unless you delete them before under “My battles”, or the operator does; your vote stays",
+    ],
     open_battles: [
         "A battle without a vote",
         "Counts as abandoned after {minutes} minutes and is then kept like any other",
@@ -239,6 +248,7 @@ pub(super) const CHINESE: ArenaTexts = ArenaTexts {
     kept_how_long: "期限",
     votes: ["你的投票：模型、结果、时间和计数，以化名保存", "永久：投票不会被更改或删除"],
     texts: ["你的提问和模型的回答", "直到你在“我的对战”中删除，或由管理者删除"],
+    texts_for_days: ["你的问题和模型的回答", "保留 {text_days} 天，除非你在“我的对战”中或运营者提前删除；投票会保留"],
     open_battles: ["未投票的对战", "{minutes} 分钟后视为放弃，此后与其他对战一样保存"],
     cookie: ["cookie 中的一个随机数（自第一场对战起）", "在你的浏览器中保存 180 天"],
     choices: ["你选择的语言、配色和快捷键", "保存在你的浏览器中，最长一年，可随时清除"],

@@ -128,6 +128,7 @@ fn storage_in_force(settings: &Settings) -> StorageInForce {
     StorageInForce {
         abandon_after_minutes: settings.battle.abandon_after_minutes,
         sign_in_days: asks_people.then_some(settings.access.session_days),
+        text_days: Some(settings.retention.text_days).filter(|days| *days > 0),
         counts_networks: [turns_per_address, votes_per_address, sign_ins_per_address]
             .iter()
             .any(|limits| **limits != WindowLimits::NONE),

@@ -45,7 +45,7 @@ pub struct OperationTexts {
     /// Milliseconds, seconds, minutes, hours, days.
     units: [&'static str; 5],
     /// What jobs do, by their names.
-    job_duties: [(&'static str, &'static str); 18],
+    job_duties: [(&'static str, &'static str); 19],
 }
 
 impl OperationTexts {
@@ -131,6 +131,7 @@ pub(super) const ENGLISH: OperationTexts = OperationTexts {
         ("keep_public_log", "appends votes to the public log"),
         ("keep_redis", "keeps the connection to Redis"),
         ("keep_register", "records changes of models"),
+        ("keep_retention", "deletes texts that are older than the settings allow"),
         ("keep_robustness", "computes how firm the leaderboard is"),
         ("keep_voters_checked", "tests voters, and excludes flagged ones where the settings say so"),
         ("sweep_battles", "ends battles that were left"),
@@ -190,6 +191,7 @@ pub(super) const CHINESE: OperationTexts = OperationTexts {
         ("keep_public_log", "将投票写入公开日志"),
         ("keep_redis", "保持与 Redis 的连接"),
         ("keep_register", "记录模型的变更"),
+        ("keep_retention", "删除超过保留期限的内容"),
         ("keep_robustness", "计算排行榜的稳固程度"),
         ("keep_voters_checked", "检验投票者；设置允许时排除被标记者的投票"),
         ("sweep_battles", "结束无人继续的对战"),

@@ -1,0 +1,56 @@
+//! `langya retention`: deletes the texts that are older than the settings allow, as the arena does by itself.
+
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::Location;
+use super::actor::actor;
+use crate::cli::error::{BadInput, CommandResult};
+use crate::infra::clock::SystemClock;
+use crate::infra::config::Environment;
+use crate::infra::rng::SharedRng;
+use crate::infra::storage::{IfMissing, Store};
+use crate::services::retention::Retention;
+
+/// Flags of `langya retention`.
+#[derive(Debug, Args)]
+pub struct RetentionOptions {
+    #[command(flatten)]
+    location: Location,
+    /// Only say what would be deleted
+    #[arg(long)]
+    dry_run: bool,
+    /// Days to keep prompts and replies, in place of retention.text_days
+    #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u32).range(1..=36_500))]
+    text_days: Option<u32>,
+}
+
+/// Runs the subcommand.
+///
+/// # Errors
+/// Settings that keep everything (exit code 2), or a database that fails (1).
+pub async fn run(options: RetentionOptions, env: &Environment) -> CommandResult<ExitCode> {
+    let mut settings = options.location.settings(env)?;
+    if let Some(days) = options.text_days {
+        settings.retention.text_days = days;
+    }
+    if settings.retention.text_days == 0 {
+        let nothing = "texts are kept for ever: set retention.text_days, or give --text-days";
+        return Err(BadInput(nothing.to_owned()).into());
+    }
+    let store = Store::open(&settings.storage, IfMissing::Fail).await?;
+    let rng = SharedRng::from_system();
+    let retention = Retention { store: &store, rng: &rng, clock: &SystemClock, actor: actor(env) };
+    if options.dry_run {
+        let battles = retention.due(&settings.retention).await?;
+        eprintln!("the texts of {battles} battles would be deleted; votes would stay");
+    } else {
+        let battles = retention.run(&settings.retention).await?;
+        eprintln!(
+            "the texts of {battles} battles are deleted; votes stay. Those in backups and exports are yours to delete"
+        );
+    }
+    store.close().await;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,29 @@
+//! How long what was said is kept.
+
+use serde::{Deserialize, Serialize};
+
+use crate::config::{ConfigError, require};
+use crate::domain::time::Timestamp;
+
+const DAY_MS: i64 = 24 * 3_600_000;
+
+/// `[retention]`
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RetentionSettings {
+    /// Days after which the prompts and replies of a battle are deleted; 0 keeps them until somebody deletes them.
+    pub text_days: u32,
+}
+
+impl RetentionSettings {
+    /// Battles that began before this moment lose their texts; `None` where they are kept.
+    #[must_use]
+    pub fn texts_before(&self, now: Timestamp) -> Option<Timestamp> {
+        (self.text_days > 0).then(|| Timestamp(now.0 - i64::from(self.text_days) * DAY_MS))
+    }
+
+    /// Whether the days are a number that anybody means.
+    pub(in crate::config) fn check(&self) -> Result<(), ConfigError> {
+        require(self.text_days <= 36_500, "retention.text_days", self.text_days, "0 to 36500")
+    }
+}

@@ -1,0 +1,61 @@
+//! Deletes texts that are older than the settings allow: on the instance that leads.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::time::MissedTickBehavior;
+use tokio_util::sync::CancellationToken;
+
+use crate::infra::clock::Clock;
+use crate::infra::config::CurrentSettings;
+use crate::infra::job_report::JobReport;
+use crate::infra::rng::SharedRng;
+use crate::infra::storage::Store;
+use crate::services::admin::actor::Actor;
+use crate::services::retention::Retention;
+
+/// How often is looked for old texts; their age is in days.
+const LOOK_EVERY: Duration = Duration::from_secs(600);
+/// Who deletes, as the audit log names it.
+const PROGRAM: &str = "langya";
+
+/// Deletes old texts every ten minutes, and at once after a change of the settings.
+pub async fn keep_retention(
+    store: Store,
+    (rng, clock): (Arc<SharedRng>, Arc<dyn Clock>),
+    settings: CurrentSettings,
+    lead: watch::Receiver<bool>,
+    report: JobReport,
+    shutdown: CancellationToken,
+) {
+    let mut ticker = tokio::time::interval(LOOK_EVERY);
+    ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let (mut changes, mut leads) = (settings.changes(), lead.clone());
+    loop {
+        tokio::select! {
+            _ = ticker.tick() => {}
+            // The senders live as long as this job.
+            _ = changes.changed() => {}
+            _ = leads.changed() => {}
+            () = shutdown.cancelled() => return,
+        }
+        if !*lead.borrow() {
+            continue;
+        }
+        let retention =
+            Retention { store: &store, rng: &rng, clock: clock.as_ref(), actor: Actor::of_command(PROGRAM.to_owned()) };
+        let settings = settings.now();
+        let deleted = tokio::select! {
+            deleted = report.run(retention.run(&settings.retention)) => deleted,
+            () = shutdown.cancelled() => return,
+        };
+        report.runs_within(LOOK_EVERY);
+        match deleted {
+            Ok(0) => {}
+            Ok(battles) => tracing::info!(battles, "texts past their age are deleted"),
+            Err(error) if error.is_outage() => {}
+            Err(error) => tracing::warn!(error = ?error, "texts past their age could not be deleted"),
+        }
+    }
+}
