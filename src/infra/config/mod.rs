@@ -28,8 +28,8 @@ pub use sections::{
     AccessMode, AccessSettings, AdminSettings, BattleSettings, BenchSettings, FlaggedVoterPolicy, HashText,
     IntegritySettings, JudgeSettings, LeakPolicy, LimitSettings, LogFormat, LogSettings, ModelSettings,
     ModerationSettings, OnFailure, PacingMode, PairingPolicySetting, PairingSettings, PracticeMode, PriceSettings,
-    ProviderKind, ProviderSettings, PublicLogSettings, RatingSettings, RedisSettings, RetentionSettings, ServerSettings, SiteSettings,
-    StorageSettings, Timeouts, WindowLimits, WitnessSettings,
+    ProviderKind, ProviderSettings, PublicLogSettings, RatingSettings, RedisSettings, RetentionSettings,
+    ServerSettings, SiteSettings, StorageSettings, Timeouts, WindowLimits, WitnessSettings,
 };
 pub use service_url::ServiceUrl;
 

@@ -43,7 +43,10 @@ async fn old_texts_go_by_themselves_and_votes_and_the_log_stay() {
     let [entry] = &audit[..] else { panic!("one run deleted something: {audit:?}") };
     let told = (entry.actor.as_str(), entry.action.as_str(), entry.subject.as_str());
     assert_eq!(told, ("langya", "delete_texts", "retention"));
-    assert_eq!((entry.former.as_deref(), entry.latter.as_deref()), (Some(r#"{"battles":1}"#), Some(r#"{"text_days":30}"#)));
+    assert_eq!(
+        (entry.former.as_deref(), entry.latter.as_deref()),
+        (Some(r#"{"battles":1}"#), Some(r#"{"text_days":30}"#))
+    );
 
     let verified = beside(&["verify", &format!("{}/log", arena.url)]).await;
     assert_eq!(verified.code, Some(0), "{verified:?}");

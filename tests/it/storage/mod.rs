@@ -60,7 +60,8 @@ use operations::{
 };
 use own_battles::{
     only_its_visitor_shares_a_battle_and_only_after_the_vote,
-    own_battles_are_found_again_with_models_only_after_a_vote, texts_are_deleted_for_good_and_votes_stay, texts_past_their_age_go_and_nothing_else_does,
+    own_battles_are_found_again_with_models_only_after_a_vote, texts_are_deleted_for_good_and_votes_stay,
+    texts_past_their_age_go_and_nothing_else_does,
 };
 
 use public_log::{

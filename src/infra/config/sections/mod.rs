@@ -23,7 +23,7 @@ pub use limits::{LimitSettings, WindowLimits};
 pub use models::{ModelSettings, PracticeMode, ProviderKind, ProviderSettings, Timeouts};
 pub use moderation::{ModerationSettings, OnFailure};
 pub use public_log::{PublicLogSettings, WitnessSettings};
-pub use retention::RetentionSettings;
 pub use rating::{BenchSettings, JudgeSettings, PriceSettings, RatingSettings};
+pub use retention::RetentionSettings;
 pub use server::{LogFormat, LogSettings, RedisSettings, ServerSettings, StorageSettings};
 pub use site::SiteSettings;

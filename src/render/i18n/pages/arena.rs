@@ -125,8 +125,10 @@ impl ArenaTexts {
     pub fn kept(&self, storage: StorageInForce) -> Vec<[String; 2]> {
         let minutes = storage.abandon_after_minutes.to_string();
         let days = storage.sign_in_days.unwrap_or_default().to_string();
-        let row = |texts: [&str; 2]| texts.map(|text| fill(text, &[("minutes", &minutes), ("days", &days), ("text_days", &text_days)]));
         let text_days = storage.text_days.unwrap_or_default().to_string();
+        let row = |texts: [&str; 2]| {
+            texts.map(|text| fill(text, &[("minutes", &minutes), ("days", &days), ("text_days", &text_days)]))
+        };
         let texts = if storage.text_days.is_some() { self.texts_for_days } else { self.texts };
         let always = [self.votes, texts, self.open_battles, self.cookie, self.choices];
         let networks = storage.counts_networks.then_some(self.networks);
