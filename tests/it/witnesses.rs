@@ -13,6 +13,7 @@ use langya::domain::public_log::proof::{TreeHead, is_consistent};
 use langya::infra::config::WitnessSettings;
 use parking_lot::Mutex;
 use ring::signature::{Ed25519KeyPair, KeyPair};
+use tokio::sync::Notify;
 
 use crate::support::arena::TestArena;
 use crate::support::program::langya_beside;
@@ -34,6 +35,8 @@ enum Conduct {
     Refuses(u16),
     /// Answers after its reader has gone.
     Hangs,
+    /// Signs once the test lets it.
+    Late,
 }
 
 /// A witness on a port of its own, written after the specification.
@@ -43,13 +46,15 @@ struct Witness {
     conduct: Mutex<Conduct>,
     signed: Mutex<TreeHead>,
     asked: Mutex<usize>,
+    /// What one that is late waits for.
+    gate: Notify,
 }
 
 impl Witness {
     fn new(name: &'static str, seed: u8, conduct: Conduct) -> Arc<Self> {
         let pair = Ed25519KeyPair::from_seed_unchecked(&[seed; 32]).unwrap();
         let signed = Mutex::new(TreeHead { size: 0, root: TreeHash::of_nothing() });
-        Arc::new(Self { name, pair, conduct: Mutex::new(conduct), signed, asked: Mutex::new(0) })
+        Arc::new(Self { name, pair, conduct: Mutex::new(conduct), signed, asked: Mutex::new(0), gate: Notify::new() })
     }
 
     fn key(&self) -> WitnessKey {
@@ -86,6 +91,7 @@ async fn add_checkpoint(witness: web::Data<Witness>, request: String) -> HttpRes
     let proof: Vec<TreeHash> = lines.map(|line| TreeHash::from_base64(line).unwrap()).collect();
     match conduct {
         Conduct::Honest => {}
+        Conduct::Late => witness.gate.notified().await,
         Conduct::SignsElse => return HttpResponse::Ok().body(witness.line("another/log\n1\nAAAA\n")),
         Conduct::Refuses(status) => return HttpResponse::build(status.try_into().unwrap()).body("key sk-secret"),
         Conduct::Hangs => return std::future::pending().await,
@@ -158,6 +164,8 @@ async fn a_witness_that_fails_or_lies_holds_up_neither_the_log_nor_the_others() 
     let arena = start([&honest].into_iter().chain(&others).map(Witness::serve).collect()).await;
     vote(&arena).await;
     until_cosigned(&arena, &honest, 1).await;
+    let job = arena.app.tasks.jobs()["ask_witnesses"].clone();
+    assert!(job.running_since.is_some(), "the signature was kept while the mute one was still waited for");
     let note = arena.app.public_log.latest().await.unwrap().unwrap().note;
     for other in &others {
         assert_eq!((other.key().cosigned_at(&note), *other.asked.lock()), (Ok(None), 1), "{}", other.name);
@@ -195,5 +203,37 @@ async fn a_witness_of_a_longer_log_does_not_sign_a_shorter_one() {
     let latest = arena.app.public_log.latest().await.unwrap().unwrap();
     assert_eq!(witness.key().cosigned_at(&latest.note), Ok(None));
     assert_eq!(witness.signed.lock().size, 9);
+    arena.end().await;
+}
+
+#[actix_web::test]
+async fn a_witness_that_failed_is_left_alone_while_the_others_sign_on() {
+    let honest = Witness::new("honest", 1, Conduct::Honest);
+    let others = [Witness::new("liar", 2, Conduct::SignsElse), Witness::new("stranger", 3, Conduct::Refuses(403))];
+    let arena = start([&honest].into_iter().chain(&others).map(Witness::serve).collect()).await;
+    for entries in 1..=2 {
+        vote(&arena).await;
+        until_cosigned(&arena, &honest, entries).await;
+    }
+    let asked = others.each_ref().map(|other| *other.asked.lock());
+    assert_eq!(asked, [1, 1], "not again within a minute");
+    let note = arena.app.public_log.latest().await.unwrap().unwrap().note;
+    assert!(others.iter().all(|other| other.key().cosigned_at(&note) == Ok(None)), "{note}");
+    arena.end().await;
+}
+
+#[actix_web::test]
+async fn a_signature_that_comes_late_is_not_put_below_a_later_checkpoint() {
+    let witness = Witness::new("late", 1, Conduct::Late);
+    let arena = start(vec![witness.serve()]).await;
+    vote(&arena).await;
+    until(async || (*witness.asked.lock() == 1).then_some(())).await;
+    vote(&arena).await;
+    until(async || arena.app.public_log.latest().await.unwrap().filter(|latest| latest.head.size == 2)).await;
+    *witness.conduct.lock() = Conduct::Honest;
+    witness.gate.notify_one();
+    // Fails on a line below the second checkpoint that signs the first one.
+    until_cosigned(&arena, &witness, 2).await;
+    assert_eq!(*witness.asked.lock(), 2, "asked again for the later checkpoint");
     arena.end().await;
 }
