@@ -301,7 +301,7 @@ test("on a phone one button shows the pages of the admin, and Escape closes them
     assert.ok((await page.locator(".admin-tabs").boundingBox()).height < 130, `${width}: the tabs take a row or two`);
     assert.equal(await list.isVisible(), false);
     await enter(page, menu);
-    await list.getByRole("link", { name: "Users" }).waitFor();
+    await list.getByRole("link", { name: "People" }).waitFor();
     await assertAccessible(page, `the open menu at ${width}`);
     const { x, width: wide } = await list.boundingBox();
     assert.ok(x >= 0 && x + wide <= width, `${width}: the menu fits`);
