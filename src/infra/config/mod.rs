@@ -381,19 +381,6 @@ impl SiteSettings {
     }
 }
 
-impl AccessSettings {
-    fn check(&self) -> Result<(), ConfigError> {
-        require((1..=365).contains(&self.session_days), "access.session_days", self.session_days, "1 to 365")?;
-        let needed = self.mode == AccessMode::Passphrase;
-        require(
-            !needed || self.passphrase_hash.expose().starts_with("$argon2id$"),
-            "access.passphrase_hash",
-            "no argon2id hash",
-            "what `langya passphrase` prints, where access.mode is \"passphrase\"",
-        )
-    }
-}
-
 impl StorageSettings {
     fn check(&self) -> Result<(), ConfigError> {
         require(self.max_connections >= 1, "storage.max_connections", self.max_connections, "1 or more")?;

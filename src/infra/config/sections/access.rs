@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::config::{ConfigError, require};
+
 /// How people are let in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -60,5 +62,19 @@ impl From<String> for HashText {
 impl std::fmt::Debug for HashText {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(if self.0.is_empty() { "none" } else { "…" })
+    }
+}
+
+impl AccessSettings {
+    /// Whether people can sign in as the mode asks.
+    pub(in crate::config) fn check(&self) -> Result<(), ConfigError> {
+        require((1..=365).contains(&self.session_days), "access.session_days", self.session_days, "1 to 365")?;
+        let needed = self.mode == AccessMode::Passphrase;
+        require(
+            !needed || self.passphrase_hash.expose().starts_with("$argon2id$"),
+            "access.passphrase_hash",
+            "no argon2id hash",
+            "what `langya passphrase` prints, where access.mode is \"passphrase\"",
+        )
     }
 }
