@@ -17,21 +17,21 @@ use crate::support::scripted::Scripted;
 use crate::support::visitor::get;
 
 /// An arena with a folder in which commands run beside it.
-struct Rig {
+pub(crate) struct Rig {
     folder: TempDir,
-    arena: TestArena,
+    pub(crate) arena: TestArena,
     client: reqwest::Client,
 }
 
 /// What `langya campaign create` is given.
-struct CampaignText<'t> {
+pub(crate) struct CampaignText<'t> {
     keys: &'t str,
     answers: String,
     gold: String,
 }
 
 impl Rig {
-    async fn start() -> Self {
+    pub(crate) async fn start() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let models = ["one", "two"].map(|name| (name, Scripted::saying(name)));
         let models: Vec<(&str, &Scripted)> = models.iter().map(|(name, model)| (*name, model)).collect();
@@ -69,7 +69,7 @@ impl Rig {
     }
 
     /// A campaign `pilot` that is open, and the tokens of so many annotators.
-    async fn open(&self, text: &CampaignText<'_>, annotators: usize) -> Vec<String> {
+    pub(crate) async fn open(&self, text: &CampaignText<'_>, annotators: usize) -> Vec<String> {
         let created = self.create(text).await;
         assert_eq!(created.code, Some(0), "{}", created.stderr);
         let invites = self.json(&["invite", "pilot", "--count", &annotators.to_string()]).await;
@@ -112,11 +112,11 @@ fn answers(items: usize, models: &[&str]) -> String {
     lines.map(|place| format!("{}\n", line(place))).collect()
 }
 
-fn pairwise<'t>(keys: &'t str, items: usize, models: &[&str]) -> CampaignText<'t> {
+pub(crate) fn pairwise<'t>(keys: &'t str, items: usize, models: &[&str]) -> CampaignText<'t> {
     CampaignText { keys, answers: answers(items, models), gold: String::new() }
 }
 
-const SHORT: &str = "task = \"pairwise\"\njudgements_per_item = 2\nseed = 7\n";
+pub(crate) const SHORT: &str = "task = \"pairwise\"\njudgements_per_item = 2\nseed = 7\n";
 
 #[actix_web::test]
 async fn a_campaign_goes_from_its_file_to_its_report() {

@@ -64,7 +64,7 @@ fn verdicts() -> String {
 }
 
 /// A folder whose database holds votes, a benchmark and brought scores.
-async fn filled() -> TempDir {
+pub(crate) async fn filled() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: String| std::fs::write(folder.path().join(name), text).unwrap();
     write("votes.jsonl", votes());
@@ -83,7 +83,7 @@ async fn filled() -> TempDir {
 }
 
 /// An arena that has computed its correlations.
-async fn serve(folder: &Path, ready: impl Fn(&CorrelationSnapshot) -> bool) -> TestArena {
+pub(crate) async fn serve(folder: &Path, ready: impl Fn(&CorrelationSnapshot) -> bool) -> TestArena {
     let models = [("crane", &Scripted::saying("one")), ("heron", &Scripted::saying("two"))];
     let data = folder.join("data");
     let arena = TestArena::start_with(&models, |settings| settings.storage.data_dir = data).await;

@@ -56,6 +56,7 @@ mod log_tampering;
 mod logs;
 mod metrics;
 mod model_entries;
+mod openapi;
 mod pairing;
 mod panics;
 mod pooling;

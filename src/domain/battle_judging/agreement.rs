@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::verdicts::JudgedBattle;
@@ -16,7 +17,7 @@ use crate::stats::proportion::wilson;
 use crate::stats::{Interval, Share, Undefined};
 
 /// A number, or why there is none.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Statistic {
     /// The number.
     pub value: Option<f64>,
@@ -45,7 +46,7 @@ impl Statistic {
 }
 
 /// A count of a total, with the interval of its share.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Rate {
     /// Those that count.
     pub of: u64,
@@ -65,7 +66,7 @@ impl Rate {
 }
 
 /// Agreement in both setups.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Setups {
     /// A tie is an answer of its own.
     pub with_ties: Rate,
@@ -94,7 +95,7 @@ impl Setups {
 }
 
 /// What a part of the battles has in common.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SliceKind {
     /// The language of the first prompt.
@@ -110,7 +111,7 @@ pub enum SliceKind {
 }
 
 /// Agreement on a part of the battles.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SliceAgreement {
     /// What they have in common.
     pub by: SliceKind,

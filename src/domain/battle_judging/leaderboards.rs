@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::agreement::Statistic;
@@ -17,7 +18,7 @@ use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::correlation::{Coefficient, concordance};
 
 /// A model's place on one of the two.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Place {
     /// 1 is best; models that the intervals do not separate can share a rank.
     pub rank: u64,
@@ -39,7 +40,7 @@ impl Place {
 }
 
 /// A model on both.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct BoardRow {
     /// Its name.
     pub model: String,
@@ -50,7 +51,7 @@ pub struct BoardRow {
 }
 
 /// Pairs of models by their order on both.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PairOrders {
     /// In the same order.
     pub same: u64,
@@ -61,7 +62,7 @@ pub struct PairOrders {
 }
 
 /// Both leaderboards.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct JudgeLeaderboards {
     /// Battles that they are fitted on.
     pub battles: usize,

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::agreement::{Distances, Rate, Setups, SliceAgreement, Statistic, slices};
@@ -22,7 +23,7 @@ use crate::time::Timestamp;
 const SHOWN: usize = 12;
 
 /// What judges made of the arena's battles.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct BattleJudgingReport {
     /// Confidence level of all intervals.
     pub confidence: f64,
@@ -33,7 +34,7 @@ pub struct BattleJudgingReport {
 }
 
 /// One judge.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct JudgeReport {
     /// The judge.
     pub judge: String,
@@ -66,7 +67,7 @@ pub struct JudgeReport {
 }
 
 /// Two judges on the battles that both have judged.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct JudgePair {
     /// The two.
     pub judges: [String; 2],

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::plan::{CampaignPlan, Task};
@@ -23,11 +24,12 @@ pub enum Judgement {
 }
 
 /// What can be sent for an assignment.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 pub struct SentJudgement {
     /// For the task `pairwise`: `a`, `b`, `tie` or `both_bad`.
     pub outcome: Option<String>,
     /// For the task `score`.
+    #[schemars(with = "Option<i64>")]
     pub score: Option<serde_json::Number>,
     /// For the task `rank`: the letters, the best first.
     pub ranking: Option<Vec<String>>,

@@ -27,7 +27,7 @@ const MAX_MIXED: usize = 4;
 const MAX_MIXTURES: f64 = 3e6;
 
 /// Where a series comes from, in the order of the lists.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SeriesSource {
     /// Votes, and verdicts of judges on the arena's battles.

@@ -2,6 +2,7 @@
 
 mod mixture;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use mixture::{LeftOut, MixtureReport, mixture, search};
@@ -31,7 +32,7 @@ pub struct StudyOptions {
 }
 
 /// How two series go together.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct PairReport {
     /// The number of models.
     pub n: usize,
@@ -58,7 +59,7 @@ pub struct PairReport {
 }
 
 /// Pearson's, Spearman's and Kendall's correlation.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Correlations {
     /// Pearson's r.
     pub pearson: CoefficientReport,
@@ -69,7 +70,7 @@ pub struct Correlations {
 }
 
 /// One correlation. What does not exist is none, with the reason beside it.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct CoefficientReport {
     /// Between −1 and 1.
     pub r: Option<f64>,
@@ -94,7 +95,7 @@ pub struct CoefficientReport {
 }
 
 /// Between which percentiles the replicates lie.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ResampledReport {
     /// The lower one.
     pub lower: Option<f64>,
@@ -110,7 +111,7 @@ pub struct ResampledReport {
 }
 
 /// A series as it takes part.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SeriesReport {
     /// Name of the series.
     pub series: String,
@@ -129,7 +130,7 @@ pub struct SeriesReport {
 }
 
 /// The numbers of a model.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct PairPoint {
     /// The model.
     pub model: String,
@@ -148,7 +149,7 @@ pub struct PairPoint {
 }
 
 /// How the first series, as a leaderboard, foretells the second (Li et al. 2024, Arena-Hard).
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct LeaderboardsReport {
     /// Pairs of models whose intervals do not overlap in the first.
     pub separability_x: Share,
@@ -162,7 +163,7 @@ pub struct LeaderboardsReport {
 }
 
 /// How battles and items were resampled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ResamplingReport {
     /// How often.
     pub replicates: u32,

@@ -11,7 +11,7 @@ use crate::stats::resample::BootstrapOptions;
 use crate::stats::resample::percentiles;
 
 /// What a series has one number of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Subjects {
     /// Models.

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::rating::leaderboard::{Leaderboard, RankedModel};
 
 /// Two leaderboards of the same votes under different exclusions.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct BoardChange {
     /// Rated votes of the first leaderboard.
     pub votes_before: u64,
@@ -22,7 +23,7 @@ pub struct BoardChange {
 }
 
 /// A model on two leaderboards.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ModelChange {
     /// The model.
     pub model: String,
@@ -33,7 +34,7 @@ pub struct ModelChange {
 }
 
 /// The place of a model on a leaderboard.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Place {
     /// Rank.
     pub rank: u64,

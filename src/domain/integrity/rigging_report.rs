@@ -1,6 +1,7 @@
 //! What rigging would take, and may have done, on a leaderboard: votes that would swap neighbours, the most influential voter, and
 //! the places without flagged voters. It names no voter.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::voters::{DEFAULT_ALPHA, FEWEST_VOTES, VoterTest, test_voters};
@@ -15,7 +16,7 @@ const NEIGHBOURS: usize = 10;
 const ROUNDING: f64 = 1e-9;
 
 /// The rigging report of a leaderboard.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RiggingReport {
     /// The neighbours of the first places, best first.
     pub neighbours: Vec<SwapCost>,
@@ -26,7 +27,7 @@ pub struct RiggingReport {
 }
 
 /// What holds the order of two neighbours.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SwapCost {
     /// The model with the higher rating.
     pub upper: String,
@@ -37,7 +38,7 @@ pub struct SwapCost {
 }
 
 /// The voter without whom most places change.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct InfluentialVoter {
     /// Number of the voter's votes.
     pub votes: u64,
@@ -48,7 +49,7 @@ pub struct InfluentialVoter {
 }
 
 /// The voters whom the score test flags, and the leaderboard without them.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FlaggedVoters {
     /// Number of voters with votes.
     pub voters: u64,

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -17,7 +18,7 @@ use crate::rating::vote_log::{ColumnSet, Names, SelfPlay, VoteLog};
 use crate::stats::confidence::ConfidenceLevel;
 
 /// The settings by which the arena ranks, as it publishes them.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RatingRules {
     /// Confidence level of the intervals.
     pub confidence: f64,

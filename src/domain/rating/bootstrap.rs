@@ -11,6 +11,7 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::Binomial;
 use rayon::prelude::*;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::FitError;
@@ -34,7 +35,7 @@ use crate::stats::{real, real_len};
 const ROUNDING: f64 = 1e-9;
 
 /// Summary of a bootstrap.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BootstrapReport {
     /// Number of replicates.
     pub replicates: u32,
@@ -50,7 +51,7 @@ pub struct BootstrapReport {
 }
 
 /// What a replicate draws.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ResamplingUnit {
     /// Single votes.

@@ -1,11 +1,12 @@
 //! The result of a fit: a strength for each model, or the reason why it has none.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::loss::Likelihood;
 
 /// The direction in which a strength is unbounded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
     /// The model won every vote: a larger strength is always more likely.
@@ -65,7 +66,7 @@ pub struct Bridge {
 }
 
 /// A [`Bridge`] with the names of the models.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OneWayBridge {
     /// The model that won each time.
     pub winner: String,

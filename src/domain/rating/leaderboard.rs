@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::bootstrap::BootstrapReport;
@@ -20,7 +21,7 @@ use super::ties::comparison::TieComparison;
 use super::weighting::Reweight;
 
 /// Ranked models and the state of the fit.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Leaderboard {
     /// Rating method.
     pub method: Method,
@@ -46,6 +47,7 @@ pub struct Leaderboard {
     pub bridges: Vec<OneWayBridge>,
     /// What a reader has to know to read the numbers correctly. In JSON, English texts.
     #[serde(serialize_with = "serialize_texts", deserialize_with = "deserialize_texts")]
+    #[schemars(with = "Vec<String>")]
     pub notes: Vec<RatingNote>,
     /// Weights of the votes.
     #[serde(default)]
@@ -77,7 +79,7 @@ pub struct Leaderboard {
 }
 
 /// Davidson's ν: models of equal strength tie with probability ν / (2 + ν).
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TieEffect {
     /// Estimate of ν.
     pub nu: f64,
@@ -88,7 +90,7 @@ pub struct TieEffect {
 }
 
 /// Votes read, rated and excluded.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct VoteTotals {
     /// All votes.
     pub read: u64,
@@ -109,7 +111,7 @@ impl VoteTotals {
 }
 
 /// One row of a leaderboard.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RankedModel {
     /// Name of the model.
     pub model: String,

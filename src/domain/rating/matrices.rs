@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::public_scale::ScaledModel;
@@ -12,7 +13,7 @@ use crate::stats::real;
 
 /// Square matrices over the models in leaderboard order. Entry (i, j) is model i against model j. Counts have 32 bits, since
 /// thousands of models have millions of entries; a log has fewer votes than that.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Matrices {
     /// The models.
     pub models: Vec<String>,

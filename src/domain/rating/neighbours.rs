@@ -7,6 +7,7 @@
 //! degrees of freedom of the model with fewer voters where intervals use Student's t. It is narrowest at the
 //! information n/8 that n battles of each of two models with equal opponents have on their difference.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::POINTS_PER_STRENGTH;
@@ -19,7 +20,7 @@ use crate::stats::real;
 const BATTLES_PER_INFORMATION: f64 = 8.0;
 
 /// Options of the comparison of neighbours.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SequentialOptions {
     /// The number of battles of each model at which the intervals are narrowest; at least 1.
     pub tuned_battles: u64,
@@ -34,7 +35,7 @@ impl Default for SequentialOptions {
 }
 
 /// What is known of two neighbours.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum NeighbourState {
     /// The interval of the difference excludes 0.
@@ -46,7 +47,7 @@ pub enum NeighbourState {
 }
 
 /// A model and the next one of its component.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NeighbourPair {
     /// The model that comes first on the leaderboard.
     pub upper: String,

@@ -4,6 +4,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::fit::{Direction, OneWayBridge};
@@ -12,7 +13,7 @@ use super::fit::{Direction, OneWayBridge};
 pub const MODELS_LISTED: usize = 5;
 
 /// One note of a leaderboard.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum RatingNote {
     /// No vote is rated.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::makers::Makers;
@@ -14,7 +15,7 @@ use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::resample::BootstrapOptions;
 
 /// Rating method.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Method {
     /// Bradley–Terry by maximum likelihood.
@@ -25,7 +26,7 @@ pub enum Method {
 }
 
 /// Interval method.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum IntervalMethod {
     /// [`Jackknife`](Self::Jackknife) where several voters are known, else [`Sandwich`](Self::Sandwich).

@@ -32,7 +32,7 @@ impl std::str::FromStr for Turns {
 }
 
 /// A column of labels, each of which is a slice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SliceColumn {
     /// Languages.

@@ -8,6 +8,7 @@
 //! 1/(1 − R²), as that many times more votes would (Lavenberg and Welch 1981; for model predictions, Angelopoulos et al.
 //! 2023). Counting verdicts as votes instead gives ratings of the judge's taste with intervals far too narrow.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::FitError;
@@ -43,7 +44,7 @@ pub struct VerdictWorth {
 }
 
 /// [`VerdictWorth`] as reports show it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct WorthReport {
     /// Number of battles behind it.
     pub battles: usize,

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::battle::ModelId;
@@ -10,7 +11,7 @@ use crate::battle::pairing::{POLICY_VERSION, PairingRules};
 use crate::time::Timestamp;
 
 /// Whether a model is drawn for battles.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ModelState {
     /// Its weight is above 0.
@@ -46,7 +47,7 @@ impl ModelState {
 }
 
 /// Who made a change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ChangeAuthor {
     /// The settings in force changed.
@@ -179,7 +180,7 @@ pub fn stated_reason(last: &ModelChange, reason: &str, now: Timestamp) -> ModelC
 }
 
 /// What a change did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ChangeKind {
     /// It was configured for the first time.

@@ -2,6 +2,7 @@
 
 use jiff::civil::{Date, Weekday};
 use jiff::{ToSpan, Unit};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::battle::ModelId;
@@ -60,7 +61,7 @@ pub fn countable_until(now: Timestamp, oldest_open: Option<Timestamp>) -> i64 {
 }
 
 /// A length of the calendar.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Period {
     /// A day.

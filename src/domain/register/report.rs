@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::civil::Date;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::changes::{ChangeAuthor, ChangeKind, ModelChange, ModelState, PairingChange, kinds};
@@ -26,7 +27,7 @@ pub struct RegisterData {
 }
 
 /// The register.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Register {
     /// The last day that is counted, in UTC; later battles are in no number here.
     pub counted_through: Option<String>,
@@ -47,7 +48,7 @@ pub struct Register {
 }
 
 /// A period with all of its battles.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PeriodTotal {
     /// Its name, such as `2026-11` or the first day of a week.
     pub label: String,
@@ -56,7 +57,7 @@ pub struct PeriodTotal {
 }
 
 /// Where a model stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EntryState {
     /// It is drawn.
@@ -92,7 +93,7 @@ impl EntryState {
 }
 
 /// A model in the register.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RegisterEntry {
     /// Its id.
     pub id: String,
@@ -129,7 +130,7 @@ pub struct RegisterEntry {
 }
 
 /// The battles of a model in a period.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct PeriodShare {
     /// How many.
     pub battles: u64,
@@ -138,7 +139,7 @@ pub struct PeriodShare {
 }
 
 /// Another entry of the same model of a provider.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SameProviderModel {
     /// Its id.
     pub id: String,
@@ -147,7 +148,7 @@ pub struct SameProviderModel {
 }
 
 /// A change of a model.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct EntryChange {
     /// Its time, in milliseconds since 1970.
     pub changed_at: i64,
@@ -172,7 +173,7 @@ pub struct EntryChange {
 }
 
 /// How many entries an organization has had, and how many of them are to be seen.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct OrganizationEntries {
     /// Its name; empty for models without one.
     pub organization: String,
@@ -189,7 +190,7 @@ pub struct OrganizationEntries {
 }
 
 /// A time with one pairing policy.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct PairingPeriod {
     /// Its beginning, in milliseconds since 1970.
     pub from: i64,

@@ -5,6 +5,7 @@
 //! without ties; otherwise from the t distribution (Pearson, Spearman) or the normal distribution (Kendall), as in
 //! scipy.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
@@ -20,7 +21,7 @@ const FEWEST: usize = 3;
 const PERFECT: f64 = 1e-14;
 
 /// A correlation coefficient.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Coefficient {
     /// Pearson's r of the values.
@@ -59,7 +60,7 @@ impl Coefficient {
 }
 
 /// Method of a p-value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PMethod {
     /// t = r·√((n−2)/(1−r²)) with n−2 degrees of freedom.

@@ -24,6 +24,7 @@ mod ranks;
 
 pub use ranks::ranks;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Why a number is undefined.
@@ -106,7 +107,7 @@ impl std::fmt::Display for SeriesSide {
 }
 
 /// An interval at a confidence level stated elsewhere.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Interval {
     /// Lower end.
     pub lower: f64,
@@ -115,7 +116,7 @@ pub struct Interval {
 }
 
 /// A count out of a total.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Share {
     /// The count.
     pub of: u64,

@@ -1,6 +1,7 @@
 //! JSON for programs, and the address that says whether the process runs.
 
 use actix_web::{HttpRequest, HttpResponse, web};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::board;
@@ -17,8 +18,10 @@ pub(super) async fn healthz() -> &'static str {
     "ok\n"
 }
 
-#[derive(Serialize)]
-struct DatedLeaderboard<'a> {
+/// A leaderboard and its date.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct DatedLeaderboard<'a> {
+    /// Time of the fit, or the end of the votes that were asked for, in milliseconds since 1970; `null` before the first fit.
     as_of: Option<i64>,
     #[serde(flatten)]
     board: &'a Leaderboard,
@@ -48,9 +51,12 @@ pub(super) async fn leaderboard(request: HttpRequest, app: web::Data<AppState>) 
     Ok(HttpResponse::Ok().json(DatedLeaderboard { as_of, board: &study.board, change: study.change.as_ref() }))
 }
 
-#[derive(Serialize)]
-struct DatedRobustness<'a> {
+/// How firm the leaderboard is.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct DatedRobustness<'a> {
+    /// Time of the report in milliseconds since 1970; `null` before the first one.
     as_of: Option<i64>,
+    /// Number of the latest vote in the report.
     last_vote_seq: i64,
     overall: &'a OverallRobustness,
 }
@@ -67,9 +73,12 @@ pub(super) async fn robustness(app: web::Data<AppState>) -> HttpResponse {
     })
 }
 
-#[derive(Serialize)]
-struct DatedRigging<'a> {
+/// How well the leaderboard withstands rigged votes.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct DatedRigging<'a> {
+    /// Time of the report in milliseconds since 1970; `null` before the first one.
     as_of: Option<i64>,
+    /// Number of the latest vote in the report.
     last_vote_seq: i64,
     #[serde(flatten)]
     report: &'a RiggingReport,

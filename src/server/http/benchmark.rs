@@ -3,6 +3,7 @@
 use super::pages::benchmark::suite_card::SuiteCard;
 
 use actix_web::{HttpRequest, HttpResponse, web};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::PageError;
@@ -72,6 +73,27 @@ fn number(name: &str, text: &str) -> Result<u32, PageError> {
     }
 }
 
+/// The data files of suites, and what was done over each.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Suites {
+    /// One entry a data file.
+    suites: Vec<SuiteCard>,
+}
+
+/// What a program reads of a benchmark.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "describes the parameters of BenchmarkQuery that a program may use")]
+pub(super) struct ReportQuery {
+    /// The judge.
+    judge: String,
+    /// How it was judged where that is not the suite's own way.
+    variant: String,
+    /// The first characters of a data file's SHA-256.
+    data: String,
+    /// The round of answers, from 1.
+    sample: String,
+}
+
 /// `GET /benchmarks`
 ///
 /// # Errors
@@ -87,10 +109,6 @@ pub(super) async fn suites(request: HttpRequest, app: web::Data<AppState>) -> Re
 /// # Errors
 /// As [`suites`].
 pub(super) async fn suites_json(app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
-    #[derive(Serialize)]
-    struct Suites {
-        suites: Vec<SuiteCard>,
-    }
     let summaries = app.boards.suites().await.map_err(BenchError::from)?;
     let suites = summaries.iter().map(SuiteCard::new).collect::<Result<_, _>>()?;
     Ok(HttpResponse::Ok().json(Suites { suites }))

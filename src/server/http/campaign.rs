@@ -4,8 +4,8 @@
 use actix_web::http::StatusCode;
 use actix_web::http::header::{AUTHORIZATION, CACHE_CONTROL};
 use actix_web::{HttpRequest, HttpResponse, ResponseError, web};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
 
 use super::error::PageError;
 use super::pages;
@@ -20,16 +20,17 @@ use crate::services::campaign::annotating::{AnnotatingError, Annotator, ShownAss
 pub(super) const MAX_BYTES: usize = 16_384;
 
 /// What `…/next` may be sent.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
-struct NextRequest {
+pub(super) struct NextRequest {
     /// `html` for answers as safe HTML beside their texts.
     render: Option<String>,
 }
 
 /// What `…/judgements` is sent.
-#[derive(Debug, Deserialize)]
-struct JudgementRequest {
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct JudgementRequest {
+    /// The `assignment` of the answer to `next`.
     assignment: String,
     #[serde(flatten)]
     judgement: SentJudgement,
@@ -49,10 +50,103 @@ pub(super) enum CampaignApiError {
     Syntax(String),
 }
 
-#[derive(Serialize)]
-struct ErrorBody<'e> {
+/// Why a request is refused.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct ErrorBody<'e> {
+    /// What a program tells errors apart by.
     code: &'e str,
+    /// What is wrong and what to do.
     message: String,
+}
+
+/// What to judge next, or that nothing is left.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(super) enum NextAnswer {
+    /// Nothing is left.
+    Finished(Finished),
+    /// An assignment.
+    Assignment(Box<ShownJson>),
+}
+
+/// Nothing is left to judge.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Finished {
+    /// Always true.
+    finished: bool,
+    /// How far the annotator is.
+    progress: Progress,
+}
+
+/// An assignment as the annotator sees it.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct ShownJson {
+    /// Id, for the judgement.
+    assignment: String,
+    /// Id of the item.
+    item: String,
+    #[serde(flatten)]
+    texts: ShownTexts,
+    /// How far the annotator is.
+    progress: Progress,
+    /// The texts as safe HTML, for a request with `"render": "html"`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    html: Option<ShownTexts>,
+}
+
+/// What an annotator reads.
+#[derive(Serialize, JsonSchema)]
+struct ShownTexts {
+    /// What was asked.
+    prompt: String,
+    /// A known good answer, where the campaign shows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reference: Option<String>,
+    #[serde(flatten)]
+    answers: LetteredTexts,
+}
+
+/// The answers by their letters: one for the task `score`, two for `pairwise`, up to five for `rank`.
+#[derive(Serialize, JsonSchema)]
+struct LetteredTexts {
+    /// The first answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    a: Option<String>,
+    /// The second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    b: Option<String>,
+    /// The third.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    c: Option<String>,
+    /// The fourth.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    d: Option<String>,
+    /// The fifth.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    e: Option<String>,
+}
+
+/// How far an annotator is.
+#[derive(Serialize, JsonSchema)]
+struct Progress {
+    /// Judgements so far.
+    done: u32,
+    /// Judgements that this annotator may be asked for in all.
+    of: u32,
+}
+
+/// A judgement was stored.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct JudgementAnswer {
+    /// Id of the judgement; a repeated request gets the first one's.
+    judgement: String,
+}
+
+/// The last judgement was taken back.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct UndoAnswer {
+    /// Always true.
+    undone: bool,
 }
 
 impl CampaignApiError {
@@ -128,15 +222,14 @@ pub(super) async fn next(
     let wanted: NextRequest = if body.is_empty() { NextRequest::default() } else { parse(&body)? };
     let annotator = admit(&request, &app).await?;
     let next = annotator.next(&app.store, &app.rng, &*app.clock).await?;
-    let progress = json!({"done": next.done, "of": next.of});
+    let progress = Progress { done: next.done, of: next.of };
     let answer = match next.assignment {
-        None => json!({"finished": true, "progress": progress}),
+        None => NextAnswer::Finished(Finished { finished: true, progress }),
         Some(shown) => {
-            let html = (wanted.render.as_deref() == Some("html")).then(|| html_of(&shown));
-            let mut fields = fields_of(shown);
-            fields.insert("progress".into(), progress);
-            fields.extend(html.map(|html| ("html".to_owned(), html)));
-            Value::Object(fields)
+            let as_html = (wanted.render.as_deref() == Some("html")).then(|| texts(&shown, html));
+            let texts = texts(&shown, str::to_owned);
+            let ShownAssignment { id: assignment, item, .. } = shown;
+            NextAnswer::Assignment(Box::new(ShownJson { assignment, item, texts, progress, html: as_html }))
         }
     };
     Ok(HttpResponse::Ok().insert_header((CACHE_CONTROL, "no-store")).json(answer))
@@ -155,7 +248,7 @@ pub(super) async fn judge(
     let annotator = admit(&request, &app).await?;
     let judged = (sent.assignment.as_str(), &sent.judgement);
     let id = annotator.judge(&app.store, judged, &app.rng, &*app.clock).await?;
-    Ok(HttpResponse::Ok().insert_header((CACHE_CONTROL, "no-store")).json(json!({"judgement": id})))
+    Ok(HttpResponse::Ok().insert_header((CACHE_CONTROL, "no-store")).json(JudgementAnswer { judgement: id }))
 }
 
 /// `POST /api/v1/campaigns/{id}/undo`: takes the last judgement back.
@@ -165,7 +258,7 @@ pub(super) async fn judge(
 pub(super) async fn undo(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, CampaignApiError> {
     let annotator = admit(&request, &app).await?;
     annotator.undo(&app.store, &*app.clock).await?;
-    Ok(HttpResponse::Ok().insert_header((CACHE_CONTROL, "no-store")).json(json!({"undone": true})))
+    Ok(HttpResponse::Ok().insert_header((CACHE_CONTROL, "no-store")).json(UndoAnswer { undone: true }))
 }
 
 fn parse<T: for<'de> Deserialize<'de>>(body: &[u8]) -> Result<T, CampaignApiError> {
@@ -182,22 +275,14 @@ async fn admit(request: &HttpRequest, app: &AppState) -> Result<Annotator, Campa
     Ok(Annotator::admit(&app.store, id, token.ok_or(CampaignApiError::NoToken)?, app.clock.now()).await?)
 }
 
-fn fields_of(shown: ShownAssignment) -> Map<String, Value> {
-    let mut fields = Map::new();
-    fields.insert("assignment".into(), shown.id.into());
-    fields.insert("item".into(), shown.item.into());
-    fields.insert("prompt".into(), shown.prompt.into());
-    fields.extend(shown.reference.map(|text| ("reference".to_owned(), text.into())));
-    fields.extend(shown.answers.into_iter().map(|(letter, answer)| (letter.to_owned(), answer.into())));
-    fields
+fn texts(shown: &ShownAssignment, written: fn(&str) -> String) -> ShownTexts {
+    let mut answers = shown.answers.iter().map(|(_, answer)| written(answer));
+    let answers =
+        LetteredTexts { a: answers.next(), b: answers.next(), c: answers.next(), d: answers.next(), e: answers.next() };
+    ShownTexts { prompt: written(&shown.prompt), reference: shown.reference.as_deref().map(written), answers }
 }
 
-/// Prompt, reference and answers as safe HTML.
-fn html_of(shown: &ShownAssignment) -> Value {
-    let html = |text: &str| Value::from(markup::render(text).concat());
-    let mut fields = Map::new();
-    fields.insert("prompt".into(), html(&shown.prompt));
-    fields.extend(shown.reference.as_deref().map(|text| ("reference".to_owned(), html(text))));
-    fields.extend(shown.answers.iter().map(|(letter, answer)| ((*letter).to_owned(), html(answer))));
-    Value::Object(fields)
+/// A text as safe HTML.
+fn html(text: &str) -> String {
+    markup::render(text).concat()
 }

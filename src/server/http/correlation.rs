@@ -6,6 +6,7 @@ use super::correlation_query::CorrelationQuery;
 use std::sync::Arc;
 
 use actix_web::{HttpRequest, HttpResponse, web};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::error::PageError;
@@ -90,33 +91,45 @@ pub(super) async fn json(request: HttpRequest, app: web::Data<AppState>) -> Resu
 }
 
 /// All series and the correlations of a group of them.
-#[derive(Serialize)]
-struct CatalogJson<'b> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct CatalogJson<'b> {
     /// When it was computed, in milliseconds since 1970.
     made_at: Option<i64>,
     /// How often votes and items were resampled.
     replicates: u32,
+    /// Every series.
     series: Vec<ListedSeries>,
+    /// The group of the matrix.
     group: &'static str,
     /// As many series as the group has; the matrix has the first of them.
     of: usize,
+    /// Each pair once.
     matrix: Vec<ListedCell>,
+    /// What the papers claim, beside what follows from their published numbers.
     claims: &'b [crate::domain::benchmark::claims::Claim],
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct ListedSeries {
+    /// Name, as parameters take it.
     series: String,
+    /// Name for people.
     title: String,
+    /// Where the numbers come from.
     source: SeriesSource,
+    /// What each number is about.
     subjects: crate::domain::correlation::Subjects,
+    /// Number of subjects.
     n: usize,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct ListedCell {
+    /// Name of the first series.
     x: String,
+    /// Name of the second series.
     y: String,
+    /// Subjects in both.
     n: usize,
     #[serde(flatten)]
     correlations: Correlations,

@@ -5,21 +5,32 @@ use crate::domain::stats::correlation::Coefficient;
 use crate::server::http::error::PageError;
 use crate::services::correlation::snapshot::CorrelationSnapshot;
 use actix_web::{HttpRequest, web};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// What a reader asks, in an address; an empty parameter asks for nothing, as a form sends it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct CorrelationQuery {
+    /// The first series of a pair.
     pub(crate) x: String,
+    /// The second series of a pair.
     pub(crate) y: String,
+    /// `pearson`, `spearman` or `kendall`: what is resampled.
     pub(crate) coefficient: String,
+    /// `own`, `published` or `all`: the series of the matrix.
     pub(crate) group: String,
+    /// The first series of a mixture.
     pub(crate) a: String,
+    /// The second series of a mixture.
     pub(crate) b: String,
+    /// The third series of a mixture.
     pub(crate) c: String,
+    /// The fourth series of a mixture.
     pub(crate) d: String,
+    /// The series that the mixture is to follow.
     pub(crate) target: String,
+    /// Step of the weights: `0` (exact), `0.1`, `0.05`, `0.01`, `0.005` or `0.001`.
     pub(crate) step: String,
 }
 

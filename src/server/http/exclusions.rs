@@ -2,6 +2,7 @@
 //! who decided, stays in the database.
 
 use actix_web::{HttpRequest, HttpResponse, web};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::PageError;
@@ -17,9 +18,9 @@ const PAGE: u32 = 100;
 const MOST: u32 = 1_000;
 
 /// The parameters as they stand in the address.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
-struct ExclusionsQuery {
+pub(super) struct ExclusionsQuery {
     /// Name of a rule.
     rule: String,
     /// The `next` of an answer: exclusions before those.
@@ -28,22 +29,27 @@ struct ExclusionsQuery {
     limit: Option<u32>,
 }
 
-#[derive(Serialize)]
-struct ExclusionList {
+/// Exclusions, the latest first.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct ExclusionList {
+    /// Withdrawn ones included.
     exclusions: Vec<PublishedExclusion>,
     /// For `before` of the next request; `null` at the end.
     next: Option<String>,
 }
 
 /// An exclusion as everybody may see it.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct PublishedExclusion {
     /// Number of the vote in the log.
     seq: i64,
+    /// Name of the rule.
     rule: String,
+    /// Why, in a sentence.
     reason: String,
+    /// Milliseconds since 1970.
     excluded_at: i64,
-    /// `null` while it is in force.
+    /// Milliseconds since 1970; `null` while it is in force.
     withdrawn_at: Option<i64>,
 }
 

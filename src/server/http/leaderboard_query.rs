@@ -1,6 +1,7 @@
 //! What a reader asks of the leaderboard, in an address: `?language=zh&turns=multi&until=2026-11-21`.
 
 use actix_web::web;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::PageError;
@@ -9,7 +10,7 @@ use crate::domain::rating::slice::{SliceColumn, Turns};
 use crate::domain::time::{Timestamp, parse_end};
 
 /// The parameters as they stand in the address; an empty one asks for nothing, as a form sends it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct LeaderboardQuery {
     /// A language's code.

@@ -27,6 +27,7 @@ pub mod leaderboard_query;
 mod metrics;
 mod model;
 mod models;
+pub mod openapi;
 mod outage;
 pub mod pages;
 mod public_log;
@@ -177,6 +178,7 @@ fn programs(config: &mut web::ServiceConfig) {
         .route("/api/v1/benchmarks/{suite}", web::get().to(benchmark::suite_json))
         .route("/api/v1/correlation", web::get().to(correlation::json))
         .route("/api/v1/judges", web::get().to(judges::json))
+        .route("/api/v1/openapi.json", web::get().to(openapi::json))
         .route("/healthz", web::get().to(api::healthz))
         .route("/readyz", web::get().to(ready::readyz))
         .route("/metrics", web::get().to(metrics::metrics));

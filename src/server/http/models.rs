@@ -5,11 +5,21 @@ use std::sync::Arc;
 
 use actix_web::{HttpRequest, HttpResponse, web};
 
+use schemars::JsonSchema;
+
 use super::error::PageError;
 use super::pages;
 use crate::domain::register::days::Period;
 use crate::domain::register::report::Register;
 use crate::server::state::AppState;
+
+/// The parameters.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "describes a parameter that is read as text")]
+pub(super) struct RegisterQuery {
+    /// `day`, `week` or `month` (default): length of the periods.
+    period: String,
+}
 
 /// `GET /api/v1/models`, with `period=day|week|month`: every model that ever took part.
 ///

@@ -2,6 +2,7 @@
 
 use actix_web::http::header;
 use actix_web::{HttpRequest, HttpResponse, web};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::PageError;
@@ -26,13 +27,18 @@ struct LogQuery {
     vote: String,
 }
 
-#[derive(Serialize)]
-struct LogDescription<'a> {
+/// The public log's name, key and state, and how the leaderboard follows from it.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct LogDescription<'a> {
+    /// Name of the log, as its checkpoints give it.
     origin: &'a str,
+    /// Verifier key, in the form of signed notes.
     key: String,
     /// Number of entries; 0 before the first checkpoint.
     size: u64,
+    /// Root hash of the tree in Base64; `null` before the first checkpoint.
     root: Option<String>,
+    /// Time of the checkpoint in milliseconds since 1970.
     signed_at: Option<i64>,
     /// Seconds after which a vote is in the log at the latest.
     included_within: u64,
@@ -42,19 +48,26 @@ struct LogDescription<'a> {
     rating: RatingRules,
 }
 
-#[derive(Serialize)]
-struct ReceiptJson<'a> {
+/// Where a vote stands in the public log.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct ReceiptJson<'a> {
+    /// Id of the vote.
     vote: &'a str,
     /// `logged` or `promised`.
     state: &'static str,
+    /// When the vote is in the log at the latest, in milliseconds since 1970; of a promised vote.
     #[serde(skip_serializing_if = "Option::is_none")]
     included_by: Option<i64>,
+    /// Position in the log, from 0; of a logged vote, as are all that follow.
     #[serde(skip_serializing_if = "Option::is_none")]
     index: Option<u64>,
+    /// The entry as the log has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     entry: Option<String>,
+    /// What opens the commitments of the entry, for the voter.
     #[serde(skip_serializing_if = "Option::is_none")]
     salt: Option<String>,
+    /// Proof that the entry is in the log, in the form of C2SP `tlog-proof`.
     #[serde(skip_serializing_if = "Option::is_none")]
     proof: Option<String>,
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use actix_web::{HttpRequest, HttpResponse, web};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::error::PageError;
@@ -14,8 +15,10 @@ use crate::domain::rating::leaderboard_filter::LeaderboardFilter;
 use crate::domain::rating::value::report::ValueReport;
 use crate::server::state::AppState;
 
-#[derive(Serialize)]
-struct DatedReport<'a> {
+/// What models cost for what they are worth.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct DatedReport<'a> {
+    /// Time of the latest leaderboard in milliseconds since 1970; `null` before the first one.
     as_of: Option<i64>,
     #[serde(flatten)]
     report: &'a ValueReport,

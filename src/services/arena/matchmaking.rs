@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::models::Models;
@@ -28,7 +29,7 @@ pub struct Matchmaker {
 }
 
 /// The pairing as published.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct PublishedPairing {
     policy: &'static str,
     policy_version: u32,
@@ -37,7 +38,7 @@ pub struct PublishedPairing {
 }
 
 /// A pair as published.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct PublishedPair {
     /// Its models.
     pub models: [ModelId; 2],

@@ -1,6 +1,7 @@
 //! What the tests share: a real arena on a free port with scripted models, a visitor who talks to it, a scripted
 //! model server, and the real program.
 
+pub(crate) mod api_document;
 pub(crate) mod arena;
 pub(crate) mod instance;
 pub(crate) mod log;

@@ -9,19 +9,18 @@ pub(crate) fn addresses() -> Vec<String> {
 
 /// As [`addresses`], with the sockets.
 pub(crate) fn all_addresses() -> Vec<String> {
-    let table = include_str!("../../../src/server/http/mod.rs");
     let mut admin: Vec<&str> = ADMIN_ROUTES.iter().map(|route| route.path).collect();
     admin.dedup();
-    let in_table = table
-        .split(
-            "
-fn ",
-        )
-        .flat_map(in_function)
-        .map(given);
+    let in_table = templates().into_iter().map(given);
     let addresses: Vec<String> = in_table.chain(admin.into_iter().map(str::to_owned)).collect();
     assert!(addresses.len() >= 60, "the route table is written in another way: mend this search: {addresses:?}");
     addresses
+}
+
+/// Each address of the route table but the admin's, with its parameters in braces.
+pub(crate) fn templates() -> Vec<String> {
+    let table = include_str!("../../../src/server/http/mod.rs");
+    table.split("\nfn ").flat_map(in_function).collect()
 }
 
 /// The addresses of one function of the table. What stands after a scope is below its address.

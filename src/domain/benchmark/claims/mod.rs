@@ -9,12 +9,13 @@ mod mtbench101;
 mod superclue;
 mod urs;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::published::{self, Published};
 
 /// A text in both languages of the pages.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Text {
     /// English.
     pub en: String,
@@ -29,7 +30,7 @@ impl Text {
 }
 
 /// Whether what a paper prints follows from its tables.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ClaimVerdict {
     /// Every printed number does.
@@ -41,7 +42,7 @@ pub enum ClaimVerdict {
 }
 
 /// A number of a paper, or one that it could have printed.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Number {
     /// What it is.
     pub name: Text,
@@ -103,7 +104,7 @@ impl Number {
 const ROUNDING: f64 = 1e-9;
 
 /// A study of a paper.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Claim {
     /// Its key.
     pub id: &'static str,

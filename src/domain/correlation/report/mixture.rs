@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Correlations, SeriesReport, StudyOptions, notes};
@@ -10,7 +11,7 @@ use crate::stats::combination::{Search, best, leave_one_out, mix};
 use crate::stats::matrix::{DataColumn, pair};
 
 /// The mixture that follows a target best.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct MixtureReport {
     /// The number of models.
     pub n: usize,
@@ -36,7 +37,7 @@ pub struct MixtureReport {
 }
 
 /// The correlations of what each model's mixture, fitted to the others, says of it; or why there are none.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum LeftOut {
     /// There are such mixtures.

@@ -14,6 +14,7 @@ mod design_effect;
 mod posterior;
 mod sliced_votes;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::design_effect::DesignEffects;
@@ -36,7 +37,7 @@ use crate::stats::confidence::ConfidenceLevel;
 pub(super) const MOST_MODELS: usize = 500;
 
 /// Ratings in the slices of one column.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PooledSlices {
     /// The column.
     pub by: SliceColumn,
@@ -49,7 +50,7 @@ pub struct PooledSlices {
 }
 
 /// Ratings in one slice.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PooledSlice {
     /// The language, category or intent.
     pub slice: String,
@@ -60,7 +61,7 @@ pub struct PooledSlice {
 }
 
 /// The rating of a model in a slice.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PooledRating {
     /// Name of the model.
     pub model: String,

@@ -5,6 +5,7 @@
 //! ([`super::replicates`]). How clear a majority is says its sign statistic, (wins − losses)/√(wins + losses), and how clear
 //! a circle is the least of its three.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::component::LargestComponent;
@@ -13,7 +14,7 @@ use super::replicates::{Replicate, mean, p_value};
 use crate::stats::real;
 
 /// Circles of three in the largest component.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cycles {
     /// Number of triples whose three pairs all have a majority.
     pub triples: u64,
@@ -30,7 +31,7 @@ pub struct Cycles {
 }
 
 /// A circle of three models: each beats the next, and the last the first.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CyclicTriple {
     /// The models.
     pub models: [String; 3],

@@ -6,6 +6,7 @@
 
 use nalgebra::DVector;
 use rayon::prelude::*;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::POINTS_PER_STRENGTH;
@@ -27,7 +28,7 @@ const BATCH: usize = 64;
 const MOST_PAIRS: usize = 2_000_000;
 
 /// How firm the first place of the largest component is.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FirstPlace {
     /// The models in first place: several if they are equal, or if each of them has only won.
     pub models: Vec<String>,
@@ -40,7 +41,7 @@ pub struct FirstPlace {
 }
 
 /// The lead of the first model.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Lead {
     /// The next model.
     pub second: String,
@@ -49,7 +50,7 @@ pub struct Lead {
 }
 
 /// Votes that hold the first place.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DecisiveVotes {
     /// The model that is then ahead.
     pub challenger: String,
@@ -60,7 +61,7 @@ pub struct DecisiveVotes {
 }
 
 /// Voters who, each alone, hold the first place.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DecisiveVoters {
     /// Number of all voters.
     pub voters: u64,
@@ -73,7 +74,7 @@ pub struct DecisiveVoters {
 }
 
 /// The voter with the most influence on the first place, who is not named.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StrongestVoter {
     /// Number of its rated votes.
     pub votes: u64,

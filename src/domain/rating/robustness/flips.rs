@@ -8,6 +8,7 @@
 //! The last refit confirms that the reported votes reverse the order, so their number is an upper bound of the minimum.
 //! Influence suggests that no smaller set does, which is proven only for a single vote.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::block::ModelBlock;
@@ -26,7 +27,7 @@ const MAX_STEPS: usize = 200;
 const FEW: u64 = 6;
 
 /// Votes of one pair and outcome.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RemovedVotes {
     /// The preferred model; for a tie, one of the two.
     pub winner: String,

@@ -8,6 +8,7 @@
 //! stray further, so a small p need not be the ratings' fault. With many votes p is small for differences that do not
 //! matter: [`GoodnessOfFit::misfit`] says how large they are.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::tally::PairTally;
@@ -23,7 +24,7 @@ const FREE: f64 = 1e-6;
 const ROUNDING: f64 = 1e-8;
 
 /// How well the ratings describe the votes of the largest component.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GoodnessOfFit {
     /// Number of pairs that met.
     pub pairs: u64,
@@ -45,7 +46,7 @@ pub struct GoodnessOfFit {
 }
 
 /// A pair whose votes stray from the prediction.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PairMisfit {
     /// The model that did better than predicted.
     pub better: String,

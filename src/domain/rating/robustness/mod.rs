@@ -27,6 +27,7 @@ mod voters;
 mod votes_of_voters;
 
 use rayon::prelude::*;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::bradley_terry::fit;
@@ -54,7 +55,7 @@ use votes_of_voters::votes_of_voters;
 const ROUNDING: f64 = 1e-9;
 
 /// The robustness report of a leaderboard.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Robustness {
     /// Confidence level of the place ranges and of separation.
     pub confidence: f64,
@@ -72,7 +73,7 @@ pub struct Robustness {
 }
 
 /// The robustness of a model's place.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ModelRobustness {
     /// Name of the model.
     pub model: String,
@@ -87,7 +88,7 @@ pub struct ModelRobustness {
 }
 
 /// A range of places.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PlaceRange {
     /// Best place.
     pub best: u64,
@@ -106,7 +107,7 @@ impl PlaceRange {
 }
 
 /// The robustness of the order of two neighbours.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NeighbourRobustness {
     /// The model with the higher rating.
     pub upper: String,

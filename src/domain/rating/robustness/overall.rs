@@ -1,6 +1,7 @@
 //! How firm the leaderboard is as a whole: its first place, whether ratings describe the votes, and what the choice of a tie
 //! rule and single voters change.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::tally::Tally;
@@ -18,7 +19,7 @@ use super::{FitError, RobustnessOptions};
 use crate::rating::fit::Fit;
 
 /// How firm the largest component of a leaderboard is.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OverallRobustness {
     /// Number of its votes between rated models.
     pub votes: u64,

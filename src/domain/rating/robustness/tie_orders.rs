@@ -3,6 +3,7 @@
 //! Compared are the models that both orders place in their largest component, by Kendall's τ-b with the published order
 //! (Kendall 1945) and by the model that moves furthest.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::scoring::{BothBadRule, Scoring, TieRule};
@@ -16,7 +17,7 @@ use crate::stats::correlation::kendall;
 use crate::stats::real;
 
 /// A way to count ties.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TieTreatment {
     /// Half a win for each model.
@@ -30,7 +31,7 @@ pub enum TieTreatment {
 }
 
 /// The order under a way to count ties, beside the published one.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TieOrder {
     /// The way to count ties.
     pub ties: TieTreatment,
@@ -45,7 +46,7 @@ pub struct TieOrder {
 }
 
 /// A model's places in two orders of the same models.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PlaceMove {
     /// The model.
     pub model: String,

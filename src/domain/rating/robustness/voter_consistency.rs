@@ -15,6 +15,7 @@ use std::ops::RangeInclusive;
 
 use nalgebra::DVector;
 use rayon::prelude::*;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::loss::logistic;
@@ -42,7 +43,7 @@ const SCALED_AFTER: u64 = 100;
 const DECILES: usize = 11;
 
 /// How consistent voters are with the crowd.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct VoterConsistency {
     /// Number of voters looked at: those with most votes.
     pub voters: u64,

@@ -1,5 +1,6 @@
 //! Covariates as a leaderboard shows them.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::FitError;
@@ -15,7 +16,7 @@ use super::{Covariates, Effect, StyleErrors, StyleOptions, fit_style};
 use crate::stats::confidence::ConfidenceLevel;
 
 /// The effect of a feature of style, of the side or of a judge's maker, with its interval.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StyleEffect {
     /// Name of the feature.
     pub feature: String,

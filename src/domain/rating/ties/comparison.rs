@@ -6,6 +6,7 @@
 //! (Schwarz 1978), with k parameters and n votes. Votes between components and with unbounded models are left out.
 
 use nalgebra::DVector;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::loss::{OutcomeCounts, TieLoss};
@@ -19,7 +20,7 @@ use crate::rating::{FitError, davidson};
 use crate::stats::real_len;
 
 /// A way to count ties.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TieModel {
     /// Half a win for each model.
@@ -31,7 +32,7 @@ pub enum TieModel {
 }
 
 /// How well a way to count ties describes the votes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TieComparison {
     /// The model.
     pub ties: TieModel,

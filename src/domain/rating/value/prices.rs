@@ -5,13 +5,14 @@ use std::fmt;
 use std::str::FromStr;
 
 use jiff::civil::Date;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::judging::budget::Prices;
 use crate::text_direction;
 
 /// A code of three capital letters, as in ISO 4217.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 pub struct Currency(String);
 
@@ -50,7 +51,7 @@ impl fmt::Display for Currency {
 }
 
 /// The day on which a price was looked up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 pub struct PriceDate(Date);
 
@@ -90,7 +91,7 @@ impl fmt::Display for PriceDate {
 }
 
 /// Where a price was found: a short text in one line, such as a web address.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 pub struct PriceSource(String);
 

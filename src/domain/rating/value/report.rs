@@ -4,12 +4,13 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::prices::{Currency, PriceDate, PriceSource};
 
 /// Ratings joined with prices and times. No number in it is NaN or infinite.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ValueReport {
     /// The finding in English.
     pub sentence: String,
@@ -34,7 +35,7 @@ pub struct ValueReport {
 }
 
 /// What a cost is made of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CostBasis {
     /// Prompts and replies of 1,000 answers.
@@ -46,7 +47,7 @@ pub enum CostBasis {
 }
 
 /// One model.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ModelValue {
     /// Name of the model.
     pub model: String,
@@ -83,7 +84,7 @@ pub struct ModelValue {
 }
 
 /// Why a model is shown and not compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Caveat {
     /// A built-in practice model.
@@ -97,7 +98,7 @@ pub enum Caveat {
 }
 
 /// A cheaper model that cannot be told apart from a dearer one.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CheaperModel {
     /// The cheaper model.
     pub model: String,
@@ -114,7 +115,7 @@ pub struct CheaperModel {
 }
 
 /// What the best-rated model and a cheaper one have to do with each other.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ValueFinding {
     /// A cheaper model cannot be told apart from the best-rated one.

@@ -14,6 +14,7 @@ mod table;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::benchmark::item::Item;
@@ -144,7 +145,7 @@ pub struct Material<'m> {
 }
 
 /// Everything that is shown of a suite, by one judge.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Report {
     /// The suite's name.
     pub suite: String,

@@ -1,11 +1,12 @@
 //! The tables of a report: scores by model, and findings about judges.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::benchmark::score::{Coverage, Score};
 
 /// A table of scores: a row a model.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ReportTable {
     /// Distinguishes the tables of a report: a plain word.
     pub key: String,
@@ -33,7 +34,7 @@ pub struct ReportHead {
 }
 
 /// A column of scores.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ReportColumn {
     /// The part of the suite, as `Part::key` writes it.
     pub part: String,
@@ -44,7 +45,7 @@ pub struct ReportColumn {
 }
 
 /// A model's scores.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ReportRow {
     /// The model.
     pub model: String,
@@ -58,7 +59,7 @@ pub struct ReportRow {
 }
 
 /// A score.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct ReportCell {
     /// With all of its digits; none where nothing could be judged.
     pub score: Option<f64>,
@@ -74,7 +75,7 @@ pub struct ReportCell {
 }
 
 /// A finding about judges or models, as a table of its own.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Analysis {
     /// Distinguishes the analyses of a report: a plain word.
     pub key: String,
@@ -89,7 +90,7 @@ pub struct Analysis {
 }
 
 /// One datum of an analysis.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Datum {
     /// A name.

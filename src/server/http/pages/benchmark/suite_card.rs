@@ -4,11 +4,12 @@ use crate::domain::benchmark::SuiteOptions;
 use crate::services::benchmark::error::BenchError;
 use crate::services::benchmark::loading::suite_of;
 use crate::services::benchmark::scores::SuiteSummary;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
 /// A data file of a suite, and what was done over it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct SuiteCard {
     /// The suite's name.
     pub suite: String,

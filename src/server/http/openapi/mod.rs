@@ -1,0 +1,171 @@
+//! The OpenAPI document of `/api/v1`, made from the types that the handlers write and read.
+//!
+//! [`operations`] has one entry for each address; schemas, with their descriptions, come from the types and their serde
+//! attributes. A test compares the entries with the route table and the schemas with what an arena answers.
+
+pub mod description;
+mod operations;
+
+use std::sync::LazyLock;
+
+use actix_web::http::header::{self, EntityTag, Header as _, IfNoneMatch};
+use actix_web::{HttpRequest, HttpResponse};
+use schemars::generate::{SchemaGenerator, SchemaSettings};
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::infra::rng::hex;
+use description::without_links;
+pub use operations::OPERATIONS;
+use operations::{Content, Operation};
+
+/// Where the document keeps the schemas of types.
+const SCHEMAS: &str = "/components/schemas";
+
+static DOCUMENT: LazyLock<Value> = LazyLock::new(build);
+static BYTES: LazyLock<(String, EntityTag)> = LazyLock::new(|| {
+    let text = DOCUMENT.to_string();
+    let hash = hex(&Sha256::digest(&text)[..16]);
+    (text, EntityTag::new_strong(hash))
+});
+
+/// The document of this version.
+#[must_use]
+pub fn document() -> &'static Value {
+    &DOCUMENT
+}
+
+/// `GET /api/v1/openapi.json`
+pub(super) async fn json(request: HttpRequest) -> HttpResponse {
+    let (text, tag) = &*BYTES;
+    let known = IfNoneMatch::parse(&request).is_ok_and(|known| match known {
+        IfNoneMatch::Any => true,
+        IfNoneMatch::Items(tags) => tags.iter().any(|other| other.weak_eq(tag)),
+    });
+    let mut response = if known { HttpResponse::NotModified() } else { HttpResponse::Ok() };
+    response.insert_header(header::ETag(tag.clone())).insert_header((header::CACHE_CONTROL, "no-cache"));
+    if known { response.finish() } else { response.content_type("application/json").body(text.as_str()) }
+}
+
+/// What is sent is described by how it is read, what is answered by how it is written.
+struct Generators {
+    answers: SchemaGenerator,
+    requests: SchemaGenerator,
+}
+
+fn build() -> Value {
+    let settings = || SchemaSettings::draft2020_12().with(|settings| settings.definitions_path = SCHEMAS.into());
+    let mut generators = Generators {
+        answers: settings().for_serialize().into_generator(),
+        requests: settings().for_deserialize().into_generator(),
+    };
+    let mut paths = Map::new();
+    for operation in &OPERATIONS {
+        let entry = paths.entry(operation.path).or_insert_with(|| json!({}));
+        entry[operation.method.as_str()] = described(operation, &mut generators);
+    }
+    let mut schemas = generators.answers.take_definitions(true);
+    schemas.extend(generators.requests.take_definitions(true));
+    let mut document = json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "langya",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": "What programs read of an arena, and what annotators of a campaign send. Times are milliseconds \
+                            since 1970, and ratings are on the Elo scale around 1000.",
+            "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" },
+        },
+        "servers": [{ "url": "/" }],
+        "paths": paths,
+        "components": {
+            "schemas": schemas,
+            "securitySchemes": {
+                "invite": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "description": "The token of an annotator's link.",
+                },
+            },
+        },
+    });
+    without_links(&mut document);
+    document
+}
+
+fn described(operation: &Operation, generators: &mut Generators) -> Value {
+    let mut responses = Map::new();
+    responses.insert("200".into(), answer("The answer.", operation.answers, &mut generators.answers));
+    for &(status, description) in operation.refusals() {
+        responses.insert(status.into(), answer(description, &[operation.refused_as()], &mut generators.answers));
+    }
+    let mut entry = json!({
+        "operationId": operation.id,
+        "tags": [operation.tag],
+        "summary": operation.summary,
+        "parameters": parameters(operation, &mut generators.requests),
+        "responses": responses,
+    });
+    if let Some(body) = operation.body {
+        let schema = (body.schema)(&mut generators.requests);
+        entry["requestBody"] =
+            json!({ "required": body.is_required, "content": { "application/json": { "schema": schema } } });
+    }
+    if operation.needs_invite {
+        entry["security"] = json!([{ "invite": [] }]);
+    }
+    entry
+}
+
+fn answer(description: &str, contents: &[Content], generator: &mut SchemaGenerator) -> Value {
+    let content: Map<String, Value> = contents
+        .iter()
+        .map(|content| (content.kind.to_owned(), json!({ "schema": (content.schema)(generator) })))
+        .collect();
+    json!({ "description": description, "content": content })
+}
+
+/// Parts of the address in braces, then what may follow the question mark.
+fn parameters(operation: &Operation, generator: &mut SchemaGenerator) -> Vec<Value> {
+    let in_path = operation.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
+    let mut all: Vec<Value> = in_path
+        .map(|name| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } }))
+        .collect();
+    let Some(query) = operation.query else { return all };
+    let schema = query(generator);
+    let Some(Value::Object(properties)) = schema.get("properties") else { return all };
+    for (name, property) in properties {
+        let mut property = property.clone();
+        let described = property.as_object_mut().and_then(|object| {
+            object.remove("default");
+            object.remove("description")
+        });
+        all.push(json!({ "name": name, "in": "query", "description": described, "schema": property }));
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_reference_leads_to_a_schema_and_every_schema_has_a_name_of_its_own() {
+        let text = document().to_string();
+        let schemas = document()["components"]["schemas"].as_object().unwrap();
+        for reference in text.split("\"$ref\":\"#/components/schemas/").skip(1) {
+            let name = reference.split('"').next().unwrap();
+            assert!(schemas.contains_key(name), "{name}");
+        }
+        for name in schemas.keys() {
+            assert!(!name.ends_with(|c: char| c.is_ascii_digit()), "{name}: two types of one name, rename one");
+            assert!(text.contains(&format!("schemas/{name}\"")), "{name} is not used");
+        }
+    }
+
+    #[test]
+    fn every_operation_has_an_id_of_its_own_and_is_described() {
+        let ids: std::collections::BTreeSet<&str> = OPERATIONS.iter().map(|operation| operation.id).collect();
+        assert_eq!(ids.len(), OPERATIONS.len());
+        assert!(OPERATIONS.iter().all(|operation| operation.summary.ends_with('.')));
+    }
+}

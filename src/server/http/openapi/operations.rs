@@ -1,0 +1,207 @@
+//! One entry for each address of `/api/v1`: what it is for, what it takes and what it answers.
+
+use schemars::generate::SchemaGenerator;
+use schemars::{JsonSchema, Schema};
+use serde_json::Value;
+
+use crate::domain::battle_judging::report::BattleJudgingReport;
+use crate::domain::correlation::report::{MixtureReport, PairReport};
+use crate::domain::register::report::Register;
+use crate::render::report::benchmark::Report;
+use crate::server::http::api::{DatedLeaderboard, DatedRigging, DatedRobustness};
+use crate::server::http::benchmark::{ReportQuery, Suites};
+use crate::server::http::campaign::{
+    ErrorBody, JudgementAnswer, JudgementRequest, NextAnswer, NextRequest, UndoAnswer,
+};
+use crate::server::http::correlation::CatalogJson;
+use crate::server::http::correlation_query::CorrelationQuery;
+use crate::server::http::exclusions::{ExclusionList, ExclusionsQuery};
+use crate::server::http::leaderboard_query::LeaderboardQuery;
+use crate::server::http::models::RegisterQuery;
+use crate::server::http::public_log::{LogDescription, ReceiptJson};
+use crate::server::http::value::DatedReport;
+use crate::services::arena::matchmaking::PublishedPairing;
+
+type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
+
+/// How an address is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// Reads.
+    Get,
+    /// Changes something.
+    Post,
+}
+
+impl Method {
+    /// The method as a path item of the document names it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Get => "get",
+            Self::Post => "post",
+        }
+    }
+}
+
+/// A type of content and its schema.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Content {
+    pub(super) kind: &'static str,
+    pub(super) schema: SchemaOf,
+}
+
+/// What is sent.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Body {
+    pub(super) schema: SchemaOf,
+    pub(super) is_required: bool,
+}
+
+/// One address and method.
+#[derive(Debug)]
+pub struct Operation {
+    /// How it is asked.
+    pub method: Method,
+    /// The address, with its parameters in braces.
+    pub path: &'static str,
+    /// The name that generated clients use.
+    pub id: &'static str,
+    /// What it belongs to.
+    pub tag: &'static str,
+    /// What it is for, in a sentence.
+    pub summary: &'static str,
+    pub(super) query: Option<SchemaOf>,
+    pub(super) body: Option<Body>,
+    pub(super) answers: &'static [Content],
+    pub(super) needs_invite: bool,
+}
+
+impl Operation {
+    /// The statuses of refusals, with what each means.
+    pub(super) fn refusals(&self) -> &'static [(&'static str, &'static str)] {
+        if self.needs_invite {
+            return &[
+                ("400", "The request cannot be read, or the judgement does not fit the task."),
+                ("401", "The token is missing or unknown."),
+                ("403", "The link was revoked or has expired."),
+                ("404", "The assignment is not this annotator's."),
+                ("409", "The campaign is not open, or nothing has been judged."),
+                ("503", "The database does not answer: try again in a minute."),
+            ];
+        }
+        &[
+            ("400", "A parameter cannot be read: the text says what it may be."),
+            ("404", "What the address names is not there."),
+            ("503", "Being computed, or the database does not answer: `Retry-After` says when to come back."),
+        ]
+    }
+
+    /// Annotators get refusals as JSON, everybody else a line of text.
+    pub(super) fn refused_as(&self) -> Content {
+        if self.needs_invite { json::<ErrorBody<'_>>() } else { TEXT }
+    }
+}
+
+/// Plain text.
+pub(super) const TEXT: Content = Content { kind: "text/plain", schema: schema_of::<String> };
+const CSV: Content = Content { kind: "text/csv", schema: schema_of::<String> };
+
+const fn json<T: JsonSchema>() -> Content {
+    Content { kind: "application/json", schema: schema_of::<T> }
+}
+
+fn schema_of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<T>()
+}
+
+/// The type's own schema, whose properties become parameters.
+fn parameters_of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+    T::json_schema(generator)
+}
+
+/// What `/api/v1/correlation` answers: two series, a mixture, or everything.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+#[expect(dead_code, reason = "the handler writes one of these")]
+enum CorrelationAnswer<'a> {
+    Pair(Box<PairReport>),
+    Mixture(Box<MixtureReport>),
+    Catalog(CatalogJson<'a>),
+}
+
+const fn get(path: &'static str, id: &'static str, tag: &'static str, answers: &'static [Content]) -> Operation {
+    let (query, body) = (None, None);
+    Operation { method: Method::Get, path, id, tag, summary: "", query, body, answers, needs_invite: false }
+}
+
+const fn post(path: &'static str, id: &'static str, answers: &'static [Content]) -> Operation {
+    Operation { method: Method::Post, needs_invite: true, ..get(path, id, "campaigns", answers) }
+}
+
+impl Operation {
+    const fn about(self, summary: &'static str) -> Self {
+        Self { summary, ..self }
+    }
+
+    const fn with_query(self, query: SchemaOf) -> Self {
+        Self { query: Some(query), ..self }
+    }
+
+    const fn with_body(self, schema: SchemaOf, is_required: bool) -> Self {
+        Self { body: Some(Body { schema, is_required }), ..self }
+    }
+}
+
+/// Every address of `/api/v1`.
+pub static OPERATIONS: [Operation; 18] = [
+    get("/api/v1/leaderboard", "leaderboard", "leaderboard", &[json::<DatedLeaderboard<'static>>()])
+        .about("The latest leaderboard, or that of a part of the votes or of a past moment.")
+        .with_query(parameters_of::<LeaderboardQuery>),
+    get("/api/v1/leaderboard.csv", "leaderboard_csv", "leaderboard", &[CSV])
+        .about("The same leaderboard as CSV, one row a model.")
+        .with_query(parameters_of::<LeaderboardQuery>),
+    get(
+        "/api/v1/leaderboard/robustness",
+        "leaderboard_robustness",
+        "leaderboard",
+        &[json::<DatedRobustness<'static>>()],
+    )
+    .about("How firm the leaderboard is: what would change first place, and how many votes it takes."),
+    get("/api/v1/leaderboard/rigging", "leaderboard_rigging", "leaderboard", &[json::<DatedRigging<'static>>()])
+        .about("How many rigged votes would swap neighbours, and the leaderboard without flagged voters."),
+    get("/api/v1/leaderboard/value", "leaderboard_value", "leaderboard", &[json::<DatedReport<'static>>()])
+        .about("What models cost and how fast they are, beside their ratings; `until` is refused.")
+        .with_query(parameters_of::<LeaderboardQuery>),
+    get("/api/v1/models", "models", "models", &[json::<Register>()])
+        .about("Every model that ever took part, with its changes and its share of battles.")
+        .with_query(parameters_of::<RegisterQuery>),
+    get("/api/v1/pairing", "pairing", "models", &[json::<PublishedPairing>()])
+        .about("The pairing policy and the probability of each pair by the latest ratings."),
+    get("/api/v1/log", "public_log", "votes", &[json::<LogDescription<'static>>()])
+        .about("Name, key and state of the public log of votes."),
+    get("/api/v1/log/votes/{vote}", "vote_receipt", "votes", &[json::<ReceiptJson<'static>>(), TEXT])
+        .about("Where a vote stands in the public log; with `.tlog-proof` behind the id, the proof alone as text."),
+    get("/api/v1/exclusions", "exclusions", "votes", &[json::<ExclusionList>()])
+        .about("What keeps votes out of the ratings, the latest first, 100 at once and up to 1,000 with `limit`.")
+        .with_query(parameters_of::<ExclusionsQuery>),
+    get("/api/v1/benchmarks", "benchmarks", "benchmarks", &[json::<Suites>()])
+        .about("The data files of benchmark suites, and what was judged over each."),
+    get("/api/v1/benchmarks/{suite}", "benchmark", "benchmarks", &[json::<Report>()])
+        .about("The report of a suite: tables and findings.")
+        .with_query(parameters_of::<ReportQuery>),
+    get("/api/v1/correlation", "correlation", "benchmarks", &[json::<CorrelationAnswer<'static>>()])
+        .about("The correlation of two series, of a mixture with its target, or all series with their matrix.")
+        .with_query(parameters_of::<CorrelationQuery>),
+    get("/api/v1/judges", "judges", "benchmarks", &[json::<BattleJudgingReport>()])
+        .about("How far judge models agree with people on the arena's own battles."),
+    post("/api/v1/campaigns/{id}/next", "next_assignment", &[json::<NextAnswer>()])
+        .about("The assignment that waits for a judgement, or a new one.")
+        .with_body(schema_of::<NextRequest>, false),
+    post("/api/v1/campaigns/{id}/judgements", "judge_assignment", &[json::<JudgementAnswer>()])
+        .about("Judges an assignment once; a repeated request gets the first judgement.")
+        .with_body(schema_of::<JudgementRequest>, true),
+    post("/api/v1/campaigns/{id}/undo", "undo_judgement", &[json::<UndoAnswer>()])
+        .about("Takes the annotator's last judgement back."),
+    get("/api/v1/openapi.json", "openapi", "document", &[json::<Value>()]).about("This document."),
+];

@@ -1,0 +1,136 @@
+//! The document of the API: it has every address, and what an arena answers is as it says.
+
+use std::collections::BTreeSet;
+
+use langya::server::http::openapi::{OPERATIONS, document};
+use reqwest::Client;
+use serde_json::{Value, json};
+
+use crate::campaign::{Rig, SHORT, pairwise};
+use crate::correlation_page::{filled, serve};
+use crate::support::api_document::{check_answer, operation};
+use crate::support::arena::TestArena;
+use crate::support::routes::templates;
+use crate::support::visitor::get;
+
+#[test]
+fn every_address_of_the_api_is_in_the_document_and_no_other() {
+    let routes: BTreeSet<String> = templates().into_iter().filter(|path| path.starts_with("/api/v1/")).collect();
+    let documented: BTreeSet<String> = OPERATIONS.iter().map(|operation| operation.path.to_owned()).collect();
+    assert_eq!(routes, documented, "src/server/http/openapi/operations.rs follows the route table");
+}
+
+#[test]
+fn every_parameter_and_field_is_described() {
+    for operation in &OPERATIONS {
+        let parameters = crate::openapi::operation(operation.method.as_str(), operation.path)["parameters"].as_array();
+        for parameter in parameters.unwrap().iter().filter(|parameter| parameter["in"] == "query") {
+            assert!(parameter["description"].is_string(), "{}: {}", operation.path, parameter["name"]);
+        }
+    }
+    let mut bare = Vec::new();
+    for (name, schema) in document()["components"]["schemas"].as_object().unwrap() {
+        for (field, property) in schema["properties"].as_object().into_iter().flatten() {
+            if property["description"].is_null() && property["$ref"].is_null() {
+                bare.push(format!("{name}.{field}"));
+            }
+        }
+    }
+    assert!(bare.is_empty(), "no description: {bare:?}");
+}
+
+async fn check(arena: &TestArena, template: &str, path: &str, status: u16) -> String {
+    let response = get(&format!("{}{path}", arena.url)).await;
+    let kind = response.headers()["content-type"].to_str().unwrap().to_owned();
+    let (found, body) = (response.status().as_u16(), response.text().await.unwrap());
+    assert_eq!(found, status, "{path}: {body}");
+    check_answer("get", template, status, &kind, &body);
+    body
+}
+
+#[actix_web::test]
+async fn what_an_arena_with_votes_and_a_benchmark_answers_is_as_the_document_says() {
+    let folder = filled().await;
+    let arena = serve(folder.path(), |board| {
+        board.catalog.group_len(langya::domain::correlation::catalog::SeriesGroup::Own) > 1
+    })
+    .await;
+    let mut visitor = arena.visitor().await;
+    visitor.ask("Which one?").await;
+    visitor.until_ready().await;
+    let vote = visitor.vote("a").await["vote"].as_str().unwrap().to_owned();
+    arena.app.robustness.changes().wait_for(|latest| latest.report.computed_at.is_some()).await.unwrap();
+    let plain = [
+        ("/api/v1/leaderboard.csv", ""),
+        ("/api/v1/leaderboard", ""),
+        ("/api/v1/leaderboard", "?style=control&side=control&level=show&ties=drop"),
+        ("/api/v1/leaderboard", "?pool_by=intent"),
+        ("/api/v1/leaderboard", "?votes=with_excluded&until=2999-01-01"),
+        ("/api/v1/leaderboard/robustness", ""),
+        ("/api/v1/leaderboard/rigging", ""),
+        ("/api/v1/leaderboard/value", ""),
+        ("/api/v1/models", "?period=day"),
+        ("/api/v1/log", ""),
+        ("/api/v1/exclusions", ""),
+        ("/api/v1/pairing", ""),
+        ("/api/v1/benchmarks", ""),
+        ("/api/v1/correlation", "?group=own"),
+        ("/api/v1/correlation", "?x=bench:mtbench101&y=arena:rating"),
+        ("/api/v1/correlation", "?a=arena:rating&b=bench:mtbench101&target=published:Elsewhere:overall&step=0.01"),
+        ("/api/v1/judges", ""),
+        ("/api/v1/openapi.json", ""),
+    ];
+    for (path, query) in plain {
+        check(&arena, path, &format!("{path}{query}"), 200).await;
+    }
+    check(&arena, "/api/v1/benchmarks/{suite}", "/api/v1/benchmarks/mtbench101", 200).await;
+    check(&arena, "/api/v1/log/votes/{vote}", &format!("/api/v1/log/votes/{vote}"), 200).await;
+    for (template, path, status) in [
+        ("/api/v1/leaderboard", "/api/v1/leaderboard?turns=7", 400),
+        ("/api/v1/models", "/api/v1/models?period=year", 400),
+        ("/api/v1/exclusions", "/api/v1/exclusions?before=x", 400),
+        ("/api/v1/correlation", "/api/v1/correlation?x=a", 400),
+        ("/api/v1/benchmarks/{suite}", "/api/v1/benchmarks/none", 404),
+        ("/api/v1/log/votes/{vote}", "/api/v1/log/votes/none", 404),
+    ] {
+        check(&arena, template, path, status).await;
+    }
+    arena.end().await;
+}
+
+#[actix_web::test]
+async fn what_annotators_are_answered_is_as_the_document_says() {
+    let rig = Rig::start().await;
+    let tokens = rig.open(&pairwise(SHORT, 1, &["bad", "good"]), 1).await;
+    let (token, client) = (tokens[0].as_str(), Client::new());
+    let post = async |token: &str, call: &str, body: Value| {
+        let url = format!("{}/api/v1/campaigns/pilot/{call}", rig.arena.url);
+        let response = client.post(url).bearer_auth(token).json(&body).send().await.unwrap();
+        let (status, kind) =
+            (response.status().as_u16(), response.headers()["content-type"].to_str().unwrap().to_owned());
+        let body = response.text().await.unwrap();
+        check_answer("post", &format!("/api/v1/campaigns/{{id}}/{call}"), status, &kind, &body);
+        (status, serde_json::from_str::<Value>(&body).unwrap())
+    };
+    assert_eq!(post("none", "next", json!({})).await.0, 401);
+    assert_eq!(post(token, "undo", json!({})).await.0, 409);
+    let (_, shown) = post(token, "next", json!({"render": "html"})).await;
+    assert!(shown["html"]["a"].is_string(), "{shown}");
+    let judgement = |outcome: &str| json!({"assignment": shown["assignment"], "outcome": outcome});
+    assert_eq!(post(token, "judgements", judgement("c")).await.0, 400);
+    assert_eq!(post(token, "judgements", json!({"assignment": "none", "outcome": "a"})).await.0, 404);
+    assert_eq!(post(token, "judgements", judgement("a")).await.0, 200);
+    assert_eq!(post(token, "next", json!({})).await.1["finished"], true);
+    assert_eq!(post(token, "undo", json!({})).await.0, 200);
+}
+
+#[actix_web::test]
+async fn a_document_that_has_not_changed_is_not_sent_again() {
+    let arena = TestArena::start(&[]).await;
+    let url = format!("{}/api/v1/openapi.json", arena.url);
+    let first = get(&url).await;
+    let tag = first.headers()["etag"].to_str().unwrap().to_owned();
+    assert_eq!(first.json::<Value>().await.unwrap(), *document());
+    let again = Client::new().get(&url).header("if-none-match", tag).send().await.unwrap();
+    assert_eq!(again.status(), 304);
+}
