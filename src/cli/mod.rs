@@ -24,6 +24,7 @@ mod name_table;
 mod output;
 pub mod passphrase;
 mod progress;
+pub mod reference;
 pub mod requests;
 pub mod retention;
 mod robustness_table;

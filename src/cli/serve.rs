@@ -13,6 +13,7 @@ use tokio::sync::Mutex;
 
 use super::Location;
 use super::output::print;
+use super::reference;
 use super::signals::Signals;
 use crate::app::Dependencies;
 use crate::cli::error::{BadInput, CommandResult};
@@ -106,7 +107,8 @@ pub async fn run(options: ServeOptions, env: &Environment) -> CommandResult<Exit
     supervise(&app, keeper, source);
     let address = listener.local_addr().context("the listening address is unknown")?;
     let first_link = first_link(&app).await;
-    let mut serving = http::serve(Arc::clone(&app), listener).context("the server could not start")?;
+    let mut serving =
+        http::serve(Arc::clone(&app), listener, reference::commands()).context("the server could not start")?;
     print(&first_lines(&format!("http://{address}"), &app.models.current()))?;
     if let Some(token) = first_link {
         print_first_link(&app, &format!("http://{address}"), &token);

@@ -1,6 +1,7 @@
 //! What people look at: charts as SVG, replies as safe HTML, reports, the documentation.
 
 pub mod chart;
+pub mod docs;
 pub mod i18n;
 pub mod markup;
 pub mod report;

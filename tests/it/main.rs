@@ -33,6 +33,7 @@ mod crash;
 mod cycles;
 mod deploy;
 mod derived;
+mod docs;
 mod exclusions;
 mod faults;
 mod faulty_models;

@@ -54,6 +54,7 @@ pub struct PageTexts {
     pub admin: AdminTexts,
     pub campaign: CampaignTexts,
     pub history: HistoryTexts,
+    pub docs: DocsTexts,
     pub missing: MissingTexts,
     pub unavailable: UnavailableTexts,
 }
@@ -318,6 +319,7 @@ mod campaign;
 mod cards;
 mod chinese;
 mod correlation;
+mod docs;
 mod english;
 mod exclusions;
 mod held_vote;
@@ -345,6 +347,7 @@ pub use campaign::{CampaignScriptTexts, CampaignTexts};
 pub use cards::CardTexts;
 pub use chinese::CHINESE;
 pub use correlation::CorrelationTexts;
+pub use docs::DocsTexts;
 pub use english::ENGLISH;
 pub use exclusions::ExclusionTexts;
 pub use held_vote::HeldVoteTexts;

@@ -25,7 +25,7 @@ pub fn render(text: &str) -> Vec<String> {
 }
 
 /// Text as HTML: the five characters that mean something are escaped.
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 8);
     for c in text.chars() {
         match c {

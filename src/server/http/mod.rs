@@ -15,6 +15,7 @@ mod charts;
 mod connections;
 mod correlation;
 mod correlation_query;
+mod docs;
 mod draining;
 pub mod error;
 mod exclusions;
@@ -88,6 +89,8 @@ fn reading(config: &mut web::ServiceConfig) {
         .service(web::resource("/judges").get(judges::page).route(web::head().to(judges::page)))
         .service(web::resource("/models").get(models::page).route(web::head().to(models::page)))
         .service(web::resource("/models/{id:.+}").get(model::page).route(web::head().to(model::page)))
+        .service(web::resource("/docs").get(docs::first).route(web::head().to(docs::first)))
+        .service(web::resource("/docs/{page}").get(docs::page).route(web::head().to(docs::page)))
         .service(web::resource("/about").get(pages::about::about).route(web::head().to(pages::about::about)));
 }
 
@@ -184,16 +187,17 @@ fn programs(config: &mut web::ServiceConfig) {
         .route("/metrics", web::get().to(metrics::metrics));
 }
 
-/// Serves on a socket that listens already, until it is told to stop.
+/// Serves on a socket that listens already, until it is told to stop. `commands` is the reference of commands for `/docs`.
 ///
 /// # Errors
 /// Where the socket cannot be served.
-pub fn serve(app: Arc<AppState>, listener: TcpListener) -> std::io::Result<Serving> {
+pub fn serve(app: Arc<AppState>, listener: TcpListener, commands: String) -> std::io::Result<Serving> {
     let workers = app.settings.now().server.workers;
     let door = listener.try_clone()?;
     let app = web::Data::from(app);
     let open = web::Data::new(OpenSockets::default());
     let frames = web::Data::new(board::Frames::default());
+    let docs = web::Data::new(docs::Docs::new(commands));
     let boards = web::Data::new(board_page::BoardPages::default());
     let mut server = HttpServer::new(move || {
         App::new()
@@ -201,6 +205,7 @@ pub fn serve(app: Arc<AppState>, listener: TcpListener) -> std::io::Result<Servi
             .app_data(open.clone())
             .app_data(frames.clone())
             .app_data(boards.clone())
+            .app_data(docs.clone())
             .wrap(from_fn(outage::as_page))
             .wrap(from_fn(bare_errors::with_text))
             .wrap(Compress::default())

@@ -121,7 +121,8 @@ impl TestArena {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let serving = langya::server::http::serve(Arc::clone(&app), listener).unwrap();
+        let serving =
+            langya::server::http::serve(Arc::clone(&app), listener, langya::cli::reference::commands()).unwrap();
         Self { app, url, serving, _folder: folder }
     }
 

@@ -46,6 +46,7 @@ fn given(path: String) -> String {
         ("{path:.+}", "0/000"),
         ("/{vote}", "/1"),
         ("/{token}", "/1"),
+        ("/{page}", "/start"),
         ("/{id}", "/1"),
     ];
     parameters.iter().fold(path, |path, (parameter, given)| path.replace(parameter, given))

@@ -271,6 +271,7 @@ pub const CHINESE: PageTexts = PageTexts {
     admin: super::admin::CHINESE,
     campaign: super::campaign::CHINESE,
     history: super::history::CHINESE,
+    docs: super::docs::CHINESE,
     missing: MissingTexts {
         title: "此处空无一物",
         lead: "这个地址不存在，可能输入有误，或页面已经移动。",

@@ -271,6 +271,7 @@ pub const ENGLISH: PageTexts = PageTexts {
     admin: super::admin::ENGLISH,
     campaign: super::campaign::ENGLISH,
     history: super::history::ENGLISH,
+    docs: super::docs::ENGLISH,
     missing: MissingTexts {
         title: "There is nothing here",
         lead: "The address leads nowhere. It may be mistyped, or the page may have moved.",

@@ -11,6 +11,7 @@ pub mod board_controls;
 pub(crate) mod campaign;
 pub mod charts;
 pub(crate) mod correlation;
+pub(crate) mod docs;
 pub mod exclusions;
 pub(crate) mod history;
 pub(crate) mod judges;
@@ -50,6 +51,7 @@ pub(crate) enum Section {
     History,
     PublicLog,
     About,
+    Docs,
     None,
 }
 

@@ -1,0 +1,60 @@
+//! The charts of the documentation, drawn by what draws the leaderboard's, of votes that are counted out here.
+
+use crate::chart::scatter::Dot;
+use crate::chart::{Frame, Setting, Topic, forest, scatter};
+use crate::domain::battle::Outcome;
+use crate::domain::benchmark::published;
+use crate::domain::language::Language;
+use crate::domain::rating::leaderboard::Leaderboard;
+use crate::domain::rating::options::LeaderboardOptions;
+use crate::domain::rating::ranking::rank_log;
+use crate::domain::rating::vote_log::VoteLog;
+
+/// The chart of this name; empty for a name that there is none of, which a test finds.
+pub(super) fn draw(name: &str, language: Language) -> String {
+    match name {
+        "few-votes" => forest_of(&board(1), language),
+        "many-votes" => forest_of(&board(20), language),
+        "close-open" => close_and_open(language),
+        _ => String::new(),
+    }
+}
+
+fn forest_of(board: &Leaderboard, language: Language) -> String {
+    forest::draw(&board.models, board.confidence, Frame { language, setting: Setting::Page })
+}
+
+/// Four models, each pair of which meets ten times in each round. Of ten battles the better model wins six, loses two and ties two.
+fn board(rounds: usize) -> Leaderboard {
+    let names = ["heron", "crane", "egret", "ibis"];
+    let mut log = VoteLog::default();
+    for (b, model_b) in names.iter().enumerate() {
+        for model_a in &names[..b] {
+            for battle in 0..10 * rounds {
+                let outcome = match battle % 10 {
+                    0..6 => Outcome::AWins,
+                    6..8 => Outcome::BWins,
+                    _ => Outcome::Tie,
+                };
+                log.push(model_a, model_b, outcome).expect("two different models");
+            }
+        }
+    }
+    rank_log(&log, &LeaderboardOptions::default()).expect("every two models have won against each other")
+}
+
+/// What SuperCLUE's paper prints of models that both of its sets have.
+fn close_and_open(language: Language) -> String {
+    let column = |id, part| published::by_id(id).map(|table| table.part(part)).unwrap_or_default();
+    let (close, open) = (column("superclue_close", "overall"), column("superclue_open", "turn:1"));
+    let dot = |(name, x): (&&str, &f64)| {
+        Some(Dot { name: (*name).to_owned(), at: [*x, *open.get(name)?], intervals: [None, None] })
+    };
+    let dots: Vec<Dot> = close.iter().filter_map(dot).collect();
+    let titles = match language {
+        Language::English => ["SuperCLUE CLOSE, accuracy, %", "SuperCLUE OPEN, %"],
+        Language::Chinese => ["SuperCLUE CLOSE，正确率，%", "SuperCLUE OPEN，%"],
+    };
+    let topic = Topic { key: "close-open", title: &titles.join(" × ") };
+    scatter::draw(topic, titles, &dots, Frame { language, setting: Setting::Page })
+}

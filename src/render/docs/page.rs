@@ -1,0 +1,151 @@
+//! One page of the documentation: a title, sections with addresses of their own, and the HTML of each.
+//!
+//! Prose goes through [`markup`], as replies do. Two things are not in a reply and are added here: links within the arena,
+//! written `[text](/leaderboard)`, and charts, written `![what it shows](chart:NAME)` on a line of their own. A heading
+//! ends in `{#id}`, which is the same in every language; without it the id is made of its text.
+
+use std::sync::OnceLock;
+
+use super::figures;
+use crate::domain::language::Language;
+use crate::markup;
+
+/// Stands before an address of the arena while [`markup`] reads it, which leaves out addresses without a host.
+const HERE: &str = "https://arena.invalid";
+
+/// A heading of a page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Heading {
+    /// 2 or 3.
+    pub level: u8,
+    /// What a link names it by.
+    pub id: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// What stands under a heading, or before the first one.
+#[derive(Debug)]
+pub(super) struct Section {
+    pub(super) heading: Option<Heading>,
+    pub(super) markdown: String,
+}
+
+/// A page.
+#[derive(Debug)]
+pub struct DocPage {
+    /// What its address names it by.
+    pub name: &'static str,
+    /// Its title.
+    pub title: String,
+    language: Language,
+    pub(super) sections: Vec<Section>,
+    html: OnceLock<String>,
+}
+
+impl DocPage {
+    /// Reads a page.
+    pub(super) fn parse(name: &'static str, text: &str, language: Language) -> Self {
+        let (mut title, mut in_code) = (String::new(), false);
+        let mut sections = vec![Section { heading: None, markdown: String::new() }];
+        for line in text.lines() {
+            in_code ^= line.starts_with("```");
+            match heading(line).filter(|_| !in_code) {
+                Some(Heading { level: 1, text, .. }) => title = text,
+                Some(heading) => sections.push(Section { heading: Some(heading), markdown: String::new() }),
+                None => {
+                    let last = sections.last_mut().expect("the first section is there from the start");
+                    last.markdown.push_str(line);
+                    last.markdown.push('\n');
+                }
+            }
+        }
+        Self { name, title, language, sections, html: OnceLock::new() }
+    }
+
+    /// The headings, in order.
+    pub fn headings(&self) -> impl Iterator<Item = &Heading> {
+        self.sections.iter().filter_map(|section| section.heading.as_ref())
+    }
+
+    /// The page below its title as HTML. It is rendered when it is asked for the first time.
+    pub fn html(&self) -> &str {
+        self.html.get_or_init(|| self.sections.iter().map(|section| self.section_html(section)).collect())
+    }
+
+    fn section_html(&self, section: &Section) -> String {
+        let mut html = section.heading.as_ref().map_or_else(String::new, |Heading { level, id, text }| {
+            let text = markup::escape(text);
+            format!("<h{level} id=\"{id}\"><a class=\"anchor\" href=\"#{id}\">{text}</a></h{level}>")
+        });
+        let mut prose = String::new();
+        for line in section.markdown.lines() {
+            match figure(line) {
+                Some((caption, name)) => {
+                    html.push_str(&blocks(&std::mem::take(&mut prose)));
+                    html.push_str(&framed(caption, &figures::draw(name, self.language)));
+                }
+                None => {
+                    prose.push_str(line);
+                    prose.push('\n');
+                }
+            }
+        }
+        html + &blocks(&prose)
+    }
+}
+
+/// `![what it shows](chart:NAME)`.
+fn figure(line: &str) -> Option<(&str, &str)> {
+    line.strip_prefix("![")?.strip_suffix(')')?.split_once("](chart:")
+}
+
+fn framed(caption: &str, svg: &str) -> String {
+    let caption = markup::escape(caption);
+    format!(
+        "<figure><div class=\"chart-frame\" role=\"region\" tabindex=\"0\" aria-label=\"{caption}\">{svg}</div><figcaption>{caption}</figcaption></figure>"
+    )
+}
+
+fn blocks(markdown: &str) -> String {
+    let html: String = markup::render(&markdown.replace("](/", &format!("]({HERE}/")))
+        .iter()
+        .map(|block| format!("<div class=\"block\">{block}</div>"))
+        .collect();
+    within_the_arena(&html)
+}
+
+/// Links to the arena's own pages lose the host, and with it what is said of foreign pages.
+fn within_the_arena(html: &str) -> String {
+    let mut out = String::with_capacity(html.len());
+    let mut rest = html;
+    while let Some((before, link)) = rest.split_once("<a ") {
+        out.push_str(before);
+        let (attributes, behind) = link.split_once('>').unwrap_or((link, ""));
+        match attributes.split_once(HERE).and_then(|(_, path)| path.split_once('"')) {
+            Some((path, _)) => out.push_str(&format!("<a href=\"{path}\">")),
+            None => out.push_str(&format!("<a {attributes}>")),
+        }
+        rest = behind;
+    }
+    out.push_str(rest);
+    // In code, where an address is no link.
+    out.replace(HERE, "")
+}
+
+fn heading(line: &str) -> Option<Heading> {
+    let text = line.trim_start_matches('#');
+    let level = u8::try_from(line.len() - text.len()).ok().filter(|level| (1..=3).contains(level))?;
+    let text = text.strip_prefix(' ')?.trim();
+    let (text, id) = match text.strip_suffix('}').and_then(|text| text.split_once(" {#")) {
+        Some((text, id)) => (text, id.to_owned()),
+        None => (text, slug(text)),
+    };
+    Some(Heading { level, id, text: text.to_owned() })
+}
+
+/// Letters and digits of the text in lower case, joined by hyphens.
+fn slug(text: &str) -> String {
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_ascii_lowercase).collect::<Vec<_>>().join("-")
+}

@@ -1,0 +1,92 @@
+//! `/docs`: the documentation of this version, page by page and searched.
+
+use std::sync::OnceLock;
+
+use actix_web::{HttpRequest, HttpResponse, web};
+use serde::Deserialize;
+
+use super::openapi;
+use super::pages;
+use super::pages::docs::DocsView;
+use crate::domain::language::Language;
+use crate::render::docs::reference::{self, ApiWords};
+use crate::render::docs::search::search;
+use crate::render::docs::{Generated, Guide};
+use crate::render::i18n::pages::page_texts;
+use crate::server::http::pages::requested_language;
+
+/// Every setting with its default.
+const EXAMPLE: &str = include_str!("../../../deploy/langya.example.toml");
+/// The page that `/docs` shows.
+const FIRST: &str = "start";
+
+/// The documentation in every language, read when it is asked for the first time.
+pub(super) struct Docs {
+    commands: String,
+    english: OnceLock<Guide>,
+    chinese: OnceLock<Guide>,
+}
+
+impl Docs {
+    /// The documentation with this reference of commands.
+    pub(super) fn new(commands: String) -> Self {
+        Self { commands, english: OnceLock::new(), chinese: OnceLock::new() }
+    }
+
+    fn guide(&self, language: Language) -> &Guide {
+        let guide = match language {
+            Language::English => &self.english,
+            Language::Chinese => &self.chinese,
+        };
+        guide.get_or_init(|| {
+            let words = &page_texts(language).docs;
+            let words = ApiWords {
+                name: words.name,
+                kind: words.kind,
+                meaning: words.meaning,
+                parameters: words.parameters,
+                body: words.body,
+                answer: words.answer,
+            };
+            let generated = Generated {
+                settings: reference::settings(EXAMPLE),
+                commands: self.commands.clone(),
+                api: reference::api(openapi::document(), words),
+            };
+            Guide::new(language, &generated)
+        })
+    }
+}
+
+/// The parameter of a search.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct DocsQuery {
+    /// Words that a section must hold.
+    q: String,
+}
+
+/// `GET /docs`, with `q` for a search.
+pub(super) async fn first(request: HttpRequest, docs: web::Data<Docs>) -> HttpResponse {
+    let query = web::Query::<DocsQuery>::from_query(request.query_string());
+    let query = query.map(|query| query.into_inner().q).unwrap_or_default();
+    if query.trim().is_empty() {
+        return shown(&request, &docs, FIRST).await;
+    }
+    let guide = docs.guide(requested_language(&request));
+    let hits = search(guide, &query);
+    pages::docs::docs(&request, &DocsView { guide, page: None, query: query.trim(), hits })
+}
+
+/// `GET /docs/NAME`
+pub(super) async fn page(request: HttpRequest, name: web::Path<String>, docs: web::Data<Docs>) -> HttpResponse {
+    shown(&request, &docs, &name).await
+}
+
+async fn shown(request: &HttpRequest, docs: &Docs, name: &str) -> HttpResponse {
+    let guide = docs.guide(requested_language(request));
+    match guide.page(name) {
+        Some(page) => pages::docs::docs(request, &DocsView { guide, page: Some(page), query: "", hits: Vec::new() }),
+        None => pages::not_found::not_found(request.clone()).await,
+    }
+}
