@@ -58,6 +58,7 @@ pub(super) struct DatedRobustness<'a> {
     as_of: Option<i64>,
     /// Number of the latest vote in the report.
     last_vote_seq: i64,
+    /// The report.
     overall: &'a OverallRobustness,
 }
 

@@ -31,7 +31,9 @@ pub struct Matchmaker {
 /// The pairing as published.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PublishedPairing {
+    /// Name of the policy.
     policy: &'static str,
+    /// Version of the policies' probabilities.
     policy_version: u32,
     /// Every pair.
     pub pairs: Vec<PublishedPair>,

@@ -2,7 +2,7 @@
 
 use schemars::generate::SchemaGenerator;
 use schemars::{JsonSchema, Schema};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::domain::battle_judging::report::BattleJudgingReport;
 use crate::domain::correlation::report::{MixtureReport, PairReport};
@@ -203,5 +203,5 @@ pub static OPERATIONS: [Operation; 18] = [
         .with_body(schema_of::<JudgementRequest>, true),
     post("/api/v1/campaigns/{id}/undo", "undo_judgement", &[json::<UndoAnswer>()])
         .about("Takes the annotator's last judgement back."),
-    get("/api/v1/openapi.json", "openapi", "document", &[json::<Value>()]).about("This document."),
+    get("/api/v1/openapi.json", "openapi", "document", &[json::<Map<String, Value>>()]).about("This document."),
 ];
