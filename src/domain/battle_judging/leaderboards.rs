@@ -19,6 +19,7 @@ use crate::stats::correlation::{Coefficient, concordance};
 
 /// A model's place on one of the two.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "JudgePlace")]
 pub struct Place {
     /// 1 is best; models that the intervals do not separate can share a rank.
     pub rank: u64,

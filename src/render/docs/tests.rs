@@ -15,11 +15,12 @@ fn links(html: &str) -> Vec<&str> {
 #[test]
 fn pages_of_both_languages_have_the_same_sections_and_figures() {
     let [english, chinese] = Language::ALL.map(guide);
-    let shape = |guide: &Guide| -> Vec<(&str, Vec<(u8, String)>, usize)> {
+    let shape = |guide: &Guide| -> Vec<_> {
         let page = |page: &DocPage| {
-            let headings = page.headings().map(|heading| (heading.level, heading.id.clone())).collect();
-            let markdown = page.sections.iter().map(|section| section.markdown.matches("](chart:").count()).sum();
-            (page.name, headings, markdown)
+            let headings: Vec<(u8, String)> =
+                page.headings().map(|heading| (heading.level, heading.id.clone())).collect();
+            let figures: usize = page.sections.iter().map(|section| section.markdown.matches("](chart:").count()).sum();
+            (page.name, headings, figures)
         };
         guide.pages.iter().map(page).collect()
     };

@@ -1,6 +1,8 @@
 //! What annotators of a campaign send and get, as the page `/campaign/ID` and any other client do. A link's token stands in
 //! `Authorization: Bearer`; errors are JSON with a code and a sentence.
 
+use std::collections::BTreeMap;
+
 use actix_web::http::StatusCode;
 use actix_web::http::header::{AUTHORIZATION, CACHE_CONTROL};
 use actix_web::{HttpRequest, HttpResponse, ResponseError, web};
@@ -115,15 +117,9 @@ struct LetteredTexts {
     /// The second.
     #[serde(skip_serializing_if = "Option::is_none")]
     b: Option<String>,
-    /// The third.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    c: Option<String>,
-    /// The fourth.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    d: Option<String>,
-    /// The fifth.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    e: Option<String>,
+    /// The third to the fifth, as `c`, `d` and `e`: generators of clients use a variable `d` of their own.
+    #[serde(flatten)]
+    others: BTreeMap<String, String>,
 }
 
 /// How far an annotator is.
@@ -276,9 +272,10 @@ async fn admit(request: &HttpRequest, app: &AppState) -> Result<Annotator, Campa
 }
 
 fn texts(shown: &ShownAssignment, written: fn(&str) -> String) -> ShownTexts {
-    let mut answers = shown.answers.iter().map(|(_, answer)| written(answer));
-    let answers =
-        LetteredTexts { a: answers.next(), b: answers.next(), c: answers.next(), d: answers.next(), e: answers.next() };
+    let mut answers = shown.answers.iter().map(|(letter, answer)| ((*letter).to_owned(), written(answer)));
+    let mut next = || answers.next().map(|(_, answer)| answer);
+    let (a, b) = (next(), next());
+    let answers = LetteredTexts { a, b, others: answers.collect() };
     ShownTexts { prompt: written(&shown.prompt), reference: shown.reference.as_deref().map(written), answers }
 }
 

@@ -4,6 +4,7 @@
 //! attributes. A test compares the entries with the route table and the schemas with what an arena answers.
 
 pub mod description;
+mod enums;
 mod operations;
 
 use std::sync::LazyLock;
@@ -88,6 +89,7 @@ fn build() -> Value {
             },
         },
     });
+    enums::flatten(&mut document);
     without_links(&mut document);
     document
 }

@@ -1,0 +1,44 @@
+// The documentation: axe on its pages, the search, and nothing that scrolls sideways.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { assertAccessibleInEveryView } from "./support/axe.mjs";
+import { PHONE, startSite } from "./support/site.mjs";
+
+const site = startSite();
+
+test("axe finds nothing in the documentation, light or dark, wide or narrow", async () => {
+  for (const path of ["/docs", "/docs/votes", "/docs/votes?lang=zh", "/docs/correlations", "/docs/api", "/docs/settings?lang=zh", "/docs?q=votes"]) {
+    const page = await site.arrive(path);
+    await assertAccessibleInEveryView(page, path);
+    await page.context().close();
+  }
+});
+
+test("on a phone, links of the navigation are large enough and charts scroll inside their frames", async () => {
+  const page = await site.arrive("/docs/votes", PHONE);
+  const small = await page.locator("button:visible, nav a:visible").evaluateAll((all) =>
+    all.filter((one) => one.getBoundingClientRect().height < 44).map((one) => one.outerHTML),
+  );
+  assert.deepEqual(small, []);
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390);
+  assert.equal(await page.locator("figure svg").count(), 2);
+  page.assertQuiet();
+});
+
+test("a reader finds the documentation in the menu and a section by its words", async () => {
+  const page = await site.arrive("/leaderboard");
+  await page.getByText("More", { exact: true }).click();
+  await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Documentation" }).click();
+  await page.getByRole("heading", { name: "Start here" }).waitFor();
+  await page.getByRole("searchbox").fill("webhook backup restore");
+  await page.getByRole("searchbox").press("Enter");
+  await page.getByText("No section has all of these words").waitFor();
+  await page.getByRole("searchbox").fill("restore");
+  await page.getByRole("button", { name: "Search" }).click();
+  await page.getByRole("link", { name: "Operating › Backups" }).click();
+  await page.getByRole("heading", { name: "Backups" }).waitFor();
+  assert.match(page.url(), /\/docs\/operating#backups$/);
+  page.assertQuiet();
+});
