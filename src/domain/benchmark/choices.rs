@@ -63,15 +63,19 @@ pub(super) fn judgings(item: &Item, answers: &[Answer]) -> Vec<JudgeTask> {
     judging.into_iter().collect()
 }
 
+/// 100 for a right answer, 0 for a wrong one.
+pub(super) fn item_score(item: &Item, verdicts: &Verdicts<'_>) -> Option<f64> {
+    match verdicts.get(&item.id, 1, Game::First)? {
+        Verdict::Choice { correct, .. } => Some(if *correct { 100.0 } else { 0.0 }),
+        _ => None,
+    }
+}
+
 /// The accuracy over everything and over each part.
 pub(super) fn scores(items: &[Item], verdicts: &Verdicts<'_>, parts: &[(Part, Vec<&Item>)]) -> Vec<Score> {
     let whole = (Part::overall(), items.iter().collect());
     let accuracy = |(part, items): &(Part, Vec<&Item>)| {
-        let right = |item: &&Item| match verdicts.get(&item.id, 1, Game::First)? {
-            Verdict::Choice { correct, .. } => Some(if *correct { 100.0 } else { 0.0 }),
-            _ => None,
-        };
-        let score = items.iter().map(right).collect::<Mean>().score(part.clone())?;
+        let score = items.iter().map(|item| item_score(item, verdicts)).collect::<Mean>().score(part.clone())?;
         Some(Score { std_dev: None, ..score })
     };
     std::iter::once(&whole).chain(parts).filter_map(accuracy).collect()

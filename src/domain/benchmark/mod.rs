@@ -41,7 +41,7 @@ use data::DataError;
 use item::{Answer, Ask, Item};
 use judgement::{JudgeTask, Judgement};
 pub use options::{SuiteError, SuiteOptions};
-use score::Scores;
+use score::{Scores, Verdicts};
 
 use crate::judging::rubric::sha256;
 use crate::judging::verdict::{Verdict, VerdictError};
@@ -128,6 +128,9 @@ pub trait Suite: Send + Sync {
 
     /// One line about the form of the reply, for a further try at temperature 0.
     fn reminder(&self, item: &Item) -> String;
+
+    /// What one item is worth by itself, in the unit of the scores; none where something that it needs was not judged.
+    fn item_score(&self, item: &Item, verdicts: &Verdicts<'_>) -> Option<f64>;
 
     /// The scores of one model by one judge over these items. What has no judgement counts as missing.
     fn score(&self, items: &[Item], judgements: &[&Judgement]) -> Scores;

@@ -6,7 +6,7 @@
 use super::item::{Answer, Item, Sampling, answer_of};
 use super::judgement::{Game, JudgeRequest, JudgeStep, JudgeTask, Status};
 use super::options::SuiteError;
-use super::score::{Mean, Part, PartKind, Score, Verdicts};
+use super::score::{Mean, Part, PartKind, Score, Verdicts, mean};
 use crate::judging::prompt_file::PromptFile;
 use crate::judging::rubric::{Fields, Rubric};
 use crate::judging::verdict::pair::both_games;
@@ -172,6 +172,12 @@ pub(super) fn scores(items: &[Item], verdicts: &Verdicts<'_>, parts: &[(Part, Ve
         scores.extend(share(&Part::new(PartKind::Rule, rule), &all, &turns, points));
     }
     scores
+}
+
+/// The share of the judged turns that are no loss, in percent; none where a turn is missing.
+pub(super) fn item_score(item: &Item, verdicts: &Verdicts<'_>) -> Option<f64> {
+    let turns = item.turn_numbers().take(2).map(|turn| Some(WIN_OR_TIE.of(result(&item.id, turn, verdicts)?)));
+    mean(&turns.collect::<Option<Vec<f64>>>()?)
 }
 
 /// What a win and a tie are worth, in percent.

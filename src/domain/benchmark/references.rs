@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::data::DataError;
 use super::item::{Answer, Ask, Item, Question, answer_of};
 use super::judgement::{JudgeTask, Judgement};
-use super::score::Scores;
+use super::score::{Scores, Verdicts};
 use super::{JudgeMode, Scale, Suite};
 use crate::judging::verdict::{Verdict, VerdictError};
 
@@ -80,6 +80,10 @@ impl Suite for Beside {
 
     fn reminder(&self, item: &Item) -> String {
         self.suite.reminder(item)
+    }
+
+    fn item_score(&self, item: &Item, verdicts: &Verdicts<'_>) -> Option<f64> {
+        self.suite.item_score(item, verdicts)
     }
 
     fn score(&self, items: &[Item], judgements: &[&Judgement]) -> Scores {

@@ -18,6 +18,7 @@ pub mod report;
 pub mod satisfaction;
 mod series;
 pub mod study;
+pub mod suite_board;
 mod suite_series;
 
 pub use aliases::{AliasError, Aliases};

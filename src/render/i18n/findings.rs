@@ -11,6 +11,11 @@ pub struct Finding {
 
 /// The texts of findings in one language.
 pub struct FindingTexts {
+    pub same_items: Finding,
+    pub level_items: Finding,
+    pub telling_items: Finding,
+    pub contrary_items: Finding,
+    pub disputed_items: Finding,
     pub position: Finding,
     pub longer: Finding,
     pub length: Finding,
@@ -31,6 +36,43 @@ pub fn finding_texts(language: Language) -> &'static FindingTexts {
 }
 
 const ENGLISH_FINDINGS: FindingTexts = FindingTexts {
+    same_items: Finding {
+        title: "Models on the same items",
+        lead: "Each model beside the best one, over the items that both were scored on, each item with the same weight. The difference is in the unit of the scores, with its 95 % interval and the p value of the paired t test; the adjusted p value allows for all models that the judge compares (Holm). Below 0.05, the difference is more than chance.",
+        columns: &[
+            "Judge",
+            "Model",
+            "Best model",
+            "Better on",
+            "Same on",
+            "Worse on",
+            "Mean difference",
+            "Lower",
+            "Upper",
+            "p",
+            "Adjusted p",
+        ],
+    },
+    level_items: Finding {
+        title: "Items that tell no models apart",
+        lead: "Items on which all models score the same. They say how hard the suite is, and nothing of who is better.",
+        columns: &["Judge", "Items", "All the same"],
+    },
+    telling_items: Finding {
+        title: "Items that tell models apart most",
+        lead: "Discrimination is Pearson's r of the models' scores on the item with their means over all other items (corrected item-total correlation); it needs three models.",
+        columns: &["Judge", "Item", "Category", "Models", "Mean", "Deviation", "Discrimination"],
+    },
+    contrary_items: Finding {
+        title: "Items that contradict the rest",
+        lead: "On these items the models that are better elsewhere score lower. Read them first: a wrong reference or an unclear question is the usual reason. With few models some come about by chance.",
+        columns: &["Judge", "Item", "Category", "Models", "Mean", "Deviation", "Discrimination"],
+    },
+    disputed_items: Finding {
+        title: "Items that judges disagree on",
+        lead: "The standard deviation between the judges' scores of the same answer, mean over the models.",
+        columns: &["Item", "Category", "Models", "Deviation between judges"],
+    },
     position: Finding {
         title: "Position bias",
         lead: "The same two answers are judged twice, the second time in the other order. Changed: the share of turns whose verdict the order changes. Towards the first: how much more often such a verdict goes to the answer that stands first, from -1 to 1.",
@@ -79,6 +121,31 @@ const ENGLISH_FINDINGS: FindingTexts = FindingTexts {
 };
 
 const CHINESE_FINDINGS: FindingTexts = FindingTexts {
+    same_items: Finding {
+        title: "相同题目上的模型对比",
+        lead: "各模型与最佳模型在双方均有得分的题目上逐题对比，每题权重相同。差值以分数为单位，附 95 % 区间和配对 t 检验的 p 值；校正 p 值已考虑该裁判比较的全部模型（Holm 法）。小于 0.05 表示差异并非偶然。",
+        columns: &["裁判", "模型", "最佳模型", "更好", "相同", "更差", "平均差值", "下限", "上限", "p", "校正 p"],
+    },
+    level_items: Finding {
+        title: "无法区分模型的题目",
+        lead: "所有模型得分相同的题目。它们反映评测的难度，但不能说明谁更好。",
+        columns: &["裁判", "题目", "得分全部相同"],
+    },
+    telling_items: Finding {
+        title: "区分度最高的题目",
+        lead: "区分度是各模型在该题的得分与其在其余题目上均值的皮尔逊相关（校正后的题总相关），至少需要三个模型。",
+        columns: &["裁判", "题目", "类别", "模型", "均值", "标准差", "区分度"],
+    },
+    contrary_items: Finding {
+        title: "与其余题目相矛盾的题目",
+        lead: "在这些题目上，其他题目表现更好的模型反而得分更低。建议先看这些题：常见原因是参考答案有误或题意不清。模型较少时，也可能只是偶然。",
+        columns: &["裁判", "题目", "类别", "模型", "均值", "标准差", "区分度"],
+    },
+    disputed_items: Finding {
+        title: "裁判意见不一的题目",
+        lead: "各裁判对同一回答评分的标准差，再对模型取平均。",
+        columns: &["题目", "类别", "模型", "裁判间标准差"],
+    },
     position: Finding {
         title: "位置偏差",
         lead: "同样两个回答交换次序各评一次。改变：结论随次序改变的轮次所占比例。偏向前者：改变的结论中偏向排在前面的回答的程度，由 -1 到 1。",

@@ -11,6 +11,7 @@ use super::leaderboard_query::escaped;
 use super::pages::benchmark as pages;
 use crate::domain::benchmark::run_selector::RunSelector;
 use crate::domain::benchmark::suite_id::SuiteId;
+use crate::domain::correlation::suite_board::SuiteBoard;
 use crate::domain::language::Language;
 use crate::server::http::pages::requested_language;
 use crate::server::state::AppState;
@@ -78,6 +79,8 @@ fn number(name: &str, text: &str) -> Result<u32, PageError> {
 pub(super) struct Suites {
     /// One entry a data file.
     suites: Vec<SuiteCard>,
+    /// The models' scores in all suites; empty until they are computed.
+    board: SuiteBoard,
 }
 
 /// What a program reads of a benchmark.
@@ -101,17 +104,19 @@ pub(super) struct ReportQuery {
 pub(super) async fn suites(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
     let summaries = app.boards.suites().await.map_err(BenchError::from)?;
     let cards: Vec<SuiteCard> = summaries.iter().map(SuiteCard::new).collect::<Result<_, _>>()?;
-    Ok(pages::suites(&request, &cards))
+    let board = SuiteBoard::new(app.correlation.latest().catalog.series());
+    Ok(pages::suites(&request, &cards, &board))
 }
 
-/// `GET /api/v1/benchmarks`: the data files of suites, and what was done over each.
+/// `GET /api/v1/benchmarks`: the data files of suites, what was done over each, and the models' scores beside each other.
 ///
 /// # Errors
 /// As [`suites`].
 pub(super) async fn suites_json(app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
     let summaries = app.boards.suites().await.map_err(BenchError::from)?;
     let suites = summaries.iter().map(SuiteCard::new).collect::<Result<_, _>>()?;
-    Ok(HttpResponse::Ok().json(Suites { suites }))
+    let board = SuiteBoard::new(app.correlation.latest().catalog.series());
+    Ok(HttpResponse::Ok().json(Suites { suites, board }))
 }
 
 /// `GET /benchmarks/SUITE`: its report, by the judge that the address names.

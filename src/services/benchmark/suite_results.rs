@@ -102,6 +102,7 @@ pub async fn measure(
         let by_baseline = by_baseline(rows);
         let entries = ScoreEntry::all(loaded.suite.as_ref(), &loaded.data.items, &by_baseline, &contestants);
         let findings = findings.with_scores(&entries, &judges).with_grid(grid);
+        let findings = findings.with_items(loaded.suite.as_ref(), &loaded.data.items, &by_baseline, &entries);
         SuiteResults { loaded, way, entries, findings, silent_judges, judgements }
     });
     Ok(computed.await?)

@@ -96,9 +96,9 @@ impl AlignBench {
     fn category_score(&self, name: &str, items: &[Item], verdicts: &Verdicts<'_>) -> Option<Score> {
         let mut mean = Mean::default();
         for item in items.iter().filter(|item| item.category == name) {
-            match verdicts.rating(&item.id, 1) {
+            match self.item_score(item, verdicts) {
                 None if self.failed_as_minus_1 && was_judged(item, verdicts) => mean.add_failed(-1.0),
-                rating => mean.add(rating.map(|rating| rating.score)),
+                score => mean.add(score),
             }
         }
         self.rounded(mean.score(Part::new(PartKind::Category, name)))
@@ -159,6 +159,10 @@ impl Suite for AlignBench {
             true => pointwise::dictionary_reminder(dimensions_of(item), OVERALL, Language::Chinese),
             false => "请在回答的最后严格按照这个格式给出1到10的分数：“评级：[[5]]”。".to_owned(),
         }
+    }
+
+    fn item_score(&self, item: &Item, verdicts: &Verdicts<'_>) -> Option<f64> {
+        verdicts.rating(&item.id, 1).map(|rating| rating.score)
     }
 
     fn score(&self, items: &[Item], judgements: &[&Judgement]) -> Scores {

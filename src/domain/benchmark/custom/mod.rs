@@ -33,7 +33,7 @@ use super::item::{Answer, Ask, Item, Sampling};
 use super::judgement::{JudgeRequest, JudgeTask, Judgement};
 use super::options::{NAMES, SuiteError, SuiteOptions};
 use super::pairwise::{self, PairRubrics, References};
-use super::score::Scores;
+use super::score::{Scores, Verdicts};
 use super::{JudgeMode, Suite, pointwise};
 use crate::judging::prompt_file::{PromptFile, PromptText};
 use crate::judging::rubric::{Fields, Rubric};
@@ -294,6 +294,10 @@ impl Suite for CustomSuite {
             Language::English => english.to_owned(),
             Language::Chinese => chinese.to_owned(),
         }
+    }
+
+    fn item_score(&self, item: &Item, verdicts: &Verdicts<'_>) -> Option<f64> {
+        scoring::item_score(self, item, verdicts)
     }
 
     fn score(&self, items: &[Item], judgements: &[&Judgement]) -> Scores {

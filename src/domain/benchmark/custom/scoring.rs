@@ -43,7 +43,7 @@ fn with_overall(rule: Overall, mut scores: Vec<Score>) -> Vec<Score> {
 }
 
 fn ratings(suite: &CustomSuite, items: &[Item], verdicts: &Verdicts<'_>, parts: &[(Part, Vec<&Item>)]) -> Vec<Score> {
-    let value = |item: &Item| item_score(suite, item, verdicts);
+    let value = |item: &Item| rating(suite, item, verdicts);
     let over = |part: Part, items: &mut dyn Iterator<Item = &Item>| items.map(value).collect::<Mean>().score(part);
     let mut scores: Vec<Score> = over(Part::overall(), &mut items.iter()).into_iter().collect();
     scores.extend(parts.iter().filter_map(|(part, items)| over(part.clone(), &mut items.iter().copied())));
@@ -56,8 +56,17 @@ fn ratings(suite: &CustomSuite, items: &[Item], verdicts: &Verdicts<'_>, parts: 
     scores
 }
 
+/// The score of an item by the suite's mode.
+pub(super) fn item_score(suite: &CustomSuite, item: &Item, verdicts: &Verdicts<'_>) -> Option<f64> {
+    match suite.mode() {
+        JudgeMode::PairwiseBaseline => pairwise::item_score(item, verdicts),
+        JudgeMode::MultipleChoice => choices::item_score(item, verdicts),
+        _ => rating(suite, item, verdicts),
+    }
+}
+
 /// The score of an item: that of its only turn, or the lowest or the mean of all. None where one is missing.
-fn item_score(suite: &CustomSuite, item: &Item, verdicts: &Verdicts<'_>) -> Option<f64> {
+fn rating(suite: &CustomSuite, item: &Item, verdicts: &Verdicts<'_>) -> Option<f64> {
     let turn = |turn| verdicts.rating(&item.id, turn).map(|rating| rating.score);
     let turns: Vec<f64> = item.turn_numbers().map(turn).collect::<Option<_>>()?;
     match suite.declaration.dialogue {

@@ -164,10 +164,14 @@ impl Suite for MtBench101 {
         "End your reply with the rating in exactly this form, a whole number from 1 to 10: 'Rating: [[6]]'.".to_owned()
     }
 
+    fn item_score(&self, item: &Item, verdicts: &Verdicts<'_>) -> Option<f64> {
+        self.turns(item, verdicts)?.into_iter().reduce(f64::min)
+    }
+
     fn score(&self, items: &[Item], judgements: &[&Judgement]) -> Scores {
         let verdicts = Verdicts::new(judgements.iter().copied());
-        let lowest = |item: &Item| self.turns(item, &verdicts)?.into_iter().reduce(f64::min);
-        let tasks: Vec<Score> = TASKS.iter().filter_map(|task| task_score(task, items, lowest)).collect();
+        let worth = |item: &Item| self.item_score(item, &verdicts);
+        let tasks: Vec<Score> = TASKS.iter().filter_map(|task| task_score(task, items, worth)).collect();
         let mut scores: Vec<Score> = macro_mean(Part::overall(), &tasks).into_iter().collect();
         scores.extend(groups(&tasks, &TIERS, |task| task.tier));
         scores.extend(groups(&tasks, &ABILITIES, |task| task.ability));

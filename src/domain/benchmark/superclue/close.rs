@@ -6,7 +6,7 @@
 use serde::Deserialize;
 
 use super::{capability_of, known_capability, parts};
-use crate::benchmark::choices::{ChoicePrompt, OptionTexts, choices, judgings, read, scores};
+use crate::benchmark::choices::{ChoicePrompt, OptionTexts, choices, item_score, judgings, read, scores};
 use crate::benchmark::data::{DataError, DataProblem, json_items};
 use crate::benchmark::item::{Answer, Ask, Id, Item, Question};
 use crate::benchmark::judgement::{JudgeTask, Judgement};
@@ -90,6 +90,10 @@ impl Suite for SuperClueClose {
 
     fn reminder(&self, _item: &Item) -> String {
         "请只回答A、B、C、D中的一个字母。".to_owned()
+    }
+
+    fn item_score(&self, item: &Item, verdicts: &Verdicts<'_>) -> Option<f64> {
+        item_score(item, verdicts)
     }
 
     fn score(&self, items: &[Item], judgements: &[&Judgement]) -> Scores {

@@ -12,7 +12,7 @@ use crate::benchmark::data::{DataError, DataProblem, json_items};
 use crate::benchmark::item::{Answer, Ask, Id, Item, Question, Sampling};
 use crate::benchmark::judgement::{JudgeTask, Judgement};
 use crate::benchmark::options::{SuiteError, SuiteOptions};
-use crate::benchmark::pairwise::{PairRubrics, REMINDER_ZH, References, scores};
+use crate::benchmark::pairwise::{PairRubrics, REMINDER_ZH, References, item_score, scores};
 use crate::benchmark::score::{Scores, Verdicts};
 use crate::benchmark::{JudgeMode, Suite};
 use crate::judging::prompt_file::PromptFile;
@@ -99,6 +99,10 @@ impl Suite for SuperClueOpen {
 
     fn reminder(&self, _item: &Item) -> String {
         REMINDER_ZH.to_owned()
+    }
+
+    fn item_score(&self, item: &Item, verdicts: &Verdicts<'_>) -> Option<f64> {
+        item_score(item, verdicts)
     }
 
     fn score(&self, items: &[Item], judgements: &[&Judgement]) -> Scores {

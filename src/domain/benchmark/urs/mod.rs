@@ -165,12 +165,15 @@ impl Suite for Urs {
         }
     }
 
+    fn item_score(&self, item: &Item, verdicts: &Verdicts<'_>) -> Option<f64> {
+        verdicts.rating(&item.id, 1).map(|rating| rating.score)
+    }
+
     fn score(&self, items: &[Item], judgements: &[&Judgement]) -> Scores {
         let verdicts = Verdicts::new(judgements.iter().copied());
         let over = |part: Part, belongs: &dyn Fn(&Item) -> bool| {
             let cases = items.iter().filter(|item| belongs(item));
-            let score = |item: &Item| verdicts.rating(&item.id, 1).map(|rating| rating.score);
-            cases.map(score).collect::<Mean>().score(part)
+            cases.map(|item| self.item_score(item, &verdicts)).collect::<Mean>().score(part)
         };
         let mut scores = Vec::new();
         for (part, belongs) in parts() {

@@ -7,6 +7,11 @@ pub struct BenchmarkTexts {
     pub measures: &'static [(&'static str, &'static str)],
     pub own: &'static str,
     pub no_data: &'static str,
+    pub board: &'static str,
+    pub board_lead: &'static str,
+    pub model: &'static str,
+    pub mean_rank: &'static str,
+    scored_suites: &'static str,
     pub models: &'static str,
     pub judges: &'static str,
     pub how_to: &'static str,
@@ -54,6 +59,11 @@ impl BenchmarkTexts {
         self.measures.iter().find(|(name, _)| *name == suite).map_or(self.own, |(_, text)| text)
     }
 
+    /// How many suites a model has a score in.
+    pub fn scored_suites(&self, scored: &usize, all: usize) -> String {
+        self.scored_suites.replace("{scored}", &scored.to_string()).replace("{all}", &all.to_string())
+    }
+
     /// How a judgement ended.
     pub fn status(&self, status: &str) -> &'static str {
         self.statuses.iter().find(|(name, _)| *name == status).map_or("", |(_, text)| text)
@@ -84,6 +94,11 @@ pub(super) const ENGLISH: BenchmarkTexts = BenchmarkTexts {
     ],
     own: "A suite of this arena's own.",
     no_data: "No data yet.",
+    board: "All models and suites",
+    board_lead: "The score of the whole of each suite, mean over its judges; small, where it lies with 95 % confidence if other items of the same kinds had been asked. The mean rank is over the suites that a model has a score in.",
+    model: "Model",
+    mean_rank: "Mean rank",
+    scored_suites: "{scored} of {all} suites",
     models: "Models",
     judges: "Judges",
     how_to: "How a benchmark is run",
@@ -144,6 +159,11 @@ pub(super) const CHINESE: BenchmarkTexts = BenchmarkTexts {
     ],
     own: "本竞技场自建的评测。",
     no_data: "尚无数据。",
+    board: "全部模型与评测",
+    board_lead: "各项评测的总分，对裁判取平均；小字为换用同类其他题目时分数的 95 % 区间。平均名次只计模型有得分的评测。",
+    model: "模型",
+    mean_rank: "平均名次",
+    scored_suites: "{scored}/{all} 项评测",
     models: "模型",
     judges: "裁判",
     how_to: "如何运行评测",

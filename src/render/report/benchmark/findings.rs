@@ -2,13 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use super::item_findings::ItemFindings;
 use super::{Analysis, Datum, ScoreEntry};
+use crate::domain::benchmark::Suite;
 use crate::domain::benchmark::analysis::judges::{JudgeAgreement, compare};
 use crate::domain::benchmark::analysis::length::{GameLengths, ScoredLength, longer_wins, within_items};
 use crate::domain::benchmark::analysis::position::PositionBias;
 use crate::domain::benchmark::analysis::self_preference::{ScoresByJudge, SelfPreference, self_preferences};
 use crate::domain::benchmark::analysis::self_preference_matrix::{PreferenceCell, SelfPreferenceMatrix};
+use crate::domain::benchmark::item::Item;
 use crate::domain::benchmark::judgement::{Game, Judgement};
+use crate::domain::benchmark::panel_scores::JudgementsByBaseline;
 use crate::domain::benchmark::score::Part;
 use crate::domain::judging::verdict::Verdict;
 use crate::domain::language::Language;
@@ -40,6 +44,7 @@ pub struct Findings {
     preferences: Vec<(String, SelfPreference)>,
     pairs: Vec<(String, String, JudgeAgreement)>,
     grid: SelfPreferenceMatrix,
+    items: ItemFindings,
 }
 
 impl Findings {
@@ -92,6 +97,18 @@ impl Findings {
         Self { grid, ..self }
     }
 
+    /// Looks at single items: which models differ on the same ones, and what each item tells.
+    #[must_use]
+    pub fn with_items(
+        self,
+        suite: &dyn Suite,
+        items: &[Item],
+        by_baseline: &JudgementsByBaseline,
+        entries: &[ScoreEntry],
+    ) -> Self {
+        Self { items: ItemFindings::new(suite, items, by_baseline, entries), ..self }
+    }
+
     /// The cross validation; empty where nobody judged beside a model's answers.
     pub(super) fn grid(&self) -> &SelfPreferenceMatrix {
         &self.grid
@@ -112,7 +129,7 @@ impl Findings {
             self.cross_cells(words),
             self.rating_bias(words),
         ];
-        all.into_iter().filter(|analysis| !analysis.rows.is_empty()).collect()
+        self.items.analyses(words).into_iter().chain(all).filter(|analysis| !analysis.rows.is_empty()).collect()
     }
 
     fn position_bias(&self, words: &FindingTexts) -> Analysis {
@@ -224,11 +241,11 @@ impl Findings {
     }
 }
 
-fn count(number: usize) -> Datum {
+pub(super) fn count(number: usize) -> Datum {
     Datum::Count(u64::try_from(number).unwrap_or(u64::MAX))
 }
 
-fn table(key: &str, said: &Finding, rows: Vec<Vec<Datum>>) -> Analysis {
+pub(super) fn table(key: &str, said: &Finding, rows: Vec<Vec<Datum>>) -> Analysis {
     Analysis {
         key: key.to_owned(),
         title: said.title.to_owned(),
@@ -253,7 +270,7 @@ fn by_judge<'e>(
 }
 
 /// A name beside the baseline that was compared with, where there is one: with several, it stands under each.
-fn beside(name: &str, baseline: &str) -> String {
+pub(super) fn beside(name: &str, baseline: &str) -> String {
     match baseline {
         "" => name.to_owned(),
         baseline => format!("{name} : {baseline}"),

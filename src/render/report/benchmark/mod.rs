@@ -8,6 +8,7 @@ pub mod charts;
 pub mod csv;
 pub mod findings;
 pub mod html;
+mod item_findings;
 pub mod layout;
 pub mod markdown;
 mod table;

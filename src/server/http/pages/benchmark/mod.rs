@@ -16,6 +16,7 @@ use crate::domain::benchmark::item::Item;
 use crate::domain::benchmark::options::NAMES;
 use crate::domain::benchmark::registry::suite as suite_named;
 use crate::domain::benchmark::{Suite, SuiteOptions};
+use crate::domain::correlation::suite_board::{BoardModel, BoardScore, SuiteBoard};
 use crate::domain::language::Language;
 use crate::render::i18n::reports::{ReportTexts, named, report_texts};
 use crate::render::report::benchmark::{Report, html};
@@ -31,18 +32,19 @@ struct SuitesPage<'a> {
     page: Page,
     words: &'static ReportTexts,
     cards: &'a [SuiteCard],
+    board: &'a SuiteBoard,
     /// Suites that are known and have no data.
     waiting: Vec<(&'static str, String)>,
 }
 
 /// `GET /benchmarks`
 #[must_use]
-pub(crate) fn suites(request: &HttpRequest, cards: &[SuiteCard]) -> HttpResponse {
+pub(crate) fn suites(request: &HttpRequest, cards: &[SuiteCard], board: &SuiteBoard) -> HttpResponse {
     let page = Page::new(request, Section::Benchmarks);
     let waiting = NAMES.into_iter().filter(|name| cards.iter().all(|card| card.suite != *name));
     let waiting = waiting.map(|name| (name, title(name))).collect();
     let words = report_texts(page.language);
-    respond(request, StatusCode::OK, &SuitesPage { page, words, cards, waiting })
+    respond(request, StatusCode::OK, &SuitesPage { page, words, cards, board, waiting })
 }
 
 /// A built-in suite's name for people.
@@ -59,6 +61,19 @@ impl SuitesPage<'_> {
             false => format!("?data={}", card.version.chars().take(12).collect::<String>()),
         };
         format!("/benchmarks/{}{query}", escaped(&card.suite))
+    }
+
+    fn score(score: &BoardScore) -> String {
+        format!("{:.2}", score.score)
+    }
+
+    fn mean_rank(model: &BoardModel) -> String {
+        format!("{:.1}", model.mean_rank)
+    }
+
+    /// The interval of a score, where it has one.
+    fn interval(score: &BoardScore) -> Option<String> {
+        score.interval.map(|interval| format!("{:.2}–{:.2}", interval.lower, interval.upper))
     }
 
     fn day(card: &SuiteCard) -> String {

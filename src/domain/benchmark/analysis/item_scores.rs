@@ -1,0 +1,298 @@
+//! The scores of single items, model by model, and what they tell: which models differ on the same items, which items tell models
+//! apart, and on which the judges disagree.
+//!
+//! The score of an item is what [`Suite::item_score`] says.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use crate::benchmark::Suite;
+use crate::benchmark::item::Item;
+use crate::benchmark::judgement::{Judgement, Status};
+use crate::benchmark::score::{Verdicts, mean};
+use crate::stats::confidence::ConfidenceLevel;
+use crate::stats::correlation::pearson_r;
+use crate::stats::distribution::Summary;
+use crate::stats::paired::{PairedDifference, holm, paired_difference};
+use crate::stats::real_len;
+
+/// Models whose scores an item is compared over at the least: with two, every item correlates perfectly.
+const MODELS_OF_AN_ITEM: usize = 3;
+
+/// The scores that one judge's verdicts give to every item, model by model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ItemScores {
+    /// The models in alphabetical order.
+    models: Vec<String>,
+    items: Vec<ItemRow>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct ItemRow {
+    id: String,
+    category: String,
+    /// By model; none where a verdict is missing.
+    scores: Vec<Option<f64>>,
+}
+
+/// Two models on the same items.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ModelComparison {
+    /// The model that is compared with the reference.
+    pub model: String,
+    /// Items on which it scores higher than the reference.
+    pub wins: u64,
+    /// Items on which both score the same.
+    pub ties: u64,
+    /// Items on which it scores lower.
+    pub losses: u64,
+    /// Mean of its score minus the reference's, in the suite's unit, each item with the same weight; none for fewer than two items
+    /// that both have scores for.
+    pub difference: Option<PairedDifference>,
+    /// The p value of the difference, adjusted for all models that are compared (Holm).
+    pub adjusted_p: Option<f64>,
+}
+
+/// What one item tells.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ItemAnalysis {
+    /// The item.
+    pub item: String,
+    /// Its category.
+    pub category: String,
+    /// Models with a score.
+    pub models: usize,
+    /// Mean over them.
+    pub mean: f64,
+    /// Sample standard deviation over them: 0 where the item tells no models apart.
+    pub std_dev: f64,
+    /// Corrected item-total correlation: Pearson's r of the models' scores on this item with their means over the other items. None
+    /// for fewer than three models, or where all score the same. Below zero the item ranks models against the rest of the suite.
+    pub discrimination: Option<f64>,
+}
+
+/// How far judges are from each other on one item.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ItemDisagreement {
+    /// The item.
+    pub item: String,
+    /// Its category.
+    pub category: String,
+    /// Models that two judges or more have scored on it.
+    pub models: usize,
+    /// Sample standard deviation between the judges, mean over these models.
+    pub std_dev: f64,
+}
+
+impl ItemScores {
+    /// Scores each item by itself; the judgements are those of one judge, beside one baseline where there is one.
+    #[must_use]
+    pub fn new(suite: &dyn Suite, items: &[Item], judgements: &[&Judgement]) -> Self {
+        let mut by_model: BTreeMap<&str, Vec<&Judgement>> = BTreeMap::new();
+        for judgement in judgements {
+            by_model.entry(&judgement.model).or_default().push(judgement);
+        }
+        // A verdict replaces an earlier failure.
+        by_model.values_mut().for_each(|own| own.sort_by_key(|judgement| judgement.status == Status::Ok));
+        let verdicts: Vec<Verdicts<'_>> = by_model.values().map(|own| Verdicts::new(own.iter().copied())).collect();
+        let row = |item: &Item| ItemRow {
+            id: item.id.clone(),
+            category: item.category.clone(),
+            scores: verdicts.iter().map(|verdicts| suite.item_score(item, verdicts)).collect(),
+        };
+        Self { models: by_model.into_keys().map(str::to_owned).collect(), items: items.iter().map(row).collect() }
+    }
+
+    /// Every other model beside this one, over the items that both have scores for, the best first; none where the model has no
+    /// judgement.
+    #[must_use]
+    pub fn compare_with(&self, reference: &str, level: ConfidenceLevel) -> Option<Vec<ModelComparison>> {
+        let reference = self.models.iter().position(|model| model == reference)?;
+        let others = (0..self.models.len()).filter(|model| *model != reference);
+        let mut compared: Vec<ModelComparison> = others.map(|model| self.comparison(model, reference, level)).collect();
+        let tested: Vec<f64> =
+            compared.iter().filter_map(|row| row.difference.map(|difference| difference.p)).collect();
+        let mut adjusted = holm(&tested).into_iter();
+        for row in &mut compared {
+            row.adjusted_p = row.difference.and_then(|_| adjusted.next());
+        }
+        let key = |row: &ModelComparison| row.difference.map_or(f64::NEG_INFINITY, |difference| difference.mean);
+        compared.sort_by(|one, other| key(other).total_cmp(&key(one)));
+        Some(compared)
+    }
+
+    fn comparison(&self, model: usize, reference: usize, level: ConfidenceLevel) -> ModelComparison {
+        let both = self.items.iter().filter_map(|item| Some(item.scores[model]? - item.scores[reference]?));
+        let differences: Vec<f64> = both.collect();
+        let count = |holds: fn(f64) -> bool| {
+            differences.iter().fold(0, |count, difference| count + u64::from(holds(*difference)))
+        };
+        ModelComparison {
+            model: self.models[model].clone(),
+            wins: count(|difference| difference > 0.0),
+            ties: count(|difference| difference == 0.0),
+            losses: count(|difference| difference < 0.0),
+            difference: paired_difference(&differences, level).ok(),
+            adjusted_p: None,
+        }
+    }
+
+    /// What each item tells, in the suite's order; items without a score are left out.
+    #[must_use]
+    pub fn analyse(&self) -> Vec<ItemAnalysis> {
+        let totals: Vec<(f64, usize)> = (0..self.models.len()).map(|model| self.total(model)).collect();
+        self.items.iter().filter_map(|item| item.analyse(&totals)).collect()
+    }
+
+    fn score(&self, item: usize, model: &String) -> Option<f64> {
+        self.items.get(item)?.scores[self.models.binary_search(model).ok()?]
+    }
+
+    /// The sum and the number of a model's scores.
+    fn total(&self, model: usize) -> (f64, usize) {
+        let scores = self.items.iter().filter_map(|item| item.scores[model]);
+        scores.fold((0.0, 0), |(sum, count), score| (sum + score, count + 1))
+    }
+}
+
+impl ItemRow {
+    /// `totals` has the sum and the number of each model's scores over all items.
+    fn analyse(&self, totals: &[(f64, usize)]) -> Option<ItemAnalysis> {
+        let scored: Vec<f64> = self.scores.iter().flatten().copied().collect();
+        let mean = mean(&scored)?;
+        let others = self.scores.iter().zip(totals).filter_map(|(score, (sum, count))| {
+            let score = (*score)?;
+            (*count > 1).then(|| (score, (sum - score) / real_len(count - 1)))
+        });
+        let (own, rest): (Vec<f64>, Vec<f64>) = others.unzip();
+        let enough = own.len() >= MODELS_OF_AN_ITEM;
+        Some(ItemAnalysis {
+            item: self.id.clone(),
+            category: self.category.clone(),
+            models: scored.len(),
+            mean,
+            std_dev: Summary::new(&scored).map_or(0.0, |summary| summary.std_dev),
+            discrimination: enough.then(|| pearson_r(&own, &rest).ok()).flatten(),
+        })
+    }
+}
+
+/// How far judges are from each other on each item, in the suite's order; items that fewer than two judges scored are left out. All
+/// scores are of the same items in the same order.
+#[must_use]
+pub fn disagreements(judges: &[ItemScores]) -> Vec<ItemDisagreement> {
+    let Some(first) = judges.first() else { return Vec::new() };
+    let models: BTreeSet<&String> = judges.iter().flat_map(|judge| &judge.models).collect();
+    let on_item = |(at, item): (usize, &ItemRow)| {
+        let spread = |model: &&String| {
+            let scores: Vec<f64> = judges.iter().filter_map(|judge| judge.score(at, model)).collect();
+            Some(Summary::new(&scores).ok()?.std_dev)
+        };
+        let spreads: Vec<f64> = models.iter().filter_map(spread).collect();
+        let (item, category) = (item.id.clone(), item.category.clone());
+        Some(ItemDisagreement { item, category, models: spreads.len(), std_dev: mean(&spreads)? })
+    };
+    first.items.iter().enumerate().filter_map(on_item).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::benchmark::SuiteOptions;
+    use crate::benchmark::item::{Question, Sampling};
+    use crate::benchmark::judgement::Game;
+    use crate::benchmark::registry::suite;
+    use crate::judging::verdict::{Rating, Verdict};
+    use crate::language::Language;
+
+    fn item(id: &str) -> Item {
+        Item {
+            id: id.to_owned(),
+            category: crate::benchmark::urs::INTENTS[0].name.to_owned(),
+            subcategory: None,
+            language: Language::English,
+            turns: vec![Question { question: "q".to_owned(), reference: Some("r".to_owned()) }],
+            choices: None,
+        }
+    }
+
+    fn rated(item: &str, model: &str, judge: &str, score: f64) -> Judgement {
+        Judgement {
+            suite: String::new(),
+            suite_version: String::new(),
+            item_id: item.to_owned(),
+            turn: 1,
+            model: model.to_owned(),
+            judge_model: judge.to_owned(),
+            judge_prompt_sha256: String::new(),
+            params: Sampling::default(),
+            game: Game::First,
+            raw_text: String::new(),
+            parsed: Some(Verdict::Rating(Rating { score, dimensions: [].into() })),
+            status: Status::Ok,
+            attempts: 1,
+            latency_ms: None,
+            tokens: None,
+            ts: 0,
+        }
+    }
+
+    /// `scores` has a row for each item and a column for each of the models a, b, c.
+    fn judged(scores: &[[f64; 3]]) -> ItemScores {
+        let ids: Vec<String> = (0..scores.len()).map(|at| at.to_string()).collect();
+        let items: Vec<Item> = ids.iter().map(|id| item(id)).collect();
+        let row = |(id, row): (&String, &[f64; 3])| {
+            ["a", "b", "c"].into_iter().zip(row).map(|(model, score)| rated(id, model, "j", *score)).collect::<Vec<_>>()
+        };
+        let judgements: Vec<Judgement> = ids.iter().zip(scores).flat_map(row).collect();
+        scored(&items, &judgements)
+    }
+
+    fn scored(items: &[Item], judgements: &[Judgement]) -> ItemScores {
+        let suite = suite("urs", &SuiteOptions::default()).unwrap();
+        ItemScores::new(suite.as_ref(), items, &judgements.iter().collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn models_are_compared_on_the_same_items() {
+        let scores = judged(&[[5.0, 7.0, 5.0], [5.0, 6.0, 4.0], [5.0, 8.0, 5.0]]);
+        let compared = scores.compare_with("a", ConfidenceLevel::default()).unwrap();
+        let counts = |row: &ModelComparison| (row.model.clone(), row.wins, row.ties, row.losses);
+        assert_eq!(compared.iter().map(counts).collect::<Vec<_>>(), [("b".into(), 3, 0, 0), ("c".into(), 0, 2, 1)]);
+        let (b, c) = (&compared[0], &compared[1]);
+        assert_eq!(b.difference.unwrap().mean, 2.0);
+        let (p, other) = (b.difference.unwrap().p, c.difference.unwrap().p);
+        assert!(p < other && b.adjusted_p == Some(2.0 * p) && c.adjusted_p == Some(other.max(2.0 * p)));
+        assert_eq!(scores.compare_with("nobody", ConfidenceLevel::default()), None);
+    }
+
+    #[test]
+    fn an_item_that_ranks_models_against_the_rest_is_told() {
+        let scores = judged(&[[1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [9.0, 5.0, 1.0], [5.0, 5.0, 5.0]]);
+        let items = scores.analyse();
+        let found: Vec<Option<f64>> = items.iter().map(|item| item.discrimination.map(f64::round)).collect();
+        assert_eq!(found, [Some(-1.0), Some(-1.0), Some(-1.0), None], "each against the sum of the others");
+        let kept = judged(&[[1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [3.0, 2.0, 2.5]]).analyse();
+        assert_eq!(kept.iter().map(|item| item.discrimination.unwrap().signum()).collect::<Vec<_>>(), [1.0, 1.0, -1.0]);
+        assert_eq!((items[3].std_dev, items[0].mean, items[0].models), (0.0, 2.0, 3));
+    }
+
+    #[test]
+    fn judges_disagree_where_their_scores_differ() {
+        let items = [item("1"), item("2"), item("3")];
+        let one = [rated("1", "a", "i", 4.0), rated("1", "b", "i", 5.0), rated("2", "a", "i", 9.0)];
+        let other = [rated("1", "a", "j", 6.0), rated("1", "b", "j", 5.0), rated("3", "a", "j", 9.0)];
+        let found = disagreements(&[scored(&items, &one), scored(&items, &other)]);
+        assert_eq!(found.len(), 1, "no item that one judge alone scored");
+        assert_eq!((found[0].models, found[0].std_dev), (2, f64::midpoint(2.0_f64.sqrt(), 0.0)));
+        assert_eq!(disagreements(&[scored(&items, &one)]), []);
+    }
+
+    #[test]
+    fn a_verdict_replaces_an_earlier_failure_and_no_later_one_replaces_it() {
+        let failed = || Judgement { parsed: None, status: Status::ParseFailed, ..rated("1", "a", "j", 0.0) };
+        let found = scored(&[item("1")], &[failed(), rated("1", "a", "j", 7.0), failed()]).analyse();
+        assert_eq!((found.len(), found[0].mean), (1, 7.0));
+    }
+}

@@ -1,0 +1,161 @@
+//! What single items say of a suite's models, of the items themselves and of the judges, as tables.
+
+use std::collections::BTreeMap;
+
+use super::findings::{beside, count, table};
+use super::{Analysis, Datum, ScoreEntry};
+use crate::domain::benchmark::Suite;
+use crate::domain::benchmark::analysis::item_scores::{
+    ItemAnalysis, ItemDisagreement, ItemScores, ModelComparison, disagreements,
+};
+use crate::domain::benchmark::item::Item;
+use crate::domain::benchmark::judgement::Judgement;
+use crate::domain::benchmark::panel_scores::JudgementsByBaseline;
+use crate::domain::benchmark::score::Part;
+use crate::domain::stats::confidence::ConfidenceLevel;
+use crate::i18n::findings::FindingTexts;
+
+/// Items that a table lists at the most.
+const LISTED: usize = 10;
+
+/// What was found out about the items of a suite.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct ItemFindings {
+    judges: Vec<JudgeItems>,
+    disputed: Vec<ItemDisagreement>,
+}
+
+/// By one judge, beside one baseline.
+#[derive(Debug, Clone, PartialEq)]
+struct JudgeItems {
+    /// The judge as it is shown.
+    judge: String,
+    /// The best model, with which the others are compared.
+    best: String,
+    comparisons: Vec<ModelComparison>,
+    /// Items with a score, and those on which all of two models or more score the same.
+    scored: usize,
+    level: usize,
+    telling: Vec<ItemAnalysis>,
+    contrary: Vec<ItemAnalysis>,
+}
+
+impl ItemFindings {
+    pub(super) fn new(
+        suite: &dyn Suite,
+        items: &[Item],
+        by_baseline: &JudgementsByBaseline,
+        entries: &[ScoreEntry],
+    ) -> Self {
+        let mut judges = Vec::new();
+        let mut disputed: Vec<ItemDisagreement> = Vec::new();
+        for (baseline, judgements) in by_baseline {
+            let mut by_judge: BTreeMap<&str, Vec<&Judgement>> = BTreeMap::new();
+            for judgement in judgements {
+                by_judge.entry(&judgement.judge_model).or_default().push(judgement);
+            }
+            let scores = by_judge.values().map(|judgements| ItemScores::new(suite, items, judgements));
+            let scores: Vec<ItemScores> = scores.collect();
+            let found = by_judge.keys().zip(&scores).filter_map(|(judge, scores)| {
+                let best = best_of(entries, judge, baseline)?;
+                JudgeItems::new(beside(judge, baseline), best, scores)
+            });
+            judges.extend(found);
+            disputed.extend(disagreements(&scores));
+        }
+        disputed.retain(|item| item.std_dev > 0.0);
+        disputed.sort_by(|one, other| other.std_dev.total_cmp(&one.std_dev));
+        disputed.truncate(LISTED);
+        Self { judges, disputed }
+    }
+
+    pub(super) fn analyses(&self, words: &FindingTexts) -> [Analysis; 5] {
+        [self.same_items(words), self.level(words), self.telling(words), self.contrary(words), self.disputed(words)]
+    }
+
+    fn same_items(&self, words: &FindingTexts) -> Analysis {
+        let row = |judge: &JudgeItems, row: &ModelComparison| {
+            let of = row.difference;
+            vec![
+                Datum::Text(judge.judge.clone()),
+                Datum::Text(row.model.clone()),
+                Datum::Text(judge.best.clone()),
+                Datum::Count(row.wins),
+                Datum::Count(row.ties),
+                Datum::Count(row.losses),
+                Datum::Number(of.map(|difference| difference.mean)),
+                Datum::Number(of.map(|difference| difference.interval.lower)),
+                Datum::Number(of.map(|difference| difference.interval.upper)),
+                Datum::Number(of.map(|difference| difference.p)),
+                Datum::Number(row.adjusted_p),
+            ]
+        };
+        let rows = self.judges.iter().flat_map(|judge| judge.comparisons.iter().map(move |one| row(judge, one)));
+        table("same-items", &words.same_items, rows.collect())
+    }
+
+    fn level(&self, words: &FindingTexts) -> Analysis {
+        let judges = self.judges.iter().filter(|judge| !judge.comparisons.is_empty());
+        let row = |judge: &JudgeItems| vec![Datum::Text(judge.judge.clone()), count(judge.scored), count(judge.level)];
+        table("level-items", &words.level_items, judges.map(row).collect())
+    }
+
+    fn telling(&self, words: &FindingTexts) -> Analysis {
+        table("telling-items", &words.telling_items, self.item_rows(|judge| &judge.telling))
+    }
+
+    fn contrary(&self, words: &FindingTexts) -> Analysis {
+        table("contrary-items", &words.contrary_items, self.item_rows(|judge| &judge.contrary))
+    }
+
+    fn item_rows(&self, items: impl Fn(&JudgeItems) -> &[ItemAnalysis]) -> Vec<Vec<Datum>> {
+        let row = |judge: &str, item: &ItemAnalysis| {
+            vec![
+                Datum::Text(judge.to_owned()),
+                Datum::Text(item.item.clone()),
+                Datum::Text(item.category.clone()),
+                count(item.models),
+                Datum::Number(Some(item.mean)),
+                Datum::Number(Some(item.std_dev)),
+                Datum::Number(item.discrimination),
+            ]
+        };
+        let of_judge = |judge: &JudgeItems| items(judge).iter().map(|item| row(&judge.judge, item)).collect::<Vec<_>>();
+        self.judges.iter().flat_map(of_judge).collect()
+    }
+
+    fn disputed(&self, words: &FindingTexts) -> Analysis {
+        let row = |item: &ItemDisagreement| {
+            vec![
+                Datum::Text(item.item.clone()),
+                Datum::Text(item.category.clone()),
+                count(item.models),
+                Datum::Number(Some(item.std_dev)),
+            ]
+        };
+        table("disputed-items", &words.disputed_items, self.disputed.iter().map(row).collect())
+    }
+}
+
+impl JudgeItems {
+    fn new(judge: String, best: &str, scores: &ItemScores) -> Option<Self> {
+        let comparisons = scores.compare_with(best, ConfidenceLevel::default())?;
+        let mut items = scores.analyse();
+        let scored = items.len();
+        let level = items.iter().filter(|item| item.models > 1 && item.std_dev == 0.0).count();
+        items.retain(|item| item.discrimination.is_some());
+        items.sort_by(|one, other| other.discrimination.unwrap_or(0.0).total_cmp(&one.discrimination.unwrap_or(0.0)));
+        let below = items.iter().rev().filter(|item| item.discrimination.is_some_and(|r| r < 0.0));
+        let contrary = below.take(LISTED).cloned().collect();
+        items.retain(|item| item.discrimination.is_some_and(|r| r > 0.0));
+        items.truncate(LISTED);
+        Some(Self { judge, best: best.to_owned(), comparisons, scored, level, telling: items, contrary })
+    }
+}
+
+/// The model with the highest score of the whole by a judge.
+fn best_of<'e>(entries: &'e [ScoreEntry], judge: &str, baseline: &str) -> Option<&'e str> {
+    let own = entries.iter().filter(|entry| entry.judge == judge && entry.baseline == baseline);
+    let scored = own.filter_map(|entry| Some((entry.scores.of(&Part::overall())?.value?, entry.model.as_str())));
+    scored.max_by(|(one, _), (other, _)| one.total_cmp(other)).map(|(_, model)| model)
+}
