@@ -7,12 +7,16 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::support::program::{Server, langya};
+use crate::support::until;
 use crate::support::visitor::get;
 
 /// A model whose name is out to do harm.
 const HOSTILE: &str = "<img src=x onerror=alert(1)>|`x`";
 /// What a model and a judge write that are.
 const SCRIPT: &str = "<script>alert('x')</script> <img src=x onerror=alert(2)> [a](javascript:alert(3)) {{ 7 * 7 }}";
+
+/// Items of the other fixture, `urs.csv`.
+const URS_ITEMS: usize = 4;
 
 /// The fixture's judged turns: item and turn.
 const TURNS: [(&str, u32); 6] = [("1", 2), ("1", 3), ("2", 1), ("2", 2), ("3", 1), ("3", 2)];
@@ -117,7 +121,10 @@ async fn an_arena_without_benchmarks_says_how_one_is_run() {
         &["aria-current=\"page\">Benchmarks<", "No data yet.", "langya import suite mtbench101", "AlignBench"],
     );
     holds(&page(&server, "/benchmarks?lang=zh").await, &["<html lang=\"zh\">", "尚无数据。", "如何运行评测"]);
-    assert_eq!(json_of(&server, "/api/v1/benchmarks").await, json!({"suites": []}));
+    assert_eq!(
+        json_of(&server, "/api/v1/benchmarks").await,
+        json!({"suites": [], "board": {"suites": [], "models": []}})
+    );
     for (path, said) in [
         ("/benchmarks/mtbench101", "langya import suite mtbench101 FILE"),
         ("/api/v1/benchmarks/mtbench101", "has no data here"),
@@ -208,6 +215,52 @@ async fn judges_are_compared_by_what_they_say() {
     assert_eq!((&pair[0], &pair[1], &pair[2], &pair[6]), (&json!("owl"), &json!("wise"), &json!(2), &json!(1)));
     let lengths = of("length-bias").as_array().unwrap();
     assert_eq!(lengths.iter().map(|row| &row[1]).collect::<Vec<_>>(), [11, 12], "scores of the answers that are kept");
+}
+
+#[actix_web::test]
+async fn models_are_compared_on_the_same_items() {
+    let folder = filled();
+    let server = Server::start(folder.path(), &[]);
+    let report = json_of(&server, "/api/v1/benchmarks/mtbench101").await;
+    let analyses = report["analyses"].as_array().unwrap();
+    let of = |key: &str| analyses.iter().find(|analysis| analysis["key"] == key).unwrap()["rows"].as_array().unwrap();
+    // A dialogue is worth its lowest turn: crane has 6, 7 and 5 with owl, wise has 7 in each.
+    let crane = of("same-items").iter().find(|row| row[0] == "owl" && row[1] == "crane").unwrap();
+    assert_eq!(crane.as_array().unwrap()[2..7], [json!("wise"), json!(0), json!(1), json!(2), json!(-1.0)]);
+    // One less on each of three items: two of the eight assignments of signs are as far from zero.
+    let even = of("same-items").iter().find(|row| row[0] == "wise" && row[1] == "crane").unwrap();
+    assert_eq!(even.as_array().unwrap()[6..], [-1.0, -1.0, -1.0, 0.25, 0.5].map(Value::from));
+    assert_eq!(of("level-items")[0], json!(["owl", 3, 0]));
+    assert_eq!(of("disputed-items").len(), 3);
+    let html = page(&server, "/benchmarks/mtbench101?lang=zh").await;
+    holds(&html, &["相同题目上的模型对比", "裁判意见不一的题目"]);
+    is_harmless(&html);
+}
+
+#[actix_web::test]
+async fn all_models_and_suites_stand_on_one_board() {
+    let folder = filled();
+    let suites = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/suites/urs.csv");
+    done(folder.path(), &["import", "suite", "urs", suites, "--data-dir", "data"]);
+    let verdicts: String = (1..=URS_ITEMS)
+        .map(|item| {
+            json!({"item": item.to_string(), "turn": 1, "model": "crane", "judge": "owl", "score": 8}).to_string()
+                + "\n"
+        })
+        .collect();
+    std::fs::write(folder.path().join("urs.jsonl"), verdicts).unwrap();
+    done(folder.path(), &["import", "verdicts", "urs.jsonl", "--suite", "urs", "--data-dir", "data"]);
+    let server = Server::start(folder.path(), &[]);
+    let board = until(async || {
+        let board = json_of(&server, "/api/v1/benchmarks").await["board"].clone();
+        (board["suites"].as_array().unwrap().len() == 2).then_some(board)
+    })
+    .await;
+    let crane = &board["models"][0];
+    assert_eq!((&crane["model"], &crane["scored"]), (&json!("crane"), &json!(2)), "{board}");
+    let html = page(&server, "/benchmarks").await;
+    holds(&html, &["All models and suites", "<bdi>crane</bdi>", "1 of 2 suites"]);
+    is_harmless(&html);
 }
 
 #[actix_web::test]

@@ -18,6 +18,9 @@ use crate::i18n::findings::FindingTexts;
 /// Items that a table lists at the most.
 const LISTED: usize = 10;
 
+/// Stands for the judge where answers are read without one.
+const NO_JUDGE: &str = "–";
+
 /// What was found out about the items of a suite.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct ItemFindings {
@@ -58,7 +61,8 @@ impl ItemFindings {
             let scores: Vec<ItemScores> = scores.collect();
             let found = by_judge.keys().zip(&scores).filter_map(|(judge, scores)| {
                 let best = best_of(entries, judge, baseline)?;
-                JudgeItems::new(beside(judge, baseline), best, scores)
+                let shown = if judge.is_empty() { NO_JUDGE } else { *judge };
+                JudgeItems::new(beside(shown, baseline), best, scores)
             });
             judges.extend(found);
             disputed.extend(disagreements(&scores));
