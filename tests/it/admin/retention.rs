@@ -1,9 +1,10 @@
 //! Texts go once they are as old as the settings allow; votes stay, and the public log stays valid.
 
+use langya::domain::admin::role::Role;
 use langya::domain::battle::BattleId;
 use langya::infra::storage::AuditFilter;
 
-use super::browser::arena;
+use super::browser::{arena, signed_in};
 use crate::storage::{ready, vote};
 use crate::support::program::langya_beside;
 use crate::support::until;
@@ -52,6 +53,9 @@ async fn old_texts_go_by_themselves_and_votes_and_the_log_stay() {
     assert_eq!(verified.code, Some(0), "{verified:?}");
     let about = get(&format!("{}/about", arena.url)).await.text().await.unwrap();
     assert!(about.contains("30 days, unless you delete them before"), "{about}");
+    let mut operator = signed_in(&arena, Role::Operator).await;
+    let requests = operator.get("/admin/requests").await.text().await.unwrap();
+    assert!(requests.contains("deleted after 30 days"), "{requests}");
     let again = beside(&["retention", "--data-dir", "data", "--text-days", "30"]).await;
     assert!(again.stderr.contains("the texts of 0 battles are deleted"), "{again:?}");
 }

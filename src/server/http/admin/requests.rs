@@ -72,7 +72,9 @@ async fn show_list(call: &SignedIn, status: StatusCode, frame: AdminFrame) -> Re
     let requests = call.app.store.deletion_requests(SHOWN).await?;
     let field = |name: &str| call.fields.one(name).to_owned();
     let (battle, reason) = (field("battle"), field("reason"));
-    Ok(respond(&call.request, status, &RequestsPage { page: call.page(), frame, requests, battle, reason }))
+    let text_days = call.app.settings.now().retention.text_days;
+    let page = RequestsPage { page: call.page(), frame, requests, text_days, battle, reason };
+    Ok(respond(&call.request, status, &page))
 }
 
 async fn show_one(call: &SignedIn, status: StatusCode, frame: AdminFrame) -> Result<HttpResponse, PageError> {

@@ -41,6 +41,8 @@ pub struct RequestTexts {
     pub is_open: &'static str,
     pub is_decided: &'static str,
     pub bad_reason: &'static str,
+    /// Texts are kept until somebody deletes them, or for so many days.
+    kept_for: [&'static str; 2],
 }
 
 impl RequestTexts {
@@ -48,6 +50,12 @@ impl RequestTexts {
     pub fn state(&self, name: &str) -> &'static str {
         let at = ["open", "done", "refused"].iter().position(|state| *state == name);
         at.map_or("", |at| self.states[at])
+    }
+
+    /// How long texts are kept by themselves; 0 days are for ever.
+    pub fn kept_for(&self, days: &u32) -> String {
+        let [for_ever, for_days] = self.kept_for;
+        if *days == 0 { for_ever.to_owned() } else { for_days.replace("{days}", &days.to_string()) }
     }
 
     /// What people call a scope.
@@ -97,6 +105,10 @@ pub(super) const ENGLISH: RequestTexts = RequestTexts {
     is_open: "A request about the same texts is open already.",
     is_decided: "This request is decided already.",
     bad_reason: "Give a reason of 1 to 500 characters.",
+    kept_for: [
+        "Without a request, prompts and replies are kept for ever: retention.text_days is 0.",
+        "Without a request, prompts and replies are deleted after {days} days (retention.text_days).",
+    ],
 };
 
 pub(super) const CHINESE: RequestTexts = RequestTexts {
@@ -137,4 +149,8 @@ pub(super) const CHINESE: RequestTexts = RequestTexts {
     is_open: "关于相同内容的请求已在等待处理。",
     is_decided: "该请求已经处理过。",
     bad_reason: "请填写 1 到 500 个字符的理由。",
+    kept_for: [
+        "没有请求时，问题和回复会一直保留：retention.text_days 为 0。",
+        "没有请求时，问题和回复会在 {days} 天后删除（retention.text_days）。",
+    ],
 };

@@ -21,6 +21,8 @@ pub(crate) struct RequestsPage {
     pub(crate) page: Page,
     pub(crate) frame: AdminFrame,
     pub(crate) requests: Vec<DeletionRequestRow>,
+    /// Days after which texts go by themselves; 0 for never.
+    pub(crate) text_days: u32,
     /// What was typed, where it was refused.
     pub(crate) battle: String,
     pub(crate) reason: String,
