@@ -187,6 +187,7 @@ async fn run_battles(store: Store, visitor: u32, over: CancellationToken) -> any
         let battle = BattleRow {
             id: BattleId::new(&id),
             visitor: VisitorId::new(format!("visitor {visitor}")),
+            mode: langya::domain::battle::mode::BattleMode::Anonymous,
             progress: Progress { stage: Stage::Answering, turn: 1 },
             models: ["one", "two"].map(ModelId::new),
             pairing_policy: "weighted".to_owned(),

@@ -72,15 +72,16 @@ export class Ballot {
   }
 
   #cast(choice) {
-    if (!choice.disabled) this.#vote(choice.dataset.outcome);
+    if (!choice.disabled && choice.checkVisibility()) this.#vote(choice.dataset.outcome);
   }
 
   #move(event) {
     const step = ARROWS[event.key];
-    const from = this.#choices.indexOf(event.target);
+    const choices = this.#choices.filter((choice) => choice.checkVisibility());
+    const from = choices.indexOf(event.target);
     if (!step || from < 0) return;
     event.preventDefault();
-    this.#choices[(from + step + this.#choices.length) % this.#choices.length].focus();
+    choices[(from + step + choices.length) % choices.length].focus();
   }
 
   #key(event) {

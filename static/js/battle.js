@@ -8,6 +8,7 @@ import { serveCards } from "./cards.js";
 import { Composer } from "./composer.js";
 import { HeldVote } from "./held_vote.js";
 import { dropVote, keepVote, keptVotes } from "./kept_votes.js";
+import { Modes } from "./modes.js";
 import { announce, fill, fromNow, keep, kept, number, part } from "./page.js";
 import { prove } from "./proof.js";
 import { hideReveal, reveal } from "./reveal.js";
@@ -24,6 +25,7 @@ const PATIENCE = { asking: 6000, resuming: 6000, voting: 6000, writing: 20000 };
 const SLOW_MS = 10_000;
 const main = document.querySelector("main");
 const words = JSON.parse(main.dataset.strings);
+const modes = new Modes(words);
 const turns = new Turns(words, { edit, shown: hintAtSides });
 const ballot = new Ballot(hold);
 const held = new HeldVote(words, { cast, undo });
@@ -55,12 +57,13 @@ const PROOFS = 3;
 function ask(prompt, intent) {
   if (!isSendable(prompt) || !["empty", "ready", "revealed"].includes(phase)) return;
   if (voted) return talk(prompt);
+  if (!battle && modes.fault) return notice(modes.fault);
   notice("");
   composer.text = "";
   setPhase("asking");
   proofs = 0;
   if (battle) request({ type: "message", battle, prompt });
-  else request({ type: "start", prompt, intent, render: "html" });
+  else request({ type: "start", prompt, intent, render: "html", ...modes.start });
 }
 
 /** Goes on with both models after the vote. */
@@ -142,6 +145,7 @@ function newBattle() {
   ballot.mark(null);
   held.reset();
   hideReveal();
+  modes.end();
   notice("");
   setPhase("empty");
   scrollTo({ top: 0 });
@@ -281,7 +285,9 @@ const receivers = {
     battle = frame.battle;
     keep("sessionStorage", KEPT, battle); // for a reload of this tab
     turn = frame.turn;
+    modes.begin(frame.mode);
     showTurn(turn, prompt);
+    showChosen(frame);
     if (!["held", "voting"].includes(phase)) setPhase("writing");
   },
   delta(frame) {
@@ -312,7 +318,7 @@ const receivers = {
     nameSides();
     turns.stamp(frame.outcome);
     reveal(frame, words);
-    announce(fill(words.revealed, { a: frame.a.name, b: frame.b.name }));
+    announce(fill(words.revealed, { a: frame.a.name, b: frame.b?.name }));
   },
   error({ code, message, retry_after, proof }) {
     if (code === "superseded") return; // The battle that was left; the screen shows the next one.
@@ -349,7 +355,14 @@ function talkTurn(frame) {
 }
 
 function nameSides() {
-  for (const side of ["a", "b"]) turns.name(side, voted[side].name);
+  for (const side of ["a", "b"]) if (voted[side]) turns.name(side, voted[side].name);
+}
+
+/** Names the models of the visitor's choice, of which no vote is rated. */
+function showChosen({ turn, mode, models }) {
+  if (!mode) return;
+  for (const [side, model] of Object.entries(models)) turns.name(side, model.name);
+  turns.markUnrated(turn, words.unrated_kept);
 }
 
 function showTurn(number, prompt) {

@@ -4,15 +4,16 @@ import { fill, number, part } from "./page.js";
 
 const place = part("reveal");
 
-/** Shows both models. `a` and `b` are as the server sends them. */
-export function reveal({ vote, outcome, a, b, crowd, excluded, marked }, words) {
+/** Shows the models. `a` and `b` are as the server sends them; `b` is absent where one model answered alone. */
+export function reveal({ battle, vote, outcome, a, b, crowd, excluded, marked }, words) {
   part("choice", place).textContent = words[`chose_${outcome}`] ?? "";
   const agreement = part("crowd", place);
   agreement.hidden = !crowd;
   agreement.textContent = crowd ? fill(words.crowd, { same: number(crowd.same), votes: number(crowd.votes) }) : "";
   tellRule(part("rule", place), excluded, marked, words);
   card("a", a, outcome === "a", words);
-  card("b", b, outcome === "b", words);
+  if (b) card("b", b, outcome === "b", words);
+  part("battle-page", place).href = `/battle/${encodeURIComponent(battle)}`;
   part("receipt", place).href = `/log?vote=${encodeURIComponent(vote)}`;
   part("turns").append(place); // What is asked after the vote follows it.
   place.hidden = false;

@@ -152,8 +152,11 @@ export class Turns {
     for (const article of this.#list.querySelectorAll(".reveal ~ .turn")) delete article.dataset.turn;
   }
 
-  markUnrated(turn) {
-    part("unrated", this.#turn(turn)).hidden = false;
+  /** Marks a turn on which no vote is rated, in these words where it is kept. */
+  markUnrated(turn, text) {
+    const label = part("unrated", this.#turn(turn));
+    if (text) label.textContent = text;
+    label.hidden = false;
   }
 
   /** Puts the names where the letters stood. */

@@ -57,6 +57,7 @@ mod log_tampering;
 mod logs;
 mod metrics;
 mod model_entries;
+mod modes;
 mod openapi;
 mod pairing;
 mod panics;

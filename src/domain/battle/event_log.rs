@@ -101,10 +101,11 @@ impl EventLog {
         self.push(EventEntry { seq: self.next_seq, turn, event });
     }
 
-    /// Adds a turn with both replies, as they ended.
-    pub fn append_turn(&mut self, turn: u32, exchange: Exchange) {
+    /// Adds a turn with the replies of these sides, as they ended.
+    pub fn append_turn(&mut self, turn: u32, exchange: Exchange, sides: &[Side]) {
         self.append(turn, BattleEvent::Turn { prompt: exchange.prompt });
-        for (side, text) in Side::BOTH.into_iter().zip(exchange.replies) {
+        let replies = Side::BOTH.into_iter().zip(exchange.replies);
+        for (side, text) in replies.filter(|(side, _)| sides.contains(side)) {
             if !text.is_empty() {
                 self.append(turn, BattleEvent::Delta { side, text });
             }
@@ -254,7 +255,8 @@ mod tests {
     #[test]
     fn a_turn_is_told_since_it_last_began() {
         let mut log = EventLog::starting_at(1);
-        log.append_turn(1, Exchange { replies: ["first".into(), String::new()], ..Exchange::unanswered("Which?") });
+        let exchange = Exchange { replies: ["first".into(), String::new()], ..Exchange::unanswered("Which?") };
+        log.append_turn(1, exchange, &Side::BOTH);
         log.append(1, BattleEvent::Ready);
         assert_eq!(log.latest_turn(2), ToldTurn::default());
         let told = log.latest_turn(1);

@@ -77,7 +77,7 @@ impl HeldBattle {
             if progress.stage == Stage::Answering && turn == progress.turn {
                 break; // The interrupted turn is announced when it is answered again.
             }
-            self.log.append_turn(turn, exchange);
+            self.log.append_turn(turn, exchange, self.row.mode.sides());
         }
         match progress.stage {
             Stage::Ready => self.append(BattleEvent::Ready),
@@ -238,10 +238,11 @@ impl HeldBattle {
         }
         self.exchanges = exchanges;
         let Some(last) = self.exchanges.last().cloned() else { return };
-        let is_told = told.done == [true; 2] && told.replies == last.replies;
+        let sides = self.row.mode.sides();
+        let is_told = sides.iter().all(|side| told.done[side.index()]) && told.replies == last.replies;
         if !is_told {
             self.log.skip(apart);
-            self.log.append_turn(progress.turn, last);
+            self.log.append_turn(progress.turn, last, sides);
         }
         match progress.stage {
             _ if is_told && told.over => {}

@@ -2,13 +2,14 @@
 //!
 //! Pure: [`message`] is what models are given, [`state`] says what may happen next, [`pairing`] chooses the two models,
 //! [`pacing`] decides how much of each reply is shown when, [`event_log`] numbers what a visitor sees, [`held`] is a battle in
-//! memory, [`record`] one that is kept. `services::arena` runs a battle with them.
+//! memory, [`record`] one that is kept, [`mode`] who knows the models before the vote. `services::arena` runs a battle with them.
 
 pub mod event_log;
 pub mod held;
 pub mod ids;
 pub mod language;
 pub mod message;
+pub mod mode;
 pub mod model_card;
 pub mod pacing;
 pub mod pairing;

@@ -18,8 +18,9 @@ pub struct Receipt {
     pub crowd: Option<CrowdAgreement>,
     /// The model on side A.
     pub a: Revealed,
-    /// The model on side B.
-    pub b: Revealed,
+    /// The model on side B; `None` where one answered alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub b: Option<Revealed>,
     /// Why the vote is not rated; `None` for a rated vote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub excluded: Option<ExclusionNotice>,
@@ -93,7 +94,9 @@ impl Receipt {
     #[must_use]
     pub fn with_reasoning(mut self, replies: &[ReplyRow]) -> Self {
         self.a.reasoning = reasoning(replies, Side::A);
-        self.b.reasoning = reasoning(replies, Side::B);
+        if let Some(b) = &mut self.b {
+            b.reasoning = reasoning(replies, Side::B);
+        }
         self
     }
 }

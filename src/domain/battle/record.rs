@@ -1,6 +1,7 @@
 //! Battles, turns, replies and votes as they are kept.
 
 use super::event_log::Exchange;
+use super::mode::BattleMode;
 use super::reasons::ReasonSet;
 use super::state::{Progress, Stage};
 use super::text_counts::TextCounts;
@@ -14,11 +15,13 @@ pub struct BattleRow {
     pub id: BattleId,
     /// Pseudonym of the visitor.
     pub visitor: VisitorId,
+    /// Which of its models the visitor knows before the vote.
+    pub mode: BattleMode,
     /// Stage and latest turn.
     pub progress: Progress,
-    /// The models on sides A and B.
+    /// The models on sides A and B; twice the same where one answers alone.
     pub models: [ModelId; 2],
-    /// Name of the pairing policy.
+    /// Name of the pairing policy, or of the mode where the visitor chose.
     pub pairing_policy: String,
     /// Version of that policy.
     pub policy_version: u32,
@@ -144,6 +147,8 @@ pub struct BattleLine {
     pub id: BattleId,
     /// Pseudonym of the visitor; `None` in an imported battle that names none.
     pub visitor: Option<VisitorId>,
+    /// Which of its models the visitor knew before the vote.
+    pub mode: BattleMode,
     /// Its stage.
     pub stage: Stage,
     /// Its turns.
@@ -179,6 +184,8 @@ pub struct VoteRow {
     pub models: [ModelId; 2],
     /// What the person said.
     pub outcome: Outcome,
+    /// Whether both models were hidden before the vote; where not, it is never rated.
+    pub anonymous: bool,
     /// Turns of the battle.
     pub turn: u64,
     /// Language of the first prompt.

@@ -83,6 +83,9 @@ pub enum Refusal {
     /// The battle was voided.
     #[error("this battle ended without a vote because one answer failed: start a new battle")]
     Voided,
+    /// A model that the visitor chose failed.
+    #[error("a model that you chose did not answer, and no other takes its place: ask again, or choose another model")]
+    ChosenModelFailed,
     /// The battle was left for too long.
     #[error("this battle was left for too long: start a new battle")]
     Abandoned,
@@ -104,11 +107,11 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Whether a vote can be cast on what the two sides show in the latest turn.
+    /// Whether a vote can be cast on what the sides that answer show in the latest turn.
     ///
     /// # Errors
     /// The [`Refusal`] that tells why not.
-    pub fn allows_vote_on(self, shown: [&str; 2]) -> Result<(), Refusal> {
+    pub fn allows_vote_on(self, shown: &[&str]) -> Result<(), Refusal> {
         self.allows(Action::Vote, u32::MAX)?;
         if shown.iter().any(|text| text.trim().is_empty()) { Err(Refusal::NothingToCompare) } else { Ok(()) }
     }
@@ -158,9 +161,10 @@ mod tests {
     #[test]
     fn a_vote_needs_something_on_both_sides() {
         let ready = Progress { stage: Stage::Ready, turn: 1 };
-        assert_eq!(ready.allows_vote_on(["one", "two"]), Ok(()));
-        assert_eq!(ready.allows_vote_on(["one", " \n"]), Err(Refusal::NothingToCompare));
-        assert_eq!(ready.allows_vote_on(["", "two"]), Err(Refusal::NothingToCompare));
+        assert_eq!(ready.allows_vote_on(&["one", "two"]), Ok(()));
+        assert_eq!(ready.allows_vote_on(&["one", " \n"]), Err(Refusal::NothingToCompare));
+        assert_eq!(ready.allows_vote_on(&["", "two"]), Err(Refusal::NothingToCompare));
+        assert_eq!(ready.allows_vote_on(&["alone"]), Ok(()), "one model answers");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! All votes of a log, excluded ones too, to rate them under other exclusions than those in force.
+//! All votes of a log that could be rated, excluded ones too, to rate them under other exclusions than those in force.
 
 use super::exclusions_in_force::ExclusionsInForce;
 use crate::rating::vote_log::VoteLog;

@@ -24,6 +24,7 @@ pub mod matrices;
 pub mod neighbours;
 pub mod notes;
 pub mod options;
+pub mod own_votes;
 pub mod pair_counts;
 pub mod pair_votes;
 pub mod pooling;

@@ -71,6 +71,17 @@ impl PairCounts {
         }
     }
 
+    /// The counts without these votes, which are among them.
+    #[must_use]
+    pub fn without(self, votes: Self) -> Self {
+        Self {
+            first_wins: self.first_wins.saturating_sub(votes.first_wins),
+            second_wins: self.second_wins.saturating_sub(votes.second_wins),
+            ties: self.ties.saturating_sub(votes.ties),
+            both_bad: self.both_bad.saturating_sub(votes.both_bad),
+        }
+    }
+
     /// The counts that `scoring` keeps; adds the dropped ones to `dropped` by name.
     pub(super) fn counted(self, scoring: Scoring, dropped: &mut BTreeMap<&'static str, u64>) -> Self {
         let mut kept = self;

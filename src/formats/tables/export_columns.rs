@@ -75,9 +75,10 @@ pub const EXCLUSION: Column = Column::optional("exclusion", Text);
 pub const CONVERSATIONS: [Column; 2] = [Column::needed("conversation_a", Json), Column::needed("conversation_b", Json)];
 
 /// The columns of a battle.
-pub const BATTLE_COLUMNS: [Column; 12] = [
+pub const BATTLE_COLUMNS: [Column; 13] = [
     Column::needed("battle_id", Text),
     Column::needed("judge", Text),
+    Column::needed("mode", Text),
     Column::needed("stage", Text),
     Column::needed("model_a", Text),
     Column::needed("model_b", Text),

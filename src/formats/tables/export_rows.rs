@@ -73,7 +73,7 @@ impl<'a> LogRow<'a> {
             winner: vote.outcome.winner(),
             judge: pseudonym(vote.visitor.as_ref()),
             turn: vote.turn,
-            anony: true,
+            anony: vote.anonymous,
             language: &vote.language,
             tstamp: seconds(vote.created_at),
             conv_metadata: ConversationMetadata::new(&vote.text_counts),
@@ -101,6 +101,7 @@ impl<'a> LogRow<'a> {
 pub struct BattleExportRow<'a> {
     battle_id: &'a str,
     judge: String,
+    mode: &'a str,
     stage: &'a str,
     model_a: &'a str,
     model_b: &'a str,
@@ -125,6 +126,7 @@ impl<'a> BattleExportRow<'a> {
         Self {
             battle_id: battle.id.as_str(),
             judge: pseudonym(battle.visitor.as_ref()),
+            mode: battle.mode.as_str(),
             stage: battle.stage.as_str(),
             model_a: &battle.models[0],
             model_b: &battle.models[1],
@@ -204,6 +206,7 @@ mod tests {
             battle: BattleId::new("battle"),
             visitor: (!visitor.is_empty()).then(|| VisitorId::new(visitor)),
             models: [ModelId::new("one"), ModelId::new("other")],
+            anonymous: true,
             outcome: Outcome::BWins,
             turn: 2,
             language: "en".to_owned(),

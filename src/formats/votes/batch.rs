@@ -100,7 +100,8 @@ impl VoteBatch {
     pub(super) fn add(&mut self, record: &impl Record, header: &Header) -> Result<(), RowError> {
         let row = RowReader { record, header };
         let (a, b) = (row.model(Field::ModelA)?, row.model(Field::ModelB)?);
-        if a == b {
+        let exclusion = row.exclusion();
+        if a == b && exclusion.is_none() {
             return Err(SelfPlay(a.into_owned()).into());
         }
         if row.is_undecided() {
@@ -109,7 +110,7 @@ impl VoteBatch {
         }
         let outcome = row.outcome(&a, &b)?;
         let details = self.details(&row)?;
-        match row.exclusion() {
+        match exclusion {
             Some(rule) => self.exclude(&rule),
             None => self.push(&a, &b, outcome, &details)?,
         }

@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 
+use crate::domain::battle::mode::BattleMode;
 use crate::domain::contrast::{AccentColours, Rgb};
 use crate::domain::rating::value::prices::PriceList;
 use crate::domain::text_direction;
@@ -292,6 +293,9 @@ impl Settings {
 impl BattleSettings {
     fn check(&self) -> Result<(), ConfigError> {
         self.check_pacing()?;
+        let modes = self.modes.iter().map(|mode| mode.as_str()).collect::<Vec<_>>().join(", ");
+        let anonymous = self.modes.contains(&BattleMode::Anonymous);
+        require(anonymous, "battle.modes", modes, "a list with \"anonymous\" in it")?;
         require(self.max_turns >= 1, "battle.max_turns", self.max_turns, "1 or more")?;
         require(
             (1..=60_000).contains(&self.max_prompt_bytes),

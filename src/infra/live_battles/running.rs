@@ -94,6 +94,7 @@ mod tests {
 
     use super::*;
     use crate::domain::battle::held::HeldBattle;
+    use crate::domain::battle::mode::BattleMode;
     use crate::domain::battle::record::BattleRow;
     use crate::domain::battle::state::{Progress, Stage};
     use crate::domain::battle::{ModelId, RunId, VisitorId};
@@ -102,6 +103,7 @@ mod tests {
         let row = BattleRow {
             id: BattleId::new("x"),
             visitor: VisitorId::new("visitor"),
+            mode: BattleMode::Anonymous,
             progress: Progress { stage: Stage::Answering, turn: 1 },
             models: ["one", "two"].map(ModelId::new),
             pairing_policy: "uniform".into(),

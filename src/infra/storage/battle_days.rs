@@ -23,8 +23,9 @@ const AFTER_ALL: &str = "g";
 const SELECT_THROUGH: &str = "SELECT through_day FROM counted_sources WHERE source = $1";
 const SELECT_NEXT: &str = "SELECT MIN(id) FROM battles WHERE id >= $1 AND id < $2";
 const SELECT_OPEN: &str = "SELECT MIN(id) FROM battles WHERE stage IN ('answering', 'ready') AND id < $1";
+/// Of the battles that the arena drew: what visitors choose is no share of the pairing's.
 const COUNT_DAY: &str = "SELECT model, COUNT(*) FROM (SELECT model_a AS model FROM battles WHERE id >= $1 AND id < $2 \
-     UNION ALL SELECT model_b FROM battles WHERE id >= $1 AND id < $2) AS sides GROUP BY model";
+     AND mode = 'anonymous' UNION ALL SELECT model_b FROM battles WHERE id >= $1 AND id < $2 AND mode = 'anonymous') AS sides GROUP BY model";
 const SELECT_IMPORTS: &str =
     "SELECT id, votes FROM imports WHERE id NOT IN (SELECT source FROM counted_sources) ORDER BY id";
 const COUNT_IMPORT: &str = "SELECT created_at / 86400000, model, COUNT(*) FROM \

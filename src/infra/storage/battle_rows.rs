@@ -1,5 +1,6 @@
 //! Rows of battles, turns, replies and side failures.
 
+use crate::domain::battle::mode::BattleMode;
 use crate::domain::battle::record::{BattleLine, BattleRecord, BattleRow, NewReply, ReplyEnding, ReplyRow, TurnRow};
 use crate::domain::battle::state::{Progress, Stage};
 use crate::domain::battle::{BattleId, ModelId, RunId, Side, VisitorId};
@@ -11,6 +12,7 @@ use sqlx::FromRow;
 pub(super) struct RawLine {
     pub(super) id: String,
     pub(super) visitor: String,
+    pub(super) mode: String,
     pub(super) stage: String,
     pub(super) turn: i64,
     pub(super) model_a: String,
@@ -28,6 +30,7 @@ impl TryFrom<RawLine> for BattleLine {
 
     fn try_from(raw: RawLine) -> Result<Self, StoreError> {
         Ok(Self {
+            mode: parse_mode(&raw.mode, &raw.id)?,
             stage: parse_stage(&raw.stage, &raw.id)?,
             turn: unsigned(raw.turn, "battles", "turn", &raw.id)?,
             id: BattleId::new(raw.id),
@@ -52,6 +55,15 @@ pub(super) fn parse_stage(text: &str, battle: &str) -> Result<Stage, StoreError>
     })
 }
 
+pub(super) fn parse_mode(text: &str, battle: &str) -> Result<BattleMode, StoreError> {
+    BattleMode::parse(text).ok_or_else(|| StoreError::Inconsistent {
+        table: "battles",
+        column: "mode",
+        row: battle.to_owned(),
+        value: text.to_owned(),
+    })
+}
+
 /// A side that failed, and the model that took its place.
 #[derive(Debug, Clone)]
 pub struct SideFailure {
@@ -71,6 +83,7 @@ pub struct SideFailure {
 pub(super) struct RawBattle {
     pub(super) id: String,
     pub(super) visitor: String,
+    pub(super) mode: String,
     pub(super) stage: String,
     pub(super) turn: i64,
     pub(super) model_a: String,
@@ -90,6 +103,7 @@ impl TryFrom<RawBattle> for BattleRow {
     fn try_from(raw: RawBattle) -> Result<Self, StoreError> {
         let stage = parse_stage(&raw.stage, &raw.id)?;
         Ok(Self {
+            mode: parse_mode(&raw.mode, &raw.id)?,
             progress: Progress { stage, turn: turn_number(raw.turn, "battles", &raw.id)? },
             policy_version: turn_number(raw.policy_version, "battles", &raw.id)?,
             id: BattleId::new(raw.id),

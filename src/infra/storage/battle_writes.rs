@@ -18,7 +18,7 @@ use crate::storage::battle_rows::SideFailure;
 
 const INSERT_BATTLE: &str = "INSERT INTO battles (id, visitor, mode, stage, turn, model_a, model_b, pairing_policy, \
      policy_version, pair_probability, language, category, intent, answered_by, created_at, updated_at) \
-     VALUES ($1, $2, 'anonymous', 'answering', 1, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12) \
+     VALUES ($1, $2, $14, 'answering', 1, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12) \
      ON CONFLICT (id) DO UPDATE SET updated_at = excluded.updated_at \
      WHERE battles.answered_by = excluded.answered_by";
 const INSERT_TURN: &str = "INSERT INTO turns (battle_id, turn, prompt, created_at)";
@@ -166,6 +166,7 @@ macro_rules! bind_battle {
             .bind($battle.answered_by.as_ref().map(RunId::as_str))
             .bind($now.0)
             .bind($prompt)
+            .bind($battle.mode.as_str())
     };
 }
 

@@ -10,16 +10,16 @@ use crate::domain::battle::{BattleId, RunId};
 use crate::domain::time::Timestamp;
 use crate::metrics::store_time;
 
-const SELECT_BATTLE: &str = "SELECT id, visitor, stage, turn, model_a, model_b, pairing_policy, policy_version, \
+const SELECT_BATTLE: &str = "SELECT id, visitor, mode, stage, turn, model_a, model_b, pairing_policy, policy_version, \
      pair_probability, language, category, intent, answered_by FROM battles WHERE id = $1";
 /// One statement, so that battle, turns and replies are of one moment: a row for each reply, and one for each turn or battle
 /// without any.
-const SELECT_RECORD: &str = "SELECT battles.id, visitor, stage, battles.turn, model_a, model_b, pairing_policy, \
+const SELECT_RECORD: &str = "SELECT battles.id, visitor, mode, stage, battles.turn, model_a, model_b, pairing_policy, \
      policy_version, pair_probability, language, category, intent, answered_by, turns.turn AS asked, prompt, side, model, \
      text, reasoning, ending, first_token_ms, duration_ms FROM battles LEFT JOIN turns ON turns.battle_id = battles.id \
      LEFT JOIN replies ON replies.battle_id = battles.id AND replies.turn = turns.turn \
      WHERE battles.id = $1 ORDER BY asked, side";
-const SELECT_PAGE: &str = "SELECT id, visitor, stage, turn, model_a, model_b, pairing_policy, pair_probability, language, \
+const SELECT_PAGE: &str = "SELECT id, visitor, mode, stage, turn, model_a, model_b, pairing_policy, pair_probability, language, \
      category, intent, created_at FROM battles WHERE id > $1 AND created_at >= $2 AND created_at < $3 ORDER BY id LIMIT $4";
 const SELECT_TURNS: &str = "SELECT turn, prompt FROM turns WHERE battle_id = $1 ORDER BY turn";
 const SELECT_REPLIES: &str = "SELECT turn, side, model, text, reasoning, ending, first_token_ms, duration_ms \

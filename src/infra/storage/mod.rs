@@ -95,7 +95,7 @@ pub use model_register::RegisterVersion;
 pub use models::{BreakerReport, RegisteredModel};
 pub use moderation_flags::{FlagDecision, FlagRow, NewFlag};
 pub use outage::OutageKind;
-pub use own_battles::{OwnBattleRow, OwnBattlesFilter, OwnVote};
+pub use own_battles::{OwnBattleRow, OwnBattlesFilter};
 pub use prompt_labels::{LabelSource, NewLabel, PromptRow};
 pub use public_log::{LogAppend, LogCheckpoint, LogSubject, LoggedChange, LoggedVote, NewLogEntry, NewSalt};
 pub use public_log_sources::{UnloggedChange, VotedPrompt, VotedReply};

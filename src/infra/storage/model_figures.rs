@@ -24,7 +24,7 @@ fn since(select: &str, battle: &str, rest: &str) -> String {
 /// Figures of models, and the battles that they are from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RecentFigures {
-    /// Battles that are over.
+    /// Battles of two hidden models that are over.
     pub battles: u64,
     /// By model.
     pub models: BTreeMap<String, ModelFigures>,
@@ -39,8 +39,8 @@ impl Store {
         let _time = store_time("figures_since");
         let first = first_id_at(moment.0);
         let mut figures = RecentFigures::default();
-        let sides = "SELECT model, CAST(COUNT(*) AS BIGINT) FROM (SELECT id, model_a AS model FROM battles \
-                     UNION ALL SELECT id, model_b FROM battles) AS sides";
+        let sides = "SELECT model, CAST(COUNT(*) AS BIGINT) FROM (SELECT id, model_a AS model FROM battles WHERE mode = 'anonymous' \
+                     UNION ALL SELECT id, model_b FROM battles WHERE mode = 'anonymous') AS sides";
         for (model, battles) in self.counts(&since(sides, "id", "GROUP BY model"), &first).await? {
             figures.battles += battles;
             figures.models.entry(model).or_default().battles = battles;

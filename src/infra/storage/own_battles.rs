@@ -1,24 +1,35 @@
 //! The battles of one visitor: found again, shared by a link, and rid of their texts.
 
+use std::sync::LazyLock;
+
 use sqlx::FromRow;
 
+use super::vote_exclusions::IS_RATED;
 use super::vote_rows::parse_outcome;
 use super::{DeletionTarget, Store, StoreError, on_reader, on_writer, unsigned};
+use crate::domain::battle::mode::BattleMode;
 use crate::domain::battle::state::Stage;
-use crate::domain::battle::{BattleId, ModelId, Outcome, VisitorId};
+use crate::domain::battle::{BattleId, ModelId, Outcome, Side, VisitorId};
+use crate::domain::rating::own_votes::OwnVote;
 use crate::domain::time::Timestamp;
 use crate::metrics::store_time;
-use crate::storage::battle_rows::parse_stage;
+use crate::storage::battle_rows::{parse_mode, parse_stage};
 
-/// The models come from the vote: without one, the row has none.
-const SELECT_OWN: &str = "SELECT battles.id, stage, battles.turn, battles.created_at, first.prompt, votes.seq, \
-     votes.outcome, votes.model_a, votes.model_b, battle_shares.token FROM battles \
+const SELECT_OWN: &str = "SELECT battles.id, battles.mode, stage, battles.turn, battles.created_at, first.prompt, votes.seq, \
+     votes.outcome, battles.model_a, battles.model_b, battle_shares.token FROM battles \
      LEFT JOIN turns AS first ON first.battle_id = battles.id AND first.turn = 1 \
      LEFT JOIN votes ON votes.battle_id = battles.id LEFT JOIN battle_shares ON battle_shares.battle_id = battles.id \
      WHERE battles.visitor = $1 AND battles.visitor <> '' AND ($2 = '' OR battles.id < $2) \
      AND ($3 = '' OR EXISTS (SELECT 1 FROM turns AS said WHERE said.battle_id = battles.id \
      AND (said.prompt LIKE $3 ESCAPE '\\' OR LOWER(said.prompt) LIKE $4 ESCAPE '\\'))) \
      ORDER BY battles.id DESC LIMIT $5";
+static SELECT_RATED: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT votes.seq, votes.outcome, votes.model_a, votes.model_b FROM battles \
+         JOIN votes ON votes.battle_id = battles.id \
+         WHERE battles.visitor = $1 AND battles.visitor <> '' AND {IS_RATED} ORDER BY battles.id DESC LIMIT $2"
+    )
+});
 /// A battle that has ended takes no text any more, so nothing is written after the deletion.
 const ABANDON_OPEN: &str = "UPDATE battles SET stage = 'abandoned', updated_at = $2 WHERE visitor = $1 \
      AND visitor <> '' AND stage IN ('answering', 'ready')";
@@ -69,6 +80,8 @@ pub struct OwnBattlesFilter {
 pub struct OwnBattleRow {
     /// Its id.
     pub id: BattleId,
+    /// Which of its models the visitor knew before the vote.
+    pub mode: BattleMode,
     /// Its stage.
     pub stage: Stage,
     /// Its turns.
@@ -77,32 +90,26 @@ pub struct OwnBattleRow {
     pub created_at: Timestamp,
     /// The first question; `None` where the texts are deleted.
     pub prompt: Option<String>,
-    /// What the vote revealed.
-    pub vote: Option<OwnVote>,
+    /// What the visitor said; `None` without a vote.
+    pub outcome: Option<Outcome>,
+    /// The models of sides A and B that the visitor may know.
+    pub models: [Option<ModelId>; 2],
     /// The token of its link, where it is shared.
     pub share: Option<String>,
-}
-
-/// The vote on a battle, with the models of sides A and B.
-#[derive(Debug, Clone, PartialEq)]
-pub struct OwnVote {
-    /// What the visitor said.
-    pub outcome: Outcome,
-    /// The models on sides A and B.
-    pub models: [ModelId; 2],
 }
 
 #[derive(FromRow)]
 struct RawOwn {
     id: String,
+    mode: String,
     stage: String,
     turn: i64,
     created_at: i64,
     prompt: Option<String>,
     seq: Option<i64>,
     outcome: Option<String>,
-    model_a: Option<String>,
-    model_b: Option<String>,
+    model_a: String,
+    model_b: String,
     token: Option<String>,
 }
 
@@ -110,19 +117,20 @@ impl TryFrom<RawOwn> for OwnBattleRow {
     type Error = StoreError;
 
     fn try_from(raw: RawOwn) -> Result<Self, StoreError> {
-        let vote = raw.seq.zip(raw.outcome).zip(raw.model_a.zip(raw.model_b));
-        let vote = vote.map(|((seq, outcome), (a, b))| {
-            Ok::<_, StoreError>(OwnVote {
-                outcome: parse_outcome(&outcome, seq)?,
-                models: [ModelId::new(a), ModelId::new(b)],
-            })
-        });
+        let mode = parse_mode(&raw.mode, &raw.id)?;
+        let outcome = raw.seq.zip(raw.outcome).map(|(seq, outcome)| parse_outcome(&outcome, seq)).transpose()?;
+        let known = |side: Side, model| {
+            let is_known = mode.sides().contains(&side) && (outcome.is_some() || mode.names(side));
+            is_known.then(|| ModelId::new(model))
+        };
         Ok(Self {
             stage: parse_stage(&raw.stage, &raw.id)?,
             turns: unsigned(raw.turn, "battles", "turn", &raw.id)?,
             created_at: Timestamp(raw.created_at),
             prompt: raw.prompt,
-            vote: vote.transpose()?,
+            outcome,
+            models: [known(Side::A, raw.model_a), known(Side::B, raw.model_b)],
+            mode,
             share: raw.token,
             id: BattleId::new(raw.id),
         })
@@ -152,6 +160,21 @@ impl Store {
                 .await
         })?;
         rows.into_iter().map(OwnBattleRow::try_from).collect()
+    }
+
+    /// The latest rated votes of a visitor, at most `limit`.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn own_rated_votes(&self, visitor: &VisitorId, limit: u32) -> Result<Vec<OwnVote>, StoreError> {
+        let _time = store_time("own_rated_votes");
+        let rows: Vec<(i64, String, String, String)> = on_reader!(self, |pool| {
+            sqlx::query_as(SELECT_RATED.as_str()).bind(visitor.as_str()).bind(i64::from(limit)).fetch_all(pool).await
+        })?;
+        let vote = |(seq, outcome, a, b): (i64, String, String, String)| {
+            Ok(OwnVote { models: [a, b].map(ModelId::new), outcome: parse_outcome(&outcome, seq)? })
+        };
+        rows.into_iter().map(vote).collect()
     }
 
     /// Deletes all questions of a visitor, the replies to them and the links to them; votes stay. Battles under way end

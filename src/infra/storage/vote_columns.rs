@@ -65,7 +65,9 @@ impl VotePage {
                 add_value(&mut log, column, value).ok_or_else(|| self.inconsistent(column.name(), value))?;
             }
         }
-        Ok(CastVotes { log, numbers })
+        // Of the votes that are in the log.
+        let numbers = numbers.into_iter().zip(&rated).filter_map(|(number, is_rated)| is_rated.then_some(number));
+        Ok(CastVotes { numbers: numbers.collect(), log })
     }
 
     /// The sequence numbers of the votes; empty if they were not read.

@@ -22,8 +22,9 @@ pub(super) const IS_RATED: &str =
 const INSERT: &str = "INSERT INTO vote_exclusions (id, vote_seq, rule, reason, excluded_by, excluded_at) \
      SELECT $1, seq, $3, $4, $5, CAST($6 AS BIGINT) FROM votes WHERE seq = $2 \
      ON CONFLICT (vote_seq, rule) WHERE withdrawn_at IS NULL DO NOTHING";
+/// A vote on models that the voter chose is never rated.
 const WITHDRAW: &str = "UPDATE vote_exclusions SET withdrawn_by = $3, withdrawn_at = $4 \
-     WHERE vote_seq = $1 AND rule = $2 AND withdrawn_at IS NULL";
+     WHERE vote_seq = $1 AND rule = $2 AND withdrawn_at IS NULL AND NOT (with_vote AND rule = 'named_mode')";
 const SELECT: &str = "SELECT id, vote_seq, rule, reason, excluded_by, excluded_at, withdrawn_by, withdrawn_at \
      FROM vote_exclusions WHERE vote_seq = $1 ORDER BY excluded_at, id";
 const SELECT_IN_FORCE: &str =
@@ -69,7 +70,8 @@ fn exclude_unless_reinstated(numbers: &str) -> String {
 fn withdraw_many(numbers: &str) -> String {
     format!(
         "UPDATE vote_exclusions SET withdrawn_by = $3, withdrawn_at = $4 \
-         WHERE withdrawn_at IS NULL AND vote_seq IN ({numbers}) AND ($2 = '' OR rule = $2)"
+         WHERE withdrawn_at IS NULL AND vote_seq IN ({numbers}) AND ($2 = '' OR rule = $2) \
+         AND NOT (with_vote AND rule = 'named_mode')"
     )
 }
 

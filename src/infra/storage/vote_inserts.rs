@@ -43,7 +43,8 @@ const COLUMNS: [&str; 14] = [
 const INSERT: &str = "INSERT INTO votes (id, battle_id, visitor, model_a, model_b, outcome, turn, anonymous, language, \
      category, intent, satisfaction, reasons_a, reasons_b, pairing_policy, policy_version, pair_probability, \
      first_token_ms_a, first_token_ms_b, duration_ms_a, duration_ms_b, text_counts, receipt, created_at) \
-     SELECT ballots.id, battles.id, visitor, model_a, model_b, ballots.outcome, battles.turn, TRUE, language, \
+     SELECT ballots.id, battles.id, visitor, model_a, model_b, ballots.outcome, battles.turn, \
+     battles.mode = 'anonymous', language, \
      category, intent, ballots.satisfaction, ballots.reasons_a, ballots.reasons_b, pairing_policy, policy_version, \
      pair_probability, ballots.first_token_ms_a, ballots.first_token_ms_b, ballots.duration_ms_a, ballots.duration_ms_b, \
      ballots.text_counts, ballots.receipt, ballots.created_at";

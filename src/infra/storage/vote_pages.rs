@@ -181,6 +181,16 @@ impl Store {
         self.read_page(range, columns, "outcome".to_owned()).await
     }
 
+    /// As [`Self::cast_vote_page`], but votes on models of the voter's choice, which no decision brings into the ratings, have their rule.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn rateable_vote_page(&self, range: VoteRange, columns: &[VoteColumn]) -> Result<VotePage, StoreError> {
+        let _time = store_time("rateable_vote_page");
+        let outcome = format!("CASE WHEN {IN_PAGE} AND {IS_NEVER_RATED} THEN 'xnamed_mode' ELSE outcome END");
+        self.read_page(range, columns, outcome).await
+    }
+
     async fn read_page(
         &self,
         range: VoteRange,
@@ -238,6 +248,9 @@ impl Store {
 /// Whether a vote of the page is excluded.
 const IN_PAGE: &str =
     "EXISTS (SELECT 1 FROM vote_exclusions WHERE vote_seq > $1 AND vote_seq <= $2 AND withdrawn_at IS NULL)";
+/// Whether a vote of the table `votes` was cast on models of the voter's choice.
+const IS_NEVER_RATED: &str = "EXISTS (SELECT 1 FROM vote_exclusions WHERE vote_seq = votes.seq AND withdrawn_at IS NULL \
+     AND rule = 'named_mode' AND with_vote)";
 const SELECT_LAST: &str = "SELECT COALESCE(MAX(seq), 0) FROM votes";
 
 /// The columns of [`VoteColumn::Timings`].

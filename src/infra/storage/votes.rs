@@ -11,7 +11,7 @@ use crate::domain::battle::record::VoteRow;
 use crate::domain::time::Timestamp;
 use crate::metrics::store_time;
 
-const COLUMNS: &str = "seq, id, battle_id, visitor, model_a, model_b, outcome, turn, language, category, intent, \
+const COLUMNS: &str = "seq, id, battle_id, visitor, model_a, model_b, outcome, anonymous, turn, language, category, intent, \
      satisfaction, reasons_a, reasons_b, pairing_policy, pair_probability, first_token_ms_a, first_token_ms_b, duration_ms_a, duration_ms_b, \
      text_counts, receipt, created_at";
 

@@ -34,6 +34,7 @@ pub struct PageTexts {
     pub battle: BattleTexts,
     pub cards: CardTexts,
     pub held_vote: HeldVoteTexts,
+    pub modes: ModeTexts,
     pub script: ScriptTexts,
     pub leaderboard: LeaderboardTexts,
     pub board: BoardTexts,
@@ -55,6 +56,7 @@ pub struct PageTexts {
     pub campaign: CampaignTexts,
     pub history: HistoryTexts,
     pub docs: DocsTexts,
+    pub own_board: OwnBoardTexts,
     pub missing: MissingTexts,
     pub unavailable: UnavailableTexts,
 }
@@ -89,6 +91,8 @@ pub struct BattleTexts {
     pub again: &'static str,
     pub new_battle: &'static str,
     pub see_leaderboard: &'static str,
+    /// Link to the page that the battle keeps.
+    pub battle_page: &'static str,
     pub question: &'static str,
     pub choose_a: &'static str,
     pub choose_b: &'static str,
@@ -327,7 +331,9 @@ mod history;
 mod judges;
 mod levels;
 mod model;
+mod modes;
 mod notes;
+mod own_board;
 mod pacing;
 mod public_log;
 mod register;
@@ -355,6 +361,8 @@ pub use history::HistoryTexts;
 pub use judges::JudgesTexts;
 pub use levels::LevelTexts;
 pub use model::ModelTexts;
+pub use modes::{ModeText, ModeTexts};
+pub use own_board::OwnBoardTexts;
 pub use pacing::{PacingInForce, PacingTexts};
 pub use public_log::PublicLogTexts;
 pub use register::RegisterTexts;

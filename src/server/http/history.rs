@@ -13,6 +13,7 @@ use super::pages;
 use super::pages::history::{BattleReader, BattleView, HistoryView, OwnerView, RemovalView};
 use super::session::{Visitor, expired_cookie};
 use crate::domain::battle::BattleId;
+use crate::domain::rating::own_votes::OwnBoard;
 use crate::infra::clock::Clock as _;
 use crate::infra::config::AccessMode;
 use crate::server::state::AppState;
@@ -51,8 +52,14 @@ pub(super) async fn list(
         Some(_) => history::HistoryPage::default(),
         None => history::list(&app.store, &app.models, &visitor.id, before.clone(), wanted).await?,
     };
+    let is_whole = before.is_none() && search.trim().is_empty() && visitor.new_cookie.is_none();
+    let own = match is_whole {
+        true => history::own_leaderboard(&app.store, &app.leaderboard, &visitor.id).await?,
+        false => OwnBoard::default(),
+    };
     let older = found.older.as_ref().map(|id| format!("/history?q={}&before={}", escaped(&search), id));
     let view = HistoryView {
+        own: own_rows(&app, own),
         entries: found.battles,
         older,
         is_first: before.is_none(),
@@ -62,6 +69,12 @@ pub(super) async fn list(
         forgets_browser: forgets_browser(&app),
     };
     Ok(private(pages::history::history(&request, view)))
+}
+
+/// The visitor's leaderboard with the names of the models; `None` without a vote.
+fn own_rows(app: &AppState, board: OwnBoard) -> Option<(OwnBoard, Vec<String>)> {
+    let names = board.models.iter().map(|row| app.models.card(&row.model).name).collect();
+    (board.votes > 0).then_some((board, names))
 }
 
 /// `GET /history/export`

@@ -14,8 +14,10 @@ use actix_ws::{AggregatedMessage, AggregatedMessageStream, CloseCode, CloseReaso
 use futures_util::{FutureExt, StreamExt};
 use tokio::time::{Instant, MissedTickBehavior};
 
+use super::error_codes::ErrorCode;
 use super::flood::{Flood, FloodVerdict};
-use super::protocol::{ClientMessage, Closing, ErrorCode, MAX_MESSAGE_BYTES, Prompts, ProtocolError, ServerMessage};
+use super::known_models::KnownModels;
+use super::protocol::{ClientMessage, Closing, MAX_MESSAGE_BYTES, Prompts, ProtocolError, ServerMessage};
 use super::rendered_view::{Screen, ShownBlock};
 use crate::domain::battle::BattleId;
 use crate::domain::battle::event_log::EventEntry;
@@ -74,6 +76,7 @@ struct Watching {
     watcher: Watcher,
     screen: Option<Screen>,
     prompts: Prompts,
+    known: Option<KnownModels>,
 }
 
 /// Why the loop ends.
@@ -210,8 +213,8 @@ impl Driver {
                 let Some(permit) = self.start_permit(proof.as_ref()).await? else { return Ok(()) };
                 match battles.start(&visitor, opening, permit).await {
                     Ok(watcher) => {
-                        let screen = html.then(Screen::default);
-                        self.watch(Watching { watcher, screen, prompts: Prompts::Known }).await
+                        let watching = self.watching(watcher, html.then(Screen::default), Prompts::Known);
+                        self.watch(watching).await
                     }
                     Err(error) => self.say_error(&error, None).await,
                 }
@@ -303,7 +306,7 @@ impl Driver {
                 Some(screen) => screen.show(entry).await,
                 None => Vec::new(),
             };
-            self.send(&ServerMessage::of_entry(&battle, entry, Prompts::Known)).await?;
+            self.send(&ServerMessage::of_entry(&battle, entry, Prompts::Known, None)).await?;
             self.say_blocks(&battle, &blocks).await?;
         }
         Ok(())
@@ -323,7 +326,8 @@ impl Driver {
             watcher.known().iter().for_each(|entry| screen.learn(entry));
             blocks = screen.everything().await;
         }
-        self.watch(Watching { watcher, screen, prompts: Prompts::Repeated }).await?;
+        let watching = self.watching(watcher, screen, Prompts::Repeated);
+        self.watch(watching).await?;
         self.say_blocks(&id, &blocks).await?;
         let missed = self.watching.as_mut().map(|watching| watching.watcher.missed()).unwrap_or_default();
         self.send_events(&missed).await?;
@@ -366,6 +370,13 @@ impl Driver {
         }
     }
 
+    fn watching(&self, watcher: Watcher, screen: Option<Screen>, prompts: Prompts) -> Watching {
+        let row = watcher.battle().state().held.row.clone();
+        let models = &self.connection.voting.models;
+        let known = KnownModels::new(&row, |side| models.card(&row.models[side.index()]));
+        Watching { watcher, screen, prompts, known }
+    }
+
     /// Shows this battle from now on. The visitor is told of one that is left before its replies have ended.
     async fn watch(&mut self, next: Watching) -> Result<(), End> {
         self.talking = None;
@@ -381,12 +392,13 @@ impl Driver {
     async fn send_events(&mut self, entries: &[EventEntry]) -> Result<(), End> {
         let Some(watching) = &mut self.watching else { return Ok(()) };
         let (battle, prompts) = (Arc::clone(watching.watcher.battle()), watching.prompts);
+        let known = watching.known.clone();
         for entry in entries {
             let blocks = match self.watching.as_mut().and_then(|watching| watching.screen.as_mut()) {
                 Some(screen) => screen.show(entry).await,
                 None => Vec::new(),
             };
-            self.send(&ServerMessage::of_entry(&battle.id, entry, prompts)).await?;
+            self.send(&ServerMessage::of_entry(&battle.id, entry, prompts, known.as_ref())).await?;
             self.say_blocks(&battle.id, &blocks).await?;
         }
         Ok(())

@@ -4,8 +4,10 @@
 //! [`leaderboard`] tells open pages about new leaderboards. Nothing here decides what may happen in a battle.
 
 pub mod driver;
+mod error_codes;
 mod flood;
 pub mod frame_limit;
+mod known_models;
 pub mod leaderboard;
 pub mod protocol;
 mod rendered_view;

@@ -1,4 +1,4 @@
-//! The wire of `/ws/battle`: how messages are spelt, and the one map from errors to codes and close codes.
+//! The wire of `/ws/battle`: how messages are spelt, and the one map from reasons to close codes.
 //!
 //! No I/O. [`ClientMessage::parse`] is total: any text gives a message or a [`ProtocolError`] that says what to send.
 
@@ -6,17 +6,15 @@ use actix_ws::{CloseCode, CloseReason};
 use serde::{Deserialize, Serialize};
 
 use super::flood::OBEYED;
+use super::known_models::KnownModels;
 use crate::domain::battle::event_log::{BattleEvent, EventEntry};
+use crate::domain::battle::mode::{BattleMode, ModelChoice};
 use crate::domain::battle::reasons::{Reason, ReasonSet, UnknownReason};
 use crate::domain::battle::receipt::Receipt;
 use crate::domain::battle::state::Refusal;
-use crate::domain::battle::{BattleId, Outcome, Side};
-use crate::infra::limits::proofs::{Challenge, ProofRequired, Solution};
-use crate::infra::limits::{RateLimited, TurnRefused};
-use crate::services::arena::battles::{BattleError, Opening};
-use crate::services::arena::prompt_rules::PromptError;
-use crate::services::arena::unrated_talk::TalkError;
-use crate::services::arena::voting::VoteError;
+use crate::domain::battle::{BattleId, ModelId, Outcome, Side};
+use crate::infra::limits::proofs::{Challenge, Solution};
+use crate::services::arena::battles::Opening;
 
 /// Bytes of one message at the most.
 pub const MAX_MESSAGE_BYTES: usize = 64 * 1024;
@@ -112,8 +110,8 @@ pub enum ProtocolError {
     /// A reason that does not exist.
     #[error(transparent)]
     UnknownReason(#[from] UnknownReason),
-    /// A mode that is not offered.
-    #[error("unknown mode {0:?}: leave it out, or send \"anonymous\"")]
+    /// A mode that does not exist.
+    #[error("unknown mode {0:?}: send anonymous, named, direct or one_hidden, or leave it out")]
     UnsupportedMode(String),
     /// More messages than anybody needs.
     #[error("more than {OBEYED} messages came within seconds: wait a moment; going on closes the connection")]
@@ -135,6 +133,8 @@ struct RawMessage {
     intent: Option<String>,
     category: Option<String>,
     mode: Option<String>,
+    models: Option<Vec<String>>,
+    model: Option<String>,
     render: Option<String>,
     #[serde(default)]
     unrated: bool,
@@ -143,6 +143,30 @@ struct RawMessage {
     reasons: Option<RawReasons>,
     after: Option<u64>,
     proof: Option<Solution>,
+}
+
+impl RawMessage {
+    /// The models that the visitor asks for.
+    fn choice(&self) -> Result<ModelChoice, ProtocolError> {
+        let mode = self.mode.as_deref().unwrap_or(BattleMode::Anonymous.as_str());
+        let mode =
+            BattleMode::parse(mode).ok_or_else(|| ProtocolError::UnsupportedMode(mode.chars().take(40).collect()))?;
+        let one = || {
+            let model = self.model.as_deref().map(ModelId::new);
+            model.ok_or_else(|| ProtocolError::Invalid(format!("the mode \"{}\" needs \"model\"", mode.as_str())))
+        };
+        match mode {
+            BattleMode::Anonymous => Ok(ModelChoice::Drawn),
+            BattleMode::Direct => one().map(ModelChoice::Alone),
+            BattleMode::OneHidden => one().map(ModelChoice::OneOfTwo),
+            BattleMode::Named => match self.models.as_deref() {
+                Some([a, b]) if a != b => Ok(ModelChoice::Both([a, b].map(|model| ModelId::new(model.as_str())))),
+                _ => Err(ProtocolError::Invalid(
+                    "the mode \"named\" needs \"models\", a list of two different ids".into(),
+                )),
+            },
+        }
+    }
 }
 
 /// Reasons by side; either may be left out.
@@ -177,11 +201,9 @@ impl ClientMessage {
         let html = raw.render.as_deref() == Some("html");
         match raw.kind.as_str() {
             "start" => {
-                if let Some(mode) = raw.mode.as_deref().filter(|mode| *mode != "anonymous") {
-                    return Err(ProtocolError::UnsupportedMode(mode.chars().take(40).collect()));
-                }
+                let choice = raw.choice()?;
                 let prompt = raw.prompt.clone().ok_or_else(|| missing("prompt"))?;
-                let opening = Opening { prompt, intent: raw.intent, category: raw.category };
+                let opening = Opening { prompt, intent: raw.intent, category: raw.category, choice };
                 Ok(Self::Start { opening, proof: raw.proof, html })
             }
             "message" => {
@@ -217,6 +239,9 @@ pub enum ServerMessage<'a> {
         /// The question: only for a client that comes back.
         #[serde(skip_serializing_if = "Option::is_none")]
         prompt: Option<&'a str>,
+        /// The mode and the models of the visitor's choice, where it is not anonymous.
+        #[serde(flatten)]
+        known: Option<&'a KnownModels>,
     },
     /// More of a reply.
     Delta {
@@ -305,18 +330,24 @@ pub enum Prompts {
 impl<'a> ServerMessage<'a> {
     /// An event of a battle as the wire says it.
     #[must_use]
-    pub fn of_entry(battle: &'a BattleId, entry: &'a EventEntry, prompts: Prompts) -> Self {
+    pub fn of_entry(
+        battle: &'a BattleId,
+        entry: &'a EventEntry,
+        prompts: Prompts,
+        known: Option<&'a KnownModels>,
+    ) -> Self {
         let (turn, seq) = (entry.turn, entry.seq);
         match &entry.event {
             BattleEvent::Turn { prompt } => {
-                Self::Battle { battle, turn, seq, prompt: (prompts == Prompts::Repeated).then_some(prompt.as_ref()) }
+                let prompt = (prompts == Prompts::Repeated).then_some(prompt.as_ref());
+                Self::Battle { battle, turn, seq, prompt, known }
             }
             BattleEvent::Delta { side, text } => Self::Delta { battle, turn, side: *side, text, seq },
             BattleEvent::Done { side } => Self::Done { battle, turn, side: *side, seq },
             BattleEvent::Ready => Self::Ready { battle, turn, seq },
             BattleEvent::Voided => Self::Error {
                 code: "voided",
-                message: Refusal::Voided.to_string(),
+                message: known.map_or(Refusal::Voided, KnownModels::failure).to_string(),
                 battle: Some(battle),
                 seq: Some(seq),
                 retry_after: None,
@@ -366,130 +397,5 @@ impl From<Closing> for CloseReason {
             Closing::Moved => (CloseCode::Restart, "the battle goes on elsewhere: come back"),
         };
         Self { code, description: Some(why.to_owned()) }
-    }
-}
-
-/// The word for programs behind each error.
-pub trait ErrorCode {
-    /// The code.
-    fn code(&self) -> &'static str;
-
-    /// Seconds after which the same may be granted, where that is known.
-    fn retry_after(&self) -> Option<u64> {
-        None
-    }
-
-    /// What to compute before the same is granted.
-    fn challenge(&self) -> Option<&Challenge> {
-        None
-    }
-}
-
-impl ErrorCode for ProtocolError {
-    fn code(&self) -> &'static str {
-        match self {
-            Self::Invalid(_) | Self::Binary | Self::UnknownType(_) | Self::UnknownReason(_) => "invalid_message",
-            Self::TooLarge => "message_too_large",
-            Self::UnknownOutcome(_) => "unknown_outcome",
-            Self::UnsupportedMode(_) => "unsupported_mode",
-            Self::Flooding => "flooding",
-            Self::UnknownBattle | Self::NoBattle => "unknown_battle",
-        }
-    }
-}
-
-impl ErrorCode for RateLimited {
-    fn code(&self) -> &'static str {
-        "rate_limited"
-    }
-
-    fn retry_after(&self) -> Option<u64> {
-        Some(self.seconds())
-    }
-}
-
-impl ErrorCode for TurnRefused {
-    fn code(&self) -> &'static str {
-        "rate_limited"
-    }
-
-    fn retry_after(&self) -> Option<u64> {
-        match self {
-            Self::TooFast(limited) => limited.retry_after(),
-            Self::TooManyAtOnce => None,
-        }
-    }
-}
-
-impl ErrorCode for ProofRequired {
-    fn code(&self) -> &'static str {
-        "proof_required"
-    }
-
-    fn challenge(&self) -> Option<&Challenge> {
-        Some(&self.challenge)
-    }
-}
-
-impl ErrorCode for Refusal {
-    fn code(&self) -> &'static str {
-        match self {
-            Self::StillAnswering | Self::NothingToStop => "not_ready",
-            Self::NothingToCompare => "empty_reply",
-            Self::AlreadyVoted | Self::Abandoned => "battle_over",
-            Self::Voided => "voided",
-            Self::TooManyTurns { .. } => "too_many_turns",
-        }
-    }
-}
-
-impl ErrorCode for PromptError {
-    fn code(&self) -> &'static str {
-        match self {
-            Self::Empty => "prompt_empty",
-            Self::TooLong { .. } => "prompt_too_long",
-            Self::HasNul => "prompt_invalid",
-            Self::Refused => "prompt_refused",
-            Self::Unchecked => "moderation_unavailable",
-        }
-    }
-}
-
-impl ErrorCode for BattleError {
-    fn code(&self) -> &'static str {
-        match self {
-            Self::Prompt(error) => error.code(),
-            Self::BadLabel(_) => "invalid_message",
-            Self::UnknownBattle => "unknown_battle",
-            Self::Refused(refusal) => refusal.code(),
-            Self::Busy => "busy",
-            Self::Superseded => "superseded",
-            Self::Draining => "draining",
-            Self::NoModels(_) | Self::ModelGone => "no_models",
-            Self::Store(_) => "storage",
-        }
-    }
-}
-
-impl ErrorCode for TalkError {
-    fn code(&self) -> &'static str {
-        match self {
-            Self::UnknownBattle => "unknown_battle",
-            Self::NotVoted => "not_ready",
-            Self::Refused(refusal) => refusal.code(),
-            Self::ModelGone => "no_models",
-            Self::Store(_) => "storage",
-        }
-    }
-}
-
-impl ErrorCode for VoteError {
-    fn code(&self) -> &'static str {
-        match self {
-            Self::UnknownBattle => "unknown_battle",
-            Self::Refused(refusal) => refusal.code(),
-            Self::BadSatisfaction(_) => "invalid_message",
-            Self::Store(_) => "storage",
-        }
     }
 }

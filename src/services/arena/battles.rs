@@ -4,6 +4,7 @@
 //! the visitor's sockets. A battle lives in memory while somebody watches it or it is being answered, and is read back
 //! from the database otherwise.
 
+use super::matchmaking::ChoiceError;
 use super::parts::BattleParts;
 use super::prompt_rules::PromptError;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use super::turn::{self, TurnEnd};
 use crate::domain::battle::event_log::BattleEvent;
 use crate::domain::battle::held::{HeldBattle, TurnStart};
 use crate::domain::battle::language;
-use crate::domain::battle::pairing::PairingError;
+use crate::domain::battle::mode::ModelChoice;
 use crate::domain::battle::state::{Action, Progress, Refusal, Stage};
 use crate::domain::battle::{BattleId, ModelId, RunId, VisitorId};
 use crate::infra::limits::TurnPermit;
@@ -55,9 +56,9 @@ pub enum BattleError {
     /// The process is about to end.
     #[error("the arena restarts: come back in a moment")]
     Draining,
-    /// Fewer than two models can answer.
-    #[error("fewer than two models can answer at the moment: try again in a minute")]
-    NoModels(#[source] PairingError),
+    /// No models for a battle, or not those that the visitor asks for.
+    #[error(transparent)]
+    NoPair(#[from] ChoiceError),
     /// A model of the battle has left the arena, or is not known to this instance.
     #[error("one of the two models cannot be asked any more: vote on what was answered, or start a new battle")]
     ModelGone,
@@ -75,6 +76,8 @@ pub struct Opening {
     pub intent: Option<String>,
     /// Category, if the client names one.
     pub category: Option<String>,
+    /// The models that the visitor asks for.
+    pub choice: ModelChoice,
 }
 
 impl LocalBattles for Battles {
@@ -119,7 +122,7 @@ impl Battles {
         Self { parts: Arc::new(parts), live: Arc::default(), relay: Relay::default() }
     }
 
-    /// Begins a battle between two hidden models and watches it from its first event. `permit` is held while the turn is
+    /// Begins a battle and watches it from its first event. `permit` is held while the turn is
     /// being answered, here as for the other turns.
     ///
     /// # Errors
@@ -138,14 +141,15 @@ impl Battles {
         if !self.has_room() {
             return Err(BattleError::Busy);
         }
-        let pair = self.parts.matchmaker.draw().map_err(BattleError::NoModels)?;
+        let pair = self.parts.matchmaker.pair(&opening.choice)?;
         let run = self.parts.fleet.new_run();
         let row = BattleRow {
             id: BattleId::new(self.parts.rng.id(self.parts.clock.as_ref())),
             visitor: visitor.clone(),
+            mode: opening.choice.mode(),
             progress: Progress { stage: Stage::Answering, turn: 1 },
-            models: [pair.a, pair.b],
-            pairing_policy: pair.policy.as_str().to_owned(),
+            models: pair.models,
+            pairing_policy: pair.policy.to_owned(),
             policy_version: pair.policy_version,
             pair_probability: pair.probability,
             language: language::detect(&opening.prompt).to_owned(),

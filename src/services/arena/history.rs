@@ -6,15 +6,20 @@ use serde::Serialize;
 
 use super::models::Models;
 use super::voting::{VoteError, stored_receipt};
+use crate::domain::battle::mode::BattleMode;
 use crate::domain::battle::receipt::Receipt;
 use crate::domain::battle::state::Stage;
-use crate::domain::battle::{BattleId, Side, VisitorId};
+use crate::domain::battle::{BattleId, ModelId, Side, VisitorId};
+use crate::domain::rating::own_votes::{OwnBoard, own_board};
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
 use crate::infra::storage::{BattleRecord, OwnBattleRow, OwnBattlesFilter, Store, StoreError};
+use crate::services::leaderboard::refit::LatestLeaderboard;
 
 /// Battles on one page of the list.
 pub const PAGE: u32 = 20;
+/// Votes that a visitor's own leaderboard counts at the most, the latest ones.
+const COUNTED: u32 = 5_000;
 /// Battles that an export reads at a time.
 const EXPORT_PAGE: u32 = 100;
 
@@ -32,8 +37,8 @@ pub struct HistoryPage {
 pub struct HistoryEntry {
     /// Its row.
     pub row: OwnBattleRow,
-    /// The names of sides A and B, after a vote.
-    pub names: Option<[String; 2]>,
+    /// The names of the models that the visitor may know: those of its own choice, and all after a vote.
+    pub names: Vec<String>,
 }
 
 /// A battle as its page shows it.
@@ -41,6 +46,8 @@ pub struct HistoryEntry {
 pub struct PastBattle {
     /// Its id.
     pub id: BattleId,
+    /// Which of its models the visitor knew before the vote.
+    pub mode: BattleMode,
     /// Its stage.
     pub stage: Stage,
     /// Its turns; none where the texts are deleted.
@@ -74,6 +81,10 @@ pub struct PastVote {
 struct ExportedBattle {
     battle: BattleId,
     began_at: String,
+    mode: BattleMode,
+    /// The models that the visitor chose.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    chosen: Vec<ModelId>,
     stage: &'static str,
     turns: Vec<PastTurn>,
     texts_deleted: bool,
@@ -106,10 +117,23 @@ pub async fn list(
     rows.truncate(PAGE as usize);
     let older = rows.last().filter(|_| more).map(|row| row.id.clone());
     let battles = rows.into_iter().map(|row| HistoryEntry {
-        names: row.vote.as_ref().map(|vote| vote.models.each_ref().map(|model| models.card(model).name)),
+        names: row.models.iter().flatten().map(|model| models.card(model).name).collect(),
         row,
     });
     Ok(HistoryPage { battles: battles.collect(), older })
+}
+
+/// What a visitor's own rated votes say of the models, and how often other people say the same.
+///
+/// # Errors
+/// [`StoreError`].
+pub async fn own_leaderboard(
+    store: &Store,
+    leaderboard: &LatestLeaderboard,
+    visitor: &VisitorId,
+) -> Result<OwnBoard, StoreError> {
+    let votes = store.own_rated_votes(visitor, COUNTED).await?;
+    Ok(own_board(&votes, |one, other| leaderboard.pair_counts(one.as_str(), other.as_str())))
 }
 
 /// A battle of this visitor; `None` where there is none, or it is another's.
@@ -177,12 +201,20 @@ fn exported(row: &OwnBattleRow, past: PastBattle) -> ExportedBattle {
     ExportedBattle {
         battle: past.id,
         began_at: moment(row.created_at),
+        mode: row.mode,
+        chosen: chosen(row),
         stage: past.stage.as_str(),
         texts_deleted: past.turns.is_empty(),
         turns: past.turns,
         shared: row.share.is_some(),
         vote,
     }
+}
+
+/// The models of the visitor's choice.
+fn chosen(row: &OwnBattleRow) -> Vec<ModelId> {
+    let sides = Side::BOTH.into_iter().filter(|side| row.mode.names(*side));
+    sides.filter_map(|side| row.models[side.index()].clone()).collect()
 }
 
 async fn past_battle(store: &Store, record: BattleRecord) -> Result<PastBattle, VoteError> {
@@ -194,8 +226,8 @@ async fn past_battle(store: &Store, record: BattleRecord) -> Result<PastBattle, 
         }),
         None => None,
     };
-    let stage = record.battle.progress.stage;
-    Ok(PastBattle { turns: turns(&record), id: record.battle.id, stage, vote })
+    let (mode, stage) = (record.battle.mode, record.battle.progress.stage);
+    Ok(PastBattle { turns: turns(&record), id: record.battle.id, mode, stage, vote })
 }
 
 /// What the visitor saw. A voided battle has no two replies to show: the one that failed must not be told by its absence.

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::models::Models;
 use crate::domain::battle::ModelId;
+use crate::domain::battle::mode::ModelChoice;
 use crate::domain::battle::pairing::preview::PairingPreview;
 use crate::domain::battle::pairing::{
     self, ModelPool, POLICY_VERSION, Pair, PairingError, PairingRules, Policy, PoolEntry, choose_opponent, choose_pair,
@@ -26,6 +27,33 @@ pub struct Matchmaker {
     leaderboard: Arc<LatestLeaderboard>,
     rng: Arc<SharedRng>,
     settings: CurrentSettings,
+}
+
+/// The models of a battle that begins, and how they came together.
+#[derive(Debug)]
+pub struct StartingPair {
+    /// On sides A and B; twice the same where one answers alone.
+    pub models: [ModelId; 2],
+    /// The pairing policy, or the mode where the visitor chose.
+    pub policy: &'static str,
+    /// Version of the policy.
+    pub policy_version: u32,
+    /// Probability of the pair; 1 where nothing was drawn.
+    pub probability: f64,
+}
+
+/// Why a battle gets no models, or not those that the visitor asks for.
+#[derive(Debug, thiserror::Error)]
+pub enum ChoiceError {
+    /// The operator has turned the mode off.
+    #[error("this arena does not offer the mode \"{0}\": choose another one, or leave it out")]
+    ModeOff(&'static str),
+    /// A chosen model is unknown, paused or out of order; which of these stays with the operator.
+    #[error("a model that you chose cannot be asked at the moment: choose another one")]
+    ModelUnavailable,
+    /// Fewer than two models can answer.
+    #[error("fewer than two models can answer at the moment: try again in a minute")]
+    NoModels(#[source] PairingError),
 }
 
 /// The pairing as published.
@@ -60,6 +88,34 @@ impl Matchmaker {
         Self { models, leaderboard, rng, settings }
     }
 
+    /// The models of a battle that begins: drawn, or chosen by the visitor where the arena offers that.
+    ///
+    /// # Errors
+    /// [`ChoiceError`].
+    pub fn pair(&self, choice: &ModelChoice) -> Result<StartingPair, ChoiceError> {
+        let mode = choice.mode();
+        if !self.settings.now().battle.modes.contains(&mode) {
+            return Err(ChoiceError::ModeOff(mode.as_str()));
+        }
+        if !choice.chosen().iter().all(|model| self.can_ask(model)) {
+            return Err(ChoiceError::ModelUnavailable);
+        }
+        let chosen = |models| StartingPair { models, policy: mode.as_str(), policy_version: 0, probability: 1.0 };
+        match choice {
+            ModelChoice::Drawn => {
+                let Pair { a, b, policy, policy_version, probability } = self.draw().map_err(ChoiceError::NoModels)?;
+                Ok(StartingPair { models: [a, b], policy: policy.as_str(), policy_version, probability })
+            }
+            ModelChoice::Both(models) => Ok(chosen(models.clone())),
+            ModelChoice::Alone(model) => Ok(chosen([model.clone(), model.clone()])),
+            ModelChoice::OneOfTwo(model) => {
+                let drawn = self.replace(model, &[]);
+                let (other, probability) = drawn.ok_or(ChoiceError::NoModels(PairingError::TooFewModels(1)))?;
+                Ok(StartingPair { probability, ..chosen([model.clone(), other]) })
+            }
+        }
+    }
+
     /// Two models and their sides.
     ///
     /// # Errors
@@ -77,6 +133,11 @@ impl Matchmaker {
         let pool = self.healthy_pool(Some(staying), &rules);
         let opponent = self.rng.with(|rng| choose_opponent(&pool, &rules, staying, excluded, rng)).ok()?;
         Some((opponent.id, opponent.probability))
+    }
+
+    /// Whether a visitor may choose this model: it takes part and answers.
+    fn can_ask(&self, model: &ModelId) -> bool {
+        self.models.current().get(model).is_some_and(|model| model.weight > 0.0 && model.healthy())
     }
 
     /// Whether a battle could begin.

@@ -4,6 +4,7 @@
 //! model; a side that breaks off voids the battle while the other goes on to its end. The battle is ready only after
 //! both replies are in the database.
 
+mod counting;
 mod side;
 
 use std::pin::pin;
@@ -15,8 +16,8 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, Interval, MissedTickBehavior};
 
 use crate::domain::battle::event_log::BattleEvent;
+use crate::domain::battle::mode::BattleMode;
 use crate::domain::battle::pacing::{Ending, Pacer, Release, TICK};
-use crate::domain::battle::speed::chars_per_second;
 use crate::domain::battle::state::{Progress, Stage};
 use crate::domain::battle::{BattleId, ModelId, RunId, Side};
 use crate::infra::config::{BattleSettings, PacingMode};
@@ -26,6 +27,7 @@ use crate::infra::llm::{ChatError, ChatModel, ReplyPart};
 use crate::infra::metrics;
 use crate::infra::storage::{NewReply, ReplyEnding, SideFailure, StoreError};
 use crate::services::arena::parts::BattleParts;
+use counting::count;
 use side::{SideRun, without_nul};
 
 /// How often replies are offered to a database that is in trouble, and for how long.
@@ -77,7 +79,8 @@ pub(super) async fn void(parts: &BattleParts, battle: &LiveBattle, run: &RunId) 
         failed.keep(side)
     };
     let progress = Progress { stage: Stage::Voided, ..row.progress };
-    match parts.keep_replies(&battle.id, run, progress, &Side::BOTH.map(failed)).await {
+    let replies: Vec<NewReply> = row.mode.sides().iter().map(|side| failed(*side)).collect();
+    match parts.keep_replies(&battle.id, run, progress, &replies).await {
         Ok(true) => {
             metrics::battle_voided();
             TurnEnd::Finished
@@ -94,6 +97,7 @@ struct Turn<'a> {
     parts: &'a BattleParts,
     /// The settings as they were when the turn began: an edited file does not disturb it.
     settings: BattleSettings,
+    mode: BattleMode,
     battle: &'a LiveBattle,
     /// The name of this answering in the battle's row.
     run: RunId,
@@ -116,7 +120,11 @@ struct Turn<'a> {
 impl<'a> Turn<'a> {
     async fn begin(parts: &'a BattleParts, battle: &'a LiveBattle, run: RunId) -> Self {
         let row = battle.state().held.row.clone();
-        let settings = parts.settings.now().battle.clone();
+        let mut settings = parts.settings.now().battle.clone();
+        if row.mode == BattleMode::Direct {
+            // One reply alone is paced with no other, and its model is known.
+            settings.pacing = PacingMode::Raw;
+        }
         let pace = settings.pace(parts.class_draws.of_battle(&battle.id));
         let pacer = Pacer::new(pace, settings.quantum(), parts.rng.seed());
         let mut ticker = tokio::time::interval(TICK);
@@ -125,6 +133,7 @@ impl<'a> Turn<'a> {
         let mut turn = Self {
             parts,
             settings,
+            mode: row.mode,
             battle,
             run,
             number: row.progress.turn,
@@ -139,9 +148,19 @@ impl<'a> Turn<'a> {
             superseded: false,
         };
         for side in Side::BOTH {
-            turn.ask(side).await;
+            if row.mode.sides().contains(&side) {
+                turn.ask(side).await;
+            } else {
+                turn.leave_out(side);
+            }
         }
         turn
+    }
+
+    /// A side that does not answer has ended, and nothing of it is told or kept.
+    fn leave_out(&mut self, side: Side) {
+        self.sides[side.index()].end(ReplyEnding::Complete);
+        self.pacer.end(side, Ending::Complete, self.began.elapsed());
     }
 
     /// Starts the side's reply; a model that left the roster goes on, one that is not known any more counts as failed.
@@ -328,10 +347,15 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Another model for a side of which nothing was seen, in the first turn; `None` where there is none.
+    /// Another model for a side of which nothing was seen, in the first turn; `None` where there is none, and for a model that
+    /// the visitor chose.
     fn find_replacement(&self, side: Side) -> Option<(ModelId, f64)> {
         let run = &self.sides[side.index()];
-        if self.number > 1 || run.first_token_at.is_some() || self.failed.len() >= MAX_REPLACEMENTS {
+        if self.mode.names(side)
+            || self.number > 1
+            || run.first_token_at.is_some()
+            || self.failed.len() >= MAX_REPLACEMENTS
+        {
             return None;
         }
         let mut excluded = self.failed.clone();
@@ -386,6 +410,7 @@ impl<'a> Turn<'a> {
                     self.sides[side.index()].shown.push_str(&text);
                     events.push(BattleEvent::Delta { side, text });
                 }
+                Release::Done(side) if !self.mode.sides().contains(&side) => {}
                 Release::Done(side) => events.push(BattleEvent::Done { side }),
                 Release::Broken(_) if !self.voided => {
                     self.voided = true;
@@ -404,7 +429,8 @@ impl<'a> Turn<'a> {
     async fn finish(self) -> Result<TurnEnd, StoreError> {
         let stage = if self.voided { Stage::Voided } else { Stage::Ready };
         let progress = Progress { stage, turn: self.number };
-        let replies: Vec<NewReply> = Side::BOTH.into_iter().zip(self.sides).map(|(side, run)| run.keep(side)).collect();
+        let answered = Side::BOTH.into_iter().zip(self.sides).filter(|(side, _)| self.mode.sides().contains(side));
+        let replies: Vec<NewReply> = answered.map(|(side, run)| run.keep(side)).collect();
         let kept = self.parts.keep_replies(&self.battle.id, &self.run, progress, &replies).await?;
         {
             let mut state = self.battle.state();
@@ -412,7 +438,7 @@ impl<'a> Turn<'a> {
             if !kept {
                 return Ok(TurnEnd::Superseded);
             }
-            count(stage, &replies);
+            count(stage, self.mode, &replies);
             state.held.keep_replies(self.number, replies);
         }
         if stage == Stage::Ready {
@@ -442,19 +468,6 @@ impl BattleParts {
                 },
                 kept => return kept,
             }
-        }
-    }
-}
-
-/// Counts a turn that is kept; the speed of a reply that was cut off would be the visitor's.
-fn count(stage: Stage, replies: &[NewReply]) {
-    match stage {
-        Stage::Ready => metrics::turn_ready(),
-        _ => metrics::battle_voided(),
-    }
-    for reply in replies.iter().filter(|reply| reply.ending == ReplyEnding::Complete) {
-        if let Some(speed) = chars_per_second(&reply.text, reply.first_token_ms, reply.duration_ms) {
-            metrics::reply_speed(&reply.model, speed);
         }
     }
 }

@@ -44,7 +44,8 @@ pub struct UnratedTalk {
     pub battle: BattleId,
     turn: u32,
     seq: u64,
-    sides: [TalkingSide; 2],
+    /// Of one model that answers alone, the first.
+    sides: Vec<TalkingSide>,
     /// Held while the models answer.
     permit: Option<TurnPermit>,
 }
@@ -76,7 +77,7 @@ impl UnratedTalk {
                 stream: None,
             })
         };
-        let sides = [side(Side::A)?, side(Side::B)?];
+        let sides = record.battle.mode.sides().iter().map(|at| side(*at)).collect::<Result<_, _>>()?;
         Ok(Self { battle: battle.clone(), turn: record.battle.progress.turn, seq: 0, sides, permit: None })
     }
 
@@ -101,17 +102,18 @@ impl UnratedTalk {
 
     /// Ends both replies as they stand; nothing where none is under way.
     pub fn stop(&mut self) -> Vec<EventEntry> {
-        let answering = Side::BOTH.into_iter().filter(|side| self.sides[side.index()].stream.is_some());
-        let answering: Vec<Side> = answering.collect();
+        let answering = Side::BOTH.into_iter().zip(&self.sides).filter(|(_, side)| side.stream.is_some());
+        let answering: Vec<Side> = answering.map(|(side, _)| side).collect();
         answering.into_iter().flat_map(|side| self.end(side)).collect()
     }
 
     /// Waits for what comes next of either reply; for ever where none is under way. Safe to cancel.
     pub async fn next(&mut self) -> Vec<EventEntry> {
-        let [a, b] = &mut self.sides;
+        let mut sides = self.sides.iter_mut();
+        let (a, b) = (sides.next(), sides.next());
         let (side, part) = tokio::select! {
-            part = a.next_part() => (Side::A, part),
-            part = b.next_part() => (Side::B, part),
+            part = next_part(a) => (Side::A, part),
+            part = next_part(b) => (Side::B, part),
         };
         match part {
             Some(Ok(ReplyPart::Text(text))) => {
@@ -151,13 +153,6 @@ impl TalkingSide {
         self.stream = Some(self.model.reply(&self.messages));
     }
 
-    async fn next_part(&mut self) -> Option<Result<ReplyPart, ChatError>> {
-        match &mut self.stream {
-            Some(stream) => stream.next().await,
-            None => pending().await,
-        }
-    }
-
     /// A question without an answer is none that the model was asked.
     fn end(&mut self) {
         self.stream = None;
@@ -167,6 +162,14 @@ impl TalkingSide {
         } else {
             self.messages.push(Message::assistant(reply));
         }
+    }
+}
+
+/// What comes next of a side's reply; nothing, for ever, where none is under way.
+async fn next_part(side: Option<&mut TalkingSide>) -> Option<Result<ReplyPart, ChatError>> {
+    match side.and_then(|side| side.stream.as_mut()) {
+        Some(stream) => stream.next().await,
+        None => pending().await,
     }
 }
 

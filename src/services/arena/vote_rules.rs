@@ -53,6 +53,11 @@ impl VoteRules {
     pub async fn apply(&self, record: &BattleRecord) -> AppliedRules {
         let settings = self.settings.now();
         let mut applied = AppliedRules::default();
+        if let Some(reason) = record.battle.mode.unrated_because() {
+            // Names in its texts give nothing away that counts.
+            applied.exclusions.push(VoteExclusion { rule: ExclusionRule::NamedMode, reason: reason.to_owned() });
+            return applied;
+        }
         let policy = settings.integrity.leaks;
         if policy == LeakPolicy::Off {
             return applied;

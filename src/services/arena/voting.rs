@@ -74,6 +74,9 @@ pub enum VoteError {
     /// Not now.
     #[error(transparent)]
     Refused(#[from] Refusal),
+    /// An outcome that compares, where one model answered alone.
+    #[error("one model answered alone: vote \"a\" where the reply is good, or \"both_bad\" where it is not")]
+    NothingCompared,
     /// Satisfaction outside 1 to 5.
     #[error("satisfaction is {0}: send a whole number from 1 to 5, or leave it out")]
     BadSatisfaction(i64),
@@ -109,8 +112,12 @@ pub async fn record_vote(voting: &Voting, vote: NewVote) -> Result<Receipt, Vote
 /// Keeps the vote on a battle that stands like this, which the database compares when it commits.
 async fn cast(voting: &Voting, vote: &NewVote, record: &BattleRecord) -> Result<Receipt, VoteError> {
     let BattleRecord { battle, replies, .. } = record;
-    let shown = |side| record.reply(battle.progress.turn, side).map_or("", |reply| reply.text.as_str());
-    battle.progress.allows_vote_on(Side::BOTH.map(shown))?;
+    let shown = |side: &Side| record.reply(battle.progress.turn, *side).map_or("", |reply| reply.text.as_str());
+    let shown: Vec<&str> = battle.mode.sides().iter().map(shown).collect();
+    battle.progress.allows_vote_on(&shown)?;
+    if !battle.mode.takes(vote.outcome) {
+        return Err(VoteError::NothingCompared);
+    }
     let id = voting.rng.id(voting.clock.as_ref());
     let rules = voting.rules.apply(record).await;
     let now = voting.clock.now();
@@ -174,9 +181,11 @@ fn new_receipt(
             reasoning: Vec::new(),
         })
     };
-    let (a, b) = (reveal(Side::A, change)?, reveal(Side::B, 0.0 - change)?);
+    let a = reveal(Side::A, change)?;
+    let b = battle.mode.sides().contains(&Side::B).then(|| reveal(Side::B, 0.0 - change)).transpose()?;
     let [one, other] = &battle.models;
-    let crowd = voting.leaderboard.pair_counts(one.as_str(), other.as_str()).agreement(vote.outcome);
+    let crowd = || voting.leaderboard.pair_counts(one.as_str(), other.as_str()).agreement(vote.outcome);
+    let crowd = b.is_some().then(crowd).flatten();
     let outcome = vote.outcome;
     Ok(Receipt { vote: id, outcome, crowd, a, b, excluded, marked, included_by: None, promise: None })
 }
@@ -208,8 +217,8 @@ fn new_row(
         outcome: vote.outcome,
         satisfaction: vote.satisfaction,
         reasons: vote.reasons,
-        first_token_ms: [receipt.a.first_token_ms, receipt.b.first_token_ms],
-        duration_ms: [receipt.a.duration_ms, receipt.b.duration_ms],
+        first_token_ms: [receipt.a.first_token_ms, receipt.b.as_ref().and_then(|b| b.first_token_ms)],
+        duration_ms: [receipt.a.duration_ms, receipt.b.as_ref().map_or(0, |b| b.duration_ms)],
         text_counts: Side::BOTH.map(|side| record.text_counts(side)),
         receipt: serde_json::to_string(receipt).expect("a receipt is plain text and finite numbers"),
         created_at,

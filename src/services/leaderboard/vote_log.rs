@@ -63,7 +63,7 @@ pub async fn read_log(store: &Store, options: LogQuery, progress: impl Fn(i64, i
     read_votes(store, options, Excluded::Counted, progress).await.map(|votes| votes.log)
 }
 
-/// Reads all votes, excluded ones too, with their numbers.
+/// Reads all votes that could be rated, excluded ones too, with their numbers. Votes on models of the voter's choice are counted.
 ///
 /// # Errors
 /// [`ReadLogError`].
@@ -101,7 +101,7 @@ async fn read_votes(
         let range = VoteRange { after, upto, ..range };
         let page = match excluded {
             Excluded::Counted => store.vote_page(range, &stored_columns).await?,
-            Excluded::Read => store.cast_vote_page(range, &stored_columns).await?,
+            Excluded::Read => store.rateable_vote_page(range, &stored_columns).await?,
         };
         let labels = final_labels_of(store, &schemes, range).await?;
         let votes = tokio::task::spawn_blocking(move || page.cast_votes(&labels, columns)).await??;

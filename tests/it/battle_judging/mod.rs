@@ -60,6 +60,7 @@ impl Battle {
         let row = BattleRow {
             id: self.id.clone(),
             visitor: VisitorId::new("visitor"),
+            mode: langya::domain::battle::mode::BattleMode::Anonymous,
             progress: Progress { stage: Stage::Answering, turn: 1 },
             models,
             pairing_policy: "uniform".into(),

@@ -7,6 +7,7 @@ mod exclusions;
 mod fits;
 mod labels;
 mod migrations;
+mod modes;
 mod operations;
 mod outages;
 mod own_battles;
@@ -21,6 +22,7 @@ pub(crate) mod voter_check;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::future::join_all;
+use langya::domain::battle::mode::BattleMode;
 use langya::domain::battle::reasons::ReasonSet;
 use langya::domain::battle::state::{Progress, Stage};
 use langya::domain::battle::text_counts::TextCounts;
@@ -54,6 +56,7 @@ use fits::{
     the_log_is_read_in_pages_with_the_columns_that_are_wanted,
 };
 
+use modes::a_battle_on_chosen_models_is_kept_apart_and_its_vote_is_never_rated;
 use operations::{
     a_target_loses_its_texts_and_nobody_else_does, changes_of_campaigns_have_their_entries,
     flags_are_decided_once_and_end_with_their_texts, one_request_about_the_same_texts_waits_and_is_decided_once,
@@ -99,6 +102,7 @@ fn battle(id: &str) -> BattleRow {
     BattleRow {
         id: BattleId::new(id),
         visitor: VisitorId::new("visitor"),
+        mode: BattleMode::Anonymous,
         progress: Progress { stage: Stage::Answering, turn: 1 },
         models: [ModelId::new("one"), ModelId::new("two")],
         pairing_policy: "weighted".into(),
@@ -645,6 +649,7 @@ on_both! {
     counts_of_more_votes_stay
     a_change_is_recorded_once_and_read_back_as_it_was
     battles_are_counted_by_the_day_on_which_they_began
+    a_battle_on_chosen_models_is_kept_apart_and_its_vote_is_never_rated
     votes_are_in_the_log_once_the_leaderboard_shows_them
     an_entry_commits_to_what_it_does_not_show
     texts_that_are_deleted_while_their_vote_is_appended_leave_no_salt

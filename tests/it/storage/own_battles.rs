@@ -3,7 +3,7 @@
 use langya::domain::battle::state::{Progress, Stage};
 use langya::domain::battle::{BattleId, ModelId, Outcome, Side, VisitorId};
 use langya::domain::time::Timestamp;
-use langya::infra::storage::{BattleRow, InsertedVote, OwnBattlesFilter, OwnVote, Store};
+use langya::infra::storage::{BattleRow, InsertedVote, OwnBattlesFilter, Store};
 
 use super::{battle, by, ready, reply, stage, vote};
 
@@ -35,9 +35,9 @@ pub(super) async fn own_battles_are_found_again_with_models_only_after_a_vote(st
     ask(store, "imported", "", "100% of a_b?").await;
     assert_eq!(ids(store, all()).await, ["z", "y", "x"]);
     let rows = store.own_battles(&visitor(), &all()).await.unwrap();
-    let models = ["one", "two"].map(ModelId::new);
-    let votes: Vec<Option<OwnVote>> = rows.iter().map(|row| row.vote.clone()).collect();
-    assert_eq!(votes, [None, None, Some(OwnVote { outcome: Outcome::BWins, models })]);
+    let votes: Vec<_> = rows.iter().map(|row| (row.outcome, row.models.clone())).collect();
+    let models = ["one", "two"].map(|model| Some(ModelId::new(model)));
+    assert_eq!(votes, [(None, [None, None]), (None, [None, None]), (Some(Outcome::BWins), models)]);
     assert_eq!((rows[2].prompt.as_deref(), rows[2].turns, rows[2].stage), (Some("琅琊榜?"), 1, Stage::Voted));
     assert_eq!((rows[2].created_at, &rows[2].share), (Timestamp(1_000), &None));
 

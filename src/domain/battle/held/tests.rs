@@ -1,5 +1,6 @@
 use super::*;
 use crate::battle::event_log::EPOCH_GAP;
+use crate::battle::mode::BattleMode;
 use crate::battle::record::ReplyEnding;
 use crate::battle::state::Progress;
 use crate::battle::{BattleId, ModelId, VisitorId};
@@ -9,6 +10,7 @@ fn record(stage: Stage, replies: &[&str]) -> BattleRecord {
     let row = BattleRow {
         id: BattleId::new("x"),
         visitor: VisitorId::new("visitor"),
+        mode: BattleMode::Anonymous,
         progress: Progress { stage, turn: 1 },
         models: ["one", "two"].map(ModelId::new),
         pairing_policy: "uniform".into(),

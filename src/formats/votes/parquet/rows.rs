@@ -49,7 +49,7 @@ impl<'g> ParquetRows<'g> {
         let a = a.position(row, log).ok_or_else(|| unnamed(self.group, Field::ModelA))?;
         let b = b.position(row, log).ok_or_else(|| unnamed(self.group, Field::ModelB))?;
         let names = || [a, b].map(|model| log.models.as_slice()[model as usize].as_str());
-        if a == b {
+        if a == b && self.exclusions.rule(row).is_none() {
             return Err(SelfPlay(names()[0].to_owned()).into());
         }
         if self.winners.is_undecided(row) {

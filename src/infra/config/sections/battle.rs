@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::battle::mode::BattleMode;
+
 /// How replies are released to the visitor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -20,6 +22,8 @@ pub enum PacingMode {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct BattleSettings {
+    /// Which models visitors may know before the vote: `anonymous`, `named`, `direct` and `one_hidden`; the first one always.
+    pub modes: Vec<BattleMode>,
     /// `common`, `classes`, `whole` or `raw`.
     pub pacing: PacingMode,
     /// Characters a second and side at the most, unless pacing is raw.
@@ -50,6 +54,7 @@ pub struct BattleSettings {
 impl Default for BattleSettings {
     fn default() -> Self {
         Self {
+            modes: BattleMode::ALL.to_vec(),
             pacing: PacingMode::Common,
             pace_chars_per_second: 240,
             reserve_ms: 1_200,

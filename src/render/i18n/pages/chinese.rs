@@ -50,6 +50,7 @@ pub const CHINESE: PageTexts = PageTexts {
         again: "同一问题，重新抽取模型",
         new_battle: "新的对战",
         see_leaderboard: "查看排行榜",
+        battle_page: "这场对战的页面",
         question: "哪个回答更好？",
         choose_a: "A 更好",
         choose_b: "B 更好",
@@ -72,6 +73,7 @@ pub const CHINESE: PageTexts = PageTexts {
     },
     cards: super::cards::CHINESE,
     held_vote: super::held_vote::CHINESE,
+    modes: super::modes::CHINESE,
     script: ScriptTexts {
         waiting: "思考中",
         slow: "仍在思考",
@@ -272,6 +274,7 @@ pub const CHINESE: PageTexts = PageTexts {
     campaign: super::campaign::CHINESE,
     history: super::history::CHINESE,
     docs: super::docs::CHINESE,
+    own_board: super::own_board::CHINESE,
     missing: MissingTexts {
         title: "此处空无一物",
         lead: "这个地址不存在，可能输入有误，或页面已经移动。",

@@ -50,6 +50,7 @@ pub const ENGLISH: PageTexts = PageTexts {
         again: "Same question, new pair",
         new_battle: "New battle",
         see_leaderboard: "See the leaderboard",
+        battle_page: "This battle’s page",
         question: "Which answer is better?",
         choose_a: "A is better",
         choose_b: "B is better",
@@ -72,6 +73,7 @@ pub const ENGLISH: PageTexts = PageTexts {
     },
     cards: super::cards::ENGLISH,
     held_vote: super::held_vote::ENGLISH,
+    modes: super::modes::ENGLISH,
     script: ScriptTexts {
         waiting: "Thinking",
         slow: "Still thinking",
@@ -272,6 +274,7 @@ pub const ENGLISH: PageTexts = PageTexts {
     campaign: super::campaign::ENGLISH,
     history: super::history::ENGLISH,
     docs: super::docs::ENGLISH,
+    own_board: super::own_board::ENGLISH,
     missing: MissingTexts {
         title: "There is nothing here",
         lead: "The address leads nowhere. It may be mistyped, or the page may have moved.",

@@ -5,8 +5,10 @@ use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 
 use super::{Page, Section, respond};
+use crate::domain::battle::mode::BattleMode;
 use crate::domain::language::Language;
 use crate::infra::config::{AccessMode, Settings};
+use crate::render::i18n::pages::ModeText;
 
 #[derive(Template)]
 #[template(path = "battle.html")]
@@ -20,6 +22,16 @@ struct BattlePage {
     practice: bool,
     /// Whether the visitor has signed in, and so can sign out.
     signed_in: bool,
+    /// The modes that the arena offers; one alone is no choice.
+    modes: Vec<ModeOption>,
+    /// What the script says in other words in these modes, as JSON.
+    mode_strings: String,
+}
+
+/// A mode that can be chosen.
+struct ModeOption {
+    value: &'static str,
+    text: &'static ModeText,
 }
 
 /// The page for whoever may take part, under these settings.
@@ -29,5 +41,9 @@ pub fn battle(request: &HttpRequest, settings: &Settings, practice: bool) -> Htt
     let script_strings = serde_json::to_string(&page.t().script).expect("a struct of strings is JSON");
     let max_prompt_bytes = settings.battle.max_prompt_bytes;
     let signed_in = settings.access.mode != AccessMode::Open;
-    respond(request, StatusCode::OK, &BattlePage { page, script_strings, max_prompt_bytes, practice, signed_in })
+    let offered = BattleMode::ALL.into_iter().filter(|mode| settings.battle.modes.contains(mode));
+    let modes = offered.map(|mode| ModeOption { value: mode.as_str(), text: page.t().modes.of(mode) }).collect();
+    let mode_strings = serde_json::to_string(&page.t().modes.script).expect("structs of strings are JSON");
+    let page = BattlePage { page, script_strings, max_prompt_bytes, practice, signed_in, modes, mode_strings };
+    respond(request, StatusCode::OK, &page)
 }

@@ -6,9 +6,11 @@ use askama::Template;
 
 use super::{Page, Section, respond};
 use crate::domain::battle::Outcome;
+use crate::domain::battle::mode::BattleMode;
 use crate::domain::battle::receipt::{ExclusionNotice, Revealed};
 use crate::domain::battle::state::Stage;
 use crate::domain::language::Language;
+use crate::domain::rating::own_votes::OwnBoard;
 use crate::domain::time::Timestamp;
 use crate::render::i18n::fill;
 use crate::render::i18n::pages::{HistoryTexts, PageTexts};
@@ -22,6 +24,8 @@ const PREVIEW: usize = 200;
 
 /// What the list shows.
 pub(crate) struct HistoryView {
+    /// What the visitor's rated votes say, and the names of its models; on the first page.
+    pub(crate) own: Option<(OwnBoard, Vec<String>)>,
     /// The battles, the latest first.
     pub(crate) entries: Vec<HistoryEntry>,
     /// Address of the next page.
@@ -44,7 +48,47 @@ struct HistoryPage {
     page: Page,
     words: &'static HistoryTexts,
     rows: Vec<HistoryRow>,
+    own: Option<OwnBoardView>,
     view: HistoryView,
+}
+
+/// The visitor's own leaderboard.
+struct OwnBoardView {
+    lead: String,
+    crowd: String,
+    rows: Vec<OwnRowView>,
+}
+
+struct OwnRowView {
+    name: String,
+    share: String,
+    battles: u64,
+    wins: u64,
+    even: u64,
+    losses: u64,
+}
+
+impl OwnBoardView {
+    fn new(board: &OwnBoard, names: &[String], texts: &PageTexts) -> Self {
+        let words = &texts.own_board;
+        let percent = |share: f64| format!("{:.0} %", 100.0 * share);
+        let rows = board.models.iter().zip(names).map(|(row, name)| OwnRowView {
+            name: name.clone(),
+            share: percent(row.share()),
+            battles: row.battles,
+            wins: row.wins,
+            even: row.even,
+            losses: row.losses,
+        });
+        Self {
+            lead: fill(words.lead, &[("votes", &board.votes.to_string())]),
+            crowd: board.crowd.map_or_else(
+                || words.no_crowd.to_owned(),
+                |crowd| fill(words.crowd, &[("share", &percent(crowd.share)), ("votes", &crowd.votes.to_string())]),
+            ),
+            rows: rows.collect(),
+        }
+    }
 }
 
 /// A battle in the list.
@@ -54,8 +98,11 @@ struct HistoryRow {
     /// The first question, shortened; `None` where the texts are deleted.
     excerpt: Option<String>,
     turns: u64,
-    /// Names of sides A and B with the outcome, after a vote.
-    revealed: Option<([String; 2], &'static str)>,
+    /// Says that the visitor chose the models.
+    mode: Option<&'static str>,
+    /// Names of the sides that the visitor may know.
+    names: Vec<String>,
+    outcome: &'static str,
     shared: bool,
 }
 
@@ -71,19 +118,28 @@ pub(crate) fn history(request: &HttpRequest, view: HistoryView) -> HttpResponse 
     let page = Page::new(request, Section::History);
     let words = &page.t().history;
     let rows = view.entries.iter().map(|entry| row(entry, page.t())).collect();
-    respond(request, StatusCode::OK, &HistoryPage { words, rows, view, page })
+    let own = view.own.as_ref().map(|(board, names)| OwnBoardView::new(board, names, page.t()));
+    respond(request, StatusCode::OK, &HistoryPage { words, rows, own, view, page })
 }
 
 fn row(entry: &HistoryEntry, texts: &'static PageTexts) -> HistoryRow {
-    let outcome = entry.row.vote.as_ref().map(|vote| chosen(texts, vote.outcome));
+    let mode = entry.row.mode;
+    let without_vote = if mode.hides_nothing() { texts.modes.without_vote } else { texts.history.without_vote };
     HistoryRow {
         id: entry.row.id.to_string(),
         began: Moment::new(entry.row.created_at),
         excerpt: entry.row.prompt.as_deref().map(|prompt| shortened(prompt, EXCERPT)),
         turns: entry.row.turns,
-        revealed: entry.names.clone().zip(outcome),
+        mode: mode_label(texts, mode),
+        names: entry.names.clone(),
+        outcome: entry.row.outcome.map_or(without_vote, |outcome| chosen(texts, mode, outcome)),
         shared: entry.row.share.is_some(),
     }
+}
+
+/// What a battle on models of the visitor's choice is called.
+fn mode_label(texts: &'static PageTexts, mode: BattleMode) -> Option<&'static str> {
+    (mode != BattleMode::Anonymous).then(|| texts.modes.of(mode).name)
 }
 
 /// What only the visitor of a battle is offered.
@@ -118,6 +174,8 @@ pub(crate) struct BattleView {
     words: &'static HistoryTexts,
     id: String,
     title: String,
+    /// Says that the visitor chose the models.
+    mode: Option<&'static str>,
     /// The beginning of the first question, for previews.
     preview: String,
     turns: Vec<TurnView>,
@@ -131,8 +189,8 @@ pub(crate) struct BattleView {
 struct TurnView {
     title: String,
     prompt: String,
-    /// Safe HTML of sides A and B; `None` where there is no reply.
-    replies: [Option<String>; 2],
+    /// Safe HTML of the sides that answer; `None` where there is no reply.
+    replies: Vec<Option<String>>,
 }
 
 struct VoteView {
@@ -140,7 +198,7 @@ struct VoteView {
     outcome: &'static str,
     /// What a rule made of the vote.
     rule: Option<String>,
-    cards: [CardView; 2],
+    cards: Vec<CardView>,
 }
 
 struct CardView {
@@ -173,12 +231,11 @@ impl BattleView {
         let page = Page::new(request, if owner.is_some() { Section::History } else { Section::None });
         let texts = page.t();
         let words = &texts.history;
-        let vote = battle.vote.as_ref().map(|vote| VoteView::new(vote, texts, owner.is_some()));
-        let title = match &vote {
-            Some(VoteView { cards: [a, b], .. }) => {
-                fill(words.versus, &[("a", a.name.as_str()), ("b", b.name.as_str())])
-            }
-            None => words.battle_title.to_owned(),
+        let vote = battle.vote.as_ref().map(|vote| VoteView::new(vote, battle.mode, texts, owner.is_some()));
+        let title = match vote.as_ref().map_or(&[][..], |vote| &vote.cards) {
+            [a, b] => fill(words.versus, &[("a", a.name.as_str()), ("b", b.name.as_str())]),
+            [alone] => fill(texts.modes.one_model, &[("a", alone.name.as_str())]),
+            _ => words.battle_title.to_owned(),
         };
         let many = battle.turns.len() > 1;
         let turns = battle.turns.iter().enumerate();
@@ -186,9 +243,12 @@ impl BattleView {
             id: battle.id.to_string(),
             title,
             preview: battle.turns.first().map(|turn| shortened(&turn.prompt, PREVIEW)).unwrap_or_default(),
-            turns: turns.map(|(at, turn)| TurnView::new(turn, at + 1, many, texts)).collect(),
+            mode: mode_label(texts, battle.mode),
+            turns: turns.map(|(at, turn)| TurnView::new(turn, battle.mode, at + 1, many, texts)).collect(),
             vote,
             without_vote: match battle.stage {
+                Stage::Voided if battle.mode.hides_nothing() => texts.modes.voided,
+                _ if battle.mode.hides_nothing() => texts.modes.no_vote,
                 Stage::Voided => words.voided,
                 Stage::Answering | Stage::Ready => words.open,
                 Stage::Voted | Stage::Abandoned => words.no_vote,
@@ -201,22 +261,22 @@ impl BattleView {
     }
 
     /// The names of the sides, or A and B.
-    fn names(&self) -> [&str; 2] {
+    fn names(&self) -> Vec<&str> {
         let texts = &self.page.t().battle;
         match &self.vote {
-            Some(vote) => vote.cards.each_ref().map(|card| card.name.as_str()),
-            None => [texts.model_a, texts.model_b],
+            Some(vote) => vote.cards.iter().map(|card| card.name.as_str()).collect(),
+            None => vec![texts.model_a, texts.model_b],
         }
     }
 }
 
 impl TurnView {
-    fn new(turn: &PastTurn, number: usize, many: bool, texts: &PageTexts) -> Self {
+    fn new(turn: &PastTurn, mode: BattleMode, number: usize, many: bool, texts: &PageTexts) -> Self {
         let title = fill(texts.script.turn, &[("n", &number.to_string())]);
         Self {
             title: if many { title } else { texts.battle.conversation.to_owned() },
             prompt: turn.prompt.clone(),
-            replies: turn.replies.each_ref().map(|reply| reply.as_deref().map(html)),
+            replies: mode.sides().iter().map(|side| turn.replies[side.index()].as_deref().map(html)).collect(),
         }
     }
 }
@@ -227,15 +287,18 @@ fn html(reply: &str) -> String {
 }
 
 impl VoteView {
-    fn new(vote: &PastVote, texts: &'static PageTexts, own: bool) -> Self {
+    fn new(vote: &PastVote, mode: BattleMode, texts: &'static PageTexts, own: bool) -> Self {
         let receipt = &vote.receipt;
         let [a, b] = [Outcome::AWins, Outcome::BWins].map(|wins| receipt.outcome == wins);
-        let outcome = if own { chosen(texts, receipt.outcome) } else { chosen_by_other(texts, receipt.outcome) };
+        let said = if own { chosen } else { chosen_by_other };
+        let outcome = said(texts, mode, receipt.outcome);
+        let cards = [(Some(&receipt.a), a), (receipt.b.as_ref(), b)];
+        let cards = cards.into_iter().filter_map(|(model, chosen)| Some(CardView::new(model?, chosen, texts)));
         Self {
             cast: Moment::new(vote.cast_at),
             outcome,
             rule: rule(texts, receipt.excluded.as_ref(), receipt.marked.as_ref()).filter(|_| own),
-            cards: [CardView::new(&receipt.a, a, texts), CardView::new(&receipt.b, b, texts)],
+            cards: cards.collect(),
         }
     }
 }
@@ -276,8 +339,10 @@ fn signed(points: f64) -> (String, &'static str) {
     }
 }
 
-fn chosen(texts: &PageTexts, outcome: Outcome) -> &'static str {
+fn chosen(texts: &PageTexts, mode: BattleMode, outcome: Outcome) -> &'static str {
     match outcome {
+        Outcome::AWins if mode == BattleMode::Direct => texts.modes.script.alone.chose_a,
+        Outcome::BothBad if mode == BattleMode::Direct => texts.modes.script.alone.chose_both_bad,
         Outcome::AWins => texts.script.chose_a,
         Outcome::BWins => texts.script.chose_b,
         Outcome::Tie => texts.script.chose_tie,
@@ -285,9 +350,11 @@ fn chosen(texts: &PageTexts, outcome: Outcome) -> &'static str {
     }
 }
 
-fn chosen_by_other(texts: &PageTexts, outcome: Outcome) -> &'static str {
-    let words = &texts.history.shared_outcomes;
+fn chosen_by_other(texts: &PageTexts, mode: BattleMode, outcome: Outcome) -> &'static str {
+    let words = if mode == BattleMode::Anonymous { texts.history.shared_outcomes } else { texts.modes.shared_outcomes };
     match outcome {
+        Outcome::AWins if mode == BattleMode::Direct => texts.modes.shared_alone[0],
+        Outcome::BothBad if mode == BattleMode::Direct => texts.modes.shared_alone[1],
         Outcome::AWins => words[0],
         Outcome::BWins => words[1],
         Outcome::Tie => words[2],
@@ -299,6 +366,7 @@ fn rule(texts: &PageTexts, excluded: Option<&ExclusionNotice>, marked: Option<&E
     let script = &texts.script;
     match (excluded, marked) {
         (Some(notice), _) if notice.rule == "identity_leak" => Some(script.excluded_identity_leak.to_owned()),
+        (Some(notice), _) if notice.rule == "named_mode" => Some(texts.modes.excluded.to_owned()),
         (Some(notice), _) => Some(fill(script.excluded, &[("rule", &notice.rule)])),
         (None, Some(notice)) if notice.rule == "identity_leak" => Some(script.marked_identity_leak.to_owned()),
         (None, _) => None,

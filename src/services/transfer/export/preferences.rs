@@ -33,7 +33,7 @@ pub enum LeftOut {
     NoChoice,
     /// A rule excludes it.
     Unrated,
-    /// A text is missing: it was deleted, archived or imported without, or a side failed.
+    /// A text is missing: it was deleted, archived or imported without, a side failed, or one model answered alone.
     NoText,
     /// Fewer of the others agree, or there are no others.
     Agreement,
@@ -133,6 +133,9 @@ async fn preference(
     if vote.exclusion.is_some() && !filter.unrated {
         return Ok(Err(LeftOut::Unrated));
     }
+    if winner == loser {
+        return Ok(Err(LeftOut::NoText));
+    }
     let agreement = wins.agreement_of_others(winner, loser);
     let margin = ratings.get(winner).zip(ratings.get(loser)).map(|(chosen, rejected)| chosen - rejected);
     let reaches =
@@ -178,7 +181,8 @@ async fn pair_wins(store: &Store, filter: PreferenceFilter) -> Result<PairWins, 
         let page = store.votes_after(seq, all.since, all.until, PAGE).await?;
         for vote in &page {
             seq = vote.seq;
-            if filter.unrated || vote.exclusion.is_none() {
+            let is_pair = vote.models[0] != vote.models[1];
+            if is_pair && (filter.unrated || vote.exclusion.is_none()) {
                 wins.add(&vote.models, vote.outcome);
             }
         }

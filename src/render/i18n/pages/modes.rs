@@ -1,0 +1,241 @@
+//! How visitors meet models: two hidden ones, or models of their own choice.
+
+use serde::Serialize;
+
+use crate::domain::battle::mode::BattleMode;
+
+/// The texts of the modes.
+pub struct ModeTexts {
+    /// What the choice of a mode is called.
+    pub title: &'static str,
+    pub anonymous: ModeText,
+    pub named: ModeText,
+    pub direct: ModeText,
+    pub one_hidden: ModeText,
+    /// A model that the visitor chooses, alone and on each side.
+    pub model: &'static str,
+    pub model_a: &'static str,
+    pub model_b: &'static str,
+    pub unrated: &'static str,
+    /// What is asked of one reply, with its two answers.
+    pub question_alone: &'static str,
+    pub regenerate: &'static str,
+    pub good: &'static str,
+    pub not_good: &'static str,
+    /// In place of an offer of two other models.
+    pub ask_again: &'static str,
+    /// In place of an offer to show the names.
+    pub send_vote: &'static str,
+    pub ratings_stay: &'static str,
+    pub script: ModeScriptTexts,
+    /// Why such a vote is not rated.
+    pub excluded: &'static str,
+    /// What the one who shares a battle said of it: A is better, B is better, a tie, both bad.
+    pub shared_outcomes: [&'static str; 4],
+    /// The same of one reply: good, not good.
+    pub shared_alone: [&'static str; 2],
+    /// A battle without a vote, whose names are known.
+    pub no_vote: &'static str,
+    pub without_vote: &'static str,
+    pub voided: &'static str,
+    pub one_model: &'static str,
+}
+
+/// A mode in a few words and in a sentence.
+pub struct ModeText {
+    pub name: &'static str,
+    pub explained: &'static str,
+}
+
+/// What the page's scripts say in other words, under the names of their usual words.
+#[derive(Serialize)]
+pub struct ModeScriptTexts {
+    pub everywhere: ChoiceTexts,
+    /// Where at least one model is of the visitor's choice.
+    pub chosen: ChosenTexts,
+    /// Where all models are.
+    pub known: KnownTexts,
+    /// Where one answers alone.
+    pub alone: AloneTexts,
+}
+
+#[derive(Serialize)]
+pub struct ChoiceTexts {
+    pub excluded_named_mode: &'static str,
+    pub error_model_unavailable: &'static str,
+    pub error_unsupported_mode: &'static str,
+    pub same_model: &'static str,
+    pub models_missing: &'static str,
+    pub unrated_kept: &'static str,
+}
+
+#[derive(Serialize)]
+pub struct ChosenTexts {
+    pub vote_now: &'static str,
+}
+
+#[derive(Serialize)]
+pub struct KnownTexts {
+    pub error_voided: &'static str,
+    pub error_empty_reply: &'static str,
+    pub held_running: &'static str,
+    pub held_waiting: &'static str,
+}
+
+#[derive(Serialize)]
+pub struct AloneTexts {
+    pub started: &'static str,
+    pub both_ended: &'static str,
+    pub wait_for_both: &'static str,
+    pub revealed: &'static str,
+    pub chose_a: &'static str,
+    pub chose_both_bad: &'static str,
+    pub talk_on: &'static str,
+    pub talk_ended: &'static str,
+}
+
+impl ModeTexts {
+    /// The words for a mode.
+    #[must_use]
+    pub fn of(&self, mode: BattleMode) -> &ModeText {
+        match mode {
+            BattleMode::Anonymous => &self.anonymous,
+            BattleMode::Named => &self.named,
+            BattleMode::Direct => &self.direct,
+            BattleMode::OneHidden => &self.one_hidden,
+        }
+    }
+}
+
+pub(super) const ENGLISH: ModeTexts = ModeTexts {
+    title: "Which models",
+    anonymous: ModeText {
+        name: "Blind battle",
+        explained: "The arena picks two models and hides their names until you vote. Only these votes are rated.",
+    },
+    named: ModeText {
+        name: "Side by side",
+        explained: "You choose two models and see their names. Your vote is kept and not rated.",
+    },
+    direct: ModeText {
+        name: "Direct chat",
+        explained: "You choose one model and talk to it alone. Your vote is kept and not rated.",
+    },
+    one_hidden: ModeText {
+        name: "One hidden",
+        explained: "You choose one model; the arena picks the other and hides it until you vote. Your vote is kept and not rated.",
+    },
+    model: "Model",
+    model_a: "Model A",
+    model_b: "Model B",
+    unrated: "Not rated",
+    question_alone: "Is this reply good?",
+    regenerate: "Regenerate",
+    good: "Good",
+    not_good: "Not good",
+    ask_again: "Ask again",
+    send_vote: "Send my vote",
+    ratings_stay: "This vote moves no rating.",
+    script: ModeScriptTexts {
+        everywhere: ChoiceTexts {
+            excluded_named_mode: "Your vote is kept and not rated, because you chose a model.",
+            error_model_unavailable: "A model that you chose cannot be asked at the moment. Choose another one.",
+            error_unsupported_mode: "This arena does not offer this choice of models any more. Reload the page.",
+            same_model: "Choose two different models.",
+            models_missing: "The list of models has not arrived yet. Try again in a moment.",
+            unrated_kept: "not rated",
+        },
+        chosen: ChosenTexts { vote_now: "Your vote is kept and not rated." },
+        known: KnownTexts {
+            error_voided: "A model that you chose did not answer, and no other takes its place. Ask again, or begin anew with another model.",
+            error_empty_reply: "There is no complete answer, so there is nothing to vote on. Ask again, or begin anew with another model.",
+            held_running: "Nothing is sent yet. Your vote is sent in two seconds, or waits for you once you pick a reason.",
+            held_waiting: "Nothing is sent yet. Take your time; your vote is sent when you ask for it or leave this page.",
+        },
+        alone: AloneTexts {
+            started: "The model is answering.",
+            both_ended: "The reply has ended. You can vote now.",
+            wait_for_both: "You can vote when the reply has ended.",
+            revealed: "Your vote is saved.",
+            chose_a: "You found the reply good.",
+            chose_both_bad: "You found the reply not good.",
+            talk_on: "Go on with this model…",
+            talk_ended: "The reply has ended.",
+        },
+    },
+    excluded: "The models were of the visitor’s choice, so this vote is kept and not rated.",
+    shared_outcomes: [
+        "Who asked found A better.",
+        "Who asked found B better.",
+        "Who asked called it a tie.",
+        "Who asked found both bad.",
+    ],
+    shared_alone: ["Who asked found the reply good.", "Who asked found the reply not good."],
+    no_vote: "There is no vote on this conversation.",
+    without_vote: "No vote",
+    voided: "A model did not answer, and no other takes the place of one that was chosen.",
+    one_model: "Conversation with {a}",
+};
+
+pub(super) const CHINESE: ModeTexts = ModeTexts {
+    title: "选择模型",
+    anonymous: ModeText {
+        name: "匿名对战",
+        explained: "由平台抽取两个模型，投票前不显示名称。只有这里的投票计入评分。",
+    },
+    named: ModeText {
+        name: "并排比较", explained: "你选择两个模型，名称可见。投票会保存，但不计入评分。"
+    },
+    direct: ModeText {
+        name: "单独对话", explained: "你选择一个模型，与它单独对话。投票会保存，但不计入评分。"
+    },
+    one_hidden: ModeText {
+        name: "一明一暗",
+        explained: "你选择一个模型，平台抽取另一个，投票前不显示其名称。投票会保存，但不计入评分。",
+    },
+    model: "模型",
+    model_a: "模型 A",
+    model_b: "模型 B",
+    unrated: "不计入评分",
+    question_alone: "这个回答好吗？",
+    regenerate: "重新作答",
+    good: "好",
+    not_good: "不好",
+    ask_again: "重新提问",
+    send_vote: "提交投票",
+    ratings_stay: "这次投票不影响评分。",
+    script: ModeScriptTexts {
+        everywhere: ChoiceTexts {
+            excluded_named_mode: "投票已保存，但不计入评分：模型是你自己选择的。",
+            error_model_unavailable: "你选择的模型目前无法作答，请换一个模型。",
+            error_unsupported_mode: "本平台不再提供这种选择，请刷新页面。",
+            same_model: "请选择两个不同的模型。",
+            models_missing: "模型列表还没有加载，请稍后再试。",
+            unrated_kept: "不计入评分",
+        },
+        chosen: ChosenTexts { vote_now: "投票会保存，但不计入评分。" },
+        known: KnownTexts {
+            error_voided: "你选择的模型没有作答，也不会换成别的模型。请重新提问，或换一个模型重新开始。",
+            error_empty_reply: "没有完整的回答，无法投票。请重新提问，或换一个模型重新开始。",
+            held_running: "尚未提交。投票将在两秒后提交；如果选择理由，则会等你确认。",
+            held_waiting: "尚未提交。不用着急，你确认或离开本页时才会提交。",
+        },
+        alone: AloneTexts {
+            started: "模型正在回答。",
+            both_ended: "回答已结束，可以投票了。",
+            wait_for_both: "回答结束后才能投票。",
+            revealed: "投票已保存。",
+            chose_a: "你认为这个回答好。",
+            chose_both_bad: "你认为这个回答不好。",
+            talk_on: "继续与这个模型对话……",
+            talk_ended: "回答已结束。",
+        },
+    },
+    excluded: "模型由访客自己选择，因此投票已保存，但不计入评分。",
+    shared_outcomes: ["提问者认为 A 更好。", "提问者认为 B 更好。", "提问者判为平局。", "提问者认为两者都不好。"],
+    shared_alone: ["提问者认为这个回答好。", "提问者认为这个回答不好。"],
+    no_vote: "这次对话没有投票。",
+    without_vote: "未投票",
+    voided: "有模型没有作答；自己选择的模型不会换成别的模型。",
+    one_model: "与 {a} 的对话",
+};

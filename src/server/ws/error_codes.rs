@@ -1,0 +1,148 @@
+//! The one map from errors to the codes of `/ws/battle`.
+
+use super::protocol::ProtocolError;
+use crate::domain::battle::state::Refusal;
+use crate::infra::limits::proofs::{Challenge, ProofRequired};
+use crate::infra::limits::{RateLimited, TurnRefused};
+use crate::services::arena::battles::BattleError;
+use crate::services::arena::matchmaking::ChoiceError;
+use crate::services::arena::prompt_rules::PromptError;
+use crate::services::arena::unrated_talk::TalkError;
+use crate::services::arena::voting::VoteError;
+
+/// The word for programs behind each error.
+pub(super) trait ErrorCode {
+    /// The code.
+    fn code(&self) -> &'static str;
+
+    /// Seconds after which the same may be granted, where that is known.
+    fn retry_after(&self) -> Option<u64> {
+        None
+    }
+
+    /// What to compute before the same is granted.
+    fn challenge(&self) -> Option<&Challenge> {
+        None
+    }
+}
+
+impl ErrorCode for ProtocolError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Invalid(_) | Self::Binary | Self::UnknownType(_) | Self::UnknownReason(_) => "invalid_message",
+            Self::TooLarge => "message_too_large",
+            Self::UnknownOutcome(_) => "unknown_outcome",
+            Self::UnsupportedMode(_) => "unsupported_mode",
+            Self::Flooding => "flooding",
+            Self::UnknownBattle | Self::NoBattle => "unknown_battle",
+        }
+    }
+}
+
+impl ErrorCode for RateLimited {
+    fn code(&self) -> &'static str {
+        "rate_limited"
+    }
+
+    fn retry_after(&self) -> Option<u64> {
+        Some(self.seconds())
+    }
+}
+
+impl ErrorCode for TurnRefused {
+    fn code(&self) -> &'static str {
+        "rate_limited"
+    }
+
+    fn retry_after(&self) -> Option<u64> {
+        match self {
+            Self::TooFast(limited) => limited.retry_after(),
+            Self::TooManyAtOnce => None,
+        }
+    }
+}
+
+impl ErrorCode for ProofRequired {
+    fn code(&self) -> &'static str {
+        "proof_required"
+    }
+
+    fn challenge(&self) -> Option<&Challenge> {
+        Some(&self.challenge)
+    }
+}
+
+impl ErrorCode for Refusal {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::StillAnswering | Self::NothingToStop => "not_ready",
+            Self::NothingToCompare => "empty_reply",
+            Self::AlreadyVoted | Self::Abandoned => "battle_over",
+            Self::Voided | Self::ChosenModelFailed => "voided",
+            Self::TooManyTurns { .. } => "too_many_turns",
+        }
+    }
+}
+
+impl ErrorCode for PromptError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Empty => "prompt_empty",
+            Self::TooLong { .. } => "prompt_too_long",
+            Self::HasNul => "prompt_invalid",
+            Self::Refused => "prompt_refused",
+            Self::Unchecked => "moderation_unavailable",
+        }
+    }
+}
+
+impl ErrorCode for BattleError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Prompt(error) => error.code(),
+            Self::BadLabel(_) => "invalid_message",
+            Self::UnknownBattle => "unknown_battle",
+            Self::Refused(refusal) => refusal.code(),
+            Self::Busy => "busy",
+            Self::Superseded => "superseded",
+            Self::Draining => "draining",
+            Self::NoPair(error) => error.code(),
+            Self::ModelGone => "no_models",
+            Self::Store(_) => "storage",
+        }
+    }
+}
+
+impl ErrorCode for ChoiceError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::ModeOff(_) => "unsupported_mode",
+            Self::ModelUnavailable => "model_unavailable",
+            Self::NoModels(_) => "no_models",
+        }
+    }
+}
+
+impl ErrorCode for TalkError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::UnknownBattle => "unknown_battle",
+            Self::NotVoted => "not_ready",
+            Self::Refused(refusal) => refusal.code(),
+            Self::ModelGone => "no_models",
+            Self::Store(_) => "storage",
+        }
+    }
+}
+
+impl ErrorCode for VoteError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::UnknownBattle => "unknown_battle",
+            Self::Refused(refusal) => refusal.code(),
+            Self::NothingCompared => "unknown_outcome",
+            Self::BadSatisfaction(_) => "invalid_message",
+            Self::Store(_) => "storage",
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! What a visitor who chose models is told of them before the vote.
+
+use serde::Serialize;
+
+use crate::domain::battle::Side;
+use crate::domain::battle::mode::BattleMode;
+use crate::domain::battle::model_card::ModelCard;
+use crate::domain::battle::record::BattleRow;
+use crate::domain::battle::state::Refusal;
+
+/// The mode of a battle and the models of the visitor's choice. A hidden model is not among them.
+#[derive(Debug, Clone, Serialize)]
+pub struct KnownModels {
+    mode: BattleMode,
+    models: ModelsBySide,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct ModelsBySide {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    a: Option<ModelCard>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    b: Option<ModelCard>,
+}
+
+impl KnownModels {
+    /// Those of a battle; `None` where both are hidden.
+    pub(super) fn new(row: &BattleRow, card: impl Fn(Side) -> ModelCard) -> Option<Self> {
+        let mode = row.mode;
+        let known = |side: Side| (mode.sides().contains(&side) && mode.names(side)).then(|| card(side));
+        (mode != BattleMode::Anonymous)
+            .then(|| Self { mode, models: ModelsBySide { a: known(Side::A), b: known(Side::B) } })
+    }
+
+    /// What is said where a reply fails. Where a model is hidden, nothing says whether it was that one.
+    pub(super) fn failure(&self) -> Refusal {
+        if self.mode.hides_nothing() { Refusal::ChosenModelFailed } else { Refusal::Voided }
+    }
+}
