@@ -64,6 +64,7 @@ const TABLES: [&str; 42] = [
     "campaign_annotators",
     "campaign_assignments",
     "campaign_judgements",
+    "campaign_exclusions",
     "admin_users",
     "admin_recovery_codes",
     "admin_invites",
