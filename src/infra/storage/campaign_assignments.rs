@@ -40,7 +40,8 @@ const INSERT_ASSIGNMENT: &str = "INSERT INTO campaign_assignments (id, campaign,
      given_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
 const COUNT_ASSIGNMENT: &str = "UPDATE campaign_annotators SET first_time = first_time + $2, repeats = repeats + $3, \
      shared = shared + $4, side_balance = $5 WHERE id = $1";
-const SELECT_ITEM: &str = "SELECT name, prompt, reference, category, language FROM campaign_items WHERE campaign = $1 AND item = $2";
+const SELECT_ITEM: &str =
+    "SELECT name, prompt, reference, category, language FROM campaign_items WHERE campaign = $1 AND item = $2";
 const SELECT_ANSWERS: &str = "SELECT model, answer FROM campaign_answers WHERE campaign = $1 AND item = $2";
 const SELECT_SHOWN: &str = "SELECT item, kind, shown FROM campaign_assignments WHERE id = $1 AND annotator = $2";
 const SELECT_STANDING: &str =

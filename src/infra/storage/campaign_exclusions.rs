@@ -7,7 +7,8 @@ use super::{NewAuditEntry, Store, StoreError, on_reader, on_writer_once};
 use crate::metrics::store_time;
 
 /// Locks the annotator until the end of the transaction, so that no judgement is under way.
-const LEAVE_OUT: &str = "UPDATE campaign_annotators SET left_out_at = $3 WHERE campaign = $1 AND id = $2 AND left_out_at IS NULL";
+const LEAVE_OUT: &str =
+    "UPDATE campaign_annotators SET left_out_at = $3 WHERE campaign = $1 AND id = $2 AND left_out_at IS NULL";
 const READMIT: &str = "UPDATE campaign_annotators SET left_out_at = NULL WHERE campaign = $1 AND id = $2 \
      AND left_out_at IS NOT NULL";
 const INSERT: &str = "INSERT INTO campaign_exclusions (id, campaign, annotator, reason, excluded_by, excluded_at) \

@@ -48,15 +48,31 @@ macro_rules! insert_vote {
         let vote: &$crate::storage::CampaignVote = $vote;
         let [a, b] = &vote.models;
         for model in &vote.models {
-            sqlx::query($crate::storage::campaign_votes::INSERT_MODEL).bind(model).bind($new.now.0).execute(&mut *$tx).await?;
+            sqlx::query($crate::storage::campaign_votes::INSERT_MODEL)
+                .bind(model)
+                .bind($new.now.0)
+                .execute(&mut *$tx)
+                .await?;
         }
-        let query = sqlx::query($crate::storage::campaign_votes::INSERT_BATTLE).bind($new.id).bind($new.annotator).bind(a).bind(b);
+        let query = sqlx::query($crate::storage::campaign_votes::INSERT_BATTLE)
+            .bind($new.id)
+            .bind($new.annotator)
+            .bind(a)
+            .bind(b);
         query.bind(&vote.language).bind(&vote.category).bind($new.now.0).execute(&mut *$tx).await?;
-        let query = sqlx::query($crate::storage::campaign_votes::INSERT_VOTE).bind($new.id).bind($new.annotator).bind(a).bind(b).bind(&vote.language);
+        let query = sqlx::query($crate::storage::campaign_votes::INSERT_VOTE)
+            .bind($new.id)
+            .bind($new.annotator)
+            .bind(a)
+            .bind(b)
+            .bind(&vote.language);
         let query = query.bind(&vote.category).bind(vote.outcome.as_str()).bind(&vote.text_counts);
         query.bind($new.now.0).execute(&mut *$tx).await?;
         for exclusion in &vote.exclusions {
-            let query = sqlx::query($crate::storage::campaign_votes::EXCLUDE).bind($new.id).bind(exclusion.rule.name()).bind(&exclusion.reason);
+            let query = sqlx::query($crate::storage::campaign_votes::EXCLUDE)
+                .bind($new.id)
+                .bind(exclusion.rule.name())
+                .bind(&exclusion.reason);
             query.execute(&mut *$tx).await?;
         }
     }};

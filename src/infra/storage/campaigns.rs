@@ -68,6 +68,9 @@ impl CampaignState {
     }
 }
 
+/// Pseudonym; when the link expires, when it was revoked, and since when the annotator is left out.
+type LinkRow = (String, Option<i64>, Option<i64>, Option<i64>);
+
 /// A unit to store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewUnit {
@@ -379,7 +382,7 @@ impl Store {
     /// [`StoreError`].
     pub async fn annotator(&self, campaign: &str, token_hash: &str) -> Result<Option<AnnotatorRow>, StoreError> {
         let _time = store_time("annotator");
-        let row: Option<(String, Option<i64>, Option<i64>, Option<i64>)> = on_reader!(self, |pool| {
+        let row: Option<LinkRow> = on_reader!(self, |pool| {
             sqlx::query_as(SELECT_ANNOTATOR).bind(campaign).bind(token_hash).fetch_optional(pool).await
         })?;
         Ok(row.map(|(id, expires_at, revoked_at, left_out_at)| AnnotatorRow {

@@ -17,8 +17,7 @@ impl Rig {
 
     /// Who has how many wins on the leaderboard of this address.
     async fn wins(&self, query: &str) -> BTreeMap<String, u64> {
-        let board: Value =
-            get(&format!("{}/api/v1/leaderboard{query}", self.arena.url)).await.json().await.unwrap();
+        let board: Value = get(&format!("{}/api/v1/leaderboard{query}", self.arena.url)).await.json().await.unwrap();
         let models = board["models"].as_array().unwrap_or_else(|| panic!("{query}: {board}")).iter();
         models.map(|model| (model["model"].as_str().unwrap().to_owned(), model["wins"].as_u64().unwrap())).collect()
     }
@@ -38,7 +37,8 @@ impl Rig {
     }
 
     async fn rules_in_force(&self) -> Vec<String> {
-        let exclusions = self.arena.app.store.exclusions_in_force(langya::infra::storage::VoteRange::ALL).await.unwrap();
+        let exclusions =
+            self.arena.app.store.exclusions_in_force(langya::infra::storage::VoteRange::ALL).await.unwrap();
         let last = self.arena.app.store.last_vote_seq().await.unwrap();
         (1..=last).filter_map(|seq| exclusions.rule_of(seq).map(str::to_owned)).collect()
     }
@@ -82,14 +82,15 @@ async fn votes_of_a_rated_campaign_are_a_slice_of_the_leaderboard_and_a_judgemen
             let fit = [&["fit", "--format", "json", "--source", source][..], from].concat();
             let fitted = langya_beside(rig.folder.path(), &fit).await;
             let fitted: Value = serde_json::from_str(&fitted.stdout).unwrap_or_else(|_| panic!("{}", fitted.stderr));
-            let wins: u64 = fitted["models"].as_array().unwrap().iter().map(|model| model["wins"].as_u64().unwrap()).sum();
+            let wins: u64 =
+                fitted["models"].as_array().unwrap().iter().map(|model| model["wins"].as_u64().unwrap()).sum();
             assert_eq!(wins, votes, "{fit:?}");
         }
     }
     let deleted = rig.campaign(&["delete", "pilot", "--with-judgements"]).await;
     assert_eq!(deleted.code, Some(0), "{}", deleted.stderr);
     let rules = rig.rules_in_force().await;
-    assert_eq!(rules.iter().filter(|rule| *rule == "left_out").count(), 8, "{rules:?}");
+    assert_eq!(rules.iter().filter(|rule| *rule == "left_out").count(), 9, "{rules:?}");
     rig.arena.end().await;
 }
 
@@ -118,7 +119,10 @@ async fn an_annotator_who_is_left_out_counts_nowhere_until_readmitted() {
     assert_eq!(report["models"][0]["wins"], 3);
     assert_eq!(report["annotators"].as_array().unwrap().len(), 1);
     let left = &report["left_out"][0];
-    assert_eq!((&left["annotator"], &left["reason"], &left["judgements"]), (&json!("pilot-1"), &json!("was asleep"), &json!(3)));
+    assert_eq!(
+        (&left["annotator"], &left["reason"], &left["judgements"]),
+        (&json!("pilot-1"), &json!("was asleep"), &json!(3))
+    );
     let table = rig.campaign(&["report", "pilot"]).await.stdout;
     assert!(table.contains("left out: pilot-1 with 3 judgements") && table.contains("was asleep"), "{table}");
     rig.until_rated(3).await;
@@ -130,7 +134,10 @@ async fn an_annotator_who_is_left_out_counts_nowhere_until_readmitted() {
     assert!(shown["assignment"].is_string(), "the units need somebody else: {shown}");
 
     let report = rig.json(&["report", "pilot", "--readmit", "pilot-1"]).await;
-    assert_eq!((&report["judgements"], &report["left_out"], &report["models"]), (&json!(6), &json!([]), &before["models"]));
+    assert_eq!(
+        (&report["judgements"], &report["left_out"], &report["models"]),
+        (&json!(6), &json!([]), &before["models"])
+    );
     rig.until_rated(6).await;
     assert_eq!(rig.next(&tokens[0]).await["finished"], true);
     let audit = langya_beside(rig.folder.path(), &["admin", "audit", "--data-dir", "data"]).await.stdout;
