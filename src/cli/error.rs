@@ -145,8 +145,8 @@ impl CommandFailure for CreateCampaignError {
 impl CommandFailure for CampaignAdminError {
     fn is_input(&self) -> bool {
         match self {
-            Self::UnknownCampaign(_) | Self::UnknownAnnotator { .. } => true,
             Self::Store(error) => CommandFailure::is_input(error),
+            _ => true,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::Args;
 
 use super::times::{parse_end_time, parse_time};
-use crate::domain::rating::slice::{Slice, Turns};
+use crate::domain::rating::slice::{Slice, Turns, VoteSource};
 use crate::domain::time::Timestamp;
 
 /// Which votes to fit; all without any.
@@ -26,6 +26,9 @@ pub(super) struct SliceFlags {
     /// Only battles whose prompt has 500 tokens or more
     #[arg(long)]
     long_prompts: bool,
+    /// Only votes on battles of the arena, on stored answers of campaigns, or of imported files
+    #[arg(long, value_name = "arena|import|campaign")]
+    source: Option<VoteSource>,
     /// Only votes at this time or later: 2026-11-21, or 2026-11-21T08:00:00Z
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     since: Option<Timestamp>,
@@ -47,6 +50,7 @@ impl SliceFlags {
             intent: self.intent.clone(),
             turns: self.turns,
             long_prompts: self.long_prompts,
+            source: self.source,
             since: self.since.map(seconds),
             until: self.until.or(self.as_of).map(seconds),
         }

@@ -1,5 +1,6 @@
 //! `langya campaign export`
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -52,13 +53,15 @@ struct JudgementLine {
     /// Models, the best first.
     #[serde(skip_serializing_if = "Option::is_none")]
     ranking: Option<String>,
+    /// `left_out` where the annotator is left out: such a vote is not rated.
+    exclusion: Option<&'static str>,
     /// Milliseconds since 1970.
     shown_at: i64,
     judged_at: i64,
 }
 
 impl JudgementLine {
-    fn new(row: CampaignJudgementRow) -> CommandResult<Self> {
+    fn new(row: CampaignJudgementRow, left_out: &BTreeSet<String>) -> CommandResult<Self> {
         let shown: Vec<String> = serde_json::from_str(&row.shown)?;
         let said: Value = serde_json::from_str(&row.judgement)?;
         let winner = said["outcome"].as_str().map(|outcome| match outcome {
@@ -72,6 +75,7 @@ impl JudgementLine {
             winner,
             score: said["score"].as_u64(),
             ranking: ranking.map(|places| places.iter().filter_map(place).collect::<Vec<_>>().join(" > ")),
+            exclusion: left_out.contains(&row.annotator).then_some("left_out"),
             judgement: row.id,
             item: row.item,
             annotator: row.annotator,
@@ -92,7 +96,11 @@ pub(super) async fn run(store: &Store, options: ExportOptions) -> CommandResult<
     let campaign = find(store, &options.id).await?;
     let file = OutFile::create(&options.out, options.overwrite)?;
     let rows = store.campaign_judgements(&campaign.id).await?;
-    let lines = rows.into_iter().map(JudgementLine::new).collect::<CommandResult<Vec<_>>>()?;
+    let exclusions = store.annotator_exclusions(&campaign.id).await?;
+    let in_force = exclusions.into_iter().filter(|exclusion| exclusion.withdrawn_at.is_none());
+    let left_out = in_force.map(|exclusion| exclusion.annotator).collect();
+    let line = |row| JudgementLine::new(row, &left_out);
+    let lines = rows.into_iter().map(line).collect::<CommandResult<Vec<_>>>()?;
     let count = lines.len();
     let text = match options.format {
         ExportFormat::Csv => lines_of_csv(&lines)?,

@@ -45,7 +45,7 @@ enum CampaignCommand {
     Invite(invite::InviteOptions),
     /// Make an annotator's link unusable; what they judged stays
     Revoke(invite::RevokeOptions),
-    /// Ratings, agreement, and how each annotator worked
+    /// Ratings, agreement, and how each annotator worked; with --leave-out without an annotator from now on
     Report(report::ReportOptions),
     /// Write every judgement to a file
     Export(export::ExportOptions),
@@ -76,7 +76,7 @@ pub async fn run(options: CampaignOptions, env: &Environment) -> CommandResult<E
         CampaignCommand::Close(id) => state::change(&admin, &id, StateChange::Close).await?,
         CampaignCommand::Invite(options) => invite::invite(&admin, &options).await?,
         CampaignCommand::Revoke(options) => invite::revoke(&admin, &options).await?,
-        CampaignCommand::Report(options) => report::run(&store, &settings, &options).await?,
+        CampaignCommand::Report(options) => report::run(&admin, &settings, &options).await?,
         CampaignCommand::Export(options) => export::run(&store, options).await?,
         CampaignCommand::Delete(options) => state::delete(&store, &options).await?,
     }

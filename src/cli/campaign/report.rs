@@ -6,11 +6,11 @@ use super::find;
 use crate::cli::error::CommandResult;
 use crate::cli::models::{Format, table};
 use crate::cli::output::{lines_of_csv, print};
-use crate::domain::campaign::report::{AnnotatorFlag, AnnotatorSummary, CampaignReport};
+use crate::domain::campaign::report::{AnnotatorFlag, AnnotatorSummary, CampaignReport, LeftOut};
 use crate::domain::rating::leaderboard::RankedModel;
 use crate::domain::rating::options::LeaderboardOptions;
 use crate::infra::config::Settings;
-use crate::infra::storage::Store;
+use crate::services::campaign::administration::CampaignAdmin;
 use crate::services::campaign::reports::campaign_report;
 
 /// Flags of `langya campaign report`.
@@ -21,16 +21,31 @@ pub(super) struct ReportOptions {
     /// How to print it; CSV has a line for each annotator
     #[arg(long, value_enum, default_value_t)]
     format: Format,
+    /// Leave the judgements of this annotator out, in this and every later report; the report and the audit log show it
+    #[arg(long, value_name = "ANNOTATOR", requires = "reason", conflicts_with = "readmit")]
+    leave_out: Option<String>,
+    /// Why they are left out
+    #[arg(long, value_name = "TEXT", requires = "leave_out")]
+    reason: Option<String>,
+    /// Count the judgements of this annotator again, who was left out
+    #[arg(long, value_name = "ANNOTATOR")]
+    readmit: Option<String>,
 }
 
-/// Prints the report as it stands now.
+/// Prints the report as it stands now, after what the flags change.
 ///
 /// # Errors
 /// An unknown campaign, or judgements that cannot be fitted.
-pub(super) async fn run(store: &Store, settings: &Settings, options: &ReportOptions) -> CommandResult<()> {
-    let campaign = find(store, &options.id).await?;
+pub(super) async fn run(admin: &CampaignAdmin<'_>, settings: &Settings, options: &ReportOptions) -> CommandResult<()> {
+    let campaign = find(admin.store, &options.id).await?;
+    if let Some(annotator) = &options.leave_out {
+        admin.leave_out(&campaign.id, annotator, options.reason.as_deref().unwrap_or_default()).await?;
+    }
+    if let Some(annotator) = &options.readmit {
+        admin.readmit(&campaign.id, annotator).await?;
+    }
     let rating = LeaderboardOptions { min_votes: settings.rating.min_votes, ..LeaderboardOptions::default() };
-    let report = campaign_report(store, &campaign, &rating).await?;
+    let report = campaign_report(admin.store, &campaign, &rating).await?;
     print(&match options.format {
         Format::Json => serde_json::to_string_pretty(&report)? + "\n",
         Format::Csv => lines_of_csv(&report.annotators.iter().map(AnnotatorLine::new).collect::<Vec<_>>())?,
@@ -116,7 +131,12 @@ fn text(report: &CampaignReport) -> String {
         text.push('\n');
     }
     let heads = ["annotator", "judgements", "with others", "gold", "self", "side A", "seconds", "streak", "flags"];
-    text + &table(&heads, report.annotators.iter().map(annotator_cells).collect())
+    text += &table(&heads, report.annotators.iter().map(annotator_cells).collect());
+    for left in &report.left_out {
+        let LeftOut { annotator, reason, by, judgements, .. } = left;
+        text += &format!("\nleft out: {annotator} with {judgements} judgements, by {by}: {reason}\n");
+    }
+    text
 }
 
 fn model_cells(model: &RankedModel) -> Vec<String> {

@@ -3,6 +3,7 @@
 use clap::Args;
 
 use crate::cli::error::{BadInput, CommandResult};
+use crate::infra::clock::{Clock as _, SystemClock};
 use crate::infra::storage::Store;
 use crate::services::campaign::administration::{CampaignAdmin, StateChange};
 
@@ -52,7 +53,7 @@ pub(super) async fn delete(store: &Store, options: &DeleteOptions) -> CommandRes
         );
         return Err(BadInput(said).into());
     }
-    store.delete_campaign(id).await?;
+    store.delete_campaign(id, SystemClock.now()).await?;
     eprintln!("campaign {id} is deleted");
     Ok(())
 }

@@ -33,7 +33,8 @@ const SHOWN_VOTERS: usize = 20;
 pub(super) struct ExcludeOptions {
     #[command(flatten)]
     common: Common,
-    /// The rule: identity_leak, failed_side, named_mode, rate_limited, anomalous_voter, duplicate_prompt or admin
+    /// The rule: identity_leak, failed_side, named_mode, rate_limited, anomalous_voter, duplicate_prompt, admin,
+    /// taken_back or left_out
     #[arg(long, value_name = "RULE", default_value = "admin")]
     rule: ExclusionRule,
     /// Why; everybody can read it on the page /exclusions

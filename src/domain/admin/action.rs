@@ -53,6 +53,10 @@ pub enum AdminAction {
     InviteAnnotators,
     /// Revoked the link of an annotator.
     RevokeAnnotator,
+    /// Left the judgements of an annotator out.
+    LeaveAnnotatorOut,
+    /// Brought the judgements of an annotator back.
+    ReadmitAnnotator,
     /// Entered a request to delete texts.
     EnterRequest,
     /// Deleted the texts that a request is about.
@@ -71,7 +75,7 @@ pub enum AdminAction {
 
 impl AdminAction {
     /// All actions.
-    pub const ALL: [Self; 32] = [
+    pub const ALL: [Self; 34] = [
         Self::SignIn,
         Self::SignOut,
         Self::EndSession,
@@ -97,6 +101,8 @@ impl AdminAction {
         Self::SetModelPrices,
         Self::InviteAnnotators,
         Self::RevokeAnnotator,
+        Self::LeaveAnnotatorOut,
+        Self::ReadmitAnnotator,
         Self::EnterRequest,
         Self::DeleteTexts,
         Self::RefuseRequest,
@@ -135,6 +141,8 @@ impl AdminAction {
             Self::SetModelPrices => "set_model_prices",
             Self::InviteAnnotators => "invite_annotators",
             Self::RevokeAnnotator => "revoke_annotator",
+            Self::LeaveAnnotatorOut => "leave_annotator_out",
+            Self::ReadmitAnnotator => "readmit_annotator",
             Self::EnterRequest => "enter_request",
             Self::DeleteTexts => "delete_texts",
             Self::RefuseRequest => "refuse_request",

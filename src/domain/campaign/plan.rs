@@ -80,7 +80,7 @@ pub struct CampaignPlan {
     /// Whether the reference answer is shown, where an item has one.
     #[serde(default)]
     pub show_reference: bool,
-    /// Whether its votes move the arena's leaderboard.
+    /// Whether its votes move the arena's leaderboard, each annotator being a voter.
     #[serde(default)]
     pub rated: bool,
     /// Seed of all that is drawn.
@@ -138,8 +138,8 @@ impl CampaignPlan {
         if self.gold.is_some() && self.task != Task::Pairwise {
             return bad("gold", "known answers are for the task \"pairwise\": leave it out");
         }
-        if self.rated {
-            return bad("rated", "votes of campaigns cannot move the arena's leaderboard yet: write false");
+        if self.rated && self.task != Task::Pairwise {
+            return bad("rated", "only votes for one of two answers move the arena's leaderboard: write false");
         }
         Ok(())
     }
@@ -175,6 +175,7 @@ seed = 1
         let plan = CampaignPlan::parse(PILOT).unwrap();
         assert_eq!((plan.id.as_str(), plan.task, plan.judgements_per_item), ("pilot", Task::Pairwise, 3));
         assert_eq!((plan.scale, plan.overlap_share, plan.show_reference), ([1, 10], 0.0, false));
+        assert!(CampaignPlan::parse(&PILOT.replace("rated = false", "rated = true")).unwrap().rated);
         let short = "[campaign]\nid = \"a\"\ntitle = \"t\"\ntask = \"score\"\nanswers = \"x.csv\"\n";
         assert_eq!(CampaignPlan::parse(short).unwrap().judgements_per_item, 3);
     }
@@ -190,11 +191,13 @@ seed = 1
             ("repeat_share = 0.1", "repeat_share = 0.9", "repeat_share"),
             ("seed = 1", "scale = [5, 5]", "scale"),
             ("\"pairwise\"", "\"score\"", "gold"),
-            ("rated = false", "rated = true", "rated"),
         ] {
             let error = CampaignPlan::parse(&PILOT.replace(from, to)).unwrap_err();
             assert!(matches!(&error, PlanError::Value { key: found, .. } if *found == key), "{to}: {error}");
         }
+        let scored = PILOT.replace("gold = \"gold.jsonl\"\n", "").replace("\"pairwise\"", "\"score\"");
+        let error = CampaignPlan::parse(&scored.replace("rated = false", "rated = true")).unwrap_err();
+        assert!(error.to_string().starts_with("rated: only votes for one of two answers"), "{error}");
         for (from, to, word) in [("seed", "sead", "sead"), ("\"pairwise\"", "\"pairs\"", "pairs"), ("title", "x", "x")]
         {
             let error = CampaignPlan::parse(&PILOT.replace(from, to)).unwrap_err();

@@ -23,11 +23,15 @@ pub enum ExclusionRule {
     DuplicatePrompt,
     /// The operator decided it.
     Admin,
+    /// An annotator of a campaign took the judgement back.
+    TakenBack,
+    /// The annotator is left out of the campaign.
+    LeftOut,
 }
 
 impl ExclusionRule {
     /// All rules, in the order of their explanations on pages.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::IdentityLeak,
         Self::FailedSide,
         Self::NamedMode,
@@ -35,6 +39,8 @@ impl ExclusionRule {
         Self::AnomalousVoter,
         Self::DuplicatePrompt,
         Self::Admin,
+        Self::TakenBack,
+        Self::LeftOut,
     ];
 
     /// The name under which the rule is stored and exported.
@@ -48,6 +54,8 @@ impl ExclusionRule {
             Self::AnomalousVoter => "anomalous_voter",
             Self::DuplicatePrompt => "duplicate_prompt",
             Self::Admin => "admin",
+            Self::TakenBack => "taken_back",
+            Self::LeftOut => "left_out",
         }
     }
 }

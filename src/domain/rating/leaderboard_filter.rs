@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use super::options::LeaderboardOptions;
 use super::scoring::{BothBadRule, TieRule};
-use super::slice::{Slice, SliceColumn, Turns};
+use super::slice::{Slice, SliceColumn, Turns, VoteSource};
 use crate::time::Timestamp;
 
 /// Which votes to rate, and how; by default all votes, as in the published leaderboard.
@@ -20,6 +20,8 @@ pub struct LeaderboardFilter {
     pub turns: Option<Turns>,
     /// Only prompts of at least [`crate::rating::slice::LONG_PROMPT_TOKENS`] tokens.
     pub long_prompts: bool,
+    /// Where the votes come from.
+    pub source: Option<VoteSource>,
     /// Without ties and both-bad votes.
     pub without_ties: bool,
     /// With style control.
@@ -75,6 +77,7 @@ impl LeaderboardFilter {
             intent: self.intent.clone(),
             turns: self.turns,
             long_prompts: self.long_prompts,
+            source: self.source,
             ..Slice::default()
         }
     }

@@ -1,4 +1,4 @@
-//! Slices: the votes of one language, category, intent, number of turns, prompt length or time span.
+//! Slices: the votes of one language, category, intent, number of turns, prompt length, source or time span.
 
 use super::vote_log::{ColumnSet, Labels, VoteLog};
 
@@ -28,6 +28,55 @@ impl std::str::FromStr for Turns {
             "multi" => Ok(Self::Multi),
             _ => Err(UnknownTurns),
         }
+    }
+}
+
+/// Where votes come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum VoteSource {
+    /// Battles of the arena.
+    Arena,
+    /// Files of votes.
+    Import,
+    /// Campaigns, in which people judge stored answers.
+    Campaign,
+}
+
+/// An unknown name of a source of votes.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("expected arena, import or campaign")]
+pub struct UnknownVoteSource;
+
+impl VoteSource {
+    /// All sources.
+    pub const ALL: [Self; 3] = [Self::Arena, Self::Import, Self::Campaign];
+
+    /// The name, as in [`str::parse`].
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Arena => "arena",
+            Self::Import => "import",
+            Self::Campaign => "campaign",
+        }
+    }
+
+    /// The source of a vote whose pair was chosen by this policy: imports and campaigns have one of their own name.
+    #[must_use]
+    pub fn of_policy(policy: &str) -> Self {
+        match policy {
+            "import" => Self::Import,
+            "campaign" => Self::Campaign,
+            _ => Self::Arena,
+        }
+    }
+}
+
+impl std::str::FromStr for VoteSource {
+    type Err = UnknownVoteSource;
+
+    fn from_str(text: &str) -> Result<Self, UnknownVoteSource> {
+        Self::ALL.into_iter().find(|source| source.as_str() == text).ok_or(UnknownVoteSource)
     }
 }
 
@@ -103,6 +152,8 @@ pub struct Slice {
     pub turns: Option<Turns>,
     /// Only prompts of at least [`LONG_PROMPT_TOKENS`] tokens.
     pub long_prompts: bool,
+    /// Where the votes come from.
+    pub source: Option<VoteSource>,
     /// Earliest time, as Unix time in seconds.
     pub since: Option<f64>,
     /// Votes before this time, as Unix time in seconds.
@@ -138,6 +189,7 @@ impl Slice {
         columns.intents |= self.intent.is_some();
         columns.turns |= self.turns.is_some();
         columns.prompt_tokens |= self.long_prompts;
+        columns.pairing_policies |= self.source.is_some();
         columns.seconds |= self.since.is_some() || self.until.is_some();
     }
 
@@ -176,6 +228,9 @@ impl Slice {
             let long = |tokens: u32| tokens >= LONG_PROMPT_TOKENS;
             by_value(&mut keep, "lengths of prompts", log.prompt_tokens.as_deref(), long)?;
         }
+        if let Some(source) = self.source {
+            by_source(&mut keep, log.pairing_policies.as_ref(), source)?;
+        }
         if let Some(since) = self.since {
             by_value(&mut keep, "times", log.seconds.as_deref(), |seconds| seconds >= since)?;
         }
@@ -199,6 +254,7 @@ impl Slice {
         if self.long_prompts {
             parts.push(format!("prompts of {LONG_PROMPT_TOKENS} tokens or more"));
         }
+        parts.extend(self.source.map(|source| format!("the source {:?}", source.as_str())));
         if self.since.is_some() || self.until.is_some() {
             parts.push("a time in the requested span".to_owned());
         }
@@ -222,6 +278,19 @@ fn by_label(
         return Err(SliceError::Unknown { column, value: value.clone(), known: first_names(names) });
     }
     keep.iter_mut().zip(&labels.rows).for_each(|(keep, &row)| *keep &= requested.get(row as usize) == Some(&true));
+    Ok(())
+}
+
+fn by_source(keep: &mut [bool], policies: Option<&Labels>, source: VoteSource) -> Result<(), SliceError> {
+    let policies = policies.ok_or(SliceError::Missing("pairing policies, which say where votes come from"))?;
+    let sources: Vec<VoteSource> =
+        policies.names.as_slice().iter().map(|policy| VoteSource::of_policy(policy)).collect();
+    if !sources.contains(&source) {
+        let known = VoteSource::ALL.into_iter().filter(|known| sources.contains(known));
+        let known = first_names(&known.map(|known| known.as_str().to_owned()).collect::<Vec<_>>());
+        return Err(SliceError::Unknown { column: "source", value: source.as_str().to_owned(), known });
+    }
+    keep.iter_mut().zip(&policies.rows).for_each(|(keep, &row)| *keep &= sources.get(row as usize) == Some(&source));
     Ok(())
 }
 
@@ -266,5 +335,22 @@ mod tests {
         assert!(picked.len() == 5 && picked.turns.is_none(), "{picked:?}");
         let nobody = Slice { language: Some("xx".into()), ..Slice::default() };
         assert!(nobody.pick(&log).is_err());
+    }
+
+    #[test]
+    fn the_policy_that_chose_a_pair_says_where_its_vote_comes_from() {
+        let mut log = VoteLog::with_columns(ColumnSet { pairing_policies: true, ..ColumnSet::default() });
+        for policy in ["uniform", "campaign", "adaptive", "campaign"] {
+            log.push("a", "b", Outcome::AWins).unwrap();
+            log.pairing_policies.as_mut().unwrap().push(Some(policy));
+        }
+        let of = |source| Slice { source: Some(source), ..Slice::default() };
+        let kept = |source| of(source).take(log.clone()).map(|log| log.len());
+        assert_eq!((kept(VoteSource::Arena), kept(VoteSource::Campaign)), (Ok(2), Ok(2)));
+        let error = kept(VoteSource::Import).unwrap_err().to_string();
+        assert!(error.contains("source \"import\"") && error.contains("\"arena\", \"campaign\""), "{error}");
+        let plain = VoteLog { pairing_policies: None, ..log.clone() };
+        let error = of(VoteSource::Arena).take(plain).unwrap_err().to_string();
+        assert!(error.contains("have no pairing policies"), "{error}");
     }
 }

@@ -87,6 +87,8 @@ pub struct ColumnSet {
     pub pair_probabilities: bool,
     /// Times of the replies.
     pub timings: bool,
+    /// How the pairs were chosen, which says where the votes come from.
+    pub pairing_policies: bool,
 }
 
 /// Votes in log order. Every present column has one entry for each vote.
@@ -124,6 +126,8 @@ pub struct VoteLog {
     pub pair_probabilities: Option<Vec<f64>>,
     /// Times of the last replies of sides A and B.
     pub timings: Option<Vec<[ReplyTiming; 2]>>,
+    /// How the pairs were chosen; [`VoteSource`](super::slice::VoteSource) says what that means.
+    pub pairing_policies: Option<Labels>,
     /// Unrated votes of the source, by the rule that excludes them. They are not in the columns.
     pub excluded: std::collections::BTreeMap<String, u64>,
 }
@@ -151,6 +155,7 @@ impl VoteLog {
             style: columns.style.then(StyleColumns::default),
             pair_probabilities: columns.pair_probabilities.then(Vec::new),
             timings: columns.timings.then(Vec::new),
+            pairing_policies: columns.pairing_policies.then(Labels::default),
             ..Self::default()
         }
     }
@@ -171,6 +176,7 @@ impl VoteLog {
             (&mut self.languages, &other.languages),
             (&mut self.categories, &other.categories),
             (&mut self.intents, &other.intents),
+            (&mut self.pairing_policies, &other.pairing_policies),
         ] {
             if let (Some(mine), Some(theirs)) = (mine, theirs) {
                 mine.append(theirs);
@@ -210,7 +216,7 @@ impl VoteLog {
     /// All columns of labels.
     fn labels_mut(&mut self) -> impl Iterator<Item = &mut Labels> {
         let labels = [&mut self.voters, &mut self.languages, &mut self.categories, &mut self.intents];
-        labels.into_iter().flatten().chain(self.reasons.iter_mut().flatten())
+        labels.into_iter().chain([&mut self.pairing_policies]).flatten().chain(self.reasons.iter_mut().flatten())
     }
 
     fn reorder(&mut self, order: &[u32]) {

@@ -38,6 +38,7 @@ pub(super) struct Details<'r> {
     pub(super) language: Option<Cow<'r, str>>,
     pub(super) category: Option<Cow<'r, str>>,
     pub(super) intent: Option<Cow<'r, str>>,
+    pub(super) pairing_policy: Option<Cow<'r, str>>,
     pub(super) turn: Option<u32>,
     pub(super) prompt_tokens: Option<u32>,
     pub(super) satisfaction: Option<u32>,
@@ -84,6 +85,7 @@ impl VoteBatch {
         log.style = log.style.filter(|_| seen.style);
         log.pair_probabilities = log.pair_probabilities.filter(|_| seen.pair_probabilities);
         log.timings = log.timings.filter(|_| seen.timings);
+        log.pairing_policies = log.pairing_policies.filter(|_| seen.pairing_policies);
         log
     }
 
@@ -126,6 +128,7 @@ impl VoteBatch {
             (&mut log.languages, &mut seen.languages, &details.language),
             (&mut log.categories, &mut seen.categories, &details.category),
             (&mut log.intents, &mut seen.intents, &details.intent),
+            (&mut log.pairing_policies, &mut seen.pairing_policies, &details.pairing_policy),
         ] {
             if let Some(labels) = labels {
                 labels.push(text.as_deref());
@@ -168,6 +171,7 @@ impl VoteBatch {
             language: text(log.languages.is_some(), Field::Language),
             category: text(categories, Field::Category).or_else(|| categories.then(|| row.tags()).flatten()),
             intent: text(log.intents.is_some(), Field::Intent),
+            pairing_policy: text(log.pairing_policies.is_some(), Field::PairingPolicy),
             turn: turn.or_else(|| nested(log.turns.is_some(), "turns")),
             satisfaction: number(log.satisfactions.is_some(), Field::Satisfaction)?.map(count),
             reasons: [Field::ReasonsA, Field::ReasonsB].map(|field| text(log.reasons.is_some(), field)),
@@ -200,6 +204,7 @@ fn either(x: ColumnSet, y: ColumnSet) -> ColumnSet {
         style: x.style || y.style,
         pair_probabilities: x.pair_probabilities || y.pair_probabilities,
         timings: x.timings || y.timings,
+        pairing_policies: x.pairing_policies || y.pairing_policies,
     }
 }
 

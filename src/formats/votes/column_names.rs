@@ -33,6 +33,7 @@ pub(super) enum Field {
     ReasonsA,
     ReasonsB,
     PairProbability,
+    PairingPolicy,
     FirstTokenA,
     FirstTokenB,
     DurationA,
@@ -52,7 +53,7 @@ pub(super) enum Field {
 pub(super) const COMPARIA_MODEL_A: &str = "model_a_name";
 
 /// Names of each field, best known first. Those of the two models belong together by position.
-const KNOWN: [(Field, &[&str]); 31] = [
+const KNOWN: [(Field, &[&str]); 32] = [
     (Field::ModelA, &["model_a", "left", COMPARIA_MODEL_A]),
     (Field::ModelB, &["model_b", "right", "model_b_name"]),
     (Field::Winner, &["winner", "chosen_model_name"]),
@@ -87,6 +88,7 @@ const KNOWN: [(Field, &[&str]); 31] = [
     (Field::ReasonsA, &["reasons_a"]),
     (Field::ReasonsB, &["reasons_b"]),
     (Field::PairProbability, &["pair_probability"]),
+    (Field::PairingPolicy, &["pairing_policy"]),
     (Field::FirstTokenA, &["first_token_ms_a"]),
     (Field::FirstTokenB, &["first_token_ms_b"]),
     (Field::DurationA, &["duration_ms_a"]),

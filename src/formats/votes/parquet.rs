@@ -125,6 +125,7 @@ impl<'p> ReadPlan<'p> {
             (Field::Language, wanted.languages),
             (Field::Category, wanted.categories),
             (Field::Intent, wanted.intents),
+            (Field::PairingPolicy, wanted.pairing_policies),
             (Field::Turn, wanted.turns),
             (Field::PromptTokens, wanted.prompt_tokens),
             (Field::Satisfaction, wanted.satisfactions),

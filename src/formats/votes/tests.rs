@@ -35,6 +35,7 @@ pub(super) const EVERYTHING: ColumnSet = ColumnSet {
     style: true,
     pair_probabilities: true,
     timings: true,
+    pairing_policies: true,
 };
 
 pub(super) fn lines_of(log: &VoteLog) -> Vec<String> {

@@ -2,7 +2,8 @@
 
 use sqlx::{Connection, FromRow};
 
-use super::{Store, StoreError, on_reader, on_writer};
+use super::campaign_votes::{EXCLUDE_TAKEN_BACK, insert_vote};
+use super::{CampaignVote, Store, StoreError, on_reader, on_writer};
 use crate::domain::campaign::assignment::{
     AnnotatorProgress, AssignmentKind, CampaignShape, REPEAT_DISTANCE, SideBalance, arrange, count_sides, kinds_to_try,
     rng_of,
@@ -15,7 +16,7 @@ const RELEASE_AFTER_MS: i64 = 30 * 60_000;
 
 /// Reads an annotator and locks the row until the end of the transaction, so that two tabs get the same assignment.
 const LOCK_ANNOTATOR: &str = "UPDATE campaign_annotators SET seen_at = $2 WHERE id = $1 \
-     RETURNING quota, first_time, repeats, shared, judged, side_balance";
+     AND left_out_at IS NULL RETURNING quota, first_time, repeats, shared, judged, side_balance";
 const SELECT_WAITING: &str = "SELECT id, item, kind, shown FROM campaign_assignments WHERE campaign = $1 AND annotator = $2 \
      AND judged_at IS NULL AND released_at IS NULL ORDER BY number LIMIT 1";
 const SELECT_FRESH: &str = "SELECT u.unit, u.item, u.models FROM campaign_units u WHERE u.campaign = $1 AND u.shared = FALSE \
@@ -39,9 +40,10 @@ const INSERT_ASSIGNMENT: &str = "INSERT INTO campaign_assignments (id, campaign,
      given_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
 const COUNT_ASSIGNMENT: &str = "UPDATE campaign_annotators SET first_time = first_time + $2, repeats = repeats + $3, \
      shared = shared + $4, side_balance = $5 WHERE id = $1";
-const SELECT_ITEM: &str = "SELECT name, prompt, reference FROM campaign_items WHERE campaign = $1 AND item = $2";
+const SELECT_ITEM: &str =
+    "SELECT name, prompt, reference, category, language FROM campaign_items WHERE campaign = $1 AND item = $2";
 const SELECT_ANSWERS: &str = "SELECT model, answer FROM campaign_answers WHERE campaign = $1 AND item = $2";
-const SELECT_SHOWN: &str = "SELECT shown FROM campaign_assignments WHERE id = $1 AND annotator = $2";
+const SELECT_SHOWN: &str = "SELECT item, kind, shown FROM campaign_assignments WHERE id = $1 AND annotator = $2";
 const SELECT_STANDING: &str =
     "SELECT id, judgement FROM campaign_judgements WHERE assignment = $1 AND withdrawn_at IS NULL";
 const INSERT_JUDGEMENT: &str = "INSERT INTO campaign_judgements (id, assignment, revision, judgement, judged_at) \
@@ -86,8 +88,17 @@ pub struct AssignmentRow {
     pub id: String,
     /// Position of the item.
     pub item: i64,
+    /// Why it is shown.
+    pub kind: AssignmentKind,
     /// The models in the order in which they are shown.
     pub shown: Vec<String>,
+}
+
+impl AssignmentRow {
+    fn new(id: String, item: i64, kind: &str, shown: &str) -> Result<Self, StoreError> {
+        let unknown = || sqlx::Error::Decode(format!("an assignment of the kind {kind:?}").into());
+        Ok(Self { id, item, kind: AssignmentKind::parse(kind).ok_or_else(unknown)?, shown: models_of(shown)? })
+    }
 }
 
 /// The next assignment, and how far the annotator is.
@@ -110,8 +121,20 @@ pub struct ItemTexts {
     pub prompt: String,
     /// A known good answer; empty where there is none.
     pub reference: String,
+    /// What it is about; may be empty.
+    pub category: String,
+    /// Its language; may be empty.
+    pub language: String,
     /// The answers by model.
     pub answers: Vec<(String, String)>,
+}
+
+impl ItemTexts {
+    /// The answer of a model; empty where it has none.
+    #[must_use]
+    pub fn answer(&self, model: &str) -> &str {
+        self.answers.iter().find(|(known, _)| known == model).map_or("", |(_, answer)| answer)
+    }
 }
 
 /// A judgement that stands, with its assignment.
@@ -148,6 +171,8 @@ pub struct NewCampaignJudgement<'j> {
     pub assignment: &'j str,
     /// What is said, as JSON.
     pub judgement: &'j str,
+    /// The vote that it is, in a rated campaign.
+    pub vote: Option<&'j CampaignVote>,
     /// Now.
     pub now: Timestamp,
 }
@@ -237,9 +262,9 @@ impl Store {
             let annotator: RawAnnotator = query.fetch_one(&mut *tx).await?;
             let query = sqlx::query_as(SELECT_WAITING).bind(request.campaign).bind(request.annotator);
             let waiting: Option<(String, i64, String, String)> = query.fetch_optional(&mut *tx).await?;
-            if let Some((id, item, _, shown)) = waiting {
+            if let Some((id, item, kind, shown)) = waiting {
                 tx.commit().await?;
-                return Ok(annotator.next(Some(AssignmentRow { id, item, shown: models_of(&shown)? })));
+                return Ok(annotator.next(Some(AssignmentRow::new(id, item, &kind, &shown)?)));
             }
             if annotator.quota.is_some_and(|quota| annotator.judged >= quota) {
                 tx.commit().await?;
@@ -276,7 +301,7 @@ impl Store {
             let query = sqlx::query(COUNT_ASSIGNMENT).bind(request.annotator).bind(1 - is(AssignmentKind::Repeat));
             let query = query.bind(is(AssignmentKind::Repeat)).bind(is(AssignmentKind::Shared)).bind(balance);
             query.execute(&mut *tx).await?;
-            let assignment = AssignmentRow { id: request.id.to_owned(), item: unit.item, shown };
+            let assignment = AssignmentRow { id: request.id.to_owned(), item: unit.item, kind, shown };
             tx.commit().await.map(|()| annotator.next(Some(assignment)))
         })
     }
@@ -287,26 +312,27 @@ impl Store {
     /// [`StoreError`].
     pub async fn campaign_item(&self, campaign: &str, item: i64) -> Result<ItemTexts, StoreError> {
         let _time = store_time("campaign_item");
-        let (name, prompt, reference): (String, String, String) =
+        let (name, prompt, reference, category, language): (String, String, String, String, String) =
             on_reader!(self, |pool| sqlx::query_as(SELECT_ITEM).bind(campaign).bind(item).fetch_one(pool).await)?;
         let answers: Vec<(String, String)> =
             on_reader!(self, |pool| sqlx::query_as(SELECT_ANSWERS).bind(campaign).bind(item).fetch_all(pool).await)?;
-        Ok(ItemTexts { name, prompt, reference, answers })
+        Ok(ItemTexts { name, prompt, reference, category, language, answers })
     }
 
-    /// The models of an assignment in the order in which they were shown; `None` where it is not this annotator's.
+    /// What an assignment shows; `None` where it is not this annotator's.
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn shown_models(&self, assignment: &str, annotator: &str) -> Result<Option<Vec<String>>, StoreError> {
-        let _time = store_time("shown_models");
-        let shown: Option<String> = on_reader!(self, |pool| {
-            sqlx::query_scalar(SELECT_SHOWN).bind(assignment).bind(annotator).fetch_optional(pool).await
+    pub async fn assignment(&self, assignment: &str, annotator: &str) -> Result<Option<AssignmentRow>, StoreError> {
+        let _time = store_time("assignment");
+        let row: Option<(i64, String, String)> = on_reader!(self, |pool| {
+            sqlx::query_as(SELECT_SHOWN).bind(assignment).bind(annotator).fetch_optional(pool).await
         })?;
-        shown.map(|shown| models_of(&shown)).transpose()
+        row.map(|(item, kind, shown)| AssignmentRow::new(assignment.to_owned(), item, &kind, &shown)).transpose()
     }
 
-    /// Stores a judgement of an assignment and returns its id; where one stands already, that one's id and nothing is stored.
+    /// Stores a judgement of an assignment, and the vote that it is, and returns its id; where one stands already, that one's id and
+    /// nothing is stored.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -325,12 +351,15 @@ impl Store {
             query.bind(new.now.0).execute(&mut *tx).await?;
             sqlx::query(MARK_JUDGED).bind(new.assignment).bind(new.now.0).execute(&mut *tx).await?;
             sqlx::query(COUNT_JUDGEMENT).bind(new.annotator).bind(1_i64).execute(&mut *tx).await?;
+            if let Some(vote) = new.vote {
+                insert_vote!(tx, new, vote);
+            }
             tx.commit().await.map(|()| new.id.to_owned())
         })
     }
 
-    /// Takes an annotator's last judgement back, so that its assignment comes next. The judgement stays, with its time. Returns whether
-    /// there was one.
+    /// Takes an annotator's last judgement back, so that its assignment comes next. The judgement stays, with its time; a vote that it
+    /// was is excluded. Returns whether there was one.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -342,6 +371,7 @@ impl Store {
             let last: Option<String> = sqlx::query_scalar(SELECT_LAST).bind(annotator).fetch_optional(&mut *tx).await?;
             if let Some(last) = &last {
                 sqlx::query(WITHDRAW).bind(last).bind(now.0).execute(&mut *tx).await?;
+                sqlx::query(EXCLUDE_TAKEN_BACK).bind(last).bind(now.0).execute(&mut *tx).await?;
                 sqlx::query(REOPEN).bind(last).execute(&mut *tx).await?;
                 sqlx::query(COUNT_JUDGEMENT).bind(annotator).bind(-1_i64).execute(&mut *tx).await?;
             }

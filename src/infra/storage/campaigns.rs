@@ -3,6 +3,7 @@
 use sqlx::{Connection, FromRow, QueryBuilder};
 
 use super::admin_audit::insert_audit;
+use super::campaign_votes::EXCLUDE_DELETED;
 use super::{NewAuditEntry, Store, StoreError, on_reader, on_writer, on_writer_once, unsigned};
 use crate::domain::campaign::items::CampaignItem;
 use crate::domain::time::Timestamp;
@@ -21,14 +22,15 @@ const UPDATE_STATE: &str = "UPDATE campaigns SET state = $2 WHERE id = $1";
 const SELECT_LAST_ANNOTATOR: &str = "SELECT COUNT(*) FROM campaign_annotators WHERE campaign = $1";
 const INSERT_ANNOTATOR: &str = "INSERT INTO campaign_annotators (id, campaign, token_hash, quota, created_at, expires_at, \
      first_time, repeats, shared, judged, side_balance) VALUES ($1, $2, $3, $4, $5, $6, 0, 0, 0, 0, '{}')";
-const SELECT_ANNOTATOR: &str = "SELECT id, expires_at, revoked_at FROM campaign_annotators \
+const SELECT_ANNOTATOR: &str = "SELECT id, expires_at, revoked_at, left_out_at FROM campaign_annotators \
      WHERE campaign = $1 AND token_hash = $2";
 const SELECT_ANNOTATORS: &str = "SELECT id, quota, created_at, expires_at, revoked_at, seen_at, judged \
      FROM campaign_annotators WHERE campaign = $1 ORDER BY created_at, LENGTH(id), id";
 const REVOKE_ANNOTATOR: &str =
     "UPDATE campaign_annotators SET revoked_at = $3 WHERE campaign = $1 AND id = $2 AND revoked_at IS NULL";
 /// A campaign as a whole, the tables that refer to others first.
-const DELETE_ALL: [&str; 7] = [
+const DELETE_ALL: [&str; 8] = [
+    "DELETE FROM campaign_exclusions WHERE campaign = $1",
     "DELETE FROM campaign_judgements WHERE assignment IN (SELECT id FROM campaign_assignments WHERE campaign = $1)",
     "DELETE FROM campaign_assignments WHERE campaign = $1",
     "DELETE FROM campaign_annotators WHERE campaign = $1",
@@ -65,6 +67,9 @@ impl CampaignState {
         }
     }
 }
+
+/// Pseudonym; when the link expires, when it was revoked, and since when the annotator is left out.
+type LinkRow = (String, Option<i64>, Option<i64>, Option<i64>);
 
 /// A unit to store.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -137,6 +142,8 @@ pub struct AnnotatorRow {
     pub expires_at: Option<Timestamp>,
     /// When the link was revoked.
     pub revoked_at: Option<Timestamp>,
+    /// Since when the judgements count no more.
+    pub left_out_at: Option<Timestamp>,
 }
 
 /// An annotator as lists show them.
@@ -323,14 +330,15 @@ impl Store {
         })
     }
 
-    /// Deletes a campaign with all its judgements. Returns whether there was one.
+    /// Deletes a campaign with all its judgements; votes that they were stay, and are excluded. Returns whether there was a campaign.
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn delete_campaign(&self, id: &str) -> Result<bool, StoreError> {
+    pub async fn delete_campaign(&self, id: &str, now: Timestamp) -> Result<bool, StoreError> {
         let _time = store_time("delete_campaign");
         let deleted = on_writer!(self, |connection| {
             let mut tx = connection.begin().await?;
+            sqlx::query(EXCLUDE_DELETED).bind(id).bind(now.0).execute(&mut *tx).await?;
             let mut deleted = 0;
             for statement in DELETE_ALL {
                 deleted = sqlx::query(statement).bind(id).execute(&mut *tx).await?.rows_affected();
@@ -374,13 +382,14 @@ impl Store {
     /// [`StoreError`].
     pub async fn annotator(&self, campaign: &str, token_hash: &str) -> Result<Option<AnnotatorRow>, StoreError> {
         let _time = store_time("annotator");
-        let row: Option<(String, Option<i64>, Option<i64>)> = on_reader!(self, |pool| {
+        let row: Option<LinkRow> = on_reader!(self, |pool| {
             sqlx::query_as(SELECT_ANNOTATOR).bind(campaign).bind(token_hash).fetch_optional(pool).await
         })?;
-        Ok(row.map(|(id, expires_at, revoked_at)| AnnotatorRow {
+        Ok(row.map(|(id, expires_at, revoked_at, left_out_at)| AnnotatorRow {
             id,
             expires_at: expires_at.map(Timestamp),
             revoked_at: revoked_at.map(Timestamp),
+            left_out_at: left_out_at.map(Timestamp),
         }))
     }
 

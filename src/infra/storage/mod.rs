@@ -20,6 +20,8 @@ mod bench_runs;
 mod bench_scores;
 mod bench_suites;
 mod campaign_assignments;
+mod campaign_exclusions;
+mod campaign_votes;
 mod campaigns;
 mod deletion_requests;
 mod error;
@@ -82,6 +84,8 @@ pub use bench_suites::{BenchItemRow, BenchSuiteRow};
 pub use campaign_assignments::{
     AssignmentRequest, AssignmentRow, CampaignJudgementRow, ItemTexts, NewCampaignJudgement, NextAssignment,
 };
+pub use campaign_exclusions::AnnotatorExclusion;
+pub use campaign_votes::CampaignVote;
 pub use campaigns::{AnnotatorRow, CampaignRow, CampaignState, InvitedAnnotator, NewAnnotator, NewCampaign, NewUnit};
 pub use deletion_requests::{DeletionRequestRow, DeletionTarget, NewDeletionRequest, RequestDecision};
 pub use error::StoreError;

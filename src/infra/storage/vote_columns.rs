@@ -36,6 +36,7 @@ pub fn columns_of_log(columns: ColumnSet, numbered: bool) -> Vec<VoteColumn> {
         (columns.reasons, VoteColumn::ReasonsA),
         (columns.reasons, VoteColumn::ReasonsB),
         (columns.timings, VoteColumn::Timings),
+        (columns.pairing_policies, VoteColumn::PairingPolicy),
     ];
     all.into_iter().filter_map(|(requested, column)| requested.then_some(column)).collect()
 }
@@ -103,6 +104,7 @@ fn add_value(log: &mut VoteLog, column: VoteColumn, value: &str) -> Option<()> {
         }
         VoteColumn::ReasonsA => add_label(&mut log.reasons.as_mut()?[0], value),
         VoteColumn::ReasonsB => add_label(&mut log.reasons.as_mut()?[1], value),
+        VoteColumn::PairingPolicy => add_label(log.pairing_policies.as_mut()?, value),
         VoteColumn::Timings => log.timings.as_mut()?.push(timings(value)?),
         VoteColumn::Prompts => log.prompt_tokens.as_mut()?.push(narrow(TextCounts::count(value).tokens)),
     }

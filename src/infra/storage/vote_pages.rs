@@ -44,6 +44,8 @@ pub enum VoteColumn {
     CreatedAt,
     /// Probability of the pair.
     PairProbability,
+    /// How the pair was chosen.
+    PairingPolicy,
     /// Text counts of both sides as JSON.
     TextCounts,
     /// Satisfaction; empty where unknown.
@@ -275,6 +277,7 @@ impl VoteColumn {
             Self::Turn => "turn",
             Self::CreatedAt => "created_at",
             Self::PairProbability => "pair_probability",
+            Self::PairingPolicy => "pairing_policy",
             Self::TextCounts => "text_counts",
             Self::Satisfaction => "satisfaction",
             Self::ReasonsA => "reasons_a",
@@ -306,6 +309,7 @@ impl VoteColumn {
         !matches!(
             self,
             Self::Battle
+                | Self::PairingPolicy
                 | Self::TextCounts
                 | Self::Satisfaction
                 | Self::ReasonsA

@@ -16,7 +16,7 @@ use crate::domain::campaign::plan::is_id;
 use crate::infra::clock::Clock;
 use crate::render::markup;
 use crate::server::state::AppState;
-use crate::services::campaign::annotating::{AnnotatingError, Annotator, ShownAssignment};
+use crate::services::campaign::annotating::{AnnotatingError, Annotator, JudgementTaking, ShownAssignment};
 
 /// Bytes of a request at the most.
 pub(super) const MAX_BYTES: usize = 16_384;
@@ -242,8 +242,7 @@ pub(super) async fn judge(
 ) -> Result<HttpResponse, CampaignApiError> {
     let sent: JudgementRequest = parse(&body)?;
     let annotator = admit(&request, &app).await?;
-    let judged = (sent.assignment.as_str(), &sent.judgement);
-    let id = annotator.judge(&app.store, judged, &app.rng, &*app.clock).await?;
+    let id = annotator.judge(&taking(&app), &sent.assignment, &sent.judgement).await?;
     Ok(HttpResponse::Ok().insert_header((CACHE_CONTROL, "no-store")).json(JudgementAnswer { judgement: id }))
 }
 
@@ -253,8 +252,19 @@ pub(super) async fn judge(
 /// [`CampaignApiError`].
 pub(super) async fn undo(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, CampaignApiError> {
     let annotator = admit(&request, &app).await?;
-    annotator.undo(&app.store, &*app.clock).await?;
+    annotator.undo(&taking(&app)).await?;
     Ok(HttpResponse::Ok().insert_header((CACHE_CONTROL, "no-store")).json(UndoAnswer { undone: true }))
+}
+
+fn taking(app: &AppState) -> JudgementTaking<'_> {
+    let voting = &app.voting;
+    JudgementTaking {
+        store: &app.store,
+        rng: &app.rng,
+        clock: &*app.clock,
+        rules: &voting.rules,
+        events: &*voting.events,
+    }
 }
 
 fn parse<T: for<'de> Deserialize<'de>>(body: &[u8]) -> Result<T, CampaignApiError> {

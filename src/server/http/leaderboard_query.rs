@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::PageError;
 use crate::domain::rating::leaderboard_filter::{CountedVotes, LeaderboardFilter};
-use crate::domain::rating::slice::{SliceColumn, Turns};
+use crate::domain::rating::slice::{SliceColumn, Turns, VoteSource};
 use crate::domain::time::{Timestamp, parse_end};
 
 /// The parameters as they stand in the address; an empty one asks for nothing, as a form sends it.
@@ -23,6 +23,8 @@ pub struct LeaderboardQuery {
     pub turns: String,
     /// `long` for long prompts only.
     pub prompts: String,
+    /// `arena`, `import` or `campaign`: where the votes come from.
+    pub source: String,
     /// `drop` to leave out ties and "both bad".
     pub ties: String,
     /// `control` to hold the looks of the replies equal.
@@ -59,6 +61,10 @@ impl LeaderboardQuery {
             .map(|turns| turns.parse())
             .transpose()
             .map_err(|_| PageError::InvalidQuery(format!("turns is {:?}: first or multi", self.turns)))?;
+        let source: Option<VoteSource> = text(&self.source)
+            .map(|source| source.parse())
+            .transpose()
+            .map_err(|_| PageError::InvalidQuery(format!("source is {:?}: arena, import or campaign", self.source)))?;
         let pool_by: Option<SliceColumn> =
             text(&self.pool_by).map(|column| column.parse()).transpose().map_err(|_| {
                 PageError::InvalidQuery(format!("pool_by is {:?}: language, category or intent", self.pool_by))
@@ -76,6 +82,7 @@ impl LeaderboardQuery {
             intent: text(&self.intent),
             turns,
             long_prompts: switch("prompts", &self.prompts, "long")?,
+            source,
             without_ties: switch("ties", &self.ties, "drop")?,
             style,
             side,
@@ -102,6 +109,7 @@ impl LeaderboardQuery {
             ("intent", &self.intent),
             ("turns", &self.turns),
             ("prompts", &self.prompts),
+            ("source", &self.source),
             ("ties", &self.ties),
             ("style", &self.style),
             ("side", &self.side),
@@ -180,6 +188,7 @@ mod tests {
     fn what_cannot_be_asked_is_refused_with_what_can() {
         for (query_string, said) in [
             ("turns=7", "turns is \"7\": first or multi"),
+            ("source=web", "source is \"web\": arena, import or campaign"),
             ("ties=x", "ties is \"x\": drop or nothing"),
             ("pool_by=model", "pool_by is \"model\": language, category or intent"),
             ("pool_by=intent&style=control", "style and pool_by exclude each other: leave out one"),

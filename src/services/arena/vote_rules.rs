@@ -42,6 +42,19 @@ pub struct AppliedRules {
     pub marks: Vec<VoteExclusion>,
 }
 
+impl AppliedRules {
+    fn of_leaks(policy: LeakPolicy, leaks: &[Leak]) -> Self {
+        let mut applied = Self::default();
+        if !leaks.is_empty() {
+            let reasons: Vec<String> = leaks.iter().take(REASONS).map(Leak::to_string).collect();
+            let found = VoteExclusion { rule: ExclusionRule::IdentityLeak, reason: reasons.join("; ") };
+            let list = if policy == LeakPolicy::Exclude { &mut applied.exclusions } else { &mut applied.marks };
+            list.push(found);
+        }
+        applied
+    }
+}
+
 impl VoteRules {
     /// The rules of an arena with these models.
     #[must_use]
@@ -52,24 +65,32 @@ impl VoteRules {
     /// Applies the rules to a vote on a battle that stands like this.
     pub async fn apply(&self, record: &BattleRecord) -> AppliedRules {
         let settings = self.settings.now();
-        let mut applied = AppliedRules::default();
         if let Some(reason) = record.battle.mode.unrated_because() {
             // Names in its texts give nothing away that counts.
-            applied.exclusions.push(VoteExclusion { rule: ExclusionRule::NamedMode, reason: reason.to_owned() });
-            return applied;
+            let chosen = VoteExclusion { rule: ExclusionRule::NamedMode, reason: reason.to_owned() };
+            return AppliedRules { exclusions: vec![chosen], ..AppliedRules::default() };
         }
         let policy = settings.integrity.leaks;
         if policy == LeakPolicy::Off {
-            return applied;
+            return AppliedRules::default();
         }
-        let leaks = search(self.names(settings), record).await;
-        if !leaks.is_empty() {
-            let reasons: Vec<String> = leaks.iter().take(REASONS).map(Leak::to_string).collect();
-            let found = VoteExclusion { rule: ExclusionRule::IdentityLeak, reason: reasons.join("; ") };
-            let list = if policy == LeakPolicy::Exclude { &mut applied.exclusions } else { &mut applied.marks };
-            list.push(found);
+        AppliedRules::of_leaks(policy, &search(self.names(settings), record).await)
+    }
+
+    /// Applies the rules to a vote on two stored answers to a prompt.
+    pub async fn apply_to_answers(&self, models: [String; 2], prompt: String, answers: [String; 2]) -> AppliedRules {
+        let settings = self.settings.now();
+        let policy = settings.integrity.leaks;
+        if policy == LeakPolicy::Off {
+            return AppliedRules::default();
         }
-        applied
+        let names = self.names(settings);
+        let leaks = in_the_background(move || {
+            let replies = answers.each_ref().map(String::as_str);
+            let turn = TurnTexts { turn: 1, prompt: &prompt, replies, reasoning: ["", ""] };
+            find_leaks(&names, models.each_ref().map(String::as_str), &[turn])
+        });
+        AppliedRules::of_leaks(policy, &leaks.await)
     }
 
     /// The names of the current models; collected again when settings or models change.
@@ -107,7 +128,11 @@ async fn search(names: Arc<IdentityNames>, record: &BattleRecord) -> Vec<Leak> {
         return find(&names, record);
     }
     let record = record.clone();
-    tokio::task::spawn_blocking(move || find(&names, &record)).await.unwrap_or_else(|error| {
+    in_the_background(move || find(&names, &record)).await
+}
+
+async fn in_the_background(search: impl FnOnce() -> Vec<Leak> + Send + 'static) -> Vec<Leak> {
+    tokio::task::spawn_blocking(search).await.unwrap_or_else(|error| {
         tracing::error!(error = %error, "the search for names in a battle failed: its vote is rated");
         Vec::new()
     })

@@ -7,10 +7,12 @@ use crate::domain::admin::action::AdminAction;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
 use crate::infra::rng::SharedRng;
-use crate::infra::storage::{CampaignState, NewAnnotator, Store, StoreError};
+use crate::infra::storage::{CampaignState, NewAnnotator, NewAuditEntry, Store, StoreError, is_storable};
 use crate::services::admin::actor::{Actor, audit_json};
 
 const DAY_MS: i64 = 24 * 3_600_000;
+/// Characters of a reason at the most.
+const MAX_REASON: usize = 500;
 
 /// Why a campaign is not changed.
 #[derive(Debug, thiserror::Error)]
@@ -26,6 +28,25 @@ pub enum CampaignAdminError {
         /// The pseudonym.
         annotator: String,
     },
+    /// The campaign has no such annotator, or leaves them out already.
+    #[error("campaign {campaign} counts no judgements of an annotator {annotator:?}: its report names them")]
+    NotCounted {
+        /// The campaign.
+        campaign: String,
+        /// The pseudonym.
+        annotator: String,
+    },
+    /// The annotator is not left out.
+    #[error("campaign {campaign} does not leave out an annotator {annotator:?}: its report names who is")]
+    NotLeftOut {
+        /// The campaign.
+        campaign: String,
+        /// The pseudonym.
+        annotator: String,
+    },
+    /// The reason says nothing, or too much.
+    #[error("the reason is 1 to {MAX_REASON} characters: write why the judgements do not count")]
+    Reason,
     /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -96,14 +117,51 @@ impl CampaignAdmin<'_> {
     /// # Errors
     /// [`CampaignAdminError`].
     pub async fn revoke(&self, id: &str, annotator: &str) -> Result<(), CampaignAdminError> {
-        if self.store.campaign(id).await?.is_none() {
-            return Err(CampaignAdminError::UnknownCampaign(id.to_owned()));
-        }
-        let subject = format!("{}, annotator {annotator}", subject(id));
-        let entry = self.actor.entry(self.rng, self.clock, AdminAction::RevokeAnnotator, &subject);
+        let entry = self.annotator_entry(id, annotator, AdminAction::RevokeAnnotator).await?;
         let was_in_force = self.store.revoke_annotator(id, annotator, self.clock.now(), &entry).await?;
         let (campaign, annotator) = (id.to_owned(), annotator.to_owned());
         was_in_force.then_some(()).ok_or(CampaignAdminError::UnknownAnnotator { campaign, annotator })
+    }
+
+    /// Leaves an annotator's judgements out of the report, and their votes out of the arena's ratings, until [`Self::readmit`]; the link
+    /// is of no use until then.
+    ///
+    /// # Errors
+    /// [`CampaignAdminError`].
+    pub async fn leave_out(&self, id: &str, annotator: &str, reason: &str) -> Result<(), CampaignAdminError> {
+        let reason = reason.trim();
+        if reason.is_empty() || reason.chars().count() > MAX_REASON || !is_storable(reason) {
+            return Err(CampaignAdminError::Reason);
+        }
+        let mut entry = self.annotator_entry(id, annotator, AdminAction::LeaveAnnotatorOut).await?;
+        entry.latter = audit_json(&json!({ "reason": reason }));
+        let was_counted = self.store.leave_annotator_out((id, annotator), reason, &entry).await?;
+        let (campaign, annotator) = (id.to_owned(), annotator.to_owned());
+        was_counted.then_some(()).ok_or(CampaignAdminError::NotCounted { campaign, annotator })
+    }
+
+    /// Brings the judgements and votes of an annotator back who was left out.
+    ///
+    /// # Errors
+    /// [`CampaignAdminError`].
+    pub async fn readmit(&self, id: &str, annotator: &str) -> Result<(), CampaignAdminError> {
+        let entry = self.annotator_entry(id, annotator, AdminAction::ReadmitAnnotator).await?;
+        let was_left_out = self.store.readmit_annotator(id, annotator, &entry).await?;
+        let (campaign, annotator) = (id.to_owned(), annotator.to_owned());
+        was_left_out.then_some(()).ok_or(CampaignAdminError::NotLeftOut { campaign, annotator })
+    }
+
+    /// An entry of the audit log about an annotator of a campaign that there is.
+    async fn annotator_entry(
+        &self,
+        id: &str,
+        annotator: &str,
+        action: AdminAction,
+    ) -> Result<NewAuditEntry, CampaignAdminError> {
+        if self.store.campaign(id).await?.is_none() {
+            return Err(CampaignAdminError::UnknownCampaign(id.to_owned()));
+        }
+        Ok(self.actor.entry(self.rng, self.clock, action, &format!("{}, annotator {annotator}", subject(id))))
     }
 }
 

@@ -2,16 +2,19 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::domain::campaign::assignment::{CampaignShape, repeats_of};
-use crate::domain::campaign::judgement::{InvalidJudgement, LETTERS, SentJudgement};
+use crate::domain::battle::text_counts::TextCounts;
+use crate::domain::campaign::assignment::{AssignmentKind, CampaignShape, repeats_of};
+use crate::domain::campaign::judgement::{InvalidJudgement, Judgement, LETTERS, SentJudgement};
 use crate::domain::campaign::plan::CampaignPlan;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
+use crate::infra::events::{Event, EventBus};
 use crate::infra::rng::{SharedRng, hex};
 use crate::infra::storage::{
-    AssignmentRequest, AssignmentRow, CampaignRow, CampaignState, ItemTexts, NewCampaignJudgement, NextAssignment,
-    Store, StoreError,
+    AssignmentRequest, AssignmentRow, CampaignRow, CampaignState, CampaignVote, ItemTexts, NewCampaignJudgement,
+    NextAssignment, Store, StoreError,
 };
+use crate::services::arena::vote_rules::VoteRules;
 
 /// Why an annotator's request is refused.
 #[derive(Debug, thiserror::Error)]
@@ -57,6 +60,21 @@ pub struct Annotator {
     plan: CampaignPlan,
 }
 
+/// What takes judgements.
+#[derive(Clone, Copy)]
+pub struct JudgementTaking<'j> {
+    /// The database.
+    pub store: &'j Store,
+    /// Ids of judgements.
+    pub rng: &'j SharedRng,
+    /// Time of judgements.
+    pub clock: &'j dyn Clock,
+    /// Rules that exclude a vote when it is cast.
+    pub rules: &'j VoteRules,
+    /// Announces votes of rated campaigns.
+    pub events: &'j dyn EventBus,
+}
+
 /// What the annotator sees next.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ShownAssignment {
@@ -97,7 +115,7 @@ impl Annotator {
     pub async fn admit(store: &Store, campaign: &str, token: &str, now: Timestamp) -> Result<Self, AnnotatingError> {
         let row = store.annotator(campaign, &token_hash(token)).await?.ok_or(AnnotatingError::UnknownLink)?;
         let campaign = store.campaign(campaign).await?.ok_or(AnnotatingError::UnknownLink)?;
-        if row.revoked_at.is_some() {
+        if row.revoked_at.is_some() || row.left_out_at.is_some() {
             return Err(AnnotatingError::Revoked);
         }
         if row.expires_at.is_some_and(|at| at <= now) {
@@ -152,25 +170,64 @@ impl Annotator {
     /// [`AnnotatingError`] where it is not this annotator's assignment, or no judgement of its task.
     pub async fn judge(
         &self,
-        store: &Store,
-        (assignment, sent): (&str, &SentJudgement),
-        rng: &SharedRng,
-        clock: &dyn Clock,
+        taking: &JudgementTaking<'_>,
+        assignment: &str,
+        sent: &SentJudgement,
     ) -> Result<String, AnnotatingError> {
-        let shown = store.shown_models(assignment, &self.id).await?.ok_or(AnnotatingError::UnknownAssignment)?;
-        let judgement = serde_json::to_string(&self.plan.judgement(sent, shown.len())?)?;
-        let (id, now) = (rng.id(clock), clock.now());
-        let new = NewCampaignJudgement { id: &id, annotator: &self.id, assignment, judgement: &judgement, now };
-        Ok(store.insert_campaign_judgement(new).await?)
+        let JudgementTaking { store, rng, clock, .. } = *taking;
+        let row = store.assignment(assignment, &self.id).await?.ok_or(AnnotatingError::UnknownAssignment)?;
+        let said = self.plan.judgement(sent, row.shown.len())?;
+        let judgement = serde_json::to_string(&said)?;
+        let vote = self.vote(taking, &row, &said).await?;
+        let (id, now, annotator) = (rng.id(clock), clock.now(), &self.id);
+        let vote = vote.as_ref();
+        let new = NewCampaignJudgement { id: &id, annotator, assignment, judgement: &judgement, vote, now };
+        let kept = store.insert_campaign_judgement(new).await?;
+        if vote.is_some() && kept == id {
+            taking.events.publish(Event::VoteRecorded);
+        }
+        Ok(kept)
     }
 
-    /// Takes the last judgement back; its assignment comes next.
+    /// The vote that a judgement of a rated campaign is. What is asked a second time is no second vote.
+    async fn vote(
+        &self,
+        taking: &JudgementTaking<'_>,
+        row: &AssignmentRow,
+        said: &Judgement,
+    ) -> Result<Option<CampaignVote>, AnnotatingError> {
+        let (Judgement::Outcome(outcome), [a, b], true) = (said, row.shown.as_slice(), self.plan.rated) else {
+            return Ok(None);
+        };
+        if row.kind == AssignmentKind::Repeat {
+            return Ok(None);
+        }
+        let texts = taking.store.campaign_item(&self.campaign.id, row.item).await?;
+        let answers = [a, b].map(|model| texts.answer(model).to_owned());
+        let counts = answers.each_ref().map(|answer| TextCounts::count(answer));
+        let rules = taking.rules.apply_to_answers([a.clone(), b.clone()], texts.prompt, answers).await;
+        Ok(Some(CampaignVote {
+            models: [a.clone(), b.clone()],
+            outcome: *outcome,
+            language: texts.language,
+            category: Some(texts.category).filter(|category| !category.is_empty()),
+            text_counts: serde_json::to_string(&counts)?,
+            exclusions: rules.exclusions,
+        }))
+    }
+
+    /// Takes the last judgement back; its assignment comes next, and its vote counts no more.
     ///
     /// # Errors
     /// [`AnnotatingError::NothingJudged`].
-    pub async fn undo(&self, store: &Store, clock: &dyn Clock) -> Result<(), AnnotatingError> {
-        let found = store.withdraw_last_judgement(&self.id, clock.now()).await?;
-        if found { Ok(()) } else { Err(AnnotatingError::NothingJudged) }
+    pub async fn undo(&self, taking: &JudgementTaking<'_>) -> Result<(), AnnotatingError> {
+        if !taking.store.withdraw_last_judgement(&self.id, taking.clock.now()).await? {
+            return Err(AnnotatingError::NothingJudged);
+        }
+        if self.plan.rated {
+            taking.events.publish(Event::VoteRecorded);
+        }
+        Ok(())
     }
 
     fn shape(&self) -> CampaignShape {
@@ -182,10 +239,7 @@ impl Annotator {
     }
 
     fn shown(&self, row: AssignmentRow, texts: ItemTexts) -> ShownAssignment {
-        let answer = |model: &String| {
-            let found = texts.answers.iter().find(|(known, _)| known == model);
-            found.map_or_else(String::new, |(_, answer)| answer.clone())
-        };
+        let answer = |model: &String| texts.answer(model).to_owned();
         ShownAssignment {
             answers: LETTERS.into_iter().zip(row.shown.iter().map(answer)).collect(),
             id: row.id,

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use crate::domain::battle::Outcome;
 use crate::domain::campaign::assignment::AssignmentKind;
 use crate::domain::campaign::plan::CampaignPlan;
-use crate::domain::campaign::report::{CampaignFacts, CampaignReport, JudgedUnit, report};
+use crate::domain::campaign::report::{CampaignFacts, CampaignReport, JudgedUnit, LeftOut, report};
 use crate::domain::rating::FitError;
 use crate::domain::rating::options::LeaderboardOptions;
-use crate::infra::storage::{CampaignJudgementRow, CampaignRow, Store, StoreError};
+use crate::infra::storage::{AnnotatorExclusion, CampaignJudgementRow, CampaignRow, Store, StoreError};
 
 /// Why there is no report.
 #[derive(Debug, thiserror::Error)]
@@ -45,15 +45,22 @@ pub async fn campaign_report(
     let gold = store.campaign_gold(&campaign.id).await?;
     let known = |(unit, outcome): (i64, String)| Some((position(unit), Outcome::parse(&outcome).ok()?));
     let gold: BTreeMap<u32, Outcome> = gold.into_iter().filter_map(known).collect();
+    let exclusions = store.annotator_exclusions(&campaign.id).await?;
     let facts = CampaignFacts {
         id: campaign.id.clone(),
         task: plan.task,
         judgements_per_item: plan.judgements_per_item,
         units: position(campaign.units),
         gold,
+        left_out: exclusions.into_iter().filter_map(left_out).collect(),
         seed: plan.seed,
     };
-    Ok(report(&facts, &judged, options)?)
+    Ok(report(&facts, judged, options)?)
+}
+
+fn left_out(exclusion: AnnotatorExclusion) -> Option<LeftOut> {
+    let AnnotatorExclusion { annotator, reason, excluded_by: by, excluded_at: at, withdrawn_at, .. } = exclusion;
+    withdrawn_at.is_none().then_some(LeftOut { annotator, reason, by, at, judgements: 0 })
 }
 
 fn judged_unit(row: CampaignJudgementRow) -> Result<JudgedUnit, serde_json::Error> {

@@ -29,6 +29,7 @@ const KEPT: ColumnSet = ColumnSet {
     style: true,
     pair_probabilities: true,
     timings: true,
+    pairing_policies: false,
 };
 
 /// Why a file was not imported; nothing of it was.

@@ -25,6 +25,7 @@ const EVERYTHING: ColumnSet = ColumnSet {
     style: true,
     pair_probabilities: true,
     timings: true,
+    pairing_policies: true,
 };
 
 thread_local! {

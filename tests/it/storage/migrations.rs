@@ -79,6 +79,10 @@ fn sample_rows(name: &str) -> &'static str {
              INSERT INTO campaign_judgements (id, assignment, revision, judgement, judged_at) \
              VALUES ('j', 's', 1, '{\"outcome\":\"a\"}', 3)"
         }
+        "leave_annotators_out.sql" => {
+            "INSERT INTO campaign_exclusions (id, campaign, annotator, reason, excluded_by, excluded_at) \
+             VALUES ('e', 'c', 'c-1', 'r', '', 4)"
+        }
         "keep_secrets.sql" => "INSERT INTO secrets (name, value, created_at) VALUES ('session_key', '00', 1)",
         "keep_shares.sql" => "INSERT INTO battle_shares (battle_id, token, created_at) VALUES ('b1', '00', 25)",
         "keep_sign_ins.sql" => {

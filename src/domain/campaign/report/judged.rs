@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+
 use crate::battle::Outcome;
 use crate::campaign::assignment::AssignmentKind;
 use crate::campaign::judgement::Judgement;
@@ -29,6 +31,21 @@ pub struct JudgedUnit {
     pub seconds: f64,
 }
 
+/// An annotator whose judgements count no more.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LeftOut {
+    /// Pseudonym.
+    pub annotator: String,
+    /// Why.
+    pub reason: String,
+    /// Who decided it.
+    pub by: String,
+    /// When, in milliseconds since 1970.
+    pub at: i64,
+    /// Judgements that count no more.
+    pub judgements: u64,
+}
+
 /// What is known about a campaign besides its judgements.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CampaignFacts {
@@ -42,6 +59,8 @@ pub struct CampaignFacts {
     pub units: u32,
     /// Known outcomes by unit; the models in the order of their names.
     pub gold: BTreeMap<u32, Outcome>,
+    /// Annotators whose judgements count no more.
+    pub left_out: Vec<LeftOut>,
     /// Seed of resampling.
     pub seed: u64,
 }

@@ -14,7 +14,7 @@ use serde::Serialize;
 
 pub use agreement::AgreementSummary;
 pub use annotators::{AnnotatorFlag, AnnotatorSummary};
-pub use judged::{CampaignFacts, JudgedUnit};
+pub use judged::{CampaignFacts, JudgedUnit, LeftOut};
 pub use scores::ScoredModel;
 
 use super::assignment::AssignmentKind;
@@ -53,17 +53,20 @@ pub struct CampaignReport {
     pub scores: Vec<ScoredModel>,
     /// How each annotator worked.
     pub annotators: Vec<AnnotatorSummary>,
+    /// Annotators who are left out; nothing above counts their judgements.
+    pub left_out: Vec<LeftOut>,
 }
 
-/// The report of these judgements. Repetitions count for self-consistency only.
+/// The report of these judgements, without those of annotators who are left out. Repetitions count for self-consistency only.
 ///
 /// # Errors
 /// [`FitError`] where the comparisons cannot be fitted.
 pub fn report(
     facts: &CampaignFacts,
-    judged: &[JudgedUnit],
+    judged: Vec<JudgedUnit>,
     options: &LeaderboardOptions,
 ) -> Result<CampaignReport, FitError> {
+    let (judged, left_out) = without_left_out(facts, judged);
     let first: Vec<&JudgedUnit> = judged.iter().filter(|unit| unit.kind != AssignmentKind::Repeat).collect();
     let mut times: BTreeMap<u32, u32> = BTreeMap::new();
     for unit in &first {
@@ -82,8 +85,19 @@ pub fn report(
         agreement: AgreementSummary::new(&first, facts),
         models,
         scores: if facts.task == Task::Score { scores::mean_scores(&first, options.confidence) } else { Vec::new() },
-        annotators: annotators::summaries(facts, judged),
+        annotators: annotators::summaries(facts, &judged),
+        left_out,
     })
+}
+
+/// The judgements that count, and who is left out with how many.
+fn without_left_out(facts: &CampaignFacts, mut judged: Vec<JudgedUnit>) -> (Vec<JudgedUnit>, Vec<LeftOut>) {
+    let mut left_out = facts.left_out.clone();
+    for left in &mut left_out {
+        left.judgements = judged.iter().filter(|unit| unit.annotator == left.annotator).count() as u64;
+        judged.retain(|unit| unit.annotator != left.annotator);
+    }
+    (judged, left_out)
 }
 
 /// The comparisons as a vote log: a ranking is a vote for each of its pairs.

@@ -64,6 +64,7 @@ fn facts(units: u32, people: usize) -> CampaignFacts {
         judgements_per_item: u32::try_from(people).unwrap(),
         units,
         gold: BTreeMap::new(),
+        left_out: Vec::new(),
         seed: 1,
     }
 }
@@ -137,7 +138,7 @@ fn ratings_count_each_first_judgement_once() {
     let mut judged = simulated(&[Person::Honest(0.9); 3], 60, 4);
     let again = JudgedUnit { kind: AssignmentKind::Repeat, ..judged[0].clone() };
     judged.push(again);
-    let report = report(&facts(60, 3), &judged, &LeaderboardOptions::default()).unwrap();
+    let report = report(&facts(60, 3), judged, &LeaderboardOptions::default()).unwrap();
     assert_eq!((report.judgements, report.repeats, report.units_done, report.complete), (181, 1, 60, true));
     assert_eq!(report.models.iter().map(|model| model.battles).sum::<u64>(), 360);
     assert_eq!(report.annotators[0].self_consistency, Some(1.0));
@@ -190,7 +191,7 @@ fn a_ranking_is_a_vote_for_each_pair_and_scores_are_means() {
     };
     assert_eq!((wins("r"), wins("p"), wins("q")), (4, 2, 0));
     let facts = CampaignFacts { task: Task::Rank, ..facts(1, 2) };
-    let report = report(&facts, &ranked, &LeaderboardOptions::default()).unwrap();
+    let report = report(&facts, ranked.into(), &LeaderboardOptions::default()).unwrap();
     assert_eq!((report.agreement.krippendorff, report.agreement.fleiss), (Some(1.0), None));
 
     let scored = [

@@ -56,12 +56,13 @@ impl RowGroup<'_> {
     }
 
     /// Texts beside, for the rows that are kept, where they are wanted.
-    fn labels(&self, log: &VoteLog, kept: &[u32]) -> [Option<Texts>; 6] {
+    fn labels(&self, log: &VoteLog, kept: &[u32]) -> [Option<Texts>; 7] {
         let fields = [
             (Field::Voter, log.voters.is_some()),
             (Field::Language, log.languages.is_some()),
             (Field::Category, log.categories.is_some()),
             (Field::Intent, log.intents.is_some()),
+            (Field::PairingPolicy, log.pairing_policies.is_some()),
             (Field::ReasonsA, log.reasons.is_some()),
             (Field::ReasonsB, log.reasons.is_some()),
         ];
@@ -152,8 +153,8 @@ impl RowGroup<'_> {
 /// before: most voters are known by then, and their names need no place of their own.
 pub(super) struct GroupVotes {
     batch: VoteBatch,
-    /// Voters, languages, categories and intents of the votes, and the reasons for both sides.
-    labels: [Option<Texts>; 6],
+    /// Voters, languages, categories, intents and pairing policies of the votes, and the reasons for both sides.
+    labels: [Option<Texts>; 7],
 }
 
 impl GroupVotes {
@@ -166,6 +167,7 @@ impl GroupVotes {
             (&mut log.languages, &mut seen.languages),
             (&mut log.categories, &mut seen.categories),
             (&mut log.intents, &mut seen.intents),
+            (&mut log.pairing_policies, &mut seen.pairing_policies),
         ];
         let [beside @ .., reasons_a, reasons_b] = &self.labels;
         for ((labels, seen), texts) in columns.into_iter().zip(beside) {

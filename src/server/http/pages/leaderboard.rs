@@ -124,6 +124,16 @@ impl LeaderboardView {
                 vec![fixed("first", words.turns_first), fixed("multi", words.turns_multi)],
             ),
             ("prompts", words.prompts, &query.prompts, vec![fixed("long", words.prompts_long)]),
+            (
+                "source",
+                words.source,
+                &query.source,
+                vec![
+                    fixed("arena", words.source_arena),
+                    fixed("import", words.source_import),
+                    fixed("campaign", words.source_campaign),
+                ],
+            ),
             ("ties", words.ties, &query.ties, vec![fixed("drop", words.ties_drop)]),
             ("style", words.style, &query.style, vec![fixed("control", words.style_control)]),
             ("side", levels.side, &query.side, vec![fixed("control", levels.side_held_equal)]),

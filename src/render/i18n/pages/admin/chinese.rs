@@ -234,6 +234,8 @@ pub(in crate::i18n::pages) const CHINESE: AdminTexts = AdminTexts {
         "更改模型价格",
         "邀请标注者",
         "撤销标注者的链接",
+        "不计入某标注者的判断",
+        "重新计入某标注者的判断",
         "录入删除请求",
         "删除内容",
         "拒绝删除请求",

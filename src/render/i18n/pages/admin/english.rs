@@ -235,6 +235,8 @@ pub(in crate::i18n::pages) const ENGLISH: AdminTexts = AdminTexts {
         "changed a model's prices",
         "invited annotators",
         "revoked an annotator's link",
+        "left an annotator's judgements out",
+        "brought an annotator's judgements back",
         "entered a deletion request",
         "deleted texts",
         "refused a deletion request",

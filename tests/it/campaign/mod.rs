@@ -1,5 +1,7 @@
 //! Campaigns as an operator and annotators use them: by command, and over HTTP beside an arena that serves.
 
+mod rated;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 

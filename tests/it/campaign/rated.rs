@@ -1,0 +1,146 @@
+//! Votes of rated campaigns move the arena's leaderboard as a slice of their own; who is left out counts nowhere, until readmitted.
+
+use std::time::Duration;
+
+use super::*;
+
+/// Longest wait for a leaderboard; reached only by a failing test.
+const PATIENCE: Duration = Duration::from_secs(30);
+const RATED: &str = "task = \"pairwise\"\njudgements_per_item = 2\nrepeat_share = 0.5\nrated = true\nseed = 7\n";
+
+impl Rig {
+    async fn until_rated(&self, votes: u64) {
+        let mut changes = self.arena.app.leaderboard.changes();
+        let rates = changes.wait_for(|snapshot| snapshot.board.votes.rated == votes);
+        assert!(tokio::time::timeout(PATIENCE, rates).await.is_ok_and(|found| found.is_ok()), "never {votes} votes");
+    }
+
+    /// Who has how many wins on the leaderboard of this address.
+    async fn wins(&self, query: &str) -> BTreeMap<String, u64> {
+        let board: Value = get(&format!("{}/api/v1/leaderboard{query}", self.arena.url)).await.json().await.unwrap();
+        let models = board["models"].as_array().unwrap_or_else(|| panic!("{query}: {board}")).iter();
+        models.map(|model| (model["model"].as_str().unwrap().to_owned(), model["wins"].as_u64().unwrap())).collect()
+    }
+
+    /// Judges everything that a token is given, always for the model `good`; returns how many repetitions there were.
+    async fn judge_all(&self, token: &str) -> usize {
+        let (mut items, mut repeats) = (BTreeSet::new(), 0);
+        loop {
+            let shown = self.next(token).await;
+            if shown["finished"] == true {
+                return repeats;
+            }
+            repeats += usize::from(!items.insert(shown["item"].to_string()));
+            let outcome = if shown["a"] == "good says." { "a" } else { "b" };
+            self.judge(token, &shown, outcome).await;
+        }
+    }
+
+    async fn rules_in_force(&self) -> Vec<String> {
+        let exclusions =
+            self.arena.app.store.exclusions_in_force(langya::infra::storage::VoteRange::ALL).await.unwrap();
+        let last = self.arena.app.store.last_vote_seq().await.unwrap();
+        (1..=last).filter_map(|seq| exclusions.rule_of(seq).map(str::to_owned)).collect()
+    }
+}
+
+#[actix_web::test]
+async fn votes_of_a_rated_campaign_are_a_slice_of_the_leaderboard_and_a_judgement_taken_back_is_none() {
+    let rig = Rig::start().await;
+    let mut visitor = rig.arena.visitor().await;
+    visitor.ask("Which way?").await;
+    visitor.until_ready().await;
+    assert_eq!(visitor.vote("a").await["type"], "revealed");
+    let tokens = rig.open(&pairwise(RATED, 8, &["bad", "good"]), 2).await;
+    let shown = rig.next(&tokens[0]).await;
+    rig.judge(&tokens[0], &shown, "tie").await;
+    rig.until_rated(2).await;
+    let (status, _) = rig.post(&tokens[0], "undo", json!({})).await;
+    assert_eq!(status, StatusCode::OK);
+    rig.until_rated(1).await;
+    assert_eq!(rig.rules_in_force().await, ["taken_back"]);
+    assert!(rig.judge_all(&tokens[0]).await > 0, "the repetitions are no votes");
+    rig.until_rated(9).await;
+
+    let all = rig.wins("").await;
+    assert_eq!((all["good"], all["bad"], all["one"] + all["two"]), (8, 0, 1), "{all:?}");
+    let campaign = rig.wins("?source=campaign").await;
+    assert_eq!((campaign["good"], campaign["bad"]), (8, 0));
+    assert_eq!(campaign.get("one").copied().unwrap_or(0) + campaign.get("two").copied().unwrap_or(0), 0);
+    let arena = rig.wins("?source=arena").await;
+    assert_eq!(arena["one"] + arena["two"], 1, "{arena:?}");
+    let missing = get(&format!("{}/api/v1/leaderboard?source=import", rig.arena.url)).await;
+    assert_eq!(missing.status(), StatusCode::NOT_FOUND);
+    let page = get(&format!("{}/leaderboard?source=campaign", rig.arena.url)).await.text().await.unwrap();
+    assert!(page.contains(r#"<option value="campaign" selected"#), "{page}");
+
+    // The export of the arena's votes has them too, with where they come from.
+    let exported = ["export", "votes", "--out", "all.jsonl", "--data-dir", "data"];
+    assert_eq!(langya_beside(rig.folder.path(), &exported).await.code, Some(0));
+    for (source, votes) in [("campaign", 8), ("arena", 1)] {
+        for from in [&["--votes", "all.jsonl"][..], &["--data-dir", "data"]] {
+            let fit = [&["fit", "--format", "json", "--source", source][..], from].concat();
+            let fitted = langya_beside(rig.folder.path(), &fit).await;
+            let fitted: Value = serde_json::from_str(&fitted.stdout).unwrap_or_else(|_| panic!("{}", fitted.stderr));
+            let wins: u64 =
+                fitted["models"].as_array().unwrap().iter().map(|model| model["wins"].as_u64().unwrap()).sum();
+            assert_eq!(wins, votes, "{fit:?}");
+        }
+    }
+    let deleted = rig.campaign(&["delete", "pilot", "--with-judgements"]).await;
+    assert_eq!(deleted.code, Some(0), "{}", deleted.stderr);
+    let rules = rig.rules_in_force().await;
+    assert_eq!(rules.iter().filter(|rule| *rule == "left_out").count(), 9, "{rules:?}");
+    rig.arena.end().await;
+}
+
+#[actix_web::test]
+async fn an_annotator_who_is_left_out_counts_nowhere_until_readmitted() {
+    let rig = Rig::start().await;
+    let keys = RATED.replace("repeat_share = 0.5\n", "");
+    let tokens = rig.open(&pairwise(&keys, 3, &["bad", "good"]), 3).await;
+    rig.judge_all(&tokens[0]).await;
+    rig.judge_all(&tokens[1]).await;
+    rig.until_rated(6).await;
+    let before = rig.json(&["report", "pilot"]).await;
+    assert_eq!((&before["complete"], &before["left_out"]), (&json!(true), &json!([])));
+
+    let refused = rig.campaign(&["report", "pilot", "--leave-out", "pilot-1"]).await;
+    assert!(refused.code == Some(2) && refused.stderr.contains("--reason"), "{}", refused.stderr);
+    let refused = rig.campaign(&["report", "pilot", "--leave-out", "pilot-9", "--reason", "x"]).await;
+    assert!(refused.code == Some(2) && refused.stderr.contains("annotator \"pilot-9\""), "{}", refused.stderr);
+    let refused = rig.campaign(&["report", "pilot", "--leave-out", "pilot-1", "--reason", " "]).await;
+    assert!(refused.code == Some(2) && refused.stderr.contains("the reason is 1 to 500"), "{}", refused.stderr);
+    let refused = rig.campaign(&["report", "pilot", "--readmit", "pilot-1"]).await;
+    assert!(refused.code == Some(2) && refused.stderr.contains("does not leave out"), "{}", refused.stderr);
+
+    let report = rig.json(&["report", "pilot", "--leave-out", "pilot-1", "--reason", "was asleep"]).await;
+    assert_eq!((&report["judgements"], &report["complete"]), (&json!(3), &json!(false)));
+    assert_eq!(report["models"][0]["wins"], 3);
+    assert_eq!(report["annotators"].as_array().unwrap().len(), 1);
+    let left = &report["left_out"][0];
+    assert_eq!(
+        (&left["annotator"], &left["reason"], &left["judgements"]),
+        (&json!("pilot-1"), &json!("was asleep"), &json!(3))
+    );
+    let table = rig.campaign(&["report", "pilot"]).await.stdout;
+    assert!(table.contains("left out: pilot-1 with 3 judgements") && table.contains("was asleep"), "{table}");
+    rig.until_rated(3).await;
+    let (status, refused) = rig.post(&tokens[0], "next", json!({})).await;
+    assert_eq!((status, &refused["code"]), (StatusCode::FORBIDDEN, &json!("link_revoked")));
+    let exported = rig.exported().await;
+    assert_eq!(exported.iter().filter(|line| line["exclusion"] == "left_out").count(), 3);
+    let shown = rig.next(&tokens[2]).await;
+    assert!(shown["assignment"].is_string(), "the units need somebody else: {shown}");
+
+    let report = rig.json(&["report", "pilot", "--readmit", "pilot-1"]).await;
+    assert_eq!(
+        (&report["judgements"], &report["left_out"], &report["models"]),
+        (&json!(6), &json!([]), &before["models"])
+    );
+    rig.until_rated(6).await;
+    assert_eq!(rig.next(&tokens[0]).await["finished"], true);
+    let audit = langya_beside(rig.folder.path(), &["admin", "audit", "--data-dir", "data"]).await.stdout;
+    assert!(audit.contains("leave_annotator_out") && audit.contains("readmit_annotator"), "{audit}");
+    rig.arena.end().await;
+}
