@@ -11,8 +11,10 @@ pub enum AdminAction {
     EndSession,
     /// Made a link for a new user.
     Invite,
-    /// Became a user by a link.
+    /// Became a user by a link, or by a claim of the provider.
     Join,
+    /// Added a user who signs in at the provider.
+    AddUser,
     /// Chose another pass phrase.
     ChangePassphrase,
     /// Switched the second factor on.
@@ -77,6 +79,7 @@ impl AdminAction {
         Self::EndSession,
         Self::Invite,
         Self::Join,
+        Self::AddUser,
         Self::ChangePassphrase,
         Self::EnableTotp,
         Self::DisableTotp,
@@ -115,6 +118,7 @@ impl AdminAction {
             Self::EndSession => "end_session",
             Self::Invite => "invite",
             Self::Join => "join",
+            Self::AddUser => "add_user",
             Self::ChangePassphrase => "change_passphrase",
             Self::EnableTotp => "enable_totp",
             Self::DisableTotp => "disable_totp",

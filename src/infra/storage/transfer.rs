@@ -65,6 +65,7 @@ const TABLES: [&str; 42] = [
     "campaign_assignments",
     "campaign_judgements",
     "admin_users",
+    "admin_identities",
     "admin_recovery_codes",
     "admin_invites",
     "admin_sessions",

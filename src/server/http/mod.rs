@@ -27,6 +27,7 @@ pub mod leaderboard_query;
 mod metrics;
 mod model;
 mod models;
+mod oidc;
 mod outage;
 pub mod pages;
 mod public_log;
@@ -46,6 +47,7 @@ use std::sync::Arc;
 use actix_web::middleware::{Compress, from_fn};
 use actix_web::{App, HttpServer, web};
 
+use crate::infra::oidc::CALLBACK;
 use crate::server::state::AppState;
 pub use serving::Serving;
 use sockets::OpenSockets;
@@ -105,6 +107,8 @@ fn own(config: &mut web::ServiceConfig) {
                 .app_data(web::FormConfig::default().limit(forms::MAX_FORM_BYTES))
                 .post(sign_in::sign_out),
         )
+        .service(web::resource("/sign-in/provider").get(sign_in::provider))
+        .service(web::resource(CALLBACK).get(oidc::callback))
         .service(web::resource("/history").get(history::list).route(web::head().to(history::list)))
         .service(web::resource("/history/export").get(history::export))
         .service(

@@ -2,6 +2,7 @@
 //! model server, and the real program.
 
 pub(crate) mod arena;
+pub(crate) mod identity_provider;
 pub(crate) mod instance;
 pub(crate) mod log;
 pub(crate) mod postgres;
