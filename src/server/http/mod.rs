@@ -28,6 +28,7 @@ mod metrics;
 mod model;
 mod models;
 mod oidc;
+mod oidc_callback;
 mod outage;
 pub mod pages;
 mod public_log;
@@ -108,7 +109,7 @@ fn own(config: &mut web::ServiceConfig) {
                 .post(sign_in::sign_out),
         )
         .service(web::resource("/sign-in/provider").get(sign_in::provider))
-        .service(web::resource(CALLBACK).get(oidc::callback))
+        .service(web::resource(CALLBACK).get(oidc_callback::callback))
         .service(web::resource("/history").get(history::list).route(web::head().to(history::list)))
         .service(web::resource("/history/export").get(history::export))
         .service(

@@ -4,12 +4,9 @@
 //! one, too: it ends in the same browser, with whoever signs in there.
 
 use actix_web::cookie::{Cookie, SameSite, time::Duration};
-use actix_web::http::header;
 use actix_web::{HttpRequest, HttpResponse, web};
 
 use super::address::network_of;
-use super::admin;
-use super::error::PageError;
 use super::forms::see_other;
 use super::session::is_secure;
 use crate::infra::clock::Clock as _;
@@ -46,35 +43,11 @@ pub(super) async fn begin(app: &AppState, purpose: Purpose, next: &str) -> Resul
     Ok(response)
 }
 
-/// `GET /oidc/callback`: where the provider sends people back.
+/// Who came back from the provider with this request.
 ///
 /// # Errors
-/// [`PageError`].
-pub(super) async fn callback(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
-    if !app.settings.now().oidc.is_set() {
-        return Ok(super::pages::not_found::not_found(request).await);
-    }
-    let flow = flow_of(&request, &app);
-    let identity = match &flow {
-        Some(flow) => identity(&request, &app, flow).await,
-        None => Err(Refused::Provider(OidcError::Foreign)),
-    };
-    let mut response = match flow {
-        Some(flow) if flow.purpose == Purpose::Visitor => super::sign_in::back(&request, &app, identity).await?,
-        flow => {
-            let next = flow.map_or_else(String::new, |flow| flow.next);
-            admin::back_from_provider(request, app.clone(), identity, &next).await?
-        }
-    };
-    let mut gone = cookie(String::new(), &app.settings.now().server.public_url);
-    gone.make_removal();
-    let _ = response.add_cookie(&gone);
-    response.headers_mut().insert(header::CACHE_CONTROL, header::HeaderValue::from_static("no-store"));
-    Ok(response)
-}
-
-/// Who came back with this request.
-async fn identity(request: &HttpRequest, app: &AppState, flow: &Flow) -> Result<Identity, Refused> {
+/// [`Refused`].
+pub(super) async fn identity(request: &HttpRequest, app: &AppState, flow: &Flow) -> Result<Identity, Refused> {
     let network = network_of(request, &app.settings.now().server.trusted_proxies);
     let counted = app.limits.take_sign_in(network.as_deref().unwrap_or(THIS_MACHINE)).await;
     counted.map_err(Refused::TooFast)?;
@@ -107,7 +80,15 @@ fn cookie(value: String, public_url: &str) -> Cookie<'static> {
     cookie.same_site(SameSite::Lax).max_age(Duration::minutes(FLOW_MINUTES)).finish()
 }
 
-fn flow_of(request: &HttpRequest, app: &AppState) -> Option<Flow> {
+/// A cookie that takes the one of a sign-in away.
+pub(super) fn expired_cookie(public_url: &str) -> Cookie<'static> {
+    let mut cookie = cookie(String::new(), public_url);
+    cookie.make_removal();
+    cookie
+}
+
+/// The sign-in that this browser has begun.
+pub(super) fn flow_of(request: &HttpRequest, app: &AppState) -> Option<Flow> {
     let cookie = request.cookie(name(is_secure(&app.settings.now().server.public_url)))?;
     Flow::of_cookie(cookie.value(), &app.sessions, app.clock.now())
 }

@@ -145,7 +145,7 @@ async fn somebody_added_by_address_signs_in_and_is_known_by_subject_from_then_on
     provider.says(json!({ "email": "other@example.org", "email_verified": true }));
     assert_eq!(Browser::new(&arena).sign_in().await.status(), StatusCode::OK, "the subject counts");
     let kept = audit(&arena).await.to_lowercase();
-    assert!(kept.contains("adduser") && kept.contains("signin"), "{kept}");
+    assert!(kept.contains("add_user") && kept.contains("sign_in"), "{kept}");
     assert!(!kept.contains("example.org") && !kept.contains("subject of ada"), "{kept}");
 }
 
