@@ -124,7 +124,9 @@ impl DoctorTexts {
 /// The values of a template's names.
 fn values(finding: &Finding) -> Vec<(&'static str, String)> {
     match finding {
-        Finding::SettingsUnusable(error) | Finding::DiskUnknown(error) | Finding::ProviderUnusable(error) => vec![("error", error.clone())],
+        Finding::SettingsUnusable(error) | Finding::DiskUnknown(error) | Finding::ProviderUnusable(error) => {
+            vec![("error", error.clone())]
+        }
         Finding::DatabaseUnusable(error, advice) => {
             let advice = advice.clone().unwrap_or_else(|| "see the log of the arena".into());
             vec![("error", error.clone()), ("advice", advice)]

@@ -6,6 +6,7 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use super::error::PageError;
 use super::oidc::{self, Refused};
 use super::{admin, pages, sign_in};
+use crate::infra::config::AccessMode;
 use crate::infra::oidc::{OidcError, Purpose};
 use crate::server::state::AppState;
 
@@ -15,7 +16,7 @@ use crate::server::state::AppState;
 /// [`PageError`].
 pub(super) async fn callback(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
     let settings = app.settings.now();
-    if !settings.oidc.is_set() {
+    if !settings.oidc.admins && settings.access.mode != AccessMode::Oidc {
         return Ok(pages::not_found::not_found(request).await);
     }
     let flow = oidc::flow_of(&request, &app);

@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 use super::browser::{Browser as FormBrowser, account};
 use crate::support::arena::TestArena;
 use crate::support::identity_provider::{CLIENT, IdentityProvider, SECRET, Signing};
+use crate::support::program::{Server, langya_beside};
 use crate::support::scripted::Scripted;
 use crate::support::visitor::Visitor;
 
@@ -381,6 +382,39 @@ async fn a_provider_that_is_down_slow_or_lies_gets_one_message_and_pass_phrases_
         account(&arena, "ben", Role::Owner, &passphrase_hash(word).unwrap()).await;
         assert_eq!(FormBrowser::new(&arena).sign_in("ben", word, "").await.status(), StatusCode::SEE_OTHER);
     }
+}
+
+#[actix_web::test]
+async fn an_operator_adds_people_by_command_and_asks_whether_the_provider_answers() {
+    let provider = IdentityProvider::start();
+    let folder = tempfile::tempdir().unwrap();
+    let settings = |issuer: &str| {
+        let text = format!(
+            "[server]\npublic_url = \"https://arena.example\"\n[oidc]\nissuer = \"{issuer}\"\nclient_id = \"arena\"\nadmins = true\n"
+        );
+        std::fs::write(folder.path().join("langya.toml"), text).unwrap();
+    };
+    settings(&provider.url);
+    let _server = Server::start_in(folder.path(), &["--config", "langya.toml"], &[]);
+    let run = async |arguments: &[&str]| langya_beside(folder.path(), arguments).await;
+    let added = run(&["admin", "users", "add", "ada", "--role", "owner", "--email", EMAIL]).await;
+    assert_eq!(added.code, Some(0), "{added:?}");
+    for (arguments, word) in [
+        (&["ben", "--role", "viewer"][..], "--email"),
+        (&["ben", "--role", "viewer", "--email", EMAIL], "has an account already"),
+        (&["ada", "--role", "viewer", "--subject", "x"], "somebody else is called ada"),
+        (&["ben", "--role", "viewer", "--email", "nobody"], "give one of them"),
+    ] {
+        let refused = run(&[&["admin", "users", "add"], arguments].concat()).await;
+        assert!(refused.code == Some(2) && refused.stderr.contains(word), "{refused:?}");
+    }
+    let listed = run(&["admin", "users", "list"]).await.stdout;
+    assert!(listed.contains("has not signed in at the provider yet") && !listed.contains("example.org"), "{listed}");
+    let healthy = run(&["doctor", "--no-models"]).await.stdout;
+    assert!(healthy.contains("127.0.0.1 answers, and its keys can be read"), "{healthy}");
+    provider.behave(|conduct| conduct.broken = "/.well-known/openid-configuration");
+    let broken = run(&["doctor", "--no-models"]).await;
+    assert!(broken.code == Some(1) && broken.stdout.contains("it answers with status 500"), "{broken:?}");
 }
 
 #[actix_web::test]
