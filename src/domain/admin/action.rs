@@ -73,7 +73,7 @@ pub enum AdminAction {
 
 impl AdminAction {
     /// All actions.
-    pub const ALL: [Self; 32] = [
+    pub const ALL: [Self; 33] = [
         Self::SignIn,
         Self::SignOut,
         Self::EndSession,

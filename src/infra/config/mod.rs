@@ -25,10 +25,10 @@ use crate::domain::text_direction;
 
 pub use current::CurrentSettings;
 pub use sections::{
-    AccessMode, AccessSettings, AdminSettings, BattleSettings, BenchSettings, ClientSecret, FlaggedVoterPolicy, HashText,
-    IntegritySettings, JudgeSettings, LeakPolicy, LimitSettings, LogFormat, LogSettings, ModelSettings,
-    ModerationSettings, OidcSettings, OnFailure, PacingMode, PairingPolicySetting, PairingSettings, PracticeMode, PriceSettings,
-    ProviderKind, ProviderSettings, PublicLogSettings, RatingSettings, RedisSettings, RetentionSettings,
+    AccessMode, AccessSettings, AdminSettings, BattleSettings, BenchSettings, ClientSecret, FlaggedVoterPolicy,
+    HashText, IntegritySettings, JudgeSettings, LeakPolicy, LimitSettings, LogFormat, LogSettings, ModelSettings,
+    ModerationSettings, OidcSettings, OnFailure, PacingMode, PairingPolicySetting, PairingSettings, PracticeMode,
+    PriceSettings, ProviderKind, ProviderSettings, PublicLogSettings, RatingSettings, RedisSettings, RetentionSettings,
     ServerSettings, SiteSettings, StorageSettings, Timeouts, WindowLimits, WitnessSettings, is_private_way,
 };
 pub use service_url::ServiceUrl;

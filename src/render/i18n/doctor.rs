@@ -178,7 +178,17 @@ fn doctor_texts(language: Language) -> &'static DoctorTexts {
 }
 
 const ENGLISH: DoctorTexts = DoctorTexts {
-    checks: ["settings", "database", "disk", "clock", "proxy", "backup", "models", "moderation service", "sign-in provider"],
+    checks: [
+        "settings",
+        "database",
+        "disk",
+        "clock",
+        "proxy",
+        "backup",
+        "models",
+        "moderation service",
+        "sign-in provider",
+    ],
     settings_usable: ["usable", ""],
     settings_unusable: ["{error}", "mend the settings; the arena does not start with these"],
     database_reachable: ["reachable, migrated, {votes} votes, {size}", ""],
