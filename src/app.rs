@@ -17,6 +17,7 @@ use crate::infra::limits::proofs::{ProofParts, Proofs};
 use crate::infra::limits::{RateLimits, SingleUse};
 use crate::infra::llm::roster::Roster;
 use crate::infra::moderation::ModerationEndpoint;
+use crate::infra::oidc::OidcClient;
 use crate::infra::raw_ticks::RawTicks;
 use crate::infra::redis::{RedisHandle, SharedBreakers};
 use crate::infra::rng::SharedRng;
@@ -228,6 +229,11 @@ impl Foundation {
         Access::new(store, sessions, Arc::clone(limits), self.settings.clone(), self.clock.clone())
     }
 
+    fn oidc(&self) -> OidcClient {
+        let used = SingleUse::new("oidc_state", self.link.clone());
+        OidcClient::new(self.settings.clone(), Arc::clone(&self.sessions), self.clock.clone(), used)
+    }
+
     fn proofs(&self, limits: &Arc<RateLimits>) -> Proofs {
         Proofs::new(ProofParts {
             sessions: Arc::clone(&self.sessions),
@@ -273,6 +279,7 @@ impl AppState {
             public_log,
             access: Arc::new(base.access(&limits)),
             admin_sessions: Arc::new(admin_sessions),
+            oidc: Arc::new(base.oidc()),
             proofs: Arc::new(base.proofs(&limits)),
             prompts: base.prompts,
             settings: base.settings,

@@ -16,6 +16,7 @@ use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::{Environment, OnFailure, Settings};
 use crate::infra::llm::discover::{Places, with_discovered};
 use crate::infra::moderation::ModerationEndpoint;
+use crate::infra::oidc;
 use crate::render::i18n::doctor::{FindingWords, finding_words};
 use crate::services::doctor::examine;
 use crate::services::model_check::{CheckedModel, check_all};
@@ -51,6 +52,7 @@ pub async fn run(options: DoctorOptions, env: &Environment) -> CommandResult<Exi
 async fn findings(settings: Settings, no_models: bool, env: &Environment) -> Vec<Finding> {
     let mut findings = vec![Finding::SettingsUsable];
     findings.extend(examine(&settings, SystemClock.now()).await);
+    findings.extend(provider(&settings).await);
     if !no_models {
         findings.extend(moderation(&settings, env).await);
         let settings = with_discovered(settings, env, &Places::default()).await;
@@ -76,6 +78,21 @@ async fn moderation(settings: &Settings, env: &Environment) -> Option<Finding> {
             let refuses = settings.moderation.on_failure == OnFailure::Refuse;
             Finding::ModerationSilent { host, reason: error.to_string(), refuses }
         }
+    })
+}
+
+/// Whether people can sign in at the provider, if there is one.
+async fn provider(settings: &Settings) -> Option<Finding> {
+    let oidc = &settings.oidc;
+    if !oidc.is_set() {
+        return None;
+    }
+    if let Err(error) = oidc.check_secret() {
+        return Some(Finding::SettingsUnusable(error.to_string()));
+    }
+    Some(match oidc::check(oidc, &settings.providers.private_networks).await {
+        Ok(()) => Finding::ProviderAnswers(oidc.shown_name()),
+        Err(error) => Finding::ProviderUnusable(error.to_string()),
     })
 }
 

@@ -82,6 +82,7 @@ impl ServeOptions {
 pub async fn run(options: ServeOptions, env: &Environment) -> CommandResult<ExitCode> {
     telemetry::log_panics();
     let settings = options.settings(env)?;
+    settings.oidc.check_secret()?;
     let rng = SharedRng::from_system();
     let roster = Roster::build(&settings, env, rng.seed())?;
     let moderation = ModerationEndpoint::open(&settings, env)?;

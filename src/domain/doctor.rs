@@ -58,6 +58,8 @@ pub enum Check {
     Models,
     /// Whether the moderation service answers.
     Moderation,
+    /// Whether the provider answers where people sign in.
+    SignInProvider,
 }
 
 impl Check {
@@ -73,6 +75,7 @@ impl Check {
             Self::Backup => "backup",
             Self::Models => "models",
             Self::Moderation => "moderation",
+            Self::SignInProvider => "sign-in provider",
         }
     }
 }
@@ -145,6 +148,10 @@ pub enum Finding {
         /// Whether prompts are refused meanwhile.
         refuses: bool,
     },
+    /// The provider of this name describes itself, and its keys can be read.
+    ProviderAnswers(String),
+    /// Nobody can sign in there; with the error.
+    ProviderUnusable(String),
 }
 
 /// How many models answer a question.
@@ -202,6 +209,7 @@ impl Finding {
             | Self::BackupFresh(_) => Check::Backup,
             Self::ModelsAnswer(_) => Check::Models,
             Self::ModerationAnswers(_) | Self::ModerationSilent { .. } => Check::Moderation,
+            Self::ProviderAnswers(_) | Self::ProviderUnusable(_) => Check::SignInProvider,
         }
     }
 
@@ -216,7 +224,8 @@ impl Finding {
             | Self::ProxyTrusted
             | Self::NothingToBackUp
             | Self::BackupFresh(_)
-            | Self::ModerationAnswers(_) => Severity::Ok,
+            | Self::ModerationAnswers(_)
+            | Self::ProviderAnswers(_) => Severity::Ok,
             Self::DatabaseMissing
             | Self::NoProxyTrusted
             | Self::NoPublicUrl(_)
@@ -230,7 +239,8 @@ impl Finding {
             | Self::ClockBehind(_)
             | Self::EveryAddressTrusted
             | Self::BackupOld(_)
-            | Self::ModerationSilent { .. } => Severity::Wrong,
+            | Self::ModerationSilent { .. }
+            | Self::ProviderUnusable(_) => Severity::Wrong,
             Self::DiskSpace { free, .. } if *free < TOO_LITTLE_SPACE => Severity::Wrong,
             Self::DiskSpace { free, .. } if *free < LITTLE_SPACE => Severity::Warning,
             Self::DiskSpace { .. } => Severity::Ok,

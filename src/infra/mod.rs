@@ -18,6 +18,7 @@ pub mod log_key;
 pub mod log_source;
 pub mod metrics;
 pub mod moderation;
+pub mod oidc;
 pub mod raw_ticks;
 pub mod reach;
 pub mod redis;

@@ -1,6 +1,7 @@
 //! Sessions: tokens that only this arena can issue, and the pseudonyms of the visitors who bring them.
 //!
-//! A token is a random number and its signature, `NUMBER.SIGNATURE`, so no session has to be kept. The key is a secret of
+//! A token is a random number and its signature, `NUMBER.SIGNATURE`, so no session has to be kept. The session of an account names
+//! it, too, `NUMBER-ACCOUNT.SIGNATURE`: all sessions of an account are one visitor, and each is ended by itself. The key is a secret of
 //! the database: every instance signs with it, and it outlives restarts.
 
 use std::sync::Arc;
@@ -28,8 +29,17 @@ pub struct Sessions {
 pub struct NewSession {
     /// What the visitor brings from now on.
     pub token: String,
+    /// Whose it is.
+    pub session: Session,
+}
+
+/// A session of ours.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Session {
     /// Pseudonym under which battles and votes are kept.
     pub visitor: VisitorId,
+    /// Pseudonym of the session alone, under which its sign-in is kept; the same as the visitor's where there is no account.
+    pub id: VisitorId,
 }
 
 impl Sessions {
@@ -53,18 +63,34 @@ impl Sessions {
     /// Begins a session.
     #[must_use]
     pub fn issue(&self) -> NewSession {
-        let number = self.rng.token();
+        self.sign(self.rng.token())
+    }
+
+    /// Begins a session of whoever a provider knows as this. Nobody without the arena's key finds out who that is.
+    #[must_use]
+    pub fn issue_for(&self, issuer: &str, subject: &str) -> NewSession {
+        let account = self.signature("account", &format!("{issuer}\n{subject}"));
+        self.sign(format!("{}-{}", self.rng.token(), &account[..32]))
+    }
+
+    fn sign(&self, number: String) -> NewSession {
         let signature = hex(&self.signed(&number).finalize().into_bytes());
-        NewSession { visitor: pseudonym(&number), token: format!("{number}.{signature}") }
+        NewSession { session: session_of(&number), token: format!("{number}.{signature}") }
+    }
+
+    /// The session of this token; `None` where it is not one of ours.
+    #[must_use]
+    pub fn find(&self, token: &str) -> Option<Session> {
+        let (number, signature) = token.split_once('.')?;
+        // Takes as long for a signature that is nearly right as for any other.
+        self.signed(number).verify_slice(&bytes_of(signature)?).ok()?;
+        Some(session_of(number))
     }
 
     /// The visitor who was given this token; `None` where it is not one of ours.
     #[must_use]
     pub fn visitor(&self, token: &str) -> Option<VisitorId> {
-        let (number, signature) = token.split_once('.')?;
-        // Takes as long for a signature that is nearly right as for any other.
-        self.signed(number).verify_slice(&bytes_of(signature)?).ok()?;
-        Some(pseudonym(number))
+        self.find(token).map(|session| session.visitor)
     }
 
     /// The signature of a text for another purpose than a session, in hexadecimal.
@@ -84,6 +110,13 @@ impl Sessions {
     fn signed(&self, number: &str) -> Hmac<Sha256> {
         self.keyed.clone().chain_update("langya session ").chain_update(number)
     }
+}
+
+/// Numbers of sessions have no dash, so no session is mistaken for an account.
+fn session_of(number: &str) -> Session {
+    let id = pseudonym(number);
+    let visitor = number.split_once('-').map_or_else(|| id.clone(), |(_, account)| pseudonym(&format!("-{account}")));
+    Session { visitor, id }
 }
 
 fn pseudonym(number: &str) -> VisitorId {
@@ -108,11 +141,35 @@ mod tests {
     fn a_token_is_good_wherever_the_key_is_the_same() {
         let (one, other) = (sessions("key", 1), sessions("key", 2));
         let session = one.issue();
-        assert_eq!(one.visitor(&session.token), Some(session.visitor.clone()));
-        assert_eq!(other.visitor(&session.token), Some(session.visitor.clone()));
-        assert_ne!(one.issue().visitor, session.visitor);
-        assert!(!session.token.contains(session.visitor.as_str()));
+        assert_eq!(one.find(&session.token), Some(session.session.clone()));
+        assert_eq!(other.find(&session.token), Some(session.session.clone()));
+        assert_eq!(session.session.id, session.session.visitor);
+        assert_ne!(one.issue().session.visitor, session.session.visitor);
+        assert!(!session.token.contains(session.session.visitor.as_str()));
         assert_eq!(sessions("other key", 1).visitor(&session.token), None);
+    }
+
+    #[test]
+    fn all_sessions_of_an_account_are_one_visitor_whom_only_this_arena_knows() {
+        let sessions = sessions("key", 1);
+        let [one, other] = [0, 1].map(|_| sessions.issue_for("https://id.example", "ada@example.org"));
+        assert_eq!(one.session.visitor, other.session.visitor);
+        assert_ne!((&one.session.id, &one.token), (&other.session.id, &other.token));
+        assert_ne!(one.session.id, one.session.visitor);
+        assert_eq!(sessions.find(&one.token), Some(one.session.clone()));
+        let visitor = |key: &str, issuer: &str, subject: &str| {
+            super::tests::sessions(key, 1).issue_for(issuer, subject).session.visitor
+        };
+        assert_eq!(visitor("key", "https://id.example", "ada@example.org"), one.session.visitor);
+        assert_ne!(visitor("other key", "https://id.example", "ada@example.org"), one.session.visitor);
+        assert_ne!(visitor("key", "https://other.example", "ada@example.org"), one.session.visitor);
+        assert_ne!(visitor("key", "https://id.example", "eve@example.org"), one.session.visitor);
+        let (number, rest) = one.token.split_once('-').unwrap();
+        for forged in
+            [format!("{number}.{}", rest.split_once('.').unwrap().1), format!("-{rest}"), format!("x{}", one.token)]
+        {
+            assert_eq!(sessions.find(&forged), None, "{forged}");
+        }
     }
 
     #[test]

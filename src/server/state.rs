@@ -5,6 +5,7 @@ use crate::infra::config::CurrentSettings;
 use crate::infra::events::EventBus;
 use crate::infra::limits::RateLimits;
 use crate::infra::limits::proofs::Proofs;
+use crate::infra::oidc::OidcClient;
 use crate::infra::redis::RedisHandle;
 use crate::infra::rng::SharedRng;
 use crate::infra::sessions::Sessions;
@@ -79,6 +80,8 @@ pub struct AppState {
     pub access: Arc<Access>,
     /// Accounts of people who run the arena.
     pub admin_users: Arc<AdminUsers>,
+    /// The provider where people sign in.
+    pub oidc: Arc<OidcClient>,
     /// Their sessions.
     pub admin_sessions: Arc<AdminSessions>,
     /// Voters who vote like nobody else.

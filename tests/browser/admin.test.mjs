@@ -9,6 +9,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { after, before, test } from "node:test";
 
+import jsQR from "jsqr";
+
 import { startArena } from "./support/arena.mjs";
 import { assertAccessible } from "./support/axe.mjs";
 import { ask, openPage, phase, startBrowser, vote } from "./support/browser.mjs";
@@ -33,7 +35,7 @@ before(async () => {
     const [, server] = /base_url = "(.*)"/.exec(settings);
     await writeFile(join(folder, "langya.toml"), `${settings}\n[[models]]\nid = "stork"\nprovider = "openai"\nmodel = "failing"\nbase_url = "${server}"\n\n[moderation]\nbase_url = "${server}"\n`);
     Object.assign(links, { server, folder });
-    for (const [name, role] of [["operator", "operator"], ["owner", "owner"]]) {
+    for (const [name, role] of [["operator", "operator"], ["owner", "owner"], ["reader", "viewer"]]) {
       const place = ["--config", join(folder, "langya.toml"), "--data-dir", join(folder, "data")];
       const { stdout } = spawnSync(program, ["admin", "invite", "--role", role, ...place], { encoding: "utf8" });
       links[name] = stdout.trim().split("#")[1];
@@ -315,6 +317,32 @@ test("on a phone one button shows the pages of the admin, and Escape closes them
     page.assertQuiet();
     await page.context().close();
   }
+});
+
+/** The text of the QR codes in a picture of the page. */
+async function readCode(page, picture) {
+  const pixels = await page.evaluate(async (bytes) => {
+    const bitmap = await createImageBitmap(new Blob([new Uint8Array(bytes)], { type: "image/png" }));
+    const canvas = new OffscreenCanvas(bitmap.width, bitmap.height).getContext("2d");
+    canvas.drawImage(bitmap, 0, 0);
+    return { data: [...canvas.getImageData(0, 0, bitmap.width, bitmap.height).data], width: bitmap.width, height: bitmap.height };
+  }, [...picture]);
+  return jsQR(Uint8ClampedArray.from(pixels.data), pixels.width, pixels.height)?.data;
+}
+
+test("a telephone reads the key of a second factor from its picture, in both themes", async () => {
+  const page = await openPage(browser);
+  await become(page, "reader");
+  await page.getByRole("button", { name: "Set up a second factor" }).click();
+  const code = page.getByRole("img", { name: "QR code of the key below" });
+  for (const colorScheme of ["light", "dark"]) {
+    await page.emulateMedia({ colorScheme });
+    const address = await readCode(page, await code.screenshot());
+    assert.equal(address, await page.getByRole("link", { name: "Open in an app on this device" }).getAttribute("href"));
+    assert.ok(address.includes(`secret=${(await page.locator("dd code").textContent()).replaceAll(" ", "")}&`), address);
+    await assertAccessible(page, `a second factor ${colorScheme}`);
+  }
+  page.assertQuiet();
 });
 
 test("axe finds nothing on any page of the admin, in both languages and themes, wide and narrow", async () => {

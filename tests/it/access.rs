@@ -9,7 +9,7 @@ use langya::infra::clock::Clock as _;
 use langya::infra::config::{AccessMode, LimitSettings, Settings, WindowLimits};
 use langya::infra::credentials::{code_hash, passphrase_hash};
 use langya::infra::events::{InstanceId, LocalBus};
-use langya::infra::storage::NewInvite;
+use langya::infra::storage::{NewInvite, SignInMethod};
 use reqwest::{Response, StatusCode};
 
 use crate::support::arena::{NO_LIMITS, TestArena};
@@ -360,7 +360,7 @@ async fn a_sign_in_ends_by_itself() {
     let (now, week) = (arena.app.clock.now(), 7 * 24 * 3_600_000);
     let visitor = arena.app.sessions.visitor(browser.cookie.as_ref().unwrap().split_once('=').unwrap().1).unwrap();
     let store = &arena.app.store;
-    let expiry = store.sign_in_expiry(&visitor, now).await.unwrap().unwrap();
+    let expiry = store.sign_in_expiry(&visitor, SignInMethod::Passphrase, now).await.unwrap().unwrap();
     assert!(expiry.0 <= now.0 + 4 * week + 3 * week && expiry.0 > now.0 + 4 * week, "{expiry:?}");
-    assert_eq!(store.sign_in_expiry(&visitor, expiry).await.unwrap(), None);
+    assert_eq!(store.sign_in_expiry(&visitor, SignInMethod::Passphrase, expiry).await.unwrap(), None);
 }

@@ -9,6 +9,7 @@ mod operations;
 mod requests;
 mod retention;
 mod reviews;
+mod single_sign_on;
 mod voter_check;
 mod votes;
 
@@ -242,7 +243,11 @@ async fn a_second_factor_takes_each_code_once_and_a_recovery_code_instead() {
     let pending = arena.app.store.admin_user("ada").await.unwrap().unwrap().totp_pending.unwrap();
     let secret: Vec<u8> =
         (0..pending.len() / 2).map(|at| u8::from_str_radix(&pending[2 * at..2 * at + 2], 16).unwrap()).collect();
-    assert!(browser.get("/admin/account").await.text().await.unwrap().contains(&totp::secret_text(&secret)));
+    let page = browser.get("/admin/account").await.text().await.unwrap();
+    assert!(page.contains(&totp::secret_text(&secret)));
+    let address = page.split("href=\"otpauth:").nth(1).unwrap().split('"').next().unwrap();
+    let address = format!("otpauth:{address}").replace("&#38;", "&").replace("&amp;", "&");
+    assert!(page.contains(&langya::render::qr_code::picture(&address).unwrap().path), "{page}");
     let wrong = browser.post_form("/admin/account/factor/on", &[("code", "000")]).await;
     assert_eq!(wrong.status(), StatusCode::FORBIDDEN);
     let step = totp::step_at(arena.app.clock.now().0);

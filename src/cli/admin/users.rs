@@ -1,4 +1,4 @@
-//! `langya admin invite` and `langya admin users list|role|disable|enable|reset`
+//! `langya admin invite` and `langya admin users list|add|role|disable|enable|reset`
 
 use clap::{Args, Subcommand};
 use serde::Serialize;
@@ -10,6 +10,7 @@ use crate::cli::output::print;
 use crate::cli::times::show_time;
 use crate::domain::admin::role::Role;
 use crate::infra::storage::{AdminUserRow, UserChange};
+use crate::services::admin::provider_users::ProviderUser;
 use crate::services::admin::users::link_address;
 
 /// Flags of `langya admin invite`.
@@ -18,6 +19,23 @@ pub(super) struct InviteOptions {
     /// What the new user may do: viewer, reviewer, operator or owner
     #[arg(long, value_name = "ROLE")]
     role: Role,
+}
+
+/// Flags of `langya admin users add`.
+#[derive(Debug, Args)]
+#[group(id = "identity", required = true, multiple = false, args = ["email", "subject"])]
+pub(super) struct AddOptions {
+    /// What to call them here
+    name: String,
+    /// What they may do: viewer, reviewer, operator or owner
+    #[arg(long, value_name = "ROLE")]
+    role: Role,
+    /// Their e-mail address at the provider, which has to have verified it; it counts until the first sign-in
+    #[arg(long, value_name = "ADDRESS")]
+    email: Option<String>,
+    /// Their subject at the provider: the claim `sub`
+    #[arg(long, value_name = "TEXT")]
+    subject: Option<String>,
 }
 
 /// `langya admin users`
@@ -31,6 +49,8 @@ pub(super) enum UsersCommand {
     },
     /// Print a link of one use that makes an account
     Invite(InviteOptions),
+    /// Add somebody who signs in at the provider of [oidc]
+    Add(AddOptions),
     /// Give somebody another role, from the next request on
     Role {
         /// Name of the account
@@ -83,6 +103,8 @@ impl UserLine {
     fn new(user: AdminUserRow) -> Self {
         let state = match &user {
             user if user.disabled_at.is_some() => "locked out",
+            user if user.provider.is_some_and(|account| account.has_come) => "signs in at the provider",
+            user if user.provider.is_some() => "has not signed in at the provider yet",
             user if user.passphrase_hash.is_empty() => "waits for a new pass phrase",
             _ => "active",
         };
@@ -111,6 +133,10 @@ pub(super) async fn run(admin: &Admin, command: UsersCommand) -> CommandResult<(
             print(&render(&lines, format)?)?;
         }
         UsersCommand::Invite(options) => invite(admin, &options).await?,
+        UsersCommand::Add(AddOptions { name, role, email, subject }) => {
+            let user = ProviderUser { name: &name, role, email: email.as_deref(), subject: subject.as_deref() };
+            users.add_at_provider(user, &settings.oidc.issuer, actor).await?;
+        }
         UsersCommand::Role { name, role } => users.change(&name, UserChange::Role(role), actor).await?,
         UsersCommand::Disable { name } => users.change(&name, UserChange::Disable, actor).await?,
         UsersCommand::Enable { name } => users.change(&name, UserChange::Enable, actor).await?,

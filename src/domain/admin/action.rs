@@ -11,8 +11,10 @@ pub enum AdminAction {
     EndSession,
     /// Made a link for a new user.
     Invite,
-    /// Became a user by a link.
+    /// Became a user by a link, or by a claim of the provider.
     Join,
+    /// Added a user who signs in at the provider.
+    AddUser,
     /// Chose another pass phrase.
     ChangePassphrase,
     /// Switched the second factor on.
@@ -75,12 +77,13 @@ pub enum AdminAction {
 
 impl AdminAction {
     /// All actions.
-    pub const ALL: [Self; 34] = [
+    pub const ALL: [Self; 35] = [
         Self::SignIn,
         Self::SignOut,
         Self::EndSession,
         Self::Invite,
         Self::Join,
+        Self::AddUser,
         Self::ChangePassphrase,
         Self::EnableTotp,
         Self::DisableTotp,
@@ -121,6 +124,7 @@ impl AdminAction {
             Self::EndSession => "end_session",
             Self::Invite => "invite",
             Self::Join => "join",
+            Self::AddUser => "add_user",
             Self::ChangePassphrase => "change_passphrase",
             Self::EnableTotp => "enable_totp",
             Self::DisableTotp => "disable_totp",

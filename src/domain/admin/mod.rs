@@ -5,5 +5,6 @@ pub mod account;
 pub mod action;
 pub mod deletion_request;
 pub mod model_figures;
+pub mod provider_account;
 pub mod role;
 pub mod totp;

@@ -26,11 +26,11 @@ use crate::domain::text_direction;
 
 pub use current::CurrentSettings;
 pub use sections::{
-    AccessMode, AccessSettings, AdminSettings, BattleSettings, BenchSettings, FlaggedVoterPolicy, HashText,
-    IntegritySettings, JudgeSettings, LeakPolicy, LimitSettings, LogFormat, LogSettings, ModelSettings,
-    ModerationSettings, OnFailure, PacingMode, PairingPolicySetting, PairingSettings, PracticeMode, PriceSettings,
-    ProviderKind, ProviderSettings, PublicLogSettings, RatingSettings, RedisSettings, RetentionSettings,
-    ServerSettings, SiteSettings, StorageSettings, Timeouts, WindowLimits, WitnessSettings,
+    AccessMode, AccessSettings, AdminSettings, BattleSettings, BenchSettings, ClientSecret, FlaggedVoterPolicy,
+    HashText, IntegritySettings, JudgeSettings, LeakPolicy, LimitSettings, LogFormat, LogSettings, ModelSettings,
+    ModerationSettings, OidcSettings, OnFailure, PacingMode, PairingPolicySetting, PairingSettings, PracticeMode,
+    PriceSettings, ProviderKind, ProviderSettings, PublicLogSettings, RatingSettings, RedisSettings, RetentionSettings,
+    ServerSettings, SiteSettings, StorageSettings, Timeouts, WindowLimits, WitnessSettings, is_private_way,
 };
 pub use service_url::ServiceUrl;
 
@@ -67,6 +67,8 @@ pub struct Settings {
     pub access: AccessSettings,
     /// Sessions of people who run the arena.
     pub admin: AdminSettings,
+    /// Where people sign in, if not here.
+    pub oidc: OidcSettings,
     /// Who signs the public log beside the arena.
     pub public_log: PublicLogSettings,
     /// What the log looks like.
@@ -235,7 +237,9 @@ impl Settings {
             origin: "the environment (LANGYA__…)".into(),
             reason: in_one_line(&error),
         })?;
-        settings.checked()
+        let mut settings = settings.checked()?;
+        settings.oidc = settings.oidc.with_secret(env);
+        Ok(settings)
     }
 
     /// The models that have prices.
@@ -259,8 +263,9 @@ impl Settings {
         self.battle.check()?;
         self.pairing.check()?;
         self.rating.check()?;
-        self.access.check()?;
+        self.access.check(&self.oidc)?;
         self.admin.check()?;
+        self.oidc.check(&self.server.public_url)?;
         self.public_log.check()?;
         self.moderation.check()?;
         self.retention.check()?;

@@ -34,6 +34,7 @@ use serde::{Deserialize, Serialize};
 pub use self::client::{HttpClient, http_client, http_client_within};
 #[cfg(fuzzing)]
 pub use self::recorded::read_recorded;
+pub(crate) use self::transport::connection_error;
 use crate::domain::benchmark::item;
 
 pub use crate::domain::battle::message::{Message, Role};

@@ -5,14 +5,17 @@ use sqlx::{Connection, FromRow};
 use super::admin_audit::insert_audit;
 use super::admin_sessions::role_of;
 use super::{NewAuditEntry, Store, StoreError, on_reader, on_writer, on_writer_once};
+use crate::domain::admin::provider_account::RoleFrom;
 use crate::domain::admin::role::Role;
 use crate::domain::time::Timestamp;
 use crate::metrics::store_time;
 
-const SELECT_ALL: &str = "SELECT id, name, role, passphrase_hash, totp_secret, totp_pending, totp_step, created_at, \
-     disabled_at FROM admin_users ORDER BY name";
-const SELECT_BY_NAME: &str = "SELECT id, name, role, passphrase_hash, totp_secret, totp_pending, totp_step, created_at, \
-     disabled_at FROM admin_users WHERE name = $1";
+const SELECT_ALL: &str = "SELECT u.id, u.name, u.role, u.passphrase_hash, u.totp_secret, u.totp_pending, u.totp_step, \
+     u.created_at, u.disabled_at, i.role_from, i.subject_hash FROM admin_users u \
+     LEFT JOIN admin_identities i ON i.user_id = u.id ORDER BY u.name";
+const SELECT_BY_NAME: &str = "SELECT u.id, u.name, u.role, u.passphrase_hash, u.totp_secret, u.totp_pending, u.totp_step, \
+     u.created_at, u.disabled_at, i.role_from, i.subject_hash FROM admin_users u \
+     LEFT JOIN admin_identities i ON i.user_id = u.id WHERE u.name = $1";
 const HAS_OWNER: &str = "SELECT CAST(COUNT(*) AS BIGINT) FROM admin_users WHERE role = 'owner' AND disabled_at IS NULL";
 const INSERT_INVITE: &str = "INSERT INTO admin_invites \
      (id, token_hash, role, user_id, first_run, created_by, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
@@ -71,6 +74,17 @@ pub struct AdminUserRow {
     pub created_at: Timestamp,
     /// When it was locked out.
     pub disabled_at: Option<Timestamp>,
+    /// Set where they sign in at the provider.
+    pub provider: Option<ProviderAccount>,
+}
+
+/// An account at the provider.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProviderAccount {
+    /// Where the role comes from.
+    pub role_from: RoleFrom,
+    /// Whether they have signed in.
+    pub has_come: bool,
 }
 
 /// Hashes and secrets are not printed.
@@ -150,7 +164,7 @@ pub enum UserChange {
 }
 
 #[derive(FromRow)]
-struct RawUser {
+pub(super) struct RawUser {
     id: String,
     name: String,
     role: String,
@@ -160,6 +174,8 @@ struct RawUser {
     totp_step: i64,
     created_at: i64,
     disabled_at: Option<i64>,
+    role_from: Option<String>,
+    subject_hash: Option<String>,
 }
 
 impl TryFrom<RawUser> for AdminUserRow {
@@ -176,6 +192,10 @@ impl TryFrom<RawUser> for AdminUserRow {
             totp_step: raw.totp_step,
             created_at: Timestamp(raw.created_at),
             disabled_at: raw.disabled_at.map(Timestamp),
+            provider: raw.role_from.map(|from| ProviderAccount {
+                role_from: if from == RoleFrom::Claim.as_str() { RoleFrom::Claim } else { RoleFrom::Owner },
+                has_come: raw.subject_hash.is_some(),
+            }),
         })
     }
 }

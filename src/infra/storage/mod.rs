@@ -5,6 +5,7 @@
 //! two constants and says why. Numbers are cast here, checked, and nowhere else.
 
 mod admin_audit;
+mod admin_identities;
 mod admin_reviews;
 mod admin_sessions;
 mod admin_users;
@@ -71,9 +72,10 @@ pub use crate::domain::battle::record::{
 pub use crate::storage::battle_rows::SideFailure;
 pub use crate::storage::vote_rows::{NewVoteRow, SatisfiedVote, VoteExclusion};
 pub use admin_audit::{ActedVia, AuditFilter, AuditRow, NewAuditEntry};
+pub use admin_identities::{AddedUser, IdentityHash, NewProviderUser};
 pub use admin_reviews::{FailureCount, LeakedVote};
 pub use admin_sessions::{AdminSessionRow, NewAdminSession, SessionAge};
-pub use admin_users::{AdminInviteRow, AdminUserRow, Joined, Joining, NewAdminInvite, UserChange};
+pub use admin_users::{AdminInviteRow, AdminUserRow, Joined, Joining, NewAdminInvite, ProviderAccount, UserChange};
 pub use battle_verdicts::{JudgeSpending, SettledGame, VerdictRow};
 pub use battles::EditedTurn;
 pub use bench_answers::{AnswerLength, AnsweredModel, BenchAnswerRow, BenchFilter, BenchSet};

@@ -21,7 +21,7 @@ const END_SIGN_INS_OF_INVITE: &str = "UPDATE sign_ins SET ended_at = $2 WHERE in
 const INSERT_SIGN_IN: &str = "INSERT INTO sign_ins (visitor, method, invite_id, signed_in_at, expires_at) \
      VALUES ($1, $2, $3, $4, $5)";
 const SELECT_EXPIRY: &str =
-    "SELECT expires_at FROM sign_ins WHERE visitor = $1 AND ended_at IS NULL AND expires_at > $2";
+    "SELECT expires_at FROM sign_ins WHERE visitor = $1 AND ended_at IS NULL AND expires_at > $2 AND method = $3";
 const END_SIGN_IN: &str = "UPDATE sign_ins SET ended_at = $2 WHERE visitor = $1 AND ended_at IS NULL";
 const SELECT_ENDED: &str = "SELECT visitor FROM sign_ins WHERE ended_at >= $1";
 
@@ -68,6 +68,19 @@ pub enum SignInMethod<'m> {
     Invite(&'m str),
     /// By the arena's pass phrase.
     Passphrase,
+    /// By an account at the provider.
+    Account,
+}
+
+impl SignInMethod<'_> {
+    /// Name in the database.
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Invite(_) => "invite",
+            Self::Passphrase => "passphrase",
+            Self::Account => "account",
+        }
+    }
 }
 
 /// A sign-in to store.
@@ -171,31 +184,37 @@ impl Store {
         let _time = store_time("sign_in");
         on_writer_once!(self, |connection| {
             let mut tx = connection.begin().await?;
-            let (method, invite) = match sign_in.method {
-                SignInMethod::Passphrase => ("passphrase", None),
+            let (granted, invite) = match sign_in.method {
+                SignInMethod::Passphrase | SignInMethod::Account => (true, None),
                 SignInMethod::Invite(hash) => {
                     let used = sqlx::query_scalar(USE_INVITE).bind(hash).bind(sign_in.signed_in_at.0);
                     let used: Option<String> = used.fetch_optional(&mut *tx).await?;
-                    ("invite", used)
+                    (used.is_some(), used)
                 }
             };
-            let granted = method == "passphrase" || invite.is_some();
             if granted {
-                let query = sqlx::query(INSERT_SIGN_IN).bind(sign_in.visitor.as_str()).bind(method).bind(invite);
+                let query = sqlx::query(INSERT_SIGN_IN).bind(sign_in.visitor.as_str()).bind(sign_in.method.as_str());
+                let query = query.bind(invite);
                 query.bind(sign_in.signed_in_at.0).bind(sign_in.expires_at.0).execute(&mut *tx).await?;
             }
             tx.commit().await.map(|()| granted)
         })
     }
 
-    /// When the sign-in of this visitor ends by itself; `None` where there is none in force.
+    /// When the sign-in of this session, by such a method, ends by itself; `None` where there is none in force.
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn sign_in_expiry(&self, visitor: &VisitorId, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
+    pub async fn sign_in_expiry(
+        &self,
+        visitor: &VisitorId,
+        method: SignInMethod<'_>,
+        now: Timestamp,
+    ) -> Result<Option<Timestamp>, StoreError> {
         let _time = store_time("sign_in_expiry");
         let expiry: Option<i64> = on_reader!(self, |pool| {
-            sqlx::query_scalar(SELECT_EXPIRY).bind(visitor.as_str()).bind(now.0).fetch_optional(pool).await
+            let query = sqlx::query_scalar(SELECT_EXPIRY).bind(visitor.as_str()).bind(now.0);
+            query.bind(method.as_str()).fetch_optional(pool).await
         })?;
         Ok(expiry.map(Timestamp))
     }

@@ -66,6 +66,7 @@ const TABLES: [&str; 43] = [
     "campaign_judgements",
     "campaign_exclusions",
     "admin_users",
+    "admin_identities",
     "admin_recovery_codes",
     "admin_invites",
     "admin_sessions",

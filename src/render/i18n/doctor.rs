@@ -23,6 +23,7 @@ pub fn finding_words(finding: &Finding, language: Language) -> FindingWords {
             | Finding::DatabaseUnusable(..)
             | Finding::DiskUnknown(_)
             | Finding::ModelsAnswer(_)
+            | Finding::ProviderUnusable(_)
     );
     let language = if is_error { Language::English } else { language };
     let values = values(finding);
@@ -44,6 +45,7 @@ pub fn check_name(check: Check, language: Language) -> &'static str {
         Check::Backup => names[5],
         Check::Models => names[6],
         Check::Moderation => names[7],
+        Check::SignInProvider => names[8],
     }
 }
 
@@ -52,7 +54,7 @@ type Template = [&'static str; 2];
 
 /// The texts of findings in one language.
 struct DoctorTexts {
-    checks: [&'static str; 8],
+    checks: [&'static str; 9],
     settings_usable: Template,
     settings_unusable: Template,
     database_reachable: Template,
@@ -79,6 +81,8 @@ struct DoctorTexts {
     moderation_answers: Template,
     moderation_lets_through: Template,
     moderation_refuses: Template,
+    provider_answers: Template,
+    provider_unusable: Template,
 }
 
 impl DoctorTexts {
@@ -111,6 +115,8 @@ impl DoctorTexts {
             Finding::ModerationAnswers(_) => self.moderation_answers,
             Finding::ModerationSilent { refuses: false, .. } => self.moderation_lets_through,
             Finding::ModerationSilent { refuses: true, .. } => self.moderation_refuses,
+            Finding::ProviderAnswers(_) => self.provider_answers,
+            Finding::ProviderUnusable(_) => self.provider_unusable,
         }
     }
 }
@@ -118,7 +124,9 @@ impl DoctorTexts {
 /// The values of a template's names.
 fn values(finding: &Finding) -> Vec<(&'static str, String)> {
     match finding {
-        Finding::SettingsUnusable(error) | Finding::DiskUnknown(error) => vec![("error", error.clone())],
+        Finding::SettingsUnusable(error) | Finding::DiskUnknown(error) | Finding::ProviderUnusable(error) => {
+            vec![("error", error.clone())]
+        }
         Finding::DatabaseUnusable(error, advice) => {
             let advice = advice.clone().unwrap_or_else(|| "see the log of the arena".into());
             vec![("error", error.clone()), ("advice", advice)]
@@ -130,6 +138,7 @@ fn values(finding: &Finding) -> Vec<(&'static str, String)> {
         Finding::ModerationAnswers(host) => vec![("host", host.clone())],
         Finding::ModerationSilent { host, reason, .. } => vec![("host", host.clone()), ("reason", reason.clone())],
         Finding::BackupOld(days) => vec![("days", days.to_string())],
+        Finding::ProviderAnswers(name) => vec![("name", name.clone())],
         Finding::BackupMoved(path) => vec![("path", path.clone())],
         Finding::BackupFresh(hours) => vec![("hours", hours.to_string())],
         Finding::ModelsAnswer(answers) => vec![
@@ -169,7 +178,17 @@ fn doctor_texts(language: Language) -> &'static DoctorTexts {
 }
 
 const ENGLISH: DoctorTexts = DoctorTexts {
-    checks: ["settings", "database", "disk", "clock", "proxy", "backup", "models", "moderation service"],
+    checks: [
+        "settings",
+        "database",
+        "disk",
+        "clock",
+        "proxy",
+        "backup",
+        "models",
+        "moderation service",
+        "sign-in provider",
+    ],
     settings_usable: ["usable", ""],
     settings_unusable: ["{error}", "mend the settings; the arena does not start with these"],
     database_reachable: ["reachable, migrated, {votes} votes, {size}", ""],
@@ -214,6 +233,8 @@ const ENGLISH: DoctorTexts = DoctorTexts {
         MODERATION_ADVICE,
     ],
     moderation_refuses: ["{host} does not answer ({reason}): prompts are refused", MODERATION_ADVICE],
+    provider_answers: ["{name} answers, and its keys can be read", ""],
+    provider_unusable: ["{error}", "check oidc.issuer and the way to it; people with a pass phrase sign in meanwhile"],
 };
 
 const MODERATION_ADVICE: &str = "check moderation.base_url, its model and its key with `langya moderation check`";
@@ -225,7 +246,7 @@ const BACKUP_ADVICE: &str =
     "make one with `langya backup --out DIR`, each day by a timer, and keep it on another machine";
 
 const CHINESE: DoctorTexts = DoctorTexts {
-    checks: ["设置", "数据库", "磁盘", "时钟", "代理", "备份", "模型", "审核服务"],
+    checks: ["设置", "数据库", "磁盘", "时钟", "代理", "备份", "模型", "审核服务", "登录服务"],
     settings_usable: ["可用", ""],
     database_reachable: ["可连接，表结构为最新，{votes} 票，{size}", ""],
     database_missing: ["尚不存在", "`langya serve` 会在首次启动时创建"],
@@ -256,6 +277,7 @@ const CHINESE: DoctorTexts = DoctorTexts {
     moderation_answers: ["{host} 有应答", ""],
     moderation_lets_through: ["{host} 没有应答（{reason}）：问题未经检查直接放行", CHINESE_MODERATION_ADVICE],
     moderation_refuses: ["{host} 没有应答（{reason}）：问题一律被拒绝", CHINESE_MODERATION_ADVICE],
+    provider_answers: ["{name} 有应答，其密钥可读取", ""],
     ..ENGLISH
 };
 

@@ -44,7 +44,7 @@ pub(super) async fn list(
     app: web::Data<AppState>,
     query: web::Query<HistoryQuery>,
 ) -> Result<HttpResponse, PageError> {
-    let visitor = visitor(&request, &app);
+    let visitor = owner(&request, &app).await?;
     let search: String = query.q.chars().filter(|c| !c.is_control()).take(MAX_SEARCH).collect();
     let before = Some(query.before.as_str()).filter(|id| !id.is_empty()).and_then(BattleId::parse);
     let wanted = Some(search.trim().to_owned()).filter(|search| !search.is_empty());
@@ -82,7 +82,7 @@ fn own_rows(app: &AppState, board: OwnBoard) -> Option<(OwnBoard, Vec<String>)> 
 /// # Errors
 /// [`PageError`].
 pub(super) async fn export(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
-    let visitor = visitor(&request, &app);
+    let visitor = owner(&request, &app).await?;
     if visitor.new_cookie.is_some() {
         return Ok(see_other("/history"));
     }
@@ -105,7 +105,7 @@ pub(super) async fn delete(
     app: web::Data<AppState>,
     form: web::Form<TokenForm>,
 ) -> Result<HttpResponse, PageError> {
-    let visitor = visitor(&request, &app);
+    let visitor = owner(&request, &app).await?;
     forms::check(&request, &app, &visitor, &form.token)?;
     let deleted = app.store.delete_texts_of(&visitor.id, app.clock.now()).await?;
     let mut response = see_other(&format!("/history?deleted={deleted}"));
@@ -125,7 +125,7 @@ pub(super) async fn battle(
     app: web::Data<AppState>,
     id: web::Path<String>,
 ) -> Result<HttpResponse, PageError> {
-    let visitor = visitor(&request, &app);
+    let visitor = owner(&request, &app).await?;
     let battle = match (BattleId::parse(&id), &visitor.new_cookie) {
         (Some(id), None) => history::own_battle(&app.store, &visitor.id, &id).await?,
         _ => None,
@@ -199,7 +199,7 @@ pub(super) async fn share(
     id: web::Path<String>,
     form: web::Form<TokenForm>,
 ) -> Result<HttpResponse, PageError> {
-    let (visitor, battle) = owned(&request, &app, &id, &form)?;
+    let (visitor, battle) = owned(&request, &app, &id, &form).await?;
     app.store.share_battle(&battle, &visitor.id, &app.rng.token(), app.clock.now()).await?;
     Ok(see_other(&format!("/battle/{battle}#share")))
 }
@@ -214,7 +214,7 @@ pub(super) async fn unshare(
     id: web::Path<String>,
     form: web::Form<TokenForm>,
 ) -> Result<HttpResponse, PageError> {
-    let (visitor, battle) = owned(&request, &app, &id, &form)?;
+    let (visitor, battle) = owned(&request, &app, &id, &form).await?;
     app.store.withdraw_share(&battle, &visitor.id).await?;
     Ok(see_other(&format!("/battle/{battle}#share")))
 }
@@ -222,13 +222,25 @@ pub(super) async fn unshare(
 const NO_INDEX: header::HeaderValue = header::HeaderValue::from_static("noindex, nofollow");
 
 /// The visitor of a form and the battle that it names; whose battle it is, the statement asks.
-fn owned(request: &HttpRequest, app: &AppState, id: &str, form: &TokenForm) -> Result<(Visitor, BattleId), PageError> {
-    let visitor = visitor(request, app);
+async fn owned(
+    request: &HttpRequest,
+    app: &AppState,
+    id: &str,
+    form: &TokenForm,
+) -> Result<(Visitor, BattleId), PageError> {
+    let visitor = owner(request, app).await?;
     forms::check(request, app, &visitor, &form.token)?;
     // The address goes into a header again.
     let is_plain = id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     let battle = BattleId::parse(id).filter(|_| is_plain);
     Ok((visitor, battle.ok_or_else(|| PageError::Missing("no battle has this id".into()))?))
+}
+
+/// The visitor of a request. The session of an account that was signed out acts for nobody any more.
+async fn owner(request: &HttpRequest, app: &AppState) -> Result<Visitor, PageError> {
+    let visitor = visitor(request, app);
+    let acts = visitor.id == visitor.session || app.access.acts_for_account(&visitor.session).await?;
+    if acts { Ok(visitor) } else { Err(PageError::SignInRequired) }
 }
 
 fn owner_token(app: &AppState, visitor: &Visitor) -> Option<String> {

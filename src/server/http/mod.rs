@@ -28,6 +28,8 @@ pub mod leaderboard_query;
 mod metrics;
 mod model;
 mod models;
+mod oidc;
+mod oidc_callback;
 pub mod openapi;
 mod outage;
 pub mod pages;
@@ -48,6 +50,7 @@ use std::sync::Arc;
 use actix_web::middleware::{Compress, from_fn};
 use actix_web::{App, HttpServer, web};
 
+use crate::infra::oidc::CALLBACK;
 use crate::server::state::AppState;
 pub use serving::Serving;
 use sockets::OpenSockets;
@@ -109,6 +112,8 @@ fn own(config: &mut web::ServiceConfig) {
                 .app_data(web::FormConfig::default().limit(forms::MAX_FORM_BYTES))
                 .post(sign_in::sign_out),
         )
+        .service(web::resource("/sign-in/provider").get(sign_in::provider))
+        .service(web::resource(CALLBACK).get(oidc_callback::callback))
         .service(web::resource("/history").get(history::list).route(web::head().to(history::list)))
         .service(web::resource("/history/export").get(history::export))
         .service(

@@ -4,7 +4,7 @@ use actix_web::HttpRequest;
 use actix_web::cookie::{Cookie, SameSite, time::Duration};
 
 use crate::domain::battle::VisitorId;
-use crate::infra::sessions::Sessions;
+use crate::infra::sessions::{NewSession, Session, Sessions};
 
 const COOKIE: &str = "langya_session";
 /// By this name browsers promise that the cookie came over TLS, from this very host and not from one of its subdomains.
@@ -15,6 +15,8 @@ const LIFETIME: Duration = Duration::days(180);
 pub(super) struct Visitor {
     /// Pseudonym under which battles and votes are kept.
     pub(super) id: VisitorId,
+    /// Pseudonym of the session alone, under which its sign-in is kept.
+    pub(super) session: VisitorId,
     /// The cookie to set if the request has no valid one.
     pub(super) new_cookie: Option<Cookie<'static>>,
 }
@@ -23,11 +25,11 @@ impl Visitor {
     /// Reads the session cookie, or begins a new session.
     #[must_use]
     pub(super) fn from_request(request: &HttpRequest, sessions: &Sessions, public_url: &str) -> Self {
-        if let Some(id) = known(request, sessions, name(is_secure(public_url))) {
-            return Self { id, new_cookie: None };
+        if let Some(known) = known(request, sessions, name(is_secure(public_url))) {
+            return Self { id: known.visitor, session: known.id, new_cookie: None };
         }
-        let session = sessions.issue();
-        Self { id: session.visitor, new_cookie: Some(cookie_of(session.token, public_url)) }
+        let NewSession { token, session } = sessions.issue();
+        Self { id: session.visitor, session: session.id, new_cookie: Some(cookie_of(token, public_url)) }
     }
 }
 
@@ -59,8 +61,8 @@ fn name(secure: bool) -> &'static str {
     if secure { SECURE_COOKIE } else { COOKIE }
 }
 
-/// The visitor of the first cookie that holds a token of ours.
-fn known(request: &HttpRequest, sessions: &Sessions, name: &str) -> Option<VisitorId> {
+/// The session of the first cookie that holds a token of ours.
+fn known(request: &HttpRequest, sessions: &Sessions, name: &str) -> Option<Session> {
     let cookies = request.cookies().ok()?;
-    cookies.iter().filter(|cookie| cookie.name() == name).find_map(|cookie| sessions.visitor(cookie.value()))
+    cookies.iter().filter(|cookie| cookie.name() == name).find_map(|cookie| sessions.find(cookie.value()))
 }

@@ -9,10 +9,12 @@ use serde::Deserialize;
 use super::address::network_of;
 use super::error::PageError;
 use super::forms::{self, TokenForm, see_other, visitor};
+use super::oidc;
 use super::pages::sign_in::{SignInView, sign_in_page};
 use super::pages::{self, Page, Section};
 use super::session::{Visitor, cookie_of, expired_cookie};
 use crate::infra::config::AccessMode;
+use crate::infra::oidc::{Identity, OidcError, Purpose};
 use crate::server::state::AppState;
 use crate::services::arena::access::{SignInError, SignedIn};
 
@@ -33,7 +35,7 @@ pub(super) struct SignInForm {
 /// [`PageError`].
 pub(super) async fn battle_page(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
     let mode = app.access.mode();
-    if mode == AccessMode::Open || app.access.admit(&visitor(&request, &app).id).await?.is_some() {
+    if mode == AccessMode::Open || app.access.admit(&visitor(&request, &app).session).await?.is_some() {
         return Ok(pages::battle::battle(&request, &app.settings.now(), app.models.current().only_practice()));
     }
     Ok(see_other("/sign-in"))
@@ -44,7 +46,7 @@ pub(super) async fn battle_page(request: HttpRequest, app: web::Data<AppState>) 
 /// # Errors
 /// [`PageError::SignInRequired`] where they have to sign in first.
 pub(super) async fn admitted(app: &AppState, visitor: &Visitor) -> Result<SignedIn, PageError> {
-    app.access.admit(&visitor.id).await?.ok_or(PageError::SignInRequired)
+    app.access.admit(&visitor.session).await?.ok_or(PageError::SignInRequired)
 }
 
 /// `GET /sign-in`
@@ -56,7 +58,7 @@ pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Resu
         return Ok(pages::not_found::not_found(request).await);
     }
     let visitor = visitor(&request, &app);
-    let signed_in = visitor.new_cookie.is_none() && app.access.admit(&visitor.id).await?.is_some();
+    let signed_in = visitor.new_cookie.is_none() && app.access.admit(&visitor.session).await?.is_some();
     Ok(show(&request, &app, &visitor, signed_in, None))
 }
 
@@ -87,6 +89,46 @@ pub(super) async fn sign_in(
     }
 }
 
+/// `GET /sign-in/provider`
+///
+/// # Errors
+/// [`PageError`].
+pub(super) async fn provider(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
+    if app.access.mode() != AccessMode::Oidc {
+        return Ok(pages::not_found::not_found(request).await);
+    }
+    match oidc::begin(&app, Purpose::Visitor, "/").await {
+        Ok(response) => Ok(response),
+        Err(error) => Ok(show(&request, &app, &visitor(&request, &app), false, Some(&error.into()))),
+    }
+}
+
+/// What comes of a sign-in at the provider.
+///
+/// # Errors
+/// [`PageError`].
+pub(super) async fn back(
+    request: &HttpRequest,
+    app: &AppState,
+    identity: Result<Identity, oidc::Refused>,
+) -> Result<HttpResponse, PageError> {
+    let signed_in = match identity {
+        Ok(identity) => app.access.sign_in_account(&identity).await,
+        Err(oidc::Refused::TooFast(limited)) => Err(limited.into()),
+        Err(oidc::Refused::Provider(error)) => Err(error.into()),
+    };
+    match signed_in {
+        Ok(session) => {
+            let mut response = see_other("/");
+            let cookie = cookie_of(session.token, &app.settings.now().server.public_url);
+            response.add_cookie(&cookie).map_err(|_| PageError::ForeignForm)?;
+            Ok(response)
+        }
+        Err(SignInError::Store(error)) => Err(error.into()),
+        Err(error) => Ok(show(request, app, &visitor(request, app), false, Some(&error))),
+    }
+}
+
 /// `POST /sign-out`
 ///
 /// # Errors
@@ -98,7 +140,7 @@ pub(super) async fn sign_out(
 ) -> Result<HttpResponse, PageError> {
     let visitor = visitor(&request, &app);
     forms::check(&request, &app, &visitor, &form.token)?;
-    app.access.sign_out(&visitor.id).await?;
+    app.access.sign_out(&visitor.session).await?;
     let mut response = see_other("/sign-in");
     let gone = expired_cookie(&app.settings.now().server.public_url);
     response.add_cookie(&gone).map_err(|_| PageError::ForeignForm)?;
@@ -115,22 +157,29 @@ fn show(
     let status = match error {
         None => StatusCode::OK,
         Some(SignInError::TooFast(_)) => StatusCode::TOO_MANY_REQUESTS,
-        Some(SignInError::Busy) => StatusCode::SERVICE_UNAVAILABLE,
+        Some(SignInError::Busy | SignInError::Provider(OidcError::Provider(_) | OidcError::Token(_))) => {
+            StatusCode::SERVICE_UNAVAILABLE
+        }
         Some(_) => StatusCode::FORBIDDEN,
     };
     let page = Page::new(request, Section::Battle);
-    let words = &page.t().sign_in;
+    let (words, provider) = (&page.t().sign_in, app.settings.now().oidc.shown_name());
     let problem = error.map(|error| match error {
         SignInError::TooFast(limited) => words.too_fast.replace("{n}", &limited.seconds().to_string()),
         SignInError::Expired => words.expired.to_owned(),
         SignInError::UsedUp => words.used_up.to_owned(),
         SignInError::Revoked => words.revoked.to_owned(),
         SignInError::Busy => words.busy.to_owned(),
+        SignInError::Provider(OidcError::Foreign | OidcError::Off) => words.foreign.to_owned(),
+        SignInError::Provider(OidcError::Denied) => words.provider_denied.replace("{name}", &provider),
+        SignInError::Provider(_) => words.provider_down.replace("{name}", &provider),
         SignInError::Wrong | SignInError::Store(_) => words.wrong.to_owned(),
     });
     let by_code = app.access.mode() == AccessMode::Invite;
+    let provider = (app.access.mode() == AccessMode::Oidc).then_some(provider);
     let token = forms::token(app, visitor);
-    let mut response = sign_in_page(request, status, SignInView { page, by_code, signed_in, problem, token });
+    let view = SignInView { page, by_code, provider, signed_in, problem, token };
+    let mut response = sign_in_page(request, status, view);
     if let Some(SignInError::TooFast(limited)) = error {
         response.headers_mut().insert(header::RETRY_AFTER, limited.seconds().into());
     }

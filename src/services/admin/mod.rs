@@ -4,6 +4,8 @@
 pub mod actor;
 pub mod models;
 pub mod overview;
+pub mod provider_sign_in;
+pub mod provider_users;
 pub mod reviews;
 pub mod second_factor;
 pub mod sessions;

@@ -54,6 +54,9 @@ impl AdminUsers {
     /// [`UserError`].
     pub async fn begin_second_factor(&self, name: &str) -> Result<(), UserError> {
         let user = self.find(name).await?;
+        if user.provider.is_some() {
+            return Err(UserError::AtProvider(user.name));
+        }
         let mut secret = [0; totp::SECRET_BYTES];
         self.rng.with(|rng| rng.fill_bytes(&mut secret));
         Ok(self.store.begin_admin_totp(&user.id, &hex(&secret)).await?)
@@ -66,6 +69,9 @@ impl AdminUsers {
     /// [`UserError`].
     pub async fn confirm_second_factor(&self, code: &str, actor: &Actor) -> Result<Option<Vec<String>>, UserError> {
         let user = self.find(&actor.name).await?;
+        if user.provider.is_some() {
+            return Err(UserError::AtProvider(user.name));
+        }
         let Some(pending) = &user.totp_pending else { return Ok(None) };
         let Some(step) = totp::step_of(&bytes_of(pending), code, self.clock.now().0, None) else { return Ok(None) };
         let codes: Vec<String> = (0..RECOVERY_CODES).map(|_| self.recovery_code()).collect();

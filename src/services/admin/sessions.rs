@@ -16,6 +16,7 @@ use crate::infra::config::CurrentSettings;
 use crate::infra::credentials::PassphraseError;
 use crate::infra::limits::{Act, RateLimited, RateLimits};
 use crate::infra::metrics;
+use crate::infra::oidc::OidcError;
 use crate::infra::rng::{SharedRng, hex};
 use crate::infra::storage::{ActedVia, AdminSessionRow, AdminUserRow, NewAdminSession, SessionAge, Store, StoreError};
 
@@ -35,6 +36,12 @@ pub enum AdminSignInError {
     /// Pass phrases cannot be checked at the moment.
     #[error(transparent)]
     Busy(#[from] PassphraseError),
+    /// The provider knows somebody who has no account here, or a locked one.
+    #[error("this account at the provider may do nothing here")]
+    NoRole,
+    /// Nobody comes from the provider.
+    #[error(transparent)]
+    Provider(#[from] OidcError),
     /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -42,11 +49,13 @@ pub enum AdminSignInError {
 
 impl AdminSignInError {
     /// The word in metrics.
-    fn as_str(&self) -> &'static str {
+    pub(super) fn as_str(&self) -> &'static str {
         match self {
             Self::TooFast(_) => "limited",
             Self::Wrong => "wrong",
             Self::Busy(_) => "busy",
+            Self::NoRole => "no_role",
+            Self::Provider(_) => "provider",
             Self::Store(_) => "storage",
         }
     }
@@ -74,12 +83,12 @@ pub struct RequestOrigin {
 
 /// Signs people in and out.
 pub struct AdminSessions {
-    store: Store,
+    pub(super) store: Store,
     users: Arc<AdminUsers>,
     limits: Arc<RateLimits>,
-    settings: CurrentSettings,
-    rng: Arc<SharedRng>,
-    clock: Arc<dyn Clock>,
+    pub(super) settings: CurrentSettings,
+    pub(super) rng: Arc<SharedRng>,
+    pub(super) clock: Arc<dyn Clock>,
 }
 
 impl AdminSessions {
@@ -109,7 +118,8 @@ impl AdminSessions {
         // Checked for nobody too, so that an unknown name takes as long as a wrong pass phrase.
         let hash = user.as_ref().map_or("", |user| user.passphrase_hash.as_str());
         let is_right = self.users.passphrases.is_hash_of(hash, given.passphrase).await?;
-        let user = user.filter(|user| is_right && user.disabled_at.is_none()).ok_or(AdminSignInError::Wrong)?;
+        let is_let_in = |user: &AdminUserRow| is_right && user.disabled_at.is_none() && user.provider.is_none();
+        let user = user.filter(is_let_in).ok_or(AdminSignInError::Wrong)?;
         if !self.users.takes_code(&user, given.code).await? {
             return Err(AdminSignInError::Wrong);
         }
@@ -133,7 +143,10 @@ impl AdminSessions {
         };
         let actor = Actor { name: user.name.clone(), via: ActedVia::Page, address: address.to_owned() };
         let mut entry = actor.entry(&self.rng, self.clock.as_ref(), AdminAction::SignIn, &user.name);
-        entry.latter = audit_json(&json!({ "second_factor": user.totp_secret.is_some() }));
+        entry.latter = audit_json(&match user.provider {
+            None => json!({ "second_factor": user.totp_secret.is_some() }),
+            Some(_) => json!({ "provider": self.settings.now().oidc.issuer }),
+        });
         self.store.begin_admin_session(session, &entry).await?;
         Ok(token)
     }

@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 use super::actor::{Actor, audit_json};
 use crate::domain::admin::account::{self, AccountError};
 use crate::domain::admin::action::AdminAction;
+use crate::domain::admin::provider_account::RoleFrom;
 use crate::domain::admin::role::Role;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
@@ -41,6 +42,21 @@ pub enum UserError {
     /// The pass phrase to confirm with is wrong.
     #[error("the pass phrase is not yours")]
     WrongPassphrase,
+    /// Their pass phrase and second factor are the provider's.
+    #[error("{0} signs in at the provider: pass phrase and second factor are changed there")]
+    AtProvider(String),
+    /// The role comes from a claim.
+    #[error("the role of {0} comes from a claim of the provider: change it there, or lock the account out")]
+    RoleFromClaim(String),
+    /// No provider is set.
+    #[error("no provider is set: oidc.issuer names one")]
+    NoProvider,
+    /// Neither or both of address and subject.
+    #[error("somebody at the provider is known by an e-mail address or a subject: give one of them")]
+    NoIdentity,
+    /// Whoever it is has an account.
+    #[error("somebody with this e-mail address or subject has an account already")]
+    IdentityTaken,
     /// Pass phrases cannot be hashed at the moment.
     #[error(transparent)]
     Passphrase(#[from] PassphraseError),
@@ -180,6 +196,12 @@ impl AdminUsers {
     /// [`UserError`].
     pub async fn change(&self, name: &str, change: UserChange, actor: &Actor) -> Result<(), UserError> {
         let user = self.find(name).await?;
+        let by_claim = user.provider.is_some_and(|account| account.role_from == RoleFrom::Claim);
+        match change {
+            UserChange::Role(_) if by_claim => return Err(UserError::RoleFromClaim(user.name)),
+            UserChange::Reset if user.provider.is_some() => return Err(UserError::AtProvider(user.name)),
+            _ => {}
+        }
         let action = match change {
             UserChange::Role(_) => AdminAction::ChangeRole,
             UserChange::Disable => AdminAction::DisableUser,

@@ -1,4 +1,4 @@
-//! Who may take part: everybody, or whoever has signed in by an invite code or the arena's pass phrase.
+//! Who may take part: everybody, or whoever has signed in by an invite code, the arena's pass phrase or an account at the provider.
 //!
 //! A sign-in is a row of its own session. Each request and each socket asks for it; open sockets are ended by
 //! [`SignedIn::ended`], which the instance that signs out triggers at once and [`Access::follow_sign_outs`] on the others.
@@ -18,6 +18,7 @@ use crate::infra::config::{AccessMode, CurrentSettings};
 use crate::infra::credentials::{PassphraseChecks, code_hash};
 use crate::infra::limits::{Act, RateLimited, RateLimits};
 use crate::infra::metrics;
+use crate::infra::oidc::{Identity, OidcError};
 use crate::infra::sessions::{NewSession, Sessions};
 use crate::infra::storage::{NewSignIn, SignInMethod, Store, StoreError};
 
@@ -44,6 +45,9 @@ pub enum SignInError {
     /// Too many pass phrases are being checked.
     #[error("many people are signing in: try again in a moment")]
     Busy,
+    /// Nobody comes from the provider.
+    #[error(transparent)]
+    Provider(#[from] OidcError),
     /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -59,6 +63,7 @@ impl SignInError {
             Self::UsedUp => "used_up",
             Self::Revoked => "revoked",
             Self::Busy => "busy",
+            Self::Provider(_) => "provider",
             Self::Store(_) => "storage",
         }
     }
@@ -105,20 +110,32 @@ impl Access {
         self.settings.now().access.mode
     }
 
-    /// Whether this visitor may take part now; `None` where they have to sign in first.
+    /// Whether the visitor of this session may take part now; `None` where they have to sign in first.
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn admit(&self, visitor: &VisitorId) -> Result<Option<SignedIn>, StoreError> {
-        if self.mode() == AccessMode::Open {
-            return Ok(Some(SignedIn::default()));
-        }
+    pub async fn admit(&self, session: &VisitorId) -> Result<Option<SignedIn>, StoreError> {
+        let method = match self.mode() {
+            AccessMode::Open => return Ok(Some(SignedIn::default())),
+            AccessMode::Invite => SignInMethod::Invite(""),
+            AccessMode::Passphrase => SignInMethod::Passphrase,
+            AccessMode::Oidc => SignInMethod::Account,
+        };
         // Watched before it is looked up, so that no sign-out falls between.
-        let ended = self.watch(visitor);
+        let ended = self.watch(session);
         let now = self.clock.now();
-        let expiry = self.store.sign_in_expiry(visitor, now).await?;
+        let expiry = self.store.sign_in_expiry(session, method, now).await?;
         let left = |expiry: Timestamp| Duration::from_millis(u64::try_from(expiry.0 - now.0).unwrap_or(0));
         Ok(expiry.map(|expiry| SignedIn { ended, left: Some(left(expiry)) }))
+    }
+
+    /// Whether the session of an account may still act for it: not after it was signed out, whatever the mode is now.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn acts_for_account(&self, session: &VisitorId) -> Result<bool, StoreError> {
+        let expiry = self.store.sign_in_expiry(session, SignInMethod::Account, self.clock.now()).await?;
+        Ok(expiry.is_some())
     }
 
     /// Lets somebody in who knows a code or the pass phrase, whichever this arena takes. The session is a new one: whatever was
@@ -136,8 +153,19 @@ impl Access {
         match self.mode() {
             AccessMode::Passphrase if self.is_passphrase(secret).await? => self.begin(SignInMethod::Passphrase).await,
             AccessMode::Invite => self.use_invite(secret).await,
-            AccessMode::Open | AccessMode::Passphrase => Err(SignInError::Wrong),
+            AccessMode::Open | AccessMode::Passphrase | AccessMode::Oidc => Err(SignInError::Wrong),
         }
+    }
+
+    /// Lets somebody in whom the provider knows. All sessions of an account are one visitor, with one visitor's limits.
+    ///
+    /// # Errors
+    /// [`SignInError`].
+    pub async fn sign_in_account(&self, identity: &Identity) -> Result<NewSession, SignInError> {
+        if self.mode() != AccessMode::Oidc {
+            return Err(SignInError::Wrong);
+        }
+        self.keep(self.sessions.issue_for(&identity.issuer, &identity.subject), SignInMethod::Account).await
     }
 
     /// Ends the sign-in of a visitor, and the sockets of this instance with it.
@@ -181,11 +209,15 @@ impl Access {
     }
 
     async fn begin(&self, method: SignInMethod<'_>) -> Result<NewSession, SignInError> {
-        let (session, now) = (self.sessions.issue(), self.clock.now());
+        self.keep(self.sessions.issue(), method).await
+    }
+
+    async fn keep(&self, new: NewSession, method: SignInMethod<'_>) -> Result<NewSession, SignInError> {
+        let now = self.clock.now();
         let days = i64::from(self.settings.now().access.session_days);
         let expires_at = Timestamp(now.0 + days * 24 * 3_600_000);
-        let sign_in = NewSignIn { visitor: &session.visitor, method, signed_in_at: now, expires_at };
-        if self.store.sign_in(sign_in).await? { Ok(session) } else { Err(SignInError::Wrong) }
+        let sign_in = NewSignIn { visitor: &new.session.id, method, signed_in_at: now, expires_at };
+        if self.store.sign_in(sign_in).await? { Ok(new) } else { Err(SignInError::Wrong) }
     }
 
     /// Whether this is the arena's pass phrase. Takes as long for any guess, also where the settings have no usable hash.

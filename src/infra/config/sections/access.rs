@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::OidcSettings;
 use crate::config::{ConfigError, require};
 
 /// How people are let in.
@@ -14,13 +15,15 @@ pub enum AccessMode {
     Invite,
     /// Whoever knows the arena's pass phrase.
     Passphrase,
+    /// Whoever has an account at the provider of `[oidc]`.
+    Oidc,
 }
 
 /// `[access]`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct AccessSettings {
-    /// `open`, `invite` or `passphrase`.
+    /// `open`, `invite`, `passphrase` or `oidc`.
     pub mode: AccessMode,
     /// The pass phrase's argon2id hash, as `langya passphrase` prints it.
     pub passphrase_hash: HashText,
@@ -67,7 +70,10 @@ impl std::fmt::Debug for HashText {
 
 impl AccessSettings {
     /// Whether people can sign in as the mode asks.
-    pub(in crate::config) fn check(&self) -> Result<(), ConfigError> {
+    pub(in crate::config) fn check(&self, oidc: &OidcSettings) -> Result<(), ConfigError> {
+        let needs_provider = self.mode == AccessMode::Oidc;
+        let rule = "the provider's address, where access.mode is \"oidc\"";
+        require(!needs_provider || oidc.is_set(), "oidc.issuer", "empty", rule)?;
         require((1..=365).contains(&self.session_days), "access.session_days", self.session_days, "1 to 365")?;
         let needed = self.mode == AccessMode::Passphrase;
         require(

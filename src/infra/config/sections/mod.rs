@@ -7,6 +7,7 @@ mod battle;
 mod limits;
 mod models;
 mod moderation;
+mod oidc;
 mod public_log;
 mod rating;
 mod retention;
@@ -22,6 +23,7 @@ pub use battle::{
 pub use limits::{LimitSettings, WindowLimits};
 pub use models::{ModelSettings, PracticeMode, ProviderKind, ProviderSettings, Timeouts};
 pub use moderation::{ModerationSettings, OnFailure};
+pub use oidc::{ClientSecret, OidcSettings, is_private_way};
 pub use public_log::{PublicLogSettings, WitnessSettings};
 pub use rating::{BenchSettings, JudgeSettings, PriceSettings, RatingSettings};
 pub use retention::RetentionSettings;

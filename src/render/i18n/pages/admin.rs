@@ -69,6 +69,15 @@ pub struct AdminSignInTexts {
     pub wrong: &'static str,
     pub too_fast: &'static str,
     pub busy: &'static str,
+    pub or: &'static str,
+    pub provider: &'static str,
+    pub provider_hint: &'static str,
+    pub provider_down: &'static str,
+    pub provider_denied: &'static str,
+    pub foreign: &'static str,
+    pub no_role: &'static str,
+    pub signed_in: &'static str,
+    pub go_on: &'static str,
 }
 
 /// Following a link.
@@ -106,6 +115,7 @@ pub struct AccountTexts {
     pub factor_off: &'static str,
     pub factor_begin: &'static str,
     pub factor_pending: &'static str,
+    pub factor_qr: &'static str,
     pub factor_secret: &'static str,
     pub factor_link: &'static str,
     pub factor_confirm: &'static str,
@@ -113,6 +123,7 @@ pub struct AccountTexts {
     pub wrong_code: &'static str,
     pub factor_on: &'static str,
     pub factor_disable: &'static str,
+    pub at_provider: &'static str,
     pub recovery: &'static str,
     pub recovery_lead: &'static str,
 }
@@ -245,6 +256,18 @@ pub struct UserTexts {
     pub last_owner: &'static str,
     pub unknown: &'static str,
     pub duties: &'static str,
+    pub at_provider: &'static str,
+    pub awaited: &'static str,
+    pub by_claim: &'static str,
+    pub add: &'static str,
+    pub add_lead: &'static str,
+    pub email: &'static str,
+    pub subject: &'static str,
+    pub add_button: &'static str,
+    pub name_taken: &'static str,
+    pub no_identity: &'static str,
+    pub identity_taken: &'static str,
+    pub managed_there: &'static str,
 }
 
 /// The audit log.

@@ -18,6 +18,12 @@ pub struct SignInTexts {
     pub revoked: &'static str,
     pub busy: &'static str,
     pub too_fast: &'static str,
+    pub lead_provider: &'static str,
+    pub provider: &'static str,
+    pub kept_account: &'static str,
+    pub foreign: &'static str,
+    pub provider_denied: &'static str,
+    pub provider_down: &'static str,
 }
 
 pub(super) const ENGLISH: SignInTexts = SignInTexts {
@@ -37,6 +43,12 @@ pub(super) const ENGLISH: SignInTexts = SignInTexts {
     revoked: "This invite code is not valid any more. Ask the operator for another one.",
     busy: "Many people are signing in. Try again in a moment.",
     too_fast: "Too many tries came from your network. Try again in {n} seconds.",
+    lead_provider: "Battles in this arena are for people with an account at {name}. Leaderboards can be read by everybody.",
+    provider: "Sign in with {name}",
+    kept_account: "Of your account at {name}, only a pseudonym is kept: no name and no address.",
+    foreign: "This sign-in was not begun in this browser, took too long, or was used already. Begin again.",
+    provider_denied: "{name} did not sign you in. Begin again.",
+    provider_down: "{name} cannot be asked at the moment. Try again later.",
 };
 
 pub(super) const CHINESE: SignInTexts = SignInTexts {
@@ -56,4 +68,10 @@ pub(super) const CHINESE: SignInTexts = SignInTexts {
     revoked: "这个邀请码已失效，请向管理者索取新的邀请码。",
     busy: "目前登录的人很多，请稍候再试。",
     too_fast: "来自你所在网络的尝试过多，请在 {n} 秒后再试。",
+    lead_provider: "本站的对战仅供拥有 {name} 账号的人参加。排行榜对所有人开放。",
+    provider: "使用 {name} 登录",
+    kept_account: "你在 {name} 的账号只以假名保存，不保存姓名或地址。",
+    foreign: "此次登录不是在本浏览器中开始的、耗时过长或已被使用。请重新开始。",
+    provider_denied: "{name} 未让你登录。请重新开始。",
+    provider_down: "目前无法连接 {name}，请稍后再试。",
 };

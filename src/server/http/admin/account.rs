@@ -88,5 +88,8 @@ async fn show(
     };
     let sessions = call.app.admin_sessions.list(&call.session.user_id).await?;
     let sessions = sessions.into_iter().map(|row| SessionLine { is_own: row.id == call.session.id, row }).collect();
-    Ok(respond(&call.request, status, &AccountPage { page, frame, sessions, factor, recovery_codes }))
+    let user = call.app.store.admin_user(&call.session.name).await?;
+    let provider = user.and_then(|user| user.provider).map(|_| call.app.settings.now().oidc.shown_name());
+    let view = AccountPage { page, frame, sessions, factor, provider, recovery_codes };
+    Ok(respond(&call.request, status, &view))
 }

@@ -27,7 +27,9 @@ use futures_util::future::LocalBoxFuture;
 
 use super::error::PageError;
 use super::hosts;
+use super::oidc::Refused;
 use crate::domain::admin::role::Role;
+use crate::infra::oidc::Identity;
 use crate::infra::storage::AdminSessionRow;
 use crate::server::state::AppState;
 use call::{Call, Fields, SignedIn};
@@ -90,9 +92,10 @@ impl AdminRoute {
 }
 
 /// Every address of the admin.
-pub static ADMIN_ROUTES: [AdminRoute; 47] = [
+pub static ADMIN_ROUTES: [AdminRoute; 49] = [
     AdminRoute::open(AdminMethod::Get, "/admin/sign-in", |call| sign_in::page(call).boxed_local()),
     AdminRoute::open(AdminMethod::Post, "/admin/sign-in", |call| sign_in::sign_in(call).boxed_local()),
+    AdminRoute::open(AdminMethod::Get, "/admin/sign-in/provider", |call| sign_in::provider(call).boxed_local()),
     AdminRoute::open(AdminMethod::Get, "/admin/welcome", |call| sign_in::welcome(call).boxed_local()),
     AdminRoute::open(AdminMethod::Post, "/admin/welcome", |call| sign_in::join(call).boxed_local()),
     AdminRoute::change("/admin/sign-out", Role::Viewer, |call| sign_in::sign_out(call).boxed_local()),
@@ -126,6 +129,7 @@ pub static ADMIN_ROUTES: [AdminRoute; 47] = [
     AdminRoute::read("/admin/audit", Role::Operator, |call| audit::page(call).boxed_local()),
     AdminRoute::read("/admin/users", Role::Owner, |call| users::page(call).boxed_local()),
     AdminRoute::change("/admin/users/invite", Role::Owner, |call| users::invite(call).boxed_local()),
+    AdminRoute::change("/admin/users/add", Role::Owner, |call| users::add(call).boxed_local()),
     AdminRoute::change("/admin/users/change", Role::Owner, |call| users::change(call).boxed_local()),
     AdminRoute::read("/admin/operations", Role::Viewer, |call| operations::page(call).boxed_local()),
     AdminRoute::read("/admin/benchmarks", Role::Viewer, |call| bench_runs::page(call).boxed_local()),
@@ -149,6 +153,20 @@ pub(super) fn routes(config: &mut web::ServiceConfig) {
         let form = web::PayloadConfig::new(MAX_FORM_BYTES);
         config.service(web::resource(path).app_data(form).wrap(from_fn(keep_nowhere)).default_service(web::to(answer)));
     }
+}
+
+/// What comes of a sign-in at the provider, which leads on to `next` within the admin.
+///
+/// # Errors
+/// [`PageError`].
+pub(super) async fn back_from_provider(
+    request: HttpRequest,
+    app: web::Data<AppState>,
+    identity: Result<Identity, Refused>,
+    next: &str,
+) -> Result<HttpResponse, PageError> {
+    let call = Call { request, app, fields: Fields::new("")?, session: () };
+    sign_in::back(call, identity, next).await
 }
 
 /// Whether a role may read an address.

@@ -5,9 +5,12 @@ use actix_web::http::{StatusCode, header};
 
 use super::call::{Call, SignedIn};
 use super::cookie::{cookie_of, expired_cookie};
+use crate::infra::oidc::{Identity, OidcError, Purpose};
 use crate::server::http::error::PageError;
 use crate::server::http::forms::{self, see_other};
-use crate::server::http::pages::admin::sign_in::{AdminSignInPage, WelcomePage};
+use crate::server::http::oidc;
+use crate::server::http::pages::admin::sign_in::{AdminSignInPage, SignedInPage, WelcomePage};
+use crate::server::http::pages::not_found::not_found;
 use crate::server::http::pages::respond;
 use crate::services::admin::sessions::{AdminSignInError, Credentials};
 use crate::services::admin::users::UserError;
@@ -32,15 +35,57 @@ pub(super) async fn sign_in(call: Call<()>) -> Result<HttpResponse, PageError> {
     let next = own_address(fields.one("next"));
     match call.app.admin_sessions.sign_in(given, &call.origin()).await {
         Ok(token) => signed_in(&call, token, &next),
-        Err(AdminSignInError::Store(error)) => Err(error.into()),
-        Err(error) => {
-            let status = match &error {
-                AdminSignInError::TooFast(_) => StatusCode::TOO_MANY_REQUESTS,
-                AdminSignInError::Busy(_) => StatusCode::SERVICE_UNAVAILABLE,
-                _ => StatusCode::FORBIDDEN,
-            };
-            show(&call, status, Some(&error), &next).await
+        Err(error) => refused(&call, error, &next).await,
+    }
+}
+
+/// `GET /admin/sign-in/provider`
+pub(super) async fn provider(call: Call<()>) -> Result<HttpResponse, PageError> {
+    if !call.app.settings.now().oidc.admins {
+        return Ok(not_found(call.request).await);
+    }
+    let next = own_address(call.fields.one("next"));
+    match oidc::begin(&call.app, Purpose::Admin, &next).await {
+        Ok(response) => Ok(response),
+        Err(error) => refused(&call, error.into(), &next).await,
+    }
+}
+
+/// What comes of a sign-in at the provider.
+pub(super) async fn back(
+    call: Call<()>,
+    identity: Result<Identity, oidc::Refused>,
+    next: &str,
+) -> Result<HttpResponse, PageError> {
+    let (settings, next) = (call.app.settings.now(), own_address(next));
+    let identity = match identity {
+        Ok(identity) if settings.oidc.admins => identity,
+        Ok(_) => return Ok(not_found(call.request).await),
+        Err(oidc::Refused::TooFast(limited)) => return refused(&call, limited.into(), &next).await,
+        Err(oidc::Refused::Provider(error)) => return refused(&call, error.into(), &next).await,
+    };
+    match call.app.admin_sessions.sign_in_at_provider(&identity, &call.origin()).await {
+        Ok(token) => {
+            let mut response = respond(&call.request, StatusCode::OK, &SignedInPage { page: call.page(), next });
+            let cookie = cookie_of(token, &settings.server.public_url);
+            response.add_cookie(&cookie).map_err(|_| PageError::ForeignForm)?;
+            Ok(response)
         }
+        Err(error) => refused(&call, error, &next).await,
+    }
+}
+
+async fn refused(call: &Call<()>, error: AdminSignInError, next: &str) -> Result<HttpResponse, PageError> {
+    let status = match &error {
+        AdminSignInError::TooFast(_) => StatusCode::TOO_MANY_REQUESTS,
+        AdminSignInError::Busy(_) | AdminSignInError::Provider(OidcError::Provider(_) | OidcError::Token(_)) => {
+            StatusCode::SERVICE_UNAVAILABLE
+        }
+        _ => StatusCode::FORBIDDEN,
+    };
+    match error {
+        AdminSignInError::Store(error) => Err(error.into()),
+        error => show(call, status, Some(&error), next).await,
     }
 }
 
@@ -95,10 +140,15 @@ async fn show(
     next: &str,
 ) -> Result<HttpResponse, PageError> {
     let (page, visitor) = (call.page(), forms::visitor(&call.request, &call.app));
-    let words = &page.t().admin.sign_in;
+    let (words, settings) = (&page.t().admin.sign_in, call.app.settings.now());
+    let provider = settings.oidc.shown_name();
     let problem = error.map(|error| match error {
         AdminSignInError::TooFast(limited) => words.too_fast.replace("{n}", &limited.seconds().to_string()),
         AdminSignInError::Busy(_) => words.busy.to_owned(),
+        AdminSignInError::NoRole => words.no_role.replace("{name}", &provider),
+        AdminSignInError::Provider(OidcError::Foreign | OidcError::Off) => words.foreign.to_owned(),
+        AdminSignInError::Provider(OidcError::Denied) => words.provider_denied.replace("{name}", &provider),
+        AdminSignInError::Provider(_) => words.provider_down.replace("{name}", &provider),
         AdminSignInError::Wrong | AdminSignInError::Store(_) => words.wrong.to_owned(),
     });
     let view = AdminSignInPage {
@@ -107,6 +157,7 @@ async fn show(
         token: forms::token(&call.app, &visitor),
         next: next.to_owned(),
         problem,
+        provider: settings.oidc.admins.then_some(provider),
         page,
     };
     let mut response = respond(&call.request, status, &view);

@@ -11,6 +11,7 @@ use crate::server::http::forms::see_other;
 use crate::server::http::pages::admin::users::UsersPage;
 use crate::server::http::pages::admin::{AdminFrame, AdminTab};
 use crate::server::http::pages::respond;
+use crate::services::admin::provider_users::ProviderUser;
 use crate::services::admin::users::{UserError, link_address};
 
 /// `GET /admin/users`
@@ -26,6 +27,18 @@ pub(super) async fn invite(call: SignedIn) -> Result<HttpResponse, PageError> {
     show(&call, StatusCode::OK, call.frame(AdminTab::Users), Some(&token)).await
 }
 
+/// `POST /admin/users/add`: `name`, `role`, and `email` or `subject`.
+pub(super) async fn add(call: SignedIn) -> Result<HttpResponse, PageError> {
+    let (fields, settings) = (&call.fields, call.app.settings.now());
+    let role = role_of(fields.one("role"))?;
+    let user =
+        ProviderUser { name: fields.one("name"), role, email: fields.given("email"), subject: fields.given("subject") };
+    match call.app.admin_users.add_at_provider(user, &settings.oidc.issuer, &call.actor()).await {
+        Ok(()) => Ok(see_other("/admin/users?done=1")),
+        Err(error) => refused(&call, error).await,
+    }
+}
+
 /// `POST /admin/users/change`: `name`, and `change` with the role, `disable`, `enable` or `reset`.
 pub(super) async fn change(call: SignedIn) -> Result<HttpResponse, PageError> {
     let (name, users, actor) = (call.fields.one("name"), &call.app.admin_users, call.actor());
@@ -39,13 +52,25 @@ pub(super) async fn change(call: SignedIn) -> Result<HttpResponse, PageError> {
     match done {
         Ok(None) => Ok(see_other("/admin/users?done=1")),
         Ok(Some(token)) => show(&call, StatusCode::OK, call.frame(AdminTab::Users), Some(&token)).await,
-        Err(UserError::Store(error)) => Err(error.into()),
-        Err(error) => {
-            let words = &call.page().t().admin.users;
-            let problem = if matches!(error, UserError::LastOwner(_)) { words.last_owner } else { words.unknown };
-            show(&call, StatusCode::CONFLICT, call.frame_with(AdminTab::Users, problem), None).await
-        }
+        Err(error) => refused(&call, error).await,
     }
+}
+
+async fn refused(call: &SignedIn, error: UserError) -> Result<HttpResponse, PageError> {
+    let (admin, provider) = (&call.page().t().admin, call.app.settings.now().oidc.shown_name());
+    let words = &admin.users;
+    let problem = match error {
+        UserError::Store(error) => return Err(error.into()),
+        UserError::Account(error) => admin.account_problem(error),
+        UserError::LastOwner(_) => words.last_owner,
+        UserError::NameTaken(_) => words.name_taken,
+        UserError::NoIdentity | UserError::NoProvider => words.no_identity,
+        UserError::IdentityTaken => words.identity_taken,
+        UserError::AtProvider(_) | UserError::RoleFromClaim(_) => words.managed_there,
+        _ => words.unknown,
+    };
+    let frame = call.frame_with(AdminTab::Users, &problem.replace("{name}", &provider));
+    show(call, StatusCode::CONFLICT, frame, None).await
 }
 
 fn role_of(text: &str) -> Result<Role, PageError> {
@@ -62,6 +87,9 @@ async fn show(
     let host = format!("http://{}", call.request.connection_info().host());
     let public = settings.server.public_url.as_str();
     let link = token.map(|token| link_address(if public.is_empty() { &host } else { public }, token));
-    let (page, users) = (call.page(), call.app.admin_users.list().await?);
-    Ok(respond(&call.request, status, &UsersPage { page, frame, users, link, hours: settings.admin.link_hours }))
+    let (page, users, hours) = (call.page(), call.app.admin_users.list().await?, settings.admin.link_hours);
+    let oidc = &settings.oidc;
+    let (provider, adds_at_provider) = (oidc.shown_name(), oidc.admins);
+    let view = UsersPage { page, frame, users, link, hours, provider, adds_at_provider };
+    Ok(respond(&call.request, status, &view))
 }

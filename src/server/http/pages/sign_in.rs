@@ -14,6 +14,8 @@ pub(crate) struct SignInView {
     pub(crate) page: Page,
     /// Whether a code is asked for; else the pass phrase.
     pub(crate) by_code: bool,
+    /// What the provider is called, where people sign in at one and nothing is asked here.
+    pub(crate) provider: Option<String>,
     /// Whether there is nothing to do but sign out.
     pub(crate) signed_in: bool,
     /// Why the last try failed.

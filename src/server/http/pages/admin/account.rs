@@ -5,6 +5,7 @@ use askama::Template;
 use super::AdminFrame;
 use crate::domain::language::Language;
 use crate::infra::storage::AdminSessionRow;
+use crate::render::qr_code::{self, QrPicture};
 use crate::server::http::pages::time::time_text;
 use crate::server::http::pages::{Page, Section};
 use crate::services::admin::second_factor::SecondFactor;
@@ -17,8 +18,20 @@ pub(crate) struct AccountPage {
     pub(crate) frame: AdminFrame,
     pub(crate) sessions: Vec<SessionLine>,
     pub(crate) factor: SecondFactor,
+    /// What the provider is called where this user signs in there.
+    pub(crate) provider: Option<String>,
     /// Shown once.
     pub(crate) recovery_codes: Vec<String>,
+}
+
+impl AccountPage {
+    /// The address of a secret that waits for its first code, for the camera of a telephone.
+    fn qr_code(&self) -> Option<QrPicture> {
+        match &self.factor {
+            SecondFactor::Pending { address, .. } => qr_code::picture(address),
+            SecondFactor::Off | SecondFactor::On => None,
+        }
+    }
 }
 
 /// A session.

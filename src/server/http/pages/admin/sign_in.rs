@@ -17,6 +17,18 @@ pub(crate) struct AdminSignInPage {
     /// Where signing in leads.
     pub(crate) next: String,
     pub(crate) problem: Option<String>,
+    /// What the provider is called, where people sign in at one.
+    pub(crate) provider: Option<String>,
+}
+
+/// The page on which a sign-in at the provider ends: it leads on by itself, as one of the arena's own pages, because a browser keeps
+/// the session's cookie back from an address that another site has led to.
+#[derive(Template)]
+#[template(path = "admin/signed_in.html")]
+pub(crate) struct SignedInPage {
+    pub(crate) page: Page,
+    /// Where it leads.
+    pub(crate) next: String,
 }
 
 /// The page that a link leads to.

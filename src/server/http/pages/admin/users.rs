@@ -3,6 +3,7 @@
 use askama::Template;
 
 use super::AdminFrame;
+use crate::domain::admin::provider_account::RoleFrom;
 use crate::domain::admin::role::Role;
 use crate::domain::language::Language;
 use crate::infra::storage::AdminUserRow;
@@ -19,4 +20,22 @@ pub(crate) struct UsersPage {
     pub(crate) link: Option<String>,
     /// After which it expires.
     pub(crate) hours: u32,
+    /// What the provider is called.
+    pub(crate) provider: String,
+    /// Whether people who run the arena sign in there.
+    pub(crate) adds_at_provider: bool,
+}
+
+impl UsersPage {
+    /// How a user signs in, where that is not by a pass phrase.
+    fn place(&self, user: &AdminUserRow) -> Option<String> {
+        let (account, words) = (user.provider?, &self.page.t().admin.users);
+        let words = if account.has_come { words.at_provider } else { words.awaited };
+        Some(words.replace("{name}", &self.provider))
+    }
+
+    /// Whether a claim gives the role.
+    fn has_claimed_role(user: &AdminUserRow) -> bool {
+        user.provider.is_some_and(|account| account.role_from == RoleFrom::Claim)
+    }
 }

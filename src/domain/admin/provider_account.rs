@@ -1,0 +1,73 @@
+//! Accounts of people who sign in at a provider: where their role comes from, and what they are called here.
+
+use std::collections::BTreeMap;
+
+use super::account;
+use super::role::Role;
+
+/// Where the role of an account comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RoleFrom {
+    /// An owner gave it.
+    Owner,
+    /// A claim of the provider gives it, anew at each sign-in.
+    Claim,
+}
+
+impl RoleFrom {
+    /// Name in the database.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Owner => "owner",
+            Self::Claim => "claim",
+        }
+    }
+}
+
+/// The highest role that the values of a claim give; `None` where they give none.
+#[must_use]
+pub fn role_of_values(values: &[&str], roles: &BTreeMap<String, Role>) -> Option<Role> {
+    values.iter().filter_map(|value| roles.get(*value)).max().copied()
+}
+
+/// What to call a new account, the first name that is free: what its owner is called at the provider, or else a part of a hash.
+#[must_use]
+pub fn names(called: Option<&str>, subject_hash: &str) -> Vec<String> {
+    // An address is called by what stands before its host, so that no list of names is one of addresses.
+    let called = called.and_then(|called| called.split('@').next()).and_then(|called| account::parse_name(called).ok());
+    let short = format!("sso-{}", subject_hash.get(..8).unwrap_or(subject_hash));
+    called.into_iter().chain([short, format!("sso-{}", subject_hash.get(..32).unwrap_or(subject_hash))]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_highest_role_of_the_values_counts_and_unknown_values_give_none() {
+        let roles = BTreeMap::from([("staff".to_owned(), Role::Reviewer), ("boss".to_owned(), Role::Owner)]);
+        for (values, expected) in [
+            (&["staff"][..], Some(Role::Reviewer)),
+            (&["boss", "staff"], Some(Role::Owner)),
+            (&["staff", "guest", "boss"], Some(Role::Owner)),
+            (&["Staff", "owner", "", "staff,boss"], None),
+            (&[], None),
+        ] {
+            assert_eq!(role_of_values(values, &roles), expected, "{values:?}");
+        }
+        assert_eq!(role_of_values(&["staff"], &BTreeMap::new()), None);
+    }
+
+    #[test]
+    fn an_account_is_called_as_at_the_provider_where_that_is_a_name() {
+        let hash = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+        let first = |called| names(called, hash)[0].clone();
+        assert_eq!(first(Some("Ada.L")), "ada.l");
+        assert_eq!(first(Some("ada@example.org")), "ada");
+        for strange in [None, Some(""), Some("@example.org"), Some("Ada Lovelace"), Some("аda"), Some("<b>")] {
+            assert_eq!(first(strange), "sso-01234567", "{strange:?}");
+        }
+        assert!(names(None, hash).iter().all(|name| account::parse_name(name).as_ref() == Ok(name)));
+    }
+}

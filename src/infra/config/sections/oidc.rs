@@ -1,0 +1,235 @@
+//! Signing in at a provider of OpenID Connect.
+
+use std::collections::BTreeMap;
+
+use secrecy::{ExposeSecret, SecretString};
+use serde::{Deserialize, Serialize};
+
+use crate::config::{ConfigError, Environment, is_variable_name, require};
+use crate::domain::admin::role::Role;
+use crate::domain::text_direction;
+
+/// `[oidc]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct OidcSettings {
+    /// Address of the provider, exactly as it calls itself; empty where nobody signs in at one.
+    pub issuer: String,
+    /// What pages call the provider; empty for its host.
+    pub name: String,
+    /// Id of the arena at the provider.
+    pub client_id: String,
+    /// Variable with the secret of the arena at the provider; empty for a client without one.
+    pub client_secret_env: String,
+    /// Whether people who run the arena sign in there.
+    pub admins: bool,
+    /// What is asked of the provider for them, beside `openid`.
+    pub scopes: Vec<String>,
+    /// Claim that gives a role, such as `groups` or `realm_access.roles`; empty where only users that an owner added sign in.
+    pub role_claim: String,
+    /// The role of each value of the claim.
+    pub roles: BTreeMap<String, Role>,
+    /// What the variable holds.
+    #[serde(skip)]
+    pub client_secret: ClientSecret,
+}
+
+impl Default for OidcSettings {
+    fn default() -> Self {
+        Self {
+            issuer: String::new(),
+            name: String::new(),
+            client_id: String::new(),
+            client_secret_env: String::new(),
+            admins: false,
+            scopes: vec!["email".to_owned()],
+            role_claim: String::new(),
+            roles: BTreeMap::new(),
+            client_secret: ClientSecret::default(),
+        }
+    }
+}
+
+/// A secret that is not printed.
+#[derive(Clone, Default)]
+pub struct ClientSecret(Option<SecretString>);
+
+impl ClientSecret {
+    /// The secret, for the request that carries it.
+    #[must_use]
+    pub fn expose(&self) -> Option<&str> {
+        self.0.as_ref().map(SecretString::expose_secret)
+    }
+}
+
+impl From<&str> for ClientSecret {
+    fn from(secret: &str) -> Self {
+        Self(Some(SecretString::from(secret)))
+    }
+}
+
+impl PartialEq for ClientSecret {
+    fn eq(&self, other: &Self) -> bool {
+        self.expose() == other.expose()
+    }
+}
+
+impl std::fmt::Debug for ClientSecret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.0.is_some() { "…" } else { "none" })
+    }
+}
+
+impl OidcSettings {
+    /// Whether there is a provider.
+    #[must_use]
+    pub fn is_set(&self) -> bool {
+        !self.issuer.is_empty()
+    }
+
+    /// What pages call the provider.
+    #[must_use]
+    pub fn shown_name(&self) -> String {
+        let host = || reqwest::Url::parse(&self.issuer).ok().and_then(|url| url.host_str().map(str::to_owned));
+        if self.name.is_empty() { host().unwrap_or_default() } else { self.name.clone() }
+    }
+
+    /// Reads the secret from its variable.
+    pub(in crate::config) fn with_secret(mut self, env: &Environment) -> Self {
+        self.client_secret = ClientSecret(env.secret(&self.client_secret_env));
+        self
+    }
+
+    /// Whether the variable that is named holds a secret.
+    ///
+    /// # Errors
+    /// [`ConfigError::OutOfRange`] names the variable.
+    pub fn check_secret(&self) -> Result<(), ConfigError> {
+        require(
+            self.client_secret_env.is_empty() || self.client_secret.0.is_some(),
+            "oidc.client_secret_env",
+            format!("{:?}, which is not set", self.client_secret_env),
+            "export the variable where the arena runs, or take client_secret_env out",
+        )
+    }
+
+    /// Whether a provider can be asked with these.
+    pub(in crate::config) fn check(&self, public_url: &str) -> Result<(), ConfigError> {
+        require(
+            self.client_secret_env.is_empty() || is_variable_name(&self.client_secret_env),
+            "oidc.client_secret_env",
+            // What stands there may be the secret.
+            "unusable",
+            "write the name of an environment variable such as OIDC_CLIENT_SECRET, and never the secret",
+        )?;
+        require(is_line(&self.name), "oidc.name", "unusable", "one line of at most 60 characters")?;
+        let is_scope = |scope: &String| !scope.is_empty() && scope.bytes().all(is_scope_byte);
+        require(
+            self.scopes.iter().all(is_scope),
+            "oidc.scopes",
+            "unusable",
+            "words without spaces, such as \"email\"",
+        )?;
+        require(
+            self.role_claim.is_empty() == self.roles.is_empty(),
+            "oidc.roles",
+            format!("{} values", self.roles.len()),
+            "values and their roles where oidc.role_claim names a claim, and nowhere else",
+        )?;
+        if !self.is_set() {
+            let is_alone = !self.admins;
+            return require(is_alone, "oidc.issuer", "empty", "the provider's address, where oidc.admins is true");
+        }
+        require(
+            is_issuer(&self.issuer),
+            "oidc.issuer",
+            "unusable",
+            "https://…, as the provider calls itself; http:// on this machine only",
+        )?;
+        require(!self.client_id.is_empty(), "oidc.client_id", "empty", "the id that the provider gave the arena")?;
+        require(
+            !public_url.is_empty(),
+            "server.public_url",
+            "empty",
+            "the arena's public address, to which the provider sends people back",
+        )
+    }
+}
+
+fn is_line(name: &str) -> bool {
+    name.chars().count() <= 60 && !name.contains(char::is_control) && text_direction::in_name(name) == name
+}
+
+/// RFC 6749, 3.3.
+fn is_scope_byte(byte: u8) -> bool {
+    byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\\')
+}
+
+fn is_issuer(issuer: &str) -> bool {
+    let Ok(url) = reqwest::Url::parse(issuer) else { return false };
+    let is_bare = url.query().is_none() && url.fragment().is_none() && url.username().is_empty();
+    is_bare && url.password().is_none() && is_private_way(&url)
+}
+
+/// Whether what is sent to an address can be read by nobody on the way: by TLS, or within this machine.
+#[must_use]
+pub fn is_private_way(url: &reqwest::Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let ip: Option<std::net::IpAddr> = host.trim_matches(['[', ']']).parse().ok();
+    let is_here = host == "localhost" || ip.is_some_and(|ip| ip.is_loopback());
+    url.has_host() && (url.scheme() == "https" || (url.scheme() == "http" && is_here))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::{Environment, Settings};
+
+    const PROVIDER: &str = "[server]\npublic_url = \"https://arena.example\"\n[oidc]\nissuer = \"https://id.example/realm\"\n\
+         client_id = \"arena\"\nadmins = true\n";
+
+    fn parse(text: &str, env: &Environment) -> Result<Settings, String> {
+        Settings::parse(text, "test", env).map_err(|error| error.to_string())
+    }
+
+    #[track_caller]
+    fn refuses(text: &str, key: &str) {
+        let refused = parse(text, &Environment::default()).unwrap_err();
+        assert!(refused.contains(key) && !refused.contains("canary"), "{refused}");
+    }
+
+    #[test]
+    fn the_secret_comes_from_its_variable_and_is_never_printed() {
+        let text = format!("{PROVIDER}client_secret_env = \"OIDC_SECRET\"\n");
+        let settings = parse(&text, &Environment::of([("OIDC_SECRET", "canary")])).unwrap();
+        assert_eq!(settings.oidc.client_secret.expose(), Some("canary"));
+        assert!(settings.oidc.check_secret().is_ok());
+        assert!(!format!("{settings:?}").contains("canary"));
+        assert!(!toml::to_string(&settings).unwrap().contains("canary"));
+        let missing = parse(&text, &Environment::default()).unwrap().oidc.check_secret().unwrap_err().to_string();
+        assert!(missing.contains("OIDC_SECRET"), "{missing}");
+        assert_eq!(settings.oidc.shown_name(), "id.example");
+    }
+
+    #[test]
+    fn settings_that_no_provider_can_be_asked_with_are_refused_by_their_key() {
+        for issuer in ["http://id.example", "id.example", "https://id.example/?x=canary", "https://a:canary@id.example"]
+        {
+            refuses(&PROVIDER.replace("https://id.example/realm", issuer), "oidc.issuer");
+        }
+        refuses(&PROVIDER.replace("https://arena.example", ""), "server.public_url");
+        refuses(&PROVIDER.replace("client_id = \"arena\"", ""), "oidc.client_id");
+        refuses(&format!("{PROVIDER}client_secret_env = \"canary secret\""), "oidc.client_secret_env");
+        refuses(&format!("{PROVIDER}scopes = [\"email profile\"]"), "oidc.scopes");
+        refuses(&format!("{PROVIDER}role_claim = \"groups\""), "oidc.roles");
+        refuses("[oidc]\nadmins = true", "oidc.issuer");
+        refuses("[access]\nmode = \"oidc\"", "oidc.issuer");
+    }
+
+    #[test]
+    fn a_provider_on_this_machine_needs_no_tls() {
+        for issuer in ["http://127.0.0.1:9000", "http://localhost:9000/realm", "http://[::1]:9000"] {
+            let text = PROVIDER.replace("https://id.example/realm", issuer);
+            assert!(parse(&text, &Environment::default()).is_ok(), "{issuer}");
+        }
+    }
+}

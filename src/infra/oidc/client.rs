@@ -1,0 +1,274 @@
+//! The way to a provider and back: where to send people, and who they are when they return.
+//!
+//! What the provider says of itself and its keys are kept for an hour. They are asked for one request at a time; after a failure nobody
+//! asks for some seconds, so that a provider that is down costs each sign-in a moment and not a timeout.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ipnet::IpNet;
+use serde::Deserialize;
+use tokio::sync::Mutex;
+
+use super::flow::{FLOW_MINUTES, Flow, Purpose};
+use super::http::{self, Form, HttpError};
+use super::id_token::{self, Expected, Identity, TokenError};
+use super::key_set::KeySet;
+use super::metadata::{ClientProof, Metadata};
+use crate::clock::Clock;
+use crate::config::{CurrentSettings, OidcSettings};
+use crate::domain::time::Timestamp;
+use crate::limits::SingleUse;
+use crate::llm::HttpClient;
+use crate::sessions::Sessions;
+
+/// How long a description and keys are kept.
+const KEPT_MS: i64 = 3_600_000;
+/// Pause after a failure.
+const COOL_DOWN_MS: i64 = 5_000;
+/// Pause between two requests for keys of which one is unknown.
+const KEYS_COOL_DOWN_MS: i64 = 60_000;
+/// Bytes of a code at the most.
+const MOST_CODE_BYTES: usize = 4_096;
+/// Where the provider sends people back.
+pub const CALLBACK: &str = "/oidc/callback";
+
+/// Why nobody is signed in.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OidcError {
+    /// There is no provider in the settings.
+    #[error("no provider is set")]
+    Off,
+    /// Not begun in this browser, too old, or used.
+    #[error("the sign-in was not begun in this browser, has expired, or was used")]
+    Foreign,
+    /// The provider let nobody in.
+    #[error("the provider signed nobody in")]
+    Denied,
+    /// The provider is down, slow, or not one.
+    #[error("the provider cannot be used: {0}")]
+    Provider(String),
+    /// What it says is not believed.
+    #[error("the provider's answer is refused: {0}")]
+    Token(#[from] TokenError),
+}
+
+/// What a provider sends people back with.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Answer<'a> {
+    /// What it was given.
+    pub state: &'a str,
+    /// What it gives for a token.
+    pub code: Option<&'a str>,
+    /// Who it says it is (RFC 9207).
+    pub issuer: Option<&'a str>,
+}
+
+/// Signs people in at the provider of the settings.
+pub struct OidcClient {
+    settings: CurrentSettings,
+    sessions: Arc<Sessions>,
+    clock: Arc<dyn Clock>,
+    /// States that came back.
+    used: SingleUse,
+    known: Mutex<Known>,
+}
+
+/// What is known of the provider.
+#[derive(Default)]
+struct Known {
+    issuer: String,
+    private: Vec<IpNet>,
+    http: Option<HttpClient>,
+    metadata: Option<(Timestamp, Metadata)>,
+    keys: Option<(Timestamp, KeySet)>,
+    failed: Option<(Timestamp, OidcError)>,
+}
+
+#[derive(Deserialize)]
+struct TokenAnswer {
+    id_token: String,
+}
+
+impl OidcClient {
+    /// Puts it together.
+    #[must_use]
+    pub fn new(settings: CurrentSettings, sessions: Arc<Sessions>, clock: Arc<dyn Clock>, used: SingleUse) -> Self {
+        Self { settings, sessions, clock, used, known: Mutex::default() }
+    }
+
+    /// The address at the provider where a sign-in begins.
+    ///
+    /// # Errors
+    /// [`OidcError`] of a provider that is down or not set.
+    pub async fn authorization(&self, flow: &Flow) -> Result<String, OidcError> {
+        let settings = self.settings.now();
+        let metadata = self.metadata().await?;
+        let scope = match flow.purpose {
+            Purpose::Visitor => "openid".to_owned(),
+            Purpose::Admin => ["openid"]
+                .into_iter()
+                .chain(settings.oidc.scopes.iter().map(String::as_str))
+                .collect::<Vec<_>>()
+                .join(" "),
+        };
+        let mut url = metadata.authorization;
+        url.query_pairs_mut().extend_pairs([
+            ("response_type", "code"),
+            ("client_id", &settings.oidc.client_id),
+            ("redirect_uri", &callback(&settings.server.public_url)),
+            ("scope", &scope),
+            ("state", &flow.state(&self.sessions)),
+            ("nonce", &flow.nonce(&self.sessions)),
+            ("code_challenge", &flow.challenge(&self.sessions)),
+            ("code_challenge_method", "S256"),
+        ]);
+        Ok(url.into())
+    }
+
+    /// Who came back from the provider with this answer, to the browser in which `flow` began. Each answer counts once.
+    ///
+    /// # Errors
+    /// [`OidcError`].
+    pub async fn identity(&self, flow: &Flow, answer: Answer<'_>) -> Result<Identity, OidcError> {
+        let remembered = Duration::from_secs(60 * FLOW_MINUTES.unsigned_abs());
+        if !flow.has_state(&self.sessions, answer.state) || !self.used.claim(answer.state, remembered).await {
+            return Err(OidcError::Foreign);
+        }
+        let (settings, metadata) = (self.settings.now(), self.metadata().await?);
+        let named = answer.issuer.is_some() || metadata.answers_name_issuer;
+        if named && answer.issuer != Some(settings.oidc.issuer.as_str()) {
+            return Err(TokenError::Issuer.into());
+        }
+        let code = answer.code.filter(|code| !code.is_empty() && code.len() <= MOST_CODE_BYTES);
+        let token = self.token(&metadata, flow, code.ok_or(OidcError::Denied)?).await?;
+        self.verified(&token, &flow.nonce(&self.sessions), &settings.oidc).await
+    }
+
+    /// The ID token that the provider gives for a code.
+    async fn token(&self, metadata: &Metadata, flow: &Flow, code: &str) -> Result<String, OidcError> {
+        let settings = self.settings.now();
+        let (redirect, verifier) = (callback(&settings.server.public_url), flow.verifier(&self.sessions));
+        let mut fields = vec![
+            ("grant_type", "authorization_code"),
+            ("code", code),
+            ("redirect_uri", &redirect),
+            ("client_id", &settings.oidc.client_id),
+            ("code_verifier", &verifier),
+        ];
+        let secret = settings.oidc.client_secret.expose();
+        let basic = secret.filter(|_| metadata.proof == ClientProof::Basic);
+        if let (Some(secret), None) = (secret, basic) {
+            fields.push(("client_secret", secret));
+        }
+        let client = self.known.lock().await.client(&settings.providers.private_networks)?;
+        let basic = basic.map(|secret| (settings.oidc.client_id.as_str(), secret));
+        let answered = http::post(&client, &metadata.token, Form { fields: &fields, basic }).await;
+        let bytes = answered.map_err(|error| match error {
+            // The code was used, has expired, or is nobody's.
+            HttpError::Status(400) => OidcError::Denied,
+            error => unusable(error),
+        })?;
+        let answer: Result<TokenAnswer, _> = serde_json::from_slice(&bytes);
+        answer.map(|answer| answer.id_token).map_err(|_| TokenError::Unreadable.into())
+    }
+
+    /// Who a token is about. Where its key is unknown, the keys are asked for once more.
+    async fn verified(&self, token: &str, nonce: &str, oidc: &OidcSettings) -> Result<Identity, OidcError> {
+        let expected = Expected { issuer: &oidc.issuer, client_id: &oidc.client_id, nonce, now: self.clock.now() };
+        match id_token::verify(token, &self.keys(false).await?, expected) {
+            Err(TokenError::UnknownKey) => Ok(id_token::verify(token, &self.keys(true).await?, expected)?),
+            verified => Ok(verified?),
+        }
+    }
+
+    async fn metadata(&self) -> Result<Metadata, OidcError> {
+        let settings = self.settings.now();
+        if !settings.oidc.is_set() {
+            return Err(OidcError::Off);
+        }
+        let (mut known, now) = (self.known.lock().await, self.clock.now());
+        known.begin(&settings.oidc.issuer, now)?;
+        if let Some((_, metadata)) = known.metadata.as_ref().filter(|(at, _)| is_within(*at, KEPT_MS, now)) {
+            return Ok(metadata.clone());
+        }
+        let client = known.client(&settings.providers.private_networks)?;
+        let asked = http::get(&client, &Metadata::address(&settings.oidc.issuer)).await.map_err(unusable);
+        let read = asked.and_then(|bytes| Metadata::parse(&bytes, &settings.oidc.issuer).map_err(unusable));
+        let metadata = known.note(read, self.clock.now())?;
+        known.metadata = Some((now, metadata.clone()));
+        Ok(metadata)
+    }
+
+    /// The provider's keys; with `anew` those of this moment, unless they were asked for a moment ago.
+    async fn keys(&self, anew: bool) -> Result<KeySet, OidcError> {
+        let (settings, metadata) = (self.settings.now(), self.metadata().await?);
+        let (mut known, now) = (self.known.lock().await, self.clock.now());
+        let kept_for = if anew { KEYS_COOL_DOWN_MS } else { KEPT_MS };
+        if let Some((_, keys)) = known.keys.as_ref().filter(|(at, _)| is_within(*at, kept_for, now)) {
+            return Ok(keys.clone());
+        }
+        known.begin(&settings.oidc.issuer, now)?;
+        let client = known.client(&settings.providers.private_networks)?;
+        let asked = http::get(&client, metadata.keys.as_str()).await.map_err(unusable);
+        let no_keys = || OidcError::Provider("its keys cannot be read".to_owned());
+        let read = asked.and_then(|bytes| KeySet::parse(&bytes).ok_or_else(no_keys));
+        let keys = known.note(read, self.clock.now())?;
+        known.keys = Some((now, keys.clone()));
+        Ok(keys)
+    }
+}
+
+impl Known {
+    /// Forgets another provider, and refuses to ask again right after a failure.
+    fn begin(&mut self, issuer: &str, now: Timestamp) -> Result<(), OidcError> {
+        if self.issuer != issuer {
+            *self = Self { issuer: issuer.to_owned(), ..Self::default() };
+        }
+        match &self.failed {
+            Some((at, error)) if is_within(*at, COOL_DOWN_MS, now) => Err(error.clone()),
+            _ => Ok(()),
+        }
+    }
+
+    /// A client for these networks.
+    fn client(&mut self, private: &[IpNet]) -> Result<HttpClient, OidcError> {
+        if let Some(client) = self.http.as_ref().filter(|_| self.private == private) {
+            return Ok(client.clone());
+        }
+        let client = http::client(private).map_err(unusable)?;
+        self.private = private.to_vec();
+        self.http = Some(client.clone());
+        Ok(client)
+    }
+
+    fn note<T>(&mut self, read: Result<T, OidcError>, now: Timestamp) -> Result<T, OidcError> {
+        self.failed = read.as_ref().err().map(|error| (now, error.clone()));
+        read
+    }
+}
+
+/// Where the provider sends people back: at the public address of the settings, whatever a request calls the arena.
+fn callback(public_url: &str) -> String {
+    format!("{}{CALLBACK}", public_url.trim_end_matches('/'))
+}
+
+fn unusable(error: impl std::fmt::Display) -> OidcError {
+    OidcError::Provider(error.to_string())
+}
+
+fn is_within(at: Timestamp, span_ms: i64, now: Timestamp) -> bool {
+    (0..span_ms).contains(&(now.0 - at.0))
+}
+
+/// Asks a provider of these settings once, for `langya doctor`.
+///
+/// # Errors
+/// [`OidcError`].
+pub async fn check(settings: &OidcSettings, private: &[IpNet]) -> Result<(), OidcError> {
+    let client = http::client(private).map_err(unusable)?;
+    let description = http::get(&client, &Metadata::address(&settings.issuer)).await.map_err(unusable)?;
+    let metadata = Metadata::parse(&description, &settings.issuer).map_err(unusable)?;
+    let keys = http::get(&client, metadata.keys.as_str()).await.map_err(unusable)?;
+    KeySet::parse(&keys).map(drop).ok_or_else(|| OidcError::Provider("its keys cannot be read".to_owned()))
+}

@@ -1,0 +1,120 @@
+//! Asks a provider, within bounds of time and size, and only where models may be asked, too: no redirect is followed.
+
+use std::time::Duration;
+
+use ipnet::IpNet;
+use reqwest::{Response, Url, header};
+
+use crate::llm::{HttpClient, connection_error, http_client_within};
+use crate::reach::Reach;
+
+/// Longest wait for a connection.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
+/// Longest wait for a whole answer. Somebody looks at an empty page meanwhile.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(6);
+/// Bytes of an answer at the most.
+const MOST_BYTES: usize = 256 << 10;
+
+/// Why there is no answer. No variant has a text of the provider.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum HttpError {
+    #[error("this machine has no means to ask it")]
+    NoClient,
+    #[error("its address cannot be used, or is out of reach: see providers.private_networks")]
+    Address,
+    #[error("{0}")]
+    Connection(String),
+    #[error("it answers with status {0}")]
+    Status(u16),
+    #[error("its answer is too long")]
+    TooLong,
+}
+
+/// A form to send, with what proves who sends it.
+#[derive(Clone, Copy)]
+pub(super) struct Form<'f> {
+    pub(super) fields: &'f [(&'f str, &'f str)],
+    /// Name and secret for a header.
+    pub(super) basic: Option<(&'f str, &'f str)>,
+}
+
+/// A client for the networks of the settings.
+pub(super) fn client(private: &[IpNet]) -> Result<HttpClient, HttpError> {
+    http_client_within(CONNECT_TIMEOUT, &Reach::new(private)).map_err(|_| HttpError::NoClient)
+}
+
+/// The body of an answer.
+pub(super) async fn get(client: &HttpClient, address: &str) -> Result<Vec<u8>, HttpError> {
+    let url = Url::parse(address).ok().filter(|url| client.reaches(url)).ok_or(HttpError::Address)?;
+    let request = client.for_url(&url).get(url.clone()).header(header::ACCEPT, "application/json");
+    body(request.timeout(ANSWER_TIMEOUT).send().await.map_err(|error| failed(&error))?).await
+}
+
+/// The body of the answer to a form.
+pub(super) async fn post(client: &HttpClient, url: &Url, form: Form<'_>) -> Result<Vec<u8>, HttpError> {
+    if !client.reaches(url) {
+        return Err(HttpError::Address);
+    }
+    let mut request = client.for_url(url).post(url.clone()).header(header::ACCEPT, "application/json");
+    if let Some((name, secret)) = form.basic {
+        request = request.basic_auth(encoded(name), Some(encoded(secret)));
+    }
+    let request =
+        request.header(header::CONTENT_TYPE, "application/x-www-form-urlencoded").body(form_text(form.fields));
+    body(request.timeout(ANSWER_TIMEOUT).send().await.map_err(|error| failed(&error))?).await
+}
+
+async fn body(mut response: Response) -> Result<Vec<u8>, HttpError> {
+    if !response.status().is_success() {
+        return Err(HttpError::Status(response.status().as_u16()));
+    }
+    let mut bytes = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(|error| failed(&error))? {
+        if bytes.len() + chunk.len() > MOST_BYTES {
+            return Err(HttpError::TooLong);
+        }
+        bytes.extend_from_slice(&chunk);
+    }
+    Ok(bytes)
+}
+
+fn failed(error: &reqwest::Error) -> HttpError {
+    HttpError::Connection(connection_error(error).to_string())
+}
+
+/// Fields as forms and queries write them.
+fn form_text(fields: &[(&str, &str)]) -> String {
+    let mut url = Url::parse("http://form").expect("a fixed address");
+    url.query_pairs_mut().extend_pairs(fields);
+    url.query().unwrap_or_default().to_owned()
+}
+
+/// A name or secret as it stands in the header (RFC 6749, 2.3.1).
+fn encoded(text: &str) -> String {
+    form_text(&[("", text)])[1..].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_secrets_are_encoded_before_they_are_joined() {
+        assert_eq!(encoded("a:b c%/ä"), "a%3Ab+c%25%2F%C3%A4");
+        assert_eq!(form_text(&[("code", "a&b=c"), ("x", "")]), "code=a%26b%3Dc&x=");
+    }
+
+    #[tokio::test]
+    async fn what_is_out_of_reach_is_not_asked() {
+        let client = client(&[]).unwrap();
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let address = format!("http://{}/x", listener.local_addr().unwrap());
+        assert_eq!(get(&client, &address).await, Err(HttpError::Address));
+        let form = Form { fields: &[], basic: None };
+        assert_eq!(post(&client, &address.parse().unwrap(), form).await, Err(HttpError::Address));
+        let by_name = get(&client, &address.replace("127.0.0.1", "localhost")).await;
+        assert!(matches!(by_name, Err(HttpError::Connection(_))), "{by_name:?}");
+        assert_eq!(listener.accept().unwrap_err().kind(), std::io::ErrorKind::WouldBlock, "nobody came");
+    }
+}

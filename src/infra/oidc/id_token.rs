@@ -1,0 +1,197 @@
+//! What an ID token has to be before it is believed (OpenID Connect Core 1.0, 3.1.3.7).
+
+use jsonwebtoken::jwk::Jwk;
+use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header};
+use serde_json::{Map, Value};
+
+use super::key_set::KeySet;
+use super::ring_signatures::{self, ALGORITHMS};
+use crate::domain::time::Timestamp;
+
+/// How far the clocks of the provider and of this machine may be apart, in seconds.
+const SKEW_SECONDS: i64 = 60;
+/// How long ago a token may have been issued: it comes right after the sign-in.
+const MOST_AGE_SECONDS: i64 = 600;
+/// Bytes of a token at the most.
+const MOST_BYTES: usize = 64 << 10;
+/// Characters of a subject at the most (OpenID Connect Core 1.0, 2).
+const MOST_SUBJECT: usize = 255;
+
+/// Somebody whom the provider knows. Nothing of it is printed.
+#[derive(Clone, PartialEq)]
+pub struct Identity {
+    /// The provider.
+    pub issuer: String,
+    /// Who it is there; never given to anybody else.
+    pub subject: String,
+    claims: Map<String, Value>,
+}
+
+impl std::fmt::Debug for Identity {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Identity").finish_non_exhaustive()
+    }
+}
+
+impl Identity {
+    /// The e-mail address, where the provider says that it is theirs.
+    #[must_use]
+    pub fn verified_email(&self) -> Option<&str> {
+        let is_verified = matches!(self.claims.get("email_verified"), Some(Value::Bool(true)));
+        self.claims.get("email").and_then(Value::as_str).filter(|email| is_verified && !email.is_empty())
+    }
+
+    /// What they call themselves.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        self.claims.get("preferred_username").and_then(Value::as_str)
+    }
+
+    /// The texts of a claim, whose name may lead through objects: `realm_access.roles`.
+    #[must_use]
+    pub fn texts(&self, claim: &str) -> Vec<&str> {
+        let nested = || {
+            let (first, rest) = claim.split_once('.')?;
+            rest.split('.').try_fold(self.claims.get(first)?, |value, name| value.get(name))
+        };
+        match self.claims.get(claim).or_else(nested) {
+            Some(Value::String(text)) => vec![text],
+            Some(Value::Array(values)) => values.iter().filter_map(Value::as_str).collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// Why a token is not believed. No variant has a text of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum TokenError {
+    /// No token, or one of another kind.
+    #[error("the ID token cannot be read")]
+    Unreadable,
+    /// Signed by nobody, or in a way that anybody could.
+    #[error("the ID token is signed by an algorithm that is not accepted")]
+    Algorithm,
+    /// Signed by a key that the provider does not publish.
+    #[error("the ID token is signed by a key that the provider does not publish")]
+    UnknownKey,
+    /// The signature is wrong.
+    #[error("the signature of the ID token is wrong")]
+    Signature,
+    /// Of another provider.
+    #[error("the ID token is of another issuer")]
+    Issuer,
+    /// For somebody else.
+    #[error("the ID token is for another client")]
+    Audience,
+    /// Of another sign-in.
+    #[error("the ID token is of another sign-in")]
+    Nonce,
+    /// Expired, or from the future.
+    #[error("the ID token has expired or is from the future: check the clocks of this machine and of the provider")]
+    Time,
+    /// About nobody.
+    #[error("the ID token has no usable subject")]
+    Subject,
+}
+
+/// What a token has to say.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Expected<'e> {
+    pub(super) issuer: &'e str,
+    pub(super) client_id: &'e str,
+    pub(super) nonce: &'e str,
+    pub(super) now: Timestamp,
+}
+
+/// Who a token is about, if all of it is as it has to be.
+///
+/// # Errors
+/// [`TokenError`]; with [`TokenError::UnknownKey`] the keys may be out of date.
+pub(super) fn verify(token: &str, keys: &KeySet, expected: Expected<'_>) -> Result<Identity, TokenError> {
+    if token.len() > MOST_BYTES {
+        return Err(TokenError::Unreadable);
+    }
+    let (algorithm, key_id) = algorithm_of(token)?;
+    let key = keys.find(key_id.as_deref(), algorithm).ok_or(TokenError::UnknownKey)?;
+    let claims = signed_claims(token, key, algorithm)?;
+    check_claims(&claims, expected)?;
+    let subject = claims.get("sub").and_then(Value::as_str).filter(|subject| is_subject(subject));
+    let subject = subject.ok_or(TokenError::Subject)?.to_owned();
+    Ok(Identity { issuer: expected.issuer.to_owned(), subject, claims })
+}
+
+/// The algorithm and key that a token names.
+fn algorithm_of(token: &str) -> Result<(Algorithm, Option<String>), TokenError> {
+    // "none" is no algorithm that can be read.
+    let header = decode_header(token).map_err(|_| TokenError::Algorithm)?;
+    let is_other = header.typ.as_deref().is_some_and(|kind| !kind.eq_ignore_ascii_case("JWT"));
+    if is_other || header.crit.is_some() || header.enc.is_some() || header.zip.is_some() {
+        return Err(TokenError::Unreadable);
+    }
+    if ALGORITHMS.contains(&header.alg) { Ok((header.alg, header.kid)) } else { Err(TokenError::Algorithm) }
+}
+
+/// The claims of a token that this key has signed. What they say is checked elsewhere, by a clock of ours.
+fn signed_claims(token: &str, key: &Jwk, algorithm: Algorithm) -> Result<Map<String, Value>, TokenError> {
+    ring_signatures::install();
+    let key = DecodingKey::from_jwk(key).map_err(|_| TokenError::UnknownKey)?;
+    let mut only_signature = Validation::new(algorithm);
+    only_signature.required_spec_claims.clear();
+    only_signature.validate_exp = false;
+    only_signature.validate_aud = false;
+    let decoded = decode::<Map<String, Value>>(token, &key, &only_signature);
+    Ok(decoded.map_err(|_| TokenError::Signature)?.claims)
+}
+
+fn check_claims(claims: &Map<String, Value>, expected: Expected<'_>) -> Result<(), TokenError> {
+    let text = |name: &str| claims.get(name).and_then(Value::as_str);
+    if text("iss") != Some(expected.issuer) {
+        return Err(TokenError::Issuer);
+    }
+    let audiences: Vec<&str> = match claims.get("aud") {
+        Some(Value::String(audience)) => vec![audience],
+        Some(Value::Array(audiences)) => audiences.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    };
+    // Who shares a token with others has to be the one that it was issued to.
+    let is_party = match text("azp") {
+        Some(party) => party == expected.client_id,
+        None => audiences.len() == 1 && !claims.contains_key("azp"),
+    };
+    if !is_party || !audiences.contains(&expected.client_id) {
+        return Err(TokenError::Audience);
+    }
+    if text("nonce") != Some(expected.nonce) {
+        return Err(TokenError::Nonce);
+    }
+    if is_in_time(claims, expected.now.0 / 1_000) { Ok(()) } else { Err(TokenError::Time) }
+}
+
+fn is_in_time(claims: &Map<String, Value>, now: i64) -> bool {
+    let seconds = |name: &str| match claims.get(name) {
+        None => Some(None),
+        // Fractions are allowed (RFC 7519, 2).
+        Some(value) => value.as_i64().or_else(|| value.as_f64().and_then(whole)).map(Some),
+    };
+    let (Some(Some(expires)), Some(Some(issued)), Some(begins)) = (seconds("exp"), seconds("iat"), seconds("nbf"))
+    else {
+        return false;
+    };
+    let latest = now.saturating_add(SKEW_SECONDS);
+    expires.saturating_add(SKEW_SECONDS) > now
+        && issued <= latest
+        && issued.saturating_add(MOST_AGE_SECONDS) >= now
+        && begins.is_none_or(|begins| begins <= latest)
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "it lies within ten thousand years")]
+fn whole(seconds: f64) -> Option<i64> {
+    (0.0..=253_402_300_799.0).contains(&seconds).then_some(seconds as i64)
+}
+
+fn is_subject(subject: &str) -> bool {
+    !subject.is_empty() && subject.len() <= MOST_SUBJECT && !subject.contains(char::is_control)
+}
+
+#[cfg(test)]
+mod tests;

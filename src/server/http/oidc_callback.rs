@@ -1,0 +1,42 @@
+//! `/oidc/callback`: where the provider sends people back, whoever they are.
+
+use actix_web::http::header;
+use actix_web::{HttpRequest, HttpResponse, web};
+
+use super::error::PageError;
+use super::oidc::{self, Refused};
+use super::{admin, pages, sign_in};
+use crate::infra::config::AccessMode;
+use crate::infra::oidc::{OidcError, Purpose};
+use crate::server::state::AppState;
+
+/// `GET /oidc/callback`
+///
+/// # Errors
+/// [`PageError`].
+pub(super) async fn callback(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
+    let settings = app.settings.now();
+    if !settings.oidc.admins && settings.access.mode != AccessMode::Oidc {
+        return Ok(pages::not_found::not_found(request).await);
+    }
+    let flow = oidc::flow_of(&request, &app);
+    let identity = match &flow {
+        Some(flow) => oidc::identity(&request, &app, flow).await,
+        None => Err(Refused::Provider(OidcError::Foreign)),
+    };
+    let is_visitor = match &flow {
+        Some(flow) => flow.purpose == Purpose::Visitor,
+        None => !settings.oidc.admins,
+    };
+    let mut response = if is_visitor {
+        sign_in::back(&request, &app, identity).await?
+    } else {
+        let next = flow.map_or_else(String::new, |flow| flow.next);
+        admin::back_from_provider(request, app.clone(), identity, &next).await?
+    };
+    let gone = oidc::expired_cookie(&settings.server.public_url);
+    // A cookie of our own making is always text.
+    let _ = response.add_cookie(&gone);
+    response.headers_mut().insert(header::CACHE_CONTROL, header::HeaderValue::from_static("no-store"));
+    Ok(response)
+}
