@@ -172,8 +172,8 @@ impl CommandFailure for FlagError {
 impl CommandFailure for CampaignReportError {
     fn is_input(&self) -> bool {
         match self {
-            Self::Fit(_) => true,
-            Self::Unreadable { .. } => false,
+            Self::Fit(_) | Self::Unknown(_) => true,
+            Self::Unreadable { .. } | Self::Thread => false,
             Self::Store(error) => CommandFailure::is_input(error),
         }
     }

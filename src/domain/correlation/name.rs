@@ -1,10 +1,11 @@
 //! How a series is asked for: `COLUMN`, `arena:FIGURE[:slice]`, `arena:satisfaction`, `bench:SUITE[@JUDGE][:part]`,
-//! `verdicts:JUDGE`, `published:ID[:part]`.
+//! `verdicts:JUDGE`, `campaign:ID`, `published:ID[:part]`.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::benchmark::score::Part;
+use crate::campaign::plan::is_id;
 use crate::correlation::SeriesError;
 use crate::rating::resample::Metric;
 use crate::rating::slice::{Slice, Turns};
@@ -25,6 +26,8 @@ pub enum SeriesName {
     Satisfaction,
     /// Ratings by a judge's verdicts on the arena's own battles.
     Verdicts(String),
+    /// Ratings or mean scores by a campaign, in which people judge stored answers.
+    Campaign(String),
     /// A score of a benchmark.
     Bench {
         /// The suite.
@@ -45,8 +48,8 @@ pub struct VotePart(pub Slice);
 impl FromStr for SeriesName {
     type Err = SeriesError;
 
-    /// Reads a name. A slice is `language=…`, `category=…`, `intent=…`, `turns=first|multi` or `long_prompts`, or several of
-    /// them joined by commas or, where a comma would end the name, by `+`.
+    /// Reads a name. A slice is `language=…`, `category=…`, `intent=…`, `turns=first|multi`, `source=arena|import|campaign` or
+    /// `long_prompts`, or several of them joined by commas or, where a comma would end the name, by `+`.
     fn from_str(text: &str) -> Result<Self, SeriesError> {
         let unknown = || SeriesError::Unknown(text.to_owned());
         let Some((source, rest)) = text.split_once(':') else { return Ok(Self::Column(text.to_owned())) };
@@ -68,6 +71,7 @@ impl FromStr for SeriesName {
                 named.then_some(name).ok_or_else(unknown)
             }
             "verdicts" if !rest.is_empty() => Ok(Self::Verdicts(rest.to_owned())),
+            "campaign" if is_id(rest) => Ok(Self::Campaign(rest.to_owned())),
             "published" if !rest.is_empty() => Ok(Self::Published(rest.to_owned())),
             // A column may have a colon in its name.
             _ => Ok(Self::Column(text.to_owned())),
@@ -85,6 +89,7 @@ impl fmt::Display for SeriesName {
             },
             Self::Satisfaction => f.write_str("arena:satisfaction"),
             Self::Verdicts(judge) => write!(f, "verdicts:{judge}"),
+            Self::Campaign(id) => write!(f, "campaign:{id}"),
             Self::Bench { suite, judge, part } => {
                 write!(f, "bench:{suite}")?;
                 judge.iter().try_for_each(|judge| write!(f, "@{judge}"))?;
@@ -109,7 +114,7 @@ impl SeriesName {
         match self {
             Self::Column(_) => false,
             Self::Published(id) => !super::papers::is_printed(id),
-            Self::Arena { .. } | Self::Satisfaction | Self::Verdicts(_) | Self::Bench { .. } => true,
+            Self::Arena { .. } | Self::Satisfaction | Self::Verdicts(_) | Self::Campaign(_) | Self::Bench { .. } => true,
         }
     }
 
@@ -159,7 +164,7 @@ impl VotePart {
 
 impl fmt::Display for VotePart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Slice { language, category, intent, turns, long_prompts, .. } = &self.0;
+        let Slice { language, category, intent, turns, long_prompts, source, .. } = &self.0;
         let named = [("language", language), ("category", category), ("intent", intent)];
         let mut parts: Vec<String> =
             named.into_iter().filter_map(|(name, value)| Some(format!("{name}={}", value.as_ref()?))).collect();
@@ -168,6 +173,7 @@ impl fmt::Display for VotePart {
             Turns::Multi => "turns=multi".to_owned(),
         }));
         parts.extend(long_prompts.then(|| "long_prompts".to_owned()));
+        parts.extend(source.map(|source| format!("source={}", source.as_str())));
         f.write_str(&parts.join("+"))
     }
 }
@@ -180,6 +186,7 @@ fn with_part(slice: Slice, part: &str) -> Option<Slice> {
         "category" => Slice { category: Some(text()?), ..slice },
         "intent" => Slice { intent: Some(text()?), ..slice },
         "turns" => Slice { turns: Some(value.parse().ok()?), ..slice },
+        "source" => Slice { source: Some(value.parse().ok()?), ..slice },
         "long_prompts" if value.is_empty() => Slice { long_prompts: true, ..slice },
         _ => return None,
     })
@@ -204,6 +211,8 @@ mod tests {
             "arena:elo",
             "arena:satisfaction",
             "verdicts:gpt-4",
+            "campaign:pilot-2",
+            "arena:rating:long_prompts+source=campaign",
             "bench:urs",
             "bench:urs@gpt-4:intents",
         ] {

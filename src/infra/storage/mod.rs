@@ -22,6 +22,7 @@ mod bench_scores;
 mod bench_suites;
 mod campaign_assignments;
 mod campaign_exclusions;
+mod campaign_judgements;
 mod campaign_votes;
 mod campaigns;
 mod deletion_requests;
@@ -87,6 +88,7 @@ pub use campaign_assignments::{
     AssignmentRequest, AssignmentRow, CampaignJudgementRow, ItemTexts, NewCampaignJudgement, NextAssignment,
 };
 pub use campaign_exclusions::AnnotatorExclusion;
+pub use campaign_judgements::{AnnotatorJudgements, JudgedRow};
 pub use campaign_votes::CampaignVote;
 pub use campaigns::{AnnotatorRow, CampaignRow, CampaignState, InvitedAnnotator, NewAnnotator, NewCampaign, NewUnit};
 pub use deletion_requests::{DeletionRequestRow, DeletionTarget, NewDeletionRequest, RequestDecision};

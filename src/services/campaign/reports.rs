@@ -1,14 +1,23 @@
 //! Reads a campaign's judgements and reports them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+use serde::de::DeserializeOwned;
 
 use crate::domain::battle::Outcome;
 use crate::domain::campaign::assignment::AssignmentKind;
-use crate::domain::campaign::plan::CampaignPlan;
-use crate::domain::campaign::report::{CampaignFacts, CampaignReport, JudgedUnit, LeftOut, report};
+use crate::domain::campaign::judgement::Judgement;
+use crate::domain::campaign::plan::{CampaignPlan, Task};
+use crate::domain::campaign::report::{CampaignFacts, CampaignReport, JudgedUnit, LeftOut, report, scores_by_model, vote_log};
 use crate::domain::rating::FitError;
 use crate::domain::rating::options::LeaderboardOptions;
-use crate::infra::storage::{AnnotatorExclusion, CampaignJudgementRow, CampaignRow, Store, StoreError};
+use crate::domain::rating::vote_log::VoteLog;
+use crate::infra::storage::{AnnotatorExclusion, AnnotatorJudgements, CampaignRow, JudgedRow, Store, StoreError};
+
+/// Annotators whose judgements are read at once.
+const AT_ONCE: usize = 4;
 
 /// Why there is no report.
 #[derive(Debug, thiserror::Error)]
@@ -21,6 +30,12 @@ pub enum CampaignReportError {
         /// What is wrong.
         source: serde_json::Error,
     },
+    /// There is none of this id.
+    #[error("there is no campaign {0:?}: `langya campaign list` shows them")]
+    Unknown(String),
+    /// The thread died that worked on it.
+    #[error("the thread that computes the report ended early")]
+    Thread,
     /// The comparisons cannot be fitted.
     #[error(transparent)]
     Fit(#[from] FitError),
@@ -40,8 +55,7 @@ pub async fn campaign_report(
 ) -> Result<CampaignReport, CampaignReportError> {
     let unreadable = |source| CampaignReportError::Unreadable { campaign: campaign.id.clone(), source };
     let plan: CampaignPlan = serde_json::from_str(&campaign.plan).map_err(unreadable)?;
-    let rows = store.campaign_judgements(&campaign.id).await?;
-    let judged = rows.into_iter().map(judged_unit).collect::<Result<Vec<_>, _>>().map_err(unreadable)?;
+    let judged = judged_units(store, &campaign.id).await?;
     let gold = store.campaign_gold(&campaign.id).await?;
     let known = |(unit, outcome): (i64, String)| Some((position(unit), Outcome::parse(&outcome).ok()?));
     let gold: BTreeMap<u32, Outcome> = gold.into_iter().filter_map(known).collect();
@@ -55,7 +69,36 @@ pub async fn campaign_report(
         left_out: exclusions.into_iter().filter_map(left_out).collect(),
         seed: plan.seed,
     };
-    Ok(report(&facts, judged, options)?)
+    let options = options.clone();
+    let report = tokio::task::spawn_blocking(move || report(&facts, judged, &options)).await;
+    Ok(report.map_err(|_| CampaignReportError::Thread)??)
+}
+
+/// What a campaign says of each model, as a series reads it.
+pub enum CampaignSeries {
+    /// Comparisons, to be fitted like votes.
+    Votes(VoteLog),
+    /// Means of each model's items.
+    Scores(BTreeMap<String, Vec<f64>>),
+}
+
+/// The judgements of a campaign as a series reads them, without repetitions and without annotators who are left out.
+///
+/// # Errors
+/// [`CampaignReportError`].
+pub async fn campaign_series(store: &Store, id: &str) -> Result<CampaignSeries, CampaignReportError> {
+    let campaign = store.campaign(id).await?.ok_or_else(|| CampaignReportError::Unknown(id.to_owned()))?;
+    let unreadable = |source| CampaignReportError::Unreadable { campaign: id.to_owned(), source };
+    let plan: CampaignPlan = serde_json::from_str(&campaign.plan).map_err(unreadable)?;
+    let judged = judged_units(store, id).await?;
+    let exclusions = store.annotator_exclusions(id).await?;
+    let left_out: BTreeSet<String> = exclusions.into_iter().filter_map(left_out).map(|left| left.annotator).collect();
+    let counts = |unit: &&JudgedUnit| unit.kind != AssignmentKind::Repeat && !left_out.contains(&*unit.annotator);
+    let judged: Vec<&JudgedUnit> = judged.iter().filter(counts).collect();
+    Ok(match plan.task {
+        Task::Score => CampaignSeries::Scores(scores_by_model(&judged)),
+        Task::Pairwise | Task::Rank => CampaignSeries::Votes(vote_log(&judged)),
+    })
 }
 
 fn left_out(exclusion: AnnotatorExclusion) -> Option<LeftOut> {
@@ -63,18 +106,69 @@ fn left_out(exclusion: AnnotatorExclusion) -> Option<LeftOut> {
     withdrawn_at.is_none().then_some(LeftOut { annotator, reason, by, at, judgements: 0 })
 }
 
-fn judged_unit(row: CampaignJudgementRow) -> Result<JudgedUnit, serde_json::Error> {
-    #[expect(clippy::cast_precision_loss, reason = "milliseconds of a few hours")]
-    let seconds = (row.judged_at - row.given_at) as f64 / 1000.0;
-    Ok(JudgedUnit {
-        annotator: row.annotator,
-        unit: position(row.unit),
-        item: row.item,
-        shown: serde_json::from_str(&row.shown)?,
-        kind: AssignmentKind::parse(&row.kind).unwrap_or(AssignmentKind::Fresh),
-        judgement: serde_json::from_str(&row.judgement)?,
-        seconds,
-    })
+/// All judgements of a campaign that stand, in the order in which they were made.
+async fn judged_units(store: &Store, campaign: &str) -> Result<Vec<JudgedUnit>, CampaignReportError> {
+    let annotators = store.annotators_with_judgements(campaign).await?;
+    let unreadable = |source| CampaignReportError::Unreadable { campaign: campaign.to_owned(), source };
+    let read = stream::iter(&annotators).map(async |annotator| {
+        let judgements = store.judgements_of(annotator).await?;
+        let parsed = tokio::task::spawn_blocking(move || TextCache::default().judged(&judgements)).await;
+        parsed.map_err(|_| CampaignReportError::Thread)?.map_err(|error| match error {
+            UnreadableJudgement::Json(error) => unreadable(error),
+            UnreadableJudgement::Store(error) => error.into(),
+        })
+    });
+    let parts: Vec<Vec<(i64, JudgedUnit)>> = read.buffered(AT_ONCE).try_collect().await?;
+    let mut judged: Vec<(i64, JudgedUnit)> = parts.into_iter().flatten().collect();
+    judged.sort_by_key(|(judged_at, _)| *judged_at);
+    Ok(judged.into_iter().map(|(_, unit)| unit).collect())
+}
+
+/// Why a judgement cannot be read.
+enum UnreadableJudgement {
+    Json(serde_json::Error),
+    Store(StoreError),
+}
+
+/// Parsed texts: an annotator's judgements have few distinct ones.
+#[derive(Default)]
+struct TextCache {
+    shown: HashMap<String, Arc<[String]>>,
+    said: HashMap<String, Judgement>,
+}
+
+impl TextCache {
+    /// The judgements of an annotator with their times.
+    fn judged(mut self, judgements: &AnnotatorJudgements) -> Result<Vec<(i64, JudgedUnit)>, UnreadableJudgement> {
+        let annotator: Arc<str> = judgements.annotator.as_str().into();
+        let unit = |row: Result<JudgedRow<'_>, StoreError>| {
+            let row = row.map_err(UnreadableJudgement::Store)?;
+            self.unit(&annotator, row).map(|unit| (row.judged_at, unit)).map_err(UnreadableJudgement::Json)
+        };
+        judgements.rows().map(unit).collect()
+    }
+
+    fn unit(&mut self, annotator: &Arc<str>, row: JudgedRow<'_>) -> Result<JudgedUnit, serde_json::Error> {
+        #[expect(clippy::cast_precision_loss, reason = "milliseconds of a few hours")]
+        let seconds = (row.judged_at - row.given_at) as f64 / 1000.0;
+        Ok(JudgedUnit {
+            annotator: Arc::clone(annotator),
+            unit: position(row.unit),
+            shown: parsed(&mut self.shown, row.shown)?,
+            kind: AssignmentKind::parse(row.kind).unwrap_or(AssignmentKind::Fresh),
+            judgement: parsed(&mut self.said, row.judgement)?,
+            seconds,
+        })
+    }
+}
+
+fn parsed<T: Clone + DeserializeOwned>(known: &mut HashMap<String, T>, text: &str) -> Result<T, serde_json::Error> {
+    if let Some(value) = known.get(text) {
+        return Ok(value.clone());
+    }
+    let value: T = serde_json::from_str(text)?;
+    known.insert(text.to_owned(), value.clone());
+    Ok(value)
 }
 
 fn position(number: i64) -> u32 {

@@ -7,6 +7,7 @@ use crate::formats::model_table::ModelTableError;
 use crate::infra::storage::StoreError;
 use crate::services::battle_judging::reports::BattleJudgingError;
 use crate::services::benchmark::error::BenchError;
+use crate::services::campaign::reports::CampaignReportError;
 use crate::services::leaderboard::vote_log::ReadLogError;
 
 /// Why there is no such series.
@@ -49,6 +50,9 @@ pub enum ReadSeriesError {
     /// The verdicts on battles cannot be read.
     #[error(transparent)]
     BattleJudging(#[from] BattleJudgingError),
+    /// The judgements of a campaign cannot be read.
+    #[error(transparent)]
+    Campaign(#[from] CampaignReportError),
     /// The suite cannot be read.
     #[error(transparent)]
     Bench(#[from] BenchError),
@@ -78,6 +82,7 @@ impl ReadSeriesError {
             Self::Series(error) => error.is_input(),
             Self::Bench(error) => error.is_missing(),
             Self::BattleJudging(error) => matches!(error, BattleJudgingError::NoVerdicts(..)),
+            Self::Campaign(error) => matches!(error, CampaignReportError::Unknown(_)),
             _ => true,
         }
     }
@@ -90,6 +95,7 @@ impl ReadSeriesError {
             Self::Votes(error) => error.is_outage(),
             Self::Bench(error) => error.is_outage(),
             Self::BattleJudging(error) => error.is_outage(),
+            Self::Campaign(CampaignReportError::Store(error)) => error.is_outage(),
             _ => false,
         }
     }

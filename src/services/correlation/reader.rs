@@ -21,6 +21,7 @@ use crate::domain::time::Timestamp;
 use crate::formats::model_table::ModelTable;
 use crate::infra::storage::{Store, VoteRange};
 use crate::services::battle_judging::reports::verdict_votes;
+use crate::services::campaign::reports::{CampaignSeries, campaign_series};
 use crate::services::leaderboard::vote_log::{LogQuery, read_log};
 
 /// Number of concurrent page reads.
@@ -95,6 +96,7 @@ impl<'s> SeriesReader<'s> {
             SeriesName::Arena { metric, part } => self.figures(name, *metric, part).await?,
             SeriesName::Satisfaction => self.satisfaction().await?,
             SeriesName::Verdicts(judge) => self.verdicts(name, judge).await?,
+            SeriesName::Campaign(id) => self.campaign(name, id).await?,
             SeriesName::Bench { suite, judge, part } => {
                 let scores = self.suite(suite, judge.as_deref()).await?;
                 scores.part(part, self.sources.rating.confidence)?
@@ -171,6 +173,22 @@ impl<'s> SeriesReader<'s> {
         let log = Arc::new(verdict_votes(self.store(name)?, judge).await?);
         let log = SlicedLog { log, slice: Slice::default(), source: name.to_string() };
         self.rated(format!("rating by verdicts of {judge}"), Metric::Rating, log).await
+    }
+
+    /// The ratings or mean scores by a campaign. Its items are resampled for scores, and its judgements for ratings.
+    async fn campaign(&self, name: &SeriesName, id: &str) -> Result<SeriesValues, ReadSeriesError> {
+        match campaign_series(self.store(name)?, id).await? {
+            CampaignSeries::Votes(log) => {
+                let log = SlicedLog { log: Arc::new(log), slice: Slice::default(), source: name.to_string() };
+                self.rated(format!("rating by the campaign {id}"), Metric::Rating, log).await
+            }
+            CampaignSeries::Scores(scores) => {
+                let bootstrap = bootstrap_for(self.sources.bootstrap, &name.to_string());
+                let points = group_means(&scores, bootstrap, self.sources.rating.confidence);
+                let title = format!("mean score by the campaign {id}");
+                Ok(SeriesValues { title, subjects: Subjects::Models, points, notes: Vec::new() })
+            }
+        }
     }
 
     async fn rated(

@@ -1,6 +1,7 @@
 //! Campaigns as an operator and annotators use them: by command, and over HTTP beside an arena that serves.
 
 mod rated;
+mod series;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -59,7 +59,9 @@ use fits::{
 use modes::a_battle_on_chosen_models_is_kept_apart_and_its_vote_is_never_rated;
 use operations::{
     a_target_loses_its_texts_and_nobody_else_does, changes_of_campaigns_have_their_entries,
-    flags_are_decided_once_and_end_with_their_texts, one_request_about_the_same_texts_waits_and_is_decided_once,
+    flags_are_decided_once_and_end_with_their_texts,
+    judgements_of_a_rated_campaign_are_votes_until_they_are_taken_back_or_left_out,
+    one_request_about_the_same_texts_waits_and_is_decided_once,
 };
 use own_battles::{
     only_its_visitor_shares_a_battle_and_only_after_the_vote,
@@ -671,6 +673,7 @@ on_both! {
     a_target_loses_its_texts_and_nobody_else_does
     flags_are_decided_once_and_end_with_their_texts
     changes_of_campaigns_have_their_entries
+    judgements_of_a_rated_campaign_are_votes_until_they_are_taken_back_or_left_out
     a_run_is_kept_with_what_it_has_come_to
     a_score_that_is_no_number_is_not_kept
     failures_may_repeat_and_a_verdict_is_kept_once

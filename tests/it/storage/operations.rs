@@ -3,12 +3,15 @@
 use langya::domain::admin::action::AdminAction;
 use langya::domain::admin::deletion_request::{RequestScope, RequestState};
 use langya::domain::battle::state::Stage;
-use langya::domain::battle::{BattleId, VisitorId};
+use langya::domain::battle::{BattleId, Outcome, VisitorId};
+use langya::domain::campaign::assignment::{AssignmentKind, CampaignShape};
+use langya::domain::campaign::items::CampaignItem;
+use langya::domain::integrity::exclusion_rule::ExclusionRule;
 use langya::domain::moderation::{FlagState, FlaggedPart};
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{
-    AuditFilter, BattleRow, CampaignState, DeletionTarget, FlagDecision, NewAnnotator, NewCampaign, NewDeletionRequest,
-    NewFlag, RequestDecision, Store,
+    AssignmentRequest, AuditFilter, BattleRow, CampaignState, CampaignVote, DeletionTarget, FlagDecision, JudgedRow, NewAnnotator,
+    NewCampaign, NewCampaignJudgement, NewDeletionRequest, NewFlag, NewUnit, RequestDecision, Store, VoteColumn, VoteExclusion, VoteRange,
 };
 
 use super::admin::entry;
@@ -128,4 +131,78 @@ pub(super) async fn flags_are_decided_once_and_end_with_their_texts(store: &Stor
     assert!(store.flags(Some(FlagState::Open), 9).await.unwrap().is_empty());
     assert_eq!(store.flags(None, 9).await.unwrap().len(), 2);
     assert_eq!(store.flag("").await.unwrap(), None);
+
+/// A campaign of one item that two annotators judge, and the vote of each.
+pub(super) async fn judgements_of_a_rated_campaign_are_votes_until_they_are_taken_back_or_left_out(store: &Store) {
+    let answers = [("m", "So."), ("n", "No.")].map(|(model, answer)| (model.to_owned(), answer.to_owned()));
+    let text = |text: &str| text.to_owned();
+    let (id, prompt, category) = (text("q"), text("Why?"), text("maths"));
+    let item =
+        CampaignItem { id, prompt, reference: text(""), category, language: text("zh"), answers: answers.into() };
+    let unit = NewUnit { item: 0, models: r#"["m","n"]"#.into(), shared: false, gold: None };
+    let new = NewCampaign { id: "c", plan: "{}", items: &[item], units: &[unit], created_at: Timestamp(1) };
+    assert!(store.insert_campaign(new, |_| {}).await.unwrap());
+    let annotator = |token_hash| NewAnnotator { token_hash, quota: None, expires_at: None };
+    let invited = entry("a1", AdminAction::InviteAnnotators);
+    store.insert_annotators("c", &["h1", "h2"].map(annotator), Timestamp(2), &invited).await.unwrap();
+    let exclusion = VoteExclusion { rule: ExclusionRule::IdentityLeak, reason: "says its name".into() };
+    let judge = async |annotator, id: &str, exclusions: Vec<VoteExclusion>| {
+        let shape = CampaignShape { items: 1, shared_units: 0, repeat_share: 0.0 };
+        let request =
+            AssignmentRequest { campaign: "c", annotator, id: &format!("s-{id}"), shape, needed: 2, seed: 1, now: Timestamp(3) };
+        let row = store.next_assignment(request).await.unwrap().assignment.unwrap();
+        assert_eq!((row.kind, store.assignment(&row.id, annotator).await.unwrap()), (AssignmentKind::Fresh, Some(row.clone())));
+        let texts = store.campaign_item("c", row.item).await.unwrap();
+        assert_eq!((texts.answer("m"), texts.category.as_str(), texts.language.as_str()), ("So.", "maths", "zh"));
+        let vote = CampaignVote {
+            models: row.shown.try_into().unwrap(),
+            outcome: Outcome::Tie,
+            language: texts.language,
+            category: Some(texts.category),
+            text_counts: "[{},{}]".into(),
+            exclusions,
+        };
+        let new = NewCampaignJudgement {
+            id,
+            annotator,
+            assignment: &row.id,
+            judgement: r#"{"outcome":"tie"}"#,
+            vote: Some(&vote),
+            now: Timestamp(4),
+        };
+        assert_eq!(store.insert_campaign_judgement(new).await.unwrap(), id);
+        assert_eq!(store.insert_campaign_judgement(NewCampaignJudgement { id: "again", ..new }).await.unwrap(), id);
+    };
+    let in_force = async || {
+        let found = store.exclusions_in_force(VoteRange::ALL).await.unwrap();
+        let last = store.last_vote_seq().await.unwrap();
+        (1..=last).map(|seq| found.rules_of(seq).map(ToString::to_string).collect::<Vec<_>>().join(" ")).collect::<Vec<_>>()
+    };
+    judge("c-1", "j1", vec![]).await;
+    assert!(store.withdraw_last_judgement("c-1", Timestamp(5)).await.unwrap());
+    judge("c-1", "j2", vec![]).await;
+    judge("c-2", "j3", vec![exclusion]).await;
+    assert_eq!(in_force().await, ["taken_back", "", "identity_leak"]);
+    let page = store.vote_page(VoteRange::ALL, &[VoteColumn::Voter, VoteColumn::PairingPolicy]).await.unwrap();
+    let columns: Vec<Vec<&str>> = page.columns().map(|(_, values)| values.collect()).collect();
+    assert_eq!(columns, [["c-1", "c-1", "c-2"], ["campaign"; 3]]);
+
+    let judged = store.judgements_of("c-1").await.unwrap();
+    let rows: Vec<JudgedRow> = judged.rows().map(Result::unwrap).collect();
+    assert_eq!((rows.len(), rows[0].kind, rows[0].judgement, rows[0].judged_at), (1, "fresh", r#"{"outcome":"tie"}"#, 4));
+    assert_eq!(store.annotators_with_judgements("c").await.unwrap(), ["c-1", "c-2"]);
+    assert_eq!(store.judgements_of("c-9").await.unwrap().rows().count(), 0);
+    let left_out = entry("a2", AdminAction::LeaveAnnotatorOut);
+    assert!(store.leave_annotator_out(("c", "c-1"), "was asleep", &left_out).await.unwrap());
+    assert!(!store.leave_annotator_out(("c", "c-1"), "twice", &left_out).await.unwrap());
+    assert!(store.annotator("c", "h1").await.unwrap().unwrap().left_out_at.is_some());
+    assert_eq!(in_force().await, ["left_out taken_back", "left_out", "identity_leak"]);
+    let readmitted = entry("a3", AdminAction::ReadmitAnnotator);
+    assert!(store.readmit_annotator("c", "c-1", &readmitted).await.unwrap());
+    assert!(!store.readmit_annotator("c", "c-1", &readmitted).await.unwrap());
+    assert_eq!(in_force().await, ["taken_back", "", "identity_leak"]);
+    let decided = store.annotator_exclusions("c").await.unwrap();
+    assert!(decided.len() == 1 && decided[0].reason == "was asleep" && decided[0].withdrawn_at.is_some(), "{decided:?}");
+    assert!(store.delete_campaign("c", Timestamp(9)).await.unwrap());
+    assert_eq!(in_force().await, ["left_out taken_back", "left_out", "identity_leak left_out"]);
 }

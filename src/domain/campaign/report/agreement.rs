@@ -1,4 +1,7 @@
 //! Agreement between annotators, with bootstrap intervals over items.
+//!
+//! Both statistics are sums over units, and most units were given the same few values: units are counted by what they were given, and
+//! a replicate draws units and computes with those counts.
 
 use std::collections::BTreeMap;
 
@@ -9,9 +12,10 @@ use crate::battle::Outcome;
 use crate::campaign::judgement::Judgement;
 use crate::campaign::plan::Task;
 use crate::stats::Undefined;
-use crate::stats::agreement::alpha::{Scale, krippendorff};
-use crate::stats::agreement::kappa::fleiss;
+use crate::stats::agreement::alpha::{Scale, krippendorff_of_groups};
+use crate::stats::agreement::kappa::fleiss_of_groups;
 use crate::stats::confidence::ConfidenceLevel;
+use crate::stats::real_len;
 use crate::stats::resample::{BootstrapOptions, percentiles, replicates, resample_indices};
 
 const REPLICATES: u32 = 200;
@@ -33,42 +37,114 @@ pub struct AgreementSummary {
 
 impl AgreementSummary {
     pub(super) fn new(judged: &[&JudgedUnit], facts: &CampaignFacts) -> Self {
-        let scale = match facts.task {
+        let patterns = Patterns::new(by_unit(judged), facts.task);
+        let (kappa, alpha) = patterns.statistics(&patterns.counts());
+        let options = BootstrapOptions { replicates: REPLICATES, seed: facts.seed };
+        let (kappas, alphas): (Vec<_>, Vec<_>) = replicates(options, |rng| {
+            let mut counts = vec![0; patterns.distinct.len()];
+            resample_indices(patterns.of_unit.len(), rng).into_iter().for_each(|at| counts[patterns.of_unit[at]] += 1);
+            patterns.statistics(&counts)
+        })
+        .into_iter()
+        .unzip();
+        let interval = |values: &[Result<f64, Undefined>]| {
+            let found = percentiles(values, ConfidenceLevel::default()).ok()?.interval;
+            Some([found.lower, found.upper])
+        };
+        Self {
+            fleiss_interval: kappa.as_ref().ok().and_then(|_| interval(&kappas)),
+            krippendorff_interval: alpha.as_ref().ok().and_then(|_| interval(&alphas)),
+            fleiss: kappa.ok(),
+            krippendorff: alpha.ok(),
+            units: patterns.of_unit.len() as u64,
+        }
+    }
+}
+
+/// What a unit was given: one list of values in ascending order, or for a ranking one list of places for each model.
+type Given = Vec<Vec<u8>>;
+
+/// Units that at least two annotators judged, by what they were given.
+struct Patterns {
+    distinct: Vec<Pattern>,
+    /// The pattern of each unit.
+    of_unit: Vec<usize>,
+    task: Task,
+}
+
+struct Pattern {
+    values: Vec<Vec<f64>>,
+    /// How often each label was given, for each list of values.
+    counts: Vec<Vec<u64>>,
+}
+
+impl Patterns {
+    fn new(units: BTreeMap<u32, Given>, task: Task) -> Self {
+        let mut places: BTreeMap<Given, usize> = BTreeMap::new();
+        let mut distinct = Vec::new();
+        let several = units.into_values().filter(|given| given.iter().any(|values| values.len() > 1));
+        let place = |mut given: Given| {
+            given.iter_mut().for_each(|values| values.sort_unstable());
+            given.sort_unstable();
+            *places.entry(given).or_insert_with_key(|given| {
+                distinct.push(Pattern::new(given));
+                distinct.len() - 1
+            })
+        };
+        let of_unit = several.map(place).collect();
+        Self { distinct, of_unit, task }
+    }
+
+    fn counts(&self) -> Vec<usize> {
+        let mut counts = vec![0; self.distinct.len()];
+        self.of_unit.iter().for_each(|at| counts[*at] += 1);
+        counts
+    }
+
+    /// Fleiss' kappa and Krippendorff's alpha of so many units of each pattern.
+    fn statistics(&self, counts: &[usize]) -> (Result<f64, Undefined>, Result<f64, Undefined>) {
+        let scale = match self.task {
             Task::Pairwise => Scale::Nominal,
             Task::Score => Scale::Interval,
             Task::Rank => Scale::Ordinal,
         };
-        let units: Vec<Vec<Vec<f64>>> =
-            by_unit(judged).into_values().filter(|values| values.iter().any(|value| value.len() > 1)).collect();
-        let alpha = |units: &[&Vec<Vec<f64>>]| {
-            let values: Vec<Vec<f64>> = units.iter().flat_map(|unit| unit.iter().cloned()).collect();
-            krippendorff(&values, scale)
-        };
-        let kappa = |units: &[&Vec<Vec<f64>>]| match facts.task {
+        let patterns = || self.distinct.iter().zip(counts).filter(|(_, units)| **units > 0);
+        let values: Vec<(&[f64], f64)> = patterns()
+            .flat_map(|(pattern, units)| pattern.values.iter().map(move |values| (values.as_slice(), real_len(*units))))
+            .collect();
+        let alpha = krippendorff_of_groups(&values, scale);
+        if self.task == Task::Rank {
             // A ranking is no label, and its places are not independent of each other.
-            Task::Rank => Err(Undefined::Nothing),
-            Task::Pairwise | Task::Score => fleiss(&label_counts(units)).map(|kappa| kappa.kappa),
-        };
-        let (fleiss, fleiss_interval) = with_interval(&units, facts.seed, kappa);
-        let (krippendorff, krippendorff_interval) = with_interval(&units, facts.seed, alpha);
-        Self { fleiss, fleiss_interval, krippendorff, krippendorff_interval, units: units.len() as u64 }
+            return (Err(Undefined::Nothing), alpha);
+        }
+        let labels: Vec<(&[u64], usize)> = patterns()
+            .flat_map(|(pattern, units)| pattern.counts.iter().map(move |counts| (counts.as_slice(), *units)))
+            .collect();
+        (fleiss_of_groups(&labels).map(|kappa| kappa.kappa), alpha)
     }
 }
 
-/// What each unit was given: one list of values, or for a ranking one list of places for each model.
-fn by_unit(judged: &[&JudgedUnit]) -> BTreeMap<u32, Vec<Vec<f64>>> {
-    let mut units: BTreeMap<u32, Vec<Vec<f64>>> = BTreeMap::new();
+impl Pattern {
+    fn new(given: &Given) -> Self {
+        let values = given.iter().map(|values| values.iter().copied().map(f64::from).collect()).collect();
+        Self { values, counts: given.iter().map(|values| label_counts(values)).collect() }
+    }
+}
+
+/// What each unit was given.
+fn by_unit(judged: &[&JudgedUnit]) -> BTreeMap<u32, Given> {
+    let mut units: BTreeMap<u32, Given> = BTreeMap::new();
     for unit in judged {
         let values = units.entry(unit.unit).or_default();
         match &unit.judgement {
             Judgement::Outcome(outcome) => push(values, 0, code(by_name(*outcome, &unit.shown))),
-            Judgement::Score(score) => push(values, 0, f64::from(*score)),
+            Judgement::Score(score) => push(values, 0, *score),
             Judgement::Ranking(places) => {
                 let mut names: Vec<&String> = unit.shown.iter().collect();
                 names.sort();
                 for (rank, place) in (1_u8..).zip(places) {
                     let at = names.iter().position(|name| **name == unit.shown[usize::from(*place)]).unwrap_or(0);
-                    push(values, at, f64::from(rank));
+                    push(values, at, rank);
                 }
             }
         }
@@ -76,56 +152,26 @@ fn by_unit(judged: &[&JudgedUnit]) -> BTreeMap<u32, Vec<Vec<f64>>> {
     units
 }
 
-fn push(values: &mut Vec<Vec<f64>>, at: usize, value: f64) {
+fn push(values: &mut Given, at: usize, value: u8) {
     if values.len() <= at {
         values.resize(at + 1, Vec::new());
     }
     values[at].push(value);
 }
 
-fn code(outcome: Outcome) -> f64 {
+fn code(outcome: Outcome) -> u8 {
     match outcome {
-        Outcome::AWins => 0.0,
-        Outcome::BWins => 1.0,
-        Outcome::Tie => 2.0,
-        Outcome::BothBad => 3.0,
+        Outcome::AWins => 0,
+        Outcome::BWins => 1,
+        Outcome::Tie => 2,
+        Outcome::BothBad => 3,
     }
 }
 
-/// How often each label was given to each unit.
-fn label_counts(units: &[&Vec<Vec<f64>>]) -> Vec<Vec<u64>> {
-    let count = |values: &Vec<f64>| {
-        let mut counts = Vec::new();
-        for value in values {
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "codes and scores from 0 to 255"
-            )]
-            let at = *value as usize;
-            if counts.len() <= at {
-                counts.resize(at + 1, 0);
-            }
-            counts[at] += 1;
-        }
-        counts
-    };
-    units.iter().flat_map(|unit| unit.iter().map(count)).collect()
-}
-
-type Units = [Vec<Vec<f64>>];
-
-fn with_interval(
-    units: &Units,
-    seed: u64,
-    statistic: impl Fn(&[&Vec<Vec<f64>>]) -> Result<f64, Undefined> + Sync,
-) -> (Option<f64>, Option<[f64; 2]>) {
-    let observed = statistic(&units.iter().collect::<Vec<_>>()).ok();
-    let resampled = replicates(BootstrapOptions { replicates: REPLICATES, seed }, |rng| {
-        let drawn: Vec<&Vec<Vec<f64>>> = resample_indices(units.len(), rng).into_iter().map(|at| &units[at]).collect();
-        statistic(&drawn)
-    });
-    let interval = percentiles(&resampled, ConfidenceLevel::default()).ok();
-    let interval = observed.and(interval).map(|found| [found.interval.lower, found.interval.upper]);
-    (observed, interval)
+/// How often each label was given.
+fn label_counts(values: &[u8]) -> Vec<u64> {
+    let labels = values.iter().max().map_or(0, |most| usize::from(*most) + 1);
+    let mut counts = vec![0; labels];
+    values.iter().for_each(|value| counts[usize::from(*value)] += 1);
+    counts
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::copying::copiers;
-use super::judged::{CampaignFacts, FAMILY_ERROR, JudgedUnit, LabelsByUnit, by_name, label, labels_by_unit};
+use super::judged::{CampaignFacts, FAMILY_ERROR, JudgedUnit, Label, LabelsByUnit, by_name, label, labels_by_unit};
 use crate::battle::Outcome;
 use crate::campaign::assignment::AssignmentKind;
 use crate::campaign::judgement::Judgement;
@@ -99,14 +99,14 @@ pub(super) fn summaries(facts: &CampaignFacts, judged: &[JudgedUnit]) -> Vec<Ann
 
 fn compare_with_others<'j>(works: &mut BTreeMap<&'j str, Work<'j>>, labels: &LabelsByUnit<'j>) {
     for given in labels.values().filter(|given| given.len() > 1) {
-        let mut counts: BTreeMap<&str, f64> = BTreeMap::new();
+        let mut counts: BTreeMap<&Label, f64> = BTreeMap::new();
         for (_, label) in given {
             *counts.entry(label).or_default() += 1.0;
         }
         let others = real_len(given.len() - 1);
         let pairs: f64 = counts.values().map(|count| count * (count - 1.0) / 2.0).sum();
         for (annotator, label) in given {
-            let with = counts[label.as_str()] - 1.0;
+            let with = counts[label] - 1.0;
             let rest = (given.len() > 2).then(|| (pairs - with) / (others * (others - 1.0) / 2.0));
             works.entry(annotator).or_default().beside.push((with / others, rest));
         }
@@ -135,7 +135,7 @@ impl Work<'_> {
 
     fn count_repeats(&mut self) {
         let firsts = self.judged.iter().filter(|unit| unit.kind != AssignmentKind::Repeat);
-        let firsts: BTreeMap<u32, String> = firsts.map(|unit| (unit.unit, label(unit))).collect();
+        let firsts: BTreeMap<u32, Label> = firsts.map(|unit| (unit.unit, label(unit))).collect();
         for unit in self.judged.iter().filter(|unit| unit.kind == AssignmentKind::Repeat) {
             if let Some(first) = firsts.get(&unit.unit) {
                 self.repeats[1] += 1;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::judged::{FAMILY_ERROR, LabelsByUnit};
+use super::judged::{FAMILY_ERROR, Label, LabelsByUnit};
 use crate::stats::binomial;
 use crate::stats::{real, real_len};
 
@@ -72,7 +72,7 @@ fn tally<'j>(labels: &LabelsByUnit<'j>) -> BTreeMap<(&'j str, &'j str), PairTall
 
 /// Σp² over the shares of the labels.
 fn chance_agreement(labels: &LabelsByUnit) -> f64 {
-    let mut counts: BTreeMap<&str, f64> = BTreeMap::new();
+    let mut counts: BTreeMap<&Label, f64> = BTreeMap::new();
     for (_, label) in labels.values().flatten() {
         *counts.entry(label).or_default() += 1.0;
     }
@@ -80,9 +80,12 @@ fn chance_agreement(labels: &LabelsByUnit) -> f64 {
     counts.values().map(|count| (count / total).powi(2)).sum()
 }
 
+/// By annotator and label.
+type LabelShares<'l> = BTreeMap<&'l str, BTreeMap<&'l Label<'l>, f64>>;
+
 /// The share of each label among the judgements of each annotator.
-fn label_shares<'l>(labels: &'l LabelsByUnit) -> BTreeMap<&'l str, BTreeMap<&'l str, f64>> {
-    let mut shares: BTreeMap<&str, BTreeMap<&str, f64>> = BTreeMap::new();
+fn label_shares<'l>(labels: &'l LabelsByUnit) -> LabelShares<'l> {
+    let mut shares: LabelShares<'l> = BTreeMap::new();
     for (annotator, label) in labels.values().flatten() {
         *shares.entry(annotator).or_default().entry(label).or_default() += 1.0;
     }
@@ -94,7 +97,7 @@ fn label_shares<'l>(labels: &'l LabelsByUnit) -> BTreeMap<&'l str, BTreeMap<&'l 
 }
 
 /// How often two annotators would agree if each drew labels from their own shares.
-fn chance_of_pair(shares: &BTreeMap<&str, BTreeMap<&str, f64>>, [one, other]: [&str; 2]) -> f64 {
+fn chance_of_pair(shares: &LabelShares, [one, other]: [&str; 2]) -> f64 {
     let (Some(one), Some(other)) = (shares.get(one), shares.get(other)) else { return 0.0 };
     one.iter().map(|(label, share)| share * other.get(label).copied().unwrap_or(0.0)).sum()
 }

@@ -1,6 +1,7 @@
 //! Judgements that stand, and how two of them are compared.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -15,14 +16,12 @@ pub(super) const FAMILY_ERROR: f64 = 0.01;
 /// One judgement that stands.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JudgedUnit {
-    /// Pseudonym of the annotator.
-    pub annotator: String,
+    /// Pseudonym of the annotator; judgements share it.
+    pub annotator: Arc<str>,
     /// Position of the unit in the campaign.
     pub unit: u32,
-    /// The item's id.
-    pub item: String,
-    /// The models in the order in which they were shown.
-    pub shown: Vec<String>,
+    /// The models in the order in which they were shown; judgements share them.
+    pub shown: Arc<[String]>,
     /// Why it was shown.
     pub kind: AssignmentKind,
     /// What the annotator said.
@@ -66,7 +65,18 @@ pub struct CampaignFacts {
 }
 
 /// First judgements by unit, in the order in which they were made: who, and what they said.
-pub(super) type LabelsByUnit<'j> = BTreeMap<u32, Vec<(&'j str, String)>>;
+pub(super) type LabelsByUnit<'j> = BTreeMap<u32, Vec<(&'j str, Label<'j>)>>;
+
+/// What two judgements of one unit are compared by: equal for the same opinion, whatever the sides.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Label<'j> {
+    /// An outcome, the models in the order of their names.
+    Outcome(&'static str),
+    /// A score.
+    Score(u8),
+    /// The models, the best first.
+    Ranking(Vec<&'j str>),
+}
 
 /// The labels of all first judgements.
 pub(super) fn labels_by_unit(judged: &[JudgedUnit]) -> LabelsByUnit<'_> {
@@ -82,13 +92,13 @@ pub(super) fn by_name(outcome: Outcome, shown: &[String]) -> Outcome {
     if shown[0] > shown[1] { outcome.swapped() } else { outcome }
 }
 
-/// What two judgements of one unit are compared by: the same for the same opinion, whatever the sides.
-pub(super) fn label(unit: &JudgedUnit) -> String {
+/// The label of a judgement.
+pub(super) fn label(unit: &JudgedUnit) -> Label<'_> {
     match &unit.judgement {
-        Judgement::Outcome(outcome) => by_name(*outcome, &unit.shown).as_str().to_owned(),
-        Judgement::Score(score) => score.to_string(),
+        Judgement::Outcome(outcome) => Label::Outcome(by_name(*outcome, &unit.shown).as_str()),
+        Judgement::Score(score) => Label::Score(*score),
         Judgement::Ranking(places) => {
-            places.iter().map(|place| unit.shown[usize::from(*place)].as_str()).collect::<Vec<_>>().join(" > ")
+            Label::Ranking(places.iter().map(|place| unit.shown[usize::from(*place)].as_str()).collect())
         }
     }
 }

@@ -15,7 +15,7 @@ use serde::Serialize;
 pub use agreement::AgreementSummary;
 pub use annotators::{AnnotatorFlag, AnnotatorSummary};
 pub use judged::{CampaignFacts, JudgedUnit, LeftOut};
-pub use scores::ScoredModel;
+pub use scores::{ScoredModel, scores_by_model};
 
 use super::assignment::AssignmentKind;
 use super::judgement::Judgement;
@@ -94,8 +94,8 @@ pub fn report(
 fn without_left_out(facts: &CampaignFacts, mut judged: Vec<JudgedUnit>) -> (Vec<JudgedUnit>, Vec<LeftOut>) {
     let mut left_out = facts.left_out.clone();
     for left in &mut left_out {
-        left.judgements = judged.iter().filter(|unit| unit.annotator == left.annotator).count() as u64;
-        judged.retain(|unit| unit.annotator != left.annotator);
+        left.judgements = judged.iter().filter(|unit| *unit.annotator == *left.annotator).count() as u64;
+        judged.retain(|unit| *unit.annotator != *left.annotator);
     }
     (judged, left_out)
 }

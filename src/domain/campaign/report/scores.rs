@@ -26,22 +26,38 @@ pub struct ScoredModel {
     pub judgements: u64,
 }
 
+/// Of each model, the mean score of each of its items.
+#[must_use]
+pub fn scores_by_model(judged: &[&JudgedUnit]) -> BTreeMap<String, Vec<f64>> {
+    let means = |items: BTreeMap<u32, Vec<f64>>| items.values().map(|scores| mean_of(scores)).collect();
+    by_model(judged).into_iter().map(|(model, items)| (model.to_owned(), means(items))).collect()
+}
+
 /// The mean scores, the best first: x̄ ± t·s/√n over the n items of a model, each the mean of its judgements.
 pub(super) fn mean_scores(judged: &[&JudgedUnit], level: ConfidenceLevel) -> Vec<ScoredModel> {
-    let mut by_model: BTreeMap<&str, BTreeMap<u32, Vec<f64>>> = BTreeMap::new();
-    for unit in judged {
-        if let (Judgement::Score(score), [model]) = (&unit.judgement, unit.shown.as_slice()) {
-            by_model.entry(model).or_default().entry(unit.unit).or_default().push(f64::from(*score));
-        }
-    }
     let mut models: Vec<ScoredModel> =
-        by_model.into_iter().map(|(model, items)| scored(model, &items, level)).collect();
+        by_model(judged).into_iter().map(|(model, items)| scored(model, &items, level)).collect();
     models.sort_by(|one, other| other.score.total_cmp(&one.score).then_with(|| one.model.cmp(&other.model)));
     models
 }
 
+/// All scores of each item of each model.
+fn by_model<'j>(judged: &[&'j JudgedUnit]) -> BTreeMap<&'j str, BTreeMap<u32, Vec<f64>>> {
+    let mut by_model: BTreeMap<&str, BTreeMap<u32, Vec<f64>>> = BTreeMap::new();
+    for unit in judged {
+        if let (Judgement::Score(score), [model]) = (&unit.judgement, &*unit.shown) {
+            by_model.entry(model).or_default().entry(unit.unit).or_default().push(f64::from(*score));
+        }
+    }
+    by_model
+}
+
+fn mean_of(scores: &[f64]) -> f64 {
+    scores.iter().sum::<f64>() / real_len(scores.len())
+}
+
 fn scored(model: &str, items: &BTreeMap<u32, Vec<f64>>, level: ConfidenceLevel) -> ScoredModel {
-    let means: Vec<f64> = items.values().map(|scores| scores.iter().sum::<f64>() / real_len(scores.len())).collect();
+    let means: Vec<f64> = items.values().map(|scores| mean_of(scores)).collect();
     let n = real_len(means.len());
     let mean = means.iter().sum::<f64>() / n;
     let half = (means.len() > 1).then(|| {

@@ -43,12 +43,11 @@ fn simulated(people: &[Person], units: u32, seed: u64) -> Vec<JudgedUnit> {
             };
             first = first.or(Some(said));
             judged.push(JudgedUnit {
-                annotator: format!("p{at:02}"),
+                annotator: format!("p{at:02}").into(),
                 unit,
-                item: unit.to_string(),
                 // `by_name` is its own inverse.
                 judgement: Judgement::Outcome(by_name(said, &shown)),
-                shown,
+                shown: shown.into(),
                 kind: AssignmentKind::Fresh,
                 seconds: 30.0,
             });
@@ -104,7 +103,7 @@ fn a_copier_is_named_also_where_one_model_is_better_throughout() {
     for unit in judged.chunks_mut(people.len()) {
         let mut first = None;
         for one in unit {
-            let is_good = first.filter(|_| one.annotator == "p09").unwrap_or_else(|| rng.random_bool(0.8));
+            let is_good = first.filter(|_| &*one.annotator == "p09").unwrap_or_else(|| rng.random_bool(0.8));
             first = first.or(Some(is_good));
             let said = if is_good { Outcome::AWins } else { Outcome::BWins };
             one.judgement = Judgement::Outcome(by_name(said, &one.shown));
@@ -152,7 +151,7 @@ fn ratings_count_each_first_judgement_once() {
 fn known_answers_are_compared_whatever_the_sides() {
     let judged = simulated(&[Person::Honest(1.0), Person::Careless], 80, 9);
     // What the first one said is taken as known, so it is right throughout.
-    let known = judged.iter().filter(|unit| unit.annotator == "p00");
+    let known = judged.iter().filter(|unit| &*unit.annotator == "p00");
     let gold = known.map(|unit| match unit.judgement {
         Judgement::Outcome(said) => (unit.unit, by_name(said, &unit.shown)),
         _ => unreachable!("the task is pairwise"),
@@ -172,7 +171,6 @@ fn a_ranking_is_a_vote_for_each_pair_and_scores_are_means() {
     let unit = |annotator: &str, unit, shown: &[&str], judgement| JudgedUnit {
         annotator: annotator.into(),
         unit,
-        item: "q".into(),
         shown: shown.iter().map(|name| (*name).to_owned()).collect(),
         kind: AssignmentKind::Fresh,
         judgement,

@@ -23,17 +23,28 @@ pub enum Scale {
 /// [`Undefined::Nothing`] if no unit has two values, [`Undefined::NoVariation`] if all values are equal,
 /// [`Undefined::NotFinite`].
 pub fn krippendorff(units: &[Vec<f64>], scale: Scale) -> Result<f64, Undefined> {
-    if units.iter().flatten().any(|value| !value.is_finite()) {
+    let groups: Vec<(&[f64], f64)> = units.iter().map(|values| (values.as_slice(), 1.0)).collect();
+    krippendorff_of_groups(&groups, scale)
+}
+
+/// As [`krippendorff`], of groups of equal units: the values of one, and how many there are.
+///
+/// # Errors
+/// As [`krippendorff`].
+pub fn krippendorff_of_groups(groups: &[(&[f64], f64)], scale: Scale) -> Result<f64, Undefined> {
+    if groups.iter().flat_map(|(values, _)| *values).any(|value| !value.is_finite()) {
         return Err(Undefined::NotFinite(SeriesSide::First));
     }
-    let paired: Vec<&Vec<f64>> = units.iter().filter(|values| values.len() > 1).collect();
-    let distances = Distances::new(paired.iter().copied().flatten().copied(), scale);
+    let paired: Vec<(&[f64], f64)> =
+        groups.iter().copied().filter(|(values, units)| values.len() > 1 && *units > 0.0).collect();
+    let values = paired.iter().flat_map(|(values, units)| values.iter().map(move |value| (*value, *units)));
+    let distances = Distances::new(values, scale);
     let total: f64 = distances.counts.iter().sum();
     let expected = distances.expected() / (total - 1.0);
     match (paired.is_empty(), expected > 0.0) {
         (true, _) => Err(Undefined::Nothing),
         (_, false) => Err(Undefined::NoVariation),
-        _ => Ok(1.0 - paired.iter().map(|values| distances.within(values)).sum::<f64>() / expected),
+        _ => Ok(1.0 - paired.iter().map(|(values, units)| units * distances.within(values)).sum::<f64>() / expected),
     }
 }
 
@@ -46,14 +57,15 @@ struct Distances {
 }
 
 impl Distances {
-    fn new(all: impl Iterator<Item = f64>, scale: Scale) -> Self {
-        let mut sorted: Vec<f64> = all.map(|value| value + 0.0).collect();
-        sorted.sort_by(f64::total_cmp);
-        let groups: Vec<&[f64]> = sorted.chunk_by(|x, y| x.total_cmp(y).is_eq()).collect();
+    /// Of values, each with how often it was given.
+    fn new(all: impl Iterator<Item = (f64, f64)>, scale: Scale) -> Self {
+        let mut sorted: Vec<(f64, f64)> = all.map(|(value, times)| (value + 0.0, times)).collect();
+        sorted.sort_by(|(x, _), (y, _)| x.total_cmp(y));
+        let groups: Vec<&[(f64, f64)]> = sorted.chunk_by(|(x, _), (y, _)| x.total_cmp(y).is_eq()).collect();
         Self {
-            places: groups.iter().enumerate().map(|(place, group)| (group[0].to_bits(), place)).collect(),
-            values: groups.iter().map(|group| group[0]).collect(),
-            counts: groups.iter().map(|group| real_len(group.len())).collect(),
+            places: groups.iter().enumerate().map(|(place, group)| (group[0].0.to_bits(), place)).collect(),
+            values: groups.iter().map(|group| group[0].0).collect(),
+            counts: groups.iter().map(|group| group.iter().map(|(_, times)| times).sum()).collect(),
             scale,
         }
     }
@@ -114,6 +126,16 @@ mod tests {
         for (scale, expected) in [(Scale::Nominal, 0.743), (Scale::Ordinal, 0.815), (Scale::Interval, 0.849)] {
             let alpha = krippendorff(&example(), scale).unwrap();
             assert!((alpha - expected).abs() < 5e-4, "{scale:?}: {alpha}");
+        }
+    }
+
+    #[test]
+    fn groups_of_equal_units_count_as_often_as_there_are() {
+        let (one, other): (&[f64], &[f64]) = (&[1.0, 2.0, 1.0], &[4.0, 4.0]);
+        let units = [vec![one.to_vec(); 3], vec![other.to_vec(); 2]].concat();
+        for scale in [Scale::Nominal, Scale::Ordinal, Scale::Interval] {
+            let grouped = krippendorff_of_groups(&[(one, 3.0), (other, 2.0), (&[9.0, 8.0], 0.0)], scale).unwrap();
+            assert!((grouped - krippendorff(&units, scale).unwrap()).abs() < 1e-12, "{scale:?}");
         }
     }
 

@@ -65,11 +65,19 @@ pub fn cohen<L: Ord>(one: &[L], other: &[L]) -> Result<Kappa, Undefined> {
 /// # Errors
 /// [`Undefined::Nothing`] if no item has two raters, [`Undefined::NoVariation`].
 pub fn fleiss(counts: &[Vec<u64>]) -> Result<Kappa, Undefined> {
-    let rated = Rated::new(counts)?;
-    let labels = rated.items.iter().map(|item| item.len()).max().unwrap_or(0);
+    fleiss_of_groups(&counts.iter().map(|item| (item.as_slice(), 1)).collect::<Vec<_>>())
+}
+
+/// As [`fleiss`], of groups of equal items: the counts of one, and how many there are.
+///
+/// # Errors
+/// As [`fleiss`].
+pub fn fleiss_of_groups(groups: &[(&[u64], usize)]) -> Result<Kappa, Undefined> {
+    let rated = Rated::new(groups)?;
+    let labels = rated.groups.iter().map(|(item, _)| item.len()).max().unwrap_or(0);
     let share_of = |label: usize| {
-        let given: u64 = rated.items.iter().filter_map(|item| item.get(label)).sum();
-        real(given) / (real_len(rated.items.len()) * real(rated.raters))
+        let given = |(item, items): &(&[u64], usize)| real(item.get(label).copied().unwrap_or(0)) * real_len(*items);
+        rated.groups.iter().map(given).sum::<f64>() / (real_len(rated.items) * real(rated.raters))
     };
     let expected = (0..labels).map(|label| share_of(label).powi(2)).sum();
     rated.kappa(expected)
@@ -80,40 +88,43 @@ pub fn fleiss(counts: &[Vec<u64>]) -> Result<Kappa, Undefined> {
 /// # Errors
 /// [`Undefined::Nothing`] if no item has two raters, [`Undefined::NoVariation`] for fewer than two labels.
 pub fn randolph(counts: &[Vec<u64>], labels: usize) -> Result<Kappa, Undefined> {
-    let rated = Rated::new(counts)?;
+    let rated = Rated::new(&counts.iter().map(|item| (item.as_slice(), 1)).collect::<Vec<_>>())?;
     let expected = if labels < 2 { 1.0 } else { 1.0 / real_len(labels) };
     rated.kappa(expected)
 }
 
 /// The items with the most common number of raters.
 struct Rated<'a> {
-    items: Vec<&'a [u64]>,
+    /// Equal items, and how many there are.
+    groups: Vec<(&'a [u64], usize)>,
+    items: usize,
     raters: u64,
     excluded: usize,
 }
 
 impl<'a> Rated<'a> {
-    fn new(counts: &'a [Vec<u64>]) -> Result<Self, Undefined> {
+    fn new(groups: &[(&'a [u64], usize)]) -> Result<Self, Undefined> {
         let mut sizes: BTreeMap<u64, usize> = BTreeMap::new();
-        for raters in counts.iter().map(|item| item.iter().sum()).filter(|&raters| raters > 1) {
-            *sizes.entry(raters).or_default() += 1;
+        for (item, items) in groups.iter().filter(|(_, items)| *items > 0) {
+            *sizes.entry(item.iter().sum()).or_default() += items;
         }
-        let (raters, _) = sizes.into_iter().max_by_key(|&(raters, items)| (items, raters)).ok_or(Undefined::Nothing)?;
-        let items: Vec<&[u64]> =
-            counts.iter().map(Vec::as_slice).filter(|item| item.iter().sum::<u64>() == raters).collect();
-        Ok(Self { excluded: counts.len() - items.len(), items, raters })
+        let all: usize = sizes.values().sum();
+        let several = sizes.into_iter().filter(|&(raters, _)| raters > 1);
+        let (raters, items) = several.max_by_key(|&(raters, items)| (items, raters)).ok_or(Undefined::Nothing)?;
+        let groups = groups.iter().copied().filter(|(item, items)| *items > 0 && item.iter().sum::<u64>() == raters);
+        Ok(Self { groups: groups.collect(), items, raters, excluded: all - items })
     }
 
     fn kappa(&self, expected: f64) -> Result<Kappa, Undefined> {
-        let found = Kappa::new(self.observed(), expected, self.items.len())?;
+        let found = Kappa::new(self.observed(), expected, self.items)?;
         Ok(Kappa { raters: self.raters, excluded: self.excluded, ..found })
     }
 
     /// Mean share of agreeing pairs of raters of an item.
     fn observed(&self) -> f64 {
         let pairs = real(self.raters) * (real(self.raters) - 1.0);
-        let agreed = |item: &&[u64]| item.iter().map(|&given| real(given) * (real(given) - 1.0)).sum::<f64>() / pairs;
-        self.items.iter().map(agreed).sum::<f64>() / real_len(self.items.len())
+        let agreed = |item: &[u64]| item.iter().map(|&given| real(given) * (real(given) - 1.0)).sum::<f64>() / pairs;
+        self.groups.iter().map(|(item, items)| agreed(item) * real_len(*items)).sum::<f64>() / real_len(self.items)
     }
 }
 
@@ -142,6 +153,9 @@ mod tests {
         let (found, all) = (fleiss(&more).unwrap(), fleiss(&full).unwrap());
         assert_eq!((found.items, found.excluded), (3, 3));
         assert_eq!(found.kappa.to_bits(), all.kappa.to_bits());
+        let grouped = fleiss_of_groups(&[(&[2, 1], 4), (&[0, 3], 1), (&[1, 1], 2), (&[9, 9], 0)]).unwrap();
+        let spread = [vec![vec![2, 1]; 4], vec![vec![0, 3]], vec![vec![1, 1]; 2]].concat();
+        assert_eq!(grouped, fleiss(&spread).unwrap());
         assert_eq!(fleiss(&[vec![1, 0]]), Err(Undefined::Nothing));
         assert_eq!(fleiss(&[vec![0, 4], vec![0, 4]]), Err(Undefined::NoVariation));
     }

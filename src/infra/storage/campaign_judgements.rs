@@ -1,0 +1,91 @@
+//! All that an annotator said in one row of text a column, as [`vote_pages`](super::vote_pages) reads votes: a row of its own for each of
+//! many thousands of judgements takes several times longer on its way through a driver.
+
+use sqlx::{AssertSqlSafe, Row};
+
+use super::{Database, Store, StoreError, on_reader};
+use crate::metrics::store_time;
+
+/// Between judgements: JSON escapes it, and nothing else that is read here has it.
+const RECORD: char = '\u{1e}';
+const COLUMNS: [&str; 6] = ["a.unit", "a.kind", "a.shown", "j.judgement", "a.given_at", "j.judged_at"];
+const SELECT_IDS: &str = "SELECT id FROM campaign_annotators WHERE campaign = $1 AND judged > 0 ORDER BY LENGTH(id), id";
+
+/// The judgements of an annotator that stand, in the order in which they were asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AnnotatorJudgements {
+    /// Pseudonym.
+    pub annotator: String,
+    columns: Vec<String>,
+}
+
+/// A judgement that stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct JudgedRow<'r> {
+    /// Position of the unit.
+    pub unit: i64,
+    /// Why it was shown.
+    pub kind: &'r str,
+    /// The models in the order in which they were shown, as JSON.
+    pub shown: &'r str,
+    /// What was said, as JSON.
+    pub judgement: &'r str,
+    /// When it was shown, in milliseconds since 1970.
+    pub given_at: i64,
+    /// When it was judged.
+    pub judged_at: i64,
+}
+
+impl AnnotatorJudgements {
+    /// The judgements.
+    pub fn rows(&self) -> impl Iterator<Item = Result<JudgedRow<'_>, StoreError>> {
+        let mut columns: Vec<_> = self.columns.iter().map(|column| column.split(RECORD)).collect();
+        std::iter::from_fn(move || {
+            let values: Vec<&str> = columns.iter_mut().map_while(Iterator::next).collect();
+            let [unit, kind, shown, judgement, given_at, judged_at] = values.try_into().ok()?;
+            let number = |text: &str| text.parse::<i64>().map_err(|error| sqlx::Error::Decode(error.into()));
+            let row = || {
+                let (given_at, judged_at) = (number(given_at)?, number(judged_at)?);
+                Ok(JudgedRow { unit: number(unit)?, kind, shown, judgement, given_at, judged_at })
+            };
+            Some(row())
+        })
+    }
+}
+
+impl Store {
+    /// Everybody with a judgement of a campaign that stands, in the order of their invitations.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn annotators_with_judgements(&self, campaign: &str) -> Result<Vec<String>, StoreError> {
+        let _time = store_time("annotators_with_judgements");
+        on_reader!(self, |pool| sqlx::query_scalar(SELECT_IDS).bind(campaign).fetch_all(pool).await)
+    }
+
+    /// What an annotator said that stands.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn judgements_of(&self, annotator: &str) -> Result<AnnotatorJudgements, StoreError> {
+        let _time = store_time("judgements_of");
+        // PostgreSQL wants the order in each aggregate; SQLite takes the values in the order of the inner query.
+        let order = if matches!(self.database, Database::Sqlite(_)) { "" } else { " ORDER BY number" };
+        let joined: Vec<String> = (0..COLUMNS.len()).map(|at| format!("string_agg(c{at}, '{RECORD}'{order})")).collect();
+        let named: Vec<String> =
+            COLUMNS.iter().enumerate().map(|(at, column)| format!("CAST({column} AS TEXT) AS c{at}")).collect();
+        let query = format!(
+            "SELECT {} FROM (SELECT a.number, {} FROM campaign_assignments a \
+             JOIN campaign_judgements j ON j.assignment = a.id WHERE a.annotator = $1 AND j.withdrawn_at IS NULL \
+             ORDER BY a.number) AS judged",
+            joined.join(", "),
+            named.join(", ")
+        );
+        let columns = on_reader!(self, |pool| {
+            let row = sqlx::query(AssertSqlSafe(query.clone())).bind(annotator).fetch_one(pool).await?;
+            let texts = (0..COLUMNS.len()).map(|at| row.try_get::<Option<String>, _>(at));
+            texts.collect::<Result<Option<Vec<String>>, sqlx::Error>>()
+        })?;
+        Ok(AnnotatorJudgements { annotator: annotator.to_owned(), columns: columns.unwrap_or_default() })
+    }
+}
