@@ -27,7 +27,8 @@ async fn main() -> anyhow::Result<()> {
     let folder = tempfile::tempdir_in(".")?;
     let settings = StorageSettings { data_dir: folder.path().to_owned(), ..StorageSettings::default() };
     let store = Store::open(&settings, IfMissing::Create).await?;
-    let file = std::fs::read_dir(folder.path())?.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>, std::io::Error>>()?;
+    let file =
+        std::fs::read_dir(folder.path())?.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>, std::io::Error>>()?;
     let file = file.into_iter().find(|path| path.extension().is_some_and(|kind| kind == "db")).expect("a database");
     fill(&mut SqliteConnectOptions::new().filename(file).connect().await?, items).await?;
     let campaign = store.campaign("big").await?.expect("it was just stored");
@@ -57,7 +58,8 @@ async fn main() -> anyhow::Result<()> {
 async fn fill(raw: &mut SqliteConnection, items: i64) -> anyhow::Result<()> {
     let numbers = format!("WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < {items}) ");
     let each = format!("WITH RECURSIVE k (k) AS (SELECT 0 UNION ALL SELECT k + 1 FROM k WHERE k + 1 < {EACH}) ");
-    let people = format!("WITH RECURSIVE p (p) AS (SELECT 0 UNION ALL SELECT p + 1 FROM p WHERE p + 1 < {ANNOTATORS}) ");
+    let people =
+        format!("WITH RECURSIVE p (p) AS (SELECT 0 UNION ALL SELECT p + 1 FROM p WHERE p + 1 < {ANNOTATORS}) ");
     let statements = [
         format!("INSERT INTO campaigns (id, plan, state, items, units, shared_units, created_at) VALUES ('big', '{PLAN}', 'open', {items}, {items}, 0, 1)"),
         format!("{numbers} INSERT INTO campaign_items (campaign, item, name, prompt, reference, category, language) SELECT 'big', i, 'q' || i, 'Why?', '', '', '' FROM n"),

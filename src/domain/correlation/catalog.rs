@@ -48,10 +48,9 @@ impl SeriesSource {
     pub fn from_series(series: &Series) -> Self {
         match &series.name {
             _ if series.subjects == Subjects::Intents => Self::Intents,
-            SeriesName::Arena { .. }
-            | SeriesName::Satisfaction
-            | SeriesName::Verdicts(_)
-            | SeriesName::Campaign(_) => Self::Votes,
+            SeriesName::Arena { .. } | SeriesName::Satisfaction | SeriesName::Verdicts(_) | SeriesName::Campaign(_) => {
+                Self::Votes
+            }
             SeriesName::Bench { .. } => Self::Benchmark,
             name if name.is_stored() => Self::Imported,
             SeriesName::Column(_) | SeriesName::Published(_) => Self::Published,

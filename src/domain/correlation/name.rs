@@ -114,7 +114,9 @@ impl SeriesName {
         match self {
             Self::Column(_) => false,
             Self::Published(id) => !super::papers::is_printed(id),
-            Self::Arena { .. } | Self::Satisfaction | Self::Verdicts(_) | Self::Campaign(_) | Self::Bench { .. } => true,
+            Self::Arena { .. } | Self::Satisfaction | Self::Verdicts(_) | Self::Campaign(_) | Self::Bench { .. } => {
+                true
+            }
         }
     }
 

@@ -9,7 +9,8 @@ use crate::metrics::store_time;
 /// Between judgements: JSON escapes it, and nothing else that is read here has it.
 const RECORD: char = '\u{1e}';
 const COLUMNS: [&str; 6] = ["a.unit", "a.kind", "a.shown", "j.judgement", "a.given_at", "j.judged_at"];
-const SELECT_IDS: &str = "SELECT id FROM campaign_annotators WHERE campaign = $1 AND judged > 0 ORDER BY LENGTH(id), id";
+const SELECT_IDS: &str =
+    "SELECT id FROM campaign_annotators WHERE campaign = $1 AND judged > 0 ORDER BY LENGTH(id), id";
 
 /// The judgements of an annotator that stand, in the order in which they were asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,7 +72,8 @@ impl Store {
         let _time = store_time("judgements_of");
         // PostgreSQL wants the order in each aggregate; SQLite takes the values in the order of the inner query.
         let order = if matches!(self.database, Database::Sqlite(_)) { "" } else { " ORDER BY number" };
-        let joined: Vec<String> = (0..COLUMNS.len()).map(|at| format!("string_agg(c{at}, '{RECORD}'{order})")).collect();
+        let joined: Vec<String> =
+            (0..COLUMNS.len()).map(|at| format!("string_agg(c{at}, '{RECORD}'{order})")).collect();
         let named: Vec<String> =
             COLUMNS.iter().enumerate().map(|(at, column)| format!("CAST({column} AS TEXT) AS c{at}")).collect();
         let query = format!(

@@ -10,7 +10,9 @@ use crate::domain::battle::Outcome;
 use crate::domain::campaign::assignment::AssignmentKind;
 use crate::domain::campaign::judgement::Judgement;
 use crate::domain::campaign::plan::{CampaignPlan, Task};
-use crate::domain::campaign::report::{CampaignFacts, CampaignReport, JudgedUnit, LeftOut, report, scores_by_model, vote_log};
+use crate::domain::campaign::report::{
+    CampaignFacts, CampaignReport, JudgedUnit, LeftOut, report, scores_by_model, vote_log,
+};
 use crate::domain::rating::FitError;
 use crate::domain::rating::options::LeaderboardOptions;
 use crate::domain::rating::vote_log::VoteLog;
@@ -77,7 +79,7 @@ pub async fn campaign_report(
 /// What a campaign says of each model, as a series reads it.
 pub enum CampaignSeries {
     /// Comparisons, to be fitted like votes.
-    Votes(VoteLog),
+    Votes(Arc<VoteLog>),
     /// Means of each model's items.
     Scores(BTreeMap<String, Vec<f64>>),
 }
@@ -97,7 +99,7 @@ pub async fn campaign_series(store: &Store, id: &str) -> Result<CampaignSeries, 
     let judged: Vec<&JudgedUnit> = judged.iter().filter(counts).collect();
     Ok(match plan.task {
         Task::Score => CampaignSeries::Scores(scores_by_model(&judged)),
-        Task::Pairwise | Task::Rank => CampaignSeries::Votes(vote_log(&judged)),
+        Task::Pairwise | Task::Rank => CampaignSeries::Votes(Arc::new(vote_log(&judged))),
     })
 }
 
@@ -109,19 +111,25 @@ fn left_out(exclusion: AnnotatorExclusion) -> Option<LeftOut> {
 /// All judgements of a campaign that stand, in the order in which they were made.
 async fn judged_units(store: &Store, campaign: &str) -> Result<Vec<JudgedUnit>, CampaignReportError> {
     let annotators = store.annotators_with_judgements(campaign).await?;
-    let unreadable = |source| CampaignReportError::Unreadable { campaign: campaign.to_owned(), source };
-    let read = stream::iter(&annotators).map(async |annotator| {
-        let judgements = store.judgements_of(annotator).await?;
-        let parsed = tokio::task::spawn_blocking(move || TextCache::default().judged(&judgements)).await;
-        parsed.map_err(|_| CampaignReportError::Thread)?.map_err(|error| match error {
-            UnreadableJudgement::Json(error) => unreadable(error),
-            UnreadableJudgement::Store(error) => error.into(),
-        })
-    });
+    let read = stream::iter(annotators).map(|annotator| judged_by(store, campaign, annotator));
     let parts: Vec<Vec<(i64, JudgedUnit)>> = read.buffered(AT_ONCE).try_collect().await?;
     let mut judged: Vec<(i64, JudgedUnit)> = parts.into_iter().flatten().collect();
     judged.sort_by_key(|(judged_at, _)| *judged_at);
     Ok(judged.into_iter().map(|(_, unit)| unit).collect())
+}
+
+/// The judgements of an annotator with their times.
+async fn judged_by(
+    store: &Store,
+    campaign: &str,
+    annotator: String,
+) -> Result<Vec<(i64, JudgedUnit)>, CampaignReportError> {
+    let judgements = store.judgements_of(&annotator).await?;
+    let parsed = tokio::task::spawn_blocking(move || TextCache::default().judged(&judgements)).await;
+    parsed.map_err(|_| CampaignReportError::Thread)?.map_err(|error| match error {
+        UnreadableJudgement::Json(source) => CampaignReportError::Unreadable { campaign: campaign.to_owned(), source },
+        UnreadableJudgement::Store(error) => error.into(),
+    })
 }
 
 /// Why a judgement cannot be read.

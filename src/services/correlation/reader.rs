@@ -179,7 +179,7 @@ impl<'s> SeriesReader<'s> {
     async fn campaign(&self, name: &SeriesName, id: &str) -> Result<SeriesValues, ReadSeriesError> {
         match campaign_series(self.store(name)?, id).await? {
             CampaignSeries::Votes(log) => {
-                let log = SlicedLog { log: Arc::new(log), slice: Slice::default(), source: name.to_string() };
+                let log = SlicedLog { log, slice: Slice::default(), source: name.to_string() };
                 self.rated(format!("rating by the campaign {id}"), Metric::Rating, log).await
             }
             CampaignSeries::Scores(scores) => {
