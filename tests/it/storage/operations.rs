@@ -10,8 +10,9 @@ use langya::domain::integrity::exclusion_rule::ExclusionRule;
 use langya::domain::moderation::{FlagState, FlaggedPart};
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{
-    AssignmentRequest, AuditFilter, BattleRow, CampaignState, CampaignVote, DeletionTarget, FlagDecision, JudgedRow, NewAnnotator,
-    NewCampaign, NewCampaignJudgement, NewDeletionRequest, NewFlag, NewUnit, RequestDecision, Store, VoteColumn, VoteExclusion, VoteRange,
+    AssignmentRequest, AuditFilter, BattleRow, CampaignState, CampaignVote, DeletionTarget, FlagDecision, JudgedRow,
+    NewAnnotator, NewCampaign, NewCampaignJudgement, NewDeletionRequest, NewFlag, NewUnit, RequestDecision, Store,
+    VoteColumn, VoteExclusion, VoteRange,
 };
 
 use super::admin::entry;
@@ -131,6 +132,7 @@ pub(super) async fn flags_are_decided_once_and_end_with_their_texts(store: &Stor
     assert!(store.flags(Some(FlagState::Open), 9).await.unwrap().is_empty());
     assert_eq!(store.flags(None, 9).await.unwrap().len(), 2);
     assert_eq!(store.flag("").await.unwrap(), None);
+}
 
 /// A campaign of one item that two annotators judge, and the vote of each.
 pub(super) async fn judgements_of_a_rated_campaign_are_votes_until_they_are_taken_back_or_left_out(store: &Store) {
@@ -148,10 +150,20 @@ pub(super) async fn judgements_of_a_rated_campaign_are_votes_until_they_are_take
     let exclusion = VoteExclusion { rule: ExclusionRule::IdentityLeak, reason: "says its name".into() };
     let judge = async |annotator, id: &str, exclusions: Vec<VoteExclusion>| {
         let shape = CampaignShape { items: 1, shared_units: 0, repeat_share: 0.0 };
-        let request =
-            AssignmentRequest { campaign: "c", annotator, id: &format!("s-{id}"), shape, needed: 2, seed: 1, now: Timestamp(3) };
+        let request = AssignmentRequest {
+            campaign: "c",
+            annotator,
+            id: &format!("s-{id}"),
+            shape,
+            needed: 2,
+            seed: 1,
+            now: Timestamp(3),
+        };
         let row = store.next_assignment(request).await.unwrap().assignment.unwrap();
-        assert_eq!((row.kind, store.assignment(&row.id, annotator).await.unwrap()), (AssignmentKind::Fresh, Some(row.clone())));
+        assert_eq!(
+            (row.kind, store.assignment(&row.id, annotator).await.unwrap()),
+            (AssignmentKind::Fresh, Some(row.clone()))
+        );
         let texts = store.campaign_item("c", row.item).await.unwrap();
         assert_eq!((texts.answer("m"), texts.category.as_str(), texts.language.as_str()), ("So.", "maths", "zh"));
         let vote = CampaignVote {
@@ -176,7 +188,9 @@ pub(super) async fn judgements_of_a_rated_campaign_are_votes_until_they_are_take
     let in_force = async || {
         let found = store.exclusions_in_force(VoteRange::ALL).await.unwrap();
         let last = store.last_vote_seq().await.unwrap();
-        (1..=last).map(|seq| found.rules_of(seq).map(ToString::to_string).collect::<Vec<_>>().join(" ")).collect::<Vec<_>>()
+        (1..=last)
+            .map(|seq| found.rules_of(seq).map(ToString::to_string).collect::<Vec<_>>().join(" "))
+            .collect::<Vec<_>>()
     };
     judge("c-1", "j1", vec![]).await;
     assert!(store.withdraw_last_judgement("c-1", Timestamp(5)).await.unwrap());
@@ -189,7 +203,10 @@ pub(super) async fn judgements_of_a_rated_campaign_are_votes_until_they_are_take
 
     let judged = store.judgements_of("c-1").await.unwrap();
     let rows: Vec<JudgedRow> = judged.rows().map(Result::unwrap).collect();
-    assert_eq!((rows.len(), rows[0].kind, rows[0].judgement, rows[0].judged_at), (1, "fresh", r#"{"outcome":"tie"}"#, 4));
+    assert_eq!(
+        (rows.len(), rows[0].kind, rows[0].judgement, rows[0].judged_at),
+        (1, "fresh", r#"{"outcome":"tie"}"#, 4)
+    );
     assert_eq!(store.annotators_with_judgements("c").await.unwrap(), ["c-1", "c-2"]);
     assert_eq!(store.judgements_of("c-9").await.unwrap().rows().count(), 0);
     let left_out = entry("a2", AdminAction::LeaveAnnotatorOut);
@@ -202,7 +219,10 @@ pub(super) async fn judgements_of_a_rated_campaign_are_votes_until_they_are_take
     assert!(!store.readmit_annotator("c", "c-1", &readmitted).await.unwrap());
     assert_eq!(in_force().await, ["taken_back", "", "identity_leak"]);
     let decided = store.annotator_exclusions("c").await.unwrap();
-    assert!(decided.len() == 1 && decided[0].reason == "was asleep" && decided[0].withdrawn_at.is_some(), "{decided:?}");
+    assert!(
+        decided.len() == 1 && decided[0].reason == "was asleep" && decided[0].withdrawn_at.is_some(),
+        "{decided:?}"
+    );
     assert!(store.delete_campaign("c", Timestamp(9)).await.unwrap());
     assert_eq!(in_force().await, ["left_out taken_back", "left_out", "identity_leak left_out"]);
 }
