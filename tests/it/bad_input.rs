@@ -23,7 +23,7 @@ async fn unusable_messages_get_a_code_and_a_way_out_and_the_battle_lives_on() {
         (r#"{"type":"start","prompt":" \n\t"}"#, "prompt_empty", "write a question"),
         (r#"{"type":"start","prompt":"a\u0000b"}"#, "prompt_invalid", "NUL"),
         (r#"{"type":"start"}"#, "invalid_message", "prompt"),
-        (r#"{"type":"start","prompt":"x","mode":"direct"}"#, "unsupported_mode", "anonymous"),
+        (r#"{"type":"start","prompt":"x","mode":"direct"}"#, "invalid_message", "needs \"model\""),
         (r#"{"type":"start","prompt":"x","intent":"no spaces"}"#, "invalid_message", "intent"),
         (r#"{"type":"start","prompt":"x","prompt":"y"}"#, "invalid_message", "duplicate"),
         ("{\"type\":\"start\",\"prompt\":\"a\0b\"}", "invalid_message", "JSON"),

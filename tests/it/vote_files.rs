@@ -66,7 +66,7 @@ fn there_and_back(folder: &Path, place: [&str; 2]) {
     }
     refuse_a_second_export(folder, place);
     let battles = std::fs::read_to_string(folder.join("battles.csv")).unwrap();
-    assert!(battles.starts_with("battle_id,judge,stage,model_a,model_b,turn,"), "{battles}");
+    assert!(battles.starts_with("battle_id,judge,mode,stage,model_a,model_b,turn,"), "{battles}");
     assert_eq!(battles.lines().count(), 1 + 167);
     let partial = std::fs::read_dir(folder)
         .unwrap()

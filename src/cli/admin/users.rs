@@ -1,6 +1,6 @@
 //! `langya admin invite` and `langya admin users list|add|role|disable|enable|reset`
 
-use clap::{Args, Subcommand};
+use clap::{ArgGroup, Args, Subcommand};
 use serde::Serialize;
 
 use super::Admin;
@@ -23,7 +23,7 @@ pub(super) struct InviteOptions {
 
 /// Flags of `langya admin users add`.
 #[derive(Debug, Args)]
-#[group(id = "identity", required = true, multiple = false, args = ["email", "subject"])]
+#[command(group(ArgGroup::new("identity").required(true).args(["email", "subject"])))]
 pub(super) struct AddOptions {
     /// What to call them here
     name: String,

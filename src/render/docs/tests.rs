@@ -57,8 +57,10 @@ fn code(page: &DocPage) -> Vec<String> {
 
 #[test]
 fn links_between_pages_lead_to_pages_and_sections() {
+    let settings = reference::settings(include_str!("../../../deploy/langya.example.toml"));
+    let generated = Generated { settings, ..Generated::default() };
     for language in Language::ALL {
-        let guide = guide(language);
+        let guide = Guide::new(language, &generated);
         for page in &guide.pages {
             for link in links(page.html()) {
                 let Some(target) = link.strip_prefix("/docs/").or_else(|| link.strip_prefix('#')) else { continue };

@@ -118,7 +118,7 @@ pub(super) async fn the_log_is_read_in_pages_with_the_columns_that_are_wanted(st
     assert_eq!(log.languages.unwrap().names.as_slice(), ["zh"]);
     assert_eq!(log.categories.unwrap().names.as_slice(), ["maths"]);
     assert!(log.intents.unwrap().rows.iter().all(|&row| row == langya::domain::rating::vote_log::Labels::NONE));
-    assert_eq!(log.pairing_policies.unwrap().names.as_slice(), ["uniform"]);
+    assert_eq!(log.pairing_policies.unwrap().names.as_slice(), ["weighted"]);
     assert_eq!(log.turns.unwrap(), [1; 11]);
     assert_eq!(log.prompt_tokens.unwrap(), [3; 11], "three Chinese characters");
     assert_eq!(log.satisfactions.unwrap(), [4; 11]);

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use super::analysis_rows::{beside, count, table};
 use super::item_findings::ItemFindings;
 use super::{Analysis, Datum, ScoreEntry};
 use crate::domain::benchmark::Suite;
@@ -18,7 +19,7 @@ use crate::domain::judging::verdict::Verdict;
 use crate::domain::language::Language;
 use crate::domain::stats::correlation::Correlation;
 use crate::domain::stats::{Share, Undefined};
-use crate::i18n::findings::{Finding, FindingTexts, finding_texts};
+use crate::i18n::findings::{FindingTexts, finding_texts};
 
 /// Most judges that are compared one by one.
 const JUDGES: usize = 12;
@@ -241,20 +242,6 @@ impl Findings {
     }
 }
 
-pub(super) fn count(number: usize) -> Datum {
-    Datum::Count(u64::try_from(number).unwrap_or(u64::MAX))
-}
-
-pub(super) fn table(key: &str, said: &Finding, rows: Vec<Vec<Datum>>) -> Analysis {
-    Analysis {
-        key: key.to_owned(),
-        title: said.title.to_owned(),
-        lead: said.lead.to_owned(),
-        columns: said.columns.iter().map(|head| (*head).to_owned()).collect(),
-        rows,
-    }
-}
-
 /// The whole's score by judge and model, by the name that a model is to have.
 fn by_judge<'e>(
     entries: impl IntoIterator<Item = &'e ScoreEntry>,
@@ -267,14 +254,6 @@ fn by_judge<'e>(
         scores.entry(entry.judge.clone()).or_default().insert(name(entry), value);
     }
     scores
-}
-
-/// A name beside the baseline that was compared with, where there is one: with several, it stands under each.
-pub(super) fn beside(name: &str, baseline: &str) -> String {
-    match baseline {
-        "" => name.to_owned(),
-        baseline => format!("{name} : {baseline}"),
-    }
 }
 
 fn length(judgement: &Judgement, model: &str, lengths: &Lengths) -> Option<u64> {

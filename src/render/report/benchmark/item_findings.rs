@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::findings::{beside, count, table};
+use super::analysis_rows::{beside, count, table};
 use super::{Analysis, Datum, ScoreEntry};
 use crate::domain::benchmark::Suite;
 use crate::domain::benchmark::analysis::item_scores::{

@@ -4,6 +4,7 @@
 //! judges; [`i18n`](crate::i18n) holds the texts; [`markdown`], [`html`] and [`csv`] write the report down.
 //! Nothing here depends on the time of day or on chance, so the same judgements make the same bytes.
 
+mod analysis_rows;
 pub mod charts;
 pub mod csv;
 pub mod findings;

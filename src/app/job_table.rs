@@ -1,0 +1,193 @@
+//! The background jobs of an arena.
+
+use crate::infra::clock::Clock;
+use crate::infra::job_report::JobReport;
+use crate::infra::redis::SharedBreakers;
+use crate::infra::tasks::Need;
+use crate::server::jobs;
+use crate::server::jobs::battle_judging::judge_battles;
+use crate::server::jobs::correlations::keep_correlations;
+use crate::server::jobs::health::keep_health;
+use crate::server::jobs::heartbeat::send_heartbeats;
+use crate::server::jobs::public_log::keep_public_log;
+use crate::server::jobs::register::keep_register;
+use crate::server::jobs::retention::keep_retention;
+use crate::server::jobs::robustness::{Reports, keep_robustness};
+use crate::server::jobs::voter_check::keep_voters_checked;
+use crate::server::jobs::witnesses::ask_witnesses;
+use crate::server::state::AppState;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use std::sync::Arc;
+use tokio::sync::watch;
+
+/// A background loop of every arena.
+pub(super) struct Job {
+    /// Its name in logs, metrics and `/readyz`.
+    pub(super) name: &'static str,
+    /// Whether battles can go on without it.
+    pub(super) need: Need,
+    /// Starts it, at first and after a panic. The sender tells whether this instance has the lead; in the report it notes its runs.
+    pub(super) run: fn(&AppState, &watch::Sender<bool>, JobReport) -> BoxFuture<'static, ()>,
+}
+
+/// Every job.
+pub(super) const JOBS: [Job; 17] = [
+    Job {
+        name: "keep_lead",
+        need: Need::Nothing,
+        run: |app, leader_election, report| {
+            jobs::leader_election::keep_lead(app.store.clone(), leader_election.clone(), report, app.tasks.shutdown())
+                .boxed()
+        },
+    },
+    Job {
+        name: "keep_leaderboard",
+        need: Need::Nothing,
+        run: |app, leader_election, report| {
+            jobs::leaderboard::keep_leaderboard(
+                app.refitter(),
+                leader_election.subscribe(),
+                report,
+                app.tasks.shutdown(),
+            )
+            .boxed()
+        },
+    },
+    Job {
+        name: "keep_correlations",
+        need: Need::Nothing,
+        run: |app, _, report| {
+            let (correlation, events) = (Arc::clone(&app.correlation), Arc::clone(&app.events));
+            keep_correlations(correlation, events, app.settings.clone(), report, app.tasks.shutdown()).boxed()
+        },
+    },
+    Job {
+        name: "keep_robustness",
+        need: Need::Nothing,
+        run: |app, _, report| {
+            let reports = Reports {
+                robustness: Arc::clone(&app.robustness),
+                exclusions: Arc::clone(&app.exclusion_reports),
+                clock: app.clock.clone(),
+            };
+            keep_robustness(reports, Arc::clone(&app.events), app.settings.clone(), report, app.tasks.shutdown())
+                .boxed()
+        },
+    },
+    Job {
+        name: "keep_voters_checked",
+        need: Need::Nothing,
+        run: |app, leader_election, report| {
+            let (check, events) = (Arc::clone(&app.voter_check), Arc::clone(&app.events));
+            let (settings, shutdown) = (app.settings.clone(), app.tasks.shutdown());
+            keep_voters_checked(check, (events, settings), leader_election.subscribe(), report, shutdown).boxed()
+        },
+    },
+    Job {
+        // Other instances take this one for gone without it, and take over its battles.
+        name: "keep_beating",
+        need: Need::Battles,
+        run: |app, _, report| {
+            let (fleet, clock) = (Arc::clone(&app.fleet), app.clock.clone());
+            send_heartbeats(fleet, app.settings.clone(), clock, report, app.tasks.shutdown()).boxed()
+        },
+    },
+    Job {
+        name: "follow_sign_outs",
+        need: Need::Nothing,
+        run: |app, _, report| {
+            jobs::sign_outs::follow_sign_outs(Arc::clone(&app.access), report, app.tasks.shutdown()).boxed()
+        },
+    },
+    Job {
+        name: "handle_messages",
+        need: Need::Nothing,
+        run: |app, _, _| Arc::clone(&app.battles).handle_messages().boxed(),
+    },
+    Job {
+        name: "tidy_metrics",
+        need: Need::Nothing,
+        run: |app, _, report| jobs::tidying::tidy_metrics(report, app.tasks.shutdown()).boxed(),
+    },
+    Job {
+        name: "keep_health",
+        need: Need::Nothing,
+        run: |app, _, report| {
+            let (models, clock) = (Arc::clone(&app.models), app.clock.clone());
+            let rests = app.link.clone().map(SharedBreakers::new);
+            keep_health(models, app.store.clone(), rests, clock, report, app.tasks.shutdown()).boxed()
+        },
+    },
+    Job {
+        name: "sweep_battles",
+        need: Need::Nothing,
+        run: |app, leader_election, report| {
+            let (battles, clock) = (Arc::clone(&app.battles), Arc::clone(&app.clock));
+            let (store, settings) = (app.store.clone(), app.settings.clone());
+            jobs::sweeping::sweep_battles(
+                battles,
+                store,
+                clock,
+                settings,
+                leader_election.subscribe(),
+                report,
+                app.tasks.shutdown(),
+            )
+            .boxed()
+        },
+    },
+    Job {
+        name: "keep_retention",
+        need: Need::Nothing,
+        run: |app, leader_election, report| {
+            let random_and_time = (Arc::clone(&app.rng), app.clock.clone() as Arc<dyn Clock>);
+            let (lead, shutdown) = (leader_election.subscribe(), app.tasks.shutdown());
+            keep_retention(app.store.clone(), random_and_time, app.settings.clone(), lead, report, shutdown).boxed()
+        },
+    },
+    Job {
+        name: "keep_partitions",
+        need: Need::Nothing,
+        run: |app, leader_election, report| {
+            jobs::partitions::keep_partitions(
+                app.store.clone(),
+                leader_election.subscribe(),
+                report,
+                app.tasks.shutdown(),
+            )
+            .boxed()
+        },
+    },
+    Job {
+        name: "keep_register",
+        need: Need::Nothing,
+        run: |app, leader_election, report| {
+            keep_register(app.recorder(), leader_election.subscribe(), report, app.tasks.shutdown()).boxed()
+        },
+    },
+    Job {
+        name: "keep_public_log",
+        need: Need::Nothing,
+        run: |app, leader_election, report| {
+            keep_public_log(app.sequencer(), leader_election.subscribe(), report, app.tasks.shutdown()).boxed()
+        },
+    },
+    Job {
+        name: "ask_witnesses",
+        need: Need::Nothing,
+        run: |app, leader_election, report| {
+            let (log, settings) = (app.public_log.clone(), app.settings.clone());
+            ask_witnesses(log, settings, leader_election.subscribe(), report, app.tasks.shutdown()).boxed()
+        },
+    },
+    Job {
+        name: "judge_battles",
+        need: Need::Nothing,
+        run: |app, leader_election, report| {
+            let (settings, events) = (app.settings.clone(), Arc::clone(&app.events));
+            judge_battles(app.auto_judge(), settings, events, leader_election.subscribe(), report, app.tasks.shutdown())
+                .boxed()
+        },
+    },
+];

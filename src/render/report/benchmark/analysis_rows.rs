@@ -1,0 +1,26 @@
+//! What the tables of [`findings`](super::findings) and [`item_findings`](super::item_findings) are put together from.
+
+use super::{Analysis, Datum};
+use crate::i18n::findings::Finding;
+
+pub(super) fn table(key: &str, said: &Finding, rows: Vec<Vec<Datum>>) -> Analysis {
+    Analysis {
+        key: key.to_owned(),
+        title: said.title.to_owned(),
+        lead: said.lead.to_owned(),
+        columns: said.columns.iter().map(|head| (*head).to_owned()).collect(),
+        rows,
+    }
+}
+
+pub(super) fn count(number: usize) -> Datum {
+    Datum::Count(u64::try_from(number).unwrap_or(u64::MAX))
+}
+
+/// A name beside the baseline that was compared with, where there is one: with several, it stands under each.
+pub(super) fn beside(name: &str, baseline: &str) -> String {
+    match baseline {
+        "" => name.to_owned(),
+        baseline => format!("{name} : {baseline}"),
+    }
+}
