@@ -261,7 +261,7 @@ mod tests {
         let counts = |row: &ModelComparison| (row.model.clone(), row.wins, row.ties, row.losses);
         assert_eq!(compared.iter().map(counts).collect::<Vec<_>>(), [("b".into(), 3, 0, 0), ("c".into(), 0, 2, 1)]);
         let (b, c) = (&compared[0], &compared[1]);
-        assert_eq!(b.difference.unwrap().mean, 2.0);
+        assert_eq!(b.difference.map(|difference| difference.mean), Some(2.0));
         let (p, other) = (b.difference.unwrap().p, c.difference.unwrap().p);
         assert!(p < other && b.adjusted_p == Some(2.0 * p) && c.adjusted_p == Some(other.max(2.0 * p)));
         assert_eq!(scores.compare_with("nobody", ConfidenceLevel::default()), None);
