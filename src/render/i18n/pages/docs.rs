@@ -25,7 +25,7 @@ pub(super) const ENGLISH: DocsTexts = DocsTexts {
     on_page: "On this page",
     search: "Search",
     search_title: "Search the documentation",
-    query: "Words to look for",
+    query: "Find words",
     found: "Sections with “{query}”: {n}",
     nothing: "No section has all of these words. Try fewer or other words.",
     name: "Name",
