@@ -27,9 +27,7 @@ async fn main() -> anyhow::Result<()> {
     let folder = tempfile::tempdir_in(".")?;
     let settings = StorageSettings { data_dir: folder.path().to_owned(), ..StorageSettings::default() };
     let store = Store::open(&settings, IfMissing::Create).await?;
-    let file =
-        std::fs::read_dir(folder.path())?.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>, std::io::Error>>()?;
-    let file = file.into_iter().find(|path| path.extension().is_some_and(|kind| kind == "db")).expect("a database");
+    let file = folder.path().join("langya.db");
     fill(&mut SqliteConnectOptions::new().filename(file).connect().await?, items).await?;
     let campaign = store.campaign("big").await?.expect("it was just stored");
     for run in 1..=3 {
