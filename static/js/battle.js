@@ -10,7 +10,6 @@ import { HeldVote } from "./held_vote.js";
 import { dropVote, keepVote, keptVotes } from "./kept_votes.js";
 import { Modes } from "./modes.js";
 import { announce, fill, fromNow, keep, kept, number, part } from "./page.js";
-import { prove } from "./proof.js";
 import { hideReveal, reveal } from "./reveal.js";
 import { Socket } from "./socket.js";
 import { Turns } from "./turns.js";
@@ -238,6 +237,8 @@ async function proveAndAsk(proof) {
   setPhase("proving");
   notice(words.proving);
   announce(words.proving);
+  // Loaded where it is asked for, which is seldom: the first visit stays small.
+  const { prove } = await import("./proof.js");
   const solution = await prove(proof);
   // Meanwhile the visitor may have left this question, or a lost connection has sent it again.
   if (pending !== asked || round !== proofs) return;

@@ -5,9 +5,9 @@ import { announce } from "./page.js";
 /** For how long a button says that it has copied, in milliseconds. */
 const SAID_MS = 2_000;
 
-/** Puts a button on every block of code within. */
+/** Puts a button on every block of code within that has none. */
 export function offerCode(within, words) {
-  for (const code of within.querySelectorAll(".code")) {
+  for (const code of within.querySelectorAll(".code:not(:has(> .copy))")) {
     const button = Object.assign(document.createElement("button"), { type: "button", className: "copy", textContent: words.copy });
     button.dataset.copy = "code";
     button.setAttribute("aria-label", words.copy_code);

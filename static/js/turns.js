@@ -1,6 +1,5 @@
 // The conversation on the page: one article a turn, two replies in each.
 
-import { offerCode, serveCopies } from "./copying.js";
 import { fill, part } from "./page.js";
 
 /** Milliseconds of each frame in which blocks are written; the rest is left to the page. */
@@ -22,6 +21,8 @@ export class Turns {
   #blocks = new WeakMap();
   /** What each reply says as the model wrote it, in pieces. */
   #texts = new WeakMap();
+  /** What serves the copy buttons, once it is loaded. */
+  #copying = null;
 
   /** @param {{edit: () => void, shown: () => void}} actions `shown` follows the choice of a side on a narrow screen. */
   constructor(words, { edit, shown }) {
@@ -32,11 +33,23 @@ export class Turns {
       if (button) this.#show(button.dataset.showSide);
     });
     this.#list.addEventListener("click", ({ target }) => target.closest('[data-action="edit"]') && edit());
-    serveCopies(this.#list, (button) => this.#texts.get(button.closest(".reply")).join(""), words);
+  }
+
+  /** Copy buttons come with the first turn: before it there is nothing to copy. What could not be loaded is tried again with the next. */
+  async #loadCopying() {
+    try {
+      const copying = await import("./copying.js");
+      copying.serveCopies(this.#list, (button) => this.#texts.get(button.closest(".reply")).join(""), this.#words);
+      return copying;
+    } catch {
+      this.#copying = null;
+      return null;
+    }
   }
 
   /** Adds a turn, or empties the one that is answered again. Gives its article. */
   begin(turn, prompt) {
+    this.#copying ??= this.#loadCopying();
     const known = this.#turn(turn);
     const article = known ?? this.#add(turn, prompt);
     for (const [key, block] of this.#waiting) if (block.turn === turn) this.#waiting.delete(key);
@@ -103,7 +116,7 @@ export class Turns {
     }
     if (all[index]) {
       all[index].innerHTML = html;
-      offerCode(all[index], this.#words);
+      this.#copying?.then((copying) => copying?.offerCode(all[index], this.#words));
     }
     if (all.length === LONG) blocks.classList.add("long");
   }

@@ -49,7 +49,7 @@ pub(super) enum UsersCommand {
     },
     /// Print a link of one use that makes an account
     Invite(InviteOptions),
-    /// Add somebody who signs in at the provider of [oidc]
+    /// Add somebody who signs in at the provider of `[oidc]`
     Add(AddOptions),
     /// Give somebody another role, from the next request on
     Role {

@@ -1,6 +1,6 @@
 //! The OpenAPI document of `/api/v1`, made from the types that the handlers write and read.
 //!
-//! [`operations`] has one entry for each address; schemas, with their descriptions, come from the types and their serde
+//! `operations` has one entry for each address; schemas, with their descriptions, come from the types and their serde
 //! attributes. A test compares the entries with the route table and the schemas with what an arena answers.
 
 pub mod description;
