@@ -28,6 +28,7 @@ use crate::infra::watched_clock::WatchedClock;
 use crate::server::followed_file::FollowedFile;
 use crate::server::jobs;
 use crate::server::state::AppState;
+use crate::services::admin::api_keys::ApiKeys;
 use crate::services::admin::sessions::AdminSessions;
 use crate::services::admin::users::AdminUsers;
 use crate::services::arena::access::Access;
@@ -269,6 +270,7 @@ impl AppState {
             public_log,
             access: Arc::new(base.access(&limits)),
             admin_sessions: Arc::new(admin_sessions),
+            api_keys: ApiKeys::new(base.store.clone(), Arc::clone(&base.rng), base.clock.clone()),
             oidc: Arc::new(base.oidc()),
             proofs: Arc::new(base.proofs(&limits)),
             prompts: base.prompts,

@@ -28,6 +28,7 @@ use crate::infra::redis::AddressError;
 use crate::infra::storage::backup::BackupError;
 use crate::infra::storage::{StoreError, TransferError};
 use crate::render::report::study::StudyReportError;
+use crate::services::admin::api_keys::ApiKeyError;
 use crate::services::admin::users::UserError;
 use crate::services::battle_judging::reports::BattleJudgingError;
 use crate::services::benchmark::error::BenchError;
@@ -306,6 +307,15 @@ impl CommandFailure for UserError {
         match self {
             Self::Store(error) => error.is_input(),
             Self::Passphrase(_) => false,
+            _ => true,
+        }
+    }
+}
+
+impl CommandFailure for ApiKeyError {
+    fn is_input(&self) -> bool {
+        match self {
+            Self::Store(error) => error.is_input(),
             _ => true,
         }
     }

@@ -17,6 +17,7 @@ pub mod fit;
 pub mod import;
 pub mod invites;
 pub mod judge;
+pub mod keys;
 pub mod label;
 pub mod models;
 pub mod moderation;
@@ -79,6 +80,8 @@ enum Command {
     Passphrase,
     /// Who may run the arena, and what they did.
     Admin(admin::AdminOptions),
+    /// Make, list and revoke keys with which programs use the API.
+    Keys(keys::KeyOptions),
     /// Run judge-based benchmarks on the arena's models.
     Bench(bench::BenchOptions),
     /// Have people judge stored answers: make a campaign, invite annotators, report what they said.
@@ -154,6 +157,7 @@ pub fn run() -> ExitCode {
             Command::Invites(options) => invites::run(options, &env).await,
             Command::Passphrase => passphrase::run(),
             Command::Admin(options) => admin::run(options, &env).await,
+            Command::Keys(options) => keys::run(options, &env).await,
             Command::Bench(options) => bench::run(options, &env).await,
             Command::Campaign(options) => campaign::run(options, &env).await,
             Command::Requests(options) => requests::run(options, &env).await,

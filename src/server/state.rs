@@ -13,6 +13,7 @@ use crate::infra::storage::Store;
 use crate::infra::tasks::Tasks;
 use crate::infra::watched_clock::WatchedClock;
 use crate::server::followed_file::FollowedFile;
+use crate::services::admin::api_keys::ApiKeys;
 use crate::services::admin::sessions::AdminSessions;
 use crate::services::admin::users::AdminUsers;
 use crate::services::arena::access::Access;
@@ -80,6 +81,8 @@ pub struct AppState {
     pub access: Arc<Access>,
     /// Accounts of people who run the arena.
     pub admin_users: Arc<AdminUsers>,
+    /// Keys with which programs use the API.
+    pub api_keys: ApiKeys,
     /// The provider where people sign in.
     pub oidc: Arc<OidcClient>,
     /// Their sessions.

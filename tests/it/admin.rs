@@ -3,6 +3,7 @@
 mod bench_runs;
 mod browser;
 mod campaigns;
+mod keys;
 mod models;
 mod moderation;
 mod operations;

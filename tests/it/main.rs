@@ -9,6 +9,7 @@
 mod access;
 mod admin;
 mod agree;
+mod api_keys;
 mod archive;
 mod asvs;
 mod backup;

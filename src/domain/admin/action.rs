@@ -73,11 +73,15 @@ pub enum AdminAction {
     RemoveModel,
     /// Left a flagged text as it is.
     KeepFlagged,
+    /// Made an API key.
+    CreateKey,
+    /// Revoked an API key.
+    RevokeKey,
 }
 
 impl AdminAction {
     /// All actions.
-    pub const ALL: [Self; 35] = [
+    pub const ALL: [Self; 37] = [
         Self::SignIn,
         Self::SignOut,
         Self::EndSession,
@@ -113,6 +117,8 @@ impl AdminAction {
         Self::AddModel,
         Self::RemoveModel,
         Self::KeepFlagged,
+        Self::CreateKey,
+        Self::RevokeKey,
     ];
 
     /// Name in the database, on the command line and in exports.
@@ -154,6 +160,8 @@ impl AdminAction {
             Self::AddModel => "add_model",
             Self::RemoveModel => "remove_model",
             Self::KeepFlagged => "keep_flagged",
+            Self::CreateKey => "create_key",
+            Self::RevokeKey => "revoke_key",
         }
     }
 }

@@ -4,6 +4,7 @@
 pub mod account;
 pub mod action;
 pub mod deletion_request;
+pub mod key_scope;
 pub mod model_figures;
 pub mod provider_account;
 pub mod role;

@@ -40,6 +40,8 @@ pub enum Act {
     SignIn,
     /// A try to sign in to the admin.
     AdminSignIn,
+    /// An API key that is none.
+    WrongKey,
 }
 
 impl Act {
@@ -51,6 +53,7 @@ impl Act {
             Self::Vote => "votes",
             Self::SignIn => "sign_ins",
             Self::AdminSignIn => "admin_sign_ins",
+            Self::WrongKey => "wrong_keys",
         }
     }
 }
@@ -183,12 +186,33 @@ impl RateLimits {
         self.take_all(act, of_both).await
     }
 
+    /// Refuses a network that has sent too many wrong API keys, as far as this instance knows; nothing is counted.
+    ///
+    /// # Errors
+    /// [`RateLimited`].
+    pub fn check_wrong_keys(&self, network: &str) -> Result<(), RateLimited> {
+        let act = Act::WrongKey;
+        let wait = self.local().wait(&self.counts(act, None, Some(network)), Instant::now());
+        wait.map_or(Ok(()), |wait| Err(refused(act, wait)))
+    }
+
+    /// Counts one wrong API key. Where other instances have counted too many, this one learns it, so that it looks at no more of
+    /// the network's keys than its own share.
+    ///
+    /// # Errors
+    /// [`RateLimited`] where it was one too many.
+    pub async fn take_wrong_key(&self, network: &str) -> Result<(), RateLimited> {
+        let counts = self.counts(Act::WrongKey, None, Some(network));
+        let taken = self.take_all(Act::WrongKey, counts.clone()).await;
+        if taken.is_err() {
+            self.local().charge(&counts, Instant::now());
+        }
+        taken
+    }
+
     async fn take_all(&self, act: Act, counts: Vec<Count>) -> Result<(), RateLimited> {
         let wait = if counts.is_empty() { None } else { self.wait(&counts).await };
-        wait.map_or(Ok(()), |Wait { wait, scope }| {
-            metrics::refused(act.as_str(), scope.as_str());
-            Err(RateLimited { act, scope, wait })
-        })
+        wait.map_or(Ok(()), |wait| Err(refused(act, wait)))
     }
 
     /// Counts one turn, and gives it a place among those that are being answered.
@@ -264,7 +288,7 @@ impl RateLimits {
         let [of_visitor, of_network, of_all] = match act {
             Act::Turn => [limits.turns, limits.turns_per_address, limits.turns_in_all],
             Act::Vote => [limits.votes, limits.votes_per_address, limits.votes_in_all],
-            Act::SignIn => [WindowLimits::NONE, limits.sign_ins_per_address, WindowLimits::NONE],
+            Act::SignIn | Act::WrongKey => [WindowLimits::NONE, limits.sign_ins_per_address, WindowLimits::NONE],
             Act::AdminSignIn => [WindowLimits::NONE; 3],
         };
         let what = act.as_str();
@@ -278,6 +302,12 @@ impl RateLimits {
     fn local(&self) -> MutexGuard<'_, LimitCounts> {
         self.local.lock()
     }
+}
+
+/// A refusal, which is counted.
+fn refused(act: Act, Wait { wait, scope }: Wait) -> RateLimited {
+    metrics::refused(act.as_str(), scope.as_str());
+    RateLimited { act, scope, wait }
 }
 
 /// A limit of this name, where it is on.

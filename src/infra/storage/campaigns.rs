@@ -22,6 +22,8 @@ const UPDATE_STATE: &str = "UPDATE campaigns SET state = $2 WHERE id = $1";
 const SELECT_LAST_ANNOTATOR: &str = "SELECT COUNT(*) FROM campaign_annotators WHERE campaign = $1";
 const INSERT_ANNOTATOR: &str = "INSERT INTO campaign_annotators (id, campaign, token_hash, quota, created_at, expires_at, \
      first_time, repeats, shared, judged, side_balance) VALUES ($1, $2, $3, $4, $5, $6, 0, 0, 0, 0, '{}')";
+const INSERT_KEY_ANNOTATOR: &str = "INSERT INTO campaign_annotators (id, campaign, token_hash, created_at, first_time, \
+     repeats, shared, judged, side_balance) VALUES ($1, $2, $3, $4, 0, 0, 0, 0, '{}') ON CONFLICT DO NOTHING";
 const SELECT_ANNOTATOR: &str = "SELECT id, expires_at, revoked_at, left_out_at FROM campaign_annotators \
      WHERE campaign = $1 AND token_hash = $2";
 const SELECT_ANNOTATORS: &str = "SELECT id, quota, created_at, expires_at, revoked_at, seen_at, judged \
@@ -373,6 +375,24 @@ impl Store {
             }
             insert_audit!(&mut *tx, audit)?;
             tx.commit().await.map(|()| ids)
+        })
+    }
+
+    /// Stores the annotator of a campaign that an API key is, if it is none yet.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn insert_key_annotator(
+        &self,
+        campaign: &str,
+        id: &str,
+        token_hash: &str,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let _time = store_time("insert_key_annotator");
+        on_writer!(self, |connection| {
+            let query = sqlx::query(INSERT_KEY_ANNOTATOR).bind(id).bind(campaign).bind(token_hash).bind(now.0);
+            query.execute(connection).await.map(drop)
         })
     }
 

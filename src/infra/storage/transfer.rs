@@ -28,7 +28,7 @@ enum ColumnKind {
 }
 
 /// In the order in which rows refer to each other. Leaderboards and counts are derived, and instances are gone.
-const TABLES: [&str; 44] = [
+const TABLES: [&str; 45] = [
     "models",
     "model_changes",
     "pairing_changes",
@@ -71,6 +71,7 @@ const TABLES: [&str; 44] = [
     "admin_invites",
     "admin_sessions",
     "admin_audit",
+    "api_keys",
     "deletion_requests",
     "moderation_flags",
 ];

@@ -1,21 +1,24 @@
-//! What annotators of a campaign send and get, as the page `/campaign/ID` and any other client do. A link's token stands in
-//! `Authorization: Bearer`; errors are JSON with a code and a sentence.
+//! What annotators of a campaign send and get, as the page `/campaign/ID` and any other client do. A link's token, or an
+//! API key with the scope `annotate`, stands in `Authorization: Bearer`; errors are JSON with a code and a sentence.
 
 use std::collections::BTreeMap;
 
 use actix_web::http::StatusCode;
-use actix_web::http::header::{AUTHORIZATION, CACHE_CONTROL};
+use actix_web::http::header::{CACHE_CONTROL, RETRY_AFTER};
 use actix_web::{HttpRequest, HttpResponse, ResponseError, web};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::error::PageError;
+use super::api_keys::{self, bearer};
+use super::error::{PageError, key_status};
 use super::pages;
+use crate::domain::admin::key_scope::{KEY_PREFIX, KeyScope};
 use crate::domain::campaign::judgement::SentJudgement;
 use crate::domain::campaign::plan::is_id;
 use crate::infra::clock::Clock;
 use crate::render::markup;
 use crate::server::state::AppState;
+use crate::services::admin::api_keys::KeyRefused;
 use crate::services::campaign::annotating::{AnnotatingError, Annotator, JudgementTaking, ShownAssignment};
 
 /// Bytes of a request at the most.
@@ -44,8 +47,11 @@ pub(super) enum CampaignApiError {
     /// The annotator may not do it.
     #[error(transparent)]
     Annotating(#[from] AnnotatingError),
+    /// The API key does not let it in.
+    #[error(transparent)]
+    Key(#[from] KeyRefused),
     /// No token was sent.
-    #[error("send the token of your link as \"Authorization: Bearer TOKEN\"")]
+    #[error("send the token of your link, or an API key, as \"Authorization: Bearer TOKEN\"")]
     NoToken,
     /// The request cannot be read.
     #[error("the request is no JSON of this kind: {0}")]
@@ -149,9 +155,11 @@ impl CampaignApiError {
     fn code(&self) -> &'static str {
         match self {
             Self::NoToken => "no_token",
+            Self::Key(error) => key_code(error),
             Self::Syntax(_) => "bad_request",
             Self::Annotating(error) => match error {
                 AnnotatingError::UnknownLink => "unknown_link",
+                AnnotatingError::UnknownCampaign => "unknown_campaign",
                 AnnotatingError::Revoked => "link_revoked",
                 AnnotatingError::Expired => "link_expired",
                 AnnotatingError::NotOpen(_) => "campaign_not_open",
@@ -168,12 +176,13 @@ impl ResponseError for CampaignApiError {
     fn status_code(&self) -> StatusCode {
         match self {
             Self::NoToken => StatusCode::UNAUTHORIZED,
+            Self::Key(error) => key_status(error),
             Self::Syntax(_) => StatusCode::BAD_REQUEST,
             Self::Annotating(error) => match error {
                 AnnotatingError::UnknownLink => StatusCode::UNAUTHORIZED,
                 AnnotatingError::Revoked | AnnotatingError::Expired => StatusCode::FORBIDDEN,
                 AnnotatingError::NotOpen(_) | AnnotatingError::NothingJudged => StatusCode::CONFLICT,
-                AnnotatingError::UnknownAssignment => StatusCode::NOT_FOUND,
+                AnnotatingError::UnknownAssignment | AnnotatingError::UnknownCampaign => StatusCode::NOT_FOUND,
                 AnnotatingError::Invalid(_) => StatusCode::BAD_REQUEST,
                 AnnotatingError::Unreadable(_) => StatusCode::INTERNAL_SERVER_ERROR,
                 AnnotatingError::Store(_) => StatusCode::SERVICE_UNAVAILABLE,
@@ -191,7 +200,21 @@ impl ResponseError for CampaignApiError {
             error => error.to_string(),
         };
         let body = ErrorBody { code: self.code(), message };
-        HttpResponse::build(status).insert_header((CACHE_CONTROL, "no-store")).json(body)
+        let mut response = HttpResponse::build(status);
+        if let Self::Key(KeyRefused::TooMany(limited)) = self {
+            response.insert_header((RETRY_AFTER, limited.seconds().to_string()));
+        }
+        response.insert_header((CACHE_CONTROL, "no-store")).json(body)
+    }
+}
+
+fn key_code(error: &KeyRefused) -> &'static str {
+    match error {
+        KeyRefused::Missing(_) => "no_token",
+        KeyRefused::Unknown => "unknown_key",
+        KeyRefused::Scope(_) => "key_scope",
+        KeyRefused::TooMany(_) => "rate_limited",
+        KeyRefused::Store(_) => "unavailable",
     }
 }
 
@@ -272,13 +295,16 @@ fn parse<T: for<'de> Deserialize<'de>>(body: &[u8]) -> Result<T, CampaignApiErro
 }
 
 async fn admit(request: &HttpRequest, app: &AppState) -> Result<Annotator, CampaignApiError> {
-    let header = request.headers().get(AUTHORIZATION).and_then(|value| value.to_str().ok());
-    let token = header.and_then(|value| value.strip_prefix("Bearer ")).map(str::trim).filter(|token| !token.is_empty());
     let id = request.match_info().query("id");
     if !is_id(id) {
         return Err(AnnotatingError::UnknownLink.into());
     }
-    Ok(Annotator::admit(&app.store, id, token.ok_or(CampaignApiError::NoToken)?, app.clock.now()).await?)
+    let token = bearer(request).ok_or(CampaignApiError::NoToken)?;
+    if !token.starts_with(KEY_PREFIX) {
+        return Ok(Annotator::admit(&app.store, id, token, app.clock.now()).await?);
+    }
+    let key = api_keys::admit(request, app, Some(KeyScope::Annotate)).await?;
+    Ok(Annotator::admit_key(&app.store, id, &key.id, app.clock.now()).await?)
 }
 
 fn texts(shown: &ShownAssignment, written: fn(&str) -> String) -> ShownTexts {

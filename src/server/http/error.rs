@@ -6,6 +6,7 @@ use actix_web::{HttpResponse, ResponseError};
 use crate::domain::admin::role::Role;
 use crate::infra::single_flight::FlightError;
 use crate::infra::storage::StoreError;
+use crate::services::admin::api_keys::KeyRefused;
 use crate::services::arena::voting::VoteError;
 use crate::services::battle_judging::reports::BattleJudgingError;
 use crate::services::benchmark::error::BenchError;
@@ -87,6 +88,9 @@ pub enum PageError {
     /// An address of the admin that asks for more.
     #[error("this is for people with the role {} or a higher one", .0.as_str())]
     AdminRole(Role),
+    /// A program whose API key does not let it in.
+    #[error(transparent)]
+    Key(#[from] KeyRefused),
     /// A form that does not come from a page of ours.
     #[error("this form does not come from the arena's own page, or is too old: go back, reload the page and try again")]
     ForeignForm,
@@ -118,7 +122,9 @@ impl PageError {
             Self::Bench(error) => error.is_outage(),
             Self::BattleJudging(error) => error.is_outage(),
             Self::Register(error) => error.is_outage(),
-            Self::Store(error) | Self::PastBattle(VoteError::Store(error)) => error.is_outage(),
+            Self::Store(error) | Self::PastBattle(VoteError::Store(error)) | Self::Key(KeyRefused::Store(error)) => {
+                error.is_outage()
+            }
             Self::PublicLog(error) => error.is_outage(),
             Self::FlaggedVoters(error) => error.cause().is_some_and(FlaggedError::is_outage),
             _ => false,
@@ -126,10 +132,11 @@ impl PageError {
     }
 
     /// Seconds after which the same request may succeed.
-    fn retry_after(&self) -> &'static str {
+    fn retry_after(&self) -> u64 {
         match self {
-            Self::Full => "60",
-            _ => "5",
+            Self::Full => 60,
+            Self::Key(KeyRefused::TooMany(limited)) => limited.seconds(),
+            _ => 5,
         }
     }
 }
@@ -139,6 +146,7 @@ impl ResponseError for PageError {
         match self {
             Self::ForeignHost => StatusCode::MISDIRECTED_REQUEST,
             error if error.is_outage() => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Key(error) => key_status(error),
             Self::PlainText => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::SlowBody => StatusCode::REQUEST_TIMEOUT,
             Self::AdminSignInRequired => StatusCode::UNAUTHORIZED,
@@ -177,9 +185,25 @@ impl ResponseError for PageError {
             tracing::error!(error = ?self, "a request failed");
         }
         let mut response = HttpResponse::build(self.status_code());
-        if self.status_code() == StatusCode::SERVICE_UNAVAILABLE {
-            response.insert_header((header::RETRY_AFTER, self.retry_after()));
+        if [StatusCode::SERVICE_UNAVAILABLE, StatusCode::TOO_MANY_REQUESTS].contains(&self.status_code()) {
+            response.insert_header((header::RETRY_AFTER, self.retry_after().to_string()));
+        }
+        if let Self::Key(_) = self {
+            response.insert_header((header::CACHE_CONTROL, "no-store"));
+        }
+        if let Self::Key(KeyRefused::Missing(_) | KeyRefused::Unknown) = self {
+            response.insert_header((header::WWW_AUTHENTICATE, "Bearer"));
         }
         response.content_type("text/plain; charset=utf-8").body(format!("{self}\n"))
+    }
+}
+
+/// The status of a key that does not let a program in.
+pub(super) fn key_status(error: &KeyRefused) -> StatusCode {
+    match error {
+        KeyRefused::Missing(_) | KeyRefused::Unknown => StatusCode::UNAUTHORIZED,
+        KeyRefused::Scope(_) => StatusCode::FORBIDDEN,
+        KeyRefused::TooMany(_) => StatusCode::TOO_MANY_REQUESTS,
+        KeyRefused::Store(_) => StatusCode::SERVICE_UNAVAILABLE,
     }
 }

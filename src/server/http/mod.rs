@@ -3,6 +3,7 @@
 mod address;
 pub mod admin;
 mod api;
+mod api_keys;
 mod bare_errors;
 mod benchmark;
 mod board;
@@ -186,6 +187,8 @@ fn programs(config: &mut web::ServiceConfig) {
         .route("/api/v1/benchmarks/{suite}", web::get().to(benchmark::suite_json))
         .route("/api/v1/correlation", web::get().to(correlation::json))
         .route("/api/v1/judges", web::get().to(judges::json))
+        .route("/api/v1/key", web::get().to(api_keys::key))
+        .route("/api/v1/audit", web::get().to(api_keys::audit))
         .route("/api/v1/openapi.json", web::get().to(openapi::json))
         .route("/healthz", web::get().to(api::healthz))
         .route("/readyz", web::get().to(ready::readyz))

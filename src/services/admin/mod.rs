@@ -2,6 +2,7 @@
 //! by the same functions.
 
 pub mod actor;
+pub mod api_keys;
 pub mod models;
 pub mod overview;
 pub mod provider_sign_in;

@@ -11,8 +11,8 @@ use crate::infra::clock::Clock;
 use crate::infra::events::{Event, EventBus};
 use crate::infra::rng::{SharedRng, hex};
 use crate::infra::storage::{
-    AssignmentRequest, AssignmentRow, CampaignRow, CampaignState, CampaignVote, ItemTexts, NewCampaignJudgement,
-    NextAssignment, Store, StoreError,
+    AnnotatorRow, AssignmentRequest, AssignmentRow, CampaignRow, CampaignState, CampaignVote, ItemTexts,
+    NewCampaignJudgement, NextAssignment, Store, StoreError,
 };
 use crate::services::arena::vote_rules::VoteRules;
 
@@ -22,6 +22,9 @@ pub enum AnnotatingError {
     /// There is no such campaign, or the token is none of its links.
     #[error("this link is not valid: ask whoever invited you for a new one")]
     UnknownLink,
+    /// There is no such campaign.
+    #[error("there is no such campaign")]
+    UnknownCampaign,
     /// The link was revoked.
     #[error("this link was revoked: ask whoever invited you")]
     Revoked,
@@ -107,6 +110,11 @@ pub fn token_hash(token: &str) -> String {
     hex(&Sha256::digest(format!("langya campaign {token}")))
 }
 
+/// What stands in the place of a link's hash for the annotator of an API key. No link can have it, since it is the hash of no token.
+fn key_annotator_hash(key_id: &str) -> String {
+    hex(&Sha256::digest(format!("langya annotator of key {key_id}")))
+}
+
 impl Annotator {
     /// The annotator of an open campaign whose link has this token.
     ///
@@ -115,6 +123,32 @@ impl Annotator {
     pub async fn admit(store: &Store, campaign: &str, token: &str, now: Timestamp) -> Result<Self, AnnotatingError> {
         let row = store.annotator(campaign, &token_hash(token)).await?.ok_or(AnnotatingError::UnknownLink)?;
         let campaign = store.campaign(campaign).await?.ok_or(AnnotatingError::UnknownLink)?;
+        Self::check(row, campaign, now)
+    }
+
+    /// The annotator of an open campaign that an API key is. The first request makes it, without a quota.
+    ///
+    /// # Errors
+    /// [`AnnotatingError`].
+    pub async fn admit_key(
+        store: &Store,
+        campaign: &str,
+        key_id: &str,
+        now: Timestamp,
+    ) -> Result<Self, AnnotatingError> {
+        let row = store.campaign(campaign).await?.ok_or(AnnotatingError::UnknownCampaign)?;
+        let hash = key_annotator_hash(key_id);
+        if row.state == CampaignState::Open && store.annotator(campaign, &hash).await?.is_none() {
+            let id = format!("{campaign}-{}", key_id.rsplit('-').next().unwrap_or(key_id));
+            store.insert_key_annotator(campaign, &id, &hash, now).await?;
+        }
+        match store.annotator(campaign, &hash).await? {
+            Some(annotator) => Self::check(annotator, row, now),
+            None => Err(AnnotatingError::NotOpen(row.state)),
+        }
+    }
+
+    fn check(row: AnnotatorRow, campaign: CampaignRow, now: Timestamp) -> Result<Self, AnnotatingError> {
         if row.revoked_at.is_some() || row.left_out_at.is_some() {
             return Err(AnnotatingError::Revoked);
         }

@@ -205,7 +205,8 @@ async fn a_sign_in_ends_in_the_browser_in_which_it_began_and_once() {
     let code_of = |back: &str| back.split("code=").nth(1).unwrap().split('&').next().unwrap().to_owned();
     let with_code = |back: &str, code: &str| back.replace(&code_of(back), code);
     // What the browser of another one brought back, a state that is nearly right, none, and two.
-    let nearly = format!("{}0", &adas[..adas.len() - 1]);
+    let last = if adas.ends_with('0') { '1' } else { '0' };
+    let nearly = format!("{}{last}", &adas[..adas.len() - 1]);
     let twice = format!("{adas}&state=x");
     let none = adas.split("&state").next().unwrap().to_owned();
     for foreign in [&eves, &nearly, &twice, &none] {

@@ -21,6 +21,10 @@ fn sample_rows(name: &str) -> &'static str {
              INSERT INTO admin_audit (id, acted_at, actor, action, subject, former, latter, via, address) \
              VALUES ('a1', 1, 'ada', 'join', 'ada', NULL, '{}', 'page', '127.0.0.1')"
         }
+        "keep_api_keys.sql" => {
+            "INSERT INTO api_keys (id, name, key_hash, scopes, created_by, created_at, expires_at, used_day, revoked_at) \
+             VALUES ('k1', 'nightly', '00', 'read,admin', 'ada', 1, 2, 0, NULL)"
+        }
         "keep_attempts.sql" => {
             "INSERT INTO request_attempts (id, result, model, request_sha256, status, text, requests, latency_ms, \
              input_tokens, output_tokens, created_at) VALUES ('t1', 'j3', 'two', '11', 'unsettled', '?', 1, 9, 5, NULL, 16)"

@@ -2,6 +2,7 @@
 //! one backend's own stands in its file.
 
 mod admin;
+mod api_keys;
 pub(crate) mod bench;
 mod exclusions;
 mod fits;
@@ -39,6 +40,7 @@ use admin::{
     a_confirmed_leak_leaves_the_queue_and_failures_are_counted, a_link_makes_one_account_and_the_last_owner_stays,
     figures_are_of_recent_battles_that_are_over, sessions_codes_and_recovery_codes_end,
 };
+use api_keys::a_key_is_found_by_its_hash_until_it_expires_or_is_revoked;
 use bench::{
     a_data_file_is_kept_once_and_in_its_order, a_data_file_with_an_item_that_cannot_be_kept_leaves_nothing,
     a_run_is_kept_with_what_it_has_come_to, a_score_that_is_no_number_is_not_kept, a_suite_is_run_by_one_at_a_time,
@@ -687,6 +689,7 @@ on_both! {
     a_link_makes_one_account_and_the_last_owner_stays
     figures_are_of_recent_battles_that_are_over
     sessions_codes_and_recovery_codes_end
+    a_key_is_found_by_its_hash_until_it_expires_or_is_revoked
     a_confirmed_leak_leaves_the_queue_and_failures_are_counted
 }
 

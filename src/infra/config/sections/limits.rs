@@ -62,7 +62,7 @@ pub struct LimitSettings {
     pub turns_in_all: WindowLimits,
     /// Votes for all visitors of the arena.
     pub votes_in_all: WindowLimits,
-    /// Tries to sign in from one address.
+    /// Tries to sign in from one address, and wrong API keys from one.
     pub sign_ins_per_address: WindowLimits,
     /// Tries to sign in to the admin from one address.
     pub admin_sign_ins_per_address: WindowLimits,

@@ -4,6 +4,7 @@ mod bench_runs;
 mod campaigns;
 mod chinese;
 mod english;
+mod keys;
 mod models;
 mod moderation;
 mod operations;
@@ -19,6 +20,7 @@ use bench_runs::BenchRunTexts;
 use campaigns::CampaignAdminTexts;
 pub(super) use chinese::CHINESE;
 pub(super) use english::ENGLISH;
+use keys::KeyTexts;
 pub use models::{ModelAddTexts, ModelAdminTexts, PairingAdminTexts};
 use moderation::ModerationTexts;
 use operations::OperationTexts;
@@ -46,6 +48,7 @@ pub struct AdminTexts {
     pub campaigns: CampaignAdminTexts,
     pub requests: RequestTexts,
     pub moderation: ModerationTexts,
+    pub keys: KeyTexts,
     pub audit: AuditTexts,
     pub roles: [&'static str; 4],
     pub role_duties: [&'static str; 4],

@@ -7,6 +7,7 @@ mod bench_runs;
 mod call;
 mod campaigns;
 mod cookie;
+mod keys;
 mod models;
 mod moderation;
 mod operations;
@@ -92,7 +93,7 @@ impl AdminRoute {
 }
 
 /// Every address of the admin.
-pub static ADMIN_ROUTES: [AdminRoute; 49] = [
+pub static ADMIN_ROUTES: [AdminRoute; 52] = [
     AdminRoute::open(AdminMethod::Get, "/admin/sign-in", |call| sign_in::page(call).boxed_local()),
     AdminRoute::open(AdminMethod::Post, "/admin/sign-in", |call| sign_in::sign_in(call).boxed_local()),
     AdminRoute::open(AdminMethod::Get, "/admin/sign-in/provider", |call| sign_in::provider(call).boxed_local()),
@@ -131,6 +132,9 @@ pub static ADMIN_ROUTES: [AdminRoute; 49] = [
     AdminRoute::change("/admin/users/invite", Role::Owner, |call| users::invite(call).boxed_local()),
     AdminRoute::change("/admin/users/add", Role::Owner, |call| users::add(call).boxed_local()),
     AdminRoute::change("/admin/users/change", Role::Owner, |call| users::change(call).boxed_local()),
+    AdminRoute::read("/admin/keys", Role::Operator, |call| keys::page(call).boxed_local()),
+    AdminRoute::change("/admin/keys/create", Role::Operator, |call| keys::create(call).boxed_local()),
+    AdminRoute::change("/admin/keys/revoke", Role::Operator, |call| keys::revoke(call).boxed_local()),
     AdminRoute::read("/admin/operations", Role::Viewer, |call| operations::page(call).boxed_local()),
     AdminRoute::read("/admin/benchmarks", Role::Viewer, |call| bench_runs::page(call).boxed_local()),
     AdminRoute::read("/admin/campaigns", Role::Viewer, |call| campaigns::list(call).boxed_local()),

@@ -15,10 +15,11 @@ use schemars::generate::{SchemaGenerator, SchemaSettings};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
+use crate::domain::admin::key_scope::KeyScope;
 use crate::infra::rng::hex;
 use description::without_links;
 pub use operations::OPERATIONS;
-use operations::{Content, Operation};
+use operations::{Access, Content, Operation};
 
 /// Where the document keeps the schemas of types.
 const SCHEMAS: &str = "/components/schemas";
@@ -86,6 +87,11 @@ fn build() -> Value {
                     "scheme": "bearer",
                     "description": "The token of an annotator's link.",
                 },
+                "key": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "description": "An API key, which the arena's operator makes with the scopes that stand at an address.",
+                },
             },
         },
     });
@@ -112,8 +118,11 @@ fn described(operation: &Operation, generators: &mut Generators) -> Value {
         entry["requestBody"] =
             json!({ "required": body.is_required, "content": { "application/json": { "schema": schema } } });
     }
-    if operation.needs_invite {
-        entry["security"] = json!([{ "invite": [] }]);
+    match operation.access {
+        Access::Anybody => {}
+        Access::Annotators => entry["security"] = json!([{ "invite": [] }, { "key": [KeyScope::Annotate] }]),
+        Access::AnyKey => entry["security"] = json!([{ "key": [] }]),
+        Access::Key(scope) => entry["security"] = json!([{ "key": [scope] }]),
     }
     entry
 }

@@ -4,11 +4,13 @@ use schemars::generate::SchemaGenerator;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value};
 
+use crate::domain::admin::key_scope::KeyScope;
 use crate::domain::battle_judging::report::BattleJudgingReport;
 use crate::domain::correlation::report::{MixtureReport, PairReport};
 use crate::domain::register::report::Register;
 use crate::render::report::benchmark::Report;
 use crate::server::http::api::{DatedLeaderboard, DatedRigging, DatedRobustness};
+use crate::server::http::api_keys::{AuditList, AuditQuery, KeyJson};
 use crate::server::http::benchmark::{ReportQuery, Suites};
 use crate::server::http::campaign::{
     ErrorBody, JudgementAnswer, JudgementRequest, NextAnswer, NextRequest, UndoAnswer,
@@ -74,19 +76,42 @@ pub struct Operation {
     pub(super) query: Option<SchemaOf>,
     pub(super) body: Option<Body>,
     pub(super) answers: &'static [Content],
-    pub(super) needs_invite: bool,
+    pub(super) access: Access,
+}
+
+/// Who may ask.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Access {
+    /// Everybody.
+    Anybody,
+    /// Annotators by the token of their link, and programs by a key that may annotate.
+    Annotators,
+    /// Programs by any key.
+    AnyKey,
+    /// Programs by a key with the scope.
+    Key(KeyScope),
 }
 
 impl Operation {
     /// The statuses of refusals, with what each means.
     pub(super) fn refusals(&self) -> &'static [(&'static str, &'static str)] {
-        if self.needs_invite {
+        if self.access == Access::Annotators {
             return &[
                 ("400", "The request cannot be read, or the judgement does not fit the task."),
                 ("401", "The token is missing or unknown."),
-                ("403", "The link was revoked or has expired."),
-                ("404", "The assignment is not this annotator's."),
+                ("403", "The link was revoked or has expired, or the key may not annotate."),
+                ("404", "There is no such campaign, or the assignment is not this annotator's."),
                 ("409", "The campaign is not open, or nothing has been judged."),
+                ("429", "Too many wrong keys came from the network: `Retry-After` says when to come back."),
+                ("503", "The database does not answer: try again in a minute."),
+            ];
+        }
+        if self.access != Access::Anybody {
+            return &[
+                ("400", "A parameter cannot be read: the text says what it may be."),
+                ("401", "The key is missing or unknown, was revoked, or has expired."),
+                ("403", "The key does not have the scope."),
+                ("429", "Too many wrong keys came from the network: `Retry-After` says when to come back."),
                 ("503", "The database does not answer: try again in a minute."),
             ];
         }
@@ -99,7 +124,7 @@ impl Operation {
 
     /// Annotators get refusals as JSON, everybody else a line of text.
     pub(super) fn refused_as(&self) -> Content {
-        if self.needs_invite { json::<ErrorBody<'_>>() } else { TEXT }
+        if self.access == Access::Annotators { json::<ErrorBody<'_>>() } else { TEXT }
     }
 }
 
@@ -132,16 +157,20 @@ enum CorrelationAnswer<'a> {
 
 const fn get(path: &'static str, id: &'static str, tag: &'static str, answers: &'static [Content]) -> Operation {
     let (query, body) = (None, None);
-    Operation { method: Method::Get, path, id, tag, summary: "", query, body, answers, needs_invite: false }
+    Operation { method: Method::Get, path, id, tag, summary: "", query, body, answers, access: Access::Anybody }
 }
 
 const fn post(path: &'static str, id: &'static str, answers: &'static [Content]) -> Operation {
-    Operation { method: Method::Post, needs_invite: true, ..get(path, id, "campaigns", answers) }
+    Operation { method: Method::Post, access: Access::Annotators, ..get(path, id, "campaigns", answers) }
 }
 
 impl Operation {
     const fn about(self, summary: &'static str) -> Self {
         Self { summary, ..self }
+    }
+
+    const fn for_keys(self, access: Access) -> Self {
+        Self { access, ..self }
     }
 
     const fn with_query(self, query: SchemaOf) -> Self {
@@ -154,7 +183,7 @@ impl Operation {
 }
 
 /// Every address of `/api/v1`.
-pub static OPERATIONS: [Operation; 18] = [
+pub static OPERATIONS: [Operation; 20] = [
     get("/api/v1/leaderboard", "leaderboard", "leaderboard", &[json::<DatedLeaderboard<'static>>()])
         .about("The latest leaderboard, or that of a part of the votes or of a past moment.")
         .with_query(parameters_of::<LeaderboardQuery>),
@@ -203,5 +232,12 @@ pub static OPERATIONS: [Operation; 18] = [
         .with_body(schema_of::<JudgementRequest>, true),
     post("/api/v1/campaigns/{id}/undo", "undo_judgement", &[json::<UndoAnswer>()])
         .about("Takes the annotator's last judgement back."),
+    get("/api/v1/key", "api_key", "keys", &[json::<KeyJson>()])
+        .about("What the key of the request may do.")
+        .for_keys(Access::AnyKey),
+    get("/api/v1/audit", "audit_log", "keys", &[json::<AuditList>()])
+        .about("The audit log, the latest entry first, 100 at once and up to 1,000 with `limit`.")
+        .with_query(parameters_of::<AuditQuery>)
+        .for_keys(Access::Key(KeyScope::Admin)),
     get("/api/v1/openapi.json", "openapi", "document", &[json::<Map<String, Value>>()]).about("This document."),
 ];

@@ -224,11 +224,12 @@ pub(in crate::i18n::pages) const CHINESE: AdminTexts = AdminTexts {
     campaigns: super::campaigns::CHINESE,
     requests: super::requests::CHINESE,
     moderation: super::moderation::CHINESE,
+    keys: super::keys::CHINESE,
     roles: ["查看者", "审核员", "操作员", "所有者"],
     role_duties: [
         "可查看概览。",
         "还可查看投票和投票者，并处理审核队列。",
-        "还可排除投票、管理模型和评测活动，并查看审计日志。",
+        "还可排除投票、管理模型和评测活动、创建 API 密钥，并查看审计日志。",
         "还可决定每个人的角色。",
     ],
     actions: [
@@ -267,6 +268,8 @@ pub(in crate::i18n::pages) const CHINESE: AdminTexts = AdminTexts {
         "添加模型",
         "移除模型",
         "保留被标记的内容",
+        "创建 API 密钥",
+        "撤销 API 密钥",
     ],
     name_rule: "用户名为 1 到 40 个字母、数字、“.”、“-”或“_”。",
     too_short: "口令太短：请至少使用 12 个字符。",

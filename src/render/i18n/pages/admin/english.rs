@@ -226,11 +226,12 @@ pub(in crate::i18n::pages) const ENGLISH: AdminTexts = AdminTexts {
     campaigns: super::campaigns::ENGLISH,
     requests: super::requests::ENGLISH,
     moderation: super::moderation::ENGLISH,
+    keys: super::keys::ENGLISH,
     roles: ["viewer", "reviewer", "operator", "owner"],
     role_duties: [
         "Reads the overview.",
         "Also looks at votes and voters, and decides what the review queues ask.",
-        "Also excludes votes, runs models and campaigns, and reads the audit log.",
+        "Also excludes votes, runs models and campaigns, makes API keys, and reads the audit log.",
         "Also says who has which role.",
     ],
     actions: [
@@ -269,6 +270,8 @@ pub(in crate::i18n::pages) const ENGLISH: AdminTexts = AdminTexts {
         "added a model",
         "removed a model",
         "kept a flagged text",
+        "made an API key",
+        "revoked an API key",
     ],
     name_rule: "A name has 1 to 40 letters a to z, digits, “.”, “-” or “_”.",
     too_short: "This pass phrase is too short: take 12 characters or more.",

@@ -4,6 +4,7 @@ pub(crate) mod account;
 pub(crate) mod audit;
 pub(crate) mod bench_runs;
 pub(crate) mod campaigns;
+pub(crate) mod keys;
 pub(crate) mod model_list;
 pub(crate) mod models;
 pub(crate) mod moderation;
@@ -36,10 +37,11 @@ pub(crate) enum AdminTab {
     Campaigns,
     Requests,
     Moderation,
+    Keys,
 }
 
 impl AdminTab {
-    pub(crate) const ALL: [Self; 14] = [
+    pub(crate) const ALL: [Self; 15] = [
         Self::Overview,
         Self::Operations,
         Self::Models,
@@ -52,6 +54,7 @@ impl AdminTab {
         Self::Benchmarks,
         Self::Campaigns,
         Self::Users,
+        Self::Keys,
         Self::Audit,
         Self::Account,
     ];
@@ -72,6 +75,7 @@ impl AdminTab {
             Self::Campaigns => "/admin/campaigns",
             Self::Requests => "/admin/requests",
             Self::Moderation => "/admin/moderation",
+            Self::Keys => "/admin/keys",
         }
     }
 
@@ -91,6 +95,7 @@ impl AdminTab {
             Self::Campaigns => words.campaigns.title,
             Self::Requests => words.requests.title,
             Self::Moderation => words.moderation.title,
+            Self::Keys => words.keys.title,
         }
     }
 }

@@ -1,0 +1,63 @@
+//! API keys.
+
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+
+use super::call::SignedIn;
+use crate::domain::admin::key_scope::KeyScope;
+use crate::infra::clock::Clock as _;
+use crate::server::http::error::PageError;
+use crate::server::http::forms::see_other;
+use crate::server::http::pages::admin::keys::KeysPage;
+use crate::server::http::pages::admin::{AdminFrame, AdminTab};
+use crate::server::http::pages::respond;
+use crate::services::admin::api_keys::{ApiKeyError, KeyRequest, MOST_DAYS};
+
+/// `GET /admin/keys`
+pub(super) async fn page(call: SignedIn) -> Result<HttpResponse, PageError> {
+    let frame = call.frame(AdminTab::Keys);
+    show(&call, StatusCode::OK, frame, None).await
+}
+
+/// `POST /admin/keys/create`: `name`, `scope` once for each, and `days`. The key is on the answer itself, and nowhere later.
+pub(super) async fn create(call: SignedIn) -> Result<HttpResponse, PageError> {
+    let invalid = |text: String| PageError::InvalidQuery(text);
+    let scopes: Result<Vec<KeyScope>, _> = call.fields.all("scope").map(str::parse).collect();
+    let scopes = scopes.map_err(|error| invalid(format!("scope: {error}")))?;
+    let days = call.fields.one("days").trim().parse().map_err(|_| invalid(ApiKeyError::Days.to_string()))?;
+    let request = KeyRequest { name: call.fields.one("name"), scopes: &scopes, days };
+    match call.app.api_keys.create(request, &call.actor()).await {
+        Ok(created) => show(&call, StatusCode::OK, call.frame(AdminTab::Keys), Some(created.key)).await,
+        Err(error) => refused(&call, error).await,
+    }
+}
+
+/// `POST /admin/keys/revoke`: `id`.
+pub(super) async fn revoke(call: SignedIn) -> Result<HttpResponse, PageError> {
+    match call.app.api_keys.revoke(call.fields.one("id"), &call.actor()).await {
+        Ok(()) => Ok(see_other("/admin/keys?done=1")),
+        Err(error) => refused(&call, error).await,
+    }
+}
+
+async fn refused(call: &SignedIn, error: ApiKeyError) -> Result<HttpResponse, PageError> {
+    let words = &call.page().t().admin.keys;
+    let (status, problem) = match error {
+        ApiKeyError::Store(error) => return Err(error.into()),
+        ApiKeyError::Name => (StatusCode::BAD_REQUEST, words.bad_name.to_owned()),
+        ApiKeyError::NoScope => (StatusCode::BAD_REQUEST, words.no_scope.to_owned()),
+        ApiKeyError::Days => (StatusCode::BAD_REQUEST, words.bad_days.replace("{n}", &MOST_DAYS.to_string())),
+        ApiKeyError::Unknown(_) => (StatusCode::CONFLICT, words.unknown.to_owned()),
+    };
+    show(call, status, call.frame_with(AdminTab::Keys, &problem), None).await
+}
+
+async fn show(
+    call: &SignedIn,
+    status: StatusCode,
+    frame: AdminFrame,
+    key: Option<String>,
+) -> Result<HttpResponse, PageError> {
+    let (keys, now) = (call.app.api_keys.list().await?, call.app.clock.now());
+    Ok(respond(&call.request, status, &KeysPage { page: call.page(), frame, keys, key, now }))
+}
