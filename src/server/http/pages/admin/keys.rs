@@ -26,7 +26,7 @@ pub(crate) struct KeysPage {
 impl KeysPage {
     fn scopes(&self, key: &ApiKeyRow) -> String {
         let words = &self.page.t().admin.keys;
-        key.scopes.iter().map(|scope| words.scope(*scope)).collect::<Vec<_>>().join(&words.and)
+        key.scopes.iter().map(|scope| words.scope(*scope)).collect::<Vec<_>>().join(words.and)
     }
 
     #[expect(clippy::unused_self, reason = "the template calls it on the page")]
