@@ -48,7 +48,7 @@ use crate::infra::config::{ConfigError, Environment, Settings};
 use crate::infra::telemetry;
 
 #[derive(Parser)]
-#[command(name = "langya", version, about = "A self-hosted battle arena for language models")]
+#[command(name = "langya", version = env!("LANGYA_VERSION"), about = "A self-hosted battle arena for language models")]
 struct Cli {
     #[command(subcommand)]
     command: Command,

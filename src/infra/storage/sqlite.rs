@@ -166,6 +166,8 @@ fn options(path: &Path) -> Result<SqliteConnectOptions, StoreError> {
         .foreign_keys(true)
         // 16 MB instead of 4: under many votes, pages that change again and again are copied into the database less often.
         .pragma("wal_autocheckpoint", "4000")
+        // A long reading lets the log grow to gigabytes; without a limit the file would stay as large for as long as the arena runs.
+        .pragma("journal_size_limit", "67108864")
         .busy_timeout(Duration::from_secs(10)))
 }
 
