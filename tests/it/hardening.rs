@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use langya::infra::config::AccessMode;
+use langya::infra::config::{AccessMode, VoteAccess};
 use langya::infra::credentials::passphrase_hash;
 use langya::server::http::admin::{ADMIN_ROUTES, AdminMethod};
 use langya::server::http::headers::CONTENT_SECURITY_POLICY;
@@ -181,6 +181,67 @@ async fn nothing_is_changed_for_a_foreign_page_a_foreign_name_plain_text_or_a_bo
             let expected =
                 if kind == FORM || path.starts_with("/api/") || path.starts_with("/admin") { 413 } else { 415 };
             assert_eq!(status, expected, "{path} {kind:?}");
+        }
+    }
+}
+
+/// What pages of named sites may read: what everybody may.
+const PUBLIC_READING: [&str; 17] = [
+    "/api/v1/leaderboard",
+    "/api/v1/leaderboard.csv",
+    "/api/v1/leaderboard/robustness",
+    "/api/v1/leaderboard/rigging",
+    "/api/v1/leaderboard/value",
+    "/api/v1/models",
+    "/api/v1/pairing",
+    "/api/v1/log",
+    "/api/v1/log/votes/1",
+    "/api/v1/votes",
+    "/api/v1/exclusions",
+    "/api/v1/benchmarks",
+    "/api/v1/benchmarks/urs",
+    "/api/v1/correlation",
+    "/api/v1/judges",
+    "/api/v1/openapi.json",
+    "/api/v1/votes?after=x",
+];
+
+#[actix_web::test]
+async fn pages_of_the_named_sites_read_what_everybody_may_and_nothing_else() {
+    const NAMED: &str = "https://dashboard.example.org";
+    for (origins, votes) in [(NAMED, VoteAccess::Public), ("*", VoteAccess::Public), (NAMED, VoteAccess::Key)] {
+        let arena = TestArena::start_with(&[], |settings| {
+            settings.api.cors_origins = vec![origins.to_owned()];
+            settings.api.votes = votes;
+        })
+        .await;
+        let asked = Asked { arena, client: client() };
+        let addresses = all_addresses().into_iter().chain(["/api/v1/votes?after=x", "/nothing"].map(str::to_owned));
+        for path in addresses {
+            let may_be_read = PUBLIC_READING.contains(&path.as_str())
+                && (votes == VoteAccess::Public || !path.starts_with("/api/v1/votes"));
+            for method in METHODS {
+                for origin in [NAMED, "https://evil.example", "https://dashboard.example.org.evil.example", "null"] {
+                    let preflight = ("access-control-request-method", "POST");
+                    let answer = ask(&asked, method, &path, &[("origin", origin), preflight], "").await;
+                    let said = answer.headers().get("access-control-allow-origin").map(|said| said.to_str().unwrap());
+                    let is_named = origin == NAMED || origins == "*";
+                    let expected = (method == "GET" && may_be_read && is_named).then_some(if origins == "*" {
+                        "*"
+                    } else {
+                        NAMED
+                    });
+                    assert_eq!(said, expected, "{method} {path} from {origin}, {origins} may");
+                    let more = ["credentials", "headers", "methods"].map(|more| format!("access-control-allow-{more}"));
+                    assert!(more.iter().all(|name| !answer.headers().contains_key(name)), "{method} {path}");
+                }
+            }
+            if may_be_read {
+                let varies = ask(&asked, "GET", &path, &[], "").await;
+                let varies: Vec<_> =
+                    varies.headers().get_all("vary").iter().map(|value| value.to_str().unwrap()).collect();
+                assert!(varies.iter().any(|value| value.contains("origin")), "{path}: {varies:?}");
+            }
         }
     }
 }

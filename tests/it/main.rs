@@ -10,6 +10,7 @@ mod access;
 mod admin;
 mod agree;
 mod api_keys;
+mod api_reading;
 mod archive;
 mod asvs;
 mod backup;

@@ -26,11 +26,12 @@ use crate::domain::text_direction;
 
 pub use current::CurrentSettings;
 pub use sections::{
-    AccessMode, AccessSettings, AdminSettings, BattleSettings, BenchSettings, ClientSecret, FlaggedVoterPolicy,
-    HashText, IntegritySettings, JudgeSettings, LeakPolicy, LimitSettings, LogFormat, LogSettings, ModelSettings,
-    ModerationSettings, OidcSettings, OnFailure, PacingMode, PairingPolicySetting, PairingSettings, PracticeMode,
-    PriceSettings, ProviderKind, ProviderSettings, PublicLogSettings, RatingSettings, RedisSettings, RetentionSettings,
-    ServerSettings, SiteSettings, StorageSettings, Timeouts, WindowLimits, WitnessSettings, is_private_way,
+    ANY_ORIGIN, AccessMode, AccessSettings, AdminSettings, ApiSettings, BattleSettings, BenchSettings, ClientSecret,
+    FlaggedVoterPolicy, HashText, IntegritySettings, JudgeSettings, LeakPolicy, LimitSettings, LogFormat, LogSettings,
+    ModelSettings, ModerationSettings, OidcSettings, OnFailure, PacingMode, PairingPolicySetting, PairingSettings,
+    PracticeMode, PriceSettings, ProviderKind, ProviderSettings, PublicLogSettings, RatingSettings, RedisSettings,
+    RetentionSettings, ServerSettings, SiteSettings, StorageSettings, Timeouts, VoteAccess, WindowLimits,
+    WitnessSettings, is_private_way,
 };
 pub use service_url::ServiceUrl;
 
@@ -67,6 +68,8 @@ pub struct Settings {
     pub access: AccessSettings,
     /// Sessions of people who run the arena.
     pub admin: AdminSettings,
+    /// What programs may read, and pages of which sites.
+    pub api: ApiSettings,
     /// Where people sign in, if not here.
     pub oidc: OidcSettings,
     /// Who signs the public log beside the arena.
@@ -265,6 +268,7 @@ impl Settings {
         self.rating.check()?;
         self.access.check(&self.oidc)?;
         self.admin.check()?;
+        self.api.check()?;
         self.oidc.check(&self.server.public_url)?;
         self.public_log.check()?;
         self.moderation.check()?;

@@ -16,8 +16,10 @@ mod charts;
 mod connections;
 mod correlation;
 mod correlation_query;
+mod cors;
 mod docs;
 mod draining;
+mod entity_tags;
 pub mod error;
 mod exclusions;
 mod forms;
@@ -44,6 +46,7 @@ mod site;
 mod sockets;
 pub mod static_files;
 mod value;
+mod votes;
 
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -181,6 +184,7 @@ fn programs(config: &mut web::ServiceConfig) {
         .route("/api/v1/models", web::get().to(models::json))
         .route("/api/v1/log", web::get().to(public_log::json))
         .route("/api/v1/log/votes/{vote}", web::get().to(public_log::receipt))
+        .route("/api/v1/votes", web::get().to(votes::votes))
         .route("/api/v1/exclusions", web::get().to(exclusions::json))
         .route("/api/v1/pairing", web::get().to(api::pairing))
         .route("/api/v1/benchmarks", web::get().to(benchmark::suites_json))
@@ -207,6 +211,7 @@ pub fn serve(app: Arc<AppState>, listener: TcpListener, commands: String) -> std
     let frames = web::Data::new(board::Frames::default());
     let docs = web::Data::new(docs::Docs::new(commands));
     let boards = web::Data::new(board_page::BoardPages::default());
+    let readers = web::Data::new(votes::VoteReaders::default());
     let mut server = HttpServer::new(move || {
         App::new()
             .app_data(app.clone())
@@ -214,9 +219,12 @@ pub fn serve(app: Arc<AppState>, listener: TcpListener, commands: String) -> std
             .app_data(frames.clone())
             .app_data(boards.clone())
             .app_data(docs.clone())
+            .app_data(readers.clone())
             .wrap(from_fn(outage::as_page))
             .wrap(from_fn(bare_errors::with_text))
+            .wrap(from_fn(entity_tags::tag_answers))
             .wrap(Compress::default())
+            .wrap(from_fn(cors::allow_reading))
             .wrap(from_fn(draining::let_connections_go))
             .wrap(from_fn(changes::guard_changes))
             .wrap(from_fn(hosts::refuse_foreign_hosts))

@@ -3,6 +3,7 @@
 
 mod access;
 mod admin;
+mod api;
 mod battle;
 mod limits;
 mod models;
@@ -16,6 +17,7 @@ mod site;
 
 pub use access::{AccessMode, AccessSettings, HashText};
 pub use admin::AdminSettings;
+pub use api::{ANY_ORIGIN, ApiSettings, VoteAccess};
 pub use battle::{
     BattleSettings, FlaggedVoterPolicy, IntegritySettings, LeakPolicy, PacingMode, PairingPolicySetting,
     PairingSettings,

@@ -9,17 +9,19 @@ mod operations;
 
 use std::sync::LazyLock;
 
-use actix_web::http::header::{self, EntityTag, Header as _, IfNoneMatch};
+use actix_web::http::header::{self, EntityTag};
 use actix_web::{HttpRequest, HttpResponse};
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
+use super::entity_tags::is_known;
 use crate::domain::admin::key_scope::KeyScope;
+use crate::infra::config::VoteAccess;
 use crate::infra::rng::hex;
 use description::without_links;
 pub use operations::OPERATIONS;
-use operations::{Access, Content, Operation};
+use operations::{Access, Content, Method, Operation};
 
 /// Where the document keeps the schemas of types.
 const SCHEMAS: &str = "/components/schemas";
@@ -37,13 +39,21 @@ pub fn document() -> &'static Value {
     &DOCUMENT
 }
 
+/// Whether everybody may read what is at an address of the API.
+#[must_use]
+pub(super) fn is_public(path: &str, votes: VoteAccess) -> bool {
+    let mut reading = OPERATIONS.iter().filter(|operation| operation.method == Method::Get && operation.path == path);
+    reading.any(|operation| match operation.access {
+        Access::Anybody => true,
+        Access::VoteReaders => votes == VoteAccess::Public,
+        Access::Annotators | Access::AnyKey | Access::Key(_) => false,
+    })
+}
+
 /// `GET /api/v1/openapi.json`
 pub(super) async fn json(request: HttpRequest) -> HttpResponse {
     let (text, tag) = &*BYTES;
-    let known = IfNoneMatch::parse(&request).is_ok_and(|known| match known {
-        IfNoneMatch::Any => true,
-        IfNoneMatch::Items(tags) => tags.iter().any(|other| other.weak_eq(tag)),
-    });
+    let known = is_known(&request, tag);
     let mut response = if known { HttpResponse::NotModified() } else { HttpResponse::Ok() };
     response.insert_header(header::ETag(tag.clone())).insert_header((header::CACHE_CONTROL, "no-cache"));
     if known { response.finish() } else { response.content_type("application/json").body(text.as_str()) }
@@ -121,6 +131,7 @@ fn described(operation: &Operation, generators: &mut Generators) -> Value {
     match operation.access {
         Access::Anybody => {}
         Access::Annotators => entry["security"] = json!([{ "invite": [] }, { "key": [KeyScope::Annotate] }]),
+        Access::VoteReaders => entry["security"] = json!([{ "key": [KeyScope::Read] }, {}]),
         Access::AnyKey => entry["security"] = json!([{ "key": [] }]),
         Access::Key(scope) => entry["security"] = json!([{ "key": [scope] }]),
     }

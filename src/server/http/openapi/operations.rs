@@ -22,6 +22,7 @@ use crate::server::http::leaderboard_query::LeaderboardQuery;
 use crate::server::http::models::RegisterQuery;
 use crate::server::http::public_log::{LogDescription, ReceiptJson};
 use crate::server::http::value::DatedReport;
+use crate::server::http::votes::VotesQuery;
 use crate::services::arena::matchmaking::PublishedPairing;
 
 type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
@@ -86,6 +87,8 @@ pub(super) enum Access {
     Anybody,
     /// Annotators by the token of their link, and programs by a key that may annotate.
     Annotators,
+    /// Everybody, or programs by a key that may read, as the operator says.
+    VoteReaders,
     /// Programs by any key.
     AnyKey,
     /// Programs by a key with the scope.
@@ -104,6 +107,19 @@ impl Operation {
                 ("409", "The campaign is not open, or nothing has been judged."),
                 ("429", "Too many wrong keys came from the network: `Retry-After` says when to come back."),
                 ("503", "The database does not answer: try again in a minute."),
+            ];
+        }
+        if self.access == Access::VoteReaders {
+            return &[
+                ("400", "A parameter cannot be read: the text says what it may be."),
+                ("401", "The key is missing or unknown, was revoked, or has expired."),
+                ("403", "The key does not have the scope."),
+                ("404", "The operator does not give the votes away."),
+                ("429", "Too many wrong keys came from the network: `Retry-After` says when to come back."),
+                (
+                    "503",
+                    "Many read at the moment, or the database does not answer: `Retry-After` says when to come back.",
+                ),
             ];
         }
         if self.access != Access::Anybody {
@@ -130,6 +146,7 @@ impl Operation {
 
 /// Plain text.
 pub(super) const TEXT: Content = Content { kind: "text/plain", schema: schema_of::<String> };
+const LINES: Content = Content { kind: "application/x-ndjson", schema: schema_of::<String> };
 const CSV: Content = Content { kind: "text/csv", schema: schema_of::<String> };
 
 const fn json<T: JsonSchema>() -> Content {
@@ -183,7 +200,7 @@ impl Operation {
 }
 
 /// Every address of `/api/v1`.
-pub static OPERATIONS: [Operation; 20] = [
+pub static OPERATIONS: [Operation; 21] = [
     get("/api/v1/leaderboard", "leaderboard", "leaderboard", &[json::<DatedLeaderboard<'static>>()])
         .about("The latest leaderboard, or that of a part of the votes or of a past moment.")
         .with_query(parameters_of::<LeaderboardQuery>),
@@ -211,6 +228,10 @@ pub static OPERATIONS: [Operation; 20] = [
         .about("Name, key and state of the public log of votes."),
     get("/api/v1/log/votes/{vote}", "vote_receipt", "votes", &[json::<ReceiptJson<'static>>(), TEXT])
         .about("Where a vote stands in the public log; with `.tlog-proof` behind the id, the proof alone as text."),
+    get("/api/v1/votes", "votes", "votes", &[LINES])
+        .about("The vote log in lines of JSON, in its order and without conversations, as `langya export votes` writes it.")
+        .with_query(parameters_of::<VotesQuery>)
+        .for_keys(Access::VoteReaders),
     get("/api/v1/exclusions", "exclusions", "votes", &[json::<ExclusionList>()])
         .about("What keeps votes out of the ratings, the latest first, 100 at once and up to 1,000 with `limit`.")
         .with_query(parameters_of::<ExclusionsQuery>),

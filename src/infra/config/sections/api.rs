@@ -1,0 +1,71 @@
+//! What programs may read, and pages of which sites.
+
+use serde::{Deserialize, Serialize};
+
+use crate::config::{ConfigError, require};
+
+/// In place of an origin: pages of every site.
+pub const ANY_ORIGIN: &str = "*";
+
+/// Who may read `/api/v1/votes`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum VoteAccess {
+    /// Everybody.
+    Public,
+    /// Whoever has an API key with the scope `read`.
+    #[default]
+    Key,
+    /// Nobody.
+    Off,
+}
+
+/// `[api]`
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ApiSettings {
+    /// Who may read the vote log at `/api/v1/votes`.
+    pub votes: VoteAccess,
+    /// Origins whose pages may read what everybody may read under `/api/v1`; `*` stands for all.
+    pub cors_origins: Vec<String>,
+}
+
+impl ApiSettings {
+    /// Whether each origin is one as browsers name it.
+    pub(in crate::config) fn check(&self) -> Result<(), ConfigError> {
+        let wrong = self.cors_origins.iter().find(|origin| *origin != ANY_ORIGIN && !is_origin(origin));
+        let said = wrong.map_or("", String::as_str);
+        let way_out = "origins such as https://example.org, without a path; \"*\" alone stands for all";
+        require(wrong.is_none(), "api.cors_origins", said, way_out)?;
+        let is_alone = self.cors_origins.len() < 2 || !self.cors_origins.iter().any(|origin| origin == ANY_ORIGIN);
+        require(is_alone, "api.cors_origins", ANY_ORIGIN, way_out)
+    }
+}
+
+/// Scheme, host, and the port where it is not the scheme's own.
+fn is_origin(text: &str) -> bool {
+    let url = reqwest::Url::parse(text).ok();
+    url.is_some_and(|url| {
+        ["http", "https"].contains(&url.scheme()) && url.has_host() && url.origin().ascii_serialization() == text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_origin_is_what_a_browser_sends_or_all_of_them_alone() {
+        let check = |origins: &[&str]| {
+            let cors_origins = origins.iter().map(|&origin| origin.to_owned()).collect();
+            ApiSettings { cors_origins, ..ApiSettings::default() }.check().is_ok()
+        };
+        assert!(check(&[]) && check(&["*"]) && check(&["https://example.org", "http://127.0.0.1:8000"]));
+        for wrong in
+            ["", "null", "example.org", "https://example.org/", "https://EXAMPLE.org", "https://x.org:443", "file://"]
+        {
+            assert!(!check(&[wrong]), "{wrong:?}");
+        }
+        assert!(!check(&["*", "https://example.org"]));
+    }
+}

@@ -1,0 +1,47 @@
+//! Which pages of other sites may read the API: those that the operator names, of what everybody may read, and nothing else. They send no
+//! cookie and no key: no answer allows either, and no preflight is answered.
+
+use actix_web::body::MessageBody;
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::Method;
+use actix_web::http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue, ORIGIN, VARY};
+use actix_web::middleware::Next;
+use actix_web::{Error, web};
+
+use super::openapi;
+use crate::infra::config::ANY_ORIGIN;
+use crate::server::state::AppState;
+
+/// Middleware for `actix_web::middleware::from_fn`.
+///
+/// # Errors
+/// Passes on what the inner service refused.
+pub(super) async fn allow_reading(
+    app: web::Data<AppState>,
+    request: ServiceRequest,
+    next: Next<impl MessageBody>,
+) -> Result<ServiceResponse<impl MessageBody>, Error> {
+    let settings = app.settings.now();
+    let reads = request.method() == Method::GET;
+    let mut response = next.call(request).await?;
+    let pattern = response.request().match_pattern().unwrap_or_default();
+    if !reads || settings.api.cors_origins.is_empty() || !openapi::is_public(&pattern, settings.api.votes) {
+        return Ok(response);
+    }
+    let named = response.request().headers().get(ORIGIN).cloned();
+    let allowed = allowed(&settings.api.cors_origins, named.as_ref());
+    let headers = response.headers_mut();
+    headers.append(VARY, HeaderValue::from_static("origin"));
+    if let Some(allowed) = allowed {
+        headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, allowed);
+    }
+    Ok(response)
+}
+
+/// What an answer to a page of this origin allows.
+fn allowed(origins: &[String], named: Option<&HeaderValue>) -> Option<HeaderValue> {
+    if origins.iter().any(|origin| origin == ANY_ORIGIN) {
+        return named.map(|_| HeaderValue::from_static(ANY_ORIGIN));
+    }
+    named.filter(|named| origins.iter().any(|origin| origin.as_bytes() == named.as_bytes())).cloned()
+}

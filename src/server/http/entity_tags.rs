@@ -1,0 +1,54 @@
+//! ETags of what the API answers: whoever has an answer already is told so, and gets it no second time.
+//!
+//! The tag is a hash of the answer, so it spares the way and not the computation, and it cannot be out of date.
+
+use actix_web::body::{BodySize, BoxBody, MessageBody};
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::header::{CACHE_CONTROL, ETAG, EntityTag, Header as _, HeaderValue, IfNoneMatch};
+use actix_web::http::{Method, StatusCode};
+use actix_web::middleware::Next;
+use actix_web::{Error, HttpMessage, body, error};
+use sha2::{Digest, Sha256};
+
+use crate::infra::rng::hex;
+
+/// Middleware for `actix_web::middleware::from_fn`; answers that are streamed, or say themselves how they are kept, pass.
+///
+/// # Errors
+/// Passes on what the inner service refused.
+pub(super) async fn tag_answers(
+    request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+) -> Result<ServiceResponse<BoxBody>, Error> {
+    let reads = request.method() == Method::GET && request.path().starts_with("/api/v1/");
+    let response = next.call(request).await?.map_into_boxed_body();
+    let headers = response.headers();
+    let is_kept_elsewhere = headers.contains_key(ETAG) || headers.contains_key(CACHE_CONTROL);
+    let is_whole = matches!(response.response().body().size(), BodySize::Sized(_));
+    if !reads || response.status() != StatusCode::OK || is_kept_elsewhere || !is_whole {
+        return Ok(response);
+    }
+    let (request, response) = response.into_parts();
+    let (mut response, answer) = response.into_parts();
+    let bytes = body::to_bytes(answer).await.map_err(error::ErrorInternalServerError)?;
+    // Weak, because the same answer may be sent compressed or as it is.
+    let tag = EntityTag::new_weak(hex(&Sha256::digest(&bytes)[..16]));
+    if let Ok(tag) = HeaderValue::from_str(&tag.to_string()) {
+        response.headers_mut().insert(ETAG, tag);
+    }
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    let is_known = is_known(&request, &tag);
+    if is_known {
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+    }
+    let answer = if is_known { BoxBody::new(()) } else { BoxBody::new(bytes) };
+    Ok(ServiceResponse::new(request, response.set_body(answer)))
+}
+
+/// Whether whoever asks has what this tag stands for.
+pub(super) fn is_known(request: &impl HttpMessage, tag: &EntityTag) -> bool {
+    IfNoneMatch::parse(request).is_ok_and(|known| match known {
+        IfNoneMatch::Any => true,
+        IfNoneMatch::Items(tags) => tags.iter().any(|other| other.weak_eq(tag)),
+    })
+}

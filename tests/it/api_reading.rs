@@ -1,0 +1,152 @@
+//! What programs read of the vote log, and how they are spared what they have already.
+
+use std::path::Path;
+
+use langya::domain::admin::key_scope::KeyScope;
+use langya::infra::config::VoteAccess;
+use reqwest::{Client, StatusCode};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::api_keys::{get_with, key};
+use crate::support::api_document::check_answer;
+use crate::support::arena::TestArena;
+use crate::support::program::{Server, langya};
+use crate::support::scripted::Scripted;
+use crate::support::visitor::get;
+
+/// More than two pages.
+const VOTES: usize = 2_345;
+
+/// A folder with an arena of simulated votes.
+fn simulated() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let votes = VOTES.to_string();
+    for arguments in [
+        &["simulate", "--models", "4", "--votes", votes.as_str(), "--seed", "1", "--out", "votes.csv"][..],
+        &["import", "votes", "votes.csv", "--data-dir", "data"],
+    ] {
+        let run = langya(folder.path(), arguments);
+        assert_eq!(run.code, Some(0), "{run:?}");
+    }
+    folder
+}
+
+fn exported(folder: &Path) -> String {
+    let run = langya(folder, ["export", "votes", "--data-dir", "data", "--format", "jsonl", "--out", "out.jsonl"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    std::fs::read_to_string(folder.join("out.jsonl")).unwrap()
+}
+
+#[actix_web::test]
+async fn the_votes_that_are_read_are_those_that_are_exported_and_a_cursor_leaves_none_out() {
+    let folder = simulated();
+    let expected = exported(folder.path());
+    let server = Server::start_in(folder.path(), &[], &[("LANGYA__API__VOTES", "public")]);
+    let read = async |query: &str| {
+        let answer = get(&format!("{}/api/v1/votes{query}", server.url)).await;
+        assert_eq!(
+            (answer.status(), &answer.headers()["content-type"]),
+            (StatusCode::OK, &"application/x-ndjson".parse().unwrap())
+        );
+        answer.text().await.unwrap()
+    };
+    assert_eq!(expected.lines().count(), VOTES);
+    assert_eq!(read("").await, expected);
+    let (mut all, mut after) = (String::new(), 0);
+    for limit in [1, 999, 1_000, 5_000] {
+        let part = read(&format!("?after={after}&limit={limit}")).await;
+        assert_eq!(part.lines().count(), limit.min(VOTES - all.lines().count()), "{limit}");
+        let last: Value = serde_json::from_str(part.lines().last().unwrap()).unwrap();
+        after = last["seq"].as_i64().unwrap();
+        all += &part;
+    }
+    assert_eq!(all, expected);
+    for query in [format!("?after={after}"), "?limit=0".to_owned()] {
+        assert_eq!(read(&query).await, "", "{query}");
+    }
+    for wrong in ["?after=x", "?limit=-1", "?since=3"] {
+        assert_eq!(
+            get(&format!("{}/api/v1/votes{wrong}", server.url)).await.status(),
+            StatusCode::BAD_REQUEST,
+            "{wrong}"
+        );
+    }
+    server.terminate();
+}
+
+#[actix_web::test]
+async fn votes_are_read_by_whom_the_operator_lets_in_and_only_after_they_are_cast() {
+    for access in [VoteAccess::Public, VoteAccess::Key, VoteAccess::Off] {
+        let (one, two) = (Scripted::saying("One."), Scripted::saying("Two."));
+        let models = [("one", &one), ("two", &two)];
+        let arena = TestArena::start_with(&models, |settings| settings.api.votes = access).await;
+        let mut visitor = arena.visitor().await;
+        visitor.ask("Which one?").await;
+        visitor.until_ready().await;
+        let keys = [key(&arena, &[KeyScope::Read], 1).await.key, key(&arena, &[KeyScope::Annotate], 1).await.key];
+        let statuses = match access {
+            VoteAccess::Public => [200; 3],
+            VoteAccess::Key => [401, 200, 403],
+            VoteAccess::Off => [404; 3],
+        };
+        for votes in 0..2 {
+            let asked = [
+                get(&format!("{}/api/v1/votes", arena.url)).await,
+                get_with(&arena, "/api/v1/votes", &keys[0]).await,
+                get_with(&arena, "/api/v1/votes", &keys[1]).await,
+            ];
+            for (answer, expected) in asked.into_iter().zip(statuses) {
+                let (status, kind) =
+                    (answer.status().as_u16(), answer.headers()["content-type"].to_str().unwrap().to_owned());
+                let body = answer.text().await.unwrap();
+                assert_eq!(status, expected, "{access:?}: {body}");
+                check_answer("get", "/api/v1/votes", status, &kind, &body);
+                if status == 200 {
+                    assert_eq!(body.lines().count(), votes, "{access:?}: {body}");
+                    assert!(!body.contains("Which one?") && !body.contains("conversation"), "no text: {body}");
+                }
+            }
+            visitor.vote("a").await;
+        }
+    }
+}
+
+#[actix_web::test]
+async fn what_a_reader_has_already_is_not_sent_again() {
+    let (one, two) = (Scripted::saying("One."), Scripted::saying("Two."));
+    let arena = TestArena::start(&[("one", &one), ("two", &two)]).await;
+    let ask = async |path: &str, tag: &str| {
+        let request = Client::new().get(format!("{}{path}", arena.url)).header("if-none-match", tag);
+        request.send().await.unwrap()
+    };
+    for path in
+        ["/api/v1/leaderboard", "/api/v1/leaderboard.csv", "/api/v1/pairing", "/api/v1/exclusions", "/api/v1/log"]
+    {
+        let first = get(&format!("{}{path}", arena.url)).await;
+        let tag = first.headers()["etag"].to_str().unwrap().to_owned();
+        assert_eq!(first.headers()["cache-control"], "no-cache", "{path}");
+        let again = ask(path, &tag).await;
+        assert_eq!(
+            (again.status(), &again.headers()["etag"]),
+            (StatusCode::NOT_MODIFIED, &tag.parse().unwrap()),
+            "{path}"
+        );
+        assert_eq!(again.text().await.unwrap(), "");
+        let other = ask(path, "W/\"0123456789abcdef0123456789abcdef\"").await;
+        assert_eq!(other.status(), StatusCode::OK, "{path}");
+        assert_eq!(other.bytes().await.unwrap(), first.bytes().await.unwrap(), "{path}");
+    }
+    let path = "/api/v1/leaderboard";
+    let before = get(&format!("{}{path}", arena.url)).await.headers()["etag"].to_str().unwrap().to_owned();
+    let mut visitor = arena.visitor().await;
+    visitor.ask("Which one?").await;
+    visitor.until_ready().await;
+    visitor.vote("a").await;
+    arena.app.leaderboard.changes().wait_for(|latest| latest.board.votes.rated == 1).await.unwrap();
+    assert_eq!(ask(path, &before).await.status(), StatusCode::OK, "another leaderboard has another tag");
+    for path in ["/api/v1/leaderboard?turns=7", "/leaderboard.svg", "/healthz"] {
+        let answer = get(&format!("{}{path}", arena.url)).await;
+        assert!(!answer.headers().contains_key("etag"), "{path}");
+    }
+}
