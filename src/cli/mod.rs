@@ -35,6 +35,7 @@ pub mod simulate;
 mod slice_flags;
 mod terminal_text;
 mod times;
+pub mod upgrade;
 pub mod verify;
 pub mod vote_files;
 pub mod votes;
@@ -104,6 +105,8 @@ enum Command {
     Backup(backup::BackupOptions),
     /// Restore a backup to where no arena is.
     Restore(backup::RestoreOptions),
+    /// Bring the database of an earlier version up to this one, or list what would change.
+    Upgrade(upgrade::UpgradeOptions),
 }
 
 /// Where settings and data are; flags win over the environment, and that over the file.
@@ -169,6 +172,7 @@ pub fn run() -> ExitCode {
             Command::Doctor(options) => doctor::run(options, &env).await,
             Command::Backup(options) => backup::run(options, &env).await,
             Command::Restore(options) => backup::restore(options, &env).await,
+            Command::Upgrade(options) => upgrade::run(options, &env).await,
         }
     });
     done.unwrap_or_else(|error| {

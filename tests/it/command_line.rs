@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use sqlx::migrate::Migrator;
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePool};
 use tempfile::TempDir;
 
@@ -79,6 +80,51 @@ async fn a_database_of_a_newer_version_is_left_alone() {
     sqlx::query(newer).execute(&pool).await.unwrap();
     pool.close().await;
     check_refused(folder.path(), &SERVE, &["newer langya", "99990101000000"]);
+}
+
+/// An arena as the version before the last migration left it.
+async fn arena_before_the_last_migration(data: &Path) -> i64 {
+    let mut files: Vec<PathBuf> = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/migrations/sqlite"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    files.sort();
+    let last = files.pop().unwrap();
+    let earlier = tempfile::tempdir().unwrap();
+    for file in files {
+        std::fs::copy(&file, earlier.path().join(file.file_name().unwrap())).unwrap();
+    }
+    std::fs::create_dir(data).unwrap();
+    let options = SqliteConnectOptions::new().filename(data.join("langya.db")).create_if_missing(true);
+    let pool = SqlitePool::connect_with(options).await.unwrap();
+    Migrator::new(earlier.path()).await.unwrap().run(&pool).await.unwrap();
+    pool.close().await;
+    last.file_name().unwrap().to_str().unwrap().split('_').next().unwrap().parse().unwrap()
+}
+
+#[actix_web::test]
+async fn an_earlier_database_is_changed_only_when_it_is_asked_for() {
+    let folder = folder("");
+    let last = arena_before_the_last_migration(&folder.path().join("data")).await;
+    let pending = |arguments: &[&'static str]| {
+        let run = langya(folder.path(), [&["upgrade", "--format", "json", "--data-dir", "data"], arguments].concat());
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        let changes: Vec<Value> = serde_json::from_str(&run.stdout).unwrap();
+        (changes.iter().map(|change| change["version"].as_i64().unwrap()).collect::<Vec<_>>(), run.stderr)
+    };
+    check_refused(folder.path(), &["fit", "--data-dir", "data"], &["older langya", "langya upgrade"]);
+    for _ in 0..2 {
+        let (changes, advice) = pending(&["--check"]);
+        assert_eq!(changes, [last], "a check changes nothing");
+        assert!(advice.contains("no backup") && advice.contains("langya backup --out"), "{advice}");
+    }
+    assert_eq!(pending(&[]).0, [last]);
+    let (changes, advice) = pending(&["--check"]);
+    assert!(changes.is_empty() && advice.contains("nothing to change"), "{advice}");
+    assert_eq!(langya(folder.path(), ["votes", "list", "--data-dir", "data"]).code, Some(0));
+    let _serving = Server::start(folder.path(), &[]);
+    check_refused(folder.path(), &["upgrade", "--data-dir", "data"], &["another langya", "data"]);
+    check_refused(folder.path(), &["upgrade", "--check", "--data-dir", "none"], &["no arena", "langya serve"]);
 }
 
 #[test]

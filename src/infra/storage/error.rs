@@ -79,8 +79,10 @@ pub enum StoreError {
     /// The database has migrations that this program does not know.
     #[error("the database was written by a newer langya (migration {0}): run that version, or restore an older backup")]
     Newer(i64),
-    /// The database lacks migrations that this program knows, and only a serving process applies them.
-    #[error("the database was written by an older langya: start `langya serve` on it once, which brings it up to date")]
+    /// The database lacks migrations that this program knows, and only a serving process or `langya upgrade` applies them.
+    #[error(
+        "the database was written by an older langya: `langya upgrade` brings it up to date, and so does a start of `langya serve`"
+    )]
     Older,
     /// The address names a database of a kind that is not served.
     #[error("cannot use the database address {0:?}: it has to start with postgres:// or sqlite:")]

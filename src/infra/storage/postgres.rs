@@ -277,10 +277,14 @@ impl Server {
     }
 
     async fn check_version(&self, connection: &mut PgConnection) -> Result<(), StoreError> {
-        let applied: Option<i64> = sqlx::query_scalar(SELECT_VERSION).fetch_one(connection).await.map_err(|error| {
+        compare_versions(self.applied(connection).await?, &MIGRATIONS)
+    }
+
+    /// The last migration that the database has.
+    pub(super) async fn applied(&self, connection: &mut PgConnection) -> Result<Option<i64>, StoreError> {
+        sqlx::query_scalar(SELECT_VERSION).fetch_one(connection).await.map_err(|error| {
             if is(&error, code::NO_TABLE) { StoreError::Missing(self.address.to_string()) } else { error.into() }
-        })?;
-        compare_versions(applied, &MIGRATIONS)
+        })
     }
 
     fn explain(&self, error: &sqlx::Error) -> StoreError {

@@ -158,7 +158,7 @@ impl SqlitePools {
     }
 }
 
-fn options(path: &Path) -> Result<SqliteConnectOptions, StoreError> {
+pub(super) fn options(path: &Path) -> Result<SqliteConnectOptions, StoreError> {
     Ok(SqliteConnectOptions::from_str("sqlite:")?
         .filename(path)
         .journal_mode(SqliteJournalMode::Wal)
@@ -184,7 +184,7 @@ pub(super) fn is_transient(error: &sqlx::Error) -> bool {
 }
 
 /// Whether the file is there and is no SQLite database, or a damaged one.
-fn is_foreign(error: &sqlx::Error) -> bool {
+pub(super) fn is_foreign(error: &sqlx::Error) -> bool {
     error
         .as_database_error()
         .is_some_and(|error| ["not a database", "malformed"].iter().any(|said| error.message().contains(said)))

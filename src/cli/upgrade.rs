@@ -1,0 +1,91 @@
+//! `langya upgrade`: what this version would change in the database of an earlier one, and the change.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use serde::Serialize;
+
+use super::Location;
+use super::models::{Format, TableRow, render};
+use super::output::print;
+use super::times::show_time;
+use crate::cli::error::CommandResult;
+use crate::infra::config::{Environment, StorageSettings};
+use crate::infra::storage::backup::LastBackup;
+use crate::infra::storage::{DataLock, PendingMigration, Store};
+
+/// Flags of `langya upgrade`.
+#[derive(Debug, Args)]
+pub struct UpgradeOptions {
+    #[command(flatten)]
+    location: Location,
+    /// Only list what would be changed
+    #[arg(long)]
+    check: bool,
+    /// How to print the changes
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+/// Runs the subcommand: the changes on the standard output, what to do on the standard error.
+///
+/// # Errors
+/// Settings that this version does not take (exit code 2); no arena, one of a later version, one that is served, or a change
+/// that fails (1).
+pub async fn run(options: UpgradeOptions, env: &Environment) -> CommandResult<ExitCode> {
+    let settings = options.location.settings(env)?;
+    let changes = if options.check {
+        Store::pending_migrations(&settings.storage).await?
+    } else {
+        // Two versions never serve one embedded database; instances of PostgreSQL are restarted one after the other.
+        let _lock = DataLock::take(&settings.storage)?;
+        Store::migrate(&settings.storage).await?
+    };
+    let count = changes.len();
+    if count == 0 {
+        eprintln!("the database is of this version: nothing to change");
+    } else if options.check {
+        eprintln!("{count} changes of the tables are pending; {}", backup_advice(&settings.storage));
+        eprintln!(
+            "langya upgrade makes them, and so does the next langya serve; an earlier version cannot open the database then"
+        );
+    } else {
+        eprintln!("{count} changes of the tables are made");
+    }
+    let rows: Vec<ChangeRow> = changes.into_iter().map(ChangeRow::from).collect();
+    if count > 0 || !matches!(options.format, Format::Table) {
+        print(&render(&rows, options.format)?)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn backup_advice(settings: &StorageSettings) -> String {
+    LastBackup::read(&settings.data_dir).map_or_else(
+        || "there is no backup: make one first with langya backup --out FOLDER".to_owned(),
+        |backup| {
+            let (at, path) = (show_time(backup.at), backup.path.display());
+            format!("the newest backup is of {at} ({path}): make another one first with langya backup --out FOLDER")
+        },
+    )
+}
+
+/// A change, as it is printed.
+#[derive(Debug, Serialize)]
+struct ChangeRow {
+    version: i64,
+    change: String,
+}
+
+impl From<PendingMigration> for ChangeRow {
+    fn from(migration: PendingMigration) -> Self {
+        Self { version: migration.version, change: migration.description }
+    }
+}
+
+impl TableRow for ChangeRow {
+    const HEADS: &'static [&'static str] = &["version", "change"];
+
+    fn cells(&self) -> Vec<String> {
+        vec![self.version.to_string(), self.change.clone()]
+    }
+}
