@@ -44,6 +44,7 @@ use crate::services::arena::voting::Voting;
 use crate::services::battle_judging::auto_judge::{AutoJudge, AutoJudgeParts};
 use crate::services::battle_judging::reports::BattleJudgingReports;
 use crate::services::benchmark::suite_results::SuiteResultsCache;
+use crate::services::campaign::report_cache::CampaignReports;
 use crate::services::correlation::snapshot::CorrelationService;
 use crate::services::exclusions::flagged::FlaggedVoters;
 use crate::services::exclusions::voter_check::VoterCheck;
@@ -262,6 +263,7 @@ impl AppState {
             robustness: Arc::new(BackgroundReport::new(base.store.clone(), base.settings.clone())),
             exclusion_reports: Arc::new(BackgroundReport::new(base.store.clone(), base.settings.clone())),
             boards: Arc::new(SuiteResultsCache::new(base.store.clone(), &base.tasks)),
+            campaigns: Arc::new(CampaignReports::new(base.store.clone(), base.tasks.clone())),
             correlation: Arc::new(base.correlation()),
             battle_judging: Arc::new(BattleJudgingReports::new(base.store.clone(), base.tasks.clone())),
             flagged_voters: Arc::new(FlaggedVoters::new(base.store.clone(), base.tasks.clone())),

@@ -173,8 +173,8 @@ impl CommandFailure for FlagError {
 impl CommandFailure for CampaignReportError {
     fn is_input(&self) -> bool {
         match self {
-            Self::Fit(_) | Self::Unknown(_) => true,
-            Self::Unreadable { .. } | Self::Thread => false,
+            Self::Fit(_) | Self::Unknown(_) | Self::UnknownQuestion { .. } => true,
+            Self::Unreadable { .. } | Self::Thread | Self::Shared(_) => false,
             Self::Store(error) => CommandFailure::is_input(error),
         }
     }

@@ -26,6 +26,7 @@ mod output;
 pub mod passphrase;
 mod progress;
 pub mod reference;
+mod report_files;
 pub mod requests;
 pub mod retention;
 mod robustness_table;

@@ -25,6 +25,7 @@ use crate::services::arena::prompt_rules::PromptRules;
 use crate::services::arena::voting::Voting;
 use crate::services::battle_judging::reports::BattleJudgingReports;
 use crate::services::benchmark::suite_results::SuiteResultsCache;
+use crate::services::campaign::report_cache::CampaignReports;
 use crate::services::correlation::snapshot::CorrelationService;
 use crate::services::exclusions::flagged::FlaggedVoters;
 use crate::services::exclusions::voter_check::VoterCheck;
@@ -59,6 +60,8 @@ pub struct AppState {
     pub value: Arc<ValueReports>,
     /// The scores of benchmarks.
     pub boards: Arc<SuiteResultsCache>,
+    /// What annotators of campaigns said.
+    pub campaigns: Arc<CampaignReports>,
     /// How series of the arena and of benchmarks go together.
     pub correlation: Arc<CorrelationService>,
     /// What judges made of the arena's own battles.

@@ -15,6 +15,9 @@ const LONGEST_WAIT = 8000;
 const token = takeToken();
 let assignment = null;
 let ranking = [];
+/** What is chosen while questions are still to be answered. */
+let chosen = null;
+const fields = [...main.querySelectorAll("[data-question]")];
 let busy = false;
 
 /** The link's token; it leaves the address, so that it is neither seen nor shared. */
@@ -90,6 +93,7 @@ async function alone(work) {
 
 function setChoices(enabled) {
   for (const button of part("choices").querySelectorAll("button")) button.disabled = !enabled;
+  if (fields.length) part("submit").disabled = !enabled || chosen === null;
   part("undo").disabled = busy;
 }
 
@@ -113,6 +117,8 @@ async function next() {
   show("undo", answer.progress.done > 0);
   assignment = answer.finished ? null : answer.assignment;
   ranking = [];
+  choose(null);
+  part("choices").reset();
   show("work", !answer.finished);
   show("finished", Boolean(answer.finished));
   if (answer.finished) return part("finished").focus();
@@ -129,9 +135,52 @@ async function next() {
     const button = main.querySelector(`[data-rank="${letter}"]`);
     if (button) button.hidden = section.hidden;
   }
+  for (const field of fields) {
+    field.hidden = Boolean(field.dataset.letter) && answer[field.dataset.letter] === undefined;
+    field.disabled = field.hidden;
+  }
   showRanking();
   scrollTo({ top: 0 });
   part("task").focus({ preventScroll: true });
+}
+
+/** Marks what is chosen; it is sent once the questions are answered. */
+function choose(said) {
+  chosen = said;
+  if (!fields.length) return;
+  const [[kind, value]] = Object.entries(said ?? { none: "" });
+  for (const button of part("choices").querySelectorAll("[data-outcome], [data-score], [data-preference]")) {
+    const is = String(button.dataset[kind] ?? "") === String(value) && said !== null;
+    button.classList.toggle("chosen", is);
+    button.setAttribute("aria-pressed", String(is));
+  }
+  part("submit").disabled = said === null;
+  if (said) focusField(0);
+}
+
+/** Moves to this question, or to the button behind the last one. */
+function focusField(at) {
+  const shown = fields.filter((field) => !field.hidden);
+  (shown[at]?.querySelector("input:checked, input, textarea") ?? part("submit")).focus();
+}
+
+/** What was answered, by question, and by letter where a question is about each answer. */
+function answers() {
+  const given = {};
+  for (const field of fields.filter((field) => !field.disabled)) {
+    const { question, letter } = field.dataset;
+    const text = field.querySelector("textarea, input:checked")?.value ?? "";
+    if (!text.trim()) continue;
+    const value = "scale" in field.dataset ? Number(text) : text;
+    if (letter) given[question] = { ...given[question], [letter]: value };
+    else given[question] = value;
+  }
+  return given;
+}
+
+function decide(said) {
+  if (fields.length) choose(said);
+  else judge(said);
 }
 
 function judge(said) {
@@ -149,7 +198,8 @@ function rank(letter) {
   if (!places.some((button) => button.dataset.rank === letter)) return;
   ranking = ranking.includes(letter) ? ranking.slice(0, ranking.indexOf(letter)) : [...ranking, letter];
   showRanking();
-  if (ranking.length === places.length) judge({ ranking });
+  if (ranking.length === places.length) decide({ ranking });
+  else if (fields.length) choose(null);
 }
 
 function showRanking() {
@@ -183,18 +233,43 @@ part("begin").addEventListener("click", begin);
 part("undo").addEventListener("click", undo);
 part("retry").addEventListener("click", begin);
 part("choices").addEventListener("click", ({ target }) => {
-  const { outcome, score, rank: letter } = target.dataset ?? {};
-  if (outcome) judge({ outcome });
-  if (score) judge({ score: Number(score) });
+  const { outcome, preference, score, rank: letter } = target.dataset ?? {};
+  if (outcome) decide({ outcome });
+  if (preference) decide({ preference: Number(preference) });
+  if (score) decide({ score: Number(score) });
   if (letter) rank(letter);
 });
+part("choices").addEventListener("submit", (event) => {
+  event.preventDefault();
+  if (chosen && !busy) judge({ ...chosen, answers: answers() });
+});
+/** Chooses in a question by a digit: a point of a scale, or the first, second … option; then the next question has its turn. */
+function answer(event, field, digit) {
+  const options = [...field.querySelectorAll("input")];
+  const option = "scale" in field.dataset ? options.find(({ value }) => value === String(digit)) : options[digit - 1];
+  if (!option) return;
+  event.preventDefault();
+  option.checked = true;
+  focusField(fields.filter((field) => !field.hidden).indexOf(field) + 1);
+}
+
+/** The outcomes by their digits, or the points of the preference scale from left to right. */
+function nthChoice(digit) {
+  const preferences = [...main.querySelectorAll("[data-preference]")];
+  if (preferences.length) return digit <= preferences.length && `[data-preference="${preferences[digit - 1].dataset.preference}"]`;
+  return digit <= 4 && `[data-outcome="${["a", "b", "tie", "both_bad"][digit - 1]}"]`;
+}
+
 addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing || event.repeat) return;
+  if (event.target.matches("textarea")) return;
   const key = event.key.toLowerCase();
+  const field = event.target.closest("[data-question]");
+  if (field && /^\d$/.test(key)) return answer(event, field, Number(key));
   if (key === "u" && !part("undo").hidden && !busy) return undo();
   if (assignment === null || busy) return;
   const wanted = {
-    pairwise: ["1", "2", "3", "4"].includes(key) && `[data-outcome="${["a", "b", "tie", "both_bad"][key - 1]}"]`,
+    pairwise: /^[1-7]$/.test(key) && nthChoice(Number(key)),
     score: /^\d$/.test(key) && `[data-score="${key === "0" ? 10 : key}"]`,
     rank: /^[a-e]$/.test(key) && `[data-rank="${key}"]`,
   }[main.dataset.task];

@@ -12,6 +12,23 @@ import { assertAccessible } from "./support/axe.mjs";
 import { startSite } from "./support/site.mjs";
 
 const ITEMS = 30;
+const QUESTIONS = `judgements_per_item = 9
+preference_scale = 7
+[[questions]]
+id = "clear"
+text = "How clear is it?"
+kind = "scale"
+about = "answer"
+[[questions]]
+id = "fair"
+text = "Is the question fair?"
+kind = "choice"
+options = ["yes", "no"]
+[[questions]]
+id = "why"
+text = "Why?"
+kind = "text"
+`;
 
 let data;
 const tokens = {};
@@ -19,7 +36,8 @@ const site = startSite({
   async fill(folder) {
     data = join(folder, "data");
     await campaign(folder, "pairs", "pairwise", "instructions = \"Read **both** answers to the end.\"\njudgements_per_item = 9\n");
-    await campaign(folder, "scores", "score", "judgements_per_item = 9\nshow_reference = true\n");
+    await campaign(folder, "scores", "score", "judgements_per_item = 9\nshow_reference = true\npublic = true\n");
+    await campaign(folder, "asked", "pairwise", QUESTIONS);
     await campaign(folder, "ranks", "rank", "judgements_per_item = 9\n");
   },
 });
@@ -149,6 +167,53 @@ test("answers are scored and ranked, with nothing that an answer could run", asy
   assert.equal(JSON.parse(langya("report", "ranks", "--format", "json")).models.length, 3);
   scores.assertQuiet();
   ranks.assertQuiet();
+});
+
+for (const [device, viewport] of [["desktop", { width: 1440, height: 900 }], ["phone", { width: 390, height: 844 }]]) {
+  test(`a preference and the answers to questions are given by keyboard only, on a ${device}`, async () => {
+    const before = judgements("asked");
+    const page = await begin("asked", { viewport });
+    const submit = page.getByRole("button", { name: "Store and go on" });
+    for (let done = 0; done < 3; done += 1) {
+      await shown(page, done);
+      assert.ok(await submit.isDisabled(), "nothing is chosen yet");
+      await page.keyboard.press("6");
+      await page.locator('[data-preference="2"][aria-pressed="true"]').waitFor();
+      // Two answers on a scale, one choice, then a text.
+      for (const key of ["4", "2", "1"]) await page.keyboard.press(key);
+      await page.locator("textarea:focus").waitFor();
+      await page.keyboard.type("u 1 because");
+      assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), viewport.width);
+      if (done === 0) await assertAccessible(page);
+      await page.keyboard.press("Tab");
+      await page.keyboard.press("Enter");
+    }
+    await shown(page, 3);
+    assert.equal(judgements("asked") - before, 3);
+    const report = JSON.parse(langya("report", "asked", "--format", "json"));
+    const [clear, fair, why] = report.questions;
+    assert.equal(clear.judgements, report.judgements);
+    assert.deepEqual(clear.counts.map(({ judgements }) => judgements), [report.judgements, report.judgements]);
+    assert.deepEqual(fair.counts[0].counts, [report.judgements, 0]);
+    assert.equal(why.judgements, report.judgements);
+    page.assertQuiet();
+  });
+}
+
+test("the report of a closed public campaign is accessible", async () => {
+  langya("close", "scores");
+  for (const locale of ["en-US", "zh-CN"]) {
+    for (const [colorScheme, width] of [["light", 1440], ["dark", 390]]) {
+      const page = await site.open({ locale, colorScheme, viewport: { width, height: 900 } });
+      await page.goto(`${site.url}/campaign/scores/report`);
+      await page.locator("svg").first().waitFor();
+      await assertAccessible(page);
+      assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
+      page.assertQuiet();
+      await page.context().close();
+    }
+  }
+  langya("open", "scores");
 });
 
 test("a link that is no use is said in the reader's language, and the page is accessible everywhere", async () => {

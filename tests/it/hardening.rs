@@ -298,7 +298,7 @@ const STRANGE: [&str; 24] = [
     "[]",
 ];
 /// Where they stand.
-const PLACES: [&str; 18] = [
+const PLACES: [&str; 19] = [
     "/log/tile/{}",
     "/log/tile/0/{}",
     "/log/tile/entries/{}",
@@ -311,6 +311,7 @@ const PLACES: [&str; 18] = [
     "/history?q={}&deleted={}",
     "/models/{}",
     "/campaign/{}",
+    "/campaign/{}/report",
     "/leaderboard?until={}",
     "/leaderboard?turns={}&turns={}",
     "/leaderboard/charts?models={}&model={}",

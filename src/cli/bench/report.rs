@@ -5,14 +5,15 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use clap::Args;
 use clap::builder::PossibleValuesParser;
-use clap::{Args, ValueEnum};
 
 use super::SuiteFlags;
 use crate::cli::Location;
-use crate::cli::error::{BadInput, CommandResult};
+use crate::cli::error::CommandResult;
 use crate::cli::models::table;
-use crate::cli::output::{OutFile, Overwrite, lines_of_csv, print};
+use crate::cli::output::{Overwrite, lines_of_csv, print};
+use crate::cli::report_files::{OutputLayout, files};
 use crate::domain::benchmark::judgement::Status;
 use crate::domain::benchmark::panel_scores::{JudgementFilter, ModelScores};
 use crate::domain::benchmark::run_selector::RunSelector;
@@ -60,22 +61,6 @@ pub(super) struct BenchReportOptions {
     language: String,
 }
 
-/// How scores are printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum OutputLayout {
-    /// Columns for reading
-    Table,
-    /// JSON
-    Json,
-    /// Comma-separated values with a header line
-    Csv,
-    /// The report as Markdown
-    #[value(alias = "md")]
-    Markdown,
-    /// The report as a page that needs no other file
-    Html,
-}
-
 impl BenchReportOptions {
     fn language(&self) -> Language {
         Language::parse(&self.language).unwrap_or_default()
@@ -86,29 +71,19 @@ impl BenchReportOptions {
     }
 }
 
-impl OutputLayout {
-    /// Those that are files, with their endings.
-    const FILES: [(Self, &str); 4] =
-        [(Self::Markdown, "md"), (Self::Csv, "csv"), (Self::Json, "json"), (Self::Html, "html")];
-
-    fn new(path: &Path) -> Option<Self> {
-        let ending = path.extension()?.to_str()?.to_ascii_lowercase();
-        Self::FILES.into_iter().find(|(_, known)| *known == ending).map(|(form, _)| form)
-    }
-
-    fn write(self, report: &Report, language: Language) -> CommandResult<String> {
-        Ok(match self {
-            Self::Csv => csv::write(report, defused)?,
-            Self::Json => format!("{}\n", serde_json::to_string_pretty(report)?),
-            Self::Html => html::file(report, language)?,
-            Self::Markdown | Self::Table => markdown::write(report, language),
-        })
-    }
+fn written(form: OutputLayout, report: &Report, language: Language) -> CommandResult<String> {
+    Ok(match form {
+        OutputLayout::Csv => csv::write(report, defused)?,
+        OutputLayout::Json => format!("{}\n", serde_json::to_string_pretty(report)?),
+        OutputLayout::Html => html::file(report, language)?,
+        OutputLayout::Markdown | OutputLayout::Table => markdown::write(report, language),
+    })
 }
 
 /// Prints the scores, or writes the report.
 pub(super) async fn run(options: BenchReportOptions, env: &Environment) -> CommandResult<ExitCode> {
-    let files = options.out.as_deref().map(|out| files(out, &options)).transpose()?;
+    let wanted = |out: &Path| files(out, &options.suite.name, options.format, options.overwrite);
+    let files = options.out.as_deref().map(wanted).transpose()?;
     let settings = options.location.settings(env)?;
     let store = Store::open(&settings.storage, IfMissing::Fail).await?;
     let language = options.language();
@@ -116,42 +91,16 @@ pub(super) async fn run(options: BenchReportOptions, env: &Environment) -> Comma
         (Some(files), _) => {
             let report = report(&options, &store).await?;
             for (file, form) in files {
-                let text = form.write(&report, language)?;
+                let text = written(form, &report, language)?;
                 file.write(|out| out.write_all(text.as_bytes()))?;
             }
         }
         (None, Some(form @ (OutputLayout::Markdown | OutputLayout::Html))) => {
-            print(&form.write(&report(&options, &store).await?, language)?)?
+            print(&written(form, &report(&options, &store).await?, language)?)?
         }
         (None, form) => print_scores(options, &store, form.unwrap_or(OutputLayout::Table)).await?,
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// The files to write. A folder gets all four; a name without a known ending is a folder's, unless a form is named.
-fn files(out: &Path, options: &BenchReportOptions) -> CommandResult<Vec<(OutFile, OutputLayout)>> {
-    let create = |path: &Path, form| CommandResult::Ok((OutFile::create(path, options.overwrite)?, form));
-    let form = options.format.filter(|form| *form != OutputLayout::Table).or_else(|| OutputLayout::new(out));
-    match form {
-        Some(form) if !out.is_dir() => Ok(vec![create(out, form)?]),
-        None if out.extension().is_some() && !out.is_dir() => {
-            let said = format!(
-                "cannot tell the form of {}: end it with .md, .csv, .json or .html, or give --format",
-                out.display()
-            );
-            Err(BadInput(said).into())
-        }
-        form => {
-            std::fs::create_dir_all(out).map_err(|reason| refused(out, &reason))?;
-            let wanted = OutputLayout::FILES.into_iter().filter(|(known, _)| form.is_none_or(|form| form == *known));
-            let suite = &options.suite.name;
-            wanted.map(|(known, ending)| create(&out.join(format!("{suite}.{ending}")), known)).collect()
-        }
-    }
-}
-
-fn refused(path: &Path, reason: &std::io::Error) -> BadInput {
-    BadInput(format!("cannot write {}: {reason}", path.display()))
 }
 
 /// The report that the page shows: by the judge who was named, or by the jury of those who were.

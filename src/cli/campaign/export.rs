@@ -6,11 +6,12 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use serde_json::Value;
 
 use super::find;
 use crate::cli::error::CommandResult;
 use crate::cli::output::{OutFile, Overwrite, lines_of_csv};
+use crate::domain::battle::Outcome;
+use crate::domain::campaign::judgement::Judgement;
 use crate::infra::storage::{CampaignJudgementRow, Store};
 
 /// Flags of `langya campaign export`.
@@ -49,10 +50,16 @@ struct JudgementLine {
     #[serde(skip_serializing_if = "Option::is_none")]
     winner: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    score: Option<u64>,
+    score: Option<i64>,
+    /// Negative where the model shown first is better.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    preference: Option<i64>,
     /// Models, the best first.
     #[serde(skip_serializing_if = "Option::is_none")]
     ranking: Option<String>,
+    /// Answers to the questions, as JSON; those about each answer by its letter in the order in which they were shown.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    answers: String,
     /// `left_out` where the annotator is left out: such a vote is not rated.
     exclusion: Option<&'static str>,
     /// Milliseconds since 1970.
@@ -63,18 +70,28 @@ struct JudgementLine {
 impl JudgementLine {
     fn new(row: CampaignJudgementRow, left_out: &BTreeSet<String>) -> CommandResult<Self> {
         let shown: Vec<String> = serde_json::from_str(&row.shown)?;
-        let said: Value = serde_json::from_str(&row.judgement)?;
-        let winner = said["outcome"].as_str().map(|outcome| match outcome {
-            "a" => "model_a".to_owned(),
-            "b" => "model_b".to_owned(),
-            other => other.to_owned(),
+        let said: Judgement = serde_json::from_str(&row.judgement)?;
+        let winner = said.outcome().map(|outcome| match outcome {
+            Outcome::AWins => "model_a".to_owned(),
+            Outcome::BWins => "model_b".to_owned(),
+            other => other.as_str().to_owned(),
         });
-        let place = |place: &Value| place.as_u64().and_then(|at| shown.get(usize::try_from(at).ok()?)).cloned();
-        let ranking = said["ranking"].as_array();
+        let [score, preference] = match said {
+            Judgement::Score(score) => [Some(i64::from(score)), None],
+            Judgement::Preference(preference) => [None, Some(i64::from(preference))],
+            Judgement::Outcome(_) | Judgement::Ranking(_) => [None, None],
+        };
+        let place = |place: &u8| shown.get(usize::from(*place)).cloned();
+        let ranking = match &said {
+            Judgement::Ranking(places) => Some(places.iter().filter_map(place).collect::<Vec<_>>().join(" > ")),
+            _ => None,
+        };
         Ok(Self {
             winner,
-            score: said["score"].as_u64(),
-            ranking: ranking.map(|places| places.iter().filter_map(place).collect::<Vec<_>>().join(" > ")),
+            score,
+            preference,
+            ranking,
+            answers: row.answers,
             exclusion: left_out.contains(&row.annotator).then_some("left_out"),
             judgement: row.id,
             item: row.item,

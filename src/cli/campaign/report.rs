@@ -1,15 +1,22 @@
 //! `langya campaign report`
 
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 
 use super::find;
 use crate::cli::error::CommandResult;
-use crate::cli::models::{Format, table};
-use crate::cli::output::{lines_of_csv, print};
+use crate::cli::models::table;
+use crate::cli::output::{Overwrite, lines_of_csv, print};
+use crate::cli::report_files::{OutputLayout, files};
 use crate::domain::campaign::report::{AnnotatorFlag, AnnotatorSummary, CampaignReport, LeftOut};
+use crate::domain::language::Language;
 use crate::domain::rating::leaderboard::RankedModel;
 use crate::domain::rating::options::LeaderboardOptions;
 use crate::infra::config::Settings;
+use crate::render::report::campaign::{Audience, CampaignDocument, html, markdown};
 use crate::services::campaign::administration::CampaignAdmin;
 use crate::services::campaign::reports::campaign_report;
 
@@ -18,9 +25,17 @@ use crate::services::campaign::reports::campaign_report;
 pub(super) struct ReportOptions {
     /// Id of the campaign
     id: String,
-    /// How to print it; CSV has a line for each annotator
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    /// How to print it; CSV has a line for each annotator. Where --out names a file, its ending says so
+    #[arg(long, value_enum)]
+    format: Option<OutputLayout>,
+    /// Write the report that the page shows to a file (.md, .csv, .json, .html), or all four to a folder
+    #[arg(long, value_name = "FILE|DIR")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    overwrite: Overwrite,
+    /// The language of the report
+    #[arg(long, default_value = "en", value_parser = PossibleValuesParser::new(Language::ALL.map(Language::code)))]
+    language: String,
     /// Leave the judgements of this annotator out, in this and every later report; the report and the audit log show it
     #[arg(long, value_name = "ANNOTATOR", requires = "reason", conflicts_with = "readmit")]
     leave_out: Option<String>,
@@ -32,12 +47,14 @@ pub(super) struct ReportOptions {
     readmit: Option<String>,
 }
 
-/// Prints the report as it stands now, after what the flags change.
+/// Prints the report as it stands now, after what the flags change, or writes it to files.
 ///
 /// # Errors
-/// An unknown campaign, or judgements that cannot be fitted.
+/// An unknown campaign, judgements that cannot be fitted, or a file that is there already.
 pub(super) async fn run(admin: &CampaignAdmin<'_>, settings: &Settings, options: &ReportOptions) -> CommandResult<()> {
     let campaign = find(admin.store, &options.id).await?;
+    let wanted = |out: &Path| files(out, &options.id, options.format, options.overwrite);
+    let files = options.out.as_deref().map(wanted).transpose()?;
     if let Some(annotator) = &options.leave_out {
         admin.leave_out(&campaign.id, annotator, options.reason.as_deref().unwrap_or_default()).await?;
     }
@@ -46,10 +63,34 @@ pub(super) async fn run(admin: &CampaignAdmin<'_>, settings: &Settings, options:
     }
     let rating = LeaderboardOptions { min_votes: settings.rating.min_votes, ..LeaderboardOptions::default() };
     let report = campaign_report(admin.store, &campaign, &rating).await?;
-    print(&match options.format {
-        Format::Json => serde_json::to_string_pretty(&report)? + "\n",
-        Format::Csv => lines_of_csv(&report.annotators.iter().map(AnnotatorLine::new).collect::<Vec<_>>())?,
-        Format::Table => text(&report),
+    let language = Language::parse(&options.language).unwrap_or_default();
+    let document =
+        CampaignDocument::new(&report, &serde_json::from_str(&campaign.plan)?, Audience::Operators, language);
+    let written = |form| written(form, &report, &document, language);
+    match files {
+        None => print(&written(options.format.unwrap_or(OutputLayout::Table))?),
+        Some(files) => {
+            for (file, form) in files {
+                let text = written(form)?;
+                file.write(|out| out.write_all(text.as_bytes()))?;
+            }
+            Ok(())
+        }
+    }
+}
+
+fn written(
+    form: OutputLayout,
+    report: &CampaignReport,
+    document: &CampaignDocument,
+    language: Language,
+) -> CommandResult<String> {
+    Ok(match form {
+        OutputLayout::Json => serde_json::to_string_pretty(report)? + "\n",
+        OutputLayout::Csv => lines_of_csv(&report.annotators.iter().map(AnnotatorLine::new).collect::<Vec<_>>())?,
+        OutputLayout::Table => text(report),
+        OutputLayout::Markdown => markdown::write(document, language),
+        OutputLayout::Html => html::file(document, language)?,
     })
 }
 

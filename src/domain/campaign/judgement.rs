@@ -5,11 +5,10 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use super::invalid::{InvalidJudgement, LETTERS};
 use super::plan::{CampaignPlan, Task};
+use super::questions::{self, QuestionAnswers};
 use crate::battle::Outcome;
-
-/// The letters under which answers are shown, in order.
-pub const LETTERS: [&str; 5] = ["a", "b", "c", "d", "e"];
 
 /// A judgement as it is sent and stored, in the order in which the answers were shown.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -17,6 +16,8 @@ pub const LETTERS: [&str; 5] = ["a", "b", "c", "d", "e"];
 pub enum Judgement {
     /// Which of two answers is better.
     Outcome(Outcome),
+    /// How much better one of two answers is: negative where A is, positive where B is, 0 where they are equally good.
+    Preference(i8),
     /// How good the answer is.
     Score(u8),
     /// Positions of the answers, the best first.
@@ -28,70 +29,116 @@ pub enum Judgement {
 pub struct SentJudgement {
     /// For the task `pairwise`: `a`, `b`, `tie` or `both_bad`.
     pub outcome: Option<String>,
+    /// For the task `pairwise` of a campaign with a preference scale: a whole number from -2 (A is much better) over 0 to 2 (B is
+    /// much better), or from -3 to 3.
+    #[schemars(with = "Option<i64>")]
+    pub preference: Option<serde_json::Number>,
     /// For the task `score`.
     #[schemars(with = "Option<i64>")]
     pub score: Option<serde_json::Number>,
     /// For the task `rank`: the letters, the best first.
     pub ranking: Option<Vec<String>>,
+    /// Answers to the campaign's questions by their ids: a value, or a value by the letter of each shown answer.
+    pub answers: Option<QuestionAnswers>,
 }
 
-/// Why a judgement cannot be taken.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct InvalidJudgement(String);
+impl SentJudgement {
+    /// Which of the keys of tasks were sent: outcome, preference, score, ranking.
+    fn keys(&self) -> [bool; 4] {
+        [self.outcome.is_some(), self.preference.is_some(), self.score.is_some(), self.ranking.is_some()]
+    }
+}
 
 impl Judgement {
-    /// Reads what was sent for a task with so many answers.
-    ///
-    /// # Errors
-    /// [`InvalidJudgement`] says what to send.
-    pub fn read(sent: &SentJudgement, task: Task, answers: usize, scale: [u8; 2]) -> Result<Self, InvalidJudgement> {
-        let invalid = |text: String| Err(InvalidJudgement(text));
-        match (task, sent) {
-            (Task::Pairwise, SentJudgement { outcome: Some(outcome), score: None, ranking: None }) => {
+    /// Which of two answers is better, of a comparison.
+    #[must_use]
+    pub fn outcome(&self) -> Option<Outcome> {
+        match self {
+            Self::Outcome(outcome) => Some(*outcome),
+            Self::Preference(preference) => Some(match preference.signum() {
+                -1 => Outcome::AWins,
+                1 => Outcome::BWins,
+                _ => Outcome::Tie,
+            }),
+            Self::Score(_) | Self::Ranking(_) => None,
+        }
+    }
+
+    fn read_outcome(sent: &SentJudgement) -> Result<Self, InvalidJudgement> {
+        match (sent.keys(), &sent.outcome) {
+            ([true, false, false, false], Some(outcome)) => {
                 Outcome::parse(outcome).map(Self::Outcome).map_err(|error| InvalidJudgement(error.to_string()))
             }
-            (Task::Score, SentJudgement { outcome: None, score: Some(score), ranking: None }) => {
-                let [lowest, highest] = scale;
-                let found = score.as_u64().and_then(|score| u8::try_from(score).ok());
-                match found.filter(|score| (lowest..=highest).contains(score)) {
-                    Some(score) => Ok(Self::Score(score)),
-                    None => invalid(format!(
-                        "the score {score} is not on the scale: send a whole number from {lowest} to {highest}"
-                    )),
-                }
+            _ => invalid("send \"outcome\": \"a\", \"b\", \"tie\" or \"both_bad\", and nothing else"),
+        }
+    }
+
+    /// Reads a preference on a scale of so many points.
+    fn read_preference(sent: &SentJudgement, points: u8) -> Result<Self, InvalidJudgement> {
+        let most = i64::from(points / 2);
+        let found = sent.preference.as_ref().and_then(serde_json::Number::as_i64).filter(|value| value.abs() <= most);
+        match (sent.keys(), found.and_then(|value| i8::try_from(value).ok())) {
+            ([false, true, false, false], Some(preference)) => Ok(Self::Preference(preference)),
+            _ => invalid(&format!(
+                "send \"preference\", a whole number from -{most} (A is much better) to {most} (B is much better), and nothing else"
+            )),
+        }
+    }
+
+    fn read_score(sent: &SentJudgement, [lowest, highest]: [u8; 2]) -> Result<Self, InvalidJudgement> {
+        let ([false, false, true, false], Some(score)) = (sent.keys(), &sent.score) else {
+            return invalid("send \"score\", a number, and no outcome or ranking");
+        };
+        let found = score.as_u64().and_then(|score| u8::try_from(score).ok());
+        match found.filter(|score| (lowest..=highest).contains(score)) {
+            Some(score) => Ok(Self::Score(score)),
+            None => invalid(&format!(
+                "the score {score} is not on the scale: send a whole number from {lowest} to {highest}"
+            )),
+        }
+    }
+
+    fn read_ranking(sent: &SentJudgement, answers: usize) -> Result<Self, InvalidJudgement> {
+        let ([false, false, false, true], Some(ranking)) = (sent.keys(), &sent.ranking) else {
+            return invalid("send \"ranking\", a list of letters, and no outcome or score");
+        };
+        let place = |letter: &String| LETTERS.iter().take(answers).position(|known| known == letter);
+        let places: Option<Vec<u8>> =
+            ranking.iter().map(|letter| place(letter).and_then(|place| u8::try_from(place).ok())).collect();
+        let all = |places: &Vec<u8>| places.len() == answers && places.iter().collect::<BTreeSet<_>>().len() == answers;
+        match places.filter(all) {
+            Some(places) => Ok(Self::Ranking(places)),
+            None => {
+                invalid(&format!("the ranking names each of {} once, the best first", LETTERS[..answers].join(", ")))
             }
-            (Task::Rank, SentJudgement { outcome: None, score: None, ranking: Some(ranking) }) => {
-                let place = |letter: &String| LETTERS.iter().take(answers).position(|known| known == letter);
-                let places: Option<Vec<u8>> =
-                    ranking.iter().map(|letter| place(letter).and_then(|place| u8::try_from(place).ok())).collect();
-                let all = |places: &Vec<u8>| {
-                    places.len() == answers && places.iter().collect::<BTreeSet<_>>().len() == answers
-                };
-                match places.filter(all) {
-                    Some(places) => Ok(Self::Ranking(places)),
-                    None => invalid(format!(
-                        "the ranking names each of {} once, the best first",
-                        LETTERS[..answers].join(", ")
-                    )),
-                }
-            }
-            (Task::Pairwise, _) => {
-                invalid("send \"outcome\": \"a\", \"b\", \"tie\" or \"both_bad\", and nothing else".into())
-            }
-            (Task::Score, _) => invalid("send \"score\", a number, and no outcome or ranking".into()),
-            (Task::Rank, _) => invalid("send \"ranking\", a list of letters, and no outcome or score".into()),
         }
     }
 }
 
+fn invalid<T>(text: &str) -> Result<T, InvalidJudgement> {
+    Err(InvalidJudgement(text.to_owned()))
+}
+
 impl CampaignPlan {
-    /// Reads what was sent for an assignment of this campaign.
+    /// Reads what was sent for an assignment of this campaign that shows so many answers.
     ///
     /// # Errors
     /// [`InvalidJudgement`] says what to send.
     pub fn judgement(&self, sent: &SentJudgement, answers: usize) -> Result<Judgement, InvalidJudgement> {
-        Judgement::read(sent, self.task, answers, self.scale)
+        match (self.task, self.preference_scale) {
+            (Task::Pairwise, None) => Judgement::read_outcome(sent),
+            (Task::Pairwise, Some(points)) => Judgement::read_preference(sent, points),
+            (Task::Score, _) => Judgement::read_score(sent, self.scale),
+            (Task::Rank, _) => Judgement::read_ranking(sent, answers),
+        }
+    }
+
+    /// Reads the answers to questions that were sent with it.
+    ///
+    /// # Errors
+    /// [`InvalidJudgement`] says what to send.
+    pub fn question_answers(&self, sent: &SentJudgement, answers: usize) -> Result<QuestionAnswers, InvalidJudgement> {
+        questions::read(&self.questions, sent.answers.as_ref().unwrap_or(&QuestionAnswers::new()), answers)
     }
 }
 
@@ -100,8 +147,34 @@ mod tests {
     use super::*;
 
     fn read(json: &str, task: Task) -> Result<Judgement, String> {
+        let plan = format!("[campaign]\nid = \"a\"\ntitle = \"t\"\nanswers = \"x\"\ntask = \"{}\"\n", task.as_str());
+        read_by(json, &plan)
+    }
+
+    fn read_by(json: &str, plan: &str) -> Result<Judgement, String> {
         let sent: SentJudgement = serde_json::from_str(json).map_err(|error| error.to_string())?;
-        Judgement::read(&sent, task, 3, [1, 10]).map_err(|error| error.to_string())
+        CampaignPlan::parse(plan).unwrap().judgement(&sent, 3).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_preference_is_a_point_of_its_scale_and_its_sign_the_outcome() {
+        let plan = |points: u8| {
+            format!(
+                "[campaign]\nid = \"a\"\ntitle = \"t\"\nanswers = \"x\"\ntask = \"pairwise\"\npreference_scale = {points}\n"
+            )
+        };
+        for (value, outcome) in [(-2, Outcome::AWins), (-1, Outcome::AWins), (0, Outcome::Tie), (2, Outcome::BWins)] {
+            let judgement = read_by(&format!("{{\"preference\":{value}}}"), &plan(5)).unwrap();
+            assert_eq!((judgement.outcome(), &judgement), (Some(outcome), &Judgement::Preference(value)));
+        }
+        assert_eq!(read_by(r#"{"preference":3}"#, &plan(7)), Ok(Judgement::Preference(3)));
+        for json in
+            [r#"{"preference":3}"#, r#"{"preference":0.5}"#, r#"{"outcome":"a"}"#, r#"{"preference":1,"score":1}"#]
+        {
+            let error = read_by(json, &plan(5)).unwrap_err();
+            assert!(error.contains("a whole number from -2"), "{json}: {error}");
+        }
+        assert!(read(r#"{"preference":1}"#, Task::Pairwise).unwrap_err().contains("send \"outcome\""));
     }
 
     #[test]
@@ -134,7 +207,12 @@ mod tests {
 
     #[test]
     fn what_is_stored_reads_back() {
-        for judgement in [Judgement::Outcome(Outcome::Tie), Judgement::Score(7), Judgement::Ranking(vec![1, 0])] {
+        for judgement in [
+            Judgement::Outcome(Outcome::Tie),
+            Judgement::Preference(-2),
+            Judgement::Score(7),
+            Judgement::Ranking(vec![1, 0]),
+        ] {
             let json = serde_json::to_string(&judgement).unwrap();
             assert_eq!(serde_json::from_str::<Judgement>(&json).unwrap(), judgement, "{json}");
         }

@@ -3,13 +3,16 @@
 //! A campaign is one file ([`plan`]) beside its answers ([`items`]). Each pair of answers of an item (or each answer, or all answers of
 //! an item) is one unit; [`units`] puts the units into the order in which they are handed out, [`layout`] says which are for
 //! everybody, [`assignment`] decides what an
-//! annotator sees next and on which side, [`judgement`] reads what the annotator says, and [`report`] what all of them said.
+//! annotator sees next and on which side, [`judgement`] and [`questions`] read what the annotator says, and [`report`] what all of them said.
 
 pub mod assignment;
 pub mod forecast;
+pub mod id;
+pub mod invalid;
 pub mod items;
 pub mod judgement;
 pub mod layout;
 pub mod plan;
+pub mod questions;
 pub mod report;
 pub mod units;

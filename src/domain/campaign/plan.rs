@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Bytes of an id at the most.
-const MAX_ID: usize = 64;
+pub use super::id::is_id;
+use super::questions::{self, Question};
+
 /// Judgements of a unit at the most.
 const MAX_JUDGEMENTS: u32 = 1_000;
 
@@ -77,12 +78,22 @@ pub struct CampaignPlan {
     /// The lowest and the highest score of the task `score`.
     #[serde(default = "one_to_ten")]
     pub scale: [u8; 2],
+    /// Points of a preference between two answers, 5 or 7, from "A is much better" to "B is much better"; without it, the task
+    /// `pairwise` has the four outcomes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preference_scale: Option<u8>,
+    /// Questions beside the task.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub questions: Vec<Question>,
     /// Whether the reference answer is shown, where an item has one.
     #[serde(default)]
     pub show_reference: bool,
     /// Whether its votes move the arena's leaderboard, each annotator being a voter.
     #[serde(default)]
     pub rated: bool,
+    /// Whether everybody may read the report, without its annotators, once the campaign is closed.
+    #[serde(default)]
+    pub public: bool,
     /// Seed of all that is drawn.
     #[serde(default)]
     pub seed: u64,
@@ -100,6 +111,9 @@ fn one_to_ten() -> [u8; 2] {
 #[serde(deny_unknown_fields)]
 struct CampaignFile {
     campaign: CampaignPlan,
+    /// `[[questions]]` stand below the campaign's own keys.
+    #[serde(default)]
+    questions: Vec<Question>,
 }
 
 impl CampaignPlan {
@@ -109,7 +123,8 @@ impl CampaignPlan {
     /// [`PlanError`] names the key and what to write.
     pub fn parse(text: &str) -> Result<Self, PlanError> {
         let file: CampaignFile = toml::from_str(text).map_err(|error| PlanError::Syntax(error.to_string()))?;
-        let plan = file.campaign;
+        let mut plan = file.campaign;
+        plan.questions.extend(file.questions);
         plan.check()?;
         Ok(plan)
     }
@@ -138,19 +153,17 @@ impl CampaignPlan {
         if self.gold.is_some() && self.task != Task::Pairwise {
             return bad("gold", "known answers are for the task \"pairwise\": leave it out");
         }
+        if self.preference_scale.is_some_and(|points| self.task != Task::Pairwise || ![5, 7].contains(&points)) {
+            return bad("preference_scale", "write 5 or 7 for the task \"pairwise\", or leave it out");
+        }
+        if let Err(reason) = questions::check(&self.questions) {
+            return bad("questions", &reason);
+        }
         if self.rated && self.task != Task::Pairwise {
             return bad("rated", "only votes for one of two answers move the arena's leaderboard: write false");
         }
         Ok(())
     }
-}
-
-/// Whether a text can name a campaign.
-#[must_use]
-pub fn is_id(text: &str) -> bool {
-    let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-    let inner = |byte: u8| allowed(byte) || matches!(byte, b'-' | b'_');
-    text.len() <= MAX_ID && text.bytes().next().is_some_and(allowed) && text.bytes().all(inner)
 }
 
 #[cfg(test)]
@@ -181,6 +194,17 @@ seed = 1
     }
 
     #[test]
+    fn questions_stand_beside_the_campaign() {
+        let asked = format!(
+            "{PILOT}preference_scale = 7\n[[questions]]\nid = \"clear\"\ntext = \"Clear?\"\nkind = \"scale\"\n"
+        );
+        let plan = CampaignPlan::parse(&asked).unwrap();
+        assert_eq!((plan.preference_scale, plan.questions[0].scale), (Some(7), [1, 5]));
+        let stored = serde_json::to_string(&plan).unwrap();
+        assert_eq!(serde_json::from_str::<CampaignPlan>(&stored).unwrap(), plan);
+    }
+
+    #[test]
     fn each_wrong_value_is_named_with_its_key() {
         for (from, to, key) in [
             ("id = \"pilot\"", "id = \"Pilot 1\"", "id"),
@@ -191,6 +215,8 @@ seed = 1
             ("repeat_share = 0.1", "repeat_share = 0.9", "repeat_share"),
             ("seed = 1", "scale = [5, 5]", "scale"),
             ("\"pairwise\"", "\"score\"", "gold"),
+            ("seed = 1", "preference_scale = 6", "preference_scale"),
+            ("seed = 1", "[[questions]]\nid = \"fair\"\ntext = \"Fair?\"\nkind = \"choice\"", "questions"),
         ] {
             let error = CampaignPlan::parse(&PILOT.replace(from, to)).unwrap_err();
             assert!(matches!(&error, PlanError::Value { key: found, .. } if *found == key), "{to}: {error}");

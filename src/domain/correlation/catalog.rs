@@ -48,9 +48,10 @@ impl SeriesSource {
     pub fn from_series(series: &Series) -> Self {
         match &series.name {
             _ if series.subjects == Subjects::Intents => Self::Intents,
-            SeriesName::Arena { .. } | SeriesName::Satisfaction | SeriesName::Verdicts(_) | SeriesName::Campaign(_) => {
-                Self::Votes
-            }
+            SeriesName::Arena { .. }
+            | SeriesName::Satisfaction
+            | SeriesName::Verdicts(_)
+            | SeriesName::Campaign { .. } => Self::Votes,
             SeriesName::Bench { .. } => Self::Benchmark,
             name if name.is_stored() => Self::Imported,
             SeriesName::Column(_) | SeriesName::Published(_) => Self::Published,
@@ -306,7 +307,9 @@ fn is_part(series: &Series) -> bool {
         SeriesName::Arena { part, .. } => part.0 != Slice::default(),
         SeriesName::Bench { part, .. } => !part.is_empty(),
         SeriesName::Published(id) => id.strip_suffix(":overall").unwrap_or(id).contains(':'),
-        SeriesName::Column(_) | SeriesName::Satisfaction | SeriesName::Verdicts(_) | SeriesName::Campaign(_) => false,
+        SeriesName::Column(_) | SeriesName::Satisfaction | SeriesName::Verdicts(_) | SeriesName::Campaign { .. } => {
+            false
+        }
     }
 }
 

@@ -1,5 +1,5 @@
 //! How a series is asked for: `COLUMN`, `arena:FIGURE[:slice]`, `arena:satisfaction`, `bench:SUITE[@JUDGE][:part]`,
-//! `verdicts:JUDGE`, `campaign:ID`, `published:ID[:part]`.
+//! `verdicts:JUDGE`, `campaign:ID[:question]`, `published:ID[:part]`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -26,8 +26,13 @@ pub enum SeriesName {
     Satisfaction,
     /// Ratings by a judge's verdicts on the arena's own battles.
     Verdicts(String),
-    /// Ratings or mean scores by a campaign, in which people judge stored answers.
-    Campaign(String),
+    /// Ratings or mean scores by a campaign, in which people judge stored answers, or by one of its questions.
+    Campaign {
+        /// The campaign.
+        id: String,
+        /// The question; `None` for its task.
+        question: Option<String>,
+    },
     /// A score of a benchmark.
     Bench {
         /// The suite.
@@ -71,7 +76,16 @@ impl FromStr for SeriesName {
                 named.then_some(name).ok_or_else(unknown)
             }
             "verdicts" if !rest.is_empty() => Ok(Self::Verdicts(rest.to_owned())),
-            "campaign" if is_id(rest) => Ok(Self::Campaign(rest.to_owned())),
+            "campaign" => {
+                let (id, question) = match rest.split_once(':') {
+                    Some((id, question)) => (id, Some(question)),
+                    None => (rest, None),
+                };
+                let name = Self::Campaign { id: id.to_owned(), question: question.map(str::to_owned) };
+                // A column may have such a name.
+                let is_campaign = is_id(id) && question.is_none_or(is_id);
+                Ok(if is_campaign { name } else { Self::Column(text.to_owned()) })
+            }
             "published" if !rest.is_empty() => Ok(Self::Published(rest.to_owned())),
             // A column may have a colon in its name.
             _ => Ok(Self::Column(text.to_owned())),
@@ -89,7 +103,10 @@ impl fmt::Display for SeriesName {
             },
             Self::Satisfaction => f.write_str("arena:satisfaction"),
             Self::Verdicts(judge) => write!(f, "verdicts:{judge}"),
-            Self::Campaign(id) => write!(f, "campaign:{id}"),
+            Self::Campaign { id, question } => {
+                write!(f, "campaign:{id}")?;
+                question.iter().try_for_each(|question| write!(f, ":{question}"))
+            }
             Self::Bench { suite, judge, part } => {
                 write!(f, "bench:{suite}")?;
                 judge.iter().try_for_each(|judge| write!(f, "@{judge}"))?;
@@ -114,9 +131,11 @@ impl SeriesName {
         match self {
             Self::Column(_) => false,
             Self::Published(id) => !super::papers::is_printed(id),
-            Self::Arena { .. } | Self::Satisfaction | Self::Verdicts(_) | Self::Campaign(_) | Self::Bench { .. } => {
-                true
-            }
+            Self::Arena { .. }
+            | Self::Satisfaction
+            | Self::Verdicts(_)
+            | Self::Campaign { .. }
+            | Self::Bench { .. } => true,
         }
     }
 
@@ -214,6 +233,7 @@ mod tests {
             "arena:satisfaction",
             "verdicts:gpt-4",
             "campaign:pilot-2",
+            "campaign:pilot-2:clear",
             "arena:rating:long_prompts+source=campaign",
             "bench:urs",
             "bench:urs@gpt-4:intents",

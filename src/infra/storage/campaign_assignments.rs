@@ -46,8 +46,8 @@ const SELECT_ANSWERS: &str = "SELECT model, answer FROM campaign_answers WHERE c
 const SELECT_SHOWN: &str = "SELECT item, kind, shown FROM campaign_assignments WHERE id = $1 AND annotator = $2";
 const SELECT_STANDING: &str =
     "SELECT id, judgement FROM campaign_judgements WHERE assignment = $1 AND withdrawn_at IS NULL";
-const INSERT_JUDGEMENT: &str = "INSERT INTO campaign_judgements (id, assignment, revision, judgement, judged_at) \
-     SELECT $1, $2, COUNT(*) + 1, $3, $4 FROM campaign_judgements WHERE assignment = $2";
+const INSERT_JUDGEMENT: &str = "INSERT INTO campaign_judgements (id, assignment, revision, judgement, judged_at, answers) \
+     SELECT $1, $2, COUNT(*) + 1, $3, $4, $5 FROM campaign_judgements WHERE assignment = $2";
 const MARK_JUDGED: &str = "UPDATE campaign_assignments SET judged_at = $2 WHERE id = $1";
 const COUNT_JUDGEMENT: &str = "UPDATE campaign_annotators SET judged = judged + $2 WHERE id = $1";
 const SELECT_LAST: &str = "SELECT id FROM campaign_assignments WHERE annotator = $1 AND judged_at IS NOT NULL \
@@ -55,8 +55,8 @@ const SELECT_LAST: &str = "SELECT id FROM campaign_assignments WHERE annotator =
 const WITHDRAW: &str =
     "UPDATE campaign_judgements SET withdrawn_at = $2 WHERE assignment = $1 AND withdrawn_at IS NULL";
 const REOPEN: &str = "UPDATE campaign_assignments SET judged_at = NULL WHERE id = $1";
-const SELECT_JUDGED: &str = "SELECT j.id, a.annotator, a.unit, i.name AS item, a.shown, a.kind, j.judgement, a.given_at, \
-     j.judged_at FROM campaign_judgements j JOIN campaign_assignments a ON a.id = j.assignment \
+const SELECT_JUDGED: &str = "SELECT j.id, a.annotator, a.unit, i.name AS item, a.shown, a.kind, j.judgement, j.answers, \
+     a.given_at, j.judged_at FROM campaign_judgements j JOIN campaign_assignments a ON a.id = j.assignment \
      JOIN campaign_items i ON i.campaign = a.campaign AND i.item = a.item \
      WHERE a.campaign = $1 AND j.withdrawn_at IS NULL ORDER BY j.judged_at, j.id";
 const SELECT_GOLD: &str =
@@ -154,6 +154,8 @@ pub struct CampaignJudgementRow {
     pub kind: String,
     /// What was said, as JSON.
     pub judgement: String,
+    /// What was answered to questions, as JSON; may be empty.
+    pub answers: String,
     /// When it was shown.
     pub given_at: i64,
     /// When it was judged.
@@ -171,6 +173,8 @@ pub struct NewCampaignJudgement<'j> {
     pub assignment: &'j str,
     /// What is said, as JSON.
     pub judgement: &'j str,
+    /// What is answered to questions, as JSON; may be empty.
+    pub answers: &'j str,
     /// The vote that it is, in a rated campaign.
     pub vote: Option<&'j CampaignVote>,
     /// Now.
@@ -348,7 +352,7 @@ impl Store {
                 return Ok(id);
             }
             let query = sqlx::query(INSERT_JUDGEMENT).bind(new.id).bind(new.assignment).bind(new.judgement);
-            query.bind(new.now.0).execute(&mut *tx).await?;
+            query.bind(new.now.0).bind(new.answers).execute(&mut *tx).await?;
             sqlx::query(MARK_JUDGED).bind(new.assignment).bind(new.now.0).execute(&mut *tx).await?;
             sqlx::query(COUNT_JUDGEMENT).bind(new.annotator).bind(1_i64).execute(&mut *tx).await?;
             if let Some(vote) = new.vote {

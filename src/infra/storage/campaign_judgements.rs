@@ -1,16 +1,31 @@
 //! All that an annotator said in one row of text a column, as [`vote_pages`](super::vote_pages) reads votes: a row of its own for each of
 //! many thousands of judgements takes several times longer on its way through a driver.
 
-use sqlx::{AssertSqlSafe, Row};
+use sqlx::{AssertSqlSafe, FromRow, Row};
 
 use super::{Database, Store, StoreError, on_reader};
 use crate::metrics::store_time;
 
 /// Between judgements: JSON escapes it, and nothing else that is read here has it.
 const RECORD: char = '\u{1e}';
-const COLUMNS: [&str; 6] = ["a.unit", "a.kind", "a.shown", "j.judgement", "a.given_at", "j.judged_at"];
+const COLUMNS: [&str; 7] = ["a.unit", "a.kind", "a.shown", "j.judgement", "j.answers", "a.given_at", "j.judged_at"];
 const SELECT_IDS: &str =
     "SELECT id FROM campaign_annotators WHERE campaign = $1 AND judged > 0 ORDER BY LENGTH(id), id";
+
+const SELECT_VERSION: &str = "SELECT (SELECT CAST(COALESCE(SUM(judged), 0) AS BIGINT) FROM campaign_annotators \
+     WHERE campaign = $1) AS judgements, \
+     (SELECT COALESCE(MAX(seen_at), 0) FROM campaign_annotators WHERE campaign = $1) AS seen_at, \
+     (SELECT COUNT(*) FROM campaign_exclusions WHERE campaign = $1) AS left_out, \
+     (SELECT COUNT(withdrawn_at) FROM campaign_exclusions WHERE campaign = $1) AS readmitted";
+
+/// Differs where judgements or exclusions of a campaign changed: every judgement is made, or taken back, by an annotator who is seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, FromRow)]
+pub struct CampaignVersion {
+    judgements: i64,
+    seen_at: i64,
+    left_out: i64,
+    readmitted: i64,
+}
 
 /// The judgements of an annotator that stand, in the order in which they were asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +46,8 @@ pub struct JudgedRow<'r> {
     pub shown: &'r str,
     /// What was said, as JSON.
     pub judgement: &'r str,
+    /// What was answered to questions, as JSON; may be empty.
+    pub answers: &'r str,
     /// When it was shown, in milliseconds since 1970.
     pub given_at: i64,
     /// When it was judged.
@@ -43,11 +60,11 @@ impl AnnotatorJudgements {
         let mut columns: Vec<_> = self.columns.iter().map(|column| column.split(RECORD)).collect();
         std::iter::from_fn(move || {
             let values: Vec<&str> = columns.iter_mut().map_while(Iterator::next).collect();
-            let [unit, kind, shown, judgement, given_at, judged_at] = values.try_into().ok()?;
+            let [unit, kind, shown, judgement, answers, given_at, judged_at] = values.try_into().ok()?;
             let number = |text: &str| text.parse::<i64>().map_err(|error| sqlx::Error::Decode(error.into()));
             let row = || {
                 let (given_at, judged_at) = (number(given_at)?, number(judged_at)?);
-                Ok(JudgedRow { unit: number(unit)?, kind, shown, judgement, given_at, judged_at })
+                Ok(JudgedRow { unit: number(unit)?, kind, shown, judgement, answers, given_at, judged_at })
             };
             Some(row())
         })
@@ -55,6 +72,15 @@ impl AnnotatorJudgements {
 }
 
 impl Store {
+    /// The version of what was judged in a campaign.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn campaign_version(&self, campaign: &str) -> Result<CampaignVersion, StoreError> {
+        let _time = store_time("campaign_version");
+        on_reader!(self, |pool| sqlx::query_as(SELECT_VERSION).bind(campaign).fetch_one(pool).await)
+    }
+
     /// Everybody with a judgement of a campaign that stands, in the order of their invitations.
     ///
     /// # Errors

@@ -91,7 +91,7 @@ pub use campaign_assignments::{
     AssignmentRequest, AssignmentRow, CampaignJudgementRow, ItemTexts, NewCampaignJudgement, NextAssignment,
 };
 pub use campaign_exclusions::AnnotatorExclusion;
-pub use campaign_judgements::{AnnotatorJudgements, JudgedRow};
+pub use campaign_judgements::{AnnotatorJudgements, CampaignVersion, JudgedRow};
 pub use campaign_votes::CampaignVote;
 pub use campaigns::{AnnotatorRow, CampaignRow, CampaignState, InvitedAnnotator, NewAnnotator, NewCampaign, NewUnit};
 pub use deletion_requests::{DeletionRequestRow, DeletionTarget, NewDeletionRequest, RequestDecision};

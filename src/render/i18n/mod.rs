@@ -4,6 +4,7 @@
 
 #![expect(missing_docs, reason = "a text is named after its place; its words say the rest")]
 
+pub mod campaign_report;
 pub mod charts;
 pub mod doctor;
 pub mod findings;

@@ -1,5 +1,6 @@
 //! Reports as Markdown and HTML, and the pictures in them.
 
 pub mod benchmark;
+pub mod campaign;
 pub mod correlation;
 pub mod study;

@@ -21,8 +21,8 @@ use crate::server::state::AppState;
 use crate::services::admin::api_keys::KeyRefused;
 use crate::services::campaign::annotating::{AnnotatingError, Annotator, JudgementTaking, ShownAssignment};
 
-/// Bytes of a request at the most.
-pub(super) const MAX_BYTES: usize = 16_384;
+/// Bytes of a request at the most: room for a few free texts.
+pub(super) const MAX_BYTES: usize = 65_536;
 
 /// What `…/next` may be sent.
 #[derive(Debug, Default, Deserialize, JsonSchema)]

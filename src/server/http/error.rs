@@ -10,6 +10,7 @@ use crate::services::admin::api_keys::KeyRefused;
 use crate::services::arena::voting::VoteError;
 use crate::services::battle_judging::reports::BattleJudgingError;
 use crate::services::benchmark::error::BenchError;
+use crate::services::campaign::reports::CampaignReportError;
 use crate::services::correlation::snapshot::CorrelationError;
 use crate::services::exclusions::flagged::FlaggedError;
 use crate::services::leaderboard::filtered::FilteredLeaderboardError;
@@ -64,6 +65,9 @@ pub enum PageError {
     /// What judges made of battles could not be computed.
     #[error("{}", if .0.is_outage() { OUTAGE } else { "what judges made of battles could not be read: try again" })]
     BattleJudging(#[from] BattleJudgingError),
+    /// The report of a campaign could not be made.
+    #[error("{}", if .0.is_outage() { OUTAGE.to_owned() } else if .0.is_busy() { .0.to_string() } else { "the report could not be made: try again".to_owned() })]
+    CampaignReport(#[from] CampaignReportError),
     /// The register of models could not be read.
     #[error("{}", if .0.is_outage() { OUTAGE } else { "the register of models could not be read: try again" })]
     Register(#[from] RegisterError),
@@ -121,6 +125,7 @@ impl PageError {
             Self::FilteredLeaderboard(error) => error.is_outage(),
             Self::Bench(error) => error.is_outage(),
             Self::BattleJudging(error) => error.is_outage(),
+            Self::CampaignReport(error) => error.is_outage(),
             Self::Register(error) => error.is_outage(),
             Self::Store(error) | Self::PastBattle(VoteError::Store(error)) | Self::Key(KeyRefused::Store(error)) => {
                 error.is_outage()
@@ -158,6 +163,7 @@ impl ResponseError for PageError {
             Self::FilteredLeaderboard(error) if error.is_missing() => StatusCode::NOT_FOUND,
             Self::Bench(error) if error.is_missing() => StatusCode::NOT_FOUND,
             Self::Correlation(error) if error.is_input() => StatusCode::BAD_REQUEST,
+            Self::CampaignReport(error) if error.is_busy() => StatusCode::SERVICE_UNAVAILABLE,
             Self::Full
             | Self::Draining
             | Self::Early
@@ -171,6 +177,7 @@ impl ResponseError for PageError {
             | Self::Bench(_)
             | Self::Correlation(_)
             | Self::BattleJudging(_)
+            | Self::CampaignReport(_)
             | Self::Register(_)
             | Self::PastBattle(_)
             | Self::PublicLog(_)

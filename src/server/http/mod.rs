@@ -11,6 +11,7 @@ pub mod board_choice;
 mod board_files;
 mod board_page;
 mod campaign;
+mod campaign_report;
 mod changes;
 mod charts;
 mod connections;
@@ -148,13 +149,20 @@ fn own(config: &mut web::ServiceConfig) {
 
 /// Where annotators judge.
 fn campaigns(config: &mut web::ServiceConfig) {
-    config.service(web::resource("/campaign/{id}").get(campaign::page).route(web::head().to(campaign::page))).service(
-        web::scope("/api/v1/campaigns/{id}")
-            .app_data(web::PayloadConfig::new(campaign::MAX_BYTES))
-            .route("/next", web::post().to(campaign::next))
-            .route("/judgements", web::post().to(campaign::judge))
-            .route("/undo", web::post().to(campaign::undo)),
-    );
+    config
+        .service(web::resource("/campaign/{id}").get(campaign::page).route(web::head().to(campaign::page)))
+        .service(
+            web::resource("/campaign/{id}/report")
+                .get(campaign_report::page)
+                .route(web::head().to(campaign_report::page)),
+        )
+        .service(
+            web::scope("/api/v1/campaigns/{id}")
+                .app_data(web::PayloadConfig::new(campaign::MAX_BYTES))
+                .route("/next", web::post().to(campaign::next))
+                .route("/judgements", web::post().to(campaign::judge))
+                .route("/undo", web::post().to(campaign::undo)),
+        );
 }
 
 /// The public log, and files that pages load.

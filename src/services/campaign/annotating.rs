@@ -211,11 +211,21 @@ impl Annotator {
         let JudgementTaking { store, rng, clock, .. } = *taking;
         let row = store.assignment(assignment, &self.id).await?.ok_or(AnnotatingError::UnknownAssignment)?;
         let said = self.plan.judgement(sent, row.shown.len())?;
+        let answered = self.plan.question_answers(sent, row.shown.len())?;
         let judgement = serde_json::to_string(&said)?;
+        let answers = if answered.is_empty() { String::new() } else { serde_json::to_string(&answered)? };
         let vote = self.vote(taking, &row, &said).await?;
         let (id, now, annotator) = (rng.id(clock), clock.now(), &self.id);
         let vote = vote.as_ref();
-        let new = NewCampaignJudgement { id: &id, annotator, assignment, judgement: &judgement, vote, now };
+        let new = NewCampaignJudgement {
+            id: &id,
+            annotator,
+            assignment,
+            judgement: &judgement,
+            answers: &answers,
+            vote,
+            now,
+        };
         let kept = store.insert_campaign_judgement(new).await?;
         if vote.is_some() && kept == id {
             taking.events.publish(Event::VoteRecorded);
@@ -230,7 +240,7 @@ impl Annotator {
         row: &AssignmentRow,
         said: &Judgement,
     ) -> Result<Option<CampaignVote>, AnnotatingError> {
-        let (Judgement::Outcome(outcome), [a, b], true) = (said, row.shown.as_slice(), self.plan.rated) else {
+        let (Some(outcome), [a, b], true) = (said.outcome(), row.shown.as_slice(), self.plan.rated) else {
             return Ok(None);
         };
         if row.kind == AssignmentKind::Repeat {
@@ -242,7 +252,7 @@ impl Annotator {
         let rules = taking.rules.apply_to_answers([a.clone(), b.clone()], texts.prompt, answers).await;
         Ok(Some(CampaignVote {
             models: [a.clone(), b.clone()],
-            outcome: *outcome,
+            outcome,
             language: texts.language,
             category: Some(texts.category).filter(|category| !category.is_empty()),
             text_counts: serde_json::to_string(&counts)?,

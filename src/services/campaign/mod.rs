@@ -3,4 +3,5 @@
 pub mod administration;
 pub mod annotating;
 pub mod creation;
+pub mod report_cache;
 pub mod reports;

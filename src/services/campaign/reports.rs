@@ -10,12 +10,14 @@ use crate::domain::battle::Outcome;
 use crate::domain::campaign::assignment::AssignmentKind;
 use crate::domain::campaign::judgement::Judgement;
 use crate::domain::campaign::plan::{CampaignPlan, Task};
+use crate::domain::campaign::questions::{Question, QuestionAnswers, QuestionKind, Subject};
 use crate::domain::campaign::report::{
-    CampaignFacts, CampaignReport, JudgedUnit, LeftOut, report, scores_by_model, vote_log,
+    CampaignFacts, CampaignReport, JudgedUnit, LeftOut, question_scores, report, scores_by_model, vote_log,
 };
 use crate::domain::rating::FitError;
 use crate::domain::rating::options::LeaderboardOptions;
 use crate::domain::rating::vote_log::VoteLog;
+use crate::infra::single_flight::FlightError;
 use crate::infra::storage::{AnnotatorExclusion, AnnotatorJudgements, CampaignRow, JudgedRow, Store, StoreError};
 
 /// Annotators whose judgements are read at once.
@@ -35,6 +37,17 @@ pub enum CampaignReportError {
     /// There is none of this id.
     #[error("there is no campaign {0:?}: `langya campaign list` shows them")]
     Unknown(String),
+    /// It has no question of this id that gives each model a number.
+    #[error(
+        "the campaign {campaign:?} has no question {question:?} with kind = \"scale\" and about = \"answer\": only such questions are \
+         series"
+    )]
+    UnknownQuestion {
+        /// The campaign.
+        campaign: String,
+        /// The question.
+        question: String,
+    },
     /// The thread died that worked on it.
     #[error("the thread that computes the report ended early")]
     Thread,
@@ -44,6 +57,27 @@ pub enum CampaignReportError {
     /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The shared computation failed or was not started.
+    #[error(transparent)]
+    Shared(#[from] FlightError<Self>),
+}
+
+impl CampaignReportError {
+    /// Whether the database is in trouble, of which the log has a line already.
+    #[must_use]
+    pub fn is_outage(&self) -> bool {
+        match self {
+            Self::Store(error) => error.is_outage(),
+            Self::Shared(error) => error.cause().is_some_and(Self::is_outage),
+            _ => false,
+        }
+    }
+
+    /// Whether other reports take too long.
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        matches!(self, Self::Shared(FlightError::Busy))
+    }
 }
 
 /// The report of a campaign as it stands now.
@@ -66,6 +100,7 @@ pub async fn campaign_report(
         id: campaign.id.clone(),
         task: plan.task,
         judgements_per_item: plan.judgements_per_item,
+        questions: plan.questions,
         units: position(campaign.units),
         gold,
         left_out: exclusions.into_iter().filter_map(left_out).collect(),
@@ -84,23 +119,38 @@ pub enum CampaignSeries {
     Scores(BTreeMap<String, Vec<f64>>),
 }
 
-/// The judgements of a campaign as a series reads them, without repetitions and without annotators who are left out.
+/// The judgements of a campaign, or the answers to one of its questions, as a series reads them, without repetitions and without
+/// annotators who are left out.
 ///
 /// # Errors
 /// [`CampaignReportError`].
-pub async fn campaign_series(store: &Store, id: &str) -> Result<CampaignSeries, CampaignReportError> {
+pub async fn campaign_series(
+    store: &Store,
+    id: &str,
+    question: Option<&str>,
+) -> Result<CampaignSeries, CampaignReportError> {
     let campaign = store.campaign(id).await?.ok_or_else(|| CampaignReportError::Unknown(id.to_owned()))?;
     let unreadable = |source| CampaignReportError::Unreadable { campaign: id.to_owned(), source };
     let plan: CampaignPlan = serde_json::from_str(&campaign.plan).map_err(unreadable)?;
+    let question = question.map(|question| scale_of(&plan, question)).transpose()?;
     let judged = judged_units(store, id).await?;
     let exclusions = store.annotator_exclusions(id).await?;
     let left_out: BTreeSet<String> = exclusions.into_iter().filter_map(left_out).map(|left| left.annotator).collect();
     let counts = |unit: &&JudgedUnit| unit.kind != AssignmentKind::Repeat && !left_out.contains(&*unit.annotator);
     let judged: Vec<&JudgedUnit> = judged.iter().filter(counts).collect();
-    Ok(match plan.task {
-        Task::Score => CampaignSeries::Scores(scores_by_model(&judged)),
-        Task::Pairwise | Task::Rank => CampaignSeries::Votes(Arc::new(vote_log(&judged))),
+    Ok(match (question, plan.task) {
+        (Some(question), _) => CampaignSeries::Scores(question_scores(question, &judged)),
+        (None, Task::Score) => CampaignSeries::Scores(scores_by_model(&judged)),
+        (None, Task::Pairwise | Task::Rank) => CampaignSeries::Votes(Arc::new(vote_log(&judged))),
     })
+}
+
+/// The question of this id, if each model has a number by it.
+fn scale_of<'p>(plan: &'p CampaignPlan, id: &str) -> Result<&'p Question, CampaignReportError> {
+    let is_of_model = |question: &&Question| question.about == Subject::Answer || plan.task == Task::Score;
+    let found = plan.questions.iter().find(|question| question.id == id && question.kind == QuestionKind::Scale);
+    let unknown = || CampaignReportError::UnknownQuestion { campaign: plan.id.clone(), question: id.to_owned() };
+    found.filter(is_of_model).ok_or_else(unknown)
 }
 
 fn left_out(exclusion: AnnotatorExclusion) -> Option<LeftOut> {
@@ -143,6 +193,7 @@ enum UnreadableJudgement {
 struct TextCache {
     shown: HashMap<String, Arc<[String]>>,
     said: HashMap<String, Judgement>,
+    answers: HashMap<String, Arc<QuestionAnswers>>,
 }
 
 impl TextCache {
@@ -165,6 +216,7 @@ impl TextCache {
             shown: parsed(&mut self.shown, row.shown)?,
             kind: AssignmentKind::parse(row.kind).unwrap_or(AssignmentKind::Fresh),
             judgement: parsed(&mut self.said, row.judgement)?,
+            answers: parsed(&mut self.answers, if row.answers.is_empty() { "{}" } else { row.answers })?,
             seconds,
         })
     }

@@ -82,7 +82,9 @@ impl ReadSeriesError {
             Self::Series(error) => error.is_input(),
             Self::Bench(error) => error.is_missing(),
             Self::BattleJudging(error) => matches!(error, BattleJudgingError::NoVerdicts(..)),
-            Self::Campaign(error) => matches!(error, CampaignReportError::Unknown(_)),
+            Self::Campaign(error) => {
+                matches!(error, CampaignReportError::Unknown(_) | CampaignReportError::UnknownQuestion { .. })
+            }
             _ => true,
         }
     }
@@ -95,7 +97,7 @@ impl ReadSeriesError {
             Self::Votes(error) => error.is_outage(),
             Self::Bench(error) => error.is_outage(),
             Self::BattleJudging(error) => error.is_outage(),
-            Self::Campaign(CampaignReportError::Store(error)) => error.is_outage(),
+            Self::Campaign(error) => error.is_outage(),
             _ => false,
         }
     }

@@ -96,7 +96,7 @@ impl<'s> SeriesReader<'s> {
             SeriesName::Arena { metric, part } => self.figures(name, *metric, part).await?,
             SeriesName::Satisfaction => self.satisfaction().await?,
             SeriesName::Verdicts(judge) => self.verdicts(name, judge).await?,
-            SeriesName::Campaign(id) => self.campaign(name, id).await?,
+            SeriesName::Campaign { id, question } => self.campaign(name, id, question.as_deref()).await?,
             SeriesName::Bench { suite, judge, part } => {
                 let scores = self.suite(suite, judge.as_deref()).await?;
                 scores.part(part, self.sources.rating.confidence)?
@@ -175,9 +175,14 @@ impl<'s> SeriesReader<'s> {
         self.rated(format!("rating by verdicts of {judge}"), Metric::Rating, log).await
     }
 
-    /// The ratings or mean scores by a campaign. Its items are resampled for scores, and its judgements for ratings.
-    async fn campaign(&self, name: &SeriesName, id: &str) -> Result<SeriesValues, ReadSeriesError> {
-        match campaign_series(self.store(name)?, id).await? {
+    /// The ratings or mean scores by a campaign, or by a question of it. Its items are resampled for scores, and its judgements for ratings.
+    async fn campaign(
+        &self,
+        name: &SeriesName,
+        id: &str,
+        question: Option<&str>,
+    ) -> Result<SeriesValues, ReadSeriesError> {
+        match campaign_series(self.store(name)?, id, question).await? {
             CampaignSeries::Votes(log) => {
                 let log = SlicedLog { log, slice: Slice::default(), source: name.to_string() };
                 self.rated(format!("rating by the campaign {id}"), Metric::Rating, log).await
@@ -185,7 +190,8 @@ impl<'s> SeriesReader<'s> {
             CampaignSeries::Scores(scores) => {
                 let bootstrap = bootstrap_for(self.sources.bootstrap, &name.to_string());
                 let points = group_means(&scores, bootstrap, self.sources.rating.confidence);
-                let title = format!("mean score by the campaign {id}");
+                let what = question.map_or_else(|| "score".to_owned(), |question| format!("answer to {question}"));
+                let title = format!("mean {what} by the campaign {id}");
                 Ok(SeriesValues { title, subjects: Subjects::Models, points, notes: Vec::new() })
             }
         }

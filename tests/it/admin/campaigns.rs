@@ -52,6 +52,11 @@ async fn an_operator_runs_a_campaign_and_a_viewer_only_looks() {
         assert_eq!(refused.status(), StatusCode::BAD_REQUEST, "{wrong:?}");
     }
 
+    let report = viewer.get("/admin/campaigns/report?id=pilot").await.text().await.unwrap();
+    assert!(report.contains("No judgements yet.") && report.contains("Which &#60;b&#62;one"), "{report}");
+    let missing = viewer.get("/admin/campaigns/report?id=nowhere").await;
+    assert_eq!(missing.status(), StatusCode::NOT_FOUND);
+
     let change = async |operator: &mut super::browser::Browser, to: &str| {
         let done = operator.post_form("/admin/campaigns/state", &[("id", "pilot"), ("change", to)]).await;
         assert_eq!(done.status(), StatusCode::SEE_OTHER, "{to}");

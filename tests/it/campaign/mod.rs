@@ -1,6 +1,8 @@
 //! Campaigns as an operator and annotators use them: by command, and over HTTP beside an arena that serves.
 
+mod questions;
 mod rated;
+mod report;
 mod series;
 
 use std::collections::{BTreeMap, BTreeSet};

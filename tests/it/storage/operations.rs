@@ -179,6 +179,7 @@ pub(super) async fn judgements_of_a_rated_campaign_are_votes_until_they_are_take
             annotator,
             assignment: &row.id,
             judgement: r#"{"outcome":"tie"}"#,
+            answers: r#"{"why":"So."}"#,
             vote: Some(&vote),
             now: Timestamp(4),
         };
@@ -204,8 +205,8 @@ pub(super) async fn judgements_of_a_rated_campaign_are_votes_until_they_are_take
     let judged = store.judgements_of("c-1").await.unwrap();
     let rows: Vec<JudgedRow> = judged.rows().map(Result::unwrap).collect();
     assert_eq!(
-        (rows.len(), rows[0].kind, rows[0].judgement, rows[0].judged_at),
-        (1, "fresh", r#"{"outcome":"tie"}"#, 4)
+        (rows.len(), rows[0].kind, rows[0].judgement, rows[0].answers, rows[0].judged_at),
+        (1, "fresh", r#"{"outcome":"tie"}"#, r#"{"why":"So."}"#, 4)
     );
     assert_eq!(store.annotators_with_judgements("c").await.unwrap(), ["c-1", "c-2"]);
     assert_eq!(store.judgements_of("c-9").await.unwrap().rows().count(), 0);

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::judged::{CampaignFacts, JudgedUnit, by_name};
+use super::judged::{CampaignFacts, JudgedUnit, by_name, preference_by_name};
 use crate::battle::Outcome;
 use crate::campaign::judgement::Judgement;
 use crate::campaign::plan::Task;
@@ -19,6 +19,8 @@ use crate::stats::real_len;
 use crate::stats::resample::{BootstrapOptions, percentiles, replicates, resample_indices};
 
 const REPLICATES: u32 = 200;
+/// The highest point of the longest preference scale.
+const MOST_PREFERENCE: i8 = 3;
 
 /// Agreement beyond chance: 1 is full agreement, 0 that of chance. `None` where the judgements determine none.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -27,7 +29,7 @@ pub struct AgreementSummary {
     pub fleiss: Option<f64>,
     /// Bounds of [`fleiss`](Self::fleiss) over resampled units.
     pub fleiss_interval: Option<[f64; 2]>,
-    /// Krippendorff's alpha: nominal for comparisons, interval for scores, ordinal for ranks.
+    /// Krippendorff's alpha: nominal for comparisons, interval for scores, ordinal for ranks and preferences.
     pub krippendorff: Option<f64>,
     /// Bounds of [`krippendorff`](Self::krippendorff) over resampled units.
     pub krippendorff_interval: Option<[f64; 2]>,
@@ -37,7 +39,15 @@ pub struct AgreementSummary {
 
 impl AgreementSummary {
     pub(super) fn new(judged: &[&JudgedUnit], facts: &CampaignFacts) -> Self {
-        let patterns = Patterns::new(by_unit(judged), facts.task);
+        let scale = match facts.task {
+            Task::Pairwise if judged.iter().any(|unit| matches!(unit.judgement, Judgement::Preference(_))) => {
+                Scale::Ordinal
+            }
+            Task::Pairwise => Scale::Nominal,
+            Task::Score => Scale::Interval,
+            Task::Rank => Scale::Ordinal,
+        };
+        let patterns = Patterns::new(by_unit(judged), facts.task, scale);
         let (kappa, alpha) = patterns.statistics(&patterns.counts());
         let options = BootstrapOptions { replicates: REPLICATES, seed: facts.seed };
         let (kappas, alphas): (Vec<_>, Vec<_>) = replicates(options, |rng| {
@@ -70,6 +80,7 @@ struct Patterns {
     /// The pattern of each unit.
     of_unit: Vec<usize>,
     task: Task,
+    scale: Scale,
 }
 
 struct Pattern {
@@ -79,7 +90,7 @@ struct Pattern {
 }
 
 impl Patterns {
-    fn new(units: BTreeMap<u32, Given>, task: Task) -> Self {
+    fn new(units: BTreeMap<u32, Given>, task: Task, scale: Scale) -> Self {
         let mut places: BTreeMap<Given, usize> = BTreeMap::new();
         let mut distinct = Vec::new();
         let several = units.into_values().filter(|given| given.iter().any(|values| values.len() > 1));
@@ -92,7 +103,7 @@ impl Patterns {
             })
         };
         let of_unit = several.map(place).collect();
-        Self { distinct, of_unit, task }
+        Self { distinct, of_unit, task, scale }
     }
 
     fn counts(&self) -> Vec<usize> {
@@ -103,16 +114,11 @@ impl Patterns {
 
     /// Fleiss' kappa and Krippendorff's alpha of so many units of each pattern.
     fn statistics(&self, counts: &[usize]) -> (Result<f64, Undefined>, Result<f64, Undefined>) {
-        let scale = match self.task {
-            Task::Pairwise => Scale::Nominal,
-            Task::Score => Scale::Interval,
-            Task::Rank => Scale::Ordinal,
-        };
         let patterns = || self.distinct.iter().zip(counts).filter(|(_, units)| **units > 0);
         let values: Vec<(&[f64], f64)> = patterns()
             .flat_map(|(pattern, units)| pattern.values.iter().map(move |values| (values.as_slice(), real_len(*units))))
             .collect();
-        let alpha = krippendorff_of_groups(&values, scale);
+        let alpha = krippendorff_of_groups(&values, self.scale);
         if self.task == Task::Rank {
             // A ranking is no label, and its places are not independent of each other.
             return (Err(Undefined::Nothing), alpha);
@@ -138,6 +144,9 @@ fn by_unit(judged: &[&JudgedUnit]) -> BTreeMap<u32, Given> {
         let values = units.entry(unit.unit).or_default();
         match &unit.judgement {
             Judgement::Outcome(outcome) => push(values, 0, code(by_name(*outcome, &unit.shown))),
+            Judgement::Preference(preference) => {
+                push(values, 0, preference_code(preference_by_name(*preference, &unit.shown)));
+            }
             Judgement::Score(score) => push(values, 0, *score),
             Judgement::Ranking(places) => {
                 let mut names: Vec<&String> = unit.shown.iter().collect();
@@ -157,6 +166,11 @@ fn push(values: &mut Given, at: usize, value: u8) {
         values.resize(at + 1, Vec::new());
     }
     values[at].push(value);
+}
+
+/// A preference as a place on its scale, from 0.
+fn preference_code(preference: i8) -> u8 {
+    preference.saturating_add(MOST_PREFERENCE).unsigned_abs()
 }
 
 fn code(outcome: Outcome) -> u8 {

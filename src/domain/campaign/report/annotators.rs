@@ -12,7 +12,6 @@ use super::copying::copiers;
 use super::judged::{CampaignFacts, FAMILY_ERROR, JudgedUnit, Label, LabelsByUnit, by_name, label, labels_by_unit};
 use crate::battle::Outcome;
 use crate::campaign::assignment::AssignmentKind;
-use crate::campaign::judgement::Judgement;
 use crate::stats::binomial;
 use crate::stats::distribution::quantile;
 use crate::stats::{real, real_len};
@@ -116,9 +115,9 @@ fn compare_with_others<'j>(works: &mut BTreeMap<&'j str, Work<'j>>, labels: &Lab
 impl Work<'_> {
     fn count_sides(&mut self) {
         for unit in &self.judged {
-            match unit.judgement {
-                Judgement::Outcome(Outcome::AWins) => self.sides[0] += 1,
-                Judgement::Outcome(Outcome::BWins) => self.sides[1] += 1,
+            match unit.judgement.outcome() {
+                Some(Outcome::AWins) => self.sides[0] += 1,
+                Some(Outcome::BWins) => self.sides[1] += 1,
                 _ => {}
             }
         }
@@ -126,9 +125,9 @@ impl Work<'_> {
 
     fn count_gold(&mut self, facts: &CampaignFacts) {
         for unit in self.judged.iter().filter(|unit| unit.kind != AssignmentKind::Repeat) {
-            if let (Some(known), Judgement::Outcome(said)) = (facts.gold.get(&unit.unit), &unit.judgement) {
+            if let (Some(known), Some(said)) = (facts.gold.get(&unit.unit), unit.judgement.outcome()) {
                 self.gold[1] += 1;
-                self.gold[0] += u64::from(by_name(*said, &unit.shown) == *known);
+                self.gold[0] += u64::from(by_name(said, &unit.shown) == *known);
             }
         }
     }

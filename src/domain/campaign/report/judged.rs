@@ -9,6 +9,7 @@ use crate::battle::Outcome;
 use crate::campaign::assignment::AssignmentKind;
 use crate::campaign::judgement::Judgement;
 use crate::campaign::plan::Task;
+use crate::campaign::questions::{Question, QuestionAnswers};
 
 /// Probability that a test flags anybody of a campaign whose annotators are all honest.
 pub(super) const FAMILY_ERROR: f64 = 0.01;
@@ -26,6 +27,8 @@ pub struct JudgedUnit {
     pub kind: AssignmentKind,
     /// What the annotator said.
     pub judgement: Judgement,
+    /// What the annotator answered to questions beside it; judgements without questions share it.
+    pub answers: Arc<QuestionAnswers>,
     /// Seconds from being shown to being judged.
     pub seconds: f64,
 }
@@ -54,6 +57,8 @@ pub struct CampaignFacts {
     pub task: Task,
     /// Judgements that each unit needs.
     pub judgements_per_item: u32,
+    /// Its questions beside the task.
+    pub questions: Vec<Question>,
     /// Its units.
     pub units: u32,
     /// Known outcomes by unit; the models in the order of their names.
@@ -72,6 +77,8 @@ pub(super) type LabelsByUnit<'j> = BTreeMap<u32, Vec<(&'j str, Label<'j>)>>;
 pub(super) enum Label<'j> {
     /// An outcome, the models in the order of their names.
     Outcome(&'static str),
+    /// A preference, the models in the order of their names.
+    Preference(i8),
     /// A score.
     Score(u8),
     /// The models, the best first.
@@ -92,10 +99,16 @@ pub(super) fn by_name(outcome: Outcome, shown: &[String]) -> Outcome {
     if shown[0] > shown[1] { outcome.swapped() } else { outcome }
 }
 
+/// The preference with the models in the order of their names.
+pub(super) fn preference_by_name(preference: i8, shown: &[String]) -> i8 {
+    if shown[0] > shown[1] { -preference } else { preference }
+}
+
 /// The label of a judgement.
 pub(super) fn label(unit: &JudgedUnit) -> Label<'_> {
     match &unit.judgement {
         Judgement::Outcome(outcome) => Label::Outcome(by_name(*outcome, &unit.shown).as_str()),
+        Judgement::Preference(preference) => Label::Preference(preference_by_name(*preference, &unit.shown)),
         Judgement::Score(score) => Label::Score(*score),
         Judgement::Ranking(places) => {
             Label::Ranking(places.iter().map(|place| unit.shown[usize::from(*place)].as_str()).collect())

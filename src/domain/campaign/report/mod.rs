@@ -4,6 +4,8 @@ mod agreement;
 mod annotators;
 mod copying;
 mod judged;
+mod pairs;
+mod questions;
 mod scores;
 #[cfg(test)]
 mod tests;
@@ -15,6 +17,8 @@ use serde::Serialize;
 pub use agreement::AgreementSummary;
 pub use annotators::{AnnotatorFlag, AnnotatorSummary};
 pub use judged::{CampaignFacts, JudgedUnit, LeftOut};
+pub use pairs::{AnnotatorPair, ModelPair};
+pub use questions::{AnswerCounts, QuestionSummary, question_scores};
 pub use scores::{ScoredModel, scores_by_model};
 
 use super::assignment::AssignmentKind;
@@ -51,8 +55,14 @@ pub struct CampaignReport {
     /// Mean scores by model, the best first; only for the task `score`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub scores: Vec<ScoredModel>,
+    /// How often each of two models was better, where answers are compared.
+    pub pairs: Vec<ModelPair>,
+    /// What was answered to each question beside the task.
+    pub questions: Vec<QuestionSummary>,
     /// How each annotator worked.
     pub annotators: Vec<AnnotatorSummary>,
+    /// How far each two annotators agree, in campaigns of up to 40 of them.
+    pub annotator_pairs: Vec<AnnotatorPair>,
     /// Annotators who are left out; nothing above counts their judgements.
     pub left_out: Vec<LeftOut>,
 }
@@ -85,6 +95,9 @@ pub fn report(
         agreement: AgreementSummary::new(&first, facts),
         models,
         scores: if facts.task == Task::Score { scores::mean_scores(&first, options.confidence) } else { Vec::new() },
+        questions: questions::summaries(&facts.questions, &first, options.confidence),
+        pairs: pairs::model_pairs(&first),
+        annotator_pairs: pairs::annotator_pairs(&judged::labels_by_unit(&judged)),
         annotators: annotators::summaries(facts, &judged),
         left_out,
     })
@@ -121,7 +134,9 @@ pub fn vote_log(judged: &[&JudgedUnit]) -> VoteLog {
 /// Positions of two shown answers, and the outcome between them.
 fn comparisons(unit: &JudgedUnit) -> Vec<(usize, usize, Outcome)> {
     match &unit.judgement {
-        Judgement::Outcome(outcome) => vec![(0, 1, *outcome)],
+        Judgement::Outcome(_) | Judgement::Preference(_) => {
+            unit.judgement.outcome().map(|outcome| (0, 1, outcome)).into_iter().collect()
+        }
         Judgement::Score(_) => Vec::new(),
         Judgement::Ranking(places) => {
             let places: Vec<usize> = places.iter().map(|place| usize::from(*place)).collect();

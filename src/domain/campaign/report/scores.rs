@@ -24,26 +24,41 @@ pub struct ScoredModel {
     pub items: u64,
     /// Judgements.
     pub judgements: u64,
+    /// The mean of each item.
+    #[serde(skip)]
+    pub item_means: Vec<f64>,
 }
 
 /// Of each model, the mean score of each of its items.
 #[must_use]
 pub fn scores_by_model(judged: &[&JudgedUnit]) -> BTreeMap<String, Vec<f64>> {
+    item_means(by_model(judged))
+}
+
+/// The scores of each item of each model.
+pub(super) type ScoresByItem<'j> = BTreeMap<&'j str, BTreeMap<u32, Vec<f64>>>;
+
+/// The mean of each item of each model.
+pub(super) fn item_means(scores: ScoresByItem<'_>) -> BTreeMap<String, Vec<f64>> {
     let means = |items: BTreeMap<u32, Vec<f64>>| items.values().map(|scores| mean_of(scores)).collect();
-    by_model(judged).into_iter().map(|(model, items)| (model.to_owned(), means(items))).collect()
+    scores.into_iter().map(|(model, items)| (model.to_owned(), means(items))).collect()
 }
 
 /// The mean scores, the best first: x̄ ± t·s/√n over the n items of a model, each the mean of its judgements.
 pub(super) fn mean_scores(judged: &[&JudgedUnit], level: ConfidenceLevel) -> Vec<ScoredModel> {
-    let mut models: Vec<ScoredModel> =
-        by_model(judged).into_iter().map(|(model, items)| scored(model, &items, level)).collect();
+    scored_models(by_model(judged), level)
+}
+
+/// The mean scores of models, the best first.
+pub(super) fn scored_models(scores: ScoresByItem<'_>, level: ConfidenceLevel) -> Vec<ScoredModel> {
+    let mut models: Vec<ScoredModel> = scores.into_iter().map(|(model, items)| scored(model, &items, level)).collect();
     models.sort_by(|one, other| other.score.total_cmp(&one.score).then_with(|| one.model.cmp(&other.model)));
     models
 }
 
 /// All scores of each item of each model.
-fn by_model<'j>(judged: &[&'j JudgedUnit]) -> BTreeMap<&'j str, BTreeMap<u32, Vec<f64>>> {
-    let mut by_model: BTreeMap<&str, BTreeMap<u32, Vec<f64>>> = BTreeMap::new();
+fn by_model<'j>(judged: &[&'j JudgedUnit]) -> ScoresByItem<'j> {
+    let mut by_model = ScoresByItem::new();
     for unit in judged {
         if let (Judgement::Score(score), [model]) = (&unit.judgement, &*unit.shown) {
             by_model.entry(model).or_default().entry(unit.unit).or_default().push(f64::from(*score));
@@ -52,7 +67,7 @@ fn by_model<'j>(judged: &[&'j JudgedUnit]) -> BTreeMap<&'j str, BTreeMap<u32, Ve
     by_model
 }
 
-fn mean_of(scores: &[f64]) -> f64 {
+pub(super) fn mean_of(scores: &[f64]) -> f64 {
     scores.iter().sum::<f64>() / real_len(scores.len())
 }
 
@@ -71,5 +86,6 @@ fn scored(model: &str, items: &BTreeMap<u32, Vec<f64>>, level: ConfidenceLevel) 
         upper: half.map(|half| mean + half),
         items: means.len() as u64,
         judgements: items.values().map(|scores| scores.len() as u64).sum(),
+        item_means: means,
     }
 }

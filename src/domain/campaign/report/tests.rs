@@ -49,6 +49,7 @@ fn simulated(people: &[Person], units: u32, seed: u64) -> Vec<JudgedUnit> {
                 judgement: Judgement::Outcome(by_name(said, &shown)),
                 shown: shown.into(),
                 kind: AssignmentKind::Fresh,
+                answers: std::sync::Arc::default(),
                 seconds: 30.0,
             });
         }
@@ -61,6 +62,7 @@ fn facts(units: u32, people: usize) -> CampaignFacts {
         id: "pilot".into(),
         task: Task::Pairwise,
         judgements_per_item: u32::try_from(people).unwrap(),
+        questions: Vec::new(),
         units,
         gold: BTreeMap::new(),
         left_out: Vec::new(),
@@ -174,6 +176,7 @@ fn a_ranking_is_a_vote_for_each_pair_and_scores_are_means() {
         shown: shown.iter().map(|name| (*name).to_owned()).collect(),
         kind: AssignmentKind::Fresh,
         judgement,
+        answers: std::sync::Arc::default(),
         seconds: 1.0,
     };
     let ranked = [
@@ -206,4 +209,49 @@ fn a_ranking_is_a_vote_for_each_pair_and_scores_are_means() {
     assert_eq!((means[0].lower, means[1].items, means[1].judgements), (None, 2, 3));
     // Two items with means 5 and 8: s/√2 = 1.5, and Student's t with one degree of freedom is 12.706.
     assert!((means[1].upper.unwrap() - (6.5 + 1.5 * 12.706)).abs() < 1e-2, "{means:?}");
+}
+
+#[test]
+fn answers_to_questions_are_counted_and_averaged_by_model_whatever_the_sides() {
+    let questions: Vec<crate::campaign::questions::Question> = serde_json::from_str(
+        r#"[{"id": "clear", "text": "How clear?", "kind": "scale", "about": "answer"},
+            {"id": "fair", "text": "Fair?", "kind": "choice", "options": ["yes", "no"]},
+            {"id": "why", "text": "Why?", "kind": "text"}]"#,
+    )
+    .unwrap();
+    let unit = |annotator: &str, unit, shown: [&str; 2], preference, answers: &str| JudgedUnit {
+        annotator: annotator.into(),
+        unit,
+        shown: shown.map(str::to_owned).into(),
+        kind: AssignmentKind::Fresh,
+        judgement: Judgement::Preference(preference),
+        answers: std::sync::Arc::new(serde_json::from_str(answers).unwrap()),
+        seconds: 1.0,
+    };
+    let judged = vec![
+        unit("x", 0, ["p", "q"], -2, r#"{"clear":{"a":5,"b":1},"fair":"yes","why":"So."}"#),
+        unit("y", 0, ["q", "p"], 2, r#"{"clear":{"a":2,"b":4},"fair":"no"}"#),
+        unit("x", 1, ["q", "p"], 0, r#"{"clear":{"a":3,"b":3},"fair":"yes"}"#),
+        JudgedUnit {
+            kind: AssignmentKind::Repeat,
+            ..unit("x", 1, ["q", "p"], 1, r#"{"clear":{"a":1,"b":1},"fair":"no"}"#)
+        },
+    ];
+    let facts = CampaignFacts { questions, ..facts(2, 2) };
+    let report = report(&facts, judged, &LeaderboardOptions::default()).unwrap();
+    let [clear, fair, why] = report.questions.as_slice() else { panic!("{:?}", report.questions) };
+    assert_eq!((clear.judgements, clear.mean, clear.units), (3, Some(3.0), 2));
+    let means: Vec<(&str, f64, u64)> =
+        clear.models.iter().map(|model| (model.model.as_str(), model.score, model.judgements)).collect();
+    // p has 5 and 4, then 3; q has 1 and 2, then 3.
+    assert_eq!(means, [("p", 3.75, 3), ("q", 2.25, 3)]);
+    assert_eq!(
+        (clear.counts[0].model.as_deref(), clear.counts[0].counts.as_slice()),
+        (Some("p"), &[0, 0, 1, 1, 1][..])
+    );
+    assert_eq!((fair.counts.len(), fair.counts[0].counts.as_slice(), fair.mean), (1, &[2, 1][..], None));
+    assert_eq!((why.judgements, why.counts.len()), (1, 0));
+    // Both found p much better, on either side.
+    assert_eq!((report.pairs[0].a_wins, report.pairs[0].ties, report.pairs[0].judgements), (2, 1, 3));
+    assert_eq!((report.annotator_pairs[0].units, report.annotator_pairs[0].equal), (1, 1));
 }

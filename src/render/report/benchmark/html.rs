@@ -6,7 +6,8 @@ use super::{Chart, Report};
 use crate::domain::language::Language;
 use crate::i18n::reports::{ReportTexts, report_texts};
 
-const STYLES: [&str; 3] = [
+/// The styles of a report that is a file.
+pub(in crate::report) const STYLES: [&str; 3] = [
     include_str!("../../../../static/style.css"),
     include_str!("../../../../static/chart.css"),
     include_str!("../../../../static/benchmark.css"),

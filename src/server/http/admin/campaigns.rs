@@ -7,10 +7,12 @@ use super::call::SignedIn;
 use crate::domain::campaign::plan::CampaignPlan;
 use crate::infra::clock::Clock as _;
 use crate::infra::storage::{CampaignRow, is_storable};
+use crate::render::report::campaign::Audience;
+use crate::server::http::campaign_report::{DocumentBody, document_body};
 use crate::server::http::error::PageError;
 use crate::server::http::forms::see_other;
 use crate::server::http::leaderboard_query::escaped;
-use crate::server::http::pages::admin::campaigns::{CampaignLine, CampaignPage, CampaignsPage};
+use crate::server::http::pages::admin::campaigns::{CampaignLine, CampaignPage, CampaignReportPage, CampaignsPage};
 use crate::server::http::pages::admin::{AdminFrame, AdminTab};
 use crate::server::http::pages::respond;
 use crate::services::campaign::administration::{AnnotatorInvites, CampaignAdmin, CampaignAdminError, StateChange};
@@ -31,6 +33,16 @@ pub(super) async fn list(call: SignedIn) -> Result<HttpResponse, PageError> {
 pub(super) async fn one(call: SignedIn) -> Result<HttpResponse, PageError> {
     let frame = call.frame(AdminTab::Campaigns);
     show(&call, StatusCode::OK, frame, Vec::new()).await
+}
+
+/// `GET /admin/campaigns/report`: what all annotators of the campaign with this `id` said so far.
+pub(super) async fn report(call: SignedIn) -> Result<HttpResponse, PageError> {
+    let row = call.app.store.campaign(campaign_id(&call)?).await?.ok_or_else(unknown)?;
+    let page = call.page();
+    let DocumentBody { title, body } = document_body(&call.app, &row, Audience::Operators, page.language).await?;
+    let frame = call.frame(AdminTab::Campaigns);
+    let view = CampaignReportPage { page, frame, id: row.id, title, body };
+    Ok(respond(&call.request, StatusCode::OK, &view))
 }
 
 /// `POST /admin/campaigns/state`: `id`, and `change` open, pause or close.

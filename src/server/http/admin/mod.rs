@@ -93,7 +93,7 @@ impl AdminRoute {
 }
 
 /// Every address of the admin.
-pub static ADMIN_ROUTES: [AdminRoute; 52] = [
+pub static ADMIN_ROUTES: [AdminRoute; 53] = [
     AdminRoute::open(AdminMethod::Get, "/admin/sign-in", |call| sign_in::page(call).boxed_local()),
     AdminRoute::open(AdminMethod::Post, "/admin/sign-in", |call| sign_in::sign_in(call).boxed_local()),
     AdminRoute::open(AdminMethod::Get, "/admin/sign-in/provider", |call| sign_in::provider(call).boxed_local()),
@@ -139,6 +139,7 @@ pub static ADMIN_ROUTES: [AdminRoute; 52] = [
     AdminRoute::read("/admin/benchmarks", Role::Viewer, |call| bench_runs::page(call).boxed_local()),
     AdminRoute::read("/admin/campaigns", Role::Viewer, |call| campaigns::list(call).boxed_local()),
     AdminRoute::read("/admin/campaigns/one", Role::Viewer, |call| campaigns::one(call).boxed_local()),
+    AdminRoute::read("/admin/campaigns/report", Role::Viewer, |call| campaigns::report(call).boxed_local()),
     AdminRoute::change("/admin/campaigns/state", Role::Operator, |call| campaigns::change(call).boxed_local()),
     AdminRoute::change("/admin/campaigns/invite", Role::Operator, |call| campaigns::invite(call).boxed_local()),
     AdminRoute::change("/admin/campaigns/revoke", Role::Operator, |call| campaigns::revoke(call).boxed_local()),

@@ -7,6 +7,7 @@ use askama::Template;
 
 use super::{Page, Section, respond};
 use crate::domain::campaign::plan::{CampaignPlan, Task};
+use crate::domain::campaign::questions::{MAX_FREE_TEXT, Question, QuestionKind, Subject};
 use crate::domain::language::Language;
 use crate::infra::storage::CampaignRow;
 use crate::render::i18n::pages::CampaignTexts;
@@ -37,11 +38,75 @@ impl CampaignPage {
         self.plan.scale[0]..=self.plan.scale[1]
     }
 
+    /// The points of the preference scale, from A to B, with what they say.
+    fn preferences(&self) -> Vec<(i8, &'static str)> {
+        let words = self.words;
+        let five = [words.much_better_a, words.choose_a, words.choose_tie, words.choose_b, words.much_better_b];
+        let seven = [
+            words.much_better_a,
+            words.choose_a,
+            words.slightly_better_a,
+            words.choose_tie,
+            words.slightly_better_b,
+            words.choose_b,
+            words.much_better_b,
+        ];
+        match self.plan.preference_scale {
+            None => Vec::new(),
+            Some(7) => (-3..=3).zip(seven).collect(),
+            Some(_) => (-2..=2).zip(five).collect(),
+        }
+    }
+
+    /// What is asked beside the task: a question about answers has a field for each.
+    fn fields(&self) -> Vec<QuestionField<'_>> {
+        let letters = |question: &Question| match question.about {
+            Subject::Item => vec![None],
+            Subject::Answer => self.letters().iter().copied().map(Some).collect(),
+        };
+        let fields = self.plan.questions.iter().zip(0..).flat_map(|(question, at): (&Question, u32)| {
+            letters(question).into_iter().map(move |letter| QuestionField {
+                name: format!("question-{at}{}", letter.unwrap_or_default()),
+                question,
+                letter,
+            })
+        });
+        fields.collect()
+    }
+
     fn letters(&self) -> &'static [&'static str] {
         match self.plan.task {
             Task::Pairwise => &["a", "b"],
             Task::Score => &["a"],
             Task::Rank => &["a", "b", "c", "d", "e"],
+        }
+    }
+}
+
+/// One field of a question.
+struct QuestionField<'p> {
+    /// Name of its inputs.
+    name: String,
+    question: &'p Question,
+    /// The answer that it is about.
+    letter: Option<&'static str>,
+}
+
+impl QuestionField<'_> {
+    fn is_text(&self) -> bool {
+        self.question.kind == QuestionKind::Text
+    }
+
+    fn is_scale(&self) -> bool {
+        self.question.kind == QuestionKind::Scale
+    }
+
+    /// What can be chosen.
+    fn values(&self) -> Vec<String> {
+        match self.question.kind {
+            QuestionKind::Choice => self.question.options.clone(),
+            QuestionKind::Scale => self.question.points().map(|point| point.to_string()).collect(),
+            QuestionKind::Text => Vec::new(),
         }
     }
 }
@@ -56,6 +121,7 @@ pub(crate) fn campaign(request: &HttpRequest, row: &CampaignRow) -> Result<HttpR
     let page = Page::new(request, Section::None);
     let words = &page.t().campaign;
     let (question, keys) = match plan.task {
+        Task::Pairwise if plan.preference_scale.is_some() => (words.pairwise_question, words.preference_keys),
         Task::Pairwise => (words.pairwise_question, words.pairwise_keys),
         Task::Score => (words.score_question, words.score_keys),
         Task::Rank => (words.rank_question, words.rank_keys),

@@ -9,6 +9,7 @@ pub mod battle;
 pub mod benchmark;
 pub mod board_controls;
 pub(crate) mod campaign;
+pub(crate) mod campaign_report;
 pub mod charts;
 pub(crate) mod correlation;
 pub(crate) mod docs;

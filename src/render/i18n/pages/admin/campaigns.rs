@@ -42,6 +42,7 @@ pub struct CampaignAdminTexts {
     pub links_lead: &'static str,
     pub unknown_annotator: &'static str,
     pub report: &'static str,
+    pub public_report: &'static str,
 }
 
 impl CampaignAdminTexts {
@@ -96,7 +97,8 @@ pub(super) const ENGLISH: CampaignAdminTexts = CampaignAdminTexts {
     links: "Links",
     links_lead: "Copy them now: they are not shown again.",
     unknown_annotator: "This campaign has no such annotator with a link in force.",
-    report: "Ratings and agreement so far: langya campaign report {id}",
+    report: "Ratings and agreement so far",
+    public_report: "The report for everybody",
 };
 
 pub(super) const CHINESE: CampaignAdminTexts = CampaignAdminTexts {
@@ -137,5 +139,6 @@ pub(super) const CHINESE: CampaignAdminTexts = CampaignAdminTexts {
     links: "链接",
     links_lead: "请立即复制：链接不会再次显示。",
     unknown_annotator: "该活动没有持有效链接的这位标注者。",
-    report: "目前的评分与一致性：langya campaign report {id}",
+    report: "目前的评分与一致性",
+    public_report: "公开报告",
 };

@@ -41,6 +41,10 @@ impl CampaignLine {
         if self.row.state == CampaignState::Open { "ok" } else { "other" }
     }
 
+    fn has_public_report(&self) -> bool {
+        self.row.state == CampaignState::Closed && self.plan.as_ref().is_some_and(|plan| plan.public)
+    }
+
     fn can_open(&self) -> bool {
         self.row.state != CampaignState::Open
     }
@@ -74,6 +78,18 @@ pub(crate) struct CampaignPage {
     /// Shown once.
     pub(crate) links: Vec<String>,
     pub(crate) now: Timestamp,
+}
+
+/// The report of a campaign.
+#[derive(Template)]
+#[template(path = "admin/campaign_report.html")]
+pub(crate) struct CampaignReportPage {
+    pub(crate) page: Page,
+    pub(crate) frame: AdminFrame,
+    pub(crate) id: String,
+    pub(crate) title: String,
+    /// The report as safe HTML.
+    pub(crate) body: String,
 }
 
 impl CampaignPage {

@@ -146,9 +146,10 @@ impl Names<'_> {
                 std::iter::once(metric.to_owned()).chain(self.part(part)).collect::<Vec<_>>().join(" · ")
             }
             SeriesName::Verdicts(judge) => format!("{} · {judge}", words.verdict_rating),
-            SeriesName::Column(_) | SeriesName::Campaign(_) | SeriesName::Bench { .. } | SeriesName::Published(_) => {
-                series.title.clone()
-            }
+            SeriesName::Column(_)
+            | SeriesName::Campaign { .. }
+            | SeriesName::Bench { .. }
+            | SeriesName::Published(_) => series.title.clone(),
         }
     }
 

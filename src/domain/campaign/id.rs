@@ -1,0 +1,12 @@
+//! Ids of campaigns and of their questions.
+
+/// Bytes of an id at the most.
+const MAX_ID: usize = 64;
+
+/// Whether a text can name a campaign or a question: lower-case letters, digits, `-` and `_`, beginning with a letter or digit.
+#[must_use]
+pub fn is_id(text: &str) -> bool {
+    let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let inner = |byte: u8| allowed(byte) || matches!(byte, b'-' | b'_');
+    text.len() <= MAX_ID && text.bytes().next().is_some_and(allowed) && text.bytes().all(inner)
+}

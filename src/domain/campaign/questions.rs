@@ -1,0 +1,282 @@
+//! Questions beside the task: choices, scales and free text, about a whole item or about each of its answers.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::id::is_id;
+use super::invalid::{InvalidJudgement, LETTERS};
+
+/// Questions of a campaign at the most.
+const MAX_QUESTIONS: usize = 20;
+/// Options of a choice at the most.
+const MAX_OPTIONS: usize = 20;
+/// Points of a scale at the most.
+const MAX_POINTS: u8 = 11;
+/// Characters of a question or an option at the most.
+const MAX_LABEL: usize = 500;
+/// Characters of a free text at the most.
+pub const MAX_FREE_TEXT: usize = 2_000;
+
+/// A question of the campaign's file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Question {
+    /// Lower-case letters, digits, `-` and `_`; names the series `campaign:CAMPAIGN:ID`.
+    pub id: String,
+    /// What the annotator reads.
+    pub text: String,
+    /// How it is answered.
+    pub kind: QuestionKind,
+    /// What it is about.
+    #[serde(default)]
+    pub about: Subject,
+    /// The options of a choice.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<String>,
+    /// The lowest and the highest value of a scale.
+    #[serde(default = "one_to_five")]
+    pub scale: [u8; 2],
+    /// Whether a judgement needs an answer; a free text needs none unless the file says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub required: Option<bool>,
+}
+
+/// How a question is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum QuestionKind {
+    /// One of several options.
+    Choice,
+    /// A whole number.
+    Scale,
+    /// Free text.
+    Text,
+}
+
+/// What a question is about.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Subject {
+    /// The item as a whole; of the task `score`, its one answer.
+    #[default]
+    Item,
+    /// Each answer by itself.
+    Answer,
+}
+
+/// One value.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Value {
+    /// A point of a scale.
+    #[schemars(with = "i64")]
+    Point(u8),
+    /// An option, or free text.
+    Text(String),
+}
+
+/// What was answered: one value, or one by the letter of each shown answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum QuestionAnswer {
+    /// About the item.
+    One(Value),
+    /// About each answer, by its letter.
+    Each(BTreeMap<String, Value>),
+}
+
+/// The answers of one judgement by the ids of the questions.
+pub type QuestionAnswers = BTreeMap<String, QuestionAnswer>;
+
+fn one_to_five() -> [u8; 2] {
+    [1, 5]
+}
+
+impl Question {
+    /// Whether a judgement needs an answer.
+    #[must_use]
+    pub fn is_required(&self) -> bool {
+        self.required.unwrap_or(self.kind != QuestionKind::Text)
+    }
+
+    /// The points of its scale.
+    #[must_use]
+    pub fn points(&self) -> std::ops::RangeInclusive<u8> {
+        self.scale[0]..=self.scale[1]
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let fail = |what: &str| Err(format!("question {:?}: {what}", self.id));
+        let is_label =
+            |text: &String| !text.trim().is_empty() && text.chars().count() <= MAX_LABEL && !text.contains('\0');
+        let [lowest, highest] = self.scale;
+        if !is_id(&self.id) {
+            return fail("its id is 1 to 64 lower-case letters, digits, - and _, beginning with a letter or digit");
+        }
+        if !is_label(&self.text) {
+            return fail("its text is 1 to 500 characters");
+        }
+        if (self.kind == QuestionKind::Choice) == self.options.is_empty() {
+            return fail("a choice has options, and nothing else has");
+        }
+        let distinct: BTreeSet<&String> = self.options.iter().collect();
+        if self.options.len() == 1 || self.options.len() > MAX_OPTIONS || distinct.len() < self.options.len() {
+            return fail("give 2 to 20 options that differ");
+        }
+        if !self.options.iter().all(is_label) {
+            return fail("an option is 1 to 500 characters");
+        }
+        if lowest >= highest || highest - lowest >= MAX_POINTS {
+            return fail("its scale is the lowest and then a higher value, such as [1, 5], with 11 points at the most");
+        }
+        Ok(())
+    }
+
+    /// Reads what was answered about so many shown answers.
+    fn read(&self, sent: &QuestionAnswer, answers: usize) -> Result<QuestionAnswer, InvalidJudgement> {
+        match (self.about, sent) {
+            (Subject::Item, QuestionAnswer::One(value)) => Ok(QuestionAnswer::One(self.value(value)?)),
+            (Subject::Answer, QuestionAnswer::Each(values)) => {
+                let letters: BTreeSet<&str> = LETTERS[..answers].iter().copied().collect();
+                let given: BTreeSet<&str> = values.keys().map(String::as_str).collect();
+                let wanted = if self.is_required() { given == letters } else { given.is_subset(&letters) };
+                if !wanted {
+                    return Err(self.invalid(&format!("has one value for each of {}", LETTERS[..answers].join(", "))));
+                }
+                let read = values.iter().map(|(letter, value)| Ok((letter.clone(), self.value(value)?)));
+                Ok(QuestionAnswer::Each(read.collect::<Result<_, InvalidJudgement>>()?))
+            }
+            (Subject::Item, _) => Err(self.invalid("has one value")),
+            (Subject::Answer, _) => Err(self.invalid("has a value by the letter of each answer")),
+        }
+    }
+
+    fn value(&self, value: &Value) -> Result<Value, InvalidJudgement> {
+        match (self.kind, value) {
+            (QuestionKind::Choice, Value::Text(text)) if self.options.contains(text) => Ok(value.clone()),
+            (QuestionKind::Scale, Value::Point(point)) if self.points().contains(point) => Ok(value.clone()),
+            (QuestionKind::Text, Value::Text(text))
+                if text.chars().count() <= MAX_FREE_TEXT && !text.contains('\0') =>
+            {
+                Ok(Value::Text(text.trim().to_owned()))
+            }
+            (QuestionKind::Choice, _) => Err(self.invalid(&format!("is one of {:?}", self.options))),
+            (QuestionKind::Scale, _) => {
+                Err(self.invalid(&format!("is a whole number from {} to {}", self.scale[0], self.scale[1])))
+            }
+            (QuestionKind::Text, _) => Err(self.invalid("is a text of 2000 characters at the most")),
+        }
+    }
+
+    fn invalid(&self, what: &str) -> InvalidJudgement {
+        InvalidJudgement(format!("the answer to {:?} {what}", self.id))
+    }
+}
+
+/// Checks the questions of a file.
+///
+/// # Errors
+/// What is wrong with one of them.
+pub fn check(questions: &[Question]) -> Result<(), String> {
+    let distinct: BTreeSet<&str> = questions.iter().map(|question| question.id.as_str()).collect();
+    if questions.len() > MAX_QUESTIONS || distinct.len() < questions.len() {
+        return Err("give at most 20 questions, each with an id of its own".into());
+    }
+    questions.iter().try_for_each(Question::check)
+}
+
+/// Reads what was answered beside a judgement of so many answers; an empty text is no answer.
+///
+/// # Errors
+/// [`InvalidJudgement`] says what to send.
+pub fn read(
+    questions: &[Question],
+    sent: &QuestionAnswers,
+    answers: usize,
+) -> Result<QuestionAnswers, InvalidJudgement> {
+    if let Some(id) = sent.keys().find(|id| !questions.iter().any(|question| question.id == **id)) {
+        return Err(InvalidJudgement(format!("the campaign has no question {id:?}")));
+    }
+    let mut read = QuestionAnswers::new();
+    for question in questions {
+        let answer = sent.get(&question.id).map(|sent| question.read(sent, answers)).transpose()?;
+        match answer.filter(|answer| *answer != QuestionAnswer::One(Value::Text(String::new()))) {
+            Some(answer) => drop(read.insert(question.id.clone(), answer)),
+            None if question.is_required() => return Err(question.invalid("is missing")),
+            None => {}
+        }
+    }
+    Ok(read)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const QUESTIONS: &str = r#"[
+        {"id": "clear", "text": "How clear?", "kind": "scale", "about": "answer"},
+        {"id": "fair", "text": "Fair?", "kind": "choice", "options": ["yes", "no"]},
+        {"id": "why", "text": "Why?", "kind": "text"}
+    ]"#;
+
+    fn questions() -> Vec<Question> {
+        serde_json::from_str(QUESTIONS).unwrap()
+    }
+
+    fn said(json: &str) -> Result<String, String> {
+        let sent = serde_json::from_str(json).map_err(|error| error.to_string())?;
+        let answers = read(&questions(), &sent, 2).map_err(|error| error.to_string())?;
+        Ok(serde_json::to_string(&answers).unwrap())
+    }
+
+    #[test]
+    fn answers_are_read_and_an_empty_text_is_none() {
+        let full = r#"{"clear":{"a":1,"b":5},"fair":"no","why":"Because."}"#;
+        assert_eq!(said(full), Ok(full.to_owned()));
+        assert_eq!(
+            said(r#"{"clear":{"a":1,"b":5},"fair":"no","why":" "}"#),
+            Ok(r#"{"clear":{"a":1,"b":5},"fair":"no"}"#.to_owned())
+        );
+    }
+
+    #[test]
+    fn what_is_no_answer_is_told_what_to_send() {
+        let long = format!(r#"{{"clear":{{"a":1,"b":5}},"fair":"no","why":"{}"}}"#, "x".repeat(2_001));
+        for (json, words) in [
+            (r#"{"fair":"no"}"#, "\"clear\" is missing"),
+            (r#"{"clear":{"a":1},"fair":"no"}"#, "for each of a, b"),
+            (r#"{"clear":{"a":1,"c":5},"fair":"no"}"#, "for each of a, b"),
+            (r#"{"clear":3,"fair":"no"}"#, "by the letter"),
+            (r#"{"clear":{"a":1,"b":6},"fair":"no"}"#, "from 1 to 5"),
+            (r#"{"clear":{"a":1,"b":"x"},"fair":"no"}"#, "from 1 to 5"),
+            (r#"{"clear":{"a":1,"b":5},"fair":"maybe"}"#, "one of [\"yes\", \"no\"]"),
+            (r#"{"clear":{"a":1,"b":5},"fair":{"a":"yes"}}"#, "has one value"),
+            (r#"{"clear":{"a":1,"b":5},"fair":"no","other":"x"}"#, "no question \"other\""),
+            (long.as_str(), "2000 characters"),
+        ] {
+            let error = said(json).unwrap_err();
+            assert!(error.contains(words), "{json}: {error}");
+        }
+    }
+
+    #[test]
+    fn questions_that_cannot_be_asked_are_refused() {
+        assert_eq!(check(&questions()), Ok(()));
+        for (from, to, words) in [
+            ("\"fair\"", "\"clear\"", "an id of its own"),
+            ("\"fair\"", "\"Fair\"", "lower-case"),
+            ("Fair?", "", "its text"),
+            (r#"["yes", "no"]"#, r#"["yes"]"#, "2 to 20"),
+            (r#"["yes", "no"]"#, r#"["yes", "yes"]"#, "2 to 20"),
+            (r#"["yes", "no"]"#, "[]", "a choice has options"),
+            (r#""scale", "about""#, r#""scale", "scale": [5, 1], "about""#, "a higher value"),
+            (r#""scale", "about""#, r#""scale", "scale": [0, 100], "about""#, "11 points"),
+        ] {
+            let changed: Vec<Question> = serde_json::from_str(&QUESTIONS.replace(from, to)).unwrap();
+            let error = check(&changed).unwrap_err();
+            assert!(error.contains(words), "{to}: {error}");
+        }
+    }
+}

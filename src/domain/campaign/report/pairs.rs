@@ -1,0 +1,118 @@
+//! Two models side by side, and two annotators side by side.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::comparisons;
+use super::judged::{JudgedUnit, Label, LabelsByUnit};
+use crate::battle::Outcome;
+use crate::stats::agreement::kappa::cohen;
+
+/// Annotators of a campaign of which each pair is compared; a table of more pairs is read by nobody.
+const MOST_COMPARED: usize = 40;
+
+/// How often each of two models was better.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ModelPair {
+    /// The model whose name comes first.
+    pub model_a: String,
+    /// The other.
+    pub model_b: String,
+    /// Comparisons; a ranking has one of each pair.
+    pub judgements: u64,
+    /// Comparisons in which `model_a` was better.
+    pub a_wins: u64,
+    /// Comparisons in which `model_b` was better.
+    pub b_wins: u64,
+    /// Ties.
+    pub ties: u64,
+    /// Comparisons in which both were bad.
+    pub both_bad: u64,
+}
+
+impl ModelPair {
+    /// Share of the points of `model_a`; a tie or both-bad comparison is half a point.
+    #[must_use]
+    pub fn share_a(&self) -> f64 {
+        let [wins, equal, all] = [self.a_wins, self.ties + self.both_bad, self.judgements].map(crate::stats::real);
+        (wins + equal / 2.0) / all
+    }
+
+    fn add(&mut self, outcome: Outcome) {
+        self.judgements += 1;
+        match outcome {
+            Outcome::AWins => self.a_wins += 1,
+            Outcome::BWins => self.b_wins += 1,
+            Outcome::Tie => self.ties += 1,
+            Outcome::BothBad => self.both_bad += 1,
+        }
+    }
+}
+
+/// How far two annotators agree.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AnnotatorPair {
+    /// Pseudonym of the one who comes first.
+    pub one: String,
+    /// Pseudonym of the other.
+    pub other: String,
+    /// Units that both judged.
+    pub units: u64,
+    /// Units on which they agree.
+    pub equal: u64,
+    /// Cohen's kappa; `None` where both gave one label throughout.
+    pub kappa: Option<f64>,
+}
+
+/// The pairs of models that were compared, in the order of their names.
+pub(super) fn model_pairs(judged: &[&JudgedUnit]) -> Vec<ModelPair> {
+    let mut pairs: BTreeMap<(&str, &str), ModelPair> = BTreeMap::new();
+    for unit in judged {
+        for (a, b, outcome) in comparisons(unit) {
+            let (a, b) = (unit.shown[a].as_str(), unit.shown[b].as_str());
+            let (a, b, outcome) = if a <= b { (a, b, outcome) } else { (b, a, outcome.swapped()) };
+            let new = || ModelPair {
+                model_a: a.to_owned(),
+                model_b: b.to_owned(),
+                judgements: 0,
+                a_wins: 0,
+                b_wins: 0,
+                ties: 0,
+                both_bad: 0,
+            };
+            pairs.entry((a, b)).or_insert_with(new).add(outcome);
+        }
+    }
+    pairs.into_values().collect()
+}
+
+/// What two annotators said of the units that both judged.
+type LabelsOfPair<'l> = [Vec<&'l Label<'l>>; 2];
+
+/// The pairs of annotators with units in common, in the order of their names; none where there are too many annotators.
+pub(super) fn annotator_pairs(labels: &LabelsByUnit) -> Vec<AnnotatorPair> {
+    let names: std::collections::BTreeSet<&str> = labels.values().flatten().map(|(name, _)| *name).collect();
+    if names.len() > MOST_COMPARED {
+        return Vec::new();
+    }
+    let mut pairs: BTreeMap<(&str, &str), LabelsOfPair> = BTreeMap::new();
+    for given in labels.values() {
+        for (at, (one, first)) in given.iter().enumerate() {
+            for (other, second) in &given[at + 1..] {
+                let (key, values) =
+                    if one < other { ((*one, *other), [first, second]) } else { ((*other, *one), [second, first]) };
+                let known = pairs.entry(key).or_default();
+                known.iter_mut().zip(values).for_each(|(known, value)| known.push(value));
+            }
+        }
+    }
+    let pair = |((one, other), [first, second]): ((&str, &str), LabelsOfPair)| AnnotatorPair {
+        one: one.to_owned(),
+        other: other.to_owned(),
+        units: first.len() as u64,
+        equal: first.iter().zip(&second).filter(|(x, y)| x == y).count() as u64,
+        kappa: cohen(&first, &second).ok().map(|kappa| kappa.kappa),
+    };
+    pairs.into_iter().map(pair).collect()
+}

@@ -1,0 +1,144 @@
+//! What annotators answered to the questions beside the task. Repetitions count nowhere.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::judged::JudgedUnit;
+use super::scores::{ScoredModel, ScoresByItem, mean_of, scored_models};
+use crate::campaign::invalid::LETTERS;
+use crate::campaign::questions::{Question, QuestionAnswer, QuestionKind, Value};
+use crate::stats::agreement::alpha::{Scale, krippendorff};
+use crate::stats::confidence::ConfidenceLevel;
+
+/// What was answered to one question.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct QuestionSummary {
+    /// Its id.
+    pub question: String,
+    /// What the annotators read.
+    pub text: String,
+    /// How it is answered.
+    pub kind: QuestionKind,
+    /// Judgements with an answer; texts are in the export.
+    pub judgements: u64,
+    /// The values of a choice or a scale, in their order.
+    pub values: Vec<Value>,
+    /// How often each value was given; of a question about answers, for each model.
+    pub counts: Vec<AnswerCounts>,
+    /// Mean of a scale over its judgements; `None` without any.
+    pub mean: Option<f64>,
+    /// Means of a scale by model, the best first, where it is about answers.
+    pub models: Vec<ScoredModel>,
+    /// Krippendorff's alpha: nominal for choices, interval for scales; `None` where the answers determine none.
+    pub krippendorff: Option<f64>,
+    /// Units, or answers of them, that at least two annotators answered about.
+    pub units: u64,
+}
+
+/// How often each value was given.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct AnswerCounts {
+    /// The model whose answers it is about; `None` where it is about the item.
+    pub model: Option<String>,
+    /// Answers.
+    pub judgements: u64,
+    /// How often each of [`QuestionSummary::values`] was given.
+    pub counts: Vec<u64>,
+}
+
+/// What was answered to each question.
+pub(super) fn summaries(
+    questions: &[Question],
+    judged: &[&JudgedUnit],
+    level: ConfidenceLevel,
+) -> Vec<QuestionSummary> {
+    questions.iter().map(|question| summary(question, judged, level)).collect()
+}
+
+fn summary(question: &Question, judged: &[&JudgedUnit], level: ConfidenceLevel) -> QuestionSummary {
+    let values = values_of(question);
+    let mut counts: BTreeMap<Option<&str>, Vec<u64>> = BTreeMap::new();
+    let mut given: BTreeMap<(u32, Option<&str>), Vec<f64>> = BTreeMap::new();
+    let mut judgements = 0;
+    for unit in judged {
+        let answered = answered(unit, question);
+        judgements += u64::from(!answered.is_empty());
+        for (model, value) in answered {
+            let Some(at) = values.iter().position(|known| known == value) else { continue };
+            counts.entry(model).or_insert_with(|| vec![0; values.len()])[at] += 1;
+            given.entry((unit.unit, model)).or_default().push(number(value, at));
+        }
+    }
+    let all: Vec<f64> = given.values().flatten().copied().collect();
+    let several: Vec<Vec<f64>> = given.into_values().filter(|values| values.len() > 1).collect();
+    let scale = if question.kind == QuestionKind::Scale { Scale::Interval } else { Scale::Nominal };
+    let count = |(model, counts): (Option<&str>, Vec<u64>)| AnswerCounts {
+        model: model.map(str::to_owned),
+        judgements: counts.iter().sum(),
+        counts,
+    };
+    QuestionSummary {
+        question: question.id.clone(),
+        text: question.text.clone(),
+        kind: question.kind,
+        judgements,
+        counts: counts.into_iter().map(count).collect(),
+        mean: (question.kind == QuestionKind::Scale && !all.is_empty()).then(|| mean_of(&all)),
+        models: scored_models(scores_of(question, judged), level),
+        krippendorff: krippendorff(&several, scale).ok(),
+        units: several.len() as u64,
+        values,
+    }
+}
+
+/// The values that a question can have; none for a text.
+fn values_of(question: &Question) -> Vec<Value> {
+    match question.kind {
+        QuestionKind::Choice => question.options.iter().cloned().map(Value::Text).collect(),
+        QuestionKind::Scale => question.points().map(Value::Point).collect(),
+        QuestionKind::Text => Vec::new(),
+    }
+}
+
+/// A point of a scale, or the position of an option.
+fn number(value: &Value, position: usize) -> f64 {
+    match value {
+        Value::Point(point) => f64::from(*point),
+        Value::Text(_) => crate::stats::real_len(position),
+    }
+}
+
+/// The values of a judgement, each with the model that it is about; what is about an item with one answer is about that answer.
+fn answered<'j>(unit: &'j JudgedUnit, question: &Question) -> Vec<(Option<&'j str>, &'j Value)> {
+    match unit.answers.get(&question.id) {
+        None => Vec::new(),
+        Some(QuestionAnswer::One(value)) => match &*unit.shown {
+            [model] => vec![(Some(model), value)],
+            _ => vec![(None, value)],
+        },
+        Some(QuestionAnswer::Each(values)) => {
+            let model = |letter: &str| unit.shown.get(LETTERS.iter().position(|known| *known == letter)?);
+            values.iter().filter_map(|(letter, value)| Some((Some(model(letter)?.as_str()), value))).collect()
+        }
+    }
+}
+
+/// The points of a scale by model and unit.
+fn scores_of<'j>(question: &Question, judged: &[&'j JudgedUnit]) -> ScoresByItem<'j> {
+    let mut scores = ScoresByItem::new();
+    for unit in judged {
+        for (model, value) in answered(unit, question) {
+            if let (Some(model), Value::Point(point)) = (model, value) {
+                scores.entry(model).or_default().entry(unit.unit).or_default().push(f64::from(*point));
+            }
+        }
+    }
+    scores
+}
+
+/// Of each model, the mean answer about each of its items to a question with a scale.
+#[must_use]
+pub fn question_scores(question: &Question, judged: &[&JudgedUnit]) -> BTreeMap<String, Vec<f64>> {
+    super::scores::item_means(scores_of(question, judged))
+}

@@ -1,0 +1,125 @@
+//! A campaign's report for people: tables and charts, as a page, as a file that needs no other, and as Markdown.
+//!
+//! Who runs the arena reads everything; everybody else reads nothing of single annotators.
+
+mod charts;
+pub mod html;
+pub mod markdown;
+mod tables;
+
+use crate::domain::campaign::plan::CampaignPlan;
+use crate::domain::campaign::report::CampaignReport;
+use crate::domain::language::Language;
+use crate::domain::stats::confidence::ConfidenceLevel;
+use crate::i18n::campaign_report::{CampaignReportTexts, campaign_report_texts};
+use crate::i18n::fill;
+
+/// Who reads a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Audience {
+    /// Who runs the campaign.
+    Operators,
+    /// Everybody.
+    Public,
+}
+
+/// A report, written down in one language.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CampaignDocument {
+    /// Its title: that of the campaign.
+    pub title: String,
+    /// What it is about: labels and values.
+    pub facts: Vec<(&'static str, String)>,
+    /// What a reader must know.
+    pub notes: Vec<String>,
+    /// Its parts, in their order.
+    pub parts: Vec<DocumentPart>,
+}
+
+/// A heading with what stands under it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct DocumentPart {
+    /// Distinguishes the parts: a plain word.
+    pub key: String,
+    /// The heading.
+    pub title: String,
+    /// How to read it.
+    pub lead: String,
+    /// The table; without rows for a question that is answered in free text.
+    pub table: DocumentTable,
+    /// The charts, as SVG.
+    pub charts: Vec<DocumentChart>,
+}
+
+/// A chart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DocumentChart {
+    /// What the frame around it is called.
+    pub label: String,
+    /// The chart itself.
+    pub svg: String,
+}
+
+/// A table.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct DocumentTable {
+    /// The columns.
+    pub columns: Vec<DocumentColumn>,
+    /// The rows, one cell a column.
+    pub rows: Vec<Vec<String>>,
+}
+
+/// A column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DocumentColumn {
+    /// Its head.
+    pub label: String,
+    /// Whether its cells are figures.
+    pub is_number: bool,
+}
+
+impl CampaignDocument {
+    /// Writes the report of a campaign down.
+    #[must_use]
+    pub fn new(report: &CampaignReport, plan: &CampaignPlan, audience: Audience, language: Language) -> Self {
+        let words = campaign_report_texts(language);
+        let mut parts = vec![
+            charts::with_ratings(tables::models(report, words), report, ConfidenceLevel::default(), language),
+            charts::with_scores(tables::scores(report, words), report, plan.scale, language),
+            charts::with_wins(tables::pairs(report, words), report, language),
+            tables::agreement(report, words),
+        ];
+        parts.extend(tables::questions(report, words));
+        if audience == Audience::Operators {
+            parts.push(tables::annotators(report, words));
+            parts.push(charts::with_kappas(tables::annotator_pairs(report, words), report, language));
+            parts.push(tables::left_out(report, words));
+        }
+        let is_asked = |part: &DocumentPart| part.key.starts_with("question-") && report.judgements > 0;
+        parts.retain(|part| !part.table.rows.is_empty() || is_asked(part));
+        let notes = if audience == Audience::Public { public_notes(report, words) } else { Vec::new() };
+        Self { title: plan.title.clone(), facts: facts(report, words), notes, parts }
+    }
+}
+
+fn facts(report: &CampaignReport, words: &CampaignReportTexts) -> Vec<(&'static str, String)> {
+    let done = if report.complete { words.complete } else { words.not_complete };
+    let (units_done, units) = (report.units_done.to_string(), report.units.to_string());
+    vec![
+        (words.campaign, report.campaign.clone()),
+        (words.judgements, report.judgements.to_string()),
+        (words.repeats, report.repeats.to_string()),
+        (words.units, fill(words.done_of, &[("done", &units_done), ("of", &units), ("state", done)])),
+        (words.annotators, report.annotators.len().to_string()),
+    ]
+}
+
+/// That judgements are left out is said to everybody; whose and why is for those who run the campaign.
+fn public_notes(report: &CampaignReport, words: &CampaignReportTexts) -> Vec<String> {
+    let judgements: u64 = report.left_out.iter().map(|left| left.judgements).sum();
+    let note = || fill(words.left_out_note, &[("judgements", &judgements.to_string())]);
+    (judgements > 0).then(note).into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests;

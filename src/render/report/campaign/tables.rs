@@ -1,0 +1,234 @@
+//! The tables of a campaign's report.
+
+use super::{DocumentColumn, DocumentPart, DocumentTable};
+use crate::domain::campaign::questions::{QuestionKind, Value};
+use crate::domain::campaign::report::{
+    AnnotatorFlag, AnnotatorSummary, AnswerCounts, CampaignReport, ModelPair, QuestionSummary, ScoredModel,
+};
+use crate::domain::rating::leaderboard::RankedModel;
+use crate::i18n::campaign_report::CampaignReportTexts;
+use crate::i18n::fill;
+
+/// Ratings of the models that were compared.
+pub(super) fn models(report: &CampaignReport, words: &CampaignReportTexts) -> DocumentPart {
+    let columns = [
+        number(words.rank),
+        text(words.model),
+        number(words.rating),
+        number(words.interval),
+        number(words.judgements),
+        number(words.won),
+        number(words.lost),
+        number(words.tied),
+        number(words.both_bad),
+    ];
+    part("ratings", [words.ratings, words.ratings_lead], &columns, report.models.iter().map(model_cells))
+}
+
+/// A rating, or the limit of a model that has none.
+pub(super) fn rating_text(model: &RankedModel) -> String {
+    match (model.rating, model.at_least, model.at_most) {
+        (Some(rating), ..) => format!("{rating:.0}"),
+        (_, Some(limit), _) => format!("≥ {limit:.0}"),
+        (.., Some(limit)) => format!("≤ {limit:.0}"),
+        _ => dash(),
+    }
+}
+
+fn model_cells(model: &RankedModel) -> Vec<String> {
+    let bound = |value: Option<f64>| value.map_or_else(dash, |value| format!("{value:.0}"));
+    let interval = format!("{} … {}", bound(model.lower), bound(model.upper));
+    let [battles, wins, losses, ties, both_bad] =
+        [model.battles, model.wins, model.losses, model.ties, model.both_bad].map(|count| count.to_string());
+    vec![
+        model.rank.to_string(),
+        model.model.clone(),
+        rating_text(model),
+        interval,
+        battles,
+        wins,
+        losses,
+        ties,
+        both_bad,
+    ]
+}
+
+/// Mean scores.
+pub(super) fn scores(report: &CampaignReport, words: &CampaignReportTexts) -> DocumentPart {
+    let columns =
+        [text(words.model), number(words.score), number(words.interval), number(words.items), number(words.judgements)];
+    let cells = |model: &ScoredModel| {
+        vec![
+            model.model.clone(),
+            format!("{:.2}", model.score),
+            interval(model.lower.zip(model.upper)),
+            model.items.to_string(),
+            model.judgements.to_string(),
+        ]
+    };
+    part("scores", [words.scores, words.scores_lead], &columns, report.scores.iter().map(cells))
+}
+
+/// Each two models that were compared.
+pub(super) fn pairs(report: &CampaignReport, words: &CampaignReportTexts) -> DocumentPart {
+    let columns = [
+        text(words.model_a),
+        text(words.model_b),
+        number(words.judgements),
+        number(words.a_better),
+        number(words.b_better),
+        number(words.tied),
+        number(words.both_bad),
+    ];
+    let cells = |pair: &ModelPair| {
+        let counts = [pair.judgements, pair.a_wins, pair.b_wins, pair.ties, pair.both_bad];
+        let names = [pair.model_a.clone(), pair.model_b.clone()];
+        names.into_iter().chain(counts.map(|count| count.to_string())).collect()
+    };
+    part("pairs", [words.pairs, words.pairs_lead], &columns, report.pairs.iter().map(cells))
+}
+
+/// Agreement of all annotators.
+pub(super) fn agreement(report: &CampaignReport, words: &CampaignReportTexts) -> DocumentPart {
+    let columns = [text(words.measure), number(words.value), number(words.interval), number(words.shared_units)];
+    let agreement = &report.agreement;
+    let cells = |name: &str, value: Option<f64>, bounds: Option<[f64; 2]>| {
+        let value = value.map(|value| format!("{value:.2}"))?;
+        let bounds = interval(bounds.map(|[lower, upper]| (lower, upper)));
+        Some(vec![name.to_owned(), value, bounds, agreement.units.to_string()])
+    };
+    let rows = [
+        cells(words.fleiss, agreement.fleiss, agreement.fleiss_interval),
+        cells(words.krippendorff, agreement.krippendorff, agreement.krippendorff_interval),
+    ];
+    part("agreement", [words.agreement, words.agreement_lead], &columns, rows.into_iter().flatten())
+}
+
+/// What was answered to each question: one part each.
+pub(super) fn questions(report: &CampaignReport, words: &CampaignReportTexts) -> Vec<DocumentPart> {
+    report.questions.iter().enumerate().map(|(at, question)| question_part(at, question, words)).collect()
+}
+
+/// A row for each model, or one for the item, with how often each value was given.
+fn question_part(at: usize, question: &QuestionSummary, words: &CampaignReportTexts) -> DocumentPart {
+    let mean_of = |model: &Option<String>| match model {
+        None => question.mean,
+        Some(model) => question.models.iter().find(|scored| scored.model == *model).map(|scored| scored.score),
+    };
+    let row = |counts: &AnswerCounts| {
+        let subject = counts.model.clone().unwrap_or_else(|| words.whole_item.to_owned());
+        let mean = mean_of(&counts.model).map_or_else(dash, |mean| format!("{mean:.2}"));
+        let given = counts.counts.iter().map(u64::to_string);
+        [subject, counts.judgements.to_string(), mean].into_iter().chain(given).collect()
+    };
+    let values = question.values.iter().map(|value| match value {
+        Value::Point(point) => point.to_string(),
+        Value::Text(option) => option.clone(),
+    });
+    let heads = [text(words.about), number(words.answers), number(words.mean)];
+    let columns: Vec<DocumentColumn> = heads.into_iter().chain(values.map(|label| number(&label))).collect();
+    let alpha = question.krippendorff.map_or_else(dash, |alpha| format!("{alpha:.2}"));
+    let (judgements, units) = (question.judgements.to_string(), question.units.to_string());
+    let lead = if question.kind == QuestionKind::Text { words.text_lead } else { words.question_lead };
+    let lead = fill(lead, &[("judgements", &judgements), ("alpha", &alpha), ("units", &units)]);
+    let title = format!("{} ({})", question.text, question.question);
+    part(&format!("question-{at}"), [&title, &lead], &columns, question.counts.iter().map(row))
+}
+
+/// How each annotator worked.
+pub(super) fn annotators(report: &CampaignReport, words: &CampaignReportTexts) -> DocumentPart {
+    let columns = [
+        text(words.annotator),
+        number(words.judgements),
+        number(words.with_others),
+        number(words.gold),
+        number(words.with_themselves),
+        number(words.side_a),
+        number(words.seconds),
+        number(words.streak),
+        text(words.flags),
+    ];
+    let rows = report.annotators.iter().map(|summary| annotator_cells(summary, words));
+    part("annotators", [words.annotators, words.annotators_lead], &columns, rows)
+}
+
+fn annotator_cells(summary: &AnnotatorSummary, words: &CampaignReportTexts) -> Vec<String> {
+    let share = |share: Option<f64>| share.map_or_else(dash, percent);
+    let of = |part: Option<f64>, all: u64| part.map_or_else(dash, |part| format!("{} / {all}", percent(part)));
+    let flags: Vec<&str> = summary.flags.iter().map(|flag| flag_name(*flag, words)).collect();
+    vec![
+        summary.annotator.clone(),
+        summary.judgements.to_string(),
+        share(summary.agreement_with_others),
+        of(summary.gold_accuracy, summary.gold_judgements),
+        of(summary.self_consistency, summary.repeats),
+        share(summary.side_a_share),
+        summary.median_seconds.map_or_else(dash, |seconds| format!("{seconds:.0}")),
+        summary.longest_streak.to_string(),
+        if flags.is_empty() { dash() } else { flags.join(", ") },
+    ]
+}
+
+fn flag_name(flag: AnnotatorFlag, words: &CampaignReportTexts) -> &'static str {
+    match flag {
+        AnnotatorFlag::SideBias => words.side_bias,
+        AnnotatorFlag::Careless => words.careless,
+        AnnotatorFlag::Copying => words.copying,
+    }
+}
+
+/// How far each two annotators agree.
+pub(super) fn annotator_pairs(report: &CampaignReport, words: &CampaignReportTexts) -> DocumentPart {
+    let columns = [
+        text(words.annotator),
+        text(words.annotator),
+        number(words.shared_units),
+        number(words.equal),
+        number(words.kappa),
+    ];
+    let rows = report.annotator_pairs.iter().map(|pair| {
+        let kappa = pair.kappa.map_or_else(dash, |kappa| format!("{kappa:.2}"));
+        vec![pair.one.clone(), pair.other.clone(), pair.units.to_string(), pair.equal.to_string(), kappa]
+    });
+    part("annotator-pairs", [words.annotator_pairs, words.annotator_pairs_lead], &columns, rows)
+}
+
+/// Who is left out.
+pub(super) fn left_out(report: &CampaignReport, words: &CampaignReportTexts) -> DocumentPart {
+    let columns = [text(words.annotator), number(words.judgements), text(words.by), text(words.reason)];
+    let rows = report
+        .left_out
+        .iter()
+        .map(|left| vec![left.annotator.clone(), left.judgements.to_string(), left.by.clone(), left.reason.clone()]);
+    part("left-out", [words.left_out, words.left_out_lead], &columns, rows)
+}
+
+fn part(
+    key: &str,
+    [title, lead]: [&str; 2],
+    columns: &[DocumentColumn],
+    rows: impl Iterator<Item = Vec<String>>,
+) -> DocumentPart {
+    let table = DocumentTable { columns: columns.to_vec(), rows: rows.collect() };
+    DocumentPart { key: key.to_owned(), title: title.to_owned(), lead: lead.to_owned(), table, charts: Vec::new() }
+}
+
+fn text(label: &str) -> DocumentColumn {
+    DocumentColumn { label: label.to_owned(), is_number: false }
+}
+
+fn number(label: &str) -> DocumentColumn {
+    DocumentColumn { label: label.to_owned(), is_number: true }
+}
+
+fn interval(bounds: Option<(f64, f64)>) -> String {
+    bounds.map_or_else(dash, |(lower, upper)| format!("{lower:.2} … {upper:.2}"))
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0} %", 100.0 * share)
+}
+
+fn dash() -> String {
+    "–".to_owned()
+}

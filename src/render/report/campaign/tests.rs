@@ -1,0 +1,100 @@
+use super::*;
+use crate::domain::battle::Outcome;
+use crate::domain::campaign::assignment::AssignmentKind;
+use crate::domain::campaign::judgement::Judgement;
+use crate::domain::campaign::plan::Task;
+use crate::domain::campaign::report::{CampaignFacts, JudgedUnit, LeftOut, report};
+use crate::domain::rating::options::LeaderboardOptions;
+
+const PLAN: &str = "[campaign]\nid = \"pilot\"\ntitle = \"Which | <b>one</b>?\"\nanswers = \"x\"\n";
+
+fn facts(task: Task) -> CampaignFacts {
+    CampaignFacts {
+        id: "pilot".into(),
+        task,
+        judgements_per_item: 3,
+        questions: Vec::new(),
+        units: 12,
+        gold: std::collections::BTreeMap::new(),
+        left_out: vec![LeftOut {
+            annotator: "pilot-4".into(),
+            reason: "asleep <i>".into(),
+            by: "ann".into(),
+            at: 1,
+            judgements: 0,
+        }],
+        seed: 1,
+    }
+}
+
+/// Four annotators judge every unit: of three models the earlier name wins but for every fifth time.
+fn written(task: Task, audience: Audience, language: Language) -> CampaignDocument {
+    let names = ["m1", "<m2>", "m3"];
+    let judged = (0..12_u32).flat_map(|unit| {
+        (1..=4_u32).map(move |annotator| {
+            let (a, b) = [(0, 1), (1, 2), (0, 2)][unit as usize % 3];
+            let shown: Vec<String> = if task == Task::Score { vec![names[a]] } else { vec![names[a], names[b]] }
+                .into_iter()
+                .map(str::to_owned)
+                .collect();
+            let outcome = if (unit + annotator) % 5 == 0 { Outcome::BWins } else { Outcome::AWins };
+            let score = u8::try_from(9 - 3 * a - (unit + annotator) as usize % 2).unwrap();
+            JudgedUnit {
+                annotator: format!("pilot-{annotator}").into(),
+                unit,
+                shown: shown.into(),
+                kind: AssignmentKind::Fresh,
+                judgement: if task == Task::Score { Judgement::Score(score) } else { Judgement::Outcome(outcome) },
+                answers: std::sync::Arc::default(),
+                seconds: 5.0,
+            }
+        })
+    });
+    let report = report(&facts(task), judged.collect(), &LeaderboardOptions::default()).unwrap();
+    let plan = CampaignPlan::parse(&format!("{PLAN}task = \"{}\"\n", task.as_str())).unwrap();
+    CampaignDocument::new(&report, &plan, audience, language)
+}
+
+fn keys(document: &CampaignDocument) -> Vec<&str> {
+    document.parts.iter().map(|part| part.key.as_str()).collect()
+}
+
+#[test]
+fn operators_read_everything_and_everybody_else_nothing_of_single_annotators() {
+    let all = written(Task::Pairwise, Audience::Operators, Language::English);
+    assert_eq!(keys(&all), ["ratings", "pairs", "agreement", "annotators", "annotator-pairs", "left-out"]);
+    assert_eq!(all.parts.iter().map(|part| part.charts.len()).collect::<Vec<_>>(), [1, 1, 0, 0, 1, 0]);
+    assert!(all.parts.iter().all(|part| part.table.rows.iter().all(|row| row.len() == part.table.columns.len())));
+    // m1 met <m2> in four units of three judgements each.
+    assert_eq!(all.parts[1].table.rows[0][..3], ["<m2>", "m1", "12"].map(str::to_owned));
+    let public = written(Task::Pairwise, Audience::Public, Language::Chinese);
+    assert_eq!(keys(&public), ["ratings", "pairs", "agreement"]);
+    for text in [markdown::write(&public, Language::Chinese), html::body(&public, Language::Chinese).unwrap()] {
+        assert!(!text.contains("pilot-") && !text.contains("asleep") && !text.contains("ann"), "{text}");
+        assert!(text.contains("有 12 次评判被排除"), "{text}");
+    }
+    let scores = written(Task::Score, Audience::Public, Language::English);
+    assert_eq!(keys(&scores), ["scores", "agreement"]);
+    assert_eq!(scores.parts[0].charts.len(), 1);
+}
+
+#[test]
+fn what_others_wrote_is_text_in_every_form() {
+    let document = written(Task::Pairwise, Audience::Operators, Language::English);
+    let file = html::file(&document, Language::English).unwrap();
+    assert!(!file.contains("<b>one") && !file.contains("<m2>") && !file.contains("<i>"), "{file}");
+    assert!(file.contains("Which | &#60;b&#62;one") && file.contains("asleep &#60;i&#62;"), "{file}");
+    let text = markdown::write(&document, Language::English);
+    assert!(text.starts_with("# Which \\| \\<b\\>one\\</b\\>?\n\n- Campaign: pilot\n- Judgements: 36\n"), "{text}");
+    assert!(text.contains("| \\<m2\\> | m1 | 12 |"), "{text}");
+}
+
+#[test]
+fn a_campaign_without_judgements_says_so() {
+    let report = report(&facts(Task::Pairwise), Vec::new(), &LeaderboardOptions::default()).unwrap();
+    let plan = CampaignPlan::parse(&format!("{PLAN}task = \"pairwise\"\n")).unwrap();
+    let document = CampaignDocument::new(&report, &plan, Audience::Public, Language::English);
+    assert!(document.parts.is_empty() && document.notes.is_empty(), "{document:?}");
+    assert!(markdown::write(&document, Language::English).ends_with("No judgements yet.\n"));
+    assert!(html::body(&document, Language::English).unwrap().contains("No judgements yet."));
+}
