@@ -123,7 +123,7 @@ async fn an_arena_without_benchmarks_says_how_one_is_run() {
     holds(&page(&server, "/benchmarks?lang=zh").await, &["<html lang=\"zh\">", "尚无数据。", "如何运行评测"]);
     assert_eq!(
         json_of(&server, "/api/v1/benchmarks").await,
-        json!({"suites": [], "board": {"suites": [], "models": []}})
+        json!({"suites": [], "board": {"suites": [], "models": []}, "compared": null})
     );
     for (path, said) in [
         ("/benchmarks/mtbench101", "langya import suite mtbench101 FILE"),
@@ -226,15 +226,49 @@ async fn models_are_compared_on_the_same_items() {
     let of = |key: &str| analyses.iter().find(|analysis| analysis["key"] == key).unwrap()["rows"].as_array().unwrap();
     // A dialogue is worth its lowest turn: crane has 6, 7 and 5 with owl, wise has 7 in each.
     let crane = of("same-items").iter().find(|row| row[0] == "owl" && row[1] == "crane").unwrap();
-    assert_eq!(crane.as_array().unwrap()[2..7], [json!("wise"), json!(0), json!(1), json!(2), json!(-1.0)]);
+    assert_eq!(crane.as_array().unwrap()[2..6], [json!("wise"), json!(0), json!(1), json!(2)]);
+    assert_eq!((crane[6].as_f64().unwrap() * 6.0, &crane[9]), (1.0, &json!(-1.0)), "a tie is half a win");
     // One less on each of three items: two of the eight assignments of signs are as far from zero.
     let even = of("same-items").iter().find(|row| row[0] == "wise" && row[1] == "crane").unwrap();
-    assert_eq!(even.as_array().unwrap()[6..], [-1.0, -1.0, -1.0, 0.25, 0.5].map(Value::from));
+    assert_eq!(even.as_array().unwrap()[9..], [-1.0, -1.0, -1.0, 0.25, 0.5].map(Value::from));
+    assert_eq!(report["models"], json!([HOSTILE, "crane", "heron", "wise"]));
+    assert_eq!(report["compared_with"], Value::Null);
     assert_eq!(of("level-items")[0], json!(["owl", 3, 0]));
     assert_eq!(of("disputed-items").len(), 3);
     let html = page(&server, "/benchmarks/mtbench101?lang=zh").await;
     holds(&html, &["相同题目上的模型对比", "裁判意见不一的题目"]);
     is_harmless(&html);
+}
+
+#[actix_web::test]
+async fn models_are_compared_with_the_one_that_is_chosen() {
+    let folder = filled();
+    let server = Server::start(folder.path(), &[]);
+    let report = json_of(&server, "/api/v1/benchmarks/mtbench101?compare_with=crane").await;
+    assert_eq!(report["compared_with"], "crane");
+    let rows = report["analyses"].as_array().unwrap().iter().find(|analysis| analysis["key"] == "same-items");
+    let rows = rows.unwrap()["rows"].as_array().unwrap();
+    assert!(rows.iter().all(|row| row[2] == "crane" && row[1] != "crane"), "{rows:?}");
+    let wise = rows.iter().find(|row| row[0] == "owl" && row[1] == "wise").unwrap();
+    assert_eq!(wise.as_array().unwrap()[3..6], [json!(2), json!(1), json!(0)]);
+    let html = page(&server, "/benchmarks/mtbench101?compare_with=crane").await;
+    holds(&html, &["<option value=\"crane\" selected>", "Compare models with"]);
+    let hostile =
+        page(&server, "/benchmarks/mtbench101?compare_with=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E%7C%60x%60").await;
+    is_harmless(&hostile);
+    for path in ["/benchmarks/mtbench101?compare_with=nobody", "/api/v1/benchmarks/mtbench101?compare_with=nobody"] {
+        let (status, said) = text(&server, path).await;
+        assert_eq!(status, 404, "{said}");
+        holds(&said, &["no judgements of"]);
+    }
+    let file = |more: &[&str]| {
+        let report = ["bench", "report", "mtbench101", "--data-dir", "data", "--format", "markdown"];
+        langya(folder.path(), [&report, more].concat())
+    };
+    holds(&file(&["--compare-with", "crane"]).stdout, &["| owl | wise | crane | 2 | 1 | 0 |"]);
+    let refused = file(&["--compare-with", "nobody"]);
+    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    holds(&refused.stderr, &["no judgements of \"nobody\""]);
 }
 
 #[actix_web::test]
@@ -261,6 +295,34 @@ async fn all_models_and_suites_stand_on_one_board() {
     let html = page(&server, "/benchmarks").await;
     holds(&html, &["All models and suites", "<bdi>crane</bdi>", "1 of 2 suites"]);
     is_harmless(&html);
+    a_board_is_a_file_too_and_compares_with_one_model(&server).await;
+}
+
+async fn a_board_is_a_file_too_and_compares_with_one_model(server: &Server) {
+    let drawing = page(server, "/benchmarks.svg?lang=zh").await;
+    holds(&drawing, &["<svg", "全部模型与评测", "MT-Bench-101", "crane", "各列单位不同"]);
+    is_harmless(&drawing);
+    let plain = page(server, "/api/v1/benchmarks.csv").await;
+    let csv = page(server, "/api/v1/benchmarks.csv?compare_with=wise").await;
+    let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!((lines(&plain).len(), lines(&csv).len()), (4, 4), "three scores and a head: {plain}");
+    let crane = lines(&csv).into_iter().find(|line| line.starts_with("mtbench101,MT-Bench-101,crane,7.5,")).unwrap();
+    // By both judges 7.5, 7 and 8 against 8.5 each.
+    assert!(crane.contains(",wise,0,0,3,0.0,"), "{crane}");
+    assert!(lines(&plain)[1].ends_with(",,,,,,,,,,,,"), "{plain}");
+    let compared = json_of(server, "/api/v1/benchmarks?compare_with=wise").await["compared"].clone();
+    assert_eq!((&compared["with"], compared["suites"].as_array().unwrap().len()), (&json!("wise"), 1));
+    assert_eq!(json_of(server, "/api/v1/benchmarks").await["compared"], Value::Null);
+    let html = page(server, "/benchmarks?compare_with=wise").await;
+    holds(&html, &["Win rates against wise", "<option value=\"wise\" selected>", "benchmarks.csv?compare_with=wise\""]);
+    holds(&html, &["<td class=\"number\">0.0 % <small>"]);
+    is_harmless(&html);
+    for path in ["/benchmarks", "/api/v1/benchmarks", "/api/v1/benchmarks.csv"] {
+        let (status, said) = text(server, &format!("{path}?compare_with=nobody")).await;
+        assert_eq!(status, 404, "{path}: {said}");
+        let (status, _) = text(server, &format!("{path}?compare_with=a&compare_with=b")).await;
+        assert_eq!(status, 400, "{path}");
+    }
 }
 
 #[actix_web::test]

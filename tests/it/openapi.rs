@@ -74,6 +74,8 @@ async fn what_an_arena_with_votes_and_a_benchmark_answers_is_as_the_document_say
         ("/api/v1/exclusions", ""),
         ("/api/v1/pairing", ""),
         ("/api/v1/benchmarks", ""),
+        ("/api/v1/benchmarks", "?compare_with=crane"),
+        ("/api/v1/benchmarks.csv", ""),
         ("/api/v1/correlation", "?group=own"),
         ("/api/v1/correlation", "?x=bench:mtbench101&y=arena:rating"),
         ("/api/v1/correlation", "?a=arena:rating&b=bench:mtbench101&target=published:Elsewhere:overall&step=0.01"),

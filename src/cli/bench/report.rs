@@ -24,13 +24,14 @@ use crate::domain::spreadsheet::defused;
 use crate::formats::scores::ScoreRow;
 use crate::infra::config::Environment;
 use crate::infra::rng::SharedRng;
-use crate::infra::storage::{BenchSet, IfMissing, JudgedGroup, Store};
+use crate::infra::storage::{BenchJudgementRow, BenchSet, IfMissing, JudgedGroup, Store, StoreError};
 use crate::render::i18n::reports::named;
 use crate::render::report::benchmark::{Report, csv, html, markdown};
 use crate::services::benchmark::RunContext;
 use crate::services::benchmark::loading::load;
+use crate::services::benchmark::reread::reread;
 use crate::services::benchmark::scores::scores;
-use crate::services::benchmark::suite_results::{measure, published};
+use crate::services::benchmark::suite_results::{ReportChoice, measure, published};
 
 /// Flags of `langya bench report`.
 #[derive(Debug, Clone, Args)]
@@ -48,6 +49,9 @@ pub(super) struct BenchReportOptions {
     /// Judgements beside this model's answers as the references
     #[arg(long, value_name = "ID")]
     references: Option<String>,
+    /// Compare models on the same items with this one instead of the best; in the report, not in the table or CSV of scores
+    #[arg(long, value_name = "ID")]
+    compare_with: Option<String>,
     /// How to print them; where --out names a file, its ending says so
     #[arg(long, value_enum)]
     format: Option<OutputLayout>,
@@ -64,6 +68,10 @@ pub(super) struct BenchReportOptions {
 impl BenchReportOptions {
     fn language(&self) -> Language {
         Language::parse(&self.language).unwrap_or_default()
+    }
+
+    fn filter(&self) -> JudgementFilter {
+        JudgementFilter { models: self.models.clone(), judges: self.judge.clone() }
     }
 
     fn suite_options(&self) -> CommandResult<SuiteOptions> {
@@ -107,11 +115,28 @@ pub(super) async fn run(options: BenchReportOptions, env: &Environment) -> Comma
 async fn report(options: &BenchReportOptions, store: &Store) -> CommandResult<Report> {
     let (name, flags) = (&options.suite.name, &options.suite.way);
     let loaded = load(store, name, flags.data.as_deref(), &options.suite_options()?).await?;
-    let way =
-        RunSelector { data: loaded.row.version, variant: loaded.suite.variant().to_owned(), sample: flags.sample };
-    let filter = JudgementFilter { models: options.models.clone(), judges: options.judge.clone() };
-    let measured = measure(store, name, &way, &filter).await?;
-    Ok(measured.report(None, &published(store, name).await?, options.language()))
+    let filter = options.filter();
+    let reread = reread_or_none(options, loaded.bench(store, &SharedRng::seeded(0), flags.sample)).await?;
+    let variant = loaded.suite.variant().to_owned();
+    let way = RunSelector { data: loaded.row.version, variant, sample: flags.sample };
+    let measured = measure(store, name, &way, &filter, reread).await?;
+    let choice = ReportChoice { judge: None, compare_with: options.compare_with.clone() };
+    Ok(measured.report(&choice, &published(store, name).await?, options.language())?)
+}
+
+/// Where replies are to be read in another way, what can be read so without asking anybody, and a word about it.
+async fn reread_or_none(
+    options: &BenchReportOptions,
+    bench: RunContext<'_>,
+) -> Result<Vec<BenchJudgementRow>, StoreError> {
+    if options.suite.way.compat.is_empty() {
+        return Ok(Vec::new());
+    }
+    let rows = reread(bench, &options.filter()).await?;
+    if !rows.is_empty() {
+        eprintln!("note: {} judgements are earlier replies, read as --compat says; nobody was asked", rows.len());
+    }
+    Ok(rows)
 }
 
 /// Prints every score, as a table or as rows for programs.
@@ -121,8 +146,8 @@ async fn print_scores(options: BenchReportOptions, store: &Store, form: OutputLa
     // Nothing is written, so the ids that chance makes are nobody's.
     let rng = SharedRng::seeded(0);
     let bench = loaded.bench(store, &rng, way.sample);
-    let filter = JudgementFilter { models: options.models, judges: options.judge };
-    let scores = scores(bench, &filter).await?;
+    let filter = options.filter();
+    let scores = scores(bench, &filter, reread_or_none(&options, bench).await?).await?;
     let rows = || {
         scores
             .iter()

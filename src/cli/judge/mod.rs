@@ -96,8 +96,8 @@ async fn run_judges(options: &RunOptions, env: &Environment) -> CommandResult<Ex
     if options.limits.dry_run {
         let found = pending_work(battle_judging, &judges).await?;
         tell(found.skipped);
-        let rows = found.plans(&judges).iter().map(|plan| PlanRow::new("judge", plan)).collect();
-        return print_plans(rows, options.limits.format);
+        let plans = found.plans(battle_judging, &judges).await?;
+        return print_plans(plans.iter().map(|plan| PlanRow::new("judge", plan)).collect(), options.limits.format);
     }
     let taken = "another langya judges battles of this database: wait for its end, or stop it. An arena that judges by \
                  itself has the models of judge.models";

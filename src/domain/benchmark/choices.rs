@@ -11,7 +11,7 @@ use super::data::DataProblem;
 use super::item::{Answer, Ask, Choices, Item, Sampling, answer_of};
 use super::judgement::{Game, JudgeStep, JudgeTask, Status};
 use super::options::SuiteError;
-use super::score::{Mean, Part, Score, Verdicts};
+use super::score::{Part, Score, Verdicts};
 use crate::judging::prompt_file::PromptFile;
 use crate::judging::rubric::{Fields, Rubric};
 use crate::judging::verdict::{Letter, Verdict, choice};
@@ -75,7 +75,7 @@ pub(super) fn item_score(item: &Item, verdicts: &Verdicts<'_>) -> Option<f64> {
 pub(super) fn scores(items: &[Item], verdicts: &Verdicts<'_>, parts: &[(Part, Vec<&Item>)]) -> Vec<Score> {
     let whole = (Part::overall(), items.iter().collect());
     let accuracy = |(part, items): &(Part, Vec<&Item>)| {
-        let score = items.iter().map(|item| item_score(item, verdicts)).collect::<Mean>().score(part.clone())?;
+        let score = verdicts.mean(items.iter().copied(), |item| item_score(item, verdicts)).score(part.clone())?;
         Some(Score { std_dev: None, ..score })
     };
     std::iter::once(&whole).chain(parts).filter_map(accuracy).collect()

@@ -14,6 +14,7 @@ pub mod contestant;
 pub mod custom;
 pub mod data;
 pub mod item;
+pub mod item_draws;
 pub mod judgement;
 pub mod layout;
 pub mod mtbench101;
@@ -133,7 +134,12 @@ pub trait Suite: Send + Sync {
     fn item_score(&self, item: &Item, verdicts: &Verdicts<'_>) -> Option<f64>;
 
     /// The scores of one model by one judge over these items. What has no judgement counts as missing.
-    fn score(&self, items: &[Item], judgements: &[&Judgement]) -> Scores;
+    fn score(&self, items: &[Item], judgements: &[&Judgement]) -> Scores {
+        self.score_verdicts(items, &Verdicts::new(judgements.iter().copied()))
+    }
+
+    /// The same of verdicts in order, and over each replicate where these resample the items.
+    fn score_verdicts(&self, items: &[Item], verdicts: &Verdicts<'_>) -> Scores;
 }
 
 /// A suite's data as read: what a run is made over.

@@ -6,7 +6,7 @@
 use super::item::{Answer, Item, Sampling, answer_of};
 use super::judgement::{Game, JudgeRequest, JudgeStep, JudgeTask, Status};
 use super::options::SuiteError;
-use super::score::{Mean, Part, PartKind, Score, Verdicts, mean};
+use super::score::{Part, PartKind, Score, Verdicts, mean};
 use crate::judging::prompt_file::PromptFile;
 use crate::judging::rubric::{Fields, Rubric};
 use crate::judging::verdict::pair::both_games;
@@ -151,11 +151,14 @@ pub(super) fn scores(items: &[Item], verdicts: &Verdicts<'_>, parts: &[(Part, Ve
         (1..=items.iter().flat_map(Item::turn_numbers).take_while(|turn| *turn <= 2).max().unwrap_or(0)).collect();
     let all: Vec<&Item> = items.iter().collect();
     let share = |part: &Part, items: &[&Item], turns: &[u32], points: Points| {
-        let units = items
-            .iter()
-            .flat_map(|item| turns.iter().filter(|turn| item.turn(**turn).is_some()).map(|turn| (*item, *turn)));
-        let value = |(item, turn): (&Item, u32)| result(&item.id, turn, verdicts).map(|result| points.of(result));
-        let score = units.map(value).collect::<Mean>().score(part.clone())?;
+        let mut mean = verdicts.no_mean();
+        for item in items {
+            for turn in turns.iter().copied().filter(|turn| item.turn(*turn).is_some()) {
+                let value = result(&item.id, turn, verdicts).map(|result| points.of(result));
+                verdicts.add(&mut mean, item, value);
+            }
+        }
+        let score = mean.score(part.clone())?;
         Some(Score { std_dev: None, ..score })
     };
     let whole = (Part::overall(), all.clone());

@@ -7,8 +7,9 @@ use serde::Serialize;
 
 use super::Suite;
 use super::item::Item;
+use super::item_draws::ItemDraws;
 use super::judgement::{Judgement, Status};
-use super::score::{Coverage, Part, Score, Scores, mean};
+use super::score::{Coverage, Part, Score, Scores, Verdicts, mean, mean_samples};
 
 /// One judge, or the mean of several.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -124,10 +125,11 @@ impl ModelJudgements<'_> {
         self.by_judge.iter().map(|judgements| suite.score(items, judgements)).collect()
     }
 
-    /// The scores by the only judge, or their mean over all judges.
+    /// The scores by the only judge, or their mean over all judges, also over each replicate of the items.
     #[must_use]
-    pub fn mean_scores(&self, suite: &dyn Suite, items: &[Item]) -> Scores {
-        let mut scores = self.scores_by_judge(suite, items);
+    pub fn mean_scores(&self, suite: &dyn Suite, items: &[Item], draws: &ItemDraws) -> Scores {
+        let verdicts = self.by_judge.iter().map(|own| Verdicts::new(own.iter().copied()).resampled(draws));
+        let mut scores: Vec<Scores> = verdicts.map(|verdicts| suite.score_verdicts(items, &verdicts)).collect();
         if scores.len() == 1 { scores.remove(0) } else { jury(&scores) }
     }
 }
@@ -226,7 +228,8 @@ fn jury(judges: &[Scores]) -> Scores {
         let scores: Vec<&Score> = judges.iter().map(|scores| scores.of(part)).collect::<Option<_>>()?;
         let values: Option<Vec<f64>> = scores.iter().map(|score| score.value).collect();
         let coverage: Coverage = scores.iter().map(|score| score.coverage).sum();
-        Some(Score { part: part.clone(), value: values.and_then(|values| mean(&values)), std_dev: None, coverage })
+        let (part, value, samples) = (part.clone(), values.and_then(|values| mean(&values)), mean_samples(&scores));
+        Some(Score { part, value, std_dev: None, coverage, samples })
     };
     Scores(first.0.iter().filter_map(|score| of_all(&score.part)).collect())
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::data::DataError;
 use super::item::{Answer, Ask, Item, Question, answer_of};
-use super::judgement::{JudgeTask, Judgement};
+use super::judgement::JudgeTask;
 use super::score::{Scores, Verdicts};
 use super::{JudgeMode, Scale, Suite};
 use crate::judging::verdict::{Verdict, VerdictError};
@@ -86,7 +86,7 @@ impl Suite for Beside {
         self.suite.item_score(item, verdicts)
     }
 
-    fn score(&self, items: &[Item], judgements: &[&Judgement]) -> Scores {
-        self.suite.score(items, judgements)
+    fn score_verdicts(&self, items: &[Item], verdicts: &Verdicts<'_>) -> Scores {
+        self.suite.score_verdicts(items, verdicts)
     }
 }

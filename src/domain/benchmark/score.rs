@@ -8,6 +8,8 @@ use std::collections::HashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::item::Item;
+use super::item_draws::ItemDraws;
 use super::judgement::{Game, Judgement, Status};
 use crate::judging::verdict::{Rating, Verdict};
 use crate::stats::distribution::{self, Summary};
@@ -132,6 +134,9 @@ pub struct Score {
     pub std_dev: Option<f64>,
     /// How much of it could be judged.
     pub coverage: Coverage,
+    /// The same over each replicate of the items, where these are resampled; else empty.
+    #[serde(skip)]
+    pub samples: Vec<Option<f64>>,
 }
 
 /// The scores of one model by one judge, in the order in which they are shown.
@@ -157,6 +162,8 @@ impl Scores {
 pub struct Mean {
     values: Vec<f64>,
     coverage: Coverage,
+    /// By replicate: the sum of what is drawn, and how much that is.
+    drawn: Vec<(f64, f64)>,
 }
 
 impl Mean {
@@ -170,6 +177,15 @@ impl Mean {
     pub fn add_failed(&mut self, value: f64) {
         self.add(None);
         self.values.push(value);
+    }
+
+    /// Counts a value in the replicates that draw its item.
+    fn draw(&mut self, value: f64, counts: &[u16]) {
+        for ((sum, number), count) in self.drawn.iter_mut().zip(counts) {
+            let count = f64::from(*count);
+            *sum += count * value;
+            *number += count;
+        }
     }
 
     /// The mean; none of nothing.
@@ -188,7 +204,9 @@ impl Mean {
     #[must_use]
     pub fn score(&self, part: Part) -> Option<Score> {
         let std_dev = Summary::new(&self.values).ok().map(|summary| summary.std_dev);
-        let score = || Score { part, value: self.value(), std_dev, coverage: self.coverage() };
+        let sample = |(sum, number): &(f64, f64)| (*number > 0.0).then(|| sum / number);
+        let samples = self.drawn.iter().map(sample).collect();
+        let score = || Score { part, value: self.value(), std_dev, coverage: self.coverage(), samples };
         (self.coverage.total > 0).then(score)
     }
 }
@@ -224,13 +242,27 @@ pub fn to_two_decimals(value: f64) -> f64 {
 pub fn macro_mean<'s>(part: Part, scores: impl IntoIterator<Item = &'s Score>) -> Option<Score> {
     let scores: Vec<&Score> = scores.into_iter().collect();
     let coverage = scores.iter().map(|score| score.coverage).sum();
-    let values: Option<Vec<f64>> = scores.iter().map(|score| score.value).collect();
-    let score = || Score { part, value: values.and_then(|values| mean(&values)), std_dev: None, coverage };
+    let score = || Score { part, value: mean_of_all(&scores), std_dev: None, coverage, samples: mean_samples(&scores) };
     (!scores.is_empty()).then(score)
 }
 
+/// The mean of the values of several scores; none where one has none.
+fn mean_of_all(scores: &[&Score]) -> Option<f64> {
+    mean(&scores.iter().map(|score| score.value).collect::<Option<Vec<f64>>>()?)
+}
+
+/// The same in each replicate.
+pub(super) fn mean_samples(scores: &[&Score]) -> Vec<Option<f64>> {
+    let replicates = scores.iter().map(|score| score.samples.len()).min().unwrap_or(0);
+    let sample = |at: usize| mean(&scores.iter().map(|score| score.samples[at]).collect::<Option<Vec<f64>>>()?);
+    (0..replicates).map(sample).collect()
+}
+
 /// The judgements of one model by one judge, by item, turn and game. Where one stands twice, the later counts.
-pub struct Verdicts<'j>(HashMap<(&'j str, u32, Game), &'j Judgement>);
+pub struct Verdicts<'j> {
+    verdicts: HashMap<(&'j str, u32, Game), &'j Judgement>,
+    draws: Option<&'j ItemDraws>,
+}
 
 impl<'j> Verdicts<'j> {
     /// Puts them in order.
@@ -238,20 +270,56 @@ impl<'j> Verdicts<'j> {
         let keyed = judgements
             .into_iter()
             .map(|judgement| ((judgement.item_id.as_str(), judgement.turn, judgement.game), judgement));
-        Self(keyed.collect())
+        Self { verdicts: keyed.collect(), draws: None }
+    }
+
+    /// The same, whose means are also taken over resampled items.
+    #[must_use]
+    pub fn resampled(self, draws: &'j ItemDraws) -> Self {
+        Self { draws: Some(draws), ..self }
+    }
+
+    /// The mean over items, of what each is worth.
+    pub fn mean<'i>(&self, items: impl IntoIterator<Item = &'i Item>, value: impl Fn(&'i Item) -> Option<f64>) -> Mean {
+        let mut mean = self.no_mean();
+        items.into_iter().for_each(|item| self.add(&mut mean, item, value(item)));
+        mean
+    }
+
+    /// A mean of nothing yet.
+    pub(super) fn no_mean(&self) -> Mean {
+        Mean { drawn: vec![(0.0, 0.0); self.draws.map_or(0, ItemDraws::replicates)], ..Mean::default() }
+    }
+
+    /// Adds a unit of an item, with its value where it has one.
+    pub(super) fn add(&self, mean: &mut Mean, item: &Item, value: Option<f64>) {
+        mean.add(value);
+        self.draw(mean, item, value);
+    }
+
+    /// Adds a unit of an item that failed with a value all the same.
+    pub(super) fn add_failed(&self, mean: &mut Mean, item: &Item, value: f64) {
+        mean.add_failed(value);
+        self.draw(mean, item, Some(value));
+    }
+
+    fn draw(&self, mean: &mut Mean, item: &Item, value: Option<f64>) {
+        if let (Some(draws), Some(value)) = (self.draws, value) {
+            mean.draw(value, draws.of(&item.id));
+        }
     }
 
     /// The verdict of a turn in a game, where one was read.
     #[must_use]
     pub fn get(&self, item: &str, turn: u32, game: Game) -> Option<&'j Verdict> {
-        let judgement = self.0.get(&(item, turn, game))?;
+        let judgement = self.verdicts.get(&(item, turn, game))?;
         judgement.parsed.as_ref().filter(|_| judgement.status == Status::Ok)
     }
 
     /// How the judgement of a turn ended, where there is one.
     #[must_use]
     pub fn status(&self, item: &str, turn: u32, game: Game) -> Option<Status> {
-        self.0.get(&(item, turn, game)).map(|judgement| judgement.status)
+        self.verdicts.get(&(item, turn, game)).map(|judgement| judgement.status)
     }
 
     /// The rating of a turn.

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::series::Series;
 use super::{SeriesName, Subjects};
+use crate::benchmark::analysis::item_scores::ModelComparison;
 use crate::stats::{Interval, ranks, real_len};
 
 /// The scores of all models in all suites of an arena.
@@ -51,7 +52,40 @@ pub struct BoardScore {
     pub rank: f64,
 }
 
+/// One model beside the others, suite by suite, on the same items.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct BoardComparison {
+    /// The model.
+    pub with: String,
+    /// The suites that it has judgements in.
+    pub suites: Vec<SuiteComparison>,
+}
+
+/// The models of a suite beside one of them.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct SuiteComparison {
+    /// The suite.
+    pub suite: String,
+    /// The other models, by the mean of all judges; p values are adjusted within the suite.
+    pub models: Vec<ModelComparison>,
+}
+
+impl BoardComparison {
+    /// A model in a suite, where it is compared there.
+    #[must_use]
+    pub fn of(&self, suite: &str, model: &str) -> Option<&ModelComparison> {
+        let suite = self.suites.iter().find(|compared| compared.suite == suite)?;
+        suite.models.iter().find(|compared| compared.model == model)
+    }
+}
+
 impl SuiteBoard {
+    /// Whether a model is on it.
+    #[must_use]
+    pub fn has(&self, model: &str) -> bool {
+        self.models.iter().any(|row| row.model == model)
+    }
+
     /// Takes the series that are the whole of a suite by all of its judges, and leaves the others.
     #[must_use]
     pub fn new<'s>(series: impl IntoIterator<Item = &'s Series>) -> Self {

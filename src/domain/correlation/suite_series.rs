@@ -1,24 +1,23 @@
 //! The scores of every model in a suite as series, with resampled items.
 //!
-//! Items are resampled within their categories, so that the composition of a suite stays the same. A replicate draws the
-//! same items for every model and part, so correlated parts stay correlated.
+//! How items are resampled is [`ItemDraws`]'; every mean over items is taken over all replicates at once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
 
 use super::papers::{INTENTS, intent};
 use super::series::SeriesValues;
 use super::{Point, SeriesError, Subjects, SuiteUsed, bootstrap_for};
 use crate::benchmark::Suite;
-use crate::benchmark::item::{Item, Question};
+use crate::benchmark::item::Item;
+use crate::benchmark::item_draws::ItemDraws;
 use crate::benchmark::judgement::Judgement;
 use crate::benchmark::panel_scores::JudgementTable;
-use crate::benchmark::score::{Part, PartKind, Scores};
+use crate::benchmark::score::{Part, PartKind, Score, Scores};
 use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::distribution::mean;
-use crate::stats::resample::{BootstrapOptions, replicates};
+use crate::stats::resample::BootstrapOptions;
 
 /// The scores of every model in a suite by one judge or the mean of all, and the scores of each replicate.
 pub struct SuiteSeries {
@@ -35,7 +34,7 @@ struct ModelSamples {
     model: String,
     /// By part.
     values: Vec<Option<f64>>,
-    /// By replicate and part.
+    /// By part and replicate.
     samples: Vec<Vec<Option<f64>>>,
 }
 
@@ -44,32 +43,22 @@ impl SuiteSeries {
     #[must_use]
     pub fn new(
         suite: &dyn Suite,
-        items: Vec<Item>,
+        items: &[Item],
         judgements: &[Judgement],
         used: SuiteUsed,
         bootstrap: BootstrapOptions,
     ) -> Self {
         let table = JudgementTable::new(judgements);
-        let items: Vec<Item> = items.into_iter().map(without_texts).collect();
-        let whole: Vec<Scores> = table.models().iter().map(|model| model.mean_scores(suite, &items)).collect();
-        let parts = parts(&whole);
-        let values = |scores: &Scores| parts.iter().map(|part| scores.of(part)?.value).collect::<Vec<Option<f64>>>();
         let bootstrap = bootstrap_for(bootstrap, &format!("bench:{}", suite.name()));
-        let resampled: Vec<Vec<Vec<Option<f64>>>> = replicates(bootstrap, |rng| {
-            let items = resample(&items, rng);
-            table.models().iter().map(|model| values(&model.mean_scores(suite, &items))).collect()
-        });
-        let samples = |model: usize| resampled.iter().map(|replicate| replicate[model].clone()).collect();
-        let models = table.models().iter().zip(&whole).enumerate();
-        let models: Vec<ModelSamples> = models
-            .map(|(at, (model, scores))| ModelSamples {
-                model: model.model.to_owned(),
-                values: values(scores),
-                samples: samples(at),
-            })
-            .collect();
+        let draws = ItemDraws::new(items, bootstrap);
+        let whole: Vec<Scores> =
+            table.models().par_iter().map(|model| model.mean_scores(suite, items, &draws)).collect();
+        let parts = parts(&whole);
+        let models = table.models().iter().zip(&whole);
+        let models: Vec<ModelSamples> =
+            models.map(|(model, scores)| ModelSamples::new(model.model, &parts, scores, draws.replicates())).collect();
         let used = SuiteUsed { models: models.len(), ..used };
-        let notes = single_item_categories(&items).into_iter().collect();
+        let notes = single_item_categories(items).into_iter().collect();
         Self { used, title: suite.title().to_owned(), notes, parts, models }
     }
 
@@ -96,7 +85,7 @@ impl SuiteSeries {
             known: self.keys().join(", "),
         })?;
         let point = |model: &ModelSamples| {
-            let samples = model.samples.iter().map(|parts| parts[place]).collect();
+            let samples = model.samples[place].clone();
             Some((model.model.clone(), Point::from_samples(model.values[place]?, samples, level)))
         };
         let whole = self.parts[place].kind == PartKind::Overall;
@@ -124,20 +113,27 @@ impl SuiteSeries {
     fn by_intent(&self, level: ConfidenceLevel) -> BTreeMap<String, Point> {
         let over_models =
             |values: &mut dyn Iterator<Item = Option<f64>>| mean(&values.flatten().collect::<Vec<_>>()).ok();
-        let replicates = self.models.first().map_or(0, |model| model.samples.len());
+        let replicates = self.models.first().and_then(|model| model.samples.first()).map_or(0, Vec::len);
         let point = |(intent, place): (&'static str, usize)| {
             let value = over_models(&mut self.models.iter().map(|model| model.values[place]))?;
-            let sample = |at: usize| over_models(&mut self.models.iter().map(|model| model.samples[at][place]));
+            let sample = |at: usize| over_models(&mut self.models.iter().map(|model| model.samples[place][at]));
             Some((intent.to_owned(), Point::from_samples(value, (0..replicates).map(sample).collect(), level)))
         };
         self.intents().filter_map(point).collect()
     }
 }
 
-/// Drops the texts, which scores do not need: items are copied for each replicate.
-fn without_texts(item: Item) -> Item {
-    let turns = item.turns.iter().map(|_| Question { question: String::new(), reference: None }).collect();
-    Item { turns, choices: None, ..item }
+impl ModelSamples {
+    /// A part without a score of the model has a sample without a value in each replicate.
+    fn new(model: &str, parts: &[Part], scores: &Scores, replicates: usize) -> Self {
+        let found: Vec<Option<&Score>> = parts.iter().map(|part| scores.of(part)).collect();
+        let none = || vec![None; replicates];
+        Self {
+            model: model.to_owned(),
+            values: found.iter().map(|score| score.and_then(|score| score.value)).collect(),
+            samples: found.iter().map(|score| score.map_or_else(none, |score| score.samples.clone())).collect(),
+        }
+    }
 }
 
 /// A note that names the categories with a single item, which resampling cannot vary, if there are any.
@@ -147,17 +143,6 @@ fn single_item_categories(items: &[Item]) -> Option<String> {
     let single: Vec<&str> = sizes.iter().filter(|(_, size)| **size == 1).map(|(category, _)| *category).collect();
     let why = "has a single item, which cannot be drawn otherwise: intervals do not allow for it";
     (!single.is_empty()).then(|| format!("each of the categories {} {why}", single.join(", ")))
-}
-
-/// As many items of each category as there are, drawn with replacement.
-fn resample(items: &[Item], rng: &mut ChaCha8Rng) -> Vec<Item> {
-    let mut by_category: BTreeMap<&str, Vec<&Item>> = BTreeMap::new();
-    items.iter().for_each(|item| by_category.entry(&item.category).or_default().push(item));
-    let mut drawn = Vec::with_capacity(items.len());
-    for own in by_category.values() {
-        drawn.extend(own.iter().map(|_| own[rng.random_range(0..own.len())].clone()));
-    }
-    drawn
 }
 
 /// Every part in which some model has a score, in the order of the scores.

@@ -1,5 +1,6 @@
 //! Two measurements of the same units: the mean difference, its interval and its test.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -8,7 +9,7 @@ use super::distribution::Summary;
 use super::{Interval, Undefined, real_len};
 
 /// The mean of differences.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct PairedDifference {
     /// Number of units.
     pub n: usize,

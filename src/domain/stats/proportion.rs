@@ -10,11 +10,18 @@ use super::{Interval, Share, Undefined};
 /// # Errors
 /// [`Undefined::Nothing`] for a total of 0.
 pub fn wilson(share: Share, level: ConfidenceLevel) -> Result<Interval, Undefined> {
-    let (rate, n, z) = (share.rate()?, real(share.total), level.z());
+    Ok(wilson_of_rate(share.rate()?, real(share.total), level))
+}
+
+/// The same of a rate over n trials that count for more than nothing or one, such as ties as half a win. Its variance is then at
+/// most that of a share, so the interval is wide enough.
+#[must_use]
+pub fn wilson_of_rate(rate: f64, n: f64, level: ConfidenceLevel) -> Interval {
+    let z = level.z();
     let squared = z * z;
     let (centre, whole) = (rate + squared / (2.0 * n), 1.0 + squared / n);
     let margin = z * (rate * (1.0 - rate) / n + squared / (4.0 * n * n)).sqrt();
-    Ok(Interval { lower: ((centre - margin) / whole).max(0.0), upper: ((centre + margin) / whole).min(1.0) })
+    Interval { lower: ((centre - margin) / whole).max(0.0), upper: ((centre + margin) / whole).min(1.0) }
 }
 
 #[cfg(test)]

@@ -337,7 +337,7 @@ impl RawJudgement {
 
 /// Whether a verdict was kept with a score beyond all numbers, of which only a null is left: that is no score, and the rest
 /// of its suite counts without it.
-fn lost_its_number(verdict: &str) -> bool {
+pub(super) fn lost_its_number(verdict: &str) -> bool {
     let null = |value: &Value| value.is_null();
     serde_json::from_str::<Value>(verdict).is_ok_and(|verdict| {
         let dimensions = verdict.get("rating").and_then(Value::as_object);

@@ -21,6 +21,7 @@ mod bench_judgements;
 mod bench_runs;
 mod bench_scores;
 mod bench_suites;
+mod bench_verdicts;
 mod campaign_assignments;
 mod campaign_exclusions;
 mod campaign_judgements;
@@ -87,6 +88,7 @@ pub use bench_judgements::{BenchJudgementRow, IncludeText, JudgedGroup};
 pub use bench_runs::{BenchRunRow, NewBenchRun};
 pub use bench_scores::PublishedScoreRow;
 pub use bench_suites::{BenchItemRow, BenchSuiteRow};
+pub use bench_verdicts::ScoredJudgement;
 pub use campaign_assignments::{
     AssignmentRequest, AssignmentRow, CampaignJudgementRow, ItemTexts, NewCampaignJudgement, NextAssignment,
 };

@@ -44,6 +44,13 @@ static SELECT_PAST_ANSWERS: LazyLock<String> = LazyLock::new(|| {
     format!("SELECT {PAST} FROM bench_answers WHERE model = $1 AND suite = $2 AND source = '' AND attempts > 0")
 });
 
+static SELECT_PAST_VERDICTS: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT {PAST} FROM battle_verdicts WHERE judge = $1 AND prompt_sha256 = $2 AND attempts > 0 \
+         AND status <> 'transport_failed'"
+    )
+});
+
 /// What became of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AttemptStatus {
@@ -169,7 +176,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`].
     pub async fn past_judgements(&self, judge: &ModelId, suite: &SuiteId) -> Result<PastRequests, StoreError> {
-        self.past(SELECT_PAST_JUDGEMENTS.as_str(), judge, suite).await
+        self.past(SELECT_PAST_JUDGEMENTS.as_str(), judge, suite.as_str()).await
     }
 
     /// What a model's answers to a suite took so far.
@@ -177,15 +184,23 @@ impl Store {
     /// # Errors
     /// [`StoreError`].
     pub async fn past_answers(&self, model: &ModelId, suite: &SuiteId) -> Result<PastRequests, StoreError> {
-        self.past(SELECT_PAST_ANSWERS.as_str(), model, suite).await
+        self.past(SELECT_PAST_ANSWERS.as_str(), model, suite.as_str()).await
     }
 
-    async fn past(&self, select: &'static str, model: &ModelId, suite: &SuiteId) -> Result<PastRequests, StoreError> {
+    /// What a judge's verdicts on battles by these instructions took so far.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn past_verdicts(&self, judge: &ModelId, prompt_sha256: &str) -> Result<PastRequests, StoreError> {
+        self.past(SELECT_PAST_VERDICTS.as_str(), judge, prompt_sha256).await
+    }
+
+    /// `about` is the suite, or the instructions.
+    async fn past(&self, select: &'static str, model: &ModelId, about: &str) -> Result<PastRequests, StoreError> {
         let _time = store_time("past_requests");
         type Row = (i64, i64, i64, i64, i64, i64);
-        let (results, requests, counted, input, output, longest): Row = on_reader!(self, |pool| {
-            sqlx::query_as(select).bind(model.as_str()).bind(suite.as_str()).fetch_one(pool).await
-        })?;
+        let (results, requests, counted, input, output, longest): Row =
+            on_reader!(self, |pool| { sqlx::query_as(select).bind(model.as_str()).bind(about).fetch_one(pool).await })?;
         let number = |value| unsigned(value, "bench_judgements", "SUM", model.as_str());
         Ok(PastRequests {
             results: number(results)?,

@@ -17,15 +17,30 @@ const CELL: At = At(44.0, 30.0);
 /// Longest label, in pixels.
 const LABEL: f64 = 190.0;
 
+/// What the shades span.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ShadedBy {
+    /// All figures, which have one unit.
+    Table,
+    /// The figures of each column, which has a unit of its own.
+    Column,
+}
+
 /// Draws the rows in the order in which they come; each has one value a column.
 #[must_use]
 pub fn draw(topic: Topic<'_>, columns: &[String], rows: &[Series], frame: Frame) -> String {
+    draw_shaded(ShadedBy::Table, topic, columns, rows, frame)
+}
+
+/// The same with shades over the whole table or over each column.
+#[must_use]
+pub fn draw_shaded(by: ShadedBy, topic: Topic<'_>, columns: &[String], rows: &[Series], frame: Frame) -> String {
     let said = chart_texts(frame.language);
-    let plan = Plan::new(columns, rows);
+    let plan = Plan::new(by, columns, rows);
     let width = plan.origin.0 + CELL.0 * real(columns.len()) + 24.0;
     let mut canvas = Canvas::new(width.max(plan.least(topic, said)), plan.origin.1 + CELL.1 * real(rows.len()) + 20.0);
     canvas.text("heading", At(LEFT, 26.0), topic.title);
-    canvas.text("quiet", At(LEFT, 46.0), if plan.range.is_none() { said.no_data } else { said.matrix.reading });
+    canvas.text("quiet", At(LEFT, 46.0), plan.reading(said));
     plan.labels(&mut canvas, columns, rows);
     for (row, one) in rows.iter().enumerate() {
         for (column, name) in columns.iter().enumerate() {
@@ -40,27 +55,38 @@ pub fn draw(topic: Topic<'_>, columns: &[String], rows: &[Series], frame: Frame)
 /// Where things are, and what the shades span.
 struct Plan {
     origin: At,
+    by: ShadedBy,
     range: Option<(f64, f64)>,
+    /// Of each column.
+    ranges: Vec<Option<(f64, f64)>>,
 }
 
 impl Plan {
-    fn new(columns: &[String], rows: &[Series]) -> Self {
+    fn new(by: ShadedBy, columns: &[String], rows: &[Series]) -> Self {
         let longest =
             |names: &mut dyn Iterator<Item = &str>| (names.map(width).fold(0.0, f64::max) * 13.0 + 8.0).min(LABEL);
         let left = longest(&mut rows.iter().map(|row| row.name.as_str()));
         let head = longest(&mut columns.iter().map(String::as_str));
-        let values = rows.iter().flat_map(|row| &row.values).filter_map(|value| *value);
-        let range = values.fold(None, |range, value: f64| match range {
-            None => Some((value, value)),
-            Some((low, high)) => Some((value.min(low), value.max(high))),
-        });
-        Self { origin: At(LEFT + left + 8.0, HEAD + head + 8.0), range }
+        let range = range(rows.iter().flat_map(|row| &row.values).copied());
+        let of_column = |column| match by {
+            ShadedBy::Table => range,
+            ShadedBy::Column => self::range(rows.iter().map(|row: &Series| row.values.get(column).copied().flatten())),
+        };
+        let ranges = (0..columns.len()).map(of_column).collect();
+        Self { origin: At(LEFT + left + 8.0, HEAD + head + 8.0), by, range, ranges }
+    }
+
+    fn reading<'t>(&self, said: &'t ChartTexts) -> &'t str {
+        match (self.range, self.by) {
+            (None, _) => said.no_data,
+            (Some(_), ShadedBy::Table) => said.matrix.reading,
+            (Some(_), ShadedBy::Column) => said.matrix_by_column,
+        }
     }
 
     /// The width that the words above need.
     fn least(&self, topic: Topic<'_>, said: &ChartTexts) -> f64 {
-        let reading = if self.range.is_none() { said.no_data } else { said.matrix.reading };
-        LEFT + width(reading).max(width(topic.title) * 1.3) * 12.5
+        LEFT + width(self.reading(said)).max(width(topic.title) * 1.3) * 12.5
     }
 
     fn labels(&self, canvas: &mut Canvas, columns: &[String], rows: &[Series]) {
@@ -78,7 +104,7 @@ impl Plan {
 
     fn cell(&self, canvas: &mut Canvas, (row, column): (usize, usize), value: f64) {
         let corner = At(self.origin.0 + CELL.0 * real(column), self.origin.1 + CELL.1 * real(row));
-        let shade = self.shade(value);
+        let shade = self.shade(column, value);
         canvas.rect(&format!("cell h{shade}"), corner, CELL.0, CELL.1);
         let class = if shade >= DARK { "figure on-dark" } else { "figure" };
         let text = if value.abs() < 99.95 { format!("{value:.1}") } else { format!("{value:.0}") };
@@ -86,13 +112,21 @@ impl Plan {
     }
 
     /// The shade of a value, 0 to 8; the middle one where all are equal.
-    fn shade(&self, value: f64) -> u8 {
-        let share = match self.range {
+    fn shade(&self, column: usize, value: f64) -> u8 {
+        let share = match self.ranges.get(column).copied().flatten() {
             Some((low, high)) if high > low => (value - low) / (high - low),
             _ => 0.5,
         };
         (0..SHADES).rev().find(|&shade| f64::from(shade) <= share * f64::from(SHADES)).unwrap_or(0)
     }
+}
+
+/// The lowest and the highest value; none of none.
+fn range(values: impl Iterator<Item = Option<f64>>) -> Option<(f64, f64)> {
+    values.flatten().fold(None, |range, value| match range {
+        None => Some((value, value)),
+        Some((low, high)) => Some((value.min(low), value.max(high))),
+    })
 }
 
 fn words(

@@ -46,6 +46,7 @@ pub struct ChartTexts {
     pub curves: ChartNotes,
     pub turn: &'static str,
     pub matrix: ChartNotes,
+    pub matrix_by_column: &'static str,
     pub matrix_tip: &'static str,
     pub scatter: ChartNotes,
     pub scatter_one: &'static str,
@@ -145,6 +146,7 @@ const ENGLISH: ChartTexts = ChartTexts {
         description: "{rows} rows and {columns} columns; {cells} cells have a figure. The lowest is {low}, the highest {high}.",
         reading: "The darker, the higher; shades go from the lowest figure to the highest.",
     },
+    matrix_by_column: "The darker, the higher within its column; columns have units of their own.",
     matrix_tip: "{row}, {column}: {value}",
     scatter: ChartNotes {
         description: "{count} dots: {x} to the right, {y} upwards. {line} {models}",
@@ -240,6 +242,7 @@ const CHINESE: ChartTexts = ChartTexts {
         description: "{rows} 行 {columns} 列，{cells} 格有数字；最低 {low}，最高 {high}。",
         reading: "颜色越深数值越高，由最低到最高。",
     },
+    matrix_by_column: "颜色越深，在该列中数值越高；各列单位不同。",
     matrix_tip: "{row}，{column}：{value}",
     scatter: ChartNotes {
         description: "共 {count} 个点：向右为{x}，向上为{y}。{line}{models}",

@@ -38,14 +38,17 @@ pub fn finding_texts(language: Language) -> &'static FindingTexts {
 const ENGLISH_FINDINGS: FindingTexts = FindingTexts {
     same_items: Finding {
         title: "Models on the same items",
-        lead: "Each model beside the best one, over the items that both were scored on, each item with the same weight. The difference is in the unit of the scores, with its 95 % interval and the p value of the paired t test; the adjusted p value allows for all models that the judge compares (Holm). Below 0.05, the difference is more than chance.",
+        lead: "Each model beside the best one, or the one that was chosen, over the items that both were scored on, each item with the same weight. The win rate counts a tie as half; beside it stands its 95 % interval (Wilson). The difference is in the unit of the scores, with its 95 % interval and the p value of the paired t test; the adjusted p value allows for all models that the judge compares (Holm). Below 0.05, the difference is more than chance.",
         columns: &[
             "Judge",
             "Model",
-            "Best model",
+            "Compared with",
             "Better on",
             "Same on",
             "Worse on",
+            "Win rate",
+            "Lower",
+            "Upper",
             "Mean difference",
             "Lower",
             "Upper",
@@ -123,8 +126,23 @@ const ENGLISH_FINDINGS: FindingTexts = FindingTexts {
 const CHINESE_FINDINGS: FindingTexts = FindingTexts {
     same_items: Finding {
         title: "相同题目上的模型对比",
-        lead: "各模型与最佳模型在双方均有得分的题目上逐题对比，每题权重相同。差值以分数为单位，附 95 % 区间和配对 t 检验的 p 值；校正 p 值已考虑该裁判比较的全部模型（Holm 法）。小于 0.05 表示差异并非偶然。",
-        columns: &["裁判", "模型", "最佳模型", "更好", "相同", "更差", "平均差值", "下限", "上限", "p", "校正 p"],
+        lead: "各模型与最佳模型（或所选模型）在双方均有得分的题目上逐题对比，每题权重相同。胜率将平局计为半胜，附 95 % 区间（Wilson）。差值以分数为单位，附 95 % 区间和配对 t 检验的 p 值；校正 p 值已考虑该裁判比较的全部模型（Holm 法）。小于 0.05 表示差异并非偶然。",
+        columns: &[
+            "裁判",
+            "模型",
+            "对比模型",
+            "更好",
+            "相同",
+            "更差",
+            "胜率",
+            "下限",
+            "上限",
+            "平均差值",
+            "下限",
+            "上限",
+            "p",
+            "校正 p",
+        ],
     },
     level_items: Finding {
         title: "无法区分模型的题目",

@@ -4,3 +4,4 @@ pub mod benchmark;
 pub mod campaign;
 pub mod correlation;
 pub mod study;
+pub mod suite_board;

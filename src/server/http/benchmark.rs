@@ -1,22 +1,20 @@
 //! Benchmarks as pages and as JSON: what the address asks for, read from [`SuiteResultsCache`](crate::services::benchmark::suite_results).
 
-use super::pages::benchmark::suite_card::SuiteCard;
-
 use actix_web::{HttpRequest, HttpResponse, web};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::error::PageError;
 use super::leaderboard_query::escaped;
 use super::pages::benchmark as pages;
 use crate::domain::benchmark::run_selector::RunSelector;
 use crate::domain::benchmark::suite_id::SuiteId;
-use crate::domain::correlation::suite_board::SuiteBoard;
 use crate::domain::language::Language;
 use crate::server::http::pages::requested_language;
 use crate::server::state::AppState;
 use crate::services::benchmark::error::BenchError;
 use crate::services::benchmark::scores::{self};
+use crate::services::benchmark::suite_results::ReportChoice;
 
 /// Items on a page.
 const PAGE: usize = 50;
@@ -27,6 +25,8 @@ const PAGE: usize = 50;
 pub(super) struct BenchmarkQuery {
     /// The judge.
     judge: String,
+    /// The model that the others are compared with.
+    compare_with: String,
     /// How it was judged where that is not the suite's own way.
     variant: String,
     /// The first characters of a data file's SHA-256.
@@ -50,8 +50,9 @@ impl BenchmarkQuery {
         Ok(RunSelector { data: self.data.clone(), variant: self.variant.clone(), sample })
     }
 
-    fn judge(&self) -> Option<String> {
-        Some(self.judge.clone()).filter(|judge| !judge.is_empty())
+    fn choice(&self) -> ReportChoice {
+        let given = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+        ReportChoice { judge: given(&self.judge), compare_with: given(&self.compare_with) }
     }
 
     /// The parameters that say which answers are meant, as they stand in an address, each with an ampersand behind it.
@@ -74,49 +75,20 @@ fn number(name: &str, text: &str) -> Result<u32, PageError> {
     }
 }
 
-/// The data files of suites, and what was done over each.
-#[derive(Serialize, JsonSchema)]
-pub(super) struct Suites {
-    /// One entry a data file.
-    suites: Vec<SuiteCard>,
-    /// The models' scores in all suites; empty until they are computed.
-    board: SuiteBoard,
-}
-
 /// What a program reads of a benchmark.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "describes the parameters of BenchmarkQuery that a program may use")]
 pub(super) struct ReportQuery {
     /// The judge.
     judge: String,
+    /// The model that the others are compared with on the same items; the best one by default.
+    compare_with: String,
     /// How it was judged where that is not the suite's own way.
     variant: String,
     /// The first characters of a data file's SHA-256.
     data: String,
     /// The round of answers, from 1.
     sample: String,
-}
-
-/// `GET /benchmarks`
-///
-/// # Errors
-/// [`PageError`] where the database fails.
-pub(super) async fn suites(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
-    let summaries = app.boards.suites().await.map_err(BenchError::from)?;
-    let cards: Vec<SuiteCard> = summaries.iter().map(SuiteCard::new).collect::<Result<_, _>>()?;
-    let board = SuiteBoard::new(app.correlation.latest().catalog.series());
-    Ok(pages::suites(&request, &cards, &board))
-}
-
-/// `GET /api/v1/benchmarks`: the data files of suites, what was done over each, and the models' scores beside each other.
-///
-/// # Errors
-/// As [`suites`].
-pub(super) async fn suites_json(app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
-    let summaries = app.boards.suites().await.map_err(BenchError::from)?;
-    let suites = summaries.iter().map(SuiteCard::new).collect::<Result<_, _>>()?;
-    let board = SuiteBoard::new(app.correlation.latest().catalog.series());
-    Ok(HttpResponse::Ok().json(Suites { suites, board }))
 }
 
 /// `GET /benchmarks/SUITE`: its report, by the judge that the address names.
@@ -215,9 +187,9 @@ async fn report(
     wanted: &BenchmarkQuery,
     language: Language,
 ) -> Result<crate::render::report::benchmark::Report, PageError> {
-    let judge = wanted.judge();
-    let report = app.boards.report(&SuiteId::new(suite), &wanted.way()?, judge.clone(), language).await?;
-    match judge.filter(|judge| !report.judges.contains(judge)) {
+    let choice = wanted.choice();
+    let report = app.boards.report(&SuiteId::new(suite), &wanted.way()?, choice.clone(), language).await?;
+    match choice.judge.filter(|judge| !report.judges.contains(judge)) {
         None => Ok(report),
         Some(judge) => Err(PageError::Missing(format!("suite {suite} has no judgements by {judge:?}"))),
     }
@@ -236,7 +208,7 @@ mod tests {
     #[test]
     fn an_address_says_whose_judgements_of_which_answers_are_wanted() {
         let asked = wanted("judge=a%2Bb&variant=&sample=2&data=00ff").unwrap();
-        assert_eq!(asked.judge().as_deref(), Some("a+b"));
+        assert_eq!(asked.choice(), ReportChoice { judge: Some("a+b".into()), compare_with: None });
         assert_eq!(asked.way().unwrap(), RunSelector { data: "00ff".into(), variant: String::new(), sample: 2 });
         assert_eq!(asked.carried(), "data=00ff&sample=2&");
         let carried = wanted("variant=rules%2C%20x%26y").unwrap().carried();

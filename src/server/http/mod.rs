@@ -46,6 +46,7 @@ mod sign_in;
 mod site;
 mod sockets;
 pub mod static_files;
+mod suite_board;
 mod value;
 mod votes;
 
@@ -80,7 +81,7 @@ fn reading(config: &mut web::ServiceConfig) {
         .service(web::resource("/leaderboard/charts").get(charts::charts).route(web::head().to(charts::charts)))
         .service(web::resource("/leaderboard/value").get(value::page).route(web::head().to(value::page)))
         .service(web::resource("/exclusions").get(exclusions::page).route(web::head().to(exclusions::page)))
-        .service(web::resource("/benchmarks").get(benchmark::suites).route(web::head().to(benchmark::suites)))
+        .service(web::resource("/benchmarks").get(suite_board::page).route(web::head().to(suite_board::page)))
         .service(web::resource("/benchmarks/{suite}").get(benchmark::suite).route(web::head().to(benchmark::suite)))
         .service(
             web::resource("/benchmarks/{suite}/items").get(benchmark::items).route(web::head().to(benchmark::items)),
@@ -195,7 +196,9 @@ fn programs(config: &mut web::ServiceConfig) {
         .route("/api/v1/votes", web::get().to(votes::votes))
         .route("/api/v1/exclusions", web::get().to(exclusions::json))
         .route("/api/v1/pairing", web::get().to(api::pairing))
-        .route("/api/v1/benchmarks", web::get().to(benchmark::suites_json))
+        .route("/benchmarks.svg", web::get().to(suite_board::svg))
+        .route("/api/v1/benchmarks.csv", web::get().to(suite_board::csv))
+        .route("/api/v1/benchmarks", web::get().to(suite_board::json))
         .route("/api/v1/benchmarks/{suite}", web::get().to(benchmark::suite_json))
         .route("/api/v1/correlation", web::get().to(correlation::json))
         .route("/api/v1/judges", web::get().to(judges::json))

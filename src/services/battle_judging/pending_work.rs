@@ -9,7 +9,7 @@ use super::{BattleJudging, MOST_TOKENS, conversation};
 use crate::domain::battle::BattleId;
 use crate::domain::battle_judging::prompt::language_of;
 use crate::domain::benchmark::judgement::{Game, JudgeStep};
-use crate::domain::benchmark::run_report::{PastRequests, PlannedRequests, RequestPlan};
+use crate::domain::benchmark::run_report::{PlannedRequests, RequestPlan};
 use crate::domain::judging::budget::estimate_all;
 use crate::domain::language::Language;
 use crate::infra::llm::model_client::ModelClient;
@@ -142,18 +142,26 @@ async fn draw(battle_judging: BattleJudging<'_>) -> Result<(Vec<Drawn>, i64), St
 }
 
 impl PendingWork {
-    /// The requests for each judge.
-    #[must_use]
-    pub fn plans(&self, judges: &[ModelClient]) -> Vec<RequestPlan> {
-        let plan = |(at, judge): (usize, &ModelClient)| {
+    /// The requests for each judge, expected as its verdicts by the same instructions went so far.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn plans(
+        &self,
+        battle_judging: BattleJudging<'_>,
+        judges: &[ModelClient],
+    ) -> Result<Vec<RequestPlan>, StoreError> {
+        let mut plans = Vec::with_capacity(judges.len());
+        for (at, judge) in judges.iter().enumerate() {
             let effort = effort(judge);
             let mut planned = PlannedRequests::after(self.settled[at]);
             for (battle, tokens) in self.open.iter().filter_map(|battle| Some((battle, battle.tokens?))) {
                 battle.games[at].iter().for_each(|_| planned.add(tokens, None, effort));
             }
-            planned.plan(judge.id.clone(), PastRequests::default(), effort, judge.prices)
-        };
-        judges.iter().enumerate().map(plan).collect()
+            let past = battle_judging.store.past_verdicts(&judge.id, battle_judging.prompt.sha256()).await?;
+            plans.push(planned.plan(judge.id.clone(), past, effort, judge.prices));
+        }
+        Ok(plans)
     }
 
     /// Sorts battles into those that can be judged and those that cannot.

@@ -45,6 +45,14 @@ pub enum BenchError {
         /// Which round of answers.
         sample: u32,
     },
+    /// The model that others should be compared with has no judgements.
+    #[error("suite {suite} has no judgements of {model:?}, so nobody can be compared with it")]
+    NotCompared {
+        /// The suite.
+        suite: String,
+        /// The model.
+        model: String,
+    },
     /// A file cannot be used; nothing of it was.
     #[error(transparent)]
     File(#[from] BenchFileError),
@@ -78,7 +86,8 @@ impl BenchError {
             | Self::NoData { .. }
             | Self::NoReferences { .. }
             | Self::NoAnswers { .. }
-            | Self::NotJudged { .. } => true,
+            | Self::NotJudged { .. }
+            | Self::NotCompared { .. } => true,
             Self::Shared(error) => error.cause().is_some_and(Self::is_missing),
             Self::File(_) | Self::Store(_) | Self::Thread(_) => false,
         }

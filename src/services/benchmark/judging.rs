@@ -20,7 +20,7 @@ use crate::domain::battle::ModelId;
 use crate::domain::benchmark::contestant::{Contestant, PendingJudgement, PlannedOver, judged};
 use crate::domain::benchmark::item::{Item, Sampling};
 use crate::domain::benchmark::judgement::JudgeTokens;
-use crate::domain::benchmark::judgement::{JudgeRequest, JudgeStep, Judgement, Status};
+use crate::domain::benchmark::judgement::{Game, JudgeRequest, JudgeStep, Judgement, Status};
 use crate::domain::benchmark::run_report::{PlannedRequests, RequestPlan, RunOutcome};
 use crate::domain::judging::budget::estimate_all;
 use crate::infra::batch_writer::{BatchSender, keeper};
@@ -97,7 +97,7 @@ async fn planned(
 }
 
 /// What a judge said to the same prompt. It is read again: the way of reading may differ.
-async fn known(
+pub(super) async fn known(
     bench: RunContext<'_>,
     plan: JudgingPlan<'_>,
     judge: &ModelId,
@@ -163,7 +163,7 @@ pub async fn judge(
 }
 
 /// Reads what there is of a model.
-async fn contestant<'c>(
+pub(super) async fn contestant<'c>(
     bench: RunContext<'_>,
     plan: JudgingPlan<'c>,
     model: &'c ModelId,
@@ -280,34 +280,18 @@ impl JudgeRun<'_> {
                 (id, heard, request.sampling)
             }
         };
-        let status = heard.status.unwrap_or(Status::Ok);
-        self.count(|outcome| outcome.ended(status));
-        Some(BenchJudgementRow {
-            id,
-            sample: self.bench.sample,
-            variant: self.bench.suite.variant().to_owned(),
-            baseline: self.plan.baseline.map(ToString::to_string).unwrap_or_default(),
-            source: String::new(),
-            earlier: heard.earlier,
-            judgement: Judgement {
-                suite: self.bench.suite.name().to_owned(),
-                suite_version: self.bench.data.sha256.clone(),
-                item_id: item.id.clone(),
-                turn: judging.turn,
-                model: contestant.model.to_string(),
-                judge_model: self.judge.map(|judge| judge.id.to_string()).unwrap_or_default(),
-                judge_prompt_sha256: prompt_sha256,
-                params,
-                game: judging.game,
-                raw_text: heard.raw_text,
-                parsed: heard.verdict,
-                status,
-                attempts: heard.attempts,
-                latency_ms: Some(u64::try_from(heard.latency.as_millis()).unwrap_or(u64::MAX)),
-                tokens: counted(heard.usage),
-                ts: self.bench.clock.now().0,
-            },
-        })
+        let of = JudgementOf {
+            model: contestant.model,
+            judge: self.judge.map(|judge| &judge.id),
+            baseline: self.plan.baseline,
+            item,
+            turn: judging.turn,
+            game: judging.game,
+            prompt_sha256,
+        };
+        let row = of.row(self.bench, id, heard, params);
+        self.count(|outcome| outcome.ended(row.judgement.status));
+        Some(row)
     }
 
     /// The judge's reply to a prompt; an earlier reply to an identical prompt is reused. `None` if the run ends first.
@@ -362,6 +346,62 @@ impl JudgeRun<'_> {
 }
 
 type Batch = BatchSender<RunRow<BenchJudgementRow>>;
+
+/// What a reply is a judgement of.
+pub(super) struct JudgementOf<'r> {
+    /// The model.
+    pub(super) model: &'r ModelId,
+    /// The judge; none where answers are read without one.
+    pub(super) judge: Option<&'r ModelId>,
+    /// The baseline, for suites that compare with one.
+    pub(super) baseline: Option<&'r ModelId>,
+    /// The item.
+    pub(super) item: &'r Item,
+    /// Its turn, from 1.
+    pub(super) turn: u32,
+    /// Which order of the answers.
+    pub(super) game: Game,
+    /// SHA-256 of the judge's prompt; empty where no judge is asked.
+    pub(super) prompt_sha256: String,
+}
+
+impl JudgementOf<'_> {
+    /// The judgement as it is kept.
+    pub(super) fn row(
+        self,
+        bench: RunContext<'_>,
+        id: String,
+        heard: JudgeReply,
+        params: Sampling,
+    ) -> BenchJudgementRow {
+        BenchJudgementRow {
+            id,
+            sample: bench.sample,
+            variant: bench.suite.variant().to_owned(),
+            baseline: self.baseline.map(ToString::to_string).unwrap_or_default(),
+            source: String::new(),
+            earlier: heard.earlier,
+            judgement: Judgement {
+                suite: bench.suite.name().to_owned(),
+                suite_version: bench.data.sha256.clone(),
+                item_id: self.item.id.clone(),
+                turn: self.turn,
+                model: self.model.to_string(),
+                judge_model: self.judge.map(ToString::to_string).unwrap_or_default(),
+                judge_prompt_sha256: self.prompt_sha256,
+                params,
+                game: self.game,
+                raw_text: heard.raw_text,
+                parsed: heard.verdict,
+                status: heard.status.unwrap_or(Status::Ok),
+                attempts: heard.attempts,
+                latency_ms: Some(u64::try_from(heard.latency.as_millis()).unwrap_or(u64::MAX)),
+                tokens: counted(heard.usage),
+                ts: bench.clock.now().0,
+            },
+        }
+    }
+}
 
 fn counted(usage: Usage) -> Option<JudgeTokens> {
     Some(JudgeTokens { prompt: usage.input?, reply: usage.output? })

@@ -7,12 +7,14 @@
 
 pub mod answering;
 pub mod attempts;
+pub mod board_comparison;
 pub mod construction;
 pub mod suite_results;
 
 pub mod imports;
 pub mod judging;
 pub mod loading;
+pub mod reread;
 pub mod run_record;
 
 pub mod error;

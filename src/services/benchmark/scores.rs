@@ -70,12 +70,18 @@ pub async fn suites(store: &Store) -> Result<Vec<SuiteSummary>, StoreError> {
     Ok(summaries)
 }
 
-/// The scores of a suite, by judge and model; where there are several judges, also the mean of all of them.
+/// The scores of a suite, by judge and model; where there are several judges, also the mean of all of them. What was
+/// [`reread`](super::reread) counts beside what is kept.
 ///
 /// # Errors
 /// [`StoreError`].
-pub async fn scores(bench: RunContext<'_>, filter: &JudgementFilter) -> Result<Vec<ModelScores>, StoreError> {
+pub async fn scores(
+    bench: RunContext<'_>,
+    filter: &JudgementFilter,
+    reread: Vec<BenchJudgementRow>,
+) -> Result<Vec<ModelScores>, StoreError> {
     let mut rows = bench.store.bench_judgements(&bench.set(), BenchFilter::ALL, IncludeText::No).await?;
+    rows.extend(reread);
     rows.retain(|row| row.variant == bench.suite.variant());
     // A contestant is every model that is judged, selected or not.
     let contestants: BTreeSet<String> = rows.iter().map(|row| row.judgement.model.clone()).collect();

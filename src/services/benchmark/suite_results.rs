@@ -12,6 +12,7 @@ use parking_lot::{Mutex, MutexGuard};
 use super::error::BenchError;
 use super::loading::{Loaded, load, suite_of};
 use super::scores::{SuiteSummary, by_baseline, suites};
+use crate::domain::benchmark::analysis::item_scores::ModelComparison;
 use crate::domain::benchmark::analysis::self_preference_matrix::{CrossScore, SelfPreferenceMatrix};
 use crate::domain::benchmark::options::split_references;
 use crate::domain::benchmark::panel_scores::{JudgementFilter, silent_judges};
@@ -53,10 +54,27 @@ impl SuiteResults {
         BenchSet { suite: row.suite.clone(), version: row.version.clone(), sample: self.way.sample }
     }
 
-    /// The report by a judge; by the jury where none is named and there is one.
+    /// Every other model beside this one on the same items, by the mean of all judges; none where the model has no judgement.
     #[must_use]
-    pub fn report(&self, judge: Option<&str>, published: &[PublishedScore], language: Language) -> Report {
+    pub fn compare_with(&self, reference: &str) -> Option<Vec<ModelComparison>> {
+        self.findings.compare_with(reference)
+    }
+
+    /// The report as it is asked for.
+    ///
+    /// # Errors
+    /// [`BenchError::NotCompared`] for a model without judgements.
+    pub fn report(
+        &self,
+        choice: &ReportChoice,
+        published: &[PublishedScore],
+        language: Language,
+    ) -> Result<Report, BenchError> {
         let row = &self.loaded.row;
+        let compare_with = choice.compare_with.as_deref();
+        if let Some(model) = compare_with.filter(|model| !self.findings.models().contains(model)) {
+            return Err(BenchError::NotCompared { suite: row.suite.to_string(), model: model.to_owned() });
+        }
         let material = Material {
             suite: self.loaded.suite.as_ref(),
             variant: &self.way.variant,
@@ -68,12 +86,23 @@ impl SuiteResults {
             published,
             findings: &self.findings,
             silent_judges: &self.silent_judges,
+            compare_with,
         };
-        Report::new(material, judge, language)
+        Ok(Report::new(material, choice.judge.as_deref(), language))
     }
 }
 
-/// Reads and computes a suite's scores, of the models and by the judges that the filter takes.
+/// What of a suite's results a report is about.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ReportChoice {
+    /// The judge; the jury where none is named and there is one.
+    pub judge: Option<String>,
+    /// The model that the others are compared with; the best one where none is named.
+    pub compare_with: Option<String>,
+}
+
+/// Reads and computes a suite's scores, of the models and by the judges that the filter takes. What was
+/// [`reread`](super::reread) counts beside what is kept.
 ///
 /// # Errors
 /// [`BenchError`] where there is no such suite, no data, or the database fails.
@@ -82,11 +111,13 @@ pub async fn measure(
     suite: &str,
     way: &RunSelector,
     filter: &JudgementFilter,
+    reread: Vec<BenchJudgementRow>,
 ) -> Result<SuiteResults, BenchError> {
     let loaded = load(store, suite, Some(&way.data), &way.options()).await?;
     let judgements = store.judgement_count(&loaded.row.suite, &loaded.row.version).await?;
     let set = BenchSet { suite: loaded.row.suite.clone(), version: loaded.row.version.clone(), sample: way.sample };
     let mut rows = store.bench_judgements(&set, BenchFilter::ALL, IncludeText::No).await?;
+    rows.extend(reread);
     let grid = cross_validation(store, &set, way, &rows, filter).await?;
     rows.retain(|row| row.variant == way.variant);
     // Whoever is judged at all is a contestant, shown or not.
@@ -160,7 +191,7 @@ pub async fn published(store: &Store, suite: &str) -> Result<Vec<PublishedScore>
 pub struct SuiteResultsCache {
     store: Store,
     measured: SingleFlight<(SuiteId, RunSelector), SuiteResults, BenchError>,
-    reports: SingleFlight<(Same<SuiteResults>, Option<String>, Language), Report, BenchError>,
+    reports: SingleFlight<(Same<SuiteResults>, ReportChoice, Language), Report, BenchError>,
     listed: Mutex<Option<(u64, Arc<Vec<SuiteSummary>>)>>,
 }
 
@@ -189,7 +220,7 @@ impl SuiteResultsCache {
         self.check_is_there(suite, &way).await?;
         let compute = || {
             let (store, (suite, way)) = (self.store.clone(), key.clone());
-            async move { measure(&store, suite.as_str(), &way, &JudgementFilter::default()).await }
+            async move { measure(&store, suite.as_str(), &way, &JudgementFilter::default(), Vec::new()).await }
         };
         Ok(self.measured.get(key.clone(), is_current, compute).await?)
     }
@@ -223,17 +254,17 @@ impl SuiteResultsCache {
         &self,
         suite: &SuiteId,
         way: &RunSelector,
-        judge: Option<String>,
+        choice: ReportChoice,
         language: Language,
     ) -> Result<Report, BenchError> {
         let measured = self.measured(suite, way).await?;
-        let key = (Same(Arc::clone(&measured)), judge.clone(), language);
+        let key = (Same(Arc::clone(&measured)), choice.clone(), language);
         let make = || {
-            let (store, measured, judge) = (self.store.clone(), Arc::clone(&measured), judge.clone());
+            let (store, measured, choice) = (self.store.clone(), Arc::clone(&measured), choice.clone());
             async move {
                 let published = published(&store, measured.loaded.row.suite.as_str()).await?;
-                let report = move || measured.report(judge.as_deref(), &published, language);
-                Ok(tokio::task::spawn_blocking(report).await?)
+                let report = move || measured.report(&choice, &published, language);
+                tokio::task::spawn_blocking(report).await?
             }
         };
         Ok(Arc::unwrap_or_clone(self.reports.get(key, |_| true, make).await?))

@@ -5,12 +5,11 @@ use std::sync::Arc;
 
 use super::ReadSeriesError;
 use crate::domain::benchmark::SuiteOptions;
-use crate::domain::benchmark::panel_scores::most_used_baseline;
+use crate::domain::benchmark::panel_scores::{JudgementsByBaseline, most_used_baseline};
 use crate::domain::correlation::{SuiteSeries, SuiteUsed};
 use crate::domain::stats::resample::BootstrapOptions;
-use crate::infra::storage::{BenchFilter, BenchSet, IncludeText, Store};
+use crate::infra::storage::{BenchSet, Store};
 use crate::services::benchmark::loading::load;
-use crate::services::benchmark::scores::by_baseline;
 
 /// The scores of a suite by one judge, or by all judges. Computes on a blocking thread.
 ///
@@ -24,9 +23,11 @@ pub(super) async fn read(
 ) -> Result<Arc<SuiteSeries>, ReadSeriesError> {
     let loaded = load(store, suite, None, &SuiteOptions::default()).await?;
     let set = BenchSet { suite: loaded.row.suite.clone(), version: loaded.row.version.clone(), sample: 1 };
-    let mut rows = store.bench_judgements(&set, BenchFilter::ALL, IncludeText::No).await?;
-    rows.retain(|row| row.variant.is_empty() && judge.is_none_or(|judge| row.judgement.judge_model == judge));
-    let judgements = most_used_baseline(by_baseline(rows));
+    let rows = store.scored_judgements(&set, "").await?;
+    let by_judge = rows.into_iter().filter(|row| judge.is_none_or(|judge| row.judgement.judge_model == judge));
+    let mut by_baseline = JudgementsByBaseline::new();
+    by_judge.for_each(|row| by_baseline.entry(row.baseline).or_default().push(row.judgement));
+    let judgements = most_used_baseline(by_baseline);
     if judgements.is_empty() {
         let by = judge.map_or_else(String::new, |judge| format!(" by {judge}"));
         return Err(ReadSeriesError::NotJudged { suite: suite.to_owned(), by });
@@ -42,6 +43,6 @@ pub(super) async fn read(
         models: 0,
     };
     let (items, suite) = (loaded.data.items, loaded.suite);
-    let compute = move || SuiteSeries::new(suite.as_ref(), items, &judgements, used, bootstrap);
+    let compute = move || SuiteSeries::new(suite.as_ref(), &items, &judgements, used, bootstrap);
     Ok(Arc::new(tokio::task::spawn_blocking(compute).await?))
 }

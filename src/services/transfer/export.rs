@@ -179,7 +179,7 @@ pub fn ranked_models(models: &[RankedModel], format: Format, out: impl Write + S
 /// [`ExportError`].
 pub async fn scores(bench: RunContext<'_>, format: Format, out: impl Write + Send) -> Result<u64, ExportError> {
     let mut table = TableWriter::begin(format, SCORE_COLUMNS.to_vec(), out)?;
-    for scores in scores::scores(bench, &JudgementFilter::default()).await? {
+    for scores in scores::scores(bench, &JudgementFilter::default(), Vec::new()).await? {
         for row in ScoreRow::all(bench.suite, bench.data, bench.sample, &scores) {
             table.write(&row)?;
         }

@@ -43,6 +43,14 @@ async fn planned(field: &Field, arguments: &[&str]) -> Value {
     serde_json::from_str::<Value>(&text).unwrap()[0].clone()
 }
 
+/// The rows of a report without the time of the latest judgement.
+fn without_time(report: &str) -> Vec<Value> {
+    let mut rows: Vec<Value> = serde_json::from_str(report).unwrap();
+    assert!(rows.len() > 1 && rows[0]["score"].is_f64(), "{report}");
+    rows.iter_mut().for_each(|row| row["judged_at"] = Value::Null);
+    rows
+}
+
 #[actix_web::test]
 async fn a_dry_run_is_within_five_percent_of_the_run_and_nothing_where_all_is_reused() {
     let field = alignbench().await;
@@ -70,8 +78,17 @@ async fn a_dry_run_is_within_five_percent_of_the_run_and_nothing_where_all_is_re
     assert_eq!((&plan["calls"], &plan["worst_calls"], &plan["reused"]), none, "{plan}");
     assert_eq!(plan["cost"], 0.0, "{plan}");
     let before = field.requests("judge");
+    let report = ["bench", "report", "alignbench", "--compat", "alignbench.official_parser", "--format"];
+    let reread = field.run(&[&report[..], &["json", "--models", "two"]].concat()).await;
+    assert!(reread.stderr.contains(&format!("{QUESTIONS} judgements are earlier replies")), "{}", reread.stderr);
+    let page = field.done(&[&report[..], &["markdown", "--models", "two"]].concat()).await;
     field.done(&official).await;
     assert_eq!(field.requests("judge"), before, "and so it is");
+    let kept = field.run(&[&report[..], &["json", "--models", "two"]].concat()).await;
+    assert!(!kept.stderr.contains("note"), "{}", kept.stderr);
+    assert_eq!(without_time(&kept.stdout), without_time(&reread.stdout), "what the run keeps");
+    assert_eq!(field.done(&[&report[..], &["markdown", "--models", "two"]].concat()).await, page);
+    assert!(page.contains("| two |"), "{page}");
     let done = planned(&field, &official).await;
     assert_eq!((&done["done"], &done["reused"]), (&json!(QUESTIONS), &json!(0)));
 }

@@ -10,9 +10,9 @@ use serde::Deserialize;
 
 use crate::benchmark::data::{DataError, DataProblem, json_items};
 use crate::benchmark::item::{Answer, Ask, Item, Question, Sampling};
-use crate::benchmark::judgement::{Game, JudgeRequest, JudgeTask, Judgement, Status};
+use crate::benchmark::judgement::{Game, JudgeRequest, JudgeTask, Status};
 use crate::benchmark::options::{SuiteError, SuiteOptions};
-use crate::benchmark::score::{Mean, Part, PartKind, Score, Scores, Verdicts, macro_mean, to_two_decimals};
+use crate::benchmark::score::{Part, PartKind, Score, Scores, Verdicts, macro_mean, to_two_decimals};
 use crate::benchmark::{JudgeMode, Suite, pointwise};
 use crate::judging::prompt_file::{PromptFile, PromptText};
 use crate::judging::rubric::{Fields, Rubric};
@@ -94,11 +94,13 @@ impl AlignBench {
     }
 
     fn category_score(&self, name: &str, items: &[Item], verdicts: &Verdicts<'_>) -> Option<Score> {
-        let mut mean = Mean::default();
+        let mut mean = verdicts.no_mean();
         for item in items.iter().filter(|item| item.category == name) {
             match self.item_score(item, verdicts) {
-                None if self.failed_as_minus_1 && was_judged(item, verdicts) => mean.add_failed(-1.0),
-                score => mean.add(score),
+                None if self.failed_as_minus_1 && was_judged(item, verdicts) => {
+                    verdicts.add_failed(&mut mean, item, -1.0);
+                }
+                score => verdicts.add(&mut mean, item, score),
             }
         }
         self.rounded(mean.score(Part::new(PartKind::Category, name)))
@@ -106,8 +108,11 @@ impl AlignBench {
 
     fn rounded(&self, score: Option<Score>) -> Option<Score> {
         let score = score?;
-        let value = if self.round_each_stage { score.value.map(to_two_decimals) } else { score.value };
-        Some(Score { value, ..score })
+        if !self.round_each_stage {
+            return Some(score);
+        }
+        let samples = score.samples.iter().map(|sample| sample.map(to_two_decimals)).collect();
+        Some(Score { value: score.value.map(to_two_decimals), samples, ..score })
     }
 }
 
@@ -165,10 +170,9 @@ impl Suite for AlignBench {
         verdicts.rating(&item.id, 1).map(|rating| rating.score)
     }
 
-    fn score(&self, items: &[Item], judgements: &[&Judgement]) -> Scores {
-        let verdicts = Verdicts::new(judgements.iter().copied());
+    fn score_verdicts(&self, items: &[Item], verdicts: &Verdicts<'_>) -> Scores {
         let mut categories: Vec<Score> =
-            CATEGORIES.iter().filter_map(|category| self.category_score(category.name, items, &verdicts)).collect();
+            CATEGORIES.iter().filter_map(|category| self.category_score(category.name, items, verdicts)).collect();
         let group = |name: &str| {
             let own = categories.iter().filter(|score| group_of(score) == Some(name));
             self.rounded(macro_mean(Part::new(PartKind::Group, name), own))
@@ -181,7 +185,7 @@ impl Suite for AlignBench {
             scores.push(group);
             scores.extend::<Vec<Score>>(own);
         }
-        scores.extend(DIMENSIONS.iter().filter_map(|dimension| dimension_score(dimension, items, &verdicts)));
+        scores.extend(DIMENSIONS.iter().filter_map(|dimension| dimension_score(dimension, items, verdicts)));
         Scores(scores)
     }
 }
@@ -223,5 +227,5 @@ fn was_judged(item: &Item, verdicts: &Verdicts<'_>) -> bool {
 fn dimension_score(dimension: &str, items: &[Item], verdicts: &Verdicts<'_>) -> Option<Score> {
     let having = items.iter().filter(|item| dimensions_of(item).contains(&dimension));
     let score = |item: &Item| verdicts.rating(&item.id, 1)?.dimensions.get(dimension).copied();
-    having.map(score).collect::<Mean>().score(Part::new(PartKind::Dimension, dimension))
+    verdicts.mean(having, score).score(Part::new(PartKind::Dimension, dimension))
 }

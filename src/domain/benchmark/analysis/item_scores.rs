@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::benchmark::Suite;
@@ -15,13 +16,14 @@ use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::correlation::pearson_r;
 use crate::stats::distribution::Summary;
 use crate::stats::paired::{PairedDifference, holm, paired_difference};
-use crate::stats::real_len;
+use crate::stats::proportion::wilson_of_rate;
+use crate::stats::{Interval, real, real_len};
 
 /// Models whose scores an item is compared over at the least: with two, every item correlates perfectly.
 const MODELS_OF_AN_ITEM: usize = 3;
 
 /// The scores that one judge's verdicts give to every item, model by model.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct ItemScores {
     /// The models in alphabetical order.
     models: Vec<String>,
@@ -37,7 +39,7 @@ struct ItemRow {
 }
 
 /// Two models on the same items.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ModelComparison {
     /// The model that is compared with the reference.
     pub model: String,
@@ -47,6 +49,10 @@ pub struct ModelComparison {
     pub ties: u64,
     /// Items on which it scores lower.
     pub losses: u64,
+    /// The share of the items that it wins, a tie as half of one; none without items that both have scores for.
+    pub win_rate: Option<f64>,
+    /// Where the win rate lies (Wilson).
+    pub win_interval: Option<Interval>,
     /// Mean of its score minus the reference's, in the suite's unit, each item with the same weight; none for fewer than two items
     /// that both have scores for.
     pub difference: Option<PairedDifference>,
@@ -104,6 +110,37 @@ impl ItemScores {
         Self { models: by_model.into_keys().map(str::to_owned).collect(), items: items.iter().map(row).collect() }
     }
 
+    /// The mean over judges, of each model on each item that all of them have scored. All scores are of the same items in the same
+    /// order.
+    #[must_use]
+    pub fn jury(judges: &[Self]) -> Self {
+        let Some(first) = judges.first() else { return Self::default() };
+        let models: BTreeSet<&String> = judges.iter().flat_map(|judge| &judge.models).collect();
+        let score = |at: usize, model: &String| {
+            let scores: Option<Vec<f64>> = judges.iter().map(|judge| judge.score(at, model)).collect();
+            mean(&scores?)
+        };
+        let row = |(at, item): (usize, &ItemRow)| ItemRow {
+            id: item.id.clone(),
+            category: item.category.clone(),
+            scores: models.iter().map(|model| score(at, model)).collect(),
+        };
+        let items = first.items.iter().enumerate().map(row).collect();
+        Self { models: models.into_iter().cloned().collect(), items }
+    }
+
+    /// The models.
+    #[must_use]
+    pub fn models(&self) -> &[String] {
+        &self.models
+    }
+
+    /// Whether any item has a score.
+    #[must_use]
+    pub fn is_scored(&self) -> bool {
+        self.items.iter().any(|item| item.scores.iter().any(Option::is_some))
+    }
+
     /// Every other model beside this one, over the items that both have scores for, the best first; none where the model has no
     /// judgement.
     #[must_use]
@@ -128,11 +165,16 @@ impl ItemScores {
         let count = |holds: fn(f64) -> bool| {
             differences.iter().fold(0, |count, difference| count + u64::from(holds(*difference)))
         };
+        let (wins, ties) = (count(|difference| difference > 0.0), count(|difference| difference == 0.0));
+        let n = real_len(differences.len());
+        let win_rate = (!differences.is_empty()).then(|| (real(wins) + 0.5 * real(ties)) / n);
         ModelComparison {
             model: self.models[model].clone(),
-            wins: count(|difference| difference > 0.0),
-            ties: count(|difference| difference == 0.0),
+            wins,
+            ties,
             losses: count(|difference| difference < 0.0),
+            win_rate,
+            win_interval: win_rate.map(|rate| wilson_of_rate(rate, n, level)),
             difference: paired_difference(&differences, level).ok(),
             adjusted_p: None,
         }
@@ -265,6 +307,23 @@ mod tests {
         let (p, other) = (b.difference.unwrap().p, c.difference.unwrap().p);
         assert!(p < other && b.adjusted_p == Some(2.0 * p) && c.adjusted_p == Some(other.max(2.0 * p)));
         assert_eq!(scores.compare_with("nobody", ConfidenceLevel::default()), None);
+        assert_eq!((b.win_rate, c.win_rate), (Some(1.0), Some(1.0 / 3.0)));
+        let interval = c.win_interval.unwrap();
+        assert!(interval.lower > 0.0 && interval.upper < 1.0 && b.win_interval.unwrap().lower < 1.0);
+    }
+
+    #[test]
+    fn a_jury_scores_what_all_of_its_judges_have_scored() {
+        let items = [item("1"), item("2")];
+        let one = [rated("1", "a", "i", 4.0), rated("1", "b", "i", 5.0), rated("2", "a", "i", 9.0)];
+        let other = [rated("1", "a", "j", 6.0), rated("2", "b", "j", 5.0)];
+        let jury = ItemScores::jury(&[scored(&items, &one), scored(&items, &other)]);
+        assert_eq!(jury.models(), ["a", "b"]);
+        assert_eq!(
+            jury.items.iter().map(|item| item.scores.clone()).collect::<Vec<_>>(),
+            [[Some(5.0), None], [None; 2]]
+        );
+        assert!(jury.is_scored() && !ItemScores::jury(&[]).is_scored());
     }
 
     #[test]

@@ -30,7 +30,7 @@ use super::choices::{self, ChoicePrompt};
 use super::conversation::Turns;
 use super::data::DataError;
 use super::item::{Answer, Ask, Item, Sampling};
-use super::judgement::{JudgeRequest, JudgeTask, Judgement};
+use super::judgement::{JudgeRequest, JudgeTask};
 use super::options::{NAMES, SuiteError, SuiteOptions};
 use super::pairwise::{self, PairRubrics, References};
 use super::score::{Scores, Verdicts};
@@ -300,7 +300,7 @@ impl Suite for CustomSuite {
         scoring::item_score(self, item, verdicts)
     }
 
-    fn score(&self, items: &[Item], judgements: &[&Judgement]) -> Scores {
-        scoring::score(self, items, judgements)
+    fn score_verdicts(&self, items: &[Item], verdicts: &Verdicts<'_>) -> Scores {
+        scoring::score(self, items, verdicts)
     }
 }

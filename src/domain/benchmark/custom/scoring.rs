@@ -4,18 +4,16 @@ use std::collections::BTreeSet;
 
 use super::{CustomSuite, Dialogue, Overall};
 use crate::benchmark::item::Item;
-use crate::benchmark::judgement::Judgement;
-use crate::benchmark::score::{Mean, Part, PartKind, Score, Scores, Verdicts, macro_mean, mean};
+use crate::benchmark::score::{Part, PartKind, Score, Scores, Verdicts, macro_mean, mean};
 use crate::benchmark::{JudgeMode, Suite, choices, pairwise};
 use crate::language::Language;
 
-pub(super) fn score(suite: &CustomSuite, items: &[Item], judgements: &[&Judgement]) -> Scores {
-    let verdicts = Verdicts::new(judgements.iter().copied());
+pub(super) fn score(suite: &CustomSuite, items: &[Item], verdicts: &Verdicts<'_>) -> Scores {
     let parts = categories(suite, items);
     let scores = match suite.mode() {
-        JudgeMode::PairwiseBaseline => pairwise::scores(items, &verdicts, &parts),
-        JudgeMode::MultipleChoice => choices::scores(items, &verdicts, &parts),
-        _ => ratings(suite, items, &verdicts, &parts),
+        JudgeMode::PairwiseBaseline => pairwise::scores(items, verdicts, &parts),
+        JudgeMode::MultipleChoice => choices::scores(items, verdicts, &parts),
+        _ => ratings(suite, items, verdicts, &parts),
     };
     Scores(with_overall(suite.declaration.overall, scores))
 }
@@ -44,7 +42,7 @@ fn with_overall(rule: Overall, mut scores: Vec<Score>) -> Vec<Score> {
 
 fn ratings(suite: &CustomSuite, items: &[Item], verdicts: &Verdicts<'_>, parts: &[(Part, Vec<&Item>)]) -> Vec<Score> {
     let value = |item: &Item| rating(suite, item, verdicts);
-    let over = |part: Part, items: &mut dyn Iterator<Item = &Item>| items.map(value).collect::<Mean>().score(part);
+    let over = |part: Part, items: &mut dyn Iterator<Item = &Item>| verdicts.mean(items, value).score(part);
     let mut scores: Vec<Score> = over(Part::overall(), &mut items.iter()).into_iter().collect();
     scores.extend(parts.iter().filter_map(|(part, items)| over(part.clone(), &mut items.iter().copied())));
     for language in Language::ALL {
@@ -77,7 +75,7 @@ fn rating(suite: &CustomSuite, item: &Item, verdicts: &Verdicts<'_>) -> Option<f
 
 fn dimension(name: &str, items: &[Item], verdicts: &Verdicts<'_>) -> Option<Score> {
     let score = |item: &Item| verdicts.rating(&item.id, 1)?.dimensions.get(name).copied();
-    items.iter().map(score).collect::<Mean>().score(Part::new(PartKind::Dimension, name))
+    verdicts.mean(items, score).score(Part::new(PartKind::Dimension, name))
 }
 
 /// The means turn by turn, where there are several.
@@ -86,7 +84,7 @@ fn turns(items: &[Item], verdicts: &Verdicts<'_>) -> Vec<Score> {
     let turn = |turn: u32| {
         let having = items.iter().filter(|item| item.turn(turn).is_some());
         let score = |item: &Item| verdicts.rating(&item.id, turn).map(|rating| rating.score);
-        having.map(score).collect::<Mean>().score(Part::new(PartKind::Turn, turn.to_string()))
+        verdicts.mean(having, score).score(Part::new(PartKind::Turn, turn.to_string()))
     };
     if longest > 1 { (1..=longest).filter_map(turn).collect() } else { Vec::new() }
 }

@@ -10,11 +10,11 @@ use serde::Deserialize;
 use crate::benchmark::conversation::{Turns, dialogue};
 use crate::benchmark::data::{DataError, DataProblem, json_items};
 use crate::benchmark::item::{Answer, Ask, Item, Question, Sampling};
-use crate::benchmark::judgement::{JudgeRequest, JudgeTask, Judgement};
+use crate::benchmark::judgement::{JudgeRequest, JudgeTask};
 use crate::language::Language;
 
 use crate::benchmark::options::{SuiteError, SuiteOptions};
-use crate::benchmark::score::{Mean, Part, PartKind, Score, Scores, Verdicts, macro_mean, mean};
+use crate::benchmark::score::{Part, PartKind, Score, Scores, Verdicts, macro_mean, mean};
 use crate::benchmark::{JudgeMode, Suite};
 use crate::judging::prompt_file::PromptFile;
 use crate::judging::rubric::{Fields, Rubric};
@@ -113,7 +113,7 @@ impl MtBench101 {
     fn by_mean(&self, items: &[Item], verdicts: &Verdicts<'_>) -> Vec<Score> {
         let rule = Part::new(PartKind::Rule, MEAN_OVER_TURNS);
         let dialogue = |item: &Item| mean(&self.turns(item, verdicts)?);
-        let tasks: Vec<Score> = TASKS.iter().filter_map(|task| task_score(task, items, dialogue)).collect();
+        let tasks: Vec<Score> = TASKS.iter().filter_map(|task| task_score(task, (items, verdicts), dialogue)).collect();
         let overall = macro_mean(rule.clone(), &tasks);
         let within = |score: Score| Score { part: rule.clone().within(score.part.name), ..score };
         overall.into_iter().chain(tasks.into_iter().map(within)).collect()
@@ -168,16 +168,15 @@ impl Suite for MtBench101 {
         self.turns(item, verdicts)?.into_iter().reduce(f64::min)
     }
 
-    fn score(&self, items: &[Item], judgements: &[&Judgement]) -> Scores {
-        let verdicts = Verdicts::new(judgements.iter().copied());
-        let worth = |item: &Item| self.item_score(item, &verdicts);
-        let tasks: Vec<Score> = TASKS.iter().filter_map(|task| task_score(task, items, worth)).collect();
+    fn score_verdicts(&self, items: &[Item], verdicts: &Verdicts<'_>) -> Scores {
+        let worth = |item: &Item| self.item_score(item, verdicts);
+        let tasks: Vec<Score> = TASKS.iter().filter_map(|task| task_score(task, (items, verdicts), worth)).collect();
         let mut scores: Vec<Score> = macro_mean(Part::overall(), &tasks).into_iter().collect();
         scores.extend(groups(&tasks, &TIERS, |task| task.tier));
         scores.extend(groups(&tasks, &ABILITIES, |task| task.ability));
         scores.extend(tasks);
-        scores.extend(self.by_mean(items, &verdicts));
-        scores.extend(TASKS.iter().flat_map(|task| turn_scores(task, items, &verdicts)));
+        scores.extend(self.by_mean(items, verdicts));
+        scores.extend(TASKS.iter().flat_map(|task| turn_scores(task, items, verdicts)));
         Scores(scores)
     }
 }
@@ -210,9 +209,13 @@ fn score_of(item: &Item, verdicts: &Verdicts<'_>, turn: u32) -> Option<f64> {
 }
 
 /// The score of a task: the mean over its dialogues.
-fn task_score(task: &Task, items: &[Item], dialogue: impl Fn(&Item) -> Option<f64>) -> Option<Score> {
+fn task_score(
+    task: &Task,
+    (items, verdicts): (&[Item], &Verdicts<'_>),
+    dialogue: impl Fn(&Item) -> Option<f64>,
+) -> Option<Score> {
     let dialogues = items.iter().filter(|item| item.category == task.code);
-    dialogues.map(dialogue).collect::<Mean>().score(Part::new(PartKind::Category, task.code))
+    verdicts.mean(dialogues, dialogue).score(Part::new(PartKind::Category, task.code))
 }
 
 /// The scores of abilities or tiers: unweighted means of their tasks.
@@ -232,8 +235,8 @@ fn turn_scores(task: &Task, items: &[Item], verdicts: &Verdicts<'_>) -> Vec<Scor
     let dialogues: Vec<&Item> = items.iter().filter(|item| item.category == task.code).collect();
     let longest = dialogues.iter().flat_map(|item| judged_turns(item)).max().unwrap_or_default();
     let turn_score = |turn: u32| {
-        let having = dialogues.iter().filter(|item| judged_turns(item).any(|judged| judged == turn));
-        let mean: Mean = having.map(|item| score_of(item, verdicts, turn)).collect();
+        let having = dialogues.iter().copied().filter(|item| judged_turns(item).any(|judged| judged == turn));
+        let mean = verdicts.mean(having, |item| score_of(item, verdicts, turn));
         mean.score(Part::new(PartKind::Turn, turn.to_string()).within(task.code))
     };
     (1..=longest).filter_map(turn_score).collect()

@@ -9,7 +9,7 @@ use super::{capability_of, known_capability, parts};
 use crate::benchmark::choices::{ChoicePrompt, OptionTexts, choices, item_score, judgings, read, scores};
 use crate::benchmark::data::{DataError, DataProblem, json_items};
 use crate::benchmark::item::{Answer, Ask, Id, Item, Question};
-use crate::benchmark::judgement::{JudgeTask, Judgement};
+use crate::benchmark::judgement::JudgeTask;
 use crate::benchmark::options::{SuiteError, SuiteOptions};
 use crate::benchmark::score::{Scores, Verdicts};
 use crate::benchmark::{JudgeMode, Suite};
@@ -96,8 +96,8 @@ impl Suite for SuperClueClose {
         item_score(item, verdicts)
     }
 
-    fn score(&self, items: &[Item], judgements: &[&Judgement]) -> Scores {
-        Scores(scores(items, &Verdicts::new(judgements.iter().copied()), &parts(items)))
+    fn score_verdicts(&self, items: &[Item], verdicts: &Verdicts<'_>) -> Scores {
+        Scores(scores(items, verdicts, &parts(items)))
     }
 }
 

@@ -10,7 +10,7 @@ use super::{AnswerKind, capability_of, known_capability, parts};
 use crate::benchmark::conversation::Turns;
 use crate::benchmark::data::{DataError, DataProblem, json_items};
 use crate::benchmark::item::{Answer, Ask, Id, Item, Question, Sampling};
-use crate::benchmark::judgement::{JudgeTask, Judgement};
+use crate::benchmark::judgement::JudgeTask;
 use crate::benchmark::options::{SuiteError, SuiteOptions};
 use crate::benchmark::pairwise::{PairRubrics, REMINDER_ZH, References, item_score, scores};
 use crate::benchmark::score::{Scores, Verdicts};
@@ -105,8 +105,8 @@ impl Suite for SuperClueOpen {
         item_score(item, verdicts)
     }
 
-    fn score(&self, items: &[Item], judgements: &[&Judgement]) -> Scores {
-        Scores(scores(items, &Verdicts::new(judgements.iter().copied()), &parts(items)))
+    fn score_verdicts(&self, items: &[Item], verdicts: &Verdicts<'_>) -> Scores {
+        Scores(scores(items, verdicts, &parts(items)))
     }
 }
 

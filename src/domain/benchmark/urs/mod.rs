@@ -10,9 +10,9 @@ use serde::Deserialize;
 
 use crate::benchmark::data::{DataError, DataProblem, RecordLines, checked, text};
 use crate::benchmark::item::{Answer, Ask, Item, Question, Sampling};
-use crate::benchmark::judgement::{JudgeRequest, JudgeTask, Judgement};
+use crate::benchmark::judgement::{JudgeRequest, JudgeTask};
 use crate::benchmark::options::{SuiteError, SuiteOptions};
-use crate::benchmark::score::{Mean, Part, PartKind, Score, Scores, Verdicts};
+use crate::benchmark::score::{Part, PartKind, Score, Scores, Verdicts};
 use crate::benchmark::{JudgeMode, Suite, pointwise};
 use crate::judging::prompt_file::{PromptFile, PromptText};
 use crate::judging::rubric::{Fields, Rubric};
@@ -169,11 +169,10 @@ impl Suite for Urs {
         verdicts.rating(&item.id, 1).map(|rating| rating.score)
     }
 
-    fn score(&self, items: &[Item], judgements: &[&Judgement]) -> Scores {
-        let verdicts = Verdicts::new(judgements.iter().copied());
+    fn score_verdicts(&self, items: &[Item], verdicts: &Verdicts<'_>) -> Scores {
         let over = |part: Part, belongs: &dyn Fn(&Item) -> bool| {
             let cases = items.iter().filter(|item| belongs(item));
-            cases.map(|item| self.item_score(item, &verdicts)).collect::<Mean>().score(part)
+            verdicts.mean(cases, |item| self.item_score(item, verdicts)).score(part)
         };
         let mut scores = Vec::new();
         for (part, belongs) in parts() {
@@ -183,7 +182,7 @@ impl Suite for Urs {
                 scores.extend(over(part, &|item| item.language == language && belongs(item)));
             }
         }
-        scores.extend(CRITERIA.iter().filter_map(|(criterion, _)| criterion_score(criterion, items, &verdicts)));
+        scores.extend(CRITERIA.iter().filter_map(|(criterion, _)| criterion_score(criterion, items, verdicts)));
         Scores(scores)
     }
 }
@@ -225,7 +224,7 @@ fn in_english(rating: Rating) -> Rating {
 fn criterion_score(criterion: &str, items: &[Item], verdicts: &Verdicts<'_>) -> Option<Score> {
     let having = items.iter().filter(|item| intent_of(&item.category).criteria.contains(&criterion));
     let score = |item: &Item| verdicts.rating(&item.id, 1)?.dimensions.get(criterion).copied();
-    having.map(score).collect::<Mean>().score(Part::new(PartKind::Dimension, criterion))
+    verdicts.mean(having, score).score(Part::new(PartKind::Dimension, criterion))
 }
 
 /// The file has no ids: a case's is its number among the records.

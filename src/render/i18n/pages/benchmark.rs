@@ -11,6 +11,12 @@ pub struct BenchmarkTexts {
     pub board_lead: &'static str,
     pub model: &'static str,
     pub mean_rank: &'static str,
+    pub compare_with: &'static str,
+    pub best_model: &'static str,
+    compared_title: &'static str,
+    pub compared_lead: &'static str,
+    pub better: &'static str,
+    pub worse: &'static str,
     scored_suites: &'static str,
     pub models: &'static str,
     pub judges: &'static str,
@@ -59,6 +65,11 @@ impl BenchmarkTexts {
         self.measures.iter().find(|(name, _)| *name == suite).map_or(self.own, |(_, text)| text)
     }
 
+    /// What the table of comparisons is called.
+    pub fn compared_title(&self, model: &str) -> String {
+        self.compared_title.replace("{model}", model)
+    }
+
     /// How many suites a model has a score in.
     pub fn scored_suites(&self, scored: &usize, all: usize) -> String {
         self.scored_suites.replace("{scored}", &scored.to_string()).replace("{all}", &all.to_string())
@@ -98,6 +109,12 @@ pub(super) const ENGLISH: BenchmarkTexts = BenchmarkTexts {
     board_lead: "The score of the whole of each suite, mean over its judges; small, where it lies with 95 % confidence if other items of the same kinds had been asked. The mean rank is over the suites that a model has a score in.",
     model: "Model",
     mean_rank: "Mean rank",
+    compare_with: "Compare models with",
+    best_model: "the best by each judge",
+    compared_title: "Win rates against {model}",
+    compared_lead: "The share of a suite's items that a model wins, a tie as half of one; small, the 95 % interval (Wilson). An item's score is the mean of all judges. Better and worse: the mean difference is more than chance (paired t test, adjusted for all models of the suite by Holm, below 0.05).",
+    better: "better",
+    worse: "worse",
     scored_suites: "{scored} of {all} suites",
     models: "Models",
     judges: "Judges",
@@ -163,6 +180,12 @@ pub(super) const CHINESE: BenchmarkTexts = BenchmarkTexts {
     board_lead: "各项评测的总分，对裁判取平均；小字为换用同类其他题目时分数的 95 % 区间。平均名次只计模型有得分的评测。",
     model: "模型",
     mean_rank: "平均名次",
+    compare_with: "对比模型",
+    best_model: "各裁判评出的最佳模型",
+    compared_title: "对 {model} 的胜率",
+    compared_lead: "模型在该评测中胜出的题目所占比例，平局计为半胜；小字为 95 % 区间（Wilson）。每题分数为全部裁判的平均。“更好”“更差”表示平均差值并非偶然（配对 t 检验，按该评测的全部模型作 Holm 校正，小于 0.05）。",
+    better: "更好",
+    worse: "更差",
     scored_suites: "{scored}/{all} 项评测",
     models: "模型",
     judges: "裁判",

@@ -6,6 +6,7 @@ use super::analysis_rows::{beside, count, table};
 use super::item_findings::ItemFindings;
 use super::{Analysis, Datum, ScoreEntry};
 use crate::domain::benchmark::Suite;
+use crate::domain::benchmark::analysis::item_scores::ModelComparison;
 use crate::domain::benchmark::analysis::judges::{JudgeAgreement, compare};
 use crate::domain::benchmark::analysis::length::{GameLengths, ScoredLength, longer_wins, within_items};
 use crate::domain::benchmark::analysis::position::PositionBias;
@@ -115,9 +116,22 @@ impl Findings {
         &self.grid
     }
 
-    /// The findings as tables; what there is nothing to say about is left out.
+    /// The models that others can be compared with on the same items.
     #[must_use]
-    pub fn analyses(&self, language: Language) -> Vec<Analysis> {
+    pub fn models(&self) -> BTreeSet<&str> {
+        self.items.models()
+    }
+
+    /// Every other model beside this one on the same items, by the mean of all judges; none where the model has no judgement.
+    #[must_use]
+    pub fn compare_with(&self, reference: &str) -> Option<Vec<ModelComparison>> {
+        self.items.compare_with(reference)
+    }
+
+    /// The findings as tables; what there is nothing to say about is left out. Models are compared with the one that is named, or
+    /// else with the best one.
+    #[must_use]
+    pub fn analyses(&self, compare_with: Option<&str>, language: Language) -> Vec<Analysis> {
         let words = finding_texts(language);
         let all = [
             self.position_bias(words),
@@ -130,7 +144,12 @@ impl Findings {
             self.cross_cells(words),
             self.rating_bias(words),
         ];
-        self.items.analyses(words).into_iter().chain(all).filter(|analysis| !analysis.rows.is_empty()).collect()
+        self.items
+            .analyses(compare_with, words)
+            .into_iter()
+            .chain(all)
+            .filter(|analysis| !analysis.rows.is_empty())
+            .collect()
     }
 
     fn position_bias(&self, words: &FindingTexts) -> Analysis {

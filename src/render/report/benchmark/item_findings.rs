@@ -1,6 +1,6 @@
 //! What single items say of a suite's models, of the items themselves and of the judges, as tables.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::analysis_rows::{beside, count, table};
 use super::{Analysis, Datum, ScoreEntry};
@@ -25,6 +25,8 @@ const NO_JUDGE: &str = "–";
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct ItemFindings {
     judges: Vec<JudgeItems>,
+    /// The mean over the judges beside the baseline that most judgements were made with.
+    jury: ItemScores,
     disputed: Vec<ItemDisagreement>,
 }
 
@@ -35,7 +37,7 @@ struct JudgeItems {
     judge: String,
     /// The best model, with which the others are compared.
     best: String,
-    comparisons: Vec<ModelComparison>,
+    scores: ItemScores,
     /// Items with a score, and those on which all of two models or more score the same.
     scored: usize,
     level: usize,
@@ -51,7 +53,10 @@ impl ItemFindings {
         entries: &[ScoreEntry],
     ) -> Self {
         let mut judges = Vec::new();
+        let mut jury = ItemScores::default();
         let mut disputed: Vec<ItemDisagreement> = Vec::new();
+        // The last of those with most judgements, as the board has it.
+        let most = by_baseline.iter().max_by_key(|(_, judgements)| judgements.len()).map(|(baseline, _)| baseline);
         for (baseline, judgements) in by_baseline {
             let mut by_judge: BTreeMap<&str, Vec<&Judgement>> = BTreeMap::new();
             for judgement in judgements {
@@ -59,34 +64,53 @@ impl ItemFindings {
             }
             let scores = by_judge.values().map(|judgements| ItemScores::new(suite, items, judgements));
             let scores: Vec<ItemScores> = scores.collect();
-            let found = by_judge.keys().zip(&scores).filter_map(|(judge, scores)| {
+            disputed.extend(disagreements(&scores));
+            if most == Some(baseline) {
+                jury =
+                    ItemScores::jury(&scores.iter().filter(|scores| scores.is_scored()).cloned().collect::<Vec<_>>());
+            }
+            let found = by_judge.keys().zip(scores).filter_map(|(judge, scores)| {
                 let best = best_of(entries, judge, baseline)?;
                 let shown = if judge.is_empty() { NO_JUDGE } else { *judge };
-                JudgeItems::new(beside(shown, baseline), best, scores)
+                Some(JudgeItems::new(beside(shown, baseline), best, scores))
             });
             judges.extend(found);
-            disputed.extend(disagreements(&scores));
         }
         disputed.retain(|item| item.std_dev > 0.0);
         disputed.sort_by(|one, other| other.std_dev.total_cmp(&one.std_dev));
         disputed.truncate(LISTED);
-        Self { judges, disputed }
+        Self { judges, jury, disputed }
     }
 
-    pub(super) fn analyses(&self, words: &FindingTexts) -> [Analysis; 5] {
-        [self.same_items(words), self.level(words), self.telling(words), self.contrary(words), self.disputed(words)]
+    /// The models that others can be compared with.
+    pub(super) fn models(&self) -> BTreeSet<&str> {
+        self.judges.iter().flat_map(|judge| judge.scores.models()).map(String::as_str).collect()
     }
 
-    fn same_items(&self, words: &FindingTexts) -> Analysis {
-        let row = |judge: &JudgeItems, row: &ModelComparison| {
+    /// Every other model beside this one, by all judges; none where the model has no judgement.
+    pub(super) fn compare_with(&self, reference: &str) -> Option<Vec<ModelComparison>> {
+        self.jury.compare_with(reference, ConfidenceLevel::default())
+    }
+
+    /// The tables; models are compared with the one that is named, or else with the best one.
+    pub(super) fn analyses(&self, compare_with: Option<&str>, words: &FindingTexts) -> [Analysis; 5] {
+        let same_items = self.same_items(compare_with, words);
+        [same_items, self.level(words), self.telling(words), self.contrary(words), self.disputed(words)]
+    }
+
+    fn same_items(&self, compare_with: Option<&str>, words: &FindingTexts) -> Analysis {
+        let row = |judge: &JudgeItems, reference: &str, row: &ModelComparison| {
             let of = row.difference;
             vec![
                 Datum::Text(judge.judge.clone()),
                 Datum::Text(row.model.clone()),
-                Datum::Text(judge.best.clone()),
+                Datum::Text(reference.to_owned()),
                 Datum::Count(row.wins),
                 Datum::Count(row.ties),
                 Datum::Count(row.losses),
+                Datum::Number(row.win_rate),
+                Datum::Number(row.win_interval.map(|interval| interval.lower)),
+                Datum::Number(row.win_interval.map(|interval| interval.upper)),
                 Datum::Number(of.map(|difference| difference.mean)),
                 Datum::Number(of.map(|difference| difference.interval.lower)),
                 Datum::Number(of.map(|difference| difference.interval.upper)),
@@ -94,12 +118,16 @@ impl ItemFindings {
                 Datum::Number(row.adjusted_p),
             ]
         };
-        let rows = self.judges.iter().flat_map(|judge| judge.comparisons.iter().map(move |one| row(judge, one)));
-        table("same-items", &words.same_items, rows.collect())
+        let of_judge = |judge: &JudgeItems| {
+            let reference = compare_with.unwrap_or(&judge.best);
+            let compared = judge.scores.compare_with(reference, ConfidenceLevel::default()).unwrap_or_default();
+            compared.iter().map(|one| row(judge, reference, one)).collect::<Vec<_>>()
+        };
+        table("same-items", &words.same_items, self.judges.iter().flat_map(of_judge).collect())
     }
 
     fn level(&self, words: &FindingTexts) -> Analysis {
-        let judges = self.judges.iter().filter(|judge| !judge.comparisons.is_empty());
+        let judges = self.judges.iter().filter(|judge| judge.scores.models().len() > 1);
         let row = |judge: &JudgeItems| vec![Datum::Text(judge.judge.clone()), count(judge.scored), count(judge.level)];
         table("level-items", &words.level_items, judges.map(row).collect())
     }
@@ -142,8 +170,7 @@ impl ItemFindings {
 }
 
 impl JudgeItems {
-    fn new(judge: String, best: &str, scores: &ItemScores) -> Option<Self> {
-        let comparisons = scores.compare_with(best, ConfidenceLevel::default())?;
+    fn new(judge: String, best: &str, scores: ItemScores) -> Self {
         let mut items = scores.analyse();
         let scored = items.len();
         let level = items.iter().filter(|item| item.models > 1 && item.std_dev == 0.0).count();
@@ -153,7 +180,7 @@ impl JudgeItems {
         let contrary = below.take(LISTED).cloned().collect();
         items.retain(|item| item.discrimination.is_some_and(|r| r > 0.0));
         items.truncate(LISTED);
-        Some(Self { judge, best: best.to_owned(), comparisons, scored, level, telling: items, contrary })
+        Self { judge, best: best.to_owned(), scores, scored, level, telling: items, contrary }
     }
 }
 

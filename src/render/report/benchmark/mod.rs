@@ -144,6 +144,8 @@ pub struct Material<'m> {
     pub findings: &'m Findings,
     /// Judges that gave no verdict.
     pub silent_judges: &'m [String],
+    /// The model that the others are compared with on the same items; the best one where none is named.
+    pub compare_with: Option<&'m str>,
 }
 
 /// Everything that is shown of a suite, by one judge.
@@ -184,6 +186,10 @@ pub struct Report {
     pub tables: Vec<ReportTable>,
     /// What others published, in the same layout.
     pub published: Vec<ReportTable>,
+    /// The models that the others can be compared with on the same items.
+    pub models: Vec<String>,
+    /// The one that they are compared with; null for the best one by each judge.
+    pub compared_with: Option<String>,
     /// What was found out about the judges.
     pub analyses: Vec<Analysis>,
     /// The charts.
@@ -232,7 +238,9 @@ impl Report {
             judge_is_contestant,
             coverage,
             published: layout::published(material.suite, material.published, language),
-            analyses: material.findings.analyses(language),
+            models: material.findings.models().into_iter().map(str::to_owned).collect(),
+            compared_with: material.compare_with.map(str::to_owned),
+            analyses: material.findings.analyses(material.compare_with, language),
             charts,
             tables,
         }

@@ -22,7 +22,7 @@ fn printed(name: &str) -> Vec<PublishedScore> {
 }
 
 fn score(part: Part, value: Option<f64>, ok: u64, total: u64) -> Score {
-    Score { part, value, std_dev: None, coverage: Coverage { ok, total } }
+    Score { part, value, std_dev: None, coverage: Coverage { ok, total }, samples: Vec::new() }
 }
 
 fn entry(model: &str, judge: &str, scores: Vec<Score>) -> ScoreEntry {
@@ -50,6 +50,7 @@ fn report(name: &str, entries: &[ScoreEntry], published: &[PublishedScore], lang
         published,
         findings: &Findings::default(),
         silent_judges: &[],
+        compare_with: None,
     };
     Report::new(material, None, language)
 }
@@ -203,7 +204,7 @@ fn a_judge_prefers_itself_among_those_who_were_compared_with_the_same() {
     };
     let entries = [of("j", 70.0, 40.0), of("k", 50.0, 50.0)].concat();
     let judges = ["j", "k"].map(str::to_owned).into();
-    let analyses = Findings::default().with_scores(&entries, &judges).analyses(Language::English);
+    let analyses = Findings::default().with_scores(&entries, &judges).analyses(None, Language::English);
     let table = analyses.iter().find(|analysis| analysis.key == "self-preference").unwrap();
     let row = |name: &str| {
         let numbers = [20.0, -10.0, 30.0].map(|number| Datum::Number(Some(number)));

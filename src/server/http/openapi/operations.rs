@@ -11,7 +11,7 @@ use crate::domain::register::report::Register;
 use crate::render::report::benchmark::Report;
 use crate::server::http::api::{DatedLeaderboard, DatedRigging, DatedRobustness};
 use crate::server::http::api_keys::{AuditList, AuditQuery, KeyJson};
-use crate::server::http::benchmark::{ReportQuery, Suites};
+use crate::server::http::benchmark::ReportQuery;
 use crate::server::http::campaign::{
     ErrorBody, JudgementAnswer, JudgementRequest, NextAnswer, NextRequest, UndoAnswer,
 };
@@ -21,6 +21,7 @@ use crate::server::http::exclusions::{ExclusionList, ExclusionsQuery};
 use crate::server::http::leaderboard_query::LeaderboardQuery;
 use crate::server::http::models::RegisterQuery;
 use crate::server::http::public_log::{LogDescription, ReceiptJson};
+use crate::server::http::suite_board::{BoardQuery, Suites};
 use crate::server::http::value::DatedReport;
 use crate::server::http::votes::VotesQuery;
 use crate::services::arena::matchmaking::PublishedPairing;
@@ -200,7 +201,7 @@ impl Operation {
 }
 
 /// Every address of `/api/v1`.
-pub static OPERATIONS: [Operation; 21] = [
+pub static OPERATIONS: [Operation; 22] = [
     get("/api/v1/leaderboard", "leaderboard", "leaderboard", &[json::<DatedLeaderboard<'static>>()])
         .about("The latest leaderboard, or that of a part of the votes or of a past moment.")
         .with_query(parameters_of::<LeaderboardQuery>),
@@ -236,7 +237,11 @@ pub static OPERATIONS: [Operation; 21] = [
         .about("What keeps votes out of the ratings, the latest first, 100 at once and up to 1,000 with `limit`.")
         .with_query(parameters_of::<ExclusionsQuery>),
     get("/api/v1/benchmarks", "benchmarks", "benchmarks", &[json::<Suites>()])
-        .about("The data files of benchmark suites, and what was judged over each."),
+        .about("The data files of benchmark suites, what was judged over each, and all models beside each other.")
+        .with_query(parameters_of::<BoardQuery>),
+    get("/api/v1/benchmarks.csv", "benchmarks_csv", "benchmarks", &[CSV])
+        .about("All models and suites as CSV, one row a model and suite.")
+        .with_query(parameters_of::<BoardQuery>),
     get("/api/v1/benchmarks/{suite}", "benchmark", "benchmarks", &[json::<Report>()])
         .about("The report of a suite: tables and findings.")
         .with_query(parameters_of::<ReportQuery>),

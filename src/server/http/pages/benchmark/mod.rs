@@ -12,11 +12,12 @@ use askama::Template;
 pub(crate) use item::{ItemPageView, item};
 
 use super::{Page, Section, respond};
+use crate::domain::benchmark::analysis::item_scores::ModelComparison;
 use crate::domain::benchmark::item::Item;
 use crate::domain::benchmark::options::NAMES;
 use crate::domain::benchmark::registry::suite as suite_named;
 use crate::domain::benchmark::{Suite, SuiteOptions};
-use crate::domain::correlation::suite_board::{BoardModel, BoardScore, SuiteBoard};
+use crate::domain::correlation::suite_board::{BoardComparison, BoardModel, BoardScore, SuiteBoard};
 use crate::domain::language::Language;
 use crate::render::i18n::reports::{ReportTexts, named, report_texts};
 use crate::render::report::benchmark::{Report, html};
@@ -25,6 +26,8 @@ use crate::server::http::pages::benchmark::suite_card::SuiteCard;
 
 /// Characters of a question in a list.
 const SHORT: usize = 220;
+/// A difference whose adjusted p value is below is more than chance.
+const SIGNIFICANT: f64 = 0.05;
 
 #[derive(Template)]
 #[template(path = "benchmarks.html")]
@@ -33,18 +36,24 @@ struct SuitesPage<'a> {
     words: &'static ReportTexts,
     cards: &'a [SuiteCard],
     board: &'a SuiteBoard,
+    compared: Option<&'a BoardComparison>,
     /// Suites that are known and have no data.
     waiting: Vec<(&'static str, String)>,
 }
 
 /// `GET /benchmarks`
 #[must_use]
-pub(crate) fn suites(request: &HttpRequest, cards: &[SuiteCard], board: &SuiteBoard) -> HttpResponse {
+pub(crate) fn suites(
+    request: &HttpRequest,
+    cards: &[SuiteCard],
+    board: &SuiteBoard,
+    compared: Option<&BoardComparison>,
+) -> HttpResponse {
     let page = Page::new(request, Section::Benchmarks);
     let waiting = NAMES.into_iter().filter(|name| cards.iter().all(|card| card.suite != *name));
     let waiting = waiting.map(|name| (name, title(name))).collect();
     let words = report_texts(page.language);
-    respond(request, StatusCode::OK, &SuitesPage { page, words, cards, board, waiting })
+    respond(request, StatusCode::OK, &SuitesPage { page, words, cards, board, compared, waiting })
 }
 
 /// A built-in suite's name for people.
@@ -61,6 +70,31 @@ impl SuitesPage<'_> {
             false => format!("?data={}", card.version.chars().take(12).collect::<String>()),
         };
         format!("/benchmarks/{}{query}", escaped(&card.suite))
+    }
+
+    /// Whether the others are compared with this model.
+    fn is_compared(&self, model: &str) -> bool {
+        self.compared.is_some_and(|compared| compared.with == model)
+    }
+
+    /// The query that asks a file for the same comparison.
+    fn query(&self) -> String {
+        self.compared.map_or_else(String::new, |compared| format!("?compare_with={}", escaped(&compared.with)))
+    }
+
+    fn win_rate(compared: &ModelComparison) -> String {
+        compared.win_rate.map_or_else(|| "–".to_owned(), |rate| format!("{:.1} %", 100.0 * rate))
+    }
+
+    fn win_interval(compared: &ModelComparison) -> Option<String> {
+        compared.win_interval.map(|interval| format!("{:.1}–{:.1}", 100.0 * interval.lower, 100.0 * interval.upper))
+    }
+
+    /// What the paired test says of a difference: better, worse, or nothing where it may be chance.
+    fn finding(&self, compared: &ModelComparison) -> Option<&'static str> {
+        let (own, mean) = (&self.page.t().benchmark, compared.difference?.mean);
+        let is_sure = compared.adjusted_p.is_some_and(|p| p < SIGNIFICANT);
+        is_sure.then_some(if mean > 0.0 { own.better } else { own.worse })
     }
 
     fn score(score: &BoardScore) -> String {
@@ -133,11 +167,19 @@ impl SuitePage<'_> {
 impl SuiteView {
     /// Whether there is anything to choose.
     fn has_choice(&self) -> bool {
-        self.report.judges.len() > 1 || self.variants.len() > 1 || self.samples.len() > 1
+        self.report.judges.len() > 1
+            || self.report.models.len() > 1
+            || self.variants.len() > 1
+            || self.samples.len() > 1
     }
 
     fn suite(&self) -> String {
         escaped(&self.report.suite)
+    }
+
+    /// Whether the others are compared with this model by choice.
+    fn is_compared(&self, model: &str) -> bool {
+        self.report.compared_with.as_deref() == Some(model)
     }
 }
 

@@ -1,0 +1,95 @@
+//! Reads earlier replies of judges in another way, without asking anybody.
+//!
+//! A `compat` switch that changes how replies are read leaves the prompts as they are, so the replies to them are there. A run
+//! with the same switches would keep the same judgements.
+
+use std::collections::BTreeSet;
+
+use super::RunContext;
+use super::judging::{JudgementOf, JudgingPlan, contestant, known};
+use crate::domain::battle::ModelId;
+use crate::domain::benchmark::contestant::{PendingJudgement, PlannedOver};
+use crate::domain::benchmark::item::{Item, Sampling};
+use crate::domain::benchmark::judgement::JudgeStep;
+use crate::domain::benchmark::panel_scores::JudgementFilter;
+use crate::infra::llm::query_judge::JudgeReply;
+use crate::infra::storage::{BenchJudgementRow, JudgedGroup, StoreError};
+
+/// Who was judged by whom, and beside whom.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Judging {
+    judge: String,
+    baseline: String,
+    model: String,
+}
+
+/// The judgements that a run would make of earlier replies to the same prompts, of every model by every judge that has judged it
+/// in any way. What is kept already is not among them.
+///
+/// # Errors
+/// [`StoreError`].
+pub async fn reread(bench: RunContext<'_>, filter: &JudgementFilter) -> Result<Vec<BenchJudgementRow>, StoreError> {
+    let set = bench.set();
+    let takes = |names: &[String], name: &String| names.is_empty() || names.contains(name);
+    let groups = bench.store.judged(&set.suite, &set.version).await?;
+    let judgings: BTreeSet<Judging> = groups
+        .into_iter()
+        .filter(|group| group.sample == set.sample && takes(&filter.models, &group.model))
+        .filter(|group| takes(&filter.judges, &group.judge))
+        .map(|JudgedGroup { judge, baseline, model, .. }| Judging { judge, baseline, model })
+        .collect();
+    let mut rows = Vec::new();
+    for judging in judgings {
+        rows.extend(judging.reread(bench).await?);
+    }
+    Ok(rows)
+}
+
+impl Judging {
+    async fn reread(&self, bench: RunContext<'_>) -> Result<Vec<BenchJudgementRow>, StoreError> {
+        let name = |name: &str| Some(name).filter(|name| !name.is_empty()).map(ModelId::new);
+        let (model, judge, baseline) = (ModelId::new(&self.model), name(&self.judge), name(&self.baseline));
+        let (models, over) = (std::slice::from_ref(&model), PlannedOver::KeptAnswers);
+        let plan = JudgingPlan { models, baseline: baseline.as_ref(), retry_failed: false, over };
+        let contestant = contestant(bench, plan, &model).await?;
+        let mut rows = Vec::new();
+        for item in &bench.data.items {
+            let open = contestant.open(bench.suite, item, judge.as_ref());
+            for PendingJudgement { judging, prompt_sha256, .. } in open.into_iter().filter(|open| !open.done) {
+                let sampling = sampling(&judging.step);
+                let reply = reply(bench, plan, judge.as_ref(), (item, judging.step), &prompt_sha256).await?;
+                let Some(heard) = reply else { continue };
+                let (model, judge, baseline) = (&model, judge.as_ref(), plan.baseline);
+                let (turn, game) = (judging.turn, judging.game);
+                let of = JudgementOf { model, judge, baseline, item, turn, game, prompt_sha256 };
+                rows.push(of.row(bench, bench.rng.id(bench.clock), heard, sampling));
+            }
+        }
+        // Answers that are empty are no judgements of a judge who said nothing.
+        let is_reply = |row: &BenchJudgementRow| judge.is_none() || !row.judgement.judge_prompt_sha256.is_empty();
+        Ok(if rows.iter().any(is_reply) { rows } else { Vec::new() })
+    }
+}
+
+fn sampling(step: &JudgeStep) -> Sampling {
+    match step {
+        JudgeStep::Ask(request) => request.sampling.clone(),
+        JudgeStep::Read(_) | JudgeStep::Failed(_) => Sampling::default(),
+    }
+}
+
+/// What is known without asking; none where it would have to be asked.
+async fn reply(
+    bench: RunContext<'_>,
+    plan: JudgingPlan<'_>,
+    judge: Option<&ModelId>,
+    (item, step): (&Item, JudgeStep),
+    prompt_sha256: &str,
+) -> Result<Option<JudgeReply>, StoreError> {
+    match (step, judge) {
+        (JudgeStep::Read(verdict), _) => Ok(Some(JudgeReply::read(verdict))),
+        (JudgeStep::Failed(status), _) => Ok(Some(JudgeReply::failed(status))),
+        (JudgeStep::Ask(request), Some(judge)) => known(bench, plan, judge, (item, &request), prompt_sha256).await,
+        (JudgeStep::Ask(_), None) => Ok(None),
+    }
+}
