@@ -75,16 +75,19 @@ mod tests {
     fn judgements(name: &str, items: &[Item]) -> Vec<Judgement> {
         let verdict = |number: usize| match name {
             "superclue-close" => Verdict::Choice { choice: Some(Letter::A), correct: number.is_multiple_of(3) },
-            "superclue-open" => {
-                Verdict::Pair { winner: [Preference::A, Preference::Tie, Preference::B][number % 3] }
-            }
+            "superclue-open" => Verdict::Pair { winner: [Preference::A, Preference::Tie, Preference::B][number % 3] },
             _ => {
                 let score = (1 + number % 10).try_into().map_or(1.0, |score: u32| f64::from(score));
                 let named = [("Factuality", score / 3.0), ("事实正确性", score / 7.0)];
-                Verdict::Rating(Rating { score, dimensions: named.map(|(name, score)| (name.to_owned(), score)).into() })
+                Verdict::Rating(Rating {
+                    score,
+                    dimensions: named.map(|(name, score)| (name.to_owned(), score)).into(),
+                })
             }
         };
-        let all = items.iter().flat_map(|item| item.turn_numbers().flat_map(move |turn| Game::BOTH.map(|game| (item, turn, game))));
+        let all = items
+            .iter()
+            .flat_map(|item| item.turn_numbers().flat_map(move |turn| Game::BOTH.map(|game| (item, turn, game))));
         let said = |(number, (item, turn, game)): (usize, (&Item, u32, Game))| Judgement {
             suite: String::new(),
             suite_version: String::new(),
@@ -109,7 +112,8 @@ mod tests {
     /// Every score over the replicates is that of the drawn items.
     fn check(name: &str, options: &SuiteOptions, categories: &[&str]) {
         let suite = suite(name, options).unwrap();
-        let items: Vec<Item> = (0..12 * categories.len()).map(|id| item(id, categories[id % categories.len()])).collect();
+        let items: Vec<Item> =
+            (0..12 * categories.len()).map(|id| item(id, categories[id % categories.len()])).collect();
         let said = judgements(name, &items);
         let said: Vec<&Judgement> = said.iter().collect();
         let draws = ItemDraws::new(&items, BootstrapOptions { replicates: 20, seed: 3 });
@@ -122,7 +126,12 @@ mod tests {
             for score in &found.0 {
                 let expected = direct.of(&score.part).and_then(|score| score.value);
                 let near = score.samples[at].zip(expected).is_some_and(|(one, other)| (one - other).abs() < 1e-9);
-                assert!(near || score.samples[at] == expected, "{name}, {:?}: {:?} {expected:?}", score.part, score.samples[at]);
+                assert!(
+                    near || score.samples[at] == expected,
+                    "{name}, {:?}: {:?} {expected:?}",
+                    score.part,
+                    score.samples[at]
+                );
             }
         }
     }
