@@ -73,7 +73,7 @@ impl Judging {
 
 fn sampling(step: &JudgeStep) -> Sampling {
     match step {
-        JudgeStep::Ask(request) => request.sampling.clone(),
+        JudgeStep::Ask(request) => request.sampling,
         JudgeStep::Read(_) | JudgeStep::Failed(_) => Sampling::default(),
     }
 }
