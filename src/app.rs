@@ -33,6 +33,7 @@ use crate::services::admin::sessions::AdminSessions;
 use crate::services::admin::users::AdminUsers;
 use crate::services::arena::access::Access;
 use crate::services::arena::battles::Battles;
+use crate::services::arena::consent::Consents;
 use crate::services::arena::fleet::Fleet;
 use crate::services::arena::matchmaking::Matchmaker;
 use crate::services::arena::models::Models;
@@ -50,6 +51,7 @@ use crate::services::exclusions::flagged::FlaggedVoters;
 use crate::services::exclusions::voter_check::VoterCheck;
 use crate::services::labeling::final_labels::FacetChanges;
 use crate::services::leaderboard::background_report::BackgroundReport;
+use crate::services::leaderboard::day_feed::DayFeed;
 use crate::services::leaderboard::filtered::FilteredLeaderboards;
 use crate::services::leaderboard::rated_votes::RatedVotes;
 use crate::services::leaderboard::refit::{LatestLeaderboard, Refitter};
@@ -221,6 +223,10 @@ impl Foundation {
         Access::new(store, sessions, Arc::clone(limits), self.settings.clone(), self.clock.clone())
     }
 
+    fn consents(&self) -> Consents {
+        Consents { store: self.store.clone(), settings: self.settings.clone(), clock: self.clock.clone() }
+    }
+
     fn oidc(&self) -> OidcClient {
         let used = SingleUse::new("oidc_state", self.link.clone());
         OidcClient::new(self.settings.clone(), Arc::clone(&self.sessions), self.clock.clone(), used)
@@ -271,6 +277,8 @@ impl AppState {
             register: Arc::new(ModelRegister::new(base.store.clone())),
             public_log,
             access: Arc::new(base.access(&limits)),
+            consents: Arc::new(base.consents()),
+            day_feed: Arc::new(DayFeed::new(base.store.clone(), Arc::clone(&base.leaderboard))),
             admin_sessions: Arc::new(admin_sessions),
             api_keys: ApiKeys::new(base.store.clone(), Arc::clone(&base.rng), base.clock.clone()),
             oidc: Arc::new(base.oidc()),

@@ -1,9 +1,10 @@
 //! The languages of prompts, pages, charts and reports.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A language that langya has texts in.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub enum Language {
     /// English, the default.
     #[default]

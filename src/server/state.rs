@@ -18,6 +18,7 @@ use crate::services::admin::sessions::AdminSessions;
 use crate::services::admin::users::AdminUsers;
 use crate::services::arena::access::Access;
 use crate::services::arena::battles::Battles;
+use crate::services::arena::consent::Consents;
 use crate::services::arena::fleet::Fleet;
 use crate::services::arena::matchmaking::Matchmaker;
 use crate::services::arena::models::Models;
@@ -30,6 +31,7 @@ use crate::services::correlation::snapshot::CorrelationService;
 use crate::services::exclusions::flagged::FlaggedVoters;
 use crate::services::exclusions::voter_check::VoterCheck;
 use crate::services::leaderboard::background_report::BackgroundReport;
+use crate::services::leaderboard::day_feed::DayFeed;
 use crate::services::leaderboard::filtered::FilteredLeaderboards;
 use crate::services::leaderboard::refit::LatestLeaderboard;
 use crate::services::leaderboard::robustness::RobustnessReport;
@@ -50,6 +52,8 @@ pub struct AppState {
     pub models: Arc<Models>,
     /// The latest leaderboard.
     pub leaderboard: Arc<LatestLeaderboard>,
+    /// What changed on it on each of the last days.
+    pub day_feed: Arc<DayFeed>,
     /// Leaderboards of a part of the votes.
     pub filtered: Arc<FilteredLeaderboards>,
     /// How firm the latest leaderboard is.
@@ -82,6 +86,8 @@ pub struct AppState {
     pub sessions: Arc<Sessions>,
     /// Who may take part.
     pub access: Arc<Access>,
+    /// Who agreed to what is stored.
+    pub consents: Arc<Consents>,
     /// Accounts of people who run the arena.
     pub admin_users: Arc<AdminUsers>,
     /// Keys with which programs use the API.

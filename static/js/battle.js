@@ -46,6 +46,8 @@ let phase = "empty";
 /** Votes of earlier visits whose receipts have not come. */
 const unsent = keptVotes();
 let slow;
+/** The version of the text that the visitor has agreed to on this page. */
+let consent;
 /** Challenges that came for the pending start. */
 let proofs = 0;
 /** More of them in a row mean that the page's solutions are not taken. */
@@ -57,12 +59,27 @@ function ask(prompt, intent) {
   if (!isSendable(prompt) || !["empty", "ready", "revealed"].includes(phase)) return;
   if (voted) return talk(prompt);
   if (!battle && modes.fault) return notice(modes.fault);
+  if (!battle && "asks" in main.dataset) return agreeAndAsk(prompt, intent);
   notice("");
   composer.text = "";
   setPhase("asking");
   proofs = 0;
   if (battle) request({ type: "message", battle, prompt });
-  else request({ type: "start", prompt, intent, render: "html", ...modes.start });
+  else request({ type: "start", prompt, intent, consent, render: "html", ...modes.start });
+}
+
+/** Before the first battle the visitor agrees to what is stored. */
+async function agreeAndAsk(prompt, intent) {
+  notice("");
+  try {
+    const { askForConsent } = await import("./consent.js");
+    consent = await askForConsent();
+  } catch {
+    return notice(words.not_sent);
+  }
+  if (!consent) return;
+  delete main.dataset.asks;
+  ask(prompt, intent);
 }
 
 /** Goes on with both models after the vote. */

@@ -57,6 +57,8 @@ test("axe finds nothing on any page, light or dark, wide or narrow", async () =>
     "/log",
     "/log?vote=nobody&lang=zh",
     "/about",
+    "/consent",
+    "/consent?lang=zh",
     "/models",
     "/models?period=day&lang=zh",
     "/nothing-here",

@@ -195,6 +195,14 @@ pub fn votes_to_rank(models: u64, min_votes: u64) -> u64 {
 }
 
 impl RankedModel {
+    /// The rank, where the votes tell one: without an interval they do not say whether a model is better than another, and a model
+    /// without a bound has none.
+    #[must_use]
+    pub fn shown_rank(&self, interval: IntervalMethod) -> Option<u64> {
+        let has_interval = self.lower.or(self.upper).is_some() || interval == IntervalMethod::None;
+        (self.unbounded.is_none() && has_interval).then_some(self.rank)
+    }
+
     /// The rating, or the limit of an unbounded model: where the model stands in an order and on an axis.
     #[must_use]
     pub fn rating_or_limit(&self) -> f64 {

@@ -7,6 +7,7 @@
 //! prices and times; [`slice`](mod@slice) selects votes and [`weighting`] weighs them. A *strength*
 //! is a Bradley–Terry coefficient in log odds; a *rating* is a strength on the public scale.
 
+pub mod board_days;
 pub mod bootstrap;
 pub mod bradley_terry;
 pub mod comparison;

@@ -20,7 +20,6 @@ use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::battle::mode::BattleMode;
-use crate::domain::contrast::{AccentColours, Rgb};
 use crate::domain::rating::value::prices::PriceList;
 use crate::domain::text_direction;
 
@@ -363,37 +362,6 @@ impl ServerSettings {
     }
 }
 
-impl SiteSettings {
-    fn check(&self) -> Result<(), ConfigError> {
-        let name = &self.name;
-        require(
-            name.chars().count() <= 60 && !name.contains(char::is_control) && text_direction::in_name(name) == *name,
-            "site.name",
-            "unusable",
-            "one line of at most 60 characters",
-        )?;
-        let kind = self.logo.extension().and_then(|kind| kind.to_str()).unwrap_or_default().to_ascii_lowercase();
-        require(
-            self.logo.as_os_str().is_empty() || ["svg", "png", "webp", "jpg", "jpeg"].contains(&kind.as_str()),
-            "site.logo",
-            self.logo.display(),
-            "a .svg, .png, .webp or .jpg file",
-        )?;
-        let accent = Rgb::parse(&self.accent).and_then(AccentColours::new);
-        require(
-            self.accent.is_empty() || accent.is_some(),
-            "site.accent",
-            format!("{:?}", self.accent),
-            "a colour such as \"#1d6755\", dark enough to be read on light pages (contrast 4.5 to 1)",
-        )?;
-        let is_link = |text: &str| text.is_empty() || is_web_address(text);
-        let contact = self.contact.strip_prefix("mailto:").is_some_and(|address| address.contains('@'));
-        require(contact || is_link(&self.contact), "site.contact", "unusable", "mailto:… or an address with https://")?;
-        require(is_link(&self.imprint), "site.imprint", "unusable", "an address with https://")?;
-        require(is_link(&self.privacy), "site.privacy", "unusable", "an address with https://")
-    }
-}
-
 impl StorageSettings {
     fn check(&self) -> Result<(), ConfigError> {
         require(self.max_connections >= 1, "storage.max_connections", self.max_connections, "1 or more")?;
@@ -459,6 +427,13 @@ impl ModelSettings {
 pub fn is_variable_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// Whether a text is the origin of a site: a scheme, a host and perhaps a port, as a policy for frames can name it.
+fn is_web_origin(text: &str) -> bool {
+    let is_plain =
+        |url: reqwest::Url| matches!(url.scheme(), "http" | "https") && url.origin().ascii_serialization() == text;
+    reqwest::Url::parse(text).is_ok_and(is_plain)
 }
 
 fn is_web_address(text: &str) -> bool {

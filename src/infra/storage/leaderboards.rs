@@ -11,6 +11,9 @@ const UPSERT: &str = "INSERT INTO leaderboards (minute, fitted_at, last_vote_seq
 const SELECT_LATEST: &str = "SELECT fit, fitted_at, last_vote_seq, body FROM leaderboards \
      ORDER BY last_vote_seq DESC, fit DESC LIMIT 1";
 
+const SELECT_BEFORE: &str = "SELECT fit, fitted_at, last_vote_seq, body FROM leaderboards WHERE minute < $1 \
+     ORDER BY minute DESC LIMIT 1";
+
 /// A leaderboard as stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredLeaderboard {
@@ -50,13 +53,27 @@ impl Store {
     /// [`StoreError::Database`].
     pub async fn latest_leaderboard(&self) -> Result<Option<StoredLeaderboard>, StoreError> {
         let _time = store_time("latest_leaderboard");
-        let row: Option<(i64, i64, i64, String)> =
-            on_reader!(self, |pool| sqlx::query_as(SELECT_LATEST).fetch_optional(pool).await)?;
-        Ok(row.map(|(fit, fitted_at, last_vote_seq, body)| StoredLeaderboard {
-            fit,
-            fitted_at: Timestamp(fitted_at),
-            last_vote_seq,
-            body,
-        }))
+        let row: Option<Columns> = on_reader!(self, |pool| sqlx::query_as(SELECT_LATEST).fetch_optional(pool).await)?;
+        Ok(row.map(StoredLeaderboard::from))
+    }
+
+    /// The last leaderboard whose minute began before a moment.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn leaderboard_before(&self, moment: Timestamp) -> Result<Option<StoredLeaderboard>, StoreError> {
+        let _time = store_time("leaderboard_before");
+        let minute = moment.0.div_euclid(60_000);
+        let row: Option<Columns> =
+            on_reader!(self, |pool| sqlx::query_as(SELECT_BEFORE).bind(minute).fetch_optional(pool).await)?;
+        Ok(row.map(StoredLeaderboard::from))
+    }
+}
+
+type Columns = (i64, i64, i64, String);
+
+impl From<Columns> for StoredLeaderboard {
+    fn from((fit, fitted_at, last_vote_seq, body): Columns) -> Self {
+        Self { fit, fitted_at: Timestamp(fitted_at), last_vote_seq, body }
     }
 }

@@ -28,7 +28,7 @@ enum ColumnKind {
 }
 
 /// In the order in which rows refer to each other. Leaderboards and counts are derived, and instances are gone.
-const TABLES: [&str; 45] = [
+const TABLES: [&str; 47] = [
     "models",
     "model_changes",
     "pairing_changes",
@@ -74,6 +74,8 @@ const TABLES: [&str; 45] = [
     "api_keys",
     "deletion_requests",
     "moderation_flags",
+    "consent_texts",
+    "consents",
 ];
 
 /// A table with its columns.

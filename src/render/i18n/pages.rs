@@ -51,6 +51,9 @@ pub struct PageTexts {
     pub public_log: PublicLogTexts,
     pub about: AboutTexts,
     pub arena: ArenaTexts,
+    pub embed: EmbedTexts,
+    pub feed: FeedTexts,
+    pub consent: ConsentTexts,
     pub sign_in: SignInTexts,
     pub admin: AdminTexts,
     pub campaign: CampaignTexts,
@@ -326,10 +329,13 @@ mod board;
 mod campaign;
 mod cards;
 mod chinese;
+mod consent;
 mod correlation;
 mod docs;
+mod embed;
 mod english;
 mod exclusions;
+mod feed;
 mod held_vote;
 mod history;
 mod judges;
@@ -356,10 +362,13 @@ pub use board::BoardTexts;
 pub use campaign::{CampaignScriptTexts, CampaignTexts};
 pub use cards::CardTexts;
 pub use chinese::CHINESE;
+pub use consent::{ConsentFacts, ConsentText, ConsentTexts};
 pub use correlation::CorrelationTexts;
 pub use docs::DocsTexts;
+pub use embed::EmbedTexts;
 pub use english::ENGLISH;
 pub use exclusions::ExclusionTexts;
+pub use feed::FeedTexts;
 pub use held_vote::HeldVoteTexts;
 pub use history::HistoryTexts;
 pub use judges::JudgesTexts;

@@ -19,7 +19,6 @@ use crate::domain::rating::leaderboard::{Leaderboard, RankedModel};
 use crate::domain::rating::leaderboard_filter::LeaderboardFilter;
 use crate::domain::rating::neighbours::{NeighbourPair, NeighbourState};
 use crate::domain::rating::notes::RatingNote;
-use crate::domain::rating::options::IntervalMethod;
 use crate::domain::rating::pooling::PooledSlices;
 use crate::domain::rating::style::{FEATURES, StyleEffect};
 use crate::infra::llm::roster::Roster;
@@ -203,12 +202,10 @@ fn row(model: &RankedModel, next: Option<&RankedModel>, board: &Leaderboard, mod
     let card = models.card(&ModelId::new(&model.model));
     let is_pair =
         |pair: &&NeighbourPair| pair.upper == model.model && next.is_some_and(|next| pair.lower == next.model);
-    // Without an interval the votes do not say whether a model is better than another; a model without a bound has none.
-    let has_interval = model.lower.or(model.upper).is_some() || board.interval == IntervalMethod::None;
-    let has_rank = model.unbounded.is_none() && has_interval;
+    let rank = model.shown_rank(board.interval);
     LeaderboardRow {
-        rank: u32::try_from(model.rank).ok().filter(|_| has_rank),
-        ranks: model.best_rank.zip(model.worst_rank).filter(|_| has_rank),
+        rank: rank.and_then(|rank| u32::try_from(rank).ok()),
+        ranks: model.best_rank.zip(model.worst_rank).filter(|_| rank.is_some()),
         next: board.neighbours.iter().find(is_pair).map(|pair| pair.state),
         model: model.model.clone(),
         name: card.name,

@@ -4,13 +4,13 @@
 use std::sync::Arc;
 
 use actix_web::http::StatusCode;
-use actix_web::http::header::{self, EntityTag, Header as _, IfNoneMatch};
+use actix_web::http::header;
 use actix_web::{HttpRequest, HttpResponse, web};
 use bytestring::ByteString;
-use sha2::{Digest, Sha256};
 
 use super::board::{Latest, answer, frame_of, robustness_fold, shown, style_chart, view};
 use super::board_choice::{BoardChoice, ModelFacts};
+use super::entity_tag::{is_known, weak_tag};
 use super::error::PageError;
 use super::leaderboard_query::LeaderboardQuery;
 use super::pages::board_controls::BoardControls;
@@ -22,7 +22,6 @@ use crate::domain::integrity::exclusion_report::ExclusionReport;
 use crate::domain::language::Language;
 use crate::infra::config::Settings;
 use crate::infra::llm::roster::Roster;
-use crate::infra::rng::hex;
 use crate::render::i18n::pages::page_texts;
 use crate::server::state::AppState;
 use crate::services::leaderboard::background_report::ReportSnapshot;
@@ -132,13 +131,8 @@ fn facts(row: &LeaderboardRow) -> ModelFacts<'_> {
 
 /// A page with its tag; without the page where the browser has it.
 fn tagged(request: &HttpRequest, html: ByteString) -> HttpResponse {
-    // Weak: the same page is sent compressed or not.
-    let tag = EntityTag::new_weak(hex(&Sha256::digest(html.as_bytes())[..16]));
-    let has_it = IfNoneMatch::parse(request).is_ok_and(|known| match known {
-        IfNoneMatch::Any => true,
-        IfNoneMatch::Items(tags) => tags.iter().any(|other| other.weak_eq(&tag)),
-    });
-    let mut response = if has_it {
+    let tag = weak_tag(html.as_bytes());
+    let mut response = if is_known(request, &tag) {
         pages::respond_html(request, StatusCode::NOT_MODIFIED, ByteString::new())
     } else {
         pages::respond_html(request, StatusCode::OK, html)

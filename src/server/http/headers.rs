@@ -27,6 +27,10 @@ const HEADERS: [(&str, &str); 7] = [
 /// Where the arena is public by TLS, browsers come back by TLS only, for a year. Other hosts below its own are not the arena's to decide on.
 const STRICT_TRANSPORT: (&str, &str) = ("strict-transport-security", "max-age=31536000");
 
+/// The sites that may frame an answer, as the policy names them. It goes with the answer of the one page that is made for frames.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct FrameAncestors(pub(super) String);
+
 /// Middleware for `actix_web::middleware::from_fn`; wrap it outermost, so that no answer goes around it.
 ///
 /// # Errors
@@ -39,7 +43,11 @@ pub async fn security_headers(
     let is_secure = app.is_some_and(|app| is_secure(&app.settings.now().server.public_url));
     match next.call(request).await {
         Ok(mut response) => {
+            let framed = response.response_mut().extensions_mut().remove::<FrameAncestors>();
             set(response.headers_mut(), is_secure);
+            if let Some(ancestors) = framed {
+                let_frame(response.headers_mut(), &ancestors);
+            }
             Ok(response)
         }
         Err(error) => {
@@ -55,6 +63,16 @@ fn set(headers: &mut HeaderMap, is_secure: bool) {
     for (name, value) in HEADERS.into_iter().chain(transport) {
         headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     }
+}
+
+/// Lets these sites frame the answer. Where they cannot be named in a header, nobody may.
+fn let_frame(headers: &mut HeaderMap, FrameAncestors(sites): &FrameAncestors) {
+    let policy = CONTENT_SECURITY_POLICY.replace("frame-ancestors 'none'", &format!("frame-ancestors {sites}"));
+    let Ok(policy) = HeaderValue::from_str(&policy) else { return };
+    headers.insert(HeaderName::from_static("content-security-policy"), policy);
+    headers.remove("x-frame-options");
+    let anywhere = HeaderValue::from_static("cross-origin");
+    headers.insert(HeaderName::from_static("cross-origin-resource-policy"), anywhere);
 }
 
 #[cfg(test)]

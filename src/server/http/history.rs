@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use super::error::PageError;
 use super::forms::{self, TokenForm, see_other, visitor};
+use super::hosts::public_address;
 use super::leaderboard_query::escaped;
 use super::pages;
 use super::pages::history::{BattleReader, BattleView, HistoryView, OwnerView, RemovalView};
@@ -131,7 +132,8 @@ pub(super) async fn battle(
         _ => None,
     };
     let Some(battle) = battle else { return Ok(private(pages::not_found::not_found(request).await)) };
-    let share = app.store.share_of(&battle.id).await?.map(|token| shared_address(&request, &app, &token));
+    let share =
+        app.store.share_of(&battle.id).await?.map(|token| format!("{}/shared/{token}", public_address(&request, &app)));
     let owner = OwnerView { token: forms::token(&app, &visitor), share };
     Ok(private(pages::history::battle(&request, &BattleView::new(&request, &battle, BattleReader::Owner(owner)))))
 }
@@ -249,16 +251,6 @@ fn owner_token(app: &AppState, visitor: &Visitor) -> Option<String> {
 
 fn forgets_browser(app: &AppState) -> bool {
     app.access.mode() == AccessMode::Open
-}
-
-/// Where a shared battle is found: under the public address, or the one of this request.
-fn shared_address(request: &HttpRequest, app: &AppState, token: &str) -> String {
-    let public = app.settings.now().server.public_url.trim_end_matches('/').to_owned();
-    if !public.is_empty() {
-        return format!("{public}/shared/{token}");
-    }
-    let connection = request.connection_info();
-    format!("http://{}/shared/{token}", connection.host())
 }
 
 fn private(mut response: HttpResponse) -> HttpResponse {

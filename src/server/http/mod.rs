@@ -15,14 +15,18 @@ mod campaign_report;
 mod changes;
 mod charts;
 mod connections;
+mod consent;
 mod correlation;
 mod correlation_query;
 mod cors;
 mod docs;
 mod draining;
+mod embed;
+mod entity_tag;
 mod entity_tags;
 pub mod error;
 mod exclusions;
+mod feed;
 mod forms;
 pub mod headers;
 mod history;
@@ -78,6 +82,7 @@ fn reading(config: &mut web::ServiceConfig) {
     config
         .service(web::resource("/").get(sign_in::battle_page).route(web::head().to(sign_in::battle_page)))
         .service(web::resource("/leaderboard").get(board_page::page).route(web::head().to(board_page::page)))
+        .service(web::resource("/embed/leaderboard").get(embed::leaderboard).route(web::head().to(embed::leaderboard)))
         .service(web::resource("/leaderboard/charts").get(charts::charts).route(web::head().to(charts::charts)))
         .service(web::resource("/leaderboard/value").get(value::page).route(web::head().to(value::page)))
         .service(web::resource("/exclusions").get(exclusions::page).route(web::head().to(exclusions::page)))
@@ -100,6 +105,7 @@ fn reading(config: &mut web::ServiceConfig) {
         .service(web::resource("/models/{id:.+}").get(model::page).route(web::head().to(model::page)))
         .service(web::resource("/docs").get(docs::first).route(web::head().to(docs::first)))
         .service(web::resource("/docs/{page}").get(docs::page).route(web::head().to(docs::page)))
+        .service(web::resource("/consent").get(consent::page).route(web::head().to(consent::page)))
         .service(web::resource("/about").get(pages::about::about).route(web::head().to(pages::about::about)));
 }
 
@@ -184,6 +190,7 @@ fn files(config: &mut web::ServiceConfig) {
 /// What programs read: JSON, CSV, SVG, health and metrics.
 fn programs(config: &mut web::ServiceConfig) {
     config
+        .route("/leaderboard.atom", web::get().to(feed::atom))
         .route("/leaderboard.svg", web::get().to(board_files::svg))
         .route("/api/v1/leaderboard.csv", web::get().to(board_files::csv))
         .route("/api/v1/leaderboard", web::get().to(api::leaderboard))
@@ -196,6 +203,7 @@ fn programs(config: &mut web::ServiceConfig) {
         .route("/api/v1/votes", web::get().to(votes::votes))
         .route("/api/v1/exclusions", web::get().to(exclusions::json))
         .route("/api/v1/pairing", web::get().to(api::pairing))
+        .route("/api/v1/consent", web::get().to(consent::json))
         .route("/benchmarks.svg", web::get().to(suite_board::svg))
         .route("/api/v1/benchmarks.csv", web::get().to(suite_board::csv))
         .route("/api/v1/benchmarks", web::get().to(suite_board::json))

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::PageError;
+use super::hosts::public_address;
 use super::pages;
 use super::pages::public_log::{LogState, LoggedView, PublicLogView, ReceiptView};
 use super::pages::time::time_text;
@@ -203,17 +204,10 @@ pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Resu
         root: latest.head.root.to_base64(),
         signed_at: time_text(latest.signed_at.0),
     });
-    let (origin, key, address) = (key.name().to_owned(), key.to_string(), address(&request, &app));
+    let (origin, key, address) = (key.name().to_owned(), key.to_string(), public_address(&request, &app));
     let witnesses = app.settings.now().public_log.witnesses.iter().map(|witness| witness.key.clone()).collect();
     Ok(pages::public_log::public_log(
         &request,
         &PublicLogView { address, origin, key, witnesses, state, vote, receipt },
     ))
-}
-
-/// Where the arena is reached, as far as it knows.
-fn address(request: &HttpRequest, app: &AppState) -> String {
-    let settings = app.settings.now();
-    let public = settings.server.public_url.trim_end_matches('/');
-    if public.is_empty() { format!("http://{}", request.connection_info().host()) } else { public.to_owned() }
 }

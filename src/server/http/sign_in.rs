@@ -10,6 +10,7 @@ use super::address::network_of;
 use super::error::PageError;
 use super::forms::{self, TokenForm, see_other, visitor};
 use super::oidc;
+use super::pages::battle::BattlePageState;
 use super::pages::sign_in::{SignInView, sign_in_page};
 use super::pages::{self, Page, Section};
 use super::session::{Visitor, cookie_of, expired_cookie};
@@ -34,11 +35,18 @@ pub(super) struct SignInForm {
 /// # Errors
 /// [`PageError`].
 pub(super) async fn battle_page(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
-    let mode = app.access.mode();
-    if mode == AccessMode::Open || app.access.admit(&visitor(&request, &app).session).await?.is_some() {
-        return Ok(pages::battle::battle(&request, &app.settings.now(), app.models.current().only_practice()));
+    let visitor = visitor(&request, &app);
+    if app.access.mode() != AccessMode::Open && app.access.admit(&visitor.session).await?.is_none() {
+        return Ok(see_other("/sign-in"));
     }
-    Ok(see_other("/sign-in"))
+    let practice = app.models.current().only_practice();
+    let state = BattlePageState { practice, asks_consent: asks_consent(&app, &visitor).await };
+    Ok(pages::battle::battle(&request, &app.settings.now(), state))
+}
+
+/// Whether a visitor has yet to agree to what is stored. Where the database does not say, the visitor is asked once more.
+async fn asks_consent(app: &AppState, visitor: &Visitor) -> bool {
+    visitor.new_cookie.is_some() || !app.consents.is_given(&visitor.id).await.unwrap_or(false)
 }
 
 /// Whether the visitor of a request may take part.

@@ -83,6 +83,7 @@ pub(super) async fn battle(
         caller: Caller { visitor: visitor.id, network },
         limits: Arc::clone(&app.limits),
         proofs: Arc::clone(&app.proofs),
+        consents: Arc::clone(&app.consents),
         battles: Arc::clone(&app.battles),
         voting: Arc::clone(&app.voting),
         tasks: app.tasks.clone(),

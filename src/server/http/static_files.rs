@@ -5,9 +5,11 @@
 
 use std::fmt::Write;
 
-use actix_web::http::header::{self, EntityTag, Header as _, IfNoneMatch};
+use actix_web::http::header::{self, EntityTag};
 use actix_web::{HttpRequest, HttpResponse, web};
 use rust_embed::{Embed, EmbeddedFile};
+
+use super::entity_tag::is_known;
 
 #[derive(Embed)]
 #[folder = "static"]
@@ -22,10 +24,7 @@ pub async fn serve(request: HttpRequest, path: web::Path<String>) -> HttpRespons
     let tag = EntityTag::new_strong(hash.clone());
     let named_by_hash = request.query_string().strip_prefix("v=").is_some_and(|version| version == hash);
     let caching = if named_by_hash { "public, max-age=31536000, immutable" } else { "no-cache" };
-    let known = IfNoneMatch::parse(&request).is_ok_and(|known| match known {
-        IfNoneMatch::Any => true,
-        IfNoneMatch::Items(tags) => tags.iter().any(|other| other.weak_eq(&tag)),
-    });
+    let known = is_known(&request, &tag);
     let mut response = if known { HttpResponse::NotModified() } else { HttpResponse::Ok() };
     response.insert_header(header::ETag(tag)).insert_header((header::CACHE_CONTROL, caching));
     if known {

@@ -3,13 +3,10 @@
 //! It reads frames, calls one service for each message, and writes the events of the battle that the socket watches.
 //! When it ends, for whatever reason, the watcher is dropped, and a battle that nobody watches stops its upstreams.
 
-use std::io::{self, ErrorKind};
 use std::pin::pin;
-use std::str::Utf8Error;
 use std::sync::Arc;
 use std::time::Duration;
 
-use actix_web::error::PayloadError;
 use actix_ws::{AggregatedMessage, AggregatedMessageStream, CloseCode, CloseReason, Closed, Session};
 use futures_util::{FutureExt, StreamExt};
 use tokio::time::{Instant, MissedTickBehavior};
@@ -26,7 +23,8 @@ use crate::infra::limits::{Act, Caller, RateLimits, TurnPermit};
 use crate::infra::live_battles::Watcher;
 use crate::infra::tasks::Tasks;
 use crate::services::arena::access::SignedIn;
-use crate::services::arena::battles::{BattleError, Battles};
+use crate::services::arena::battles::{BattleError, Battles, Opening};
+use crate::services::arena::consent::Consents;
 use crate::services::arena::unrated_talk::{TalkError, UnratedTalk};
 use crate::services::arena::voting::{self, NewVote, Voting};
 
@@ -47,6 +45,8 @@ pub struct Connection {
     pub limits: Arc<RateLimits>,
     /// What is to be computed before a battle.
     pub proofs: Arc<Proofs>,
+    /// Who agreed to what is stored.
+    pub consents: Arc<Consents>,
     /// Battles.
     pub battles: Arc<Battles>,
     /// Votes.
@@ -198,7 +198,7 @@ impl Driver {
 
     /// A frame that breaks the websocket protocol or its limits ends the socket.
     async fn refuse_frame(&mut self, error: &actix_ws::ProtocolError) -> Result<(), End> {
-        let Some(why) = reason_to_close(error) else { return Err(End::Gone) };
+        let Some(why) = Closing::for_error(error) else { return Err(End::Gone) };
         if why == Closing::TooLarge {
             self.say_error(&ProtocolError::TooLarge, None).await?;
         }
@@ -209,9 +209,9 @@ impl Driver {
         let battles = Arc::clone(&self.connection.battles);
         let visitor = self.connection.caller.visitor.clone();
         match message {
-            ClientMessage::Start { opening, html, proof } => {
+            ClientMessage::Start { opening, html, proof, consent } => {
                 let Some(permit) = self.start_permit(proof.as_ref()).await? else { return Ok(()) };
-                match battles.start(&visitor, opening, permit).await {
+                match self.start(opening, consent.as_deref(), permit).await {
                     Ok(watcher) => {
                         let watching = self.watching(watcher, html.then(Screen::default), Prompts::Known);
                         self.watch(watching).await
@@ -250,6 +250,15 @@ impl Driver {
                 self.vote(NewVote { visitor, battle: id, outcome, satisfaction, reasons }).await
             }
         }
+    }
+
+    /// Begins a battle; what the visitor agreed to is kept before.
+    async fn start(&self, opening: Opening, consent: Option<&str>, permit: TurnPermit) -> Result<Watcher, BattleError> {
+        let visitor = &self.connection.caller.visitor;
+        if let Some(version) = consent {
+            self.connection.consents.give(visitor, version).await?;
+        }
+        self.connection.battles.start(visitor, opening, permit).await
     }
 
     async fn vote(&mut self, vote: NewVote) -> Result<(), End> {
@@ -464,31 +473,6 @@ async fn next_words(talking: &mut Option<Talking>) -> Vec<EventEntry> {
 /// Waits for a client to take something in, but not for ever.
 pub(super) async fn within_limit(sending: impl Future<Output = Result<(), Closed>>) -> Result<(), Closed> {
     tokio::time::timeout(SEND_LIMIT, sending).await.unwrap_or(Err(Closed))
-}
-
-/// Why a frame that could not be read ends the socket; `None` where the client is gone. The websocket crate reports
-/// most of it as an I/O error: of the payload, of the text, or of a message in too many pieces.
-fn reason_to_close(error: &actix_ws::ProtocolError) -> Option<Closing> {
-    let actix_ws::ProtocolError::Io(io) = error else {
-        return Some(if matches!(error, actix_ws::ProtocolError::Overflow) {
-            Closing::TooLarge
-        } else {
-            Closing::Malformed
-        });
-    };
-    match (io.get_ref().and_then(|inner| inner.downcast_ref::<PayloadError>()), io.kind()) {
-        (Some(PayloadError::Overflow), _) => Some(Closing::TooLarge),
-        (Some(_), _) => None,
-        (None, ErrorKind::InvalidData) if is_not_utf8(io) => Some(Closing::NotText),
-        (None, ErrorKind::InvalidData) => Some(Closing::Malformed),
-        (None, ErrorKind::Other) => Some(Closing::TooLarge),
-        (None, _) => None,
-    }
-}
-
-/// Whether bytes were no text. Of a message in several frames the websocket crate keeps the error's words only.
-fn is_not_utf8(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(|inner| inner.is::<Utf8Error>() || inner.to_string().contains("utf-8"))
 }
 
 fn close(why: Closing) -> End {

@@ -2,6 +2,10 @@
 //!
 //! No I/O. [`ClientMessage::parse`] is total: any text gives a message or a [`ProtocolError`] that says what to send.
 
+use std::io::{self, ErrorKind};
+use std::str::Utf8Error;
+
+use actix_web::error::PayloadError;
 use actix_ws::{CloseCode, CloseReason};
 use serde::{Deserialize, Serialize};
 
@@ -34,6 +38,8 @@ pub enum ClientMessage {
         opening: Opening,
         /// What was computed, where the arena asked for it.
         proof: Option<Solution>,
+        /// The version of the text that the visitor agreed to.
+        consent: Option<String>,
         /// Whether the client wants replies as HTML too.
         html: bool,
     },
@@ -143,6 +149,7 @@ struct RawMessage {
     reasons: Option<RawReasons>,
     after: Option<u64>,
     proof: Option<Solution>,
+    consent: Option<String>,
 }
 
 impl RawMessage {
@@ -204,7 +211,7 @@ impl ClientMessage {
                 let choice = raw.choice()?;
                 let prompt = raw.prompt.clone().ok_or_else(|| missing("prompt"))?;
                 let opening = Opening { prompt, intent: raw.intent, category: raw.category, choice };
-                Ok(Self::Start { opening, proof: raw.proof, html })
+                Ok(Self::Start { opening, proof: raw.proof, consent: raw.consent, html })
             }
             "message" => {
                 let prompt = raw.prompt.clone().ok_or_else(|| missing("prompt"))?;
@@ -398,4 +405,28 @@ impl From<Closing> for CloseReason {
         };
         Self { code, description: Some(why.to_owned()) }
     }
+}
+
+impl Closing {
+    /// Why a frame that could not be read ends the socket; `None` where the client is gone. The websocket crate reports
+    /// most of it as an I/O error: of the payload, of the text, or of a message in too many pieces.
+    pub(super) fn for_error(error: &actix_ws::ProtocolError) -> Option<Self> {
+        let actix_ws::ProtocolError::Io(io) = error else {
+            let is_overflow = matches!(error, actix_ws::ProtocolError::Overflow);
+            return Some(if is_overflow { Self::TooLarge } else { Self::Malformed });
+        };
+        match (io.get_ref().and_then(|inner| inner.downcast_ref::<PayloadError>()), io.kind()) {
+            (Some(PayloadError::Overflow), _) => Some(Self::TooLarge),
+            (Some(_), _) => None,
+            (None, ErrorKind::InvalidData) if is_not_utf8(io) => Some(Self::NotText),
+            (None, ErrorKind::InvalidData) => Some(Self::Malformed),
+            (None, ErrorKind::Other) => Some(Self::TooLarge),
+            (None, _) => None,
+        }
+    }
+}
+
+/// Whether bytes were no text. Of a message in several frames the websocket crate keeps the error's words only.
+fn is_not_utf8(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|inner| inner.is::<Utf8Error>() || inner.to_string().contains("utf-8"))
 }

@@ -13,7 +13,7 @@ use crate::domain::battle::{BattleId, ModelId, Side, VisitorId};
 use crate::domain::rating::own_votes::{OwnBoard, own_board};
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
-use crate::infra::storage::{BattleRecord, OwnBattleRow, OwnBattlesFilter, Store, StoreError};
+use crate::infra::storage::{BattleRecord, ConsentRow, OwnBattleRow, OwnBattlesFilter, Store, StoreError};
 use crate::services::leaderboard::refit::LatestLeaderboard;
 
 /// Battles on one page of the list.
@@ -187,9 +187,19 @@ pub async fn export(store: &Store, visitor: &VisitorId, clock: &dyn Clock) -> Re
     let whole = serde_json::json!({
         "exported_at": moment(clock.now()),
         "visitor": visitor,
+        "consents": exported_consents(store.consents_of(visitor).await?),
         "battles": battles,
     });
     Ok(serde_json::to_string_pretty(&whole).expect("texts and finite numbers"))
+}
+
+/// What the visitor agreed to, with its text.
+fn exported_consents(rows: Vec<ConsentRow>) -> Vec<serde_json::Value> {
+    let exported = |row: ConsentRow| {
+        let texts: serde_json::Value = serde_json::from_str(&row.body).unwrap_or_default();
+        serde_json::json!({ "version": row.version, "agreed_at": moment(row.agreed_at), "texts": texts })
+    };
+    rows.into_iter().map(exported).collect()
 }
 
 fn exported(row: &OwnBattleRow, past: PastBattle) -> ExportedBattle {

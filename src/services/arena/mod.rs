@@ -2,6 +2,7 @@
 
 pub mod access;
 pub mod battles;
+pub mod consent;
 pub mod fleet;
 pub mod history;
 pub mod matchmaking;

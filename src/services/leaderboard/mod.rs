@@ -2,6 +2,7 @@
 //! published one is.
 
 pub mod background_report;
+pub mod day_feed;
 pub mod exclusion_report;
 pub mod filtered;
 pub mod rated_votes;

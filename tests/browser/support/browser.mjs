@@ -21,11 +21,12 @@ export function startBrowser() {
 /**
  * A page of a fresh visitor. `page.assertQuiet()` fails on dialogs, errors, refused content and foreign requests. A vote waits
  * until the names are asked for, as a visitor can choose, so that no test runs against the clock; with `hurry` it goes out by
- * itself after two seconds of the page's clock.
+ * itself after two seconds of the page's clock. The visitor agrees to what is stored as soon as the page asks, unless `agrees` is false.
  */
-export async function openPage(browser, { hurry = false, ...options } = {}) {
+export async function openPage(browser, { hurry = false, agrees = true, ...options } = {}) {
   const context = await browser.newContext({ locale: "en-GB", ...options });
   if (!hurry) await context.addInitScript(() => localStorage.setItem("langya-wait", "on"));
+  if (agrees) await context.addInitScript(agreeAtOnce);
   const page = await context.newPage();
   const incidents = [];
   page.on("dialog", async (dialog) => {
@@ -44,6 +45,12 @@ export async function openPage(browser, { hurry = false, ...options } = {}) {
   });
   page.assertQuiet = () => assert.deepEqual(incidents, []);
   return page;
+}
+
+function agreeAtOnce() {
+  const agree = () => document.querySelector('dialog[open] [data-action="agree"]')?.click();
+  const options = { attributes: true, childList: true, subtree: true };
+  new MutationObserver(agree).observe(document, options);
 }
 
 /** Waits until the battle on the page is in a phase. */

@@ -4,6 +4,7 @@
 mod admin;
 mod api_keys;
 pub(crate) mod bench;
+mod consents;
 mod exclusions;
 mod fits;
 mod labels;
@@ -58,6 +59,7 @@ use fits::{
     the_log_is_read_in_pages_with_the_columns_that_are_wanted,
 };
 
+use consents::a_consent_is_kept_once_with_its_text;
 use modes::a_battle_on_chosen_models_is_kept_apart_and_its_vote_is_never_rated;
 use operations::{
     a_target_loses_its_texts_and_nobody_else_does, changes_of_campaigns_have_their_entries,
@@ -662,6 +664,7 @@ on_both! {
     of_two_that_append_one_has_its_way
     nothing_is_signed_against_an_earlier_checkpoint
     the_log_is_read_in_pages_with_the_columns_that_are_wanted
+    a_consent_is_kept_once_with_its_text
     own_battles_are_found_again_with_models_only_after_a_vote
     only_its_visitor_shares_a_battle_and_only_after_the_vote
     texts_are_deleted_for_good_and_votes_stay

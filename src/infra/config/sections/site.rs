@@ -1,8 +1,14 @@
 //! What the arena is called and who runs it.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+
+use crate::config::{ConfigError, is_web_address, is_web_origin, require};
+use crate::domain::contrast::{AccentColours, Rgb};
+use crate::domain::language::Language;
+use crate::domain::text_direction;
 
 /// `[site]`
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -20,4 +26,47 @@ pub struct SiteSettings {
     pub imprint: String,
     /// Address of the page on privacy.
     pub privacy: String,
+    /// Sites that may show `/embed/leaderboard` in a frame, such as `"https://lab.example.org"`, or `"*"` for all; empty for none.
+    pub embed_on: Vec<String>,
+    /// What the operator adds to the text that visitors agree to before their first battle, by language.
+    pub consent: BTreeMap<Language, String>,
+}
+
+impl SiteSettings {
+    pub(in crate::config) fn check(&self) -> Result<(), ConfigError> {
+        let name = &self.name;
+        require(
+            name.chars().count() <= 60 && !name.contains(char::is_control) && text_direction::in_name(name) == *name,
+            "site.name",
+            "unusable",
+            "one line of at most 60 characters",
+        )?;
+        let kind = self.logo.extension().and_then(|kind| kind.to_str()).unwrap_or_default().to_ascii_lowercase();
+        require(
+            self.logo.as_os_str().is_empty() || ["svg", "png", "webp", "jpg", "jpeg"].contains(&kind.as_str()),
+            "site.logo",
+            self.logo.display(),
+            "a .svg, .png, .webp or .jpg file",
+        )?;
+        let accent = Rgb::parse(&self.accent).and_then(AccentColours::new);
+        require(
+            self.accent.is_empty() || accent.is_some(),
+            "site.accent",
+            format!("{:?}", self.accent),
+            "a colour such as \"#1d6755\", dark enough to be read on light pages (contrast 4.5 to 1)",
+        )?;
+        let is_link = |text: &str| text.is_empty() || is_web_address(text);
+        let contact = self.contact.strip_prefix("mailto:").is_some_and(|address| address.contains('@'));
+        require(contact || is_link(&self.contact), "site.contact", "unusable", "mailto:… or an address with https://")?;
+        require(is_link(&self.imprint), "site.imprint", "unusable", "an address with https://")?;
+        require(is_link(&self.privacy), "site.privacy", "unusable", "an address with https://")?;
+        require(
+            self.embed_on.iter().all(|site| site == "*" || is_web_origin(site)),
+            "site.embed_on",
+            "no list of sites",
+            "addresses such as https://lab.example.org, without a path, or \"*\"",
+        )?;
+        let is_short = |text: &String| text.chars().count() <= 4_000 && text_direction::in_prose(text) == *text;
+        require(self.consent.values().all(is_short), "site.consent", "unusable", "texts of at most 4000 characters")
+    }
 }

@@ -37,6 +37,7 @@ pub struct ArenaTexts {
     open_battles: [&'static str; 2],
     cookie: [&'static str; 2],
     choices: [&'static str; 2],
+    consent: [&'static str; 2],
     networks: [&'static str; 2],
     sign_ins: [&'static str; 2],
     log: [&'static str; 2],
@@ -130,7 +131,7 @@ impl ArenaTexts {
             texts.map(|text| fill(text, &[("minutes", &minutes), ("days", &days), ("text_days", &text_days)]))
         };
         let texts = if storage.text_days.is_some() { self.texts_for_days } else { self.texts };
-        let always = [self.votes, texts, self.open_battles, self.cookie, self.choices];
+        let always = [self.votes, texts, self.open_battles, self.cookie, self.choices, self.consent];
         let networks = storage.counts_networks.then_some(self.networks);
         let sign_ins = storage.sign_in_days.is_some().then_some(self.sign_ins);
         always.into_iter().chain(networks).chain(sign_ins).chain([self.log]).map(row).collect()
@@ -197,6 +198,7 @@ pub(super) const ENGLISH: ArenaTexts = ArenaTexts {
         "Your choices of language, colours and keys",
         "In your browser, for a year at the most or until you clear them",
     ],
+    consent: ["That you agreed to this, to which version and when, under the same pseudonym", "For good"],
     networks: ["A pseudonym of your network, to keep limits", "A day at the most"],
     sign_ins: ["That you signed in", "{days} days"],
     log: ["The server’s log", "Has no question, reply or address in it"],
@@ -254,6 +256,7 @@ pub(super) const CHINESE: ArenaTexts = ArenaTexts {
     open_battles: ["未投票的对战", "{minutes} 分钟后视为放弃，此后与其他对战一样保存"],
     cookie: ["cookie 中的一个随机数（自第一场对战起）", "在你的浏览器中保存 180 天"],
     choices: ["你选择的语言、配色和快捷键", "保存在你的浏览器中，最长一年，可随时清除"],
+    consent: ["你同意本说明的记录：版本和时间，以同一化名保存", "永久"],
     networks: ["你所在网络的化名，用于限制次数", "最长一天"],
     sign_ins: ["你的登录状态", "{days} 天"],
     log: ["服务器日志", "不含提问、回答或地址"],

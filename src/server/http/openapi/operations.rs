@@ -15,6 +15,7 @@ use crate::server::http::benchmark::ReportQuery;
 use crate::server::http::campaign::{
     ErrorBody, JudgementAnswer, JudgementRequest, NextAnswer, NextRequest, UndoAnswer,
 };
+use crate::server::http::consent::ConsentJson;
 use crate::server::http::correlation::CatalogJson;
 use crate::server::http::correlation_query::CorrelationQuery;
 use crate::server::http::exclusions::{ExclusionList, ExclusionsQuery};
@@ -201,7 +202,7 @@ impl Operation {
 }
 
 /// Every address of `/api/v1`.
-pub static OPERATIONS: [Operation; 22] = [
+pub static OPERATIONS: [Operation; 23] = [
     get("/api/v1/leaderboard", "leaderboard", "leaderboard", &[json::<DatedLeaderboard<'static>>()])
         .about("The latest leaderboard, or that of a part of the votes or of a past moment.")
         .with_query(parameters_of::<LeaderboardQuery>),
@@ -236,6 +237,8 @@ pub static OPERATIONS: [Operation; 22] = [
     get("/api/v1/exclusions", "exclusions", "votes", &[json::<ExclusionList>()])
         .about("What keeps votes out of the ratings, the latest first, 100 at once and up to 1,000 with `limit`.")
         .with_query(parameters_of::<ExclusionsQuery>),
+    get("/api/v1/consent", "consent", "votes", &[json::<ConsentJson>()])
+        .about("What visitors agree to before their first battle; a `start` may name its version in `consent`."),
     get("/api/v1/benchmarks", "benchmarks", "benchmarks", &[json::<Suites>()])
         .about("The data files of benchmark suites, what was judged over each, and all models beside each other.")
         .with_query(parameters_of::<BoardQuery>),

@@ -9,12 +9,13 @@ use crate::domain::battle::pacing::measured::PacingKind;
 use crate::domain::integrity::exclusion_rule::ExclusionRule;
 use crate::domain::language::Language;
 use crate::infra::config::{
-    AccessMode, BattleSettings, FlaggedVoterPolicy, LeakPolicy, LimitSettings, PacingMode, PairingPolicySetting,
-    PairingSettings, Settings, WindowLimits,
+    BattleSettings, FlaggedVoterPolicy, LeakPolicy, LimitSettings, PacingMode, PairingPolicySetting, PairingSettings,
+    Settings, WindowLimits,
 };
 use crate::render::i18n::fill;
-use crate::render::i18n::pages::{LimitTexts, PacingInForce, PageTexts, PairingInForce, StorageInForce};
+use crate::render::i18n::pages::{LimitTexts, PacingInForce, PageTexts, PairingInForce};
 use crate::server::state::AppState;
+use crate::services::arena::consent::storage_in_force;
 use crate::services::arena::matchmaking::PublishedPair;
 
 #[derive(Template)]
@@ -119,19 +120,6 @@ fn pairing_in_force(pairing: &PairingSettings) -> PairingInForce {
         PairingPolicySetting::Weighted => PairingInForce::Weighted,
         PairingPolicySetting::Elo => PairingInForce::Near { width: pairing.elo_width, uniform_share },
         PairingPolicySetting::Active => PairingInForce::Active { uniform_share },
-    }
-}
-
-fn storage_in_force(settings: &Settings) -> StorageInForce {
-    let LimitSettings { turns_per_address, votes_per_address, sign_ins_per_address, .. } = &settings.limits;
-    let asks_people = settings.access.mode != AccessMode::Open;
-    StorageInForce {
-        abandon_after_minutes: settings.battle.abandon_after_minutes,
-        sign_in_days: asks_people.then_some(settings.access.session_days),
-        text_days: Some(settings.retention.text_days).filter(|days| *days > 0),
-        counts_networks: [turns_per_address, votes_per_address, sign_ins_per_address]
-            .iter()
-            .any(|limits| **limits != WindowLimits::NONE),
     }
 }
 

@@ -20,6 +20,8 @@ struct BattlePage {
     max_prompt_bytes: usize,
     /// Whether only practice models answer.
     practice: bool,
+    /// Whether the visitor has yet to agree to what is stored.
+    asks_consent: bool,
     /// Whether the visitor has signed in, and so can sign out.
     signed_in: bool,
     /// The modes that the arena offers; one alone is no choice.
@@ -34,9 +36,19 @@ struct ModeOption {
     text: &'static ModeText,
 }
 
+/// What the page knows of its visitor and of the models.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BattlePageState {
+    /// Whether only practice models answer.
+    pub practice: bool,
+    /// Whether the visitor has yet to agree to what is stored.
+    pub asks_consent: bool,
+}
+
 /// The page for whoever may take part, under these settings.
 #[must_use]
-pub fn battle(request: &HttpRequest, settings: &Settings, practice: bool) -> HttpResponse {
+pub fn battle(request: &HttpRequest, settings: &Settings, state: BattlePageState) -> HttpResponse {
+    let BattlePageState { practice, asks_consent } = state;
     let page = Page::new(request, Section::Battle);
     let script_strings = serde_json::to_string(&page.t().script).expect("a struct of strings is JSON");
     let max_prompt_bytes = settings.battle.max_prompt_bytes;
@@ -44,6 +56,7 @@ pub fn battle(request: &HttpRequest, settings: &Settings, practice: bool) -> Htt
     let offered = BattleMode::ALL.into_iter().filter(|mode| settings.battle.modes.contains(mode));
     let modes = offered.map(|mode| ModeOption { value: mode.as_str(), text: page.t().modes.of(mode) }).collect();
     let mode_strings = serde_json::to_string(&page.t().modes.script).expect("structs of strings are JSON");
-    let page = BattlePage { page, script_strings, max_prompt_bytes, practice, signed_in, modes, mode_strings };
+    let page =
+        BattlePage { page, script_strings, max_prompt_bytes, practice, asks_consent, signed_in, modes, mode_strings };
     respond(request, StatusCode::OK, &page)
 }

@@ -17,9 +17,11 @@ use crate::infra::config::{
 };
 use crate::render::i18n::pages::page_texts;
 
+use super::battle::BattlePageState;
 use super::leaderboard::{LeaderboardRow, LeaderboardView, leaderboard_html, rows_html};
 use super::robustness_fold::RobustnessFold;
 use super::*;
+use crate::services::arena::consent::Consent;
 
 async fn text(response: HttpResponse) -> String {
     let bytes = to_bytes(response.into_body()).await.expect("a page is in memory");
@@ -30,11 +32,16 @@ fn request(uri: &str) -> HttpRequest {
     TestRequest::get().uri(uri).to_http_request()
 }
 
+fn state(practice: bool) -> BattlePageState {
+    BattlePageState { practice, asks_consent: true }
+}
+
 /// Every page in a language.
 async fn pages(query: &str) -> Vec<String> {
     vec![
-        text(battle::battle(&request(&format!("/{query}")), &invited(), true)).await,
+        text(battle::battle(&request(&format!("/{query}")), &invited(), state(true))).await,
         text(about::rules(&request(&format!("/about{query}")), &rules(true), vec![])).await,
+        text(consent::consent(&request(&format!("/consent{query}")), &Consent::new(&rules(true)))).await,
         text(judges::judges(&request(&format!("/judges{query}")), &judged())).await,
         text(not_found::not_found(request(&format!("/nothing{query}"))).await).await,
         leaderboard_html(&request(&format!("/leaderboard{query}")), &view()),
@@ -149,7 +156,7 @@ async fn an_unknown_address_is_a_404_in_html() {
 
 #[actix_web::test]
 async fn the_script_of_the_battle_page_finds_its_words() {
-    let page = text(battle::battle(&request("/"), &Settings::default(), false)).await;
+    let page = text(battle::battle(&request("/"), &Settings::default(), state(false))).await;
     let (_, words) = page.split_once("data-strings=\"").expect("the words are there");
     let words = words.split('"').next().unwrap_or_default().replace("&#34;", "\"").replace("&#38;", "&");
     let words: serde_json::Value = serde_json::from_str(&words).expect("the words are JSON");

@@ -1,0 +1,131 @@
+//! What changes on the leaderboard from day to day: ranks on the last leaderboards of two days.
+
+use std::collections::BTreeMap;
+
+use super::leaderboard::Leaderboard;
+use crate::time::Timestamp;
+
+/// The ranks on the last leaderboard of a day.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BoardDay {
+    /// Time of its fit.
+    pub as_of: Timestamp,
+    /// Its rated votes.
+    pub votes: u64,
+    /// Its models in their order, with the rank of those that have one.
+    pub ranks: Vec<(String, Option<u64>)>,
+}
+
+/// What differs from the day before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DayChanges {
+    /// Time of the later leaderboard.
+    pub as_of: Timestamp,
+    /// Its rated votes.
+    pub votes: u64,
+    /// In the order of the later leaderboard; models that left it come last.
+    pub changes: Vec<RankChange>,
+}
+
+/// What happened to a model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RankChange {
+    /// The model.
+    pub model: String,
+    /// How it stands now.
+    pub kind: RankChangeKind,
+}
+
+/// How a model stands now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RankChangeKind {
+    /// It is on the leaderboard for the first time, or again.
+    Joined(Option<u64>),
+    /// It has another rank.
+    Moved {
+        /// The former one; `None` where it had none.
+        from: Option<u64>,
+        /// The present one.
+        to: Option<u64>,
+    },
+    /// It is not on the leaderboard any more.
+    Left,
+}
+
+impl BoardDay {
+    /// The ranks of a leaderboard.
+    #[must_use]
+    pub fn new(as_of: Timestamp, board: &Leaderboard) -> Self {
+        let ranks = board.models.iter().map(|row| (row.model.clone(), row.shown_rank(board.interval)));
+        Self { as_of, votes: board.votes.rated, ranks: ranks.collect() }
+    }
+
+    /// What differs from an earlier day; `None` stands for the time before the first leaderboard.
+    #[must_use]
+    pub fn changes_since(&self, before: Option<&Self>) -> Vec<RankChange> {
+        let mut former: BTreeMap<&str, Option<u64>> = BTreeMap::new();
+        former.extend(before.iter().flat_map(|day| &day.ranks).map(|(model, rank)| (model.as_str(), *rank)));
+        let mut changes = Vec::new();
+        for (model, rank) in &self.ranks {
+            let kind = match former.remove(model.as_str()) {
+                None => RankChangeKind::Joined(*rank),
+                Some(from) if from != *rank => RankChangeKind::Moved { from, to: *rank },
+                Some(_) => continue,
+            };
+            changes.push(RankChange { model: model.clone(), kind });
+        }
+        changes.extend(former.into_keys().map(|model| RankChange { model: model.into(), kind: RankChangeKind::Left }));
+        changes
+    }
+}
+
+/// The changes of each day of `days`, the latest first, without days on which nothing changed. The last of them is compared with
+/// nothing only where it `is_first` of all.
+#[must_use]
+pub fn day_changes(days: &[BoardDay], is_first: bool) -> Vec<DayChanges> {
+    let before = days.iter().skip(1).map(Some).chain(is_first.then_some(None));
+    let compared = days.iter().zip(before).map(|(day, before)| DayChanges {
+        as_of: day.as_of,
+        votes: day.votes,
+        changes: day.changes_since(before),
+    });
+    compared.filter(|day| !day.changes.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn day(as_of: i64, ranks: &[(&str, Option<u64>)]) -> BoardDay {
+        let ranks = ranks.iter().map(|(model, rank)| ((*model).to_owned(), *rank)).collect();
+        BoardDay { as_of: Timestamp(as_of), votes: 7, ranks }
+    }
+
+    #[test]
+    fn a_day_says_who_came_who_went_and_who_moved() {
+        let before = day(1, &[("a", Some(1)), ("b", Some(2)), ("c", None), ("gone", Some(4))]);
+        let after = day(2, &[("b", Some(1)), ("a", Some(2)), ("c", None), ("new", Some(3))]);
+        let change = |model: &str, kind| RankChange { model: model.into(), kind };
+        let moved = |from, to| RankChangeKind::Moved { from: Some(from), to: Some(to) };
+        assert_eq!(
+            after.changes_since(Some(&before)),
+            [
+                change("b", moved(2, 1)),
+                change("a", moved(1, 2)),
+                change("new", RankChangeKind::Joined(Some(3))),
+                change("gone", RankChangeKind::Left),
+            ]
+        );
+        let ranked = day(3, &[("c", Some(1))]).changes_since(Some(&day(2, &[("c", None)])));
+        assert_eq!(ranked, [change("c", RankChangeKind::Moved { from: None, to: Some(1) })]);
+    }
+
+    #[test]
+    fn quiet_days_are_left_out_and_the_earliest_is_told_only_where_it_is_the_first() {
+        let days = [day(3, &[("a", Some(1))]), day(2, &[("a", Some(1))]), day(1, &[("a", Some(1))])];
+        let told = |is_first| day_changes(&days, is_first).iter().map(|day| day.as_of.0).collect::<Vec<_>>();
+        assert_eq!(told(false), Vec::<i64>::new());
+        assert_eq!(told(true), [1]);
+        assert!(day_changes(&[], true).is_empty());
+    }
+}

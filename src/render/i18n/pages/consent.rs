@@ -1,0 +1,95 @@
+//! What visitors are told before their first battle.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{StorageInForce, page_texts};
+use crate::domain::language::Language;
+use crate::i18n::fill;
+
+/// The texts of the page and of the question before the first battle.
+pub struct ConsentTexts {
+    pub title: &'static str,
+    pub link: &'static str,
+    pub agree: &'static str,
+    pub later: &'static str,
+    pub version: &'static str,
+    /// Paragraphs that every arena has.
+    always: &'static [&'static str],
+    privacy: &'static str,
+}
+
+/// What the settings make of the text.
+#[derive(Debug, Clone, Copy)]
+pub struct ConsentFacts<'f> {
+    /// What is stored, and how long.
+    pub storage: StorageInForce,
+    /// Host of the moderation service, where there is one.
+    pub moderation: Option<&'f str>,
+    /// Whether that service gets replies, too.
+    pub moderates_replies: bool,
+    /// Whether models judge battles, so that their providers see them too.
+    pub judged: bool,
+    /// Address of the operator's page on privacy; empty where there is none.
+    pub privacy: &'f str,
+}
+
+/// What visitors agree to, in one language.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ConsentText {
+    /// `en` or `zh`.
+    pub language: Language,
+    /// What happens with questions and votes.
+    pub paragraphs: Vec<String>,
+    /// What is stored, and how long.
+    pub stored: Vec<[String; 2]>,
+}
+
+impl ConsentText {
+    /// The text in a language, with what the operator adds.
+    #[must_use]
+    pub fn new(language: Language, facts: &ConsentFacts<'_>, added: Option<&str>) -> Self {
+        let texts = page_texts(language);
+        let words = &texts.consent;
+        let mut paragraphs: Vec<String> = words.always.iter().map(|text| (*text).to_owned()).collect();
+        if let Some(host) = facts.moderation {
+            let [questions, replies_too] = texts.arena.moderation;
+            let text = if facts.moderates_replies { replies_too } else { questions };
+            paragraphs.push(fill(text, &[("host", host)]));
+        }
+        if facts.judged {
+            paragraphs.push(texts.about.judges.to_owned());
+        }
+        paragraphs.extend(added.map(str::to_owned));
+        if !facts.privacy.is_empty() {
+            paragraphs.push(fill(words.privacy, &[("address", facts.privacy)]));
+        }
+        Self { language, paragraphs, stored: texts.arena.kept(facts.storage) }
+    }
+}
+
+pub(super) const ENGLISH: ConsentTexts = ConsentTexts {
+    title: "Before your first battle",
+    link: "What is stored",
+    agree: "Agree and ask",
+    later: "Not now",
+    version: "Version of this text: {version}. You are asked once, and again when it changes.",
+    always: &[
+        "Your question is sent to the models that answer it, and so to whoever runs them. Write nothing personal or confidential.",
+        "Your vote is published with the two models, without your question and without your name.",
+    ],
+    privacy: "More about privacy: {address}",
+};
+
+pub(super) const CHINESE: ConsentTexts = ConsentTexts {
+    title: "第一次对战之前",
+    link: "保存哪些内容",
+    agree: "同意并提问",
+    later: "暂不",
+    version: "本说明的版本：{version}。只需同意一次；内容变更后会再次询问。",
+    always: &[
+        "你的问题会发送给作答的模型，也就是会发送给运行这些模型的一方。请不要填写个人信息或机密内容。",
+        "你的投票会连同两个模型的名称一起公布，不含你的问题，也不含你的名字。",
+    ],
+    privacy: "隐私政策详见：{address}",
+};

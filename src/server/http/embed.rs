@@ -1,0 +1,61 @@
+//! `/embed/leaderboard`: the leaderboard for a frame on another site. The only page that other sites may frame, and only those that
+//! `site.embed_on` names.
+
+use actix_web::http::header;
+use actix_web::{HttpMessage as _, HttpRequest, HttpResponse, web};
+use serde::Deserialize;
+
+use super::board::view;
+use super::entity_tag::{is_known, weak_tag};
+use super::error::PageError;
+use super::headers::FrameAncestors;
+use super::pages;
+use super::pages::Page;
+use super::pages::embed::{EmbedTheme, EmbedView, embed_html};
+use crate::server::state::AppState;
+
+/// Models at the most, and where the address names no number.
+const MOST: usize = 100;
+const USUAL: usize = 10;
+
+/// What the address asks for; anything else in it is left to other uses.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct EmbedQuery {
+    /// Models to show.
+    top: Option<usize>,
+    /// Colours; those of the reader's system where it is left out.
+    theme: Option<EmbedTheme>,
+}
+
+/// `GET /embed/leaderboard`
+///
+/// # Errors
+/// [`PageError`] where the address asks for what cannot be.
+pub(super) async fn leaderboard(
+    request: HttpRequest,
+    app: web::Data<AppState>,
+    query: web::Query<EmbedQuery>,
+) -> Result<HttpResponse, PageError> {
+    let settings = app.settings.now();
+    if settings.site.embed_on.is_empty() {
+        return Ok(pages::not_found::not_found(request).await);
+    }
+    let mut board = view(&app);
+    let models = board.rows.len();
+    board.rows.truncate(query.top.unwrap_or(USUAL).clamp(1, MOST));
+    let page = Page::new(&request, pages::Section::None);
+    let html = embed_html(&EmbedView { page, board, models, theme: query.theme });
+    let tag = weak_tag(html.as_bytes());
+    let known = is_known(&request, &tag);
+    let mut response = if known { HttpResponse::NotModified() } else { HttpResponse::Ok() };
+    // No cookie, unlike other pages: a frame is not where somebody chooses a language.
+    response
+        .content_type("text/html; charset=utf-8")
+        .insert_header(header::ETag(tag))
+        .insert_header((header::CACHE_CONTROL, "no-cache"))
+        .insert_header((header::VARY, "accept-language, cookie"));
+    let response = if known { response.finish() } else { response.body(html) };
+    response.extensions_mut().insert(FrameAncestors(settings.site.embed_on.join(" ")));
+    Ok(response)
+}

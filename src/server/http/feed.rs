@@ -1,0 +1,57 @@
+//! `/leaderboard.atom`: the days on which ranks changed, for feed readers.
+
+use actix_web::http::header;
+use actix_web::{HttpRequest, HttpResponse, web};
+use askama::Template;
+
+use super::board::name_of;
+use super::entity_tag::{is_known, weak_tag};
+use super::error::PageError;
+use super::hosts::public_address;
+use super::pages::feed::{Feed, FeedEntry};
+use super::pages::{Page, Section};
+use crate::domain::language::Language;
+use crate::domain::rating::board_days::DayChanges;
+use crate::infra::sessions::Sessions;
+use crate::render::i18n::pages::page_texts;
+use crate::server::state::AppState;
+
+/// Feed readers ask no more often than this, in seconds.
+const MAX_AGE: &str = "public, max-age=300";
+
+/// `GET /leaderboard.atom`
+///
+/// # Errors
+/// [`PageError`] without the database.
+pub(super) async fn atom(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
+    let days = app.day_feed.changes().await?;
+    let page = Page::new(&request, Section::None);
+    let language = page.language;
+    let entries = days.iter().map(|day| entry(&app, day, language)).collect();
+    let address = public_address(&request, &app);
+    let feed = Feed::new(page, id(&app.sessions, language.code()), address, entries);
+    let body = feed.render().map_err(|_| PageError::Early)?;
+    let tag = weak_tag(body.as_bytes());
+    let known = is_known(&request, &tag);
+    let mut response = if known { HttpResponse::NotModified() } else { HttpResponse::Ok() };
+    response
+        .insert_header(header::ETag(tag))
+        .insert_header((header::CACHE_CONTROL, MAX_AGE))
+        .insert_header((header::VARY, "accept-language, cookie"));
+    if known {
+        return Ok(response.finish());
+    }
+    Ok(response.content_type("application/atom+xml; charset=utf-8").body(body))
+}
+
+fn entry(app: &AppState, day: &DayChanges, language: Language) -> FeedEntry {
+    let name = |model: &str| name_of(model, &app.models);
+    let id = |date: &str| id(&app.sessions, &format!("{} {date}", language.code()));
+    FeedEntry::new(day, id, name, &page_texts(language).feed)
+}
+
+/// An id that stays the same whatever the arena's address becomes: made with the arena's key, as a UUID of its own kind (version 8).
+fn id(sessions: &Sessions, of: &str) -> String {
+    let hex = sessions.signature("atom", of);
+    format!("urn:uuid:{}-{}-8{}-8{}-{}", &hex[..8], &hex[8..12], &hex[12..15], &hex[15..18], &hex[18..30])
+}

@@ -1,0 +1,34 @@
+//! What visitors agree to. The battle page shows the marked part of this page before the first battle.
+
+use actix_web::http::StatusCode;
+use actix_web::{HttpRequest, HttpResponse};
+use askama::Template;
+
+use super::{Page, Section, respond};
+use crate::domain::language::Language;
+use crate::render::i18n::fill;
+use crate::render::i18n::pages::{ConsentText, ConsentTexts};
+use crate::services::arena::consent::Consent;
+
+#[derive(Template)]
+#[template(path = "consent.html")]
+struct ConsentPage<'a> {
+    page: Page,
+    words: &'static ConsentTexts,
+    version: &'a str,
+    text: &'a ConsentText,
+}
+
+impl ConsentPage<'_> {
+    fn version_explained(&self) -> String {
+        fill(self.words.version, &[("version", self.version)])
+    }
+}
+
+/// The page.
+#[must_use]
+pub(crate) fn consent(request: &HttpRequest, consent: &Consent) -> HttpResponse {
+    let page = Page::new(request, Section::About);
+    let (words, text) = (&page.t().consent, consent.text(page.language));
+    respond(request, StatusCode::OK, &ConsentPage { page, words, version: &consent.version, text })
+}

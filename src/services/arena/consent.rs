@@ -1,0 +1,144 @@
+//! What visitors agree to before their first battle on the page, and who agreed to which version.
+//!
+//! The text follows the settings, and its version is a hash of it in all languages, so no text changes without a new version.
+
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+
+use crate::domain::battle::VisitorId;
+use crate::domain::language::Language;
+use crate::infra::clock::Clock;
+use crate::infra::config::{AccessMode, CurrentSettings, LimitSettings, Settings, WindowLimits};
+use crate::infra::rng::hex;
+use crate::infra::storage::{ConsentVersion, Store, StoreError};
+use crate::render::i18n::pages::{ConsentFacts, ConsentText, StorageInForce};
+
+/// What visitors agree to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Consent {
+    /// Names exactly this text.
+    pub version: String,
+    /// The text in every language.
+    pub texts: Vec<ConsentText>,
+    /// The same as JSON.
+    body: String,
+}
+
+impl Consent {
+    /// The text that these settings make.
+    #[must_use]
+    pub fn new(settings: &Settings) -> Self {
+        let host = settings.moderation.host();
+        let facts = ConsentFacts {
+            storage: storage_in_force(settings),
+            moderation: host.as_deref(),
+            moderates_replies: settings.moderation.replies,
+            judged: !settings.judge.models.is_empty(),
+            privacy: &settings.site.privacy,
+        };
+        let added = |language: Language| settings.site.consent.get(&language).map(|text| text.trim());
+        let text = |language| ConsentText::new(language, &facts, added(language).filter(|text| !text.is_empty()));
+        let texts = Language::ALL.map(text).to_vec();
+        let body = serde_json::to_string(&texts).expect("texts are JSON");
+        Self { version: hex(&Sha256::digest(&body)[..6]), texts, body }
+    }
+
+    /// The text in a language.
+    #[must_use]
+    pub fn text(&self, language: Language) -> &ConsentText {
+        &self.texts[language as usize]
+    }
+}
+
+/// What is stored under these settings.
+#[must_use]
+pub fn storage_in_force(settings: &Settings) -> StorageInForce {
+    let LimitSettings { turns_per_address, votes_per_address, sign_ins_per_address, .. } = &settings.limits;
+    let asks_people = settings.access.mode != AccessMode::Open;
+    StorageInForce {
+        abandon_after_minutes: settings.battle.abandon_after_minutes,
+        sign_in_days: asks_people.then_some(settings.access.session_days),
+        text_days: Some(settings.retention.text_days).filter(|days| *days > 0),
+        counts_networks: [turns_per_address, votes_per_address, sign_ins_per_address]
+            .iter()
+            .any(|limits| **limits != WindowLimits::NONE),
+    }
+}
+
+/// Keeps who agreed.
+pub struct Consents {
+    /// Where it is kept.
+    pub store: Store,
+    /// The settings in force.
+    pub settings: CurrentSettings,
+    /// When.
+    pub clock: Arc<dyn Clock>,
+}
+
+impl Consents {
+    /// The text in force.
+    #[must_use]
+    pub fn current(&self) -> Consent {
+        Consent::new(&self.settings.now())
+    }
+
+    /// Whether a visitor agreed to the text in force.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn is_given(&self, visitor: &VisitorId) -> Result<bool, StoreError> {
+        self.store.has_consent(visitor, &self.current().version).await
+    }
+
+    /// Keeps that a visitor agreed to this version. Of another one than the text in force nothing is kept, so whoever agreed to it is
+    /// asked again.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn give(&self, visitor: &VisitorId, version: &str) -> Result<(), StoreError> {
+        let Consent { version: current, body, .. } = self.current();
+        if version != current || self.store.has_consent(visitor, version).await? {
+            return Ok(());
+        }
+        self.store.put_consent(visitor, ConsentVersion { version, body: &body }, self.clock.now()).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_change_of_the_text_is_a_new_version_and_nothing_else_is() {
+        let version = |change: &dyn Fn(&mut Settings)| {
+            let mut settings = Settings::default();
+            change(&mut settings);
+            Consent::new(&settings).version
+        };
+        let now = version(&|_| {});
+        assert!(now.len() == 12 && now.chars().all(|c| c.is_ascii_hexdigit()), "{now}");
+        assert_eq!(version(&|settings| settings.rating.min_votes += 1), now);
+        assert_eq!(version(&|settings| drop(settings.site.consent.insert(Language::Chinese, "  ".into()))), now);
+        let changes: [&dyn Fn(&mut Settings); 4] = [
+            &|settings| settings.retention.text_days = 30,
+            &|settings| settings.judge.models = vec!["judge".into()],
+            &|settings| settings.site.privacy = "https://example.org/privacy".into(),
+            &|settings| drop(settings.site.consent.insert(Language::Chinese, "本研究由实验室进行。".into())),
+        ];
+        let changed: std::collections::BTreeSet<String> = changes.into_iter().map(version).collect();
+        assert!(changed.len() == 4 && !changed.contains(&now), "{changed:?}");
+    }
+
+    #[test]
+    fn each_language_has_the_operators_words_of_that_language() {
+        let mut settings = Settings::default();
+        settings.site.consent.insert(Language::English, "A study of the lab.".into());
+        let consent = Consent::new(&settings);
+        let [english, chinese] = Language::ALL.map(|language| consent.text(language));
+        assert_eq!(english.paragraphs.last().unwrap(), "A study of the lab.");
+        assert_eq!((english.paragraphs.len(), chinese.paragraphs.len()), (3, 2));
+        assert_eq!(english.stored.len(), chinese.stored.len());
+        assert_eq!((english.language, chinese.language), (Language::English, Language::Chinese));
+    }
+}
