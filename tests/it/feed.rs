@@ -13,7 +13,10 @@ const DAY: i64 = 24 * 60 * 60 * 1_000;
 
 async fn arena() -> TestArena {
     let (one, two) = (Scripted::saying("One."), Scripted::saying("Two."));
-    TestArena::start_with(&[("one", &one), ("two", &two)], |settings| settings.site.name = "Lab & <Sons>\u{202e}".into()).await
+    TestArena::start_with(&[("one", &one), ("two", &two)], |settings| {
+        settings.site.name = "Lab & <Sons>\u{202e}".into()
+    })
+    .await
 }
 
 async fn read(arena: &TestArena, language: &str) -> String {
@@ -54,7 +57,9 @@ async fn a_reader_learns_of_each_day_once_and_by_the_same_id() {
     let feed = read(&arena, "en").await;
     assert!(feed.contains("Name-of-one: new, rank ") && feed.contains("Name-of-two: new, rank "), "{feed}");
     assert!(feed.contains("<name>Lab &#38; &#60;Sons&#62;⟨U+202E⟩</name>"), "{feed}");
-    assert!(feed.contains(&format!("rel=\"self\" type=\"application/atom+xml\" href=\"{}/leaderboard.atom", arena.url)));
+    assert!(
+        feed.contains(&format!("rel=\"self\" type=\"application/atom+xml\" href=\"{}/leaderboard.atom", arena.url))
+    );
     let ids = all(&feed, "id");
     assert_eq!((ids.len(), ids[0] == ids[1]), (2, false));
     assert!(ids.iter().all(|id| id.len() == 45 && id.starts_with("urn:uuid:")), "{ids:?}");

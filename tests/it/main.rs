@@ -41,6 +41,7 @@ mod embed;
 mod exclusions;
 mod faults;
 mod faulty_models;
+mod feed;
 mod flagged_voters;
 mod fleet;
 mod frames;

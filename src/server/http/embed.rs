@@ -2,7 +2,7 @@
 //! `site.embed_on` names.
 
 use actix_web::http::header;
-use actix_web::{HttpMessage as _, HttpRequest, HttpResponse, web};
+use actix_web::{HttpRequest, HttpResponse, web};
 use serde::Deserialize;
 
 use super::board::view;
@@ -55,7 +55,7 @@ pub(super) async fn leaderboard(
         .insert_header(header::ETag(tag))
         .insert_header((header::CACHE_CONTROL, "no-cache"))
         .insert_header((header::VARY, "accept-language, cookie"));
-    let response = if known { response.finish() } else { response.body(html) };
+    let mut response = if known { response.finish() } else { response.body(html) };
     response.extensions_mut().insert(FrameAncestors(settings.site.embed_on.join(" ")));
     Ok(response)
 }

@@ -9,7 +9,7 @@ use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::Version;
 use actix_web::http::header::{COOKIE, HOST, HeaderMap, ORIGIN};
 use actix_web::middleware::Next;
-use actix_web::{Error, web};
+use actix_web::{Error, HttpRequest, web};
 use reqwest::Url;
 
 use super::error::PageError;
