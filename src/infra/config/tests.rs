@@ -51,12 +51,9 @@ fn what_cannot_be_used_is_refused_by_its_name() {
     check_refused("[site]\naccent = \"green\"", &none, &["site.accent", "such as \"#1d6755\""]);
     check_refused("[site]\nlogo = \"logo.exe\"", &none, &["site.logo is logo.exe", ".svg"]);
     check_refused("[site]\nimprint = \"javascript:alert(1)\"", &none, &["site.imprint", "https://"]);
-    for site in
-        ["lab.example.org", "https://lab.example.org/a", "https://a.example; script-src *", "'self'", "https://*"]
-    {
+    for site in ["lab.example.org", "https://lab.example.org/a", "https://a.example; script-src *", "'self'"] {
         check_refused(&format!("[site]\nembed_on = [\"{site}\"]"), &none, &["site.embed_on", "without a path"]);
     }
-    check_refused("[site.consent]\nfr = \"oui\"", &none, &["fr", "en"]);
     check_refused(&format!("[site.consent]\nen = \"{}\"", "a".repeat(4_001)), &none, &["site.consent", "4000"]);
     check_refused("[site]\ncontact = \"arena\"", &none, &["site.contact", "mailto:"]);
     check_refused("[server]\ndrain_seconds = 26", &none, &["server.drain_seconds", "0 to 25"]);
