@@ -10,7 +10,7 @@ use bytestring::ByteString;
 
 use super::board::{Latest, answer, frame_of, robustness_fold, shown, style_chart, view};
 use super::board_choice::{BoardChoice, ModelFacts};
-use super::entity_tag::{is_known, weak_tag};
+use super::entity_tags::{is_known, weak_tag};
 use super::error::PageError;
 use super::leaderboard_query::LeaderboardQuery;
 use super::pages::board_controls::BoardControls;

@@ -6,7 +6,7 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use serde::Deserialize;
 
 use super::board::view;
-use super::entity_tag::{is_known, weak_tag};
+use super::entity_tags::{is_known, weak_tag};
 use super::error::PageError;
 use super::headers::FrameAncestors;
 use super::pages;

@@ -31,8 +31,7 @@ pub(super) async fn tag_answers(
     let (request, response) = response.into_parts();
     let (mut response, answer) = response.into_parts();
     let bytes = body::to_bytes(answer).await.map_err(error::ErrorInternalServerError)?;
-    // Weak, because the same answer may be sent compressed or as it is.
-    let tag = EntityTag::new_weak(hex(&Sha256::digest(&bytes)[..16]));
+    let tag = weak_tag(&bytes);
     if let Ok(tag) = HeaderValue::from_str(&tag.to_string()) {
         response.headers_mut().insert(ETAG, tag);
     }
@@ -43,6 +42,11 @@ pub(super) async fn tag_answers(
     }
     let answer = if is_known { BoxBody::new(()) } else { BoxBody::new(bytes) };
     Ok(ServiceResponse::new(request, response.set_body(answer)))
+}
+
+/// The tag of an answer. Weak, because the same answer may be sent compressed or as it is.
+pub(super) fn weak_tag(answer: &[u8]) -> EntityTag {
+    EntityTag::new_weak(hex(&Sha256::digest(answer)[..16]))
 }
 
 /// Whether whoever asks has what this tag stands for.

@@ -5,7 +5,7 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use askama::Template;
 
 use super::board::name_of;
-use super::entity_tag::{is_known, weak_tag};
+use super::entity_tags::{is_known, weak_tag};
 use super::error::PageError;
 use super::hosts::public_address;
 use super::pages::feed::{Feed, FeedEntry};

@@ -22,7 +22,6 @@ mod cors;
 mod docs;
 mod draining;
 mod embed;
-mod entity_tag;
 mod entity_tags;
 pub mod error;
 mod exclusions;

@@ -9,7 +9,7 @@ use actix_web::http::header::{self, EntityTag};
 use actix_web::{HttpRequest, HttpResponse, web};
 use rust_embed::{Embed, EmbeddedFile};
 
-use super::entity_tag::is_known;
+use super::entity_tags::is_known;
 
 #[derive(Embed)]
 #[folder = "static"]

@@ -19,7 +19,6 @@ use super::entity_tags::is_known;
 use crate::domain::admin::key_scope::KeyScope;
 use crate::infra::config::VoteAccess;
 use crate::infra::rng::hex;
-use crate::server::http::entity_tag::is_known;
 use description::without_links;
 pub use operations::OPERATIONS;
 use operations::{Access, Content, Method, Operation};
