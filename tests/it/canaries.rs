@@ -18,10 +18,11 @@ use crate::support::{size, until};
 const AT_ONCE: usize = 20;
 const REPLY: &str = "The same words whoever writes them. ";
 /// Addresses that name models: before and after a battle alike. No other address of the route table may name any.
-const STEADY: [&str; 16] = [
+const STEADY: [&str; 17] = [
     "/about",
     "/correlation",
     "/leaderboard",
+    "/leaderboard.atom",
     "/leaderboard.svg",
     "/api/v1/leaderboard.csv",
     "/leaderboard/charts",
