@@ -2,6 +2,7 @@
 
 mod constructing;
 pub(super) mod model_clients;
+mod planned_run;
 mod report;
 mod requests;
 pub(super) mod rows;
@@ -36,7 +37,7 @@ enum BenchCommand {
     Answer(requests::AnswerOptions),
     /// Have judges judge the answers that are there
     Judge(requests::BenchJudgeOptions),
-    /// Ask models, then judges
+    /// Ask models, then judges; `all` for every suite with data, or a plan of several (.toml), as one run
     Run(requests::BenchJudgeOptions),
     /// List runs with their progress and cost, the latest first
     Runs(runs::RunsOptions),

@@ -42,6 +42,11 @@ pub(in crate::cli) fn named_once(role: &str, names: &[String]) -> Result<(), Bad
 }
 
 impl BudgetFlags {
+    /// These limits, or else others.
+    pub(in crate::cli) fn or(&self, budget: Option<f64>, max_calls: Option<u64>) -> Self {
+        Self { budget: self.budget.or(budget), max_calls: self.max_calls.or(max_calls) }
+    }
+
     /// The limits of a run, which the first signal stops and a second one ends.
     pub(in crate::cli) fn limits(&self) -> CommandResult<RunLimits> {
         let budget = BudgetTracker::new(Budget { max_calls: self.max_calls, max_cost: self.budget });

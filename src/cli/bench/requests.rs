@@ -1,12 +1,13 @@
 //! `langya bench answer`, `judge` and `run`: one resumable run at a time for each suite.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::Args;
 
-use super::rows::{OutcomeRow, PlanRow};
+use super::rows::{outcome_rows, plan_rows};
 use super::run::{LimitFlags, Run, print_plans};
-use super::{SuiteFlags, open_beside};
+use super::{SuiteFlags, open_beside, planned_run};
 use crate::cli::Location;
 use crate::cli::bench::model_clients::{ModelClients, named_once};
 use crate::cli::error::{BadInput, CommandError, CommandResult};
@@ -49,18 +50,18 @@ pub(super) struct AnswerOptions {
 #[derive(Debug, Clone, Args)]
 pub(super) struct BenchJudgeOptions {
     #[command(flatten)]
-    location: Location,
+    pub(super) location: Location,
     #[command(flatten)]
-    suite: SuiteFlags,
+    pub(super) suite: SuiteFlags,
     /// Contestants, by id and joined with commas; where it is left out, all that have answers, or for `run` all of the settings
     #[arg(long, value_name = "IDS", value_delimiter = ',')]
-    models: Vec<String>,
+    pub(super) models: Vec<String>,
     /// Judge, by id; several joined with commas are a jury
     #[arg(long, value_name = "IDS", value_delimiter = ',')]
-    judge: Vec<String>,
+    pub(super) judge: Vec<String>,
     /// Baseline model, for suites that compare with one
     #[arg(long, value_name = "ID")]
-    baseline: Option<String>,
+    pub(super) baseline: Option<String>,
     /// Judge beside this model's first answers instead of the data file's references
     #[arg(long, value_name = "ID")]
     references: Option<String>,
@@ -68,7 +69,7 @@ pub(super) struct BenchJudgeOptions {
     #[arg(long)]
     retry_failed: bool,
     #[command(flatten)]
-    limits: LimitFlags,
+    pub(super) limits: LimitFlags,
 }
 
 /// What `judge` does.
@@ -83,8 +84,9 @@ pub(super) enum Phases {
 /// `langya bench answer`.
 pub(super) async fn answer(options: AnswerOptions, env: &Environment) -> CommandResult<ExitCode> {
     named_once("model", &options.models)?;
-    let ready = Ready::make(&options.location, &options.suite, None, env).await?;
-    let models = ready.askers.asked(&ready.configured_or(&options.models), &options.limits.budget)?;
+    let session = Session::open(&options.location, env).await?;
+    let ready = Ready::make(&session, &options.suite, None).await?;
+    let models = session.askers.asked(&ready.configured_or(&options.models), &options.limits.budget)?;
     let bench = ready.bench();
     if options.limits.dry_run {
         let plans = answering::plan(bench, &models, options.retry_failed).await?;
@@ -93,11 +95,12 @@ pub(super) async fn answer(options: AnswerOptions, env: &Environment) -> Command
     let run = ready.begin(&options.limits).await?;
     let plans = answering::plan(bench, &models, options.retry_failed).await?;
     let ids = models.iter().map(|model| model.id.to_string()).collect();
-    let record = ready.record(Roles { models: ids, ..Roles::default() }, &plans, &[]).await?;
+    let record = ready.record(Roles { models: ids, ..Roles::default() }, (&plans, &[]), &run).await?;
     let work = AnswerPlan { models: &models, retry_failed: options.retry_failed, limits: &run.limits };
     let asked = ready.answer(work, &run, &record).await;
-    ready.askers.tell_given_up(&models);
-    end(run, record, asked, options.limits.format).await
+    session.askers.tell_given_up(&models);
+    let steps = end_record(&run, record, asked).await?;
+    end(run, steps, options.limits.format).await
 }
 
 /// `langya bench judge` and `langya bench run`.
@@ -106,51 +109,130 @@ pub(super) async fn judge(options: BenchJudgeOptions, phases: Phases, env: &Envi
         let said = "answers have to be there before they are references: give --references to `langya bench judge`";
         return Err(BadInput(said.to_owned()).into());
     }
-    let ready = Ready::make(&options.location, &options.suite, options.references.clone(), env).await?;
-    let cast = ready.cast(&options, phases).await?;
-    let bench = ready.bench();
-    let plan = JudgingPlan {
-        models: &cast.models,
-        baseline: cast.baseline.as_ref(),
-        retry_failed: options.retry_failed,
-        over: if phases == Phases::Both { PlannedOver::AllAnswers } else { PlannedOver::KeptAnswers },
-    };
+    if phases == Phases::Both && planned_run::is_plan(&options.suite.name) {
+        return planned_run::run(options, env).await;
+    }
+    let session = Session::open(&options.location, env).await?;
+    let ready = Ready::make(&session, &options.suite, options.references.clone()).await?;
+    let suite_run = SuiteRun::new(ready, &options, phases).await?;
     if options.limits.dry_run {
-        let mut rows = plan_rows("answer", &answering::plan(bench, &cast.answering, options.retry_failed).await?);
-        rows.extend(plan_rows("judge", &judging::plan(bench, &cast.judges, plan).await?));
+        let (answers, judgements) = suite_run.plans().await?;
+        let rows = [plan_rows("answer", &answers), plan_rows("judge", &judgements)].concat();
         return print_plans(rows, options.limits.format);
     }
-    let run = ready.begin(&options.limits).await?;
-    let answers = answering::plan(bench, &cast.answering, options.retry_failed).await?;
-    let record = ready.record(cast.roles(), &answers, &judging::plan(bench, &cast.judges, plan).await?).await?;
-    let asked = ready.ask(&cast, plan, &run, &record).await;
-    ready.askers.tell_given_up(cast.answering.iter().chain(&cast.judges));
-    end(run, record, asked, options.limits.format).await
+    let run = suite_run.ready.begin(&options.limits).await?;
+    let asked = suite_run.ask(&run).await;
+    session.askers.tell_given_up(suite_run.clients());
+    end(run, asked?, options.limits.format).await
 }
 
 /// What a step came to.
-type Step = (&'static str, Vec<RunOutcome>);
+pub(super) type Step = (&'static str, Vec<RunOutcome>);
 
-/// Writes how a run ended, and says it.
-async fn end(
-    run: Run,
+/// Writes how a run ended.
+async fn end_record(
+    run: &Run,
     record: RunRecord<'_>,
     asked: Result<Vec<Step>, StoreError>,
-    format: Format,
-) -> CommandResult<ExitCode> {
+) -> Result<Vec<Step>, StoreError> {
     let left = |steps: &Vec<Step>| steps.iter().flat_map(|(_, outcomes)| outcomes).map(RunOutcome::left).sum();
     let ended = record.end(&run.limits, asked.as_ref().map(left)).await;
     let steps = asked?;
     ended?;
+    Ok(steps)
+}
+
+/// Says how a run ended.
+async fn end(run: Run, steps: Vec<Step>, format: Format) -> CommandResult<ExitCode> {
     let rows = steps.iter().flat_map(|(step, outcomes)| outcome_rows(step, outcomes)).collect();
     let outcomes: Vec<RunOutcome> = steps.into_iter().flat_map(|(_, outcomes)| outcomes).collect();
     run.end(rows, &outcomes, format).await
 }
 
-/// Everything that a run needs, before anything is asked.
-struct Ready {
-    store: Store,
-    askers: ModelClients,
+/// A run over one round of answers to a suite, before anything is asked.
+pub(super) struct SuiteRun<'s> {
+    ready: Ready<'s>,
+    cast: Cast,
+    retry_failed: bool,
+    over: PlannedOver,
+}
+
+/// The lock of a suite, and what is said where it is taken.
+pub(super) struct SuiteLock {
+    /// Its name.
+    pub(super) name: String,
+    /// What is said.
+    pub(super) taken: String,
+}
+
+impl<'s> SuiteRun<'s> {
+    /// Checks who takes part.
+    pub(super) async fn new(ready: Ready<'s>, options: &BenchJudgeOptions, phases: Phases) -> CommandResult<Self> {
+        let cast = ready.cast(options, phases).await?;
+        let over = if phases == Phases::Both { PlannedOver::AllAnswers } else { PlannedOver::KeptAnswers };
+        Ok(Self { ready, cast, retry_failed: options.retry_failed, over })
+    }
+
+    /// The suite.
+    pub(super) fn suite(&self) -> &str {
+        self.ready.loaded.suite.name()
+    }
+
+    /// Which round of answers.
+    pub(super) fn sample(&self) -> u32 {
+        self.ready.sample
+    }
+
+    pub(super) fn lock(&self) -> SuiteLock {
+        self.ready.lock()
+    }
+
+    /// Everybody who is asked.
+    pub(super) fn clients(&self) -> impl Iterator<Item = &ModelClient> {
+        self.cast.answering.iter().chain(&self.cast.judges)
+    }
+
+    fn judging(&self) -> JudgingPlan<'_> {
+        let Cast { models, baseline, .. } = &self.cast;
+        JudgingPlan { models, baseline: baseline.as_ref(), retry_failed: self.retry_failed, over: self.over }
+    }
+
+    /// The requests to models, and those to judges.
+    pub(super) async fn plans(&self) -> Result<(Vec<RequestPlan>, Vec<RequestPlan>), StoreError> {
+        let bench = self.ready.bench();
+        let answers = answering::plan(bench, &self.cast.answering, self.retry_failed).await?;
+        Ok((answers, judging::plan(bench, &self.cast.judges, self.judging()).await?))
+    }
+
+    /// Asks everybody, under the lock.
+    pub(super) async fn ask(&self, run: &Run) -> Result<Vec<Step>, StoreError> {
+        // Only now: who had the lock before has kept more.
+        let (answers, judgements) = self.plans().await?;
+        let record = self.ready.record(self.cast.roles(), (&answers, &judgements), run).await?;
+        let asked = self.ready.ask(&self.cast, self.judging(), run, &record).await;
+        end_record(run, record, asked).await
+    }
+}
+
+/// The database and the models of the settings.
+pub(super) struct Session {
+    /// The database.
+    pub(super) store: Store,
+    /// The models.
+    pub(super) askers: ModelClients,
+}
+
+impl Session {
+    pub(super) async fn open(location: &Location, env: &Environment) -> CommandResult<Self> {
+        let settings = with_discovered(location.settings(env)?, env, &Places::default()).await;
+        let store = open_beside(&settings).await?;
+        Ok(Self { store, askers: ModelClients::make(settings, env)? })
+    }
+}
+
+/// A suite that is loaded, before anything is asked.
+pub(super) struct Ready<'s> {
+    session: &'s Session,
     loaded: Loaded,
     sample: u32,
 }
@@ -182,35 +264,37 @@ struct Roles {
     baseline: String,
 }
 
-impl Ready {
-    async fn make(
-        location: &Location,
+impl<'s> Ready<'s> {
+    pub(super) async fn make(
+        session: &'s Session,
         suite: &SuiteFlags,
         references: Option<String>,
-        env: &Environment,
     ) -> CommandResult<Self> {
-        let settings = with_discovered(location.settings(env)?, env, &Places::default()).await;
         let options = SuiteOptions { references, ..suite.way.options()? };
-        let store = open_beside(&settings).await?;
-        let askers = ModelClients::make(settings, env)?;
-        let loaded = load(&store, &suite.name, suite.way.data.as_deref(), &options).await;
+        let askers = &session.askers;
+        let loaded = load(&session.store, &suite.name, suite.way.data.as_deref(), &options).await;
         let loaded = loaded.map_err(|error| match error {
             BenchError::NoAnswers { model, .. } if !askers.all().contains(&ModelId::new(&model)) => {
                 CommandError::from(askers.unknown(&ModelId::new(model)))
             }
             error => error.into(),
         })?;
-        Ok(Self { store, askers, loaded, sample: suite.way.sample })
+        Ok(Self { session, loaded, sample: suite.way.sample })
+    }
+
+    /// How the suite is judged.
+    pub(super) fn mode(&self) -> JudgeMode {
+        self.loaded.suite.mode()
     }
 
     fn bench(&self) -> RunContext<'_> {
-        self.loaded.bench(&self.store, &self.askers.rng, self.sample)
+        self.loaded.bench(&self.session.store, &self.session.askers.rng, self.sample)
     }
 
     /// The models named, or all of the settings.
     fn configured_or(&self, named: &[String]) -> Vec<ModelId> {
         match named {
-            [] => self.askers.all(),
+            [] => self.session.askers.all(),
             named => named.iter().map(ModelId::new).collect(),
         }
     }
@@ -237,8 +321,8 @@ impl Ready {
             Phases::Both => models.iter().chain(&baseline).cloned().collect(),
         };
         Ok(Cast {
-            answering: self.askers.asked(&answering, &options.limits.budget)?,
-            judges: self.askers.asked(&judges, &options.limits.budget)?,
+            answering: self.session.askers.asked(&answering, &options.limits.budget)?,
+            judges: self.session.askers.asked(&judges, &options.limits.budget)?,
             models,
             baseline,
         })
@@ -288,7 +372,7 @@ impl Ready {
     /// Models with answers in this round.
     async fn answered(&self) -> CommandResult<Vec<ModelId>> {
         let BenchSet { suite, version, sample } = self.bench().set();
-        let answered = self.store.answered(&suite, &version).await?;
+        let answered = self.session.store.answered(&suite, &version).await?;
         Ok(answered.into_iter().filter(|row| row.sample == sample).map(|row| ModelId::new(row.model)).collect())
     }
 
@@ -311,15 +395,15 @@ impl Ready {
     async fn record(
         &self,
         roles: Roles,
-        answers: &[RequestPlan],
-        judgements: &[RequestPlan],
+        (answers, judgements): (&[RequestPlan], &[RequestPlan]),
+        run: &Run,
     ) -> Result<RunRecord<'_>, StoreError> {
         let BenchSet { suite, version, sample } = self.bench().set();
         let Roles { models, judges, baseline } = roles;
         let (answers, cost) = planned(answers);
         let (judgements, judging_cost) = planned(judgements);
-        let run = NewBenchRun {
-            id: self.askers.rng.id(&SystemClock),
+        let begun = NewBenchRun {
+            id: self.session.askers.rng.id(&SystemClock),
             suite: suite.to_string(),
             expected_cost: cost.zip(judging_cost).map(|(answering, judging)| answering + judging),
             started_at: SystemClock.now(),
@@ -331,7 +415,7 @@ impl Ready {
             answers,
             judgements,
         };
-        RunRecord::begin(&self.store, &SystemClock, run).await
+        RunRecord::begin(&self.session.store, &SystemClock, begun, run.limits.budget.spent()).await
     }
 
     /// Asks models, and then judges.
@@ -376,16 +460,13 @@ impl Ready {
 
     /// Takes the suite's lock and listens to signals.
     async fn begin(&self, flags: &LimitFlags) -> CommandResult<Run> {
-        let name = self.loaded.suite.name();
-        let taken = format!("another langya runs suite {name} on this database: wait for its end, or stop it");
-        Run::begin(&self.store, &format!("bench-{name}"), taken, &flags.budget).await
+        let SuiteLock { name, taken } = self.lock();
+        Run::begin(&self.session.store, &name, taken, Arc::new(flags.budget.limits()?)).await
     }
-}
 
-fn plan_rows(step: &'static str, plans: &[RequestPlan]) -> Vec<PlanRow> {
-    plans.iter().map(|plan| PlanRow::new(step, plan)).collect()
-}
-
-fn outcome_rows(step: &'static str, outcomes: &[RunOutcome]) -> Vec<OutcomeRow> {
-    outcomes.iter().map(|outcome| OutcomeRow::new(step, outcome)).collect()
+    fn lock(&self) -> SuiteLock {
+        let suite = self.loaded.suite.name();
+        let taken = format!("another langya runs suite {suite} on this database: wait for its end, or stop it");
+        SuiteLock { name: format!("bench-{suite}"), taken }
+    }
 }

@@ -90,17 +90,17 @@ impl TableRow for SuiteRow {
 /// What a model or judge would be asked.
 #[derive(Debug, Clone, Serialize)]
 pub(in crate::cli) struct PlanRow {
-    step: &'static str,
-    model: String,
-    done: u64,
-    reused: u64,
-    calls: u64,
-    worst_calls: u64,
-    input_tokens: u64,
-    output_tokens: u64,
-    cost: Option<f64>,
-    worst_cost: Option<f64>,
-    basis: String,
+    pub(super) step: &'static str,
+    pub(super) model: String,
+    pub(super) done: u64,
+    pub(super) reused: u64,
+    pub(super) calls: u64,
+    pub(super) worst_calls: u64,
+    pub(super) input_tokens: u64,
+    pub(super) output_tokens: u64,
+    pub(super) cost: Option<f64>,
+    pub(super) worst_cost: Option<f64>,
+    pub(super) basis: String,
 }
 
 impl PlanRow {
@@ -175,15 +175,15 @@ impl TableRow for PlanRow {
 /// Outcome for a model or judge.
 #[derive(Debug, Clone, Serialize)]
 pub(in crate::cli) struct OutcomeRow {
-    step: &'static str,
-    model: String,
-    total: u64,
-    before: u64,
-    kept: u64,
-    reused: u64,
-    refused: u64,
-    left: u64,
-    failed: String,
+    pub(super) step: &'static str,
+    pub(super) model: String,
+    pub(super) total: u64,
+    pub(super) before: u64,
+    pub(super) kept: u64,
+    pub(super) reused: u64,
+    pub(super) refused: u64,
+    pub(super) left: u64,
+    pub(super) failed: String,
 }
 
 impl OutcomeRow {
@@ -219,6 +219,14 @@ impl TableRow for OutcomeRow {
             or_dash(&self.failed),
         ]
     }
+}
+
+pub(super) fn plan_rows(step: &'static str, plans: &[RequestPlan]) -> Vec<PlanRow> {
+    plans.iter().map(|plan| PlanRow::new(step, plan)).collect()
+}
+
+pub(super) fn outcome_rows(step: &'static str, outcomes: &[RunOutcome]) -> Vec<OutcomeRow> {
+    outcomes.iter().map(|outcome| OutcomeRow::new(step, outcome)).collect()
 }
 
 /// Says what a run has spent and left. A limit that was kept is a success; what failed or was stopped is not.

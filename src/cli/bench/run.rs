@@ -2,6 +2,7 @@
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
@@ -36,19 +37,19 @@ pub(in crate::cli) struct LimitFlags {
 pub(in crate::cli) struct Run {
     lock: Mutex<Option<JobLock>>,
     /// What it may spend, and whether it is to end.
-    pub(in crate::cli) limits: RunLimits,
+    pub(in crate::cli) limits: Arc<RunLimits>,
 }
 
 impl Run {
-    /// Takes a lock, or says that it is taken, and listens to signals.
+    /// Takes a lock, or says that it is taken.
     pub(in crate::cli) async fn begin(
         store: &Store,
         lock: &str,
         taken: String,
-        budget: &BudgetFlags,
+        limits: Arc<RunLimits>,
     ) -> CommandResult<Self> {
         let lock = store.command_lock(lock).await?.ok_or(BadInput(taken))?;
-        Ok(Self { lock: Mutex::new(Some(lock)), limits: budget.limits()? })
+        Ok(Self { lock: Mutex::new(Some(lock)), limits })
     }
 
     /// Does the work, and stops it where the lock is lost: another process may have it then.
@@ -80,12 +81,18 @@ impl Run {
         outcomes: &[RunOutcome],
         format: Format,
     ) -> CommandResult<ExitCode> {
+        let limits = self.release().await;
+        print(&render(&rows, format)?)?;
+        let sum = |number: fn(&RunOutcome) -> u64| outcomes.iter().map(number).sum();
+        Ok(left_over(sum(RunOutcome::left), sum(|outcome| outcome.refused), &limits))
+    }
+
+    /// Gives the lock back.
+    pub(in crate::cli) async fn release(self) -> Arc<RunLimits> {
         if let Some(lock) = self.lock.into_inner() {
             lock.release().await;
         }
-        print(&render(&rows, format)?)?;
-        let sum = |number: fn(&RunOutcome) -> u64| outcomes.iter().map(number).sum();
-        Ok(left_over(sum(RunOutcome::left), sum(|outcome| outcome.refused), &self.limits))
+        self.limits
     }
 }
 
@@ -93,6 +100,11 @@ impl Run {
 pub(in crate::cli) fn print_plans(mut rows: Vec<PlanRow>, format: Format) -> CommandResult<ExitCode> {
     rows.push(PlanRow::total(&rows));
     print(&render(&rows, format)?)?;
+    Ok(tell_of_plan())
+}
+
+/// Says what the figures of a plan mean.
+pub(in crate::cli) fn tell_of_plan() -> ExitCode {
     eprintln!(
         "expected with re-asks and retries as they went so far; at most: no reply settles anything, every request is tried as \
          often as [bench] attempts says, and every reply is as long as it may be"
@@ -100,5 +112,5 @@ pub(in crate::cli) fn print_plans(mut rows: Vec<PlanRow>, format: Format) -> Com
     if std::io::stderr().is_terminal() {
         eprintln!("nothing was asked: leave --dry-run out to begin");
     }
-    Ok(ExitCode::SUCCESS)
+    ExitCode::SUCCESS
 }

@@ -5,6 +5,7 @@ mod tables;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 
@@ -101,7 +102,7 @@ async fn run_judges(options: &RunOptions, env: &Environment) -> CommandResult<Ex
     }
     let taken = "another langya judges battles of this database: wait for its end, or stop it. An arena that judges by \
                  itself has the models of judge.models";
-    let run = Run::begin(&store, LOCK, taken.to_owned(), &options.limits.budget).await?;
+    let run = Run::begin(&store, LOCK, taken.to_owned(), Arc::new(options.limits.budget.limits()?)).await?;
     // Only now: who had the lock before has settled more.
     let found = pending_work(battle_judging, &judges).await?;
     tell(found.skipped);

@@ -25,6 +25,7 @@ pub mod participants;
 pub mod published;
 pub mod references;
 pub mod registry;
+pub mod run_plan;
 pub mod run_report;
 pub mod run_selector;
 pub mod run_state;

@@ -95,6 +95,18 @@ pub struct Spent {
     pub cost: f64,
 }
 
+impl Spent {
+    /// What was spent since an earlier moment of the same run.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Self {
+        let tokens = Tokens {
+            input: self.tokens.input.saturating_sub(earlier.tokens.input),
+            output: self.tokens.output.saturating_sub(earlier.tokens.output),
+        };
+        Self { calls: self.calls.saturating_sub(earlier.calls), tokens, cost: self.cost - earlier.cost }
+    }
+}
+
 /// Counts requests against a budget.
 #[derive(Debug, Default)]
 pub struct BudgetTracker {

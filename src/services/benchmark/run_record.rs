@@ -33,20 +33,27 @@ pub struct RunRecord<'r> {
     store: &'r Store,
     clock: &'r dyn Clock,
     id: String,
+    /// What was spent before it began, where several runs share a budget.
+    before: Spent,
     figures: Mutex<RunFigures>,
 }
 
 impl<'r> RunRecord<'r> {
-    /// Stores that a run begins.
+    /// Stores that a run begins, after this was spent already.
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn begin(store: &'r Store, clock: &'r dyn Clock, run: NewBenchRun) -> Result<Self, StoreError> {
+    pub async fn begin(
+        store: &'r Store,
+        clock: &'r dyn Clock,
+        run: NewBenchRun,
+        before: Spent,
+    ) -> Result<Self, StoreError> {
         store.insert_bench_run(&run).await?;
         let (answers, judgements) = (run.answers, run.judgements);
         let (state, spent, error) = (RunState::Running, Spent::default(), String::new());
         let figures = Mutex::new(RunFigures { state, answers, judgements, spent, error });
-        Ok(Self { store, clock, id: run.id, figures })
+        Ok(Self { store, clock, id: run.id, before, figures })
     }
 
     /// Notes how far a phase is.
@@ -110,7 +117,7 @@ impl<'r> RunRecord<'r> {
     }
 
     async fn write(&self, spent: Spent) -> Result<(), StoreError> {
-        let figures = RunFigures { spent, ..self.figures.lock().clone() };
+        let figures = RunFigures { spent: spent.since(self.before), ..self.figures.lock().clone() };
         self.store.update_bench_run(&self.id, &figures, self.clock.now()).await
     }
 }

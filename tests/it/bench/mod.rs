@@ -8,6 +8,7 @@ mod kills;
 mod limits;
 mod mtbench101;
 mod other_suites;
+mod planned_runs;
 mod plans;
 mod references;
 mod runs;
