@@ -50,10 +50,10 @@ pub(super) async fn run(options: BenchJudgeOptions, env: &Environment) -> Comman
     let asked = ask(&session, &runs, &limits).await;
     let clients = runs.iter().flat_map(|run| run.suite_run.clients());
     session.askers.tell_given_up(clients);
-    let rows = asked?;
+    let Asked { rows, begun } = asked?;
     print(&render(&rows, format)?)?;
     let sum = |number: fn(&SuiteOutcomeRow) -> u64| rows.iter().map(number).sum::<u64>();
-    Ok(left_over(sum(|row| row.left) + waiting(&runs, &rows), sum(|row| row.refused), &limits))
+    Ok(left_over(sum(|row| row.left) + waiting(&runs[begun..]), sum(|row| row.refused), &limits))
 }
 
 /// What belongs to one suite is said in a plan.
@@ -152,10 +152,18 @@ impl<'s> OpenRun<'s> {
     }
 }
 
+/// What came of a plan.
+#[derive(Default)]
+struct Asked {
+    rows: Vec<SuiteOutcomeRow>,
+    /// Runs that began, in their order.
+    begun: usize,
+}
+
 /// Asks suite after suite, until all is there or a limit is reached.
-async fn ask(session: &Session, runs: &[OpenRun<'_>], limits: &Arc<RunLimits>) -> CommandResult<Vec<SuiteOutcomeRow>> {
+async fn ask(session: &Session, runs: &[OpenRun<'_>], limits: &Arc<RunLimits>) -> CommandResult<Asked> {
     let progress = Progress::new(runs);
-    let mut rows = Vec::new();
+    let mut asked = Asked::default();
     for (at, run) in runs.iter().enumerate() {
         if limits.are_reached() {
             break;
@@ -163,12 +171,13 @@ async fn ask(session: &Session, runs: &[OpenRun<'_>], limits: &Arc<RunLimits>) -
         let suite_run = &run.suite_run;
         let lock = suite_run.lock();
         let held = Run::begin(&session.store, &lock.name, lock.taken, Arc::clone(limits)).await?;
-        let asked = suite_run.ask(&held).await;
+        let steps = suite_run.ask(&held).await;
         held.release().await;
-        rows.extend(asked?.iter().flat_map(|step| outcome(suite_run, step)));
+        asked.rows.extend(steps?.iter().flat_map(|step| outcome(suite_run, step)));
+        asked.begun = at + 1;
         eprintln!("{}", progress.after(at, suite_run, limits.budget.spent()));
     }
-    Ok(rows)
+    Ok(asked)
 }
 
 fn outcome(run: &SuiteRun<'_>, (step, outcomes): &Step) -> Vec<SuiteOutcomeRow> {
@@ -176,13 +185,8 @@ fn outcome(run: &SuiteRun<'_>, (step, outcomes): &Step) -> Vec<SuiteOutcomeRow> 
 }
 
 /// Results of the runs that did not begin.
-fn waiting(runs: &[OpenRun<'_>], rows: &[SuiteOutcomeRow]) -> u64 {
-    let begun = |run: &&OpenRun<'_>| {
-        let (suite, sample) = (run.suite_run.suite(), run.suite_run.sample());
-        rows.iter().any(|row| row.suite == suite && row.sample == sample)
-    };
-    let left = |run: &OpenRun<'_>| run.plans().map(|plan| plan.open + plan.reused).sum::<u64>();
-    runs.iter().filter(|run| !begun(run)).map(left).sum()
+fn waiting(runs: &[OpenRun<'_>]) -> u64 {
+    runs.iter().flat_map(OpenRun::plans).map(|plan| plan.open + plan.reused).sum()
 }
 
 /// How far the whole is.
