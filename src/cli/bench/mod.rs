@@ -119,6 +119,7 @@ pub async fn run(options: BenchOptions, env: &Environment) -> CommandResult<Exit
         BenchCommand::List(options) => list(&options, env).await,
         BenchCommand::Answer(options) => requests::answer(options, env).await,
         BenchCommand::Judge(options) => requests::judge(options, requests::Phases::JudgeTask, env).await,
+        BenchCommand::Run(options) if planned_run::is_plan(&options.suite.name) => planned_run::run(options, env).await,
         BenchCommand::Run(options) => requests::judge(options, requests::Phases::Both, env).await,
         BenchCommand::Runs(options) => runs::run(&options, env).await,
         BenchCommand::Report(options) => report::run(options, env).await,

@@ -31,6 +31,7 @@ pub(super) fn is_plan(name: &str) -> bool {
 
 /// Runs a plan, or says what it would ask.
 pub(super) async fn run(options: BenchJudgeOptions, env: &Environment) -> CommandResult<ExitCode> {
+    options.check_references(Phases::Both)?;
     check_way(&options.suite.way)?;
     let session = Session::open(&options.location, env).await?;
     let plan = plan_of(&options, &session).await?;

@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::rows::{outcome_rows, plan_rows};
 use super::run::{LimitFlags, Run, print_plans};
-use super::{SuiteFlags, open_beside, planned_run};
+use super::{SuiteFlags, open_beside};
 use crate::cli::Location;
 use crate::cli::bench::model_clients::{ModelClients, named_once};
 use crate::cli::error::{BadInput, CommandError, CommandResult};
@@ -103,15 +103,21 @@ pub(super) async fn answer(options: AnswerOptions, env: &Environment) -> Command
     end(run, steps, options.limits.format).await
 }
 
+impl BenchJudgeOptions {
+    /// # Errors
+    /// References for answers that are still to come.
+    pub(super) fn check_references(&self, phases: Phases) -> Result<(), BadInput> {
+        if phases == Phases::Both && self.references.is_some() {
+            let said = "answers have to be there before they are references: give --references to `langya bench judge`";
+            return Err(BadInput(said.to_owned()));
+        }
+        Ok(())
+    }
+}
+
 /// `langya bench judge` and `langya bench run`.
 pub(super) async fn judge(options: BenchJudgeOptions, phases: Phases, env: &Environment) -> CommandResult<ExitCode> {
-    if phases == Phases::Both && options.references.is_some() {
-        let said = "answers have to be there before they are references: give --references to `langya bench judge`";
-        return Err(BadInput(said.to_owned()).into());
-    }
-    if phases == Phases::Both && planned_run::is_plan(&options.suite.name) {
-        return planned_run::run(options, env).await;
-    }
+    options.check_references(phases)?;
     let session = Session::open(&options.location, env).await?;
     let ready = Ready::make(&session, &options.suite, options.references.clone()).await?;
     let suite_run = SuiteRun::new(ready, &options, phases).await?;
