@@ -3,5 +3,6 @@
 pub mod benchmark;
 pub mod campaign;
 pub mod correlation;
+mod file;
 pub mod study;
 pub mod suite_board;

@@ -5,29 +5,13 @@ use askama::Template;
 use super::{Chart, Report};
 use crate::domain::language::Language;
 use crate::i18n::reports::{ReportTexts, report_texts};
-
-/// The styles of a report that is a file.
-pub(in crate::report) const STYLES: [&str; 3] = [
-    include_str!("../../../../static/style.css"),
-    include_str!("../../../../static/chart.css"),
-    include_str!("../../../../static/benchmark.css"),
-];
+use crate::report::file::{FileContent, file as report_file};
 
 #[derive(Template)]
 #[template(path = "_parts/report.html")]
 struct Body<'r> {
     report: &'r Report,
     words: &'static ReportTexts,
-}
-
-#[derive(Template)]
-#[template(path = "report_file.html")]
-struct File<'r> {
-    report: &'r Report,
-    words: &'static ReportTexts,
-    language: Language,
-    styles: String,
-    body: String,
 }
 
 /// The notes, tables, charts and analyses, to stand on a page that has the styles.
@@ -43,8 +27,8 @@ pub fn body(report: &Report, language: Language) -> askama::Result<String> {
 /// # Errors
 /// As [`body`].
 pub fn file(report: &Report, language: Language) -> askama::Result<String> {
-    let (styles, body) = (STYLES.join("\n"), body(report, language)?);
-    File { report, words: report_texts(language), language, styles, body }.render()
+    let (facts, body) = (report.facts(report_texts(language)), body(report, language)?);
+    report_file(FileContent { title: &report.title, facts, body }, language)
 }
 
 impl Report {

@@ -5,22 +5,13 @@ use askama::Template;
 use super::CampaignDocument;
 use crate::domain::language::Language;
 use crate::i18n::campaign_report::{CampaignReportTexts, campaign_report_texts};
-use crate::report::benchmark::html::STYLES;
+use crate::report::file::{FileContent, file as report_file};
 
 #[derive(Template)]
 #[template(path = "_parts/campaign_report.html")]
 struct Body<'d> {
     document: &'d CampaignDocument,
     words: &'static CampaignReportTexts,
-}
-
-#[derive(Template)]
-#[template(path = "campaign_report_file.html")]
-struct File<'d> {
-    document: &'d CampaignDocument,
-    language: Language,
-    styles: String,
-    body: String,
 }
 
 /// Facts, notes, tables and charts, to stand on a page that has the styles.
@@ -36,6 +27,6 @@ pub fn body(document: &CampaignDocument, language: Language) -> askama::Result<S
 /// # Errors
 /// As [`body`].
 pub fn file(document: &CampaignDocument, language: Language) -> askama::Result<String> {
-    let (styles, body) = (STYLES.join("\n"), body(document, language)?);
-    File { document, language, styles, body }.render()
+    let body = body(document, language)?;
+    report_file(FileContent { title: &document.title, facts: Vec::new(), body }, language)
 }
