@@ -25,6 +25,7 @@ use crate::infra::sessions::Sessions;
 use crate::infra::storage::{Store, StoreError};
 use crate::infra::tasks::Tasks;
 use crate::infra::watched_clock::WatchedClock;
+use crate::infra::webhooks::WebhookSender;
 use crate::server::followed_file::FollowedFile;
 use crate::server::jobs;
 use crate::server::state::AppState;
@@ -78,6 +79,8 @@ pub struct Dependencies {
     pub rng: SharedRng,
     /// The service that is asked about prompts, if any.
     pub moderation: Option<ModerationEndpoint>,
+    /// Sends messages to the webhooks of the settings.
+    pub webhooks: WebhookSender,
     /// The settings file, if somebody follows it.
     pub settings_file: Option<Arc<FollowedFile>>,
 }
@@ -109,6 +112,7 @@ fn join_fleet(store: &Store, events: &dyn EventBus) -> Fleet {
 /// What most parts of an arena are made from.
 struct Foundation {
     settings: CurrentSettings,
+    webhooks: Arc<WebhookSender>,
     settings_file: Option<Arc<FollowedFile>>,
     store: Store,
     events: Arc<dyn EventBus>,
@@ -125,7 +129,7 @@ struct Foundation {
 
 impl Foundation {
     async fn open(settings: Settings, worlds: Dependencies) -> Result<Self, StartError> {
-        let Dependencies { store, events, link, roster, clock, rng, moderation, settings_file } = worlds;
+        let Dependencies { store, events, link, roster, clock, rng, moderation, webhooks, settings_file } = worlds;
         let (settings, clock) = (CurrentSettings::new(settings), Arc::new(WatchedClock::new(clock)));
         let (rng, tasks) = (Arc::new(rng), Tasks::default());
         let fleet = Arc::new(join_fleet(&store, events.as_ref()));
@@ -140,7 +144,9 @@ impl Foundation {
             rng: Arc::clone(&rng),
             clock: clock.clone(),
         });
+        let webhooks = Arc::new(webhooks);
         Ok(Self {
+            webhooks,
             prompts,
             settings,
             settings_file,
@@ -284,6 +290,7 @@ impl AppState {
             oidc: Arc::new(base.oidc()),
             proofs: Arc::new(base.proofs(&limits)),
             prompts: base.prompts,
+            webhooks: base.webhooks,
             settings: base.settings,
             settings_file: base.settings_file,
             store: base.store,

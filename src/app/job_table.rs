@@ -14,8 +14,10 @@ use crate::server::jobs::register::keep_register;
 use crate::server::jobs::retention::keep_retention;
 use crate::server::jobs::robustness::{Reports, keep_robustness};
 use crate::server::jobs::voter_check::keep_voters_checked;
+use crate::server::jobs::webhooks::tell_webhooks;
 use crate::server::jobs::witnesses::ask_witnesses;
 use crate::server::state::AppState;
+use crate::services::webhooks::Webhooks;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use std::sync::Arc;
@@ -32,7 +34,7 @@ pub(super) struct Job {
 }
 
 /// Every job.
-pub(super) const JOBS: [Job; 17] = [
+pub(super) const JOBS: [Job; 18] = [
     Job {
         name: "keep_lead",
         need: Need::Nothing,
@@ -179,6 +181,16 @@ pub(super) const JOBS: [Job; 17] = [
         run: |app, leader_election, report| {
             let (log, settings) = (app.public_log.clone(), app.settings.clone());
             ask_witnesses(log, settings, leader_election.subscribe(), report, app.tasks.shutdown()).boxed()
+        },
+    },
+    Job {
+        name: "tell_webhooks",
+        need: Need::Nothing,
+        run: |app, leader_election, report| {
+            let (sender, rng) = (Arc::clone(&app.webhooks), Arc::clone(&app.rng));
+            let webhooks = Webhooks::new(app.store.clone(), sender, rng, app.clock.clone());
+            let leaderboard = Arc::clone(&app.leaderboard);
+            tell_webhooks(webhooks, leaderboard, leader_election.subscribe(), report, app.tasks.shutdown()).boxed()
         },
     },
     Job {

@@ -47,6 +47,7 @@ use crate::services::public_log::database_check::DatabaseCheckError;
 use crate::services::public_log::verification::VerifyError;
 use crate::services::transfer::export::ExportError;
 use crate::services::transfer::import::ImportError;
+use crate::services::webhooks::WebhookRetryError;
 
 /// What a command returns.
 pub type CommandResult<T = ExitCode> = Result<T, CommandError>;
@@ -317,6 +318,15 @@ impl CommandFailure for ApiKeyError {
         match self {
             Self::Store(error) => error.is_input(),
             _ => true,
+        }
+    }
+}
+
+impl CommandFailure for WebhookRetryError {
+    fn is_input(&self) -> bool {
+        match self {
+            Self::Store(error) => error.is_input(),
+            Self::Unknown(_) => true,
         }
     }
 }

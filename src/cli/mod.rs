@@ -40,6 +40,7 @@ pub mod upgrade;
 pub mod verify;
 pub mod vote_files;
 pub mod votes;
+pub mod webhooks;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -84,6 +85,8 @@ enum Command {
     Admin(admin::AdminOptions),
     /// Make, list and revoke keys with which programs use the API.
     Keys(keys::KeyOptions),
+    /// List messages to webhooks, and send those again that were given up.
+    Webhooks(webhooks::WebhookOptions),
     /// Run judge-based benchmarks on the arena's models.
     Bench(bench::BenchOptions),
     /// Have people judge stored answers: make a campaign, invite annotators, report what they said.
@@ -162,6 +165,7 @@ pub fn run() -> ExitCode {
             Command::Passphrase => passphrase::run(),
             Command::Admin(options) => admin::run(options, &env).await,
             Command::Keys(options) => keys::run(options, &env).await,
+            Command::Webhooks(options) => webhooks::run(options, &env).await,
             Command::Bench(options) => bench::run(options, &env).await,
             Command::Campaign(options) => campaign::run(options, &env).await,
             Command::Requests(options) => requests::run(options, &env).await,

@@ -27,6 +27,7 @@ use crate::infra::rng::SharedRng;
 use crate::infra::storage::{DataLock, IfMissing, Store};
 use crate::infra::tasks::Need;
 use crate::infra::telemetry;
+use crate::infra::webhooks::WebhookSender;
 use crate::server::followed_file::FollowedFile;
 use crate::server::http::{self, Serving};
 use crate::server::jobs::reload::{self, SettingsSource};
@@ -86,6 +87,7 @@ pub async fn run(options: ServeOptions, env: &Environment) -> CommandResult<Exit
     let rng = SharedRng::from_system();
     let roster = Roster::build(&settings, env, rng.seed())?;
     let moderation = ModerationEndpoint::open(&settings, env)?;
+    let webhooks = WebhookSender::open(&settings, env)?;
     let mut signals = Signals::listen().context("signals cannot be listened to")?;
     let source = options.source(env).context("signals cannot be listened to")?;
     let listener = bind(&settings.server.listen)?;
@@ -102,6 +104,7 @@ pub async fn run(options: ServeOptions, env: &Environment) -> CommandResult<Exit
         clock: Arc::new(SystemClock),
         rng,
         moderation,
+        webhooks,
         settings_file: Some(Arc::clone(&source.file)),
     };
     let app = AppState::start(settings, worlds).await?;

@@ -22,4 +22,5 @@ pub mod spreadsheet;
 pub mod stats;
 pub mod text_direction;
 pub mod time;
+pub mod webhook;
 pub mod wildcard;

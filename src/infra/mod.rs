@@ -29,6 +29,7 @@ pub mod storage;
 pub mod tasks;
 pub mod telemetry;
 pub mod watched_clock;
+pub mod webhooks;
 pub mod witness;
 
 use langya_domain as domain;

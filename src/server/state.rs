@@ -12,6 +12,7 @@ use crate::infra::sessions::Sessions;
 use crate::infra::storage::Store;
 use crate::infra::tasks::Tasks;
 use crate::infra::watched_clock::WatchedClock;
+use crate::infra::webhooks::WebhookSender;
 use crate::server::followed_file::FollowedFile;
 use crate::services::admin::api_keys::ApiKeys;
 use crate::services::admin::sessions::AdminSessions;
@@ -92,6 +93,8 @@ pub struct AppState {
     pub admin_users: Arc<AdminUsers>,
     /// Keys with which programs use the API.
     pub api_keys: ApiKeys,
+    /// Who is told of what happens.
+    pub webhooks: Arc<WebhookSender>,
     /// The provider where people sign in.
     pub oidc: Arc<OidcClient>,
     /// Their sessions.

@@ -19,3 +19,4 @@ pub mod public_log;
 pub mod register;
 pub mod retention;
 pub mod transfer;
+pub mod webhooks;

@@ -1,7 +1,7 @@
 //! The admin: who gets in, what each role may do, and what is kept of it.
 
 mod bench_runs;
-mod browser;
+pub(crate) mod browser;
 mod campaigns;
 mod keys;
 mod models;

@@ -103,4 +103,5 @@ mod upstream_faults;
 mod value;
 mod vote_files;
 mod voting;
+mod webhooks;
 mod witnesses;

@@ -77,11 +77,13 @@ pub enum AdminAction {
     CreateKey,
     /// Revoked an API key.
     RevokeKey,
+    /// Had a message to a webhook sent again.
+    RetryWebhook,
 }
 
 impl AdminAction {
     /// All actions.
-    pub const ALL: [Self; 37] = [
+    pub const ALL: [Self; 38] = [
         Self::SignIn,
         Self::SignOut,
         Self::EndSession,
@@ -119,6 +121,7 @@ impl AdminAction {
         Self::KeepFlagged,
         Self::CreateKey,
         Self::RevokeKey,
+        Self::RetryWebhook,
     ];
 
     /// Name in the database, on the command line and in exports.
@@ -162,6 +165,7 @@ impl AdminAction {
             Self::KeepFlagged => "keep_flagged",
             Self::CreateKey => "create_key",
             Self::RevokeKey => "revoke_key",
+            Self::RetryWebhook => "retry_webhook",
         }
     }
 }

@@ -29,8 +29,8 @@ pub use sections::{
     FlaggedVoterPolicy, HashText, IntegritySettings, JudgeSettings, LeakPolicy, LimitSettings, LogFormat, LogSettings,
     ModelSettings, ModerationSettings, OidcSettings, OnFailure, PacingMode, PairingPolicySetting, PairingSettings,
     PracticeMode, PriceSettings, ProviderKind, ProviderSettings, PublicLogSettings, RatingSettings, RedisSettings,
-    RetentionSettings, ServerSettings, SiteSettings, StorageSettings, Timeouts, VoteAccess, WindowLimits,
-    WitnessSettings, is_private_way,
+    RetentionSettings, ServerSettings, SiteSettings, StorageSettings, Timeouts, VoteAccess, WebhookSettings,
+    WindowLimits, WitnessSettings, is_private_way,
 };
 pub use service_url::ServiceUrl;
 
@@ -85,6 +85,8 @@ pub struct Settings {
     pub prices: PriceSettings,
     /// Other names of models, by their ids: what papers, tables and other leaderboards call them.
     pub aliases: BTreeMap<String, Vec<String>>,
+    /// Who is told of what happens.
+    pub webhooks: Vec<WebhookSettings>,
     /// The models under test.
     pub models: Vec<ModelSettings>,
 }
@@ -268,6 +270,7 @@ impl Settings {
         self.access.check(&self.oidc)?;
         self.admin.check()?;
         self.api.check()?;
+        WebhookSettings::check_all(&self.webhooks)?;
         self.oidc.check(&self.server.public_url)?;
         self.public_log.check()?;
         self.moderation.check()?;
@@ -346,19 +349,6 @@ impl RatingSettings {
         require((1..=3_600).contains(&seconds), "rating.group_seconds", seconds, "1 to 3600")?;
         require(self.tuned_battles >= 1, "rating.tuned_battles", self.tuned_battles, "1 or more")?;
         Ok(())
-    }
-}
-
-impl ServerSettings {
-    fn check(&self) -> Result<(), ConfigError> {
-        require(self.max_sockets >= 1, "server.max_sockets", self.max_sockets, "1 or more")?;
-        require(self.drain_seconds <= 25, "server.drain_seconds", self.drain_seconds, "0 to 25")?;
-        require(
-            self.public_url.is_empty() || is_web_address(&self.public_url),
-            "server.public_url",
-            "no address of a site",
-            "write one such as https://arena.example.org, or nothing",
-        )
     }
 }
 

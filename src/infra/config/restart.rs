@@ -16,6 +16,7 @@ impl Settings {
         keep("storage", self.storage != running.storage);
         keep("redis", self.redis != running.redis);
         keep("log", self.log != running.log);
+        keep("webhooks", self.webhooks != running.webhooks);
         let endpoint = |settings: &Self| {
             let moderation = &settings.moderation;
             [&moderation.base_url, &moderation.model, &moderation.api_key_env].map(Clone::clone)
@@ -27,6 +28,7 @@ impl Settings {
         self.storage = running.storage.clone();
         self.redis = running.redis.clone();
         self.log = running.log.clone();
+        self.webhooks.clone_from(&running.webhooks);
         kept
     }
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::domain::webhook::WebhookEvent;
 
 const EXAMPLE: &str = include_str!("../../../deploy/langya.example.toml");
 
@@ -7,7 +8,25 @@ fn the_example_lists_every_key_with_its_default() {
     let written: toml::Table = EXAMPLE.parse().unwrap();
     let mut defaults = toml::Table::try_from(Settings::default()).unwrap();
     defaults.remove("models");
+    defaults.remove("webhooks");
     assert_eq!(written, defaults);
+}
+
+#[test]
+fn the_example_of_a_webhook_can_be_used() {
+    let lines =
+        EXAMPLE.lines().skip_while(|line| !line.starts_with("# [[webhooks]]")).take_while(|line| !line.is_empty());
+    let webhook: String = lines.map(|line| line.trim_start_matches("# ").to_owned() + "\n").collect();
+    let settings = Settings::parse(&webhook, "the example", &Environment::default()).unwrap();
+    assert!(WebhookEvent::ALL.into_iter().all(|event| settings.webhooks[0].wants(event)));
+    let none = Environment::default();
+    for (key, value) in [("id", "A b"), ("url", "ftp://hooks.example.org"), ("secret_env", "sk-canary-1")] {
+        let lines = webhook.lines().filter(|line| !line.starts_with(key));
+        let wrong = lines.map(|line| format!("{line}\n")).collect::<String>() + &format!("{key} = {value:?}\n");
+        let said = Settings::parse(&wrong, "langya.toml", &none).unwrap_err().to_string();
+        assert!(said.contains("webhooks") && !said.contains("canary"), "{said}");
+    }
+    check_refused(&format!("{webhook}{webhook}"), &none, &["webhooks.id", "each webhook its own"]);
 }
 
 #[test]

@@ -62,6 +62,7 @@ mod vote_inserts;
 mod vote_pages;
 mod vote_rows;
 mod votes;
+mod webhooks;
 mod write_queue;
 
 use std::cmp::Ordering;
@@ -123,6 +124,7 @@ pub use vote_counts::StoredCounts;
 pub use vote_exclusions::{ExclusionDecision, ExclusionRow, NewExclusion};
 pub use vote_pages::{PackedVote, VoteColumn, VotePage, VoteRange, is_storable};
 pub use votes::InsertedVote;
+pub use webhooks::{NewWebhookMessage, WebhookMessageRow, WebhookPosition};
 
 use crate::config::StorageSettings;
 use postgres::PostgresPool;

@@ -72,6 +72,8 @@ const TABLES: [&str; 47] = [
     "admin_sessions",
     "admin_audit",
     "api_keys",
+    "webhook_positions",
+    "webhook_messages",
     "deletion_requests",
     "moderation_flags",
     "consent_texts",

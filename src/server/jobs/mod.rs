@@ -19,4 +19,5 @@ pub mod sign_outs;
 pub mod sweeping;
 pub mod tidying;
 pub mod voter_check;
+pub mod webhooks;
 pub mod witnesses;

@@ -10,16 +10,16 @@ use reqwest::{RequestBuilder, Response};
 use crate::support::arena::TestArena;
 use crate::support::scripted::Scripted;
 
-pub(super) async fn arena(change: impl FnOnce(&mut Settings)) -> TestArena {
+pub(crate) async fn arena(change: impl FnOnce(&mut Settings)) -> TestArena {
     TestArena::start_with(&[("one", &Scripted::saying("One.")), ("two", &Scripted::saying("Two."))], change).await
 }
 
 /// An arena in which the first model answers like this.
-pub(super) async fn arena_of(model: &Scripted) -> TestArena {
+pub(crate) async fn arena_of(model: &Scripted) -> TestArena {
     TestArena::start(&[("one", model), ("two", &Scripted::saying("Two."))]).await
 }
 
-pub(super) fn entry(id: &str) -> NewAuditEntry {
+pub(crate) fn entry(id: &str) -> NewAuditEntry {
     NewAuditEntry {
         id: id.to_owned(),
         acted_at: Timestamp(1),
@@ -34,7 +34,7 @@ pub(super) fn entry(id: &str) -> NewAuditEntry {
 }
 
 /// An account as a link makes it.
-pub(super) async fn account(arena: &TestArena, name: &str, role: Role, passphrase_hash: &str) {
+pub(crate) async fn account(arena: &TestArena, name: &str, role: Role, passphrase_hash: &str) {
     let link = format!("link of {name}");
     let (created_at, expires_at, now) = (Timestamp(1), Timestamp(3), Timestamp(2));
     let invite = NewAdminInvite {
@@ -55,7 +55,7 @@ pub(super) async fn account(arena: &TestArena, name: &str, role: Role, passphras
 }
 
 /// A browser with a session of a new account, which is called as its role.
-pub(super) async fn signed_in(arena: &TestArena, role: Role) -> Browser {
+pub(crate) async fn signed_in(arena: &TestArena, role: Role) -> Browser {
     account(arena, role.as_str(), role, "").await;
     let user = arena.app.store.admin_user(role.as_str()).await.unwrap().unwrap();
     let token = arena.app.admin_sessions.begin(&user, "127.0.0.1").await.unwrap();
@@ -64,22 +64,22 @@ pub(super) async fn signed_in(arena: &TestArena, role: Role) -> Browser {
     browser
 }
 
-pub(super) struct Browser {
+pub(crate) struct Browser {
     client: reqwest::Client,
     url: String,
     /// Of the pages that it sends forms from.
-    pub(super) origin: String,
+    pub(crate) origin: String,
     cookie: Option<String>,
-    pub(super) admin_cookie: Option<String>,
-    pub(super) forwarded_for: Option<String>,
+    pub(crate) admin_cookie: Option<String>,
+    pub(crate) forwarded_for: Option<String>,
 }
 
 impl Browser {
-    pub(super) fn new(arena: &TestArena) -> Self {
+    pub(crate) fn new(arena: &TestArena) -> Self {
         Self::at(&arena.url)
     }
 
-    pub(super) fn at(url: &str) -> Self {
+    pub(crate) fn at(url: &str) -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
         Self {
@@ -92,7 +92,7 @@ impl Browser {
         }
     }
 
-    pub(super) async fn get(&mut self, path: &str) -> Response {
+    pub(crate) async fn get(&mut self, path: &str) -> Response {
         let request = self.client.get(format!("{}{path}", self.url));
         self.send(request).await
     }
@@ -118,12 +118,12 @@ impl Browser {
     }
 
     /// The token of the forms on a page.
-    pub(super) async fn form_token(&mut self, path: &str) -> String {
+    pub(crate) async fn form_token(&mut self, path: &str) -> String {
         let page = self.get(path).await.text().await.unwrap();
         page.split("name=\"token\" value=\"").nth(1).unwrap().split('"').next().unwrap().to_owned()
     }
 
-    pub(super) async fn post(&mut self, path: &str, fields: &[(&str, &str)], origin: Option<&str>) -> Response {
+    pub(crate) async fn post(&mut self, path: &str, fields: &[(&str, &str)], origin: Option<&str>) -> Response {
         let encoded = fields.iter().map(|(name, value)| format!("{name}={}", value.replace(' ', "+")));
         let body = encoded.collect::<Vec<_>>().join("&");
         let mut request = self.client.post(format!("{}{path}", self.url)).body(body);
@@ -135,19 +135,19 @@ impl Browser {
     }
 
     /// Sends a form as a page of the session does.
-    pub(super) async fn post_form(&mut self, path: &str, fields: &[(&str, &str)]) -> Response {
+    pub(crate) async fn post_form(&mut self, path: &str, fields: &[(&str, &str)]) -> Response {
         let (token, origin) = (self.form_token("/admin/account").await, self.origin.clone());
         self.post(path, &[&[("token", token.as_str())], fields].concat(), Some(&origin)).await
     }
 
-    pub(super) async fn sign_in(&mut self, name: &str, passphrase: &str, code: &str) -> Response {
+    pub(crate) async fn sign_in(&mut self, name: &str, passphrase: &str, code: &str) -> Response {
         let (token, origin) = (self.form_token("/admin/sign-in").await, self.origin.clone());
         let fields = [("token", token.as_str()), ("name", name), ("passphrase", passphrase), ("code", code)];
         self.post("/admin/sign-in", &fields, Some(&origin)).await
     }
 
     /// Follows a link.
-    pub(super) async fn join(&mut self, code: &str, name: &str, passphrase: &str) -> Response {
+    pub(crate) async fn join(&mut self, code: &str, name: &str, passphrase: &str) -> Response {
         let (token, origin) = (self.form_token("/admin/welcome").await, self.origin.clone());
         let fields = [("token", token.as_str()), ("link", code), ("name", name), ("passphrase", passphrase)];
         self.post("/admin/welcome", &fields, Some(&origin)).await

@@ -21,6 +21,11 @@ fn sample_rows(name: &str) -> &'static str {
              INSERT INTO admin_audit (id, acted_at, actor, action, subject, former, latter, via, address) \
              VALUES ('a1', 1, 'ada', 'join', 'ada', NULL, '{}', 'page', '127.0.0.1')"
         }
+        "keep_webhooks.sql" => {
+            "INSERT INTO webhook_positions (webhook, event, position, state) VALUES ('ours', 'votes.recorded', 1, '{}'); \
+             INSERT INTO webhook_messages (id, webhook, event, body, created_at, failures, next_at, state, error) \
+             VALUES ('m1', 'ours', 'votes.recorded', '{}', 1, 0, 1, 'waiting', '')"
+        }
         "keep_api_keys.sql" => {
             "INSERT INTO api_keys (id, name, key_hash, scopes, created_by, created_at, expires_at, used_day, revoked_at) \
              VALUES ('k1', 'nightly', '00', 'read,admin', 'ada', 1, 2, 0, NULL)"

@@ -16,6 +16,7 @@ use langya::infra::llm::roster::Roster;
 use langya::infra::moderation::ModerationEndpoint;
 use langya::infra::rng::SharedRng;
 use langya::infra::storage::{IfMissing, Store};
+use langya::infra::webhooks::WebhookSender;
 use langya::server::http::Serving;
 use langya::server::state::AppState;
 use rand::SeedableRng;
@@ -27,6 +28,9 @@ use super::visitor::Visitor;
 
 /// The seed of every arena under test; printed by a failing one.
 pub(crate) const SEED: u64 = 20_261_121;
+
+/// What webhooks of a test are signed with.
+pub(crate) const HOOK_SECRET: &str = "a secret of the tests alone";
 
 /// Limits that stop nobody: tests are quicker than people.
 pub(crate) const NO_LIMITS: LimitSettings = LimitSettings {
@@ -116,7 +120,9 @@ impl TestArena {
         };
         let clock = Arc::new(SystemClock);
         let moderation = ModerationEndpoint::open(&settings, &Environment::default()).unwrap();
-        let worlds = Dependencies { store, events, link: None, roster, clock, rng, moderation, settings_file: None };
+        let webhooks = WebhookSender::open(&settings, &Environment::of([("HOOK_SECRET", HOOK_SECRET)])).unwrap();
+        let worlds =
+            Dependencies { store, events, link: None, roster, clock, rng, moderation, webhooks, settings_file: None };
         let app = AppState::start(settings, worlds).await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();

@@ -14,6 +14,7 @@ mod rating;
 mod retention;
 mod server;
 mod site;
+mod webhooks;
 
 pub use access::{AccessMode, AccessSettings, HashText};
 pub use admin::AdminSettings;
@@ -31,3 +32,4 @@ pub use rating::{BenchSettings, JudgeSettings, PriceSettings, RatingSettings};
 pub use retention::RetentionSettings;
 pub use server::{LogFormat, LogSettings, RedisSettings, ServerSettings, StorageSettings};
 pub use site::SiteSettings;
+pub use webhooks::WebhookSettings;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
-use crate::config::ServiceUrl;
+use crate::config::{ConfigError, ServiceUrl, is_web_address, require};
 
 /// `[server]`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -25,6 +25,20 @@ pub struct ServerSettings {
     pub trusted_proxies: Vec<IpNet>,
     /// Networks that may read `/metrics`, and only without a proxy in between.
     pub metrics_allow: Vec<IpNet>,
+}
+
+impl ServerSettings {
+    /// Whether each value can be used.
+    pub(in crate::config) fn check(&self) -> Result<(), ConfigError> {
+        require(self.max_sockets >= 1, "server.max_sockets", self.max_sockets, "1 or more")?;
+        require(self.drain_seconds <= 25, "server.drain_seconds", self.drain_seconds, "0 to 25")?;
+        require(
+            self.public_url.is_empty() || is_web_address(&self.public_url),
+            "server.public_url",
+            "no address of a site",
+            "write one such as https://arena.example.org, or nothing",
+        )
+    }
 }
 
 impl Default for ServerSettings {

@@ -9,6 +9,7 @@ mod models;
 mod moderation;
 mod operations;
 mod requests;
+mod webhooks;
 
 use std::borrow::Borrow;
 
@@ -25,6 +26,7 @@ pub use models::{ModelAddTexts, ModelAdminTexts, PairingAdminTexts};
 use moderation::ModerationTexts;
 use operations::OperationTexts;
 use requests::RequestTexts;
+use webhooks::WebhookTexts;
 
 /// Its texts.
 pub struct AdminTexts {
@@ -49,6 +51,7 @@ pub struct AdminTexts {
     pub requests: RequestTexts,
     pub moderation: ModerationTexts,
     pub keys: KeyTexts,
+    pub webhooks: WebhookTexts,
     pub audit: AuditTexts,
     pub roles: [&'static str; 4],
     pub role_duties: [&'static str; 4],

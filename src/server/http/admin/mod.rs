@@ -17,6 +17,7 @@ mod reviews;
 mod sign_in;
 mod users;
 mod votes;
+mod webhooks;
 
 use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
@@ -93,7 +94,7 @@ impl AdminRoute {
 }
 
 /// Every address of the admin.
-pub static ADMIN_ROUTES: [AdminRoute; 53] = [
+pub static ADMIN_ROUTES: [AdminRoute; 55] = [
     AdminRoute::open(AdminMethod::Get, "/admin/sign-in", |call| sign_in::page(call).boxed_local()),
     AdminRoute::open(AdminMethod::Post, "/admin/sign-in", |call| sign_in::sign_in(call).boxed_local()),
     AdminRoute::open(AdminMethod::Get, "/admin/sign-in/provider", |call| sign_in::provider(call).boxed_local()),
@@ -135,6 +136,8 @@ pub static ADMIN_ROUTES: [AdminRoute; 53] = [
     AdminRoute::read("/admin/keys", Role::Operator, |call| keys::page(call).boxed_local()),
     AdminRoute::change("/admin/keys/create", Role::Operator, |call| keys::create(call).boxed_local()),
     AdminRoute::change("/admin/keys/revoke", Role::Operator, |call| keys::revoke(call).boxed_local()),
+    AdminRoute::read("/admin/webhooks", Role::Viewer, |call| webhooks::page(call).boxed_local()),
+    AdminRoute::change("/admin/webhooks/retry", Role::Operator, |call| webhooks::send_again(call).boxed_local()),
     AdminRoute::read("/admin/operations", Role::Viewer, |call| operations::page(call).boxed_local()),
     AdminRoute::read("/admin/benchmarks", Role::Viewer, |call| bench_runs::page(call).boxed_local()),
     AdminRoute::read("/admin/campaigns", Role::Viewer, |call| campaigns::list(call).boxed_local()),

@@ -11,12 +11,14 @@ use std::sync::LazyLock;
 
 use actix_web::http::header::{self, EntityTag};
 use actix_web::{HttpRequest, HttpResponse};
+use schemars::Schema;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use super::entity_tags::is_known;
 use crate::domain::admin::key_scope::KeyScope;
+use crate::domain::webhook::{ChangedLeaderboard, RecordedVotes, WebhookEvent, WebhookMessage};
 use crate::infra::config::VoteAccess;
 use crate::infra::rng::hex;
 use description::without_links;
@@ -76,6 +78,7 @@ fn build() -> Value {
         let entry = paths.entry(operation.path).or_insert_with(|| json!({}));
         entry[operation.method.as_str()] = described(operation, &mut generators);
     }
+    let webhooks = webhooks(&mut generators.answers);
     let mut schemas = generators.answers.take_definitions(true);
     schemas.extend(generators.requests.take_definitions(true));
     let mut document = json!({
@@ -89,6 +92,7 @@ fn build() -> Value {
         },
         "servers": [{ "url": "/" }],
         "paths": paths,
+        "webhooks": webhooks,
         "components": {
             "schemas": schemas,
             "securitySchemes": {
@@ -108,6 +112,25 @@ fn build() -> Value {
     enums::flatten(&mut document);
     without_links(&mut document);
     document
+}
+
+/// What `[[webhooks]]` of the settings are sent.
+fn webhooks(generator: &mut SchemaGenerator) -> Value {
+    let message = |event: WebhookEvent, summary: &str, schema: Schema| {
+        json!({ "post": {
+            "operationId": event.as_str(),
+            "summary": summary,
+            "requestBody": { "required": true, "content": { "application/json": { "schema": schema } } },
+            "responses": { "2XX": { "description": "The message was taken; after any other status it is sent again." } },
+        } })
+    };
+    let votes = generator.subschema_for::<WebhookMessage<RecordedVotes>>();
+    let board = generator.subschema_for::<WebhookMessage<ChangedLeaderboard>>();
+    json!({
+        WebhookEvent::VotesRecorded.as_str(): message(WebhookEvent::VotesRecorded, "Votes were cast.", votes),
+        WebhookEvent::LeaderboardChanged.as_str():
+            message(WebhookEvent::LeaderboardChanged, "A model has another rank.", board),
+    })
 }
 
 fn described(operation: &Operation, generators: &mut Generators) -> Value {

@@ -225,6 +225,7 @@ pub(in crate::i18n::pages) const CHINESE: AdminTexts = AdminTexts {
     requests: super::requests::CHINESE,
     moderation: super::moderation::CHINESE,
     keys: super::keys::CHINESE,
+    webhooks: super::webhooks::CHINESE,
     roles: ["查看者", "审核员", "操作员", "所有者"],
     role_duties: [
         "可查看概览。",
@@ -270,6 +271,7 @@ pub(in crate::i18n::pages) const CHINESE: AdminTexts = AdminTexts {
         "保留被标记的内容",
         "创建 API 密钥",
         "撤销 API 密钥",
+        "重新发送 webhook 消息",
     ],
     name_rule: "用户名为 1 到 40 个字母、数字、“.”、“-”或“_”。",
     too_short: "口令太短：请至少使用 12 个字符。",

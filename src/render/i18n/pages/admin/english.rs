@@ -227,6 +227,7 @@ pub(in crate::i18n::pages) const ENGLISH: AdminTexts = AdminTexts {
     requests: super::requests::ENGLISH,
     moderation: super::moderation::ENGLISH,
     keys: super::keys::ENGLISH,
+    webhooks: super::webhooks::ENGLISH,
     roles: ["viewer", "reviewer", "operator", "owner"],
     role_duties: [
         "Reads the overview.",
@@ -272,6 +273,7 @@ pub(in crate::i18n::pages) const ENGLISH: AdminTexts = AdminTexts {
         "kept a flagged text",
         "made an API key",
         "revoked an API key",
+        "sent a message to a webhook again",
     ],
     name_rule: "A name has 1 to 40 letters a to z, digits, “.”, “-” or “_”.",
     too_short: "This pass phrase is too short: take 12 characters or more.",

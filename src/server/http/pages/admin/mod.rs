@@ -16,6 +16,7 @@ pub(crate) mod reviews;
 pub(crate) mod sign_in;
 pub(crate) mod users;
 pub(crate) mod votes;
+pub(crate) mod webhooks;
 
 use crate::domain::admin::role::Role;
 use crate::render::i18n::pages::AdminTexts;
@@ -38,10 +39,11 @@ pub(crate) enum AdminTab {
     Requests,
     Moderation,
     Keys,
+    Webhooks,
 }
 
 impl AdminTab {
-    pub(crate) const ALL: [Self; 15] = [
+    pub(crate) const ALL: [Self; 16] = [
         Self::Overview,
         Self::Operations,
         Self::Models,
@@ -55,6 +57,7 @@ impl AdminTab {
         Self::Campaigns,
         Self::Users,
         Self::Keys,
+        Self::Webhooks,
         Self::Audit,
         Self::Account,
     ];
@@ -76,6 +79,7 @@ impl AdminTab {
             Self::Requests => "/admin/requests",
             Self::Moderation => "/admin/moderation",
             Self::Keys => "/admin/keys",
+            Self::Webhooks => "/admin/webhooks",
         }
     }
 
@@ -96,6 +100,7 @@ impl AdminTab {
             Self::Requests => words.requests.title,
             Self::Moderation => words.moderation.title,
             Self::Keys => words.keys.title,
+            Self::Webhooks => words.webhooks.title,
         }
     }
 }

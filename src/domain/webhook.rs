@@ -1,0 +1,192 @@
+//! Webhooks: what other programs are told, how a message is signed, and when it is sent again.
+//!
+//! A message tells of votes by their numbers and of the leaderboard by ranks, which everybody may read; nothing of a battle before its vote.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use ring::hmac;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Bytes of a secret at the least.
+pub const LEAST_SECRET_BYTES: usize = 16;
+/// Tries of a message at the most: with [`wait_after`] the last one is more than a day after the first.
+pub const MOST_TRIES: u32 = 14;
+const FIRST_WAIT: Duration = Duration::from_secs(30);
+const LONGEST_WAIT: Duration = Duration::from_secs(6 * 3_600);
+
+/// What a webhook is told of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+pub enum WebhookEvent {
+    /// Votes were cast.
+    #[serde(rename = "votes.recorded")]
+    VotesRecorded,
+    /// A model has another rank.
+    #[serde(rename = "leaderboard.changed")]
+    LeaderboardChanged,
+}
+
+/// Where a message stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeliveryState {
+    /// It is sent, or sent again.
+    Waiting,
+    /// It was taken.
+    Delivered,
+    /// It was given up.
+    Dead,
+}
+
+/// An unknown name of an event or a state.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown event or state of a webhook")]
+pub struct UnknownWebhookWord;
+
+impl WebhookEvent {
+    /// All events.
+    pub const ALL: [Self; 2] = [Self::VotesRecorded, Self::LeaderboardChanged];
+
+    /// Name in messages and in the database.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::VotesRecorded => "votes.recorded",
+            Self::LeaderboardChanged => "leaderboard.changed",
+        }
+    }
+}
+
+impl DeliveryState {
+    /// All states.
+    pub const ALL: [Self; 3] = [Self::Waiting, Self::Delivered, Self::Dead];
+
+    /// Name in the database and in lists.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Delivered => "delivered",
+            Self::Dead => "dead",
+        }
+    }
+}
+
+impl std::str::FromStr for WebhookEvent {
+    type Err = UnknownWebhookWord;
+
+    fn from_str(text: &str) -> Result<Self, UnknownWebhookWord> {
+        Self::ALL.into_iter().find(|event| event.as_str() == text).ok_or(UnknownWebhookWord)
+    }
+}
+
+impl std::str::FromStr for DeliveryState {
+    type Err = UnknownWebhookWord;
+
+    fn from_str(text: &str) -> Result<Self, UnknownWebhookWord> {
+        Self::ALL.into_iter().find(|state| state.as_str() == text).ok_or(UnknownWebhookWord)
+    }
+}
+
+/// What is sent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct WebhookMessage<T> {
+    /// Id of the message: the same at each try.
+    pub id: String,
+    /// What it tells of.
+    pub event: WebhookEvent,
+    /// When it was written, in milliseconds since 1970.
+    pub created_at: i64,
+    /// What happened.
+    pub data: T,
+}
+
+/// Votes were cast: those with `after < seq <= upto`, as `/api/v1/votes?after=` gives them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct RecordedVotes {
+    /// Number of the last vote of the message before.
+    pub after: i64,
+    /// Number of the last vote.
+    pub upto: i64,
+}
+
+/// The leaderboard has another order.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ChangedLeaderboard {
+    /// Time of the fit, in milliseconds since 1970.
+    pub as_of: i64,
+    /// Number of the latest vote in it.
+    pub last_vote_seq: i64,
+    /// The models with another rank than in the message before.
+    pub changes: Vec<RankChange>,
+}
+
+/// A model with another rank.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct RankChange {
+    /// Id of the model.
+    pub model: String,
+    /// Its rank; `null` where it has left the leaderboard.
+    pub rank: Option<u64>,
+    /// Its rank before; `null` where it was not on the leaderboard.
+    pub former_rank: Option<u64>,
+}
+
+/// The models whose rank differs, by their ids.
+#[must_use]
+pub fn rank_changes(former: &BTreeMap<String, u64>, latter: &BTreeMap<String, u64>) -> Vec<RankChange> {
+    let left = former.keys().filter(|model| !latter.contains_key(*model));
+    let change = |model: &String| {
+        let (rank, former_rank) = (latter.get(model).copied(), former.get(model).copied());
+        (rank != former_rank).then(|| RankChange { model: model.clone(), rank, former_rank })
+    };
+    latter.keys().chain(left).filter_map(change).collect()
+}
+
+/// What stands in the header `langya-signature`: the time in seconds since 1970, and the HMAC-SHA256 in hexadecimal of the time, a dot and
+/// the body. A receiver computes it anew, compares, and refuses what is older than a few minutes.
+#[must_use]
+pub fn signature(secret: &[u8], seconds: i64, body: &str) -> String {
+    let key = hmac::Key::new(hmac::HMAC_SHA256, secret);
+    let tag = hmac::sign(&key, format!("{seconds}.{body}").as_bytes());
+    let digits: String = tag.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("t={seconds},v1={digits}")
+}
+
+/// The wait after so many failures, from 1; `None` where the message is given up.
+#[must_use]
+pub fn wait_after(failures: u32) -> Option<Duration> {
+    let doubled = FIRST_WAIT.saturating_mul(2_u32.saturating_pow(failures.saturating_sub(1)));
+    (failures < MOST_TRIES).then(|| doubled.min(LONGEST_WAIT))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signature_is_the_hmac_of_time_and_body() {
+        // printf '1700000000.{"a":1}' | openssl dgst -sha256 -hmac 0123456789abcdef
+        let expected = "t=1700000000,v1=9eb18f493f8ec135d9eb2dad817c369bb4e9cbfa818657897a7437c1cd8c3a23";
+        assert_eq!(signature(b"0123456789abcdef", 1_700_000_000, "{\"a\":1}"), expected);
+        assert_ne!(signature(b"0123456789abcdef", 1_700_000_001, "{\"a\":1}"), expected);
+    }
+
+    #[test]
+    fn a_message_is_tried_for_more_than_a_day_and_then_given_up() {
+        let waits: Vec<Duration> = (1..).map_while(wait_after).collect();
+        assert_eq!(waits.len(), 13);
+        assert_eq!((waits[0].as_secs(), waits[1].as_secs(), waits[12].as_secs()), (30, 60, 21_600));
+        let whole: u64 = waits.iter().map(Duration::as_secs).sum();
+        assert!((86_400..200_000).contains(&whole), "{whole} s");
+        assert_eq!(wait_after(u32::MAX), None);
+    }
+
+    #[test]
+    fn changes_are_the_models_with_another_rank_with_those_that_came_and_left() {
+        let ranks = |ranks: &[(&str, u64)]| ranks.iter().map(|(model, rank)| ((*model).to_owned(), *rank)).collect();
+        let found = rank_changes(&ranks(&[("a", 1), ("b", 2), ("c", 3)]), &ranks(&[("a", 1), ("b", 1), ("d", 3)]));
+        let change = |model: &str, rank, former_rank| RankChange { model: model.to_owned(), rank, former_rank };
+        assert_eq!(found, [change("b", Some(1), Some(2)), change("d", Some(3), None), change("c", None, Some(3))]);
+    }
+}

@@ -1,0 +1,51 @@
+//! Whom the arena tells of what happens.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::config::{ConfigError, is_variable_name, is_web_address, require};
+use crate::domain::campaign::plan::is_id;
+use crate::domain::webhook::WebhookEvent;
+
+/// `[[webhooks]]`
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct WebhookSettings {
+    /// Name in lists: lower-case letters, digits, `-` and `_`.
+    pub id: String,
+    /// Address that messages are sent to.
+    pub url: String,
+    /// Name of the environment variable that holds the secret of the signatures.
+    pub secret_env: String,
+    /// What it is told of; everything where nothing is named.
+    pub events: Vec<WebhookEvent>,
+}
+
+impl WebhookSettings {
+    /// Whether it is told of an event.
+    #[must_use]
+    pub fn wants(&self, event: WebhookEvent) -> bool {
+        self.events.is_empty() || self.events.contains(&event)
+    }
+
+    /// Whether each webhook can be told something.
+    pub(in crate::config) fn check_all(webhooks: &[Self]) -> Result<(), ConfigError> {
+        let mut ids = BTreeSet::new();
+        for webhook in webhooks {
+            let id = webhook.id.as_str();
+            require(is_id(id), "webhooks.id", id, "lower-case letters, digits, - and _")?;
+            require(ids.insert(id), "webhooks.id", id, "each webhook its own")?;
+            // An address may hold a name and a password.
+            let said = format!("unusable for webhook {id:?}");
+            require(is_web_address(&webhook.url), "webhooks.url", &said, "an address with http:// or https://")?;
+            require(
+                is_variable_name(&webhook.secret_env),
+                "webhooks.secret_env",
+                &said,
+                "write the name of an environment variable such as HOOK_SECRET, and never the secret",
+            )?;
+        }
+        Ok(())
+    }
+}

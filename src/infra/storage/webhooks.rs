@@ -1,0 +1,246 @@
+//! Messages to webhooks: an outbox, from which each is sent until it is taken or given up, and how far each webhook was told.
+
+use sqlx::{Connection, FromRow};
+
+use super::admin_audit::insert_audit;
+use super::{NewAuditEntry, Store, StoreError, on_reader, on_writer, on_writer_once};
+use crate::domain::time::Timestamp;
+use crate::domain::webhook::{DeliveryState, WebhookEvent};
+use crate::metrics::store_time;
+
+const SELECT_POSITION: &str = "SELECT position, state FROM webhook_positions WHERE webhook = $1 AND event = $2";
+const SET_POSITION: &str = "INSERT INTO webhook_positions (webhook, event, position, state) VALUES ($1, $2, $3, $4) \
+     ON CONFLICT (webhook, event) DO UPDATE SET position = excluded.position, state = excluded.state";
+/// One message of a webhook and event waits at a time.
+const INSERT: &str = "INSERT INTO webhook_messages (id, webhook, event, body, created_at, failures, next_at, state, error) \
+     SELECT $1, $2, $3, $4, $5, 0, $5, 'waiting', '' WHERE NOT EXISTS (SELECT 1 FROM webhook_messages w \
+     WHERE w.webhook = $2 AND w.event = $3 AND w.state = 'waiting')";
+const SELECT_DUE: &str = "SELECT id, webhook, event, body, created_at, failures, next_at, state, error, settled_at \
+     FROM webhook_messages WHERE state = 'waiting' AND next_at <= $1 ORDER BY id LIMIT $2";
+const SELECT: &str = "SELECT id, webhook, event, body, created_at, failures, next_at, state, error, settled_at \
+     FROM webhook_messages WHERE ($1 = '' OR state = $1) ORDER BY id DESC LIMIT $2";
+const SETTLE: &str = "UPDATE webhook_messages SET failures = $2, next_at = $3, state = $4, error = $5, settled_at = $6 \
+     WHERE id = $1 AND state = 'waiting'";
+const RETRY: &str = "UPDATE webhook_messages SET failures = 0, next_at = $2, state = 'waiting', settled_at = NULL \
+     WHERE id = $1 AND state = 'dead'";
+const DELETE_OLD: &str = "DELETE FROM webhook_messages WHERE state <> 'waiting' AND settled_at < $1";
+
+/// How far a webhook was told of an event.
+#[derive(Debug, Clone, PartialEq, Eq, FromRow)]
+pub struct WebhookPosition {
+    /// The last vote, or the time of the last leaderboard.
+    pub position: i64,
+    /// What was there, as JSON.
+    pub state: String,
+}
+
+/// A message to keep.
+#[derive(Debug, Clone, Copy)]
+pub struct NewWebhookMessage<'m> {
+    /// Id; sorts by time.
+    pub id: &'m str,
+    /// Id of the webhook.
+    pub webhook: &'m str,
+    /// What it tells of.
+    pub event: WebhookEvent,
+    /// What is sent.
+    pub body: &'m str,
+    /// Now.
+    pub created_at: Timestamp,
+}
+
+/// A message that is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WebhookMessageRow {
+    /// Id.
+    pub id: String,
+    /// Id of the webhook.
+    pub webhook: String,
+    /// What it tells of.
+    pub event: WebhookEvent,
+    /// What is sent.
+    pub body: String,
+    /// When it was written.
+    pub created_at: Timestamp,
+    /// Tries that failed.
+    pub failures: u32,
+    /// When it is sent next.
+    pub next_at: Timestamp,
+    /// Where it stands.
+    pub state: DeliveryState,
+    /// Why the last try failed; empty where none did.
+    pub error: String,
+    /// When it was taken or given up.
+    pub settled_at: Option<Timestamp>,
+}
+
+#[derive(FromRow)]
+struct RawMessage {
+    id: String,
+    webhook: String,
+    event: String,
+    body: String,
+    created_at: i64,
+    failures: i64,
+    next_at: i64,
+    state: String,
+    error: String,
+    settled_at: Option<i64>,
+}
+
+impl TryFrom<RawMessage> for WebhookMessageRow {
+    type Error = StoreError;
+
+    fn try_from(raw: RawMessage) -> Result<Self, StoreError> {
+        let wrong = |column: &'static str, value: &str| StoreError::Inconsistent {
+            table: "webhook_messages",
+            column,
+            row: raw.id.clone(),
+            value: value.to_owned(),
+        };
+        Ok(Self {
+            event: raw.event.parse().map_err(|_| wrong("event", &raw.event))?,
+            state: raw.state.parse().map_err(|_| wrong("state", &raw.state))?,
+            failures: u32::try_from(raw.failures).map_err(|_| wrong("failures", &raw.failures.to_string()))?,
+            id: raw.id,
+            webhook: raw.webhook,
+            body: raw.body,
+            created_at: Timestamp(raw.created_at),
+            next_at: Timestamp(raw.next_at),
+            error: raw.error,
+            settled_at: raw.settled_at.map(Timestamp),
+        })
+    }
+}
+
+impl Store {
+    /// How far a webhook was told of an event; `None` where it never was.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn webhook_position(
+        &self,
+        webhook: &str,
+        event: WebhookEvent,
+    ) -> Result<Option<WebhookPosition>, StoreError> {
+        let _time = store_time("webhook_position");
+        on_reader!(self, |pool| {
+            sqlx::query_as(SELECT_POSITION).bind(webhook).bind(event.as_str()).fetch_optional(pool).await
+        })
+    }
+
+    /// Notes how far a webhook is told of an event without a message: it is told of what comes next.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn begin_webhook(
+        &self,
+        webhook: &str,
+        event: WebhookEvent,
+        position: &WebhookPosition,
+    ) -> Result<(), StoreError> {
+        let _time = store_time("begin_webhook");
+        on_writer!(self, |connection| {
+            let query = sqlx::query(SET_POSITION).bind(webhook).bind(event.as_str());
+            query.bind(position.position).bind(&position.state).execute(connection).await.map(drop)
+        })
+    }
+
+    /// Keeps a message with how far it tells, unless another one of its webhook and event waits: then nothing changes, and the next
+    /// message tells more. Returns whether it was kept.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn insert_webhook_message(
+        &self,
+        message: NewWebhookMessage<'_>,
+        position: &WebhookPosition,
+    ) -> Result<bool, StoreError> {
+        let _time = store_time("insert_webhook_message");
+        on_writer_once!(self, |connection| {
+            let mut tx = connection.begin().await?;
+            let query = sqlx::query(INSERT).bind(message.id).bind(message.webhook).bind(message.event.as_str());
+            let query = query.bind(message.body).bind(message.created_at.0);
+            let is_kept = query.execute(&mut *tx).await?.rows_affected() > 0;
+            if is_kept {
+                let query = sqlx::query(SET_POSITION).bind(message.webhook).bind(message.event.as_str());
+                query.bind(position.position).bind(&position.state).execute(&mut *tx).await?;
+            }
+            tx.commit().await.map(|()| is_kept)
+        })
+    }
+
+    /// Messages that are to be sent now, the oldest first.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn due_webhook_messages(&self, now: Timestamp, limit: u32) -> Result<Vec<WebhookMessageRow>, StoreError> {
+        let _time = store_time("due_webhook_messages");
+        let rows: Vec<RawMessage> = on_reader!(self, |pool| {
+            sqlx::query_as(SELECT_DUE).bind(now.0).bind(i64::from(limit)).fetch_all(pool).await
+        })?;
+        rows.into_iter().map(WebhookMessageRow::try_from).collect()
+    }
+
+    /// Messages in a state, or all, the latest first.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn webhook_messages(
+        &self,
+        state: Option<DeliveryState>,
+        limit: u32,
+    ) -> Result<Vec<WebhookMessageRow>, StoreError> {
+        let _time = store_time("webhook_messages");
+        let state = state.map_or("", DeliveryState::as_str);
+        let rows: Vec<RawMessage> = on_reader!(self, |pool| {
+            sqlx::query_as(SELECT).bind(state).bind(i64::from(limit)).fetch_all(pool).await
+        })?;
+        rows.into_iter().map(WebhookMessageRow::try_from).collect()
+    }
+
+    /// Notes what came of a try: the message as it is now.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn settle_webhook_message(&self, message: &WebhookMessageRow) -> Result<(), StoreError> {
+        let _time = store_time("settle_webhook_message");
+        on_writer!(self, |connection| {
+            let query = sqlx::query(SETTLE).bind(&message.id).bind(i64::from(message.failures));
+            let query = query.bind(message.next_at.0).bind(message.state.as_str()).bind(&message.error);
+            query.bind(message.settled_at.map(|at| at.0)).execute(connection).await.map(drop)
+        })
+    }
+
+    /// Has a message that was given up sent again, with an entry in the audit log. Returns whether it was given up.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn retry_webhook_message(
+        &self,
+        id: &str,
+        now: Timestamp,
+        audit: &NewAuditEntry,
+    ) -> Result<bool, StoreError> {
+        let _time = store_time("retry_webhook_message");
+        on_writer_once!(self, |connection| {
+            let mut tx = connection.begin().await?;
+            let waits = sqlx::query(RETRY).bind(id).bind(now.0).execute(&mut *tx).await?.rows_affected() > 0;
+            if waits {
+                insert_audit!(&mut *tx, audit)?;
+            }
+            tx.commit().await.map(|()| waits)
+        })
+    }
+
+    /// Deletes messages that were taken or given up before this moment.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn delete_old_webhook_messages(&self, before: Timestamp) -> Result<u64, StoreError> {
+        let _time = store_time("delete_old_webhook_messages");
+        on_writer!(self, |connection| {
+            sqlx::query(DELETE_OLD).bind(before.0).execute(connection).await.map(|done| done.rows_affected())
+        })
+    }
+}

@@ -1,0 +1,112 @@
+//! Sends messages to the webhooks of the settings, within the reach of models. Nothing of an answer is kept but its status.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use reqwest::header::{CONTENT_TYPE, HeaderValue};
+use reqwest::{StatusCode, Url};
+use secrecy::{ExposeSecret, SecretString};
+
+use crate::config::{ConfigError, Environment, Settings, WebhookSettings};
+use crate::domain::time::Timestamp;
+use crate::domain::webhook::{LEAST_SECRET_BYTES, WebhookEvent, signature};
+use crate::llm::{HttpClient, http_client_within};
+use crate::reach::Reach;
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// Longest wait for an answer.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Why a message was not taken. No variant has the address, the secret or what the receiver wrote.
+#[derive(Debug, thiserror::Error)]
+pub enum WebhookError {
+    /// The settings have no such webhook any more.
+    #[error("the settings have no such webhook")]
+    Unknown,
+    /// It does not answer.
+    #[error("it cannot be reached: {0}")]
+    Http(reqwest::Error),
+    /// It does not take the message.
+    #[error("it answers with status {0}")]
+    Status(StatusCode),
+}
+
+/// The webhooks of the settings.
+#[derive(Debug)]
+pub struct WebhookSender {
+    http: HttpClient,
+    receivers: BTreeMap<String, Receiver>,
+}
+
+#[derive(Debug)]
+struct Receiver {
+    url: Url,
+    secret: SecretString,
+    settings: WebhookSettings,
+}
+
+impl WebhookSender {
+    /// The sender of the settings.
+    ///
+    /// # Errors
+    /// [`ConfigError`] for an address that is out of reach, and a secret that is not set or short.
+    pub fn open(settings: &Settings, env: &Environment) -> Result<Self, ConfigError> {
+        let http = http_client_within(CONNECT_TIMEOUT, &Reach::new(&settings.providers.private_networks))?;
+        let mut receivers = BTreeMap::new();
+        for webhook in &settings.webhooks {
+            let refused = |key: &'static str, rule: &'static str| ConfigError::OutOfRange {
+                key,
+                value: format!("unusable for webhook {:?}", webhook.id),
+                rule,
+            };
+            let url = Url::parse(&webhook.url).ok().filter(|url| {
+                url.username().is_empty() && url.password().is_none() && url.fragment().is_none() && http.reaches(url)
+            });
+            let url = url.ok_or_else(|| {
+                refused(
+                    "webhooks.url",
+                    "write no name, no password and no #; link-local and metadata addresses are out of reach, and private networks \
+                     that providers.private_networks does not name",
+                )
+            })?;
+            let secret = env.secret(&webhook.secret_env);
+            let secret =
+                secret.filter(|secret| secret.expose_secret().len() >= LEAST_SECRET_BYTES).ok_or_else(|| {
+                    refused("webhooks.secret_env", "set the variable to a secret of 16 characters or more")
+                })?;
+            receivers.insert(webhook.id.clone(), Receiver { url, secret, settings: webhook.clone() });
+        }
+        Ok(Self { http, receivers })
+    }
+
+    /// The webhooks, by their ids.
+    pub fn webhooks(&self) -> impl Iterator<Item = &WebhookSettings> {
+        self.receivers.values().map(|receiver| &receiver.settings)
+    }
+
+    /// Where a webhook's messages go: the host alone, since the rest of an address may be a secret.
+    #[must_use]
+    pub fn host(&self, webhook: &str) -> &str {
+        self.receivers.get(webhook).and_then(|receiver| receiver.url.host_str()).unwrap_or_default()
+    }
+
+    /// Sends a message to a webhook.
+    ///
+    /// # Errors
+    /// [`WebhookError`] unless it answers with a status from 200 to 299.
+    pub async fn send(
+        &self,
+        webhook: &str,
+        event: WebhookEvent,
+        body: String,
+        now: Timestamp,
+    ) -> Result<(), WebhookError> {
+        let receiver = self.receivers.get(webhook).ok_or(WebhookError::Unknown)?;
+        let signature = signature(receiver.secret.expose_secret().as_bytes(), now.0.div_euclid(1_000), &body);
+        let request = self.http.for_url(&receiver.url).post(receiver.url.clone()).timeout(ANSWER_TIMEOUT);
+        let request = request.header(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let request = request.header("langya-event", event.as_str()).header("langya-signature", signature);
+        let answer = request.body(body).send().await.map_err(|error| WebhookError::Http(error.without_url()))?;
+        if answer.status().is_success() { Ok(()) } else { Err(WebhookError::Status(answer.status())) }
+    }
+}

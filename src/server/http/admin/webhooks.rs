@@ -1,0 +1,52 @@
+//! Messages to webhooks, with those that were given up.
+
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+
+use super::call::SignedIn;
+use crate::domain::webhook::WebhookEvent;
+use crate::infra::config::WebhookSettings;
+use crate::server::http::error::PageError;
+use crate::server::http::forms::see_other;
+use crate::server::http::pages::admin::webhooks::{WebhookLine, WebhooksPage};
+use crate::server::http::pages::admin::{AdminFrame, AdminTab};
+use crate::server::http::pages::respond;
+use crate::services::webhooks::{WebhookRetryError, retry};
+
+/// Messages on the page.
+const PAGE: u32 = 100;
+
+/// `GET /admin/webhooks`
+pub(super) async fn page(call: SignedIn) -> Result<HttpResponse, PageError> {
+    let frame = call.frame(AdminTab::Webhooks);
+    show(&call, StatusCode::OK, frame).await
+}
+
+/// `POST /admin/webhooks/retry`: `id` of a message that was given up.
+pub(super) async fn send_again(call: SignedIn) -> Result<HttpResponse, PageError> {
+    let (app, id) = (&call.app, call.fields.one("id"));
+    match retry(&app.store, &app.rng, app.clock.as_ref(), id, &call.actor()).await {
+        Ok(()) => Ok(see_other("/admin/webhooks?done=1")),
+        Err(WebhookRetryError::Store(error)) => Err(error.into()),
+        Err(WebhookRetryError::Unknown(_)) => {
+            let frame = call.frame_with(AdminTab::Webhooks, call.page().t().admin.webhooks.unknown);
+            show(&call, StatusCode::CONFLICT, frame).await
+        }
+    }
+}
+
+async fn show(call: &SignedIn, status: StatusCode, frame: AdminFrame) -> Result<HttpResponse, PageError> {
+    let sender = &call.app.webhooks;
+    let wanted = |webhook: &WebhookSettings| {
+        let events = WebhookEvent::ALL.into_iter().filter(|event| webhook.wants(*event));
+        events.map(WebhookEvent::as_str).collect::<Vec<_>>().join(", ")
+    };
+    let webhooks = sender.webhooks().map(|webhook| WebhookLine {
+        id: webhook.id.clone(),
+        host: sender.host(&webhook.id).to_owned(),
+        events: wanted(webhook),
+    });
+    let messages = call.app.store.webhook_messages(None, PAGE).await?;
+    let view = WebhooksPage { page: call.page(), frame, webhooks: webhooks.collect(), messages };
+    Ok(respond(&call.request, status, &view))
+}

@@ -1,0 +1,181 @@
+//! Tells webhooks what happened: writes messages into the outbox, and sends them until they are taken or given up.
+//!
+//! What is told follows from the database, by how far each webhook was told before, so a lost event or a restart loses nothing. A message
+//! may be sent twice where an instance ends between the answer and its note: receivers tell by the id.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use futures_util::future::join_all;
+use serde::Serialize;
+use serde_json::json;
+
+use super::admin::actor::{Actor, audit_json};
+use crate::domain::admin::action::AdminAction;
+use crate::domain::rating::leaderboard::RankedModel;
+use crate::domain::time::Timestamp;
+use crate::domain::webhook::{
+    ChangedLeaderboard, DeliveryState, RecordedVotes, WebhookEvent, WebhookMessage, rank_changes, wait_after,
+};
+use crate::infra::clock::Clock;
+use crate::infra::rng::SharedRng;
+use crate::infra::storage::{NewWebhookMessage, Store, StoreError, WebhookMessageRow, WebhookPosition};
+use crate::infra::webhooks::WebhookSender;
+use crate::services::leaderboard::refit::LeaderboardSnapshot;
+
+/// Messages that are sent at the same time: at most one of each webhook and event waits.
+const AT_ONCE: u32 = 64;
+/// How long messages that were taken or given up are kept.
+const KEPT_MS: i64 = 30 * 24 * 3_600_000;
+
+/// Why a message is not sent again.
+#[derive(Debug, thiserror::Error)]
+pub enum WebhookRetryError {
+    /// There is no such message.
+    #[error("no message that was given up has the id {0:?}: `langya webhooks list` shows them")]
+    Unknown(String),
+    /// The database failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// The outbox with its sender.
+pub struct Webhooks {
+    store: Store,
+    sender: Arc<WebhookSender>,
+    rng: Arc<SharedRng>,
+    clock: Arc<dyn Clock>,
+}
+
+impl Webhooks {
+    /// Puts it together.
+    #[must_use]
+    pub fn new(store: Store, sender: Arc<WebhookSender>, rng: Arc<SharedRng>, clock: Arc<dyn Clock>) -> Self {
+        Self { store, sender, rng, clock }
+    }
+
+    /// Writes what is new into the outbox, sends what is due, and deletes what is old. Returns how many messages were sent.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn run(&self, leaderboard: &LeaderboardSnapshot) -> Result<usize, StoreError> {
+        if self.sender.webhooks().next().is_some() {
+            self.write_votes().await?;
+            self.write_leaderboard(leaderboard).await?;
+        }
+        let due = self.store.due_webhook_messages(self.clock.now(), AT_ONCE).await?;
+        let sent = join_all(due.iter().map(|message| self.send(message))).await;
+        sent.into_iter().collect::<Result<Vec<()>, StoreError>>()?;
+        Ok(due.len())
+    }
+
+    /// Deletes messages that were taken or given up a month ago.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn delete_old(&self) -> Result<u64, StoreError> {
+        self.store.delete_old_webhook_messages(Timestamp(self.clock.now().0 - KEPT_MS)).await
+    }
+
+    async fn write_votes(&self) -> Result<(), StoreError> {
+        let event = WebhookEvent::VotesRecorded;
+        let upto = self.store.last_vote_seq().await?;
+        let now = WebhookPosition { position: upto, state: "{}".to_owned() };
+        for webhook in self.wanting(event) {
+            match self.store.webhook_position(webhook, event).await? {
+                None => self.store.begin_webhook(webhook, event, &now).await?,
+                Some(former) if former.position < upto => {
+                    let data = RecordedVotes { after: former.position, upto };
+                    self.write(webhook, event, data, &now).await?;
+                }
+                Some(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    async fn write_leaderboard(&self, leaderboard: &LeaderboardSnapshot) -> Result<(), StoreError> {
+        let event = WebhookEvent::LeaderboardChanged;
+        let fitted_at = leaderboard.fitted_at.unwrap_or(Timestamp(0));
+        let rank = |model: &RankedModel| (model.model.clone(), model.rank);
+        let ranks: BTreeMap<String, u64> = leaderboard.board.models.iter().map(rank).collect();
+        let state = serde_json::to_string(&ranks).unwrap_or_default();
+        let now = WebhookPosition { position: fitted_at.0, state };
+        for webhook in self.wanting(event) {
+            let Some(former) = self.store.webhook_position(webhook, event).await? else {
+                self.store.begin_webhook(webhook, event, &now).await?;
+                continue;
+            };
+            // A state that cannot be read is told as a leaderboard without models.
+            let changes = rank_changes(&serde_json::from_str(&former.state).unwrap_or_default(), &ranks);
+            if !changes.is_empty() && former.position < fitted_at.0 {
+                let last_vote_seq = leaderboard.last_vote_seq;
+                let data = ChangedLeaderboard { as_of: fitted_at.0, last_vote_seq, changes };
+                self.write(webhook, event, data, &now).await?;
+            }
+        }
+        Ok(())
+    }
+
+    fn wanting(&self, event: WebhookEvent) -> impl Iterator<Item = &str> {
+        self.sender.webhooks().filter(move |webhook| webhook.wants(event)).map(|webhook| webhook.id.as_str())
+    }
+
+    async fn write<T: Serialize>(
+        &self,
+        webhook: &str,
+        event: WebhookEvent,
+        data: T,
+        position: &WebhookPosition,
+    ) -> Result<(), StoreError> {
+        let (id, created_at) = (self.rng.id(&*self.clock), self.clock.now());
+        let message = WebhookMessage { id: id.clone(), event, created_at: created_at.0, data };
+        // Only maps with keys that are no text cannot be written, and none is sent here.
+        let body = serde_json::to_string(&message).unwrap_or_default();
+        let message = NewWebhookMessage { id: &id, webhook, event, body: &body, created_at };
+        self.store.insert_webhook_message(message, position).await.map(drop)
+    }
+
+    /// Sends a message once and notes what came of it.
+    async fn send(&self, message: &WebhookMessageRow) -> Result<(), StoreError> {
+        let sent = self.sender.send(&message.webhook, message.event, message.body.clone(), self.clock.now()).await;
+        let now = self.clock.now();
+        let mut settled = message.clone();
+        match sent {
+            Ok(()) => (settled.state, settled.settled_at) = (DeliveryState::Delivered, Some(now)),
+            Err(error) => {
+                settled.failures = message.failures.saturating_add(1);
+                settled.error = error.to_string();
+                match wait_after(settled.failures) {
+                    Some(wait) => {
+                        settled.next_at =
+                            Timestamp(now.0.saturating_add(i64::try_from(wait.as_millis()).unwrap_or(i64::MAX)));
+                        tracing::warn!(webhook = message.webhook, failures = settled.failures, %error, "a webhook does not take a message: it is sent again");
+                    }
+                    None => {
+                        (settled.state, settled.settled_at) = (DeliveryState::Dead, Some(now));
+                        tracing::error!(webhook = message.webhook, %error, "a message to a webhook is given up: `langya webhooks retry` sends it again");
+                    }
+                }
+            }
+        }
+        self.store.settle_webhook_message(&settled).await
+    }
+}
+
+/// Has a message that was given up sent again.
+///
+/// # Errors
+/// [`WebhookRetryError`].
+pub async fn retry(
+    store: &Store,
+    rng: &SharedRng,
+    clock: &dyn Clock,
+    id: &str,
+    actor: &Actor,
+) -> Result<(), WebhookRetryError> {
+    let mut entry = actor.entry(rng, clock, AdminAction::RetryWebhook, id);
+    entry.latter = audit_json(&json!({ "state": DeliveryState::Waiting.as_str() }));
+    let waits = store.retry_webhook_message(id, clock.now(), &entry).await?;
+    if waits { Ok(()) } else { Err(WebhookRetryError::Unknown(id.to_owned())) }
+}

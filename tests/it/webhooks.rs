@@ -1,0 +1,255 @@
+//! Webhooks: what is told and signed, what is sent again, and what is given up, seen and sent once more.
+
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use actix_web::{App, HttpRequest, HttpResponse, HttpServer, rt, web};
+use langya::domain::admin::role::Role;
+use langya::domain::time::Timestamp;
+use langya::domain::webhook::{DeliveryState, MOST_TRIES, WebhookEvent, signature};
+use langya::infra::clock::{Clock, SystemClock};
+use langya::infra::config::{Environment, Settings, WebhookSettings};
+use langya::infra::rng::SharedRng;
+use langya::infra::storage::WebhookMessageRow;
+use langya::infra::webhooks::WebhookSender;
+use langya::services::leaderboard::refit::LeaderboardSnapshot;
+use langya::services::webhooks::Webhooks;
+use parking_lot::Mutex;
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+
+use crate::admin::browser::signed_in;
+use crate::support::arena::{HOOK_SECRET, TestArena};
+use crate::support::program::langya_beside;
+use crate::support::scripted::Scripted;
+use crate::support::until;
+
+/// A program that is told.
+struct Receiver {
+    answers: Mutex<u16>,
+    taken: Mutex<Vec<Message>>,
+}
+
+#[derive(Clone)]
+struct Message {
+    event: String,
+    signature: String,
+    body: String,
+}
+
+impl Message {
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap()
+    }
+}
+
+impl Receiver {
+    fn serve(answers: u16) -> (Arc<Self>, String) {
+        let receiver = Arc::new(Self { answers: Mutex::new(answers), taken: Mutex::default() });
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/hook", listener.local_addr().unwrap());
+        let data = web::Data::from(Arc::clone(&receiver));
+        let server = HttpServer::new(move || App::new().app_data(data.clone()).default_service(web::to(take)));
+        rt::spawn(server.workers(1).disable_signals().listen(listener).unwrap().run());
+        (receiver, url)
+    }
+
+    fn taken(&self) -> Vec<Message> {
+        self.taken.lock().clone()
+    }
+}
+
+async fn take(receiver: web::Data<Receiver>, request: HttpRequest, body: String) -> HttpResponse {
+    let header = |name: &str| request.headers()[name].to_str().unwrap().to_owned();
+    receiver.taken.lock().push(Message { event: header("langya-event"), signature: header("langya-signature"), body });
+    let mut answer = HttpResponse::build((*receiver.answers.lock()).try_into().unwrap());
+    answer.insert_header(("location", "/elsewhere")).body("sk-secret of the receiver")
+}
+
+fn hook(url: &str) -> WebhookSettings {
+    WebhookSettings { id: "ours".into(), url: url.into(), secret_env: "HOOK_SECRET".into(), events: Vec::new() }
+}
+
+async fn vote(arena: &TestArena) {
+    let mut visitor = arena.visitor().await;
+    visitor.ask("Which river is longer?").await;
+    visitor.until_ready().await;
+    assert_eq!(visitor.vote("a").await["type"], "revealed");
+}
+
+#[actix_web::test]
+async fn votes_and_ranks_are_told_with_a_signature_and_nothing_before_the_vote() {
+    let (receiver, url) = Receiver::serve(204);
+    let (one, two) = (Scripted::saying("One."), Scripted::saying("Two."));
+    let models = [("one", &one), ("two", &two)];
+    let arena = TestArena::start_with(&models, |settings| settings.webhooks = vec![hook(&url)]).await;
+    let begun = async |event| arena.app.store.webhook_position("ours", event).await.unwrap();
+    for event in WebhookEvent::ALL {
+        until(async || begun(event).await).await;
+    }
+    let mut visitor = arena.visitor().await;
+    visitor.ask("Which river is longer?").await;
+    visitor.until_ready().await;
+    assert_eq!(receiver.taken().len(), 0);
+    visitor.vote("a").await;
+    let all = until(async || Some(receiver.taken()).filter(|taken| taken.len() == 2)).await;
+    let of = |event: &str| all.iter().find(|message| message.event == event).unwrap();
+    let votes = of("votes.recorded").json();
+    assert_eq!((&votes["event"], &votes["data"]), (&json!("votes.recorded"), &json!({"after": 0, "upto": 1})));
+    let board = of("leaderboard.changed").json();
+    let changes = board["data"]["changes"].as_array().unwrap();
+    let models: Vec<&Value> = changes.iter().map(|change| &change["model"]).collect();
+    assert_eq!(models, ["one", "two"], "{board}");
+    assert!(changes.iter().all(|change| change["rank"].is_u64() && change["former_rank"].is_null()), "{board}");
+    assert_eq!(board["data"]["last_vote_seq"], 1);
+    for message in &all {
+        assert!(!message.body.contains("river") && !message.body.contains("One."), "{}", message.body);
+        let (time, _) = message.signature.strip_prefix("t=").unwrap().split_once(",v1=").unwrap();
+        let seconds: i64 = time.parse().unwrap();
+        assert!((SystemClock.now().0 / 1_000 - seconds).abs() < 60, "{}", message.signature);
+        assert_eq!(message.signature, signature(HOOK_SECRET.as_bytes(), seconds, &message.body));
+    }
+    let delivered = async || {
+        let rows = arena.app.store.webhook_messages(Some(DeliveryState::Delivered), 9).await.unwrap();
+        (rows.len() == 2).then_some(())
+    };
+    until(delivered).await;
+    arena.end().await;
+}
+
+/// A clock that the test sets.
+struct SetClock(AtomicI64);
+
+impl Clock for SetClock {
+    fn now(&self) -> Timestamp {
+        Timestamp(self.0.load(Ordering::SeqCst))
+    }
+}
+
+/// The outbox of an arena that is looked at when the test says so.
+struct Outbox {
+    arena: TestArena,
+    clock: Arc<SetClock>,
+    webhooks: Webhooks,
+}
+
+impl Outbox {
+    async fn start(url: &str, change: impl FnOnce(&mut Settings)) -> Self {
+        let (one, two) = (Scripted::saying("One."), Scripted::saying("Two."));
+        let arena = TestArena::start_with(&[("one", &one), ("two", &two)], change).await;
+        let settings = Settings { webhooks: vec![hook(url)], ..Settings::default() };
+        let sender = WebhookSender::open(&settings, &Environment::of([("HOOK_SECRET", HOOK_SECRET)])).unwrap();
+        let clock = Arc::new(SetClock(AtomicI64::new(SystemClock.now().0)));
+        let rng = Arc::new(SharedRng::seeded(7));
+        let webhooks = Webhooks::new(arena.app.store.clone(), Arc::new(sender), rng, clock.clone());
+        Self { arena, clock, webhooks }
+    }
+
+    /// Looks a while later; returns how many messages were sent.
+    async fn look(&self, seconds_later: i64) -> usize {
+        self.clock.0.fetch_add(1_000 * seconds_later, Ordering::SeqCst);
+        self.webhooks.run(&LeaderboardSnapshot::default()).await.unwrap()
+    }
+
+    async fn messages(&self) -> Vec<WebhookMessageRow> {
+        self.arena.app.store.webhook_messages(None, 99).await.unwrap()
+    }
+}
+
+#[actix_web::test]
+async fn a_message_is_sent_again_until_it_is_taken_and_the_next_one_tells_what_happened_meanwhile() {
+    let (receiver, url) = Receiver::serve(500);
+    let outbox = Outbox::start(&url, |_| {}).await;
+    assert_eq!(outbox.look(0).await, 0, "it begins with what comes next");
+    vote(&outbox.arena).await;
+    assert_eq!((outbox.look(0).await, outbox.look(0).await, outbox.look(29).await), (1, 0, 0), "not before its time");
+    vote(&outbox.arena).await;
+    assert_eq!((outbox.look(1).await, outbox.look(59).await), (1, 0));
+    let [row] = &outbox.messages().await[..] else { panic!("one message waits at a time") };
+    assert_eq!((row.failures, row.state), (2, DeliveryState::Waiting));
+    assert_eq!(row.error, "it answers with status 500 Internal Server Error", "nothing of the answer");
+    *receiver.answers.lock() = 302;
+    assert_eq!(outbox.look(1).await, 1);
+    *receiver.answers.lock() = 200;
+    assert_eq!(outbox.look(120).await, 1);
+    let taken = receiver.taken();
+    assert_eq!(taken.len(), 4, "no redirect is followed");
+    assert!(taken.iter().all(|message| message.body == taken[0].body), "the same message with the same id");
+    let signatures: Vec<&str> = taken.iter().map(|message| message.signature.as_str()).collect();
+    assert!(signatures[0] != signatures[1], "each try has a time of its own");
+    assert_eq!((outbox.look(0).await, outbox.look(999).await), (1, 0));
+    let spans: Vec<Value> = receiver.taken().iter().map(|message| message.json()["data"].clone()).collect();
+    assert_eq!(spans[3..], [json!({"after": 0, "upto": 1}), json!({"after": 1, "upto": 2})]);
+    assert!(outbox.messages().await.iter().all(|row| row.state == DeliveryState::Delivered));
+    assert_eq!(outbox.webhooks.delete_old().await.unwrap(), 0);
+    outbox.clock.0.fetch_add(31 * 86_400_000, Ordering::SeqCst);
+    assert_eq!(outbox.webhooks.delete_old().await.unwrap(), 2);
+    // A new process goes on where the old one was.
+    assert_eq!(outbox.look(0).await, 0);
+}
+
+#[actix_web::test]
+async fn a_message_that_is_given_up_is_seen_and_sent_again_on_the_page_and_by_command() {
+    let (receiver, url) = Receiver::serve(503);
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let outbox = Outbox::start(&url, |settings| settings.storage.data_dir = data).await;
+    outbox.look(0).await;
+    vote(&outbox.arena).await;
+    for tries in 1..=MOST_TRIES {
+        assert_eq!(outbox.look(6 * 3_600).await, 1, "{tries}");
+    }
+    assert_eq!(outbox.look(99 * 3_600).await, 0, "given up");
+    let [dead] = &outbox.messages().await[..] else { panic!("one message") };
+    assert_eq!((dead.state, dead.failures), (DeliveryState::Dead, MOST_TRIES));
+
+    let list = ["webhooks", "list", "--state", "dead", "--format", "json", "--data-dir", "data"];
+    let listed = langya_beside(folder.path(), &list).await;
+    let listed: Value = serde_json::from_str(&listed.stdout).unwrap();
+    assert_eq!((&listed[0]["id"], &listed[0]["webhook"]), (&json!(dead.id), &json!("ours")), "{listed}");
+    let mut viewer = signed_in(&outbox.arena, Role::Viewer).await;
+    let page = viewer.get("/admin/webhooks").await.text().await.unwrap();
+    assert!(page.contains("503") && !page.contains("/admin/webhooks/retry"), "{page}");
+    let mut operator = signed_in(&outbox.arena, Role::Operator).await;
+    assert!(operator.get("/admin/webhooks").await.text().await.unwrap().contains("/admin/webhooks/retry"));
+    let retried = operator.post_form("/admin/webhooks/retry", &[("id", &dead.id)]).await;
+    assert_eq!(retried.status(), StatusCode::SEE_OTHER);
+    let again = operator.post_form("/admin/webhooks/retry", &[("id", &dead.id)]).await;
+    assert_eq!(again.status(), StatusCode::CONFLICT, "it waits already");
+    let retry = ["webhooks", "retry", dead.id.as_str(), "--data-dir", "data"];
+    assert_eq!(langya_beside(folder.path(), &retry).await.code, Some(2));
+    *receiver.answers.lock() = 200;
+    assert_eq!(outbox.look(0).await, 1);
+    assert_eq!(outbox.messages().await[0].state, DeliveryState::Delivered);
+    let audit = outbox.arena.app.store.audit_entries(&Default::default(), 9).await.unwrap();
+    assert!(audit.iter().any(|row| row.action == "retry_webhook" && row.subject == dead.id), "{audit:?}");
+}
+
+#[actix_web::test]
+async fn a_webhook_that_is_out_of_reach_or_has_no_secret_is_refused_at_the_start() {
+    let open = |url: &str, secret: &str, private: bool| {
+        let mut settings = Settings { webhooks: vec![hook(url)], ..Settings::default() };
+        if !private {
+            settings.providers.private_networks = Vec::new();
+        }
+        WebhookSender::open(&settings, &Environment::of([("HOOK_SECRET", secret)])).map_err(|error| error.to_string())
+    };
+    assert!(open("https://hooks.example.org/a?b=c", HOOK_SECRET, false).is_ok());
+    assert!(open("http://127.0.0.1:9/", HOOK_SECRET, true).is_ok());
+    for (url, private) in [
+        ("http://169.254.169.254/latest", true),
+        ("http://[::ffff:169.254.169.254]/", true),
+        ("http://127.0.0.1:9/", false),
+        ("http://10.0.0.7/", false),
+        ("https://me:sk-canary@hooks.example.org/", true),
+        ("https://hooks.example.org/#x", true),
+    ] {
+        let refused = open(url, HOOK_SECRET, private).unwrap_err();
+        assert!(refused.contains("webhooks.url") && !refused.contains("canary"), "{url}: {refused}");
+    }
+    for secret in ["", "short"] {
+        let refused = open("https://hooks.example.org/", secret, true).unwrap_err();
+        assert!(refused.contains("webhooks.secret_env") && !refused.contains("short\""), "{refused}");
+    }
+}
