@@ -61,7 +61,7 @@ impl Receiver {
 }
 
 async fn take(receiver: web::Data<Receiver>, request: HttpRequest, body: String) -> HttpResponse {
-    let header = |name: &str| request.headers()[name].to_str().unwrap().to_owned();
+    let header = |name: &str| request.headers().get(name).unwrap().to_str().unwrap().to_owned();
     receiver.taken.lock().push(Message { event: header("langya-event"), signature: header("langya-signature"), body });
     let mut answer = HttpResponse::build((*receiver.answers.lock()).try_into().unwrap());
     answer.insert_header(("location", "/elsewhere")).body("sk-secret of the receiver")
