@@ -28,7 +28,7 @@ enum ColumnKind {
 }
 
 /// In the order in which rows refer to each other. Leaderboards and counts are derived, and instances are gone.
-const TABLES: [&str; 47] = [
+const TABLES: [&str; 49] = [
     "models",
     "model_changes",
     "pairing_changes",
