@@ -1,7 +1,8 @@
 //! Tells webhooks what happened: writes messages into the outbox, and sends them until they are taken or given up.
 //!
-//! What is told follows from the database, by how far each webhook was told before, so a lost event or a restart loses nothing. A message
-//! may be sent twice where an instance ends between the answer and its note: receivers tell by the id.
+//! What is told follows from the database, by how far each webhook was told before, so a lost event or a restart loses nothing. Who sends a
+//! message takes it first, so that two instances do not send it at once, and nothing is sent while nothing can be noted. A message is sent
+//! a second time where an instance ends between the answer and its note: receivers tell by the id.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,13 +21,18 @@ use crate::domain::webhook::{
 use crate::infra::clock::Clock;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{NewWebhookMessage, Store, StoreError, WebhookMessageRow, WebhookPosition};
-use crate::infra::webhooks::WebhookSender;
+use crate::infra::webhooks::{WebhookError, WebhookSender};
 use crate::services::leaderboard::refit::LeaderboardSnapshot;
 
 /// Messages that are sent at the same time: at most one of each webhook and event waits.
 const AT_ONCE: u32 = 64;
-/// How long messages that were taken or given up are kept.
-const KEPT_MS: i64 = 30 * 24 * 3_600_000;
+/// How long whoever takes a message may need to send it and to note what came of it: longer than the longest wait for an answer.
+const TAKEN_MS: i64 = 60_000;
+const DAY_MS: i64 = 24 * 3_600_000;
+/// How long messages are kept that were taken by their receiver: a busy arena has one every second.
+const DELIVERED_MS: i64 = DAY_MS;
+/// How long messages are kept that were given up.
+const DEAD_MS: i64 = 30 * DAY_MS;
 
 /// Why a message is not sent again.
 #[derive(Debug, thiserror::Error)]
@@ -65,16 +71,20 @@ impl Webhooks {
         }
         let due = self.store.due_webhook_messages(self.clock.now(), AT_ONCE).await?;
         let sent = join_all(due.iter().map(|message| self.send(message))).await;
-        sent.into_iter().collect::<Result<Vec<()>, StoreError>>()?;
-        Ok(due.len())
+        let sent = sent.into_iter().collect::<Result<Vec<bool>, StoreError>>()?;
+        Ok(sent.into_iter().filter(|sent| *sent).count())
     }
 
-    /// Deletes messages that were taken or given up a month ago.
+    /// Deletes messages that were taken a day ago, and those that were given up a month ago.
     ///
     /// # Errors
     /// [`StoreError`].
     pub async fn delete_old(&self) -> Result<u64, StoreError> {
-        self.store.delete_old_webhook_messages(Timestamp(self.clock.now().0 - KEPT_MS)).await
+        let mut deleted = 0;
+        for (state, kept) in [(DeliveryState::Delivered, DELIVERED_MS), (DeliveryState::Dead, DEAD_MS)] {
+            deleted += self.store.delete_old_webhook_messages(state, Timestamp(self.clock.now().0 - kept)).await?;
+        }
+        Ok(deleted)
     }
 
     async fn write_votes(&self) -> Result<(), StoreError> {
@@ -86,7 +96,7 @@ impl Webhooks {
                 None => self.store.begin_webhook(webhook, event, &now).await?,
                 Some(former) if former.position < upto => {
                     let data = RecordedVotes { after: former.position, upto };
-                    self.write(webhook, event, data, &now).await?;
+                    self.write(webhook, event, data, former.position, &now).await?;
                 }
                 Some(_) => {}
             }
@@ -111,7 +121,7 @@ impl Webhooks {
             if !changes.is_empty() && former.position < fitted_at.0 {
                 let last_vote_seq = leaderboard.last_vote_seq;
                 let data = ChangedLeaderboard { as_of: fitted_at.0, last_vote_seq, changes };
-                self.write(webhook, event, data, &now).await?;
+                self.write(webhook, event, data, former.position, &now).await?;
             }
         }
         Ok(())
@@ -126,6 +136,7 @@ impl Webhooks {
         webhook: &str,
         event: WebhookEvent,
         data: T,
+        former: i64,
         position: &WebhookPosition,
     ) -> Result<(), StoreError> {
         let (id, created_at) = (self.rng.id(&*self.clock), self.clock.now());
@@ -133,34 +144,38 @@ impl Webhooks {
         // Only maps with keys that are no text cannot be written, and none is sent here.
         let body = serde_json::to_string(&message).unwrap_or_default();
         let message = NewWebhookMessage { id: &id, webhook, event, body: &body, created_at };
-        self.store.insert_webhook_message(message, position).await.map(drop)
+        self.store.insert_webhook_message(message, former, position).await.map(drop)
     }
 
-    /// Sends a message once and notes what came of it.
-    async fn send(&self, message: &WebhookMessageRow) -> Result<(), StoreError> {
-        let sent = self.sender.send(&message.webhook, message.event, message.body.clone(), self.clock.now()).await;
+    /// Sends a message once, unless another instance does, and notes what came of it. Returns whether it was sent.
+    async fn send(&self, message: &WebhookMessageRow) -> Result<bool, StoreError> {
         let now = self.clock.now();
-        let mut settled = message.clone();
-        match sent {
-            Ok(()) => (settled.state, settled.settled_at) = (DeliveryState::Delivered, Some(now)),
-            Err(error) => {
-                settled.failures = message.failures.saturating_add(1);
-                settled.error = error.to_string();
-                match wait_after(settled.failures) {
-                    Some(wait) => {
-                        settled.next_at =
-                            Timestamp(now.0.saturating_add(i64::try_from(wait.as_millis()).unwrap_or(i64::MAX)));
-                        tracing::warn!(webhook = message.webhook, failures = settled.failures, %error, "a webhook does not take a message: it is sent again");
-                    }
-                    None => {
-                        (settled.state, settled.settled_at) = (DeliveryState::Dead, Some(now));
-                        tracing::error!(webhook = message.webhook, %error, "a message to a webhook is given up: `langya webhooks retry` sends it again");
-                    }
-                }
-            }
+        if !self.store.claim_webhook_message(message, Timestamp(now.0 + TAKEN_MS)).await? {
+            return Ok(false);
         }
-        self.store.settle_webhook_message(&settled).await
+        let sent = self.sender.send(&message.webhook, message.event, message.body.clone(), now).await;
+        let settled = settled(message, sent, self.clock.now());
+        self.store.settle_webhook_message(&settled).await.map(|()| true)
     }
+}
+
+/// The message after a try.
+fn settled(message: &WebhookMessageRow, sent: Result<(), WebhookError>, now: Timestamp) -> WebhookMessageRow {
+    let mut settled = message.clone();
+    let Err(error) = sent else {
+        (settled.state, settled.settled_at) = (DeliveryState::Delivered, Some(now));
+        return settled;
+    };
+    settled.failures = message.failures.saturating_add(1);
+    settled.error = error.to_string();
+    if let Some(wait) = wait_after(settled.failures) {
+        settled.next_at = Timestamp(now.0.saturating_add(i64::try_from(wait.as_millis()).unwrap_or(i64::MAX)));
+        tracing::warn!(webhook = message.webhook, failures = settled.failures, %error, "a webhook does not take a message: it is sent again");
+    } else {
+        (settled.state, settled.settled_at) = (DeliveryState::Dead, Some(now));
+        tracing::error!(webhook = message.webhook, %error, "a message to a webhook is given up: `langya webhooks retry` sends it again");
+    }
+    settled
 }
 
 /// Has a message that was given up sent again.

@@ -4,7 +4,9 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use actix_web::web::Bytes;
 use actix_web::{App, HttpRequest, HttpResponse, HttpServer, rt, web};
+use futures_util::stream;
 use langya::domain::admin::role::Role;
 use langya::domain::time::Timestamp;
 use langya::domain::webhook::{DeliveryState, MOST_TRIES, WebhookEvent, signature};
@@ -18,6 +20,9 @@ use langya::services::webhooks::Webhooks;
 use parking_lot::Mutex;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
+use sqlx::AssertSqlSafe;
+use sqlx::sqlite::SqlitePool;
+use tempfile::TempDir;
 
 use crate::admin::browser::signed_in;
 use crate::support::arena::{HOOK_SECRET, TestArena};
@@ -64,7 +69,9 @@ async fn take(receiver: web::Data<Receiver>, request: HttpRequest, body: String)
     let header = |name: &str| request.headers().get(name).unwrap().to_str().unwrap().to_owned();
     receiver.taken.lock().push(Message { event: header("langya-event"), signature: header("langya-signature"), body });
     let mut answer = HttpResponse::build((*receiver.answers.lock()).try_into().unwrap());
-    answer.insert_header(("location", "/elsewhere")).body("sk-secret of the receiver")
+    // Whoever reads an answer of a receiver reads for ever.
+    let part = || Ok::<_, actix_web::Error>(Bytes::from_static(b"sk-secret of the receiver "));
+    answer.insert_header(("location", "/elsewhere")).streaming(stream::repeat_with(part))
 }
 
 fn hook(url: &str) -> WebhookSettings {
@@ -132,18 +139,36 @@ struct Outbox {
     arena: TestArena,
     clock: Arc<SetClock>,
     webhooks: Webhooks,
+    /// With the arena's data in `data`.
+    folder: TempDir,
 }
 
 impl Outbox {
-    async fn start(url: &str, change: impl FnOnce(&mut Settings)) -> Self {
+    async fn start(url: &str) -> Self {
         let (one, two) = (Scripted::saying("One."), Scripted::saying("Two."));
-        let arena = TestArena::start_with(&[("one", &one), ("two", &two)], change).await;
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().join("data");
+        let arena =
+            TestArena::start_with(&[("one", &one), ("two", &two)], |settings| settings.storage.data_dir = data).await;
+        let clock = Arc::new(SetClock(AtomicI64::new(SystemClock.now().0)));
+        let webhooks = Self::webhooks(url, &arena, &clock);
+        Self { arena, clock, webhooks, folder }
+    }
+
+    /// What an instance looks with.
+    fn webhooks(url: &str, arena: &TestArena, clock: &Arc<SetClock>) -> Webhooks {
         let settings = Settings { webhooks: vec![hook(url)], ..Settings::default() };
         let sender = WebhookSender::open(&settings, &Environment::of([("HOOK_SECRET", HOOK_SECRET)])).unwrap();
-        let clock = Arc::new(SetClock(AtomicI64::new(SystemClock.now().0)));
         let rng = Arc::new(SharedRng::seeded(7));
-        let webhooks = Webhooks::new(arena.app.store.clone(), Arc::new(sender), rng, clock.clone());
-        Self { arena, clock, webhooks }
+        Webhooks::new(arena.app.store.clone(), Arc::new(sender), rng, clock.clone())
+    }
+
+    /// Has another program change the database.
+    async fn sql(&self, statement: &str) {
+        let path = self.folder.path().join("data/langya.db");
+        let database = SqlitePool::connect(&format!("sqlite:{}", path.display())).await.unwrap();
+        sqlx::raw_sql(AssertSqlSafe(statement.to_owned())).execute(&database).await.unwrap();
+        database.close().await;
     }
 
     /// Looks a while later; returns how many messages were sent.
@@ -160,7 +185,7 @@ impl Outbox {
 #[actix_web::test]
 async fn a_message_is_sent_again_until_it_is_taken_and_the_next_one_tells_what_happened_meanwhile() {
     let (receiver, url) = Receiver::serve(500);
-    let outbox = Outbox::start(&url, |_| {}).await;
+    let outbox = Outbox::start(&url).await;
     assert_eq!(outbox.look(0).await, 0, "it begins with what comes next");
     vote(&outbox.arena).await;
     assert_eq!((outbox.look(0).await, outbox.look(0).await, outbox.look(29).await), (1, 0, 0), "not before its time");
@@ -171,30 +196,87 @@ async fn a_message_is_sent_again_until_it_is_taken_and_the_next_one_tells_what_h
     assert_eq!(row.error, "it answers with status 500 Internal Server Error", "nothing of the answer");
     *receiver.answers.lock() = 302;
     assert_eq!(outbox.look(1).await, 1);
-    *receiver.answers.lock() = 200;
+    *receiver.answers.lock() = 410;
     assert_eq!(outbox.look(120).await, 1);
+    *receiver.answers.lock() = 200;
+    assert_eq!(outbox.look(240).await, 1);
     let taken = receiver.taken();
-    assert_eq!(taken.len(), 4, "no redirect is followed");
+    assert_eq!(taken.len(), 5, "no redirect is followed");
     assert!(taken.iter().all(|message| message.body == taken[0].body), "the same message with the same id");
     let signatures: Vec<&str> = taken.iter().map(|message| message.signature.as_str()).collect();
     assert!(signatures[0] != signatures[1], "each try has a time of its own");
     assert_eq!((outbox.look(0).await, outbox.look(999).await), (1, 0));
     let spans: Vec<Value> = receiver.taken().iter().map(|message| message.json()["data"].clone()).collect();
-    assert_eq!(spans[3..], [json!({"after": 0, "upto": 1}), json!({"after": 1, "upto": 2})]);
+    assert_eq!(spans[4..], [json!({"after": 0, "upto": 1}), json!({"after": 1, "upto": 2})]);
     assert!(outbox.messages().await.iter().all(|row| row.state == DeliveryState::Delivered));
     assert_eq!(outbox.webhooks.delete_old().await.unwrap(), 0);
-    outbox.clock.0.fetch_add(31 * 86_400_000, Ordering::SeqCst);
+    outbox.clock.0.fetch_add(86_400_001, Ordering::SeqCst);
     assert_eq!(outbox.webhooks.delete_old().await.unwrap(), 2);
     // A new process goes on where the old one was.
     assert_eq!(outbox.look(0).await, 0);
 }
 
+/// Has the database refuse every change of messages that this condition holds for, as a full disk would.
+async fn refuse_changes(outbox: &Outbox, when: &str) {
+    let refused = format!(
+        "CREATE TRIGGER full BEFORE UPDATE ON webhook_messages WHEN {when} BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END"
+    );
+    outbox.sql(&refused).await;
+}
+
+#[actix_web::test]
+async fn nothing_is_sent_while_nothing_can_be_noted_and_what_was_not_noted_is_sent_again_with_the_same_id() {
+    let (receiver, url) = Receiver::serve(200);
+    let outbox = Outbox::start(&url).await;
+    outbox.look(0).await;
+    vote(&outbox.arena).await;
+    refuse_changes(&outbox, "TRUE").await;
+    for _ in 0..2 {
+        assert!(outbox.webhooks.run(&LeaderboardSnapshot::default()).await.is_err());
+    }
+    assert_eq!(receiver.taken().len(), 0, "a receiver would get it every second");
+    outbox.sql("DROP TRIGGER full").await;
+    // The process dies between the answer and its note.
+    refuse_changes(&outbox, "new.state <> old.state").await;
+    assert!(outbox.webhooks.run(&LeaderboardSnapshot::default()).await.is_err());
+    outbox.sql("DROP TRIGGER full").await;
+    assert_eq!(
+        (receiver.taken().len(), outbox.look(59).await, outbox.look(1).await, outbox.look(99).await),
+        (1, 0, 1, 0)
+    );
+    let taken = receiver.taken();
+    assert_eq!((taken.len(), &taken[0].body), (2, &taken[1].body));
+}
+
+#[actix_web::test]
+#[ignore = "slow"]
+async fn a_receiver_that_never_answers_counts_as_one_that_fails() {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let outbox = Outbox::start(&format!("http://{}/sk-canary", silent.local_addr().unwrap())).await;
+    outbox.look(0).await;
+    vote(&outbox.arena).await;
+    assert_eq!(outbox.look(0).await, 1);
+    let [row] = &outbox.messages().await[..] else { panic!("one message") };
+    assert_eq!((row.failures, row.state), (1, DeliveryState::Waiting));
+    assert!(row.error.starts_with("it cannot be reached") && !row.error.contains("canary"), "{}", row.error);
+}
+
+#[actix_web::test]
+async fn of_two_instances_that_look_at_once_one_sends() {
+    let (receiver, url) = Receiver::serve(200);
+    let outbox = Outbox::start(&url).await;
+    outbox.look(0).await;
+    vote(&outbox.arena).await;
+    let other = Outbox::webhooks(&url, &outbox.arena, &outbox.clock);
+    let board = LeaderboardSnapshot::default();
+    let (one, two) = futures_util::join!(outbox.webhooks.run(&board), other.run(&board));
+    assert_eq!((one.unwrap() + two.unwrap(), receiver.taken().len()), (1, 1));
+}
+
 #[actix_web::test]
 async fn a_message_that_is_given_up_is_seen_and_sent_again_on_the_page_and_by_command() {
     let (receiver, url) = Receiver::serve(503);
-    let folder = tempfile::tempdir().unwrap();
-    let data = folder.path().join("data");
-    let outbox = Outbox::start(&url, |settings| settings.storage.data_dir = data).await;
+    let outbox = Outbox::start(&url).await;
     outbox.look(0).await;
     vote(&outbox.arena).await;
     for tries in 1..=MOST_TRIES {
@@ -205,7 +287,7 @@ async fn a_message_that_is_given_up_is_seen_and_sent_again_on_the_page_and_by_co
     assert_eq!((dead.state, dead.failures), (DeliveryState::Dead, MOST_TRIES));
 
     let list = ["webhooks", "list", "--state", "dead", "--format", "json", "--data-dir", "data"];
-    let listed = langya_beside(folder.path(), &list).await;
+    let listed = langya_beside(outbox.folder.path(), &list).await;
     let listed: Value = serde_json::from_str(&listed.stdout).unwrap();
     assert_eq!((&listed[0]["id"], &listed[0]["webhook"]), (&json!(dead.id), &json!("ours")), "{listed}");
     let mut viewer = signed_in(&outbox.arena, Role::Viewer).await;
@@ -218,7 +300,7 @@ async fn a_message_that_is_given_up_is_seen_and_sent_again_on_the_page_and_by_co
     let again = operator.post_form("/admin/webhooks/retry", &[("id", &dead.id)]).await;
     assert_eq!(again.status(), StatusCode::CONFLICT, "it waits already");
     let retry = ["webhooks", "retry", dead.id.as_str(), "--data-dir", "data"];
-    assert_eq!(langya_beside(folder.path(), &retry).await.code, Some(2));
+    assert_eq!(langya_beside(outbox.folder.path(), &retry).await.code, Some(2));
     *receiver.answers.lock() = 200;
     assert_eq!(outbox.look(0).await, 1);
     assert_eq!(outbox.messages().await[0].state, DeliveryState::Delivered);

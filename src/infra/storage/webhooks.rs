@@ -9,21 +9,25 @@ use crate::domain::webhook::{DeliveryState, WebhookEvent};
 use crate::metrics::store_time;
 
 const SELECT_POSITION: &str = "SELECT position, state FROM webhook_positions WHERE webhook = $1 AND event = $2";
-const SET_POSITION: &str = "INSERT INTO webhook_positions (webhook, event, position, state) VALUES ($1, $2, $3, $4) \
-     ON CONFLICT (webhook, event) DO UPDATE SET position = excluded.position, state = excluded.state";
-/// One message of a webhook and event waits at a time.
+const BEGIN: &str = "INSERT INTO webhook_positions (webhook, event, position, state) VALUES ($1, $2, $3, $4) \
+     ON CONFLICT (webhook, event) DO NOTHING";
+/// One message of a webhook and event waits at a time, and of two instances that go on from the same position one does.
+const ADVANCE: &str = "UPDATE webhook_positions SET position = $3, state = $4 \
+     WHERE webhook = $1 AND event = $2 AND position = $5 AND NOT EXISTS (SELECT 1 FROM webhook_messages w \
+     WHERE w.webhook = $1 AND w.event = $2 AND w.state = 'waiting')";
 const INSERT: &str = "INSERT INTO webhook_messages (id, webhook, event, body, created_at, failures, next_at, state, error) \
-     SELECT $1, $2, $3, $4, $5, 0, $5, 'waiting', '' WHERE NOT EXISTS (SELECT 1 FROM webhook_messages w \
-     WHERE w.webhook = $2 AND w.event = $3 AND w.state = 'waiting')";
+     VALUES ($1, $2, $3, $4, $5, 0, $5, 'waiting', '')";
 const SELECT_DUE: &str = "SELECT id, webhook, event, body, created_at, failures, next_at, state, error, settled_at \
      FROM webhook_messages WHERE state = 'waiting' AND next_at <= $1 ORDER BY id LIMIT $2";
 const SELECT: &str = "SELECT id, webhook, event, body, created_at, failures, next_at, state, error, settled_at \
      FROM webhook_messages WHERE ($1 = '' OR state = $1) ORDER BY id DESC LIMIT $2";
+/// Whoever moves the time of the next try is the one that sends.
+const CLAIM: &str = "UPDATE webhook_messages SET next_at = $3 WHERE id = $1 AND next_at = $2 AND state = 'waiting'";
 const SETTLE: &str = "UPDATE webhook_messages SET failures = $2, next_at = $3, state = $4, error = $5, settled_at = $6 \
      WHERE id = $1 AND state = 'waiting'";
 const RETRY: &str = "UPDATE webhook_messages SET failures = 0, next_at = $2, state = 'waiting', settled_at = NULL \
      WHERE id = $1 AND state = 'dead'";
-const DELETE_OLD: &str = "DELETE FROM webhook_messages WHERE state <> 'waiting' AND settled_at < $1";
+const DELETE_OLD: &str = "DELETE FROM webhook_messages WHERE state = $1 AND settled_at < $2";
 
 /// How far a webhook was told of an event.
 #[derive(Debug, Clone, PartialEq, Eq, FromRow)]
@@ -129,7 +133,7 @@ impl Store {
         })
     }
 
-    /// Notes how far a webhook is told of an event without a message: it is told of what comes next.
+    /// Notes how far a webhook is told of an event without a message, unless that is known: it is told of what comes next.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -141,30 +145,31 @@ impl Store {
     ) -> Result<(), StoreError> {
         let _time = store_time("begin_webhook");
         on_writer!(self, |connection| {
-            let query = sqlx::query(SET_POSITION).bind(webhook).bind(event.as_str());
+            let query = sqlx::query(BEGIN).bind(webhook).bind(event.as_str());
             query.bind(position.position).bind(&position.state).execute(connection).await.map(drop)
         })
     }
 
-    /// Keeps a message with how far it tells, unless another one of its webhook and event waits: then nothing changes, and the next
-    /// message tells more. Returns whether it was kept.
+    /// Keeps a message with how far it tells, unless another one of its webhook and event waits, or another instance kept one: then nothing
+    /// changes, and the next message tells more. Returns whether it was kept.
     ///
     /// # Errors
     /// [`StoreError`].
     pub async fn insert_webhook_message(
         &self,
         message: NewWebhookMessage<'_>,
+        former: i64,
         position: &WebhookPosition,
     ) -> Result<bool, StoreError> {
         let _time = store_time("insert_webhook_message");
         on_writer_once!(self, |connection| {
             let mut tx = connection.begin().await?;
-            let query = sqlx::query(INSERT).bind(message.id).bind(message.webhook).bind(message.event.as_str());
-            let query = query.bind(message.body).bind(message.created_at.0);
+            let query = sqlx::query(ADVANCE).bind(message.webhook).bind(message.event.as_str());
+            let query = query.bind(position.position).bind(&position.state).bind(former);
             let is_kept = query.execute(&mut *tx).await?.rows_affected() > 0;
             if is_kept {
-                let query = sqlx::query(SET_POSITION).bind(message.webhook).bind(message.event.as_str());
-                query.bind(position.position).bind(&position.state).execute(&mut *tx).await?;
+                let query = sqlx::query(INSERT).bind(message.id).bind(message.webhook).bind(message.event.as_str());
+                query.bind(message.body).bind(message.created_at.0).execute(&mut *tx).await?;
             }
             tx.commit().await.map(|()| is_kept)
         })
@@ -197,6 +202,22 @@ impl Store {
             sqlx::query_as(SELECT).bind(state).bind(i64::from(limit)).fetch_all(pool).await
         })?;
         rows.into_iter().map(WebhookMessageRow::try_from).collect()
+    }
+
+    /// Takes a message that is due, so that no other instance sends it before that time. Returns whether this one may send it.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn claim_webhook_message(
+        &self,
+        message: &WebhookMessageRow,
+        until: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let _time = store_time("claim_webhook_message");
+        on_writer!(self, |connection| {
+            let query = sqlx::query(CLAIM).bind(&message.id).bind(message.next_at.0).bind(until.0);
+            query.execute(connection).await.map(|done| done.rows_affected() > 0)
+        })
     }
 
     /// Notes what came of a try: the message as it is now.
@@ -233,14 +254,23 @@ impl Store {
         })
     }
 
-    /// Deletes messages that were taken or given up before this moment.
+    /// Deletes messages that were taken, or given up, before this moment.
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn delete_old_webhook_messages(&self, before: Timestamp) -> Result<u64, StoreError> {
+    pub async fn delete_old_webhook_messages(
+        &self,
+        state: DeliveryState,
+        before: Timestamp,
+    ) -> Result<u64, StoreError> {
         let _time = store_time("delete_old_webhook_messages");
         on_writer!(self, |connection| {
-            sqlx::query(DELETE_OLD).bind(before.0).execute(connection).await.map(|done| done.rows_affected())
+            sqlx::query(DELETE_OLD)
+                .bind(state.as_str())
+                .bind(before.0)
+                .execute(connection)
+                .await
+                .map(|done| done.rows_affected())
         })
     }
 }

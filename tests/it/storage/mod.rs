@@ -20,6 +20,7 @@ pub(crate) mod register;
 mod sqlite;
 pub(crate) mod verdicts;
 pub(crate) mod voter_check;
+mod webhooks;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -88,6 +89,8 @@ use verdicts::{
 };
 
 use voter_check::flagged_voters_are_excluded_only_where_the_operator_says_so_and_never_again_once_let_back_in;
+
+use webhooks::a_message_waits_alone_is_sent_by_one_and_is_settled_once;
 
 use labels::{labels_are_kept_by_who_gave_them, the_queue_leaves_out_what_is_known};
 
@@ -693,6 +696,7 @@ on_both! {
     figures_are_of_recent_battles_that_are_over
     sessions_codes_and_recovery_codes_end
     a_key_is_found_by_its_hash_until_it_expires_or_is_revoked
+    a_message_waits_alone_is_sent_by_one_and_is_settled_once
     a_confirmed_leak_leaves_the_queue_and_failures_are_counted
 }
 
