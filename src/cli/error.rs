@@ -174,7 +174,7 @@ impl CommandFailure for FlagError {
 impl CommandFailure for CampaignReportError {
     fn is_input(&self) -> bool {
         match self {
-            Self::Fit(_) | Self::Unknown(_) | Self::UnknownQuestion { .. } => true,
+            Self::Fit(_) | Self::Unknown(_) | Self::UnknownQuestion { .. } | Self::NoVerdicts { .. } => true,
             Self::Unreadable { .. } | Self::Thread | Self::Shared(_) => false,
             Self::Store(error) => CommandFailure::is_input(error),
         }

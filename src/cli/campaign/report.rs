@@ -11,7 +11,7 @@ use crate::cli::error::CommandResult;
 use crate::cli::models::table;
 use crate::cli::output::{Overwrite, lines_of_csv, print};
 use crate::cli::report_files::{OutputLayout, files};
-use crate::domain::campaign::report::{AnnotatorFlag, AnnotatorSummary, CampaignReport, LeftOut};
+use crate::domain::campaign::report::{AnnotatorFlag, AnnotatorSummary, CampaignReport, JudgeAgreement, LeftOut};
 use crate::domain::language::Language;
 use crate::domain::rating::leaderboard::RankedModel;
 use crate::domain::rating::options::LeaderboardOptions;
@@ -171,6 +171,12 @@ fn text(report: &CampaignReport) -> String {
         );
         text.push('\n');
     }
+    if !report.judges.is_empty() {
+        let heads =
+            ["judge", "judgements", "agrees", "95 % interval", "kappa", "95 % interval", "people agree", "both orders"];
+        text += &table(&heads, report.judges.iter().map(judge_cells).collect());
+        text.push('\n');
+    }
     let heads = ["annotator", "judgements", "with others", "gold", "self", "side A", "seconds", "streak", "flags"];
     text += &table(&heads, report.annotators.iter().map(annotator_cells).collect());
     for left in &report.left_out {
@@ -198,6 +204,23 @@ fn model_cells(model: &RankedModel) -> Vec<String> {
         model.ties.to_string(),
         model.both_bad.to_string(),
         model.model.clone(),
+    ]
+}
+
+fn judge_cells(judge: &JudgeAgreement) -> Vec<String> {
+    let number = |value: Option<f64>| value.map_or_else(dash, |value| format!("{value:.2}"));
+    let bounds =
+        |found: Option<[f64; 2]>| found.map_or_else(dash, |[lower, upper]| format!("{lower:.2} to {upper:.2}"));
+    let of = |share: Option<f64>, total: u64| format!("{} of {total}", number(share));
+    vec![
+        judge.judge.clone(),
+        judge.judgements.to_string(),
+        number(judge.agreement),
+        bounds(judge.agreement_interval),
+        number(judge.kappa),
+        bounds(judge.kappa_interval),
+        of(judge.people_agreement, judge.people_pairs),
+        of(judge.consistent.share.value, judge.consistent.total),
     ]
 }
 

@@ -45,8 +45,8 @@ pub struct CorrelateOptions {
     #[arg(long, value_name = "COLUMN", default_value = "model")]
     key: String,
     /// A column, arena:rating, arena:elo or arena:win_tie_rate and after a colon a slice such as language=English,
-    /// arena:satisfaction, verdicts:JUDGE, campaign:ID or campaign:ID:QUESTION, bench:SUITE, bench:SUITE@JUDGE or bench:SUITE:PART, published:ID or
-    /// published:ID:PART; --list prints all
+    /// arena:satisfaction, verdicts:JUDGE, campaign:ID, campaign:ID:QUESTION or campaign:ID@JUDGE, bench:SUITE,
+    /// bench:SUITE@JUDGE or bench:SUITE:PART, published:ID or published:ID:PART; --list prints all
     #[arg(long, value_name = "SERIES", requires = "y")]
     x: Option<String>,
     /// What it is compared with

@@ -1,4 +1,4 @@
-//! `langya judge`: have judge models judge the arena's own battles, and see how far they agree with people.
+//! `langya judge`: have judge models judge the arena's own battles or the answers of a campaign, and see how far they agree with people.
 
 mod report;
 mod tables;
@@ -20,13 +20,17 @@ use crate::cli::error::{BadInput, CommandResult};
 use crate::domain::battle::ModelId;
 use crate::domain::battle_judging::prompt::BattlePrompt;
 use crate::domain::battle_judging::sample::Sample;
+use crate::domain::campaign::plan::{CampaignPlan, Task};
 use crate::domain::time::Timestamp;
 use crate::infra::clock::SystemClock;
 use crate::infra::config::Environment;
 use crate::infra::llm::discover::{Places, with_discovered};
+use crate::infra::llm::model_client::ModelClient;
+use crate::infra::storage::{Store, StoreError};
 use crate::services::battle_judging::judging::judge;
-use crate::services::battle_judging::pending_work::{Skipped, pending_work};
+use crate::services::battle_judging::pending_work::{PendingWork, Skipped, pending_units, pending_work};
 use crate::services::battle_judging::{BattleJudging, LOCK, MOST_TOKENS, Scope};
+use crate::services::campaign::administration::CampaignAdminError;
 
 /// Flags of `langya judge`.
 #[derive(Debug, Clone, Args)]
@@ -37,7 +41,7 @@ pub struct JudgeOptions {
 
 #[derive(Debug, Clone, Subcommand)]
 enum JudgeCommand {
-    /// Ask judges about a share of the rated battles; what they have judged is not asked again
+    /// Ask judges about a share of the rated battles, or about what people judged in a campaign; what they have judged is not asked again
     Run(RunOptions),
     /// How far judges agree with people, and which leaderboard their verdicts make
     Report(report::JudgeReportOptions),
@@ -50,10 +54,13 @@ struct RunOptions {
     /// Judges, by id and joined with commas
     #[arg(long, value_name = "IDS", value_delimiter = ',', required = true)]
     judge: Vec<String>,
-    /// The share of rated battles that is judged; a larger one adds to the same battles
-    #[arg(long, value_name = "SHARE", default_value_t = 0.1, value_parser = parse_share)]
-    share: f64,
-    /// Which battles are drawn
+    /// Judge the pairs of answers that people have judged in this campaign, instead of battles
+    #[arg(long, value_name = "ID", conflicts_with_all = ["since", "until"])]
+    campaign: Option<String>,
+    /// The share of rated battles that is judged, 0.1 where it is left out; of a campaign all. A larger one adds to the same ones
+    #[arg(long, value_name = "SHARE", value_parser = parse_share)]
+    share: Option<f64>,
+    /// Which ones are drawn
     #[arg(long, value_name = "SEED", default_value_t = 0)]
     seed: u64,
     /// Only battles voted on since then
@@ -68,6 +75,9 @@ struct RunOptions {
     #[command(flatten)]
     limits: LimitFlags,
 }
+
+/// Share of the battles that is judged where nothing is said.
+const USUAL_SHARE: f64 = 0.1;
 
 fn parse_share(text: &str) -> Result<f64, String> {
     let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
@@ -92,10 +102,10 @@ async fn run_judges(options: &RunOptions, env: &Environment) -> CommandResult<Ex
     let store = open_beside(&settings).await?;
     let askers = ModelClients::make(settings, env)?;
     let judges = askers.asked(&options.judges()?, &options.limits.budget)?;
-    let battle_judging =
-        BattleJudging { store: &store, clock: &SystemClock, rng: &askers.rng, prompt: &prompt, scope: options.scope() };
+    let battle_judging = BattleJudging { store: &store, clock: &SystemClock, rng: &askers.rng, prompt: &prompt };
+    options.check_campaign(&store).await?;
     if options.limits.dry_run {
-        let found = pending_work(battle_judging, &judges).await?;
+        let found = options.pending(battle_judging, &judges).await?;
         tell(found.skipped);
         let plans = found.plans(battle_judging, &judges).await?;
         return print_plans(plans.iter().map(|plan| PlanRow::new("judge", plan)).collect(), options.limits.format);
@@ -104,7 +114,7 @@ async fn run_judges(options: &RunOptions, env: &Environment) -> CommandResult<Ex
                  itself has the models of judge.models";
     let run = Run::begin(&store, LOCK, taken.to_owned(), Arc::new(options.limits.budget.limits()?)).await?;
     // Only now: who had the lock before has settled more.
-    let found = pending_work(battle_judging, &judges).await?;
+    let found = options.pending(battle_judging, &judges).await?;
     tell(found.skipped);
     let bar = BenchBar::new("judging");
     let show = |progress| bar.show(progress, run.limits.budget.spent());
@@ -122,7 +132,7 @@ fn tell(skipped: Skipped) {
         eprintln!("note: {without_text} battles were imported without what was said, and are not judged");
     }
     if too_long > 0 {
-        eprintln!("note: {too_long} battles have more than {MOST_TOKENS} tokens, and are not judged");
+        eprintln!("note: {too_long} conversations have more than {MOST_TOKENS} tokens, and are not judged");
     }
 }
 
@@ -132,8 +142,34 @@ impl RunOptions {
         Ok(self.judge.iter().map(ModelId::new).collect())
     }
 
+    /// Judges compare two answers, so the campaign must do so, too.
+    async fn check_campaign(&self, store: &Store) -> CommandResult<()> {
+        let Some(id) = &self.campaign else { return Ok(()) };
+        let row = store.campaign(id).await?.ok_or_else(|| CampaignAdminError::UnknownCampaign(id.clone()))?;
+        let plan: CampaignPlan = serde_json::from_str(&row.plan)?;
+        if plan.task != Task::Pairwise {
+            let task = plan.task.as_str();
+            return Err(BadInput(format!(
+                "the campaign {id:?} has the task {task:?}, and judges compare two answers: name a campaign with the task \"pairwise\""
+            ))
+            .into());
+        }
+        Ok(())
+    }
+
+    /// What is left to judge.
+    async fn pending(&self, judging: BattleJudging<'_>, judges: &[ModelClient]) -> Result<PendingWork, StoreError> {
+        match &self.campaign {
+            None => pending_work(judging, self.scope(), judges).await,
+            Some(id) => {
+                let sample = Sample { seed: self.seed, share: self.share.unwrap_or(1.0) };
+                pending_units(judging, id, sample, judges).await
+            }
+        }
+    }
+
     fn scope(&self) -> Scope {
-        let all = Scope::all(Sample { seed: self.seed, share: self.share });
+        let all = Scope::all(Sample { seed: self.seed, share: self.share.unwrap_or(USUAL_SHARE) });
         Scope { since: self.since.unwrap_or(all.since), until: self.until.unwrap_or(all.until), ..all }
     }
 }

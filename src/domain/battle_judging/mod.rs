@@ -1,4 +1,4 @@
-//! Judge models on the arena's own battles: which battles they are asked about, how, and how far they agree with people.
+//! Judge models on the arena's own battles and on the answers of campaigns: which battles they are asked about, how, and how far they agree with people.
 //!
 //! Pure. [`sample`] draws battles by their ids alone, [`prompt`] puts a whole conversation before a judge, [`verdicts`]
 //! puts the two games of a battle together, [`agreement`] compares them with the votes and [`leaderboards`] fits both, [`report`]
@@ -9,4 +9,5 @@ pub mod leaderboards;
 pub mod prompt;
 pub mod report;
 pub mod sample;
+pub mod subject;
 pub mod verdicts;

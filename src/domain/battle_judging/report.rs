@@ -20,7 +20,7 @@ use crate::stats::confidence::ConfidenceLevel;
 use crate::time::Timestamp;
 
 /// Characters of a hash that people are shown.
-const SHOWN: usize = 12;
+pub(crate) const SHOWN: usize = 12;
 
 /// What judges made of the arena's battles.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -130,7 +130,7 @@ fn judged_pair<'s>(battle: &JudgedBattle<'s>) -> Option<JudgedPair<'s>> {
     Some(JudgedPair { models: battle.vote.models.each_ref().map(String::as_str), vote: battle.vote.outcome, verdict })
 }
 
-fn position(battles: &[JudgedBattle<'_>]) -> PositionBias {
+pub(crate) fn position(battles: &[JudgedBattle<'_>]) -> PositionBias {
     let mut bias = PositionBias::default();
     for battle in battles {
         if let [Some(first), Some(second)] = battle.games {

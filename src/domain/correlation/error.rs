@@ -9,8 +9,8 @@ pub enum SeriesError {
     /// A name that is none.
     #[error(
         "the series {0:?} is unknown: write arena:rating, arena:elo or arena:win_tie_rate and after a colon a slice such as \
-         language=English, arena:satisfaction, verdicts:JUDGE, campaign:ID, campaign:ID:QUESTION, bench:SUITE, bench:SUITE@JUDGE or bench:SUITE:PART, \
-         published:ID or published:ID:PART, or a column of the table"
+         language=English, arena:satisfaction, verdicts:JUDGE, campaign:ID, campaign:ID:QUESTION, campaign:ID@JUDGE, bench:SUITE, \
+         bench:SUITE@JUDGE or bench:SUITE:PART, published:ID or published:ID:PART, or a column of the table"
     )]
     Unknown(String),
     /// Series of different things.

@@ -1,5 +1,5 @@
 //! How a series is asked for: `COLUMN`, `arena:FIGURE[:slice]`, `arena:satisfaction`, `bench:SUITE[@JUDGE][:part]`,
-//! `verdicts:JUDGE`, `campaign:ID[:question]`, `published:ID[:part]`.
+//! `verdicts:JUDGE`, `campaign:ID[:question]`, `campaign:ID@JUDGE`, `published:ID[:part]`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -26,12 +26,12 @@ pub enum SeriesName {
     Satisfaction,
     /// Ratings by a judge's verdicts on the arena's own battles.
     Verdicts(String),
-    /// Ratings or mean scores by a campaign, in which people judge stored answers, or by one of its questions.
+    /// Ratings or mean scores by a campaign, in which people judge stored answers.
     Campaign {
         /// The campaign.
         id: String,
-        /// The question; `None` for its task.
-        question: Option<String>,
+        /// Of what in it.
+        part: CampaignPart,
     },
     /// A score of a benchmark.
     Bench {
@@ -44,6 +44,17 @@ pub enum SeriesName {
     },
     /// What was published: `ID` or `ID:part`.
     Published(String),
+}
+
+/// What of a campaign a series is of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CampaignPart {
+    /// What people said for its task.
+    Task,
+    /// What they answered to this question.
+    Question(String),
+    /// What this judge said of the same answers.
+    Judge(String),
 }
 
 /// A part of the votes that a series can be of.
@@ -77,20 +88,26 @@ impl FromStr for SeriesName {
             }
             "verdicts" if !rest.is_empty() => Ok(Self::Verdicts(rest.to_owned())),
             "campaign" => {
-                let (id, question) = match rest.split_once(':') {
-                    Some((id, question)) => (id, Some(question)),
-                    None => (rest, None),
-                };
-                let name = Self::Campaign { id: id.to_owned(), question: question.map(str::to_owned) };
                 // A column may have such a name.
-                let is_campaign = is_id(id) && question.is_none_or(is_id);
-                Ok(if is_campaign { name } else { Self::Column(text.to_owned()) })
+                let column = || Self::Column(text.to_owned());
+                Ok(campaign_part(rest).map_or_else(column, |(id, part)| Self::Campaign { id: id.to_owned(), part }))
             }
             "published" if !rest.is_empty() => Ok(Self::Published(rest.to_owned())),
             // A column may have a colon in its name.
             _ => Ok(Self::Column(text.to_owned())),
         }
     }
+}
+
+/// A campaign and what of it: `ID`, `ID:question` or `ID@JUDGE`. The id of a judge may have colons.
+fn campaign_part(text: &str) -> Option<(&str, CampaignPart)> {
+    if let Some((id, judge)) = text.split_once('@') {
+        return (is_id(id) && !judge.is_empty()).then(|| (id, CampaignPart::Judge(judge.to_owned())));
+    }
+    let Some((id, question)) = text.split_once(':') else {
+        return is_id(text).then_some((text, CampaignPart::Task));
+    };
+    (is_id(id) && is_id(question)).then(|| (id, CampaignPart::Question(question.to_owned())))
 }
 
 impl fmt::Display for SeriesName {
@@ -103,10 +120,9 @@ impl fmt::Display for SeriesName {
             },
             Self::Satisfaction => f.write_str("arena:satisfaction"),
             Self::Verdicts(judge) => write!(f, "verdicts:{judge}"),
-            Self::Campaign { id, question } => {
-                write!(f, "campaign:{id}")?;
-                question.iter().try_for_each(|question| write!(f, ":{question}"))
-            }
+            Self::Campaign { id, part: CampaignPart::Task } => write!(f, "campaign:{id}"),
+            Self::Campaign { id, part: CampaignPart::Question(question) } => write!(f, "campaign:{id}:{question}"),
+            Self::Campaign { id, part: CampaignPart::Judge(judge) } => write!(f, "campaign:{id}@{judge}"),
             Self::Bench { suite, judge, part } => {
                 write!(f, "bench:{suite}")?;
                 judge.iter().try_for_each(|judge| write!(f, "@{judge}"))?;
@@ -234,6 +250,7 @@ mod tests {
             "verdicts:gpt-4",
             "campaign:pilot-2",
             "campaign:pilot-2:clear",
+            "campaign:pilot-2@judge:7b",
             "arena:rating:long_prompts+source=campaign",
             "bench:urs",
             "bench:urs@gpt-4:intents",

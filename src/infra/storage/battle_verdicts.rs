@@ -1,4 +1,4 @@
-//! What judge models said of battles that people had voted on: insert-only, with the judge's own words. Of failures there
+//! What judge models said of battles that people had voted on, and of the answers of campaigns: insert-only, with the judge's own words. Of failures there
 //! may be several for one game; of readable verdicts there is one.
 
 use super::vote_exclusions::IS_RATED;
@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 
 use super::{Store, StoreError, on_reader, on_writer, signed, unsigned};
 use crate::domain::battle::{BattleId, Outcome};
+use crate::domain::battle_judging::subject::JudgedSubject;
 use crate::domain::battle_judging::verdicts::JudgedVote;
 use crate::domain::benchmark::item::Sampling;
 use crate::domain::benchmark::judgement::{Game, JudgeTokens, Status};
@@ -15,9 +16,12 @@ use crate::domain::time::Timestamp;
 use crate::metrics::store_time;
 use sqlx::Connection;
 
-const INSERT: &str = "INSERT INTO battle_verdicts (id, battle_id, judge, game, prompt_sha256, params, raw_text, earlier, \
-     parsed, status, attempts, latency_ms, input_tokens, output_tokens, created_at) \
+const INSERT: &str = "INSERT INTO battle_verdicts (id, judge, game, prompt_sha256, params, raw_text, earlier, \
+     parsed, status, attempts, latency_ms, input_tokens, output_tokens, created_at, battle_id) \
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) ON CONFLICT DO NOTHING";
+const INSERT_OF_UNIT: &str = "INSERT INTO campaign_verdicts (id, judge, game, prompt_sha256, params, raw_text, earlier, \
+     parsed, status, attempts, latency_ms, input_tokens, output_tokens, created_at, campaign, unit) \
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) ON CONFLICT DO NOTHING";
 const SELECT_OF_BATTLE: &str = "SELECT id, battle_id, judge, game, prompt_sha256, params, raw_text, earlier, parsed, status, \
      attempts, latency_ms, input_tokens, output_tokens, created_at \
      FROM battle_verdicts WHERE battle_id = $1 ORDER BY created_at, id";
@@ -38,16 +42,16 @@ const SUM_SPENT: &str = "SELECT judge, CAST(SUM(attempts) AS BIGINT), CAST(SUM(i
      CAST(SUM(output_tokens) AS BIGINT) FROM battle_verdicts WHERE created_at >= $1 GROUP BY judge ORDER BY judge";
 const TABLE: &str = "battle_verdicts";
 
-/// What a judge said of a battle, in one order of its sides.
+/// What a judge said of a battle or a unit, in one order of its sides.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VerdictRow {
     /// Its id.
     pub id: String,
-    /// The battle.
-    pub battle: BattleId,
+    /// What it is about.
+    pub subject: JudgedSubject,
     /// The judge.
     pub judge: String,
-    /// In the first the judge sees the sides as the visitor did; in the second the other way round.
+    /// In the first the judge sees the sides as the visitor did, or in the order of the models' names; in the second the other way round.
     pub game: Game,
     /// SHA-256 of the judge's instructions before a conversation is put in.
     pub prompt_sha256: String,
@@ -74,8 +78,8 @@ pub struct VerdictRow {
 /// A game that need not be asked about again.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SettledGame {
-    /// The battle.
-    pub battle: BattleId,
+    /// What it is about.
+    pub subject: JudgedSubject,
     /// The judge.
     pub judge: String,
     /// Which of the two.
@@ -94,10 +98,13 @@ pub struct JudgeSpending {
 }
 
 macro_rules! insert_verdict {
-    ($row:expr) => {
-        sqlx::query(INSERT)
+    ($row:expr) => {{
+        let query = match &$row.subject {
+            JudgedSubject::Battle(_) => sqlx::query(INSERT),
+            JudgedSubject::Unit { .. } => sqlx::query(INSERT_OF_UNIT),
+        };
+        let query = query
             .bind(&$row.id)
-            .bind($row.battle.as_str())
             .bind(&$row.judge)
             .bind(i64::from(u8::from($row.game)))
             .bind(&$row.prompt_sha256)
@@ -110,8 +117,12 @@ macro_rules! insert_verdict {
             .bind(signed($row.latency_ms))
             .bind(signed($row.tokens.prompt))
             .bind(signed($row.tokens.reply))
-            .bind($row.created_at.0)
-    };
+            .bind($row.created_at.0);
+        match &$row.subject {
+            JudgedSubject::Battle(battle) => query.bind(battle.as_str()),
+            JudgedSubject::Unit { campaign, unit } => query.bind(campaign.as_str()).bind(i64::from(*unit)),
+        }
+    }};
 }
 
 fn json(value: &impl serde::Serialize) -> String {
@@ -156,7 +167,7 @@ impl Store {
         })?;
         let settled = |(battle, judge, number): (String, String, i64)| {
             let game = game(number).ok_or_else(|| inconsistent("game", &battle, number))?;
-            Ok(SettledGame { battle: BattleId::new(battle), judge, game })
+            Ok(SettledGame { subject: JudgedSubject::Battle(BattleId::new(battle)), judge, game })
         };
         rows.into_iter().map(settled).collect()
     }
@@ -242,7 +253,7 @@ impl TryFrom<RawVerdict> for VerdictRow {
             tokens,
             created_at: Timestamp(raw.created_at),
             id: raw.id,
-            battle: BattleId::new(raw.battle_id),
+            subject: JudgedSubject::Battle(BattleId::new(raw.battle_id)),
             judge: raw.judge,
             prompt_sha256: raw.prompt_sha256,
             raw_text: raw.raw_text,
@@ -292,12 +303,12 @@ impl TryFrom<RawJudgedVote> for JudgedVote {
     }
 }
 
-fn game(number: i64) -> Option<Game> {
+pub(super) fn game(number: i64) -> Option<Game> {
     Game::try_from(u8::try_from(number).ok()?).ok()
 }
 
 /// The outer `None` is a text that no verdict has.
-fn winner(text: &str) -> Option<Option<Preference>> {
+pub(super) fn winner(text: &str) -> Option<Option<Preference>> {
     match serde_json::from_str::<Option<Verdict>>(text).ok()? {
         None => Some(None),
         Some(Verdict::Pair { winner }) => Some(Some(winner)),

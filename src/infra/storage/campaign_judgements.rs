@@ -16,15 +16,17 @@ const SELECT_VERSION: &str = "SELECT (SELECT CAST(COALESCE(SUM(judged), 0) AS BI
      WHERE campaign = $1) AS judgements, \
      (SELECT COALESCE(MAX(seen_at), 0) FROM campaign_annotators WHERE campaign = $1) AS seen_at, \
      (SELECT COUNT(*) FROM campaign_exclusions WHERE campaign = $1) AS left_out, \
-     (SELECT COUNT(withdrawn_at) FROM campaign_exclusions WHERE campaign = $1) AS readmitted";
+     (SELECT COUNT(withdrawn_at) FROM campaign_exclusions WHERE campaign = $1) AS readmitted, \
+     (SELECT COUNT(*) FROM campaign_verdicts WHERE campaign = $1) AS verdicts";
 
-/// Differs where judgements or exclusions of a campaign changed: every judgement is made, or taken back, by an annotator who is seen.
+/// Differs where judgements, verdicts or exclusions of a campaign changed: every judgement is made, or taken back, by an annotator who is seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, FromRow)]
 pub struct CampaignVersion {
     judgements: i64,
     seen_at: i64,
     left_out: i64,
     readmitted: i64,
+    verdicts: i64,
 }
 
 /// The judgements of an annotator that stand, in the order in which they were asked for.

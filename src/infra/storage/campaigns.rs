@@ -31,7 +31,8 @@ const SELECT_ANNOTATORS: &str = "SELECT id, quota, created_at, expires_at, revok
 const REVOKE_ANNOTATOR: &str =
     "UPDATE campaign_annotators SET revoked_at = $3 WHERE campaign = $1 AND id = $2 AND revoked_at IS NULL";
 /// A campaign as a whole, the tables that refer to others first.
-const DELETE_ALL: [&str; 8] = [
+const DELETE_ALL: [&str; 9] = [
+    "DELETE FROM campaign_verdicts WHERE campaign = $1",
     "DELETE FROM campaign_exclusions WHERE campaign = $1",
     "DELETE FROM campaign_judgements WHERE assignment IN (SELECT id FROM campaign_assignments WHERE campaign = $1)",
     "DELETE FROM campaign_assignments WHERE campaign = $1",

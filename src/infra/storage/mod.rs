@@ -25,6 +25,7 @@ mod bench_verdicts;
 mod campaign_assignments;
 mod campaign_exclusions;
 mod campaign_judgements;
+mod campaign_verdicts;
 mod campaign_votes;
 mod campaigns;
 mod consents;
@@ -96,6 +97,7 @@ pub use campaign_assignments::{
 };
 pub use campaign_exclusions::AnnotatorExclusion;
 pub use campaign_judgements::{AnnotatorJudgements, CampaignVersion, JudgedRow};
+pub use campaign_verdicts::UnitJudgedByPeople;
 pub use campaign_votes::CampaignVote;
 pub use campaigns::{AnnotatorRow, CampaignRow, CampaignState, InvitedAnnotator, NewAnnotator, NewCampaign, NewUnit};
 pub use consents::{ConsentRow, ConsentVersion};

@@ -24,7 +24,8 @@ const SELECT_OPEN: &str = "SELECT id, result, text, requests, latency_ms, input_
      FROM request_attempts AS attempt WHERE model = $1 AND request_sha256 = $2 AND status = 'unsettled' \
      AND NOT EXISTS (SELECT 1 FROM bench_answers WHERE bench_answers.id = attempt.result) \
      AND NOT EXISTS (SELECT 1 FROM bench_judgements WHERE bench_judgements.id = attempt.result) \
-     AND NOT EXISTS (SELECT 1 FROM battle_verdicts WHERE battle_verdicts.id = attempt.result) ORDER BY created_at, id";
+     AND NOT EXISTS (SELECT 1 FROM battle_verdicts WHERE battle_verdicts.id = attempt.result) \
+     AND NOT EXISTS (SELECT 1 FROM campaign_verdicts WHERE campaign_verdicts.id = attempt.result) ORDER BY created_at, id";
 const SELECT_REFUSED: &str =
     "SELECT DISTINCT request_sha256 FROM request_attempts WHERE model = $1 AND status = 'refused'";
 
@@ -46,8 +47,9 @@ static SELECT_PAST_ANSWERS: LazyLock<String> = LazyLock::new(|| {
 
 static SELECT_PAST_VERDICTS: LazyLock<String> = LazyLock::new(|| {
     format!(
-        "SELECT {PAST} FROM battle_verdicts WHERE judge = $1 AND prompt_sha256 = $2 AND attempts > 0 \
-         AND status <> 'transport_failed'"
+        "SELECT {PAST} FROM (SELECT judge, prompt_sha256, attempts, status, input_tokens, output_tokens FROM battle_verdicts \
+         UNION ALL SELECT judge, prompt_sha256, attempts, status, input_tokens, output_tokens FROM campaign_verdicts) AS said \
+         WHERE judge = $1 AND prompt_sha256 = $2 AND attempts > 0 AND status <> 'transport_failed'"
     )
 });
 
@@ -187,7 +189,7 @@ impl Store {
         self.past(SELECT_PAST_ANSWERS.as_str(), model, suite.as_str()).await
     }
 
-    /// What a judge's verdicts on battles by these instructions took so far.
+    /// What a judge's verdicts on battles and campaigns by these instructions took so far.
     ///
     /// # Errors
     /// [`StoreError`].

@@ -69,6 +69,13 @@ pub struct CampaignReportTexts {
     pub mean: &'static str,
     pub question_lead: &'static str,
     pub text_lead: &'static str,
+    pub judge: &'static str,
+    pub judges: &'static str,
+    pub judges_lead: &'static str,
+    pub with_people: &'static str,
+    pub among_people: &'static str,
+    pub both_orders: &'static str,
+    pub first_position: &'static str,
 }
 
 /// The words of a language.
@@ -146,6 +153,13 @@ const ENGLISH: CampaignReportTexts = CampaignReportTexts {
     mean: "Mean",
     question_lead: "{judgements} judgements answer it. Krippendorff's alpha is {alpha} over {units} that several answered.",
     text_lead: "{judgements} judgements answer it in free text, which is in the export.",
+    judge: "Judge",
+    judges: "Judge models",
+    judges_lead: "The pairs that people judged, put before judge models in both orders; where the orders disagree, the verdict is a tie. Each judgement of a person counts once, and both bad counts as a tie. How often two people agree on the same pairs is what can be expected of a judge. The intervals are from 200 resamples of the units.",
+    with_people: "Agrees with people",
+    among_people: "Two people agree",
+    both_orders: "Both orders agree",
+    first_position: "Else for the first",
 };
 
 const CHINESE: CampaignReportTexts = CampaignReportTexts {
@@ -214,4 +228,11 @@ const CHINESE: CampaignReportTexts = CampaignReportTexts {
     mean: "平均",
     question_lead: "有 {judgements} 次评判回答了此题。在 {units} 个有多人回答的单元上，Krippendorff α 为 {alpha}。",
     text_lead: "有 {judgements} 次评判以文字回答了此题，内容见导出文件。",
+    judge: "裁判",
+    judges: "裁判模型",
+    judges_lead: "把人评判过的每一对回答以两种顺序交给裁判模型；两种顺序结论不同时记为平局。每次人的评判计一次，“都不好”视为平局。两个人在同样的回答上一致的比例，是对裁判所能期待的水平。区间由对评判单元重抽样 200 次得出。",
+    with_people: "与人一致",
+    among_people: "人与人一致",
+    both_orders: "两种顺序一致",
+    first_position: "否则偏向首位",
 };

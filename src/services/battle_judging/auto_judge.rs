@@ -144,8 +144,8 @@ impl AutoJudge {
             at_most: AT_MOST,
             ..Scope::all(Sample { seed: self.by.seed, share: self.by.share })
         };
-        let battle_judging = BattleJudging { store, clock, rng, prompt: &self.prompt, scope };
-        let found = pending_work(battle_judging, judges).await?;
+        let battle_judging = BattleJudging { store, clock, rng, prompt: &self.prompt };
+        let found = pending_work(battle_judging, scope, judges).await?;
         let limits = RunLimits { stop, budget: BudgetTracker::new(budget) };
         let outcomes = judge(battle_judging, &found, judges, &limits, &|_| {}).await?;
         tell(&outcomes);

@@ -1,4 +1,4 @@
-//! Asks judges about battles and stores each verdict with the raw reply before the next request begins.
+//! Asks judges about battles, or pairs of a campaign's answers, and stores each verdict with the raw reply before the next request begins.
 //!
 //! What fails for good is kept as such and never becomes a verdict; what never came through is asked again by the next run.
 
@@ -20,7 +20,7 @@ use crate::infra::batch_writer::{BatchSender, keeper};
 use crate::infra::llm::model_client::{ModelClient, RunLimits};
 use crate::infra::llm::query_judge::{Attempts, JudgeReply, ReplyFormat, query_judge};
 use crate::infra::storage::{AttemptStatus, StoreError, VerdictRow};
-use crate::services::battle_judging::pending_work::{OpenBattle, PendingWork};
+use crate::services::battle_judging::pending_work::{OpenPair, PendingWork};
 use crate::services::benchmark::attempts::RunRow;
 use crate::services::benchmark::{OnProgress, RunProgress};
 
@@ -64,7 +64,7 @@ struct JudgeRun<'r> {
     battle_judging: BattleJudging<'r>,
     judge: &'r ModelClient,
     limits: &'r RunLimits,
-    open: Vec<(&'r OpenBattle, Game)>,
+    open: Vec<(&'r OpenPair, Game)>,
     outcome: Mutex<RunOutcome>,
 }
 
@@ -76,7 +76,7 @@ impl<'r> JudgeRun<'r> {
         judge: &'r ModelClient,
         limits: &'r RunLimits,
     ) -> Self {
-        let open = pending_work.open.iter().flat_map(|battle| battle.games[at].iter().map(move |game| (battle, *game)));
+        let open = pending_work.open.iter().flat_map(|pair| pair.games[at].iter().map(move |game| (pair, *game)));
         let (open, before): (Vec<_>, u64) = (open.collect(), pending_work.settled[at]);
         let outcome = RunOutcome { total: before + open.len() as u64, before, ..RunOutcome::new(judge.id.clone()) };
         Self { battle_judging, judge, limits, open, outcome: Mutex::new(outcome) }
@@ -91,11 +91,11 @@ impl<'r> JudgeRun<'r> {
 
     /// Judges one game after another, until none is left or the run is over.
     async fn work(&self, next: &AtomicUsize, batch: &Batch, step: &(dyn Fn() + Sync)) -> Result<(), StoreError> {
-        while let Some((battle, game)) = self.open.get(next.fetch_add(1, Ordering::Relaxed)) {
+        while let Some((pair, game)) = self.open.get(next.fetch_add(1, Ordering::Relaxed)) {
             if self.limits.are_reached() || self.judge.is_exhausted() {
                 break;
             }
-            if let Some(row) = self.judge_one(battle, *game, batch).await?
+            if let Some(row) = self.judge_one(pair, *game, batch).await?
                 && batch.keep(vec![RunRow::Result(row)]).await
             {
                 step();
@@ -114,8 +114,8 @@ impl<'r> JudgeRun<'r> {
     }
 
     /// One game to its end; none where the run ends first.
-    async fn judge_one(&self, open: &OpenBattle, game: Game, batch: &Batch) -> Result<Option<VerdictRow>, StoreError> {
-        let turns = conversation(self.battle_judging.store, &open.battle).await?;
+    async fn judge_one(&self, open: &OpenPair, game: Game, batch: &Batch) -> Result<Option<VerdictRow>, StoreError> {
+        let turns = conversation(self.battle_judging.store, &open.subject).await?;
         let row = match self.battle_judging.prompt.step(open.language, &turns, game) {
             JudgeStep::Ask(request) => {
                 let Some((id, heard)) = self.ask(open.language, &request, batch).await else { return Ok(None) };
@@ -155,14 +155,7 @@ impl<'r> JudgeRun<'r> {
         Some((if is_open { rng.id(clock) } else { attempts.result }, heard))
     }
 
-    fn row(
-        &self,
-        open: &OpenBattle,
-        game: Game,
-        heard: JudgeReply,
-        params: Sampling,
-        tokens: JudgeTokens,
-    ) -> VerdictRow {
+    fn row(&self, open: &OpenPair, game: Game, heard: JudgeReply, params: Sampling, tokens: JudgeTokens) -> VerdictRow {
         let BattleJudging { clock, rng, prompt, .. } = self.battle_judging;
         let parsed = match heard.verdict {
             Some(Verdict::Pair { winner }) => Some(winner),
@@ -170,7 +163,7 @@ impl<'r> JudgeRun<'r> {
         };
         VerdictRow {
             id: rng.id(clock),
-            battle: open.battle.clone(),
+            subject: open.subject.clone(),
             judge: self.judge.id.to_string(),
             game,
             prompt_sha256: prompt.sha256().to_owned(),

@@ -1,4 +1,5 @@
-//! Judge models on the arena's own battles, under a budget: a sampled share of the rated ones, in both orders of the sides.
+//! Judge models on the arena's own battles, under a budget: a sampled share of the rated ones, in both orders of the sides. In the
+//! same way they judge the answers of a campaign that people judge, too.
 //!
 //! What is asked and how it is read is [`crate::domain::battle_judging`]'s; here it meets models and the database. [`pending_work`] lists the
 //! verdicts that are missing, [`judging`] asks and stores each at once, so that a stopped or killed run can continue;
@@ -13,6 +14,7 @@ pub mod reports;
 use crate::domain::battle::BattleId;
 use crate::domain::battle_judging::prompt::{BattlePrompt, BattleTurn};
 use crate::domain::battle_judging::sample::Sample;
+use crate::domain::battle_judging::subject::JudgedSubject;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
 use crate::infra::rng::SharedRng;
@@ -24,7 +26,7 @@ pub const LOCK: &str = "judge";
 /// A conversation of more tokens is not judged: what a judge cannot take in whole it cannot compare.
 pub const MOST_TOKENS: u64 = 24_000;
 
-/// What battles are judged, and by which instructions.
+/// By which instructions is judged, and where verdicts go.
 #[derive(Clone, Copy)]
 pub struct BattleJudging<'c> {
     /// The database.
@@ -35,8 +37,6 @@ pub struct BattleJudging<'c> {
     pub rng: &'c SharedRng,
     /// The instructions to the judges.
     pub prompt: &'c BattlePrompt,
-    /// Which battles.
-    pub scope: Scope,
 }
 
 impl<'c> BattleJudging<'c> {
@@ -68,8 +68,24 @@ impl Scope {
     }
 }
 
-/// What was said in a battle; nothing where its vote came in from a file.
-async fn conversation(store: &Store, battle: &BattleId) -> Result<Vec<BattleTurn>, StoreError> {
+/// What a judge reads; nothing of a battle whose vote came in from a file.
+async fn conversation(store: &Store, subject: &JudgedSubject) -> Result<Vec<BattleTurn>, StoreError> {
+    match subject {
+        JudgedSubject::Battle(battle) => turns_of(store, battle).await,
+        JudgedSubject::Unit { campaign, unit } => Ok(vec![answers_of(store, campaign, *unit).await?]),
+    }
+}
+
+/// The prompt and the two answers of a campaign's unit.
+async fn answers_of(store: &Store, campaign: &str, unit: u32) -> Result<BattleTurn, StoreError> {
+    let (item, models) = store.campaign_unit(campaign, unit).await?;
+    let texts = store.campaign_item(campaign, item).await?;
+    let answer = |at: usize| models.get(at).map(|model| texts.answer(model).to_owned()).unwrap_or_default();
+    Ok(BattleTurn { replies: [answer(0), answer(1)], question: texts.prompt })
+}
+
+/// What was said in a battle.
+async fn turns_of(store: &Store, battle: &BattleId) -> Result<Vec<BattleTurn>, StoreError> {
     let (questions, replies) = (store.turns(battle).await?, store.replies(battle).await?);
     let mut turns = Vec::with_capacity(questions.len());
     for question in questions {

@@ -1,20 +1,22 @@
-//! Pending work: the sampled battles without those that are judged already or cannot be judged.
+//! Pending work: the sampled battles, or units of a campaign, without those that are judged already or cannot be judged.
 
 use std::collections::HashSet;
 
 use futures_util::future::try_join_all;
 use serde::Serialize;
 
-use super::{BattleJudging, MOST_TOKENS, conversation};
+use super::{BattleJudging, MOST_TOKENS, Scope, conversation};
 use crate::domain::battle::BattleId;
 use crate::domain::battle_judging::prompt::language_of;
+use crate::domain::battle_judging::sample::Sample;
+use crate::domain::battle_judging::subject::JudgedSubject;
 use crate::domain::benchmark::judgement::{Game, JudgeStep};
 use crate::domain::benchmark::run_report::{PlannedRequests, RequestPlan};
 use crate::domain::judging::budget::estimate_all;
 use crate::domain::language::Language;
 use crate::infra::llm::model_client::ModelClient;
 use crate::infra::llm::query_judge::effort;
-use crate::infra::storage::{SettledGame, StoreError, VoteColumn, VoteRange};
+use crate::infra::storage::{SettledGame, Store, StoreError, VoteColumn, VoteRange};
 
 /// Numbers of the log that are read at a time.
 const PAGE: usize = 10_000;
@@ -30,19 +32,19 @@ pub struct Skipped {
     pub too_long: u64,
 }
 
-/// A battle of the sample.
+/// A battle or unit of the sample.
 #[derive(Debug, Clone, PartialEq)]
 struct Drawn {
-    battle: BattleId,
+    subject: JudgedSubject,
     language: Language,
     place: f64,
 }
 
-/// A battle that at least one judge has not judged.
+/// A battle or unit that at least one judge has not judged.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct OpenBattle {
-    /// Its id.
-    pub(super) battle: BattleId,
+pub(super) struct OpenPair {
+    /// What is judged.
+    pub(super) subject: JudgedSubject,
     /// In which it is judged.
     pub(super) language: Language,
     /// The games left for each judge, in the order of the judges.
@@ -63,14 +65,14 @@ pub struct PendingWork {
     /// Whether there is more than the scope took.
     pub more: bool,
     /// In the order of the sample.
-    pub(super) open: Vec<OpenBattle>,
+    pub(super) open: Vec<OpenPair>,
     /// Games that were settled before, for each judge.
     pub(super) settled: Vec<u64>,
 }
 
 /// Whether a battle can be judged.
 enum Look {
-    Open(OpenBattle),
+    Open(OpenPair),
     WithoutText,
     TooLong,
 }
@@ -81,19 +83,49 @@ enum Look {
 /// [`StoreError`].
 pub async fn pending_work(
     battle_judging: BattleJudging<'_>,
+    scope: Scope,
     judges: &[ModelClient],
 ) -> Result<PendingWork, StoreError> {
-    let (drawn, last_seq) = draw(battle_judging).await?;
-    let settled: HashSet<SettledGame> = battle_judging
-        .store
-        .settled_games(battle_judging.prompt.sha256(), battle_judging.scope.since)
-        .await?
-        .into_iter()
-        .collect();
+    let (drawn, last_seq) = draw(battle_judging.store, scope).await?;
+    let settled = battle_judging.store.settled_games(battle_judging.prompt.sha256(), scope.since).await?;
+    let found = find(battle_judging, (drawn, scope.at_most), settled, judges).await?;
+    Ok(PendingWork { last_seq, ..found })
+}
+
+/// Finds the pairs of a campaign's answers that people have judged and these judges have not.
+///
+/// # Errors
+/// [`StoreError`].
+pub async fn pending_units(
+    battle_judging: BattleJudging<'_>,
+    campaign: &str,
+    sample: Sample,
+    judges: &[ModelClient],
+) -> Result<PendingWork, StoreError> {
+    let BattleJudging { store, prompt, .. } = battle_judging;
+    let judged = store.units_judged_by_people(campaign).await?.into_iter().filter_map(|unit| {
+        let place = sample.draw(&format!("{campaign} {}", unit.unit))?;
+        let subject = JudgedSubject::Unit { campaign: campaign.to_owned(), unit: unit.unit };
+        Some(Drawn { subject, language: language_of(&unit.language), place })
+    });
+    let mut drawn: Vec<Drawn> = judged.collect();
+    drawn.sort_by(|one, other| one.place.total_cmp(&other.place));
+    let settled = store.settled_unit_games(campaign, prompt.sha256()).await?;
+    find(battle_judging, (drawn, usize::MAX), settled, judges).await
+}
+
+/// What is left of what was drawn, of which so many are looked into at the most.
+async fn find(
+    battle_judging: BattleJudging<'_>,
+    (drawn, at_most): (Vec<Drawn>, usize),
+    settled: Vec<SettledGame>,
+    judges: &[ModelClient],
+) -> Result<PendingWork, StoreError> {
+    let settled: HashSet<SettledGame> = settled.into_iter().collect();
     let mut found = PendingWork {
         battles: 0,
         skipped: Skipped::default(),
-        last_seq,
+        last_seq: 0,
         more: false,
         open: Vec::new(),
         settled: vec![0; judges.len()],
@@ -110,30 +142,31 @@ pub async fn pending_work(
             left.push((battle, games));
         }
     }
-    found.more = left.len() > battle_judging.scope.at_most;
-    left.truncate(battle_judging.scope.at_most);
+    found.more = left.len() > at_most;
+    left.truncate(at_most);
     found.look_into(battle_judging, left).await?;
     Ok(found)
 }
 
 fn games_left(settled: &HashSet<SettledGame>, drawn: &Drawn, judge: &ModelClient) -> Vec<Game> {
-    let key = |game| SettledGame { battle: drawn.battle.clone(), judge: judge.id.to_string(), game };
+    let key = |game| SettledGame { subject: drawn.subject.clone(), judge: judge.id.to_string(), game };
     Game::BOTH.into_iter().filter(|game| !settled.contains(&key(*game))).collect()
 }
 
 /// The battles of the sample in its order, and the last vote that was looked at.
-async fn draw(battle_judging: BattleJudging<'_>) -> Result<(Vec<Drawn>, i64), StoreError> {
-    let (scope, last) = (battle_judging.scope, battle_judging.store.last_vote_seq().await?);
+async fn draw(store: &Store, scope: Scope) -> Result<(Vec<Drawn>, i64), StoreError> {
+    let last = store.last_vote_seq().await?;
     let mut drawn = Vec::new();
     for after in (scope.after..last).step_by(PAGE) {
         let upto = after.saturating_add(PAGE as i64).min(last);
         let range = VoteRange { after, upto, since: scope.since, until: scope.until };
-        let page = battle_judging.store.vote_page(range, &[VoteColumn::Battle, VoteColumn::Language]).await?;
+        let page = store.vote_page(range, &[VoteColumn::Battle, VoteColumn::Language]).await?;
         let mut columns = page.columns().map(|(_, values)| values);
         let (Some(battles), Some(languages)) = (columns.next(), columns.next()) else { continue };
         for ((vote, battle), language) in page.rows().zip(battles).zip(languages) {
             if let (Ok(_), Some(place)) = (vote?.outcome, scope.sample.draw(battle)) {
-                drawn.push(Drawn { battle: BattleId::new(battle), language: language_of(language), place });
+                let subject = JudgedSubject::Battle(BattleId::new(battle));
+                drawn.push(Drawn { subject, language: language_of(language), place });
             }
         }
     }
@@ -187,7 +220,7 @@ impl PendingWork {
 }
 
 async fn look(battle_judging: BattleJudging<'_>, drawn: &Drawn, games: &[Vec<Game>]) -> Result<Look, StoreError> {
-    let turns = conversation(battle_judging.store, &drawn.battle).await?;
+    let turns = conversation(battle_judging.store, &drawn.subject).await?;
     if turns.is_empty() {
         return Ok(Look::WithoutText);
     }
@@ -198,6 +231,6 @@ async fn look(battle_judging: BattleJudging<'_>, drawn: &Drawn, games: &[Vec<Gam
     if tokens.is_some_and(|tokens| tokens > MOST_TOKENS) {
         return Ok(Look::TooLong);
     }
-    let (battle, games) = (drawn.battle.clone(), games.to_vec());
-    Ok(Look::Open(OpenBattle { battle, language: drawn.language, games, tokens }))
+    let (subject, games) = (drawn.subject.clone(), games.to_vec());
+    Ok(Look::Open(OpenPair { subject, language: drawn.language, games, tokens }))
 }

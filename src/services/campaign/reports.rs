@@ -12,8 +12,10 @@ use crate::domain::campaign::judgement::Judgement;
 use crate::domain::campaign::plan::{CampaignPlan, Task};
 use crate::domain::campaign::questions::{Question, QuestionAnswers, QuestionKind, Subject};
 use crate::domain::campaign::report::{
-    CampaignFacts, CampaignReport, JudgedUnit, LeftOut, question_scores, report, scores_by_model, vote_log,
+    CampaignFacts, CampaignReport, JudgedUnit, LeftOut, question_scores, report, scores_by_model, unit_verdict_log,
+    vote_log,
 };
+use crate::domain::correlation::name::CampaignPart;
 use crate::domain::rating::FitError;
 use crate::domain::rating::options::LeaderboardOptions;
 use crate::domain::rating::vote_log::VoteLog;
@@ -47,6 +49,17 @@ pub enum CampaignReportError {
         campaign: String,
         /// The question.
         question: String,
+    },
+    /// The judge has judged nothing of it.
+    #[error(
+        "{judge:?} has judged nothing of the campaign {campaign:?} that people have judged: `langya judge run --campaign {campaign} --judge \
+         {judge}` asks it"
+    )]
+    NoVerdicts {
+        /// The campaign.
+        campaign: String,
+        /// The judge.
+        judge: String,
     },
     /// The thread died that worked on it.
     #[error("the thread that computes the report ended early")]
@@ -104,6 +117,7 @@ pub async fn campaign_report(
         units: position(campaign.units),
         gold,
         left_out: exclusions.into_iter().filter_map(left_out).collect(),
+        verdicts: store.campaign_verdicts(&campaign.id).await?,
         seed: plan.seed,
     };
     let options = options.clone();
@@ -119,25 +133,33 @@ pub enum CampaignSeries {
     Scores(BTreeMap<String, Vec<f64>>),
 }
 
-/// The judgements of a campaign, or the answers to one of its questions, as a series reads them, without repetitions and without
-/// annotators who are left out.
+/// The judgements of a campaign, the answers to one of its questions, or a judge's verdicts on what people judged, as a series reads
+/// them, without repetitions and without annotators who are left out.
 ///
 /// # Errors
 /// [`CampaignReportError`].
 pub async fn campaign_series(
     store: &Store,
     id: &str,
-    question: Option<&str>,
+    part: &CampaignPart,
 ) -> Result<CampaignSeries, CampaignReportError> {
     let campaign = store.campaign(id).await?.ok_or_else(|| CampaignReportError::Unknown(id.to_owned()))?;
     let unreadable = |source| CampaignReportError::Unreadable { campaign: id.to_owned(), source };
     let plan: CampaignPlan = serde_json::from_str(&campaign.plan).map_err(unreadable)?;
-    let question = question.map(|question| scale_of(&plan, question)).transpose()?;
+    let question = match part {
+        CampaignPart::Question(question) => Some(scale_of(&plan, question)?),
+        CampaignPart::Task | CampaignPart::Judge(_) => None,
+    };
     let judged = judged_units(store, id).await?;
     let exclusions = store.annotator_exclusions(id).await?;
     let left_out: BTreeSet<String> = exclusions.into_iter().filter_map(left_out).map(|left| left.annotator).collect();
     let counts = |unit: &&JudgedUnit| unit.kind != AssignmentKind::Repeat && !left_out.contains(&*unit.annotator);
     let judged: Vec<&JudgedUnit> = judged.iter().filter(counts).collect();
+    if let CampaignPart::Judge(judge) = part {
+        let log = unit_verdict_log(&store.campaign_verdicts(id).await?, judge, &judged);
+        let none = || CampaignReportError::NoVerdicts { campaign: id.to_owned(), judge: judge.clone() };
+        return log.map(|log| CampaignSeries::Votes(Arc::new(log))).ok_or_else(none);
+    }
     Ok(match (question, plan.task) {
         (Some(question), _) => CampaignSeries::Scores(question_scores(question, &judged)),
         (None, Task::Score) => CampaignSeries::Scores(scores_by_model(&judged)),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use super::{ReadSeriesError, published, satisfaction, suite_series};
+use crate::domain::correlation::name::CampaignPart;
 use crate::domain::correlation::satisfaction::group_means;
 use crate::domain::correlation::{
     Aliases, Provenance, Series, SeriesName, SeriesValues, Subjects, SuiteSeries, SuiteUsed, VotePart, VotesUsed,
@@ -96,7 +97,7 @@ impl<'s> SeriesReader<'s> {
             SeriesName::Arena { metric, part } => self.figures(name, *metric, part).await?,
             SeriesName::Satisfaction => self.satisfaction().await?,
             SeriesName::Verdicts(judge) => self.verdicts(name, judge).await?,
-            SeriesName::Campaign { id, question } => self.campaign(name, id, question.as_deref()).await?,
+            SeriesName::Campaign { id, part } => self.campaign(name, id, part).await?,
             SeriesName::Bench { suite, judge, part } => {
                 let scores = self.suite(suite, judge.as_deref()).await?;
                 scores.part(part, self.sources.rating.confidence)?
@@ -175,22 +176,29 @@ impl<'s> SeriesReader<'s> {
         self.rated(format!("rating by verdicts of {judge}"), Metric::Rating, log).await
     }
 
-    /// The ratings or mean scores by a campaign, or by a question of it. Its items are resampled for scores, and its judgements for ratings.
+    /// The ratings or mean scores by a campaign, by a question of it, or by a judge's verdicts on the same answers. Its items are resampled for scores, and its judgements for ratings.
     async fn campaign(
         &self,
         name: &SeriesName,
         id: &str,
-        question: Option<&str>,
+        part: &CampaignPart,
     ) -> Result<SeriesValues, ReadSeriesError> {
-        match campaign_series(self.store(name)?, id, question).await? {
+        match campaign_series(self.store(name)?, id, part).await? {
             CampaignSeries::Votes(log) => {
                 let log = SlicedLog { log, slice: Slice::default(), source: name.to_string() };
-                self.rated(format!("rating by the campaign {id}"), Metric::Rating, log).await
+                let title = match part {
+                    CampaignPart::Judge(judge) => format!("rating by verdicts of {judge} on the campaign {id}"),
+                    CampaignPart::Task | CampaignPart::Question(_) => format!("rating by the campaign {id}"),
+                };
+                self.rated(title, Metric::Rating, log).await
             }
             CampaignSeries::Scores(scores) => {
                 let bootstrap = bootstrap_for(self.sources.bootstrap, &name.to_string());
                 let points = group_means(&scores, bootstrap, self.sources.rating.confidence);
-                let what = question.map_or_else(|| "score".to_owned(), |question| format!("answer to {question}"));
+                let what = match part {
+                    CampaignPart::Question(question) => format!("answer to {question}"),
+                    CampaignPart::Task | CampaignPart::Judge(_) => "score".to_owned(),
+                };
                 let title = format!("mean {what} by the campaign {id}");
                 Ok(SeriesValues { title, subjects: Subjects::Models, points, notes: Vec::new() })
             }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use langya::domain::battle::Outcome;
+use langya::domain::battle_judging::subject::JudgedSubject;
 use langya::domain::benchmark::judgement::{Game, JudgeTokens, Status};
 use langya::domain::correlation::{Aliases, Series, SeriesName};
 use langya::domain::judging::verdict::Preference;
@@ -25,7 +26,7 @@ use crate::support::visitor::get;
 fn said(battle: &Battle, winners: [Preference; 2]) -> [VerdictRow; 2] {
     [0, 1].map(|game: usize| VerdictRow {
         id: format!("{}-{game}", battle.id),
-        battle: battle.id.clone(),
+        subject: JudgedSubject::Battle(battle.id.clone()),
         judge: "<judge>".into(),
         game: Game::BOTH[game],
         prompt_sha256: "0123456789abcdef".into(),

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use langya::domain::battle_judging::subject::JudgedSubject;
 use langya::domain::benchmark::judgement::{Game, Status};
 use serde_json::Value;
 
@@ -173,7 +174,8 @@ async fn a_run_that_is_killed_between_games_goes_on_with_the_other_game() {
     field.upstream.until_received(7 + AT_ONCE).await;
     run.kill();
     let kept = verdicts(&field, &battles).await;
-    let games = |battle: &Battle| kept.iter().filter(|row| row.battle == battle.id).count();
+    let games =
+        |battle: &Battle| kept.iter().filter(|row| row.subject == JudgedSubject::Battle(battle.id.clone())).count();
     assert!((7 - AT_ONCE..=7).contains(&kept.len()), "{} were kept", kept.len());
     assert!(battles.iter().any(|battle| games(battle) == 1), "a battle is left with one game");
     field.respond("judge", |request, times| fair(qualities(question(request)), times));
@@ -181,7 +183,7 @@ async fn a_run_that_is_killed_between_games_goes_on_with_the_other_game() {
     let all = verdicts(&field, &battles).await;
     assert_eq!(all.len(), 24);
     assert!(kept.iter().all(|row| all.contains(row)), "what was kept stays as it was");
-    let once: BTreeSet<(&str, Game)> = all.iter().map(|row| (row.battle.as_str(), row.game)).collect();
+    let once: BTreeSet<(&JudgedSubject, Game)> = all.iter().map(|row| (&row.subject, row.game)).collect();
     assert_eq!(once.len(), 24);
     assert!(field.requests("judge") <= 24 + 7 + AT_ONCE - kept.len());
 }

@@ -1,5 +1,6 @@
 //! Campaigns as an operator and annotators use them: by command, and over HTTP beside an arena that serves.
 
+mod judges;
 mod kill;
 mod questions;
 mod rated;

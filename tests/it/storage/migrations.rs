@@ -92,6 +92,11 @@ fn sample_rows(name: &str) -> &'static str {
             "INSERT INTO campaign_exclusions (id, campaign, annotator, reason, excluded_by, excluded_at) \
              VALUES ('e', 'c', 'c-1', 'r', '', 4)"
         }
+        "keep_campaign_verdicts.sql" => {
+            "INSERT INTO campaign_verdicts (id, campaign, unit, judge, game, prompt_sha256, params, raw_text, earlier, parsed, status, \
+             attempts, latency_ms, input_tokens, output_tokens, created_at) \
+             VALUES ('cv', 'c', 0, 'j', 1, '00', '{}', '[[A]]', '[]', '{\"winner\":\"a\"}', 'ok', 1, 9, 5, 6, 20)"
+        }
         "keep_consents.sql" => {
             "INSERT INTO consent_texts (version, body, first_agreed_at) VALUES ('00', '[]', 1); \
              INSERT INTO consents (visitor, version, agreed_at) VALUES ('v1', '00', 1)"

@@ -3,16 +3,19 @@
 use langya::domain::admin::action::AdminAction;
 use langya::domain::admin::deletion_request::{RequestScope, RequestState};
 use langya::domain::battle::state::Stage;
-use langya::domain::battle::{BattleId, Outcome, VisitorId};
+use langya::domain::battle::{BattleId, ModelId, Outcome, VisitorId};
+use langya::domain::battle_judging::subject::JudgedSubject;
+use langya::domain::benchmark::judgement::{Game, Status};
 use langya::domain::campaign::assignment::{AssignmentKind, CampaignShape};
 use langya::domain::campaign::items::CampaignItem;
 use langya::domain::integrity::exclusion_rule::ExclusionRule;
+use langya::domain::judging::verdict::Preference;
 use langya::domain::moderation::{FlagState, FlaggedPart};
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{
     AssignmentRequest, AuditFilter, BattleRow, CampaignState, CampaignVote, DeletionTarget, FlagDecision, JudgedRow,
-    NewAnnotator, NewCampaign, NewCampaignJudgement, NewDeletionRequest, NewFlag, NewUnit, RequestDecision, Store,
-    VoteColumn, VoteExclusion, VoteRange,
+    NewAnnotator, NewCampaign, NewCampaignJudgement, NewDeletionRequest, NewFlag, NewUnit, RequestDecision,
+    SettledGame, Store, UnitJudgedByPeople, VerdictRow, VoteColumn, VoteExclusion, VoteRange,
 };
 
 use super::admin::entry;
@@ -198,6 +201,7 @@ pub(super) async fn judgements_of_a_rated_campaign_are_votes_until_they_are_take
     judge("c-1", "j2", vec![]).await;
     judge("c-2", "j3", vec![exclusion]).await;
     assert_eq!(in_force().await, ["taken_back", "", "identity_leak"]);
+    verdicts_on_units_are_kept_once(store).await;
     let page = store.vote_page(VoteRange::ALL, &[VoteColumn::Voter, VoteColumn::PairingPolicy]).await.unwrap();
     let columns: Vec<Vec<&str>> = page.columns().map(|(_, values)| values.collect()).collect();
     assert_eq!(columns, [["c-1", "c-1", "c-2"], ["campaign"; 3]]);
@@ -226,4 +230,43 @@ pub(super) async fn judgements_of_a_rated_campaign_are_votes_until_they_are_take
     );
     assert!(store.delete_campaign("c", Timestamp(9)).await.unwrap());
     assert_eq!(in_force().await, ["left_out taken_back", "left_out", "identity_leak left_out"]);
+}
+
+/// Of the campaign `c`, whose only unit people have judged.
+async fn verdicts_on_units_are_kept_once(store: &Store) {
+    let subject = JudgedSubject::Unit { campaign: "c".into(), unit: 0 };
+    let verdict = |id: &str, game, parsed: Option<Preference>| VerdictRow {
+        id: id.into(),
+        subject: subject.clone(),
+        judge: "k".into(),
+        game,
+        prompt_sha256: "p".into(),
+        params: Default::default(),
+        raw_text: "[[A]]".into(),
+        earlier: Vec::new(),
+        parsed,
+        status: if parsed.is_some() { Status::Ok } else { Status::TransportFailed },
+        attempts: 1,
+        latency_ms: 5,
+        tokens: Default::default(),
+        created_at: Timestamp(9),
+    };
+    let rows = [
+        verdict("u1", Game::First, Some(Preference::A)),
+        verdict("u2", Game::First, Some(Preference::B)),
+        verdict("u3", Game::Second, None),
+    ];
+    store.insert_verdicts(&rows).await.unwrap();
+    let settled = [SettledGame { subject, judge: "k".into(), game: Game::First }];
+    assert_eq!(store.settled_unit_games("c", "p").await.unwrap(), settled);
+    assert_eq!(store.settled_unit_games("c", "q").await.unwrap(), []);
+    let said: Vec<_> = store.campaign_verdicts("c").await.unwrap();
+    let said: Vec<_> = said.iter().map(|said| (said.unit, said.models.join(" "), said.game, said.parsed)).collect();
+    let models = || "m n".to_owned();
+    assert_eq!(said, [(0, models(), Game::First, Some(Preference::A)), (0, models(), Game::Second, None)]);
+    let judged = store.units_judged_by_people("c").await.unwrap();
+    assert_eq!(judged, [UnitJudgedByPeople { unit: 0, language: "zh".into() }]);
+    assert_eq!(store.campaign_unit("c", 0).await.unwrap(), (0, vec!["m".to_owned(), "n".to_owned()]));
+    let past = store.past_verdicts(&ModelId::new("k"), "p").await.unwrap();
+    assert_eq!(past.results, 1, "{past:?}");
 }

@@ -1,6 +1,7 @@
 //! What every database promises of judges' verdicts on battles: kept once, never changed, found beside their votes.
 
 use langya::domain::battle::{BattleId, Outcome};
+use langya::domain::battle_judging::subject::JudgedSubject;
 use langya::domain::benchmark::item::Sampling;
 use langya::domain::benchmark::judgement::{Game, JudgeTokens, Status};
 use langya::domain::judging::verdict::Preference;
@@ -12,7 +13,7 @@ use super::{exclude, ready, vote};
 fn verdict(id: &str, status: Status, at: i64) -> VerdictRow {
     VerdictRow {
         id: id.into(),
-        battle: BattleId::new("x"),
+        subject: JudgedSubject::Battle(BattleId::new("x")),
         judge: "j".into(),
         game: Game::Second,
         prompt_sha256: "p".into(),
@@ -54,7 +55,10 @@ pub(super) async fn only_rated_votes_stand_beside_verdicts(store: &Store) {
     for battle in ["x", "y"] {
         ready(store, battle).await;
         store.insert_vote(&vote(battle, battle, 1)).await.unwrap();
-        let on = |id: &str, status| VerdictRow { battle: BattleId::new(battle), ..verdict(id, status, 3) };
+        let on = |id: &str, status| VerdictRow {
+            subject: JudgedSubject::Battle(BattleId::new(battle)),
+            ..verdict(id, status, 3)
+        };
         let rows = [on(&format!("1{battle}"), Status::Ok), on(&format!("2{battle}"), Status::Refused)];
         store.insert_verdicts(&rows).await.unwrap();
     }
@@ -88,7 +92,11 @@ pub(super) async fn what_is_settled_and_what_was_spent_is_known_since_a_moment(s
         games.sort();
         games
     };
-    let game = |judge: &str| SettledGame { battle: BattleId::new("x"), judge: judge.into(), game: Game::Second };
+    let game = |judge: &str| SettledGame {
+        subject: JudgedSubject::Battle(BattleId::new("x")),
+        judge: judge.into(),
+        game: Game::Second,
+    };
     assert_eq!(settled("p", 0).await, [game("k"), game("l")], "what never came through is open");
     assert_eq!(settled("p", 30).await, [game("l")]);
     assert_eq!(settled("q", 0).await, []);

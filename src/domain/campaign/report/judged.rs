@@ -6,10 +6,13 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::battle::Outcome;
+use crate::benchmark::judgement::{Game, Status};
 use crate::campaign::assignment::AssignmentKind;
 use crate::campaign::judgement::Judgement;
 use crate::campaign::plan::Task;
 use crate::campaign::questions::{Question, QuestionAnswers};
+use crate::judging::verdict::Preference;
+use crate::time::Timestamp;
 
 /// Probability that a test flags anybody of a campaign whose annotators are all honest.
 pub(super) const FAMILY_ERROR: f64 = 0.01;
@@ -65,8 +68,31 @@ pub struct CampaignFacts {
     pub gold: BTreeMap<u32, Outcome>,
     /// Annotators whose judgements count no more.
     pub left_out: Vec<LeftOut>,
+    /// What judge models said, as [`by_judge`](crate::battle_judging::verdicts::by_judge) wants it.
+    pub verdicts: Vec<UnitVerdict>,
     /// Seed of resampling.
     pub seed: u64,
+}
+
+/// What a judge said of a unit, in one order of its answers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UnitVerdict {
+    /// Position of the unit.
+    pub unit: u32,
+    /// Its models in the order of their names.
+    pub models: [String; 2],
+    /// The judge.
+    pub judge: String,
+    /// SHA-256 of the judge's instructions.
+    pub prompt_sha256: String,
+    /// In the first the judge sees the answers in the order of the models' names; in the second the other way round.
+    pub game: Game,
+    /// How it ended.
+    pub status: Status,
+    /// What was read, as the judge saw the answers.
+    pub parsed: Option<Preference>,
+    /// When it ended.
+    pub created_at: Timestamp,
 }
 
 /// First judgements by unit, in the order in which they were made: who, and what they said.

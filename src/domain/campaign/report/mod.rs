@@ -4,6 +4,7 @@ mod agreement;
 mod annotators;
 mod copying;
 mod judged;
+mod judges;
 mod pairs;
 mod questions;
 mod scores;
@@ -16,7 +17,8 @@ use serde::Serialize;
 
 pub use agreement::AgreementSummary;
 pub use annotators::{AnnotatorFlag, AnnotatorSummary};
-pub use judged::{CampaignFacts, JudgedUnit, LeftOut};
+pub use judged::{CampaignFacts, JudgedUnit, LeftOut, UnitVerdict};
+pub use judges::{JudgeAgreement, unit_verdict_log};
 pub use pairs::{AnnotatorPair, ModelPair};
 pub use questions::{AnswerCounts, QuestionSummary, question_scores};
 pub use scores::{ScoredModel, scores_by_model};
@@ -59,6 +61,8 @@ pub struct CampaignReport {
     pub pairs: Vec<ModelPair>,
     /// What was answered to each question beside the task.
     pub questions: Vec<QuestionSummary>,
+    /// Judge models on the same units, and how far they agree with people.
+    pub judges: Vec<JudgeAgreement>,
     /// How each annotator worked.
     pub annotators: Vec<AnnotatorSummary>,
     /// How far each two annotators agree, in campaigns of up to 40 of them.
@@ -98,6 +102,7 @@ pub fn report(
         questions: questions::summaries(&facts.questions, &first, options.confidence),
         pairs: pairs::model_pairs(&first),
         annotator_pairs: pairs::annotator_pairs(&judged::labels_by_unit(&judged)),
+        judges: judges::judge_agreements(&facts.verdicts, &first, facts.seed, options.confidence),
         annotators: annotators::summaries(facts, &judged),
         left_out,
     })

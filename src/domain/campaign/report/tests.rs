@@ -66,6 +66,7 @@ fn facts(units: u32, people: usize) -> CampaignFacts {
         units,
         gold: BTreeMap::new(),
         left_out: Vec::new(),
+        verdicts: Vec::new(),
         seed: 1,
     }
 }

@@ -89,6 +89,7 @@ impl CampaignDocument {
             charts::with_wins(tables::pairs(report, words), report, language),
             tables::agreement(report, words),
         ];
+        parts.push(tables::judges(report, words));
         parts.extend(tables::questions(report, words));
         if audience == Audience::Operators {
             parts.push(tables::annotators(report, words));

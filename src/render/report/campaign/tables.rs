@@ -1,9 +1,11 @@
 //! The tables of a campaign's report.
 
 use super::{DocumentColumn, DocumentPart, DocumentTable};
+use crate::domain::battle_judging::agreement::Rate;
 use crate::domain::campaign::questions::{QuestionKind, Value};
 use crate::domain::campaign::report::{
-    AnnotatorFlag, AnnotatorSummary, AnswerCounts, CampaignReport, ModelPair, QuestionSummary, ScoredModel,
+    AnnotatorFlag, AnnotatorSummary, AnswerCounts, CampaignReport, JudgeAgreement, ModelPair, QuestionSummary,
+    ScoredModel,
 };
 use crate::domain::rating::leaderboard::RankedModel;
 use crate::i18n::campaign_report::CampaignReportTexts;
@@ -175,6 +177,40 @@ fn flag_name(flag: AnnotatorFlag, words: &CampaignReportTexts) -> &'static str {
         AnnotatorFlag::Careless => words.careless,
         AnnotatorFlag::Copying => words.copying,
     }
+}
+
+/// How far judge models agree with people.
+pub(super) fn judges(report: &CampaignReport, words: &CampaignReportTexts) -> DocumentPart {
+    let columns = [
+        text(words.judge),
+        number(words.judgements),
+        number(words.with_people),
+        number(words.interval),
+        number(words.kappa),
+        number(words.interval),
+        number(words.among_people),
+        number(words.both_orders),
+        number(words.first_position),
+    ];
+    let cells = |judge: &JudgeAgreement| {
+        let share =
+            |share: Option<f64>, total: u64| share.map_or_else(dash, |share| format!("{} / {total}", percent(share)));
+        let rate = |rate: &Rate| share(rate.share.value, rate.total);
+        vec![
+            judge.judge.clone(),
+            judge.judgements.to_string(),
+            judge.agreement.map_or_else(dash, percent),
+            judge
+                .agreement_interval
+                .map_or_else(dash, |[lower, upper]| format!("{} … {}", percent(lower), percent(upper))),
+            judge.kappa.map_or_else(dash, |kappa| format!("{kappa:.2}")),
+            interval(judge.kappa_interval.map(|[lower, upper]| (lower, upper))),
+            share(judge.people_agreement, judge.people_pairs),
+            rate(&judge.consistent),
+            rate(&judge.first_position),
+        ]
+    };
+    part("judges", [words.judges, words.judges_lead], &columns, report.judges.iter().map(cells))
 }
 
 /// How far each two annotators agree.

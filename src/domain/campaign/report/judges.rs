@@ -1,0 +1,330 @@
+//! Judge models on the same pairs of answers as people: how far they agree with people, and with themselves in the other order.
+//!
+//! A unit has one verdict of a judge and several judgements of people, so agreement is counted over judgements and its interval is
+//! from resampled units. Both bad is a tie, as for battles. Beside it stands how far two people agree on the same units, which is as
+//! much as can be expected of a judge.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::judged::{JudgedUnit, UnitVerdict, by_name};
+use crate::battle::Outcome;
+use crate::battle_judging::agreement::Rate;
+use crate::battle_judging::leaderboards::verdict_log;
+use crate::battle_judging::report::{SHOWN, position};
+use crate::battle_judging::verdicts::{Judge, JudgedVote, by_judge};
+use crate::rating::vote_log::VoteLog;
+use crate::stats::agreement::choices::Choice;
+use crate::stats::confidence::ConfidenceLevel;
+use crate::stats::resample::{BootstrapOptions, percentiles, replicates, resample_indices};
+use crate::stats::{Share, Undefined, real};
+
+/// Resamples of the units behind each interval.
+const REPLICATES: u32 = 200;
+const CHOICES: [Choice; 3] = [Choice::First, Choice::Second, Choice::Tie];
+
+/// How far a judge agrees with people on the units that both have judged.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct JudgeAgreement {
+    /// The judge.
+    pub judge: String,
+    /// The first characters of the SHA-256 of its instructions.
+    pub prompt: String,
+    /// Units with a readable verdict in both orders, of those that it was asked about.
+    pub judged: Rate,
+    /// Of those, units on which both orders say the same.
+    pub consistent: Rate,
+    /// Where the orders disagree: how often the judge preferred whichever stood first.
+    pub first_position: Rate,
+    /// Judgements of people that are compared with a verdict.
+    pub judgements: u64,
+    /// Share of these judgements that say what the judge says.
+    pub agreement: Option<f64>,
+    /// Bounds of [`agreement`](Self::agreement) over resampled units.
+    pub agreement_interval: Option<[f64; 2]>,
+    /// Cohen's kappa of these judgements and the verdicts.
+    pub kappa: Option<f64>,
+    /// Bounds of [`kappa`](Self::kappa) over resampled units.
+    pub kappa_interval: Option<[f64; 2]>,
+    /// Pairs of judgements by two people on one of these units.
+    pub people_pairs: u64,
+    /// Share of these pairs that say the same.
+    pub people_agreement: Option<f64>,
+}
+
+/// What people chose of each unit, of its models in the order of their names: how often the first, the second and neither.
+type PeopleByUnit = BTreeMap<u32, [u64; 3]>;
+
+/// Each judge beside the people who judged the same units.
+pub(super) fn judge_agreements(
+    verdicts: &[UnitVerdict],
+    judged: &[&JudgedUnit],
+    seed: u64,
+    level: ConfidenceLevel,
+) -> Vec<JudgeAgreement> {
+    if verdicts.is_empty() {
+        return Vec::new();
+    }
+    let people = people_by_unit(judged);
+    let said = judged_votes(verdicts, &people);
+    by_judge(&said).iter().map(|judge| one(judge, &people, seed, level)).collect()
+}
+
+/// A judge's verdicts on a campaign as votes, to be fitted like any others; `None` where the judge has judged nothing.
+#[must_use]
+pub fn unit_verdict_log(verdicts: &[UnitVerdict], judge: &str, judged: &[&JudgedUnit]) -> Option<VoteLog> {
+    let said = judged_votes(verdicts, &people_by_unit(judged));
+    by_judge(&said).iter().find(|found| found.name == judge).map(|found| verdict_log(&found.battles))
+}
+
+fn people_by_unit(judged: &[&JudgedUnit]) -> PeopleByUnit {
+    let mut people = PeopleByUnit::new();
+    for unit in judged {
+        let Some(outcome) = unit.judgement.outcome() else { continue };
+        let choice = match by_name(outcome, &unit.shown) {
+            Outcome::AWins => 0,
+            Outcome::BWins => 1,
+            Outcome::Tie | Outcome::BothBad => 2,
+        };
+        people.entry(unit.unit).or_default()[choice] += 1;
+    }
+    people
+}
+
+/// The verdicts on units that people have judged, beside what most people said.
+fn judged_votes(verdicts: &[UnitVerdict], people: &PeopleByUnit) -> Vec<JudgedVote> {
+    let vote = |said: &UnitVerdict| {
+        let counts = people.get(&said.unit)?;
+        Some(JudgedVote {
+            seq: i64::from(said.unit),
+            models: said.models.clone(),
+            outcome: most(counts),
+            turns: 1,
+            language: String::new(),
+            category: None,
+            intent: None,
+            judge: said.judge.clone(),
+            prompt_sha256: said.prompt_sha256.clone(),
+            game: said.game,
+            status: said.status,
+            parsed: said.parsed,
+            created_at: said.created_at,
+        })
+    };
+    verdicts.iter().filter_map(vote).collect()
+}
+
+/// What most people said; a tie where nothing was said most often.
+fn most(counts: &[u64; 3]) -> Outcome {
+    let top = counts.iter().max();
+    let mut tops = (0..3).filter(|at| counts.get(*at) == top);
+    match (tops.next(), tops.next()) {
+        (Some(0), None) => Outcome::AWins,
+        (Some(1), None) => Outcome::BWins,
+        _ => Outcome::Tie,
+    }
+}
+
+fn one(judge: &Judge<'_>, people: &PeopleByUnit, seed: u64, level: ConfidenceLevel) -> JudgeAgreement {
+    let bias = position(&judge.battles);
+    let rate = |of, total| Rate::new(Share { of, total }, level);
+    let compared: Vec<([u64; 3], Choice)> = judge
+        .battles
+        .iter()
+        .filter_map(|unit| Some((*people.get(&u32::try_from(unit.vote.seq).ok()?)?, unit.verdict()?)))
+        .collect();
+    let patterns = Patterns::new(&compared);
+    let all = patterns.table(&patterns.counts());
+    let drawn = replicates(BootstrapOptions { replicates: REPLICATES, seed }, |rng| {
+        let mut counts = vec![0; patterns.distinct.len()];
+        resample_indices(patterns.of_unit.len(), rng).into_iter().for_each(|at| counts[patterns.of_unit[at]] += 1);
+        let table = patterns.table(&counts);
+        (table.agreement(), table.kappa())
+    });
+    let (agreements, kappas): (Vec<_>, Vec<_>) = drawn.into_iter().unzip();
+    let interval = |found: &Result<f64, Undefined>, values: &[Result<f64, Undefined>]| {
+        let bounds = found.as_ref().ok().and_then(|_| percentiles(values, level).ok())?.interval;
+        Some([bounds.lower, bounds.upper])
+    };
+    let pairs = pairs_of_people(&compared);
+    JudgeAgreement {
+        judge: judge.name.to_owned(),
+        prompt: judge.prompt_sha256.chars().take(SHOWN).collect(),
+        judged: rate(bias.turns, judge.battles.len() as u64),
+        consistent: rate(bias.consistent, bias.turns),
+        first_position: rate(bias.first, bias.turns - bias.consistent),
+        judgements: all.total(),
+        agreement_interval: interval(&all.agreement(), &agreements),
+        kappa_interval: interval(&all.kappa(), &kappas),
+        agreement: all.agreement().ok(),
+        kappa: all.kappa().ok(),
+        people_pairs: pairs.total,
+        people_agreement: pairs.rate().ok(),
+    }
+}
+
+/// Pairs of judgements of the same unit.
+fn pairs_of_people(compared: &[([u64; 3], Choice)]) -> Share {
+    let pairs = |of: u64| of * of.saturating_sub(1) / 2;
+    compared.iter().fold(Share::default(), |sum, (counts, _)| Share {
+        of: sum.of + counts.iter().map(|of| pairs(*of)).sum::<u64>(),
+        total: sum.total + pairs(counts.iter().sum()),
+    })
+}
+
+/// Units by what people and the judge said of them.
+struct Patterns {
+    distinct: Vec<([u64; 3], Choice)>,
+    /// The pattern of each unit.
+    of_unit: Vec<usize>,
+}
+
+impl Patterns {
+    fn new(compared: &[([u64; 3], Choice)]) -> Self {
+        let mut places: BTreeMap<([u64; 3], Choice), usize> = BTreeMap::new();
+        let mut distinct = Vec::new();
+        let place = |unit: &([u64; 3], Choice)| {
+            *places.entry(*unit).or_insert_with(|| {
+                distinct.push(*unit);
+                distinct.len() - 1
+            })
+        };
+        let of_unit = compared.iter().map(place).collect();
+        Self { distinct, of_unit }
+    }
+
+    fn counts(&self) -> Vec<u64> {
+        let mut counts = vec![0; self.distinct.len()];
+        self.of_unit.iter().for_each(|at| counts[*at] += 1);
+        counts
+    }
+
+    /// So many units of each pattern.
+    fn table(&self, counts: &[u64]) -> ChoiceTable {
+        let mut table = ChoiceTable::default();
+        for ((people, verdict), units) in self.distinct.iter().zip(counts) {
+            for (row, of) in table.0.iter_mut().zip(people) {
+                row[place(*verdict)] += of * units;
+            }
+        }
+        table
+    }
+}
+
+fn place(choice: Choice) -> usize {
+    CHOICES.iter().position(|known| *known == choice).unwrap_or(0)
+}
+
+/// Judgements by what people said (rows) and what the judge said (columns).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct ChoiceTable([[u64; 3]; 3]);
+
+impl ChoiceTable {
+    fn total(&self) -> u64 {
+        self.0.iter().flatten().sum()
+    }
+
+    fn agreement(&self) -> Result<f64, Undefined> {
+        Share { of: (0..3).map(|at| self.0[at][at]).sum(), total: self.total() }.rate()
+    }
+
+    /// Cohen's kappa: (p − e) / (1 − e), where e is the agreement that chance gives.
+    fn kappa(&self) -> Result<f64, Undefined> {
+        let (agreement, total) = (self.agreement()?, real(self.total()));
+        let by_chance = (0..3).map(|at| {
+            let rows: u64 = self.0[at].iter().sum();
+            let columns: u64 = self.0.iter().map(|row| row[at]).sum();
+            real(rows) / total * (real(columns) / total)
+        });
+        let by_chance: f64 = by_chance.sum();
+        if by_chance >= 1.0 { Err(Undefined::Nothing) } else { Ok((agreement - by_chance) / (1.0 - by_chance)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::benchmark::judgement::{Game, Status};
+    use crate::campaign::assignment::AssignmentKind;
+    use crate::campaign::judgement::Judgement;
+    use crate::judging::verdict::Preference;
+    use crate::stats::agreement::kappa::cohen;
+    use crate::time::Timestamp;
+
+    fn person(name: &str, unit: u32, outcome: Outcome, shown: [&str; 2]) -> JudgedUnit {
+        JudgedUnit {
+            annotator: name.into(),
+            unit,
+            shown: shown.map(str::to_owned).into(),
+            kind: AssignmentKind::Fresh,
+            judgement: Judgement::Outcome(outcome),
+            answers: std::sync::Arc::default(),
+            seconds: 1.0,
+        }
+    }
+
+    fn games(judge: &str, unit: u32, winners: [Preference; 2]) -> [UnitVerdict; 2] {
+        [0, 1].map(|game: usize| UnitVerdict {
+            unit,
+            models: ["x".into(), "y".into()],
+            judge: judge.into(),
+            prompt_sha256: "p".into(),
+            game: Game::BOTH[game],
+            status: Status::Ok,
+            parsed: Some(winners[game]),
+            created_at: Timestamp(1),
+        })
+    }
+
+    #[test]
+    fn agreement_is_counted_by_hand_whatever_the_sides() {
+        use Outcome::{AWins, BWins, BothBad, Tie};
+        use Preference::{A, B};
+        let judged = [
+            person("p", 0, AWins, ["x", "y"]),
+            person("q", 0, AWins, ["y", "x"]),
+            person("p", 1, BWins, ["x", "y"]),
+            person("q", 1, BWins, ["x", "y"]),
+            person("p", 2, BothBad, ["y", "x"]),
+            person("q", 2, Tie, ["x", "y"]),
+            person("p", 3, AWins, ["x", "y"]),
+        ];
+        let judged: Vec<&JudgedUnit> = judged.iter().collect();
+        // x, y, inconsistent for whichever stands first, one order only; unit 9 was judged by nobody else.
+        let mut verdicts = [games("j", 0, [A, B]), games("j", 1, [B, A]), games("j", 2, [A, A])].concat();
+        verdicts.extend(games("j", 3, [A, B]).into_iter().take(1).chain(games("j", 9, [A, B])));
+        let found = &judge_agreements(&verdicts, &judged, 1, ConfidenceLevel::default())[0];
+        let counts = |rate: &Rate| (rate.of, rate.total);
+        assert_eq!(
+            (counts(&found.judged), counts(&found.consistent), counts(&found.first_position)),
+            ((3, 4), (2, 3), (1, 1))
+        );
+        // p: x y tie; q: y y tie; the judge: x y tie.
+        let (people, judge) = ([0, 1, 1, 1, 2, 2], [0, 0, 1, 1, 2, 2]);
+        assert_eq!((found.judgements, found.agreement), (6, Some(5.0 / 6.0)));
+        assert!((found.kappa.unwrap() - cohen(&people, &judge).unwrap().kappa).abs() < 1e-12, "{found:?}");
+        assert_eq!((found.people_pairs, found.people_agreement), (3, Some(2.0 / 3.0)));
+        let log = unit_verdict_log(&verdicts, "j", &judged).unwrap();
+        assert_eq!(log.outcomes, [AWins, BWins, Tie]);
+        assert!(unit_verdict_log(&verdicts, "k", &judged).is_none());
+    }
+
+    #[test]
+    fn intervals_are_of_resampled_units() {
+        // Ten people say the same of each unit: 400 judgements, but only 40 units.
+        let mut judged = Vec::new();
+        for unit in 0..40 {
+            let outcome = if unit % 4 == 0 { Outcome::BWins } else { Outcome::AWins };
+            judged.extend((0..10).map(|at| person(&format!("p{at}"), unit, outcome, ["x", "y"])));
+        }
+        let judged: Vec<&JudgedUnit> = judged.iter().collect();
+        let verdicts: Vec<UnitVerdict> =
+            (0..40).flat_map(|unit| games("j", unit, [Preference::A, Preference::B])).collect();
+        let found = &judge_agreements(&verdicts, &judged, 1, ConfidenceLevel::default())[0];
+        let [lower, upper] = found.agreement_interval.unwrap();
+        // ± 1.96 √(0.75 · 0.25 / 40) = ± 0.134
+        assert!((upper - lower - 0.268).abs() < 0.05, "{found:?}");
+        assert_eq!((found.agreement, found.kappa), (Some(0.75), Some(0.0)));
+    }
+}
