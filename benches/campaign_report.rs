@@ -10,7 +10,7 @@ use langya::domain::campaign::assignment::CampaignShape;
 use langya::domain::rating::options::LeaderboardOptions;
 use langya::domain::time::Timestamp;
 use langya::infra::config::StorageSettings;
-use langya::infra::storage::{AssignmentRequest, IfMissing, Store};
+use langya::infra::storage::{AssignmentRequest, IfMissing, Room, Store};
 use langya::services::campaign::reports::campaign_report;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{AssertSqlSafe, ConnectOptions, Executor};
@@ -40,8 +40,16 @@ async fn main() -> anyhow::Result<()> {
         let (annotator, id) = (format!("big-{number}"), format!("new-{number}"));
         let shape = CampaignShape { items: u32::try_from(items)?, shared_units: 0, repeat_share: 0.0 };
         let (annotator, id) = (annotator.as_str(), id.as_str());
-        let request =
-            AssignmentRequest { campaign: "big", annotator, id, shape, needed: 6, seed: 1, now: Timestamp(9) };
+        let request = AssignmentRequest {
+            campaign: "big",
+            annotator,
+            id,
+            shape,
+            needed: 6,
+            seed: 1,
+            room: Room::ForAll,
+            now: Timestamp(9),
+        };
         let started = Instant::now();
         store.next_assignment(request).await?;
         times.push(started.elapsed());

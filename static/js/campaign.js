@@ -12,7 +12,13 @@ const TOKEN = `langya-campaign-${campaign}`;
 const WAITING = `langya-campaign-waiting-${campaign}`;
 const LONGEST_WAIT = 8000;
 
-const token = takeToken();
+/** What was written and chosen for an assignment that is not judged yet, as JSON. */
+const DRAFT = `langya-campaign-draft-${campaign}`;
+/** The own link that came of this shared one, and the number by which a repeated request is known, as JSON. */
+const JOINED = `langya-campaign-joined-${campaign}`;
+
+const { join, participant } = takeShared();
+let token = takeToken();
 let assignment = null;
 let ranking = [];
 /** What is chosen while questions are still to be answered. */
@@ -20,10 +26,45 @@ let chosen = null;
 const fields = [...main.querySelectorAll("[data-question]")];
 let busy = false;
 
+/** The token of a shared link, and the participant's name at a recruitment platform; both leave the address. */
+function takeShared() {
+  const address = new URL(location.href);
+  const [join, participant] = ["join", "participant"].map((name) => address.searchParams.get(name));
+  for (const name of ["join", "participant"]) address.searchParams.delete(name);
+  if (join) history.replaceState(null, "", address);
+  return { join, participant };
+}
+
+/** 128 bits; `randomUUID` is for secure origins only. */
+function randomText() {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** Takes a place of the shared link, or the one that this device took before, and shows the link that belongs to it. */
+async function takePlace() {
+  const known = JSON.parse(kept("localStorage", JOINED) ?? "{}");
+  const request = known.join === join ? known.request : randomText();
+  keep("localStorage", JOINED, JSON.stringify({ join, request }));
+  token = join;
+  try {
+    token = (await post("/join", participant ? { request, participant } : { request })).invite;
+  } catch (error) {
+    token = null;
+    throw error;
+  }
+  keep("localStorage", TOKEN, token);
+  const own = new URL(location.href);
+  own.searchParams.set("invite", token);
+  part("own-link-address").textContent = own.href;
+  show("own-link");
+}
+
 /** The link's token; it leaves the address, so that it is neither seen nor shared. */
 function takeToken() {
   const address = new URL(location.href);
   const invited = address.searchParams.get("invite");
+  // A shared link gives a token of its own.
+  if (join) return null;
   if (invited) {
     keep("localStorage", TOKEN, invited);
     address.searchParams.delete("invite");
@@ -121,7 +162,12 @@ async function next() {
   part("choices").reset();
   show("work", !answer.finished);
   show("finished", Boolean(answer.finished));
-  if (answer.finished) return part("finished").focus();
+  if (answer.finished) {
+    const because = texts[`because_${answer.because}`];
+    part("because").textContent = because ?? "";
+    show("because", Boolean(because));
+    return part("finished").focus();
+  }
   part("prompt").innerHTML = answer.html.prompt;
   const box = part("reference-box");
   if (box) {
@@ -140,8 +186,29 @@ async function next() {
     field.disabled = field.hidden;
   }
   showRanking();
+  restoreDraft();
   scrollTo({ top: 0 });
   part("task").focus({ preventScroll: true });
+}
+
+/** Keeps what was written and chosen beside the decision, so that a reload loses nothing. */
+function keepDraft() {
+  if (assignment === null) return;
+  const said = {};
+  for (const { name, value } of part("choices").querySelectorAll("textarea, input:checked")) if (value) said[name] = value;
+  keep("localStorage", DRAFT, Object.keys(said).length ? JSON.stringify({ assignment, said }) : null);
+}
+
+function restoreDraft() {
+  if (!fields.length) return;
+  const draft = JSON.parse(kept("localStorage", DRAFT) ?? "null");
+  if (draft?.assignment !== assignment) return keep("localStorage", DRAFT, null);
+  for (const input of part("choices").querySelectorAll("textarea, input")) {
+    const value = draft.said[input.name];
+    if (value === undefined) continue;
+    if (input.type === "radio") input.checked = input.value === value;
+    else input.value = value;
+  }
 }
 
 /** Marks what is chosen; it is sent once the questions are answered. */
@@ -188,6 +255,7 @@ function judge(said) {
     keep("localStorage", WAITING, JSON.stringify({ assignment, ...said }));
     assignment = null;
     await sendWaiting();
+    keep("localStorage", DRAFT, null);
     announce(texts.saved);
     await next();
   });
@@ -224,6 +292,7 @@ function begin() {
   show("intro", false);
   alone(async () => {
     announce(texts.loading);
+    if (token === null) await takePlace();
     await sendWaiting();
     await next();
   });
@@ -239,6 +308,7 @@ part("choices").addEventListener("click", ({ target }) => {
   if (score) decide({ score: Number(score) });
   if (letter) rank(letter);
 });
+part("choices").addEventListener("input", keepDraft);
 part("choices").addEventListener("submit", (event) => {
   event.preventDefault();
   if (chosen && !busy) judge({ ...chosen, answers: answers() });
@@ -250,6 +320,7 @@ function answer(event, field, digit) {
   if (!option) return;
   event.preventDefault();
   option.checked = true;
+  keepDraft();
   focusField(fields.filter((field) => !field.hidden).indexOf(field) + 1);
 }
 
@@ -278,5 +349,5 @@ addEventListener("keydown", (event) => {
   main.querySelector(wanted)?.click();
 });
 
-if (token) show("intro");
+if (token || join) show("intro");
 else complain(texts.no_link, false);

@@ -200,6 +200,49 @@ for (const [device, viewport] of [["desktop", { width: 1440, height: 900 }], ["p
   });
 }
 
+test("what was written and chosen beside a decision survives a reload, until it is stored", async () => {
+  const page = await begin("asked");
+  const text = page.locator("textarea");
+  await page.keyboard.press("7");
+  for (const key of ["4", "2", "1"]) await page.keyboard.press(key);
+  await text.fill("Half a thought");
+  await page.reload();
+  await page.getByRole("button", { name: "Begin" }).click();
+  await shown(page, 0);
+  assert.equal(await text.inputValue(), "Half a thought");
+  assert.equal(await page.locator("input:checked").count(), 3);
+  await page.keyboard.press("7");
+  await page.getByRole("button", { name: "Store and go on" }).click();
+  await shown(page, 1);
+  assert.equal(await text.inputValue(), "", "the next one begins empty");
+  assert.equal(await page.locator("input:checked").count(), 0);
+  page.assertQuiet();
+});
+
+test("many people come by one link, each gets a link of their own, and no more than it has places", async () => {
+  const link = langya("invite", "ranks", "--shared", "--count", "1").trim();
+  const page = await site.open({ viewport: { width: 320, height: 568 } });
+  await page.goto(`${site.url}/campaign/ranks?join=${link}&participant=p1`);
+  assert.ok(!page.url().includes("join") && !page.url().includes("p1"), "both leave the address");
+  await page.getByRole("button", { name: "Begin" }).click();
+  await shown(page, 0);
+  await page.getByText("Your own link").click();
+  const own = await page.locator('[data-part="own-link-address"]').textContent();
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 320);
+  for (const key of ["c", "a", "b"]) await page.keyboard.press(key);
+  await shown(page, 1);
+  // The same person goes on with the link of their own on another device, and the shared one has no place for others.
+  const elsewhere = await site.open();
+  await elsewhere.goto(own);
+  await elsewhere.getByRole("button", { name: "Begin" }).click();
+  await shown(elsewhere, 1);
+  const other = await site.open();
+  await other.goto(`${site.url}/campaign/ranks?join=${link}`);
+  await other.getByRole("button", { name: "Begin" }).click();
+  await other.getByText("All places of this link are taken.").waitFor();
+  page.assertQuiet();
+});
+
 test("the report of a closed public campaign is accessible", async () => {
   langya("close", "scores");
   for (const locale of ["en-US", "zh-CN"]) {

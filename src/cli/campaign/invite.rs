@@ -12,9 +12,12 @@ use crate::services::campaign::administration::{AnnotatorInvites, CampaignAdmin}
 pub(super) struct InviteOptions {
     /// Id of the campaign
     id: String,
-    /// How many annotators; each gets a token of their own
+    /// How many annotators; each gets a token of their own, or a place of the shared link
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     count: u32,
+    /// Make one link for all of them, instead of one for each: whoever opens it takes a place and gets a link of their own
+    #[arg(long)]
+    shared: bool,
     /// Judgements that each may make at the most; no limit without it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     quota: Option<u32>,
@@ -43,7 +46,7 @@ enum InviteFormat {
 pub(super) struct RevokeOptions {
     /// Id of the campaign
     id: String,
-    /// The annotator's pseudonym, from the report
+    /// The annotator's pseudonym, from the report, or the name of a shared link, such as pilot-link-1
     annotator: String,
 }
 
@@ -54,6 +57,9 @@ pub(super) struct RevokeOptions {
 pub(super) async fn invite(admin: &CampaignAdmin<'_>, options: &InviteOptions) -> CommandResult<()> {
     let InviteOptions { id, count, quota, days, .. } = options;
     let invites = AnnotatorInvites { count: *count, quota: *quota, days: *days };
+    if options.shared {
+        return share(admin, options, invites).await;
+    }
     let tokens = admin.invite(id, invites).await?;
     let lines = tokens.iter().map(|token| format!("{token}\n")).collect::<String>();
     print(&match options.format {
@@ -67,7 +73,22 @@ pub(super) async fn invite(admin: &CampaignAdmin<'_>, options: &InviteOptions) -
     Ok(())
 }
 
-/// Makes an annotator's link unusable.
+/// Makes one link for many and prints its token.
+async fn share(admin: &CampaignAdmin<'_>, options: &InviteOptions, invites: AnnotatorInvites) -> CommandResult<()> {
+    let token = admin.share(&options.id, invites).await?;
+    print(&match options.format {
+        InviteFormat::Table => format!("{token}\n"),
+        InviteFormat::Csv => format!("join\n{token}\n"),
+        InviteFormat::Json => json!({ "join": token }).to_string() + "\n",
+    })?;
+    if options.format == InviteFormat::Table {
+        let (id, count) = (&options.id, options.count);
+        eprintln!("up to {count} annotators open /campaign/{id}?join=TOKEN; the token is not shown again");
+    }
+    Ok(())
+}
+
+/// Makes an annotator's link, or a shared one, unusable.
 ///
 /// # Errors
 /// An unknown campaign or annotator.

@@ -8,6 +8,7 @@ use crate::cli::models::{Format, TableRow, render};
 use crate::cli::output::print;
 use crate::cli::times::show_time;
 use crate::domain::campaign::plan::CampaignPlan;
+use crate::domain::time::Timestamp;
 use crate::infra::storage::{CampaignRow, Store};
 
 /// Flags of `langya campaign list`.
@@ -27,13 +28,14 @@ struct CampaignLine {
     units: i64,
     annotators: i64,
     judgements: i64,
+    ended: Option<String>,
     created_at: String,
     title: String,
 }
 
 impl TableRow for CampaignLine {
     const HEADS: &'static [&'static str] =
-        &["campaign", "state", "task", "items", "units", "annotators", "judgements", "created at", "title"];
+        &["campaign", "state", "task", "items", "units", "annotators", "judgements", "ended", "created at", "title"];
 
     fn cells(&self) -> Vec<String> {
         vec![
@@ -44,6 +46,7 @@ impl TableRow for CampaignLine {
             self.units.to_string(),
             self.annotators.to_string(),
             self.judgements.to_string(),
+            self.ended.clone().unwrap_or_default(),
             self.created_at.clone(),
             self.title.clone(),
         ]
@@ -61,6 +64,7 @@ impl CampaignLine {
             units: row.units,
             annotators: row.annotators,
             judgements: row.judgements,
+            ended: row.ended.map(|end| format!("{} {}", end.because.as_str(), show_time(Timestamp(end.at)))),
             created_at: show_time(row.created_at),
             title: plan.title,
         })

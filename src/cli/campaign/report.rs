@@ -11,10 +11,14 @@ use crate::cli::error::CommandResult;
 use crate::cli::models::table;
 use crate::cli::output::{Overwrite, lines_of_csv, print};
 use crate::cli::report_files::{OutputLayout, files};
+use crate::cli::times::show_time;
+use crate::domain::campaign::ending::EndReason;
 use crate::domain::campaign::report::{AnnotatorFlag, AnnotatorSummary, CampaignReport, JudgeAgreement, LeftOut};
 use crate::domain::language::Language;
 use crate::domain::rating::leaderboard::RankedModel;
+use crate::domain::rating::neighbours::{NeighbourPair, NeighbourState};
 use crate::domain::rating::options::LeaderboardOptions;
+use crate::domain::time::Timestamp;
 use crate::infra::config::Settings;
 use crate::render::report::campaign::{Audience, CampaignDocument, html, markdown};
 use crate::services::campaign::administration::CampaignAdmin;
@@ -141,6 +145,13 @@ fn text(report: &CampaignReport) -> String {
         "campaign {}: {} judgements, {} of them repetitions; {} of {} units done, {done}\n\n",
         report.campaign, report.judgements, report.repeats, report.units_done, report.units
     );
+    if let Some(ended) = report.ended {
+        let because = match ended.because {
+            EndReason::Separated => "the neighbours on the leaderboard are told apart or known to be equal",
+            EndReason::MaxJudgements => "it has as many judgements as its file allows",
+        };
+        text += &format!("ended {}: {because}\n\n", show_time(Timestamp(ended.at)));
+    }
     let agreement = &report.agreement;
     text += &format!(
         "agreement over {} units that at least two annotators judged: Fleiss' kappa {}, Krippendorff's alpha {}\n\n",
@@ -149,8 +160,16 @@ fn text(report: &CampaignReport) -> String {
         with_interval(agreement.krippendorff, agreement.krippendorff_interval)
     );
     if !report.models.is_empty() {
-        let heads = ["rank", "rating", "95 % interval", "judgements", "won", "lost", "tied", "both bad", "model"];
-        text += &table(&heads, report.models.iter().map(model_cells).collect());
+        let heads =
+            ["rank", "rating", "95 % interval", "over items", "judgements", "won", "lost", "tied", "both bad", "model"];
+        text += &table(&heads, report.models.iter().map(|model| model_cells(model, report)).collect());
+        text.push('\n');
+    }
+    if !report.neighbours.is_empty() {
+        text += &table(
+            &["neighbours", "difference", "95 % at any time", "known"],
+            report.neighbours.iter().map(neighbour_cells).collect(),
+        );
         text.push('\n');
     }
     if !report.scores.is_empty() {
@@ -186,7 +205,8 @@ fn text(report: &CampaignReport) -> String {
     text
 }
 
-fn model_cells(model: &RankedModel) -> Vec<String> {
+fn model_cells(model: &RankedModel, report: &CampaignReport) -> Vec<String> {
+    let by_item = report.item_intervals.iter().find(|found| found.model == model.model);
     let bound = |value: Option<f64>| value.map_or_else(dash, |value| format!("{value:.0}"));
     let rating = match (model.rating, model.at_least, model.at_most) {
         (Some(rating), ..) => format!("{rating:.0}"),
@@ -198,12 +218,28 @@ fn model_cells(model: &RankedModel) -> Vec<String> {
         model.rank.to_string(),
         rating,
         format!("{} to {}", bound(model.lower), bound(model.upper)),
+        by_item.map_or_else(dash, |found| format!("{} to {}", bound(found.lower), bound(found.upper))),
         model.battles.to_string(),
         model.wins.to_string(),
         model.losses.to_string(),
         model.ties.to_string(),
         model.both_bad.to_string(),
         model.model.clone(),
+    ]
+}
+
+fn neighbour_cells(pair: &NeighbourPair) -> Vec<String> {
+    let number = |value: Option<f64>| value.map_or_else(dash, |value| format!("{value:.0}"));
+    let known = match pair.state {
+        NeighbourState::Separated => "separated",
+        NeighbourState::Open => "open",
+        NeighbourState::Equal => "equal",
+    };
+    vec![
+        format!("{} > {}", pair.upper, pair.lower),
+        number(pair.difference),
+        format!("{} to {}", number(pair.low), number(pair.high)),
+        known.to_owned(),
     ]
 }
 

@@ -106,7 +106,7 @@ async fn run_judges(options: &RunOptions, env: &Environment) -> CommandResult<Ex
     options.check_campaign(&store).await?;
     if options.limits.dry_run {
         let found = options.pending(battle_judging, &judges).await?;
-        tell(found.skipped);
+        options.tell(found.skipped);
         let plans = found.plans(battle_judging, &judges).await?;
         return print_plans(plans.iter().map(|plan| PlanRow::new("judge", plan)).collect(), options.limits.format);
     }
@@ -115,7 +115,7 @@ async fn run_judges(options: &RunOptions, env: &Environment) -> CommandResult<Ex
     let run = Run::begin(&store, LOCK, taken.to_owned(), Arc::new(options.limits.budget.limits()?)).await?;
     // Only now: who had the lock before has settled more.
     let found = options.pending(battle_judging, &judges).await?;
-    tell(found.skipped);
+    options.tell(found.skipped);
     let bar = BenchBar::new("judging");
     let show = |progress| bar.show(progress, run.limits.budget.spent());
     let outcomes = run.until_lock_is_lost(judge(battle_judging, &found, &judges, &run.limits, &show)).await?;
@@ -125,18 +125,19 @@ async fn run_judges(options: &RunOptions, env: &Environment) -> CommandResult<Ex
     run.end(rows, &outcomes, options.limits.format).await
 }
 
-/// Says what nobody is asked about.
-fn tell(skipped: Skipped) {
-    let Skipped { without_text, too_long } = skipped;
-    if without_text > 0 {
-        eprintln!("note: {without_text} battles were imported without what was said, and are not judged");
-    }
-    if too_long > 0 {
-        eprintln!("note: {too_long} conversations have more than {MOST_TOKENS} tokens, and are not judged");
-    }
-}
-
 impl RunOptions {
+    /// Says what nobody is asked about.
+    fn tell(&self, skipped: Skipped) {
+        let Skipped { without_text, too_long } = skipped;
+        let subjects = if self.campaign.is_some() { "pairs of answers" } else { "battles" };
+        if without_text > 0 {
+            eprintln!("note: {without_text} {subjects} were imported without what was said, and are not judged");
+        }
+        if too_long > 0 {
+            eprintln!("note: {too_long} {subjects} have more than {MOST_TOKENS} tokens, and are not judged");
+        }
+    }
+
     fn judges(&self) -> Result<Vec<ModelId>, BadInput> {
         named_once("judge", &self.judge)?;
         Ok(self.judge.iter().map(ModelId::new).collect())

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::ending::Until;
 pub use super::id::is_id;
 use super::questions::{self, Question};
 
@@ -66,6 +67,12 @@ pub struct CampaignPlan {
     /// Annotators who judge each unit.
     #[serde(default = "three")]
     pub judgements_per_item: u32,
+    /// What ends the campaign before each unit has all its judgements.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Until>,
+    /// Judgements of all annotators together at the most, repetitions included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_judgements: Option<u64>,
     /// Share of an annotator's judgements that are asked a second time.
     #[serde(default)]
     pub repeat_share: f64,
@@ -94,6 +101,9 @@ pub struct CampaignPlan {
     /// Whether everybody may read the report, without its annotators, once the campaign is closed.
     #[serde(default)]
     pub public: bool,
+    /// Where annotators are sent at the end: the address by which a recruitment platform knows that somebody is done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub completion_url: Option<String>,
     /// Seed of all that is drawn.
     #[serde(default)]
     pub seed: u64,
@@ -159,6 +169,15 @@ impl CampaignPlan {
         if let Err(reason) = questions::check(&self.questions) {
             return bad("questions", &reason);
         }
+        if self.until.is_some() && self.task == Task::Score {
+            return bad("until", "scores are not compared with each other: leave it out, or write another task");
+        }
+        if self.max_judgements == Some(0) {
+            return bad("max_judgements", "write a number from 1, or leave it out");
+        }
+        if self.completion_url.as_deref().is_some_and(|url| !url.starts_with("https://")) {
+            return bad("completion_url", "write an address that begins with https://");
+        }
         if self.rated && self.task != Task::Pairwise {
             return bad("rated", "only votes for one of two answers move the arena's leaderboard: write false");
         }
@@ -216,6 +235,8 @@ seed = 1
             ("seed = 1", "scale = [5, 5]", "scale"),
             ("\"pairwise\"", "\"score\"", "gold"),
             ("seed = 1", "preference_scale = 6", "preference_scale"),
+            ("seed = 1", "max_judgements = 0", "max_judgements"),
+            ("seed = 1", "completion_url = \"javascript:alert(1)\"", "completion_url"),
             ("seed = 1", "[[questions]]\nid = \"fair\"\ntext = \"Fair?\"\nkind = \"choice\"", "questions"),
         ] {
             let error = CampaignPlan::parse(&PILOT.replace(from, to)).unwrap_err();

@@ -20,7 +20,8 @@ const MAX_LABEL: usize = 500;
 pub const MAX_FREE_TEXT: usize = 2_000;
 
 /// A question of the campaign's file.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "CampaignQuestion")]
 #[serde(deny_unknown_fields)]
 pub struct Question {
     /// Lower-case letters, digits, `-` and `_`; names the series `campaign:CAMPAIGN:ID`.
@@ -37,6 +38,7 @@ pub struct Question {
     pub options: Vec<String>,
     /// The lowest and the highest value of a scale.
     #[serde(default = "one_to_five")]
+    #[schemars(with = "[i64; 2]")]
     pub scale: [u8; 2],
     /// Whether a judgement needs an answer; a free text needs none unless the file says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -44,7 +46,7 @@ pub struct Question {
 }
 
 /// How a question is answered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum QuestionKind {
     /// One of several options.
@@ -56,8 +58,9 @@ pub enum QuestionKind {
 }
 
 /// What a question is about.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(rename = "QuestionSubject")]
 pub enum Subject {
     /// The item as a whole; of the task `score`, its one answer.
     #[default]

@@ -5,12 +5,13 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use rand_distr::Binomial;
 use rayon::prelude::*;
 use serde::Serialize;
 
 use super::confidence::ConfidenceLevel;
 use super::distribution::quantile;
-use super::{Interval, Undefined};
+use super::{Interval, Undefined, real};
 
 /// How many replicates a bootstrap draws, and the seed of its random numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +61,24 @@ pub fn resample_indices(length: usize, rng: &mut ChaCha8Rng) -> Vec<usize> {
     (0..length).map(|_| rng.random_range(0..length)).collect()
 }
 
+/// How often each kind is drawn, where as many observations as there are of all kinds are drawn with replacement: Multinomial(n, c/n),
+/// kind by kind. It takes the time of the kinds and not of the observations.
+pub fn resample_counts(counts: &[u64], rng: &mut ChaCha8Rng) -> Vec<u64> {
+    let (mut left, mut to_draw) = (counts.iter().sum::<u64>(), counts.iter().sum::<u64>());
+    let mut draw = |&kind: &u64| {
+        let drawn = match kind {
+            0 => 0,
+            all if all == left => to_draw,
+            some => rng
+                .sample(Binomial::new(to_draw, real(some) / real(left)).expect("a kind is at most all that are left")),
+        };
+        left -= kind;
+        to_draw -= drawn;
+        drawn
+    };
+    counts.iter().map(&mut draw).collect()
+}
+
 /// The percentile interval of replicates.
 ///
 /// # Errors
@@ -99,6 +118,20 @@ mod tests {
         // 2 · 1.96 · √((100² − 1)/12)/√100 = 11.31
         assert!((width - 11.31).abs() < 0.6, "{width}");
         assert_eq!(found.undefined, 0);
+    }
+
+    #[test]
+    fn counts_are_drawn_like_single_observations() {
+        let counts = [30, 0, 60, 10];
+        let drawn = replicates(OPTIONS, |rng| resample_counts(&counts, rng));
+        assert!(drawn.iter().all(|drawn| drawn.iter().sum::<u64>() == 100 && drawn[1] == 0));
+        // Mean n·p and variance n·p·(1 − p) of each kind.
+        for (at, mean, variance) in [(0, 30.0, 21.0), (2, 60.0, 24.0), (3, 10.0, 9.0)] {
+            let values: Vec<f64> = drawn.iter().map(|drawn| real(drawn[at])).collect();
+            let found = values.iter().sum::<f64>() / 2_000.0;
+            let spread = values.iter().map(|value| (value - found).powi(2)).sum::<f64>() / 1_999.0;
+            assert!((found - mean).abs() < 0.4 && (spread / variance - 1.0).abs() < 0.15, "{at}: {found} {spread}");
+        }
     }
 
     #[test]

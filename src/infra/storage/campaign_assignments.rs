@@ -36,6 +36,9 @@ const TAKE_UNIT: &str = "UPDATE campaign_units SET given = given + 1 WHERE campa
 const RELEASE: &str = "UPDATE campaign_assignments SET released_at = $2 WHERE campaign = $1 AND judged_at IS NULL \
      AND released_at IS NULL AND given_at <= $3 AND annotator <> $4 RETURNING unit, kind";
 const GIVE_BACK: &str = "UPDATE campaign_units SET given = given - 1 WHERE campaign = $1 AND unit = $2 AND given > 0";
+/// Locks the campaign until the end of the transaction, so that no two take the last assignment.
+const TAKE_ROOM: &str = "UPDATE campaigns SET handed_out = handed_out + 1 WHERE id = $1 AND handed_out < $2";
+const GIVE_ROOM_BACK: &str = "UPDATE campaigns SET handed_out = handed_out - $2 WHERE id = $1";
 const INSERT_ASSIGNMENT: &str = "INSERT INTO campaign_assignments (id, campaign, annotator, number, unit, item, kind, shown, \
      given_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
 const COUNT_ASSIGNMENT: &str = "UPDATE campaign_annotators SET first_time = first_time + $2, repeats = repeats + $3, \
@@ -77,8 +80,32 @@ pub struct AssignmentRequest<'r> {
     pub needed: u32,
     /// Seed of the campaign.
     pub seed: u64,
+    /// How many assignments the campaign may make.
+    pub room: Room,
     /// Now.
     pub now: Timestamp,
+}
+
+/// How many assignments a campaign may make, all annotators together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Room {
+    /// As many as its units need.
+    ForAll,
+    /// So many at the most.
+    UpTo(u64),
+    /// None any more: it ended.
+    Ended,
+}
+
+/// Why there is no assignment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NothingLeft {
+    /// Every unit that this annotator may see has its judgements, or somebody at it.
+    Units,
+    /// The annotator has made as many judgements as the link allows.
+    Quota,
+    /// The campaign makes no more assignments.
+    Room,
 }
 
 /// What an annotator is to judge.
@@ -104,8 +131,8 @@ impl AssignmentRow {
 /// The next assignment, and how far the annotator is.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NextAssignment {
-    /// What to judge; `None` where nothing is left for this annotator.
-    pub assignment: Option<AssignmentRow>,
+    /// What to judge, or why nothing is left for this annotator.
+    pub assignment: Result<AssignmentRow, NothingLeft>,
     /// Judgements so far.
     pub judged: u32,
     /// Judgements at the most, where the link says so.
@@ -200,7 +227,7 @@ impl RawAnnotator {
         }
     }
 
-    fn next(&self, assignment: Option<AssignmentRow>) -> NextAssignment {
+    fn next(&self, assignment: Result<AssignmentRow, NothingLeft>) -> NextAssignment {
         NextAssignment { assignment, judged: count(self.judged), quota: self.quota.map(count) }
     }
 }
@@ -253,6 +280,30 @@ macro_rules! take_unit {
     }};
 }
 
+/// As [`take_unit`], where the campaign may make another assignment.
+macro_rules! take_unit_in_room {
+    ($tx:expr, $request:expr, $kinds:expr, $progress:expr) => {{
+        let has_room = match $request.room {
+            Room::ForAll => true,
+            Room::Ended => false,
+            Room::UpTo(most) => {
+                let query = sqlx::query(TAKE_ROOM).bind($request.campaign);
+                let query = query.bind(i64::try_from(most).unwrap_or(i64::MAX)).execute(&mut *$tx);
+                query.await?.rows_affected() > 0
+            }
+        };
+        if has_room {
+            let taken: Option<(AssignmentKind, RawUnit)> = take_unit!($tx, $request, $kinds, $progress);
+            if taken.is_none() && $request.room != Room::ForAll {
+                sqlx::query(GIVE_ROOM_BACK).bind($request.campaign).bind(1_i64).execute(&mut *$tx).await?;
+            }
+            taken.ok_or(NothingLeft::Units)
+        } else {
+            Err(NothingLeft::Room)
+        }
+    }};
+}
+
 impl Store {
     /// The assignment that an annotator has not judged yet, or a new one.
     ///
@@ -268,29 +319,36 @@ impl Store {
             let waiting: Option<(String, i64, String, String)> = query.fetch_optional(&mut *tx).await?;
             if let Some((id, item, kind, shown)) = waiting {
                 tx.commit().await?;
-                return Ok(annotator.next(Some(AssignmentRow::new(id, item, &kind, &shown)?)));
+                return Ok(annotator.next(Ok(AssignmentRow::new(id, item, &kind, &shown)?)));
             }
             if annotator.quota.is_some_and(|quota| annotator.judged >= quota) {
                 tx.commit().await?;
-                return Ok(annotator.next(None));
+                return Ok(annotator.next(Err(NothingLeft::Quota)));
             }
             let progress = annotator.progress();
             let kinds = kinds_to_try(progress, request.shape);
-            let mut taken = take_unit!(tx, request, &kinds, progress);
-            if taken.is_none() {
+            let mut taken = take_unit_in_room!(tx, request, &kinds, progress);
+            if taken.is_err() && request.room != Room::Ended {
                 let query = sqlx::query_as(RELEASE).bind(request.campaign).bind(request.now.0);
                 let query = query.bind(request.now.0 - RELEASE_AFTER_MS).bind(request.annotator);
                 let released: Vec<(i64, String)> = query.fetch_all(&mut *tx).await?;
+                if matches!(request.room, Room::UpTo(_)) {
+                    let query = sqlx::query(GIVE_ROOM_BACK).bind(request.campaign);
+                    query.bind(i64::try_from(released.len()).unwrap_or(i64::MAX)).execute(&mut *tx).await?;
+                }
                 for (unit, _) in released.iter().filter(|(_, kind)| kind == AssignmentKind::Fresh.as_str()) {
                     sqlx::query(GIVE_BACK).bind(request.campaign).bind(unit).execute(&mut *tx).await?;
                 }
                 if !released.is_empty() {
-                    taken = take_unit!(tx, request, &kinds, progress);
+                    taken = take_unit_in_room!(tx, request, &kinds, progress);
                 }
             }
-            let Some((kind, unit)) = taken else {
-                tx.commit().await?;
-                return Ok(annotator.next(None));
+            let (kind, unit) = match taken {
+                Ok(taken) => taken,
+                Err(nothing) => {
+                    tx.commit().await?;
+                    return Ok(annotator.next(Err(nothing)));
+                }
             };
             let number = annotator.first_time + annotator.repeats + 1;
             let mut balance: SideBalance = serde_json::from_str(&annotator.side_balance).unwrap_or_default();
@@ -306,7 +364,7 @@ impl Store {
             let query = query.bind(is(AssignmentKind::Repeat)).bind(is(AssignmentKind::Shared)).bind(balance);
             query.execute(&mut *tx).await?;
             let assignment = AssignmentRow { id: request.id.to_owned(), item: unit.item, kind, shown };
-            tx.commit().await.map(|()| annotator.next(Some(assignment)))
+            tx.commit().await.map(|()| annotator.next(Ok(assignment)))
         })
     }
 

@@ -8,7 +8,8 @@ use crate::metrics::store_time;
 
 /// Between judgements: JSON escapes it, and nothing else that is read here has it.
 const RECORD: char = '\u{1e}';
-const COLUMNS: [&str; 7] = ["a.unit", "a.kind", "a.shown", "j.judgement", "j.answers", "a.given_at", "j.judged_at"];
+const COLUMNS: [&str; 8] =
+    ["a.unit", "a.item", "a.kind", "a.shown", "j.judgement", "j.answers", "a.given_at", "j.judged_at"];
 const SELECT_IDS: &str =
     "SELECT id FROM campaign_annotators WHERE campaign = $1 AND judged > 0 ORDER BY LENGTH(id), id";
 
@@ -42,6 +43,8 @@ pub struct AnnotatorJudgements {
 pub struct JudgedRow<'r> {
     /// Position of the unit.
     pub unit: i64,
+    /// Position of its item.
+    pub item: i64,
     /// Why it was shown.
     pub kind: &'r str,
     /// The models in the order in which they were shown, as JSON.
@@ -62,11 +65,20 @@ impl AnnotatorJudgements {
         let mut columns: Vec<_> = self.columns.iter().map(|column| column.split(RECORD)).collect();
         std::iter::from_fn(move || {
             let values: Vec<&str> = columns.iter_mut().map_while(Iterator::next).collect();
-            let [unit, kind, shown, judgement, answers, given_at, judged_at] = values.try_into().ok()?;
+            let [unit, item, kind, shown, judgement, answers, given_at, judged_at] = values.try_into().ok()?;
             let number = |text: &str| text.parse::<i64>().map_err(|error| sqlx::Error::Decode(error.into()));
             let row = || {
                 let (given_at, judged_at) = (number(given_at)?, number(judged_at)?);
-                Ok(JudgedRow { unit: number(unit)?, kind, shown, judgement, answers, given_at, judged_at })
+                Ok(JudgedRow {
+                    unit: number(unit)?,
+                    item: number(item)?,
+                    kind,
+                    shown,
+                    judgement,
+                    answers,
+                    given_at,
+                    judged_at,
+                })
             };
             Some(row())
         })

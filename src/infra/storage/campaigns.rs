@@ -5,6 +5,7 @@ use sqlx::{Connection, FromRow, QueryBuilder};
 use super::admin_audit::insert_audit;
 use super::campaign_votes::EXCLUDE_DELETED;
 use super::{NewAuditEntry, Store, StoreError, on_reader, on_writer, on_writer_once, unsigned};
+use crate::domain::campaign::ending::{EndReason, Ending};
 use crate::domain::campaign::items::CampaignItem;
 use crate::domain::time::Timestamp;
 use crate::metrics::store_time;
@@ -14,24 +15,28 @@ const ROWS: usize = 500;
 
 const INSERT_CAMPAIGN: &str = "INSERT INTO campaigns (id, plan, state, items, units, shared_units, created_at) \
      VALUES ($1, $2, 'draft', $3, $4, $5, $6) ON CONFLICT (id) DO NOTHING";
-const SELECT_CAMPAIGNS: &str = "SELECT c.id, c.plan, c.state, c.items, c.units, c.shared_units, c.created_at, \
+const SELECT_CAMPAIGNS: &str = "SELECT c.id, c.plan, c.state, c.items, c.units, c.shared_units, c.created_at, c.ended, \
+     c.ended_at, \
      (SELECT COUNT(*) FROM campaign_annotators a WHERE a.campaign = c.id) AS annotators, \
      (SELECT CAST(COALESCE(SUM(a.judged), 0) AS BIGINT) FROM campaign_annotators a WHERE a.campaign = c.id) AS judgements \
      FROM campaigns c WHERE ($1 = '' OR c.id = $1) ORDER BY c.created_at, c.id";
 const UPDATE_STATE: &str = "UPDATE campaigns SET state = $2 WHERE id = $1";
-const SELECT_LAST_ANNOTATOR: &str = "SELECT COUNT(*) FROM campaign_annotators WHERE campaign = $1";
+/// Locks the campaign until the end of the transaction, so that two new annotators have two numbers.
+pub(super) const LOCK_CAMPAIGN: &str = "UPDATE campaigns SET id = id WHERE id = $1";
+pub(super) const SELECT_LAST_ANNOTATOR: &str = "SELECT COUNT(*) FROM campaign_annotators WHERE campaign = $1";
 const INSERT_ANNOTATOR: &str = "INSERT INTO campaign_annotators (id, campaign, token_hash, quota, created_at, expires_at, \
      first_time, repeats, shared, judged, side_balance) VALUES ($1, $2, $3, $4, $5, $6, 0, 0, 0, 0, '{}')";
 const INSERT_KEY_ANNOTATOR: &str = "INSERT INTO campaign_annotators (id, campaign, token_hash, created_at, first_time, \
      repeats, shared, judged, side_balance) VALUES ($1, $2, $3, $4, 0, 0, 0, 0, '{}') ON CONFLICT DO NOTHING";
 const SELECT_ANNOTATOR: &str = "SELECT id, expires_at, revoked_at, left_out_at FROM campaign_annotators \
      WHERE campaign = $1 AND token_hash = $2";
-const SELECT_ANNOTATORS: &str = "SELECT id, quota, created_at, expires_at, revoked_at, seen_at, judged \
+const SELECT_ANNOTATORS: &str = "SELECT id, quota, created_at, expires_at, revoked_at, seen_at, judged, participant \
      FROM campaign_annotators WHERE campaign = $1 ORDER BY created_at, LENGTH(id), id";
 const REVOKE_ANNOTATOR: &str =
     "UPDATE campaign_annotators SET revoked_at = $3 WHERE campaign = $1 AND id = $2 AND revoked_at IS NULL";
 /// A campaign as a whole, the tables that refer to others first.
-const DELETE_ALL: [&str; 9] = [
+const DELETE_ALL: [&str; 10] = [
+    "DELETE FROM campaign_links WHERE campaign = $1",
     "DELETE FROM campaign_verdicts WHERE campaign = $1",
     "DELETE FROM campaign_exclusions WHERE campaign = $1",
     "DELETE FROM campaign_judgements WHERE assignment IN (SELECT id FROM campaign_assignments WHERE campaign = $1)",
@@ -123,6 +128,8 @@ pub struct CampaignRow {
     pub annotators: i64,
     /// Judgements that stand.
     pub judgements: i64,
+    /// Why and since when nobody is asked any more, where something else than the judgements of each unit ended it.
+    pub ended: Option<Ending>,
 }
 
 /// An annotator to store.
@@ -166,6 +173,8 @@ pub struct InvitedAnnotator {
     pub revoked_at: Option<Timestamp>,
     /// When the annotator last came.
     pub seen_at: Option<Timestamp>,
+    /// As a recruitment platform knows the annotator.
+    pub participant: Option<String>,
 }
 
 #[derive(FromRow)]
@@ -177,6 +186,7 @@ struct RawInvited {
     revoked_at: Option<i64>,
     seen_at: Option<i64>,
     judged: i64,
+    participant: Option<String>,
 }
 
 impl TryFrom<RawInvited> for InvitedAnnotator {
@@ -191,6 +201,7 @@ impl TryFrom<RawInvited> for InvitedAnnotator {
             expires_at: raw.expires_at.map(Timestamp),
             revoked_at: raw.revoked_at.map(Timestamp),
             seen_at: raw.seen_at.map(Timestamp),
+            participant: raw.participant,
             id: raw.id,
         })
     }
@@ -207,12 +218,17 @@ struct RawCampaign {
     created_at: i64,
     annotators: i64,
     judgements: i64,
+    ended: Option<String>,
+    ended_at: Option<i64>,
 }
 
 impl RawCampaign {
     fn row(self) -> Result<CampaignRow, StoreError> {
         let state = CampaignState::ALL.into_iter().find(|state| state.as_str() == self.state);
+        let reason = |word: String| EndReason::ALL.into_iter().find(|reason| reason.as_str() == word);
+        let ended = self.ended.and_then(reason).zip(self.ended_at).map(|(because, at)| Ending { because, at });
         Ok(CampaignRow {
+            ended,
             state: state.ok_or(sqlx::Error::Decode("a campaign has an unknown state".into()))?,
             id: self.id,
             plan: self.plan,
@@ -365,6 +381,7 @@ impl Store {
         let _time = store_time("insert_annotators");
         on_writer_once!(self, |connection| {
             let mut tx = connection.begin().await?;
+            sqlx::query(LOCK_CAMPAIGN).bind(campaign).execute(&mut *tx).await?;
             let known: i64 = sqlx::query_scalar(SELECT_LAST_ANNOTATOR).bind(campaign).fetch_one(&mut *tx).await?;
             let mut ids = Vec::new();
             for (number, annotator) in (known + 1..).zip(annotators) {

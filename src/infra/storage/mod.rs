@@ -23,8 +23,10 @@ mod bench_scores;
 mod bench_suites;
 mod bench_verdicts;
 mod campaign_assignments;
+mod campaign_endings;
 mod campaign_exclusions;
 mod campaign_judgements;
+mod campaign_links;
 mod campaign_verdicts;
 mod campaign_votes;
 mod campaigns;
@@ -94,9 +96,11 @@ pub use bench_suites::{BenchItemRow, BenchSuiteRow};
 pub use bench_verdicts::ScoredJudgement;
 pub use campaign_assignments::{
     AssignmentRequest, AssignmentRow, CampaignJudgementRow, ItemTexts, NewCampaignJudgement, NextAssignment,
+    NothingLeft, Room,
 };
 pub use campaign_exclusions::AnnotatorExclusion;
 pub use campaign_judgements::{AnnotatorJudgements, CampaignVersion, JudgedRow};
+pub use campaign_links::{JoiningAnnotator, NewSharedLink, SharedLinkRow};
 pub use campaign_verdicts::UnitJudgedByPeople;
 pub use campaign_votes::CampaignVote;
 pub use campaigns::{AnnotatorRow, CampaignRow, CampaignState, InvitedAnnotator, NewAnnotator, NewCampaign, NewUnit};

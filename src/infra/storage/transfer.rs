@@ -28,7 +28,7 @@ enum ColumnKind {
 }
 
 /// In the order in which rows refer to each other. Leaderboards and counts are derived, and instances are gone.
-const TABLES: [&str; 50] = [
+const TABLES: [&str; 51] = [
     "models",
     "model_changes",
     "pairing_changes",
@@ -65,6 +65,7 @@ const TABLES: [&str; 50] = [
     "campaign_assignments",
     "campaign_judgements",
     "campaign_exclusions",
+    "campaign_links",
     "campaign_verdicts",
     "admin_users",
     "admin_identities",

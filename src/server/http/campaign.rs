@@ -15,11 +15,13 @@ use super::pages;
 use crate::domain::admin::key_scope::{KEY_PREFIX, KeyScope};
 use crate::domain::campaign::judgement::SentJudgement;
 use crate::domain::campaign::plan::is_id;
+use crate::domain::campaign::questions::Question;
 use crate::infra::clock::Clock;
 use crate::render::markup;
 use crate::server::state::AppState;
 use crate::services::admin::api_keys::KeyRefused;
 use crate::services::campaign::annotating::{AnnotatingError, Annotator, JudgementTaking, ShownAssignment};
+use crate::services::campaign::joining::{self, Joining};
 
 /// Bytes of a request at the most: room for a few free texts.
 pub(super) const MAX_BYTES: usize = 65_536;
@@ -82,6 +84,8 @@ pub(super) enum NextAnswer {
 pub(super) struct Finished {
     /// Always true.
     finished: bool,
+    /// Why: `nothing_left` or `quota` for this annotator, or `separated` or `max_judgements` for the whole campaign.
+    because: &'static str,
     /// How far the annotator is.
     progress: Progress,
 }
@@ -95,6 +99,9 @@ pub(super) struct ShownJson {
     item: String,
     #[serde(flatten)]
     texts: ShownTexts,
+    /// What is asked beside the task.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    questions: Vec<Question>,
     /// How far the annotator is.
     progress: Progress,
     /// The texts as safe HTML, for a request with `"render": "html"`.
@@ -137,6 +144,23 @@ struct Progress {
     of: u32,
 }
 
+/// What `…/join` may be sent.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub(super) struct JoinRequest {
+    /// A random text that is the same for every try of one person, so that a lost answer takes no second place.
+    request: Option<String>,
+    /// As a recruitment platform knows the person.
+    participant: Option<String>,
+}
+
+/// A place of a shared link.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct JoinAnswer {
+    /// The token of the link that is the annotator's own: the other requests take it.
+    invite: String,
+}
+
 /// A judgement was stored.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct JudgementAnswer {
@@ -163,6 +187,7 @@ impl CampaignApiError {
                 AnnotatingError::Revoked => "link_revoked",
                 AnnotatingError::Expired => "link_expired",
                 AnnotatingError::NotOpen(_) => "campaign_not_open",
+                AnnotatingError::Full => "link_full",
                 AnnotatingError::UnknownAssignment => "unknown_assignment",
                 AnnotatingError::NothingJudged => "nothing_judged",
                 AnnotatingError::Invalid(_) => "invalid_judgement",
@@ -180,7 +205,7 @@ impl ResponseError for CampaignApiError {
             Self::Syntax(_) => StatusCode::BAD_REQUEST,
             Self::Annotating(error) => match error {
                 AnnotatingError::UnknownLink => StatusCode::UNAUTHORIZED,
-                AnnotatingError::Revoked | AnnotatingError::Expired => StatusCode::FORBIDDEN,
+                AnnotatingError::Revoked | AnnotatingError::Expired | AnnotatingError::Full => StatusCode::FORBIDDEN,
                 AnnotatingError::NotOpen(_) | AnnotatingError::NothingJudged => StatusCode::CONFLICT,
                 AnnotatingError::UnknownAssignment | AnnotatingError::UnknownCampaign => StatusCode::NOT_FOUND,
                 AnnotatingError::Invalid(_) => StatusCode::BAD_REQUEST,
@@ -243,12 +268,13 @@ pub(super) async fn next(
     let next = annotator.next(&app.store, &app.rng, &*app.clock).await?;
     let progress = Progress { done: next.done, of: next.of };
     let answer = match next.assignment {
-        None => NextAnswer::Finished(Finished { finished: true, progress }),
-        Some(shown) => {
+        Err(why) => NextAnswer::Finished(Finished { finished: true, because: why.as_str(), progress }),
+        Ok(shown) => {
             let as_html = (wanted.render.as_deref() == Some("html")).then(|| texts(&shown, html));
             let texts = texts(&shown, str::to_owned);
             let ShownAssignment { id: assignment, item, .. } = shown;
-            NextAnswer::Assignment(Box::new(ShownJson { assignment, item, texts, progress, html: as_html }))
+            let questions = annotator.plan().questions.clone();
+            NextAnswer::Assignment(Box::new(ShownJson { assignment, item, texts, questions, progress, html: as_html }))
         }
     };
     Ok(HttpResponse::Ok().insert_header((CACHE_CONTROL, "no-store")).json(answer))
@@ -267,6 +293,26 @@ pub(super) async fn judge(
     let annotator = admit(&request, &app).await?;
     let id = annotator.judge(&taking(&app), &sent.assignment, &sent.judgement).await?;
     Ok(HttpResponse::Ok().insert_header((CACHE_CONTROL, "no-store")).json(JudgementAnswer { judgement: id }))
+}
+
+/// `POST /api/v1/campaigns/{id}/join`: takes a place of the shared link whose token the request has.
+///
+/// # Errors
+/// [`CampaignApiError`].
+pub(super) async fn join(
+    request: HttpRequest,
+    app: web::Data<AppState>,
+    body: web::Bytes,
+) -> Result<HttpResponse, CampaignApiError> {
+    let sent: JoinRequest = if body.is_empty() { JoinRequest::default() } else { parse(&body)? };
+    let id = request.match_info().query("id");
+    if !is_id(id) {
+        return Err(AnnotatingError::UnknownLink.into());
+    }
+    let token = bearer(&request).ok_or(CampaignApiError::NoToken)?;
+    let joining = Joining { request: sent.request.as_deref(), participant: sent.participant.as_deref() };
+    let invite = joining::join(&app.store, &app.rng, id, (token, joining), app.clock.now()).await?;
+    Ok(HttpResponse::Ok().insert_header((CACHE_CONTROL, "no-store")).json(JoinAnswer { invite }))
 }
 
 /// `POST /api/v1/campaigns/{id}/undo`: takes the last judgement back.

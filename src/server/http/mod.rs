@@ -167,7 +167,8 @@ fn campaigns(config: &mut web::ServiceConfig) {
                 .app_data(web::PayloadConfig::new(campaign::MAX_BYTES))
                 .route("/next", web::post().to(campaign::next))
                 .route("/judgements", web::post().to(campaign::judge))
-                .route("/undo", web::post().to(campaign::undo)),
+                .route("/undo", web::post().to(campaign::undo))
+                .route("/join", web::post().to(campaign::join)),
         );
 }
 

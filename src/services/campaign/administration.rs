@@ -7,7 +7,9 @@ use crate::domain::admin::action::AdminAction;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
 use crate::infra::rng::SharedRng;
-use crate::infra::storage::{CampaignState, NewAnnotator, NewAuditEntry, Store, StoreError, is_storable};
+use crate::infra::storage::{
+    CampaignState, NewAnnotator, NewAuditEntry, NewSharedLink, Store, StoreError, is_storable,
+};
 use crate::services::admin::actor::{Actor, audit_json};
 
 const DAY_MS: i64 = 24 * 3_600_000;
@@ -112,13 +114,34 @@ impl CampaignAdmin<'_> {
         Ok(tokens)
     }
 
-    /// Makes an annotator's link unusable; what they judged stays.
+    /// Makes one link for as many annotators as `invites` says, and returns its token, which is kept nowhere.
+    ///
+    /// # Errors
+    /// [`CampaignAdminError`].
+    pub async fn share(&self, id: &str, invites: AnnotatorInvites) -> Result<String, CampaignAdminError> {
+        if self.store.campaign(id).await?.is_none() {
+            return Err(CampaignAdminError::UnknownCampaign(id.to_owned()));
+        }
+        let AnnotatorInvites { count, quota, days } = invites;
+        let (token, now) = (self.rng.token(), self.clock.now());
+        let hash = token_hash(&token);
+        let expires_at = (days > 0).then(|| Timestamp(now.0 + i64::from(days) * DAY_MS));
+        let link = NewSharedLink { token_hash: &hash, places: count, quota, expires_at };
+        let mut entry = self.actor.entry(self.rng, self.clock, AdminAction::InviteAnnotators, &subject(id));
+        entry.latter = audit_json(&json!({ "shared": true, "annotators": count, "quota": quota, "days": days }));
+        self.store.insert_shared_link(id, link, now, &entry).await?;
+        Ok(token)
+    }
+
+    /// Makes an annotator's link, or a shared one, unusable; what was judged stays, and whoever joined goes on.
     ///
     /// # Errors
     /// [`CampaignAdminError`].
     pub async fn revoke(&self, id: &str, annotator: &str) -> Result<(), CampaignAdminError> {
         let entry = self.annotator_entry(id, annotator, AdminAction::RevokeAnnotator).await?;
-        let was_in_force = self.store.revoke_annotator(id, annotator, self.clock.now(), &entry).await?;
+        let now = self.clock.now();
+        let was_in_force = self.store.revoke_annotator(id, annotator, now, &entry).await?
+            || self.store.revoke_shared_link(id, annotator, now, &entry).await?;
         let (campaign, annotator) = (id.to_owned(), annotator.to_owned());
         was_in_force.then_some(()).ok_or(CampaignAdminError::UnknownAnnotator { campaign, annotator })
     }

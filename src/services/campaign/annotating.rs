@@ -2,8 +2,10 @@
 
 use sha2::{Digest, Sha256};
 
+use super::ending::end_if_enough;
 use crate::domain::battle::text_counts::TextCounts;
 use crate::domain::campaign::assignment::{AssignmentKind, CampaignShape, repeats_of};
+use crate::domain::campaign::ending::EndReason;
 use crate::domain::campaign::judgement::{InvalidJudgement, Judgement, LETTERS, SentJudgement};
 use crate::domain::campaign::plan::CampaignPlan;
 use crate::domain::time::Timestamp;
@@ -12,7 +14,7 @@ use crate::infra::events::{Event, EventBus};
 use crate::infra::rng::{SharedRng, hex};
 use crate::infra::storage::{
     AnnotatorRow, AssignmentRequest, AssignmentRow, CampaignRow, CampaignState, CampaignVote, ItemTexts,
-    NewCampaignJudgement, NextAssignment, Store, StoreError,
+    NewCampaignJudgement, NextAssignment, NothingLeft, Room, Store, StoreError,
 };
 use crate::services::arena::vote_rules::VoteRules;
 
@@ -41,6 +43,9 @@ pub enum AnnotatingError {
     /// The assignment is not this annotator's.
     #[error("there is no such assignment of yours: ask for the next one")]
     UnknownAssignment,
+    /// The shared link has no place left.
+    #[error("all places of this link are taken: ask whoever invited you for another one")]
+    Full,
     /// There is nothing to take back.
     #[error("you have judged nothing that could be taken back")]
     NothingJudged,
@@ -93,11 +98,34 @@ pub struct ShownAssignment {
     pub answers: Vec<(&'static str, String)>,
 }
 
+/// Why nothing is left to judge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Finished {
+    /// Everything that this annotator may see has its judgements.
+    NothingLeft,
+    /// The annotator has made as many judgements as the link allows.
+    Quota,
+    /// The campaign as a whole ended.
+    Ended(EndReason),
+}
+
+impl Finished {
+    /// The word of answers.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::NothingLeft => "nothing_left",
+            Self::Quota => "quota",
+            Self::Ended(because) => because.as_str(),
+        }
+    }
+}
+
 /// The next assignment, and how far the annotator is.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Next {
-    /// `None` where nothing is left.
-    pub assignment: Option<ShownAssignment>,
+    /// What to judge, or why nothing is left.
+    pub assignment: Result<ShownAssignment, Finished>,
     /// Judgements so far.
     pub done: u32,
     /// Judgements that this annotator may be asked for in all; others may make them first.
@@ -181,6 +209,7 @@ impl Annotator {
             shape: self.shape(),
             needed: self.plan.judgements_per_item,
             seed: self.plan.seed,
+            room: self.room(),
             now: clock.now(),
         };
         let NextAssignment { assignment, judged, quota } = store.next_assignment(request).await?;
@@ -188,13 +217,13 @@ impl Annotator {
         let all = items + repeats_of(items, self.plan.repeat_share);
         let of = quota.map_or(all, |quota| quota.min(all)).max(judged);
         let assignment = match assignment {
-            None => None,
-            Some(row) => {
+            Err(nothing) => Err(self.finished(nothing)),
+            Ok(row) => {
                 let texts = store.campaign_item(&self.campaign.id, row.item).await?;
-                Some(self.shown(row, texts))
+                Ok(self.shown(row, texts))
             }
         };
-        let of = if assignment.is_none() { judged } else { of.max(judged + 1) };
+        let of = if assignment.is_err() { judged } else { of.max(judged + 1) };
         Ok(Next { assignment, done: judged, of })
     }
 
@@ -229,6 +258,10 @@ impl Annotator {
         let kept = store.insert_campaign_judgement(new).await?;
         if vote.is_some() && kept == id {
             taking.events.publish(Event::VoteRecorded);
+        }
+        if let Err(error) = end_if_enough(store, &self.campaign, &self.plan, now).await {
+            // The judgement is stored, and the next one looks again.
+            tracing::warn!(campaign = %self.campaign.id, error = %error, "whether a campaign has enough judgements is not known");
         }
         Ok(kept)
     }
@@ -272,6 +305,24 @@ impl Annotator {
             taking.events.publish(Event::VoteRecorded);
         }
         Ok(())
+    }
+
+    fn room(&self) -> Room {
+        match (self.campaign.ended, self.plan.max_judgements) {
+            (Some(_), _) => Room::Ended,
+            (None, Some(most)) => Room::UpTo(most),
+            (None, None) => Room::ForAll,
+        }
+    }
+
+    fn finished(&self, nothing: NothingLeft) -> Finished {
+        match nothing {
+            NothingLeft::Units => Finished::NothingLeft,
+            NothingLeft::Quota => Finished::Quota,
+            NothingLeft::Room => {
+                Finished::Ended(self.campaign.ended.map_or(EndReason::MaxJudgements, |end| end.because))
+            }
+        }
     }
 
     fn shape(&self) -> CampaignShape {

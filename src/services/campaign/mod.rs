@@ -3,5 +3,7 @@
 pub mod administration;
 pub mod annotating;
 pub mod creation;
+mod ending;
+pub mod joining;
 pub mod report_cache;
 pub mod reports;

@@ -113,6 +113,8 @@ pub async fn campaign_report(
         id: campaign.id.clone(),
         task: plan.task,
         judgements_per_item: plan.judgements_per_item,
+        until: plan.until,
+        ended: campaign.ended,
         questions: plan.questions,
         units: position(campaign.units),
         gold,
@@ -150,11 +152,8 @@ pub async fn campaign_series(
         CampaignPart::Question(question) => Some(scale_of(&plan, question)?),
         CampaignPart::Task | CampaignPart::Judge(_) => None,
     };
-    let judged = judged_units(store, id).await?;
-    let exclusions = store.annotator_exclusions(id).await?;
-    let left_out: BTreeSet<String> = exclusions.into_iter().filter_map(left_out).map(|left| left.annotator).collect();
-    let counts = |unit: &&JudgedUnit| unit.kind != AssignmentKind::Repeat && !left_out.contains(&*unit.annotator);
-    let judged: Vec<&JudgedUnit> = judged.iter().filter(counts).collect();
+    let judged = counted_units(store, id).await?;
+    let judged: Vec<&JudgedUnit> = judged.iter().collect();
     if let CampaignPart::Judge(judge) = part {
         let log = unit_verdict_log(&store.campaign_verdicts(id).await?, judge, &judged);
         let none = || CampaignReportError::NoVerdicts { campaign: id.to_owned(), judge: judge.clone() };
@@ -165,6 +164,15 @@ pub async fn campaign_series(
         (None, Task::Score) => CampaignSeries::Scores(scores_by_model(&judged)),
         (None, Task::Pairwise | Task::Rank) => CampaignSeries::Votes(Arc::new(vote_log(&judged))),
     })
+}
+
+/// The judgements that count for ratings: no repetitions, and none of annotators who are left out.
+pub(super) async fn counted_units(store: &Store, id: &str) -> Result<Vec<JudgedUnit>, CampaignReportError> {
+    let mut judged = judged_units(store, id).await?;
+    let exclusions = store.annotator_exclusions(id).await?;
+    let left_out: BTreeSet<String> = exclusions.into_iter().filter_map(left_out).map(|left| left.annotator).collect();
+    judged.retain(|unit| unit.kind != AssignmentKind::Repeat && !left_out.contains(&*unit.annotator));
+    Ok(judged)
 }
 
 /// The question of this id, if each model has a number by it.
@@ -235,6 +243,7 @@ impl TextCache {
         Ok(JudgedUnit {
             annotator: Arc::clone(annotator),
             unit: position(row.unit),
+            item: position(row.item),
             shown: parsed(&mut self.shown, row.shown)?,
             kind: AssignmentKind::parse(row.kind).unwrap_or(AssignmentKind::Fresh),
             judgement: parsed(&mut self.said, row.judgement)?,

@@ -83,7 +83,8 @@ impl ReadSeriesError {
             Self::Bench(error) => error.is_missing(),
             Self::BattleJudging(error) => matches!(error, BattleJudgingError::NoVerdicts(..)),
             Self::Campaign(error) => {
-                matches!(error, CampaignReportError::Unknown(_) | CampaignReportError::UnknownQuestion { .. })
+                use CampaignReportError::{NoVerdicts, Unknown, UnknownQuestion};
+                matches!(error, Unknown(_) | UnknownQuestion { .. } | NoVerdicts { .. })
             }
             _ => true,
         }

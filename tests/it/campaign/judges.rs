@@ -2,7 +2,7 @@
 
 use langya::domain::campaign::assignment::CampaignShape;
 use langya::domain::time::Timestamp;
-use langya::infra::storage::{AssignmentRequest, NewCampaignJudgement, Store};
+use langya::infra::storage::{AssignmentRequest, NewCampaignJudgement, Room, Store};
 use serde_json::{Value, json};
 
 use crate::bench::{Field, question, reply};
@@ -17,7 +17,7 @@ fn answers() -> String {
     let lines = (0..6).flat_map(|item| {
         [("m1", item < 4), ("m2", item >= 4)].map(move |(model, good)| {
             let answer = format!("«{}» {model}", u8::from(good));
-            json!({"item": format!("q{item}"), "prompt": "Why {conversation_a}?", "model": model, "answer": answer})
+            json!({"item": format!("q{item}"), "prompt": format!("Why {item} {{conversation_a}}?"), "model": model, "answer": answer})
         })
     });
     lines.map(|line| format!("{line}\n")).collect()
@@ -51,8 +51,16 @@ async fn judge_five(store: &Store, annotator: &str) {
     for number in 0..5 {
         let (id, judgement_id) = (format!("a-{annotator}-{number}"), format!("j-{annotator}-{number}"));
         let shape = CampaignShape { items: 6, shared_units: 6, repeat_share: 0.0 };
-        let request =
-            AssignmentRequest { campaign: "pilot", annotator, id: &id, shape, needed: 2, seed: 7, now: Timestamp(3) };
+        let request = AssignmentRequest {
+            campaign: "pilot",
+            annotator,
+            id: &id,
+            shape,
+            needed: 2,
+            seed: 7,
+            room: Room::ForAll,
+            now: Timestamp(3),
+        };
         let row = store.next_assignment(request).await.unwrap().assignment.unwrap();
         let texts = store.campaign_item("pilot", row.item).await.unwrap();
         let wanted = if annotator == "pilot-1" {

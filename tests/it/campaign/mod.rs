@@ -1,11 +1,13 @@
 //! Campaigns as an operator and annotators use them: by command, and over HTTP beside an arena that serves.
 
+mod ending;
 mod judges;
 mod kill;
 mod questions;
 mod rated;
 mod report;
 mod series;
+mod shared;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

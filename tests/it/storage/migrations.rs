@@ -97,6 +97,10 @@ fn sample_rows(name: &str) -> &'static str {
              attempts, latency_ms, input_tokens, output_tokens, created_at) \
              VALUES ('cv', 'c', 0, 'j', 1, '00', '{}', '[[A]]', '[]', '{\"winner\":\"a\"}', 'ok', 1, 9, 5, 6, 20)"
         }
+        "end_campaigns.sql" => "UPDATE campaigns SET ended = 'separated', ended_at = 9 WHERE id = 'c'",
+        "share_campaign_links.sql" => {
+            "INSERT INTO campaign_links (id, campaign, token_hash, places, taken, created_at) VALUES ('c-link-1', 'c', '01', 5, 1, 4)"
+        }
         "keep_consents.sql" => {
             "INSERT INTO consent_texts (version, body, first_agreed_at) VALUES ('00', '[]', 1); \
              INSERT INTO consents (visitor, version, agreed_at) VALUES ('v1', '00', 1)"

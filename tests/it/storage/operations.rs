@@ -14,7 +14,7 @@ use langya::domain::moderation::{FlagState, FlaggedPart};
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{
     AssignmentRequest, AuditFilter, BattleRow, CampaignState, CampaignVote, DeletionTarget, FlagDecision, JudgedRow,
-    NewAnnotator, NewCampaign, NewCampaignJudgement, NewDeletionRequest, NewFlag, NewUnit, RequestDecision,
+    NewAnnotator, NewCampaign, NewCampaignJudgement, NewDeletionRequest, NewFlag, NewUnit, RequestDecision, Room,
     SettledGame, Store, UnitJudgedByPeople, VerdictRow, VoteColumn, VoteExclusion, VoteRange,
 };
 
@@ -160,6 +160,7 @@ pub(super) async fn judgements_of_a_rated_campaign_are_votes_until_they_are_take
             shape,
             needed: 2,
             seed: 1,
+            room: Room::ForAll,
             now: Timestamp(3),
         };
         let row = store.next_assignment(request).await.unwrap().assignment.unwrap();

@@ -1,12 +1,13 @@
 //! Agreement between annotators, with bootstrap intervals over items.
 //!
 //! Both statistics are sums over units, and most units were given the same few values: units are counted by what they were given, and
-//! a replicate draws units and computes with those counts.
+//! a replicate draws items, each with its units, and computes with those counts.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::items::{PatternsOfItems, RESAMPLES};
 use super::judged::{CampaignFacts, JudgedUnit, by_name, preference_by_name};
 use crate::battle::Outcome;
 use crate::campaign::judgement::Judgement;
@@ -16,9 +17,8 @@ use crate::stats::agreement::alpha::{Scale, krippendorff_of_groups};
 use crate::stats::agreement::kappa::fleiss_of_groups;
 use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::real_len;
-use crate::stats::resample::{BootstrapOptions, percentiles, replicates, resample_indices};
+use crate::stats::resample::{BootstrapOptions, percentiles, replicates};
 
-const REPLICATES: u32 = 200;
 /// The highest point of the longest preference scale.
 const MOST_PREFERENCE: i8 = 3;
 
@@ -27,11 +27,11 @@ const MOST_PREFERENCE: i8 = 3;
 pub struct AgreementSummary {
     /// Fleiss' kappa, over units with the most common number of judgements; of comparisons and scores.
     pub fleiss: Option<f64>,
-    /// Bounds of [`fleiss`](Self::fleiss) over resampled units.
+    /// Bounds of [`fleiss`](Self::fleiss) over resampled items.
     pub fleiss_interval: Option<[f64; 2]>,
     /// Krippendorff's alpha: nominal for comparisons, interval for scores, ordinal for ranks and preferences.
     pub krippendorff: Option<f64>,
-    /// Bounds of [`krippendorff`](Self::krippendorff) over resampled units.
+    /// Bounds of [`krippendorff`](Self::krippendorff) over resampled items.
     pub krippendorff_interval: Option<[f64; 2]>,
     /// Units that at least two annotators judged.
     pub units: u64,
@@ -48,15 +48,10 @@ impl AgreementSummary {
             Task::Rank => Scale::Ordinal,
         };
         let patterns = Patterns::new(by_unit(judged), facts.task, scale);
-        let (kappa, alpha) = patterns.statistics(&patterns.counts());
-        let options = BootstrapOptions { replicates: REPLICATES, seed: facts.seed };
-        let (kappas, alphas): (Vec<_>, Vec<_>) = replicates(options, |rng| {
-            let mut counts = vec![0; patterns.distinct.len()];
-            resample_indices(patterns.of_unit.len(), rng).into_iter().for_each(|at| counts[patterns.of_unit[at]] += 1);
-            patterns.statistics(&counts)
-        })
-        .into_iter()
-        .unzip();
+        let (kappa, alpha) = patterns.statistics(&patterns.of_items.counts());
+        let options = BootstrapOptions { replicates: RESAMPLES, seed: facts.seed };
+        let drawn = replicates(options, |rng| patterns.statistics(&patterns.of_items.draw(rng)));
+        let (kappas, alphas): (Vec<_>, Vec<_>) = drawn.into_iter().unzip();
         let interval = |values: &[Result<f64, Undefined>]| {
             let found = percentiles(values, ConfidenceLevel::default()).ok()?.interval;
             Some([found.lower, found.upper])
@@ -66,7 +61,7 @@ impl AgreementSummary {
             krippendorff_interval: alpha.as_ref().ok().and_then(|_| interval(&alphas)),
             fleiss: kappa.ok(),
             krippendorff: alpha.ok(),
-            units: patterns.of_unit.len() as u64,
+            units: patterns.of_items.units() as u64,
         }
     }
 }
@@ -77,8 +72,7 @@ type Given = Vec<Vec<u8>>;
 /// Units that at least two annotators judged, by what they were given.
 struct Patterns {
     distinct: Vec<Pattern>,
-    /// The pattern of each unit.
-    of_unit: Vec<usize>,
+    of_items: PatternsOfItems,
     task: Task,
     scale: Scale,
 }
@@ -90,26 +84,22 @@ struct Pattern {
 }
 
 impl Patterns {
-    fn new(units: BTreeMap<u32, Given>, task: Task, scale: Scale) -> Self {
+    fn new(units: BTreeMap<(u32, u32), Given>, task: Task, scale: Scale) -> Self {
         let mut places: BTreeMap<Given, usize> = BTreeMap::new();
         let mut distinct = Vec::new();
-        let several = units.into_values().filter(|given| given.iter().any(|values| values.len() > 1));
-        let place = |mut given: Given| {
+        let several = units.into_iter().filter(|(_, given)| given.iter().any(|values| values.len() > 1));
+        let place = |((item, _), mut given): ((u32, u32), Given)| {
             given.iter_mut().for_each(|values| values.sort_unstable());
             given.sort_unstable();
-            *places.entry(given).or_insert_with_key(|given| {
+            let pattern = *places.entry(given).or_insert_with_key(|given| {
                 distinct.push(Pattern::new(given));
                 distinct.len() - 1
-            })
+            });
+            (item, pattern)
         };
-        let of_unit = several.map(place).collect();
-        Self { distinct, of_unit, task, scale }
-    }
-
-    fn counts(&self) -> Vec<usize> {
-        let mut counts = vec![0; self.distinct.len()];
-        self.of_unit.iter().for_each(|at| counts[*at] += 1);
-        counts
+        let units: Vec<(u32, usize)> = several.map(place).collect();
+        let of_items = PatternsOfItems::new(units.into_iter(), distinct.len());
+        Self { distinct, of_items, task, scale }
     }
 
     /// Fleiss' kappa and Krippendorff's alpha of so many units of each pattern.
@@ -137,11 +127,11 @@ impl Pattern {
     }
 }
 
-/// What each unit was given.
-fn by_unit(judged: &[&JudgedUnit]) -> BTreeMap<u32, Given> {
-    let mut units: BTreeMap<u32, Given> = BTreeMap::new();
+/// What each unit was given, item by item.
+fn by_unit(judged: &[&JudgedUnit]) -> BTreeMap<(u32, u32), Given> {
+    let mut units: BTreeMap<(u32, u32), Given> = BTreeMap::new();
     for unit in judged {
-        let values = units.entry(unit.unit).or_default();
+        let values = units.entry((unit.item, unit.unit)).or_default();
         match &unit.judgement {
             Judgement::Outcome(outcome) => push(values, 0, code(by_name(*outcome, &unit.shown))),
             Judgement::Preference(preference) => {

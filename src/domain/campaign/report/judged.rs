@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::battle::Outcome;
 use crate::benchmark::judgement::{Game, Status};
 use crate::campaign::assignment::AssignmentKind;
+use crate::campaign::ending::{Ending, Until};
 use crate::campaign::judgement::Judgement;
 use crate::campaign::plan::Task;
 use crate::campaign::questions::{Question, QuestionAnswers};
@@ -24,6 +25,8 @@ pub struct JudgedUnit {
     pub annotator: Arc<str>,
     /// Position of the unit in the campaign.
     pub unit: u32,
+    /// Position of its item.
+    pub item: u32,
     /// The models in the order in which they were shown; judgements share them.
     pub shown: Arc<[String]>,
     /// Why it was shown.
@@ -60,6 +63,10 @@ pub struct CampaignFacts {
     pub task: Task,
     /// Judgements that each unit needs.
     pub judgements_per_item: u32,
+    /// What it waits for besides.
+    pub until: Option<Until>,
+    /// Why nobody is asked any more.
+    pub ended: Option<Ending>,
     /// Its questions beside the task.
     pub questions: Vec<Question>,
     /// Its units.
@@ -72,6 +79,14 @@ pub struct CampaignFacts {
     pub verdicts: Vec<UnitVerdict>,
     /// Seed of resampling.
     pub seed: u64,
+}
+
+impl CampaignFacts {
+    /// Judgements that it was planned with, without repetitions.
+    #[must_use]
+    pub fn planned(&self) -> u64 {
+        u64::from(self.units) * u64::from(self.judgements_per_item)
+    }
 }
 
 /// What a judge said of a unit, in one order of its answers.

@@ -1,13 +1,14 @@
 //! Judge models on the same pairs of answers as people: how far they agree with people, and with themselves in the other order.
 //!
 //! A unit has one verdict of a judge and several judgements of people, so agreement is counted over judgements and its interval is
-//! from resampled units. Both bad is a tie, as for battles. Beside it stands how far two people agree on the same units, which is as
+//! from resampled items. Both bad is a tie, as for battles. Beside it stands how far two people agree on the same units, which is as
 //! much as can be expected of a judge.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::items::{PatternsOfItems, RESAMPLES};
 use super::judged::{JudgedUnit, UnitVerdict, by_name};
 use crate::battle::Outcome;
 use crate::battle_judging::agreement::Rate;
@@ -16,13 +17,10 @@ use crate::battle_judging::report::{SHOWN, position};
 use crate::battle_judging::verdicts::{Judge, JudgedVote, by_judge};
 use crate::rating::vote_log::VoteLog;
 use crate::stats::agreement::choices::Choice;
+use crate::stats::agreement::kappa::cohen_of_counts;
 use crate::stats::confidence::ConfidenceLevel;
-use crate::stats::resample::{BootstrapOptions, percentiles, replicates, resample_indices};
-use crate::stats::{Share, Undefined, real};
-
-/// Resamples of the units behind each interval.
-const REPLICATES: u32 = 200;
-const CHOICES: [Choice; 3] = [Choice::First, Choice::Second, Choice::Tie];
+use crate::stats::resample::{BootstrapOptions, percentiles, replicates};
+use crate::stats::{Share, Undefined};
 
 /// How far a judge agrees with people on the units that both have judged.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -41,11 +39,11 @@ pub struct JudgeAgreement {
     pub judgements: u64,
     /// Share of these judgements that say what the judge says.
     pub agreement: Option<f64>,
-    /// Bounds of [`agreement`](Self::agreement) over resampled units.
+    /// Bounds of [`agreement`](Self::agreement) over resampled items.
     pub agreement_interval: Option<[f64; 2]>,
     /// Cohen's kappa of these judgements and the verdicts.
     pub kappa: Option<f64>,
-    /// Bounds of [`kappa`](Self::kappa) over resampled units.
+    /// Bounds of [`kappa`](Self::kappa) over resampled items.
     pub kappa_interval: Option<[f64; 2]>,
     /// Pairs of judgements by two people on one of these units.
     pub people_pairs: u64,
@@ -53,8 +51,10 @@ pub struct JudgeAgreement {
     pub people_agreement: Option<f64>,
 }
 
-/// What people chose of each unit, of its models in the order of their names: how often the first, the second and neither.
-type PeopleByUnit = BTreeMap<u32, [u64; 3]>;
+/// How often people chose the first model in the order of their names, the second, and neither.
+type Chosen = [u64; 3];
+/// The item of each unit, and what people chose.
+type PeopleByUnit = BTreeMap<u32, (u32, Chosen)>;
 
 /// Each judge beside the people who judged the same units.
 pub(super) fn judge_agreements(
@@ -87,7 +87,7 @@ fn people_by_unit(judged: &[&JudgedUnit]) -> PeopleByUnit {
             Outcome::BWins => 1,
             Outcome::Tie | Outcome::BothBad => 2,
         };
-        people.entry(unit.unit).or_default()[choice] += 1;
+        people.entry(unit.unit).or_insert((unit.item, [0; 3])).1[choice] += 1;
     }
     people
 }
@@ -95,7 +95,7 @@ fn people_by_unit(judged: &[&JudgedUnit]) -> PeopleByUnit {
 /// The verdicts on units that people have judged, beside what most people said.
 fn judged_votes(verdicts: &[UnitVerdict], people: &PeopleByUnit) -> Vec<JudgedVote> {
     let vote = |said: &UnitVerdict| {
-        let counts = people.get(&said.unit)?;
+        let (_, counts) = people.get(&said.unit)?;
         Some(JudgedVote {
             seq: i64::from(said.unit),
             models: said.models.clone(),
@@ -116,7 +116,7 @@ fn judged_votes(verdicts: &[UnitVerdict], people: &PeopleByUnit) -> Vec<JudgedVo
 }
 
 /// What most people said; a tie where nothing was said most often.
-fn most(counts: &[u64; 3]) -> Outcome {
+fn most(counts: &Chosen) -> Outcome {
     let top = counts.iter().max();
     let mut tops = (0..3).filter(|at| counts.get(*at) == top);
     match (tops.next(), tops.next()) {
@@ -129,17 +129,15 @@ fn most(counts: &[u64; 3]) -> Outcome {
 fn one(judge: &Judge<'_>, people: &PeopleByUnit, seed: u64, level: ConfidenceLevel) -> JudgeAgreement {
     let bias = position(&judge.battles);
     let rate = |of, total| Rate::new(Share { of, total }, level);
-    let compared: Vec<([u64; 3], Choice)> = judge
-        .battles
-        .iter()
-        .filter_map(|unit| Some((*people.get(&u32::try_from(unit.vote.seq).ok()?)?, unit.verdict()?)))
-        .collect();
+    let compared = judge.battles.iter().filter_map(|unit| {
+        let (item, chosen) = *people.get(&u32::try_from(unit.vote.seq).ok()?)?;
+        Some(Compared { item, chosen, verdict: unit.verdict()? })
+    });
+    let compared: Vec<Compared> = compared.collect();
     let patterns = Patterns::new(&compared);
-    let all = patterns.table(&patterns.counts());
-    let drawn = replicates(BootstrapOptions { replicates: REPLICATES, seed }, |rng| {
-        let mut counts = vec![0; patterns.distinct.len()];
-        resample_indices(patterns.of_unit.len(), rng).into_iter().for_each(|at| counts[patterns.of_unit[at]] += 1);
-        let table = patterns.table(&counts);
+    let all = patterns.table(&patterns.of_items.counts());
+    let drawn = replicates(BootstrapOptions { replicates: RESAMPLES, seed }, |rng| {
+        let table = patterns.table(&patterns.of_items.draw(rng));
         (table.agreement(), table.kappa())
     });
     let (agreements, kappas): (Vec<_>, Vec<_>) = drawn.into_iter().unzip();
@@ -164,48 +162,51 @@ fn one(judge: &Judge<'_>, people: &PeopleByUnit, seed: u64, level: ConfidenceLev
     }
 }
 
+/// A unit with what people and the judge said of it.
+struct Compared {
+    item: u32,
+    chosen: Chosen,
+    verdict: Choice,
+}
+
 /// Pairs of judgements of the same unit.
-fn pairs_of_people(compared: &[([u64; 3], Choice)]) -> Share {
+fn pairs_of_people(compared: &[Compared]) -> Share {
     let pairs = |of: u64| of * of.saturating_sub(1) / 2;
-    compared.iter().fold(Share::default(), |sum, (counts, _)| Share {
-        of: sum.of + counts.iter().map(|of| pairs(*of)).sum::<u64>(),
-        total: sum.total + pairs(counts.iter().sum()),
+    compared.iter().fold(Share::default(), |sum, unit| Share {
+        of: sum.of + unit.chosen.iter().map(|of| pairs(*of)).sum::<u64>(),
+        total: sum.total + pairs(unit.chosen.iter().sum()),
     })
 }
 
 /// Units by what people and the judge said of them.
 struct Patterns {
-    distinct: Vec<([u64; 3], Choice)>,
-    /// The pattern of each unit.
-    of_unit: Vec<usize>,
+    distinct: Vec<(Chosen, Choice)>,
+    of_items: PatternsOfItems,
 }
 
 impl Patterns {
-    fn new(compared: &[([u64; 3], Choice)]) -> Self {
-        let mut places: BTreeMap<([u64; 3], Choice), usize> = BTreeMap::new();
+    fn new(compared: &[Compared]) -> Self {
+        let mut places: BTreeMap<(Chosen, Choice), usize> = BTreeMap::new();
         let mut distinct = Vec::new();
-        let place = |unit: &([u64; 3], Choice)| {
-            *places.entry(*unit).or_insert_with(|| {
-                distinct.push(*unit);
+        let place = |unit: &Compared| {
+            let pattern = *places.entry((unit.chosen, unit.verdict)).or_insert_with(|| {
+                distinct.push((unit.chosen, unit.verdict));
                 distinct.len() - 1
-            })
+            });
+            (unit.item, pattern)
         };
-        let of_unit = compared.iter().map(place).collect();
-        Self { distinct, of_unit }
-    }
-
-    fn counts(&self) -> Vec<u64> {
-        let mut counts = vec![0; self.distinct.len()];
-        self.of_unit.iter().for_each(|at| counts[*at] += 1);
-        counts
+        let mut units: Vec<(u32, usize)> = compared.iter().map(place).collect();
+        units.sort_unstable();
+        let of_items = PatternsOfItems::new(units.into_iter(), distinct.len());
+        Self { distinct, of_items }
     }
 
     /// So many units of each pattern.
-    fn table(&self, counts: &[u64]) -> ChoiceTable {
+    fn table(&self, counts: &[usize]) -> ChoiceTable {
         let mut table = ChoiceTable::default();
-        for ((people, verdict), units) in self.distinct.iter().zip(counts) {
-            for (row, of) in table.0.iter_mut().zip(people) {
-                row[place(*verdict)] += of * units;
+        for ((chosen, verdict), units) in self.distinct.iter().zip(counts) {
+            for (row, of) in table.0.iter_mut().zip(chosen) {
+                row[place(*verdict)] += of * *units as u64;
             }
         }
         table
@@ -213,7 +214,11 @@ impl Patterns {
 }
 
 fn place(choice: Choice) -> usize {
-    CHOICES.iter().position(|known| *known == choice).unwrap_or(0)
+    match choice {
+        Choice::First => 0,
+        Choice::Second => 1,
+        Choice::Tie => 2,
+    }
 }
 
 /// Judgements by what people said (rows) and what the judge said (columns).
@@ -229,16 +234,9 @@ impl ChoiceTable {
         Share { of: (0..3).map(|at| self.0[at][at]).sum(), total: self.total() }.rate()
     }
 
-    /// Cohen's kappa: (p − e) / (1 − e), where e is the agreement that chance gives.
     fn kappa(&self) -> Result<f64, Undefined> {
-        let (agreement, total) = (self.agreement()?, real(self.total()));
-        let by_chance = (0..3).map(|at| {
-            let rows: u64 = self.0[at].iter().sum();
-            let columns: u64 = self.0.iter().map(|row| row[at]).sum();
-            real(rows) / total * (real(columns) / total)
-        });
-        let by_chance: f64 = by_chance.sum();
-        if by_chance >= 1.0 { Err(Undefined::Nothing) } else { Ok((agreement - by_chance) / (1.0 - by_chance)) }
+        let cells = (0..9).map(|at| ([at / 3, at % 3], self.0[at / 3][at % 3]));
+        cohen_of_counts(cells).map(|found| found.kappa)
     }
 }
 
@@ -256,6 +254,7 @@ mod tests {
         JudgedUnit {
             annotator: name.into(),
             unit,
+            item: unit,
             shown: shown.map(str::to_owned).into(),
             kind: AssignmentKind::Fresh,
             judgement: Judgement::Outcome(outcome),

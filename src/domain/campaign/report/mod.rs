@@ -3,32 +3,39 @@
 mod agreement;
 mod annotators;
 mod copying;
+mod items;
 mod judged;
 mod judges;
 mod pairs;
 mod questions;
 mod scores;
+mod stopping;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 pub use agreement::AgreementSummary;
 pub use annotators::{AnnotatorFlag, AnnotatorSummary};
+pub use items::{ItemInterval, RESAMPLES};
 pub use judged::{CampaignFacts, JudgedUnit, LeftOut, UnitVerdict};
 pub use judges::{JudgeAgreement, unit_verdict_log};
 pub use pairs::{AnnotatorPair, ModelPair};
 pub use questions::{AnswerCounts, QuestionSummary, question_scores};
 pub use scores::{ScoredModel, scores_by_model};
+pub use stopping::{are_separated, is_due, neighbours};
 
 use super::assignment::AssignmentKind;
+use super::ending::{Ending, Until};
 use super::judgement::Judgement;
 use super::plan::Task;
 use crate::battle::Outcome;
 use crate::rating::FitError;
 use crate::rating::leaderboard::RankedModel;
+use crate::rating::neighbours::NeighbourPair;
 use crate::rating::options::LeaderboardOptions;
 use crate::rating::ranking::rank_log;
 use crate::rating::vote_log::{ColumnSet, VoteLog};
@@ -48,12 +55,23 @@ pub struct CampaignReport {
     pub units_done: u64,
     /// Units.
     pub units: u64,
-    /// Whether every unit has all its judgements.
+    /// Whether every unit has all its judgements, or the campaign ended.
     pub complete: bool,
+    /// Why and since when nobody is asked any more, where something else than the judgements of each unit ended it.
+    pub ended: Option<Ending>,
+    /// What is known of each model and the next at any time, of a campaign that waits for that.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub neighbours: Vec<NeighbourPair>,
     /// How far annotators agree.
     pub agreement: AgreementSummary,
     /// The models, the best first.
     pub models: Vec<RankedModel>,
+    /// Items with a judgement.
+    pub items: u64,
+    /// Resamples of the items behind each interval over items.
+    pub resamples: u32,
+    /// Bounds of the ratings over resampled items; those of [`models`](Self::models) allow for annotators who judge alike.
+    pub item_intervals: Vec<ItemInterval>,
     /// Mean scores by model, the best first; only for the task `score`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub scores: Vec<ScoredModel>,
@@ -87,7 +105,13 @@ pub fn report(
         *times.entry(unit.unit).or_default() += 1;
     }
     let units_done = times.values().filter(|times| **times >= facts.judgements_per_item).count() as u64;
-    let models = if facts.task == Task::Score { Vec::new() } else { rank_log(&vote_log(&first), options)?.models };
+    let (models, item_intervals) = if facts.task == Task::Score {
+        (Vec::new(), Vec::new())
+    } else {
+        let by_annotator = || rank_log(&vote_log(&first), options);
+        let (ranked, by_item) = rayon::join(by_annotator, || items::item_intervals(&first, facts.seed, options));
+        (ranked?.models, by_item?)
+    };
     Ok(CampaignReport {
         campaign: facts.id.clone(),
         task: facts.task,
@@ -95,13 +119,21 @@ pub fn report(
         repeats: (judged.len() - first.len()) as u64,
         units_done,
         units: u64::from(facts.units),
-        complete: units_done == u64::from(facts.units),
+        complete: units_done == u64::from(facts.units) || facts.ended.is_some(),
+        ended: facts.ended,
+        neighbours: match facts.until {
+            Some(Until::Separated) => neighbours(&first, facts.planned(), options.confidence)?,
+            None => Vec::new(),
+        },
         agreement: AgreementSummary::new(&first, facts),
         models,
+        items: items::count_items(&first),
+        resamples: RESAMPLES,
+        item_intervals,
         scores: if facts.task == Task::Score { scores::mean_scores(&first, options.confidence) } else { Vec::new() },
         questions: questions::summaries(&facts.questions, &first, options.confidence),
         pairs: pairs::model_pairs(&first),
-        annotator_pairs: pairs::annotator_pairs(&judged::labels_by_unit(&judged)),
+        annotator_pairs: pairs::annotator_pairs(&judged::labels_by_unit(&judged), facts.seed, options.confidence),
         judges: judges::judge_agreements(&facts.verdicts, &first, facts.seed, options.confidence),
         annotators: annotators::summaries(facts, &judged),
         left_out,
@@ -118,9 +150,14 @@ fn without_left_out(facts: &CampaignFacts, mut judged: Vec<JudgedUnit>) -> (Vec<
     (judged, left_out)
 }
 
-/// The comparisons as a vote log: a ranking is a vote for each of its pairs.
+/// The comparisons as a vote log: a ranking is a vote for each of its pairs, and an annotator a voter.
 #[must_use]
 pub fn vote_log(judged: &[&JudgedUnit]) -> VoteLog {
+    log_by(judged, |unit| Cow::Borrowed(&unit.annotator))
+}
+
+/// The comparisons as a vote log, in which votes that are not independent have the same voter.
+fn log_by(judged: &[&JudgedUnit], voter: impl Fn(&JudgedUnit) -> Cow<'_, str>) -> VoteLog {
     let mut log = VoteLog::with_columns(ColumnSet { voters: true, ..ColumnSet::default() });
     for unit in judged {
         for (a, b, outcome) in comparisons(unit) {
@@ -129,7 +166,7 @@ pub fn vote_log(judged: &[&JudgedUnit]) -> VoteLog {
             log.b.push(b);
             log.outcomes.push(outcome);
             if let Some(voters) = &mut log.voters {
-                voters.push(Some(&unit.annotator));
+                voters.push(Some(&voter(unit)));
             }
         }
     }

@@ -2,12 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use rayon::prelude::*;
 use serde::Serialize;
 
 use super::comparisons;
+use super::items::RESAMPLES;
 use super::judged::{JudgedUnit, Label, LabelsByUnit};
 use crate::battle::Outcome;
-use crate::stats::agreement::kappa::cohen;
+use crate::stats::agreement::kappa::{cohen, cohen_of_counts};
+use crate::stats::confidence::ConfidenceLevel;
+use crate::stats::resample::{BootstrapOptions, percentiles, resample_counts};
 
 /// Annotators of a campaign of which each pair is compared; a table of more pairs is read by nobody.
 const MOST_COMPARED: usize = 40;
@@ -63,6 +67,8 @@ pub struct AnnotatorPair {
     pub equal: u64,
     /// Cohen's kappa; `None` where both gave one label throughout.
     pub kappa: Option<f64>,
+    /// Its bounds over resampled units, each of which is of another item.
+    pub kappa_interval: Option<[f64; 2]>,
 }
 
 /// The pairs of models that were compared, in the order of their names.
@@ -91,7 +97,7 @@ pub(super) fn model_pairs(judged: &[&JudgedUnit]) -> Vec<ModelPair> {
 type LabelsOfPair<'l> = [Vec<&'l Label<'l>>; 2];
 
 /// The pairs of annotators with units in common, in the order of their names; none where there are too many annotators.
-pub(super) fn annotator_pairs(labels: &LabelsByUnit) -> Vec<AnnotatorPair> {
+pub(super) fn annotator_pairs(labels: &LabelsByUnit, seed: u64, level: ConfidenceLevel) -> Vec<AnnotatorPair> {
     let names: std::collections::BTreeSet<&str> = labels.values().flatten().map(|(name, _)| *name).collect();
     if names.len() > MOST_COMPARED {
         return Vec::new();
@@ -113,6 +119,30 @@ pub(super) fn annotator_pairs(labels: &LabelsByUnit) -> Vec<AnnotatorPair> {
         units: first.len() as u64,
         equal: first.iter().zip(&second).filter(|(x, y)| x == y).count() as u64,
         kappa: cohen(&first, &second).ok().map(|kappa| kappa.kappa),
+        kappa_interval: kappa_interval(&first, &second, seed, level),
     };
-    pairs.into_iter().map(pair).collect()
+    pairs.into_par_iter().map(pair).collect()
+}
+
+/// Bounds of Cohen's kappa: pairs of labels are counted, and a resample draws these counts.
+fn kappa_interval(first: &[&Label], second: &[&Label], seed: u64, level: ConfidenceLevel) -> Option<[f64; 2]> {
+    let mut numbers: BTreeMap<&Label, usize> = BTreeMap::new();
+    let mut number = |label| {
+        let next = numbers.len();
+        *numbers.entry(label).or_insert(next)
+    };
+    let mut cells: BTreeMap<[usize; 2], u64> = BTreeMap::new();
+    for (one, other) in first.iter().zip(second) {
+        *cells.entry([number(*one), number(*other)]).or_default() += 1;
+    }
+    let (pairs, counts): (Vec<[usize; 2]>, Vec<u64>) = cells.into_iter().unzip();
+    let options = BootstrapOptions { replicates: RESAMPLES, seed };
+    let kappas: Vec<_> = (0..RESAMPLES)
+        .map(|replicate| {
+            let drawn = resample_counts(&counts, &mut options.rng(replicate));
+            cohen_of_counts(pairs.iter().copied().zip(drawn.iter().copied())).map(|kappa| kappa.kappa)
+        })
+        .collect();
+    let found = percentiles(&kappas, level).ok()?.interval;
+    Some([found.lower, found.upper])
 }

@@ -45,6 +45,7 @@ fn simulated(people: &[Person], units: u32, seed: u64) -> Vec<JudgedUnit> {
             judged.push(JudgedUnit {
                 annotator: format!("p{at:02}").into(),
                 unit,
+                item: unit,
                 // `by_name` is its own inverse.
                 judgement: Judgement::Outcome(by_name(said, &shown)),
                 shown: shown.into(),
@@ -62,6 +63,8 @@ fn facts(units: u32, people: usize) -> CampaignFacts {
         id: "pilot".into(),
         task: Task::Pairwise,
         judgements_per_item: u32::try_from(people).unwrap(),
+        until: None,
+        ended: None,
         questions: Vec::new(),
         units,
         gold: BTreeMap::new(),
@@ -174,6 +177,7 @@ fn a_ranking_is_a_vote_for_each_pair_and_scores_are_means() {
     let unit = |annotator: &str, unit, shown: &[&str], judgement| JudgedUnit {
         annotator: annotator.into(),
         unit,
+        item: unit,
         shown: shown.iter().map(|name| (*name).to_owned()).collect(),
         kind: AssignmentKind::Fresh,
         judgement,
@@ -223,6 +227,7 @@ fn answers_to_questions_are_counted_and_averaged_by_model_whatever_the_sides() {
     let unit = |annotator: &str, unit, shown: [&str; 2], preference, answers: &str| JudgedUnit {
         annotator: annotator.into(),
         unit,
+        item: unit,
         shown: shown.map(str::to_owned).into(),
         kind: AssignmentKind::Fresh,
         judgement: Judgement::Preference(preference),
@@ -255,4 +260,29 @@ fn answers_to_questions_are_counted_and_averaged_by_model_whatever_the_sides() {
     // Both found p much better, on either side.
     assert_eq!((report.pairs[0].a_wins, report.pairs[0].ties, report.pairs[0].judgements), (2, 1, 3));
     assert_eq!((report.annotator_pairs[0].units, report.annotator_pairs[0].equal), (1, 1));
+}
+
+#[test]
+fn intervals_over_items_are_wider_where_items_decide() {
+    // Ten annotators say the same of each of 40 items: 400 judgements by ten people, but only 40 items.
+    let mut judged = Vec::new();
+    for unit in 0..40 {
+        let outcome = if unit % 5 < 3 { Outcome::AWins } else { Outcome::BWins };
+        for person in simulated(&[Person::Honest(1.0); 10], 1, 1) {
+            let shown: std::sync::Arc<[String]> = vec!["x".to_owned(), "y".to_owned()].into();
+            judged.push(JudgedUnit { unit, item: unit, shown, judgement: Judgement::Outcome(outcome), ..person });
+        }
+    }
+    let report = report(&facts(40, 10), judged, &LeaderboardOptions::default()).unwrap();
+    let [by_item, other] = report.item_intervals.as_slice() else { panic!("{:?}", report.item_intervals) };
+    assert_eq!((report.items, report.resamples, by_item.model.as_str()), (40, 200, "x"));
+    let width = by_item.upper.unwrap() - by_item.lower.unwrap();
+    // Of a share of 0.6 over 40 items: ± 1.96 / √(40 · 0.24) in log odds of the difference, half of it for each model.
+    let expected = 1.96 / (40.0 * 0.24_f64).sqrt() * crate::rating::POINTS_PER_STRENGTH;
+    assert!((width / expected - 1.0).abs() < 0.25, "{width} {expected}");
+    assert!(other.upper.unwrap() - other.lower.unwrap() > 0.9 * width);
+    let by_annotator = report.models[0].upper.zip(report.models[0].lower).map(|(upper, lower)| upper - lower);
+    assert!(by_annotator.is_none_or(|narrow| narrow < width / 2.0), "{by_annotator:?}");
+    // Everybody agrees: no resample says anything else.
+    assert_eq!(report.annotator_pairs[0].kappa_interval, Some([1.0, 1.0]));
 }

@@ -58,6 +58,27 @@ pub fn cohen<L: Ord>(one: &[L], other: &[L]) -> Result<Kappa, Undefined> {
     Kappa::new(agreed / items, expected, one.len())
 }
 
+/// As [`cohen`], of pairs of labels and how often each was given; labels are small numbers.
+///
+/// # Errors
+/// [`Undefined::Nothing`] without pairs, [`Undefined::NoVariation`].
+pub fn cohen_of_counts(pairs: impl Iterator<Item = ([usize; 2], u64)> + Clone) -> Result<Kappa, Undefined> {
+    let items: u64 = pairs.clone().map(|(_, times)| times).sum();
+    if items == 0 {
+        return Err(Undefined::Nothing);
+    }
+    let (mut shares, mut agreed): (Vec<[f64; 2]>, u64) = (Vec::new(), 0);
+    for (labels, times) in pairs {
+        agreed += if labels[0] == labels[1] { times } else { 0 };
+        for (rater, label) in labels.into_iter().enumerate() {
+            shares.resize(shares.len().max(label + 1), [0.0; 2]);
+            shares[label][rater] += real(times) / real(items);
+        }
+    }
+    let expected = shares.iter().map(|[one, other]| one * other).sum();
+    Kappa::new(real(agreed) / real(items), expected, usize::try_from(items).unwrap_or(usize::MAX))
+}
+
 /// Fleiss' kappa (1971): `counts[item][label]` raters gave the item this label. P_i = (Σ n² − n)/(n(n−1)) is the
 /// agreement on an item, Σp² the chance agreement. It needs a constant number of raters: items with a different number
 /// than the most common one (the larger in case of a tie) are left out and counted.

@@ -35,6 +35,8 @@ pub struct CampaignTexts {
     pub finished: &'static str,
     pub finished_explained: &'static str,
     pub retry: &'static str,
+    pub own_link: &'static str,
+    pub completion: &'static str,
     pub script: CampaignScriptTexts,
 }
 
@@ -52,6 +54,10 @@ pub struct CampaignScriptTexts {
     pub campaign_not_open: &'static str,
     pub ranked: &'static str,
     pub undone: &'static str,
+    pub link_full: &'static str,
+    pub because_quota: &'static str,
+    pub because_separated: &'static str,
+    pub because_max_judgements: &'static str,
 }
 
 pub(super) const ENGLISH: CampaignTexts = CampaignTexts {
@@ -87,6 +93,8 @@ pub(super) const ENGLISH: CampaignTexts = CampaignTexts {
     finished: "That was the last one. Thank you!",
     finished_explained: "Everything you decided is stored. You can close this page.",
     retry: "Try again",
+    own_link: "Your own link: keep it to go on later or on another device.",
+    completion: "Go back to whoever sent you",
     script: CampaignScriptTexts {
         progress: "{done} of {of} done",
         loading: "Loading the next one …",
@@ -99,6 +107,10 @@ pub(super) const ENGLISH: CampaignTexts = CampaignTexts {
         campaign_not_open: "This campaign is not open at the moment. What you decided is stored: come back later.",
         ranked: "{letter}: place {place}",
         undone: "The last decision is taken back: decide again.",
+        link_full: "All places of this link are taken. Ask whoever invited you for another one.",
+        because_quota: "You have judged as many as your link is for.",
+        because_separated: "The campaign has ended: the judgements of all together are enough to tell the answers apart.",
+        because_max_judgements: "The campaign has ended: it has as many judgements as were planned.",
     },
 };
 
@@ -134,6 +146,8 @@ pub(super) const CHINESE: CampaignTexts = CampaignTexts {
     finished: "全部完成，谢谢！",
     finished_explained: "你的全部判断都已保存，可以关闭本页。",
     retry: "重试",
+    own_link: "这是你自己的链接：请保存，以便以后或在其他设备上继续。",
+    completion: "返回招募平台",
     script: CampaignScriptTexts {
         progress: "已完成 {done} / {of}",
         loading: "正在载入下一题……",
@@ -146,5 +160,9 @@ pub(super) const CHINESE: CampaignTexts = CampaignTexts {
         campaign_not_open: "这项任务目前未开放。你的判断都已保存，请稍后再来。",
         ranked: "{letter}：第 {place} 名",
         undone: "上一题的判断已撤销，请重新判断。",
+        link_full: "这个链接的名额已满，请向邀请你的人索取新的链接。",
+        because_quota: "你已完成链接规定的数量。",
+        because_separated: "任务已结束：所有人的判断合在一起已足以分出高下。",
+        because_max_judgements: "任务已结束：已达到计划的评判总数。",
     },
 };

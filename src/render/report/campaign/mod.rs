@@ -7,6 +7,7 @@ pub mod html;
 pub mod markdown;
 mod tables;
 
+use crate::domain::campaign::ending::EndReason;
 use crate::domain::campaign::plan::CampaignPlan;
 use crate::domain::campaign::report::CampaignReport;
 use crate::domain::language::Language;
@@ -87,6 +88,7 @@ impl CampaignDocument {
             charts::with_ratings(tables::models(report, words), report, ConfidenceLevel::default(), language),
             charts::with_scores(tables::scores(report, words), report, plan.scale, language),
             charts::with_wins(tables::pairs(report, words), report, language),
+            tables::neighbours(report, words),
             tables::agreement(report, words),
         ];
         parts.push(tables::judges(report, words));
@@ -106,13 +108,27 @@ impl CampaignDocument {
 fn facts(report: &CampaignReport, words: &CampaignReportTexts) -> Vec<(&'static str, String)> {
     let done = if report.complete { words.complete } else { words.not_complete };
     let (units_done, units) = (report.units_done.to_string(), report.units.to_string());
-    vec![
+    let mut facts = vec![
         (words.campaign, report.campaign.clone()),
         (words.judgements, report.judgements.to_string()),
         (words.repeats, report.repeats.to_string()),
         (words.units, fill(words.done_of, &[("done", &units_done), ("of", &units), ("state", done)])),
         (words.annotators, report.annotators.len().to_string()),
-    ]
+    ];
+    if let Some(ended) = report.ended {
+        let text = match ended.because {
+            EndReason::Separated => words.ended_separated,
+            EndReason::MaxJudgements => words.ended_max_judgements,
+        };
+        facts.push((words.ended, fill(text, &[("time", &moment(ended.at))])));
+    }
+    facts
+}
+
+/// A moment in UTC, to the minute.
+fn moment(milliseconds: i64) -> String {
+    let moment = jiff::Timestamp::from_millisecond(milliseconds).unwrap_or_default();
+    moment.strftime("%Y-%m-%d %H:%M UTC").to_string()
 }
 
 /// That judgements are left out is said to everybody; whose and why is for those who run the campaign.

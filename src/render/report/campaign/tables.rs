@@ -4,10 +4,11 @@ use super::{DocumentColumn, DocumentPart, DocumentTable};
 use crate::domain::battle_judging::agreement::Rate;
 use crate::domain::campaign::questions::{QuestionKind, Value};
 use crate::domain::campaign::report::{
-    AnnotatorFlag, AnnotatorSummary, AnswerCounts, CampaignReport, JudgeAgreement, ModelPair, QuestionSummary,
-    ScoredModel,
+    AnnotatorFlag, AnnotatorSummary, AnswerCounts, CampaignReport, ItemInterval, JudgeAgreement, ModelPair,
+    QuestionSummary, ScoredModel,
 };
 use crate::domain::rating::leaderboard::RankedModel;
+use crate::domain::rating::neighbours::{NeighbourPair, NeighbourState};
 use crate::i18n::campaign_report::CampaignReportTexts;
 use crate::i18n::fill;
 
@@ -18,13 +19,18 @@ pub(super) fn models(report: &CampaignReport, words: &CampaignReportTexts) -> Do
         text(words.model),
         number(words.rating),
         number(words.interval),
+        number(words.interval_by_item),
         number(words.judgements),
         number(words.won),
         number(words.lost),
         number(words.tied),
         number(words.both_bad),
     ];
-    part("ratings", [words.ratings, words.ratings_lead], &columns, report.models.iter().map(model_cells))
+    let (items, resamples) = (report.items.to_string(), report.resamples.to_string());
+    let lead = fill(words.ratings_lead, &[("items", &items), ("resamples", &resamples)]);
+    let by_item = |model: &RankedModel| report.item_intervals.iter().find(|found| found.model == model.model);
+    let rows = report.models.iter().map(|model| model_cells(model, by_item(model)));
+    part("ratings", [words.ratings, &lead], &columns, rows)
 }
 
 /// A rating, or the limit of a model that has none.
@@ -37,9 +43,11 @@ pub(super) fn rating_text(model: &RankedModel) -> String {
     }
 }
 
-fn model_cells(model: &RankedModel) -> Vec<String> {
+fn model_cells(model: &RankedModel, by_item: Option<&ItemInterval>) -> Vec<String> {
     let bound = |value: Option<f64>| value.map_or_else(dash, |value| format!("{value:.0}"));
-    let interval = format!("{} … {}", bound(model.lower), bound(model.upper));
+    let between = |lower, upper| format!("{} … {}", bound(lower), bound(upper));
+    let interval = between(model.lower, model.upper);
+    let by_item = by_item.map_or_else(dash, |found| between(found.lower, found.upper));
     let [battles, wins, losses, ties, both_bad] =
         [model.battles, model.wins, model.losses, model.ties, model.both_bad].map(|count| count.to_string());
     vec![
@@ -47,6 +55,7 @@ fn model_cells(model: &RankedModel) -> Vec<String> {
         model.model.clone(),
         rating_text(model),
         interval,
+        by_item,
         battles,
         wins,
         losses,
@@ -88,6 +97,23 @@ pub(super) fn pairs(report: &CampaignReport, words: &CampaignReportTexts) -> Doc
         names.into_iter().chain(counts.map(|count| count.to_string())).collect()
     };
     part("pairs", [words.pairs, words.pairs_lead], &columns, report.pairs.iter().map(cells))
+}
+
+/// What is known of each model and the next at any time.
+pub(super) fn neighbours(report: &CampaignReport, words: &CampaignReportTexts) -> DocumentPart {
+    let columns =
+        [text(words.upper), text(words.lower), number(words.difference), number(words.interval), text(words.known)];
+    let bound = |value: Option<f64>| value.map_or_else(dash, |value| format!("{value:.0}"));
+    let cells = |pair: &NeighbourPair| {
+        let known = match pair.state {
+            NeighbourState::Separated => words.separated,
+            NeighbourState::Open => words.open,
+            NeighbourState::Equal => words.equal_models,
+        };
+        let between = format!("{} … {}", bound(pair.low), bound(pair.high));
+        vec![pair.upper.clone(), pair.lower.clone(), bound(pair.difference), between, known.to_owned()]
+    };
+    part("neighbours", [words.neighbours, words.neighbours_lead], &columns, report.neighbours.iter().map(cells))
 }
 
 /// Agreement of all annotators.
@@ -221,10 +247,12 @@ pub(super) fn annotator_pairs(report: &CampaignReport, words: &CampaignReportTex
         number(words.shared_units),
         number(words.equal),
         number(words.kappa),
+        number(words.interval),
     ];
     let rows = report.annotator_pairs.iter().map(|pair| {
         let kappa = pair.kappa.map_or_else(dash, |kappa| format!("{kappa:.2}"));
-        vec![pair.one.clone(), pair.other.clone(), pair.units.to_string(), pair.equal.to_string(), kappa]
+        let bounds = interval(pair.kappa_interval.map(|[lower, upper]| (lower, upper)));
+        vec![pair.one.clone(), pair.other.clone(), pair.units.to_string(), pair.equal.to_string(), kappa, bounds]
     });
     part("annotator-pairs", [words.annotator_pairs, words.annotator_pairs_lead], &columns, rows)
 }

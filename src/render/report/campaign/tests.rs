@@ -42,6 +42,7 @@ fn written(task: Task, audience: Audience, language: Language) -> CampaignDocume
             JudgedUnit {
                 annotator: format!("pilot-{annotator}").into(),
                 unit,
+                item: unit,
                 shown: shown.into(),
                 kind: AssignmentKind::Fresh,
                 judgement: if task == Task::Score { Judgement::Score(score) } else { Judgement::Outcome(outcome) },

@@ -58,7 +58,7 @@ pub(super) async fn change(call: SignedIn) -> Result<HttpResponse, PageError> {
     Ok(see_other(&format!("/admin/campaigns/one?id={}&done=1", escaped(id))))
 }
 
-/// `POST /admin/campaigns/invite`: `id`, `count`, `quota` and `days`. The links are on the answer itself, and nowhere later.
+/// `POST /admin/campaigns/invite`: `id`, `count`, `quota`, `days`, and `shared` for one link for all. The links are on the answer itself, and nowhere later.
 pub(super) async fn invite(call: SignedIn) -> Result<HttpResponse, PageError> {
     let id = campaign_id(&call)?;
     let number = |name: &str, most: u32| {
@@ -70,12 +70,15 @@ pub(super) async fn invite(call: SignedIn) -> Result<HttpResponse, PageError> {
     if invites.count == 0 || invites.quota == Some(0) {
         return Err(invalid("count and quota are 1 at least"));
     }
-    let tokens = admin(&call).invite(id, invites).await.map_err(refused)?;
+    let (parameter, tokens) = match call.fields.given("shared") {
+        None => ("invite", admin(&call).invite(id, invites).await.map_err(refused)?),
+        Some(_) => ("join", vec![admin(&call).share(id, invites).await.map_err(refused)?]),
+    };
     let settings = call.app.settings.now();
     let host = format!("http://{}", call.request.connection_info().host());
     let public = settings.server.public_url.as_str();
     let arena = if public.is_empty() { &host } else { public }.trim_end_matches('/').to_owned();
-    let links = tokens.iter().map(|token| format!("{arena}/campaign/{id}?invite={token}")).collect();
+    let links = tokens.iter().map(|token| format!("{arena}/campaign/{id}?{parameter}={token}")).collect();
     show(&call, StatusCode::OK, call.frame(AdminTab::Campaigns), links).await
 }
 
@@ -109,8 +112,9 @@ async fn show(
     let store = &call.app.store;
     let row = store.campaign(campaign_id(call)?).await?.ok_or_else(unknown)?;
     let annotators = store.annotators(&row.id).await?;
+    let shared = store.shared_links(&row.id).await?;
     let now = call.app.clock.now();
-    let view = CampaignPage { page: call.page(), frame, campaign: line(row), annotators, links, now };
+    let view = CampaignPage { page: call.page(), frame, campaign: line(row), annotators, shared, links, now };
     Ok(respond(&call.request, status, &view))
 }
 

@@ -13,7 +13,7 @@ use crate::server::http::api::{DatedLeaderboard, DatedRigging, DatedRobustness};
 use crate::server::http::api_keys::{AuditList, AuditQuery, KeyJson};
 use crate::server::http::benchmark::ReportQuery;
 use crate::server::http::campaign::{
-    ErrorBody, JudgementAnswer, JudgementRequest, NextAnswer, NextRequest, UndoAnswer,
+    ErrorBody, JoinAnswer, JoinRequest, JudgementAnswer, JudgementRequest, NextAnswer, NextRequest, UndoAnswer,
 };
 use crate::server::http::consent::ConsentJson;
 use crate::server::http::correlation::CatalogJson;
@@ -104,7 +104,7 @@ impl Operation {
             return &[
                 ("400", "The request cannot be read, or the judgement does not fit the task."),
                 ("401", "The token is missing or unknown."),
-                ("403", "The link was revoked or has expired, or the key may not annotate."),
+                ("403", "The link was revoked, has expired or has no place left, or the key may not annotate."),
                 ("404", "There is no such campaign, or the assignment is not this annotator's."),
                 ("409", "The campaign is not open, or nothing has been judged."),
                 ("429", "Too many wrong keys came from the network: `Retry-After` says when to come back."),
@@ -202,7 +202,7 @@ impl Operation {
 }
 
 /// Every address of `/api/v1`.
-pub static OPERATIONS: [Operation; 23] = [
+pub static OPERATIONS: [Operation; 24] = [
     get("/api/v1/leaderboard", "leaderboard", "leaderboard", &[json::<DatedLeaderboard<'static>>()])
         .about("The latest leaderboard, or that of a part of the votes or of a past moment.")
         .with_query(parameters_of::<LeaderboardQuery>),
@@ -261,6 +261,9 @@ pub static OPERATIONS: [Operation; 23] = [
         .with_body(schema_of::<JudgementRequest>, true),
     post("/api/v1/campaigns/{id}/undo", "undo_judgement", &[json::<UndoAnswer>()])
         .about("Takes the annotator's last judgement back."),
+    post("/api/v1/campaigns/{id}/join", "join_campaign", &[json::<JoinAnswer>()])
+        .about("Takes a place of a shared link, whose token the request has; the answer has the annotator's own.")
+        .with_body(schema_of::<JoinRequest>, false),
     get("/api/v1/key", "api_key", "keys", &[json::<KeyJson>()])
         .about("What the key of the request may do.")
         .for_keys(Access::AnyKey),

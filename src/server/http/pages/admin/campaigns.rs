@@ -7,7 +7,7 @@ use crate::domain::admin::role::Role;
 use crate::domain::campaign::plan::CampaignPlan;
 use crate::domain::language::Language;
 use crate::domain::time::Timestamp;
-use crate::infra::storage::{CampaignRow, CampaignState, InvitedAnnotator};
+use crate::infra::storage::{CampaignRow, CampaignState, InvitedAnnotator, SharedLinkRow};
 use crate::server::http::pages::time::time_text;
 use crate::server::http::pages::{Page, Section};
 
@@ -75,6 +75,7 @@ pub(crate) struct CampaignPage {
     pub(crate) frame: AdminFrame,
     pub(crate) campaign: CampaignLine,
     pub(crate) annotators: Vec<InvitedAnnotator>,
+    pub(crate) shared: Vec<SharedLinkRow>,
     /// Shown once.
     pub(crate) links: Vec<String>,
     pub(crate) now: Timestamp,
@@ -109,6 +110,23 @@ impl CampaignPage {
 
     fn is_in_force(&self, annotator: &InvitedAnnotator) -> bool {
         annotator.revoked_at.is_none() && annotator.expires_at.is_none_or(|time| time > self.now)
+    }
+
+    fn is_shared_in_force(&self, link: &SharedLinkRow) -> bool {
+        link.revoked_at.is_none() && link.expires_at.is_none_or(|time| time > self.now.0)
+    }
+
+    fn shared_state(&self, link: &SharedLinkRow) -> &'static str {
+        let words = &self.page.t().admin.campaigns;
+        match link.revoked_at {
+            Some(_) => words.revoked,
+            None if self.is_shared_in_force(link) => words.in_force,
+            None => words.expired,
+        }
+    }
+
+    fn shared_expires(&self, link: &SharedLinkRow) -> String {
+        link.expires_at.map_or_else(|| self.page.t().admin.campaigns.never.to_owned(), time_text)
     }
 
     fn link_state(&self, annotator: &InvitedAnnotator) -> &'static str {

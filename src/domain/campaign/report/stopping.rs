@@ -1,0 +1,171 @@
+//! When a campaign has enough judgements before every unit has all of its own.
+//!
+//! Somebody who looks after every judgement and stops when models seem to differ is wrong more often than an interval for one look
+//! says. So the rule looks at the intervals of a confidence sequence ([`crate::rating::neighbours`]), which hold at all looks together.
+//! Which models are neighbours depends on the judgements, so the intervals hold for all pairs of models at once (Bonferroni). They
+//! are narrowest at the number of judgements that the campaign was planned with, which is known before it begins.
+
+use super::judged::JudgedUnit;
+use super::vote_log;
+use crate::rating::FitError;
+use crate::rating::neighbours::{NeighbourPair, NeighbourState, SequentialOptions};
+use crate::rating::options::LeaderboardOptions;
+use crate::rating::ranking::rank_log;
+use crate::rating::vote_log::VotersKnown;
+use crate::stats::confidence::ConfidenceLevel;
+use crate::stats::real_len;
+
+/// Comparisons of a model below which nothing is said of it: the intervals are asymptotic.
+const ENOUGH: u64 = 30;
+/// From so many judgements on, not every one is looked at.
+const ALL_BELOW: u64 = 64;
+
+/// Whether to look after so many judgements: after each one at first, and later each time that they have grown by 2 to 3 %.
+#[must_use]
+pub fn is_due(judgements: u64) -> bool {
+    let step = if judgements < ALL_BELOW { 1 } else { 1 << (judgements / (ALL_BELOW / 2)).ilog2() };
+    judgements.is_multiple_of(step)
+}
+
+/// The neighbours on the leaderboard of these judgements, of a campaign that was planned with so many.
+///
+/// # Errors
+/// [`FitError`] where the comparisons cannot be fitted.
+pub fn neighbours(
+    judged: &[&JudgedUnit],
+    planned: u64,
+    level: ConfidenceLevel,
+) -> Result<Vec<NeighbourPair>, FitError> {
+    let log = vote_log(judged);
+    let models = log.models.as_slice().len();
+    // A single annotator's taste cannot be told from the models' worth.
+    if models < 2 || log.voters_known() != VotersKnown::Several {
+        return Ok(Vec::new());
+    }
+    let pairs = real_len(models * (models - 1) / 2);
+    let confidence = ConfidenceLevel::new(1.0 - (1.0 - level.share()) / pairs).unwrap_or(level);
+    let tuned_battles = (2 * planned / (models as u64)).max(1);
+    let sequential = Some(SequentialOptions { tuned_battles, ..SequentialOptions::default() });
+    let options = LeaderboardOptions { confidence, sequential, ..LeaderboardOptions::default() };
+    let board = rank_log(&log, &options)?;
+    let few: Vec<&str> =
+        board.models.iter().filter(|model| model.battles < ENOUGH).map(|model| model.model.as_str()).collect();
+    let mut neighbours = board.neighbours;
+    for pair in &mut neighbours {
+        if few.contains(&pair.upper.as_str()) || few.contains(&pair.lower.as_str()) {
+            pair.state = NeighbourState::Open;
+        }
+    }
+    Ok(neighbours)
+}
+
+/// Whether all of so many models have a place, and none is open against the next.
+#[must_use]
+pub fn are_separated(neighbours: &[NeighbourPair], models: usize) -> bool {
+    models > 1 && neighbours.len() + 1 == models && neighbours.iter().all(|pair| pair.state != NeighbourState::Open)
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+    use crate::battle::Outcome;
+    use crate::campaign::assignment::AssignmentKind;
+    use crate::campaign::judgement::Judgement;
+
+    const ANNOTATORS: u32 = 8;
+
+    /// Judgements of a campaign with three models, of which the first wins against the others with this probability and the others are
+    /// equal; a unit is judged by `ANNOTATORS` people, who also have tastes.
+    fn judgements(first_wins: f64, count: u32, seed: u64) -> Vec<JudgedUnit> {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let tastes: Vec<f64> = (0..ANNOTATORS).map(|_| rng.random_range(-0.05..0.05)).collect();
+        let unit = |number: u32| {
+            let [a, b] = [[0, 1], [1, 2], [0, 2]][number as usize % 3];
+            let annotator = (number / 3 + number) % ANNOTATORS;
+            let wins = if a == 0 { first_wins } else { 0.5 } + tastes[annotator as usize];
+            let outcome = if rng.random_bool(wins) { Outcome::AWins } else { Outcome::BWins };
+            JudgedUnit {
+                annotator: format!("p{annotator}").into(),
+                unit: number,
+                item: number,
+                shown: [a, b].map(|model| format!("m{model}")).into(),
+                kind: AssignmentKind::Fresh,
+                judgement: Judgement::Outcome(outcome),
+                answers: std::sync::Arc::default(),
+                seconds: 1.0,
+            }
+        };
+        (0..count).map(unit).collect()
+    }
+
+    /// What somebody finds who looks at every chance and stops where a pair of these models is separated: after how many judgements.
+    fn separated(judged: &[JudgedUnit], names: [&str; 2], planned: u64) -> Option<usize> {
+        let all: Vec<&JudgedUnit> = judged.iter().collect();
+        (1..=all.len()).filter(|count| is_due(*count as u64)).find(|count| {
+            let found = neighbours(&all[..*count], planned, ConfidenceLevel::default()).unwrap();
+            found.iter().any(|pair| {
+                pair.state == NeighbourState::Separated
+                    && names.contains(&&*pair.upper)
+                    && names.contains(&&*pair.lower)
+            })
+        })
+    }
+
+    fn false_stops(seeds: std::ops::Range<u64>, count: u32) -> usize {
+        seeds.filter(|seed| separated(&judgements(0.7, count, *seed), ["m1", "m2"], u64::from(count)).is_some()).count()
+    }
+
+    #[test]
+    fn looking_at_every_chance_separates_equal_models_less_often_than_it_may() {
+        let stops = false_stops(0..40, 300);
+        assert!(stops <= 2, "seeds 0 to 39: {stops} of 40 stop for models that are equal");
+    }
+
+    #[test]
+    #[ignore = "two minutes: run by ./tests/run"]
+    fn looking_at_every_chance_is_wrong_at_the_stated_rate_at_most() {
+        let stops = false_stops(1_000..1_400, 900);
+        assert!(stops <= 20, "seeds 1,000 to 1,399: {stops} of 400 stop for models that are equal");
+    }
+
+    #[test]
+    fn models_that_differ_are_separated_in_their_order() {
+        let judged = judgements(0.9, 600, 3);
+        let at = separated(&judged, ["m0", "m1"], 600).or_else(|| separated(&judged, ["m0", "m2"], 600));
+        assert!(at.is_some_and(|at| (40..600).contains(&at)), "{at:?}");
+        let all: Vec<&JudgedUnit> = judged.iter().collect();
+        let found = neighbours(&all, 600, ConfidenceLevel::default()).unwrap();
+        assert_eq!((found[0].upper.as_str(), found[0].state, found.len()), ("m0", NeighbourState::Separated, 2));
+        // The other two are equal, and 600 judgements do not show it.
+        assert!(found[1].state == NeighbourState::Open && !are_separated(&found, 3));
+        assert!(are_separated(&found[..1], 2) && !are_separated(&found[..1], 3) && !are_separated(&[], 1));
+    }
+
+    #[test]
+    fn nothing_is_said_of_a_model_with_few_judgements() {
+        let judged = judgements(0.95, 43, 5);
+        let all: Vec<&JudgedUnit> = judged.iter().collect();
+        let found = neighbours(&all, 43, ConfidenceLevel::default()).unwrap();
+        assert!(found.iter().all(|pair| pair.state == NeighbourState::Open), "{found:?}");
+    }
+
+    #[test]
+    fn one_annotator_separates_nothing() {
+        let mut judged = judgements(0.9, 300, 3);
+        judged.iter_mut().for_each(|unit| unit.annotator = "p".into());
+        assert_eq!(neighbours(&judged.iter().collect::<Vec<_>>(), 300, ConfidenceLevel::default()).unwrap(), []);
+    }
+
+    #[test]
+    fn looks_become_rarer_as_judgements_grow() {
+        assert!((1..64).all(is_due));
+        assert_eq!((64..=130).filter(|count| is_due(*count)).count(), 33);
+        let looks = (1..500_000).filter(|count| is_due(*count)).count();
+        assert!(looks < 700, "{looks}");
+        let last = (400_000..500_000).filter(|count| is_due(*count)).collect::<Vec<_>>();
+        assert!(last.windows(2).all(|pair| pair[1] - pair[0] < 500_000 / 32));
+    }
+}

@@ -1,0 +1,45 @@
+//! Whether a campaign has enough judgements.
+
+use super::{Store, StoreError, on_reader, on_writer, unsigned};
+use crate::domain::campaign::ending::EndReason;
+use crate::domain::time::Timestamp;
+use crate::metrics::store_time;
+
+const SUM_JUDGED: &str = "SELECT CAST(COALESCE(SUM(judged), 0) AS BIGINT) FROM campaign_annotators WHERE campaign = $1";
+const COUNT_MODELS: &str = "SELECT COUNT(DISTINCT model) FROM campaign_answers WHERE campaign = $1";
+const END: &str = "UPDATE campaigns SET ended = $2, ended_at = $3 WHERE id = $1 AND ended IS NULL";
+
+impl Store {
+    /// Judgements of a campaign that stand.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn campaign_judged(&self, campaign: &str) -> Result<u64, StoreError> {
+        let _time = store_time("campaign_judged");
+        let sum: i64 = on_reader!(self, |pool| sqlx::query_scalar(SUM_JUDGED).bind(campaign).fetch_one(pool).await)?;
+        unsigned(sum, "campaign_annotators", "judged", campaign)
+    }
+
+    /// Models with answers in a campaign.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn campaign_models(&self, campaign: &str) -> Result<u64, StoreError> {
+        let _time = store_time("campaign_models");
+        let count: i64 =
+            on_reader!(self, |pool| sqlx::query_scalar(COUNT_MODELS).bind(campaign).fetch_one(pool).await)?;
+        unsigned(count, "campaign_answers", "model", campaign)
+    }
+
+    /// Ends a campaign: nobody is asked any more, and what is shown just now can still be judged. The first reason stays.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn end_campaign(&self, campaign: &str, because: EndReason, now: Timestamp) -> Result<(), StoreError> {
+        let _time = store_time("end_campaign");
+        on_writer!(self, |connection| {
+            let query = sqlx::query(END).bind(campaign).bind(because.as_str()).bind(now.0);
+            query.execute(connection).await.map(drop)
+        })
+    }
+}
