@@ -183,6 +183,17 @@ where
         }
     }
 
+    /// Begins to compute the value of a key unless it is current or being computed, and does not wait for it.
+    pub fn begin<F>(&self, key: &K, is_current: impl Fn(&V) -> bool, compute: impl Fn() -> F)
+    where
+        F: Future<Output = Result<V, E>> + Send + 'static,
+    {
+        if let CacheEntry::Began(waiter) = self.enter(key, is_current, compute) {
+            // Nothing is begun that nobody waits for.
+            self.0.tasks.spawn(self.0.name, async move { drop(wait(waiter).await) });
+        }
+    }
+
     /// The kept value of a key, if it is current.
     pub fn kept(&self, key: &K, is_current: impl Fn(&V) -> bool) -> Option<Arc<V>> {
         self.0.state().find(key, is_current)
@@ -405,6 +416,26 @@ mod tests {
         assert!(matches!(rig.ask("two", SECOND).await, Err(FlightError::Busy)));
         assert_eq!(rig.zero.elapsed(), 13 * SECOND);
         assert_eq!(rig.ask("two", SECOND).await.unwrap(), 2, "the rest was over at 15 s");
+        rig.end().await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_begun_is_there_later_for_who_did_not_wait() {
+        let rig = Rig::new(0);
+        for _ in 0..3 {
+            let begun = Arc::clone(&rig.begun);
+            let compute = move || {
+                let begun = Arc::clone(&begun);
+                async move {
+                    sleep(SECOND).await;
+                    Ok(begun.fetch_add(1, Ordering::SeqCst) + 1)
+                }
+            };
+            rig.flights.begin(&"one", |_| true, compute);
+        }
+        assert_eq!(rig.flights.kept(&"one", |_| true), None);
+        sleep(2 * SECOND).await;
+        assert_eq!(rig.flights.kept(&"one", |_| true).as_deref(), Some(&1), "once for all who asked");
         rig.end().await;
     }
 

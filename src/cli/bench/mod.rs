@@ -1,5 +1,6 @@
 //! `langya bench`: list suites and runs, ask models, ask judges, report scores, make items.
 
+mod compare;
 mod constructing;
 pub(super) mod model_clients;
 mod planned_run;
@@ -41,6 +42,8 @@ enum BenchCommand {
     Run(requests::BenchJudgeOptions),
     /// List runs with their progress and cost, the latest first
     Runs(runs::RunsOptions),
+    /// Compare two runs of a suite item by item: what changed in data, prompts and settings, in answers and scores
+    Compare(compare::CompareOptions),
     /// Print the scores of a suite
     Report(report::BenchReportOptions),
     /// Have a model rewrite open questions of SuperCLUE as multiple choice; drafts that are there are not asked for again
@@ -64,6 +67,10 @@ pub(super) struct SuiteFlags {
     /// The suite, such as mtbench101
     #[arg(value_name = "SUITE")]
     pub(super) name: String,
+    /// Only the 20 items that are the same in every run: asked again in another round of answers, they show whether a provider has
+    /// changed a model (see `bench compare`)
+    #[arg(long)]
+    pub(super) canaries: bool,
     #[command(flatten)]
     pub(super) way: WayFlags,
 }
@@ -122,6 +129,7 @@ pub async fn run(options: BenchOptions, env: &Environment) -> CommandResult<Exit
         BenchCommand::Run(options) if planned_run::is_plan(&options.suite.name) => planned_run::run(options, env).await,
         BenchCommand::Run(options) => requests::judge(options, requests::Phases::Both, env).await,
         BenchCommand::Runs(options) => runs::run(&options, env).await,
+        BenchCommand::Compare(options) => compare::run(&options, env).await,
         BenchCommand::Report(options) => report::run(options, env).await,
         BenchCommand::Construct(options) => constructing::draft(options, env).await,
         BenchCommand::Review(options) => constructing::check(&options),

@@ -9,8 +9,9 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::error::{BadInput, CommandResult};
 use crate::cli::signals::Signals;
 use crate::domain::battle::ModelId;
+use crate::domain::benchmark::run_manifest::ParticipantSettings;
 use crate::domain::judging::budget::{Budget, BudgetTracker};
-use crate::infra::config::{Environment, Settings};
+use crate::infra::config::{Environment, ModelSettings, Settings};
 use crate::infra::llm::advice::advice;
 use crate::infra::llm::model_client::{ModelClient, RunLimits};
 use crate::infra::llm::roster::{Roster, entries};
@@ -108,6 +109,11 @@ impl ModelClients {
             )));
         }
         Ok(asked)
+    }
+
+    /// The settings of a model, for the manifest of a run; none of a model that is not among them any more.
+    pub(in crate::cli) fn participant(&self, id: &str) -> Option<ParticipantSettings> {
+        entries(&self.settings).iter().find(|entry| entry.id == id).map(ModelSettings::participant)
     }
 
     /// Says which models were given up, and what to change.

@@ -129,7 +129,7 @@ impl<'s> OpenRun<'s> {
             data: suite.data.clone(),
             sample,
         };
-        let flags = SuiteFlags { name: suite.suite.clone(), way };
+        let flags = SuiteFlags { name: suite.suite.clone(), canaries: suite.canaries || options.suite.canaries, way };
         let ready = Ready::make(session, &flags, None).await?;
         let roles = plan.roles(&suite, ready.mode());
         let mut options = options.clone();

@@ -31,7 +31,7 @@ use crate::services::benchmark::RunContext;
 use crate::services::benchmark::loading::load;
 use crate::services::benchmark::reread::reread;
 use crate::services::benchmark::scores::scores;
-use crate::services::benchmark::suite_results::{ReportChoice, measure, published};
+use crate::services::benchmark::suite_results::{ReportChoice, ReportSources, measure};
 
 /// Flags of `langya bench report`.
 #[derive(Debug, Clone, Args)]
@@ -121,7 +121,8 @@ async fn report(options: &BenchReportOptions, store: &Store) -> CommandResult<Re
     let way = RunSelector { data: loaded.row.version, variant, sample: flags.sample };
     let measured = measure(store, name, &way, &filter, reread).await?;
     let choice = ReportChoice { judge: None, compare_with: options.compare_with.clone() };
-    Ok(measured.report(&choice, &published(store, name).await?, options.language())?)
+    let beside = ReportSources::read(store, &measured.set(), &way.variant).await?;
+    Ok(measured.report(&choice, &beside, options.language())?)
 }
 
 /// Where replies are to be read in another way, what can be read so without asking anybody, and a word about it.

@@ -14,7 +14,9 @@ use crate::cli::error::{BadInput, CommandError, CommandResult};
 use crate::cli::models::Format;
 use crate::cli::progress::BenchBar;
 use crate::domain::battle::ModelId;
+use crate::domain::benchmark::canaries::retain_canaries;
 use crate::domain::benchmark::contestant::PlannedOver;
+use crate::domain::benchmark::run_manifest::RunManifest;
 use crate::domain::benchmark::run_report::{RequestPlan, RunOutcome};
 use crate::domain::benchmark::{JudgeMode, SuiteOptions, participants};
 use crate::infra::clock::{Clock as _, SystemClock};
@@ -241,6 +243,7 @@ pub(super) struct Ready<'s> {
     session: &'s Session,
     loaded: Loaded,
     sample: u32,
+    canaries: bool,
 }
 
 /// The models in their roles.
@@ -279,13 +282,16 @@ impl<'s> Ready<'s> {
         let options = SuiteOptions { references, ..suite.way.options()? };
         let askers = &session.askers;
         let loaded = load(&session.store, &suite.name, suite.way.data.as_deref(), &options).await;
-        let loaded = loaded.map_err(|error| match error {
+        let mut loaded = loaded.map_err(|error| match error {
             BenchError::NoAnswers { model, .. } if !askers.all().contains(&ModelId::new(&model)) => {
                 CommandError::from(askers.unknown(&ModelId::new(model)))
             }
             error => error.into(),
         })?;
-        Ok(Self { session, loaded, sample: suite.way.sample })
+        if suite.canaries {
+            retain_canaries(&mut loaded.data.items);
+        }
+        Ok(Self { session, loaded, sample: suite.way.sample, canaries: suite.canaries })
     }
 
     /// How the suite is judged.
@@ -405,6 +411,7 @@ impl<'s> Ready<'s> {
         run: &Run,
     ) -> Result<RunRecord<'_>, StoreError> {
         let BenchSet { suite, version, sample } = self.bench().set();
+        let manifest = self.manifest(&roles);
         let Roles { models, judges, baseline } = roles;
         let (answers, cost) = planned(answers);
         let (judgements, judging_cost) = planned(judgements);
@@ -420,8 +427,21 @@ impl<'s> Ready<'s> {
             baseline,
             answers,
             judgements,
+            manifest,
         };
         RunRecord::begin(&self.session.store, &SystemClock, begun, run.limits.budget.spent()).await
+    }
+
+    /// What the run is made of.
+    fn manifest(&self, roles: &Roles) -> RunManifest {
+        let all = roles.models.iter().chain(&roles.judges).chain([&roles.baseline]);
+        let settings = all.filter_map(|id| Some((id.clone(), self.session.askers.participant(id)?)));
+        let Loaded { suite, data, .. } = &self.loaded;
+        RunManifest {
+            program: concat!("langya ", env!("CARGO_PKG_VERSION")).to_owned(),
+            canaries: self.canaries,
+            ..RunManifest::new(suite.as_ref(), &data.items, settings.collect())
+        }
     }
 
     /// Asks models, and then judges.

@@ -38,7 +38,7 @@ impl SuiteRow {
             judges: summary.judges().into_iter().collect::<Vec<_>>().join("+"),
             judged: coverage.ok,
             judgements: coverage.total,
-            latest: summary.latest().and_then(day),
+            latest: summary.latest.and_then(day),
         }
     }
 

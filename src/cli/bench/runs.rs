@@ -94,6 +94,7 @@ impl RunLine {
 
 impl TableRow for RunLine {
     const HEADS: &'static [&'static str] = &[
+        "run",
         "started at",
         "suite",
         "state",
@@ -110,6 +111,7 @@ impl TableRow for RunLine {
     fn cells(&self) -> Vec<String> {
         let or_dash = |text: &str| if text.is_empty() { "-".to_owned() } else { text.to_owned() };
         vec![
+            self.run.clone(),
             self.started_at.clone(),
             self.suite.clone(),
             self.state.to_owned(),

@@ -9,6 +9,7 @@
 pub mod alignbench;
 pub mod analysis;
 pub mod answer_index;
+pub mod canaries;
 pub mod claims;
 pub mod contestant;
 pub mod custom;
@@ -25,6 +26,8 @@ pub mod participants;
 pub mod published;
 pub mod references;
 pub mod registry;
+pub mod run_comparison;
+pub mod run_manifest;
 pub mod run_plan;
 pub mod run_report;
 pub mod run_selector;

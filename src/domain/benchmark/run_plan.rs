@@ -73,6 +73,8 @@ pub struct PlannedSuite {
     pub ablation: Option<String>,
     /// Switches of the official program.
     pub compat: Vec<String>,
+    /// Only the items that are the same in every run.
+    pub canaries: bool,
 }
 
 /// One run of a plan: a suite and a round of answers.

@@ -162,8 +162,10 @@ impl Scores {
 pub struct Mean {
     values: Vec<f64>,
     coverage: Coverage,
-    /// By replicate: the sum of what is drawn, and how much that is.
-    drawn: Vec<(f64, f64)>,
+    /// The sum of what is drawn, by replicate.
+    sums: Vec<f64>,
+    /// How much that is. Apart from the sums, so that both are added to several at a time.
+    numbers: Vec<u32>,
 }
 
 impl Mean {
@@ -181,11 +183,8 @@ impl Mean {
 
     /// Counts a value in the replicates that draw its item.
     fn draw(&mut self, value: f64, counts: &[u16]) {
-        for ((sum, number), count) in self.drawn.iter_mut().zip(counts) {
-            let count = f64::from(*count);
-            *sum += count * value;
-            *number += count;
-        }
+        self.sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += f64::from(*count) * value);
+        self.numbers.iter_mut().zip(counts).for_each(|(number, count)| *number += u32::from(*count));
     }
 
     /// The mean; none of nothing.
@@ -204,8 +203,8 @@ impl Mean {
     #[must_use]
     pub fn score(&self, part: Part) -> Option<Score> {
         let std_dev = Summary::new(&self.values).ok().map(|summary| summary.std_dev);
-        let sample = |(sum, number): &(f64, f64)| (*number > 0.0).then(|| sum / number);
-        let samples = self.drawn.iter().map(sample).collect();
+        let sample = |(sum, number): (&f64, &u32)| (*number > 0).then(|| sum / f64::from(*number));
+        let samples = self.sums.iter().zip(&self.numbers).map(sample).collect();
         let score = || Score { part, value: self.value(), std_dev, coverage: self.coverage(), samples };
         (self.coverage.total > 0).then(score)
     }
@@ -288,7 +287,8 @@ impl<'j> Verdicts<'j> {
 
     /// A mean of nothing yet.
     pub(super) fn no_mean(&self) -> Mean {
-        Mean { drawn: vec![(0.0, 0.0); self.draws.map_or(0, ItemDraws::replicates)], ..Mean::default() }
+        let replicates = self.draws.map_or(0, ItemDraws::replicates);
+        Mean { sums: vec![0.0; replicates], numbers: vec![0; replicates], ..Mean::default() }
     }
 
     /// Adds a unit of an item, with its value where it has one.

@@ -8,8 +8,10 @@ use rayon::prelude::*;
 
 use super::papers::{INTENTS, intent};
 use super::series::SeriesValues;
-use super::{Point, SeriesError, Subjects, SuiteUsed, bootstrap_for};
+use super::suite_board::SuiteComparison;
+use super::{Aliases, Point, SeriesError, Subjects, SuiteUsed, bootstrap_for};
 use crate::benchmark::Suite;
+use crate::benchmark::analysis::item_scores::ItemScores;
 use crate::benchmark::item::Item;
 use crate::benchmark::item_draws::ItemDraws;
 use crate::benchmark::judgement::Judgement;
@@ -28,6 +30,8 @@ pub struct SuiteSeries {
     notes: Vec<String>,
     parts: Vec<Part>,
     models: Vec<ModelSamples>,
+    /// The scores of single items by the mean of all judges.
+    items: ItemScores,
 }
 
 struct ModelSamples {
@@ -59,7 +63,18 @@ impl SuiteSeries {
             models.map(|(model, scores)| ModelSamples::new(model.model, &parts, scores, draws.replicates())).collect();
         let used = SuiteUsed { models: models.len(), ..used };
         let notes = single_item_categories(items).into_iter().collect();
-        Self { used, title: suite.title().to_owned(), notes, parts, models }
+        let items = item_scores(suite, items, judgements);
+        Self { used, title: suite.title().to_owned(), notes, parts, models, items }
+    }
+
+    /// Every other model beside this one on the same items, by the mean of all judges; none where the model has no judgement. Models are
+    /// named as the series are.
+    #[must_use]
+    pub fn compare_with(&self, reference: &str, aliases: &Aliases, level: ConfidenceLevel) -> Option<SuiteComparison> {
+        let own_name = self.items.models().iter().find(|model| aliases.model(model) == reference)?;
+        let mut models = self.items.compare_with(own_name, level)?;
+        models.iter_mut().for_each(|row| row.model = aliases.model(&row.model).to_owned());
+        Some(SuiteComparison { suite: self.used.suite.clone(), models })
     }
 
     /// The keys of the parts, as series names spell them.
@@ -134,6 +149,15 @@ impl ModelSamples {
             samples: found.iter().map(|score| score.map_or_else(none, |score| score.samples.clone())).collect(),
         }
     }
+}
+
+/// The mean over all judges that gave any score.
+fn item_scores(suite: &dyn Suite, items: &[Item], judgements: &[Judgement]) -> ItemScores {
+    let mut by_judge: BTreeMap<&str, Vec<&Judgement>> = BTreeMap::new();
+    judgements.iter().for_each(|judgement| by_judge.entry(&judgement.judge_model).or_default().push(judgement));
+    let own: Vec<Vec<&Judgement>> = by_judge.into_values().collect();
+    let scores: Vec<ItemScores> = own.par_iter().map(|own| ItemScores::new(suite, items, own)).collect();
+    ItemScores::jury(&scores.into_iter().filter(ItemScores::is_scored).collect::<Vec<_>>())
 }
 
 /// A note that names the categories with a single item, which resampling cannot vary, if there are any.

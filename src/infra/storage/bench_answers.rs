@@ -15,6 +15,9 @@ const INSERT: &str = "INSERT INTO bench_answers (id, suite, version, ask_sha256,
 const SELECT: &str = "SELECT id, item, turn, model, ask_sha256, source, params, text, attempts, latency_ms, input_tokens, \
      output_tokens, created_at FROM bench_answers WHERE suite = $1 AND version = $2 AND sample = $3 \
      AND ($4 = '' OR model = $4) AND ($5 = '' OR item = $5) ORDER BY model, item, turn";
+const SELECT_OF_ITEM: &str = "SELECT id, item, turn, model, ask_sha256, source, params, text, attempts, latency_ms, input_tokens, \
+     output_tokens, created_at FROM bench_answers WHERE suite = $1 AND version = $2 AND sample = $3 \
+     AND ($4 = '' OR model = $4) AND item = $5 ORDER BY model, turn";
 const SELECT_LENGTHS: &str = "SELECT item, turn, model, CAST(LENGTH(text) AS BIGINT) FROM bench_answers WHERE suite = $1 AND version = $2 \
      AND sample = $3";
 const SELECT_MODELS: &str = "SELECT sample, model, COUNT(*), MAX(created_at) FROM bench_answers WHERE suite = $1 \
@@ -186,8 +189,9 @@ impl Store {
         filter: BenchFilter<'_>,
     ) -> Result<Vec<BenchAnswerRow>, StoreError> {
         let _time = store_time("bench_answers");
+        let select = if filter.item.is_some() { SELECT_OF_ITEM } else { SELECT };
         let rows: Vec<RawAnswer> = on_reader!(self, |pool| {
-            sqlx::query_as(SELECT)
+            sqlx::query_as(select)
                 .bind(set.suite.as_str())
                 .bind(&set.version)
                 .bind(i64::from(set.sample))

@@ -5,7 +5,7 @@ use serde_json::Value;
 use sqlx::FromRow;
 
 use super::bench_answers::{BenchFilter, BenchSet};
-use super::{Store, StoreError, on_reader, on_writer, on_writer_once, signed, unsigned};
+use super::{Database, Store, StoreError, on_reader, on_writer, on_writer_once, signed, unsigned};
 use crate::domain::benchmark::judgement::{Game, JudgeTokens, Judgement, Status};
 use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::judging::verdict::{Rating, Verdict};
@@ -22,6 +22,10 @@ const SELECT: &str = "SELECT id, suite, version, sample, variant, item, turn, mo
      prompt_sha256, params, raw_text, earlier, parsed, status, attempts, latency_ms, input_tokens, output_tokens, created_at \
      FROM bench_judgements WHERE suite = $1 AND version = $2 AND sample = $3 \
      AND ($4 = '' OR model = $4) AND ($5 = '' OR item = $5) ORDER BY created_at, id";
+const SELECT_OF_ITEM: &str = "SELECT id, suite, version, sample, variant, item, turn, model, judge, baseline, game, source, \
+     prompt_sha256, params, raw_text, earlier, parsed, status, attempts, latency_ms, input_tokens, output_tokens, created_at \
+     FROM bench_judgements WHERE suite = $1 AND version = $2 AND sample = $3 \
+     AND ($4 = '' OR model = $4) AND item = $5 ORDER BY created_at, id";
 /// Without the judge's words, which are most of a row.
 const SELECT_VERDICTS: &str = "SELECT id, suite, version, sample, variant, item, turn, model, judge, baseline, game, source, \
      prompt_sha256, params, '' AS raw_text, '[]' AS earlier, parsed, status, attempts, latency_ms, input_tokens, \
@@ -37,15 +41,25 @@ const SELECT_KNOWN: &str = "SELECT id, suite, version, sample, variant, item, tu
 
 /// By the index alone.
 const COUNT: &str = "SELECT COUNT(*) FROM bench_judgements WHERE suite = $1 AND version = $2";
-const COUNT_ALL: &str = "SELECT (SELECT COUNT(*) FROM bench_suites) + (SELECT COUNT(*) FROM bench_answers) + \
+const POSTGRES_COUNT_ALL: &str = "SELECT (SELECT COUNT(*) FROM bench_suites) + (SELECT COUNT(*) FROM bench_answers) + \
      (SELECT COUNT(*) FROM bench_judgements)";
-/// Each judging once, however often it was tried: with its verdict, if there is one.
-const SELECT_GROUPS: &str = "SELECT sample, variant, judge, baseline, model, SUBSTR(best, 2), COUNT(*), MAX(latest) FROM (\
-     SELECT sample, variant, judge, baseline, model, MAX(created_at) AS latest, \
-     MIN(CASE status WHEN 'ok' THEN '0ok' ELSE '1' || status END) AS best \
-     FROM bench_judgements WHERE suite = $1 AND version = $2 \
-     GROUP BY sample, variant, judge, baseline, model, item, turn, game, prompt_sha256) AS judged \
-     GROUP BY sample, variant, judge, baseline, model, best ORDER BY sample, variant, judge, baseline, model, best";
+/// SQLite would count hundreds of thousands of rows one by one. It numbers those of a table from 1, and none is ever taken away.
+const SQLITE_COUNT_ALL: &str = "SELECT (SELECT COUNT(*) FROM bench_suites) \
+     + (SELECT COALESCE(MAX(rowid), 0) FROM bench_answers) + (SELECT COALESCE(MAX(rowid), 0) FROM bench_judgements)";
+/// Judgings with a verdict, by the index alone: there is one verdict for each.
+const SELECT_JUDGED: &str = "SELECT sample, variant, judge, baseline, model, 'ok', COUNT(*) FROM bench_judgements \
+     WHERE suite = $1 AND version = $2 AND status = 'ok' GROUP BY sample, variant, model, judge, baseline";
+/// Judgings without one, each once, however often it was tried.
+const SELECT_FAILED: &str = "SELECT sample, variant, judge, baseline, model, failure, COUNT(*) FROM (\
+     SELECT sample, variant, judge, baseline, model, MIN(status) AS failure FROM bench_judgements AS failed \
+     WHERE suite = $1 AND version = $2 AND status <> 'ok' AND NOT EXISTS (SELECT 1 FROM bench_judgements AS judged \
+     WHERE judged.suite = failed.suite AND judged.version = failed.version AND judged.sample = failed.sample \
+     AND judged.variant = failed.variant AND judged.model = failed.model AND judged.judge = failed.judge \
+     AND judged.baseline = failed.baseline AND judged.item = failed.item AND judged.turn = failed.turn \
+     AND judged.game = failed.game AND judged.prompt_sha256 = failed.prompt_sha256 AND judged.status = 'ok') \
+     GROUP BY sample, variant, judge, baseline, model, item, turn, game, prompt_sha256) AS failures \
+     GROUP BY sample, variant, judge, baseline, model, failure";
+const SELECT_LATEST: &str = "SELECT MAX(created_at) FROM bench_judgements WHERE suite = $1 AND version = $2";
 
 /// How often a judge's judgements of a model ended in one way.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,8 +78,6 @@ pub struct JudgedGroup {
     pub status: Status,
     /// How many.
     pub count: u64,
-    /// The latest of them.
-    pub latest: Timestamp,
 }
 
 /// A judgement as it is kept.
@@ -199,7 +211,11 @@ impl Store {
         words: IncludeText,
     ) -> Result<Vec<BenchJudgementRow>, StoreError> {
         let _time = store_time("bench_judgements");
-        let select = if words == IncludeText::Yes { SELECT } else { SELECT_VERDICTS };
+        let select = match (words, filter.item) {
+            (IncludeText::Yes, Some(_)) => SELECT_OF_ITEM,
+            (IncludeText::Yes, None) => SELECT,
+            (IncludeText::No, _) => SELECT_VERDICTS,
+        };
         let rows: Vec<RawJudgement> = on_reader!(self, |pool| {
             sqlx::query_as(select)
                 .bind(set.suite.as_str())
@@ -234,7 +250,11 @@ impl Store {
     /// [`StoreError`].
     pub async fn bench_row_count(&self) -> Result<u64, StoreError> {
         let _time = store_time("bench_row_count");
-        let count: i64 = on_reader!(self, |pool| sqlx::query_scalar(COUNT_ALL).fetch_one(pool).await)?;
+        let select = match self.database {
+            Database::Sqlite(_) => SQLITE_COUNT_ALL,
+            Database::Postgres(_) => POSTGRES_COUNT_ALL,
+        };
+        let count: i64 = on_reader!(self, |pool| sqlx::query_scalar(select).fetch_one(pool).await)?;
         unsigned(count, "bench_judgements", "COUNT(*)", "")
     }
 
@@ -244,16 +264,20 @@ impl Store {
     /// [`StoreError`].
     pub async fn judged(&self, suite: &SuiteId, version: &str) -> Result<Vec<JudgedGroup>, StoreError> {
         let _time = store_time("judged");
-        type Row = (i64, String, String, String, String, String, i64, i64);
-        let rows: Vec<Row> = on_reader!(self, |pool| {
-            sqlx::query_as(SELECT_GROUPS).bind(suite.as_str()).bind(version).fetch_all(pool).await
-        })?;
-        let row = |(sample, variant, judge, baseline, model, status, count, latest): Row| {
+        type Row = (i64, String, String, String, String, String, i64);
+        let mut rows: Vec<Row> = Vec::new();
+        for select in [SELECT_JUDGED, SELECT_FAILED] {
+            let found: Vec<Row> = on_reader!(self, |pool| {
+                sqlx::query_as(select).bind(suite.as_str()).bind(version).fetch_all(pool).await
+            })?;
+            rows.extend(found);
+        }
+        rows.sort();
+        let row = |(sample, variant, judge, baseline, model, status, count): Row| {
             let number = |value, column| unsigned(value, "bench_judgements", column, &model);
             Ok(JudgedGroup {
                 sample: u32::try_from(number(sample, "sample")?).unwrap_or(u32::MAX),
                 count: number(count, "COUNT(*)")?,
-                latest: Timestamp(latest),
                 variant,
                 judge,
                 baseline,
@@ -267,6 +291,20 @@ impl Store {
             })
         };
         rows.into_iter().map(row).collect()
+    }
+
+    /// When the latest judgement over a data file was stored.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn judged_at(&self, suite: &SuiteId, version: &str) -> Result<Option<Timestamp>, StoreError> {
+        let _time = store_time("judged_at");
+        let latest: Option<i64> = on_reader!(self, |pool| sqlx::query_scalar(SELECT_LATEST)
+            .bind(suite.as_str())
+            .bind(version)
+            .fetch_one(pool)
+            .await)?;
+        Ok(latest.map(Timestamp))
     }
 
     /// What this judge said to exactly this prompt, if it was ever asked here: a readable verdict before any other.

@@ -3,6 +3,7 @@
 use sqlx::FromRow;
 
 use super::{Store, StoreError, on_reader, on_writer, signed, unsigned};
+use crate::domain::benchmark::run_manifest::RunManifest;
 use crate::domain::benchmark::run_state::{DueCount, RunFigures, RunState};
 use crate::domain::judging::budget::{Spent, Tokens};
 use crate::domain::time::Timestamp;
@@ -10,13 +11,16 @@ use crate::metrics::store_time;
 
 /// Sent again, it finds the row of the first time.
 const INSERT: &str = "INSERT INTO bench_runs (id, suite, version, sample, models, judges, baseline, state, answers, answers_due, \
-     judgements, judgements_due, calls, input_tokens, output_tokens, cost, expected_cost, error, started_at, changed_at) \
-     VALUES ($1, $2, $3, $4, $5, $6, $7, 'running', $8, $9, $10, $11, 0, 0, 0, 0, $12, '', $13, $13) ON CONFLICT DO NOTHING";
+     judgements, judgements_due, calls, input_tokens, output_tokens, cost, expected_cost, error, started_at, changed_at, manifest) \
+     VALUES ($1, $2, $3, $4, $5, $6, $7, 'running', $8, $9, $10, $11, 0, 0, 0, 0, $12, '', $13, $13, $14) ON CONFLICT DO NOTHING";
 const UPDATE: &str = "UPDATE bench_runs SET state = $2, answers = $3, answers_due = $4, judgements = $5, judgements_due = $6, \
      calls = $7, input_tokens = $8, output_tokens = $9, cost = $10, error = $11, changed_at = $12 WHERE id = $1";
 const SELECT: &str = "SELECT id, suite, version, sample, models, judges, baseline, state, answers, answers_due, judgements, \
-     judgements_due, calls, input_tokens, output_tokens, cost, expected_cost, error, started_at, changed_at \
+     judgements_due, calls, input_tokens, output_tokens, cost, expected_cost, error, started_at, changed_at, manifest \
      FROM bench_runs ORDER BY id DESC LIMIT $1";
+const SELECT_OF_SUITE: &str = "SELECT id, suite, version, sample, models, judges, baseline, state, answers, answers_due, judgements, \
+     judgements_due, calls, input_tokens, output_tokens, cost, expected_cost, error, started_at, changed_at, manifest \
+     FROM bench_runs WHERE suite = $2 ORDER BY id DESC LIMIT $1";
 
 /// A run as it begins.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,6 +45,8 @@ pub struct NewBenchRun {
     pub judgements: DueCount,
     /// What it is expected to cost; `None` where a model has no prices.
     pub expected_cost: Option<f64>,
+    /// What it is made of.
+    pub manifest: RunManifest,
     /// Now.
     pub started_at: Timestamp,
 }
@@ -64,13 +70,15 @@ impl Store {
     pub async fn insert_bench_run(&self, run: &NewBenchRun) -> Result<(), StoreError> {
         let _time = store_time("insert_bench_run");
         let [models, judges] = [&run.models, &run.judges].map(|ids| serde_json::json!(ids).to_string());
+        let manifest = serde_json::json!(run.manifest).to_string();
         on_writer!(self, |connection| {
             let query =
                 sqlx::query(INSERT).bind(&run.id).bind(&run.suite).bind(&run.version).bind(i64::from(run.sample));
             let query = query.bind(&models).bind(&judges).bind(&run.baseline);
             let query = query.bind(signed(run.answers.done)).bind(signed(run.answers.due));
             let query = query.bind(signed(run.judgements.done)).bind(signed(run.judgements.due));
-            query.bind(run.expected_cost).bind(run.started_at.0).execute(connection).await.map(drop)
+            let query = query.bind(run.expected_cost).bind(run.started_at.0).bind(&manifest);
+            query.execute(connection).await.map(drop)
         })
     }
 
@@ -100,6 +108,18 @@ impl Store {
             on_reader!(self, |pool| sqlx::query_as(SELECT).bind(i64::from(limit)).fetch_all(pool).await)?;
         rows.into_iter().map(RawRun::row).collect()
     }
+
+    /// The latest runs over a suite, the latest first.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn bench_runs_of(&self, suite: &str, limit: u32) -> Result<Vec<BenchRunRow>, StoreError> {
+        let _time = store_time("bench_runs_of");
+        let rows: Vec<RawRun> = on_reader!(self, |pool| {
+            sqlx::query_as(SELECT_OF_SUITE).bind(i64::from(limit)).bind(suite).fetch_all(pool).await
+        })?;
+        rows.into_iter().map(RawRun::row).collect()
+    }
 }
 
 #[derive(FromRow)]
@@ -124,6 +144,7 @@ struct RawRun {
     error: String,
     started_at: i64,
     changed_at: i64,
+    manifest: String,
 }
 
 impl RawRun {
@@ -155,6 +176,7 @@ impl RawRun {
             judges: ids(&self.judges, "judges")?,
             sample: u32::try_from(self.sample).map_err(|_| bad("sample", &self.sample.to_string()))?,
             expected_cost: self.expected_cost,
+            manifest: serde_json::from_str(&self.manifest).map_err(|_| bad("manifest", &self.manifest))?,
             started_at: Timestamp(self.started_at),
             answers,
             judgements,

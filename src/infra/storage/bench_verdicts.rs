@@ -1,17 +1,37 @@
 //! Judgements as scores need them: by one way of judging, without what was said.
+//!
+//! Thousands of judgements come as one row, each column as a list: a row of its own for each of hundreds of thousands takes many times
+//! longer on its way through a driver.
 
-use super::bench_judgements::lost_its_number;
-use super::{BenchSet, Store, StoreError, on_reader};
+use futures_util::{StreamExt, TryStreamExt, stream};
+use serde::de::DeserializeOwned;
+
+use super::bench_judgements::{BenchJudgementRow, lost_its_number};
+use super::{BenchSet, Database, Store, StoreError, on_reader, unsigned};
 use crate::domain::benchmark::item::Sampling;
 use crate::domain::benchmark::judgement::{Game, Judgement, Status};
-use crate::domain::judging::verdict::Verdict;
+use crate::domain::judging::verdict::{Rating, Verdict};
 use crate::metrics::store_time;
 
-/// Sorted here: a database would sort whole rows.
-const SELECT: &str = "SELECT id, item, turn, model, judge, baseline, game, parsed, status, created_at FROM bench_judgements \
-     WHERE suite = $1 AND version = $2 AND sample = $3 AND variant = $4";
+/// Row numbers of a page.
+const PAGE: i64 = 1 << 14;
+/// Pages that are read at the same time.
+const AT_ONCE: usize = 2;
 
-type RawVerdict = (String, String, i64, String, String, String, i64, String, String, i64);
+const LAST_ROW: &str = "SELECT COALESCE(MAX(rowid), 0) FROM bench_judgements";
+/// SQLite reads pages of row numbers in order, without sorting. A verdict has no line break of its own: its JSON is compact.
+const SQLITE_PAGE: &str = "SELECT COUNT(*), json_group_array(id), json_group_array(item), json_group_array(turn), json_group_array(model), \
+     json_group_array(judge), json_group_array(baseline), json_group_array(game), json_group_array(status), \
+     json_group_array(created_at), COALESCE(string_agg(parsed, char(10)), '') \
+     FROM bench_judgements INDEXED BY bench_judgements_by_suite \
+     WHERE suite = $1 AND version = $2 AND sample = $3 AND variant = $4 AND rowid > $5 AND rowid <= $6";
+/// PostgreSQL numbers no rows, and makes a page of each model.
+const POSTGRES_PAGES: &str = "SELECT COUNT(*), json_agg(id)::TEXT, json_agg(item)::TEXT, json_agg(turn)::TEXT, json_agg(model)::TEXT, \
+     json_agg(judge)::TEXT, json_agg(baseline)::TEXT, json_agg(game)::TEXT, json_agg(status)::TEXT, \
+     json_agg(created_at)::TEXT, string_agg(parsed, chr(10)) \
+     FROM bench_judgements WHERE suite = $1 AND version = $2 AND sample = $3 AND variant = $4 GROUP BY model";
+
+type RawPage = (i64, String, String, String, String, String, String, String, String, String, String);
 
 /// A judgement without its words, its request and its costs.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,6 +42,12 @@ pub struct ScoredJudgement {
     pub judgement: Judgement,
 }
 
+impl From<BenchJudgementRow> for ScoredJudgement {
+    fn from(row: BenchJudgementRow) -> Self {
+        Self { baseline: row.baseline, judgement: row.judgement }
+    }
+}
+
 impl Store {
     /// The judgements of a round of answers in one way, in the order in which they were stored.
     ///
@@ -29,8 +55,46 @@ impl Store {
     /// [`StoreError`].
     pub async fn scored_judgements(&self, set: &BenchSet, variant: &str) -> Result<Vec<ScoredJudgement>, StoreError> {
         let _time = store_time("scored_judgements");
-        let mut rows: Vec<RawVerdict> = on_reader!(self, |pool| {
-            sqlx::query_as(SELECT)
+        let mut rows: Vec<(String, ScoredJudgement)> = match self.database {
+            Database::Sqlite(_) => self.pages_of_sqlite(set, variant).await?,
+            Database::Postgres(_) => self.pages_of_postgres(set, variant).await?,
+        };
+        // Mostly in order already.
+        rows.sort_by(|(id, one), (other_id, other)| (one.judgement.ts, id).cmp(&(other.judgement.ts, other_id)));
+        Ok(rows.into_iter().map(|(_, row)| row).collect())
+    }
+
+    async fn pages_of_sqlite(
+        &self,
+        set: &BenchSet,
+        variant: &str,
+    ) -> Result<Vec<(String, ScoredJudgement)>, StoreError> {
+        let last: i64 = on_reader!(self, |pool| sqlx::query_scalar(LAST_ROW).fetch_one(pool).await)?;
+        let read = async |(after, upto): (i64, i64)| {
+            let page: RawPage = on_reader!(self, |pool| {
+                sqlx::query_as(SQLITE_PAGE)
+                    .bind(set.suite.as_str())
+                    .bind(&set.version)
+                    .bind(i64::from(set.sample))
+                    .bind(variant)
+                    .bind(after)
+                    .bind(upto)
+                    .fetch_one(pool)
+                    .await
+            })?;
+            rows_of(page).await
+        };
+        let pages: Vec<_> = stream::iter(pages(last)).map(read).buffered(AT_ONCE).try_collect().await?;
+        Ok(pages.into_iter().flatten().collect())
+    }
+
+    async fn pages_of_postgres(
+        &self,
+        set: &BenchSet,
+        variant: &str,
+    ) -> Result<Vec<(String, ScoredJudgement)>, StoreError> {
+        let pages: Vec<RawPage> = on_reader!(self, |pool| {
+            sqlx::query_as(POSTGRES_PAGES)
                 .bind(set.suite.as_str())
                 .bind(&set.version)
                 .bind(i64::from(set.sample))
@@ -38,38 +102,116 @@ impl Store {
                 .fetch_all(pool)
                 .await
         })?;
-        rows.sort_unstable_by(|one, other| (one.9, &one.0).cmp(&(other.9, &other.0)));
-        rows.into_iter().map(scored).collect()
+        let pages: Vec<_> = stream::iter(pages).map(rows_of).buffered(AT_ONCE).try_collect().await?;
+        Ok(pages.into_iter().flatten().collect())
     }
 }
 
-fn scored(row: RawVerdict) -> Result<ScoredJudgement, StoreError> {
-    let (id, item_id, turn, model, judge_model, baseline, game, parsed, status, ts) = row;
-    let broken =
-        |column, value: String| StoreError::Inconsistent { table: "bench_judgements", column, row: id.clone(), value };
-    let known_game = u8::try_from(game).ok().and_then(|game| Game::try_from(game).ok());
-    let (parsed, status) = match serde_json::from_str::<Option<Verdict>>(&parsed) {
-        Ok(parsed) => (parsed, status.parse().map_err(|_| broken("status", status))?),
-        Err(_) if lost_its_number(&parsed) => (None, Status::OutOfRange),
-        Err(_) => return Err(broken("parsed", parsed)),
+/// The row numbers of all pages: after the first of a pair, up to the second.
+fn pages(last: i64) -> impl Iterator<Item = (i64, i64)> {
+    (0..).map(|page| page * PAGE).take_while(move |after| *after < last).map(|after| (after, after + PAGE))
+}
+
+/// The judgements of a page with their ids, made on a blocking thread.
+async fn rows_of(page: RawPage) -> Result<Vec<(String, ScoredJudgement)>, StoreError> {
+    let rows = tokio::task::spawn_blocking(move || rows(page)).await;
+    rows.unwrap_or_else(|failed| std::panic::resume_unwind(failed.into_panic()))
+}
+
+fn rows(page: RawPage) -> Result<Vec<(String, ScoredJudgement)>, StoreError> {
+    let (count, ids, items, turns, models, judges, baselines, games, statuses, times, verdicts) = page;
+    let count = unsigned(count, "bench_judgements", "COUNT(*)", "a page")?;
+    let count = usize::try_from(count).unwrap_or(usize::MAX);
+    let (turns, games, times) = (list::<i64>(&turns)?, list::<u8>(&games)?, list::<i64>(&times)?);
+    let names = [&ids, &items, &models, &judges, &baselines, &statuses];
+    let [ids, items, models, judges, baselines, statuses] = names.map(|column| list::<String>(column));
+    let (mut ids, mut items, mut models) = (ids?.into_iter(), items?.into_iter(), models?.into_iter());
+    let (mut judges, mut baselines, mut statuses) = (judges?.into_iter(), baselines?.into_iter(), statuses?.into_iter());
+    let (mut turns, mut games, mut times) = (turns.into_iter(), games.into_iter(), times.into_iter());
+    let mut verdicts = verdicts.split('\n');
+    let mut next = || {
+        let raw = RawVerdict {
+            item: items.next()?,
+            turn: turns.next()?,
+            model: models.next()?,
+            judge: judges.next()?,
+            game: games.next()?,
+            status: statuses.next()?,
+            created_at: times.next()?,
+        };
+        Some((ids.next()?, baselines.next()?, raw, verdicts.next()?))
     };
-    let judgement = Judgement {
-        turn: u32::try_from(turn).map_err(|_| broken("turn", turn.to_string()))?,
-        game: known_game.ok_or_else(|| broken("game", game.to_string()))?,
-        suite: String::new(),
-        suite_version: String::new(),
-        judge_prompt_sha256: String::new(),
-        params: Sampling::default(),
-        raw_text: String::new(),
-        attempts: 0,
-        latency_ms: None,
-        tokens: None,
-        item_id,
-        model,
-        judge_model,
-        parsed,
-        status,
-        ts,
+    let row = |_| {
+        let (id, baseline, raw, verdict) = next().ok_or_else(|| inconsistent("a page", "parsed", String::new()))?;
+        let judgement = raw.judgement(&id, verdict)?;
+        Ok((id, ScoredJudgement { baseline, judgement }))
     };
-    Ok(ScoredJudgement { baseline, judgement })
+    (0..count).map(row).collect()
+}
+
+/// The values of a column.
+fn list<T: DeserializeOwned>(column: &str) -> Result<Vec<T>, StoreError> {
+    serde_json::from_str(column).map_err(|error| inconsistent("a page", "a list", error.to_string()))
+}
+
+fn inconsistent(row: &str, column: &'static str, value: String) -> StoreError {
+    StoreError::Inconsistent { table: "bench_judgements", column, row: row.to_owned(), value }
+}
+
+struct RawVerdict {
+    item: String,
+    turn: i64,
+    model: String,
+    judge: String,
+    game: u8,
+    status: String,
+    created_at: i64,
+}
+
+impl RawVerdict {
+    fn judgement(self, id: &str, verdict: &str) -> Result<Judgement, StoreError> {
+        let (parsed, status) = match parse(verdict) {
+            Ok(parsed) => (parsed, self.status.parse().map_err(|_| inconsistent(id, "status", self.status))?),
+            Err(_) if lost_its_number(verdict) => (None, Status::OutOfRange),
+            Err(_) => return Err(inconsistent(id, "parsed", verdict.to_owned())),
+        };
+        Ok(Judgement {
+            turn: u32::try_from(self.turn).map_err(|_| inconsistent(id, "turn", self.turn.to_string()))?,
+            game: Game::try_from(self.game).map_err(|_| inconsistent(id, "game", self.game.to_string()))?,
+            suite: String::new(),
+            suite_version: String::new(),
+            judge_prompt_sha256: String::new(),
+            params: Sampling::default(),
+            raw_text: String::new(),
+            attempts: 0,
+            latency_ms: None,
+            tokens: None,
+            item_id: self.item,
+            model: self.model,
+            judge_model: self.judge,
+            parsed,
+            status,
+            ts: self.created_at,
+        })
+    }
+}
+
+/// A verdict as it is kept. Most are ratings, which are read much faster where no other form is thought of.
+fn parse(verdict: &str) -> serde_json::Result<Option<Verdict>> {
+    serde_json::from_str::<Rating>(verdict)
+        .map(|rating| Some(Verdict::Rating(rating)))
+        .or_else(|_| serde_json::from_str(verdict))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_hold_every_row_number_once() {
+        let of = |last| pages(last).collect::<Vec<_>>();
+        assert_eq!(of(0), []);
+        assert_eq!((of(1), of(PAGE)), (vec![(0, PAGE)], vec![(0, PAGE)]));
+        assert_eq!(of(PAGE + 1), [(0, PAGE), (PAGE, 2 * PAGE)]);
+    }
 }

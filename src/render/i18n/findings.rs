@@ -25,6 +25,7 @@ pub struct FindingTexts {
     pub grid: Finding,
     pub cells: Finding,
     pub bias: Finding,
+    pub runs: Finding,
 }
 
 /// The texts of findings in a language.
@@ -121,6 +122,11 @@ const ENGLISH_FINDINGS: FindingTexts = FindingTexts {
         lead: "What a judge gives to a model's second answers beside its first, which are worth 8, less 8: the mean over the models that gave references. A judge without bias has 0.",
         columns: &["Judge", "Models", "Rating bias"],
     },
+    runs: Finding {
+        title: "Runs",
+        lead: "What the judgements were made of: the latest runs over these data in this way and round. In parentheses the beginning of the SHA-256 of a model's settings; questions and prompts are the SHA-256 of the requests about 20 fixed items. langya bench compare RUN RUN says what differs between two.",
+        columns: &["Run", "Began (UTC)", "Program", "Items", "Models", "Judges", "Baseline", "Questions", "Prompts", "Seeds"],
+    },
 };
 
 const CHINESE_FINDINGS: FindingTexts = FindingTexts {
@@ -208,5 +214,10 @@ const CHINESE_FINDINGS: FindingTexts = FindingTexts {
         title: "评分偏差",
         lead: "以模型的第一次回答为 8 分参考时，裁判给其第二次回答的分数减 8，对提供参考答案的模型取平均。无偏差的裁判为 0。",
         columns: &["裁判", "模型", "评分偏差"],
+    },
+    runs: Finding {
+        title: "运行记录",
+        lead: "评分的来历：以此方式、此轮回答、此份数据所做的最近几次运行。括号内为模型设置的 SHA-256 前几位；问题与提示词为关于 20 道固定题目的请求的 SHA-256。langya bench compare 运行 运行 可列出两次运行之间的差别。",
+        columns: &["运行", "开始（UTC）", "程序", "题目", "模型", "裁判", "基准模型", "问题", "提示词", "种子"],
     },
 };

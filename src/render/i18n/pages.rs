@@ -44,6 +44,7 @@ pub struct PageTexts {
     pub benchmark: BenchmarkTexts,
     pub correlation: CorrelationTexts,
     pub judges: JudgesTexts,
+    pub run_comparison: RunComparisonTexts,
     pub value: ValueTexts,
     pub register: RegisterTexts,
     pub model: ModelTexts,
@@ -350,6 +351,7 @@ mod register;
 mod rigging;
 mod robustness;
 mod sign_in;
+mod run_comparison;
 mod value;
 
 pub use admin::{
@@ -382,4 +384,5 @@ pub use register::RegisterTexts;
 pub use rigging::RiggingTexts;
 pub use robustness::{Answer, RobustnessTexts};
 pub use sign_in::SignInTexts;
+pub use run_comparison::RunComparisonTexts;
 pub use value::ValueTexts;

@@ -103,7 +103,7 @@ pub(super) async fn suite(
     let wanted = BenchmarkQuery::from_request(&request)?;
     let language: Language = requested_language(&request);
     let report = report(&app, &path, &wanted, language).await?;
-    let summaries = app.boards.suites().await.map_err(BenchError::from)?;
+    let summaries = app.boards.suites().await?;
     let mine = summaries
         .iter()
         .find(|summary| summary.suite.suite.as_str() == path.as_str() && summary.suite.version == report.version);

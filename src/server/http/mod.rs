@@ -6,6 +6,7 @@ mod api;
 mod api_keys;
 mod bare_errors;
 mod benchmark;
+mod benchmark_comparison;
 mod board;
 pub mod board_choice;
 mod board_files;
@@ -89,6 +90,11 @@ fn reading(config: &mut web::ServiceConfig) {
         .service(web::resource("/benchmarks/{suite}").get(benchmark::suite).route(web::head().to(benchmark::suite)))
         .service(
             web::resource("/benchmarks/{suite}/items").get(benchmark::items).route(web::head().to(benchmark::items)),
+        )
+        .service(
+            web::resource("/benchmarks/{suite}/compare")
+                .get(benchmark_comparison::page)
+                .route(web::head().to(benchmark_comparison::page)),
         )
         .service(
             web::resource("/benchmarks/{suite}/items/{id:.+}")
@@ -208,6 +214,7 @@ fn programs(config: &mut web::ServiceConfig) {
         .route("/api/v1/benchmarks.csv", web::get().to(suite_board::csv))
         .route("/api/v1/benchmarks", web::get().to(suite_board::json))
         .route("/api/v1/benchmarks/{suite}", web::get().to(benchmark::suite_json))
+        .route("/api/v1/benchmarks/{suite}/compare", web::get().to(benchmark_comparison::json))
         .route("/api/v1/correlation", web::get().to(correlation::json))
         .route("/api/v1/judges", web::get().to(judges::json))
         .route("/api/v1/key", web::get().to(api_keys::key))

@@ -1,5 +1,7 @@
 //! All models and suites beside each other: as a page, JSON, CSV and a drawing.
 
+use std::sync::Arc;
+
 use actix_web::http::header;
 use actix_web::{HttpRequest, HttpResponse, web};
 use schemars::JsonSchema;
@@ -14,8 +16,7 @@ use crate::render::chart::{Frame, Setting};
 use crate::render::report::suite_board;
 use crate::server::http::pages::requested_language;
 use crate::server::state::AppState;
-use crate::services::benchmark::board_comparison::compare;
-use crate::services::benchmark::error::BenchError;
+use crate::services::correlation::snapshot::CorrelationSnapshot;
 
 /// What of the board is asked for; an empty parameter asks for nothing, as a form sends it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -58,8 +59,9 @@ pub(super) async fn json(request: HttpRequest, app: web::Data<AppState>) -> Resu
 /// # Errors
 /// As [`page`].
 pub(super) async fn csv(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
-    let board = SuiteBoard::new(app.correlation.latest().catalog.series());
-    let compared = compared(&request, &app, &board).await?;
+    let snapshot = app.correlation.latest();
+    let board = SuiteBoard::new(snapshot.catalog.series());
+    let compared = compared(&request, &app, &snapshot).await?;
     let table = suite_board::csv(&board, compared.as_ref(), defused).map_err(|_| PageError::Early)?;
     let name = "attachment; filename=\"benchmarks.csv\"";
     Ok(HttpResponse::Ok()
@@ -76,24 +78,25 @@ pub(super) async fn svg(request: HttpRequest, app: web::Data<AppState>) -> HttpR
 }
 
 async fn read(request: &HttpRequest, app: &AppState) -> Result<Suites, PageError> {
-    let summaries = app.boards.suites().await.map_err(BenchError::from)?;
+    let summaries = app.boards.suites().await?;
     let suites = summaries.iter().map(SuiteCard::new).collect::<Result<_, _>>()?;
-    let board = SuiteBoard::new(app.correlation.latest().catalog.series());
-    let compared = compared(request, app, &board).await?;
+    let snapshot = app.correlation.latest();
+    let board = SuiteBoard::new(snapshot.catalog.series());
+    let compared = compared(request, app, &snapshot).await?;
     Ok(Suites { suites, board, compared })
 }
 
 async fn compared(
     request: &HttpRequest,
     app: &AppState,
-    board: &SuiteBoard,
+    snapshot: &Arc<CorrelationSnapshot>,
 ) -> Result<Option<BoardComparison>, PageError> {
     let wanted = web::Query::<BoardQuery>::from_query(request.query_string());
     let wanted = wanted.map_err(|_| PageError::InvalidQuery("each parameter is given once".into()))?;
     if wanted.compare_with.is_empty() {
         return Ok(None);
     }
-    let found = compare(&app.boards, board, &wanted.compare_with).await?;
+    let found = app.correlation.compare_with(snapshot, &wanted.compare_with).await?;
     let missing = || PageError::Missing(format!("no suite has a score of {:?}", wanted.compare_with));
     found.map(Some).ok_or_else(missing)
 }

@@ -53,6 +53,20 @@ pub enum BenchError {
         /// The model.
         model: String,
     },
+    /// No run, or several, have an id that ends like this.
+    #[error("no single run has an id that ends in {id:?}: `langya bench runs` lists them")]
+    NoRun {
+        /// What was asked for.
+        id: String,
+    },
+    /// Runs of different suites have no items in common.
+    #[error("one run is of suite {one}, the other of {other}: name two runs of one suite")]
+    OtherSuite {
+        /// The suite of the first.
+        one: String,
+        /// The suite of the second.
+        other: String,
+    },
     /// A file cannot be used; nothing of it was.
     #[error(transparent)]
     File(#[from] BenchFileError),
@@ -87,7 +101,9 @@ impl BenchError {
             | Self::NoReferences { .. }
             | Self::NoAnswers { .. }
             | Self::NotJudged { .. }
-            | Self::NotCompared { .. } => true,
+            | Self::NotCompared { .. }
+            | Self::NoRun { .. }
+            | Self::OtherSuite { .. } => true,
             Self::Shared(error) => error.cause().is_some_and(Self::is_missing),
             Self::File(_) | Self::Store(_) | Self::Thread(_) => false,
         }

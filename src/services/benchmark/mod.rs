@@ -7,7 +7,6 @@
 
 pub mod answering;
 pub mod attempts;
-pub mod board_comparison;
 pub mod construction;
 pub mod suite_results;
 
@@ -15,6 +14,7 @@ pub mod imports;
 pub mod judging;
 pub mod loading;
 pub mod reread;
+pub mod run_comparison;
 pub mod run_record;
 
 pub mod error;

@@ -22,6 +22,8 @@ pub struct SuiteSummary {
     pub answered: BTreeMap<u32, BTreeMap<String, u64>>,
     /// Number of judgements by judge, model and status.
     pub judged: Vec<JudgedGroup>,
+    /// When the latest judgement was stored.
+    pub latest: Option<Timestamp>,
 }
 
 impl SuiteSummary {
@@ -45,12 +47,6 @@ impl SuiteSummary {
         };
         Coverage { ok: count(&|group| group.status == Status::Ok), total: count(&|_| true) }
     }
-
-    /// The latest judgement.
-    #[must_use]
-    pub fn latest(&self) -> Option<Timestamp> {
-        self.judged.iter().map(|group| group.latest).max()
-    }
 }
 
 /// Every data file, the latest of a suite first.
@@ -65,7 +61,8 @@ pub async fn suites(store: &Store) -> Result<Vec<SuiteSummary>, StoreError> {
         for group in store.answered(&suite.suite, &suite.version).await? {
             answered.entry(group.sample).or_default().insert(group.model, group.answers);
         }
-        summaries.push(SuiteSummary { suite, answered, judged });
+        let latest = store.judged_at(&suite.suite, &suite.version).await?;
+        summaries.push(SuiteSummary { suite, answered, judged, latest });
     }
     Ok(summaries)
 }

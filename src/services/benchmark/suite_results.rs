@@ -3,27 +3,29 @@
 //! Judgements are insert-only, so how many there are tells whether what is kept is still true. One suite at a time is
 //! computed, on a blocking thread; whoever asks meanwhile waits for it ([`single_flight`](crate::infra::single_flight)).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 
 use super::error::BenchError;
 use super::loading::{Loaded, load, suite_of};
-use super::scores::{SuiteSummary, by_baseline, suites};
+use super::scores::{SuiteSummary, suites};
 use crate::domain::benchmark::analysis::item_scores::ModelComparison;
 use crate::domain::benchmark::analysis::self_preference_matrix::{CrossScore, SelfPreferenceMatrix};
 use crate::domain::benchmark::options::split_references;
-use crate::domain::benchmark::panel_scores::{JudgementFilter, silent_judges};
+use crate::domain::benchmark::judgement::Judgement;
+use crate::domain::benchmark::panel_scores::{JudgementFilter, JudgementsByBaseline, silent_judges};
+use crate::domain::benchmark::run_manifest::ReportedRun;
 use crate::domain::benchmark::run_selector::{RunSelector, SECOND_ROUND};
 use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::judging::verdict::Verdict;
 use crate::domain::language::Language;
 use crate::infra::single_flight::{Same, SingleFlight, Throttle};
 use crate::infra::storage::{
-    AnswerLength, BenchFilter, BenchJudgementRow, BenchSet, IncludeText, JudgedGroup, PublishedScoreRow, Store,
-    StoreError,
+    AnswerLength, BenchJudgementRow, BenchRunRow, BenchSet, JudgedGroup, NewBenchRun, PublishedScoreRow, ScoredJudgement,
+    Store, StoreError,
 };
 use crate::infra::tasks::Tasks;
 use crate::render::report::benchmark::findings::{Findings, Judged, Lengths};
@@ -31,6 +33,12 @@ use crate::render::report::benchmark::{Material, PublishedScore, Report, ScoreEn
 
 /// Suites that are kept.
 const KEPT: usize = 16;
+/// Latest runs over a suite among which a report looks for its own.
+const RUNS: u32 = 20;
+/// Reports that are kept.
+const REPORTS: usize = 16;
+/// What takes longer to compute is shown as it was before meanwhile.
+const QUICK: Duration = Duration::from_millis(200);
 /// Longest wait for the scores and reports of others.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -44,6 +52,8 @@ pub struct SuiteResults {
     findings: Findings,
     silent_judges: Vec<String>,
     judgements: u64,
+    /// Time to read and compute it.
+    cost: Duration,
 }
 
 impl SuiteResults {
@@ -67,7 +77,7 @@ impl SuiteResults {
     pub fn report(
         &self,
         choice: &ReportChoice,
-        published: &[PublishedScore],
+        beside: &ReportSources,
         language: Language,
     ) -> Result<Report, BenchError> {
         let row = &self.loaded.row;
@@ -83,7 +93,8 @@ impl SuiteResults {
             items: row.items,
             sample: self.way.sample,
             entries: &self.entries,
-            published,
+            published: &beside.published,
+            runs: &beside.runs,
             findings: &self.findings,
             silent_judges: &self.silent_judges,
             compare_with,
@@ -113,13 +124,13 @@ pub async fn measure(
     filter: &JudgementFilter,
     reread: Vec<BenchJudgementRow>,
 ) -> Result<SuiteResults, BenchError> {
+    let started = Instant::now();
     let loaded = load(store, suite, Some(&way.data), &way.options()).await?;
     let judgements = store.judgement_count(&loaded.row.suite, &loaded.row.version).await?;
     let set = BenchSet { suite: loaded.row.suite.clone(), version: loaded.row.version.clone(), sample: way.sample };
-    let mut rows = store.bench_judgements(&set, BenchFilter::ALL, IncludeText::No).await?;
-    rows.extend(reread);
-    let grid = cross_validation(store, &set, way, &rows, filter).await?;
-    rows.retain(|row| row.variant == way.variant);
+    let grid = cross_validation(store, &set, way, &reread, filter).await?;
+    let mut rows = store.scored_judgements(&set, &way.variant).await?;
+    rows.extend(reread.into_iter().filter(|row| row.variant == way.variant).map(ScoredJudgement::from));
     // Whoever is judged at all is a contestant, shown or not.
     let contestants: BTreeSet<String> = rows.iter().map(|row| row.judgement.model.clone()).collect();
     rows.retain(|row| filter.matches(&row.judgement));
@@ -130,38 +141,40 @@ pub async fn measure(
         let silent_judges = silent_judges(rows.iter().map(|row| &row.judgement));
         let silent_judges: Vec<String> = silent_judges.into_iter().map(str::to_owned).collect();
         let judges: BTreeSet<String> = rows.iter().map(|row| row.judgement.judge_model.clone()).collect();
-        let by_baseline = by_baseline(rows);
+        let mut by_baseline = JudgementsByBaseline::new();
+        rows.into_iter().for_each(|row| by_baseline.entry(row.baseline).or_default().push(row.judgement));
         let entries = ScoreEntry::all(loaded.suite.as_ref(), &loaded.data.items, &by_baseline, &contestants);
         let findings = findings.with_scores(&entries, &judges).with_grid(grid);
         let findings = findings.with_items(loaded.suite.as_ref(), &loaded.data.items, &by_baseline, &entries);
-        SuiteResults { loaded, way, entries, findings, silent_judges, judgements }
+        SuiteResults { loaded, way, entries, findings, silent_judges, judgements, cost: started.elapsed() }
     });
     Ok(computed.await?)
 }
 
-/// What judges say beside the answers of models; `rows` are the judgements of the way's round.
+/// What judges say beside the answers of models, in the way's round and in the second one; `reread` counts with the way's.
 async fn cross_validation(
     store: &Store,
     set: &BenchSet,
     way: &RunSelector,
-    rows: &[BenchJudgementRow],
+    reread: &[BenchJudgementRow],
     filter: &JudgementFilter,
 ) -> Result<SelfPreferenceMatrix, StoreError> {
-    let second = match way.sample {
-        1 => {
-            store
-                .bench_judgements(&BenchSet { sample: SECOND_ROUND, ..set.clone() }, BenchFilter::ALL, IncludeText::No)
-                .await?
-        }
-        _ => Vec::new(),
-    };
+    let judged = store.judged(&set.suite, &set.version).await?;
+    let is_round = |sample| sample == way.sample || (way.sample == 1 && sample == SECOND_ROUND);
+    let beside = judged.iter().filter(|group| is_round(group.sample) && split_references(&group.variant).1.is_some());
+    let ways: BTreeSet<(u32, &str)> = beside.map(|group| (group.sample, group.variant.as_str())).collect();
+    let mut rows: Vec<(u32, &str, Judgement)> = Vec::new();
+    for (sample, variant) in ways {
+        let said = store.scored_judgements(&BenchSet { sample, ..set.clone() }, variant).await?;
+        rows.extend(said.into_iter().map(|row| (sample, variant, row.judgement)));
+    }
+    rows.extend(reread.iter().map(|row| (row.sample, row.variant.as_str(), row.judgement.clone())));
     let mut latest = BTreeMap::new();
-    for row in rows.iter().chain(&second).filter(|row| filter.matches(&row.judgement)) {
-        let said = &row.judgement;
-        let (Some(generator), Some(Verdict::Rating(rating))) = (split_references(&row.variant).1, &said.parsed) else {
+    for (sample, variant, said) in rows.iter().filter(|(.., said)| filter.matches(said)) {
+        let (Some(generator), Some(Verdict::Rating(rating))) = (split_references(variant).1, &said.parsed) else {
             continue;
         };
-        if way.crosses((row.sample, &row.variant), &said.model, generator) {
+        if way.crosses((*sample, variant), &said.model, generator) {
             latest.insert((&said.judge_model, generator, &said.model, &said.item_id, said.turn), rating.score);
         }
     }
@@ -174,25 +187,64 @@ async fn cross_validation(
     Ok(SelfPreferenceMatrix::new(scores))
 }
 
-/// What was published of a suite: in the papers, and in files that were imported.
-///
-/// # Errors
-/// [`StoreError`].
-pub async fn published(store: &Store, suite: &str) -> Result<Vec<PublishedScore>, StoreError> {
-    let rows = store.published_scores().await?;
-    let brought = rows.into_iter().filter(|row| row.suite == suite).map(|row| {
-        let PublishedScoreRow { series, part, model, score, source, .. } = row;
-        PublishedScore { series, source, part, model, score }
-    });
-    Ok(PublishedScore::printed(suite).chain(brought).collect())
+/// What a report says beside the scores.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ReportSources {
+    /// What others published of the suite.
+    published: Vec<PublishedScore>,
+    /// The latest runs that the judgements come from.
+    runs: Vec<ReportedRun>,
+}
+
+impl ReportSources {
+    /// What was published of a suite, in the papers and in files that were imported, and the runs over its data in this way.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn read(store: &Store, set: &BenchSet, variant: &str) -> Result<Self, StoreError> {
+        let suite = set.suite.as_str();
+        let rows = store.published_scores().await?;
+        let brought = rows.into_iter().filter(|row| row.suite == suite).map(|row| {
+            let PublishedScoreRow { series, part, model, score, source, .. } = row;
+            PublishedScore { series, source, part, model, score }
+        });
+        let mut runs = store.bench_runs_of(suite, RUNS).await?;
+        runs.retain(|row| {
+            row.run.version == set.version && row.run.sample == set.sample && row.run.manifest.variant == variant
+        });
+        Ok(Self {
+            published: PublishedScore::printed(suite).chain(brought).collect(),
+            runs: runs.into_iter().map(reported).collect(),
+        })
+    }
+}
+
+fn reported(BenchRunRow { run, .. }: BenchRunRow) -> ReportedRun {
+    let NewBenchRun { id, started_at, models, judges, baseline, manifest, .. } = run;
+    ReportedRun { run: id, started_at: started_at.0, models, judges, baseline, manifest }
 }
 
 /// The scores of all suites, kept while they are true.
+///
+/// While a large suite is being judged, each judgement makes what is kept untrue. What takes longer than [`QUICK`] is shown as it was
+/// while it is computed again.
 pub struct SuiteResultsCache {
     store: Store,
     measured: SingleFlight<(SuiteId, RunSelector), SuiteResults, BenchError>,
-    reports: SingleFlight<(Same<SuiteResults>, ReportChoice, Language), Report, BenchError>,
-    listed: Mutex<Option<(u64, Arc<Vec<SuiteSummary>>)>>,
+    reports: SingleFlight<ReportKey, Report, BenchError>,
+    listed: SingleFlight<(), Listed, BenchError>,
+    /// Judgements over each data file, with the number of all rows at which they were counted.
+    counted: Mutex<HashMap<(SuiteId, String), (u64, u64)>>,
+}
+
+/// What a report depends on.
+type ReportKey = (Same<SuiteResults>, ReportChoice, Language, ReportSources);
+
+/// Every data file of every suite, and the number of all rows at that moment.
+struct Listed {
+    summaries: Arc<Vec<SuiteSummary>>,
+    rows: u64,
+    cost: Duration,
 }
 
 impl SuiteResultsCache {
@@ -201,18 +253,19 @@ impl SuiteResultsCache {
     pub fn new(store: Store, tasks: &Tasks) -> Self {
         let throttle = Throttle::new(0, PATIENCE);
         let measured = SingleFlight::new("measure_suite", KEPT, throttle.clone(), tasks.clone());
-        let reports = SingleFlight::new("report_suite", 0, throttle, tasks.clone());
-        Self { store, measured, reports, listed: Mutex::default() }
+        let reports = SingleFlight::new("report_suite", REPORTS, throttle.clone(), tasks.clone());
+        let listed = SingleFlight::new("list_suites", 1, throttle, tasks.clone());
+        Self { store, measured, reports, listed, counted: Mutex::default() }
     }
 
-    /// The scores of a suite as they are now.
+    /// The scores of a suite as they are now; of a large one perhaps as they were a moment ago.
     ///
     /// # Errors
     /// As [`measure`]; [`BenchError::NotJudged`] where nothing is there to be measured.
     pub async fn measured(&self, suite: &SuiteId, way: &RunSelector) -> Result<Arc<SuiteResults>, BenchError> {
         let way = self.exact(suite, way).await?;
-        let judgements = self.store.judgement_count(suite, &way.data).await?;
-        let is_current = |measured: &SuiteResults| measured.judgements == judgements;
+        let judgements = self.judgements(suite, &way.data).await?;
+        let is_current = move |measured: &SuiteResults| measured.judgements == judgements;
         let key = (suite.clone(), way.clone());
         if let Some(kept) = self.measured.kept(&key, is_current) {
             return Ok(kept);
@@ -222,7 +275,26 @@ impl SuiteResultsCache {
             let (store, (suite, way)) = (self.store.clone(), key.clone());
             async move { measure(&store, suite.as_str(), &way, &JudgementFilter::default(), Vec::new()).await }
         };
+        if let Some(before) = self.measured.kept(&key, |measured| measured.cost > QUICK) {
+            self.measured.begin(&key, is_current, compute);
+            return Ok(before);
+        }
         Ok(self.measured.get(key.clone(), is_current, compute).await?)
+    }
+
+    /// The number of judgements over a data file, counted again only after a new row of any.
+    async fn judgements(&self, suite: &SuiteId, version: &str) -> Result<u64, StoreError> {
+        let rows = self.store.bench_row_count().await?;
+        let key = (suite.clone(), version.to_owned());
+        if let Some((_, count)) = self.counted.lock().get(&key).filter(|(at, _)| *at == rows) {
+            return Ok(*count);
+        }
+        let count = self.store.judgement_count(suite, version).await?;
+        let mut counted = self.counted.lock();
+        // An address that anybody can make up takes no place.
+        counted.retain(|_, (_, count)| *count > 0);
+        counted.insert(key, (rows, count));
+        Ok(count)
     }
 
     /// Refuses what nobody has judged or answered, so that an address that anybody can make up takes no real suite's place
@@ -258,30 +330,38 @@ impl SuiteResultsCache {
         language: Language,
     ) -> Result<Report, BenchError> {
         let measured = self.measured(suite, way).await?;
-        let key = (Same(Arc::clone(&measured)), choice.clone(), language);
+        // Scores may be imported, and runs begin, at any time.
+        let beside = ReportSources::read(&self.store, &measured.set(), &measured.way.variant).await?;
+        let key = (Same(Arc::clone(&measured)), choice.clone(), language, beside.clone());
         let make = || {
-            let (store, measured, choice) = (self.store.clone(), Arc::clone(&measured), choice.clone());
-            async move {
-                let published = published(&store, measured.loaded.row.suite.as_str()).await?;
-                let report = move || measured.report(&choice, &published, language);
-                tokio::task::spawn_blocking(report).await?
-            }
+            let (measured, choice, beside) = (Arc::clone(&measured), choice.clone(), beside.clone());
+            async move { tokio::task::spawn_blocking(move || measured.report(&choice, &beside, language)).await? }
         };
         Ok(Arc::unwrap_or_clone(self.reports.get(key, |_| true, make).await?))
     }
 
-    /// Every data file of every suite, with what was done over it.
+    /// Every data file of every suite, with what was done over it; of large ones perhaps as it was a moment ago.
     ///
     /// # Errors
-    /// [`StoreError`].
-    pub async fn suites(&self) -> Result<Arc<Vec<SuiteSummary>>, StoreError> {
-        let stamp = self.store.bench_row_count().await?;
-        if let Some((_, listed)) = lock(&self.listed).as_ref().filter(|(of, _)| *of == stamp) {
-            return Ok(Arc::clone(listed));
+    /// [`BenchError`].
+    pub async fn suites(&self) -> Result<Arc<Vec<SuiteSummary>>, BenchError> {
+        let rows = self.store.bench_row_count().await?;
+        let is_current = move |listed: &Listed| listed.rows == rows;
+        let compute = || {
+            let store = self.store.clone();
+            async move {
+                let (started, rows) = (Instant::now(), store.bench_row_count().await?);
+                let summaries = Arc::new(suites(&store).await?);
+                Ok(Listed { summaries, rows, cost: started.elapsed() })
+            }
+        };
+        if let Some(kept) = self.listed.kept(&(), |listed| is_current(listed) || listed.cost > QUICK) {
+            if !is_current(&kept) {
+                self.listed.begin(&(), is_current, compute);
+            }
+            return Ok(Arc::clone(&kept.summaries));
         }
-        let listed = Arc::new(suites(&self.store).await?);
-        *lock(&self.listed) = Some((stamp, Arc::clone(&listed)));
-        Ok(listed)
+        Ok(Arc::clone(&self.listed.get((), is_current, compute).await?.summaries))
     }
 }
 
@@ -294,12 +374,7 @@ fn is_in(way: &RunSelector, summary: &SuiteSummary) -> bool {
     plain || summary.judged.iter().any(judged)
 }
 
-/// A panic elsewhere leaves what can be used.
-fn lock<T>(kept: &Mutex<T>) -> MutexGuard<'_, T> {
-    kept.lock()
-}
-
-fn judged(rows: &[BenchJudgementRow]) -> Vec<Judged<'_>> {
+fn judged(rows: &[ScoredJudgement]) -> Vec<Judged<'_>> {
     rows.iter().map(|row| Judged { judgement: &row.judgement, baseline: &row.baseline }).collect()
 }
 

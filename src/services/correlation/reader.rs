@@ -55,6 +55,14 @@ pub struct SeriesReader<'s> {
 #[derive(Clone, Default)]
 pub struct SuiteCache(HashMap<(String, Option<String>), Arc<SuiteSeries>>);
 
+impl SuiteCache {
+    /// The scores of a suite by all judges, where they were read.
+    #[must_use]
+    pub fn of_all_judges(&self, suite: &str) -> Option<&SuiteSeries> {
+        self.0.get(&(suite.to_owned(), None)).map(Arc::as_ref)
+    }
+}
+
 impl<'s> SeriesReader<'s> {
     /// A reader that has read nothing.
     #[must_use]

@@ -1,6 +1,7 @@
 //! The page of benchmark runs: what each costs, and how far it is.
 
 use langya::domain::admin::role::Role;
+use langya::domain::benchmark::run_manifest::RunManifest;
 use langya::domain::benchmark::run_state::{DueCount, RunFigures, RunState};
 use langya::domain::judging::budget::{Spent, Tokens};
 use langya::domain::time::Timestamp;
@@ -21,6 +22,7 @@ fn run(id: &str, started_at: Timestamp) -> NewBenchRun {
         answers: DueCount { done: 0, due: 40 },
         judgements: DueCount { done: 0, due: 40 },
         expected_cost: Some(1.25),
+        manifest: RunManifest::default(),
         started_at,
     }
 }

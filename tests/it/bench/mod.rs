@@ -11,6 +11,7 @@ mod other_suites;
 mod planned_runs;
 mod plans;
 mod references;
+mod run_comparison;
 mod runs;
 
 use std::collections::BTreeMap;

@@ -5,16 +5,18 @@ use std::time::Duration;
 use langya::domain::battle::ModelId;
 use langya::domain::benchmark::item::Sampling;
 use langya::domain::benchmark::judgement::{Game, JudgeTokens, Judgement, Status};
+use langya::domain::benchmark::run_manifest::RunManifest;
 use langya::domain::benchmark::run_state::{DueCount, RunFigures, RunState};
 use langya::domain::benchmark::suite_id::SuiteId;
 use langya::domain::judging::budget::{Spent, Tokens};
-use langya::domain::judging::verdict::{Rating, Verdict};
+use langya::domain::judging::verdict::{Preference, Rating, Verdict};
 use langya::domain::time::Timestamp;
 use langya::infra::llm::Usage;
 use langya::infra::llm::model_client::WholeReply;
 use langya::infra::storage::{
     AttemptRow, AttemptStatus, BenchAnswerRow, BenchFilter, BenchItemRow, BenchJudgementRow, BenchRunRow, BenchSet,
-    BenchSuiteRow, Imported, IncludeText, NewBenchRun, OpenAttempts, PublishedScoreRow, Store,
+    BenchSuiteRow, Imported, IncludeText, NewBenchRun, OpenAttempts, PublishedScoreRow,
+    ScoredJudgement, Store,
 };
 
 fn suite_id() -> SuiteId {
@@ -41,6 +43,7 @@ fn run(id: &str) -> NewBenchRun {
         answers: DueCount { done: 1, due: 9 },
         judgements: DueCount::default(),
         expected_cost: None,
+        manifest: RunManifest { program: "langya 琅琊".into(), seeds: vec![7], ..RunManifest::default() },
         started_at: Timestamp(7),
     }
 }
@@ -208,6 +211,69 @@ pub(super) async fn failures_may_repeat_and_a_verdict_is_kept_once(store: &Store
     let groups = store.judged(&suite_id(), "v1").await.unwrap();
     let counts: Vec<_> = groups.iter().map(|row| (row.variant.as_str(), row.status.as_str(), row.count)).collect();
     assert_eq!(counts, [("", "ok", 1), ("rules", "ok", 1)], "each judging once, with its verdict");
+}
+
+pub(super) async fn scores_are_made_of_what_the_rows_say(store: &Store) {
+    suite(store, "v1", 1).await;
+    let mut rows = Vec::new();
+    for (number, id) in ["f", "e", "d", "c", "b"].into_iter().enumerate() {
+        let status = if number == 2 { Status::ParseFailed } else { Status::Ok };
+        let mut row = judgement(id, status, 7 - i64::try_from(number / 2).unwrap());
+        row.judgement.model = format!("m\u{1e}\n\"{number}\", ");
+        row.baseline = if number == 3 { "琅琊".into() } else { String::new() };
+        row.judgement.parsed = row.judgement.parsed.map(|rating| match number {
+            0 => Verdict::Pair { winner: Preference::Tie },
+            1 => Verdict::Choice { choice: None, correct: true },
+            _ => rating,
+        });
+        rows.push(row);
+    }
+    rows.push(BenchJudgementRow { variant: "rules".into(), ..judgement("a", Status::Ok, 4) });
+    rows.push(BenchJudgementRow { sample: 2, ..judgement("0", Status::Ok, 4) });
+    store.insert_judgements(&rows).await.unwrap();
+    for (variant, number) in [("", 5), ("rules", 1), ("other", 0)] {
+        let mut expected = store.bench_judgements(&set(), BenchFilter::ALL, IncludeText::No).await.unwrap();
+        expected.retain(|row| row.variant == variant);
+        let narrow = |row: BenchJudgementRow| ScoredJudgement {
+            baseline: row.baseline,
+            judgement: Judgement {
+                suite: String::new(),
+                suite_version: String::new(),
+                judge_prompt_sha256: String::new(),
+                params: Sampling::default(),
+                attempts: 0,
+                latency_ms: None,
+                tokens: None,
+                ..row.judgement
+            },
+        };
+        let expected: Vec<ScoredJudgement> = expected.into_iter().map(narrow).collect();
+        let scored = store.scored_judgements(&set(), variant).await.unwrap();
+        assert_eq!((scored.len(), scored), (number, expected), "{variant}");
+    }
+}
+
+pub(super) async fn what_failed_counts_once_unless_there_is_a_verdict(store: &Store) {
+    suite(store, "v1", 1).await;
+    let of = |id: &str, model: &str, status, at| {
+        let mut row = judgement(id, status, at);
+        row.judgement.model = model.into();
+        row
+    };
+    let rows = [
+        of("1", "m", Status::TransportFailed, 1),
+        of("2", "m", Status::Ok, 2),
+        of("3", "m", Status::ParseFailed, 3),
+        of("4", "n", Status::TransportFailed, 4),
+        of("5", "n", Status::ParseFailed, 9),
+        of("6", "n", Status::TransportFailed, 6),
+    ];
+    store.insert_judgements(&rows).await.unwrap();
+    let groups = store.judged(&suite_id(), "v1").await.unwrap();
+    let counts: Vec<_> = groups.iter().map(|row| (row.model.as_str(), row.status.as_str(), row.count)).collect();
+    assert_eq!(counts, [("m", "ok", 1), ("n", "parse_failed", 1)]);
+    assert_eq!(store.judged_at(&suite_id(), "v1").await.unwrap(), Some(Timestamp(9)));
+    assert_eq!(store.judged_at(&suite_id(), "v2").await.unwrap(), None);
 }
 
 pub(super) async fn what_a_judge_said_to_a_prompt_is_found_again(store: &Store) {

@@ -48,7 +48,8 @@ use bench::{
     a_run_is_kept_with_what_it_has_come_to, a_score_that_is_no_number_is_not_kept, a_suite_is_run_by_one_at_a_time,
     an_answer_to_a_question_is_kept_once, attempts_stay_open_until_their_result_is_there,
     failures_may_repeat_and_a_verdict_is_kept_once, published_scores_are_replaced_by_their_successors,
-    what_a_judge_said_to_a_prompt_is_found_again,
+    scores_are_made_of_what_the_rows_say, what_a_judge_said_to_a_prompt_is_found_again,
+    what_failed_counts_once_unless_there_is_a_verdict,
 };
 use exclusions::{
     an_exclusion_is_stored_with_its_vote_or_not_at_all, an_exclusion_stands_beside_the_vote_and_can_be_withdrawn,
@@ -685,6 +686,8 @@ on_both! {
     a_run_is_kept_with_what_it_has_come_to
     a_score_that_is_no_number_is_not_kept
     failures_may_repeat_and_a_verdict_is_kept_once
+    scores_are_made_of_what_the_rows_say
+    what_failed_counts_once_unless_there_is_a_verdict
     what_a_judge_said_to_a_prompt_is_found_again
     attempts_stay_open_until_their_result_is_there
     published_scores_are_replaced_by_their_successors

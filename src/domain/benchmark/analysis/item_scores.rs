@@ -116,14 +116,17 @@ impl ItemScores {
     pub fn jury(judges: &[Self]) -> Self {
         let Some(first) = judges.first() else { return Self::default() };
         let models: BTreeSet<&String> = judges.iter().flat_map(|judge| &judge.models).collect();
-        let score = |at: usize, model: &String| {
-            let scores: Option<Vec<f64>> = judges.iter().map(|judge| judge.score(at, model)).collect();
-            mean(&scores?)
+        // Where each judge has each model.
+        let places = |model: &&String| judges.iter().map(|judge| judge.models.binary_search(model).ok()).collect();
+        let places: Vec<Vec<Option<usize>>> = models.iter().map(places).collect();
+        let score = |at: usize, places: &[Option<usize>]| {
+            let own = judges.iter().zip(places).map(|(judge, place)| judge.items.get(at)?.scores[(*place)?]);
+            mean(&own.collect::<Option<Vec<f64>>>()?)
         };
         let row = |(at, item): (usize, &ItemRow)| ItemRow {
             id: item.id.clone(),
             category: item.category.clone(),
-            scores: models.iter().map(|model| score(at, model)).collect(),
+            scores: places.iter().map(|places| score(at, places)).collect(),
         };
         let items = first.items.iter().enumerate().map(row).collect();
         Self { models: models.into_iter().cloned().collect(), items }
@@ -133,6 +136,14 @@ impl ItemScores {
     #[must_use]
     pub fn models(&self) -> &[String] {
         &self.models
+    }
+
+    /// Every score, by item and model.
+    pub fn scores(&self) -> impl Iterator<Item = (&str, &str, f64)> {
+        self.items.iter().flat_map(|item| {
+            let scored = self.models.iter().zip(&item.scores);
+            scored.filter_map(|(model, score)| Some((item.id.as_str(), model.as_str(), (*score)?)))
+        })
     }
 
     /// Whether any item has a score.

@@ -6,7 +6,9 @@ use std::time::Duration;
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
+use crate::domain::benchmark::run_manifest::ParticipantSettings;
 use crate::domain::judging::budget::Prices;
+use crate::domain::judging::rubric::sha256;
 use crate::domain::rating::value::prices::{ModelPrice, PriceDate, PriceSource};
 use crate::reach::private_networks;
 
@@ -212,6 +214,18 @@ impl ModelSettings {
     #[must_use]
     pub fn name_at_provider(&self) -> &str {
         if self.model.is_empty() { &self.id } else { &self.model }
+    }
+
+    /// What of it replies depend on, for the manifest of a run.
+    #[must_use]
+    pub fn participant(&self) -> ParticipantSettings {
+        let sampled = (self.temperature, self.max_tokens, &self.system_prompt, &self.extra_body);
+        let all = serde_json::json!([self.provider, self.base_url, self.name_at_provider(), sampled]).to_string();
+        ParticipantSettings {
+            provider: self.provider.as_str().to_owned(),
+            model: self.name_at_provider().to_owned(),
+            settings_sha256: sha256(all.as_bytes()),
+        }
     }
 
     /// The name that people see: `name`, or the id where it is left out.

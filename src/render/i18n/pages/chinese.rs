@@ -214,6 +214,7 @@ pub const CHINESE: PageTexts = PageTexts {
     benchmark: super::benchmark::CHINESE,
     correlation: super::correlation::CHINESE,
     judges: super::judges::CHINESE,
+    run_comparison: super::run_comparison::CHINESE,
     value: super::value::CHINESE,
     register: super::register::CHINESE,
     model: super::model::CHINESE,

@@ -214,6 +214,7 @@ pub const ENGLISH: PageTexts = PageTexts {
     benchmark: super::benchmark::ENGLISH,
     correlation: super::correlation::ENGLISH,
     judges: super::judges::ENGLISH,
+    run_comparison: super::run_comparison::ENGLISH,
     value: super::value::ENGLISH,
     register: super::register::ENGLISH,
     model: super::model::ENGLISH,

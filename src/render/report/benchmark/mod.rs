@@ -12,6 +12,7 @@ pub mod html;
 mod item_findings;
 pub mod layout;
 pub mod markdown;
+mod run_rows;
 mod table;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,6 +23,7 @@ use serde::Serialize;
 use crate::domain::benchmark::item::Item;
 use crate::domain::benchmark::panel_scores::{JudgementsByBaseline, ModelScores};
 use crate::domain::benchmark::published::{self, SubjectKind};
+use crate::domain::benchmark::run_manifest::ReportedRun;
 use crate::domain::benchmark::score::{Coverage, Part, Scores};
 use crate::domain::benchmark::{JudgeMode, Scale, Suite};
 use crate::domain::judging::verdict::Verdict;
@@ -140,6 +142,8 @@ pub struct Material<'m> {
     pub entries: &'m [ScoreEntry],
     /// What others published of the suite.
     pub published: &'m [PublishedScore],
+    /// The runs over these data in this way and round, the latest first.
+    pub runs: &'m [ReportedRun],
     /// What was found out about the judges.
     pub findings: &'m Findings,
     /// Judges that gave no verdict.
@@ -190,8 +194,10 @@ pub struct Report {
     pub models: Vec<String>,
     /// The one that they are compared with; null for the best one by each judge.
     pub compared_with: Option<String>,
-    /// What was found out about the judges.
+    /// What was found out about the judges, and the runs.
     pub analyses: Vec<Analysis>,
+    /// The latest runs that the judgements come from, with what each was made of; imported judgements come from none.
+    pub runs: Vec<ReportedRun>,
     /// The charts.
     #[serde(skip)]
     pub charts: Vec<Chart>,
@@ -221,6 +227,8 @@ impl Report {
         let tables = layout::tables(material.suite, &entries, language);
         let mut charts = charts::draw(material.suite, &entries, &tables, language);
         charts.extend(charts::grid(material.findings.grid(), language));
+        let mut analyses = material.findings.analyses(material.compare_with, language);
+        analyses.extend(run_rows::runs(material.runs, language));
         Self {
             suite: material.suite.name().to_owned(),
             title: material.suite.title().to_owned(),
@@ -240,7 +248,8 @@ impl Report {
             published: layout::published(material.suite, material.published, language),
             models: material.findings.models().into_iter().map(str::to_owned).collect(),
             compared_with: material.compare_with.map(str::to_owned),
-            analyses: material.findings.analyses(material.compare_with, language),
+            analyses,
+            runs: material.runs.to_vec(),
             charts,
             tables,
         }

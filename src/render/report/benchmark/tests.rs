@@ -48,6 +48,7 @@ fn report(name: &str, entries: &[ScoreEntry], published: &[PublishedScore], lang
         sample: 1,
         entries,
         published,
+        runs: &[],
         findings: &Findings::default(),
         silent_judges: &[],
         compare_with: None,

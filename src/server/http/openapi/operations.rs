@@ -12,6 +12,7 @@ use crate::render::report::benchmark::Report;
 use crate::server::http::api::{DatedLeaderboard, DatedRigging, DatedRobustness};
 use crate::server::http::api_keys::{AuditList, AuditQuery, KeyJson};
 use crate::server::http::benchmark::ReportQuery;
+use crate::server::http::benchmark_comparison::{ComparisonJson, ComparisonQuery};
 use crate::server::http::campaign::{
     ErrorBody, JoinAnswer, JoinRequest, JudgementAnswer, JudgementRequest, NextAnswer, NextRequest, UndoAnswer,
 };
@@ -248,6 +249,9 @@ pub static OPERATIONS: [Operation; 24] = [
     get("/api/v1/benchmarks/{suite}", "benchmark", "benchmarks", &[json::<Report>()])
         .about("The report of a suite: tables and findings.")
         .with_query(parameters_of::<ReportQuery>),
+    get("/api/v1/benchmarks/{suite}/compare", "benchmark_runs_compared", "benchmarks", &[json::<ComparisonJson>()])
+        .about("Two runs of a suite item by item: what changed in data, prompts and settings, in answers and scores.")
+        .with_query(parameters_of::<ComparisonQuery>),
     get("/api/v1/correlation", "correlation", "benchmarks", &[json::<CorrelationAnswer<'static>>()])
         .about("The correlation of two series, of a mixture with its target, or all series with their matrix.")
         .with_query(parameters_of::<CorrelationQuery>),

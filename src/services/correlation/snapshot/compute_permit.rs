@@ -7,12 +7,16 @@ use super::{CorrelationService, CorrelationSnapshot};
 use crate::domain::benchmark::claims::{self, Claim};
 use crate::domain::correlation::catalog::{CatalogError, MixtureQuestion, PairStudy, SeriesGroup};
 use crate::domain::correlation::report::MixtureReport;
+use crate::domain::correlation::suite_board::BoardComparison;
 use crate::domain::stats::correlation::Coefficient;
 use crate::infra::single_flight::{FlightError, Same, SingleFlight, Throttle};
 use crate::infra::tasks::Tasks;
 
 /// Maximum wait for other requests.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// Comparisons of one model with the others that are kept.
+const BOARDS: usize = 8;
+
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum CorrelationError {
@@ -44,6 +48,7 @@ pub(super) struct ComputePermit {
     pairs: SingleFlight<(Same<CorrelationSnapshot>, [String; 2], Coefficient), PairStudy, CorrelationError>,
     mixtures: SingleFlight<(Same<CorrelationSnapshot>, MixtureQuestion), MixtureReport, CorrelationError>,
     matrices: SingleFlight<(Same<CorrelationSnapshot>, SeriesGroup), (), CorrelationError>,
+    boards: SingleFlight<(Same<CorrelationSnapshot>, String), Option<BoardComparison>, CorrelationError>,
     claims: SingleFlight<(), Vec<Claim>, CorrelationError>,
 }
 
@@ -54,6 +59,7 @@ impl ComputePermit {
             pairs: SingleFlight::new("correlate_pair", 0, throttle.clone(), tasks.clone()),
             mixtures: SingleFlight::new("correlate_mixture", 0, throttle.clone(), tasks.clone()),
             matrices: SingleFlight::new("correlate_group", 0, throttle.clone(), tasks.clone()),
+            boards: SingleFlight::new("compare_board", BOARDS, throttle.clone(), tasks.clone()),
             claims: SingleFlight::new("correlate_claims", 1, throttle, tasks.clone()),
         }
     }
@@ -118,6 +124,23 @@ impl CorrelationService {
         };
         self.compute_permit.matrices.get((Same(Arc::clone(snapshot)), group), |()| true, compute).await?;
         Ok(())
+    }
+
+    /// The models of the board beside one of them; `None` where no suite has a score of the model.
+    ///
+    /// # Errors
+    /// [`CorrelationError::Shared`].
+    pub async fn compare_with(
+        &self,
+        snapshot: &Arc<CorrelationSnapshot>,
+        model: &str,
+    ) -> Result<Option<BoardComparison>, CorrelationError> {
+        let compute = || {
+            let model = model.to_owned();
+            blocking(snapshot, move |snapshot| Ok(snapshot.compare_with(&model)))
+        };
+        let key = (Same(Arc::clone(snapshot)), model.to_owned());
+        Ok(Arc::unwrap_or_clone(self.compute_permit.boards.get(key, |_| true, compute).await?))
     }
 
     /// The claims of the papers about their own figures, computed on the first call.

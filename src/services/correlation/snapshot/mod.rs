@@ -18,6 +18,7 @@ use super::{ReadSeriesError, SeriesReader, Sources, SuiteCache};
 use crate::domain::correlation::catalog::{CorrelationMatrix, SeriesCatalog, SeriesGroup, arena_names, reads_prompts};
 use crate::domain::correlation::papers::published_names;
 use crate::domain::correlation::report::StudyOptions;
+use crate::domain::correlation::suite_board::{BoardComparison, SuiteBoard};
 use crate::domain::correlation::{Aliases, SeriesName};
 use crate::domain::rating::history::{Moment, history};
 use crate::domain::rating::options::LeaderboardOptions;
@@ -102,6 +103,16 @@ impl CorrelationSnapshot {
             (matrix, started.elapsed())
         });
         matrix
+    }
+
+    /// The models of the board beside one of them, on the same items; `None` where no suite has a score of the model.
+    #[must_use]
+    pub fn compare_with(&self, with: &str) -> Option<BoardComparison> {
+        let inputs = self.input_version.as_ref()?;
+        let board = SuiteBoard::new(self.catalog.series());
+        let suites = board.suites.iter().filter_map(|suite| self.suites.of_all_judges(&suite.suite));
+        let compared = suites.filter_map(|suite| suite.compare_with(with, &inputs.aliases, inputs.rating.confidence));
+        board.has(with).then(|| BoardComparison { with: with.to_owned(), suites: compared.collect() })
     }
 
     /// Computing time so far, including the matrices.

@@ -1,5 +1,6 @@
 //! The pages of benchmarks: the suites, a suite's report, its items, and one item.
 
+mod comparison;
 mod item;
 pub(crate) mod suite_card;
 
@@ -9,6 +10,7 @@ use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 
+pub(crate) use comparison::{ComparisonView, comparison};
 pub(crate) use item::{ItemPageView, item};
 
 use super::{Page, Section, respond};

@@ -48,7 +48,7 @@ impl SuiteCard {
             judges: summary.judges().into_iter().map(str::to_owned).collect(),
             judged: coverage.ok,
             judgements: coverage.total,
-            judged_at: summary.latest().map(|latest| latest.0),
+            judged_at: summary.latest.map(|latest| latest.0),
         })
     }
 }

@@ -1,0 +1,5 @@
+-- The page of an item reads what was answered and judged of it, among hundreds of thousands of rows of its suite. As many columns as
+-- the other indexes of the suite have, or SQLite prefers one of those.
+
+CREATE INDEX bench_answers_by_item ON bench_answers (suite, version, sample, item);
+CREATE INDEX bench_judgements_by_item ON bench_judgements (suite, version, sample, item);

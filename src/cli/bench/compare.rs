@@ -1,0 +1,170 @@
+//! `langya bench compare`
+
+use std::process::ExitCode;
+
+use clap::Args;
+use serde::Serialize;
+
+use crate::cli::Location;
+use crate::cli::error::CommandResult;
+use crate::cli::models::{Format, TableRow, render};
+use crate::cli::output::{lines_of_csv, print};
+use crate::domain::benchmark::run_comparison::{ItemChange, ModelChange, RunComparison};
+use crate::domain::stats::paired::PairedDifference;
+use crate::infra::config::Environment;
+use crate::infra::storage::{IfMissing, Store};
+use crate::services::benchmark::run_comparison::{ComparedRuns, compare};
+
+/// Items that a table lists at the most.
+const LISTED: usize = 20;
+
+/// Flags of `langya bench compare`.
+#[derive(Debug, Clone, Args)]
+pub(super) struct CompareOptions {
+    /// The earlier run, by its id or the end of it (`langya bench runs` lists them)
+    #[arg(value_name = "RUN")]
+    before: String,
+    /// The later run
+    #[arg(value_name = "RUN")]
+    after: String,
+    #[command(flatten)]
+    location: Location,
+    /// How to print them: a table of what changed, the models and the items that changed most, or every item for programs
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+/// Prints what differs between two runs.
+///
+/// # Errors
+/// A run that is not there, or a database that fails.
+pub(super) async fn run(options: &CompareOptions, env: &Environment) -> CommandResult<ExitCode> {
+    let settings = options.location.settings(env)?;
+    let store = Store::open(&settings.storage, IfMissing::Fail).await?;
+    let compared = compare(&store, [&options.before, &options.after]).await?;
+    print(&match options.format {
+        Format::Json => format!("{}\n", serde_json::to_string_pretty(&ComparisonDocument::new(&compared))?),
+        Format::Csv => lines_of_csv(&compared.comparison.items)?,
+        Format::Table => text(&compared.comparison)?,
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The comparison with the ids of its runs.
+#[derive(Serialize)]
+struct ComparisonDocument<'c> {
+    suite: &'c str,
+    before: &'c str,
+    after: &'c str,
+    #[serde(flatten)]
+    comparison: &'c RunComparison,
+}
+
+impl<'c> ComparisonDocument<'c> {
+    fn new(ComparedRuns { before, after, comparison }: &'c ComparedRuns) -> Self {
+        Self { suite: &before.run.suite, before: &before.run.id, after: &after.run.id, comparison }
+    }
+}
+
+fn text(comparison: &RunComparison) -> CommandResult<String> {
+    let changes = comparison.changes.iter();
+    let changes = changes.map(|change| format!("changed: {}: {} -> {}\n", change.what, shown(&change.before), shown(&change.after)));
+    let mut text: String = changes.collect();
+    if text.is_empty() {
+        text.push_str("nothing that the manifests name has changed\n");
+    }
+    text += &render(&comparison.models.iter().map(ModelLine::new).collect::<Vec<_>>(), Format::Table)?;
+    let moved = comparison.items.iter().filter(|item| item.difference().is_some_and(|difference| difference != 0.0));
+    let lines: Vec<ItemLine> = moved.take(LISTED).map(ItemLine::new).collect();
+    if !lines.is_empty() {
+        text += &render(&lines, Format::Table)?;
+    }
+    Ok(text)
+}
+
+fn shown(value: &str) -> &str {
+    if value.is_empty() { "-" } else { value }
+}
+
+#[derive(Serialize)]
+struct ModelLine {
+    model: String,
+    items: u64,
+    higher: u64,
+    lower: u64,
+    difference: String,
+    p: String,
+    same_answers: String,
+    canaries: String,
+}
+
+impl ModelLine {
+    fn new(row: &ModelChange) -> Self {
+        let difference = |found: PairedDifference| {
+            format!("{:+.3} ({:+.3} to {:+.3})", found.mean, found.interval.lower, found.interval.upper)
+        };
+        let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+        let canaries = row.canaries.as_ref().map(|found| {
+            let p = or_dash(found.adjusted_p.map(|p| format!("{p:.4}")));
+            let said = if found.drift { "DRIFT: the provider has changed it" } else { "no drift" };
+            format!("{said} ({} items, p {p})", found.items)
+        });
+        Self {
+            model: row.model.clone(),
+            items: row.items,
+            higher: row.higher,
+            lower: row.lower,
+            difference: or_dash(row.difference.map(difference)),
+            p: or_dash(row.difference.map(|found| format!("{:.4}", found.p))),
+            same_answers: format!("{}/{}", row.same_answers, row.answered),
+            canaries: canaries.unwrap_or_else(|| "other or unknown settings".to_owned()),
+        }
+    }
+}
+
+impl TableRow for ModelLine {
+    const HEADS: &'static [&'static str] =
+        &["model", "items", "higher", "lower", "difference", "p", "same answers", "canaries"];
+
+    fn cells(&self) -> Vec<String> {
+        let Self { model, items, higher, lower, difference, p, same_answers, canaries } = self;
+        let numbers = [items, higher, lower].map(u64::to_string);
+        let texts = [difference, p, same_answers, canaries].map(String::clone);
+        [model.clone()].into_iter().chain(numbers).chain(texts).collect()
+    }
+}
+
+#[derive(Serialize)]
+struct ItemLine {
+    item: String,
+    model: String,
+    before: String,
+    after: String,
+    answer: &'static str,
+}
+
+impl ItemLine {
+    fn new(item: &ItemChange) -> Self {
+        let score = |score: Option<f64>| score.map_or_else(|| "-".to_owned(), |score| format!("{score:.2}"));
+        Self {
+            item: item.item.clone(),
+            model: item.model.clone(),
+            before: score(item.before),
+            after: score(item.after),
+            answer: match item.same_answer {
+                Some(true) => "same",
+                Some(false) => "other",
+                None => "-",
+            },
+        }
+    }
+}
+
+impl TableRow for ItemLine {
+    const HEADS: &'static [&'static str] = &["item", "model", "before", "after", "answer"];
+
+    fn cells(&self) -> Vec<String> {
+        let texts = [&self.item, &self.model, &self.before, &self.after].map(String::clone);
+        texts.into_iter().chain([self.answer.to_owned()]).collect()
+    }
+}

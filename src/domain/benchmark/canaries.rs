@@ -1,0 +1,38 @@
+//! A few items of a suite, always the same: asked again from time to time, they show whether a provider has changed a model without
+//! saying so.
+
+use super::item::Item;
+use crate::judging::rubric::sha256;
+
+/// How many there are.
+pub const CANARIES: usize = 20;
+
+/// The ids of a suite's canaries: those with the least SHA-256, which no other version of the data moves.
+#[must_use]
+pub fn canaries<'i>(ids: impl IntoIterator<Item = &'i str>) -> Vec<&'i str> {
+    let mut hashed: Vec<(String, &str)> = ids.into_iter().map(|id| (sha256(id.as_bytes()), id)).collect();
+    hashed.sort_unstable();
+    hashed.into_iter().take(CANARIES).map(|(_, id)| id).collect()
+}
+
+/// Leaves the canaries of a suite, in its order.
+pub fn retain_canaries(items: &mut Vec<Item>) {
+    let ids: Vec<String> = canaries(items.iter().map(|item| item.id.as_str())).into_iter().map(str::to_owned).collect();
+    items.retain(|item| ids.contains(&item.id));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn canaries_stay_where_other_items_come() {
+        let all: Vec<String> = (0..100).map(|id| id.to_string()).collect();
+        let of = |end: usize| canaries(all[..end].iter().map(String::as_str));
+        assert_eq!((of(100).len(), of(7).len()), (CANARIES, 7));
+        let kept = of(100).into_iter().filter(|id| of(95).contains(id)).count();
+        assert!(kept >= CANARIES - 5, "of five new items each displaces one at the most: {kept}");
+        let backwards = canaries(all.iter().rev().map(String::as_str));
+        assert_eq!(backwards, of(100), "whatever their order");
+    }
+}

@@ -1,0 +1,285 @@
+//! Two runs of a suite beside each other, item by item: how scores and answers changed, and whether a provider changed a model whose
+//! settings stayed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::canaries::canaries;
+use super::run_manifest::{RunChange, RunManifest};
+use crate::stats::confidence::ConfidenceLevel;
+use crate::stats::paired::{PairedDifference, holm, paired_difference};
+use crate::stats::{real, real_len};
+
+/// An adjusted p value below this is drift.
+const DRIFT: f64 = 0.01;
+
+/// What a run has of its models, by model and item.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RunResults {
+    /// Mean score over the run's judges.
+    pub scores: BTreeMap<(String, String), f64>,
+    /// Answers of all turns.
+    pub answers: BTreeMap<(String, String), AnswerPrint>,
+}
+
+/// What is compared of an item's answers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AnswerPrint {
+    /// SHA-256 of the texts.
+    pub sha256: String,
+    /// Their characters.
+    pub characters: u64,
+}
+
+/// Two runs beside each other.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct RunComparison {
+    /// What differs in how they were made.
+    pub changes: Vec<RunChange>,
+    /// The models of both.
+    pub models: Vec<ModelChange>,
+    /// Every item of a model that both runs have, the largest change of the score first.
+    pub items: Vec<ItemChange>,
+}
+
+/// How a model changed from one run to the other.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ModelChange {
+    /// The model.
+    pub model: String,
+    /// Items with a score in both runs.
+    pub items: u64,
+    /// Items of these with a higher score in the second run.
+    pub higher: u64,
+    /// Items with a lower one.
+    pub lower: u64,
+    /// The second run's score minus the first's, each item with the same weight; null for fewer than two items.
+    pub difference: Option<PairedDifference>,
+    /// Items whose answers both runs have.
+    pub answered: u64,
+    /// Items of these with the same answers to the letter.
+    pub same_answers: u64,
+    /// What the fixed set of items shows; null where the model's settings changed or are not known, for then it may well differ.
+    pub canaries: Option<CanaryFinding>,
+}
+
+/// A model on the fixed set of items, with the same settings in both runs.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct CanaryFinding {
+    /// Canaries with answers or scores in both runs.
+    pub items: u64,
+    /// Difference of the scores.
+    pub score: Option<PairedDifference>,
+    /// Difference of the natural logarithms of the answers' lengths.
+    pub length: Option<PairedDifference>,
+    /// The smaller p value of both, adjusted for both and for all models (Holm); null where there is none.
+    pub adjusted_p: Option<f64>,
+    /// Whether that is too small for chance: the provider has changed the model without a change of its settings here.
+    pub drift: bool,
+}
+
+/// An item of a model in both runs.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ItemChange {
+    /// The item.
+    pub item: String,
+    /// The model.
+    pub model: String,
+    /// Its score in the first run.
+    pub before: Option<f64>,
+    /// In the second.
+    pub after: Option<f64>,
+    /// Whether both answers are the same to the letter; null where a run has none.
+    pub same_answer: Option<bool>,
+}
+
+impl ItemChange {
+    /// The change of the score.
+    #[must_use]
+    pub fn difference(&self) -> Option<f64> {
+        Some(self.after? - self.before?)
+    }
+}
+
+impl RunComparison {
+    /// Compares what two runs have; both are of the same suite.
+    #[must_use]
+    pub fn new(manifests: [&RunManifest; 2], before: &RunResults, after: &RunResults) -> Self {
+        let keys = |run: &RunResults| run.scores.keys().chain(run.answers.keys()).cloned().collect::<BTreeSet<_>>();
+        let both: Vec<(String, String)> = keys(before).intersection(&keys(after)).cloned().collect();
+        let mut items: Vec<ItemChange> = both.iter().map(|key| item(key, before, after)).collect();
+        let ids = both.iter().map(|(_, item)| item.as_str()).collect::<BTreeSet<_>>();
+        let fixed: BTreeSet<&str> = canaries(ids).into_iter().collect();
+        let models: BTreeSet<&String> = both.iter().map(|(model, _)| model).collect();
+        let mut models: Vec<ModelChange> = models
+            .into_iter()
+            .map(|model| {
+                let own: Vec<&ItemChange> = items.iter().filter(|item| item.model == *model).collect();
+                let is_same = manifests[0].has_same_settings(manifests[1], model);
+                let found = || canary_finding(&own, &fixed, before, after);
+                ModelChange { canaries: is_same.then(found), ..model_change(model, &own) }
+            })
+            .collect();
+        adjust(&mut models);
+        items.sort_by(|one, other| change(other).total_cmp(&change(one)));
+        Self { changes: manifests[0].changes(manifests[1]), models, items }
+    }
+}
+
+fn item(key: &(String, String), before: &RunResults, after: &RunResults) -> ItemChange {
+    let answers = before.answers.get(key).zip(after.answers.get(key));
+    ItemChange {
+        model: key.0.clone(),
+        item: key.1.clone(),
+        before: before.scores.get(key).copied(),
+        after: after.scores.get(key).copied(),
+        same_answer: answers.map(|(one, other)| one.sha256 == other.sha256),
+    }
+}
+
+/// How much the score changed; unknown is the least.
+fn change(item: &ItemChange) -> f64 {
+    item.difference().map_or(-1.0, f64::abs)
+}
+
+fn model_change(model: &str, items: &[&ItemChange]) -> ModelChange {
+    let differences: Vec<f64> = items.iter().filter_map(|item| item.difference()).collect();
+    let count = |holds: &dyn Fn(&ItemChange) -> bool| items.iter().fold(0, |sum, item| sum + u64::from(holds(item)));
+    ModelChange {
+        model: model.to_owned(),
+        items: count(&|item| item.difference().is_some()),
+        higher: count(&|item| item.difference().is_some_and(|difference| difference > 0.0)),
+        lower: count(&|item| item.difference().is_some_and(|difference| difference < 0.0)),
+        difference: paired_difference(&differences, ConfidenceLevel::default()).ok(),
+        answered: count(&|item| item.same_answer.is_some()),
+        same_answers: count(&|item| item.same_answer == Some(true)),
+        canaries: None,
+    }
+}
+
+fn canary_finding(
+    items: &[&ItemChange],
+    fixed: &BTreeSet<&str>,
+    before: &RunResults,
+    after: &RunResults,
+) -> CanaryFinding {
+    let own: Vec<&&ItemChange> = items.iter().filter(|item| fixed.contains(item.item.as_str())).collect();
+    let level = ConfidenceLevel::default();
+    let scores: Vec<f64> = own.iter().filter_map(|item| item.difference()).collect();
+    let length = |run: &RunResults, item: &ItemChange| {
+        let print = run.answers.get(&(item.model.clone(), item.item.clone()))?;
+        Some((1.0 + real(print.characters)).ln())
+    };
+    let lengths: Vec<f64> =
+        own.iter().filter_map(|item| Some(length(after, item)? - length(before, item)?)).collect();
+    CanaryFinding {
+        items: own.len().try_into().unwrap_or(u64::MAX),
+        score: paired_difference(&scores, level).ok(),
+        length: paired_difference(&lengths, level).ok(),
+        adjusted_p: None,
+        drift: false,
+    }
+}
+
+/// Adjusts the p values of all canaries and says which are drift.
+fn adjust(models: &mut [ModelChange]) {
+    let tests = |model: &ModelChange| {
+        let found = model.canaries.iter();
+        found.flat_map(|found| [found.score, found.length]).flatten().map(|test| test.p).collect::<Vec<f64>>()
+    };
+    let own: Vec<usize> = models.iter().map(|model| tests(model).len()).collect();
+    let adjusted = holm(&models.iter().flat_map(tests).collect::<Vec<f64>>());
+    let mut start = 0;
+    for (model, number) in models.iter_mut().zip(own) {
+        let least = adjusted[start..start + number].iter().copied().reduce(f64::min);
+        start += number;
+        if let Some(found) = &mut model.canaries {
+            found.adjusted_p = least;
+            found.drift = least.is_some_and(|p| p < DRIFT);
+        }
+    }
+}
+
+impl ModelChange {
+    /// The share of answers that are the same; none without any.
+    #[must_use]
+    pub fn same_share(&self) -> Option<f64> {
+        let answered = usize::try_from(self.answered).ok().filter(|answered| *answered > 0)?;
+        Some(real(self.same_answers) / real_len(answered))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::benchmark::run_manifest::ParticipantSettings;
+
+    const ITEMS: u32 = 40;
+
+    fn manifest(hash: &str) -> RunManifest {
+        let settings = ParticipantSettings { settings_sha256: hash.to_owned(), ..ParticipantSettings::default() };
+        let participants = ["steady", "changed"].map(|model| (model.to_owned(), settings.clone()));
+        RunManifest { participants: participants.into(), ..RunManifest::default() }
+    }
+
+    /// Scores and lengths of two models; those of one differ by so much.
+    fn results(score: f64, length: u64, noise: u32) -> RunResults {
+        let mut results = RunResults::default();
+        for item in 0..ITEMS {
+            for (model, score, length) in [("steady", 0.0, 0), ("changed", score, length)] {
+                let key = (model.to_owned(), format!("q{item}"));
+                // Of no weight over all items.
+                let varied = f64::from((item * 7 + noise * (item % 5)) % 5);
+                results.scores.insert(key.clone(), 5.0 + varied + score);
+                let characters = 200 + u64::from((item * 13 + noise) % 17) + length;
+                results.answers.insert(key, AnswerPrint { sha256: format!("{item} {score} {noise}"), characters });
+            }
+        }
+        results
+    }
+
+    fn compared(settings: &str, after: &RunResults) -> RunComparison {
+        RunComparison::new([&manifest("00"), &manifest(settings)], &results(0.0, 0, 0), after)
+    }
+
+    fn of<'c>(compared: &'c RunComparison, model: &str) -> &'c ModelChange {
+        compared.models.iter().find(|row| row.model == model).unwrap()
+    }
+
+    #[test]
+    fn runs_are_compared_item_by_item() {
+        let same = compared("00", &results(0.0, 0, 0));
+        assert_eq!((same.changes.len(), same.items.len()), (0, 2 * ITEMS as usize));
+        let steady = of(&same, "steady");
+        assert_eq!((steady.items, steady.higher, steady.lower, steady.same_answers), (40, 0, 0, 40));
+        assert_eq!(steady.same_share(), Some(1.0));
+        let mut after = results(0.0, 0, 0);
+        let key = ("steady".to_owned(), "q3".to_owned());
+        after.scores.insert(key.clone(), 1.0);
+        after.answers.remove(&key);
+        after.scores.remove(&("steady".to_owned(), "q4".to_owned()));
+        let other = compared("00", &after);
+        assert_eq!((other.items[0].item.as_str(), other.items[0].same_answer), ("q3", None), "the largest change first");
+        let steady = of(&other, "steady");
+        assert_eq!((steady.items, steady.lower, steady.answered), (39, 1, 39));
+    }
+
+    #[test]
+    fn a_model_that_changed_behind_the_same_settings_drifts() {
+        for after in [results(-2.0, 0, 1), results(0.0, 150, 1)] {
+            let found = compared("00", &after);
+            assert!(of(&found, "changed").canaries.as_ref().unwrap().drift, "{found:?}");
+            let steady = of(&found, "steady").canaries.as_ref().unwrap();
+            assert!(!steady.drift && steady.adjusted_p.is_some() && steady.items == 20, "{steady:?}");
+        }
+    }
+
+    #[test]
+    fn a_model_with_other_settings_is_no_drift() {
+        let found = compared("01", &results(-2.0, 0, 1));
+        assert_eq!(of(&found, "changed").canaries, None);
+        assert_eq!(found.changes.len(), 2);
+    }
+}

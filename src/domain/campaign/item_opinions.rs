@@ -1,0 +1,161 @@
+//! What the annotators of campaigns said of one item.
+
+use std::collections::BTreeMap;
+
+use super::judgement::Judgement;
+use crate::battle::Outcome;
+use crate::stats::{real, real_len};
+
+/// A judgement that stands, with the models in the order in which they were shown.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ItemJudgement {
+    /// The campaign.
+    pub campaign: String,
+    /// The models as shown.
+    pub shown: Vec<String>,
+    /// What was said.
+    pub judgement: Judgement,
+}
+
+/// What people said of two models' answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PairOpinion {
+    /// The campaign.
+    pub campaign: String,
+    /// The models in alphabetical order.
+    pub models: [String; 2],
+    /// How often the answer of each was preferred.
+    pub preferred: [u64; 2],
+    /// How often neither was.
+    pub ties: u64,
+}
+
+/// The mean of the scores that people gave an answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScoreOpinion {
+    /// The campaign.
+    pub campaign: String,
+    /// The model.
+    pub model: String,
+    /// The mean.
+    pub mean: f64,
+    /// How many scores.
+    pub scores: u64,
+}
+
+/// All that people said of an item.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ItemOpinions {
+    /// By campaign and pair.
+    pub pairs: Vec<PairOpinion>,
+    /// By campaign and model.
+    pub scores: Vec<ScoreOpinion>,
+}
+
+impl ItemOpinions {
+    /// Counts judgements. A ranking counts as a preference in each pair.
+    #[must_use]
+    pub fn new(judgements: &[ItemJudgement]) -> Self {
+        let mut pairs: BTreeMap<(&str, [&str; 2]), [u64; 3]> = BTreeMap::new();
+        let mut scores: BTreeMap<(&str, &str), Vec<f64>> = BTreeMap::new();
+        for ItemJudgement { campaign, shown, judgement } in judgements {
+            match (judgement, shown.as_slice()) {
+                (Judgement::Score(score), [model]) => {
+                    scores.entry((campaign, model)).or_default().push(f64::from(*score));
+                }
+                (Judgement::Ranking(places), models) => {
+                    let ranked: Vec<&String> = places.iter().filter_map(|at| models.get(usize::from(*at))).collect();
+                    for (at, better) in ranked.iter().enumerate() {
+                        for worse in &ranked[at + 1..] {
+                            count(&mut pairs, campaign, [better, worse], Outcome::AWins);
+                        }
+                    }
+                }
+                (judgement, [a, b]) => {
+                    if let Some(outcome) = judgement.outcome() {
+                        count(&mut pairs, campaign, [a, b], outcome);
+                    }
+                }
+                _ => {}
+            }
+        }
+        let pair = |((campaign, models), [one, other, ties]): ((&str, [&str; 2]), [u64; 3])| PairOpinion {
+            campaign: campaign.to_owned(),
+            models: models.map(str::to_owned),
+            preferred: [one, other],
+            ties,
+        };
+        let score = |((campaign, model), scores): ((&str, &str), Vec<f64>)| ScoreOpinion {
+            campaign: campaign.to_owned(),
+            model: model.to_owned(),
+            mean: scores.iter().sum::<f64>() / real_len(scores.len()),
+            scores: scores.len().try_into().unwrap_or(u64::MAX),
+        };
+        Self { pairs: pairs.into_iter().map(pair).collect(), scores: scores.into_iter().map(score).collect() }
+    }
+
+    /// Whether nobody said anything.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.pairs.is_empty() && self.scores.is_empty()
+    }
+}
+
+impl PairOpinion {
+    /// The share of the judgements that prefer the first model, a tie as half of one.
+    #[must_use]
+    pub fn share(&self) -> f64 {
+        let [one, other] = self.preferred.map(real);
+        (one + 0.5 * real(self.ties)) / (one + other + real(self.ties)).max(1.0)
+    }
+}
+
+fn count<'j>(
+    pairs: &mut BTreeMap<(&'j str, [&'j str; 2]), [u64; 3]>,
+    campaign: &'j str,
+    [a, b]: [&'j String; 2],
+    outcome: Outcome,
+) {
+    let is_in_order = a <= b;
+    let models = if is_in_order { [a.as_str(), b.as_str()] } else { [b.as_str(), a.as_str()] };
+    let place = match outcome {
+        Outcome::AWins => usize::from(!is_in_order),
+        Outcome::BWins => usize::from(is_in_order),
+        Outcome::Tie | Outcome::BothBad => 2,
+    };
+    pairs.entry((campaign, models)).or_default()[place] += 1;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(shown: &[&str], judgement: Judgement) -> ItemJudgement {
+        let shown = shown.iter().map(|model| (*model).to_owned()).collect();
+        ItemJudgement { campaign: "pilot".to_owned(), shown, judgement }
+    }
+
+    #[test]
+    fn a_preference_counts_for_its_model_on_either_side() {
+        let opinions = ItemOpinions::new(&[
+            said(&["a", "b"], Judgement::Outcome(Outcome::AWins)),
+            said(&["b", "a"], Judgement::Outcome(Outcome::BWins)),
+            said(&["b", "a"], Judgement::Outcome(Outcome::BothBad)),
+            said(&["b", "a", "c"], Judgement::Ranking(vec![0, 2, 1])),
+        ]);
+        let counts: Vec<_> =
+            opinions.pairs.iter().map(|pair| (pair.models.join(" "), pair.preferred, pair.ties)).collect();
+        let expected = [("a b", [2, 1], 1), ("a c", [0, 1], 0), ("b c", [1, 0], 0)];
+        assert_eq!(counts, expected.map(|(models, preferred, ties)| (models.to_owned(), preferred, ties)));
+        assert!((opinions.pairs[0].share() - 0.625).abs() < 1e-12);
+    }
+
+    #[test]
+    fn scores_are_a_mean_and_what_fits_no_answers_counts_nothing() {
+        let scores = [2, 5].map(|score| said(&["a"], Judgement::Score(score)));
+        let opinions = ItemOpinions::new(&scores);
+        assert_eq!((opinions.scores[0].mean.to_bits(), opinions.scores[0].scores), (3.5_f64.to_bits(), 2));
+        let odd = [said(&["a", "b"], Judgement::Score(3)), said(&["a"], Judgement::Outcome(Outcome::Tie))];
+        assert!(ItemOpinions::new(&odd).is_empty());
+    }
+}

@@ -1,0 +1,126 @@
+//! Two texts word by word: what both have, and what only one of them has.
+
+/// A stretch of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DiffPart {
+    /// The text as it stands.
+    pub text: String,
+    /// Whether the other text lacks it here.
+    pub differs: bool,
+}
+
+/// Words of a text that are compared at the most: the work grows with the product of both.
+const LONGEST: usize = 2_000;
+
+/// Both texts in stretches that are alike or not, by a longest common subsequence of words. None where a text is too long for that.
+///
+/// Words are runs of letters and digits; each other character, and each one of a script without spaces, stands for itself. The stretches of
+/// a text put together are the text.
+#[must_use]
+pub fn text_diff(one: &str, other: &str) -> Option<[Vec<DiffPart>; 2]> {
+    let (own, others) = (words(one), words(other));
+    if own.len() > LONGEST || others.len() > LONGEST {
+        return None;
+    }
+    let (mut is_common, mut is_others_common) = (vec![false; own.len()], vec![false; others.len()]);
+    for (at, other_at) in common(&own, &others) {
+        (is_common[at], is_others_common[other_at]) = (true, true);
+    }
+    Some([parts(&own, &is_common), parts(&others, &is_others_common)])
+}
+
+fn words(text: &str) -> Vec<&str> {
+    let mut words = Vec::new();
+    let mut start = 0;
+    for (at, letter) in text.char_indices() {
+        // A word goes on with its letters.
+        let goes_on = is_of_word(letter) && text[start..at].chars().next_back().is_some_and(is_of_word);
+        if at > start && !goes_on {
+            words.push(&text[start..at]);
+            start = at;
+        }
+    }
+    if start < text.len() {
+        words.push(&text[start..]);
+    }
+    words
+}
+
+/// Letters of scripts that write spaces, and digits.
+fn is_of_word(letter: char) -> bool {
+    letter.is_alphanumeric() && letter < '\u{2e80}'
+}
+
+/// The places of a longest common subsequence, in order.
+fn common(own: &[&str], others: &[&str]) -> Vec<(usize, usize)> {
+    let width = others.len() + 1;
+    // Length of the longest one from each pair of places to the ends.
+    let mut lengths = vec![0_u16; (own.len() + 1) * width];
+    for at in (0..own.len()).rev() {
+        for other_at in (0..others.len()).rev() {
+            lengths[at * width + other_at] = match own[at] == others[other_at] {
+                true => lengths[(at + 1) * width + other_at + 1] + 1,
+                false => lengths[(at + 1) * width + other_at].max(lengths[at * width + other_at + 1]),
+            };
+        }
+    }
+    let (mut at, mut other_at, mut found) = (0, 0, Vec::new());
+    while at < own.len() && other_at < others.len() {
+        if own[at] == others[other_at] {
+            found.push((at, other_at));
+            (at, other_at) = (at + 1, other_at + 1);
+        } else if lengths[(at + 1) * width + other_at] >= lengths[at * width + other_at + 1] {
+            at += 1;
+        } else {
+            other_at += 1;
+        }
+    }
+    found
+}
+
+fn parts(words: &[&str], is_common: &[bool]) -> Vec<DiffPart> {
+    let mut parts: Vec<DiffPart> = Vec::new();
+    for (word, is_common) in words.iter().zip(is_common) {
+        match parts.last_mut().filter(|part| part.differs != *is_common) {
+            Some(part) => part.text.push_str(word),
+            None => parts.push(DiffPart { text: (*word).to_owned(), differs: !is_common }),
+        }
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What differs in brackets.
+    fn marked(parts: &[DiffPart]) -> String {
+        let part = |part: &DiffPart| if part.differs { format!("[{}]", part.text) } else { part.text.clone() };
+        parts.iter().map(part).collect()
+    }
+
+    #[track_caller]
+    fn check(one: &str, other: &str, expected: [&str; 2]) {
+        let found = text_diff(one, other).unwrap();
+        assert_eq!(found.each_ref().map(|parts| marked(parts)), expected.map(str::to_owned));
+        let whole = found.map(|parts| parts.into_iter().map(|part| part.text).collect::<String>());
+        assert_eq!(whole, [one.to_owned(), other.to_owned()]);
+    }
+
+    #[test]
+    fn words_that_only_one_text_has_are_marked() {
+        check("", "", ["", ""]);
+        check("the same", "the same", ["the same", "the same"]);
+        check("A red fox.", "A brown fox runs.", ["A [red] fox.", "A [brown] fox[ runs]."]);
+        check("", "new", ["", "[new]"]);
+        check("三加四得七", "三加四等于七", ["三加四[得]七", "三加四[等于]七"]);
+        check("naïve café", "naïve cafés", ["naïve [café]", "naïve [cafés]"]);
+    }
+
+    #[test]
+    fn a_text_that_is_too_long_is_not_compared() {
+        let long = "a ".repeat(LONGEST);
+        assert_eq!(text_diff(&long, "a"), None);
+        assert!(text_diff(&long[..LONGEST], "a").is_some());
+    }
+}

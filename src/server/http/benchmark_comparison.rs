@@ -1,0 +1,96 @@
+//! Two runs of a benchmark beside each other, as a page and as JSON.
+
+use actix_web::{HttpRequest, HttpResponse, web};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::error::PageError;
+use super::pages::benchmark as pages;
+use crate::domain::benchmark::registry::suite as suite_named;
+use crate::domain::benchmark::run_comparison::RunComparison;
+use crate::domain::benchmark::{SuiteOptions, custom_suite};
+use crate::server::state::AppState;
+use crate::services::benchmark::error::BenchError;
+use crate::services::benchmark::run_comparison::{ComparedRuns, compare};
+
+/// Runs to choose from.
+const RUNS: u32 = 100;
+
+/// Which runs; empty parameters ask for none.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(default)]
+pub(super) struct ComparisonQuery {
+    /// The earlier run, by its id or the end of it.
+    before: String,
+    /// The later run.
+    after: String,
+}
+
+/// Two runs of a suite beside each other.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct ComparisonJson {
+    /// The earlier run.
+    before: String,
+    /// The later run.
+    after: String,
+    /// What differs.
+    #[serde(flatten)]
+    comparison: RunComparison,
+}
+
+/// `GET /benchmarks/SUITE/compare`
+///
+/// # Errors
+/// [`PageError`] where there is no such suite or run.
+pub(super) async fn page(
+    request: HttpRequest,
+    path: web::Path<String>,
+    app: web::Data<AppState>,
+) -> Result<HttpResponse, PageError> {
+    let suite = path.into_inner();
+    let title = title(&app, &suite).await?;
+    let runs = app.store.bench_runs_of(&suite, RUNS).await.map_err(BenchError::from)?;
+    let compared = compared(&request, &app, &suite).await?;
+    Ok(pages::comparison(&request, &pages::ComparisonView { suite, title, runs, compared }))
+}
+
+/// `GET /api/v1/benchmarks/SUITE/compare`
+///
+/// # Errors
+/// As [`page`]; [`PageError::InvalidQuery`] where no two runs are named.
+pub(super) async fn json(
+    request: HttpRequest,
+    path: web::Path<String>,
+    app: web::Data<AppState>,
+) -> Result<HttpResponse, PageError> {
+    let found = compared(&request, &app, &path).await?;
+    let ComparedRuns { before, after, comparison } =
+        found.ok_or_else(|| PageError::InvalidQuery("name two runs: before and after".into()))?;
+    Ok(HttpResponse::Ok().json(ComparisonJson { before: before.run.id, after: after.run.id, comparison }))
+}
+
+async fn compared(request: &HttpRequest, app: &AppState, suite: &str) -> Result<Option<ComparedRuns>, PageError> {
+    let wanted = web::Query::<ComparisonQuery>::from_query(request.query_string());
+    let ComparisonQuery { before, after } =
+        wanted.map_err(|_| PageError::InvalidQuery("each parameter is given once".into()))?.into_inner();
+    if before.is_empty() || after.is_empty() {
+        return Ok(None);
+    }
+    let found = compare(&app.store, [&before, &after]).await?;
+    if found.before.run.suite != suite {
+        return Err(PageError::Missing(format!("suite {suite} has no such runs")));
+    }
+    Ok(Some(found))
+}
+
+/// The suite's name for people.
+async fn title(app: &AppState, suite: &str) -> Result<String, PageError> {
+    let files = app.store.bench_suites().await.map_err(BenchError::from)?;
+    let file = files.into_iter().find(|row| row.suite.as_str() == suite);
+    let options = SuiteOptions::default();
+    let known = match file.and_then(|row| row.declaration) {
+        None => suite_named(suite, &options),
+        Some(declaration) => custom_suite(&declaration, &options),
+    };
+    Ok(known.map_err(BenchError::from)?.title().to_owned())
+}

@@ -1,0 +1,98 @@
+//! Two runs of a suite beside each other.
+
+use actix_web::http::StatusCode;
+use actix_web::{HttpRequest, HttpResponse};
+use askama::Template;
+
+use super::super::time::time_text;
+use super::super::{Page, Section, respond};
+use crate::domain::benchmark::run_comparison::{CanaryFinding, ItemChange, ModelChange};
+use crate::domain::language::Language;
+use crate::domain::stats::paired::PairedDifference;
+use crate::infra::storage::BenchRunRow;
+use crate::server::http::leaderboard_query::escaped;
+use crate::services::benchmark::run_comparison::ComparedRuns;
+
+/// Items that are listed.
+const LISTED: usize = 50;
+/// Characters of a value that tell it from others.
+const SHORT: usize = 64;
+
+/// The runs to choose from, and the comparison of two.
+pub(crate) struct ComparisonView {
+    /// The suite.
+    pub(crate) suite: String,
+    /// Its name for people.
+    pub(crate) title: String,
+    /// Its runs, the latest first.
+    pub(crate) runs: Vec<BenchRunRow>,
+    /// The two that were chosen.
+    pub(crate) compared: Option<ComparedRuns>,
+}
+
+#[derive(Template)]
+#[template(path = "benchmark_comparison.html")]
+struct ComparisonPage<'a> {
+    page: Page,
+    view: &'a ComparisonView,
+}
+
+/// `GET /benchmarks/SUITE/compare`
+#[must_use]
+pub(crate) fn comparison(request: &HttpRequest, view: &ComparisonView) -> HttpResponse {
+    let page = Page::new(request, Section::Benchmarks);
+    respond(request, StatusCode::OK, &ComparisonPage { page, view })
+}
+
+impl ComparisonPage<'_> {
+    fn suite(&self) -> String {
+        escaped(&self.view.suite)
+    }
+
+    /// A run as a choice: when it began, its round and who took part.
+    fn run(row: &BenchRunRow) -> String {
+        let run = &row.run;
+        let round = if run.sample > 1 { format!(" · {}", run.sample) } else { String::new() };
+        format!("{}{round} · {}", time_text(run.started_at.0), run.models.join(", "))
+    }
+
+    fn is_before(&self, row: &BenchRunRow) -> bool {
+        self.view.compared.as_ref().is_some_and(|compared| compared.before.run.id == row.run.id)
+    }
+
+    fn is_after(&self, row: &BenchRunRow) -> bool {
+        self.view.compared.as_ref().is_some_and(|compared| compared.after.run.id == row.run.id)
+    }
+
+    fn difference(row: &ModelChange) -> String {
+        let text = |found: PairedDifference| {
+            format!("{:+.2} ({:+.2} – {:+.2})", found.mean, found.interval.lower, found.interval.upper)
+        };
+        row.difference.map_or_else(|| "–".to_owned(), text)
+    }
+
+    fn p(found: &CanaryFinding) -> String {
+        found.adjusted_p.map_or_else(|| "–".to_owned(), |p| format!("{p:.3}"))
+    }
+
+    /// The items whose scores changed, most first.
+    fn changed(items: &[ItemChange]) -> Vec<&ItemChange> {
+        let changed = items.iter().filter(|item| item.difference().is_some_and(|difference| difference != 0.0));
+        changed.take(LISTED).collect()
+    }
+
+    fn score(score: &Option<f64>) -> String {
+        score.map_or_else(|| "–".to_owned(), |score| format!("{score:.2}"))
+    }
+
+    fn item_address(&self, item: &ItemChange) -> String {
+        let after = self.view.compared.as_ref().map(|compared| &compared.after.run);
+        let sample = after.map_or(1, |run| run.sample);
+        format!("/benchmarks/{}/items/{}?sample={sample}", self.suite(), escaped(&item.item))
+    }
+
+    /// A value of a manifest, not longer than a table takes.
+    fn value(text: &str) -> String {
+        if text.is_empty() { "–".to_owned() } else { text.chars().take(SHORT).collect() }
+    }
+}
