@@ -3,3 +3,6 @@
 
 CREATE INDEX bench_answers_by_item ON bench_answers (suite, version, sample, item);
 CREATE INDEX bench_judgements_by_item ON bench_judgements (suite, version, sample, item);
+-- What annotators of campaigns said of the same item.
+CREATE INDEX campaign_items_by_name ON campaign_items (name);
+CREATE INDEX campaign_assignments_of_item ON campaign_assignments (campaign, item);

@@ -20,6 +20,7 @@ pub mod rating;
 pub mod register;
 pub mod spreadsheet;
 pub mod stats;
+pub mod text_diff;
 pub mod text_direction;
 pub mod time;
 pub mod webhook;

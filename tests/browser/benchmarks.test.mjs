@@ -7,7 +7,7 @@ import { assertAccessibleInEveryView } from "./support/axe.mjs";
 import { benchmark } from "./support/benchmark.mjs";
 import { PHONE, startSite } from "./support/site.mjs";
 
-const PATHS = ["/benchmarks", "/benchmarks/mtbench101", "/benchmarks/mtbench101/items", "/benchmarks/mtbench101/items/1"];
+const PATHS = ["/benchmarks", "/benchmarks/mtbench101", "/benchmarks/mtbench101/items", "/benchmarks/mtbench101/items/1", "/benchmarks/mtbench101/compare"];
 
 const site = startSite({ fill: benchmark });
 
@@ -56,6 +56,23 @@ test("a judge is chosen by keyboard, and a table's frame can be scrolled with it
   await page.keyboard.press("ArrowRight");
   await page.waitForFunction(() => document.querySelector("[aria-labelledby=table-abilities]").scrollLeft > 0);
   assert.equal(await page.getByRole("img", { name: "Models by category" }).count(), 1);
+  page.assertQuiet();
+});
+
+test("the arrow keys lead through the items that judges disagree on, and stay in fields", async () => {
+  const page = await site.arrive("/benchmarks/mtbench101/items?disputed=1");
+  await page.locator(".items a").first().press("Enter");
+  await page.getByText("Disagreement 1 of").waitFor();
+  await page.getByRole("combobox", { name: "Left" }).focus();
+  await page.keyboard.press("ArrowRight");
+  await page.getByRole("heading", { level: 1 }).click();
+  await page.keyboard.press("ArrowRight");
+  await page.getByText("Disagreement 2 of").waitFor();
+  await page.keyboard.press("ArrowLeft");
+  await page.getByText("Disagreement 1 of").waitFor();
+  const share = page.getByRole("link", { name: "Link to this view" });
+  assert.match(await share.getAttribute("href"), /left=.+&right=.+#pair$/);
+  assert.ok((await page.locator(".side-by-side mark").count()) > 1, "what differs is marked");
   page.assertQuiet();
 });
 

@@ -1,6 +1,8 @@
 //! Benchmarks as visitors and programs see them: pages, JSON and files of one report, over a database that the program itself
 //! has filled.
 
+mod items;
+
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -123,7 +125,7 @@ async fn an_arena_without_benchmarks_says_how_one_is_run() {
     holds(&page(&server, "/benchmarks?lang=zh").await, &["<html lang=\"zh\">", "尚无数据。", "如何运行评测"]);
     assert_eq!(
         json_of(&server, "/api/v1/benchmarks").await,
-        json!({"suites": [], "board": {"suites": [], "models": []}, "compared": null})
+        json!({"suites": [], "board": {"suites": [], "models": [], "superclue": []}, "compared": null})
     );
     for (path, said) in [
         ("/benchmarks/mtbench101", "langya import suite mtbench101 FILE"),

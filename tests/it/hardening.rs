@@ -187,7 +187,7 @@ async fn nothing_is_changed_for_a_foreign_page_a_foreign_name_plain_text_or_a_bo
 }
 
 /// What pages of named sites may read: what everybody may.
-const PUBLIC_READING: [&str; 19] = [
+const PUBLIC_READING: [&str; 20] = [
     "/api/v1/leaderboard",
     "/api/v1/leaderboard.csv",
     "/api/v1/leaderboard/robustness",
@@ -203,6 +203,7 @@ const PUBLIC_READING: [&str; 19] = [
     "/api/v1/benchmarks",
     "/api/v1/benchmarks.csv",
     "/api/v1/benchmarks/urs",
+    "/api/v1/benchmarks/urs/compare",
     "/api/v1/correlation",
     "/api/v1/judges",
     "/api/v1/openapi.json",

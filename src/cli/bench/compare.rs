@@ -68,7 +68,8 @@ impl<'c> ComparisonDocument<'c> {
 
 fn text(comparison: &RunComparison) -> CommandResult<String> {
     let changes = comparison.changes.iter();
-    let changes = changes.map(|change| format!("changed: {}: {} -> {}\n", change.what, shown(&change.before), shown(&change.after)));
+    let changes = changes
+        .map(|change| format!("changed: {}: {} -> {}\n", change.what, shown(&change.before), shown(&change.after)));
     let mut text: String = changes.collect();
     if text.is_empty() {
         text.push_str("nothing that the manifests name has changed\n");

@@ -71,6 +71,9 @@ pub(super) struct SuiteFlags {
     /// changed a model (see `bench compare`)
     #[arg(long)]
     pub(super) canaries: bool,
+    /// Seed of the requests, for models that take one; further rounds count on from it. What was asked with another seed, or without, is asked again
+    #[arg(long, value_name = "N")]
+    pub(super) seed: Option<u64>,
     #[command(flatten)]
     pub(super) way: WayFlags,
 }

@@ -9,13 +9,14 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::error::{BadInput, CommandResult};
 use crate::cli::signals::Signals;
 use crate::domain::battle::ModelId;
-use crate::domain::benchmark::run_manifest::ParticipantSettings;
+use crate::domain::benchmark::run_manifest::RunManifest;
 use crate::domain::judging::budget::{Budget, BudgetTracker};
 use crate::infra::config::{Environment, ModelSettings, Settings};
 use crate::infra::llm::advice::advice;
 use crate::infra::llm::model_client::{ModelClient, RunLimits};
 use crate::infra::llm::roster::{Roster, entries};
 use crate::infra::rng::SharedRng;
+use crate::services::benchmark::loading::Loaded;
 
 /// What a run may spend.
 #[derive(Debug, Clone, Args)]
@@ -111,9 +112,21 @@ impl ModelClients {
         Ok(asked)
     }
 
-    /// The settings of a model, for the manifest of a run; none of a model that is not among them any more.
-    pub(in crate::cli) fn participant(&self, id: &str) -> Option<ParticipantSettings> {
-        entries(&self.settings).iter().find(|entry| entry.id == id).map(ModelSettings::participant)
+    /// What a run over a suite is made of, by these models and judges.
+    pub(in crate::cli) fn manifest<'i>(
+        &self,
+        Loaded { suite, data, .. }: &Loaded,
+        ids: impl Iterator<Item = &'i String>,
+        canaries: bool,
+    ) -> RunManifest {
+        let entries = entries(&self.settings);
+        let settings = |id: &String| entries.iter().find(|entry| entry.id == *id).map(ModelSettings::participant);
+        let participants = ids.filter_map(|id| Some((id.clone(), settings(id)?))).collect();
+        RunManifest {
+            program: concat!("langya ", env!("CARGO_PKG_VERSION")).to_owned(),
+            canaries,
+            ..RunManifest::new(suite.as_ref(), &data.items, participants)
+        }
     }
 
     /// Says which models were given up, and what to change.

@@ -104,6 +104,7 @@ async fn plan_of(options: &BenchJudgeOptions, session: &Session) -> CommandResul
         plan.judges.clone_from(&options.judge);
     }
     plan.baseline = options.baseline.clone().or(plan.baseline);
+    plan.seed = options.suite.seed.or(plan.seed);
     Ok(plan)
 }
 
@@ -129,7 +130,12 @@ impl<'s> OpenRun<'s> {
             data: suite.data.clone(),
             sample,
         };
-        let flags = SuiteFlags { name: suite.suite.clone(), canaries: suite.canaries || options.suite.canaries, way };
+        let flags = SuiteFlags {
+            name: suite.suite.clone(),
+            canaries: suite.canaries || options.suite.canaries,
+            seed: suite.seed.or(plan.seed),
+            way,
+        };
         let ready = Ready::make(session, &flags, None).await?;
         let roles = plan.roles(&suite, ready.mode());
         let mut options = options.clone();

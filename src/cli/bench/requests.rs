@@ -16,8 +16,8 @@ use crate::cli::progress::BenchBar;
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::canaries::retain_canaries;
 use crate::domain::benchmark::contestant::PlannedOver;
-use crate::domain::benchmark::run_manifest::RunManifest;
 use crate::domain::benchmark::run_report::{RequestPlan, RunOutcome};
+use crate::domain::benchmark::seeded::Seeded;
 use crate::domain::benchmark::{JudgeMode, SuiteOptions, participants};
 use crate::infra::clock::{Clock as _, SystemClock};
 use crate::infra::config::Environment;
@@ -288,6 +288,9 @@ impl<'s> Ready<'s> {
             }
             error => error.into(),
         })?;
+        if let Some(seed) = suite.seed {
+            loaded.suite = Box::new(Seeded::new(loaded.suite, seed, suite.way.sample));
+        }
         if suite.canaries {
             retain_canaries(&mut loaded.data.items);
         }
@@ -411,7 +414,8 @@ impl<'s> Ready<'s> {
         run: &Run,
     ) -> Result<RunRecord<'_>, StoreError> {
         let BenchSet { suite, version, sample } = self.bench().set();
-        let manifest = self.manifest(&roles);
+        let all = roles.models.iter().chain(&roles.judges).chain([&roles.baseline]);
+        let manifest = self.session.askers.manifest(&self.loaded, all, self.canaries);
         let Roles { models, judges, baseline } = roles;
         let (answers, cost) = planned(answers);
         let (judgements, judging_cost) = planned(judgements);
@@ -430,18 +434,6 @@ impl<'s> Ready<'s> {
             manifest,
         };
         RunRecord::begin(&self.session.store, &SystemClock, begun, run.limits.budget.spent()).await
-    }
-
-    /// What the run is made of.
-    fn manifest(&self, roles: &Roles) -> RunManifest {
-        let all = roles.models.iter().chain(&roles.judges).chain([&roles.baseline]);
-        let settings = all.filter_map(|id| Some((id.clone(), self.session.askers.participant(id)?)));
-        let Loaded { suite, data, .. } = &self.loaded;
-        RunManifest {
-            program: concat!("langya ", env!("CARGO_PKG_VERSION")).to_owned(),
-            canaries: self.canaries,
-            ..RunManifest::new(suite.as_ref(), &data.items, settings.collect())
-        }
     }
 
     /// Asks models, and then judges.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::data::DataError;
+use super::delegation::delegate_to_suite;
 use super::item::{Answer, Ask, Item, Question, answer_of};
 use super::judgement::JudgeTask;
 use super::score::{Scores, Verdicts};
@@ -37,33 +38,7 @@ impl Beside {
 }
 
 impl Suite for Beside {
-    fn name(&self) -> &str {
-        self.suite.name()
-    }
-
-    fn title(&self) -> &str {
-        self.suite.title()
-    }
-
-    fn mode(&self) -> JudgeMode {
-        self.suite.mode()
-    }
-
-    fn scale(&self) -> Scale {
-        self.suite.scale()
-    }
-
-    fn variant(&self) -> &str {
-        self.suite.variant()
-    }
-
-    fn category_title<'n>(&'n self, category: &'n str) -> &'n str {
-        self.suite.category_title(category)
-    }
-
-    fn read(&self, bytes: &[u8]) -> Result<Vec<Item>, DataError> {
-        self.suite.read(bytes)
-    }
+    delegate_to_suite!();
 
     fn asks(&self, item: &Item, answers: &[Answer]) -> Vec<Ask> {
         self.suite.asks(item, answers)
@@ -72,21 +47,5 @@ impl Suite for Beside {
     fn judgings(&self, item: &Item, answers: &[Answer], baseline: &[Answer]) -> Vec<JudgeTask> {
         let item = self.beside_answers(item);
         item.map(|item| self.suite.judgings(&item, answers, baseline)).unwrap_or_default()
-    }
-
-    fn parse(&self, item: &Item, reply: &str) -> Result<Verdict, VerdictError> {
-        self.suite.parse(item, reply)
-    }
-
-    fn reminder(&self, item: &Item) -> String {
-        self.suite.reminder(item)
-    }
-
-    fn item_score(&self, item: &Item, verdicts: &Verdicts<'_>) -> Option<f64> {
-        self.suite.item_score(item, verdicts)
-    }
-
-    fn score_verdicts(&self, items: &[Item], verdicts: &Verdicts<'_>) -> Scores {
-        self.suite.score_verdicts(items, verdicts)
     }
 }

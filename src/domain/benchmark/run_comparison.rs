@@ -172,8 +172,7 @@ fn canary_finding(
         let print = run.answers.get(&(item.model.clone(), item.item.clone()))?;
         Some((1.0 + real(print.characters)).ln())
     };
-    let lengths: Vec<f64> =
-        own.iter().filter_map(|item| Some(length(after, item)? - length(before, item)?)).collect();
+    let lengths: Vec<f64> = own.iter().filter_map(|item| Some(length(after, item)? - length(before, item)?)).collect();
     CanaryFinding {
         items: own.len().try_into().unwrap_or(u64::MAX),
         score: paired_difference(&scores, level).ok(),
@@ -261,7 +260,11 @@ mod tests {
         after.answers.remove(&key);
         after.scores.remove(&("steady".to_owned(), "q4".to_owned()));
         let other = compared("00", &after);
-        assert_eq!((other.items[0].item.as_str(), other.items[0].same_answer), ("q3", None), "the largest change first");
+        assert_eq!(
+            (other.items[0].item.as_str(), other.items[0].same_answer),
+            ("q3", None),
+            "the largest change first"
+        );
         let steady = of(&other, "steady");
         assert_eq!((steady.items, steady.lower, steady.answered), (39, 1, 39));
     }

@@ -116,7 +116,8 @@ impl RunManifest {
                 ("seeds", seeds(run)),
             ]
         };
-        let plain = own(self).into_iter().zip(own(other)).map(|((what, before), (_, after))| (what.to_owned(), before, after));
+        let plain =
+            own(self).into_iter().zip(own(other)).map(|((what, before), (_, after))| (what.to_owned(), before, after));
         let ids: BTreeSet<&String> = self.participants.keys().chain(other.participants.keys()).collect();
         let settings = ids.into_iter().map(|id| {
             let said = |run: &Self| run.participants.get(id).map(ParticipantSettings::to_string).unwrap_or_default();
@@ -143,8 +144,7 @@ impl std::fmt::Display for ParticipantSettings {
 
 /// The requests to a judge about an item whose answers, and those of a baseline, are a placeholder.
 fn judge_requests(suite: &dyn Suite, item: &Item) -> Vec<super::judgement::JudgeRequest> {
-    let answers: Vec<Answer> =
-        item.turn_numbers().map(|turn| Answer { turn, text: ANSWER.to_owned() }).collect();
+    let answers: Vec<Answer> = item.turn_numbers().map(|turn| Answer { turn, text: ANSWER.to_owned() }).collect();
     let tasks = suite.judgings(item, &answers, &answers).into_iter();
     tasks.filter_map(|task| if let JudgeStep::Ask(request) = task.step { Some(request) } else { None }).collect()
 }

@@ -45,6 +45,8 @@ pub struct RunPlan {
     pub baseline: Option<String>,
     /// Rounds of answers; the first where there are none.
     pub samples: Vec<u32>,
+    /// Seed of the first round's requests, for models that take one.
+    pub seed: Option<u64>,
     /// Money to spend at the most, over all suites.
     pub budget: Option<f64>,
     /// Requests to send at the most, over all suites.
@@ -75,6 +77,8 @@ pub struct PlannedSuite {
     pub compat: Vec<String>,
     /// Only the items that are the same in every run.
     pub canaries: bool,
+    /// Its own seed.
+    pub seed: Option<u64>,
 }
 
 /// One run of a plan: a suite and a round of answers.

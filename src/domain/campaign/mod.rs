@@ -11,6 +11,7 @@ pub mod ending;
 pub mod forecast;
 pub mod id;
 pub mod invalid;
+pub mod item_opinions;
 pub mod items;
 pub mod judgement;
 pub mod layout;

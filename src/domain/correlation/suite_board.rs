@@ -6,8 +6,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::series::Series;
-use super::{SeriesName, Subjects};
+use super::{Point, SeriesName, Subjects};
 use crate::benchmark::analysis::item_scores::ModelComparison;
+use crate::benchmark::pairwise::THREE_ONE_ZERO;
+use crate::benchmark::score::Coverage;
+use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::{Interval, ranks, real_len};
 
 /// The scores of all models in all suites of an arena.
@@ -17,6 +20,20 @@ pub struct SuiteBoard {
     pub suites: Vec<BoardSuite>,
     /// The models: those with more suites first, then the better mean rank, then the name.
     pub models: Vec<BoardModel>,
+    /// The total of SuperCLUE where a model has both of its suites, the best first.
+    pub superclue: Vec<SuperClueTotal>,
+}
+
+/// SuperCLUE's total of its later editions: 0.6 · OPEN + 0.4 · OPT, where OPEN counts a win three, a tie one and a loss nothing, and OPT is
+/// the share of right answers in the CLOSE set.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct SuperClueTotal {
+    /// The model.
+    pub model: String,
+    /// The total, in percent.
+    pub score: f64,
+    /// Where it lies when the items of both suites are resampled.
+    pub interval: Option<Interval>,
 }
 
 /// A suite, as a column.
@@ -50,6 +67,19 @@ pub struct BoardScore {
     pub interval: Option<Interval>,
     /// Its rank in the suite.
     pub rank: f64,
+    /// What is behind it; null for a score that is not this arena's own.
+    pub facts: Option<ScoreFacts>,
+}
+
+/// What is behind a score.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct ScoreFacts {
+    /// What of the answers could be judged.
+    pub coverage: Coverage,
+    /// The latest judgement, in milliseconds since 1970.
+    pub judged_at: i64,
+    /// What answers and judgements cost by the prices of the settings; null where somebody has no price or no token was counted.
+    pub cost: Option<f64>,
 }
 
 /// One model beside the others, suite by suite, on the same items.
@@ -89,13 +119,29 @@ impl SuiteBoard {
     /// Takes the series that are the whole of a suite by all of its judges, and leaves the others.
     #[must_use]
     pub fn new<'s>(series: impl IntoIterator<Item = &'s Series>) -> Self {
-        let columns: Vec<(BoardSuite, BTreeMap<&str, BoardScore>)> = series.into_iter().filter_map(column).collect();
+        let series: Vec<&Series> = series.into_iter().collect();
+        let columns: Vec<(BoardSuite, BTreeMap<&str, BoardScore>)> =
+            series.iter().copied().filter_map(column).collect();
         let models: BTreeSet<&str> = columns.iter().flat_map(|(_, scores)| scores.keys().copied()).collect();
         let mut models: Vec<BoardModel> = models.into_iter().map(|model| row(model, &columns)).collect();
         models.sort_by(|one, other| {
             other.scored.cmp(&one.scored).then_with(|| one.mean_rank.total_cmp(&other.mean_rank))
         });
-        Self { suites: columns.into_iter().map(|(suite, _)| suite).collect(), models }
+        let superclue = superclue_totals(&series);
+        Self { suites: columns.into_iter().map(|(suite, _)| suite).collect(), models, superclue }
+    }
+
+    /// The same with what is behind each score, by suite and model.
+    #[must_use]
+    pub fn with_facts(mut self, facts: impl Fn(&str, &str) -> Option<ScoreFacts>) -> Self {
+        for row in &mut self.models {
+            for (suite, score) in self.suites.iter().zip(&mut row.scores) {
+                if let Some(score) = score {
+                    score.facts = facts(&suite.suite, &row.model);
+                }
+            }
+        }
+        self
     }
 }
 
@@ -108,9 +154,32 @@ fn column(series: &Series) -> Option<(BoardSuite, BTreeMap<&str, BoardScore>)> {
     // Ranks count from the lowest score.
     let from_best = |rank: f64| real_len(values.len()) + 1.0 - rank;
     let scored = series.points.iter().zip(ranks(&values)).map(|((model, point), rank)| {
-        (model.as_str(), BoardScore { score: point.value, interval: point.interval, rank: from_best(rank) })
+        (
+            model.as_str(),
+            BoardScore { score: point.value, interval: point.interval, rank: from_best(rank), facts: None },
+        )
     });
     Some((BoardSuite { suite: suite.clone(), title: series.title.clone() }, scored.collect()))
+}
+
+fn superclue_totals(series: &[&Series]) -> Vec<SuperClueTotal> {
+    let points = |suite: &str, part: &str| {
+        let is_it = |name: &SeriesName| matches!(name, SeriesName::Bench { suite: own, judge: None, part: of } if own == suite && of == part);
+        series.iter().find(|series| is_it(&series.name)).map(|series| &series.points)
+    };
+    let (Some(open), Some(opt)) = (points("superclue-open", THREE_ONE_ZERO), points("superclue-close", "")) else {
+        return Vec::new();
+    };
+    let mix = |open: f64, opt: f64| 0.6 * open + 0.4 * opt;
+    let total = |(model, open): (&String, &Point)| {
+        let opt = opt.get(model)?;
+        let samples = open.samples.iter().zip(&opt.samples).map(|(open, opt)| Some(mix((*open)?, (*opt)?))).collect();
+        let point = Point::from_samples(mix(open.value, opt.value), samples, ConfidenceLevel::default());
+        Some(SuperClueTotal { model: model.clone(), score: point.value, interval: point.interval })
+    };
+    let mut totals: Vec<SuperClueTotal> = open.iter().filter_map(total).collect();
+    totals.sort_by(|one, other| other.score.total_cmp(&one.score));
+    totals
 }
 
 fn row(model: &str, columns: &[(BoardSuite, BTreeMap<&str, BoardScore>)]) -> BoardModel {
@@ -123,7 +192,6 @@ fn row(model: &str, columns: &[(BoardSuite, BTreeMap<&str, BoardScore>)]) -> Boa
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::correlation::Point;
 
     fn series(name: &str, scores: &[(&str, f64)]) -> Series {
         let points = scores.iter().map(|(model, score)| ((*model).to_owned(), Point::fixed(*score))).collect();
@@ -146,5 +214,29 @@ mod tests {
             board.models.iter().map(|row| (row.model.as_str(), row.scored, row.mean_rank)).collect();
         assert_eq!(rows, [("b", 2, 2.0), ("a", 2, 2.25), ("d", 1, 1.0), ("c", 1, 2.5)]);
         assert_eq!(board.models[2].scores[0], None);
+    }
+
+    #[test]
+    fn superclues_total_takes_both_of_its_suites() {
+        let open = format!("bench:superclue-open:{THREE_ONE_ZERO}");
+        let all = [
+            series("bench:superclue-open", &[("a", 90.0), ("b", 90.0)]),
+            series(&open, &[("a", 40.0), ("b", 70.0), ("c", 10.0)]),
+            series("bench:superclue-close", &[("a", 80.0), ("b", 60.0)]),
+        ];
+        let board = SuiteBoard::new(&all);
+        let totals: Vec<String> = board.superclue.iter().map(|row| format!("{} {:.3}", row.model, row.score)).collect();
+        assert_eq!(totals, ["b 66.000", "a 56.000"], "nobody has a total of one suite alone");
+        assert_eq!(format!("{}", board.models[0].mean_rank), "1.25", "it is no suite of its own");
+        assert_eq!(SuiteBoard::new(&all[..2]).superclue, []);
+    }
+
+    #[test]
+    fn a_board_says_what_is_behind_each_score() {
+        let facts = ScoreFacts { coverage: Coverage { ok: 3, total: 4 }, judged_at: 7, cost: None };
+        let board = SuiteBoard::new(&[series("bench:urs", &[("a", 7.0), ("b", 8.0)])]);
+        let board = board.with_facts(|suite, model| (suite == "urs" && model == "a").then_some(facts));
+        let found: Vec<Option<ScoreFacts>> = board.models.iter().map(|row| row.scores[0].unwrap().facts).collect();
+        assert_eq!(found, [None, Some(facts)]);
     }
 }

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::papers::{INTENTS, intent};
 use super::series::SeriesValues;
-use super::suite_board::SuiteComparison;
+use super::suite_board::{ScoreFacts, SuiteComparison};
 use super::{Aliases, Point, SeriesError, Subjects, SuiteUsed, bootstrap_for};
 use crate::benchmark::Suite;
 use crate::benchmark::analysis::item_scores::ItemScores;
@@ -16,7 +16,8 @@ use crate::benchmark::item::Item;
 use crate::benchmark::item_draws::ItemDraws;
 use crate::benchmark::judgement::Judgement;
 use crate::benchmark::panel_scores::JudgementTable;
-use crate::benchmark::score::{Part, PartKind, Score, Scores};
+use crate::benchmark::score::{Coverage, Part, PartKind, Score, Scores};
+use crate::judging::budget::{Prices, Tokens};
 use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::distribution::mean;
 use crate::stats::resample::BootstrapOptions;
@@ -32,6 +33,17 @@ pub struct SuiteSeries {
     models: Vec<ModelSamples>,
     /// The scores of single items by the mean of all judges.
     items: ItemScores,
+    /// What is behind the score of each model.
+    efforts: BTreeMap<String, ModelEffort>,
+}
+
+/// What is behind a model's score.
+#[derive(Default)]
+struct ModelEffort {
+    coverage: Coverage,
+    judged_at: i64,
+    /// By who was asked: judges, and the model itself.
+    tokens: BTreeMap<String, Tokens>,
 }
 
 struct ModelSamples {
@@ -64,7 +76,12 @@ impl SuiteSeries {
         let used = SuiteUsed { models: models.len(), ..used };
         let notes = single_item_categories(items).into_iter().collect();
         let items = item_scores(suite, items, judgements);
-        Self { used, title: suite.title().to_owned(), notes, parts, models, items }
+        let mut efforts = efforts(judgements);
+        for (model, scores) in table.models().iter().zip(&whole) {
+            let coverage = scores.of(&Part::overall()).map(|score| score.coverage).unwrap_or_default();
+            efforts.entry(model.model.to_owned()).or_default().coverage = coverage;
+        }
+        Self { efforts, used, title: suite.title().to_owned(), notes, parts, models, items }
     }
 
     /// Every other model beside this one on the same items, by the mean of all judges; none where the model has no judgement. Models are
@@ -75,6 +92,31 @@ impl SuiteSeries {
         let mut models = self.items.compare_with(own_name, level)?;
         models.iter_mut().for_each(|row| row.model = aliases.model(&row.model).to_owned());
         Some(SuiteComparison { suite: self.used.suite.clone(), models })
+    }
+
+    /// The same with the tokens of each model's answers.
+    #[must_use]
+    pub fn with_answers(mut self, tokens: BTreeMap<String, Tokens>) -> Self {
+        for (model, tokens) in tokens {
+            if let Some(effort) = self.efforts.get_mut(&model) {
+                let own = effort.tokens.entry(model).or_default();
+                *own = Tokens { input: own.input + tokens.input, output: own.output + tokens.output };
+            }
+        }
+        self
+    }
+
+    /// What is behind a model's score, with the cost by these prices; the model is named as the series name it.
+    #[must_use]
+    pub fn facts(&self, model: &str, aliases: &Aliases, prices: &dyn Fn(&str) -> Option<Prices>) -> Option<ScoreFacts> {
+        let (_, effort) = self.efforts.iter().find(|(own, _)| aliases.model(own) == model)?;
+        let paid = effort.tokens.iter().filter(|(_, tokens)| **tokens != Tokens::default());
+        let cost: Option<f64> = paid.clone().map(|(asked, tokens)| Some(prices(asked)?.cost(*tokens))).sum();
+        Some(ScoreFacts {
+            coverage: effort.coverage,
+            judged_at: effort.judged_at,
+            cost: cost.filter(|_| paid.count() > 0),
+        })
     }
 
     /// The keys of the parts, as series names spell them.
@@ -149,6 +191,26 @@ impl ModelSamples {
             samples: found.iter().map(|score| score.map_or_else(none, |score| score.samples.clone())).collect(),
         }
     }
+}
+
+/// When each model was last judged, and the tokens that its judges took.
+fn efforts(judgements: &[Judgement]) -> BTreeMap<String, ModelEffort> {
+    let mut efforts: BTreeMap<String, ModelEffort> = BTreeMap::new();
+    for said in judgements {
+        if !efforts.contains_key(&said.model) {
+            efforts.insert(said.model.clone(), ModelEffort::default());
+        }
+        let Some(effort) = efforts.get_mut(&said.model) else { continue };
+        effort.judged_at = effort.judged_at.max(said.ts);
+        let Some(tokens) = said.tokens else { continue };
+        if !effort.tokens.contains_key(&said.judge_model) {
+            effort.tokens.insert(said.judge_model.clone(), Tokens::default());
+        }
+        if let Some(own) = effort.tokens.get_mut(&said.judge_model) {
+            *own = Tokens { input: own.input + tokens.prompt, output: own.output + tokens.reply };
+        }
+    }
+    efforts
 }
 
 /// The mean over all judges that gave any score.

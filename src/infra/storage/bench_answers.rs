@@ -5,6 +5,7 @@ use sqlx::FromRow;
 use super::{Store, StoreError, on_reader, on_writer, on_writer_once, signed, unsigned};
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::suite_id::SuiteId;
+use crate::domain::judging::budget::Tokens;
 use crate::domain::time::Timestamp;
 use crate::metrics::store_time;
 use sqlx::Connection;
@@ -22,6 +23,10 @@ const SELECT_LENGTHS: &str = "SELECT item, turn, model, CAST(LENGTH(text) AS BIG
      AND sample = $3";
 const SELECT_MODELS: &str = "SELECT sample, model, COUNT(*), MAX(created_at) FROM bench_answers WHERE suite = $1 \
      AND version = $2 GROUP BY sample, model ORDER BY sample, model";
+
+const SELECT_TOKENS: &str = "SELECT model, CAST(COALESCE(SUM(input_tokens), 0) AS BIGINT), \
+     CAST(COALESCE(SUM(output_tokens), 0) AS BIGINT) FROM bench_answers WHERE suite = $1 AND version = $2 AND sample = $3 \
+     GROUP BY model ORDER BY model";
 
 /// One round of answers to the items of one data file.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -201,6 +206,28 @@ impl Store {
                 .await
         })?;
         rows.into_iter().map(BenchAnswerRow::try_from).collect()
+    }
+
+    /// The tokens of each model's answers, as far as its provider counted them.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn answer_tokens(&self, set: &BenchSet) -> Result<Vec<(String, Tokens)>, StoreError> {
+        let _time = store_time("answer_tokens");
+        let rows: Vec<(String, i64, i64)> = on_reader!(self, |pool| {
+            sqlx::query_as(SELECT_TOKENS)
+                .bind(set.suite.as_str())
+                .bind(&set.version)
+                .bind(i64::from(set.sample))
+                .fetch_all(pool)
+                .await
+        })?;
+        let row = |(model, input, output): (String, i64, i64)| {
+            let count = |value, column| unsigned(value, "bench_answers", column, &model);
+            let tokens = Tokens { input: count(input, "input_tokens")?, output: count(output, "output_tokens")? };
+            Ok((model, tokens))
+        };
+        rows.into_iter().map(row).collect()
     }
 
     /// How long each answer is, in no order.

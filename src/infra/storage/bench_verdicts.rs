@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use super::bench_judgements::{BenchJudgementRow, lost_its_number};
 use super::{BenchSet, Database, Store, StoreError, on_reader, unsigned};
 use crate::domain::benchmark::item::Sampling;
-use crate::domain::benchmark::judgement::{Game, Judgement, Status};
+use crate::domain::benchmark::judgement::{Game, JudgeTokens, Judgement, Status};
 use crate::domain::judging::verdict::{Rating, Verdict};
 use crate::metrics::store_time;
 
@@ -22,23 +22,25 @@ const LAST_ROW: &str = "SELECT COALESCE(MAX(rowid), 0) FROM bench_judgements";
 /// SQLite reads pages of row numbers in order, without sorting. A verdict has no line break of its own: its JSON is compact.
 const SQLITE_PAGE: &str = "SELECT COUNT(*), json_group_array(id), json_group_array(item), json_group_array(turn), json_group_array(model), \
      json_group_array(judge), json_group_array(baseline), json_group_array(game), json_group_array(status), \
-     json_group_array(created_at), COALESCE(string_agg(parsed, char(10)), '') \
+     json_group_array(created_at), json_group_array(CASE WHEN attempts > 0 THEN input_tokens END), \
+     json_group_array(CASE WHEN attempts > 0 THEN output_tokens END), COALESCE(string_agg(parsed, char(10)), '') \
      FROM bench_judgements INDEXED BY bench_judgements_by_suite \
      WHERE suite = $1 AND version = $2 AND sample = $3 AND variant = $4 AND rowid > $5 AND rowid <= $6";
 /// PostgreSQL numbers no rows, and makes a page of each model.
 const POSTGRES_PAGES: &str = "SELECT COUNT(*), json_agg(id)::TEXT, json_agg(item)::TEXT, json_agg(turn)::TEXT, json_agg(model)::TEXT, \
      json_agg(judge)::TEXT, json_agg(baseline)::TEXT, json_agg(game)::TEXT, json_agg(status)::TEXT, \
-     json_agg(created_at)::TEXT, string_agg(parsed, chr(10)) \
+     json_agg(created_at)::TEXT, json_agg(CASE WHEN attempts > 0 THEN input_tokens END)::TEXT, \
+     json_agg(CASE WHEN attempts > 0 THEN output_tokens END)::TEXT, string_agg(parsed, chr(10)) \
      FROM bench_judgements WHERE suite = $1 AND version = $2 AND sample = $3 AND variant = $4 GROUP BY model";
 
-type RawPage = (i64, String, String, String, String, String, String, String, String, String, String);
+type RawPage = (i64, String, String, String, String, String, String, String, String, String, String, String, String);
 
-/// A judgement without its words, its request and its costs.
+/// A judgement without its words and its request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScoredJudgement {
     /// The baseline; empty if there was none.
     pub baseline: String,
-    /// What was read; texts, requests and costs are empty.
+    /// What was read; texts and requests are empty, and tokens where an earlier reply was taken.
     pub judgement: Judgement,
 }
 
@@ -119,14 +121,17 @@ async fn rows_of(page: RawPage) -> Result<Vec<(String, ScoredJudgement)>, StoreE
 }
 
 fn rows(page: RawPage) -> Result<Vec<(String, ScoredJudgement)>, StoreError> {
-    let (count, ids, items, turns, models, judges, baselines, games, statuses, times, verdicts) = page;
+    let (count, ids, items, turns, models, judges, baselines, games, statuses, times, inputs, outputs, verdicts) = page;
     let count = unsigned(count, "bench_judgements", "COUNT(*)", "a page")?;
     let count = usize::try_from(count).unwrap_or(usize::MAX);
     let (turns, games, times) = (list::<i64>(&turns)?, list::<u8>(&games)?, list::<i64>(&times)?);
+    let (mut inputs, mut outputs) =
+        (list::<Option<u64>>(&inputs)?.into_iter(), list::<Option<u64>>(&outputs)?.into_iter());
     let names = [&ids, &items, &models, &judges, &baselines, &statuses];
     let [ids, items, models, judges, baselines, statuses] = names.map(|column| list::<String>(column));
     let (mut ids, mut items, mut models) = (ids?.into_iter(), items?.into_iter(), models?.into_iter());
-    let (mut judges, mut baselines, mut statuses) = (judges?.into_iter(), baselines?.into_iter(), statuses?.into_iter());
+    let (mut judges, mut baselines, mut statuses) =
+        (judges?.into_iter(), baselines?.into_iter(), statuses?.into_iter());
     let (mut turns, mut games, mut times) = (turns.into_iter(), games.into_iter(), times.into_iter());
     let mut verdicts = verdicts.split('\n');
     let mut next = || {
@@ -138,6 +143,7 @@ fn rows(page: RawPage) -> Result<Vec<(String, ScoredJudgement)>, StoreError> {
             game: games.next()?,
             status: statuses.next()?,
             created_at: times.next()?,
+            tokens: [inputs.next()?, outputs.next()?],
         };
         Some((ids.next()?, baselines.next()?, raw, verdicts.next()?))
     };
@@ -166,6 +172,8 @@ struct RawVerdict {
     game: u8,
     status: String,
     created_at: i64,
+    /// Of the prompt and the reply.
+    tokens: [Option<u64>; 2],
 }
 
 impl RawVerdict {
@@ -185,7 +193,7 @@ impl RawVerdict {
             raw_text: String::new(),
             attempts: 0,
             latency_ms: None,
-            tokens: None,
+            tokens: tokens(self.tokens),
             item_id: self.item,
             model: self.model,
             judge_model: self.judge,
@@ -194,6 +202,10 @@ impl RawVerdict {
             ts: self.created_at,
         })
     }
+}
+
+fn tokens([prompt, reply]: [Option<u64>; 2]) -> Option<JudgeTokens> {
+    Some(JudgeTokens { prompt: prompt?, reply: reply? })
 }
 
 /// A verdict as it is kept. Most are ratings, which are read much faster where no other form is thought of.

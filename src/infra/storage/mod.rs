@@ -27,6 +27,7 @@ mod campaign_endings;
 mod campaign_exclusions;
 mod campaign_judgements;
 mod campaign_links;
+mod campaign_opinions;
 mod campaign_verdicts;
 mod campaign_votes;
 mod campaigns;

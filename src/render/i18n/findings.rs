@@ -125,7 +125,18 @@ const ENGLISH_FINDINGS: FindingTexts = FindingTexts {
     runs: Finding {
         title: "Runs",
         lead: "What the judgements were made of: the latest runs over these data in this way and round. In parentheses the beginning of the SHA-256 of a model's settings; questions and prompts are the SHA-256 of the requests about 20 fixed items. langya bench compare RUN RUN says what differs between two.",
-        columns: &["Run", "Began (UTC)", "Program", "Items", "Models", "Judges", "Baseline", "Questions", "Prompts", "Seeds"],
+        columns: &[
+            "Run",
+            "Began (UTC)",
+            "Program",
+            "Items",
+            "Models",
+            "Judges",
+            "Baseline",
+            "Questions",
+            "Prompts",
+            "Seeds",
+        ],
     },
 };
 

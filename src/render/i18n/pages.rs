@@ -350,8 +350,8 @@ mod public_log;
 mod register;
 mod rigging;
 mod robustness;
-mod sign_in;
 mod run_comparison;
+mod sign_in;
 mod value;
 
 pub use admin::{
@@ -383,6 +383,6 @@ pub use public_log::PublicLogTexts;
 pub use register::RegisterTexts;
 pub use rigging::RiggingTexts;
 pub use robustness::{Answer, RobustnessTexts};
-pub use sign_in::SignInTexts;
 pub use run_comparison::RunComparisonTexts;
+pub use sign_in::SignInTexts;
 pub use value::ValueTexts;

@@ -19,6 +19,10 @@ struct BoardLine<'a> {
     lower: Option<f64>,
     upper: Option<f64>,
     rank: f64,
+    judged: Option<u64>,
+    to_judge: Option<u64>,
+    judged_at: Option<String>,
+    cost: Option<f64>,
     compared_with: Cow<'a, str>,
     wins: Option<u64>,
     ties: Option<u64>,
@@ -71,6 +75,10 @@ fn line<'a>(
         lower,
         upper,
         rank: score.rank,
+        judged: score.facts.map(|facts| facts.coverage.ok),
+        to_judge: score.facts.map(|facts| facts.coverage.total),
+        judged_at: score.facts.and_then(|facts| day(facts.judged_at)),
+        cost: score.facts.and_then(|facts| facts.cost),
         compared_with: defused(compared.filter(|_| found.is_some()).map_or("", |compared| &compared.with)),
         wins: found.map(|found| found.wins),
         ties: found.map(|found| found.ties),
@@ -84,6 +92,13 @@ fn line<'a>(
         p: difference.map(|difference| difference.p),
         adjusted_p: found.and_then(|found| found.adjusted_p),
     })
+}
+
+/// The day of a moment in UTC.
+#[must_use]
+pub fn day(at: i64) -> Option<String> {
+    let moment = jiff::Timestamp::from_millisecond(at).ok()?;
+    Some(moment.strftime("%Y-%m-%d").to_string())
 }
 
 /// Draws the scores, a row a model and a column a suite.

@@ -7,6 +7,8 @@ use serde::Deserialize;
 use super::error::PageError;
 use super::leaderboard_query::escaped;
 use super::pages::benchmark as pages;
+use super::pages::benchmark::Neighbours;
+use crate::domain::benchmark::item::Item;
 use crate::domain::benchmark::run_selector::RunSelector;
 use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::language::Language;
@@ -14,7 +16,7 @@ use crate::server::http::pages::requested_language;
 use crate::server::state::AppState;
 use crate::services::benchmark::error::BenchError;
 use crate::services::benchmark::scores::{self};
-use crate::services::benchmark::suite_results::ReportChoice;
+use crate::services::benchmark::suite_results::{ReportChoice, SuiteResults};
 
 /// Items on a page.
 const PAGE: usize = 50;
@@ -37,6 +39,12 @@ pub(super) struct BenchmarkQuery {
     category: String,
     /// The page of items, from 1.
     page: String,
+    /// Not empty for the items that judges disagree on, the most first.
+    disputed: String,
+    /// The model on the left of the two that are shown side by side.
+    left: String,
+    /// The one on the right.
+    right: String,
 }
 
 impl BenchmarkQuery {
@@ -55,11 +63,20 @@ impl BenchmarkQuery {
         ReportChoice { judge: given(&self.judge), compare_with: given(&self.compare_with) }
     }
 
+    fn is_disputed(&self) -> bool {
+        !self.disputed.is_empty()
+    }
+
     /// The parameters that say which answers are meant, as they stand in an address, each with an ampersand behind it.
     fn carried(&self) -> String {
+        self.fields().into_iter().map(|(name, value)| format!("{name}={}&", escaped(&value))).collect()
+    }
+
+    /// The same as fields of a form.
+    fn fields(&self) -> Vec<(&'static str, String)> {
         let all = [("variant", &self.variant), ("data", &self.data), ("sample", &self.sample)];
         let given = all.into_iter().filter(|(_, value)| !value.is_empty());
-        given.map(|(name, value)| format!("{name}={}&", escaped(value))).collect()
+        given.map(|(name, value)| (name, value.clone())).collect()
     }
 }
 
@@ -144,7 +161,13 @@ pub(super) async fn items(
     let page = usize::try_from(number("page", &wanted.page)?).unwrap_or(usize::MAX);
     let measured = app.boards.measured(&SuiteId::new(path.as_str()), &wanted.way()?).await?;
     let (suite, items) = (measured.loaded.suite.as_ref(), &measured.loaded.data.items);
-    let chosen = || items.iter().filter(|item| wanted.category.is_empty() || item.category == wanted.category);
+    let disputed = measured.disputed_items();
+    let listed: Vec<&Item> = match wanted.is_disputed() {
+        false => items.iter().collect(),
+        true => disputed.iter().filter_map(|id| items.iter().find(|item| item.id == *id)).collect(),
+    };
+    let chosen =
+        || listed.iter().copied().filter(|item| wanted.category.is_empty() || item.category == wanted.category);
     let pages = chosen().count().div_ceil(PAGE).max(1);
     let view = pages::ItemsView {
         suite,
@@ -153,6 +176,8 @@ pub(super) async fn items(
         items: chosen().skip(page.saturating_sub(1).saturating_mul(PAGE)).take(PAGE).collect(),
         page,
         pages,
+        disputed: wanted.is_disputed().then_some(disputed.len()),
+        are_disputed: !disputed.is_empty(),
         carried: wanted.carried(),
     };
     Ok(pages::items(&request, &view))
@@ -174,11 +199,21 @@ pub(super) async fn item(
     let mut view = view.ok_or_else(|| PageError::Missing(format!("suite {name} has no item {id:?}")))?;
     view.judgements.retain(|row| row.variant == wanted.variant);
     let (language, carried) = (requested_language(&request), wanted.carried());
+    let around = match measured.disputed_items() {
+        disputed if disputed.contains(&id.as_str()) => Neighbours::new(&disputed, &id, true),
+        _ => Neighbours::new(&all_items(&measured), &id, false),
+    };
+    let sides = [wanted.left.clone(), wanted.right.clone()];
+    let choice = pages::ItemChoice { sides, around, carried, fields: wanted.fields() };
     // Markdown of many models' answers is work.
     let view = tokio::task::spawn_blocking(move || {
-        pages::ItemPageView::new(measured.loaded.suite.as_ref(), &view, language, carried)
+        pages::ItemPageView::new(measured.loaded.suite.as_ref(), &view, language, choice)
     });
     Ok(pages::item(&request, &view.await.map_err(BenchError::from)?))
+}
+
+fn all_items(measured: &SuiteResults) -> Vec<&str> {
+    measured.loaded.data.items.iter().map(|item| item.id.as_str()).collect()
 }
 
 async fn report(

@@ -60,7 +60,7 @@ pub(super) async fn json(request: HttpRequest, app: web::Data<AppState>) -> Resu
 /// As [`page`].
 pub(super) async fn csv(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
     let snapshot = app.correlation.latest();
-    let board = SuiteBoard::new(snapshot.catalog.series());
+    let board = board(&app, &snapshot);
     let compared = compared(&request, &app, &snapshot).await?;
     let table = suite_board::csv(&board, compared.as_ref(), defused).map_err(|_| PageError::Early)?;
     let name = "attachment; filename=\"benchmarks.csv\"";
@@ -72,16 +72,23 @@ pub(super) async fn csv(request: HttpRequest, app: web::Data<AppState>) -> Resul
 
 /// `GET /benchmarks.svg`: the scores as shades.
 pub(super) async fn svg(request: HttpRequest, app: web::Data<AppState>) -> HttpResponse {
-    let board = SuiteBoard::new(app.correlation.latest().catalog.series());
+    let board = board(&app, &app.correlation.latest());
     let frame = Frame { language: requested_language(&request), setting: Setting::File };
     HttpResponse::Ok().content_type("image/svg+xml; charset=utf-8").body(suite_board::chart(&board, frame))
+}
+
+/// The board with its costs by the prices of today's settings.
+fn board(app: &AppState, snapshot: &CorrelationSnapshot) -> SuiteBoard {
+    let settings = app.settings.now();
+    let prices = |model: &str| settings.models.iter().find(|entry| entry.id == model)?.prices();
+    snapshot.board(&prices)
 }
 
 async fn read(request: &HttpRequest, app: &AppState) -> Result<Suites, PageError> {
     let summaries = app.boards.suites().await?;
     let suites = summaries.iter().map(SuiteCard::new).collect::<Result<_, _>>()?;
     let snapshot = app.correlation.latest();
-    let board = SuiteBoard::new(snapshot.catalog.series());
+    let board = board(app, &snapshot);
     let compared = compared(request, app, &snapshot).await?;
     Ok(Suites { suites, board, compared })
 }

@@ -108,7 +108,7 @@ async fn results(store: &Store, row: &BenchRunRow) -> Result<RunResults, BenchEr
 
 /// The answers to each item; of several to one question the latest.
 fn prints(mut answers: Vec<BenchAnswerRow>) -> BTreeMap<(String, String), AnswerPrint> {
-    answers.sort_by(|one, other| (one.turn, one.created_at.0).cmp(&(other.turn, other.created_at.0)));
+    answers.sort_by_key(|answer| (answer.turn, answer.created_at.0));
     let mut texts: BTreeMap<(String, String), BTreeMap<u32, String>> = BTreeMap::new();
     for answer in answers {
         texts.entry((answer.model, answer.item)).or_default().insert(answer.turn, answer.text);
@@ -116,10 +116,7 @@ fn prints(mut answers: Vec<BenchAnswerRow>) -> BTreeMap<(String, String), Answer
     let print = |turns: BTreeMap<u32, String>| {
         let characters = turns.values().map(|text| text.chars().count()).sum::<usize>();
         let all: Vec<String> = turns.iter().map(|(turn, text)| format!("{turn} {}", sha256(text.as_bytes()))).collect();
-        AnswerPrint {
-            sha256: sha256(all.join("\n").as_bytes()),
-            characters: characters.try_into().unwrap_or(u64::MAX),
-        }
+        AnswerPrint { sha256: sha256(all.join("\n").as_bytes()), characters: characters.try_into().unwrap_or(u64::MAX) }
     };
     texts.into_iter().map(|(key, turns)| (key, print(turns))).collect()
 }

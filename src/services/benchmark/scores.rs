@@ -7,6 +7,7 @@ use crate::domain::benchmark::item::Item;
 use crate::domain::benchmark::judgement::Status;
 use crate::domain::benchmark::panel_scores::{JudgementFilter, JudgementsByBaseline, ModelScores};
 use crate::domain::benchmark::score::Coverage;
+use crate::domain::campaign::item_opinions::ItemOpinions;
 use crate::domain::time::Timestamp;
 use crate::infra::storage::{
     BenchAnswerRow, BenchFilter, BenchJudgementRow, BenchSet, BenchSuiteRow, IncludeText, JudgedGroup, Store,
@@ -104,6 +105,8 @@ pub struct ItemView {
     pub answers: Vec<BenchAnswerRow>,
     /// Each judgement with the judge's own words, in the order in which they came.
     pub judgements: Vec<BenchJudgementRow>,
+    /// What people said of it in campaigns that are closed.
+    pub opinions: ItemOpinions,
 }
 
 /// One item of a data file; none where there is no such item.
@@ -115,5 +118,7 @@ pub async fn item(store: &Store, set: &BenchSet, id: &str) -> Result<Option<Item
     let item = super::loading::item_of(id, &body)?;
     let answers = store.bench_answers(set, BenchFilter::of_item(id)).await?;
     let judgements = store.bench_judgements(set, BenchFilter::of_item(id), IncludeText::Yes).await?;
-    Ok(Some(ItemView { item, answers, judgements }))
+    let prompt = item.turns.first().map_or("", |turn| turn.question.as_str());
+    let opinions = ItemOpinions::new(&store.item_judgements(id, prompt).await?);
+    Ok(Some(ItemView { item, answers, judgements, opinions }))
 }

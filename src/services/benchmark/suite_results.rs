@@ -12,10 +12,9 @@ use parking_lot::Mutex;
 use super::error::BenchError;
 use super::loading::{Loaded, load, suite_of};
 use super::scores::{SuiteSummary, suites};
-use crate::domain::benchmark::analysis::item_scores::ModelComparison;
 use crate::domain::benchmark::analysis::self_preference_matrix::{CrossScore, SelfPreferenceMatrix};
-use crate::domain::benchmark::options::split_references;
 use crate::domain::benchmark::judgement::Judgement;
+use crate::domain::benchmark::options::split_references;
 use crate::domain::benchmark::panel_scores::{JudgementFilter, JudgementsByBaseline, silent_judges};
 use crate::domain::benchmark::run_manifest::ReportedRun;
 use crate::domain::benchmark::run_selector::{RunSelector, SECOND_ROUND};
@@ -24,8 +23,8 @@ use crate::domain::judging::verdict::Verdict;
 use crate::domain::language::Language;
 use crate::infra::single_flight::{Same, SingleFlight, Throttle};
 use crate::infra::storage::{
-    AnswerLength, BenchJudgementRow, BenchRunRow, BenchSet, JudgedGroup, NewBenchRun, PublishedScoreRow, ScoredJudgement,
-    Store, StoreError,
+    AnswerLength, BenchJudgementRow, BenchRunRow, BenchSet, JudgedGroup, NewBenchRun, PublishedScoreRow,
+    ScoredJudgement, Store, StoreError,
 };
 use crate::infra::tasks::Tasks;
 use crate::render::report::benchmark::findings::{Findings, Judged, Lengths};
@@ -64,10 +63,10 @@ impl SuiteResults {
         BenchSet { suite: row.suite.clone(), version: row.version.clone(), sample: self.way.sample }
     }
 
-    /// Every other model beside this one on the same items, by the mean of all judges; none where the model has no judgement.
+    /// The items that judges disagree on, the most first.
     #[must_use]
-    pub fn compare_with(&self, reference: &str) -> Option<Vec<ModelComparison>> {
-        self.findings.compare_with(reference)
+    pub fn disputed_items(&self) -> Vec<&str> {
+        self.findings.disputed_items()
     }
 
     /// The report as it is asked for.

@@ -32,6 +32,7 @@ pub(super) async fn read(
         let by = judge.map_or_else(String::new, |judge| format!(" by {judge}"));
         return Err(ReadSeriesError::NotJudged { suite: suite.to_owned(), by });
     }
+    let answered = store.answer_tokens(&set).await?.into_iter().collect();
     let judges: BTreeSet<&String> = judgements.iter().map(|judgement| &judgement.judge_model).collect();
     let used = SuiteUsed {
         suite: suite.to_owned(),
@@ -43,6 +44,6 @@ pub(super) async fn read(
         models: 0,
     };
     let (items, suite) = (loaded.data.items, loaded.suite);
-    let compute = move || SuiteSeries::new(suite.as_ref(), &items, &judgements, used, bootstrap);
+    let compute = move || SuiteSeries::new(suite.as_ref(), &items, &judgements, used, bootstrap).with_answers(answered);
     Ok(Arc::new(tokio::task::spawn_blocking(compute).await?))
 }

@@ -40,7 +40,7 @@ async fn a_provider_that_silently_changed_a_model_shows_on_the_canaries() {
     field.respond("two", |request, _| reply(&format!("new weights: {}", question(request))));
     let before = field.upstream.received().len();
     field.done(&[&RUN[..], &["--canaries", "--sample", "2"]].concat()).await;
-    assert_eq!(field.upstream.received().len() - before, 4 * CANARIES, "two answers and two judgements of each");
+    assert_eq!(field.upstream.received().len() - before, 3 * CANARIES, "what the judge has read before is known");
 
     let ids = run_ids(&field).await;
     let found = compared(&field, [&ids[0], &ids[1]]).await;
@@ -75,4 +75,24 @@ async fn a_model_with_other_settings_is_no_drift_and_unknown_runs_are_refused() 
     assert_eq!(found["models"][1]["canaries"], Value::Null);
     let refused = field.refused(&["bench", "compare", &ids[0], "nothing"]).await;
     assert!(refused.contains("no single run"), "{refused}");
+}
+
+#[actix_web::test]
+async fn requests_carry_the_seed_of_their_round() {
+    let field = field().await;
+    field.write(
+        "plan.toml",
+        "models = [\"one\"]\njudges = [\"judge\"]\nsamples = [1, 2]\nseed = 41\n[[suites]]\nsuite = \"alignbench\"\ncanaries = true\n",
+    );
+    field.done(&["bench", "run", "plan.toml"]).await;
+    let received = field.upstream.received();
+    let seeds: Vec<Option<u64>> = received.iter().map(|request| request.body["seed"].as_u64()).collect();
+    let of = |seed| seeds.iter().filter(|found| **found == Some(seed)).count();
+    assert_eq!((seeds.len(), of(41), of(42)), (4 * CANARIES, 2 * CANARIES, 2 * CANARIES));
+    let ids = run_ids(&field).await;
+    let changes = compared(&field, [&ids[0], &ids[1]]).await["changes"].clone();
+    assert!(changes.as_array().unwrap().iter().any(|change| change["what"] == "seeds"), "{changes}");
+    field.done(&["bench", "run", "plan.toml"]).await;
+    assert_eq!(field.upstream.received().len(), 4 * CANARIES, "nothing is asked again");
+    field.done(&["bench", "run", "plan.toml", "--seed", "7", "--dry-run"]).await;
 }

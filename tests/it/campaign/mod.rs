@@ -3,6 +3,7 @@
 mod ending;
 mod judges;
 mod kill;
+mod opinions;
 mod questions;
 mod rated;
 mod report;

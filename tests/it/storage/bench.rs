@@ -15,8 +15,7 @@ use langya::infra::llm::Usage;
 use langya::infra::llm::model_client::WholeReply;
 use langya::infra::storage::{
     AttemptRow, AttemptStatus, BenchAnswerRow, BenchFilter, BenchItemRow, BenchJudgementRow, BenchRunRow, BenchSet,
-    BenchSuiteRow, Imported, IncludeText, NewBenchRun, OpenAttempts, PublishedScoreRow,
-    ScoredJudgement, Store,
+    BenchSuiteRow, Imported, IncludeText, NewBenchRun, OpenAttempts, PublishedScoreRow, ScoredJudgement, Store,
 };
 
 fn suite_id() -> SuiteId {
@@ -228,6 +227,8 @@ pub(super) async fn scores_are_made_of_what_the_rows_say(store: &Store) {
         });
         rows.push(row);
     }
+    rows[1].judgement.tokens = None;
+    rows[3].judgement.attempts = 0;
     rows.push(BenchJudgementRow { variant: "rules".into(), ..judgement("a", Status::Ok, 4) });
     rows.push(BenchJudgementRow { sample: 2, ..judgement("0", Status::Ok, 4) });
     store.insert_judgements(&rows).await.unwrap();
@@ -243,7 +244,7 @@ pub(super) async fn scores_are_made_of_what_the_rows_say(store: &Store) {
                 params: Sampling::default(),
                 attempts: 0,
                 latency_ms: None,
-                tokens: None,
+                tokens: row.judgement.tokens.filter(|_| row.judgement.attempts > 0),
                 ..row.judgement
             },
         };

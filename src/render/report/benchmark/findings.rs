@@ -6,7 +6,6 @@ use super::analysis_rows::{beside, count, table};
 use super::item_findings::ItemFindings;
 use super::{Analysis, Datum, ScoreEntry};
 use crate::domain::benchmark::Suite;
-use crate::domain::benchmark::analysis::item_scores::ModelComparison;
 use crate::domain::benchmark::analysis::judges::{JudgeAgreement, compare};
 use crate::domain::benchmark::analysis::length::{GameLengths, ScoredLength, longer_wins, within_items};
 use crate::domain::benchmark::analysis::position::PositionBias;
@@ -122,10 +121,10 @@ impl Findings {
         self.items.models()
     }
 
-    /// Every other model beside this one on the same items, by the mean of all judges; none where the model has no judgement.
+    /// The items that judges disagree on, the most first.
     #[must_use]
-    pub fn compare_with(&self, reference: &str) -> Option<Vec<ModelComparison>> {
-        self.items.compare_with(reference)
+    pub fn disputed_items(&self) -> Vec<&str> {
+        self.items.disputed_items()
     }
 
     /// The findings as tables; what there is nothing to say about is left out. Models are compared with the one that is named, or

@@ -25,8 +25,6 @@ const NO_JUDGE: &str = "–";
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct ItemFindings {
     judges: Vec<JudgeItems>,
-    /// The mean over the judges beside the baseline that most judgements were made with.
-    jury: ItemScores,
     disputed: Vec<ItemDisagreement>,
 }
 
@@ -53,10 +51,7 @@ impl ItemFindings {
         entries: &[ScoreEntry],
     ) -> Self {
         let mut judges = Vec::new();
-        let mut jury = ItemScores::default();
         let mut disputed: Vec<ItemDisagreement> = Vec::new();
-        // The last of those with most judgements, as the board has it.
-        let most = by_baseline.iter().max_by_key(|(_, judgements)| judgements.len()).map(|(baseline, _)| baseline);
         for (baseline, judgements) in by_baseline {
             let mut by_judge: BTreeMap<&str, Vec<&Judgement>> = BTreeMap::new();
             for judgement in judgements {
@@ -65,10 +60,6 @@ impl ItemFindings {
             let scores = by_judge.values().map(|judgements| ItemScores::new(suite, items, judgements));
             let scores: Vec<ItemScores> = scores.collect();
             disputed.extend(disagreements(&scores));
-            if most == Some(baseline) {
-                jury =
-                    ItemScores::jury(&scores.iter().filter(|scores| scores.is_scored()).cloned().collect::<Vec<_>>());
-            }
             let found = by_judge.keys().zip(scores).filter_map(|(judge, scores)| {
                 let best = best_of(entries, judge, baseline)?;
                 let shown = if judge.is_empty() { NO_JUDGE } else { *judge };
@@ -78,8 +69,7 @@ impl ItemFindings {
         }
         disputed.retain(|item| item.std_dev > 0.0);
         disputed.sort_by(|one, other| other.std_dev.total_cmp(&one.std_dev));
-        disputed.truncate(LISTED);
-        Self { judges, jury, disputed }
+        Self { judges, disputed }
     }
 
     /// The models that others can be compared with.
@@ -87,9 +77,11 @@ impl ItemFindings {
         self.judges.iter().flat_map(|judge| judge.scores.models()).map(String::as_str).collect()
     }
 
-    /// Every other model beside this one, by all judges; none where the model has no judgement.
-    pub(super) fn compare_with(&self, reference: &str) -> Option<Vec<ModelComparison>> {
-        self.jury.compare_with(reference, ConfidenceLevel::default())
+    /// The items that judges disagree on, the most first.
+    pub(super) fn disputed_items(&self) -> Vec<&str> {
+        let mut known = BTreeSet::new();
+        let items = self.disputed.iter().map(|item| item.item.as_str());
+        items.filter(|item| known.insert(*item)).collect()
     }
 
     /// The tables; models are compared with the one that is named, or else with the best one.
@@ -165,7 +157,7 @@ impl ItemFindings {
                 Datum::Number(Some(item.std_dev)),
             ]
         };
-        table("disputed-items", &words.disputed_items, self.disputed.iter().map(row).collect())
+        table("disputed-items", &words.disputed_items, self.disputed.iter().take(LISTED).map(row).collect())
     }
 }
 

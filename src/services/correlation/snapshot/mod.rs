@@ -20,6 +20,7 @@ use crate::domain::correlation::papers::published_names;
 use crate::domain::correlation::report::StudyOptions;
 use crate::domain::correlation::suite_board::{BoardComparison, SuiteBoard};
 use crate::domain::correlation::{Aliases, SeriesName};
+use crate::domain::judging::budget::Prices;
 use crate::domain::rating::history::{Moment, history};
 use crate::domain::rating::options::LeaderboardOptions;
 use crate::domain::rating::vote_log::ColumnSet;
@@ -103,6 +104,14 @@ impl CorrelationSnapshot {
             (matrix, started.elapsed())
         });
         matrix
+    }
+
+    /// The models beside the suites, with what each score cost by these prices.
+    #[must_use]
+    pub fn board(&self, prices: &dyn Fn(&str) -> Option<Prices>) -> SuiteBoard {
+        let board = SuiteBoard::new(self.catalog.series());
+        let Some(inputs) = &self.input_version else { return board };
+        board.with_facts(|suite, model| self.suites.of_all_judges(suite)?.facts(model, &inputs.aliases, prices))
     }
 
     /// The models of the board beside one of them, on the same items; `None` where no suite has a score of the model.

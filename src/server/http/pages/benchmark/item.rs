@@ -1,7 +1,7 @@
 //! One item: the questions, the reference, each model's answers and each judgement in the judge's own words. All of it comes
 //! from outside, so all of it passes the renderer of [`markup`], which lets through what is safe.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use actix_web::http::StatusCode;
@@ -12,8 +12,10 @@ use super::super::{Page, Section, respond};
 use crate::domain::benchmark::Suite;
 use crate::domain::benchmark::item::Item;
 use crate::domain::benchmark::judgement::Judgement;
+use crate::domain::campaign::item_opinions::{ItemOpinions, ScoreOpinion};
 use crate::domain::judging::verdict::{Preference, Rating, Verdict};
 use crate::domain::language::Language;
+use crate::domain::text_diff::{DiffPart, text_diff};
 use crate::infra::storage::BenchJudgementRow;
 use crate::render::i18n::pages::BenchmarkTexts;
 use crate::render::i18n::pages::page_texts;
@@ -31,7 +33,47 @@ pub(crate) struct ItemPageView {
     turns: Vec<TurnView>,
     options: Vec<(&'static str, String, bool)>,
     models: Vec<ModelView>,
+    /// The two models that are shown side by side, with their answers turn by turn; none where fewer answered.
+    pair: Option<PairView>,
+    opinions: ItemOpinions,
+    around: Neighbours,
     carried: String,
+    fields: Vec<(&'static str, String)>,
+}
+
+/// What of an item is asked for, and where it stands among others.
+pub(crate) struct ItemChoice {
+    /// Models to show side by side; empty for the first ones.
+    pub(crate) sides: [String; 2],
+    /// The items before and after it.
+    pub(crate) around: Neighbours,
+    /// Which answers are meant, for further addresses.
+    pub(crate) carried: String,
+    /// The same as fields of a form.
+    pub(crate) fields: Vec<(&'static str, String)>,
+}
+
+/// The items before and after one.
+pub(crate) struct Neighbours {
+    before: Option<String>,
+    after: Option<String>,
+    /// Its place from 1, and how many there are.
+    place: [usize; 2],
+    /// Whether they are those that judges disagree on.
+    disputed: bool,
+}
+
+struct PairView {
+    models: [String; 2],
+    turns: Vec<PairTurn>,
+}
+
+struct PairTurn {
+    number: u32,
+    /// Stretches of each answer, and whether the other lacks it; plain where a text is too long to be compared.
+    texts: [Vec<DiffPart>; 2],
+    /// What each judge said of each.
+    verdicts: [Vec<(String, String)>; 2],
 }
 
 struct TurnView {
@@ -81,6 +123,32 @@ impl ItemPage<'_> {
         self.page.t().benchmark.item.replace("{id}", &self.view.id)
     }
 
+    fn neighbour(&self, id: &str) -> String {
+        format!("/benchmarks/{}/items/{}?{}", self.view.suite, escaped(id), self.view.carried)
+    }
+
+    fn id(&self) -> String {
+        escaped(&self.view.id)
+    }
+
+    fn place(&self) -> String {
+        let own = &self.page.t().benchmark;
+        let [at, all] = self.view.around.place.map(|number| number.to_string());
+        let text = if self.view.around.disputed { own.disputed_place } else { own.item_place };
+        text.replace("{n}", &at).replace("{all}", &all)
+    }
+
+    /// The address of this view for others: the two models with the answers that are meant.
+    fn shared(&self, pair: &PairView) -> String {
+        let [left, right] = pair.models.each_ref().map(|model| escaped(model));
+        let (suite, id, carried) = (&self.view.suite, escaped(&self.view.id), &self.view.carried);
+        format!("/benchmarks/{suite}/items/{id}?{carried}left={left}&right={right}")
+    }
+
+    fn mean(opinion: &ScoreOpinion) -> String {
+        format!("{:.2}", opinion.mean)
+    }
+
     fn turn(&self, number: impl ToString) -> String {
         self.page.t().benchmark.turn.replace("{n}", &number.to_string())
     }
@@ -88,8 +156,8 @@ impl ItemPage<'_> {
 
 impl ItemPageView {
     /// Renders everything that was said of an item.
-    pub(crate) fn new(suite: &dyn Suite, view: &ItemView, language: Language, carried: String) -> Self {
-        let item = &view.item;
+    pub(crate) fn new(suite: &dyn Suite, view: &ItemView, language: Language, choice: ItemChoice) -> Self {
+        let (item, words) = (&view.item, &page_texts(language).benchmark);
         Self {
             suite: escaped(suite.name()),
             title: suite.title().to_owned(),
@@ -97,14 +165,72 @@ impl ItemPageView {
             category: named(suite.category_title(&item.category), language).to_owned(),
             turns: turns(item),
             options: options(item),
-            models: models(view, &page_texts(language).benchmark),
-            carried,
+            models: models(view, words),
+            pair: pair(view, &choice.sides, words),
+            opinions: view.opinions.clone(),
+            around: choice.around,
+            carried: choice.carried,
+            fields: choice.fields,
         }
     }
 
     fn has_turns(&self) -> bool {
         self.turns.len() > 1
     }
+}
+
+impl Neighbours {
+    /// Where an item stands in a list.
+    pub(crate) fn new(items: &[&str], id: &str, disputed: bool) -> Self {
+        let at = items.iter().position(|item| *item == id);
+        let of = |at: Option<usize>| Some((*items.get(at?)?).to_owned());
+        Self {
+            before: of(at.and_then(|at| at.checked_sub(1))),
+            after: of(at.map(|at| at + 1)),
+            place: [at.map_or(0, |at| at + 1), items.len()],
+            disputed,
+        }
+    }
+}
+
+impl PairView {
+    fn is_side(&self, side: usize, model: &str) -> bool {
+        self.models[side] == model
+    }
+}
+
+/// Two models' answers side by side: those that were chosen, or the first two that answered.
+fn pair(view: &ItemView, sides: &[String; 2], words: &BenchmarkTexts) -> Option<PairView> {
+    let mut answers: BTreeMap<&str, BTreeMap<u32, &str>> = BTreeMap::new();
+    for answer in &view.answers {
+        answers.entry(&answer.model).or_default().insert(answer.turn, &answer.text);
+    }
+    let known = |side: &String| answers.contains_key(side.as_str()).then(|| side.clone());
+    let first =
+        known(&sides[0]).or_else(|| answers.keys().find(|model| **model != sides[1]).map(ToString::to_string))?;
+    let second = known(&sides[1]).filter(|model| *model != first);
+    let second = second.or_else(|| answers.keys().find(|model| **model != first).map(ToString::to_string))?;
+    let models = [first, second];
+    let text = |side: usize, turn| answers[models[side].as_str()].get(&turn).copied().unwrap_or_default();
+    let turns = models.each_ref().map(|model| answers[model.as_str()].keys().copied());
+    let turns: BTreeSet<u32> = turns.into_iter().flatten().collect();
+    let turn = |number: u32| PairTurn {
+        number,
+        texts: marked(text(0, number), text(1, number)),
+        verdicts: models.each_ref().map(|model| verdicts(view, model, number, words)),
+    };
+    Some(PairView { turns: turns.into_iter().map(turn).collect(), models: models.clone() })
+}
+
+fn marked(one: &str, other: &str) -> [Vec<DiffPart>; 2] {
+    let whole = |text: &str| vec![DiffPart { text: text.to_owned(), differs: false }];
+    text_diff(one, other).unwrap_or_else(|| [whole(one), whole(other)])
+}
+
+/// What each judge said of a model's answer, in the order in which they came.
+fn verdicts(view: &ItemView, model: &str, turn: u32, words: &BenchmarkTexts) -> Vec<(String, String)> {
+    let own = view.judgements.iter().filter(|row| row.judgement.model == model && row.judgement.turn == turn);
+    own.map(|row| (row.judgement.judge_model.clone(), verdict(&row.judgement, words))).collect()
 }
 
 fn turns(item: &Item) -> Vec<TurnView> {

@@ -11,7 +11,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 
 pub(crate) use comparison::{ComparisonView, comparison};
-pub(crate) use item::{ItemPageView, item};
+pub(crate) use item::{ItemChoice, ItemPageView, Neighbours, item};
 
 use super::{Page, Section, respond};
 use crate::domain::benchmark::analysis::item_scores::ModelComparison;
@@ -19,10 +19,11 @@ use crate::domain::benchmark::item::Item;
 use crate::domain::benchmark::options::NAMES;
 use crate::domain::benchmark::registry::suite as suite_named;
 use crate::domain::benchmark::{Suite, SuiteOptions};
-use crate::domain::correlation::suite_board::{BoardComparison, BoardModel, BoardScore, SuiteBoard};
+use crate::domain::correlation::suite_board::{BoardComparison, BoardModel, BoardScore, SuiteBoard, SuperClueTotal};
 use crate::domain::language::Language;
 use crate::render::i18n::reports::{ReportTexts, named, report_texts};
 use crate::render::report::benchmark::{Report, html};
+use crate::render::report::suite_board::day;
 use crate::server::http::leaderboard_query::escaped;
 use crate::server::http::pages::benchmark::suite_card::SuiteCard;
 
@@ -97,6 +98,22 @@ impl SuitesPage<'_> {
         let (own, mean) = (&self.page.t().benchmark, compared.difference?.mean);
         let is_sure = compared.adjusted_p.is_some_and(|p| p < SIGNIFICANT);
         is_sure.then_some(if mean > 0.0 { own.better } else { own.worse })
+    }
+
+    /// What is behind a score: coverage, cost and day.
+    fn facts(score: &BoardScore) -> Option<String> {
+        let facts = score.facts?;
+        let coverage = format!("{}/{}", facts.coverage.ok, facts.coverage.total);
+        let cost = facts.cost.map(|cost| format!("{cost:.2}"));
+        Some([Some(coverage), cost, day(facts.judged_at)].into_iter().flatten().collect::<Vec<_>>().join(" · "))
+    }
+
+    fn total_score(total: &SuperClueTotal) -> String {
+        format!("{:.2}", total.score)
+    }
+
+    fn total_interval(total: &SuperClueTotal) -> Option<String> {
+        total.interval.map(|interval| format!("{:.2}–{:.2}", interval.lower, interval.upper))
     }
 
     fn score(score: &BoardScore) -> String {
@@ -199,6 +216,10 @@ pub(crate) struct ItemsView<'a> {
     pub(crate) page: usize,
     /// All pages.
     pub(crate) pages: usize,
+    /// How many items judges disagree on, where these are listed.
+    pub(crate) disputed: Option<usize>,
+    /// Whether there are such items.
+    pub(crate) are_disputed: bool,
     /// Which answers are meant.
     pub(crate) carried: String,
 }
@@ -232,7 +253,8 @@ impl ItemsPage<'_> {
 
     fn page_address(&self, page: usize) -> String {
         let (carried, category) = (&self.view.carried, escaped(self.view.category));
-        format!("/benchmarks/{}/items?{carried}category={category}&page={page}", self.suite())
+        let disputed = if self.view.disputed.is_some() { "disputed=1&" } else { "" };
+        format!("/benchmarks/{}/items?{carried}{disputed}category={category}&page={page}", self.suite())
     }
 
     fn turns(&self, item: &Item) -> String {

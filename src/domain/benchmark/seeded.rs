@@ -1,0 +1,43 @@
+//! A suite whose requests carry a seed, for models that take one.
+
+use super::data::DataError;
+use super::delegation::delegate_to_suite;
+use super::item::{Answer, Ask, Item};
+use super::judgement::{JudgeStep, JudgeTask};
+use super::score::{Scores, Verdicts};
+use super::{JudgeMode, Scale, Suite};
+use crate::judging::verdict::{Verdict, VerdictError};
+
+/// A suite that asks models and judges with a seed. Another seed is another question: what was answered without it is asked again.
+pub struct Seeded {
+    suite: Box<dyn Suite>,
+    seed: u64,
+}
+
+impl Seeded {
+    /// The suite with the seed of a round: that of the first one, counted on by one for each further round, so that rounds differ.
+    #[must_use]
+    pub fn new(suite: Box<dyn Suite>, seed: u64, sample: u32) -> Self {
+        Self { suite, seed: seed.wrapping_add(u64::from(sample.saturating_sub(1))) }
+    }
+}
+
+impl Suite for Seeded {
+    delegate_to_suite!();
+
+    fn asks(&self, item: &Item, answers: &[Answer]) -> Vec<Ask> {
+        let mut asks = self.suite.asks(item, answers);
+        asks.iter_mut().for_each(|ask| ask.sampling.seed = Some(self.seed));
+        asks
+    }
+
+    fn judgings(&self, item: &Item, answers: &[Answer], baseline: &[Answer]) -> Vec<JudgeTask> {
+        let mut tasks = self.suite.judgings(item, answers, baseline);
+        for task in &mut tasks {
+            if let JudgeStep::Ask(request) = &mut task.step {
+                request.sampling.seed = Some(self.seed);
+            }
+        }
+        tasks
+    }
+}
