@@ -99,7 +99,7 @@ pub(super) fn label(value: f64, span: f64) -> String {
     };
     // A zero that rounding left with a sign reads as zero.
     let value = if value.abs() < span * 1e-9 { 0.0 } else { value };
-    format!("{value:.decimals$}")
+    format!("{value:.decimals$}").replace('-', "−")
 }
 
 /// A number of things as a number to compute with.

@@ -41,7 +41,7 @@ pub fn draw(traces: &[Trace], frame: Frame) -> String {
     let words = words(&traces, said);
     canvas.text("heading", At(16.0, 26.0), &words.title);
     let named = traces.len().min(LOOKS);
-    let reading = if has_moments(&traces) { reading(named, said) } else { why_empty(&traces, said).to_owned() };
+    let reading = if has_moments(&traces) { reading(named, traces.len(), said) } else { why_empty(&traces, said).to_owned() };
     canvas.text("quiet", At(16.0, 46.0), &reading);
     if has_moments(&traces) {
         let points = || traces.iter().flat_map(|trace| &trace.points);
@@ -90,7 +90,10 @@ fn scales(canvas: &mut Canvas, times: &Axis, rating: &Axis) {
     canvas.line("rule", At(PLOT, BOTTOM), At(PLOT_END, BOTTOM));
 }
 
-fn reading(named: usize, said: &ChartTexts) -> String {
+fn reading(named: usize, all: usize, said: &ChartTexts) -> String {
+    if named == all {
+        return said.history_reading_all.to_owned();
+    }
     fill(said.history.reading, &[("named", &named.to_string())])
 }
 

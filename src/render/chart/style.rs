@@ -37,14 +37,14 @@ pub fn draw(effects: &[StyleEffect], frame: Frame) -> String {
     canvas.line("rule", At(zero, HEAD - 4.0), At(zero, bottom + 4.0));
     for (number, effect) in effects.iter().enumerate() {
         let y = HEAD + ROW * (real(number) + 0.5);
-        canvas.tipped(&told(effect, said), |canvas| one(canvas, effect, &axis, y));
+        canvas.tipped(&told(effect, said), |canvas| one(canvas, effect, (&axis, y), said));
     }
     canvas.finish(&words(effects, said), frame)
 }
 
-fn one(canvas: &mut Canvas, effect: &StyleEffect, axis: &Axis, y: f64) {
+fn one(canvas: &mut Canvas, effect: &StyleEffect, (axis, y): (&Axis, f64), said: &ChartTexts) {
     let (lower, upper) = (axis.place(effect.lower), axis.place(effect.upper));
-    canvas.text("end", At(PLOT - 14.0, y + 4.5), &shorten(&effect.feature, NAME_ROOM / 13.0));
+    canvas.text("end", At(PLOT - 14.0, y + 4.5), &shorten(said.feature(&effect.feature), NAME_ROOM / 13.0));
     canvas.line("whisker", At(lower, y), At(upper, y));
     for end in [lower, upper] {
         canvas.line("whisker", At(end, y - 5.0), At(end, y + 5.0));
@@ -68,5 +68,5 @@ fn words(effects: &[StyleEffect], said: &ChartTexts) -> Caption {
 fn told(effect: &StyleEffect, said: &ChartTexts) -> String {
     let figure = |value: f64| format!("{value:+.3}");
     let [value, lower, upper] = [effect.coefficient, effect.lower, effect.upper].map(figure);
-    fill(said.style_one, &[("name", &effect.feature), ("value", &value), ("lower", &lower), ("upper", &upper)])
+    fill(said.style_one, &[("name", said.feature(&effect.feature)), ("value", &value), ("lower", &lower), ("upper", &upper)])
 }

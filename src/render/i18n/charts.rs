@@ -31,11 +31,15 @@ pub struct ChartTexts {
     pub count_tip: &'static str,
     pub predicted_tip: &'static str,
     pub history: ChartText,
+    /// Where all models have names.
+    pub history_reading_all: &'static str,
     pub history_last: &'static str,
     pub history_of_a_moment: &'static str,
     pub style: ChartText,
     pub style_one: &'static str,
     pub style_axis: &'static str,
+    /// What features of style are called, by the spelling of the fit.
+    features: &'static [(&'static str, &'static str)],
     pub value: ChartText,
     pub value_one: &'static str,
     pub value_in_set: &'static str,
@@ -59,6 +63,13 @@ pub struct ChartTexts {
     pub course: ChartNotes,
     pub course_one: &'static str,
     pub course_none: &'static str,
+}
+
+impl ChartTexts {
+    /// The name of a feature of style.
+    pub fn feature<'f>(&self, feature: &'f str) -> &'f str {
+        self.features.iter().find(|(key, _)| *key == feature).map_or(feature, |(_, name)| name)
+    }
 }
 
 /// Description and reading aid of a chart whose title is given.
@@ -114,6 +125,7 @@ const ENGLISH: ChartTexts = ChartTexts {
         description: "{count} models from {first} to {last}. {models}",
         reading: "The {named} best models by name; the others are thin lines.",
     },
+    history_reading_all: "Ratings by the votes up to each moment.",
     history_last: "{name}: from {first} to {last}.",
     history_of_a_moment: "All votes so far are of one moment: there is no history yet.",
     style: ChartText {
@@ -123,6 +135,7 @@ const ENGLISH: ChartTexts = ChartTexts {
     },
     style_one: "{name}: {value}, between {lower} and {upper}.",
     style_axis: "log odds of one standard deviation more",
+    features: &[("side", "side A"), ("side_in_later_turns", "side A, later turns"), ("same_maker", "same maker")],
     value: ChartText {
         title: "Rating against cost",
         description: "{count} models. To the right: {cost}. Upwards: rating. {models}",
@@ -210,6 +223,7 @@ const CHINESE: ChartTexts = ChartTexts {
         description: "共 {count} 个模型，{first} 至 {last}。{models}",
         reading: "标出名称的是评分最高的 {named} 个模型，其余为细线。",
     },
+    history_reading_all: "截至各时刻的选票所得的评分。",
     history_last: "{name}：由 {first} 到 {last}。",
     history_of_a_moment: "目前的选票都来自同一时刻，还没有变化可以显示。",
     style: ChartText {
@@ -219,6 +233,15 @@ const CHINESE: ChartTexts = ChartTexts {
     },
     style_one: "{name}：{value}，区间 {lower} 至 {upper}。",
     style_axis: "每多一个标准差的对数几率",
+    features: &[
+        ("length", "长度"),
+        ("headings", "标题"),
+        ("lists", "列表"),
+        ("bold", "加粗"),
+        ("side", "左右位置"),
+        ("side_in_later_turns", "多轮中的左右位置"),
+        ("same_maker", "与裁判模型同一厂商"),
+    ],
     value: ChartText {
         title: "评分与费用",
         description: "共 {count} 个模型。向右：{cost}；向上：评分。{models}",

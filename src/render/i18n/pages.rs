@@ -38,6 +38,7 @@ pub struct PageTexts {
     pub script: ScriptTexts,
     pub leaderboard: LeaderboardTexts,
     pub board: BoardTexts,
+    pub slices: SliceTexts,
     pub levels: LevelTexts,
     pub robustness: RobustnessTexts,
     pub rigging: RiggingTexts,
@@ -63,6 +64,7 @@ pub struct PageTexts {
     pub own_board: OwnBoardTexts,
     pub missing: MissingTexts,
     pub unavailable: UnavailableTexts,
+    pub refused: RefusedTexts,
 }
 
 /// The battle page.
@@ -347,11 +349,13 @@ mod notes;
 mod own_board;
 mod pacing;
 mod public_log;
+mod refused;
 mod register;
 mod rigging;
 mod robustness;
 mod run_comparison;
 mod sign_in;
+mod slices;
 mod value;
 
 pub use admin::{
@@ -380,9 +384,11 @@ pub use modes::{ModeText, ModeTexts};
 pub use own_board::OwnBoardTexts;
 pub use pacing::{PacingInForce, PacingTexts};
 pub use public_log::PublicLogTexts;
+pub use refused::{RefusedText, RefusedTexts};
 pub use register::RegisterTexts;
 pub use rigging::RiggingTexts;
 pub use robustness::{Answer, RobustnessTexts};
 pub use run_comparison::RunComparisonTexts;
 pub use sign_in::SignInTexts;
+pub use slices::SliceTexts;
 pub use value::ValueTexts;

@@ -25,6 +25,7 @@ mod draining;
 mod embed;
 mod entity_tags;
 pub mod error;
+mod error_page;
 mod exclusions;
 mod feed;
 mod forms;
@@ -39,7 +40,6 @@ mod models;
 mod oidc;
 mod oidc_callback;
 pub mod openapi;
-mod outage;
 pub mod pages;
 mod public_log;
 mod ready;
@@ -246,7 +246,7 @@ pub fn serve(app: Arc<AppState>, listener: TcpListener, commands: String) -> std
             .app_data(boards.clone())
             .app_data(docs.clone())
             .app_data(readers.clone())
-            .wrap(from_fn(outage::as_page))
+            .wrap(from_fn(error_page::as_page))
             .wrap(from_fn(bare_errors::with_text))
             .wrap(from_fn(entity_tags::tag_answers))
             .wrap(Compress::default())

@@ -17,8 +17,8 @@ export const NAMES = ["Crane", "Heron"];
 export const PROGRAM = process.env.LANGYA_BIN ?? new URL("../../../target/debug/langya", import.meta.url).pathname;
 
 /**
- * Starts an arena and gives `{ url, stop }`. Before it serves, `fill` may put something into its database: it is given the
- * folder and a function that runs the program there.
+ * Starts an arena and gives `{ url, filled, stop }`. Before it serves, `fill` may put something into its database: it is given the
+ * folder and a function that runs the program there, and what it returns is `filled`.
  */
 export async function startArena(fill = async () => {}) {
   if (process.env.BASE_URL) return { url: process.env.BASE_URL.replace(/\/$/, ""), stop: async () => {} };
@@ -26,7 +26,7 @@ export async function startArena(fill = async () => {}) {
   const folder = await mkdtemp(join(tmpdir(), "langya-browser-"));
   const config = join(folder, "langya.toml");
   await writeFile(config, settings(upstream.url));
-  await fill(folder, (...command) => run([...command, "--config", config, "--data-dir", join(folder, "data")]));
+  const filled = await fill(folder, (...command) => run([...command, "--config", config, "--data-dir", join(folder, "data")]));
   const flags = ["serve", "--config", config, "--listen", "127.0.0.1:0", "--data-dir", join(folder, "data")];
   const server = spawn(PROGRAM, flags, { stdio: ["ignore", "pipe", "inherit"] });
   const stop = async () => {
@@ -39,7 +39,7 @@ export async function startArena(fill = async () => {}) {
     await rm(folder, { recursive: true, force: true });
   };
   try {
-    return { url: await addressOf(server), stop };
+    return { url: await addressOf(server), filled, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -11,11 +11,11 @@ const STEPS = [1, 2, 3, 5, 8, 13];
 export const called = (model) => (model === 3 ? "model-3 with a very long name of 2026-11-21, instruction-tuned and quantised" : `model-${model}`);
 
 /** Imports votes of which the model with the lower number wins two of three. `name` says what a model is called. */
-export function importManyVotes(folder, langya, name = called, more = () => ({})) {
+export function importManyVotes(folder, langya, name = called, more = () => ({}), models = MODELS) {
   const all = [];
-  for (let model = 0; model < MODELS; model += 1) {
+  for (let model = 0; model < models; model += 1) {
     for (const step of STEPS) {
-      const [one, other] = [model, (model + step) % MODELS].sort((x, y) => x - y);
+      const [one, other] = [model, (model + step) % models].sort((x, y) => x - y);
       for (const winner of ["model_a", "model_b", "model_a"]) {
         const names = { model_a: name(one), model_b: name(other) };
         // All at once: a history would take forty fits more.

@@ -233,6 +233,8 @@ pub struct ReviewTexts {
     pub skip: &'static str,
     pub question: &'static str,
     pub scheme: &'static str,
+    /// The sets of labels, in the order of `Scheme::ALL`.
+    pub schemes: [&'static str; 2],
     pub suggested: &'static str,
 }
 

@@ -22,6 +22,10 @@ pub struct BoardTexts {
     pub downloads: &'static str,
     pub meaning: &'static str,
     pub not_apart: &'static str,
+    /// What is in force where nothing else is chosen.
+    pub off: &'static str,
+    pub ties_half: &'static str,
+    pub rated_votes: &'static str,
 }
 
 impl BoardTexts {
@@ -62,6 +66,9 @@ pub(super) const ENGLISH: BoardTexts = BoardTexts {
     downloads: "Download",
     meaning: "In 100 battles between {first} and {second}, {first} is expected to be preferred in {n}. A lead of 100 points means 64.",
     not_apart: " The votes so far do not tell the two apart.",
+    off: "Off",
+    ties_half: "Half a win each",
+    rated_votes: "Rated ones",
 };
 
 pub(super) const CHINESE: BoardTexts = BoardTexts {
@@ -83,4 +90,7 @@ pub(super) const CHINESE: BoardTexts = BoardTexts {
     downloads: "下载",
     meaning: "{first} 与 {second} 每对战 100 场，预计有 {n} 场更偏好 {first}。领先 100 分相当于 64 场。",
     not_apart: "目前的投票还不足以区分这两个模型。",
+    off: "关",
+    ties_half: "各计半胜",
+    rated_votes: "计分的选票",
 };

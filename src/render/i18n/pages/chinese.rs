@@ -208,6 +208,7 @@ pub const CHINESE: PageTexts = PageTexts {
         ],
     },
     board: super::board::CHINESE,
+    slices: super::slices::CHINESE,
     levels: super::levels::CHINESE,
     robustness: super::robustness::CHINESE,
     rigging: super::rigging::CHINESE,
@@ -293,4 +294,5 @@ pub const CHINESE: PageTexts = PageTexts {
         lead: "竞技场暂时读不到这个页面所需的数据。已确认的投票都已保存。请稍后再试。",
         action: "重试",
     },
+    refused: super::refused::CHINESE,
 };

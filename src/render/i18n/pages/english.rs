@@ -208,6 +208,7 @@ pub const ENGLISH: PageTexts = PageTexts {
         ],
     },
     board: super::board::ENGLISH,
+    slices: super::slices::ENGLISH,
     levels: super::levels::ENGLISH,
     robustness: super::robustness::ENGLISH,
     rigging: super::rigging::ENGLISH,
@@ -293,4 +294,5 @@ pub const ENGLISH: PageTexts = PageTexts {
         lead: "This page needs data that the arena cannot read at the moment. Votes that were acknowledged are kept. Try again in a minute.",
         action: "Try again",
     },
+    refused: super::refused::ENGLISH,
 };

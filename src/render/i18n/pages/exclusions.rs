@@ -20,7 +20,9 @@ pub struct ExclusionTexts {
     pub older: &'static str,
     pub newest: &'static str,
     pub rules_heading: &'static str,
-    /// One text for each rule, in the order of [`ExclusionRule::ALL`].
+    /// What each rule is called, in the order of [`ExclusionRule::ALL`].
+    names: [&'static str; ExclusionRule::ALL.len()],
+    /// What each means.
     rules: [&'static str; ExclusionRule::ALL.len()],
     other_rule: &'static str,
     pub fold_title: &'static str,
@@ -51,9 +53,12 @@ pub struct ExclusionTexts {
 impl ExclusionTexts {
     /// What a rule means. A name that this version does not know is explained as such.
     pub fn rule(&self, name: &str) -> &'static str {
-        let known = ExclusionRule::from_str(name).ok();
-        let position = known.and_then(|rule| ExclusionRule::ALL.iter().position(|other| *other == rule));
-        position.map_or(self.other_rule, |position| self.rules[position])
+        position(name).map_or(self.other_rule, |position| self.rules[position])
+    }
+
+    /// What a rule is called; a name that this version does not know stays as it is.
+    pub fn rule_name<'n>(&self, name: &'n str) -> &'n str {
+        position(name).map_or(name, |position| self.names[position])
     }
 
     /// How many votes are excluded.
@@ -66,7 +71,7 @@ impl ExclusionTexts {
 
     /// What would change if the votes of a rule were rated.
     pub fn effect(&self, ranks: usize, largest: Option<f64>) -> String {
-        let points = largest.map_or_else(|| "–".to_owned(), |points| format!("{points:+.1}"));
+        let points = largest.map_or_else(|| "–".to_owned(), signed);
         fill(self.effect, &[("ranks", &ranks.to_string()), ("points", &points)])
     }
 
@@ -75,15 +80,25 @@ impl ExclusionTexts {
         let [before, after] = votes.map(|votes| votes.to_string());
         let (ranks, models) = (ranks.to_string(), models.to_string());
         let numbers = [("before", before.as_str()), ("after", &after), ("ranks", &ranks), ("models", &models)];
-        let largest = largest.map(|points| fill(self.largest, &[("points", &format!("{points:+.1}"))]));
+        let largest = largest.map(|points| fill(self.largest, &[("points", &signed(points))]));
         fill(self.change, &numbers) + &largest.unwrap_or_default()
     }
+}
+
+/// With a sign that is as wide as a plus.
+fn signed(points: f64) -> String {
+    format!("{points:+.1}").replace('-', "−")
+}
+
+fn position(name: &str) -> Option<usize> {
+    let rule = ExclusionRule::from_str(name).ok()?;
+    ExclusionRule::ALL.iter().position(|other| *other == rule)
 }
 
 pub(super) const ENGLISH: ExclusionTexts = ExclusionTexts {
     title: "Votes that are not rated",
     lead: "No vote is deleted or changed. A rule, or the operator, can keep a vote out of the ratings; that stands here with its reason, and can be withdrawn. Neither the voter nor who decided it is shown.",
-    none: "No vote was ever excluded.",
+    none: "No vote has been excluded.",
     caption: "Exclusions, the latest first",
     vote: "Vote",
     rule: "Rule",
@@ -94,6 +109,17 @@ pub(super) const ENGLISH: ExclusionTexts = ExclusionTexts {
     older: "Older exclusions",
     newest: "Latest exclusions",
     rules_heading: "What the rules mean",
+    names: [
+        "Identity leak",
+        "Failed side",
+        "Models chosen by the visitor",
+        "Limits exceeded",
+        "Anomalous voter",
+        "Repeated prompt",
+        "Operator’s decision",
+        "Judgement taken back",
+        "Annotator left out",
+    ],
     rules: [
         "A reply, or the visitor's own text, says which model or maker is answering, so the vote was not blind.",
         "One of the two sides failed before the vote.",
@@ -141,6 +167,17 @@ pub(super) const CHINESE: ExclusionTexts = ExclusionTexts {
     older: "更早的排除",
     newest: "最新的排除",
     rules_heading: "规则的含义",
+    names: [
+        "身份泄露",
+        "一方故障",
+        "访客自选模型",
+        "超出限额",
+        "异常投票者",
+        "重复提问",
+        "运营者决定",
+        "判断已撤回",
+        "标注者已排除",
+    ],
     rules: [
         "回复或访客自己的文字透露了是哪个模型或哪家公司在回答，因此这一票不是盲评。",
         "投票前有一方出了故障。",

@@ -95,7 +95,7 @@ pub(super) const ENGLISH: JudgesTexts = JudgesTexts {
 };
 
 pub(super) const CHINESE: JudgesTexts = JudgesTexts {
-    title: "裁判与众人",
+    title: "裁判与人类投票",
     lead: "部分对战在投票之后交给裁判模型，交换左右次序各看一遍。两次都偏向同一方，才算裁判选了这一方；两次不一致，记为平局。区间的置信水平与排行榜相同。",
     nothing: "还没有评判过任何对战。",
     judge: "裁判",
@@ -109,7 +109,7 @@ pub(super) const CHINESE: JudgesTexts = JudgesTexts {
     worth: "折合选票",
     worth_said: "每场都判一次，相当于 {times} 倍的选票",
     by_other_prompts: "另有 {n} 场对战按别的评判说明评判，未计入。",
-    agreement: "与众人的一致程度",
+    agreement: "与人类投票的一致程度",
     agreement_reading: "裁判与投票者说法相同的对战所占比例：先把平局也算作一种回答，再只看双方都分出高下的对战。Kappa 是除去偶然之后的一致程度。“相差分数”指两个模型在排行榜上的距离。",
     agreement_heads: ["哪些对战", "场数", "一致", "不计平局", "Kappa"],
     all: "全部",

@@ -100,5 +100,5 @@ pub(super) const CHINESE: ModelTexts = ModelTexts {
     score: "得分",
     place: "名次",
     benchmark: "评测集",
-    changes: "这个模型的全部变动见登记表。",
+    changes: "这个模型的全部变动见登记册。",
 };

@@ -3,11 +3,18 @@
 use crate::domain::rating::fit::Direction;
 use crate::domain::rating::notes::{MODELS_LISTED, RatingNote};
 
+/// A sentence of its own, unlike in messages.
 pub(super) fn english(note: &RatingNote) -> String {
-    note.to_string()
+    let text = note.to_string();
+    let Some(first) = text.chars().next() else { return text };
+    format!("{}{}.", first.to_uppercase(), &text[first.len_utf8()..])
 }
 
 pub(super) fn chinese(note: &RatingNote) -> String {
+    format!("{}。", in_chinese(note))
+}
+
+fn in_chinese(note: &RatingNote) -> String {
     match note {
         RatingNote::NoVotes => "还没有有效票：两个模型之间有了第一张选票，排行榜就会出现".into(),
         RatingNote::Slice { conditions } => format!("仅统计符合以下条件的选票：{}", conditions.join("、")),
@@ -88,7 +95,7 @@ fn feature_name(feature: &str) -> &str {
         "bold" => "加粗",
         "side" => "左右位置",
         "side_in_later_turns" => "多轮对战中的左右位置",
-        "same_maker" => "与评审模型同一厂商",
+        "same_maker" => "与裁判模型同一厂商",
         other => other,
     }
 }
@@ -112,6 +119,7 @@ mod tests {
         );
         assert!(chinese(&note).contains("“a”") && chinese(&note).contains("全负"), "{}", chinese(&note));
         let note = RatingNote::ConstantFeature { feature: "bold".into() };
-        assert_eq!(chinese(&note), "所有选票在加粗上的差异都相同，无法估计其影响，因此未纳入");
+        assert_eq!(chinese(&note), "所有选票在加粗上的差异都相同，无法估计其影响，因此未纳入。");
+        assert!(english(&note).starts_with("Every vote") && english(&note).ends_with("left out."), "{}", english(&note));
     }
 }

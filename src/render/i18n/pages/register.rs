@@ -150,7 +150,7 @@ impl RegisterTexts {
 pub(super) const ENGLISH: RegisterTexts = RegisterTexts {
     title: "Register of models",
     link: "Every model that ever took part",
-    back: "The leaderboard",
+    back: "Leaderboard",
     sentence: "{models} models ever: {active} active, {paused} paused, {retired} retired. {ever} of them were in battles; {shown} are on the leaderboard.",
     counted: "Days and shares count {battles} battles through {day} (UTC), and {imported} battles whose votes were imported. A day is counted once all of its battles are over.",
     nothing_counted: "No day is counted yet. A day (UTC) is counted once it is past and all of its battles are over.",

@@ -82,7 +82,7 @@ fn with_currency(text: &str, currency: Option<&Currency>) -> String {
 
 pub(super) const ENGLISH: ValueTexts = ValueTexts {
     title: "What should I use?",
-    back: "The leaderboard",
+    back: "Leaderboard",
     votes: "rated votes",
     answers: "answers behind costs and times",
     higher: "Rated higher, without a known cost:",

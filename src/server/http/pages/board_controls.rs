@@ -73,7 +73,7 @@ impl BoardControls {
         let tab = |field: fn(&mut LeaderboardQuery) -> &mut String, slices: &BTreeMap<String, u64>| {
             let mut slices: Vec<(&String, &u64)> = slices.iter().collect();
             slices.sort_by(|(_, one), (_, other)| other.cmp(one));
-            let links = slices.into_iter().map(|(slice, votes)| slice_link(query, choice, field, slice, *votes));
+            let links = slices.into_iter().map(|(slice, votes)| slice_link(query, choice, field, (slice, texts.slices.name(slice)), *votes));
             links.collect::<Vec<_>>()
         };
         let tabs = [
@@ -128,13 +128,13 @@ fn slice_link(
     query: &LeaderboardQuery,
     choice: &BoardChoice,
     field: fn(&mut LeaderboardQuery) -> &mut String,
-    slice: &str,
+    (slice, name): (&str, &str),
     votes: u64,
 ) -> ControlLink {
     let mut other = query.clone();
     let chosen = field(&mut other) == slice;
     *field(&mut other) = if chosen { String::new() } else { slice.to_owned() };
-    ControlLink { text: slice.to_owned(), count: Some(votes), href: address(&other, choice), chosen }
+    ControlLink { text: name.to_owned(), count: Some(votes), href: address(&other, choice), chosen }
 }
 
 /// Chips that tell models apart: each is left out where it would show all of them or none.

@@ -45,7 +45,7 @@ struct ExclusionsPage<'a> {
     page: Page,
     words: &'static ExclusionTexts,
     view: &'a ExclusionsView,
-    rules: [(&'static str, &'static str); ExclusionRule::ALL.len()],
+    rules: [(&'static str, &'static str, &'static str); ExclusionRule::ALL.len()],
 }
 
 impl ExclusionLine {
@@ -63,7 +63,7 @@ impl ExclusionLine {
 pub fn exclusions(request: &HttpRequest, view: &ExclusionsView) -> HttpResponse {
     let page = Page::new(request, Section::Leaderboard);
     let words = &page.t().exclusions;
-    let rules = ExclusionRule::ALL.map(|rule| (rule.name(), words.rule(rule.name())));
+    let rules = ExclusionRule::ALL.map(|rule| (rule.name(), words.rule_name(rule.name()), words.rule(rule.name())));
     respond(request, StatusCode::OK, &ExclusionsPage { words, view, rules, page })
 }
 

@@ -21,7 +21,7 @@ use crate::domain::rating::pooling::{PooledRating, PooledSlices};
 use crate::domain::rating::slice::SliceColumn;
 use crate::domain::rating::style::StyleEffect;
 use crate::render::i18n::pages::page_texts;
-use crate::render::i18n::pages::{ExclusionTexts, LeaderboardTexts, LevelTexts, PageTexts};
+use crate::render::i18n::pages::{LeaderboardTexts, PageTexts};
 use crate::server::http::leaderboard_query::{LeaderboardQuery, escaped};
 
 /// A leaderboard as it is shown.
@@ -107,10 +107,11 @@ impl LeaderboardView {
     }
 
     /// The lists to choose from, without those that offer no choice.
-    fn fields(&self, words: &LeaderboardTexts, levels: &LevelTexts, exclusions: &ExclusionTexts) -> Vec<FilterField> {
+    fn fields(&self, texts: &PageTexts) -> Vec<FilterField> {
+        let PageTexts { leaderboard: words, levels, exclusions, slices, .. } = texts;
         let fixed = |value: &str, label: &'static str| (value.to_owned(), label.to_owned());
         let counted = |facet: &BTreeMap<String, u64>| -> Vec<(String, String)> {
-            facet.iter().map(|(value, count)| (value.clone(), format!("{value} ({count})"))).collect()
+            facet.iter().map(|(value, count)| (value.clone(), format!("{} ({count})", slices.name(value)))).collect()
         };
         let query = &self.query;
         [
@@ -153,7 +154,13 @@ impl LeaderboardView {
         .filter(|(.., choices)| !choices.is_empty())
         .map(|(name, label, chosen, choices)| {
             let choice = |(value, label)| FilterChoice { chosen: value == *chosen, value, label };
-            FilterField { name, label, choices: choices.into_iter().map(choice).collect() }
+            let unchosen = match name {
+                "style" | "side" | "level" | "pool_by" => texts.board.off,
+                "ties" => texts.board.ties_half,
+                "votes" => texts.board.rated_votes,
+                _ => words.all,
+            };
+            FilterField { name, label, unchosen, choices: choices.into_iter().map(choice).collect() }
         })
         .collect()
     }
@@ -201,6 +208,8 @@ impl TopTwo {
 struct FilterField {
     name: &'static str,
     label: &'static str,
+    /// What is in force where nothing is chosen.
+    unchosen: &'static str,
     choices: Vec<FilterChoice>,
 }
 

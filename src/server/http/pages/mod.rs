@@ -28,6 +28,7 @@ pub mod public_log;
 pub mod robustness_fold;
 pub(crate) mod sign_in;
 pub(crate) mod time;
+pub(crate) mod refused;
 pub(crate) mod unavailable;
 pub mod value;
 

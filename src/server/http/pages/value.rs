@@ -29,6 +29,8 @@ struct ValuePage<'a> {
     sentence: String,
     cost: String,
     price_unit: String,
+    /// Whether a model has a cost to draw.
+    has_costs: bool,
     chart: ChartView,
     rows: Vec<ValueRow>,
 }
@@ -70,6 +72,7 @@ pub fn value(request: &HttpRequest, view: &ValueView) -> HttpResponse {
         price_unit: words.price_unit(currency),
         chart: ChartView::new(chart::value::draw(report, &cost, frame)),
         cost,
+        has_costs: report.models.iter().any(|value| value.cost.is_some()),
         rows: report.models.iter().map(|value| row(value, words)).collect(),
         page,
     };

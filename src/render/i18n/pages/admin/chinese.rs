@@ -161,6 +161,7 @@ pub(in crate::i18n::pages) const CHINESE: AdminTexts = AdminTexts {
         skip: "跳过",
         question: "问题",
         scheme: "标签体系",
+        schemes: ["类别（SuperCLUE）", "意图（URS）"],
         suggested: "分类器判断为 {label}，置信度 {percent}%。",
     },
     users: UserTexts {

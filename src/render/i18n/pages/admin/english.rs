@@ -162,6 +162,7 @@ pub(in crate::i18n::pages) const ENGLISH: AdminTexts = AdminTexts {
         skip: "Skip",
         question: "Question",
         scheme: "Set of labels",
+        schemes: ["Categories (SuperCLUE)", "Intents (URS)"],
         suggested: "The classifier says {label}, with a confidence of {percent} %.",
     },
     users: UserTexts {

@@ -1,0 +1,107 @@
+// What pages cost a visitor: node benches/pages/measure.mjs PROGRAM FOLDER
+//
+// Starts the program on the data folder (a new one gets 30,000 simulated votes on 300 models), opens pages in Chromium, and prints
+// each figure beside its target. Needs `npm ci` in tests/browser, and Chromium; `CHROMIUM` names another one.
+
+import { openPage, phase, startBrowser } from "../../tests/browser/support/browser.mjs";
+import { REPLY_BYTES, startArena } from "./arena.mjs";
+
+const [program, folder] = process.argv.slice(2);
+if (!folder) {
+  console.error("name a program and a data folder: node benches/pages/measure.mjs PROGRAM FOLDER");
+  process.exit(2);
+}
+const LOADS = 5;
+const arena = await startArena(program, folder);
+const browser = await startBrowser();
+try {
+  await fitted("/leaderboard");
+  await fitted("/leaderboard/charts");
+  await load("battle page", "/", { bytes: 60_000, seconds: 0.5 });
+  await load("leaderboard of 300 models", "/leaderboard", { seconds: 0.5 });
+  await load("charts of 300 models", "/leaderboard/charts", { bytes: 300_000, seconds: 1 });
+  await serverTime("leaderboard of 300 models, from the cache", () => "/leaderboard");
+  await serverTime("leaderboard of 300 models, searched", (n) => `/leaderboard?q=model-${n}`);
+  await stream();
+} finally {
+  await browser.close();
+  await arena.stop();
+}
+
+function print(what, value, unit, most) {
+  const target = most === undefined ? "" : `  (below ${most.toLocaleString("en")} ${unit}: ${value < most ? "yes" : "NO"})`;
+  console.log(`${what.padEnd(56)} ${value.toLocaleString("en", { maximumFractionDigits: 3 }).padStart(9)} ${unit}${target}`);
+}
+
+/** The first fit may take longer than a request waits for it. */
+async function fitted(path) {
+  while ((await fetch(arena.url + path)).status === 503);
+}
+
+const middle = (values) => values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)];
+
+/** A page on first loads of fresh visitors: bytes as transferred, largest paint, layout shift. */
+async function load(name, path, most) {
+  const loads = [];
+  for (let n = 0; n < LOADS; n += 1) loads.push(await firstLoad(path));
+  const of = (key) => middle(loads.map((one) => one[key]));
+  print(`${name}: transferred`, of("bytes"), "bytes", most.bytes);
+  print(`${name}: largest contentful paint`, of("paint") / 1000, "s", most.seconds);
+  print(`${name}: layout shift`, of("shift"), "", 0.02);
+}
+
+async function firstLoad(path) {
+  const page = await openPage(browser, { viewport: { width: 1440, height: 900 } });
+  const session = await page.context().newCDPSession(page);
+  await session.send("Network.enable");
+  let bytes = 0;
+  session.on("Network.loadingFinished", ({ encodedDataLength }) => (bytes += encodedDataLength));
+  await page.addInitScript(observe);
+  await page.goto(arena.url + path, { waitUntil: "networkidle" });
+  const { paint, shift } = await page.evaluate(() => window.seen);
+  await page.context().close();
+  return { bytes, paint, shift };
+}
+
+/** Runs in the page before anything else. */
+function observe() {
+  window.seen = { paint: 0, shift: 0 };
+  const watch = (type, each) => new PerformanceObserver((list) => list.getEntries().forEach(each)).observe({ type, buffered: true });
+  watch("largest-contentful-paint", (entry) => (window.seen.paint = entry.startTime));
+  watch("layout-shift", (entry) => (window.seen.shift += entry.hadRecentInput ? 0 : entry.value));
+}
+
+/** Of one request after the other, the time until the whole answer is here. */
+async function serverTime(name, path) {
+  const times = [];
+  for (let n = 0; n < 100; n += 1) {
+    const began = performance.now();
+    await (await fetch(arena.direct + path(n))).text();
+    times.push(performance.now() - began);
+  }
+  print(`${name}: answered in`, middle(times.slice(10)), "ms", 5);
+}
+
+/** Two replies of 20 kB: what the main thread does at a stretch, and what the socket carries. */
+async function stream() {
+  const page = await openPage(browser, { viewport: { width: 1440, height: 900 } });
+  await page.goto(arena.url);
+  await browser.startTracing(page, { categories: ["toplevel", "devtools.timeline"] });
+  await page.locator("#prompt").fill("a long question");
+  await page.keyboard.press("Enter");
+  await phase(page, "ready");
+  const tasks = mainThreadTasks(JSON.parse(await browser.stopTracing()));
+  print("2 × 20 kB: longest task of the page's main thread", Math.max(...tasks), "ms", 16);
+  print("2 × 20 kB: 99 of 100 tasks are shorter than", tasks.toSorted((one, other) => one - other)[Math.floor(tasks.length * 0.99)], "ms");
+  const [socket] = arena.sockets.slice(-1);
+  print("2 × 20 kB: bytes on the wire for one of text", socket.bytes / (2 * REPLY_BYTES), "×", 2.5);
+  await page.context().close();
+}
+
+/** Milliseconds of each task of the thread that runs the page. */
+function mainThreadTasks({ traceEvents }) {
+  const isMain = ({ name, args }) => name === "thread_name" && args.name === "CrRendererMain";
+  const threads = new Set(traceEvents.filter(isMain).map(({ pid, tid }) => `${pid} ${tid}`));
+  const isTask = ({ name, ph, pid, tid }) => name.endsWith("RunTask") && ph === "X" && threads.has(`${pid} ${tid}`);
+  return traceEvents.filter(isTask).map(({ dur }) => (dur ?? 0) / 1000);
+}

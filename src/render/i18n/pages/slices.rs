@@ -1,0 +1,102 @@
+//! What slices of the votes are called: languages, SuperCLUE's capabilities and URS's intents. A vote log may have any others,
+//! which are shown as they are spelt.
+
+/// Names by the spelling of votes.
+pub struct SliceTexts {
+    names: &'static [(&'static str, &'static str)],
+}
+
+impl SliceTexts {
+    /// The name of a slice.
+    pub fn name<'v>(&self, slice: &'v str) -> &'v str {
+        self.names.iter().find(|(key, _)| *key == slice).map_or(slice, |(_, name)| name)
+    }
+}
+
+pub(super) const ENGLISH: SliceTexts = SliceTexts {
+    names: &[
+        ("unknown", "Unknown"),
+        ("semantic_understanding", "Understanding"),
+        ("small_talk", "Small talk"),
+        ("contextual_dialogue", "Dialogue in context"),
+        ("generation_and_creation", "Writing"),
+        ("knowledge_and_encyclopedia", "Knowledge"),
+        ("code_generation", "Code"),
+        ("logic_and_reasoning", "Reasoning"),
+        ("calculation", "Calculation"),
+        ("role_playing", "Role play"),
+        ("safety", "Safety"),
+        ("factual_qa", "Facts"),
+        ("solve_professional_problem", "Problems"),
+        ("text_assistant", "Texts"),
+        ("ask_for_advice", "Advice"),
+        ("seek_creativity", "Ideas"),
+        ("leisure", "Leisure"),
+    ],
+};
+
+pub(super) const CHINESE: SliceTexts = SliceTexts {
+    names: &[
+        ("unknown", "未知"),
+        ("Chinese", "中文"),
+        ("English", "英语"),
+        ("German", "德语"),
+        ("French", "法语"),
+        ("Spanish", "西班牙语"),
+        ("Portuguese", "葡萄牙语"),
+        ("Italian", "意大利语"),
+        ("Dutch", "荷兰语"),
+        ("Russian", "俄语"),
+        ("Ukrainian", "乌克兰语"),
+        ("Polish", "波兰语"),
+        ("Czech", "捷克语"),
+        ("Hungarian", "匈牙利语"),
+        ("Swedish", "瑞典语"),
+        ("Danish", "丹麦语"),
+        ("Finnish", "芬兰语"),
+        ("Greek", "希腊语"),
+        ("Turkish", "土耳其语"),
+        ("Arabic", "阿拉伯语"),
+        ("Persian", "波斯语"),
+        ("Hebrew", "希伯来语"),
+        ("Hindi", "印地语"),
+        ("Japanese", "日语"),
+        ("Korean", "韩语"),
+        ("Thai", "泰语"),
+        ("Vietnamese", "越南语"),
+        ("Indonesian", "印尼语"),
+        ("semantic_understanding", "语义理解与抽取"),
+        ("small_talk", "闲聊"),
+        ("contextual_dialogue", "上下文对话"),
+        ("generation_and_creation", "生成与创作"),
+        ("knowledge_and_encyclopedia", "知识与百科"),
+        ("code_generation", "代码"),
+        ("logic_and_reasoning", "逻辑与推理"),
+        ("calculation", "计算"),
+        ("role_playing", "角色扮演"),
+        ("safety", "安全"),
+        ("factual_qa", "知识问答"),
+        ("solve_professional_problem", "解决问题"),
+        ("text_assistant", "文本处理"),
+        ("ask_for_advice", "寻求建议"),
+        ("seek_creativity", "创意写作"),
+        ("leisure", "休闲"),
+    ],
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::labeling::scheme::Scheme;
+
+    #[test]
+    fn every_label_has_a_name_in_both_languages_and_what_is_unknown_keeps_its_own() {
+        for label in Scheme::ALL.into_iter().flat_map(Scheme::labels) {
+            let [english, chinese] = [&ENGLISH, &CHINESE].map(|texts| texts.name(label));
+            assert!(english.starts_with(char::is_uppercase), "{label}: {english}");
+            assert!(!chinese.is_ascii(), "{label}: {chinese}");
+        }
+        assert_eq!(CHINESE.name("English"), "英语");
+        assert_eq!(CHINESE.name("my own slice"), "my own slice");
+    }
+}

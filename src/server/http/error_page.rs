@@ -1,0 +1,52 @@
+//! A page for people where a request fails. Programs get the same answer as text, and so does whoever asks the API.
+
+use actix_web::body::{BodySize, BoxBody, EitherBody, MessageBody};
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::StatusCode;
+use actix_web::http::header::{ACCEPT, CACHE_CONTROL, HeaderMap, RETRY_AFTER};
+use actix_web::middleware::Next;
+use actix_web::{Error, HttpRequest, HttpResponse};
+
+use super::error::PageError;
+use super::pages::{refused, unavailable};
+
+/// Middleware for `actix_web::middleware::from_fn`.
+///
+/// # Errors
+/// Passes on what the inner service refused.
+pub(super) async fn as_page<B: MessageBody>(
+    request: ServiceRequest,
+    next: Next<B>,
+) -> Result<ServiceResponse<EitherBody<B, BoxBody>>, Error> {
+    let response = next.call(request).await?;
+    let is_for_people = accepts_html(response.request().headers()) && !response.request().path().starts_with("/api/");
+    let is_text = !matches!(response.response().body().size(), BodySize::None | BodySize::Sized(0));
+    if !is_for_people || !is_text {
+        return Ok(response.map_into_left_body());
+    }
+    let error = response.response().error().and_then(|error| error.as_error::<PageError>());
+    let Some(mut page) = error.and_then(|error| page_of(response.request(), response.status(), error)) else {
+        return Ok(response.map_into_left_body());
+    };
+    let (request, text) = response.into_parts();
+    for name in [RETRY_AFTER, CACHE_CONTROL] {
+        if let Some(value) = text.headers().get(&name) {
+            page.headers_mut().insert(name, value.clone());
+        }
+    }
+    Ok(ServiceResponse::new(request, page.map_into_right_body()))
+}
+
+/// The page of an error; `None` where nobody is meant to see one.
+fn page_of(request: &HttpRequest, status: StatusCode, error: &PageError) -> Option<HttpResponse> {
+    match error {
+        PageError::ForeignHost | PageError::Key(_) => None,
+        error if error.is_outage() => Some(unavailable::unavailable(request, status)),
+        error => Some(refused::refused(request, status, &error.to_string())),
+    }
+}
+
+/// Browsers name this type when they open a page.
+fn accepts_html(headers: &HeaderMap) -> bool {
+    headers.get_all(ACCEPT).any(|accept| accept.to_str().is_ok_and(|accept| accept.contains("text/html")))
+}
