@@ -14,11 +14,11 @@ const VOTES = 30_000;
 export const REPLY_BYTES = 20_000;
 
 /** Starts it on a data folder, which is filled with votes on 300 models if it is new. Gives `{ url, direct, sockets, stop }`; `direct` leads past the pipe. */
-export async function startArena(program, folder) {
+export async function startArena(program, folder, pacing) {
   const upstream = await startModels();
   if (!existsSync(folder)) await fill(program, folder);
   const config = join(folder, "measure.toml");
-  await writeFile(config, settings(upstream.url));
+  await writeFile(config, settings(upstream.url, pacing));
   const server = spawn(program, ["serve", "--config", config, "--listen", "127.0.0.1:0", "--data-dir", folder], { stdio: ["ignore", "pipe", "ignore"] });
   const address = await addressOf(server);
   const counter = await startCounter(address);
@@ -44,9 +44,9 @@ async function fill(program, folder) {
   }
 }
 
-function settings(url) {
+function settings(url, pacing) {
   const model = (id) => `\n[[models]]\nid = "${id}"\nname = "${id}"\nprovider = "openai"\nbase_url = "${url}/v1"\nmax_tokens = 8192\n`;
-  return `[providers]\ndiscover = false\npractice = "never"\n${model("crane")}${model("heron")}`;
+  return `[providers]\ndiscover = false\npractice = "never"\n\n[battle]\npacing = "${pacing}"\n${model("crane")}${model("heron")}`;
 }
 
 async function addressOf(server) {
@@ -62,7 +62,11 @@ async function addressOf(server) {
 
 /** Two models that stream a long reply with lists, code and a table, as fast as it is read. */
 async function startModels() {
-  const part = "Some prose with **bold** words and `code`.\n\n- one point\n- another point\n\n```python\nfor n in range(10):\n    print(n)\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n";
+  const sentence = "A sentence of usual length says with **bold** words and `code` what the next one explains. ";
+  const list = Array.from({ length: 5 }, (_, n) => `- point ${n + 1} of a list that goes on for half a line`).join("\n");
+  const code = `\`\`\`python\n${"for n in range(10):\n    print(n, n * n)\n".repeat(5)}\`\`\``;
+  const table = `| a | b |\n|---|---|\n${"| one | two |\n".repeat(4)}`;
+  const part = `## A heading\n\n${sentence.repeat(5)}\n\n${sentence.repeat(4)}\n\n${list}\n\n${code}\n\n${sentence.repeat(3)}\n\n${table}\n`;
   const text = part.repeat(Math.ceil(REPLY_BYTES / part.length)).slice(0, REPLY_BYTES);
   const server = createHttpServer(async (request, response) => {
     request.resume();

@@ -49,6 +49,8 @@ export class HeldVote {
   open(outcome) {
     this.#outcome = outcome;
     part("held-title").textContent = this.#words[`chose_${outcome}`];
+    // What is hidden would still name the ballot.
+    part("ballot").setAttribute("aria-labelledby", "held-title");
     this.#run(this.#waits.checked ? "waiting" : "running");
     this.#show.focus({ preventScroll: true });
   }
@@ -56,6 +58,7 @@ export class HeldVote {
   close() {
     clearTimeout(this.#timer);
     this.#outcome = null;
+    part("ballot").setAttribute("aria-labelledby", "ballot-title");
   }
 
   /** For a new battle. */

@@ -42,35 +42,6 @@ test("the result of a vote links to its receipt in the public log", async () => 
   page.assertQuiet();
 });
 
-test("axe finds nothing on any page, light or dark, wide or narrow", async () => {
-  for (const path of [
-    "/leaderboard",
-    "/leaderboard?turns=first&ties=drop",
-    "/leaderboard?q=crane&sort=-elo",
-    "/models/crane",
-    "/models/crane?lang=zh",
-    "/leaderboard/charts",
-    "/leaderboard/charts?lang=zh",
-    "/leaderboard?votes=unique_prompts",
-    "/exclusions",
-    "/exclusions?lang=zh",
-    "/log",
-    "/log?vote=nobody&lang=zh",
-    "/about",
-    "/consent",
-    "/consent?lang=zh",
-    "/models",
-    "/models?period=day&lang=zh",
-    "/nothing-here",
-    "/",
-    "/?lang=zh",
-  ]) {
-    const page = await site.arrive(path);
-    await assertAccessibleInEveryView(page, path);
-    await page.context().close();
-  }
-});
-
 test("axe finds nothing at any step of a battle, light or dark, wide or narrow", async () => {
   const page = await site.arrive("/");
   await ask(page, "answer slowly");

@@ -196,7 +196,7 @@ async fn a_link_is_made_and_withdrawn_by_its_visitor_from_the_arenas_own_page() 
         page.contains("og:description\" content=\"Which &#34;one&#34;?\"") && page.contains("og:title\""),
         "{page}"
     );
-    assert!(names_a_model(&page) && page.contains("Who asked found B better"), "{page}");
+    assert!(names_a_model(&page) && page.contains("The visitor found B better"), "{page}");
     assert!(
         !page.contains("name=\"token\"") && !page.contains(battle.as_str()),
         "nothing to change, and no id: {page}"

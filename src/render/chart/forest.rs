@@ -12,8 +12,8 @@ use crate::i18n::charts::chart_texts;
 use crate::i18n::fill;
 
 const WIDTH: f64 = 860.0;
-const NAME: f64 = 48.0;
-const NAME_ROOM: f64 = 208.0;
+const NAME: f64 = 64.0;
+const NAME_ROOM: f64 = 192.0;
 const PLOT: f64 = 272.0;
 const PLOT_END: f64 = 668.0;
 const HEAD: f64 = 74.0;
@@ -109,9 +109,13 @@ fn one(canvas: &mut Canvas, model: &RankedModel, axis: &Axis, y: f64) {
     canvas.text("quiet end", At(WIDTH - 16.0, base), &format!("{} … {}", interval[0], interval[1]));
 }
 
-/// The rank; a dash for a model without a bound, which may stand anywhere beyond its limit.
+/// The range of ranks that the votes allow; a dash for a model without a bound, which may stand anywhere beyond its limit.
 fn shown_rank(model: &RankedModel) -> String {
-    if model.unbounded.is_some() { "–".to_owned() } else { model.rank.to_string() }
+    match (model.best_rank, model.worst_rank) {
+        _ if model.unbounded.is_some() => "–".to_owned(),
+        (Some(best), Some(worst)) if best < worst => format!("{best}–{worst}"),
+        _ => model.rank.to_string(),
+    }
 }
 
 /// The rating, or the limit of a model that has none.

@@ -41,7 +41,8 @@ pub fn draw(traces: &[Trace], frame: Frame) -> String {
     let words = words(&traces, said);
     canvas.text("heading", At(16.0, 26.0), &words.title);
     let named = traces.len().min(LOOKS);
-    let reading = if has_moments(&traces) { reading(named, traces.len(), said) } else { why_empty(&traces, said).to_owned() };
+    let reading =
+        if has_moments(&traces) { reading(named, traces.len(), said) } else { why_empty(&traces, said).to_owned() };
     canvas.text("quiet", At(16.0, 46.0), &reading);
     if has_moments(&traces) {
         let points = || traces.iter().flat_map(|trace| &trace.points);

@@ -68,5 +68,8 @@ fn words(effects: &[StyleEffect], said: &ChartTexts) -> Caption {
 fn told(effect: &StyleEffect, said: &ChartTexts) -> String {
     let figure = |value: f64| format!("{value:+.3}");
     let [value, lower, upper] = [effect.coefficient, effect.lower, effect.upper].map(figure);
-    fill(said.style_one, &[("name", said.feature(&effect.feature)), ("value", &value), ("lower", &lower), ("upper", &upper)])
+    fill(
+        said.style_one,
+        &[("name", said.feature(&effect.feature)), ("value", &value), ("lower", &lower), ("upper", &upper)],
+    )
 }

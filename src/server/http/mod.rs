@@ -29,6 +29,7 @@ mod error_page;
 mod exclusions;
 mod feed;
 mod forms;
+mod gzip;
 pub mod headers;
 mod history;
 mod hosts;

@@ -3,13 +3,18 @@
 //! Each has a strong entity tag made of its content. Pages link to `/static/…?v=HASH`, which browsers may keep for
 //! ever; without the right hash (modules that import each other) a browser asks each time and mostly hears "not modified".
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use actix_web::http::header::{self, EntityTag};
+use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse, web};
+use flate2::Compression;
+use parking_lot::Mutex;
 use rust_embed::{Embed, EmbeddedFile};
 
 use super::entity_tags::is_known;
+use super::gzip;
 
 #[derive(Embed)]
 #[folder = "static"]
@@ -30,7 +35,25 @@ pub async fn serve(request: HttpRequest, path: web::Path<String>) -> HttpRespons
     if known {
         return response.finish();
     }
-    response.content_type(content_type(&file)).body(file.data.into_owned())
+    response.content_type(content_type(&file));
+    if is_text(&file) && gzip::is_accepted(request.headers()) {
+        response.insert_header((header::CONTENT_ENCODING, "gzip")).insert_header((header::VARY, "accept-encoding"));
+        return response.body(smallest(&path, hash, &file));
+    }
+    response.body(file.data.into_owned())
+}
+
+/// The file as small as gzip makes it, once for each content.
+fn smallest(path: &str, hash: String, file: &EmbeddedFile) -> Bytes {
+    static MADE: Mutex<BTreeMap<String, (String, Bytes)>> = Mutex::new(BTreeMap::new());
+    if let Some((of, made)) = MADE.lock().get(path)
+        && *of == hash
+    {
+        return made.clone();
+    }
+    let made = Bytes::from(gzip::compressed(&file.data, Compression::best()));
+    MADE.lock().insert(path.to_owned(), (hash, made.clone()));
+    made
 }
 
 /// The address of a file, with its hash; for templates.
@@ -53,8 +76,12 @@ fn hash_of(file: &EmbeddedFile) -> String {
 
 fn content_type(file: &EmbeddedFile) -> String {
     let mime = file.metadata.mimetype();
-    let text = mime.starts_with("text/") || mime.ends_with("javascript") || mime.ends_with("json");
-    if text { format!("{mime}; charset=utf-8") } else { mime.to_owned() }
+    if is_text(file) && !mime.ends_with("xml") { format!("{mime}; charset=utf-8") } else { mime.to_owned() }
+}
+
+fn is_text(file: &EmbeddedFile) -> bool {
+    let mime = file.metadata.mimetype();
+    mime.starts_with("text/") || ["javascript", "json", "xml"].iter().any(|end| mime.ends_with(end))
 }
 
 #[cfg(test)]

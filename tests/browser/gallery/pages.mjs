@@ -31,7 +31,9 @@ export const PAGES = [
     "model, few votes": "/models/crane",
   }),
   ...of("full", {
+    "battle page": "/",
     leaderboard: "/leaderboard",
+    "leaderboard, one vote a prompt": "/leaderboard?votes=unique_prompts",
     "leaderboard, Chinese votes": "/leaderboard?language=Chinese",
     "leaderboard, style control": "/leaderboard?style=control",
     "leaderboard, more ways": { path: "/leaderboard?turns=first&ties=drop", prepare: (page) => page.locator("main details > summary").evaluateAll((all) => all.forEach((one) => (one.parentElement.open = true))) },

@@ -83,7 +83,7 @@ export function wordFaults() {
     const parent = node.parentElement;
     if (!parent.checkVisibility() || parent.closest("code, pre, kbd, samp, bdi, [dir=auto], script, style, textarea, input, svg, math, template, .docs, .reply")) continue;
     const text = node.data.trim().replaceAll(/\s+/g, " ");
-    const enumeration = /\b[a-z]+_[a-z_]+\b/.exec(text);
+    const enumeration = /(?<![.\w])[a-z]+_[a-z_]+\b/.exec(text);
     if (enumeration) faults.push(`"${enumeration[0]}" in ${parent.tagName.toLowerCase()} "${text.slice(0, 60)}"`);
     const english = document.documentElement.lang === "zh" && !parent.closest("[lang=en]") && /^[^\u4e00-\u9fff]*$/.test(text) && /([A-Za-z]{2,}\s+){3,}[A-Za-z]{2,}/.test(text);
     if (english) faults.push(`not Chinese: ${parent.tagName.toLowerCase()} "${text.slice(0, 80)}"`);

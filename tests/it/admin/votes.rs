@@ -74,7 +74,7 @@ async fn an_operator_excludes_a_voter_after_a_preview_and_undoes_it_and_a_review
     operator.post_form("/admin/votes/decide", &of("5")).await;
     board(&arena, 2).await;
     let excluded = text(&mut operator, &format!("/admin/votes?voter={voter}&done=1")).await;
-    assert!(excluded.contains("3 votes, 3 of them excluded.") && excluded.contains("<code>anomalous_voter</code>"));
+    assert!(excluded.contains("3 votes, 3 of them excluded.") && excluded.contains("<td>Anomalous voter</td>"));
     let published = get(&format!("{}/api/v1/exclusions", arena.url)).await.text().await.unwrap();
     assert!(published.contains("a script") && !published.contains("operator"), "who decided it is not published");
 

@@ -178,7 +178,7 @@ pub const CHINESE: PageTexts = PageTexts {
         source_campaign: "评测活动",
         prompts: "提问",
         prompts_long: "500 词元以上",
-        ties: "平局与皆差",
+        ties: "平局与都不好",
         ties_drop: "不计",
         style: "风格",
         style_control: "风格校正：开",

@@ -120,6 +120,10 @@ mod tests {
         assert!(chinese(&note).contains("“a”") && chinese(&note).contains("全负"), "{}", chinese(&note));
         let note = RatingNote::ConstantFeature { feature: "bold".into() };
         assert_eq!(chinese(&note), "所有选票在加粗上的差异都相同，无法估计其影响，因此未纳入。");
-        assert!(english(&note).starts_with("Every vote") && english(&note).ends_with("left out."), "{}", english(&note));
+        assert!(
+            english(&note).starts_with("Every vote") && english(&note).ends_with("left out."),
+            "{}",
+            english(&note)
+        );
     }
 }

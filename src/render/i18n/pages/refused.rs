@@ -56,15 +56,17 @@ pub(super) const CHINESE: RefusedTexts = RefusedTexts {
         action: "打开不带条件的页面",
     },
     missing: RefusedText {
-        title: "此处空无一物",
-        lead: "竞技场里没有这个地址所指的内容。",
-        action: "回到竞技场",
+        title: "此处空无一物", lead: "竞技场里没有这个地址所指的内容。", action: "回到竞技场"
     },
     forbidden: RefusedText {
         title: "你无权进行此操作",
         lead: "以你目前的身份不能这样做，或者表单已经过期。",
         action: "回到竞技场",
     },
-    later: RefusedText { title: "请稍候", lead: "竞技场暂时还不能显示这个页面。请过几秒再试。", action: "重试" },
-    failed: RefusedText { title: "操作未成功", lead: "页面未能生成。已确认的内容都已保存。", action: "重试" },
+    later: RefusedText {
+        title: "请稍候", lead: "竞技场暂时还不能显示这个页面。请过几秒再试。", action: "重试"
+    },
+    failed: RefusedText {
+        title: "操作未成功", lead: "页面未能生成。已确认的内容都已保存。", action: "重试"
+    },
 };

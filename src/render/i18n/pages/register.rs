@@ -56,15 +56,18 @@ pub struct RegisterTexts {
 
 impl RegisterTexts {
     /// How many models there are, by state, and how many of those in battles are to be seen. `states` counts the active, paused
-    /// and retired ones.
+    /// and retired ones; the others are in no settings file.
     pub fn sentence(&self, models: usize, states: [usize; 3], in_battles: u64, on_leaderboard: u64) -> String {
+        let others = models - states.iter().sum::<usize>().min(models);
         let [active, paused, retired] = states.map(|count| count.to_string());
-        let [models, ever, shown] = [models as u64, in_battles, on_leaderboard].map(|count| count.to_string());
+        let [models, others, ever, shown] =
+            [models as u64, others as u64, in_battles, on_leaderboard].map(|count| count.to_string());
         let values = [
             ("models", models.as_str()),
             ("active", &active),
             ("paused", &paused),
             ("retired", &retired),
+            ("others", &others),
             ("ever", &ever),
             ("shown", &shown),
         ];
@@ -151,7 +154,7 @@ pub(super) const ENGLISH: RegisterTexts = RegisterTexts {
     title: "Register of models",
     link: "Every model that ever took part",
     back: "Leaderboard",
-    sentence: "{models} models ever: {active} active, {paused} paused, {retired} retired. {ever} of them were in battles; {shown} are on the leaderboard.",
+    sentence: "{models} models ever: {active} active, {paused} paused, {retired} retired, {others} not configured. {ever} of them were in battles; {shown} are on the leaderboard.",
     counted: "Days and shares count {battles} battles through {day} (UTC), and {imported} battles whose votes were imported. A day is counted once all of its battles are over.",
     nothing_counted: "No day is counted yet. A day (UTC) is counted once it is past and all of its battles are over.",
     organizations: "Makers and their entries",
@@ -219,7 +222,7 @@ pub(super) const CHINESE: RegisterTexts = RegisterTexts {
     title: "模型登记册",
     link: "所有参加过的模型",
     back: "排行榜",
-    sentence: "共登记 {models} 个模型：{active} 个参战，{paused} 个暂停，{retired} 个退役。其中 {ever} 个打过对战，{shown} 个在排行榜上。",
+    sentence: "共登记 {models} 个模型：{active} 个参战，{paused} 个暂停，{retired} 个退役，{others} 个未配置。其中 {ever} 个打过对战，{shown} 个在排行榜上。",
     counted: "日期和占比统计了截至 {day}（UTC）的 {battles} 场对战，另有 {imported} 场对战的选票来自导入。一天的对战全部结束后才计入。",
     nothing_counted: "尚未统计任何一天。一天（UTC）过去且当天的对战全部结束后才计入。",
     organizations: "机构与其登记的模型",
@@ -304,6 +307,9 @@ mod tests {
         assert_eq!(ENGLISH.same_as(&others), said);
         assert_eq!(CHINESE.same_as(&others[..1]), ["与 a 是同一个提供方模型"]);
         let sentence = ENGLISH.sentence(7, [4, 1, 2], 6, 5);
-        assert!(sentence.starts_with("7 models ever: 4 active, 1 paused, 2 retired. 6 of them"), "{sentence}");
+        assert!(
+            sentence.starts_with("7 models ever: 4 active, 1 paused, 2 retired, 0 not configured. 6 of them"),
+            "{sentence}"
+        );
     }
 }

@@ -73,7 +73,9 @@ impl BoardControls {
         let tab = |field: fn(&mut LeaderboardQuery) -> &mut String, slices: &BTreeMap<String, u64>| {
             let mut slices: Vec<(&String, &u64)> = slices.iter().collect();
             slices.sort_by(|(_, one), (_, other)| other.cmp(one));
-            let links = slices.into_iter().map(|(slice, votes)| slice_link(query, choice, field, (slice, texts.slices.name(slice)), *votes));
+            let links = slices
+                .into_iter()
+                .map(|(slice, votes)| slice_link(query, choice, field, (slice, texts.slices.name(slice)), *votes));
             links.collect::<Vec<_>>()
         };
         let tabs = [

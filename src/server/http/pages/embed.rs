@@ -77,7 +77,7 @@ pub(crate) fn embed_html(view: &EmbedView) -> String {
     let lang = page.language.code();
     let text = |number: Option<f64>| number.map_or_else(|| "–".to_owned(), |number| format!("{number:.0}"));
     let rows = view.board.rows.iter().map(|row| EmbedRow {
-        rank: row.rank.map_or_else(|| "–".to_owned(), |rank| rank.to_string()),
+        rank: row.rank_text(),
         name: row.name.clone(),
         href: format!("/models/{}?lang={lang}", escaped(&row.model)),
         rating: text(row.rating),

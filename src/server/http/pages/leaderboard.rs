@@ -329,15 +329,22 @@ struct IntervalRow<'a> {
     bar: Option<Bar>,
 }
 
-impl IntervalRow<'_> {
-    /// The rank as HTML: the range that the votes allow, which may break after the dash.
-    fn rank(&self) -> String {
-        match (self.row.ranks, self.row.rank) {
-            (Some((best, worst)), _) if best < worst => format!("{best}–<wbr>{worst}"),
+impl LeaderboardRow {
+    /// The range of ranks that the votes allow; a dash where they allow any.
+    pub(super) fn rank_text(&self) -> String {
+        match (self.ranks, self.rank) {
+            (Some((best, worst)), _) if best < worst => format!("{best}–{worst}"),
             (Some((best, _)), _) => best.to_string(),
             (None, Some(rank)) => rank.to_string(),
             (None, None) => "–".to_owned(),
         }
+    }
+}
+
+impl IntervalRow<'_> {
+    /// The rank as HTML: the range that the votes allow, which may break after the dash.
+    fn rank(&self) -> String {
+        self.row.rank_text().replace('–', "–<wbr>")
     }
 
     /// The class of the line below the row.

@@ -25,10 +25,10 @@ pub(crate) mod model;
 pub(crate) mod models;
 pub mod not_found;
 pub mod public_log;
+pub(crate) mod refused;
 pub mod robustness_fold;
 pub(crate) mod sign_in;
 pub(crate) mod time;
-pub(crate) mod refused;
 pub(crate) mod unavailable;
 pub mod value;
 
@@ -36,14 +36,16 @@ use crate::domain::language::Language;
 use crate::infra::config::SiteSettings;
 use crate::render::i18n::pages::{PageTexts, page_texts};
 use actix_web::body::MessageBody;
+use actix_web::http::header::HeaderValue;
 use actix_web::http::{StatusCode, header};
 use actix_web::{HttpRequest, HttpResponse, web};
 use askama::Template;
+use flate2::Compression;
 
 use crate::server::state::AppState;
 pub use language::requested_language;
 
-use super::static_files;
+use super::{gzip, static_files};
 
 /// An entry of the navigation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,9 +135,19 @@ impl Page {
     }
 }
 
+/// Longer pages would take a request too long to compress well.
+const MOST_BYTES_TO_SHRINK: usize = 64 * 1024;
+
 /// Renders a page as a response; remembers the language where the visitor chose one.
 pub(crate) fn respond(request: &HttpRequest, status: StatusCode, page: &impl Template) -> HttpResponse {
     match page.render() {
+        Ok(html) if html.len() <= MOST_BYTES_TO_SHRINK && gzip::is_accepted(request.headers()) => {
+            let small = gzip::compressed(html.as_bytes(), Compression::default());
+            let mut response = respond_html(request, status, small);
+            response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+            response.headers_mut().append(header::VARY, HeaderValue::from_static("accept-encoding"));
+            response
+        }
         Ok(html) => respond_html(request, status, html),
         Err(error) => {
             tracing::error!(page.path = request.path(), error = %error, "a page could not be rendered");
