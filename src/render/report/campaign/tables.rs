@@ -45,7 +45,10 @@ pub(super) fn rating_text(model: &RankedModel) -> String {
 
 fn model_cells(model: &RankedModel, by_item: Option<&ItemInterval>) -> Vec<String> {
     let bound = |value: Option<f64>| value.map_or_else(dash, |value| format!("{value:.0}"));
-    let between = |lower, upper| format!("{} … {}", bound(lower), bound(upper));
+    let between = |lower: Option<f64>, upper: Option<f64>| match lower.or(upper) {
+        Some(_) => format!("{} … {}", bound(lower), bound(upper)),
+        None => dash(),
+    };
     let interval = between(model.lower, model.upper);
     let by_item = by_item.map_or_else(dash, |found| between(found.lower, found.upper));
     let [battles, wins, losses, ties, both_bad] =
