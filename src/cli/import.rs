@@ -96,7 +96,7 @@ struct ImportScoresOptions {
 struct VotesOptions {
     #[command(flatten)]
     location: Location,
-    /// Parquet, CSV, TSV, JSON or JSON lines, packed by gzip or zstd or not
+    /// Parquet, CSV, TSV, JSON or JSON lines, packed by gzip or zstd or not; or the folder of a data set
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     #[command(flatten)]
@@ -132,7 +132,7 @@ async fn votes(options: VotesOptions, env: &Environment) -> CommandResult<ExitCo
     let settings = options.location.settings(env)?;
     let _lock = DataLock::take(&settings.storage)?;
     let store = Store::open(&settings.storage, IfMissing::Create).await?;
-    for file in &options.files {
+    for file in &with_shards(&options.files) {
         let bar = progress::bar("importing votes");
         let show = |done, all| progress::show(&bar, done, all);
         let now = SystemClock.now();
@@ -149,6 +149,19 @@ async fn votes(options: VotesOptions, env: &Environment) -> CommandResult<ExitCo
     }
     store.close().await;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The files, with the votes of a data set in place of its folder, in their order.
+fn with_shards(files: &[PathBuf]) -> Vec<PathBuf> {
+    let shards = |folder: &PathBuf| -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(folder.join("data")).into_iter().flatten().flatten();
+        let is_shard = |path: &PathBuf| path.extension().is_some_and(|kind| kind == "parquet");
+        let mut shards: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(is_shard).collect();
+        shards.sort();
+        // A folder that is no data set is refused as it is named.
+        if shards.is_empty() { vec![folder.clone()] } else { shards }
+    };
+    files.iter().flat_map(|file| if file.is_dir() { shards(file) } else { vec![file.clone()] }).collect()
 }
 
 /// Imports a suite's data file.

@@ -146,7 +146,7 @@ fn what_to_know(facts: &DatasetFacts<'_>, found: &DatasetStatistics) -> String {
          vote counts towards ratings, and `exclusion` which published rule excludes it. Both are as of the day of this export; an exclusion that was decided \
          or withdrawn later is only in a later export.\n- {texts}\n- Left out: battles without a vote, named and direct talks, addresses, sessions, receipts, and what was asked after \
          a vote.\n- {part} The next part is `langya export dataset DIR --since-seq {last}`.\n- `SHA256SUMS` has the sum of every other file: `sha256sum --check SHA256SUMS`.\n\n\
-         ## Reading it\n\n```python\nimport pandas as pd\nvotes = pd.read_parquet(\"data\")\n```\n\n`langya import votes data/*.parquet` and then `langya fit` give the arena's ratings \
+         ## Reading it\n\n```python\nimport pandas as pd\nvotes = pd.read_parquet(\"data\")\n```\n\n`langya import votes .` and then `langya fit` give the arena's ratings \
          again.\n\nLicence: {}.\n",
         in_one_line(facts.licence)
     )

@@ -84,8 +84,12 @@ fn an_arena_imported_from_a_data_set_has_the_same_ratings_to_the_byte() {
             && card.contains("| admin | 324 |"),
         "{card}"
     );
-    import(here, "again", &shards(&set));
-    assert_eq!(ratings(here, "again"), ratings(here, "data"));
+    for (data, files) in [("again", shards(&set)), ("by-folder", vec![set.clone()])] {
+        import(here, data, &files);
+        assert_eq!(ratings(here, data), ratings(here, "data"), "{data}");
+    }
+    let refused = langya(here, ["import", "votes", "--data-dir", "none", "again"]);
+    assert!(refused.code == Some(2) && refused.stderr.contains("again: Is a directory"), "{refused:?}");
     // A second export of the same database has the same bytes.
     done(export(&["twin", "--license", "cc-by-4.0", "--shard-votes", "1300"]));
     for file in ["README.md", "SHA256SUMS"] {

@@ -257,15 +257,18 @@ fn row(model: &AddedModel, dry_run: bool) -> AdditionRow {
 }
 
 fn tell(additions: &Additions, dry_run: bool, location: &Location) {
-    let added = additions.models.iter().filter(|model| model.addition == Addition::Added).count();
+    let added = match additions.models.iter().filter(|model| model.addition == Addition::Added).count() {
+        1 => "1 model".to_owned(),
+        count => format!("{count} models"),
+    };
     let (path, rest) = (file(location), additions.others);
     if rest > 0 {
         eprintln!("{rest} listed models were left out: they do not chat, or have names that nothing can hold");
     }
     match dry_run {
-        true => eprintln!("{added} models would be added to {}; nothing was written", path.display()),
+        true => eprintln!("{added} to be added to {}; nothing was written", path.display()),
         false => eprintln!(
-            "{added} models were added to {}; a running arena takes them up by itself: ask each with `langya models check`",
+            "{added} added to {}; a running arena takes up what is new by itself: ask each with `langya models check`",
             path.display()
         ),
     }
