@@ -203,7 +203,7 @@ impl Operation {
 }
 
 /// Every address of `/api/v1`.
-pub static OPERATIONS: [Operation; 24] = [
+pub static OPERATIONS: [Operation; 25] = [
     get("/api/v1/leaderboard", "leaderboard", "leaderboard", &[json::<DatedLeaderboard<'static>>()])
         .about("The latest leaderboard, or that of a part of the votes or of a past moment.")
         .with_query(parameters_of::<LeaderboardQuery>),
