@@ -4,6 +4,7 @@ pub mod chart;
 pub mod docs;
 pub mod i18n;
 pub mod markup;
+pub mod preview;
 pub mod qr_code;
 pub mod report;
 

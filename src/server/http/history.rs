@@ -150,7 +150,11 @@ pub(super) async fn shared(
     let battle = if is_share_token(&token) { history::shared_battle(&app.store, &token).await? } else { None };
     let mut response = match battle {
         Some(battle) => {
-            let removal = RemovalView { token: token.into_inner(), asked: request.query_string() == ASKED };
+            let removal = RemovalView {
+                token: token.into_inner(),
+                asked: request.query_string() == ASKED,
+                pictures: format!("{}/site/preview", public_address(&request, &app)),
+            };
             pages::history::battle(&request, &BattleView::new(&request, &battle, BattleReader::Anybody(removal)))
         }
         None => pages::not_found::not_found(request).await,

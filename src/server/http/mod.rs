@@ -188,6 +188,7 @@ fn files(config: &mut web::ServiceConfig) {
         )
         .service(web::resource("/log/tile/{path:.+}").get(public_log::tile).route(web::head().to(public_log::tile)))
         .service(web::resource("/site/logo").get(site::logo).route(web::head().to(site::logo)))
+        .service(web::resource("/site/preview/{file}").get(site::preview).route(web::head().to(site::preview)))
         .service(web::resource("/site/accent.css").get(site::accent).route(web::head().to(site::accent)))
         .service(
             web::resource("/static/{path:.*}").get(static_files::serve).route(web::head().to(static_files::serve)),

@@ -1,4 +1,4 @@
-//! What the operator gives the arena: a logo, and the accent colour as a style sheet.
+//! What the operator gives the arena: a logo, the accent colour as a style sheet, and the pictures of battles in it.
 
 use std::path::Path;
 
@@ -6,7 +6,9 @@ use actix_web::http::header;
 use actix_web::{HttpRequest, HttpResponse, web};
 
 use super::pages;
+use crate::domain::battle::Outcome;
 use crate::domain::contrast::{AccentColours, Rgb};
+use crate::render::preview::preview_picture;
 use crate::server::state::AppState;
 
 /// A larger file is no logo.
@@ -51,6 +53,27 @@ pub(super) async fn accent(app: web::Data<AppState>) -> HttpResponse {
         .content_type("text/css; charset=utf-8")
         .insert_header((header::CACHE_CONTROL, "public, max-age=600"))
         .body(sheet)
+}
+
+/// The file of a battle's preview picture; see [`preview`].
+pub(super) fn preview_file(outcome: Option<Outcome>) -> String {
+    format!("{}.png", outcome.map_or("without-vote", Outcome::as_str))
+}
+
+/// `GET /site/preview/OUTCOME.png`: the picture that other sites show beside a link to a battle. It tells how the vote went and no more,
+/// so the few that there are do for all battles.
+pub(super) async fn preview(request: HttpRequest, app: web::Data<AppState>, file: web::Path<String>) -> HttpResponse {
+    let known = || [None].into_iter().chain(Outcome::ALL.map(Some));
+    let accent = Rgb::parse(&app.settings.now().site.accent);
+    let picture =
+        known().find(|outcome| preview_file(*outcome) == *file).and_then(|outcome| preview_picture(outcome, accent));
+    match picture {
+        Some(picture) => HttpResponse::Ok()
+            .content_type("image/png")
+            .insert_header((header::CACHE_CONTROL, "public, max-age=86400"))
+            .body(picture),
+        None => pages::not_found::not_found(request).await,
+    }
 }
 
 fn sheet(colours: &AccentColours) -> String {

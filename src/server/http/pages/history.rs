@@ -15,6 +15,7 @@ use crate::domain::time::Timestamp;
 use crate::render::i18n::fill;
 use crate::render::i18n::pages::{HistoryTexts, PageTexts};
 use crate::render::markup;
+use crate::server::http::site::preview_file;
 use crate::services::arena::history::{HistoryEntry, PastBattle, PastTurn, PastVote};
 
 /// Characters of a question in the list.
@@ -156,6 +157,8 @@ pub(crate) struct RemovalView {
     pub(crate) token: String,
     /// Whether they have just asked for the removal.
     pub(crate) asked: bool,
+    /// Address of the arena's preview pictures, whole: other sites load them.
+    pub(crate) pictures: String,
 }
 
 /// Who reads a battle.
@@ -178,6 +181,8 @@ pub(crate) struct BattleView {
     mode: Option<&'static str>,
     /// The beginning of the first question, for previews.
     preview: String,
+    /// Address of the picture for previews; none for a battle of one model.
+    picture: Option<String>,
     turns: Vec<TurnView>,
     vote: Option<VoteView>,
     /// Why there are no names, where there are none.
@@ -237,12 +242,17 @@ impl BattleView {
             [alone] => fill(texts.modes.one_model, &[("a", alone.name.as_str())]),
             _ => words.battle_title.to_owned(),
         };
+        let picture = removal.as_ref().filter(|_| battle.mode.sides().len() == 2).map(|link| {
+            let outcome = battle.vote.as_ref().map(|vote| vote.receipt.outcome);
+            format!("{}/{}", link.pictures, preview_file(outcome))
+        });
         let many = battle.turns.len() > 1;
         let turns = battle.turns.iter().enumerate();
         Self {
             id: battle.id.to_string(),
             title,
             preview: battle.turns.first().map(|turn| shortened(&turn.prompt, PREVIEW)).unwrap_or_default(),
+            picture,
             mode: mode_label(texts, battle.mode),
             turns: turns.map(|(at, turn)| TurnView::new(turn, battle.mode, at + 1, many, texts)).collect(),
             vote,
