@@ -1,5 +1,6 @@
-//! `langya label`: labels prompts by a classifier and by reviewers.
+//! `langya label`: labels prompts by a classifier or a language model, and by reviewers.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -8,18 +9,25 @@ use serde_json::{Value, json};
 
 use super::fit::OutputFormat;
 use super::{Location, progress};
+use crate::cli::bench::model_clients::{BudgetFlags, ModelClients};
 use crate::cli::bench::open_existing_beside;
 use crate::cli::error::{BadInput, CommandResult};
 use crate::cli::models::table;
+use crate::domain::battle::ModelId;
+use crate::domain::labeling::few_shot::{FewShotPrompt, FoldPrompts};
 use crate::domain::labeling::report::LabelReport;
 use crate::domain::labeling::scheme::Scheme;
+use crate::domain::labeling::seeds::Seed;
 use crate::domain::labeling::validation::{Validation, ValidationOptions};
 use crate::domain::spreadsheet::defused;
 use crate::domain::stats::Undefined;
 use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::{Environment, Settings};
+use crate::infra::llm::model_client::{ModelClient, RunLimits};
+use crate::infra::llm::roster::{entries, provider_model};
 use crate::infra::storage::{IfMissing, JobLock, Store};
-use crate::services::labeling::{self, ReviewImport};
+use crate::services::labeling::model_labeler::{LabelingEstimate, ModelLabeler, SHOTS};
+use crate::services::labeling::{self, Proposer, ReviewImport};
 
 /// Flags of `langya label`.
 #[derive(Debug, Clone, Args)]
@@ -30,7 +38,8 @@ pub struct LabelOptions {
 
 #[derive(Debug, Clone, Subcommand)]
 enum LabelCommand {
-    /// Learn from labelled queries, show how well by cross-validation, and label every prompt of the arena
+    /// Learn from labelled queries, show how well by cross-validation, and label every prompt of the arena. With --model a
+    /// language model is validated on the same folds, and whichever is better labels
     Train(TrainOptions),
     /// Write the prompts that a reviewer is to look at, those first of which the classifier is least sure
     Queue(QueueOptions),
@@ -79,6 +88,14 @@ struct TrainOptions {
     /// Of the shuffle before it
     #[arg(long, value_name = "S", default_value_t = 0)]
     seed: u64,
+    /// A model of the settings that labels too, shown three examples of each label; it never labels prompts that it answered
+    #[arg(long, value_name = "ID")]
+    model: Option<String>,
+    #[command(flatten)]
+    budget: BudgetFlags,
+    /// Say what the model would be asked and what that would cost, and ask and change nothing
+    #[arg(long, requires = "model")]
+    dry_run: bool,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -130,24 +147,108 @@ pub async fn run(options: LabelOptions, env: &Environment) -> CommandResult<Exit
     }
 }
 
-#[expect(clippy::print_stdout, reason = "how good the classifier is and what it labelled is the command's result")]
+#[expect(clippy::print_stdout, reason = "how good the labels are and what was labelled is the command's result")]
 async fn train(options: TrainOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.common.location.settings(env)?;
     let scheme = Scheme::from(options.common.scheme);
     let folds = ValidationOptions { folds: options.folds.into(), seed: options.seed };
     let seeds = labeling::read_seeds(&options.seed_file, scheme, folds.folds)?;
+    let asked = options.model.as_deref().map(|model| AskedModel::new(model, &options, &settings, env)).transpose()?;
     let (lock, store) = open_to_write(&settings).await?;
+    let labeler = asked.as_ref().map(|asked| asked.labeler(&store, scheme));
+    if let (Some(labeler), true) = (labeler, options.dry_run) {
+        print!("{}", dry_run(labeler, &store, &seeds, folds).await?);
+        lock.release().await;
+        store.close().await;
+        return Ok(ExitCode::SUCCESS);
+    }
     let trained = labeling::train(seeds.clone(), scheme, folds).await?;
-    print!("{}", in_words(&trained.validation));
+    print!("{}", in_words("classifier", &trained.validation));
+    let proposer = match (&asked, labeler) {
+        (Some(asked), Some(labeler)) => asked.proposer(labeler, &seeds, folds, &trained.validation).await?,
+        _ => None,
+    };
     let now = SystemClock.now();
     let kept = labeling::keep_seeds(&store, &options.seed_file, scheme, &seeds, now).await?;
     let bar = progress::bar("prompts");
-    let done = labeling::label_all(&store, scheme, &trained.classifier, now, |done| bar.set_position(done)).await?;
+    let label = labeling::label_all(&store, scheme, &trained.classifier, proposer.as_ref(), now, |done| {
+        bar.set_position(done);
+    });
+    let done = label.await?;
     bar.finish_and_clear();
     println!("{} prompts labelled, {} labels new or changed, {kept} of them seeds", done.queries, done.changed + kept);
     lock.release().await;
     store.close().await;
     Ok(ExitCode::SUCCESS)
+}
+
+/// A language model that is asked for labels.
+struct AskedModel {
+    client: ModelClient,
+    limits: RunLimits,
+    /// The entries of the settings that are the same model of the same provider.
+    itself: BTreeSet<String>,
+}
+
+impl AskedModel {
+    fn new(id: &str, options: &TrainOptions, settings: &Settings, env: &Environment) -> CommandResult<Self> {
+        let id = ModelId::new(id);
+        let clients = ModelClients::make(settings.clone(), env)?;
+        let client = clients.one(&id, &options.budget)?;
+        let entries = entries(settings);
+        let own = entries.iter().find(|entry| entry.id == id.as_str()).map(provider_model);
+        let same = entries.iter().filter(|entry| Some(provider_model(entry)) == own);
+        let itself = same.map(|entry| entry.id.clone()).collect();
+        Ok(Self { client, limits: options.budget.limits()?, itself })
+    }
+
+    fn labeler<'l>(&'l self, store: &'l Store, scheme: Scheme) -> ModelLabeler<'l> {
+        ModelLabeler { store, clock: &SystemClock, scheme, client: &self.client, limits: &self.limits }
+    }
+
+    /// Validates the model on the folds of the classifier, says so, and returns it where it is better.
+    #[expect(clippy::print_stdout, reason = "how good the labels are is the command's result")]
+    async fn proposer<'l>(
+        &self,
+        labeler: ModelLabeler<'l>,
+        seeds: &[Seed],
+        folds: ValidationOptions,
+        classifier: &Validation,
+    ) -> CommandResult<Option<Proposer<'l>>> {
+        let bar = progress::bar("seeds");
+        let found = labeler.validate(seeds, folds, |done| bar.set_position(done)).await?;
+        bar.finish_and_clear();
+        let name = &self.client.id;
+        print!("{}", in_words(name.as_str(), &found));
+        if found.accuracy <= classifier.accuracy {
+            println!("the classifier labels, since {name} is not more accurate");
+            return Ok(None);
+        }
+        println!("{name} labels, since it is more accurate; the classifier labels prompts that {name} answered");
+        let all: Vec<&Seed> = seeds.iter().collect();
+        let prompt = FewShotPrompt::new(&all, labeler.scheme, SHOTS, folds.seed);
+        Ok(Some(Proposer { labeler, prompt, itself: self.itself.clone() }))
+    }
+}
+
+/// What the model would be asked, at the most: about every prompt of the arena too, as if it were the better one.
+async fn dry_run(
+    labeler: ModelLabeler<'_>,
+    store: &Store,
+    seeds: &[Seed],
+    folds: ValidationOptions,
+) -> CommandResult<String> {
+    let prompts = FoldPrompts::new(seeds, labeler.scheme, SHOTS, folds);
+    let all: Vec<&Seed> = seeds.iter().collect();
+    let prompt = FewShotPrompt::new(&all, labeler.scheme, SHOTS, folds.seed);
+    let queries = labeling::all_prompts(store).await?;
+    let texts: Vec<_> = queries.iter().map(|text| (&prompt, text.as_str())).collect();
+    let line = |what: &str, LabelingEstimate { requests, kept, cost }| {
+        let cost = cost.map_or_else(|| "a cost that no price tells".to_owned(), |cost| format!("about {cost:.2}"));
+        format!("{what}: {requests} requests for {cost}; {kept} replies are kept already\n")
+    };
+    let validation = labeler.estimate(&prompts.of(seeds)).await?;
+    Ok(line("validation", validation) + &line("prompts, at the most", labeler.estimate(&texts).await?))
 }
 
 #[expect(clippy::print_stdout, reason = "what was written is the command's result")]
@@ -219,10 +320,10 @@ fn as_table(scheme: Scheme, report: &LabelReport) -> String {
     table(&["what", "value"], rows)
 }
 
-fn in_words(validation: &Validation) -> String {
+fn in_words(who: &str, validation: &Validation) -> String {
     let Validation { texts, folds, seed, accuracy, macro_f1, labels } = validation;
     let mut text = format!(
-        "{folds}-fold cross-validation of {texts} seeds (shuffle {seed}): accuracy {accuracy:.4}, macro-F1 {macro_f1:.4}\n"
+        "{who}: {folds}-fold cross-validation of {texts} seeds (shuffle {seed}): accuracy {accuracy:.4}, macro-F1 {macro_f1:.4}\n"
     );
     for label in labels {
         text += &format!(

@@ -121,9 +121,10 @@ async fn trained(store: &Store, folder: &Path) {
     std::fs::write(&file, superclue_seeds()).unwrap();
     let seeds = read_seeds(&file, Scheme::Superclue, 5).unwrap();
     let trained = train(seeds, Scheme::Superclue, ValidationOptions::default()).await.unwrap();
-    let labelled = label_all(store, Scheme::Superclue, &trained.classifier, Timestamp(1_000), |_| {}).await.unwrap();
+    let labelled =
+        label_all(store, Scheme::Superclue, &trained.classifier, None, Timestamp(1_000), |_| {}).await.unwrap();
     assert_eq!((labelled.queries, labelled.changed), (5, 5));
-    let again = label_all(store, Scheme::Superclue, &trained.classifier, Timestamp(2_000), |_| {}).await.unwrap();
+    let again = label_all(store, Scheme::Superclue, &trained.classifier, None, Timestamp(2_000), |_| {}).await.unwrap();
     assert_eq!((again.queries, again.changed), (5, 0), "the same labels change nothing");
     assert_eq!(store.labels_changed_at().await.unwrap(), Timestamp(1_000));
 }
@@ -328,7 +329,7 @@ async fn a_label_from_before_its_vote_counts(arena: &TestArena) {
 // ----------------------------------------------------------------------------------------------- command line
 
 /// A folder with an arena's database of five battles, nobody serving it.
-async fn stopped_arena(folder: &Path) -> Vec<String> {
+pub(crate) async fn stopped_arena(folder: &Path) -> Vec<String> {
     let models = ["one", "two"].map(|name| (name, Scripted::saying(name)));
     let models: Vec<(&str, &Scripted)> = models.iter().map(|(name, model)| (*name, model)).collect();
     let data = folder.join("data");
@@ -369,9 +370,9 @@ async fn an_operator_trains_reviews_and_reports_from_the_command_line() {
     assert_eq!(trained.code, Some(0), "beside an arena that serves: {}", trained.stderr);
     serving.kill();
     assert!(
-        trained
-            .stdout
-            .starts_with("5-fold cross-validation of 300 seeds (shuffle 0): accuracy 1.0000, macro-F1 1.0000\n"),
+        trained.stdout.starts_with(
+            "classifier: 5-fold cross-validation of 300 seeds (shuffle 0): accuracy 1.0000, macro-F1 1.0000\n"
+        ),
         "{}",
         trained.stdout
     );

@@ -54,6 +54,7 @@ mod import;
 mod instances;
 mod jackknife;
 mod labels;
+mod labels_by_model;
 mod leaks;
 mod limit_stories;
 mod limits;

@@ -34,10 +34,16 @@ impl Classifier {
         Ok(Self { vocabulary, model })
     }
 
+    /// How likely each label of a text is, by position.
+    #[must_use]
+    pub fn probabilities(&self, text: &str) -> Vec<f64> {
+        self.model.probabilities(&self.vocabulary.vector(text))
+    }
+
     /// Labels a text.
     #[must_use]
     pub fn predict(&self, text: &str) -> Prediction {
-        let probabilities = self.model.probabilities(&self.vocabulary.vector(text));
+        let probabilities = self.probabilities(text);
         let first = Prediction { label: 0, confidence: f64::NEG_INFINITY };
         probabilities.into_iter().enumerate().fold(first, |best, (label, confidence)| {
             if confidence > best.confidence { Prediction { label, confidence } } else { best }

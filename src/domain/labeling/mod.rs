@@ -1,12 +1,13 @@
 //! What prompts are about: a classifier learns it from labelled ones, and people review what it says.
 //!
 //! Pure. [`scheme`] has the labels, [`features`] turns a text into numbers, [`softmax`] fits them to labels,
-//! [`classifier`] is both together, [`validation`] says how good it is on what it has not seen, [`final_labels`] has the
+//! [`classifier`] is both together, [`few_shot`] asks a language model instead, [`validation`] says how good it is on what it has not seen, [`final_labels`] has the
 //! label that counts of each vote, [`seeds`] and [`queue`] are the files that people write, [`table`] reads both. SuperCLUE labels 300 queries by hand, trains, labels all others and has people
 //! review them (section 3.2 of its paper); here the reviewers see first what the classifier is least sure of.
 
 pub mod classifier;
 pub mod features;
+pub mod few_shot;
 pub mod final_labels;
 pub mod queue;
 pub mod report;

@@ -81,6 +81,11 @@ impl Scheme {
         self.table().iter().map(|label| label.key)
     }
 
+    /// Its labels, each with the names that papers and data files give it.
+    pub fn names(self) -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
+        self.table().iter().map(|label| (label.key, label.names))
+    }
+
     /// The position of a label among [`Scheme::labels`], by its key or any of its names, however they are capitalised and
     /// joined.
     ///

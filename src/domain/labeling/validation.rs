@@ -68,15 +68,17 @@ pub fn cross_validate(seeds: &[Seed], scheme: Scheme, options: ValidationOptions
     let held_out = |fold: usize| {
         let of = |inside: bool| seeds.iter().zip(&folds).filter(move |(_, of)| (**of == fold) == inside);
         let classifier = Classifier::train(of(false).map(|(seed, _)| seed), labels)?;
-        Ok(of(true).map(|(seed, _)| (seed.label, classifier.predict(&seed.text).label)).collect::<Vec<_>>())
+        Ok(of(true).map(|(seed, _)| (seed.label, Some(classifier.predict(&seed.text).label))).collect::<Vec<_>>())
     };
-    let found: Result<Vec<Vec<(usize, usize)>>, FitFailed> = (0..options.folds).into_par_iter().map(held_out).collect();
-    Ok(judge(&found?.concat(), scheme, options))
+    let found: Result<Vec<Vec<(usize, Option<usize>)>>, FitFailed> =
+        (0..options.folds).into_par_iter().map(held_out).collect();
+    Ok(score(&found?.concat(), scheme, options))
 }
 
 /// The fold of each seed. The seeds of each label are shuffled and dealt out one by one, going on where the last label
 /// ended, so that no fold has over one more of a label, or in all, than another.
-fn deal(seeds: &[Seed], options: ValidationOptions) -> Vec<usize> {
+#[must_use]
+pub fn deal(seeds: &[Seed], options: ValidationOptions) -> Vec<usize> {
     let mut rng = ChaCha8Rng::seed_from_u64(options.seed);
     let mut order: Vec<usize> = (0..seeds.len()).collect();
     order.shuffle(&mut rng);
@@ -88,14 +90,16 @@ fn deal(seeds: &[Seed], options: ValidationOptions) -> Vec<usize> {
     folds
 }
 
-/// `pairs` are the label of each text and what it was taken for.
-fn judge(pairs: &[(usize, usize)], scheme: Scheme, options: ValidationOptions) -> Validation {
-    let count =
-        |holds: &dyn Fn(usize, usize) -> bool| real_len(pairs.iter().filter(|(is, taken)| holds(*is, *taken)).count());
+/// How well texts were labelled. `pairs` are the label of each text and what it was taken for, `None` where for nothing.
+#[must_use]
+pub fn score(pairs: &[(usize, Option<usize>)], scheme: Scheme, options: ValidationOptions) -> Validation {
+    let count = |holds: &dyn Fn(usize, Option<usize>) -> bool| {
+        real_len(pairs.iter().filter(|(is, taken)| holds(*is, *taken)).count())
+    };
     let share = |of: f64, all: f64| if all > 0.0 { of / all } else { 0.0 };
     let quality = |(label, name): (usize, &'static str)| {
-        let hits = count(&|is, taken| is == label && taken == label);
-        let precision = share(hits, count(&|_, taken| taken == label));
+        let hits = count(&|is, taken| is == label && taken == Some(label));
+        let precision = share(hits, count(&|_, taken| taken == Some(label)));
         let recall = share(hits, count(&|is, _| is == label));
         let texts = pairs.iter().filter(|(is, _)| *is == label).count();
         LabelQuality { label: name, texts, precision, recall, f1: share(2.0 * precision * recall, precision + recall) }
@@ -105,7 +109,7 @@ fn judge(pairs: &[(usize, usize)], scheme: Scheme, options: ValidationOptions) -
         texts: pairs.len(),
         folds: options.folds,
         seed: options.seed,
-        accuracy: share(count(&|is, taken| is == taken), real_len(pairs.len())),
+        accuracy: share(count(&|is, taken| Some(is) == taken), real_len(pairs.len())),
         macro_f1: labels.iter().map(|label| label.f1).sum::<f64>() / real_len(labels.len()),
         labels,
     }
@@ -153,10 +157,14 @@ mod tests {
     #[test]
     fn accuracy_and_f1_of_a_table_done_by_hand() {
         // Of label 0 two of three are found and one other is taken for it; label 1 is found once of twice; the rest none.
-        let found = judge(&[(0, 0), (0, 0), (0, 1), (1, 1), (1, 0)], Scheme::Urs, ValidationOptions::default());
+        let pairs = [(0, Some(0)), (0, Some(0)), (0, Some(1)), (1, Some(1)), (1, Some(0))];
+        let found = score(&pairs, Scheme::Urs, ValidationOptions::default());
         assert!((found.accuracy - 0.6).abs() < 1e-12);
         assert!((found.labels[0].f1 - 2.0 / 3.0).abs() < 1e-12 && (found.labels[1].f1 - 0.5).abs() < 1e-12);
         assert!((found.macro_f1 - (2.0 / 3.0 + 0.5) / 6.0).abs() < 1e-12);
         assert_eq!((found.labels[0].texts, found.labels[1].texts), (3, 2));
+        let silent = score(&[(0, Some(0)), (0, None)], Scheme::Urs, ValidationOptions::default());
+        let label = &silent.labels[0];
+        assert_eq!((silent.accuracy, label.precision, label.recall), (0.5, 1.0, 0.5), "no label is no right one");
     }
 }

@@ -37,6 +37,7 @@ mod error;
 mod imported_votes;
 mod imports;
 mod instances;
+mod label_replies;
 mod leaderboards;
 mod locks;
 mod model_figures;

@@ -28,8 +28,11 @@ const ROWS_ON_SQLITE: &str = "(SELECT value->>'query_id' AS query_id, value->>'l
      value->>'confidence' AS confidence FROM json_each($1)) AS given WHERE TRUE";
 const ROWS_ON_POSTGRES: &str = "jsonb_to_recordset($1::jsonb) AS given (query_id TEXT, label TEXT, \
      confidence DOUBLE PRECISION)";
-const SELECT_QUERIES: &str = "SELECT battle_id, prompt FROM turns WHERE turn = 1 AND battle_id > $1 \
-     ORDER BY battle_id LIMIT $2";
+/// A classifier and a model that propose labels do so one at a time for each prompt.
+const DELETE_OTHERS: &str = "DELETE FROM prompt_labels WHERE scheme = $2 AND source = 'model' AND labeled_by <> $3 \
+     AND query_id IN (SELECT query_id FROM";
+const SELECT_QUERIES: &str = "SELECT battle_id, prompt, model_a, model_b FROM turns JOIN battles ON battles.id = battle_id \
+     WHERE turns.turn = 1 AND battle_id > $1 ORDER BY battle_id LIMIT $2";
 const SELECT_KNOWN: &str = "SELECT battle_id FROM turns WHERE turn = 1 AND battle_id = $1";
 const SELECT_QUEUE: &str = "SELECT labels.query_id, turns.prompt, labels.label, labels.confidence \
      FROM prompt_labels AS labels JOIN turns ON turns.battle_id = labels.query_id AND turns.turn = 1 \
@@ -56,6 +59,16 @@ pub struct PromptRow {
     pub id: String,
     /// What was asked.
     pub prompt: String,
+    model_a: String,
+    model_b: String,
+}
+
+impl PromptRow {
+    /// The models of its battle.
+    #[must_use]
+    pub fn models(&self) -> [&str; 2] {
+        [&self.model_a, &self.model_b]
+    }
 }
 
 /// The source of labels.
@@ -65,7 +78,7 @@ pub struct LabelSource<'a> {
     pub scheme: Scheme,
     /// In which part.
     pub source: LabelOrigin,
-    /// A reviewer's name; empty for seeds and the model.
+    /// A reviewer's name, or a language model's; empty for seeds and the classifier.
     pub name: &'a str,
 }
 
@@ -98,10 +111,15 @@ impl Store {
             Database::Postgres(_) => ROWS_ON_POSTGRES,
         };
         let upsert = format!("{INSERT} {rows} {UPSERT}");
+        let delete = format!("{DELETE_OTHERS} {rows})");
         on_writer_once!(self, |connection| {
             let (mut tx, mut changed) = (connection.begin().await?, 0);
             for page in labels.chunks(ROWS) {
                 let json = serde_json::to_string(page).expect("a label is plain text and a finite number");
+                if by.source == LabelOrigin::Model {
+                    let others = sqlx::query(AssertSqlSafe(delete.as_str())).bind(&json);
+                    others.bind(by.scheme.as_str()).bind(by.name).execute(&mut *tx).await?;
+                }
                 let done = sqlx::query(AssertSqlSafe(upsert.as_str()))
                     .bind(&json)
                     .bind(by.scheme.as_str())

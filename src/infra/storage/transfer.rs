@@ -28,7 +28,7 @@ enum ColumnKind {
 }
 
 /// In the order in which rows refer to each other. Leaderboards and counts are derived, and instances are gone.
-const TABLES: [&str; 51] = [
+const TABLES: [&str; 52] = [
     "models",
     "model_changes",
     "pairing_changes",
@@ -80,6 +80,7 @@ const TABLES: [&str; 51] = [
     "moderation_flags",
     "consent_texts",
     "consents",
+    "label_replies",
 ];
 
 /// A table with its columns.

@@ -1,15 +1,20 @@
-//! Labels prompts: a classifier labels all of them, reviewers label those that they look at.
+//! Labels prompts: a classifier or a language model labels all of them, reviewers label those that they look at.
 
 pub mod final_labels;
+pub mod model_labeler;
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use self::model_labeler::ModelLabeler;
+use crate::domain::battle::ModelId;
 use crate::domain::labeling::LabelOrigin;
 use crate::domain::labeling::classifier::Classifier;
+use crate::domain::labeling::few_shot::FewShotPrompt;
 use crate::domain::labeling::queue::{self, LabelDecision, QueueError, QueueProblem};
 use crate::domain::labeling::report::{LabelReport, LabelReportBuilder};
 use crate::domain::labeling::scheme::Scheme;
@@ -18,10 +23,13 @@ use crate::domain::labeling::softmax::FitFailed;
 use crate::domain::labeling::validation::{Trained, ValidationOptions};
 use crate::domain::spreadsheet::defused;
 use crate::domain::time::Timestamp;
+use crate::infra::llm::model_client::AskError;
 use crate::infra::storage::{LabelSource, NewLabel, PromptRow, Store, StoreError};
 
 /// Prompts read at a time.
 const PAGE: u32 = 1_000;
+/// Prompts read at a time where a model is asked about each: so many labels wait to be kept.
+const ASKED_PAGE: u32 = 50;
 
 /// Why labelling stopped.
 #[derive(Debug, thiserror::Error)]
@@ -59,6 +67,16 @@ pub enum LabelingError {
     /// A reviewer without a name.
     #[error("the reviewer has no name: give one with --reviewer")]
     NoName,
+    /// A model that labels gave no reply, or may not be asked.
+    #[error(
+        "model {model} did not label every text: {error}. What it labelled is kept: run the same command again to go on"
+    )]
+    Unanswered {
+        /// The model.
+        model: ModelId,
+        /// Why there is no reply.
+        error: AskError,
+    },
     /// The classifier cannot be fitted.
     #[error(transparent)]
     Fit(#[from] FitFailed),
@@ -131,34 +149,91 @@ pub struct Labelled {
     pub changed: u64,
 }
 
-/// Labels every prompt of the arena with a classifier. `progress` gets the number of labelled prompts.
+/// A language model that labels the prompts of the arena, all but those of battles that it took part in.
+pub struct Proposer<'l> {
+    /// Asks it.
+    pub labeler: ModelLabeler<'l>,
+    /// With these instructions.
+    pub prompt: FewShotPrompt,
+    /// The arena's models that are the same model of the same provider.
+    pub itself: BTreeSet<String>,
+}
+
+impl Proposer<'_> {
+    /// What it says of each prompt; `None` where it is not asked or names no label.
+    async fn labels(&self, page: &[PromptRow]) -> Result<Vec<Option<usize>>, LabelingError> {
+        let may_label = |row: &PromptRow| !row.models().iter().any(|model| self.itself.contains(*model));
+        let asked: Vec<_> =
+            page.iter().filter(|row| may_label(row)).map(|row| (&self.prompt, row.prompt.as_str())).collect();
+        let mut found = self.labeler.labels(&asked, |_| {}).await?.into_iter();
+        Ok(page.iter().map(|row| if may_label(row) { found.next().flatten() } else { None }).collect())
+    }
+}
+
+/// Labels every prompt of the arena: with the proposer's label where there is one, else with the classifier's. The confidence is the
+/// classifier's in either case, so that reviewers see first where the two differ. `progress` gets the number of labelled prompts.
 ///
 /// # Errors
-/// [`LabelingError::Store`]; what was labelled before stays labelled.
+/// [`LabelingError::Store`], [`LabelingError::Unanswered`]; what was labelled before stays labelled.
 pub async fn label_all(
     store: &Store,
     scheme: Scheme,
     classifier: &Classifier,
+    proposer: Option<&Proposer<'_>>,
     now: Timestamp,
     progress: impl Fn(u64),
 ) -> Result<Labelled, LabelingError> {
-    let by = LabelSource { scheme, source: LabelOrigin::Model, name: "" };
     let mut done = Labelled::default();
     let mut last = String::new();
     loop {
-        let page = store.queries_after(&last, PAGE).await?;
+        let page = store.queries_after(&last, if proposer.is_some() { ASKED_PAGE } else { PAGE }).await?;
         let Some(PromptRow { id, .. }) = page.last() else { return Ok(done) };
         last.clone_from(id);
-        let label = |query| label_of(classifier, scheme, query);
-        done.changed += store.put_labels(by, &page.iter().filter_map(label).collect::<Vec<_>>(), now).await?;
+        let proposed = match proposer {
+            Some(proposer) => proposer.labels(&page).await?,
+            None => vec![None; page.len()],
+        };
+        for (name, labels) in by_labeller(classifier, scheme, proposer, &page, &proposed) {
+            let by = LabelSource { scheme, source: LabelOrigin::Model, name };
+            done.changed += store.put_labels(by, &labels, now).await?;
+        }
         done.queries += page.len() as u64;
         progress(done.queries);
     }
 }
 
-fn label_of<'q>(classifier: &Classifier, scheme: Scheme, query: &'q PromptRow) -> Option<NewLabel<'q>> {
-    let found = classifier.predict(&query.prompt);
-    Some(NewLabel { query_id: &query.id, label: scheme.label(found.label)?, confidence: Some(found.confidence) })
+/// The texts of all prompts of the arena.
+///
+/// # Errors
+/// [`LabelingError::Store`].
+pub async fn all_prompts(store: &Store) -> Result<Vec<String>, LabelingError> {
+    let (mut texts, mut last) = (Vec::new(), String::new());
+    loop {
+        let page = store.queries_after(&last, PAGE).await?;
+        let Some(PromptRow { id, .. }) = page.last() else { return Ok(texts) };
+        last.clone_from(id);
+        texts.extend(page.into_iter().map(|row| row.prompt));
+    }
+}
+
+/// The labels of prompts, those of the classifier under an empty name.
+fn by_labeller<'q>(
+    classifier: &Classifier,
+    scheme: Scheme,
+    proposer: Option<&'q Proposer<'_>>,
+    page: &'q [PromptRow],
+    proposed: &[Option<usize>],
+) -> [(&'q str, Vec<NewLabel<'q>>); 2] {
+    let (mut classified, mut said) = (Vec::new(), Vec::new());
+    for (row, proposed) in page.iter().zip(proposed) {
+        let position = proposed.unwrap_or_else(|| classifier.predict(&row.prompt).label);
+        let confidence = classifier.probabilities(&row.prompt).get(position).copied();
+        let Some(label) = scheme.label(position) else { continue };
+        let labels = if proposed.is_some() { &mut said } else { &mut classified };
+        labels.push(NewLabel { query_id: &row.id, label, confidence });
+    }
+    let name = proposer.map_or("", |proposer| proposer.labeler.client.id.as_str());
+    [("", classified), (name, said)]
 }
 
 /// Writes what a reviewer is to look at to a new file, and returns how many prompts that is. A file that is there already may

@@ -105,6 +105,9 @@ fn sample_rows(name: &str) -> &'static str {
             "INSERT INTO consent_texts (version, body, first_agreed_at) VALUES ('00', '[]', 1); \
              INSERT INTO consents (visitor, version, agreed_at) VALUES ('v1', '00', 1)"
         }
+        "keep_label_replies.sql" => {
+            "INSERT INTO label_replies (model, request_sha256, label, created_at) VALUES ('m', '00', NULL, 1)"
+        }
         "keep_secrets.sql" => "INSERT INTO secrets (name, value, created_at) VALUES ('session_key', '00', 1)",
         "keep_shares.sql" => "INSERT INTO battle_shares (battle_id, token, created_at) VALUES ('b1', '00', 25)",
         "keep_sign_ins.sql" => {

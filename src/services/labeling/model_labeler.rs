@@ -1,0 +1,120 @@
+//! A language model as labeller: asks it, keeps each reply, and never pays for the same question twice.
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+
+use super::LabelingError;
+use crate::domain::benchmark::item::{Sampling, request_sha256};
+use crate::domain::judging::budget::{Tokens, estimate_all};
+use crate::domain::labeling::few_shot::{FewShotPrompt, FoldPrompts, read_label};
+use crate::domain::labeling::scheme::Scheme;
+use crate::domain::labeling::seeds::Seed;
+use crate::domain::labeling::validation::{Validation, ValidationOptions, score};
+use crate::infra::clock::Clock;
+use crate::infra::llm::model_client::{AskError, ModelClient, RunLimits};
+use crate::infra::storage::Store;
+
+/// Examples of each label that the model is shown.
+pub const SHOTS: usize = 3;
+/// The likeliest label. One has few tokens, but a model that reasons needs room before it.
+const SAMPLING: Sampling = Sampling { temperature: Some(0.0), max_tokens: Some(2_000), seed: None };
+/// What a reply is taken to be long, in tokens.
+const USUAL_REPLY: u64 = 10;
+
+/// A model that labels texts.
+#[derive(Clone, Copy)]
+pub struct ModelLabeler<'l> {
+    /// Where replies are kept.
+    pub store: &'l Store,
+    /// Clock of the kept replies.
+    pub clock: &'l dyn Clock,
+    /// With which labels.
+    pub scheme: Scheme,
+    /// The model.
+    pub client: &'l ModelClient,
+    /// What the run may spend.
+    pub limits: &'l RunLimits,
+}
+
+/// What labelling would take.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct LabelingEstimate {
+    /// Requests that have no reply yet.
+    pub requests: u64,
+    /// Requests whose reply is kept.
+    pub kept: u64,
+    /// Money that they are expected to cost; `None` where the model has no prices.
+    pub cost: Option<f64>,
+}
+
+impl ModelLabeler<'_> {
+    /// Labels each seed with examples from the other folds only, and scores that.
+    ///
+    /// # Errors
+    /// [`LabelingError::Unanswered`] where a text got no reply; [`LabelingError::Store`].
+    pub async fn validate(
+        self,
+        seeds: &[Seed],
+        options: ValidationOptions,
+        progress: impl Fn(u64),
+    ) -> Result<Validation, LabelingError> {
+        let prompts = FoldPrompts::new(seeds, self.scheme, SHOTS, options);
+        let found = self.labels(&prompts.of(seeds), progress).await?;
+        let pairs: Vec<_> = seeds.iter().map(|seed| seed.label).zip(found).collect();
+        Ok(score(&pairs, self.scheme, options))
+    }
+
+    /// The label of each text, by its instructions; `None` where the reply names none.
+    ///
+    /// # Errors
+    /// [`LabelingError::Unanswered`]; what came before is kept. [`LabelingError::Store`].
+    pub async fn labels(
+        self,
+        texts: &[(&FewShotPrompt, &str)],
+        progress: impl Fn(u64),
+    ) -> Result<Vec<Option<usize>>, LabelingError> {
+        let asked = stream::iter(texts.iter().map(|(prompt, text)| self.label(prompt, text)));
+        let mut done = 0;
+        let counted = asked.buffered(self.client.max_concurrent.max(1)).inspect_ok(|_| {
+            done += 1;
+            progress(done);
+        });
+        counted.try_collect().await
+    }
+
+    async fn label(self, prompt: &FewShotPrompt, text: &str) -> Result<Option<usize>, LabelingError> {
+        let messages = prompt.messages(text);
+        let request = request_sha256(&messages, &SAMPLING);
+        if let Some(kept) = self.store.label_reply(&self.client.id, &request).await? {
+            return Ok(kept.and_then(|label| self.scheme.position(&label).ok()));
+        }
+        let found = match self.client.ask(&messages, SAMPLING.into(), self.limits).await {
+            Ok(reply) => read_label(&reply.text, self.scheme),
+            // The provider refuses this text for good.
+            Err(AskError::Refused { .. }) => None,
+            Err(error) => return Err(LabelingError::Unanswered { model: self.client.id.clone(), error }),
+        };
+        let label = found.and_then(|position| self.scheme.label(position));
+        self.store.put_label_reply(&self.client.id, &request, label, self.clock.now()).await?;
+        Ok(found)
+    }
+
+    /// What asking about these texts would take.
+    ///
+    /// # Errors
+    /// [`LabelingError::Store`].
+    pub async fn estimate(self, texts: &[(&FewShotPrompt, &str)]) -> Result<LabelingEstimate, LabelingError> {
+        let mut estimate = LabelingEstimate { cost: self.client.prices.map(|_| 0.0), ..LabelingEstimate::default() };
+        for (prompt, text) in texts {
+            let messages = prompt.messages(text);
+            let request = request_sha256(&messages, &SAMPLING);
+            if self.store.label_reply(&self.client.id, &request).await?.is_some() {
+                estimate.kept += 1;
+                continue;
+            }
+            estimate.requests += 1;
+            let tokens = Tokens { input: estimate_all(&messages), output: USUAL_REPLY };
+            estimate.cost = estimate.cost.zip(self.client.prices).map(|(cost, prices)| cost + prices.cost(tokens));
+        }
+        Ok(estimate)
+    }
+}
