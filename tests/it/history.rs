@@ -197,6 +197,13 @@ async fn a_link_is_made_and_withdrawn_by_its_visitor_from_the_arenas_own_page() 
         "{page}"
     );
     assert!(names_a_model(&page) && page.contains("The visitor found B better"), "{page}");
+    let picture = format!("{url}/site/preview/b.png");
+    assert!(page.contains(&format!("og:image\" content=\"{picture}\"")), "{page}");
+    assert!(page.contains("og:image:alt\" content=\"The visitor found B better"), "{page}");
+    let loaded = client().get(&picture).send().await.unwrap();
+    assert_eq!((loaded.status(), &loaded.headers()["content-type"]), (StatusCode::OK, &"image/png".parse().unwrap()));
+    let missing = client().get(format!("{url}/site/preview/nobody.png")).send().await.unwrap();
+    assert_eq!(missing.status(), StatusCode::NOT_FOUND);
     assert!(
         !page.contains("name=\"token\"") && !page.contains(battle.as_str()),
         "nothing to change, and no id: {page}"
