@@ -80,29 +80,49 @@ struct ConversationTurn {
     content: String,
 }
 
+/// Reads a campaign's own file.
+///
+/// # Errors
+/// [`CampaignFileError`] names the file and the way out.
+pub fn read_plan(path: &Path) -> Result<CampaignPlan, CampaignFileError> {
+    let unreadable = |source| CampaignFileError::Unreadable { path: path.to_owned(), source };
+    let text = String::from_utf8(read_file(path).map_err(unreadable)?)
+        .map_err(|_| unreadable(std::io::Error::other("it is not UTF-8")))?;
+    CampaignPlan::parse(&text).map_err(|error| CampaignFileError::Plan { path: path.to_owned(), error })
+}
+
 /// Reads a campaign file and the files that it names, relative to it.
 ///
 /// # Errors
 /// [`CampaignFileError`] names the file, the row and the way out.
 pub fn read_campaign(path: &Path) -> Result<CampaignFiles, CampaignFileError> {
-    let unreadable = |source| CampaignFileError::Unreadable { path: path.to_owned(), source };
-    let text = String::from_utf8(read_file(path).map_err(unreadable)?)
-        .map_err(|_| unreadable(std::io::Error::other("it is not UTF-8")))?;
-    let plan = CampaignPlan::parse(&text).map_err(|error| CampaignFileError::Plan { path: path.to_owned(), error })?;
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let answers = folder.join(&plan.answers);
-    let rows = read_answers(&answers)?;
-    let items = gather(rows, plan.task).map_err(|error| CampaignFileError::Item { path: answers, error })?;
+    let plan = read_plan(path)?;
+    let rows = read_answers(&beside(path, &plan.answers))?;
+    with_answers(path, plan, rows)
+}
+
+/// A campaign whose answers do not come from a file of its own, with its known outcomes.
+///
+/// # Errors
+/// [`CampaignFileError`] names the row and the way out.
+pub fn with_answers(path: &Path, plan: CampaignPlan, rows: Vec<AnswerRow>) -> Result<CampaignFiles, CampaignFileError> {
+    let of_answers = |error| CampaignFileError::Item { path: beside(path, &plan.answers), error };
+    let items = gather(rows, plan.task).map_err(of_answers)?;
     let gold = match &plan.gold {
         None => Vec::new(),
         Some(gold) => {
-            let path = folder.join(gold);
+            let path = beside(path, gold);
             let rows = read_gold(&path)?;
             check_gold(&rows, &items).map_err(|error| CampaignFileError::Item { path, error })?;
             rows
         }
     };
     Ok(CampaignFiles { plan, items, gold })
+}
+
+/// A file that the campaign file at this path names.
+fn beside(path: &Path, name: &str) -> PathBuf {
+    path.parent().unwrap_or(Path::new(".")).join(name)
 }
 
 fn read_answers(path: &Path) -> Result<Vec<AnswerRow>, CampaignFileError> {

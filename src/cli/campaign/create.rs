@@ -11,10 +11,11 @@ use crate::cli::models::Format;
 use crate::cli::output::{lines_of_csv, print};
 use crate::cli::progress;
 use crate::domain::campaign::forecast::Forecast;
-use crate::formats::campaign_files::read_campaign;
+use crate::formats::campaign_files::{read_campaign, read_plan, with_answers};
 use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::storage::Store;
 use crate::services::campaign::creation::PreparedCampaign;
+use crate::services::campaign::suite_answers::suite_answers;
 
 /// Flags of `langya campaign create`.
 #[derive(Debug, Args)]
@@ -37,6 +38,14 @@ struct Created<'c> {
     forecast: &'c Forecast,
 }
 
+/// Whether only files are needed to say what the campaign would take.
+///
+/// # Errors
+/// A file that cannot be used.
+pub(super) fn needs_only_files(options: &CreateOptions) -> CommandResult<bool> {
+    Ok(options.dry_run && read_plan(&options.file)?.suite().is_none())
+}
+
 /// Checks the files and prints what the campaign would take.
 ///
 /// # Errors
@@ -47,12 +56,23 @@ pub(super) fn forecast(options: &CreateOptions) -> CommandResult<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Makes the campaign.
+/// Makes the campaign, or with `--dry-run` only says what it would take.
 ///
 /// # Errors
 /// Files that cannot be used, or an id that is taken.
 pub(super) async fn create(store: &Store, options: &CreateOptions) -> CommandResult<()> {
-    let prepared = PreparedCampaign::new(read_campaign(&options.file)?)?;
+    let plan = read_plan(&options.file)?;
+    let files = match plan.suite() {
+        None => read_campaign(&options.file)?,
+        Some(suite) => {
+            let rows = suite_answers(store, suite, &plan.models).await?;
+            with_answers(&options.file, plan, rows)?
+        }
+    };
+    let prepared = PreparedCampaign::new(files)?;
+    if options.dry_run {
+        return show(&prepared, "not made", options.format);
+    }
     let bar = progress::bar("storing items");
     let items = prepared.forecast().items;
     prepared.store(store, SystemClock.now(), |done| progress::show(&bar, done, items)).await?;

@@ -60,12 +60,13 @@ enum CampaignCommand {
 pub async fn run(options: CampaignOptions, env: &Environment) -> CommandResult<ExitCode> {
     let location = &options.location;
     if let CampaignCommand::Create(create) = &options.what
-        && create.dry_run
+        && create::needs_only_files(create)?
     {
         return create::forecast(create);
     }
     let settings = location.settings(env)?;
-    let store = open(&settings.storage, matches!(options.what, CampaignCommand::Create(_))).await?;
+    let creates = matches!(&options.what, CampaignCommand::Create(create) if !create.dry_run);
+    let store = open(&settings.storage, creates).await?;
     let rng = SharedRng::from_system();
     let admin = CampaignAdmin { store: &store, rng: &rng, clock: &SystemClock, actor: actor(env) };
     match options.what {

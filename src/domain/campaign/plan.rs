@@ -59,8 +59,12 @@ pub struct CampaignPlan {
     pub title: String,
     /// What they are asked.
     pub task: Task,
-    /// File of the answers: `item`, `prompt` or `conversation`, `model`, `answer`, one row an answer.
+    /// File of the answers: `item`, `prompt` or `conversation`, `model`, `answer`, one row an answer. `bench:SUITE` takes the answers to
+    /// a suite from the database.
     pub answers: String,
+    /// The models whose answers to a suite are taken; all where it is left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub models: Vec<String>,
     /// What they read before they begin.
     #[serde(default)]
     pub instructions: String,
@@ -139,6 +143,12 @@ impl CampaignPlan {
         Ok(plan)
     }
 
+    /// The suite whose answers are taken from the database; `None` where they are in a file.
+    #[must_use]
+    pub fn suite(&self) -> Option<&str> {
+        self.answers.strip_prefix("bench:")
+    }
+
     fn check(&self) -> Result<(), PlanError> {
         let bad = |key, reason: &str| Err(PlanError::Value { key, reason: reason.to_owned() });
         let [lowest, highest] = self.scale;
@@ -168,6 +178,12 @@ impl CampaignPlan {
         }
         if let Err(reason) = questions::check(&self.questions) {
             return bad("questions", &reason);
+        }
+        if !self.models.is_empty() && self.suite().is_none() {
+            return bad(
+                "models",
+                "a file has the models that it has: leave it out, or write answers = \"bench:SUITE\"",
+            );
         }
         if self.until.is_some() && self.task == Task::Score {
             return bad("until", "scores are not compared with each other: leave it out, or write another task");
@@ -235,6 +251,7 @@ seed = 1
             ("seed = 1", "scale = [5, 5]", "scale"),
             ("\"pairwise\"", "\"score\"", "gold"),
             ("seed = 1", "preference_scale = 6", "preference_scale"),
+            ("seed = 1", "models = [\"m1\"]", "models"),
             ("seed = 1", "max_judgements = 0", "max_judgements"),
             ("seed = 1", "completion_url = \"javascript:alert(1)\"", "completion_url"),
             ("seed = 1", "[[questions]]\nid = \"fair\"\ntext = \"Fair?\"\nkind = \"choice\"", "questions"),

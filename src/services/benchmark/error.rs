@@ -33,6 +33,14 @@ pub enum BenchError {
         /// The model.
         model: String,
     },
+    /// The model has no answers.
+    #[error("model {model} has no answers to suite {suite}: run `langya bench answer {suite} --models {model}`")]
+    Unanswered {
+        /// The suite.
+        suite: String,
+        /// The model.
+        model: String,
+    },
     /// Nothing was judged in this way or round.
     #[error(
         "suite {suite} was not judged like this (variant {variant:?}, round {sample}): take a way that its page names"
@@ -100,6 +108,7 @@ impl BenchError {
             | Self::NoData { .. }
             | Self::NoReferences { .. }
             | Self::NoAnswers { .. }
+            | Self::Unanswered { .. }
             | Self::NotJudged { .. }
             | Self::NotCompared { .. }
             | Self::NoRun { .. }

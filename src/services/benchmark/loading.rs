@@ -108,7 +108,10 @@ pub(super) fn item_of(id: &str, body: &str) -> Result<Item, StoreError> {
 }
 
 /// A model's answers to the items of one data file.
-pub(super) async fn answers_of(store: &Store, set: &BenchSet, model: &ModelId) -> Result<AnswerIndex, StoreError> {
+///
+/// # Errors
+/// [`StoreError`].
+pub async fn answers_of(store: &Store, set: &BenchSet, model: &ModelId) -> Result<AnswerIndex, StoreError> {
     let rows = store.bench_answers(set, BenchFilter::of_model(model)).await?;
     let answer = |row: BenchAnswerRow| (row.item, row.ask_sha256, Answer { turn: row.turn, text: row.text });
     let refused = store.refused_requests(model).await?;

@@ -7,3 +7,4 @@ mod ending;
 pub mod joining;
 pub mod report_cache;
 pub mod reports;
+pub mod suite_answers;

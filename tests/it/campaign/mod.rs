@@ -9,6 +9,7 @@ mod rated;
 mod report;
 mod series;
 mod shared;
+mod suites;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
