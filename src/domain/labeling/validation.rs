@@ -70,9 +70,8 @@ pub fn cross_validate(seeds: &[Seed], scheme: Scheme, options: ValidationOptions
         let classifier = Classifier::train(of(false).map(|(seed, _)| seed), labels)?;
         Ok(of(true).map(|(seed, _)| (seed.label, Some(classifier.predict(&seed.text).label))).collect::<Vec<_>>())
     };
-    let found: Result<Vec<Vec<(usize, Option<usize>)>>, FitFailed> =
-        (0..options.folds).into_par_iter().map(held_out).collect();
-    Ok(score(&found?.concat(), scheme, options))
+    let found = (0..options.folds).into_par_iter().map(held_out).collect::<Result<Vec<_>, FitFailed>>()?;
+    Ok(score(&found.concat(), scheme, options))
 }
 
 /// The fold of each seed. The seeds of each label are shuffled and dealt out one by one, going on where the last label

@@ -13,6 +13,8 @@ fn facts(task: Task) -> CampaignFacts {
         id: "pilot".into(),
         task,
         judgements_per_item: 3,
+        until: None,
+        ended: None,
         questions: Vec::new(),
         units: 12,
         gold: std::collections::BTreeMap::new(),
@@ -23,6 +25,7 @@ fn facts(task: Task) -> CampaignFacts {
             at: 1,
             judgements: 0,
         }],
+        verdicts: Vec::new(),
         seed: 1,
     }
 }
