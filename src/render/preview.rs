@@ -27,6 +27,12 @@ const CARDS: ([f32; 2], f32) = ([80.0, 620.0], 80.0);
 /// How long the lines of a reply are: those of A, those of B.
 const TEXT: [[f32; 5]; 2] = [[420.0, 380.0, 405.0, 300.0, 180.0], [390.0, 420.0, 250.0, 400.0, 320.0]];
 
+/// The name of the picture's file.
+#[must_use]
+pub fn preview_file(outcome: Option<Outcome>) -> String {
+    format!("{}.png", outcome.map_or("without-vote", Outcome::as_str))
+}
+
 /// The picture of a battle with this outcome, or of one without a vote, as PNG. `accent` marks what was chosen. `None` where there
 /// is no memory for it.
 #[must_use]

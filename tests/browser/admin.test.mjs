@@ -1,10 +1,10 @@
 // A day's work of an operator by keyboard: signs in, finds a rigging voter, looks at the evidence, excludes, sees the board
-// move, undoes; pauses a model that fails, adds one from a provider's list, and looks at what a benchmark run cost. And axe on every
-// page of the admin; LANGYA_PICTURES names a folder for pictures of them.
+// move, undoes; pauses a model that fails, adds one from a provider's list, and looks at what a benchmark run cost. What holds
+// for every page of the admin stands in every_page.test.mjs.
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { after, before, test } from "node:test";
@@ -13,7 +13,7 @@ import jsQR from "jsqr";
 
 import { startArena } from "./support/arena.mjs";
 import { assertAccessible } from "./support/axe.mjs";
-import { ask, openPage, phase, startBrowser, vote } from "./support/browser.mjs";
+import { openPage, startBrowser } from "./support/browser.mjs";
 import { playBattle } from "./support/play.mjs";
 
 const PASSPHRASE = "seven herons over a quiet lake";
@@ -90,23 +90,6 @@ async function become(page, name) {
   await page.keyboard.type(PASSPHRASE);
   await page.keyboard.press("Enter");
   await page.waitForURL(`${arena.url}/admin/account`);
-}
-
-/** Has a visitor play a battle that is flagged, and enters a request to delete its texts. Returns the address of the request. */
-async function enteredRequest(page) {
-  const visitor = await openPage(browser);
-  await visitor.goto(arena.url);
-  await ask(visitor, "Is this an insult, in short?");
-  await phase(visitor, "ready");
-  await vote(visitor, "A is better");
-  await visitor.goto(`${arena.url}/history`);
-  const battle = (await visitor.locator('a[href^="/battle/"]').first().getAttribute("href")).split("/")[2];
-  await page.goto(`${arena.url}/admin/requests`);
-  await page.getByLabel("Id of the battle").fill(battle);
-  await page.getByLabel("Who asks, and why").fill("A letter of 24 November: the question names a person.");
-  await page.getByRole("button", { name: "Enter" }).click();
-  await page.getByText("Battles whose texts would be deleted: 1.").waitFor();
-  return page.url().slice(arena.url.length).replace("&done=1", "");
 }
 
 /** Presses Tab until the element has the focus, as people who use no mouse do. */
@@ -341,75 +324,6 @@ test("a telephone reads the key of a second factor from its picture, in both the
     assert.equal(address, await page.getByRole("link", { name: "Open in an app on this device" }).getAttribute("href"));
     assert.ok(address.includes(`secret=${(await page.locator("dd code").textContent()).replaceAll(" ", "")}&`), address);
     await assertAccessible(page, `a second factor ${colorScheme}`);
-  }
-  page.assertQuiet();
-});
-
-test("axe finds nothing on any page of the admin, in both languages and themes, wide and narrow", async () => {
-  const page = await openPage(browser, { reducedMotion: "reduce" });
-  await page.context().addCookies(signedIn);
-  await page.goto(`${arena.url}/admin/voters`);
-  const voter = await page.locator("tbody th code").first().textContent();
-  await page.goto(`${arena.url}/admin/campaigns/one?id=pilot`);
-  await page.getByRole("button", { name: "Make links" }).click();
-  await page.getByRole("region", { name: "Links" }).waitFor();
-  await page.goto(`${arena.url}/admin/keys`);
-  await page.getByLabel("What it is for").fill("Nightly analysis");
-  await page.getByLabel("Read the audit log").check();
-  await page.getByRole("button", { name: "Make a key" }).click();
-  await page.getByRole("heading", { name: "The key" }).waitFor();
-  const request = await enteredRequest(page);
-  await page.goto(`${arena.url}/admin/moderation`);
-  const flag = await page.locator('a[href^="/admin/moderation/one"]').first().getAttribute("href");
-  const pages = [
-    "/admin",
-    "/admin/operations",
-    "/admin/benchmarks",
-    "/admin/campaigns",
-    "/admin/campaigns/one?id=pilot",
-    "/admin/campaigns/report?id=pilot",
-    "/admin/requests",
-    request,
-    "/admin/moderation",
-    flag,
-    "/admin/models",
-    "/admin/models/change?model=crane",
-    "/admin/models/add",
-    "/admin/models/pairing?policy=elo",
-    "/admin/leaks",
-    "/admin/labels",
-    "/admin/account",
-    "/admin/users",
-    "/admin/keys",
-    "/admin/webhooks",
-    "/admin/audit",
-    "/admin/voters",
-    "/admin/votes",
-    `/admin/votes?voter=${voter}`,
-    `/admin/votes/decide?voter=${voter}&change=exclude&by=admin&reason=a+script`,
-  ];
-  const signedOut = await openPage(browser, { reducedMotion: "reduce" });
-  const all = [...pages.map((path) => [page, path]), ...["/admin/sign-in", "/admin/welcome", "/admin/users"].map((path) => [signedOut, path])];
-  const pictures = process.env.LANGYA_PICTURES;
-  if (pictures) await mkdir(pictures, { recursive: true });
-  for (const width of [1440, 360]) {
-    for (const [shown, path] of all) {
-      await shown.setViewportSize({ width, height: 900 });
-      for (const language of ["en", "zh"]) {
-        await shown.goto(`${arena.url}${path}${path.includes("?") ? "&" : "?"}lang=${language}`);
-        assert.equal(await shown.locator("html").getAttribute("lang"), language, path);
-        for (const colorScheme of ["light", "dark"]) {
-          await shown.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-          await assertAccessible(shown, `${path} ${language} ${colorScheme} ${width}`);
-          if (pictures && (language === "en") === (colorScheme === "light")) {
-            const name = path.replace(/[^a-z]+/g, "-").replace(/^-/, "").slice(0, 40);
-            await shown.screenshot({ path: join(pictures, `${name}-${language}-${width}.png`), fullPage: true });
-          }
-        }
-        const overflow = await shown.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-        assert.ok(overflow <= 0, `${path} ${language} at ${width} scrolls sideways by ${overflow}`);
-      }
-    }
   }
   page.assertQuiet();
 });

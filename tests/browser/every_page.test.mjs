@@ -36,7 +36,10 @@ for (const arena of TESTED) {
   });
 }
 
-/** What is wrong with a page in a language: light on a desktop, dark on a phone, and its layout on every screen. */
+/** Screens and themes for axe: structure is the same in both languages, contrast and width are not. */
+const ACCESSIBLE = { en: [["1440", "light"], ["390", "dark"]], zh: [["390", "light"]] };
+
+/** What is wrong with a page in a language, and its layout on every screen. */
 async function faultsOf(gallery, entry, language) {
   const page = await gallery.open(entry, { language, colorScheme: "light", viewport: SCREENS[1440] });
   const where = `${entry.name} ${language}`;
@@ -45,7 +48,7 @@ async function faultsOf(gallery, entry, language) {
     await page.setViewportSize(size);
     faults.push(...(await page.evaluate(layoutFaults)).map((fault) => `${where} ${screen}: ${fault}`));
   }
-  for (const [screen, colorScheme] of [["1440", "light"], ["390", "dark"]]) {
+  for (const [screen, colorScheme] of ACCESSIBLE[language]) {
     await page.setViewportSize(SCREENS[screen]);
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
     await assertAccessible(page, `${where} ${screen} ${colorScheme}`).catch((error) => faults.push(...error.actual));

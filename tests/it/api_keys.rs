@@ -173,7 +173,7 @@ async fn a_key_that_may_annotate_is_one_annotator_of_each_campaign() {
         assert_eq!(post("pilot", "judgements", &may.key, said).await.0, 200, "{done}");
     }
     let (_, left) = post("pilot", "next", &may.key, json!({})).await;
-    assert_eq!(left, json!({"finished": true, "progress": {"done": 2, "of": 2}}));
+    assert_eq!(left, json!({"finished": true, "because": "nothing_left", "progress": {"done": 2, "of": 2}}));
     let annotators = rig.arena.app.store.annotators("pilot").await.unwrap();
     let judged: Vec<u64> = annotators.iter().map(|annotator| annotator.judged).collect();
     assert_eq!(judged, [0, 2], "the key is one annotator beside the link");

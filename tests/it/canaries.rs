@@ -73,17 +73,17 @@ fn nameless() -> Vec<String> {
 
 fn openai(error: Option<&str>) -> Script {
     let chunk = |delta: Value, finish: Value| {
-        json!({"id": "chatcmpl-canary", "object": "chat.completion.chunk", "created": 77_201_337, "model": "canary-4o",
-            "system_fingerprint": "fp_canary", "service_tier": "canary", "provider": "canary",
+        json!({"id": "chatcmpl-quetzal", "object": "chat.completion.chunk", "created": 77_201_337, "model": "quetzal-4o",
+            "system_fingerprint": "fp_quetzal", "service_tier": "quetzal", "provider": "quetzal",
             "choices": [{"index": 0, "delta": delta, "finish_reason": finish, "logprobs": null}],
             "usage": {"prompt_tokens": 77_201_337, "completion_tokens": 77_201_337, "total_tokens": 77_201_337}})
         .to_string()
     };
-    let begun = Script::stream().event(&chunk(json!({"role": "canary", "content": ""}), Value::Null));
+    let begun = Script::stream().event(&chunk(json!({"role": "quetzal", "content": ""}), Value::Null));
     let said = begun.event(&chunk(json!({"content": REPLY.repeat(3), "refusal": null}), Value::Null));
     match error {
-        Some(error) => said.event(&json!({"error": {"message": error, "code": "canary"}}).to_string()).end(),
-        None => said.event(&chunk(json!({}), json!("canary_filter"))).event("[DONE]").end(),
+        Some(error) => said.event(&json!({"error": {"message": error, "code": "quetzal"}}).to_string()).end(),
+        None => said.event(&chunk(json!({}), json!("quetzal_filter"))).event("[DONE]").end(),
     }
 }
 
@@ -91,13 +91,13 @@ fn anthropic() -> Script {
     let event = |data: Value| format!("event: {}\ndata: {data}\n\n", data["type"].as_str().unwrap());
     let usage = json!({"input_tokens": 77_201_337, "output_tokens": 77_201_337});
     let message =
-        json!({"id": "msg_canary", "role": "assistant", "model": "canary-opus", "content": [], "usage": usage});
+        json!({"id": "msg_quetzal", "role": "assistant", "model": "quetzal-opus", "content": [], "usage": usage});
     let events = [
         json!({"type": "message_start", "message": message}),
         json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}),
         json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": REPLY.repeat(3)}}),
         json!({"type": "content_block_stop", "index": 0}),
-        json!({"type": "message_delta", "delta": {"stop_reason": "canary", "stop_sequence": "canary"}, "usage": usage}),
+        json!({"type": "message_delta", "delta": {"stop_reason": "quetzal", "stop_sequence": "quetzal"}, "usage": usage}),
         json!({"type": "message_stop"}),
     ];
     events.into_iter().fold(Script::stream(), |script, data| script.chunk(event(data))).end()
@@ -105,9 +105,9 @@ fn anthropic() -> Script {
 
 fn ollama() -> Script {
     let line = |content: &str, done: bool| {
-        let message = json!({"role": "canary", "content": content});
-        let line = json!({"model": "canary:7b", "created_at": "canary", "message": message, "done": done,
-            "done_reason": "canary", "total_duration": 77_201_337, "eval_count": 77_201_337});
+        let message = json!({"role": "quetzal", "content": content});
+        let line = json!({"model": "quetzal:7b", "created_at": "quetzal", "message": message, "done": done,
+            "done_reason": "quetzal", "total_duration": 77_201_337, "eval_count": 77_201_337});
         format!("{line}\n")
     };
     Script::stream_of("application/x-ndjson").chunk(line(&REPLY.repeat(3), false)).chunk(line("", true)).end()
@@ -115,20 +115,20 @@ fn ollama() -> Script {
 
 fn refusal() -> Script {
     let body =
-        json!({"error": {"message": "Incorrect API key provided: sk-canary", "type": "canary", "param": "canary"}});
-    let headers = "content-type: application/json\r\nx-canary: canary\r\nset-cookie: canary=canary\r\n";
+        json!({"error": {"message": "Incorrect API key provided: sk-quetzal", "type": "quetzal", "param": "quetzal"}});
+    let headers = "content-type: application/json\r\nx-quetzal: quetzal\r\nset-cookie: quetzal=quetzal\r\n";
     Script::whole("401 Unauthorized", headers, &body.to_string())
 }
 
 /// Each protocol twice, with a model that fails before its first token and one that breaks off.
 fn upstream_models(upstream: &Upstream) -> String {
     let model = |(number, (provider, script)): (usize, (&str, Script))| {
-        let id = format!("canary-{number}");
+        let id = format!("quetzal-{number}");
         upstream.script(&id, script);
         let base = if provider == "openai" { format!("{}/v1", upstream.url()) } else { upstream.url() };
         format!(
-            "[[models]]\nid = \"Canary/Id-{number}\"\nname = \"Canary Name {number}\"\nmodel = \"{id}\"\n\
-             organization = \"Canary & Sons\"\nlicense = \"Canary-2.0\"\nprovider = \"{provider}\"\nbase_url = \"{base}\"\n\
+            "[[models]]\nid = \"Quetzal/Id-{number}\"\nname = \"Quetzal Name {number}\"\nmodel = \"{id}\"\n\
+             organization = \"Quetzal & Sons\"\nlicense = \"Quetzal-2.0\"\nprovider = \"{provider}\"\nbase_url = \"{base}\"\n\
              api_key_env = \"PLANTED_KEY\"\n"
         )
     };
@@ -140,7 +140,7 @@ fn upstream_models(upstream: &Upstream) -> String {
         ("ollama", ollama()),
         ("ollama", ollama()),
         ("openai", refusal()),
-        ("openai", openai(Some("overloaded: sk-canary"))),
+        ("openai", openai(Some("overloaded: sk-quetzal"))),
     ];
     models.into_iter().enumerate().map(model).collect()
 }
@@ -150,7 +150,7 @@ fn upstream_models(upstream: &Upstream) -> String {
 fn needles(upstream: &Upstream) -> Vec<String> {
     let address = upstream.url().replace("http://", "");
     let mut needles = Vec::new();
-    for word in ["canary", "Canary", "CANARY", "77201337", "planted_key", &address] {
+    for word in ["quetzal", "Quetzal", "QUETZAL", "77201337", "planted_key", &address] {
         needles.push(word.to_lowercase());
         needles.push(word.bytes().map(|byte| format!("{byte:02x}")).collect());
         needles.push(word.bytes().map(|byte| format!("%{byte:02x}")).collect());
@@ -259,7 +259,7 @@ fn serve(folder: &Path, upstream: &Upstream, pacing: &str) -> Server {
         upstream_models(upstream)
     );
     std::fs::write(folder.join("langya.toml"), settings).unwrap();
-    Server::start_in(folder, &["--config", "langya.toml"], &[("PLANTED_KEY", "sk-canary-key")])
+    Server::start_in(folder, &["--config", "langya.toml"], &[("PLANTED_KEY", "sk-quetzal-key")])
 }
 
 #[actix_web::test]
@@ -275,7 +275,7 @@ async fn search(pacing: &str, battles: usize, ready_by_way: &mut [usize; WAYS.le
     let (folder, upstream) = (tempfile::tempdir().unwrap(), Upstream::start().await);
     let server = serve(folder.path(), &upstream, pacing);
     let (needles, nameless) = (needles(&upstream), nameless());
-    assert!(found(&base64("of a Canary here"), &needles).is_some(), "the search finds what is there");
+    assert!(found(&base64("of a Quetzal here"), &needles).is_some(), "the search finds what is there");
     let (mut voided, mut ready, mut voted) = (0, 0, None);
     for from in (0..battles).step_by(AT_ONCE) {
         let runs = join_all((from..battles.min(from + AT_ONCE)).map(|number| play(&server.url, number))).await;

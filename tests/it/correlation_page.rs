@@ -142,11 +142,11 @@ async fn an_empty_arena_shows_the_papers_own_studies_and_says_what_to_do() {
     holds(
         &page(&arena, "/correlation/papers").await,
         &[
-            "<td class=\"number\">0.5150</td>",
-            "<td class=\"number\">0.51498</td>",
+            "<td role=\"cell\" class=\"number\">0.5150</td>",
+            "<td role=\"cell\" class=\"number\">0.51498</td>",
             "It is six: MiniMax has 60.67 and MOSS 41.00.",
             "<b class=\"off\">58.33 ≠</b>",
-            "not printed",
+            "not published",
         ],
     );
     holds(&page(&arena, "/correlation/papers?lang=zh").await, &["实为六个", "复现"]);
@@ -217,7 +217,7 @@ async fn the_page_shows_two_series_all_of_them_a_mixture_and_satisfaction() {
             "href=\"/correlation?x=arena:rating&#38;y=bench:mtbench101&#38;coefficient=spearman&#38;group=own#pair\"",
             "so it flatters",
             "Each model by the mixture of the others",
-            "<th scope=\"row\">factual_qa</th>",
+            "<th scope=\"row\">Facts</th>",
             "See the two as a chart",
             "votes and judged items resampled 200 times",
         ],

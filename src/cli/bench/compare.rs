@@ -9,7 +9,7 @@ use crate::cli::Location;
 use crate::cli::error::CommandResult;
 use crate::cli::models::{Format, TableRow, render};
 use crate::cli::output::{lines_of_csv, print};
-use crate::domain::benchmark::run_comparison::{ItemChange, ModelChange, RunComparison};
+use crate::domain::benchmark::run_comparison::{ItemChange, ModelAcrossRuns, RunComparison};
 use crate::domain::stats::paired::PairedDifference;
 use crate::infra::config::Environment;
 use crate::infra::storage::{IfMissing, Store};
@@ -100,7 +100,7 @@ struct ModelLine {
 }
 
 impl ModelLine {
-    fn new(row: &ModelChange) -> Self {
+    fn new(row: &ModelAcrossRuns) -> Self {
         let difference = |found: PairedDifference| {
             format!("{:+.3} ({:+.3} to {:+.3})", found.mean, found.interval.lower, found.interval.upper)
         };

@@ -39,14 +39,14 @@ pub struct RunComparison {
     /// What differs in how they were made.
     pub changes: Vec<RunChange>,
     /// The models of both.
-    pub models: Vec<ModelChange>,
+    pub models: Vec<ModelAcrossRuns>,
     /// Every item of a model that both runs have, the largest change of the score first.
     pub items: Vec<ItemChange>,
 }
 
 /// How a model changed from one run to the other.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct ModelChange {
+pub struct ModelAcrossRuns {
     /// The model.
     pub model: String,
     /// Items with a score in both runs.
@@ -113,13 +113,13 @@ impl RunComparison {
         let ids = both.iter().map(|(_, item)| item.as_str()).collect::<BTreeSet<_>>();
         let fixed: BTreeSet<&str> = canaries(ids).into_iter().collect();
         let models: BTreeSet<&String> = both.iter().map(|(model, _)| model).collect();
-        let mut models: Vec<ModelChange> = models
+        let mut models: Vec<ModelAcrossRuns> = models
             .into_iter()
             .map(|model| {
                 let own: Vec<&ItemChange> = items.iter().filter(|item| item.model == *model).collect();
                 let is_same = manifests[0].has_same_settings(manifests[1], model);
                 let found = || canary_finding(&own, &fixed, before, after);
-                ModelChange { canaries: is_same.then(found), ..model_change(model, &own) }
+                ModelAcrossRuns { canaries: is_same.then(found), ..model_change(model, &own) }
             })
             .collect();
         adjust(&mut models);
@@ -144,10 +144,10 @@ fn change(item: &ItemChange) -> f64 {
     item.difference().map_or(-1.0, f64::abs)
 }
 
-fn model_change(model: &str, items: &[&ItemChange]) -> ModelChange {
+fn model_change(model: &str, items: &[&ItemChange]) -> ModelAcrossRuns {
     let differences: Vec<f64> = items.iter().filter_map(|item| item.difference()).collect();
     let count = |holds: &dyn Fn(&ItemChange) -> bool| items.iter().fold(0, |sum, item| sum + u64::from(holds(item)));
-    ModelChange {
+    ModelAcrossRuns {
         model: model.to_owned(),
         items: count(&|item| item.difference().is_some()),
         higher: count(&|item| item.difference().is_some_and(|difference| difference > 0.0)),
@@ -183,8 +183,8 @@ fn canary_finding(
 }
 
 /// Adjusts the p values of all canaries and says which are drift.
-fn adjust(models: &mut [ModelChange]) {
-    let tests = |model: &ModelChange| {
+fn adjust(models: &mut [ModelAcrossRuns]) {
+    let tests = |model: &ModelAcrossRuns| {
         let found = model.canaries.iter();
         found.flat_map(|found| [found.score, found.length]).flatten().map(|test| test.p).collect::<Vec<f64>>()
     };
@@ -201,7 +201,7 @@ fn adjust(models: &mut [ModelChange]) {
     }
 }
 
-impl ModelChange {
+impl ModelAcrossRuns {
     /// The share of answers that are the same; none without any.
     #[must_use]
     pub fn same_share(&self) -> Option<f64> {
@@ -243,7 +243,7 @@ mod tests {
         RunComparison::new([&manifest("00"), &manifest(settings)], &results(0.0, 0, 0), after)
     }
 
-    fn of<'c>(compared: &'c RunComparison, model: &str) -> &'c ModelChange {
+    fn of<'c>(compared: &'c RunComparison, model: &str) -> &'c ModelAcrossRuns {
         compared.models.iter().find(|row| row.model == model).unwrap()
     }
 

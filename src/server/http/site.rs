@@ -8,7 +8,7 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use super::pages;
 use crate::domain::battle::Outcome;
 use crate::domain::contrast::{AccentColours, Rgb};
-use crate::render::preview::preview_picture;
+use crate::render::preview::{preview_file, preview_picture};
 use crate::server::state::AppState;
 
 /// A larger file is no logo.
@@ -53,11 +53,6 @@ pub(super) async fn accent(app: web::Data<AppState>) -> HttpResponse {
         .content_type("text/css; charset=utf-8")
         .insert_header((header::CACHE_CONTROL, "public, max-age=600"))
         .body(sheet)
-}
-
-/// The file of a battle's preview picture; see [`preview`].
-pub(super) fn preview_file(outcome: Option<Outcome>) -> String {
-    format!("{}.png", outcome.map_or("without-vote", Outcome::as_str))
 }
 
 /// `GET /site/preview/OUTCOME.png`: the picture that other sites show beside a link to a battle. It tells how the vote went and no more,

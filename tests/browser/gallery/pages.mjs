@@ -74,7 +74,7 @@ export const PAGES = [
     ...Object.fromEntries(["pairwise", "score", "rank"].map((task) => [`campaign, ${task}`, { path: ({ invites }) => `/campaign/${task}?invite=${invites[task][1]}`, prepare: beginCampaign }])),
     "campaign report": "/campaign/pairwise/report",
     ...Object.fromEntries(
-      ["operations", "benchmarks", "campaigns", "campaigns/one?id=pairwise", "campaigns/report?id=pairwise", "requests", "moderation", "models", "models/change?model=stork", "models/add", "models/pairing?policy=elo", "leaks", "labels", "account", "users", "keys", "audit", "voters", "votes"].map(
+      ["operations", "benchmarks", "campaigns", "campaigns/one?id=pairwise", "campaigns/report?id=pairwise", "requests", "moderation", "models", "models/change?model=stork", "models/add", "models/pairing?policy=elo", "leaks", "labels", "account", "users", "keys", "webhooks", "audit", "voters", "votes"].map(
         (page) => [`admin ${page.split("?")[0].replaceAll("/", " ")}`, `/admin/${page}`],
       ),
     ),

@@ -15,7 +15,7 @@ use crate::domain::time::Timestamp;
 use crate::render::i18n::fill;
 use crate::render::i18n::pages::{HistoryTexts, PageTexts};
 use crate::render::markup;
-use crate::server::http::site::preview_file;
+use crate::render::preview::preview_file;
 use crate::services::arena::history::{HistoryEntry, PastBattle, PastTurn, PastVote};
 
 /// Characters of a question in the list.

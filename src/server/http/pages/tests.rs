@@ -168,7 +168,7 @@ async fn the_page_holds_the_same_rows_that_are_sent_live() {
     let page = leaderboard_html(&request("/leaderboard"), &view());
     assert!(page.contains(rows_html(&view(), Language::English).trim()));
     assert!(page.contains("<time data-part=\"time\" datetime=\"2023-11-14T22:13:20Z\">2023-11-14 22:13 UTC</time>"));
-    assert!(page.contains("<b data-part=\"votes\">80</b>") && page.contains("a note"));
+    assert!(page.contains("<b data-part=\"votes\">80</b>") && page.contains("A note."));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use askama::Template;
 
 use super::super::time::time_text;
 use super::super::{Page, Section, respond};
-use crate::domain::benchmark::run_comparison::{CanaryFinding, ItemChange, ModelChange};
+use crate::domain::benchmark::run_comparison::{CanaryFinding, ItemChange, ModelAcrossRuns};
 use crate::domain::language::Language;
 use crate::domain::stats::paired::PairedDifference;
 use crate::infra::storage::BenchRunRow;
@@ -64,7 +64,7 @@ impl ComparisonPage<'_> {
         self.view.compared.as_ref().is_some_and(|compared| compared.after.run.id == row.run.id)
     }
 
-    fn difference(row: &ModelChange) -> String {
+    fn difference(row: &ModelAcrossRuns) -> String {
         let text = |found: PairedDifference| {
             format!("{:+.2} ({:+.2} – {:+.2})", found.mean, found.interval.lower, found.interval.upper)
         };
