@@ -90,6 +90,7 @@ impl std::str::FromStr for DeliveryState {
 
 /// What is sent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "WebhookMessageOf{T}")]
 pub struct WebhookMessage<T> {
     /// Id of the message: the same at each try.
     pub id: String,
