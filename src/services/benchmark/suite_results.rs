@@ -225,7 +225,7 @@ fn reported(BenchRunRow { run, .. }: BenchRunRow) -> ReportedRun {
 
 /// The scores of all suites, kept while they are true.
 ///
-/// While a large suite is being judged, each judgement makes what is kept untrue. What takes longer than [`QUICK`] is shown as it was
+/// While a large suite is being judged, each judgement makes what is kept untrue. What takes longer than `QUICK` is shown as it was
 /// while it is computed again.
 pub struct SuiteResultsCache {
     store: Store,
