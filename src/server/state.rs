@@ -93,7 +93,7 @@ pub struct AppState {
     pub admin_users: Arc<AdminUsers>,
     /// Keys with which programs use the API.
     pub api_keys: ApiKeys,
-    /// Who is told of what happens.
+    /// Sends messages to the webhooks of the settings.
     pub webhooks: Arc<WebhookSender>,
     /// The provider where people sign in.
     pub oidc: Arc<OidcClient>,

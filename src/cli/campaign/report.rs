@@ -13,7 +13,9 @@ use crate::cli::output::{Overwrite, lines_of_csv, print};
 use crate::cli::report_files::{OutputLayout, files};
 use crate::cli::times::show_time;
 use crate::domain::campaign::ending::EndReason;
-use crate::domain::campaign::report::{AnnotatorFlag, AnnotatorSummary, CampaignReport, JudgeAgreement, LeftOut};
+use crate::domain::campaign::report::{
+    AnnotatorFlag, AnnotatorSummary, CampaignReport, JudgeAgreement, LeftOut, ScoredModel,
+};
 use crate::domain::language::Language;
 use crate::domain::rating::leaderboard::RankedModel;
 use crate::domain::rating::neighbours::{NeighbourPair, NeighbourState};
@@ -139,6 +141,15 @@ fn flag_name(flag: AnnotatorFlag) -> &'static str {
     }
 }
 
+const MODEL_HEADS: [&str; 10] =
+    ["rank", "rating", "95 % interval", "over items", "judgements", "won", "lost", "tied", "both bad", "model"];
+const NEIGHBOUR_HEADS: [&str; 4] = ["neighbours", "difference", "95 % at any time", "known"];
+const SCORE_HEADS: [&str; 5] = ["score", "95 % interval", "items", "judgements", "model"];
+const JUDGE_HEADS: [&str; 8] =
+    ["judge", "judgements", "agrees", "95 % interval", "kappa", "95 % interval", "people agree", "both orders"];
+const ANNOTATOR_HEADS: [&str; 9] =
+    ["annotator", "judgements", "with others", "gold", "self", "side A", "seconds", "streak", "flags"];
+
 fn text(report: &CampaignReport) -> String {
     let done = if report.complete { "complete" } else { "not complete" };
     let mut text = format!(
@@ -159,50 +170,33 @@ fn text(report: &CampaignReport) -> String {
         with_interval(agreement.fleiss, agreement.fleiss_interval),
         with_interval(agreement.krippendorff, agreement.krippendorff_interval)
     );
-    if !report.models.is_empty() {
-        let heads =
-            ["rank", "rating", "95 % interval", "over items", "judgements", "won", "lost", "tied", "both bad", "model"];
-        text += &table(&heads, report.models.iter().map(|model| model_cells(model, report)).collect());
-        text.push('\n');
-    }
-    if !report.neighbours.is_empty() {
-        text += &table(
-            &["neighbours", "difference", "95 % at any time", "known"],
-            report.neighbours.iter().map(neighbour_cells).collect(),
-        );
-        text.push('\n');
-    }
-    if !report.scores.is_empty() {
-        let cells = |model: &crate::domain::campaign::report::ScoredModel| {
-            let bounds = model.lower.zip(model.upper);
-            let interval = bounds.map_or_else(dash, |(lower, upper)| format!("{lower:.2} to {upper:.2}"));
-            vec![
-                format!("{:.2}", model.score),
-                interval,
-                model.items.to_string(),
-                model.judgements.to_string(),
-                model.model.clone(),
-            ]
-        };
-        text += &table(
-            &["score", "95 % interval", "items", "judgements", "model"],
-            report.scores.iter().map(cells).collect(),
-        );
-        text.push('\n');
-    }
-    if !report.judges.is_empty() {
-        let heads =
-            ["judge", "judgements", "agrees", "95 % interval", "kappa", "95 % interval", "people agree", "both orders"];
-        text += &table(&heads, report.judges.iter().map(judge_cells).collect());
-        text.push('\n');
-    }
-    let heads = ["annotator", "judgements", "with others", "gold", "self", "side A", "seconds", "streak", "flags"];
-    text += &table(&heads, report.annotators.iter().map(annotator_cells).collect());
+    text += &part(&MODEL_HEADS, report.models.iter().map(|model| model_cells(model, report)).collect());
+    text += &part(&NEIGHBOUR_HEADS, report.neighbours.iter().map(neighbour_cells).collect());
+    text += &part(&SCORE_HEADS, report.scores.iter().map(score_cells).collect());
+    text += &part(&JUDGE_HEADS, report.judges.iter().map(judge_cells).collect());
+    text += &table(&ANNOTATOR_HEADS, report.annotators.iter().map(annotator_cells).collect());
     for left in &report.left_out {
         let LeftOut { annotator, reason, by, judgements, .. } = left;
         text += &format!("\nleft out: {annotator} with {judgements} judgements, by {by}: {reason}\n");
     }
     text
+}
+
+/// A table with an empty line after it; nothing where it has no rows.
+fn part(heads: &[&str], rows: Vec<Vec<String>>) -> String {
+    if rows.is_empty() { String::new() } else { table(heads, rows) + "\n" }
+}
+
+fn score_cells(model: &ScoredModel) -> Vec<String> {
+    let bounds = model.lower.zip(model.upper);
+    let interval = bounds.map_or_else(dash, |(lower, upper)| format!("{lower:.2} to {upper:.2}"));
+    vec![
+        format!("{:.2}", model.score),
+        interval,
+        model.items.to_string(),
+        model.judgements.to_string(),
+        model.model.clone(),
+    ]
 }
 
 fn model_cells(model: &RankedModel, report: &CampaignReport) -> Vec<String> {

@@ -85,7 +85,7 @@ pub struct Settings {
     pub prices: PriceSettings,
     /// Other names of models, by their ids: what papers, tables and other leaderboards call them.
     pub aliases: BTreeMap<String, Vec<String>>,
-    /// Who is told of what happens.
+    /// Addresses that events are posted to.
     pub webhooks: Vec<WebhookSettings>,
     /// The models under test.
     pub models: Vec<ModelSettings>,

@@ -15,7 +15,6 @@ const SELECT_LINK: &str = "SELECT id, places, taken, quota, created_at, expires_
      WHERE campaign = $1 AND token_hash = $2";
 const SELECT_LINKS: &str = "SELECT id, places, taken, quota, created_at, expires_at, revoked_at FROM campaign_links \
      WHERE campaign = $1 ORDER BY created_at, LENGTH(id), id";
-const REVOKE: &str = "UPDATE campaign_links SET revoked_at = $3 WHERE campaign = $1 AND id = $2 AND revoked_at IS NULL";
 const SELECT_ANNOTATOR: &str = "SELECT id FROM campaign_annotators WHERE campaign = $1 AND token_hash = $2";
 /// Locks the link until the end of the transaction, so that no place is taken twice.
 const TAKE_PLACE: &str = "UPDATE campaign_links SET taken = taken + 1 WHERE campaign = $1 AND id = $2 AND taken < places \
@@ -142,29 +141,6 @@ impl Store {
             let query = query.bind(link.quota).bind(joining.now.0).bind(link.expires_at).bind(joining.participant);
             query.execute(&mut *tx).await?;
             tx.commit().await.map(|()| Some(id))
-        })
-    }
-
-    /// Makes a shared link unusable; whoever joined by it goes on. Returns whether it was in force.
-    ///
-    /// # Errors
-    /// [`StoreError`].
-    pub async fn revoke_shared_link(
-        &self,
-        campaign: &str,
-        id: &str,
-        now: Timestamp,
-        audit: &NewAuditEntry,
-    ) -> Result<bool, StoreError> {
-        let _time = store_time("revoke_shared_link");
-        on_writer_once!(self, |connection| {
-            let mut tx = connection.begin().await?;
-            let query = sqlx::query(REVOKE).bind(campaign).bind(id).bind(now.0);
-            let was_in_force = query.execute(&mut *tx).await?.rows_affected() > 0;
-            if was_in_force {
-                insert_audit!(&mut *tx, audit)?;
-            }
-            tx.commit().await.map(|()| was_in_force)
         })
     }
 }

@@ -34,6 +34,8 @@ const SELECT_ANNOTATORS: &str = "SELECT id, quota, created_at, expires_at, revok
      FROM campaign_annotators WHERE campaign = $1 ORDER BY created_at, LENGTH(id), id";
 const REVOKE_ANNOTATOR: &str =
     "UPDATE campaign_annotators SET revoked_at = $3 WHERE campaign = $1 AND id = $2 AND revoked_at IS NULL";
+const REVOKE_SHARED_LINK: &str =
+    "UPDATE campaign_links SET revoked_at = $3 WHERE campaign = $1 AND id = $2 AND revoked_at IS NULL";
 /// A campaign as a whole, the tables that refer to others first.
 const DELETE_ALL: [&str; 10] = [
     "DELETE FROM campaign_links WHERE campaign = $1",
@@ -443,9 +445,35 @@ impl Store {
         audit: &NewAuditEntry,
     ) -> Result<bool, StoreError> {
         let _time = store_time("revoke_annotator");
+        self.revoke(REVOKE_ANNOTATOR, campaign, id, now, audit).await
+    }
+
+    /// Makes a shared link unusable; whoever joined by it goes on. Returns whether it was in force.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn revoke_shared_link(
+        &self,
+        campaign: &str,
+        id: &str,
+        now: Timestamp,
+        audit: &NewAuditEntry,
+    ) -> Result<bool, StoreError> {
+        let _time = store_time("revoke_shared_link");
+        self.revoke(REVOKE_SHARED_LINK, campaign, id, now, audit).await
+    }
+
+    async fn revoke(
+        &self,
+        update: &'static str,
+        campaign: &str,
+        id: &str,
+        now: Timestamp,
+        audit: &NewAuditEntry,
+    ) -> Result<bool, StoreError> {
         on_writer_once!(self, |connection| {
             let mut tx = connection.begin().await?;
-            let query = sqlx::query(REVOKE_ANNOTATOR).bind(campaign).bind(id).bind(now.0);
+            let query = sqlx::query(update).bind(campaign).bind(id).bind(now.0);
             let was_in_force = query.execute(&mut *tx).await?.rows_affected() > 0;
             if was_in_force {
                 insert_audit!(&mut *tx, audit)?;
