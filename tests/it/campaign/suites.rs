@@ -8,7 +8,7 @@ const FILE: &str = "[campaign]\nid = \"pilot\"\ntitle = \"Which?\"\nanswers = \"
      models = [\"one\", \"two\"]\n";
 
 #[actix_web::test]
-async fn the_answers_to_a_suite_are_the_items_of_a_campaign() {
+async fn the_items_of_a_suite_that_all_models_answered_are_those_of_a_campaign() {
     let field = Field::empty(&["one", "two"]).await;
     for model in ["one", "two"] {
         field.respond(model, move |request, _| reply(&format!("I say «{model} {}»", question(request))));
@@ -19,7 +19,8 @@ async fn the_answers_to_a_suite_are_the_items_of_a_campaign() {
     field.write("pilot.toml", FILE);
     let refused = field.refused(&["campaign", "create", "pilot.toml"]).await;
     assert!(refused.contains("run `langya bench answer alignbench --models one`"), "{refused}");
-    field.done(&["bench", "answer", "alignbench", "--models", "one,two", "--budget", "5"]).await;
+    field.done(&["bench", "answer", "alignbench", "--models", "one", "--budget", "5"]).await;
+    field.done(&["bench", "answer", "alignbench", "--models", "two", "--max-calls", "4"]).await;
     let forecast = field.done(&["campaign", "create", "pilot.toml", "--dry-run", "--format", "json"]).await;
     assert!(forecast.contains("\"state\": \"not made\"") && forecast.contains("\"models\": 2"), "{forecast}");
     field.done(&["campaign", "create", "pilot.toml"]).await;
@@ -27,7 +28,7 @@ async fn the_answers_to_a_suite_are_the_items_of_a_campaign() {
     let suite = store.bench_suites().await.unwrap().remove(0);
     let items = store.bench_items(&suite.suite, &suite.version).await.unwrap();
     let row = store.campaign("pilot").await.unwrap().unwrap();
-    assert_eq!((row.items, row.units), (i64::try_from(items.len()).unwrap(), row.items));
+    assert_eq!((items.len(), row.items, row.units), (5, 4, 4), "one item has an answer of one model only");
     let texts = store.campaign_item("pilot", 0).await.unwrap();
     let models: Vec<&str> = texts.answers.iter().map(|(model, _)| model.as_str()).collect();
     assert!(
