@@ -8,6 +8,7 @@ use crate::domain::benchmark::answer_index::ask_sha256;
 use crate::domain::benchmark::item::{Answer, Item, answer_of};
 use crate::domain::benchmark::judgement::{Game, Status};
 use crate::domain::benchmark::{JudgeMode, Suite};
+use crate::domain::judging::reasoning::Thought;
 use crate::domain::judging::verdict::{Rating, SCORES, Verdict};
 
 const ITEM: [&str; 4] = ["item_id", "item", "question_id", "id"];
@@ -165,7 +166,7 @@ pub fn verdicts(suite: &dyn Suite, items: &[Item], path: &Path) -> Result<Vec<Gi
 fn verdict(suite: &dyn Suite, path: &Path, record: &Record, item: &Item) -> Result<GivenVerdict, BenchFileError> {
     let raw_text = record.text(&JUDGED);
     let parsed = match &raw_text {
-        Some(text) => suite.parse(item, text).map_err(Status::from),
+        Some(text) => suite.parse(item, Thought::split(text).reply).map_err(Status::from),
         None => scored(suite, path, record)?,
     };
     let game = record.number(path, "game")?.unwrap_or(1);

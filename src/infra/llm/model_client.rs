@@ -15,7 +15,7 @@ use crate::backoff::Backoff;
 use crate::config::{BenchSettings, Settings};
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::run_report::RunOutcome;
-use crate::domain::judging::budget::{BudgetTracker, Prices, Tokens, estimate_all};
+use crate::domain::judging::budget::{BudgetTracker, Prices, Tokens, estimate, estimate_all};
 use crate::llm::roster::entries;
 use crate::llm::{ChatError, ChatModel, Message, ReplyPart, Sampling, Usage};
 
@@ -23,6 +23,8 @@ use crate::llm::{ChatError, ChatModel, Message, ReplyPart, Sampling, Usage};
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 /// What a reply is taken to be long until one has been seen, in tokens.
 const FIRST_GUESS: u64 = 500;
+/// Bytes of the reasoning that are kept of a reply.
+const MOST_REASONING: usize = 64 << 10;
 
 /// A model under test, or a judge.
 pub struct ModelClient {
@@ -63,6 +65,8 @@ impl RunLimits {
 pub struct WholeReply {
     /// Its text, without NUL characters; may be empty.
     pub text: String,
+    /// The reasoning that the provider sent apart from it, the beginning of it where it is long.
+    pub reasoning: String,
     /// Requests that it took.
     pub attempts: u32,
     /// From the first request to the end of the reply, with waits between tries.
@@ -177,9 +181,9 @@ impl ModelClient {
                 return Err(AskError::GivenUp);
             }
             let error = match self.ask_once(messages, &sampling, limits).await? {
-                Ok((text, usage)) => {
+                Ok(PartialReply { text, reasoning, usage, .. }) => {
                     self.failures_in_a_row.store(0, Ordering::Relaxed);
-                    return Ok(WholeReply { text, attempts: attempts + 1, latency: began.elapsed(), usage });
+                    return Ok(WholeReply { text, reasoning, attempts: attempts + 1, latency: began.elapsed(), usage });
                 }
                 Err(error) => error,
             };
@@ -203,7 +207,7 @@ impl ModelClient {
         messages: &[Message],
         sampling: &Sampling,
         limits: &RunLimits,
-    ) -> Result<Result<(String, Usage), ChatError>, AskError> {
+    ) -> Result<Result<PartialReply, ChatError>, AskError> {
         if limits.stop.is_cancelled() {
             return Err(AskError::Stopped);
         }
@@ -212,7 +216,8 @@ impl ModelClient {
         let reserved = limits.budget.reserve(cost(expected)).ok_or(AskError::OverBudget)?;
         let mut heard = PartialReply::default();
         let ended = heard.listen(self.model.as_ref(), messages, sampling).await;
-        let tokens = Tokens::counted(heard.usage.input, heard.usage.output, messages, &heard.text);
+        let output = heard.usage.output.or_else(|| Some(estimate(&heard.text) + heard.reasoning_tokens));
+        let tokens = Tokens::counted(heard.usage.input, output, messages, &heard.text);
         if ended.as_ref().err().is_none_or(|error| heard.begun || error.may_be_billed()) {
             reserved.settle(tokens, cost(tokens));
         }
@@ -220,7 +225,7 @@ impl ModelClient {
             let mut replied = self.replied.lock();
             *replied = (replied.0.saturating_add(tokens.output), replied.1 + 1);
         }
-        Ok(ended.map(|()| (heard.text, heard.usage)))
+        Ok(ended.map(|()| heard))
     }
 
     /// Tokens of a reply, as far as can be told from those before it.
@@ -250,6 +255,10 @@ fn may_pass(error: &ChatError) -> bool {
 #[derive(Default)]
 struct PartialReply {
     text: String,
+    /// Its first [`MOST_REASONING`] bytes.
+    reasoning: String,
+    /// Estimated tokens of all of it.
+    reasoning_tokens: u64,
     usage: Usage,
     /// Whether the provider has begun to answer.
     begun: bool,
@@ -268,13 +277,21 @@ impl PartialReply {
             self.begun |= part.is_ok();
             match part {
                 Ok(ReplyPart::Text(part)) => self.text.extend(part.chars().filter(|c| *c != '\0')),
-                Ok(ReplyPart::Reasoning(_)) => {}
+                Ok(ReplyPart::Reasoning(part)) => self.think(&part),
                 Ok(ReplyPart::Usage(counted)) => self.usage = self.usage.updated(counted),
                 Err(ChatError::Empty) => break,
                 Err(error) => return Err(error),
             }
         }
         Ok(())
+    }
+
+    /// Keeps the beginning of the reasoning, and counts all of it: it is billed as part of the reply.
+    fn think(&mut self, part: &str) {
+        self.reasoning_tokens += estimate(part);
+        let left = MOST_REASONING.saturating_sub(self.reasoning.len());
+        let end = part.floor_char_boundary(left);
+        self.reasoning.extend(part[..end].chars().filter(|c| *c != '\0'));
     }
 }
 

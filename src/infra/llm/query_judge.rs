@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::domain::benchmark::judgement::{JudgeRequest, Status};
 use crate::domain::benchmark::run_report::Effort;
+use crate::domain::judging::reasoning::Thought;
 use crate::domain::judging::rubric::with_reminder;
 use crate::domain::judging::verdict::{Verdict, VerdictError};
 use crate::llm::model_client::{AskError, ModelClient, RunLimits, WholeReply};
@@ -33,6 +34,8 @@ pub struct ReplyFormat<'f> {
 pub struct JudgeReply {
     /// The last reply as it came; empty where there was none.
     pub raw_text: String,
+    /// The reasoning that the provider sent apart from it.
+    pub reasoning: String,
     /// Replies before it, which could not be read.
     pub earlier: Vec<String>,
     /// What was read in it.
@@ -114,7 +117,8 @@ impl JudgeReply {
         }
         self.add(reply.attempts, reply.latency, reply.usage);
         self.raw_text.clone_from(&reply.text);
-        self.take((form.parse)(&self.raw_text));
+        self.reasoning.clone_from(&reply.reasoning);
+        self.read_as(form.parse);
     }
 
     /// Whether nobody asks again.
@@ -132,9 +136,9 @@ impl JudgeReply {
         };
     }
 
-    /// Takes what was read in the last reply.
-    pub fn take(&mut self, parsed: Result<Verdict, VerdictError>) {
-        (self.verdict, self.status) = match parsed {
+    /// Reads the last reply. What the judge thought before it is no verdict.
+    pub fn read_as(&mut self, parse: impl Fn(&str) -> Result<Verdict, VerdictError>) {
+        (self.verdict, self.status) = match parse(Thought::split(&self.raw_text).reply) {
             Ok(verdict) => (Some(verdict), None),
             Err(error) => (None, Some(Status::from(error))),
         };

@@ -15,26 +15,30 @@ use sqlx::Connection;
 
 const INSERT: &str = "INSERT INTO bench_judgements (id, suite, version, sample, variant, item, turn, model, judge, baseline, \
      game, source, prompt_sha256, params, raw_text, earlier, parsed, status, attempts, latency_ms, input_tokens, \
-     output_tokens, created_at) \
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23) \
+     output_tokens, created_at, reasoning) \
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, \
+     $24) \
      ON CONFLICT DO NOTHING";
 const SELECT: &str = "SELECT id, suite, version, sample, variant, item, turn, model, judge, baseline, game, source, \
-     prompt_sha256, params, raw_text, earlier, parsed, status, attempts, latency_ms, input_tokens, output_tokens, created_at \
+     prompt_sha256, params, raw_text, earlier, reasoning, parsed, status, attempts, latency_ms, input_tokens, output_tokens, \
+     created_at \
      FROM bench_judgements WHERE suite = $1 AND version = $2 AND sample = $3 \
      AND ($4 = '' OR model = $4) AND ($5 = '' OR item = $5) ORDER BY created_at, id";
 const SELECT_OF_ITEM: &str = "SELECT id, suite, version, sample, variant, item, turn, model, judge, baseline, game, source, \
-     prompt_sha256, params, raw_text, earlier, parsed, status, attempts, latency_ms, input_tokens, output_tokens, created_at \
+     prompt_sha256, params, raw_text, earlier, reasoning, parsed, status, attempts, latency_ms, input_tokens, output_tokens, \
+     created_at \
      FROM bench_judgements WHERE suite = $1 AND version = $2 AND sample = $3 \
      AND ($4 = '' OR model = $4) AND item = $5 ORDER BY created_at, id";
 /// Without the judge's words, which are most of a row.
 const SELECT_VERDICTS: &str = "SELECT id, suite, version, sample, variant, item, turn, model, judge, baseline, game, source, \
-     prompt_sha256, params, '' AS raw_text, '[]' AS earlier, parsed, status, attempts, latency_ms, input_tokens, \
+     prompt_sha256, params, '' AS raw_text, '[]' AS earlier, '' AS reasoning, parsed, status, attempts, latency_ms, input_tokens, \
      output_tokens, created_at \
      FROM bench_judgements WHERE suite = $1 AND version = $2 AND sample = $3 \
      AND ($4 = '' OR model = $4) AND ($5 = '' OR item = $5) ORDER BY created_at, id";
 /// A row with attempts 0 is itself such a copy.
 const SELECT_KNOWN: &str = "SELECT id, suite, version, sample, variant, item, turn, model, judge, baseline, game, source, \
-     prompt_sha256, params, raw_text, earlier, parsed, status, attempts, latency_ms, input_tokens, output_tokens, created_at \
+     prompt_sha256, params, raw_text, earlier, reasoning, parsed, status, attempts, latency_ms, input_tokens, output_tokens, \
+     created_at \
      FROM bench_judgements WHERE judge = $1 AND prompt_sha256 = $2 AND params = $3 AND source = '' AND attempts > 0 \
      AND status <> 'transport_failed' \
      ORDER BY CASE status WHEN 'ok' THEN 0 ELSE 1 END, created_at DESC, id LIMIT 1";
@@ -95,6 +99,8 @@ pub struct BenchJudgementRow {
     pub source: String,
     /// Replies before the one that counts, which could not be read.
     pub earlier: Vec<String>,
+    /// What the judge thought before its reply, where the provider sent that apart from it.
+    pub reasoning: String,
     /// What was said and read.
     pub judgement: Judgement,
 }
@@ -135,6 +141,7 @@ macro_rules! insert_judgement {
             .bind(said.tokens.map(|tokens| signed(tokens.prompt)))
             .bind(said.tokens.map(|tokens| signed(tokens.reply)))
             .bind(said.ts)
+            .bind(&$row.reasoning)
     }};
 }
 
@@ -344,6 +351,7 @@ struct RawJudgement {
     params: String,
     raw_text: String,
     earlier: String,
+    reasoning: String,
     parsed: String,
     status: String,
     attempts: i64,
@@ -414,6 +422,7 @@ impl TryFrom<RawJudgement> for BenchJudgementRow {
         Ok(Self {
             sample: raw.small(raw.sample, "sample")?,
             earlier: raw.read(&raw.earlier, "earlier")?,
+            reasoning: raw.reasoning,
             id: raw.id,
             variant: raw.variant,
             baseline: raw.baseline,

@@ -121,6 +121,8 @@ impl RawAttempt {
                 output: self.output_tokens.map(|tokens| count(tokens, "output_tokens")).transpose()?,
             },
             text: self.text,
+            // Of what settled nothing only the text is kept.
+            reasoning: String::new(),
         })
     }
 }

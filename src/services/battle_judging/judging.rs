@@ -183,7 +183,7 @@ impl<'r> JudgeRun<'r> {
 /// Tokens of all replies: as the provider counted them, else about.
 fn tokens(heard: &JudgeReply, request: &JudgeRequest) -> JudgeTokens {
     let replies = if heard.raw_text.is_empty() { 0 } else { 1 + heard.earlier.len() as u64 };
-    let words = heard.earlier.iter().chain([&heard.raw_text]).map(|text| estimate(text)).sum();
+    let words = heard.earlier.iter().chain([&heard.raw_text, &heard.reasoning]).map(|text| estimate(text)).sum();
     JudgeTokens {
         prompt: heard.usage.input.unwrap_or_else(|| replies * estimate_all(&request.messages)),
         reply: heard.usage.output.unwrap_or(words),

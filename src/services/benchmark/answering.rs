@@ -233,7 +233,13 @@ impl<'r> ModelRun<'r> {
     async fn fail(&self, error: &AskError, attempts: &ResultAttempts<'_>, batch: &Batch) -> TurnEnd {
         self.count(|outcome| error.count_in(outcome));
         let AskError::Refused { error, latency } = error else { return TurnEnd::Open };
-        let reply = WholeReply { text: error.to_string(), attempts: 1, latency: *latency, usage: Usage::default() };
+        let reply = WholeReply {
+            text: error.to_string(),
+            reasoning: String::new(),
+            attempts: 1,
+            latency: *latency,
+            usage: Usage::default(),
+        };
         match batch.keep(attempts.row(AttemptStatus::Refused, reply)).await {
             true => TurnEnd::Refused,
             false => TurnEnd::Open,

@@ -12,7 +12,7 @@ pub enum RunRow<T> {
     /// An answer, judgement or verdict.
     Result(T),
     /// A reply that settled nothing, or a refusal.
-    Attempt(AttemptRow),
+    Attempt(Box<AttemptRow>),
 }
 
 /// Where attempts are kept.
@@ -67,7 +67,7 @@ impl<'l> AttemptLog<'l> {
         for row in rows {
             match row {
                 RunRow::Result(result) => results.push(result),
-                RunRow::Attempt(attempt) => attempts.push(attempt),
+                RunRow::Attempt(attempt) => attempts.push(*attempt),
             }
         }
         if !attempts.is_empty() {
@@ -82,7 +82,7 @@ impl ResultAttempts<'_> {
     #[must_use]
     pub fn row<T>(&self, status: AttemptStatus, reply: WholeReply) -> Vec<RunRow<T>> {
         let AttemptLog { clock, rng, .. } = self.log;
-        vec![RunRow::Attempt(AttemptRow {
+        vec![RunRow::Attempt(Box::new(AttemptRow {
             id: rng.id(clock),
             result: self.result.clone(),
             model: self.model.clone(),
@@ -90,6 +90,6 @@ impl ResultAttempts<'_> {
             status,
             reply,
             created_at: clock.now(),
-        })]
+        }))]
     }
 }

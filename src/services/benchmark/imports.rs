@@ -96,6 +96,7 @@ pub async fn verdicts(bench: RunContext<'_>, path: &Path) -> Result<ImportCounts
         baseline: given.baseline,
         source: name_of(path),
         earlier: Vec::new(),
+        reasoning: String::new(),
         judgement: Judgement {
             suite: bench.suite.name().to_owned(),
             suite_version: bench.data.sha256.clone(),

@@ -106,11 +106,12 @@ pub(super) async fn known(
 ) -> Result<Option<JudgeReply>, StoreError> {
     let known = bench.store.known_judgement(judge.as_str(), prompt_sha256, &request.sampling).await?;
     let Some(row) = known else { return Ok(None) };
-    let mut heard = JudgeReply { raw_text: row.judgement.raw_text, earlier: row.earlier, ..JudgeReply::default() };
+    let (raw_text, reasoning, earlier) = (row.judgement.raw_text, row.reasoning, row.earlier);
+    let mut heard = JudgeReply { raw_text, reasoning, earlier, ..JudgeReply::default() };
     if row.judgement.status == Status::Refused && heard.raw_text.is_empty() {
         heard.status = Some(Status::Refused);
     } else {
-        heard.take(bench.suite.parse(item, &heard.raw_text));
+        heard.read_as(|reply| bench.suite.parse(item, reply));
     }
     Ok(Some(heard).filter(|heard| heard.status.is_none() || !plan.retry_failed))
 }
@@ -381,6 +382,7 @@ impl JudgementOf<'_> {
             baseline: self.baseline.map(ToString::to_string).unwrap_or_default(),
             source: String::new(),
             earlier: heard.earlier,
+            reasoning: heard.reasoning,
             judgement: Judgement {
                 suite: bench.suite.name().to_owned(),
                 suite_version: bench.data.sha256.clone(),

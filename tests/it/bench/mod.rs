@@ -10,6 +10,7 @@ mod mtbench101;
 mod other_suites;
 mod planned_runs;
 mod plans;
+mod reasoning;
 mod references;
 mod run_comparison;
 mod runs;

@@ -115,6 +115,7 @@ fn judgement(id: &str, status: Status, at: i64) -> BenchJudgementRow {
         baseline: String::new(),
         source: String::new(),
         earlier: vec!["no".into(), "number".into()],
+        reasoning: "思".into(),
         judgement: Judgement {
             suite: "mtbench101".into(),
             suite_version: "v1".into(),
@@ -204,6 +205,7 @@ pub(super) async fn failures_may_repeat_and_a_verdict_is_kept_once(store: &Store
     let mut without_words = first.clone();
     without_words.judgement.raw_text.clear();
     without_words.earlier.clear();
+    without_words.reasoning.clear();
     assert_eq!(store.bench_judgements(&set(), BenchFilter::ALL, IncludeText::No).await.unwrap()[1], without_words);
     let by_another_way = BenchJudgementRow { variant: "rules".into(), ..judgement("5", Status::Ok, 4) };
     assert_eq!(store.import_judgements(&[second, by_another_way]).await.unwrap(), 1);
@@ -298,6 +300,7 @@ pub(super) async fn what_a_judge_said_to_a_prompt_is_found_again(store: &Store) 
 fn attempt(id: &str, result: &str, status: AttemptStatus, at: i64) -> AttemptRow {
     let reply = WholeReply {
         text: format!("said in {id}"),
+        reasoning: String::new(),
         attempts: 2,
         latency: Duration::from_millis(9),
         usage: Usage { input: Some(5), output: None },

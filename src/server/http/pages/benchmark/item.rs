@@ -13,6 +13,7 @@ use crate::domain::benchmark::Suite;
 use crate::domain::benchmark::item::Item;
 use crate::domain::benchmark::judgement::Judgement;
 use crate::domain::campaign::item_opinions::{ItemOpinions, ScoreOpinion};
+use crate::domain::judging::reasoning::Thought;
 use crate::domain::judging::verdict::{Preference, Rating, Verdict};
 use crate::domain::language::Language;
 use crate::domain::text_diff::{DiffPart, text_diff};
@@ -99,6 +100,8 @@ struct JudgementView {
     game: Option<String>,
     verdict: String,
     said: Option<String>,
+    /// What the judge thought before it replied.
+    reasoning: Option<String>,
     earlier: Vec<String>,
 }
 
@@ -274,11 +277,14 @@ fn judgement(row: &BenchJudgementRow, words: &BenchmarkTexts) -> JudgementView {
     let said = &row.judgement;
     let against =
         || format!("{} · A: {}, B: {}", words.game.replace("{n}", &u8::from(said.game).to_string()), a(row), b(row));
+    let Thought { reasoning, reply } = Thought::split(&said.raw_text);
+    let shown = |text: &str| Some(text).filter(|text| !text.trim().is_empty()).map(rendered);
     JudgementView {
         judge: said.judge_model.clone(),
         game: (!row.baseline.is_empty()).then(against),
         verdict: verdict(said, words),
-        said: Some(said.raw_text.as_str()).filter(|text| !text.trim().is_empty()).map(rendered),
+        said: shown(reply),
+        reasoning: shown(&[&row.reasoning, reasoning].map(str::trim).join("\n\n")),
         earlier: row.earlier.iter().map(|text| rendered(text)).collect(),
     }
 }

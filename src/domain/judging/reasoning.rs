@@ -1,0 +1,103 @@
+//! Tells what a judge thought from what it replied: `<think>…</think>` before the reply.
+//!
+//! Providers that know of reasoning send it in a field of its own; a model behind a plain server writes it into the reply. A score
+//! that stands in the reasoning is a thought and no verdict, so every reply of a judge is split before it is read.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+/// The marks that models set around their reasoning. A chat template can hold the first one, so that only the last is sent.
+static MARK: LazyLock<Regex> = LazyLock::new(|| {
+    let names = "(?:seed:)?think|thinking|thought|reasoning";
+    Regex::new(&format!(r"(?i)<(/?)(?:{names})>|\[(/?)THINK\]")).expect("the pattern is valid")
+});
+
+/// A judge's text in its two parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Thought<'t> {
+    /// What came before the reply; empty where the judge wrote none.
+    pub reasoning: &'t str,
+    /// The reply, in which a verdict counts.
+    pub reply: &'t str,
+}
+
+impl<'t> Thought<'t> {
+    /// Splits a text behind its last closing mark. Where it begins with an opening mark that is never closed, the judge was cut
+    /// off while it thought, and there is no reply; an opening mark in the middle is a quotation.
+    #[must_use]
+    pub fn split(text: &'t str) -> Self {
+        let is_closing =
+            |found: &regex::Captures<'_>| (1..=2).any(|at| found.get(at).is_some_and(|sign| !sign.is_empty()));
+        let first = MARK.captures(text).and_then(|found| found.get(0));
+        let opened = first.filter(|mark| text[..mark.start()].trim().is_empty() && !mark.as_str().contains('/'));
+        let last = MARK.captures_iter(text).filter(is_closing).last().and_then(|found| found.get(0));
+        let begin = opened.map_or(0, |mark| mark.end());
+        match last {
+            Some(mark) => Self { reasoning: text[begin..mark.start()].trim(), reply: text[mark.end()..].trim_start() },
+            None if opened.is_some() => Self { reasoning: text[begin..].trim(), reply: "" },
+            None => Self { reasoning: "", reply: text },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judging::verdict::{Preference, VerdictError, dictionary, pair, rating};
+
+    #[track_caller]
+    fn check(text: &str, reasoning: &str, reply: &str) {
+        assert_eq!(Thought::split(text), Thought { reasoning, reply }, "{text:?}");
+    }
+
+    #[test]
+    fn what_stands_between_the_marks_is_reasoning() {
+        check("<think>\nHm.\n</think>\n\nRating: [[7]]", "Hm.", "Rating: [[7]]");
+        check(" <THINKING>a</THINKING>b", "a", "b");
+        check("[THINK]a[/THINK] b", "a", "b");
+        check("<seed:think>a</seed:think>b", "a", "b");
+        check("<think></think>\n[[A]]", "", "[[A]]");
+        check("<think>It says </think>, not [[2]].</think>[[B]]", "It says </think>, not [[2]].", "[[B]]");
+    }
+
+    #[test]
+    fn a_template_can_hold_the_opening_mark() {
+        check("Is it [[3]]? No.\n</think>\nRating: [[8]]", "Is it [[3]]? No.", "Rating: [[8]]");
+    }
+
+    #[test]
+    fn a_judge_that_was_cut_off_while_it_thought_replied_nothing() {
+        check("<think>Perhaps [[9]]", "Perhaps [[9]]", "");
+        check("<think>It quotes </think> [[2]] and <think> more", "It quotes", "[[2]] and <think> more");
+    }
+
+    #[test]
+    fn a_text_without_marks_is_all_reply_and_a_quoted_mark_opens_nothing() {
+        check("Rating: [[7]]", "", "Rating: [[7]]");
+        check(
+            "The answer begins with <think> and ends there. [[B]]",
+            "",
+            "The answer begins with <think> and ends there. [[B]]",
+        );
+        check("a < b and </thinker> [[A]]", "", "a < b and </thinker> [[A]]");
+        check("", "", "");
+    }
+
+    #[test]
+    fn a_reply_that_quotes_both_marks_keeps_its_verdict_at_the_end() {
+        let text = "<think>[[A]]</think>It says <think>x</think> twice, so [[B]]";
+        assert_eq!(pair::parse(Thought::split(text).reply), Ok(Preference::B));
+    }
+
+    #[test]
+    fn no_verdict_of_the_reasoning_counts() {
+        let reply = |text| Thought::split(text).reply;
+        let only_thought = "<think>{'清晰度': 9, '综合得分': 9} [[9]] [[A]]</think>I will not say.";
+        assert_eq!(rating::parse(reply(only_thought)).map(|found| found.score), Err(VerdictError::Unreadable));
+        assert_eq!(pair::parse(reply(only_thought)), Err(VerdictError::Unreadable));
+        assert!(dictionary::parse(reply(only_thought), &["清晰度"]).is_err());
+        let both = "<think>{'清晰度': 9, '综合得分': 9}</think>{'清晰度': 3, '综合得分': 4}";
+        assert!((dictionary::parse(reply(both), &["清晰度"]).unwrap().score - 4.0).abs() < 1e-12);
+    }
+}
