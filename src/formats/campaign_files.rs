@@ -5,8 +5,11 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::domain::battle::Outcome;
-use crate::domain::campaign::items::{AnswerRow, CampaignItem, GoldRow, ItemError, check_gold, gather};
+use crate::domain::campaign::items::{
+    AnswerRow, CampaignItem, GoldRow, ItemError, check_categories, check_gold, gather,
+};
 use crate::domain::campaign::plan::{CampaignPlan, PlanError};
+use crate::domain::campaign::rubric::Rubric;
 use crate::read_file;
 use crate::votes::{TextTable, VoteFileError, read_table};
 
@@ -17,6 +20,7 @@ const MODEL: [&str; 2] = ["model", "candidate"];
 const ANSWER: [&str; 2] = ["answer", "response"];
 const REFERENCE: [&str; 1] = ["reference"];
 const CATEGORY: [&str; 1] = ["category"];
+const SUBCATEGORY: [&str; 1] = ["subcategory"];
 const LANGUAGE: [&str; 1] = ["language"];
 const MODEL_A: [&str; 1] = ["model_a"];
 const MODEL_B: [&str; 1] = ["model_b"];
@@ -97,7 +101,7 @@ pub fn read_plan(path: &Path) -> Result<CampaignPlan, CampaignFileError> {
 /// [`CampaignFileError`] names the file, the row and the way out.
 pub fn read_campaign(path: &Path) -> Result<CampaignFiles, CampaignFileError> {
     let plan = read_plan(path)?;
-    let rows = read_answers(&beside(path, &plan.answers))?;
+    let rows = read_answers(&beside(path, &plan.answers), plan.rubric)?;
     with_answers(path, plan, rows)
 }
 
@@ -108,6 +112,7 @@ pub fn read_campaign(path: &Path) -> Result<CampaignFiles, CampaignFileError> {
 pub fn with_answers(path: &Path, plan: CampaignPlan, rows: Vec<AnswerRow>) -> Result<CampaignFiles, CampaignFileError> {
     let of_answers = |error| CampaignFileError::Item { path: beside(path, &plan.answers), error };
     let items = gather(rows, plan.task).map_err(of_answers)?;
+    check_categories(&plan, &items).map_err(of_answers)?;
     let gold = match &plan.gold {
         None => Vec::new(),
         Some(gold) => {
@@ -125,8 +130,9 @@ fn beside(path: &Path, name: &str) -> PathBuf {
     path.parent().unwrap_or(Path::new(".")).join(name)
 }
 
-fn read_answers(path: &Path) -> Result<Vec<AnswerRow>, CampaignFileError> {
-    let names = [&ITEM[..], &PROMPT, &CONVERSATION, &MODEL, &ANSWER, &REFERENCE, &CATEGORY, &LANGUAGE].concat();
+fn read_answers(path: &Path, rubric: Option<Rubric>) -> Result<Vec<AnswerRow>, CampaignFileError> {
+    let about = [&REFERENCE[..], &CATEGORY, &SUBCATEGORY, &LANGUAGE].concat();
+    let names = [&ITEM[..], &PROMPT, &CONVERSATION, &MODEL, &ANSWER, &about].concat();
     let table = CampaignTable::open(path, &names)?;
     let [item, model, answer] = [table.needed(&ITEM)?, table.needed(&MODEL)?, table.needed(&ANSWER)?];
     let prompt = table.place(&PROMPT);
@@ -135,6 +141,7 @@ fn read_answers(path: &Path) -> Result<Vec<AnswerRow>, CampaignFileError> {
         return Err(table.lacks("prompt or conversation"));
     }
     let [reference, category, language] = [&REFERENCE[..], &CATEGORY, &LANGUAGE].map(|names| table.place(names));
+    let subcategory = table.place(&SUBCATEGORY).filter(|_| rubric.is_some_and(Rubric::reads_subcategories));
     let row = |(place, row): &(String, Vec<String>)| {
         let cell = |at: Option<usize>| at.map_or_else(String::new, |at| row[at].clone());
         let asked = Some(cell(prompt)).filter(|text| !text.is_empty());
@@ -145,7 +152,7 @@ fn read_answers(path: &Path) -> Result<Vec<AnswerRow>, CampaignFileError> {
             model: row[model].trim().to_owned(),
             answer: row[answer].clone(),
             reference: cell(reference),
-            category: cell(category),
+            category: Some(cell(subcategory)).filter(|text| !text.is_empty()).unwrap_or_else(|| cell(category)),
             language: cell(language),
         }
     };
@@ -228,6 +235,24 @@ mod tests {
         assert_eq!(files.items[0].reference, "R");
         assert_eq!(files.gold[0].models, ["n", "m"].map(str::to_owned));
         assert_eq!(files.gold[0].outcome, Outcome::AWins);
+    }
+
+    #[test]
+    fn a_rubric_reads_the_subcategory_and_refuses_one_that_it_does_not_know() {
+        let plan = PLAN.replace("\"pairwise\"", "\"score\"\nrubric = \"alignbench\"");
+        let line = |category: &str, subcategory: &str| {
+            format!(
+                "{{\"item\":\"q\",\"prompt\":\"p\",\"model\":\"m\",\"answer\":\"x\",\"category\":\"{category}\",\"subcategory\":\"\
+                 {subcategory}\"}}\n"
+            )
+        };
+        assert_eq!(written(&plan, &line("基本任务", "翻译"), "").unwrap().items[0].category, "翻译");
+        assert_eq!(written(&plan, &line("基本任务", ""), "").unwrap().items[0].category, "基本任务");
+        let error = written(&plan, &line("基本任务", "cooking"), "").unwrap_err();
+        assert!(error.contains("answers.jsonl: item \"q\": the rubric \"alignbench\" has no dimensions"), "{error}");
+        let pairs = "{\"item\":\"q\",\"prompt\":\"p\",\"model\":\"n\",\"answer\":\"x\"}\n";
+        let plain = written(PLAN, &(line("facts", "翻译") + pairs), "").unwrap();
+        assert_eq!(plain.items[0].category, "facts", "without a rubric the category stays");
     }
 
     #[test]

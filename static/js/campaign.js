@@ -181,8 +181,10 @@ async function next() {
     const button = main.querySelector(`[data-rank="${letter}"]`);
     if (button) button.hidden = section.hidden;
   }
+  const asked = (answer.questions ?? []).map(({ id }) => id);
   for (const field of fields) {
-    field.hidden = Boolean(field.dataset.letter) && answer[field.dataset.letter] === undefined;
+    const { question, letter } = field.dataset;
+    field.hidden = !asked.includes(question) || (Boolean(letter) && answer[letter] === undefined);
     field.disabled = field.hidden;
   }
   showRanking();
@@ -316,7 +318,8 @@ part("choices").addEventListener("submit", (event) => {
 /** Chooses in a question by a digit: a point of a scale, or the first, second … option; then the next question has its turn. */
 function answer(event, field, digit) {
   const options = [...field.querySelectorAll("input")];
-  const option = "scale" in field.dataset ? options.find(({ value }) => value === String(digit)) : options[digit - 1];
+  const point = (wanted) => options.find(({ value }) => value === String(wanted));
+  const option = "scale" in field.dataset ? (point(digit) ?? (digit === 0 && point(10))) : options[digit - 1];
   if (!option) return;
   event.preventDefault();
   option.checked = true;

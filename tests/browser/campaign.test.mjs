@@ -39,6 +39,7 @@ const site = startSite({
     await campaign(folder, "scores", "score", "judgements_per_item = 9\nshow_reference = true\npublic = true\n");
     await campaign(folder, "asked", "pairwise", QUESTIONS);
     await campaign(folder, "ranks", "rank", "judgements_per_item = 9\n");
+    await campaign(folder, "dimensions", "score", 'judgements_per_item = 9\nrubric = "alignbench"\n');
   },
 });
 
@@ -58,6 +59,7 @@ async function campaign(folder, id, task, keys) {
       model,
       answer: `An answer of some length <b>raw</b>, with a list:\n\n- first\n- second\n\n\`\`\`python\nprint(${item})\n\`\`\`\n`.repeat(2),
       reference: "The reference.",
+      category: item % 2 ? "专业能力" : "Writing Ability",
     });
   const lines = Array.from({ length: ITEMS }, (_, item) => models.map((model) => answer(item, model))).flat();
   await mkdir(join(folder, id));
@@ -196,6 +198,36 @@ for (const [device, viewport] of [["desktop", { width: 1440, height: 900 }], ["p
     assert.deepEqual(clear.counts.map(({ judgements }) => judgements), [report.judgements, report.judgements]);
     assert.deepEqual(fair.counts[0].counts, [report.judgements, 0]);
     assert.equal(why.judgements, report.judgements);
+    page.assertQuiet();
+  });
+}
+
+for (const [device, locale, viewport] of [["desktop", "en-US", { width: 1440, height: 900 }], ["phone", "zh-CN", { width: 390, height: 844 }]]) {
+  test(`an answer is scored on each dimension of its category by keyboard only, on a ${device}`, async () => {
+    const before = JSON.parse(langya("report", "dimensions", "--format", "json")).questions;
+    const page = await site.open({ viewport, locale });
+    await page.goto(`${site.url}/campaign/dimensions?invite=${tokens.dimensions.pop()}`);
+    await page.locator('[data-part="begin"]').click();
+    const asked = {};
+    for (let done = 0; done < 4; done += 1) {
+      await shown(page, done);
+      await page.keyboard.press("8");
+      await page.locator('[data-score="8"][aria-pressed="true"]').waitFor();
+      const ids = await page.locator("[data-question]:visible").evaluateAll((fields) => fields.map(({ dataset }) => dataset.question));
+      assert.ok(ids.includes("clarity") ? ids.length === 4 : ids.includes("richness") && ids.length === 5, ids.join());
+      for (const id of ids) asked[id] = (asked[id] ?? 0) + 1;
+      for (const _ of ids) await page.keyboard.press("0");
+      await page.locator('[data-part="submit"]:focus').waitFor();
+      assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), viewport.width);
+      if (done === 0) await assertAccessible(page);
+      await page.keyboard.press("Enter");
+    }
+    await shown(page, 4);
+    const { questions } = JSON.parse(langya("report", "dimensions", "--format", "json"));
+    for (const [at, { question, judgements, mean }] of questions.entries()) {
+      assert.equal(judgements - before[at].judgements, asked[question] ?? 0, question);
+      if (judgements) assert.equal(mean, 10);
+    }
     page.assertQuiet();
   });
 }

@@ -65,7 +65,7 @@ pub(super) async fn create(store: &Store, options: &CreateOptions) -> CommandRes
     let files = match plan.suite() {
         None => read_campaign(&options.file)?,
         Some(suite) => {
-            let rows = suite_answers(store, suite, &plan.models).await?;
+            let rows = suite_answers(store, suite, &plan).await?;
             with_answers(&options.file, plan, rows)?
         }
     };

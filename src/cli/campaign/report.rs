@@ -14,7 +14,7 @@ use crate::cli::report_files::{OutputLayout, files};
 use crate::cli::times::show_time;
 use crate::domain::campaign::ending::EndReason;
 use crate::domain::campaign::report::{
-    AnnotatorFlag, AnnotatorSummary, CampaignReport, JudgeAgreement, LeftOut, ScoredModel,
+    AnnotatorFlag, AnnotatorSummary, CampaignReport, JudgeAgreement, LeftOut, QuestionSummary, ScoredModel,
 };
 use crate::domain::language::Language;
 use crate::domain::rating::leaderboard::RankedModel;
@@ -145,6 +145,7 @@ const MODEL_HEADS: [&str; 10] =
     ["rank", "rating", "95 % interval", "over items", "judgements", "won", "lost", "tied", "both bad", "model"];
 const NEIGHBOUR_HEADS: [&str; 4] = ["neighbours", "difference", "95 % at any time", "known"];
 const SCORE_HEADS: [&str; 5] = ["score", "95 % interval", "items", "judgements", "model"];
+const QUESTION_HEADS: [&str; 6] = ["question", "mean", "95 % interval", "judgements", "alpha", "model"];
 const JUDGE_HEADS: [&str; 8] =
     ["judge", "judgements", "agrees", "95 % interval", "kappa", "95 % interval", "people agree", "both orders"];
 const ANNOTATOR_HEADS: [&str; 9] =
@@ -172,7 +173,8 @@ fn text(report: &CampaignReport) -> String {
     );
     text += &part(&MODEL_HEADS, report.models.iter().map(|model| model_cells(model, report)).collect());
     text += &part(&NEIGHBOUR_HEADS, report.neighbours.iter().map(neighbour_cells).collect());
-    text += &part(&SCORE_HEADS, report.scores.iter().map(score_cells).collect());
+    text += &part(&SCORE_HEADS, report.scores.iter().map(|model| score_cells(model).to_vec()).collect());
+    text += &part(&QUESTION_HEADS, report.questions.iter().flat_map(question_rows).collect());
     text += &part(&JUDGE_HEADS, report.judges.iter().map(judge_cells).collect());
     text += &table(&ANNOTATOR_HEADS, report.annotators.iter().map(annotator_cells).collect());
     for left in &report.left_out {
@@ -187,16 +189,26 @@ fn part(heads: &[&str], rows: Vec<Vec<String>>) -> String {
     if rows.is_empty() { String::new() } else { table(heads, rows) + "\n" }
 }
 
-fn score_cells(model: &ScoredModel) -> Vec<String> {
+fn score_cells(model: &ScoredModel) -> [String; 5] {
     let bounds = model.lower.zip(model.upper);
     let interval = bounds.map_or_else(dash, |(lower, upper)| format!("{lower:.2} to {upper:.2}"));
-    vec![
+    [
         format!("{:.2}", model.score),
         interval,
         model.items.to_string(),
         model.judgements.to_string(),
         model.model.clone(),
     ]
+}
+
+/// A row for each model that a scale gives a mean; of choices and texts the other formats say more.
+fn question_rows(question: &QuestionSummary) -> Vec<Vec<String>> {
+    let row = |model: &ScoredModel| {
+        let [mean, interval, _, judgements, model] = score_cells(model);
+        let alpha = question.krippendorff.map_or_else(dash, |alpha| format!("{alpha:.2}"));
+        vec![question.question.clone(), mean, interval, judgements, alpha, model]
+    };
+    question.models.iter().map(row).collect()
 }
 
 fn model_cells(model: &RankedModel, report: &CampaignReport) -> Vec<String> {

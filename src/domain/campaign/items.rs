@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::plan::Task;
+use super::plan::{CampaignPlan, Task};
+use super::questions::Question;
 use crate::battle::Outcome;
 
 /// Characters of a prompt, a reference or an answer at the most: more is not read by an annotator.
@@ -151,6 +152,29 @@ fn check_count(item: &CampaignItem, task: Task) -> Result<(), ItemError> {
     }
 }
 
+/// Checks that the rubric knows the category of each item, and that every question of the file is about some item.
+///
+/// # Errors
+/// [`ItemError`] for the first item or question of which that is not so.
+pub fn check_categories(plan: &CampaignPlan, items: &[CampaignItem]) -> Result<(), ItemError> {
+    let of_rubric = plan.rubric.map_or(0, |rubric| rubric.ids().len());
+    if let Some(rubric) = plan.rubric {
+        for item in items {
+            let place = || format!("item {:?}", item.id);
+            rubric.check(&item.category).map_err(|reason| ItemError { place: place(), reason })?;
+        }
+    }
+    let is_asked = |question: &&Question| items.iter().any(|item| question.is_about(&item.category));
+    match plan.questions.iter().skip(of_rubric).find(|question| !is_asked(question)) {
+        None => Ok(()),
+        Some(question) => {
+            let reason =
+                format!("no item has one of its categories {:?}: correct them, or leave them out", question.categories);
+            Err(ItemError { place: format!("question {:?}", question.id), reason })
+        }
+    }
+}
+
 /// Checks that each known answer is about a pair of the items, once.
 ///
 /// # Errors
@@ -232,6 +256,25 @@ mod tests {
         let six = ["a", "b", "c", "d", "e", "f"].map(|model| row("line", "q", model));
         assert!(error(six.into(), Task::Rank).contains("it has 6 answers"));
         assert!(error(vec![], Task::Score).contains("it has no rows"));
+    }
+
+    #[test]
+    fn every_question_is_about_some_item_and_a_rubric_knows_every_category() {
+        let mut items = gather(vec![row("line 1", "q", "m")], Task::Score).unwrap();
+        let plan = |keys: &str| {
+            let file = format!("[campaign]\nid = \"a\"\ntitle = \"t\"\nanswers = \"x\"\ntask = \"score\"\n{keys}");
+            CampaignPlan::parse(&file).unwrap()
+        };
+        let asking = "[[questions]]\nid = \"safe\"\ntext = \"Safe?\"\nkind = \"scale\"\ncategories = [\"Safety\"]\n";
+        let error = check_categories(&plan(asking), &items).unwrap_err().to_string();
+        assert!(error.starts_with("question \"safe\": no item has one of its categories [\"Safety\"]"), "{error}");
+        let error = check_categories(&plan("rubric = \"alignbench\"\n"), &items).unwrap_err().to_string();
+        assert!(error.starts_with("item \"q\": the rubric \"alignbench\" has no dimensions for the category \"\""));
+        items[0].category = "safety".into();
+        assert_eq!(check_categories(&plan(asking), &items), Ok(()));
+        items[0].category = "翻译".into();
+        // Of a rubric, dimensions of other categories are asked about no item.
+        assert_eq!(check_categories(&plan("rubric = \"alignbench\"\n"), &items), Ok(()));
     }
 
     #[test]

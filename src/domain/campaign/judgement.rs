@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 pub use super::invalid::{InvalidJudgement, LETTERS};
 use super::plan::{CampaignPlan, Task};
-use super::questions::{self, QuestionAnswers};
+use super::questions::{self, AskedAbout, QuestionAnswers};
 use crate::battle::Outcome;
 
 /// A judgement as it is sent and stored, in the order in which the answers were shown.
@@ -137,8 +137,12 @@ impl CampaignPlan {
     ///
     /// # Errors
     /// [`InvalidJudgement`] says what to send.
-    pub fn question_answers(&self, sent: &SentJudgement, answers: usize) -> Result<QuestionAnswers, InvalidJudgement> {
-        questions::read(&self.questions, sent.answers.as_ref().unwrap_or(&QuestionAnswers::new()), answers)
+    pub fn question_answers(
+        &self,
+        sent: &SentJudgement,
+        about: AskedAbout<'_>,
+    ) -> Result<QuestionAnswers, InvalidJudgement> {
+        questions::read(&self.questions, sent.answers.as_ref().unwrap_or(&QuestionAnswers::new()), about)
     }
 }
 

@@ -3,8 +3,8 @@
 //! A campaign is one file ([`plan`]) beside its answers ([`items`]). Each pair of answers of an item (or each answer, or all answers of
 //! an item) is one unit; [`units`] puts the units into the order in which they are handed out, [`layout`] says which are for
 //! everybody, [`assignment`] decides what an
-//! annotator sees next and on which side, [`judgement`] and [`questions`] read what the annotator says, [`report`] what all of them
-//! said, and [`ending`] is that there are enough judgements.
+//! annotator sees next and on which side, [`judgement`] and [`questions`] read what the annotator says, [`rubric`] has questions that are
+//! built in, [`report`] is what all of them said, and [`ending`] that there are enough judgements.
 
 pub mod assignment;
 pub mod ending;
@@ -18,4 +18,5 @@ pub mod layout;
 pub mod plan;
 pub mod questions;
 pub mod report;
+pub mod rubric;
 pub mod units;

@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::ending::Until;
 pub use super::id::is_id;
-use super::questions::{self, Question};
+use super::questions::{self, MAX_POINTS, Question};
+use super::rubric::Rubric;
 
 /// Judgements of a unit at the most.
 const MAX_JUDGEMENTS: u32 = 1_000;
@@ -93,6 +94,9 @@ pub struct CampaignPlan {
     /// `pairwise` has the four outcomes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preference_scale: Option<u8>,
+    /// Dimensions that each answer is scored on beside the whole, of the task `score`. They are among the questions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rubric: Option<Rubric>,
     /// Questions beside the task.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub questions: Vec<Question>,
@@ -139,6 +143,9 @@ impl CampaignPlan {
         let file: CampaignFile = toml::from_str(text).map_err(|error| PlanError::Syntax(error.to_string()))?;
         let mut plan = file.campaign;
         plan.questions.extend(file.questions);
+        if let Some(rubric) = plan.rubric {
+            plan.questions.splice(0..0, rubric.questions(plan.scale));
+        }
         plan.check()?;
         Ok(plan)
     }
@@ -147,6 +154,12 @@ impl CampaignPlan {
     #[must_use]
     pub fn suite(&self) -> Option<&str> {
         self.answers.strip_prefix("bench:")
+    }
+
+    /// Whether some questions are about items of some categories only.
+    #[must_use]
+    pub fn asks_by_category(&self) -> bool {
+        self.questions.iter().any(|question| !question.categories.is_empty())
     }
 
     fn check(&self) -> Result<(), PlanError> {
@@ -175,6 +188,12 @@ impl CampaignPlan {
         }
         if self.preference_scale.is_some_and(|points| self.task != Task::Pairwise || ![5, 7].contains(&points)) {
             return bad("preference_scale", "write 5 or 7 for the task \"pairwise\", or leave it out");
+        }
+        if self.rubric.is_some() && self.task != Task::Score {
+            return bad("rubric", "its dimensions are scored: leave it out, or write task = \"score\"");
+        }
+        if self.rubric.is_some() && highest - lowest >= MAX_POINTS {
+            return bad("scale", "each dimension of a rubric has buttons for its scores: give 11 of them at the most");
         }
         if let Err(reason) = questions::check(&self.questions) {
             return bad("questions", &reason);
@@ -237,6 +256,27 @@ seed = 1
         assert_eq!((plan.preference_scale, plan.questions[0].scale), (Some(7), [1, 5]));
         let stored = serde_json::to_string(&plan).unwrap();
         assert_eq!(serde_json::from_str::<CampaignPlan>(&stored).unwrap(), plan);
+    }
+
+    #[test]
+    fn a_rubric_is_asked_before_the_questions_of_the_file() {
+        let scored = "[campaign]\nid = \"a\"\ntitle = \"t\"\nanswers = \"x\"\ntask = \"score\"\n";
+        let own = "[[questions]]\nid = \"why\"\ntext = \"Why?\"\nkind = \"text\"\n";
+        let plan = CampaignPlan::parse(&format!("{scored}rubric = \"superclue\"\nscale = [1, 5]\n{own}")).unwrap();
+        let ids: Vec<&str> = plan.questions.iter().map(|question| question.id.as_str()).collect();
+        assert_eq!((ids, plan.questions[0].scale), (vec!["targeted", "accurate", "comprehensive", "why"], [1, 5]));
+        let stored = serde_json::to_string(&plan).unwrap();
+        assert_eq!(serde_json::from_str::<CampaignPlan>(&stored).unwrap(), plan, "it is not asked twice");
+        for (keys, words) in [
+            ("rubric = \"helpful\"\n".to_owned(), "expected `alignbench` or `superclue`"),
+            ("rubric = \"superclue\"\nscale = [0, 100]\n".to_owned(), "scale: each dimension of a rubric"),
+            (format!("rubric = \"superclue\"\n{}", own.replace("why", "accurate")), "an id of its own"),
+        ] {
+            let error = CampaignPlan::parse(&format!("{scored}{keys}")).unwrap_err().to_string();
+            assert!(error.contains(words), "{error}");
+        }
+        let error = CampaignPlan::parse(&PILOT.replace("seed = 1", "rubric = \"alignbench\"")).unwrap_err();
+        assert!(error.to_string().starts_with("rubric: its dimensions are scored"), "{error}");
     }
 
     #[test]

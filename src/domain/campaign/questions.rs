@@ -7,13 +7,14 @@ use serde::{Deserialize, Serialize};
 
 use super::id::is_id;
 use super::invalid::{InvalidJudgement, LETTERS};
+use crate::language::Language;
 
 /// Questions of a campaign at the most.
 const MAX_QUESTIONS: usize = 20;
 /// Options of a choice at the most.
 const MAX_OPTIONS: usize = 20;
 /// Points of a scale at the most.
-const MAX_POINTS: u8 = 11;
+pub(super) const MAX_POINTS: u8 = 11;
 /// Characters of a question or an option at the most.
 const MAX_LABEL: usize = 500;
 /// Characters of a free text at the most.
@@ -28,11 +29,23 @@ pub struct Question {
     pub id: String,
     /// What the annotator reads.
     pub text: String,
+    /// The same for who reads the page in Chinese.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text_zh: Option<String>,
+    /// What is meant by it, below the question.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub meaning: Option<String>,
+    /// The same for who reads the page in Chinese.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub meaning_zh: Option<String>,
     /// How it is answered.
     pub kind: QuestionKind,
     /// What it is about.
     #[serde(default)]
     pub about: Subject,
+    /// The categories of items about which it is asked; of all items where it is left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub categories: Vec<String>,
     /// The options of a choice.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<String>,
@@ -104,6 +117,25 @@ impl Question {
         self.required.unwrap_or(self.kind != QuestionKind::Text)
     }
 
+    /// What a reader of this language reads.
+    #[must_use]
+    pub fn text_in(&self, language: Language) -> &str {
+        self.text_zh.as_deref().filter(|_| language == Language::Chinese).unwrap_or(&self.text)
+    }
+
+    /// What is meant by it, for a reader of this language.
+    #[must_use]
+    pub fn meaning_in(&self, language: Language) -> Option<&str> {
+        self.meaning_zh.as_deref().filter(|_| language == Language::Chinese).or(self.meaning.as_deref())
+    }
+
+    /// Whether it is asked about items of this category.
+    #[must_use]
+    pub fn is_about(&self, category: &str) -> bool {
+        let is_named = |name: &String| name.trim().eq_ignore_ascii_case(category.trim());
+        self.categories.is_empty() || self.categories.iter().any(is_named)
+    }
+
     /// The points of its scale.
     #[must_use]
     pub fn points(&self) -> std::ops::RangeInclusive<u8> {
@@ -118,8 +150,11 @@ impl Question {
         if !is_id(&self.id) {
             return fail("its id is 1 to 64 lower-case letters, digits, - and _, beginning with a letter or digit");
         }
-        if !is_label(&self.text) {
-            return fail("its text is 1 to 500 characters");
+        let others = [&self.text_zh, &self.meaning, &self.meaning_zh];
+        if !is_label(&self.text) || !others.into_iter().flatten().chain(&self.categories).all(is_label) {
+            return fail(
+                "its text is 1 to 500 characters, and so are its meaning, its categories and their Chinese texts",
+            );
         }
         if (self.kind == QuestionKind::Choice) == self.options.is_empty() {
             return fail("a choice has options, and nothing else has");
@@ -190,20 +225,30 @@ pub fn check(questions: &[Question]) -> Result<(), String> {
     questions.iter().try_for_each(Question::check)
 }
 
-/// Reads what was answered beside a judgement of so many answers; an empty text is no answer.
+/// What is answered about.
+#[derive(Debug, Clone, Copy)]
+pub struct AskedAbout<'a> {
+    /// Category of the item; may be empty.
+    pub category: &'a str,
+    /// How many answers are shown.
+    pub answers: usize,
+}
+
+/// Reads what was answered beside a judgement; an empty text is no answer.
 ///
 /// # Errors
 /// [`InvalidJudgement`] says what to send.
 pub fn read(
     questions: &[Question],
     sent: &QuestionAnswers,
-    answers: usize,
+    AskedAbout { category, answers }: AskedAbout<'_>,
 ) -> Result<QuestionAnswers, InvalidJudgement> {
-    if let Some(id) = sent.keys().find(|id| !questions.iter().any(|question| question.id == **id)) {
-        return Err(InvalidJudgement(format!("the campaign has no question {id:?}")));
+    let asked: Vec<&Question> = questions.iter().filter(|question| question.is_about(category)).collect();
+    if let Some(id) = sent.keys().find(|id| !asked.iter().any(|question| question.id == **id)) {
+        return Err(InvalidJudgement(format!("no question {id:?} is asked about this item")));
     }
     let mut read = QuestionAnswers::new();
-    for question in questions {
+    for question in asked {
         let answer = sent.get(&question.id).map(|sent| question.read(sent, answers)).transpose()?;
         match answer.filter(|answer| *answer != QuestionAnswer::One(Value::Text(String::new()))) {
             Some(answer) => drop(read.insert(question.id.clone(), answer)),
@@ -230,7 +275,8 @@ mod tests {
 
     fn said(json: &str) -> Result<String, String> {
         let sent = serde_json::from_str(json).map_err(|error| error.to_string())?;
-        let answers = read(&questions(), &sent, 2).map_err(|error| error.to_string())?;
+        let about = AskedAbout { category: "", answers: 2 };
+        let answers = read(&questions(), &sent, about).map_err(|error| error.to_string())?;
         Ok(serde_json::to_string(&answers).unwrap())
     }
 

@@ -99,7 +99,7 @@ pub(super) struct ShownJson {
     item: String,
     #[serde(flatten)]
     texts: ShownTexts,
-    /// What is asked beside the task.
+    /// What is asked about this item beside the task.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     questions: Vec<Question>,
     /// How far the annotator is.
@@ -272,8 +272,7 @@ pub(super) async fn next(
         Ok(shown) => {
             let as_html = (wanted.render.as_deref() == Some("html")).then(|| texts(&shown, html));
             let texts = texts(&shown, str::to_owned);
-            let ShownAssignment { id: assignment, item, .. } = shown;
-            let questions = annotator.plan().questions.clone();
+            let ShownAssignment { id: assignment, item, questions, .. } = shown;
             NextAnswer::Assignment(Box::new(ShownJson { assignment, item, texts, questions, progress, html: as_html }))
         }
     };

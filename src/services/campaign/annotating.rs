@@ -8,6 +8,7 @@ use crate::domain::campaign::assignment::{AssignmentKind, CampaignShape, repeats
 use crate::domain::campaign::ending::EndReason;
 use crate::domain::campaign::judgement::{InvalidJudgement, Judgement, LETTERS, SentJudgement};
 use crate::domain::campaign::plan::CampaignPlan;
+use crate::domain::campaign::questions::{AskedAbout, Question};
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
 use crate::infra::events::{Event, EventBus};
@@ -96,6 +97,8 @@ pub struct ShownAssignment {
     pub reference: Option<String>,
     /// The answers by the letters under which they are shown.
     pub answers: Vec<(&'static str, String)>,
+    /// What is asked about this item beside the task.
+    pub questions: Vec<Question>,
 }
 
 /// Why nothing is left to judge.
@@ -190,12 +193,6 @@ impl Annotator {
         Ok(Self { id: row.id, campaign, plan })
     }
 
-    /// The campaign's file.
-    #[must_use]
-    pub fn plan(&self) -> &CampaignPlan {
-        &self.plan
-    }
-
     /// What to judge next: the assignment that waits for a judgement, or a new one.
     ///
     /// # Errors
@@ -240,7 +237,9 @@ impl Annotator {
         let JudgementTaking { store, rng, clock, .. } = *taking;
         let row = store.assignment(assignment, &self.id).await?.ok_or(AnnotatingError::UnknownAssignment)?;
         let said = self.plan.judgement(sent, row.shown.len())?;
-        let answered = self.plan.question_answers(sent, row.shown.len())?;
+        let category = self.category(store, &row).await?;
+        let about = AskedAbout { category: &category, answers: row.shown.len() };
+        let answered = self.plan.question_answers(sent, about)?;
         let judgement = serde_json::to_string(&said)?;
         let answers = if answered.is_empty() { String::new() } else { serde_json::to_string(&answered)? };
         let vote = self.vote(taking, &row, &said).await?;
@@ -264,6 +263,14 @@ impl Annotator {
             tracing::warn!(campaign = %self.campaign.id, error = %error, "whether a campaign has enough judgements is not known");
         }
         Ok(kept)
+    }
+
+    /// The category of an item, where questions depend on it.
+    async fn category(&self, store: &Store, row: &AssignmentRow) -> Result<String, StoreError> {
+        if self.plan.asks_by_category() {
+            return Ok(store.campaign_item(&self.campaign.id, row.item).await?.category);
+        }
+        Ok(String::new())
     }
 
     /// The vote that a judgement of a rated campaign is. What is asked a second time is no second vote.
@@ -335,7 +342,10 @@ impl Annotator {
 
     fn shown(&self, row: AssignmentRow, texts: ItemTexts) -> ShownAssignment {
         let answer = |model: &String| texts.answer(model).to_owned();
+        let asked = self.plan.questions.iter().filter(|question| question.is_about(&texts.category));
         ShownAssignment {
+            // What an annotator sees has nothing about other items.
+            questions: asked.map(|question| Question { categories: Vec::new(), ..question.clone() }).collect(),
             answers: LETTERS.into_iter().zip(row.shown.iter().map(answer)).collect(),
             id: row.id,
             item: texts.name,

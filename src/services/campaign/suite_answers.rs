@@ -8,21 +8,23 @@ use crate::domain::benchmark::SuiteOptions;
 use crate::domain::benchmark::item::{Answer, Item};
 use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::campaign::items::AnswerRow;
+use crate::domain::campaign::plan::CampaignPlan;
+use crate::domain::campaign::rubric::Rubric;
 use crate::infra::storage::{BenchSet, Store};
 use crate::services::benchmark::error::BenchError;
 use crate::services::benchmark::loading::{Loaded, answers_of, load};
 
-/// The first round of answers of these models, or of all, to the latest data of a suite. An item whose answers are not all there is
+/// The first round of answers of the plan's models, or of all, to the latest data of a suite. An item whose answers are not all there is
 /// left out: models are compared on the same items.
 ///
 /// # Errors
 /// [`BenchError`] where there is no such suite, or a model has no answers.
-pub async fn suite_answers(store: &Store, suite: &str, models: &[String]) -> Result<Vec<AnswerRow>, BenchError> {
+pub async fn suite_answers(store: &Store, suite: &str, plan: &CampaignPlan) -> Result<Vec<AnswerRow>, BenchError> {
     let loaded = load(store, suite, None, &SuiteOptions::default()).await?;
     let set = BenchSet { suite: SuiteId::new(suite), version: loaded.data.sha256.clone(), sample: 1 };
     let answered = store.answered(&set.suite, &set.version).await?;
     let known: Vec<String> = answered.into_iter().filter(|one| one.sample == 1).map(|one| one.model).collect();
-    let models = if models.is_empty() { known.as_slice() } else { models };
+    let models = if plan.models.is_empty() { known.as_slice() } else { plan.models.as_slice() };
     if let Some(model) = models.iter().find(|model| !known.contains(model)) {
         return Err(BenchError::Unanswered { suite: suite.to_owned(), model: model.clone() });
     }
@@ -39,9 +41,11 @@ pub async fn suite_answers(store: &Store, suite: &str, models: &[String]) -> Res
         let turns = answers.first().map_or(0, |(_, turns)| turns.len());
         turns > 0 && answers.iter().all(|(_, others)| others.len() == turns)
     });
-    Ok(complete
-        .flat_map(|(item, answers)| answers.into_iter().map(|(model, turns)| row(item, model, &turns)))
-        .collect())
+    let of_item = |(item, answers): (&Item, Vec<(String, Vec<Answer>)>)| {
+        let category = category(item, plan.rubric);
+        answers.into_iter().map(|(model, turns)| row(item, category, model, &turns)).collect::<Vec<_>>()
+    };
+    Ok(complete.flat_map(of_item).collect())
 }
 
 /// What a model answered; nothing where an answer is empty.
@@ -50,7 +54,13 @@ fn of_model(loaded: &Loaded, item: &Item, index: &crate::domain::benchmark::answ
     if answers.iter().any(|answer| answer.text.trim().is_empty()) { Vec::new() } else { answers }
 }
 
-fn row(item: &Item, model: String, answers: &[Answer]) -> AnswerRow {
+/// What the rubric tells items apart by.
+fn category(item: &Item, rubric: Option<Rubric>) -> &str {
+    let is_read = rubric.is_some_and(Rubric::reads_subcategories);
+    item.subcategory.as_deref().filter(|_| is_read).unwrap_or(&item.category)
+}
+
+fn row(item: &Item, category: &str, model: String, answers: &[Answer]) -> AnswerRow {
     let references = item.turns.iter().map(|turn| turn.reference.as_deref().unwrap_or_default());
     AnswerRow {
         place: format!("item {:?}", item.id),
@@ -59,7 +69,7 @@ fn row(item: &Item, model: String, answers: &[Answer]) -> AnswerRow {
         model,
         answer: turns(answers.iter().map(|answer| answer.text.as_str())),
         reference: turns(references),
-        category: item.category.clone(),
+        category: category.to_owned(),
         language: item.language.code().to_owned(),
     }
 }

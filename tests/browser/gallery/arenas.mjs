@@ -76,6 +76,7 @@ async function campaign(folder, langya, task) {
   await mkdir(place);
   await writeFile(join(place, "answers.jsonl"), lines.join("\n"));
   const keys = [`id = "${task}"`, 'title = "Which answer helps more? 哪个回答更有帮助？"', `task = "${task}"`, 'answers = "answers.jsonl"', "public = true"];
+  if (task === "score") keys.push('rubric = "superclue"');
   await writeFile(join(place, "campaign.toml"), ["[campaign]", ...keys, 'instructions = "Read **both** answers to the end."'].join("\n"));
   await langya("campaign", "create", join(place, "campaign.toml"));
   const invited = print(folder, "campaign", "invite", task, "--count", "3");

@@ -7,6 +7,7 @@ mod opinions;
 mod questions;
 mod rated;
 mod report;
+mod rubrics;
 mod series;
 mod shared;
 mod suites;

@@ -18,8 +18,10 @@ use crate::judging::prompt_file::{PromptFile, PromptText};
 use crate::judging::rubric::{Fields, Rubric};
 use crate::judging::verdict::{Rating, Verdict, VerdictError, dictionary, official, rating};
 use crate::language::Language;
-pub use questions::{CATEGORIES, Category, DIMENSIONS, LANGUAGE, REASONING, category_of, dimensions_of};
-use questions::{dimensions_of_subcategory, subcategories};
+use questions::dimensions_of_subcategory;
+pub use questions::{
+    CATEGORIES, Category, DIMENSIONS, LANGUAGE, REASONING, category_of, dimensions_about, dimensions_of, subcategories,
+};
 
 const OVERALL: &str = "综合得分";
 /// The judge gives one score by rules, without dimensions.
@@ -188,6 +190,12 @@ impl Suite for AlignBench {
         scores.extend(DIMENSIONS.iter().filter_map(|dimension| dimension_score(dimension, items, verdicts)));
         Scores(scores)
     }
+}
+
+/// What a dimension means, as judges are told in Chinese; none for any other word.
+#[must_use]
+pub fn meaning_of(dimension: &str) -> Option<String> {
+    PromptFile::parse(PROMPT).variant("").texts.remove(dimension)
 }
 
 fn item(line: AlignBenchRecord) -> Result<Item, DataProblem> {

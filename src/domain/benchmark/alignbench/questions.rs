@@ -13,6 +13,8 @@ pub struct Category {
     pub group: &'static str,
     /// The temperature of the models' answers.
     pub temperature: f64,
+    /// The dimensions of its questions in the paper's table of categories; a subcategory may have others.
+    pub dimensions: &'static [&'static str],
 }
 
 /// The group of mathematics and logic.
@@ -20,20 +22,25 @@ pub const REASONING: &str = "reasoning";
 /// The group of everything else.
 pub const LANGUAGE: &str = "language";
 
-const fn category(name: &'static str, title: &'static str, group: &'static str, temperature: f64) -> Category {
-    Category { name, title, group, temperature }
+const fn category(
+    name: &'static str,
+    title: &'static str,
+    (group, temperature): (&'static str, f64),
+    dimensions: &'static [&'static str],
+) -> Category {
+    Category { name, title, group, temperature, dimensions }
 }
 
 /// The categories in the order of the paper's tables of results.
 pub const CATEGORIES: [Category; 8] = [
-    category("数学计算", "Mathematics", REASONING, 0.1),
-    category("逻辑推理", "Logical Reasoning", REASONING, 0.1),
-    category("基本任务", "Fundamental Language Ability", LANGUAGE, 0.1),
-    category("中文理解", "Advanced Chinese Understanding", LANGUAGE, 0.1),
-    category("综合问答", "Open-ended Questions", LANGUAGE, 0.7),
-    category("文本写作", "Writing Ability", LANGUAGE, 0.7),
-    category("角色扮演", "Task-oriented Role Play", LANGUAGE, 0.7),
-    category("专业能力", "Professional Knowledge", LANGUAGE, 0.1),
+    category("数学计算", "Mathematics", (REASONING, 0.1), LOGIC),
+    category("逻辑推理", "Logical Reasoning", (REASONING, 0.1), LOGIC),
+    category("基本任务", "Fundamental Language Ability", (LANGUAGE, 0.1), FACTS),
+    category("中文理解", "Advanced Chinese Understanding", (LANGUAGE, 0.1), FACTS),
+    category("综合问答", "Open-ended Questions", (LANGUAGE, 0.7), ADVICE),
+    category("文本写作", "Writing Ability", (LANGUAGE, 0.7), WRITING),
+    category("角色扮演", "Task-oriented Role Play", (LANGUAGE, 0.7), WRITING),
+    category("专业能力", "Professional Knowledge", (LANGUAGE, 0.1), FACTS),
 ];
 
 /// All dimensions in the order of the paper's table of dimensions.
@@ -96,6 +103,17 @@ pub fn category_of(name: &str) -> Option<&'static Category> {
     CATEGORIES.iter().find(|category| category.name == name)
 }
 
+/// A category by its name in the data file or its English title.
+fn category_titled(name: &str) -> Option<&'static Category> {
+    CATEGORIES.iter().find(|category| category.name == name || category.title.eq_ignore_ascii_case(name))
+}
+
+/// The dimensions of a subcategory, or of a category by either of its names; none for any other word.
+#[must_use]
+pub fn dimensions_about(name: &str) -> Option<&'static [&'static str]> {
+    dimensions_of_subcategory(name).or_else(|| category_titled(name).map(|category| category.dimensions))
+}
+
 /// The dimensions on which an item is judged, in order.
 #[must_use]
 pub fn dimensions_of(item: &Item) -> &'static [&'static str] {
@@ -107,6 +125,6 @@ pub(super) fn dimensions_of_subcategory(name: &str) -> Option<&'static [&'static
 }
 
 /// All subcategories.
-pub(super) fn subcategories() -> impl Iterator<Item = &'static str> {
+pub fn subcategories() -> impl Iterator<Item = &'static str> {
     TYPES.iter().flat_map(|(_, subcategories)| subcategories.iter().copied())
 }

@@ -8,6 +8,7 @@ use super::judged::JudgedUnit;
 use super::scores::{ScoredModel, ScoresByItem, mean_of, scored_models};
 use crate::campaign::invalid::LETTERS;
 use crate::campaign::questions::{Question, QuestionAnswer, QuestionKind, Value};
+use crate::language::Language;
 use crate::stats::agreement::alpha::{Scale, krippendorff};
 use crate::stats::confidence::ConfidenceLevel;
 
@@ -18,6 +19,9 @@ pub struct QuestionSummary {
     pub question: String,
     /// What the annotators read.
     pub text: String,
+    /// What those read who read in Chinese.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text_zh: Option<String>,
     /// How it is answered.
     pub kind: QuestionKind,
     /// Judgements with an answer; texts are in the export.
@@ -45,6 +49,14 @@ pub struct AnswerCounts {
     pub judgements: u64,
     /// How often each of [`QuestionSummary::values`] was given.
     pub counts: Vec<u64>,
+}
+
+impl QuestionSummary {
+    /// The question for a reader of this language.
+    #[must_use]
+    pub fn text_in(&self, language: Language) -> &str {
+        self.text_zh.as_deref().filter(|_| language == Language::Chinese).unwrap_or(&self.text)
+    }
 }
 
 /// What was answered to each question.
@@ -81,6 +93,7 @@ fn summary(question: &Question, judged: &[&JudgedUnit], level: ConfidenceLevel) 
     QuestionSummary {
         question: question.id.clone(),
         text: question.text.clone(),
+        text_zh: question.text_zh.clone(),
         kind: question.kind,
         judgements,
         counts: counts.into_iter().map(count).collect(),

@@ -92,7 +92,8 @@ impl CampaignDocument {
             tables::agreement(report, words),
         ];
         parts.push(tables::judges(report, words));
-        parts.extend(tables::questions(report, words));
+        parts.push(tables::dimensions(report, plan, (words, language)));
+        parts.extend(tables::questions(report, words, language));
         if audience == Audience::Operators {
             parts.push(tables::annotators(report, words));
             parts.push(charts::with_kappas(tables::annotator_pairs(report, words), report, language));

@@ -1,12 +1,17 @@
 //! The tables of a campaign's report.
 
+use std::collections::BTreeSet;
+
 use super::{DocumentColumn, DocumentPart, DocumentTable};
 use crate::domain::battle_judging::agreement::Rate;
+use crate::domain::campaign::plan::CampaignPlan;
 use crate::domain::campaign::questions::{QuestionKind, Value};
 use crate::domain::campaign::report::{
     AnnotatorFlag, AnnotatorSummary, AnswerCounts, CampaignReport, ItemInterval, JudgeAgreement, ModelPair,
     QuestionSummary, ScoredModel,
 };
+use crate::domain::campaign::rubric::Rubric;
+use crate::domain::language::Language;
 use crate::domain::rating::leaderboard::RankedModel;
 use crate::domain::rating::neighbours::{NeighbourPair, NeighbourState};
 use crate::i18n::campaign_report::CampaignReportTexts;
@@ -135,13 +140,45 @@ pub(super) fn agreement(report: &CampaignReport, words: &CampaignReportTexts) ->
     part("agreement", [words.agreement, words.agreement_lead], &columns, rows.into_iter().flatten())
 }
 
+/// The dimensions of a rubric: agreement on each, and the mean of each model. Nothing where there is none.
+pub(super) fn dimensions(
+    report: &CampaignReport,
+    plan: &CampaignPlan,
+    (words, language): (&CampaignReportTexts, Language),
+) -> DocumentPart {
+    let ids: Vec<String> = plan.rubric.map_or_else(Vec::new, Rubric::ids);
+    let scored = report.questions.iter().filter(|question| question.judgements > 0 && ids.contains(&question.question));
+    let models: BTreeSet<&str> = scored.clone().flat_map(|question| &question.models).map(|one| &*one.model).collect();
+    let heads = [text(words.dimension), number(words.judgements), number(words.alpha), number(words.shared_units)];
+    let columns: Vec<DocumentColumn> = heads.into_iter().chain(models.iter().map(|model| number(model))).collect();
+    let mean = |question: &QuestionSummary, model: &str| {
+        let found = question.models.iter().find(|scored| scored.model == model);
+        found.map_or_else(dash, |scored| match scored.lower.zip(scored.upper) {
+            Some(bounds) => format!("{:.2} ({})", scored.score, interval(Some(bounds))),
+            None => format!("{:.2}", scored.score),
+        })
+    };
+    let cells = |question: &QuestionSummary| {
+        let alpha = question.krippendorff.map_or_else(dash, |alpha| format!("{alpha:.2}"));
+        let name = question.text_in(language).to_owned();
+        let facts = [name, question.judgements.to_string(), alpha, question.units.to_string()];
+        facts.into_iter().chain(models.iter().map(|model| mean(question, model))).collect()
+    };
+    part("dimensions", [words.dimensions, words.dimensions_lead], &columns, scored.map(cells))
+}
+
 /// What was answered to each question: one part each.
-pub(super) fn questions(report: &CampaignReport, words: &CampaignReportTexts) -> Vec<DocumentPart> {
-    report.questions.iter().enumerate().map(|(at, question)| question_part(at, question, words)).collect()
+pub(super) fn questions(report: &CampaignReport, words: &CampaignReportTexts, language: Language) -> Vec<DocumentPart> {
+    let part = |(at, question)| question_part(at, question, (words, language));
+    report.questions.iter().enumerate().map(part).collect()
 }
 
 /// A row for each model, or one for the item, with how often each value was given.
-fn question_part(at: usize, question: &QuestionSummary, words: &CampaignReportTexts) -> DocumentPart {
+fn question_part(
+    at: usize,
+    question: &QuestionSummary,
+    (words, language): (&CampaignReportTexts, Language),
+) -> DocumentPart {
     let mean_of = |model: &Option<String>| match model {
         None => question.mean,
         Some(model) => question.models.iter().find(|scored| scored.model == *model).map(|scored| scored.score),
@@ -162,7 +199,7 @@ fn question_part(at: usize, question: &QuestionSummary, words: &CampaignReportTe
     let (judgements, units) = (question.judgements.to_string(), question.units.to_string());
     let lead = if question.kind == QuestionKind::Text { words.text_lead } else { words.question_lead };
     let lead = fill(lead, &[("judgements", &judgements), ("alpha", &alpha), ("units", &units)]);
-    let title = format!("{} ({})", question.text, question.question);
+    let title = format!("{} ({})", question.text_in(language), question.question);
     part(&format!("question-{at}"), [&title, &lead], &columns, question.counts.iter().map(row))
 }
 

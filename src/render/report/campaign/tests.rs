@@ -94,6 +94,41 @@ fn what_others_wrote_is_text_in_every_form() {
 }
 
 #[test]
+fn the_dimensions_of_a_rubric_stand_in_one_table() {
+    let plan = format!("{PLAN}task = \"score\"\nrubric = \"superclue\"\n");
+    let plan = CampaignPlan::parse(&format!("{plan}[[questions]]\nid = \"why\"\ntext = \"Why?\"\nkind = \"text\"\n"));
+    let plan = plan.unwrap();
+    let answers = |accurate: u8| {
+        let said = format!("{{\"targeted\":5,\"accurate\":{accurate},\"comprehensive\":5,\"why\":\"So.\"}}");
+        std::sync::Arc::new(serde_json::from_str(&said).unwrap())
+    };
+    let judged =
+        (0..4_u32).flat_map(|unit| [1, 2].map(|annotator| (unit, annotator))).map(|(unit, annotator)| JudgedUnit {
+            annotator: format!("pilot-{annotator}").into(),
+            unit,
+            item: unit / 2,
+            shown: vec![if unit % 2 == 0 { "<m1>".to_owned() } else { "m2".to_owned() }].into(),
+            kind: AssignmentKind::Fresh,
+            judgement: Judgement::Score(5),
+            answers: answers(if unit % 2 == 0 { 8 } else { 3 + u8::from(unit == 3) }),
+            seconds: 5.0,
+        });
+    let facts = CampaignFacts { questions: plan.questions.clone(), units: 4, ..facts(Task::Score) };
+    let report = report(&facts, judged.collect(), &LeaderboardOptions::default()).unwrap();
+    let document = CampaignDocument::new(&report, &plan, Audience::Public, Language::Chinese);
+    let part = document.parts.iter().find(|part| part.key == "dimensions").unwrap();
+    assert_eq!(part.table.columns.iter().map(|column| &*column.label).collect::<Vec<_>>()[4..], ["<m1>", "m2"]);
+    // 3 and 4: a mean of 3.5 ± 12.706 · 0.5.
+    let rows: Vec<&[String]> = part.table.rows.iter().map(Vec::as_slice).collect();
+    assert_eq!(rows.len(), 3, "the free text is no dimension");
+    assert_eq!(*rows[1], ["准确性", "8", "1.00", "4", "8.00 (8.00 … 8.00)", "3.50 (-2.85 … 9.85)"]);
+    let without = CampaignPlan { rubric: None, ..plan };
+    assert!(
+        !keys(&CampaignDocument::new(&report, &without, Audience::Public, Language::English)).contains(&"dimensions")
+    );
+}
+
+#[test]
 fn a_campaign_without_judgements_says_so() {
     let report = report(&facts(Task::Pairwise), Vec::new(), &LeaderboardOptions::default()).unwrap();
     let plan = CampaignPlan::parse(&format!("{PLAN}task = \"pairwise\"\n")).unwrap();

@@ -69,6 +69,7 @@ impl CampaignPage {
                 name: format!("question-{at}{}", letter.unwrap_or_default()),
                 question,
                 letter,
+                language: self.page.language,
             })
         });
         fields.collect()
@@ -90,9 +91,19 @@ struct QuestionField<'p> {
     question: &'p Question,
     /// The answer that it is about.
     letter: Option<&'static str>,
+    /// Language of the reader.
+    language: Language,
 }
 
 impl QuestionField<'_> {
+    fn text(&self) -> &str {
+        self.question.text_in(self.language)
+    }
+
+    fn meaning(&self) -> Option<&str> {
+        self.question.meaning_in(self.language)
+    }
+
     fn is_text(&self) -> bool {
         self.question.kind == QuestionKind::Text
     }
