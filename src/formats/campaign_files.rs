@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::domain::battle::Outcome;
+use crate::domain::battle::message::Message;
 use crate::domain::campaign::items::{
     AnswerRow, CampaignItem, GoldRow, ItemError, check_categories, check_gold, gather,
 };
 use crate::domain::campaign::plan::{CampaignPlan, PlanError};
+use crate::domain::campaign::prompts::{PromptRow, check_prompts};
 use crate::domain::campaign::rubric::Rubric;
 use crate::read_file;
 use crate::votes::{TextTable, VoteFileError, read_table};
@@ -110,7 +112,8 @@ pub fn read_campaign(path: &Path) -> Result<CampaignFiles, CampaignFileError> {
 /// # Errors
 /// [`CampaignFileError`] names the row and the way out.
 pub fn with_answers(path: &Path, plan: CampaignPlan, rows: Vec<AnswerRow>) -> Result<CampaignFiles, CampaignFileError> {
-    let of_answers = |error| CampaignFileError::Item { path: beside(path, &plan.answers), error };
+    let named = plan.prompts().unwrap_or(&plan.answers);
+    let of_answers = |error| CampaignFileError::Item { path: beside(path, named), error };
     let items = gather(rows, plan.task).map_err(of_answers)?;
     check_categories(&plan, &items).map_err(of_answers)?;
     let gold = match &plan.gold {
@@ -130,31 +133,105 @@ fn beside(path: &Path, name: &str) -> PathBuf {
     path.parent().unwrap_or(Path::new(".")).join(name)
 }
 
-fn read_answers(path: &Path, rubric: Option<Rubric>) -> Result<Vec<AnswerRow>, CampaignFileError> {
-    let about = [&REFERENCE[..], &CATEGORY, &SUBCATEGORY, &LANGUAGE].concat();
-    let names = [&ITEM[..], &PROMPT, &CONVERSATION, &MODEL, &ANSWER, &about].concat();
-    let table = CampaignTable::open(path, &names)?;
-    let [item, model, answer] = [table.needed(&ITEM)?, table.needed(&MODEL)?, table.needed(&ANSWER)?];
-    let prompt = table.place(&PROMPT);
-    let conversation = table.place(&CONVERSATION);
-    if prompt.is_none() && conversation.is_none() {
-        return Err(table.lacks("prompt or conversation"));
-    }
-    let [reference, category, language] = [&REFERENCE[..], &CATEGORY, &LANGUAGE].map(|names| table.place(names));
-    let subcategory = table.place(&SUBCATEGORY).filter(|_| rubric.is_some_and(Rubric::reads_subcategories));
+/// Reads the prompts that the models of a campaign are asked.
+///
+/// # Errors
+/// [`CampaignFileError`] names the row and the way out.
+pub fn read_prompts(path: &Path, plan: &CampaignPlan) -> Result<Vec<PromptRow>, CampaignFileError> {
+    let path = &beside(path, plan.prompts().unwrap_or(&plan.answers));
+    let of_rows = |error| CampaignFileError::Item { path: path.clone(), error };
+    let table = CampaignTable::open(path, &names_about(&[]))?;
+    let about = AboutItems::new(&table, plan.rubric)?;
     let row = |(place, row): &(String, Vec<String>)| {
-        let cell = |at: Option<usize>| at.map_or_else(String::new, |at| row[at].clone());
-        let asked = Some(cell(prompt)).filter(|text| !text.is_empty());
-        AnswerRow {
+        let fail = |reason| ItemError { place: place.clone(), reason };
+        Ok(PromptRow {
             place: place.clone(),
-            item: row[item].trim().to_owned(),
-            prompt: asked.unwrap_or_else(|| conversation_text(&cell(conversation))),
-            model: row[model].trim().to_owned(),
-            answer: row[answer].clone(),
-            reference: cell(reference),
-            category: Some(cell(subcategory)).filter(|text| !text.is_empty()).unwrap_or_else(|| cell(category)),
-            language: cell(language),
+            item: row[about.item].trim().to_owned(),
+            prompt: about.prompt(row),
+            messages: about.messages(row).map_err(fail)?,
+            reference: cell(row, about.reference),
+            category: about.category(row),
+            language: cell(row, about.language),
+        })
+    };
+    let rows: Vec<PromptRow> = table.rows.iter().map(row).collect::<Result<_, _>>().map_err(of_rows)?;
+    check_prompts(&rows).map_err(of_rows)?;
+    Ok(rows)
+}
+
+/// The names of the columns about items, and others.
+fn names_about(others: &[&'static str]) -> Vec<&'static str> {
+    [&ITEM[..], &PROMPT, &CONVERSATION, &REFERENCE, &CATEGORY, &SUBCATEGORY, &LANGUAGE, others].concat()
+}
+
+fn cell(row: &[String], at: Option<usize>) -> String {
+    at.map_or_else(String::new, |at| row[at].clone())
+}
+
+/// The columns that say what an item is.
+struct AboutItems {
+    item: usize,
+    prompt: Option<usize>,
+    conversation: Option<usize>,
+    reference: Option<usize>,
+    category: Option<usize>,
+    /// Only where the rubric tells items apart by it.
+    subcategory: Option<usize>,
+    language: Option<usize>,
+}
+
+impl AboutItems {
+    fn new(table: &CampaignTable<'_>, rubric: Option<Rubric>) -> Result<Self, CampaignFileError> {
+        let [prompt, conversation] = [&PROMPT, &CONVERSATION].map(|names| table.place(names));
+        if prompt.is_none() && conversation.is_none() {
+            return Err(table.lacks("prompt or conversation"));
         }
+        let reads_subcategories = rubric.is_some_and(Rubric::reads_subcategories);
+        Ok(Self {
+            item: table.needed(&ITEM)?,
+            prompt,
+            conversation,
+            reference: table.place(&REFERENCE),
+            category: table.place(&CATEGORY),
+            subcategory: table.place(&SUBCATEGORY).filter(|_| reads_subcategories),
+            language: table.place(&LANGUAGE),
+        })
+    }
+
+    /// What an annotator reads.
+    fn prompt(&self, row: &[String]) -> String {
+        let asked = Some(cell(row, self.prompt)).filter(|text| !text.is_empty());
+        asked.unwrap_or_else(|| conversation_text(&cell(row, self.conversation)))
+    }
+
+    /// What a model is asked: a text, or the messages of a conversation.
+    fn messages(&self, row: &[String]) -> Result<Vec<Message>, String> {
+        let (prompt, conversation) = (cell(row, self.prompt), cell(row, self.conversation));
+        if !prompt.is_empty() || !conversation.trim_start().starts_with('[') {
+            return Ok(vec![Message::user(if prompt.is_empty() { conversation } else { prompt })]);
+        }
+        let reason = "a conversation is a list of turns with a role, system, user or assistant, and its content";
+        serde_json::from_str(&conversation).map_err(|error| format!("{reason}: {error}"))
+    }
+
+    fn category(&self, row: &[String]) -> String {
+        Some(cell(row, self.subcategory)).filter(|text| !text.is_empty()).unwrap_or_else(|| cell(row, self.category))
+    }
+}
+
+fn read_answers(path: &Path, rubric: Option<Rubric>) -> Result<Vec<AnswerRow>, CampaignFileError> {
+    let table = CampaignTable::open(path, &names_about(&[&MODEL[..], &ANSWER].concat()))?;
+    let about = AboutItems::new(&table, rubric)?;
+    let [model, answer] = [table.needed(&MODEL)?, table.needed(&ANSWER)?];
+    let row = |(place, row): &(String, Vec<String>)| AnswerRow {
+        place: place.clone(),
+        item: row[about.item].trim().to_owned(),
+        prompt: about.prompt(row),
+        model: row[model].trim().to_owned(),
+        answer: row[answer].clone(),
+        reference: cell(row, about.reference),
+        category: about.category(row),
+        language: cell(row, about.language),
     };
     Ok(table.rows.iter().map(row).collect())
 }

@@ -5,10 +5,11 @@ mod constructing;
 pub(super) mod model_clients;
 mod planned_run;
 mod report;
-mod requests;
+pub(super) mod requests;
 pub(super) mod rows;
 pub(super) mod run;
 mod runs;
+pub(super) mod session;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

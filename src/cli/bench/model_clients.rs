@@ -49,6 +49,11 @@ impl BudgetFlags {
         Self { budget: self.budget.or(budget), max_calls: self.max_calls.or(max_calls) }
     }
 
+    /// Whether there is any limit.
+    pub(in crate::cli) fn is_given(&self) -> bool {
+        self.budget.is_some() || self.max_calls.is_some()
+    }
+
     /// The limits of a run, which the first signal stops and a second one ends.
     pub(in crate::cli) fn limits(&self) -> CommandResult<RunLimits> {
         let budget = BudgetTracker::new(Budget { max_calls: self.max_calls, max_cost: self.budget });

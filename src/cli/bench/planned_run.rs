@@ -8,9 +8,10 @@ use serde::Serialize;
 use tokio::time::Instant;
 
 use super::model_clients::BudgetFlags;
-use super::requests::{BenchJudgeOptions, Phases, Ready, Session, Step, SuiteRun};
+use super::requests::{BenchJudgeOptions, Phases, Ready, Step, SuiteRun};
 use super::rows::{OutcomeRow, PlanRow, left_over, outcome_rows, plan_rows};
 use super::run::{Run, tell_of_plan};
+use super::session::Session;
 use super::{SuiteFlags, WayFlags, read_text};
 use crate::cli::error::{BadInput, CommandResult};
 use crate::cli::models::{TableRow, render};

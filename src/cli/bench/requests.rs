@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use clap::Args;
 
+use super::SuiteFlags;
 use super::rows::{outcome_rows, plan_rows};
 use super::run::{LimitFlags, Run, print_plans};
-use super::{SuiteFlags, open_beside};
+use super::session::Session;
 use crate::cli::Location;
-use crate::cli::bench::model_clients::{ModelClients, named_once};
+use crate::cli::bench::model_clients::named_once;
 use crate::cli::error::{BadInput, CommandError, CommandResult};
 use crate::cli::models::Format;
 use crate::cli::progress::BenchBar;
@@ -21,9 +22,8 @@ use crate::domain::benchmark::seeded::Seeded;
 use crate::domain::benchmark::{JudgeMode, SuiteOptions, participants};
 use crate::infra::clock::{Clock as _, SystemClock};
 use crate::infra::config::Environment;
-use crate::infra::llm::discover::{Places, with_discovered};
 use crate::infra::llm::model_client::ModelClient;
-use crate::infra::storage::{BenchSet, NewBenchRun, Store, StoreError};
+use crate::infra::storage::{BenchSet, NewBenchRun, StoreError};
 use crate::services::benchmark::answering::AnswerPlan;
 use crate::services::benchmark::error::BenchError;
 use crate::services::benchmark::judging::JudgingPlan;
@@ -89,19 +89,11 @@ pub(super) async fn answer(options: AnswerOptions, env: &Environment) -> Command
     let session = Session::open(&options.location, env).await?;
     let ready = Ready::make(&session, &options.suite, None).await?;
     let models = session.askers.asked(&ready.configured_or(&options.models), &options.limits.budget)?;
-    let bench = ready.bench();
     if options.limits.dry_run {
-        let plans = answering::plan(bench, &models, options.retry_failed).await?;
+        let plans = answering::plan(ready.bench(), &models, options.retry_failed).await?;
         return print_plans(plan_rows("answer", &plans), options.limits.format);
     }
-    let run = ready.begin(&options.limits).await?;
-    let plans = answering::plan(bench, &models, options.retry_failed).await?;
-    let ids = models.iter().map(|model| model.id.to_string()).collect();
-    let record = ready.record(Roles { models: ids, ..Roles::default() }, (&plans, &[]), &run).await?;
-    let work = AnswerPlan { models: &models, retry_failed: options.retry_failed, limits: &run.limits };
-    let asked = ready.answer(work, &run, &record).await;
-    session.askers.tell_given_up(&models);
-    let steps = end_record(&run, record, asked).await?;
+    let (run, steps) = ready.ask_models(&models, options.retry_failed, &options.limits).await?;
     end(run, steps, options.limits.format).await
 }
 
@@ -135,7 +127,7 @@ pub(super) async fn judge(options: BenchJudgeOptions, phases: Phases, env: &Envi
 }
 
 /// What a step came to.
-pub(super) type Step = (&'static str, Vec<RunOutcome>);
+pub(in crate::cli) type Step = (&'static str, Vec<RunOutcome>);
 
 /// Writes how a run ended.
 async fn end_record(
@@ -222,24 +214,8 @@ impl<'s> SuiteRun<'s> {
     }
 }
 
-/// The database and the models of the settings.
-pub(super) struct Session {
-    /// The database.
-    pub(super) store: Store,
-    /// The models.
-    pub(super) askers: ModelClients,
-}
-
-impl Session {
-    pub(super) async fn open(location: &Location, env: &Environment) -> CommandResult<Self> {
-        let settings = with_discovered(location.settings(env)?, env, &Places::default()).await;
-        let store = open_beside(&settings).await?;
-        Ok(Self { store, askers: ModelClients::make(settings, env)? })
-    }
-}
-
 /// A suite that is loaded, before anything is asked.
-pub(super) struct Ready<'s> {
+pub(in crate::cli) struct Ready<'s> {
     session: &'s Session,
     loaded: Loaded,
     sample: u32,
@@ -295,6 +271,29 @@ impl<'s> Ready<'s> {
             retain_canaries(&mut loaded.data.items);
         }
         Ok(Self { session, loaded, sample: suite.way.sample, canaries: suite.canaries })
+    }
+
+    /// A suite that is loaded already.
+    pub(in crate::cli) fn over(session: &'s Session, loaded: Loaded) -> Self {
+        Self { session, loaded, sample: 1, canaries: false }
+    }
+
+    /// Asks models under the suite's lock.
+    pub(in crate::cli) async fn ask_models(
+        &self,
+        models: &[ModelClient],
+        retry_failed: bool,
+        flags: &LimitFlags,
+    ) -> CommandResult<(Run, Vec<Step>)> {
+        let run = self.begin(flags).await?;
+        let plans = answering::plan(self.bench(), models, retry_failed).await?;
+        let ids = models.iter().map(|model| model.id.to_string()).collect();
+        let record = self.record(Roles { models: ids, ..Roles::default() }, (&plans, &[]), &run).await?;
+        let work = AnswerPlan { models, retry_failed, limits: &run.limits };
+        let asked = self.answer(work, &run, &record).await;
+        self.session.askers.tell_given_up(models);
+        let steps = end_record(&run, record, asked).await?;
+        Ok((run, steps))
     }
 
     /// How the suite is judged.

@@ -94,11 +94,11 @@ pub(in crate::cli) struct PlanRow {
     pub(super) model: String,
     pub(super) done: u64,
     pub(super) reused: u64,
-    pub(super) calls: u64,
+    pub(in crate::cli) calls: u64,
     pub(super) worst_calls: u64,
     pub(super) input_tokens: u64,
     pub(super) output_tokens: u64,
-    pub(super) cost: Option<f64>,
+    pub(in crate::cli) cost: Option<f64>,
     pub(super) worst_cost: Option<f64>,
     pub(super) basis: String,
 }
@@ -230,7 +230,7 @@ pub(super) fn outcome_rows(step: &'static str, outcomes: &[RunOutcome]) -> Vec<O
 }
 
 /// Says what a run has spent and left. A limit that was kept is a success; what failed or was stopped is not.
-pub(super) fn left_over(left: u64, refused: u64, limits: &RunLimits) -> ExitCode {
+pub(in crate::cli) fn left_over(left: u64, refused: u64, limits: &RunLimits) -> ExitCode {
     let spent = limits.budget.spent();
     eprintln!(
         "{} requests, {} tokens in, {} tokens out, cost {:.4}",

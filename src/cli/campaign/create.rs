@@ -6,28 +6,39 @@ use std::process::ExitCode;
 use clap::Args;
 use serde::Serialize;
 
+use super::asking::{Asked, Asking, AskingFlags};
+use crate::cli::bench::model_clients::BudgetFlags;
+use crate::cli::bench::rows::PlanRow;
+use crate::cli::bench::run::{LimitFlags, tell_of_plan};
 use crate::cli::error::CommandResult;
-use crate::cli::models::Format;
+use crate::cli::models::{Format, render};
 use crate::cli::output::{lines_of_csv, print};
 use crate::cli::progress;
 use crate::domain::campaign::forecast::Forecast;
-use crate::formats::campaign_files::{read_campaign, read_plan, with_answers};
+use crate::domain::campaign::plan::CampaignPlan;
+use crate::formats::campaign_files::{CampaignFiles, read_campaign, read_plan, with_answers};
 use crate::infra::clock::{Clock, SystemClock};
+use crate::infra::config::{Environment, Settings};
 use crate::infra::storage::Store;
-use crate::services::campaign::creation::PreparedCampaign;
+use crate::services::campaign::creation::{CreateCampaignError, PreparedCampaign};
 use crate::services::campaign::suite_answers::suite_answers;
 
 /// Flags of `langya campaign create`.
 #[derive(Debug, Args)]
 pub(super) struct CreateOptions {
     /// The campaign's file; paths in it are relative to it
-    file: PathBuf,
+    pub(super) file: PathBuf,
     /// Only check the files, and say how many judgements and hours it takes and how precise the ratings will be
     #[arg(long)]
     pub(super) dry_run: bool,
+    #[command(flatten)]
+    pub(super) budget: BudgetFlags,
+    /// Ask models again what their providers refused, where answers = "ask:FILE"
+    #[arg(long)]
+    pub(super) retry_failed: bool,
     /// How to print what it takes
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    pub(super) format: Format,
 }
 
 #[derive(Serialize)]
@@ -36,6 +47,9 @@ struct Created<'c> {
     state: &'static str,
     #[serde(flatten)]
     forecast: &'c Forecast,
+    /// Of a campaign that is not made: what models would be asked, and all of them together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    asking: Option<&'c [PlanRow]>,
 }
 
 /// Whether only files are needed to say what the campaign would take.
@@ -43,7 +57,16 @@ struct Created<'c> {
 /// # Errors
 /// A file that cannot be used.
 pub(super) fn needs_only_files(options: &CreateOptions) -> CommandResult<bool> {
-    Ok(options.dry_run && read_plan(&options.file)?.suite().is_none())
+    let plan = read_plan(&options.file)?;
+    Ok(options.dry_run && plan.suite().is_none() && plan.prompts().is_none())
+}
+
+/// Whether the database may be made: what models would be asked is known with an empty one, too.
+///
+/// # Errors
+/// A file that cannot be used.
+pub(super) fn may_make_database(options: &CreateOptions) -> CommandResult<bool> {
+    Ok(!options.dry_run || read_plan(&options.file)?.prompts().is_some())
 }
 
 /// Checks the files and prints what the campaign would take.
@@ -52,16 +75,24 @@ pub(super) fn needs_only_files(options: &CreateOptions) -> CommandResult<bool> {
 /// Files that cannot be used.
 pub(super) fn forecast(options: &CreateOptions) -> CommandResult<ExitCode> {
     let prepared = PreparedCampaign::new(read_campaign(&options.file)?)?;
-    show(&prepared, "not made", options.format)?;
+    show(&prepared, None, options.format)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Makes the campaign, or with `--dry-run` only says what it would take.
+/// Makes the campaign, or with `--dry-run` only says what it would take. Without answers to all that models are asked there is none, and
+/// the exit code is 1.
 ///
 /// # Errors
 /// Files that cannot be used, or an id that is taken.
-pub(super) async fn create(store: &Store, options: &CreateOptions) -> CommandResult<()> {
+pub(super) async fn create(
+    store: &Store,
+    options: &CreateOptions,
+    environment: (Settings, &Environment),
+) -> CommandResult<ExitCode> {
     let plan = read_plan(&options.file)?;
+    if plan.prompts().is_some() {
+        return ask_and_make(store, plan, options, environment).await;
+    }
     let files = match plan.suite() {
         None => read_campaign(&options.file)?,
         Some(suite) => {
@@ -69,28 +100,71 @@ pub(super) async fn create(store: &Store, options: &CreateOptions) -> CommandRes
             with_answers(&options.file, plan, rows)?
         }
     };
+    make(store, files, options).await
+}
+
+/// Asks models the prompts first, or says what that would cost.
+async fn ask_and_make(
+    store: &Store,
+    plan: CampaignPlan,
+    options: &CreateOptions,
+    environment: (Settings, &Environment),
+) -> CommandResult<ExitCode> {
+    if !options.dry_run && store.campaign(&plan.id).await?.is_some() {
+        return Err(CreateCampaignError::Exists(plan.id).into());
+    }
+    let budget = options.budget.or(plan.budget, plan.max_calls);
+    let limits = LimitFlags { dry_run: options.dry_run, budget, format: options.format };
+    let flags = AskingFlags { path: &options.file, limits, retry_failed: options.retry_failed };
+    let asking = Asking::new(store, plan, flags, environment).await?;
+    if options.dry_run {
+        let plans = asking.plans().await?;
+        show(&PreparedCampaign::new(asking.as_if_answered()?)?, Some(&plans), options.format)?;
+        return Ok(tell_of_plan());
+    }
+    match asking.ask().await? {
+        Asked::All(files) => make(store, *files, options).await,
+        Asked::Left => Ok(ExitCode::FAILURE),
+    }
+}
+
+async fn make(store: &Store, files: CampaignFiles, options: &CreateOptions) -> CommandResult<ExitCode> {
     let prepared = PreparedCampaign::new(files)?;
     if options.dry_run {
-        return show(&prepared, "not made", options.format);
+        show(&prepared, None, options.format)?;
+        return Ok(ExitCode::SUCCESS);
     }
     let bar = progress::bar("storing items");
     let items = prepared.forecast().items;
     prepared.store(store, SystemClock.now(), |done| progress::show(&bar, done, items)).await?;
     bar.finish_and_clear();
-    show(&prepared, "draft", options.format)?;
+    print_created(&Created::new(&prepared, "draft"), options.format)?;
     if options.format == Format::Table {
         let id = prepared.id();
         eprintln!("next: langya campaign invite {id} --count 3, then langya campaign open {id}");
     }
-    Ok(())
+    Ok(ExitCode::SUCCESS)
 }
 
-fn show(prepared: &PreparedCampaign, state: &'static str, format: Format) -> CommandResult<()> {
-    let created = Created { campaign: prepared.id(), state, forecast: prepared.forecast() };
+/// Prints what a campaign would take that is not made.
+fn show(prepared: &PreparedCampaign, asking: Option<&[PlanRow]>, format: Format) -> CommandResult<()> {
+    if let (Some(plans), Format::Table) = (asking, format) {
+        print(&(render(plans, format)? + "\n"))?;
+    }
+    print_created(&Created { asking, ..Created::new(prepared, "not made") }, format)
+}
+
+impl<'c> Created<'c> {
+    fn new(prepared: &'c PreparedCampaign, state: &'static str) -> Self {
+        Self { campaign: prepared.id(), state, forecast: prepared.forecast(), asking: None }
+    }
+}
+
+fn print_created(created: &Created, format: Format) -> CommandResult<()> {
     print(&match format {
-        Format::Json => serde_json::to_string_pretty(&created)? + "\n",
-        Format::Csv => lines_of_csv(&[Flat::new(&created)])?,
-        Format::Table => text(&created),
+        Format::Json => serde_json::to_string_pretty(created)? + "\n",
+        Format::Csv => lines_of_csv(&[Flat::new(created)])?,
+        Format::Table => text(created),
     })
 }
 
@@ -121,11 +195,14 @@ struct Flat<'c> {
     annotators_at_least: u64,
     half_width: Option<f64>,
     hours: f64,
+    /// Requests to models, and what they are expected to cost.
+    calls: Option<u64>,
+    cost: Option<f64>,
 }
 
 impl<'c> Flat<'c> {
     fn new(created: &Created<'c>) -> Self {
-        let forecast = created.forecast;
+        let (forecast, asking) = (created.forecast, created.asking.and_then(<[PlanRow]>::last));
         Self {
             campaign: created.campaign,
             state: created.state,
@@ -137,6 +214,8 @@ impl<'c> Flat<'c> {
             annotators_at_least: forecast.annotators_at_least,
             half_width: forecast.half_width,
             hours: forecast.hours,
+            calls: asking.map(|all| all.calls),
+            cost: asking.and_then(|all| all.cost),
         }
     }
 }

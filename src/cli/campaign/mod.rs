@@ -1,5 +1,6 @@
 //! `langya campaign`: makes a campaign from a file, invites annotators, and reports what they said.
 
+mod asking;
 mod create;
 mod export;
 mod invite;
@@ -65,12 +66,16 @@ pub async fn run(options: CampaignOptions, env: &Environment) -> CommandResult<E
         return create::forecast(create);
     }
     let settings = location.settings(env)?;
-    let creates = matches!(&options.what, CampaignCommand::Create(create) if !create.dry_run);
+    let creates = match &options.what {
+        CampaignCommand::Create(create) => create::may_make_database(create)?,
+        _ => false,
+    };
     let store = open(&settings.storage, creates).await?;
     let rng = SharedRng::from_system();
     let admin = CampaignAdmin { store: &store, rng: &rng, clock: &SystemClock, actor: actor(env) };
+    let mut code = ExitCode::SUCCESS;
     match options.what {
-        CampaignCommand::Create(create) => create::create(&store, &create).await?,
+        CampaignCommand::Create(create) => code = create::create(&store, &create, (settings, env)).await?,
         CampaignCommand::List(options) => list::run(&store, &options).await?,
         CampaignCommand::Open(id) => state::change(&admin, &id, StateChange::Open).await?,
         CampaignCommand::Pause(id) => state::change(&admin, &id, StateChange::Pause).await?,
@@ -82,7 +87,7 @@ pub async fn run(options: CampaignOptions, env: &Environment) -> CommandResult<E
         CampaignCommand::Delete(options) => state::delete(&store, &options).await?,
     }
     store.close().await;
-    Ok(ExitCode::SUCCESS)
+    Ok(code)
 }
 
 /// Opens the arena's database, which may be serving. A first campaign may come before the first start of the server, so creating one

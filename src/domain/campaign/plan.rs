@@ -61,11 +61,17 @@ pub struct CampaignPlan {
     /// What they are asked.
     pub task: Task,
     /// File of the answers: `item`, `prompt` or `conversation`, `model`, `answer`, one row an answer. `bench:SUITE` takes the answers to
-    /// a suite from the database.
+    /// a suite from the database, and `ask:FILE` asks models the prompts of a file: `item`, `prompt` or `conversation`.
     pub answers: String,
-    /// The models whose answers to a suite are taken; all where it is left out.
+    /// The models whose answers to a suite are taken, all where it is left out; or those that are asked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub models: Vec<String>,
+    /// What asking may cost at the most, in the currency of the models' prices.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<f64>,
+    /// Requests to models at the most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_calls: Option<u64>,
     /// What they read before they begin.
     #[serde(default)]
     pub instructions: String,
@@ -156,6 +162,12 @@ impl CampaignPlan {
         self.answers.strip_prefix("bench:")
     }
 
+    /// The file of prompts that models are asked; `None` where the answers are there.
+    #[must_use]
+    pub fn prompts(&self) -> Option<&str> {
+        self.answers.strip_prefix("ask:")
+    }
+
     /// Whether some questions are about items of some categories only.
     #[must_use]
     pub fn asks_by_category(&self) -> bool {
@@ -198,12 +210,7 @@ impl CampaignPlan {
         if let Err(reason) = questions::check(&self.questions) {
             return bad("questions", &reason);
         }
-        if !self.models.is_empty() && self.suite().is_none() {
-            return bad(
-                "models",
-                "a file has the models that it has: leave it out, or write answers = \"bench:SUITE\"",
-            );
-        }
+        self.check_asking()?;
         if self.until.is_some() && self.task == Task::Score {
             return bad("until", "scores are not compared with each other: leave it out, or write another task");
         }
@@ -215,6 +222,30 @@ impl CampaignPlan {
         }
         if self.rated && self.task != Task::Pairwise {
             return bad("rated", "only votes for one of two answers move the arena's leaderboard: write false");
+        }
+        Ok(())
+    }
+}
+
+impl CampaignPlan {
+    /// Checks whose answers are taken, and what asking may cost.
+    fn check_asking(&self) -> Result<(), PlanError> {
+        let bad = |key, reason: &str| Err(PlanError::Value { key, reason: reason.to_owned() });
+        let asks = self.prompts().is_some();
+        if !self.models.is_empty() && self.suite().is_none() && !asks {
+            return bad(
+                "models",
+                "a file has the models that it has: leave it out, or write answers = \"bench:SUITE\" or \"ask:FILE\"",
+            );
+        }
+        if asks && self.models.is_empty() {
+            return bad("models", "name the models to ask, such as [\"m1\", \"m2\"]");
+        }
+        if self.budget.is_some_and(|money| !asks || !money.is_finite() || money < 0.0) {
+            return bad("budget", "write an amount from 0 beside answers = \"ask:FILE\", or leave it out");
+        }
+        if self.max_calls.is_some() && !asks {
+            return bad("max_calls", "only answers = \"ask:FILE\" asks models: leave it out");
         }
         Ok(())
     }
@@ -292,6 +323,10 @@ seed = 1
             ("\"pairwise\"", "\"score\"", "gold"),
             ("seed = 1", "preference_scale = 6", "preference_scale"),
             ("seed = 1", "models = [\"m1\"]", "models"),
+            ("\"answers.jsonl\"", "\"ask:prompts.jsonl\"", "models"),
+            ("\"answers.jsonl\"", "\"ask:prompts.jsonl\"\nmodels = [\"m1\"]\nbudget = nan", "budget"),
+            ("seed = 1", "budget = 1.0", "budget"),
+            ("seed = 1", "max_calls = 5", "max_calls"),
             ("seed = 1", "max_judgements = 0", "max_judgements"),
             ("seed = 1", "completion_url = \"javascript:alert(1)\"", "completion_url"),
             ("seed = 1", "[[questions]]\nid = \"fair\"\ntext = \"Fair?\"\nkind = \"choice\"", "questions"),

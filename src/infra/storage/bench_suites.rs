@@ -10,8 +10,14 @@ use crate::metrics::store_time;
 const INSERT_SUITE: &str = "INSERT INTO bench_suites (suite, version, source, declaration, items, imported_at) \
      VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (suite, version) DO NOTHING";
 const INSERT_ITEM: &str = "INSERT INTO bench_items (suite, version, item, position, body) VALUES ($1, $2, $3, $4, $5)";
+const ADD_ITEM: &str = "INSERT INTO bench_items (suite, version, item, position, body) SELECT $1, $2, $3, COUNT(*) + 1, $4 \
+     FROM bench_items WHERE suite = $1 AND version = $2 HAVING NOT EXISTS (SELECT 1 FROM bench_items WHERE suite = $1 \
+     AND version = $2 AND item = $3)";
+const COUNT_ITEMS: &str = "UPDATE bench_suites SET items = (SELECT COUNT(*) FROM bench_items i WHERE i.suite = bench_suites.suite \
+     AND i.version = bench_suites.version) WHERE suite = $1 AND version = $2";
+/// Without the prompts of campaigns: their annotators are to find no answers here.
 const SELECT_SUITES: &str = "SELECT suite, version, source, declaration, items, imported_at FROM bench_suites \
-     ORDER BY suite, imported_at DESC, version";
+     WHERE suite NOT LIKE 'campaign:%' ORDER BY suite, imported_at DESC, version";
 const SELECT_ITEMS: &str = "SELECT item, body FROM bench_items WHERE suite = $1 AND version = $2 ORDER BY position";
 const SELECT_ITEM: &str = "SELECT body FROM bench_items WHERE suite = $1 AND version = $2 AND item = $3";
 
@@ -78,7 +84,29 @@ impl Store {
         })
     }
 
-    /// Every data file, by suite, the latest one of a suite first.
+    /// Keeps a data file and those of its items that are not kept yet.
+    ///
+    /// # Errors
+    /// [`StoreError`]; nothing was kept then.
+    pub async fn add_bench_items(&self, suite: &BenchSuiteRow, items: &[BenchItemRow]) -> Result<(), StoreError> {
+        let _time = store_time("add_bench_items");
+        let (name, version) = (suite.suite.as_str(), &suite.version);
+        on_writer_once!(self, |connection| {
+            let mut tx = connection.begin().await?;
+            let new = sqlx::query(INSERT_SUITE).bind(name).bind(version).bind(&suite.source);
+            let new = new.bind(suite.declaration.as_deref().unwrap_or_default());
+            new.bind(super::signed(suite.items)).bind(suite.imported_at.0).execute(&mut *tx).await?;
+            for row in items {
+                let item = sqlx::query(ADD_ITEM).bind(name).bind(version).bind(&row.item).bind(&row.body);
+                item.execute(&mut *tx).await?;
+            }
+            sqlx::query(COUNT_ITEMS).bind(name).bind(version).execute(&mut *tx).await?;
+            tx.commit().await?;
+            Ok::<_, StoreError>(())
+        })
+    }
+
+    /// Every data file that lists show, by suite, the latest one of a suite first.
     ///
     /// # Errors
     /// [`StoreError`].

@@ -2,6 +2,7 @@
 
 pub mod administration;
 pub mod annotating;
+pub mod asked_answers;
 pub mod creation;
 mod ending;
 pub mod joining;

@@ -14,7 +14,7 @@ use crate::support::program::UnderWay;
 use crate::support::upstream::Script;
 
 /// A fault that passes, for some of the questions; the second time there is none.
-pub(super) fn passing_fault(question: &str, times: usize) -> Option<Script> {
+pub(crate) fn passing_fault(question: &str, times: usize) -> Option<Script> {
     let kind = if times == 1 { number(question) % 11 } else { 10 };
     match kind {
         0 => Some(Script::whole("429 Too Many Requests", "retry-after: 0\r\n", "slow down")),

@@ -2,7 +2,7 @@
 
 mod attempts;
 mod construction;
-mod faults;
+pub(crate) mod faults;
 mod files;
 mod kills;
 mod limits;

@@ -1,0 +1,137 @@
+//! The step of `langya campaign create` that asks models the prompts of a campaign.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use crate::cli::bench::model_clients::{ModelClients, named_once};
+use crate::cli::bench::requests::Ready;
+use crate::cli::bench::rows::{OutcomeRow, PlanRow, left_over};
+use crate::cli::bench::run::LimitFlags;
+use crate::cli::bench::session::Session;
+use crate::cli::error::{BadInput, CommandResult};
+use crate::cli::models::{Format, render};
+use crate::domain::battle::ModelId;
+use crate::domain::benchmark::run_report::RunOutcome;
+use crate::domain::campaign::plan::CampaignPlan;
+use crate::domain::campaign::prompts::PromptRow;
+use crate::formats::campaign_files::{CampaignFiles, read_prompts, with_answers};
+use crate::infra::clock::SystemClock;
+use crate::infra::config::{Environment, Settings};
+use crate::infra::llm::discover::{Places, with_discovered};
+use crate::infra::llm::model_client::ModelClient;
+use crate::infra::storage::Store;
+use crate::services::benchmark::answering;
+use crate::services::benchmark::loading::Loaded;
+use crate::services::campaign::asked_answers::{asked_answers, asked_suite, keep_items};
+
+/// How models are asked.
+pub(super) struct AskingFlags<'a> {
+    /// The campaign's file.
+    pub(super) path: &'a Path,
+    /// What it may cost.
+    pub(super) limits: LimitFlags,
+    /// Whether to ask again what their providers refused.
+    pub(super) retry_failed: bool,
+}
+
+/// The prompts of a campaign, and the models that are asked them.
+pub(super) struct Asking<'a> {
+    flags: AskingFlags<'a>,
+    plan: CampaignPlan,
+    prompts: Vec<PromptRow>,
+    session: Session,
+    models: Vec<ModelClient>,
+}
+
+/// What came of asking.
+pub(super) enum Asked {
+    /// Every model answered, or never will: the campaign of the prompts that all of them answered.
+    All(Box<CampaignFiles>),
+    /// Something is left, so there is no campaign yet.
+    Left,
+}
+
+impl<'a> Asking<'a> {
+    /// Reads the prompts, and checks all that can be checked before anything is paid for.
+    ///
+    /// # Errors
+    /// Files that cannot be used, or models that cannot be asked.
+    pub(super) async fn new(
+        store: &Store,
+        plan: CampaignPlan,
+        flags: AskingFlags<'a>,
+        (settings, env): (Settings, &Environment),
+    ) -> CommandResult<Self> {
+        let prompts = read_prompts(flags.path, &plan)?;
+        if !flags.limits.budget.is_given() {
+            let said = "models are asked under a budget: write budget or max_calls in the file, or give --budget or --max-calls";
+            return Err(BadInput(said.to_owned()).into());
+        }
+        named_once("model", &plan.models)?;
+        let settings = with_discovered(settings, env, &Places::default()).await;
+        let session = Session { store: store.clone(), askers: ModelClients::make(settings, env)? };
+        let ids: Vec<ModelId> = plan.models.iter().map(ModelId::new).collect();
+        let models = session.askers.asked(&ids, &flags.limits.budget)?;
+        let asking = Self { flags, plan, prompts, session, models };
+        asking.as_if_answered()?;
+        Ok(asking)
+    }
+
+    /// The campaign as if every model had answered.
+    ///
+    /// # Errors
+    /// Prompts that make no campaign.
+    pub(super) fn as_if_answered(&self) -> CommandResult<CampaignFiles> {
+        let models = &self.plan.models;
+        let rows = self.prompts.iter().flat_map(|prompt| models.iter().map(|model| prompt.answered(model, "…")));
+        Ok(with_answers(self.flags.path, self.plan.clone(), rows.collect())?)
+    }
+
+    fn suite(&self) -> Loaded {
+        asked_suite(&self.plan, &self.prompts, &SystemClock)
+    }
+
+    /// What would be asked, and what it would cost.
+    ///
+    /// # Errors
+    /// A database that cannot be read.
+    pub(super) async fn plans(&self) -> CommandResult<Vec<PlanRow>> {
+        let loaded = self.suite();
+        let bench = loaded.bench(&self.session.store, &self.session.askers.rng, 1);
+        let plans = answering::plan(bench, &self.models, self.flags.retry_failed).await?;
+        let mut rows: Vec<PlanRow> = plans.iter().map(|plan| PlanRow::new("answer", plan)).collect();
+        rows.push(PlanRow::total(&rows));
+        Ok(rows)
+    }
+
+    /// Asks what is not answered yet. Every answer is kept as it comes, so the same command goes on after any stop.
+    ///
+    /// # Errors
+    /// A database that takes nothing, or the lock that another process has.
+    pub(super) async fn ask(self) -> CommandResult<Asked> {
+        keep_items(&self.session.store, &self.suite()).await?;
+        let ready = Ready::over(&self.session, self.suite());
+        let (run, steps) = ready.ask_models(&self.models, self.flags.retry_failed, &self.flags.limits).await?;
+        let outcomes: Vec<RunOutcome> = steps.into_iter().flat_map(|(_, outcomes)| outcomes).collect();
+        let rows: Vec<OutcomeRow> = outcomes.iter().map(|outcome| OutcomeRow::new("answer", outcome)).collect();
+        eprint!("{}", render(&rows, Format::Table)?);
+        let sum = |number: fn(&RunOutcome) -> u64| outcomes.iter().map(number).sum();
+        let left: u64 = sum(RunOutcome::left);
+        // Unlike answers to a suite, answers that are left keep the campaign from being made.
+        let limits = run.release().await;
+        let _: ExitCode = left_over(left, sum(|outcome| outcome.refused), &limits);
+        if left > 0 {
+            eprintln!("campaign {} is not made before all models have answered", self.plan.id);
+            return Ok(Asked::Left);
+        }
+        let rows = asked_answers(&self.session.store, &self.suite(), &self.plan, &self.prompts).await?;
+        let left_out = self.prompts.len() - rows.len() / self.plan.models.len().max(1);
+        if left_out > 0 {
+            let all = self.prompts.len();
+            eprintln!(
+                "left out, because not every model gave an answer that can be shown: {left_out} of {all} prompts"
+            );
+        }
+        Ok(Asked::All(Box::new(with_answers(self.flags.path, self.plan, rows)?)))
+    }
+}
