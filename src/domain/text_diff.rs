@@ -1,4 +1,4 @@
-//! Two texts word by word: what both have, and what only one of them has.
+//! Two texts word by word, or sentence by sentence where they are long: what both have, and what only one of them has.
 
 /// A stretch of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -9,24 +9,51 @@ pub struct DiffPart {
     pub differs: bool,
 }
 
-/// Words of a text that are compared at the most: the work grows with the product of both.
+/// Words or sentences of a text that are compared at the most: the work grows with the product of both.
 const LONGEST: usize = 2_000;
 
-/// Both texts in stretches that are alike or not, by a longest common subsequence of words. None where a text is too long for that.
+/// Both texts in stretches that are alike or not, by a longest common subsequence of words, or of sentences where there are too many
+/// words. None where a text is too long for that, too.
 ///
-/// Words are runs of letters and digits; each other character, and each one of a script without spaces, stands for itself. The stretches of
-/// a text put together are the text.
+/// Words are runs of letters and digits; each other character, and each one of a script without spaces, stands for itself. A sentence ends
+/// with its mark or its line. The stretches of a text put together are the text.
 #[must_use]
 pub fn text_diff(one: &str, other: &str) -> Option<[Vec<DiffPart>; 2]> {
-    let (own, others) = (words(one), words(other));
-    if own.len() > LONGEST || others.len() > LONGEST {
-        return None;
+    let is_short = |[own, others]: &[Vec<&str>; 2]| own.len() <= LONGEST && others.len() <= LONGEST;
+    let by_word = [words(one), words(other)];
+    if is_short(&by_word) {
+        return Some(marked(&by_word));
     }
+    Some([sentences(one), sentences(other)]).filter(is_short).map(|by_sentence| marked(&by_sentence))
+}
+
+fn marked([own, others]: &[Vec<&str>; 2]) -> [Vec<DiffPart>; 2] {
     let (mut is_common, mut is_others_common) = (vec![false; own.len()], vec![false; others.len()]);
-    for (at, other_at) in common(&own, &others) {
+    for (at, other_at) in common(own, others) {
         (is_common[at], is_others_common[other_at]) = (true, true);
     }
-    Some([parts(&own, &is_common), parts(&others, &is_others_common)])
+    [parts(own, &is_common), parts(others, &is_others_common)]
+}
+
+/// The sentences, each with the spaces after it.
+fn sentences(text: &str) -> Vec<&str> {
+    let mut sentences = Vec::new();
+    let (mut start, mut has_ended) = (0, false);
+    for (at, letter) in text.char_indices() {
+        if has_ended && !letter.is_whitespace() && !is_end(letter) {
+            sentences.push(&text[start..at]);
+            (start, has_ended) = (at, false);
+        }
+        has_ended |= is_end(letter);
+    }
+    if start < text.len() {
+        sentences.push(&text[start..]);
+    }
+    sentences
+}
+
+fn is_end(letter: char) -> bool {
+    matches!(letter, '.' | '!' | '?' | '。' | '！' | '？' | '；' | '\n')
 }
 
 fn words(text: &str) -> Vec<&str> {
@@ -119,8 +146,19 @@ mod tests {
 
     #[test]
     fn a_text_that_is_too_long_is_not_compared() {
-        let long = "a ".repeat(LONGEST);
+        let long = "a. ".repeat(LONGEST + 1);
         assert_eq!(text_diff(&long, "a"), None);
         assert!(text_diff(&long[..LONGEST], "a").is_some());
+    }
+
+    #[test]
+    fn long_texts_are_compared_by_sentence() {
+        let filler = "A fox. 三加四。\n\n".repeat(LONGEST / 4);
+        let (one, other) = (format!("{filler}One red fox! So."), format!("{filler}One brown fox! So."));
+        let expected = [format!("{filler}[One red fox! ]So."), format!("{filler}[One brown fox! ]So.")];
+        check(&one, &other, [&expected[0], &expected[1]]);
+        let whole = "a ".repeat(LONGEST);
+        check(&whole, "a", [&format!("[{whole}]"), "[a]"]);
+        assert_eq!(sentences("Why?! So … 3.5 km\nx"), ["Why?! ", "So … 3.", "5 km\n", "x"]);
     }
 }

@@ -14,6 +14,8 @@ const LONGEST_WAIT = 8000;
 
 /** What was written and chosen for an assignment that is not judged yet, as JSON. */
 const DRAFT = `langya-campaign-draft-${campaign}`;
+/** Whether what differs between two answers is marked, on this device. */
+const MARKED = "langya-campaign-marked";
 /** The own link that came of this shared one, and the number by which a repeated request is known, as JSON. */
 const JOINED = `langya-campaign-joined-${campaign}`;
 
@@ -25,6 +27,7 @@ let ranking = [];
 let chosen = null;
 const fields = [...main.querySelectorAll("[data-question]")];
 let busy = false;
+let isMarking = kept("localStorage", MARKED) === "1";
 
 /** The token of a shared link, and the participant's name at a recruitment platform; both leave the address. */
 function takeShared() {
@@ -150,8 +153,49 @@ async function sendWaiting() {
   keep("localStorage", WAITING, null);
 }
 
+/** What is to be judged, with the answers as they are to be shown. */
+function shownNext() {
+  return post("/next", { render: isMarking && part("differences") ? "differences" : "html" });
+}
+
+function showTexts(answer) {
+  part("prompt").innerHTML = answer.html.prompt;
+  const box = part("reference-box");
+  if (box) {
+    box.hidden = !answer.html.reference;
+    part("reference").innerHTML = answer.html.reference ?? "";
+  }
+  for (const section of document.querySelectorAll("[data-answer]")) {
+    section.hidden = answer[section.dataset.answer] === undefined;
+    part(`answer-${section.dataset.answer}`).innerHTML = answer.html[section.dataset.answer] ?? "";
+  }
+}
+
+/** Marks what differs between the answers, or shows them as they were written again; what is chosen stays. */
+function toggleDifferences() {
+  alone(async () => {
+    isMarking = !isMarking;
+    keep("localStorage", MARKED, isMarking ? "1" : null);
+    showMarking();
+    const answer = await shownNext();
+    // It may have gone to others meanwhile.
+    if (answer.assignment !== assignment) return showNext(answer);
+    showTexts(answer);
+    const marks = main.querySelectorAll(".campaign-answer mark").length;
+    announce(!isMarking ? texts.marks_removed : marks ? texts.differences_marked : texts.nothing_marked);
+  });
+}
+
+function showMarking() {
+  part("differences")?.setAttribute("aria-pressed", String(isMarking));
+  part("differences")?.classList.toggle("chosen", isMarking);
+}
+
 async function next() {
-  const answer = await post("/next", { render: "html" });
+  showNext(await shownNext());
+}
+
+function showNext(answer) {
   const progress = part("progress");
   progress.textContent = fill(texts.progress, answer.progress);
   show("progress");
@@ -168,19 +212,8 @@ async function next() {
     show("because", Boolean(because));
     return part("finished").focus();
   }
-  part("prompt").innerHTML = answer.html.prompt;
-  const box = part("reference-box");
-  if (box) {
-    box.hidden = !answer.html.reference;
-    part("reference").innerHTML = answer.html.reference ?? "";
-  }
-  for (const section of document.querySelectorAll("[data-answer]")) {
-    const letter = section.dataset.answer;
-    section.hidden = answer[letter] === undefined;
-    part(`answer-${letter}`).innerHTML = answer.html[letter] ?? "";
-    const button = main.querySelector(`[data-rank="${letter}"]`);
-    if (button) button.hidden = section.hidden;
-  }
+  showTexts(answer);
+  for (const button of main.querySelectorAll("[data-rank]")) button.hidden = answer[button.dataset.rank] === undefined;
   const asked = (answer.questions ?? []).map(({ id }) => id);
   for (const field of fields) {
     const { question, letter } = field.dataset;
@@ -302,6 +335,7 @@ function begin() {
 
 part("begin").addEventListener("click", begin);
 part("undo").addEventListener("click", undo);
+part("differences")?.addEventListener("click", toggleDifferences);
 part("retry").addEventListener("click", begin);
 part("choices").addEventListener("click", ({ target }) => {
   const { outcome, preference, score, rank: letter } = target.dataset ?? {};
@@ -342,6 +376,7 @@ addEventListener("keydown", (event) => {
   if (field && /^\d$/.test(key)) return answer(event, field, Number(key));
   if (key === "u" && !part("undo").hidden && !busy) return undo();
   if (assignment === null || busy) return;
+  if (key === "d" && part("differences")) return toggleDifferences();
   const wanted = {
     pairwise: /^[1-7]$/.test(key) && nthChoice(Number(key)),
     score: /^\d$/.test(key) && `[data-score="${key === "0" ? 10 : key}"]`,
@@ -352,5 +387,6 @@ addEventListener("keydown", (event) => {
   main.querySelector(wanted)?.click();
 });
 
+showMarking();
 if (token || join) show("intro");
 else complain(texts.no_link, false);

@@ -39,6 +39,7 @@ const site = startSite({
     await campaign(folder, "scores", "score", "judgements_per_item = 9\nshow_reference = true\npublic = true\n");
     await campaign(folder, "asked", "pairwise", QUESTIONS);
     await campaign(folder, "ranks", "rank", "judgements_per_item = 9\n");
+    await campaign(folder, "long", "pairwise", "judgements_per_item = 9\n", (item, model) => `${LONG[model]}\n\nItem ${item}.`);
     await campaign(folder, "dimensions", "score", 'judgements_per_item = 9\nrubric = "alignbench"\n');
   },
 });
@@ -50,14 +51,21 @@ function langya(...command) {
   return run.stdout;
 }
 
-async function campaign(folder, id, task, keys) {
+/** Two long answers in which a word, a sentence and some HTML differ. */
+const LONG = Object.fromEntries(["crane", "heron"].map((model) => {
+  const same = "A river rises in the hills. 河流发源于山间。\n\n".repeat(12);
+  const own = model === "crane" ? "It is 900 km long. <b onclick=alert(1)>raw</b>" : "It is 950 km long.";
+  return [model, `${same}**Length**: ${own}\n\n${same}`];
+}));
+
+async function campaign(folder, id, task, keys, write) {
   const models = task === "rank" ? ["crane", "heron", "swan"] : ["crane", "heron"];
   const answer = (item, model) =>
     JSON.stringify({
       item: `q${item}`,
       prompt: `Question **${item}**, 问题 ${item}?`,
       model,
-      answer: `An answer of some length <b>raw</b>, with a list:\n\n- first\n- second\n\n\`\`\`python\nprint(${item})\n\`\`\`\n`.repeat(2),
+      answer: write ? write(item, model) : `An answer of some length <b>raw</b>, with a list:\n\n- first\n- second\n\n\`\`\`python\nprint(${item})\n\`\`\`\n`.repeat(2),
       reference: "The reference.",
       category: item % 2 ? "专业能力" : "Writing Ability",
     });
@@ -219,7 +227,11 @@ for (const [device, locale, viewport] of [["desktop", "en-US", { width: 1440, he
       for (const _ of ids) await page.keyboard.press("0");
       await page.locator('[data-part="submit"]:focus').waitFor();
       assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), viewport.width);
-      if (done === 0) await assertAccessible(page);
+      if (done === 0) {
+        // What has scrolled below the head of the page is no target.
+        await page.evaluate(() => scrollTo(0, 0));
+        await assertAccessible(page);
+      }
       await page.keyboard.press("Enter");
     }
     await shown(page, 4);
@@ -228,6 +240,48 @@ for (const [device, locale, viewport] of [["desktop", "en-US", { width: 1440, he
       assert.equal(judgements - before[at].judgements, asked[question] ?? 0, question);
       if (judgements) assert.equal(mean, 10);
     }
+    page.assertQuiet();
+  });
+}
+
+for (const [device, locale, viewport, colorScheme] of [
+  ["desktop", "en-US", { width: 1440, height: 900 }, "dark"],
+  ["phone", "zh-CN", { width: 390, height: 844 }, "light"],
+]) {
+  test(`what differs between two long answers is marked by key and button, on a ${device}`, async () => {
+    const page = await site.open({ viewport, locale, colorScheme });
+    await page.goto(`${site.url}/campaign/long?invite=${tokens.long.pop()}`);
+    await page.locator('[data-part="begin"]').click();
+    await shown(page, 0);
+    const marked = (letter) => page.locator(`[data-part="answer-${letter}"] mark`).allTextContents();
+    const button = page.locator('[data-part="differences"]');
+    const pressed = (value) => page.locator(`[data-part="differences"][aria-pressed="${value}"]`).waitFor();
+    assert.deepEqual([await marked("a"), await page.locator(".campaign-answer strong").count()], [[], 2]);
+    await page.keyboard.press("d");
+    await pressed(true);
+    await page.locator(".campaign-answer mark").first().waitFor();
+    const marks = [await marked("a"), await marked("b")].sort((one, other) => one.length - other.length);
+    assert.deepEqual(marks[0], ["950"]);
+    assert.equal(marks[1][0], "900");
+    assert.ok(marks[1].slice(1).join("").includes("<b onclick=alert(1)>raw</b>"), marks[1].join("|"));
+    assert.equal(await page.locator(".campaign-answer b").count(), 0, "raw HTML is text");
+    assert.ok(!(await page.content()).match(/crane|heron/), "no model is named");
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), viewport.width);
+    await assertAccessible(page);
+    // It stays for the next item and after a reload, and a button takes the marks away without taking a decision.
+    await page.keyboard.press("1");
+    await shown(page, 1);
+    assert.ok((await marked("a")).length > 0);
+    await page.reload();
+    await page.locator('[data-part="begin"]').click();
+    await shown(page, 1);
+    assert.ok((await marked("b")).length > 0);
+    await button.click();
+    await pressed(false);
+    await page.locator(".campaign-answer strong").first().waitFor();
+    assert.deepEqual([await marked("a"), await marked("b")], [[], []]);
+    await page.keyboard.press("2");
+    await shown(page, 2);
     page.assertQuiet();
   });
 }

@@ -18,10 +18,23 @@ mod stream;
 
 pub use stream::Renderer;
 
+use crate::domain::text_diff::DiffPart;
+
 /// Renders a whole text: one HTML string for each top-level block. Never panics, whatever the text.
 #[must_use]
 pub fn render(text: &str) -> Vec<String> {
     Renderer::new().update(text).into_iter().map(|(_, html)| html).collect()
+}
+
+/// A plain text as safe HTML, in which `mark` has what differs from another.
+#[must_use]
+pub fn marked(parts: &[DiffPart]) -> String {
+    let part = |part: &DiffPart| match part.differs {
+        true => format!("<mark>{}</mark>", escape(&part.text)),
+        false => escape(&part.text),
+    };
+    let text: String = parts.iter().map(part).collect();
+    format!("<p class=\"plain\" dir=\"auto\">{text}</p>")
 }
 
 /// Text as HTML: the five characters that mean something are escaped.

@@ -462,3 +462,11 @@ proptest! {
         assert_harmless(&math::html(&latex, math::Layout::Block));
     }
 }
+
+#[test]
+fn what_differs_is_marked_and_runs_nothing() {
+    let part = |text: &str, differs| DiffPart { text: text.to_owned(), differs };
+    let html = marked(&[part("a <b>&\n", false), part("<script>'\"</mark>", true)]);
+    let expected = "a &lt;b&gt;&amp;\n<mark>&lt;script&gt;&#39;&quot;&lt;/mark&gt;</mark>";
+    assert_eq!(html, format!("<p class=\"plain\" dir=\"auto\">{expected}</p>"));
+}

@@ -16,6 +16,7 @@ use crate::domain::admin::key_scope::{KEY_PREFIX, KeyScope};
 use crate::domain::campaign::judgement::SentJudgement;
 use crate::domain::campaign::plan::is_id;
 use crate::domain::campaign::questions::Question;
+use crate::domain::text_diff::{DiffPart, text_diff};
 use crate::infra::clock::Clock;
 use crate::render::markup;
 use crate::server::state::AppState;
@@ -30,7 +31,8 @@ pub(super) const MAX_BYTES: usize = 65_536;
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(super) struct NextRequest {
-    /// `html` for answers as safe HTML beside their texts.
+    /// `html` for the texts as safe HTML beside them; `differences` for answers as plain text, in which `mark` has what the other
+    /// answer lacks, where two are compared.
     render: Option<String>,
 }
 
@@ -104,7 +106,7 @@ pub(super) struct ShownJson {
     questions: Vec<Question>,
     /// How far the annotator is.
     progress: Progress,
-    /// The texts as safe HTML, for a request with `"render": "html"`.
+    /// The texts as safe HTML, for a request with `"render": "html"` or `"differences"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     html: Option<ShownTexts>,
 }
@@ -270,7 +272,11 @@ pub(super) async fn next(
     let answer = match next.assignment {
         Err(why) => NextAnswer::Finished(Finished { finished: true, because: why.as_str(), progress }),
         Ok(shown) => {
-            let as_html = (wanted.render.as_deref() == Some("html")).then(|| texts(&shown, html));
+            let as_html = match wanted.render.as_deref() {
+                Some("html") => Some(texts(&shown, html)),
+                Some("differences") => Some(differences(&shown).await),
+                _ => None,
+            };
             let texts = texts(&shown, str::to_owned);
             let ShownAssignment { id: assignment, item, questions, .. } = shown;
             NextAnswer::Assignment(Box::new(ShownJson { assignment, item, texts, questions, progress, html: as_html }))
@@ -358,6 +364,25 @@ fn texts(shown: &ShownAssignment, written: fn(&str) -> String) -> ShownTexts {
     let (a, b) = (next(), next());
     let answers = LetteredTexts { a, b, others: answers.collect() };
     ShownTexts { prompt: written(&shown.prompt), reference: shown.reference.as_deref().map(written), answers }
+}
+
+/// The texts as safe HTML; of two answers that are compared the plain texts, with what differs marked.
+async fn differences(shown: &ShownAssignment) -> ShownTexts {
+    let mut as_html = texts(shown, html);
+    if let [(_, one), (_, other)] = shown.answers.as_slice() {
+        let (one, other) = (one.clone(), other.clone());
+        // Comparing long texts takes its time. Nothing is marked where the thread ends early.
+        if let Ok([a, b]) = tokio::task::spawn_blocking(move || marked(&one, &other)).await {
+            (as_html.answers.a, as_html.answers.b) = (Some(a), Some(b));
+        }
+    }
+    as_html
+}
+
+fn marked(one: &str, other: &str) -> [String; 2] {
+    let whole = |text: &str| vec![DiffPart { text: text.to_owned(), differs: false }];
+    let parts = text_diff(one, other).unwrap_or_else(|| [whole(one), whole(other)]);
+    parts.map(|parts| markup::marked(&parts))
 }
 
 /// A text as safe HTML.

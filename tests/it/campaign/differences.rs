@@ -1,0 +1,49 @@
+//! What differs between two answers, marked for the page.
+
+use super::*;
+
+fn text(keys: &'static str, models: &[(&str, &str)]) -> CampaignText<'static> {
+    let line = |(model, answer): &(&str, &str)| {
+        format!("{}\n", json!({"item": "q", "prompt": "**Why**?", "model": model, "answer": answer}))
+    };
+    CampaignText { keys, answers: models.iter().map(line).collect(), gold: String::new() }
+}
+
+#[actix_web::test]
+async fn what_differs_between_two_answers_is_marked_and_nothing_else_changes() {
+    let rig = Rig::start().await;
+    let said = [("secret-one", "It is **900** km. <b>So</b>."), ("secret-two", "It is **950** km. <b>So</b>.")];
+    let tokens = rig.open(&text(SHORT, &said), 1).await;
+    let plain = rig.next(&tokens[0]).await;
+    let render = async |how: &str| {
+        let (status, shown) = rig.post(&tokens[0], "next", json!({"render": how})).await;
+        assert_eq!(status, StatusCode::OK, "{shown}");
+        shown
+    };
+    let marked = render("differences").await;
+    for side in ["a", "b"] {
+        let kilometres = if plain[side].as_str().unwrap().contains("900") { "900" } else { "950" };
+        let expected = format!("It is **<mark>{kilometres}</mark>** km. &lt;b&gt;So&lt;/b&gt;.");
+        assert_eq!(marked["html"][side], format!("<p class=\"plain\" dir=\"auto\">{expected}</p>"));
+    }
+    let rendered = render("html").await;
+    assert_eq!(marked["html"]["prompt"], rendered["html"]["prompt"], "the prompt is as ever");
+    assert!(rendered["html"]["a"].as_str().unwrap().contains("<strong>"), "{rendered}");
+    let without = |mut shown: Value| {
+        shown.as_object_mut().unwrap().remove("html");
+        shown
+    };
+    assert!(!marked.to_string().contains("secret"), "no model is named: {marked}");
+    assert_eq!(without(marked), plain, "it is the same assignment");
+    rig.arena.end().await;
+}
+
+#[actix_web::test]
+async fn answers_that_are_ranked_are_shown_as_ever() {
+    let rig = Rig::start().await;
+    let said = [("one", "**A**"), ("two", "**B**"), ("three", "**C**")];
+    let tokens = rig.open(&text("task = \"rank\"\n", &said), 1).await;
+    let [marked, rendered] = ["differences", "html"].map(|how| rig.post(&tokens[0], "next", json!({"render": how})));
+    assert_eq!(marked.await, rendered.await);
+    rig.arena.end().await;
+}
