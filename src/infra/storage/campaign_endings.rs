@@ -7,6 +7,9 @@ use crate::metrics::store_time;
 
 const SUM_JUDGED: &str = "SELECT CAST(COALESCE(SUM(judged), 0) AS BIGINT) FROM campaign_annotators WHERE campaign = $1";
 const COUNT_MODELS: &str = "SELECT COUNT(DISTINCT model) FROM campaign_answers WHERE campaign = $1";
+/// Units without all their judgements, or assignments that somebody is at.
+const SELECT_OPEN: &str = "SELECT EXISTS (SELECT 1 FROM campaign_units WHERE campaign = $1 AND given < $2) \
+     OR EXISTS (SELECT 1 FROM campaign_assignments WHERE campaign = $1 AND judged_at IS NULL AND released_at IS NULL)";
 const END: &str = "UPDATE campaigns SET ended = $2, ended_at = $3 WHERE id = $1 AND ended IS NULL";
 
 impl Store {
@@ -29,6 +32,18 @@ impl Store {
         let count: i64 =
             on_reader!(self, |pool| sqlx::query_scalar(COUNT_MODELS).bind(campaign).fetch_one(pool).await)?;
         unsigned(count, "campaign_answers", "model", campaign)
+    }
+
+    /// Whether each unit of a campaign has so many judgements, and nobody is at another one.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn is_all_judged(&self, campaign: &str, needed: u32) -> Result<bool, StoreError> {
+        let _time = store_time("is_all_judged");
+        let is_open: bool = on_reader!(self, |pool| {
+            sqlx::query_scalar(SELECT_OPEN).bind(campaign).bind(i64::from(needed)).fetch_one(pool).await
+        })?;
+        Ok(!is_open)
     }
 
     /// Ends a campaign: nobody is asked any more, and what is shown just now can still be judged. The first reason stays.

@@ -64,24 +64,25 @@ async function fillAll(folder, langya) {
   await langya("bench", "answer", "mtbench101", "--models", "crane,heron", "--max-calls", "3");
   const invites = [];
   for (const task of ["pairwise", "score", "rank"]) invites.push(await campaign(folder, langya, task));
-  return { folder, invites };
+  const judged = [await campaign(folder, langya, "pairwise", "judged"), await campaign(folder, langya, "score", "scored")];
+  return { folder, invites, judged };
 }
 
-/** A campaign of one task, open; returns an invitation. */
-async function campaign(folder, langya, task) {
+/** A campaign of one task, open; returns its id and invitations. */
+async function campaign(folder, langya, task, id = task) {
   const models = ["crane", "heron", "swan"].slice(0, task === "rank" ? 3 : 2);
   const row = (item, model) => ({ item, prompt: `Question **${item}**, 问题 ${item}?`, model, answer: ANSWER, reference: "The reference." });
   const lines = ["q1", "q2", "q3"].flatMap((item) => models.map((model) => JSON.stringify(row(item, model))));
-  const place = join(folder, task);
+  const place = join(folder, id);
   await mkdir(place);
   await writeFile(join(place, "answers.jsonl"), lines.join("\n"));
-  const keys = [`id = "${task}"`, 'title = "Which answer helps more? 哪个回答更有帮助？"', `task = "${task}"`, 'answers = "answers.jsonl"', "public = true"];
+  const keys = [`id = "${id}"`, 'title = "Which answer helps more? 哪个回答更有帮助？"', `task = "${task}"`, 'answers = "answers.jsonl"', "public = true"];
   if (task === "score") keys.push('rubric = "superclue"');
   await writeFile(join(place, "campaign.toml"), ["[campaign]", ...keys, 'instructions = "Read **both** answers to the end."'].join("\n"));
   await langya("campaign", "create", join(place, "campaign.toml"));
-  const invited = print(folder, "campaign", "invite", task, "--count", "3");
-  await langya("campaign", "open", task);
-  return [task, ...invited.trim().split("\n")];
+  const invited = print(folder, "campaign", "invite", id, "--count", "3");
+  await langya("campaign", "open", id);
+  return [id, ...invited.trim().split("\n")];
 }
 
 const ANSWER = "An answer with a list:\n\n- first\n- second\n\n```python\nprint(1)\n```\n".repeat(2);
@@ -95,7 +96,11 @@ function print(folder, ...command) {
 }
 
 /** An owner signs in, a visitor holds battles; returns what the addresses of pages are made of. */
-async function useAll(page, url, { folder, invites }) {
+async function useAll(page, url, { folder, invites, judged }) {
+  for (const [id, ...tokens] of judged) {
+    for (const [at, token] of tokens.entries()) await judgeAll(`${url}/api/v1/campaigns/${id}`, token, at);
+    print(folder, "campaign", "close", id);
+  }
   const [, code] = print(folder, "admin", "invite", "--role", "owner").trim().split("#");
   await page.goto(`${url}/admin/welcome#${code}`);
   await page.locator("#name").fill("ada");
@@ -111,6 +116,21 @@ async function useAll(page, url, { folder, invites }) {
   await page.getByRole("button", { name: "Make a link" }).click();
   const shared = await page.locator(".share-link a").getAttribute("href");
   return { ...(await adminAddresses(page, url, flagged)), battle, open, shared, invites: Object.fromEntries(invites.map(([task, ...tokens]) => [task, tokens])) };
+}
+
+/** All judgements of an annotator: mostly for the first answer, and high scores. */
+async function judgeAll(api, token, annotator) {
+  const post = async (path, body) => {
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    return (await fetch(`${api}/${path}`, { method: "POST", headers, body: JSON.stringify(body) })).json();
+  };
+  for (let done = annotator; ; done += 1) {
+    const shown = await post("next", {});
+    if (shown.finished) return;
+    const answers = Object.fromEntries((shown.questions ?? []).map(({ id }, at) => [id, 9 - ((at + done) % 4)]));
+    const said = shown.b === undefined ? { score: 9 - (done % 3) } : { outcome: done % 4 === 3 ? "tie" : "a" };
+    await post("judgements", { assignment: shown.assignment, ...said, answers });
+  }
 }
 
 const LONG_WORD = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft".repeat(3);

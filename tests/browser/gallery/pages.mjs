@@ -72,12 +72,14 @@ export const PAGES = [
     "campaign, closed to strangers": "/campaign/pairwise",
     "campaign, beginning": ({ invites }) => `/campaign/pairwise?invite=${invites.pairwise[0]}`,
     ...Object.fromEntries(["pairwise", "score", "rank"].map((task) => [`campaign, ${task}`, { path: ({ invites }) => `/campaign/${task}?invite=${invites[task][1]}`, prepare: beginCampaign }])),
-    "campaign report": "/campaign/pairwise/report",
+    "campaign report": "/campaign/judged/report",
+    "campaign report, scores": "/campaign/scored/report",
     ...Object.fromEntries(
-      ["operations", "benchmarks", "campaigns", "campaigns/one?id=pairwise", "campaigns/report?id=pairwise", "requests", "moderation", "models", "models/change?model=stork", "models/add", "models/pairing?policy=elo", "leaks", "labels", "account", "users", "keys", "webhooks", "audit", "voters", "votes"].map(
+      ["operations", "benchmarks", "campaigns", "campaigns/one?id=pairwise", "campaigns/report?id=judged", "requests", "moderation", "models", "models/change?model=stork", "models/add", "models/pairing?policy=elo", "leaks", "labels", "account", "users", "keys", "webhooks", "audit", "voters", "votes"].map(
         (page) => [`admin ${page.split("?")[0].replaceAll("/", " ")}`, `/admin/${page}`],
       ),
     ),
+    "admin campaigns report, scores": "/admin/campaigns/report?id=scored",
     "admin overview": "/admin",
     "admin key made": { path: "/admin/keys", prepare: makeKey },
     "admin request": ({ request }) => request,

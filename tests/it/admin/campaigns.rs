@@ -1,12 +1,14 @@
 //! Campaigns on the page: opened, paused and closed, annotators invited and their links revoked, as the commands do it.
 
 use langya::domain::admin::role::Role;
+use langya::domain::campaign::ending::EndReason;
+use langya::domain::campaign::items::CampaignItem;
 use langya::domain::campaign::plan::CampaignPlan;
 use langya::domain::time::Timestamp;
-use langya::infra::storage::{AuditFilter, NewCampaign};
+use langya::infra::storage::{AuditFilter, NewCampaign, NewUnit};
 use reqwest::StatusCode;
 
-use super::browser::{arena, signed_in};
+use super::browser::{Browser, arena, signed_in};
 use crate::support::arena::TestArena;
 use crate::support::program::langya_beside;
 
@@ -20,7 +22,11 @@ async fn make(arena: &TestArena) {
 
 /// What an annotator's link answers.
 async fn next(arena: &TestArena, token: &str) -> StatusCode {
-    let url = format!("{}/api/v1/campaigns/pilot/next", arena.url);
+    next_of(arena, "pilot", token).await
+}
+
+async fn next_of(arena: &TestArena, id: &str, token: &str) -> StatusCode {
+    let url = format!("{}/api/v1/campaigns/{id}/next", arena.url);
     reqwest::Client::new().post(url).bearer_auth(token).body("{}").send().await.unwrap().status()
 }
 
@@ -57,7 +63,7 @@ async fn an_operator_runs_a_campaign_and_a_viewer_only_looks() {
     let missing = viewer.get("/admin/campaigns/report?id=nowhere").await;
     assert_eq!(missing.status(), StatusCode::NOT_FOUND);
 
-    let change = async |operator: &mut super::browser::Browser, to: &str| {
+    let change = async |operator: &mut Browser, to: &str| {
         let done = operator.post_form("/admin/campaigns/state", &[("id", "pilot"), ("change", to)]).await;
         assert_eq!(done.status(), StatusCode::SEE_OTHER, "{to}");
         operator.get(one).await.text().await.unwrap()
@@ -100,4 +106,75 @@ async fn an_operator_runs_a_campaign_and_a_viewer_only_looks() {
     assert_eq!(audit[2].subject, "campaign pilot, annotator pilot-1");
     assert_eq!(audit[4].latter.as_deref(), Some("{\"annotators\":2,\"days\":3,\"quota\":7}"));
     assert!(!format!("{audit:?}").contains(tokens[0]), "the log holds no token");
+}
+
+/// An open campaign of one pair that one annotator judges, and the annotator's token.
+async fn make_open(arena: &TestArena, operator: &mut Browser, id: &str) -> String {
+    let plan = PLAN.replace("pilot", id) + "judgements_per_item = 1\n";
+    let plan = serde_json::to_string(&CampaignPlan::parse(&plan).unwrap()).unwrap();
+    let answers = ["m", "n"].map(|model| (model.to_owned(), "x".to_owned())).into();
+    let item = CampaignItem {
+        id: "q".into(),
+        prompt: "Why?".into(),
+        reference: String::new(),
+        category: String::new(),
+        language: String::new(),
+        answers,
+    };
+    let unit = NewUnit { item: 0, models: "[\"m\",\"n\"]".into(), shared: false, gold: None };
+    let new = NewCampaign { id, plan: &plan, items: &[item], units: &[unit], created_at: Timestamp(1) };
+    assert!(arena.app.store.insert_campaign(new, |_| {}).await.unwrap());
+    let fields = [("id", id), ("count", "1"), ("quota", ""), ("days", "3")];
+    let invited = operator.post_form("/admin/campaigns/invite", &fields).await.text().await.unwrap();
+    let open = operator.post_form("/admin/campaigns/state", &[("id", id), ("change", "open")]).await;
+    assert_eq!(open.status(), StatusCode::SEE_OTHER);
+    invited.split("?invite=").nth(1).unwrap().split('<').next().unwrap().to_owned()
+}
+
+/// Judges the one pair of a campaign.
+async fn judge(arena: &TestArena, id: &str, token: &str) {
+    let post = async |path: &str, body: serde_json::Value| {
+        let url = format!("{}/api/v1/campaigns/{id}/{path}", arena.url);
+        let answer = reqwest::Client::new().post(url).bearer_auth(token).json(&body).send().await.unwrap();
+        answer.json::<serde_json::Value>().await.unwrap()
+    };
+    let shown = post("next", serde_json::json!({})).await;
+    let judged = post("judgements", serde_json::json!({"assignment": shown["assignment"], "outcome": "a"})).await;
+    assert!(judged["judgement"].is_string(), "{judged}");
+}
+
+#[actix_web::test]
+async fn the_pages_say_why_nobody_is_asked_any_more() {
+    let arena = arena(|_| {}).await;
+    let (mut viewer, mut operator) = (signed_in(&arena, Role::Viewer).await, signed_in(&arena, Role::Operator).await);
+    let mut tokens = std::collections::BTreeMap::new();
+    for id in ["judged", "by-hand", "apart", "limited", "going-on"] {
+        tokens.insert(id, make_open(&arena, &mut operator, id).await);
+    }
+    judge(&arena, "judged", &tokens["judged"]).await;
+    assert_eq!(next_of(&arena, "going-on", &tokens["going-on"]).await, StatusCode::OK, "somebody is at it");
+    let store = &arena.app.store;
+    store.end_campaign("apart", EndReason::Separated, Timestamp(86_400_000)).await.unwrap();
+    store.end_campaign("limited", EndReason::MaxJudgements, Timestamp(86_400_000)).await.unwrap();
+    for id in ["by-hand", "judged"] {
+        operator.post_form("/admin/campaigns/state", &[("id", id), ("change", "close")]).await;
+    }
+    let reasons = [
+        ("judged", "each unit has all its judgements"),
+        ("by-hand", "closed by hand before all was judged"),
+        ("apart", "the models are told apart (1970-01-02"),
+        ("limited", "the maximum of judgements is reached (1970-01-02"),
+        ("going-on", ""),
+    ];
+    let list = viewer.get("/admin/campaigns").await.text().await.unwrap();
+    for (id, reason) in reasons {
+        let row = list.split("<tr>").find(|row| row.contains(&format!("id={id}\""))).unwrap();
+        let page = viewer.get(&format!("/admin/campaigns/one?id={id}")).await.text().await.unwrap();
+        assert!(row.contains(reason) && page.contains(reason), "{id}: {row}");
+        let others = reasons.iter().filter(|(other, said)| *other != id && !said.is_empty());
+        for (_, other) in others {
+            assert!(!row.contains(other) && !page.contains(other), "{id} says {other}: {row}");
+        }
+        assert_eq!(page.contains("<dt>Ended</dt>"), !reason.is_empty(), "{id}");
+    }
 }

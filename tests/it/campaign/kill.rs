@@ -78,6 +78,8 @@ impl Annotating<'_> {
 
 /// Serves until so many judgements are acknowledged, and kills the server; without a number, until everybody is done.
 async fn serve(folder: &Path, tokens: &[String], ledger: &Mutex<Ledger>, until: Option<usize>) {
+    // An error says that another test of this process has installed it.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let server = Server::start(folder, &["--config", "langya.toml"]);
     let (tell, mut seen) = tokio::sync::watch::channel(0);
     let one = |token: &String| Annotating {

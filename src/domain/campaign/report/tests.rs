@@ -79,24 +79,37 @@ fn flags(people: &[Person], units: u32, seed: u64) -> Vec<Vec<AnnotatorFlag>> {
     summaries.into_iter().map(|summary| summary.flags).collect()
 }
 
+/// The flags of the whole report.
+fn reported_flags(people: &[Person], units: u32, seed: u64) -> Vec<Vec<AnnotatorFlag>> {
+    let judged = simulated(people, units, seed);
+    let report = report(&facts(units, people.len()), judged, &LeaderboardOptions::default()).unwrap();
+    report.annotators.into_iter().map(|summary| summary.flags).collect()
+}
+
+/// 200 campaigns with `LANGYA_TEST_SIZE=long`, whose figures `--nocapture` shows.
 #[test]
 fn the_careless_the_sided_and_the_copier_are_named_and_nobody_else() {
     let mut people = vec![Person::Honest(0.85); 6];
     people.extend([Person::Careless, Person::Careless, Person::Sided(0.85), Person::Copier]);
-    let seeds = 1..=20;
+    // Three tests flag somebody honest in 1 % of the campaigns each: 0.6 of 20 and 6 of 200 are expected at the most, and 13 of 200 have
+    // a probability of 1 %.
+    let (campaigns, most) =
+        if std::env::var("LANGYA_TEST_SIZE").as_deref() == Ok("long") { (200, 12) } else { (20, 1) };
+    let seeds = 1..=campaigns;
     let mut wrong = 0;
     for seed in seeds.clone() {
-        let found = flags(&people, 120, seed);
+        let found = reported_flags(&people, 120, seed);
         assert!(
             found[6].contains(&AnnotatorFlag::Careless) && found[7].contains(&AnnotatorFlag::Careless),
             "seed {seed}: {found:?}"
         );
         assert!(found[8].contains(&AnnotatorFlag::SideBias), "seed {seed}: {found:?}");
         assert!(found[9].contains(&AnnotatorFlag::Copying), "seed {seed}: {found:?}");
-        wrong += found[..6].iter().filter(|flags| !flags.is_empty()).count();
+        wrong += usize::from(found[..6].iter().any(|flags| !flags.is_empty()));
         assert!(!found[0].contains(&AnnotatorFlag::Copying), "seed {seed}: the copied one judged first: {found:?}");
     }
-    assert!(wrong <= 1, "{wrong} honest annotators flagged in seeds {seeds:?}");
+    println!("somebody honest is flagged in {wrong} of {campaigns} campaigns");
+    assert!(wrong <= most, "somebody honest is flagged in {wrong} campaigns of seeds {seeds:?}");
 }
 
 #[test]

@@ -18,7 +18,7 @@ use crate::domain::admin::action::AdminAction;
 use crate::domain::admin::role::Role;
 
 use bench_runs::BenchRunTexts;
-use campaigns::CampaignAdminTexts;
+pub use campaigns::CampaignAdminTexts;
 pub(super) use chinese::CHINESE;
 pub(super) use english::ENGLISH;
 use keys::KeyTexts;

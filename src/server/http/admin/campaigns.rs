@@ -6,7 +6,7 @@ use actix_web::http::StatusCode;
 use super::call::SignedIn;
 use crate::domain::campaign::plan::CampaignPlan;
 use crate::infra::clock::Clock as _;
-use crate::infra::storage::{CampaignRow, is_storable};
+use crate::infra::storage::{CampaignRow, Store, StoreError, is_storable};
 use crate::render::report::campaign::Audience;
 use crate::server::http::campaign_report::{DocumentBody, document_body};
 use crate::server::http::error::PageError;
@@ -24,7 +24,10 @@ const MOST_DAYS: u32 = 3_650;
 
 /// `GET /admin/campaigns`
 pub(super) async fn list(call: SignedIn) -> Result<HttpResponse, PageError> {
-    let campaigns = call.app.store.campaigns().await?.into_iter().map(line).collect();
+    let mut campaigns = Vec::new();
+    for row in call.app.store.campaigns().await? {
+        campaigns.push(line(&call.app.store, row).await?);
+    }
     let (page, frame) = (call.page(), call.frame(AdminTab::Campaigns));
     Ok(respond(&call.request, StatusCode::OK, &CampaignsPage { page, frame, campaigns }))
 }
@@ -114,7 +117,8 @@ async fn show(
     let annotators = store.annotators(&row.id).await?;
     let shared = store.shared_links(&row.id).await?;
     let now = call.app.clock.now();
-    let view = CampaignPage { page: call.page(), frame, campaign: line(row), annotators, shared, links, now };
+    let campaign = line(store, row).await?;
+    let view = CampaignPage { page: call.page(), frame, campaign, annotators, shared, links, now };
     Ok(respond(&call.request, status, &view))
 }
 
@@ -127,8 +131,13 @@ fn unknown() -> PageError {
     PageError::Missing("no campaign has this id".to_owned())
 }
 
-fn line(row: CampaignRow) -> CampaignLine {
-    CampaignLine { plan: serde_json::from_str::<CampaignPlan>(&row.plan).ok(), row }
+async fn line(store: &Store, row: CampaignRow) -> Result<CampaignLine, StoreError> {
+    let plan = serde_json::from_str::<CampaignPlan>(&row.plan).ok();
+    let is_all_judged = match &plan {
+        Some(plan) if row.judgements > 0 => store.is_all_judged(&row.id, plan.judgements_per_item).await?,
+        _ => false,
+    };
+    Ok(CampaignLine { plan, is_all_judged, row })
 }
 
 fn refused(error: CampaignAdminError) -> PageError {

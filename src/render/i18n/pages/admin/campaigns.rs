@@ -47,6 +47,11 @@ pub struct CampaignAdminTexts {
     pub unknown_annotator: &'static str,
     pub report: &'static str,
     pub public_report: &'static str,
+    pub ended: &'static str,
+    pub ended_separated: &'static str,
+    pub ended_max_judgements: &'static str,
+    pub ended_all_judged: &'static str,
+    pub ended_by_hand: &'static str,
 }
 
 impl CampaignAdminTexts {
@@ -107,6 +112,11 @@ pub(super) const ENGLISH: CampaignAdminTexts = CampaignAdminTexts {
     unknown_annotator: "This campaign has no such annotator with a link in force.",
     report: "Ratings and agreement so far",
     public_report: "The report for everybody",
+    ended: "Ended",
+    ended_separated: "the models are told apart",
+    ended_max_judgements: "the maximum of judgements is reached",
+    ended_all_judged: "each unit has all its judgements",
+    ended_by_hand: "closed by hand before all was judged",
 };
 
 pub(super) const CHINESE: CampaignAdminTexts = CampaignAdminTexts {
@@ -153,4 +163,9 @@ pub(super) const CHINESE: CampaignAdminTexts = CampaignAdminTexts {
     unknown_annotator: "该活动没有持有效链接的这位标注者。",
     report: "目前的评分与一致性",
     public_report: "公开报告",
+    ended: "结束原因",
+    ended_separated: "各模型已分出高下",
+    ended_max_judgements: "已达到评判总数上限",
+    ended_all_judged: "每个单元的评判均已完成",
+    ended_by_hand: "全部评判完成之前手动结束",
 };

@@ -4,10 +4,12 @@ use askama::Template;
 
 use super::AdminFrame;
 use crate::domain::admin::role::Role;
+use crate::domain::campaign::ending::{EndReason, Ending};
 use crate::domain::campaign::plan::CampaignPlan;
 use crate::domain::language::Language;
 use crate::domain::time::Timestamp;
 use crate::infra::storage::{CampaignRow, CampaignState, InvitedAnnotator, SharedLinkRow};
+use crate::render::i18n::pages::CampaignAdminTexts;
 use crate::server::http::pages::time::time_text;
 use crate::server::http::pages::{Page, Section};
 
@@ -16,6 +18,8 @@ pub(crate) struct CampaignLine {
     pub(crate) row: CampaignRow,
     /// Its file; `None` where another version wrote it.
     pub(crate) plan: Option<CampaignPlan>,
+    /// Whether each unit has all its judgements.
+    pub(crate) is_all_judged: bool,
 }
 
 impl CampaignLine {
@@ -31,6 +35,17 @@ impl CampaignLine {
     fn progress(&self) -> String {
         let each = self.plan.as_ref().map_or(0, |plan| i64::from(plan.judgements_per_item));
         format!("{} / {}", self.row.judgements, self.row.units.saturating_mul(each))
+    }
+
+    /// Why nobody is asked any more; none while somebody is.
+    fn ending(&self, words: &CampaignAdminTexts) -> Option<String> {
+        let because = |text: &str, at: i64| format!("{text} ({})", time_text(at));
+        match self.row.ended {
+            Some(Ending { because: EndReason::Separated, at }) => Some(because(words.ended_separated, at)),
+            Some(Ending { because: EndReason::MaxJudgements, at }) => Some(because(words.ended_max_judgements, at)),
+            None if self.is_all_judged => Some(words.ended_all_judged.to_owned()),
+            None => (self.row.state == CampaignState::Closed).then(|| words.ended_by_hand.to_owned()),
+        }
     }
 
     fn made(&self) -> String {
