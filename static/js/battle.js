@@ -65,7 +65,7 @@ function ask(prompt, intent) {
   setPhase("asking");
   proofs = 0;
   if (battle) request({ type: "message", battle, prompt });
-  else request({ type: "start", prompt, intent, consent, render: "html", ...modes.start });
+  else request({ type: "start", prompt, intent, consent, render: "html_suffix", ...modes.start });
 }
 
 /** Before the first battle the visitor agrees to what is stored. */
@@ -87,7 +87,7 @@ function talk(prompt) {
   notice("");
   composer.text = "";
   setPhase("talking");
-  request({ type: "message", battle: voted.battle, prompt, unrated: true, render: "html" });
+  request({ type: "message", battle: voted.battle, prompt, unrated: true, render: "html_suffix" });
 }
 
 /** Has both models answer the latest question again, in other words. */
@@ -211,7 +211,7 @@ function opened() {
     announce(words.reconnected);
   }
   for (const vote of unsent.values()) socket.send(vote);
-  if (battle) socket.send({ type: "resume", battle, after: seq, render: "html" });
+  if (battle) socket.send({ type: "resume", battle, after: seq, render: "html_suffix" });
   // A start was lost whole, and a vote may be sent twice; anything else might become two turns. If it did arrive, the
   // server shows its turn now.
   if (pending?.type === "start" || pending?.type === "vote" || pending?.unrated) socket.send(pending);
@@ -312,7 +312,7 @@ const receivers = {
     if (turns.has(frame.turn)) turns.append(frame.turn, frame.side, frame.text);
   },
   html(frame) {
-    if (turns.has(frame.turn)) turns.setBlock(frame.turn, frame.side, frame.block, frame.html);
+    if (turns.has(frame.turn)) turns.setBlock(frame);
   },
   done(frame) {
     const state = voted && turns.isEmpty(frame.turn, frame.side) ? "failed" : "ended";

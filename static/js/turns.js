@@ -19,6 +19,8 @@ export class Turns {
   #scheduled = false;
   /** The blocks of each reply: looking for one among thousands of children takes as many steps. */
   #blocks = new WeakMap();
+  /** The HTML of each block of a reply as it came last. */
+  #html = new WeakMap();
   /** What each reply says as the model wrote it, in pieces. */
   #texts = new WeakMap();
   /** What serves the copy buttons, once it is loaded. */
@@ -60,6 +62,7 @@ export class Turns {
       blocks.replaceChildren();
       blocks.classList.remove("long");
       this.#blocks.delete(blocks);
+      this.#html.set(place, []);
       this.#texts.set(place, []);
       this.setState(turn, side, "waiting");
     }
@@ -80,10 +83,14 @@ export class Turns {
   }
 
   /**
-   * Shows a block of a reply; an empty one removes it. The server has made the HTML safe. A reply may have thousands of
-   * blocks at once: they are written a few milliseconds a frame, so that the page never stalls.
+   * Shows a block of a reply: the part that is kept of what it was, and what follows; an empty one is removed. The server has
+   * made the HTML safe. A reply may have thousands of blocks at once: they are written a few milliseconds a frame, so that
+   * the page never stalls.
    */
-  setBlock(turn, side, index, html) {
+  setBlock({ turn, side, block: index, keep, html: rest }) {
+    const all = this.#html.get(reply(this.#turn(turn), side));
+    const html = (all[index] ?? "").slice(0, keep) + rest;
+    all[index] = html;
     this.#waiting.set(`${turn} ${side} ${index}`, { turn, side, index, html });
     this.#soon();
   }

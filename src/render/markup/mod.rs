@@ -16,14 +16,14 @@ mod outline;
 mod sanitize;
 mod stream;
 
-pub use stream::Renderer;
+pub use stream::{BlockChange, Renderer};
 
 use crate::domain::text_diff::DiffPart;
 
 /// Renders a whole text: one HTML string for each top-level block. Never panics, whatever the text.
 #[must_use]
 pub fn render(text: &str) -> Vec<String> {
-    Renderer::new().update(text).into_iter().map(|(_, html)| html).collect()
+    Renderer::new().update(text).into_iter().map(|change| change.html).collect()
 }
 
 /// A plain text as safe HTML, in which `mark` has what differs from another.

@@ -6,7 +6,6 @@
 //! which may change any earlier block: a text that may hold one is read as a whole each time.
 
 use std::borrow::Cow;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::blocks::{self, MAX_BLOCKS, SlotCache};
 use super::outline::Outline;
@@ -21,9 +20,20 @@ pub struct Renderer {
     settled_blocks: usize,
     /// The headings above what follows them.
     outline: Outline,
-    /// A hash of the HTML last given out for each block.
-    shown: Vec<u64>,
+    /// The HTML last given out for each block, empty for settled ones.
+    shown: Vec<String>,
     slots: SlotCache,
+}
+
+/// A block that is new or changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BlockChange {
+    /// Position of the block.
+    pub block: usize,
+    /// What it looks like now; empty where it is no more.
+    pub html: String,
+    /// How many first bytes of `html` are those of the block before; the end of a character.
+    pub kept: usize,
 }
 
 impl Renderer {
@@ -33,9 +43,9 @@ impl Renderer {
         Self::default()
     }
 
-    /// Takes the text so far and gives `(block index, HTML)` of the blocks that are new or changed; an empty string
-    /// removes a block that is no more. The text may only grow; for another text take another renderer.
-    pub fn update(&mut self, text_so_far: &str) -> Vec<(usize, String)> {
+    /// Takes the text so far and gives the blocks that are new or changed. The text may only grow; for another text take
+    /// another renderer.
+    pub fn update(&mut self, text_so_far: &str) -> Vec<BlockChange> {
         let text = normalize(text_so_far);
         let may_settle = !may_define_references(&text);
         if !may_settle || !text.is_char_boundary(self.settled) {
@@ -57,27 +67,35 @@ impl Renderer {
         let changes = self.changes(tail.into_iter().map(|block| block.html));
         if may_settle && open > 0 {
             self.settled += open_start;
-            self.settled_blocks += open;
+            let settled = self.settled_blocks..self.settled_blocks + open;
+            self.settled_blocks = settled.end;
+            self.shown[settled].fill_with(String::new);
             self.outline = settled_outline;
         }
         changes
     }
 
     /// Compares the blocks after the settled ones with what was shown, and remembers them.
-    fn changes(&mut self, tail: impl Iterator<Item = String>) -> Vec<(usize, String)> {
+    fn changes(&mut self, tail: impl Iterator<Item = String>) -> Vec<BlockChange> {
         let before = self.shown.split_off(self.settled_blocks.min(self.shown.len()));
         let mut changes = Vec::new();
         for (position, html) in tail.enumerate() {
-            let hash = hash_of(&html);
-            if before.get(position) != Some(&hash) {
-                changes.push((self.shown.len(), html));
+            let former = before.get(position).map_or("", String::as_str);
+            if former != html {
+                changes.push(BlockChange { block: self.shown.len(), kept: common_prefix(former, &html), html: html.clone() });
             }
-            self.shown.push(hash);
+            self.shown.push(html);
         }
         let gone = self.shown.len()..self.settled_blocks + before.len();
-        changes.extend(gone.map(|block| (block, String::new())));
+        changes.extend(gone.map(|block| BlockChange { block, html: String::new(), kept: 0 }));
         changes
     }
+}
+
+/// Bytes of the longest beginning that two texts share, in whole characters.
+fn common_prefix(one: &str, other: &str) -> usize {
+    let same = one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
+    one.floor_char_boundary(same)
 }
 
 /// Where the last but one line starts.
@@ -105,10 +123,4 @@ fn may_define_references(text: &str) -> bool {
         line.trim_start_matches(container).starts_with('[')
     };
     text.contains("]:") && text.lines().any(opens_with_bracket)
-}
-
-fn hash_of(html: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    html.hash(&mut hasher);
-    hasher.finish()
 }

@@ -363,12 +363,15 @@ fn more_blocks_than_a_page_can_lay_out_go_on_as_plain_text() {
 #[test]
 fn an_update_gives_only_what_changed() {
     let mut renderer = Renderer::new();
-    let block = |html: &str| format!("<div dir=\"auto\">{html}</div>");
-    assert_eq!(renderer.update("one"), [(0, block("<p>one</p>"))]);
+    let change = |block, kept: &str, rest: &str| {
+        let html = format!("<div dir=\"auto\">{kept}{rest}</div>");
+        BlockChange { block, html, kept: if kept.is_empty() { 0 } else { "<div dir=\"auto\">".len() + kept.len() } }
+    };
+    assert_eq!(renderer.update("one"), [change(0, "", "<p>one</p>")]);
     assert_eq!(renderer.update("one"), []);
-    assert_eq!(renderer.update("one\n\ntw"), [(1, block("<p>tw</p>"))]);
-    assert_eq!(renderer.update("one\n\ntwo"), [(1, block("<p>two</p>"))]);
-    assert_eq!(renderer.update("one\n\ntwo\n---"), [(1, block("<h4>two</h4>"))]);
+    assert_eq!(renderer.update("one\n\ntw"), [change(1, "", "<p>tw</p>")]);
+    assert_eq!(renderer.update("one\n\ntwo"), [change(1, "<p>tw", "o</p>")]);
+    assert_eq!(renderer.update("one\n\ntwo\n---"), [change(1, "<", "h4>two</h4>")]);
 }
 
 #[test]
@@ -376,7 +379,7 @@ fn a_block_that_is_no_more_is_removed() {
     let mut renderer = Renderer::new();
     assert_eq!(renderer.update("a\n\n[b]").len(), 2);
     let changes = renderer.update("a\n\n[b]: https://example.org\n");
-    assert_eq!(changes, [(1, String::new())]);
+    assert_eq!(changes, [BlockChange { block: 1, html: String::new(), kept: 0 }]);
 }
 
 #[test]
@@ -402,10 +405,19 @@ fn a_late_definition_reaches_an_early_block() {
     let mut renderer = Renderer::new();
     renderer.update("see [docs]\n\nmore\n\n");
     let changes = renderer.update("see [docs]\n\nmore\n\n[docs]: https://example.org\n");
-    assert!(changes.len() == 1 && changes[0].0 == 0 && changes[0].1.contains("href"), "{changes:?}");
+    assert!(changes.len() == 1 && changes[0].block == 0 && changes[0].html.contains("href"), "{changes:?}");
 }
 
-/// Shows a text in pieces, as a page would, and gives the blocks that stand there in the end.
+#[test]
+fn what_is_kept_ends_between_characters() {
+    let mut renderer = Renderer::new();
+    renderer.update("中");
+    // 丮 begins with two of the three bytes of 中.
+    let changes = renderer.update("丮");
+    assert_eq!(&changes[0].html[..changes[0].kept], "<div dir=\"auto\"><p>");
+}
+
+/// Shows a text in pieces, as a page would that keeps what it has, and gives the blocks that stand there in the end.
 fn streamed(text: &str, cuts: &[usize]) -> Vec<String> {
     let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut % (text.len() + 1)).collect();
     cuts.sort_unstable();
@@ -413,9 +425,10 @@ fn streamed(text: &str, cuts: &[usize]) -> Vec<String> {
     let mut renderer = Renderer::new();
     let mut page: Vec<String> = Vec::new();
     for cut in cuts.into_iter().filter(|cut| text.is_char_boundary(*cut)) {
-        for (block, html) in renderer.update(&text[..cut]) {
+        for BlockChange { block, html, kept } in renderer.update(&text[..cut]) {
             page.resize(page.len().max(block + 1), String::new());
-            page[block] = html;
+            page[block].truncate(kept);
+            page[block].push_str(&html[kept..]);
         }
     }
     page.retain(|html| !html.is_empty());

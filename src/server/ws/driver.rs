@@ -14,7 +14,7 @@ use tokio::time::{Instant, MissedTickBehavior};
 use super::error_codes::ErrorCode;
 use super::flood::{Flood, FloodVerdict};
 use super::known_models::KnownModels;
-use super::protocol::{ClientMessage, Closing, MAX_MESSAGE_BYTES, Prompts, ProtocolError, ServerMessage};
+use super::protocol::{ClientMessage, Closing, MAX_MESSAGE_BYTES, Prompts, ProtocolError, ReplyForm, ServerMessage};
 use super::rendered_view::{Screen, ShownBlock};
 use crate::domain::battle::BattleId;
 use crate::domain::battle::event_log::EventEntry;
@@ -209,24 +209,24 @@ impl Driver {
         let battles = Arc::clone(&self.connection.battles);
         let visitor = self.connection.caller.visitor.clone();
         match message {
-            ClientMessage::Start { opening, html, proof, consent } => {
+            ClientMessage::Start { opening, form, proof, consent } => {
                 let Some(permit) = self.start_permit(proof.as_ref()).await? else { return Ok(()) };
                 match self.start(opening, consent.as_deref(), permit).await {
                     Ok(watcher) => {
-                        let watching = self.watching(watcher, html.then(Screen::default), Prompts::Known);
+                        let watching = self.watching(watcher, Screen::new(form), Prompts::Known);
                         self.watch(watching).await
                     }
                     Err(error) => self.say_error(&error, None).await,
                 }
             }
-            ClientMessage::Resume { battle, after, html } => self.resume(battle, after, html).await,
+            ClientMessage::Resume { battle, after, form } => self.resume(battle, after, form).await,
             ClientMessage::Message { battle, prompt } => {
                 let Some(id) = self.resolve_battle(battle).await? else { return Ok(()) };
                 let Some(permit) = self.turn_permit(Some(&id)).await? else { return Ok(()) };
                 let done = battles.message(&visitor, &id, &prompt, permit).await;
                 self.say_if_error(done, &id).await
             }
-            ClientMessage::Talk { battle, prompt, html } => self.talk(battle, &prompt, html).await,
+            ClientMessage::Talk { battle, prompt, form } => self.talk(battle, &prompt, form).await,
             ClientMessage::Regenerate { battle, prompt } => {
                 let Some(id) = self.resolve_battle(battle).await? else { return Ok(()) };
                 let Some(permit) = self.turn_permit(Some(&id)).await? else { return Ok(()) };
@@ -273,14 +273,14 @@ impl Driver {
     }
 
     /// Asks both models of a battle that has its vote; nothing of it is kept.
-    async fn talk(&mut self, battle: Option<BattleId>, prompt: &str, html: bool) -> Result<(), End> {
+    async fn talk(&mut self, battle: Option<BattleId>, prompt: &str, form: ReplyForm) -> Result<(), End> {
         let Some(id) = self.resolve_battle(battle).await? else { return Ok(()) };
         let battles = Arc::clone(&self.connection.battles);
         if let Err(error) = battles.admit_prompt(prompt).await {
             return self.say_error(&error, Some(&id)).await;
         }
         let Some(permit) = self.turn_permit(Some(&id)).await? else { return Ok(()) };
-        match self.ask_in_talk(&id, prompt, html, permit).await {
+        match self.ask_in_talk(&id, prompt, form, permit).await {
             Ok(asked) => self.send_talk(&[asked]).await,
             Err(error) => self.say_error(&error, Some(&id)).await,
         }
@@ -290,7 +290,7 @@ impl Driver {
         &mut self,
         id: &BattleId,
         prompt: &str,
-        html: bool,
+        form: ReplyForm,
         permit: TurnPermit,
     ) -> Result<EventEntry, TalkError> {
         let (voting, visitor) = (&self.connection.voting, &self.connection.caller.visitor);
@@ -299,7 +299,7 @@ impl Driver {
             Some(talking) => talking,
             None => {
                 let talk = UnratedTalk::open(voting, visitor, id).await?;
-                Talking { talk, screen: html.then(Screen::default) }
+                Talking { talk, screen: Screen::new(form) }
             }
         };
         self.talking.insert(talking).talk.ask(prompt, max_turns, permit)
@@ -322,14 +322,14 @@ impl Driver {
     }
 
     /// Watches a battle again: first what the client misses, then everything new.
-    async fn resume(&mut self, battle: Option<BattleId>, after: u64, html: bool) -> Result<(), End> {
+    async fn resume(&mut self, battle: Option<BattleId>, after: u64, form: ReplyForm) -> Result<(), End> {
         let Some(id) = self.resolve_battle(battle).await? else { return Ok(()) };
         let visitor = self.connection.caller.visitor.clone();
         let watcher = match self.connection.battles.resume(&visitor, &id, after).await {
             Ok(watcher) => watcher,
             Err(error) => return self.say_error(&error, Some(&id)).await,
         };
-        let mut screen = html.then(Screen::default);
+        let mut screen = Screen::new(form);
         let mut blocks = Vec::new();
         if let Some(screen) = &mut screen {
             watcher.known().iter().for_each(|entry| screen.learn(entry));
@@ -414,8 +414,8 @@ impl Driver {
     }
 
     async fn say_blocks(&mut self, battle: &BattleId, blocks: &[ShownBlock]) -> Result<(), End> {
-        for ShownBlock { turn, side, block, html } in blocks {
-            self.send(&ServerMessage::Html { battle, turn: *turn, side: *side, block: *block, html }).await?;
+        for &ShownBlock { turn, side, block, keep, ref html } in blocks {
+            self.send(&ServerMessage::Html { battle, turn, side, block, keep, html }).await?;
         }
         Ok(())
     }

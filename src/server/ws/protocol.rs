@@ -29,6 +29,28 @@ const SIGNED_OUT: u16 = 4401;
 /// No battle has this many events; a greater number in a `resume` means this one.
 const MAX_SEQ: u64 = 1 << 53;
 
+/// In which form a client wants replies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReplyForm {
+    /// As text.
+    Text,
+    /// As HTML too: each block that changes, whole.
+    Html,
+    /// As HTML too: of each block that changes what follows the part that stays.
+    HtmlSuffix,
+}
+
+impl ReplyForm {
+    /// What nobody knows means text.
+    fn parse(render: Option<&str>) -> Self {
+        match render {
+            Some("html") => Self::Html,
+            Some("html_suffix") => Self::HtmlSuffix,
+            _ => Self::Text,
+        }
+    }
+}
+
 /// What a client asks for. `battle` left out means the socket's latest battle.
 #[derive(Debug, Clone)]
 pub enum ClientMessage {
@@ -40,8 +62,8 @@ pub enum ClientMessage {
         proof: Option<Solution>,
         /// The version of the text that the visitor agreed to.
         consent: Option<String>,
-        /// Whether the client wants replies as HTML too.
-        html: bool,
+        /// In which form the client wants replies.
+        form: ReplyForm,
     },
     /// The next turn.
     Message {
@@ -56,8 +78,8 @@ pub enum ClientMessage {
         battle: Option<BattleId>,
         /// The next question.
         prompt: String,
-        /// Whether the client wants replies as HTML too.
-        html: bool,
+        /// In which form the client wants replies.
+        form: ReplyForm,
     },
     /// End both replies.
     Stop {
@@ -88,8 +110,8 @@ pub enum ClientMessage {
         battle: Option<BattleId>,
         /// The last event that the client has.
         after: u64,
-        /// Whether the client wants replies as HTML too.
-        html: bool,
+        /// In which form the client wants replies.
+        form: ReplyForm,
     },
 }
 
@@ -205,18 +227,18 @@ impl ClientMessage {
             let parse = |text| BattleId::parse(text).ok_or(ProtocolError::UnknownBattle);
             raw.battle.as_deref().map(parse).transpose()
         };
-        let html = raw.render.as_deref() == Some("html");
+        let form = ReplyForm::parse(raw.render.as_deref());
         match raw.kind.as_str() {
             "start" => {
                 let choice = raw.choice()?;
                 let prompt = raw.prompt.clone().ok_or_else(|| missing("prompt"))?;
                 let opening = Opening { prompt, intent: raw.intent, category: raw.category, choice };
-                Ok(Self::Start { opening, proof: raw.proof, consent: raw.consent, html })
+                Ok(Self::Start { opening, proof: raw.proof, consent: raw.consent, form })
             }
             "message" => {
                 let prompt = raw.prompt.clone().ok_or_else(|| missing("prompt"))?;
                 let battle = battle()?;
-                Ok(if raw.unrated { Self::Talk { battle, prompt, html } } else { Self::Message { battle, prompt } })
+                Ok(if raw.unrated { Self::Talk { battle, prompt, form } } else { Self::Message { battle, prompt } })
             }
             "stop" => Ok(Self::Stop { battle: battle()? }),
             "regenerate" => Ok(Self::Regenerate { battle: battle()?, prompt: raw.prompt.clone() }),
@@ -225,7 +247,7 @@ impl ClientMessage {
                 let reasons = raw.reasons.as_ref().map_or(Ok(Default::default()), RawReasons::parse)?;
                 Ok(Self::Vote { battle: battle()?, outcome, satisfaction: raw.satisfaction, reasons })
             }
-            "resume" => Ok(Self::Resume { battle: battle()?, after: raw.after.unwrap_or(0).min(MAX_SEQ), html }),
+            "resume" => Ok(Self::Resume { battle: battle()?, after: raw.after.unwrap_or(0).min(MAX_SEQ), form }),
             other => Err(ProtocolError::UnknownType(other.chars().take(40).collect())),
         }
     }
@@ -273,7 +295,10 @@ pub enum ServerMessage<'a> {
         side: Side,
         /// Position of the block in the reply.
         block: usize,
-        /// Safe HTML.
+        /// How many UTF-16 code units of the block's former HTML stay; only for clients that keep it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        keep: Option<usize>,
+        /// Safe HTML: the block, or what follows the part that stays.
         html: &'a str,
     },
     /// A side has ended.

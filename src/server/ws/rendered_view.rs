@@ -3,9 +3,10 @@
 //! Blocks are rendered again after a fixed amount of new text and at a side's end, so that the frames follow from the
 //! texts and tell nothing about speeds. Only blocks whose HTML changed are sent.
 
+use super::protocol::ReplyForm;
 use crate::domain::battle::Side;
 use crate::domain::battle::event_log::{BattleEvent, EventEntry};
-use crate::render::markup::Renderer;
+use crate::render::markup::{BlockChange, Renderer};
 
 /// New bytes after which a side is rendered again.
 const RENDER_EVERY: usize = 32;
@@ -13,8 +14,9 @@ const RENDER_EVERY: usize = 32;
 const LONG_REPLY: usize = 8 * 1024;
 
 /// The current turn's replies of one battle.
-#[derive(Default)]
 pub(super) struct Screen {
+    /// Whether the client keeps blocks, and is sent only what follows the part that stays.
+    keeps_blocks: bool,
     turn: u32,
     sides: [Reply; 2],
 }
@@ -31,14 +33,26 @@ pub(super) struct ShownBlock {
     pub(super) turn: u32,
     pub(super) side: Side,
     pub(super) block: usize,
+    /// UTF-16 code units of the block's former HTML that stay before `html`, for a client that keeps it.
+    pub(super) keep: Option<usize>,
     pub(super) html: String,
 }
 
 impl Screen {
+    /// An empty one, unless the client wants text alone.
+    pub(super) fn new(form: ReplyForm) -> Option<Self> {
+        let screen = |keeps_blocks| Self { keeps_blocks, turn: 0, sides: Default::default() };
+        match form {
+            ReplyForm::Text => None,
+            ReplyForm::Html => Some(screen(false)),
+            ReplyForm::HtmlSuffix => Some(screen(true)),
+        }
+    }
+
     /// Applies events that the client has already.
     pub(super) fn learn(&mut self, entry: &EventEntry) {
         match &entry.event {
-            BattleEvent::Turn { .. } => *self = Self { turn: entry.turn, ..Self::default() },
+            BattleEvent::Turn { .. } => (self.turn, self.sides) = (entry.turn, Default::default()),
             BattleEvent::Delta { side, text } => self.sides[side.index()].text.push_str(text),
             BattleEvent::Done { .. } | BattleEvent::Ready | BattleEvent::Voided => {}
         }
@@ -62,9 +76,13 @@ impl Screen {
     }
 
     async fn render(&mut self, side: Side) -> Vec<ShownBlock> {
-        let reply = &mut self.sides[side.index()];
-        let changed = reply.render().await;
-        changed.into_iter().map(|(block, html)| ShownBlock { turn: self.turn, side, block, html }).collect()
+        let (turn, keeps_blocks) = (self.turn, self.keeps_blocks);
+        let changed = self.sides[side.index()].render().await;
+        let shown = |BlockChange { block, mut html, kept }| {
+            let keep = keeps_blocks.then(|| html.drain(..kept).map(char::len_utf16).sum());
+            ShownBlock { turn, side, block, keep, html }
+        };
+        changed.into_iter().map(shown).collect()
     }
 }
 
@@ -74,7 +92,7 @@ impl Reply {
         self.text.len() - self.rendered >= RENDER_EVERY.max(self.text.len() / share)
     }
 
-    async fn render(&mut self) -> Vec<(usize, String)> {
+    async fn render(&mut self) -> Vec<BlockChange> {
         self.rendered = self.text.len();
         if self.text.len() < LONG_REPLY {
             return self.renderer.update(&self.text);

@@ -52,7 +52,8 @@ fn streamed(text: &str, piece: usize) -> Vec<String> {
     let mut renderer = Renderer::new();
     let mut blocks = BTreeMap::new();
     for end in (0..text.len()).step_by(piece).chain([text.len()]) {
-        blocks.extend(renderer.update(&text[..text.floor_char_boundary(end)]));
+        let changes = renderer.update(&text[..text.floor_char_boundary(end)]);
+        blocks.extend(changes.into_iter().map(|change| (change.block, change.html)));
     }
     blocks.into_values().filter(|html| !html.is_empty()).collect()
 }
