@@ -39,6 +39,7 @@ use crate::services::arena::fleet::Fleet;
 use crate::services::arena::matchmaking::Matchmaker;
 use crate::services::arena::models::Models;
 use crate::services::arena::parts::BattleParts;
+use crate::services::arena::prompt_images::PromptImages;
 use crate::services::arena::prompt_rules::PromptRules;
 use crate::services::arena::reply_moderation::ReplyModeration;
 use crate::services::arena::vote_rules::VoteRules;
@@ -168,7 +169,7 @@ impl Foundation {
         Matchmaker::new(models, leaderboard, Arc::clone(&self.rng), self.settings.clone())
     }
 
-    async fn battles(&self, matchmaker: &Arc<Matchmaker>) -> Result<Battles, StartError> {
+    async fn battles(&self, matchmaker: &Arc<Matchmaker>, images: &Arc<PromptImages>) -> Result<Battles, StartError> {
         Ok(Battles::new(BattleParts {
             store: self.store.clone(),
             fleet: Arc::clone(&self.fleet),
@@ -181,8 +182,14 @@ impl Foundation {
             raw_ticks: RawTicks::start(),
             tasks: self.tasks.clone(),
             prompts: Arc::clone(&self.prompts),
+            images: Arc::clone(images),
             settings: self.settings.clone(),
         }))
+    }
+
+    fn images(&self) -> PromptImages {
+        let (rng, clock) = (Arc::clone(&self.rng), self.clock.clone());
+        PromptImages::new(self.store.clone(), rng, clock, self.settings.clone())
     }
 
     fn voting(&self, battles: &Arc<Battles>, log: &PublicLog) -> Voting {
@@ -263,7 +270,8 @@ impl AppState {
 
     async fn assemble(base: Foundation) -> Result<Self, StartError> {
         let matchmaker = Arc::new(base.matchmaker());
-        let battles = Arc::new(base.battles(&matchmaker).await?);
+        let images = Arc::new(base.images());
+        let battles = Arc::new(base.battles(&matchmaker, &images).await?);
         let filtered = Arc::new(base.filtered());
         let limits = Arc::new(RateLimits::new(base.settings.clone(), base.link.clone()));
         let public_log = base.public_log().await?;
@@ -306,6 +314,7 @@ impl AppState {
             admin_users,
             filtered,
             matchmaker,
+            images,
             battles,
             limits,
         })

@@ -11,6 +11,7 @@ pub mod locked_file;
 pub mod makers;
 pub mod model_table;
 pub mod prices;
+pub mod prompt_images;
 pub mod records;
 pub mod scores;
 pub mod simulation;

@@ -23,6 +23,7 @@ use crate::services::arena::consent::Consents;
 use crate::services::arena::fleet::Fleet;
 use crate::services::arena::matchmaking::Matchmaker;
 use crate::services::arena::models::Models;
+use crate::services::arena::prompt_images::PromptImages;
 use crate::services::arena::prompt_rules::PromptRules;
 use crate::services::arena::voting::Voting;
 use crate::services::battle_judging::reports::BattleJudgingReports;
@@ -105,6 +106,8 @@ pub struct AppState {
     pub voter_check: Arc<VoterCheck>,
     /// What may be asked.
     pub prompts: Arc<PromptRules>,
+    /// The images beside questions.
+    pub images: Arc<PromptImages>,
     /// How much a visitor may do.
     pub limits: Arc<RateLimits>,
     /// What is to be computed before a battle, under pressure.

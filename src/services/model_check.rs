@@ -12,7 +12,7 @@ use crate::infra::config::{ConfigError, Environment, ModelSettings, PracticeMode
 use crate::infra::llm::advice::advice;
 use crate::infra::llm::guard::GuardedModel;
 use crate::infra::llm::roster::{Roster, entries};
-use crate::infra::llm::{ChatModel, Message, ReplyPart, Role};
+use crate::infra::llm::{ChatModel, Message, ReplyPart};
 
 /// What every model is asked by `check`.
 const QUESTION: &str = "In one short sentence: what is the capital of France?";
@@ -79,7 +79,7 @@ fn without_key(entry: &ModelSettings) -> CheckedModel {
 
 /// Asks one model. `entry` is what the settings say of it.
 pub async fn check_one(model: Arc<GuardedModel>, entry: Option<&ModelSettings>) -> CheckedModel {
-    let question = Message { role: Role::User, content: QUESTION.into() };
+    let question = Message::user(QUESTION);
     let begun = Instant::now();
     let mut reply = model.reply(&[question]);
     let (mut first, mut characters, mut error) = (None, 0, None);

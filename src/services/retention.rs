@@ -4,11 +4,15 @@
 use serde_json::json;
 
 use crate::domain::admin::action::AdminAction;
+use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
 use crate::infra::config::RetentionSettings;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{Store, StoreError};
 use crate::services::admin::actor::{Actor, audit_json};
+
+/// For how long an image waits for its question, in milliseconds.
+const UNUSED_IMAGE_MS: i64 = 24 * 3_600_000;
 
 /// What deletes, and for whom.
 pub struct Retention<'r> {
@@ -34,12 +38,13 @@ impl Retention<'_> {
         }
     }
 
-    /// Deletes the texts that are past their age, and returns of how many battles. The entry of the audit log comes first, so that no
+    /// Deletes images that were sent a day ago and that nobody asked about, and the texts that are past their age, and returns of how many battles. The entry of the audit log comes first, so that no
     /// deletion is without one; where it fails half-way, the next call does the rest.
     ///
     /// # Errors
     /// [`StoreError`].
     pub async fn run(&self, settings: &RetentionSettings) -> Result<u64, StoreError> {
+        self.store.delete_unused_images(Timestamp(self.clock.now().0 - UNUSED_IMAGE_MS)).await?;
         let Some(before) = settings.texts_before(self.clock.now()) else { return Ok(0) };
         let battles = self.store.battles_with_texts_before(before).await?;
         if battles == 0 {

@@ -29,6 +29,9 @@ const turns = new Turns(words, { edit, shown: hintAtSides });
 const ballot = new Ballot(hold);
 const held = new HeldVote(words, { cast, undo });
 const composer = new Composer({ send: ask, edit: askAgain }, words);
+/** Absent where the arena takes no images. */
+const attached = part("attached") && new (await import("./images.js")).Images(notice);
+if (attached) Object.assign(words, { ...attached.words, ...words });
 const socket = new Socket(main.dataset.socket, { opened, frame: receive, lost, patience });
 
 let battle = null;
@@ -38,8 +41,9 @@ let turn = 0;
 let seq = 0;
 /** The latest question: it is offered to two other models where it got no answer. */
 let question = "";
-/** The first question of the battle, for another pair of models. */
+/** The first question of the battle, for another pair of models, and the ids of the images beside it. */
 let opening = "";
+let openingImages = [];
 /** What the server has not yet answered: a start, a message or a vote. */
 let pending = null;
 let phase = "empty";
@@ -55,21 +59,38 @@ const PROOFS = 3;
 
 // ---- what the visitor does
 
-function ask(prompt, intent) {
+function ask(prompt, intent, images = null) {
   if (!isSendable(prompt) || !["empty", "ready", "revealed"].includes(phase)) return;
   if (voted) return talk(prompt);
   if (!battle && modes.fault) return notice(modes.fault);
-  if (!battle && "asks" in main.dataset) return agreeAndAsk(prompt, intent);
+  if (!battle && "asks" in main.dataset) return agreeAndAsk(prompt, intent, images);
   notice("");
   composer.text = "";
   setPhase("asking");
   proofs = 0;
   if (battle) request({ type: "message", battle, prompt });
-  else request({ type: "start", prompt, intent, consent, render: "html_suffix", ...modes.start });
+  else if (images || !attached || attached.isEmpty) start(prompt, intent, images ?? []);
+  else sendImagesAndStart(prompt, intent);
+}
+
+function start(prompt, intent, images) {
+  request({ type: "start", prompt, images, intent, consent, render: "html_suffix", ...modes.start });
+}
+
+async function sendImagesAndStart(prompt, intent) {
+  try {
+    const images = await attached.send();
+    if (phase === "asking" && !battle) start(prompt, intent, images);
+  } catch (error) {
+    if (phase !== "asking" || battle) return;
+    setPhase("empty");
+    composer.text = prompt;
+    notice(error.message);
+  }
 }
 
 /** Before the first battle the visitor agrees to what is stored. */
-async function agreeAndAsk(prompt, intent) {
+async function agreeAndAsk(prompt, intent, images) {
   notice("");
   try {
     const { askForConsent } = await import("./consent.js");
@@ -79,7 +100,7 @@ async function agreeAndAsk(prompt, intent) {
   }
   if (!consent) return;
   delete main.dataset.asks;
-  ask(prompt, intent);
+  ask(prompt, intent, images);
 }
 
 /** Goes on with both models after the vote. */
@@ -182,8 +203,9 @@ const actions = {
 };
 
 function askOthers(prompt) {
+  const images = prompt === opening ? openingImages : [];
   newBattle();
-  ask(prompt);
+  ask(prompt, undefined, images);
 }
 
 for (const [name, action] of Object.entries(actions)) {
@@ -297,7 +319,8 @@ const receivers = {
     if (voted) return talkTurn(frame);
     const prompt = frame.prompt ?? pending?.prompt;
     if (prompt !== undefined) question = prompt;
-    if (prompt !== undefined && frame.turn === 1) opening = prompt;
+    const images = frame.images ?? pending?.images;
+    if (prompt !== undefined && frame.turn === 1) [opening, openingImages] = [prompt, images ?? openingImages];
     if (prompt !== undefined && composer.text === prompt) composer.text = "";
     if (pending?.type !== "vote") pending = null;
     battle = frame.battle;
@@ -305,6 +328,8 @@ const receivers = {
     turn = frame.turn;
     modes.begin(frame.mode);
     showTurn(turn, prompt);
+    if (images?.length) showImages(turns.article(turn), images);
+    attached?.clear();
     showChosen(frame);
     if (!["held", "voting"].includes(phase)) setPhase("writing");
   },
@@ -344,6 +369,7 @@ const receivers = {
       proveAndAsk(proof);
       return;
     }
+    if (code === "image_unknown") attached?.forgetIds();
     const later = retry_after && fill(words.again_later, { when: fromNow(retry_after) });
     const text = later || (words[`error_${code}`] ?? message);
     if (["unknown_battle", "battle_over"].includes(code)) {
@@ -381,6 +407,12 @@ function showChosen({ turn, mode, models }) {
   if (!mode) return;
   for (const [side, model] of Object.entries(models)) turns.name(side, model.name);
   turns.markUnrated(turn, words.unrated_kept);
+}
+
+/** Loaded where there are any, which is seldom: the first visit stays small. */
+async function showImages(article, ids) {
+  const { show } = await import("./images.js");
+  show(article, ids, words);
 }
 
 function showTurn(number, prompt) {

@@ -69,6 +69,11 @@ export class Turns {
     return article;
   }
 
+  /** The article of a turn, or null. */
+  article(turn) {
+    return this.#turn(turn);
+  }
+
   /** Takes in more of what a side says. On a narrow screen the side that is not shown has something to read then. */
   append(turn, side, text) {
     this.#texts.get(reply(this.#turn(turn), side)).push(text);

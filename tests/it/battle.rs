@@ -421,7 +421,8 @@ async fn a_page_that_keeps_blocks_gets_each_letter_of_a_long_paragraph_once() {
         Scripted::new(move |_| vec![Step::Say(text.clone())])
     };
     let (one, two) = (saying(), saying());
-    let arena = TestArena::start(&[("one", &one), ("two", &two)]).await;
+    let models = [("one", &one), ("two", &two)];
+    let arena = TestArena::start_with(&models, |settings| settings.battle.pace_chars_per_second = 1_200).await;
     let mut visitor = arena.visitor().await;
     visitor.send(json!({"type": "start", "prompt": "Go on!", "render": "html_suffix"})).await;
     visitor.until_ready().await;

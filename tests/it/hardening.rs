@@ -30,7 +30,8 @@ const HEADERS: [(&str, &str); 7] = [
 /// What no answer says: what the server is made of, and that other sites may read it.
 const NEVER: [&str; 4] = ["server", "x-powered-by", "access-control-allow-origin", "access-control-allow-credentials"];
 /// The addresses that change something, whoever adds one adds it here and looks at this file.
-const CHANGING: [&str; 10] = [
+const CHANGING: [&str; 11] = [
+    "/images",
     "/sign-in",
     "/sign-out",
     "/history/delete",
@@ -174,7 +175,9 @@ async fn nothing_is_changed_for_a_foreign_page_a_foreign_name_plain_text_or_a_bo
             }
         }
     }
-    for path in CHANGING.into_iter().filter(|path| !path.ends_with("/undo")).chain(of_admin()) {
+    // An arena without models that see images looks at no body of them; `images.rs` has their limit.
+    let with_body = |path: &&str| !path.ends_with("/undo") && *path != "/images";
+    for path in CHANGING.into_iter().filter(with_body).chain(of_admin()) {
         for kind in [FORM, ("content-type", "application/json")] {
             let answer = ask(&arena, "POST", path, &[kind], &long).await;
             let status = check(&format!("a long body, {path} {kind:?}"), "POST", answer, false).await;

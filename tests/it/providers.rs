@@ -55,7 +55,7 @@ fn guarded(model: Arc<dyn ChatModel>, change: impl FnOnce(&mut ProviderSettings)
 }
 
 fn conversation() -> Vec<Message> {
-    let message = |role, content: &str| Message { role, content: content.into() };
+    let message = |role, content: &str| Message::of(role, content);
     vec![message(Role::User, "Hi"), message(Role::Assistant, "Hello"), message(Role::User, "你好?")]
 }
 

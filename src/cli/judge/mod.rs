@@ -128,8 +128,13 @@ async fn run_judges(options: &RunOptions, env: &Environment) -> CommandResult<Ex
 impl RunOptions {
     /// Says what nobody is asked about.
     fn tell(&self, skipped: Skipped) {
-        let Skipped { without_text, too_long } = skipped;
+        let Skipped { without_text, with_images, too_long } = skipped;
         let subjects = if self.campaign.is_some() { "pairs of answers" } else { "battles" };
+        if with_images > 0 {
+            eprintln!(
+                "note: {with_images} {subjects} were asked with images, which judges do not see, and are not judged"
+            );
+        }
         if without_text > 0 {
             eprintln!("note: {without_text} {subjects} were imported without what was said, and are not judged");
         }

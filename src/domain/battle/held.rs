@@ -8,7 +8,7 @@ use super::event_log::{BattleEvent, EventEntry, EventLog, Exchange, Incoming};
 use super::message::Message;
 use super::record::{BattleRecord, BattleRow, NewReply, ReplyRow, TurnRow};
 use super::state::Stage;
-use super::{RunId, Side};
+use super::{ImageId, RunId, Side};
 
 /// A battle with its texts and events.
 #[derive(Debug)]
@@ -19,6 +19,8 @@ pub struct HeldBattle {
     pub exchanges: Vec<Exchange>,
     /// The replies of finished turns as they are stored.
     pub replies: Vec<ReplyRow>,
+    /// The images beside its first question.
+    pub images: Vec<ImageId>,
     /// How it is followed, if another instance answers it.
     followed: Option<FollowState>,
     log: EventLog,
@@ -44,10 +46,10 @@ pub enum TurnStart<'p> {
 }
 
 impl HeldBattle {
-    /// A battle that begins now with its first prompt.
+    /// A battle that begins now with its first prompt and the images beside it.
     #[must_use]
-    pub fn begin(row: BattleRow, prompt: &str) -> Self {
-        Self::new(row, vec![Exchange::unanswered(prompt)], Vec::new(), 1)
+    pub fn begin(row: BattleRow, prompt: &str, images: Vec<ImageId>) -> Self {
+        Self { images, ..Self::new(row, vec![Exchange::unanswered(prompt)], Vec::new(), 1) }
     }
 
     /// A battle loaded from the database: the log holds all its turns, numbered from `first`.
@@ -55,6 +57,7 @@ impl HeldBattle {
     pub fn restore(record: BattleRecord, first: u64) -> Self {
         let exchanges = record.exchanges();
         let mut held = Self::new(record.battle, exchanges, record.replies, first);
+        held.images = record.images;
         held.log_turns();
         held
     }
@@ -64,11 +67,12 @@ impl HeldBattle {
     #[must_use]
     pub fn follow(record: BattleRecord, first: u64) -> Self {
         let exchanges = record.exchanges();
-        Self { followed: Some(FollowState::Listening), ..Self::new(record.battle, exchanges, Vec::new(), first) }
+        let (images, followed) = (record.images, Some(FollowState::Listening));
+        Self { images, followed, ..Self::new(record.battle, exchanges, Vec::new(), first) }
     }
 
     fn new(row: BattleRow, exchanges: Vec<Exchange>, replies: Vec<ReplyRow>, first: u64) -> Self {
-        Self { row, exchanges, replies, followed: None, log: EventLog::starting_at(first) }
+        Self { row, exchanges, replies, images: Vec::new(), followed: None, log: EventLog::starting_at(first) }
     }
 
     fn log_turns(&mut self) {
@@ -156,6 +160,7 @@ impl HeldBattle {
             battle: self.row.clone(),
             turns: (1..).zip(&self.exchanges).map(turn).collect(),
             replies: self.replies.clone(),
+            images: self.images.clone(),
         })
     }
 

@@ -49,8 +49,22 @@ text_id! {
 }
 
 text_id! {
+    /// The key of an image that a visitor added to a question.
+    ImageId
+}
+
+text_id! {
     /// One answering of a turn by one instance, `INSTANCE.NUMBER`. It stands in the battle's row and is never used twice.
     RunId
+}
+
+impl ImageId {
+    /// Reads what a client names an image by. `None` for a text that is no image's id.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let is_id = text.len() <= 64 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        (is_id && !text.is_empty()).then(|| Self::new(text))
+    }
 }
 
 impl BattleId {
@@ -65,6 +79,14 @@ impl BattleId {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_image_id_is_what_an_address_can_hold() {
+        assert_eq!(ImageId::parse("01985e5f-0c3b"), Some(ImageId::new("01985e5f-0c3b")));
+        for text in ["", "a/b", "a%2f", "图", "a\0", &"x".repeat(65)] {
+            assert_eq!(ImageId::parse(text), None, "{text:?}");
+        }
+    }
 
     #[test]
     fn a_battle_id_is_short_and_without_control_characters() {

@@ -1,5 +1,9 @@
 //! A conversation as models are given it.
 
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use serde::{Deserialize, Serialize};
 
 /// Author of a message.
@@ -21,24 +25,79 @@ pub struct Message {
     pub role: Role,
     /// Its text.
     pub content: String,
+    /// The images beside it, which providers take in forms of their own.
+    #[serde(skip)]
+    pub images: Vec<PromptImage>,
+}
+
+/// How the bytes of an image are to be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ImageType {
+    /// `image/png`
+    Png,
+    /// `image/jpeg`
+    Jpeg,
+}
+
+impl ImageType {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Png, Self::Jpeg];
+
+    /// The media type.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Png => "image/png",
+            Self::Jpeg => "image/jpeg",
+        }
+    }
+
+    /// Reads a media type.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == text)
+    }
+}
+
+/// An image as models are given it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PromptImage {
+    /// How it is to be read.
+    pub media_type: ImageType,
+    /// The file.
+    pub bytes: Arc<[u8]>,
+}
+
+impl PromptImage {
+    /// The file as text.
+    #[must_use]
+    pub fn base64(&self) -> String {
+        BASE64_STANDARD.encode(&self.bytes)
+    }
 }
 
 impl Message {
+    /// A message of this author.
+    #[must_use]
+    pub fn of(role: Role, content: impl Into<String>) -> Self {
+        Self { role, content: content.into(), images: Vec::new() }
+    }
+
     /// An instruction.
     #[must_use]
     pub fn system(content: impl Into<String>) -> Self {
-        Self { role: Role::System, content: content.into() }
+        Self::of(Role::System, content)
     }
 
     /// What a person says.
     #[must_use]
     pub fn user(content: impl Into<String>) -> Self {
-        Self { role: Role::User, content: content.into() }
+        Self::of(Role::User, content)
     }
 
     /// What a model says.
     #[must_use]
     pub fn assistant(content: impl Into<String>) -> Self {
-        Self { role: Role::Assistant, content: content.into() }
+        Self::of(Role::Assistant, content)
     }
 }

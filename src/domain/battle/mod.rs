@@ -20,7 +20,7 @@ pub mod speed;
 pub mod state;
 pub mod text_counts;
 
-pub use ids::{BattleId, ModelId, RunId, VisitorId};
+pub use ids::{BattleId, ImageId, ModelId, RunId, VisitorId};
 use serde::{Deserialize, Serialize};
 
 /// A position on the visitor's screen.

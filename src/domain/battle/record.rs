@@ -5,7 +5,7 @@ use super::mode::BattleMode;
 use super::reasons::ReasonSet;
 use super::state::{Progress, Stage};
 use super::text_counts::TextCounts;
-use super::{BattleId, ModelId, Outcome, RunId, Side, VisitorId};
+use super::{BattleId, ImageId, ModelId, Outcome, RunId, Side, VisitorId};
 use crate::time::Timestamp;
 
 /// A stored battle.
@@ -112,6 +112,8 @@ pub struct BattleRecord {
     pub turns: Vec<TurnRow>,
     /// Its replies that count, by turn and side.
     pub replies: Vec<ReplyRow>,
+    /// The images beside its first question.
+    pub images: Vec<ImageId>,
 }
 
 impl BattleRecord {

@@ -301,6 +301,15 @@ impl Settings {
     }
 }
 
+impl Settings {
+    /// Whether images may stand beside a question: two models that take part see them.
+    #[must_use]
+    pub fn takes_images(&self) -> bool {
+        let seeing = self.models.iter().filter(|model| model.images && model.weight > 0.0);
+        self.battle.max_images > 0 && seeing.count() >= 2
+    }
+}
+
 impl BattleSettings {
     fn check(&self) -> Result<(), ConfigError> {
         self.check_pacing()?;
@@ -313,6 +322,13 @@ impl BattleSettings {
             "battle.max_prompt_bytes",
             self.max_prompt_bytes,
             "1 to 60000, so that a frame of 64 KiB holds it",
+        )?;
+        require(self.max_images <= 10, "battle.max_images", self.max_images, "0 to 10")?;
+        require(
+            (1..=32 << 20).contains(&self.max_image_bytes),
+            "battle.max_image_bytes",
+            self.max_image_bytes,
+            "1 to 33554432, since an image is read in memory",
         )?;
         require(self.max_reply_bytes >= 1, "battle.max_reply_bytes", self.max_reply_bytes, "1 or more")?;
         require(self.max_live >= 1, "battle.max_live", self.max_live, "1 or more")?;

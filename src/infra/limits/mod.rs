@@ -36,6 +36,8 @@ pub enum Act {
     Turn,
     /// A vote.
     Vote,
+    /// An image that is sent.
+    Image,
     /// A try to sign in.
     SignIn,
     /// A try to sign in to the admin.
@@ -51,6 +53,7 @@ impl Act {
         match self {
             Self::Turn => "turns",
             Self::Vote => "votes",
+            Self::Image => "images",
             Self::SignIn => "sign_ins",
             Self::AdminSignIn => "admin_sign_ins",
             Self::WrongKey => "wrong_keys",
@@ -288,6 +291,7 @@ impl RateLimits {
         let [of_visitor, of_network, of_all] = match act {
             Act::Turn => [limits.turns, limits.turns_per_address, limits.turns_in_all],
             Act::Vote => [limits.votes, limits.votes_per_address, limits.votes_in_all],
+            Act::Image => [limits.images, limits.images_per_address, WindowLimits::NONE],
             Act::SignIn | Act::WrongKey => [WindowLimits::NONE, limits.sign_ins_per_address, WindowLimits::NONE],
             Act::AdminSignIn => [WindowLimits::NONE; 3],
         };

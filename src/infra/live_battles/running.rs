@@ -114,7 +114,7 @@ mod tests {
             intent: None,
             answered_by: Some(RunId::new("here.0")),
         };
-        Arc::new(LiveBattle::new(HeldBattle::begin(row, "Which?")))
+        Arc::new(LiveBattle::new(HeldBattle::begin(row, "Which?", Vec::new())))
     }
 
     #[test]

@@ -52,7 +52,7 @@ impl AnthropicModel {
     fn body(&self, messages: &[Message], sampling: &Sampling) -> Map<String, Value> {
         let mut body = self.template.clone();
         let (system, rest) = system_and_rest(&self.system_prompt, messages);
-        body.insert("messages".into(), json!(rest));
+        body.insert("messages".into(), rest.iter().map(message_json).collect());
         let sampled = [
             ("system", system.map(Value::from)),
             ("temperature", sampling.temperature.map(Value::from)),
@@ -83,6 +83,19 @@ fn template(settings: &ModelSettings) -> Map<String, Value> {
     }
     body.extend(settings.extra_body.clone());
     body
+}
+
+/// A message as the Messages API takes it: one with images has a list as its content.
+fn message_json(message: &Message) -> Value {
+    if message.images.is_empty() {
+        return json!(message);
+    }
+    let images = message.images.iter().map(|image| {
+        let source = json!({"type": "base64", "media_type": image.media_type.as_str(), "data": image.base64()});
+        json!({"type": "image", "source": source})
+    });
+    let parts: Vec<Value> = images.chain([json!({"type": "text", "text": message.content})]).collect();
+    json!({"role": message.role, "content": parts})
 }
 
 #[derive(Deserialize)]
@@ -137,7 +150,18 @@ pub(super) fn read_event(event: SseEvent<'_>, parts: &mut VecDeque<ReplyPart>) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::llm::Role;
+    use crate::domain::battle::message::ImageType;
+    use crate::llm::{PromptImage, Role};
+
+    #[test]
+    fn images_stand_before_the_text_as_sources() {
+        let images = vec![PromptImage { media_type: ImageType::Png, bytes: (*b"abc").into() }];
+        let expected = json!({"role": "user", "content": [
+            {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "YWJj"}},
+            {"type": "text", "text": "What?"},
+        ]});
+        assert_eq!(message_json(&Message { images, ..Message::user("What?") }), expected);
+    }
 
     #[test]
     fn text_and_thinking_come_from_deltas_and_first_blocks() {
@@ -170,7 +194,7 @@ mod tests {
         };
         let http = crate::llm::http_client(std::time::Duration::from_secs(1)).unwrap();
         let model = AnthropicModel::new(&settings, None, &http).unwrap();
-        let said = |role, content: &str| Message { role, content: content.into() };
+        let said = |role, content: &str| Message::of(role, content);
         let messages = [said(Role::System, "Judge."), said(Role::User, "?")];
         let sampling = Sampling { temperature: Some(0.0), max_tokens: Some(5), ..Sampling::default() };
         let body = model.body(&messages, &sampling);

@@ -37,7 +37,7 @@ pub use self::recorded::read_recorded;
 pub(crate) use self::transport::connection_error;
 use crate::domain::benchmark::item;
 
-pub use crate::domain::battle::message::{Message, Role};
+pub use crate::domain::battle::message::{Message, PromptImage, Role};
 pub use crate::domain::battle::model_card::ModelCard;
 
 /// A piece of a reply as it arrives.

@@ -12,7 +12,7 @@ use super::client::HttpClient;
 use super::openai::with_system_prompt;
 use super::reading::{LineReader, parse_json};
 use super::transport::{Endpoint, StreamProgress, stream_reply};
-use super::{ChatError, ChatModel, Message, ReplyPart, ReplyStream, Sampling, Usage};
+use super::{ChatError, ChatModel, Message, PromptImage, ReplyPart, ReplyStream, Sampling, Usage};
 use crate::config::{ConfigError, ModelSettings};
 
 /// Where Ollama listens unless told otherwise.
@@ -46,7 +46,8 @@ impl OllamaModel {
 
     fn body(&self, messages: &[Message], sampling: &Sampling) -> Map<String, Value> {
         let mut body = self.template.clone();
-        body.insert("messages".into(), json!(with_system_prompt(&self.system_prompt, messages)));
+        let messages = with_system_prompt(&self.system_prompt, messages);
+        body.insert("messages".into(), messages.iter().map(message_json).collect());
         let sampled = [
             ("temperature", sampling.temperature.map(Value::from)),
             ("num_predict", sampling.max_tokens.map(Value::from)),
@@ -65,6 +66,15 @@ impl ChatModel for OllamaModel {
     fn ask(&self, messages: &[Message], sampling: &Sampling) -> ReplyStream {
         stream_reply(self.endpoint.post(&self.body(messages, sampling)), LineReader::new(read_line))
     }
+}
+
+/// A message as Ollama takes it: images stand beside the text.
+fn message_json(message: &Message) -> Value {
+    let mut body = json!(message);
+    if !message.images.is_empty() {
+        body["images"] = message.images.iter().map(PromptImage::base64).collect();
+    }
+    body
 }
 
 /// Temperature and length are `options` here; an `options` table of the extra body is laid over them.
@@ -120,6 +130,14 @@ pub(super) fn read_line(line: &str, parts: &mut VecDeque<ReplyPart>) -> Result<S
 mod tests {
     use super::*;
     use crate::config::ProviderKind;
+    use crate::domain::battle::message::ImageType;
+
+    #[test]
+    fn images_stand_beside_the_text() {
+        let images = vec![PromptImage { media_type: ImageType::Png, bytes: (*b"abc").into() }];
+        let expected = json!({"role": "user", "content": "What?", "images": ["YWJj"]});
+        assert_eq!(message_json(&Message { images, ..Message::user("What?") }), expected);
+    }
 
     #[test]
     fn thinking_is_kept_apart_and_done_ends_the_reply() {

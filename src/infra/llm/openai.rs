@@ -16,7 +16,7 @@ use super::client::HttpClient;
 use super::reading::{SseReader, parse_json};
 use super::sse::SseEvent;
 use super::transport::{Endpoint, StreamProgress, stream_reply};
-use super::{ChatError, ChatModel, Message, ReplyPart, ReplyStream, Role, Sampling, Usage, system_and_rest};
+use super::{ChatError, ChatModel, Message, ReplyPart, ReplyStream, Sampling, Usage, system_and_rest};
 use crate::config::{ConfigError, ModelSettings};
 
 /// Where OpenAI itself listens.
@@ -56,7 +56,8 @@ impl OpenAiModel {
 
     fn body(&self, messages: &[Message], sampling: &Sampling) -> Map<String, Value> {
         let mut body = self.template.clone();
-        body.insert("messages".into(), json!(with_system_prompt(&self.system_prompt, messages)));
+        let messages = with_system_prompt(&self.system_prompt, messages);
+        body.insert("messages".into(), messages.iter().map(message_json).collect());
         let mut lay = |key: &str, value: Option<Value>| {
             if let Some(value) = value.filter(|_| !self.fixed.contains_key(key)) {
                 body.insert(key.into(), value);
@@ -99,8 +100,21 @@ fn template(settings: &ModelSettings, limit_key: &str) -> Map<String, Value> {
 /// The conversation as chat completions and Ollama take it: the system prompt is its first message.
 pub(super) fn with_system_prompt(system_prompt: &str, messages: &[Message]) -> Vec<Message> {
     let (system, rest) = system_and_rest(system_prompt, messages);
-    let system = system.map(|content| Message { role: Role::System, content: content.to_owned() });
+    let system = system.map(|content| Message::system(content));
     system.into_iter().chain(rest.iter().cloned()).collect()
+}
+
+/// A message as chat completions take it: one with images has a list as its content.
+fn message_json(message: &Message) -> Value {
+    if message.images.is_empty() {
+        return json!(message);
+    }
+    let images = message.images.iter().map(|image| {
+        let url = format!("data:{};base64,{}", image.media_type.as_str(), image.base64());
+        json!({"type": "image_url", "image_url": {"url": url}})
+    });
+    let parts: Vec<Value> = images.chain([json!({"type": "text", "text": message.content})]).collect();
+    json!({"role": message.role, "content": parts})
 }
 
 #[derive(Deserialize)]
@@ -163,6 +177,8 @@ pub(super) fn read_event(event: SseEvent<'_>, parts: &mut VecDeque<ReplyPart>) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::battle::message::ImageType;
+    use crate::llm::{PromptImage, Role};
 
     #[track_caller]
     fn check(data: &str, expected: &[ReplyPart]) {
@@ -177,6 +193,17 @@ mod tests {
 
     fn reasoning(text: &str) -> ReplyPart {
         ReplyPart::Reasoning(text.into())
+    }
+
+    #[test]
+    fn images_stand_before_the_text_as_data_addresses() {
+        let images = vec![PromptImage { media_type: ImageType::Jpeg, bytes: (*b"abc").into() }];
+        let expected = json!({"role": "user", "content": [
+            {"type": "image_url", "image_url": {"url": "data:image/jpeg;base64,YWJj"}},
+            {"type": "text", "text": "What?"},
+        ]});
+        assert_eq!(message_json(&Message { images, ..Message::user("What?") }), expected);
+        assert_eq!(message_json(&Message::user("What?")), json!({"role": "user", "content": "What?"}));
     }
 
     #[test]
@@ -267,7 +294,7 @@ mod tests {
 
     #[test]
     fn a_system_message_takes_the_place_of_the_models_own() {
-        let said = |role, content: &str| Message { role, content: content.into() };
+        let said = |role, content: &str| Message::of(role, content);
         let (judge, question) = (said(Role::System, "Judge."), said(Role::User, "?"));
         assert_eq!(with_system_prompt("Own.", &[judge.clone(), question.clone()]), [judge, question.clone()]);
         assert_eq!(with_system_prompt("Own.", std::slice::from_ref(&question)), [said(Role::System, "Own."), question]);

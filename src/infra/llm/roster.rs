@@ -113,6 +113,12 @@ impl Roster {
         self.recipes.get(id).map(|recipe| &recipe.entry)
     }
 
+    /// Whether the settings say that a model sees images.
+    #[must_use]
+    pub fn sees_images(&self, id: &ModelId) -> bool {
+        self.entry(id).is_some_and(|entry| entry.images)
+    }
+
     /// Whether models may still be found that take the place of these.
     #[must_use]
     pub fn awaits_discovery(&self) -> bool {
@@ -149,6 +155,7 @@ impl Recipe {
             license: public.license.clone(),
             reason: public.reason.clone(),
             weight: public.weight,
+            images: public.images,
             max_concurrent: public.max_concurrent,
             input_price: public.input_price,
             output_price: public.output_price,

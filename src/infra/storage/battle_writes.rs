@@ -12,7 +12,7 @@ use sqlx::sqlite::{Sqlite, SqliteArguments, SqliteConnection};
 use super::signed;
 use crate::domain::battle::record::{BattleRow, NewReply};
 use crate::domain::battle::state::Progress;
-use crate::domain::battle::{BattleId, RunId, Side};
+use crate::domain::battle::{BattleId, ImageId, RunId, Side};
 use crate::domain::time::Timestamp;
 use crate::storage::battle_rows::SideFailure;
 
@@ -22,6 +22,8 @@ const INSERT_BATTLE: &str = "INSERT INTO battles (id, visitor, mode, stage, turn
      ON CONFLICT (id) DO UPDATE SET updated_at = excluded.updated_at \
      WHERE battles.answered_by = excluded.answered_by";
 const INSERT_TURN: &str = "INSERT INTO turns (battle_id, turn, prompt, created_at)";
+const INSERT_IMAGES: &str = "INSERT INTO battle_images (battle_id, position, image_id)";
+const KEEP_FIRST_IMAGES: &str = "ON CONFLICT (battle_id, position) DO NOTHING";
 const KEEP_FIRST_TURN: &str = "ON CONFLICT (battle_id, turn) DO NOTHING";
 /// A question that was edited takes the place of the one before.
 const LATEST_PROMPT_STAYS: &str = "ON CONFLICT (battle_id, turn) DO UPDATE SET prompt = excluded.prompt";
@@ -54,6 +56,13 @@ const ABANDON: &str = "UPDATE battles SET stage = 'abandoned' \
 static SQLITE_BEGIN: LazyLock<String> = LazyLock::new(|| {
     format!("{INSERT_BATTLE}; {INSERT_TURN} SELECT $1, 1, $13, $12 WHERE changes() > 0 {KEEP_FIRST_TURN}")
 });
+/// The first turn is new where the battle is; images are numbered from 1.
+static SQLITE_BEGIN_WITH_IMAGES: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "{}; {INSERT_IMAGES} SELECT $1, key + 1, value FROM json_each($15) WHERE changes() > 0 {KEEP_FIRST_IMAGES}",
+        *SQLITE_BEGIN
+    )
+});
 static SQLITE_BEGIN_TURN: LazyLock<String> = LazyLock::new(|| {
     format!(
         "{BEGIN_TURN}; {INSERT_TURN} SELECT $1, $2, $7, $4 WHERE changes() > 0 AND $7 IS NOT NULL {LATEST_PROMPT_STAYS}"
@@ -82,6 +91,14 @@ static POSTGRES_BEGIN: LazyLock<String> = LazyLock::new(|| {
     format!(
         "WITH changed AS ({INSERT_BATTLE} RETURNING id), asked AS ({INSERT_TURN} \
          SELECT id, 1, $13, $12 FROM changed {KEEP_FIRST_TURN}) SELECT COUNT(*) FROM changed"
+    )
+});
+static POSTGRES_BEGIN_WITH_IMAGES: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "WITH changed AS ({INSERT_BATTLE} RETURNING id), asked AS ({INSERT_TURN} \
+         SELECT id, 1, $13, $12 FROM changed {KEEP_FIRST_TURN}), shown AS ({INSERT_IMAGES} \
+         SELECT changed.id, position, image FROM changed, UNNEST($15) WITH ORDINALITY AS images (image, position) \
+         {KEEP_FIRST_IMAGES}) SELECT COUNT(*) FROM changed"
     )
 });
 static POSTGRES_BEGIN_TURN: LazyLock<String> = LazyLock::new(|| {
@@ -115,7 +132,7 @@ fn reply_places(at: usize) -> String {
 #[derive(Debug, Clone)]
 pub(super) enum BattleWrite {
     /// A battle begins, with its first prompt. Changes nothing where another battle has its id.
-    Begin { battle: BattleRow, prompt: String, now: Timestamp },
+    Begin { battle: BattleRow, prompt: String, images: Vec<ImageId>, now: Timestamp },
     /// Changes nothing where the battle is not ready in the turn before, with the replies of the run `from`.
     BeginTurn(NewTurn),
     /// `run` answers the latest turn in place of `from`. Changes nothing where somebody else does, or nobody has to.
@@ -218,8 +235,13 @@ macro_rules! bind_finish {
 impl ApplyWrite for SqliteConnection {
     async fn apply(&mut self, write: &BattleWrite) -> sqlx::Result<u64> {
         match write {
-            BattleWrite::Begin { battle, prompt, now } => {
+            BattleWrite::Begin { battle, prompt, images, now } if images.is_empty() => {
                 changed(self, bind_battle!(sqlx::query(SQLITE_BEGIN.as_str()), battle, prompt, now)).await
+            }
+            BattleWrite::Begin { battle, prompt, images, now } => {
+                let images = serde_json::to_string(images).expect("ids are text");
+                let begin = bind_battle!(sqlx::query(SQLITE_BEGIN_WITH_IMAGES.as_str()), battle, prompt, now);
+                changed(self, begin.bind(images)).await
             }
             BattleWrite::BeginTurn(turn) => {
                 changed(self, bind_turn!(sqlx::query(SQLITE_BEGIN_TURN.as_str()), turn)).await
@@ -272,9 +294,14 @@ impl ApplyWrite for PgConnection {
     async fn apply(&mut self, write: &BattleWrite) -> sqlx::Result<u64> {
         let count = |changed: i64| u64::try_from(changed).unwrap_or_default();
         match write {
-            BattleWrite::Begin { battle, prompt, now } => {
+            BattleWrite::Begin { battle, prompt, images, now } if images.is_empty() => {
                 let begin = bind_battle!(sqlx::query_scalar(POSTGRES_BEGIN.as_str()), battle, prompt, now);
                 begin.fetch_one(self).await.map(count)
+            }
+            BattleWrite::Begin { battle, prompt, images, now } => {
+                let statement = sqlx::query_scalar(POSTGRES_BEGIN_WITH_IMAGES.as_str());
+                let images: Vec<&str> = images.iter().map(ImageId::as_str).collect();
+                bind_battle!(statement, battle, prompt, now).bind(images).fetch_one(self).await.map(count)
             }
             BattleWrite::BeginTurn(turn) => {
                 let begin = bind_turn!(sqlx::query_scalar(POSTGRES_BEGIN_TURN.as_str()), turn);

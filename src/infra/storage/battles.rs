@@ -6,7 +6,7 @@ use super::battle_writes::{ApplyWrite, BattleWrite, NewTurn};
 use super::{Database, Store, StoreError, on_reader, on_writer};
 use crate::domain::battle::record::{BattleLine, BattleRecord, BattleRow, NewReply, ReplyRow, TurnRow};
 use crate::domain::battle::state::Progress;
-use crate::domain::battle::{BattleId, RunId};
+use crate::domain::battle::{BattleId, ImageId, RunId};
 use crate::domain::time::Timestamp;
 use crate::metrics::store_time;
 
@@ -42,8 +42,23 @@ impl Store {
     /// # Errors
     /// [`StoreError::IdInUse`] where another battle has its id, [`StoreError::Database`].
     pub async fn insert_battle(&self, battle: &BattleRow, prompt: &str, now: Timestamp) -> Result<(), StoreError> {
+        self.insert_battle_with_images(battle, prompt, &[], now).await
+    }
+
+    /// Keeps a battle whose first prompt has these images, which are there already, in this order.
+    ///
+    /// # Errors
+    /// As [`Self::insert_battle`].
+    pub async fn insert_battle_with_images(
+        &self,
+        battle: &BattleRow,
+        prompt: &str,
+        images: &[ImageId],
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
         let _time = store_time("insert_battle");
-        let begin = BattleWrite::Begin { battle: battle.clone(), prompt: prompt.to_owned(), now };
+        let begin =
+            BattleWrite::Begin { battle: battle.clone(), prompt: prompt.to_owned(), images: images.to_vec(), now };
         match self.write_battle(begin).await? {
             0 => Err(StoreError::IdInUse(battle.id.to_string())),
             _ => Ok(()),
@@ -74,7 +89,12 @@ impl Store {
         for RawRecordRow { battle, turn } in rows {
             let record = match &mut record {
                 Some(record) => record,
-                None => record.insert(BattleRecord { battle: battle.try_into()?, turns: vec![], replies: vec![] }),
+                None => record.insert(BattleRecord {
+                    battle: battle.try_into()?,
+                    turns: vec![],
+                    replies: vec![],
+                    images: self.images_of(id).await?,
+                }),
             };
             turn.add_to(record)?;
         }

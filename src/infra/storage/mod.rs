@@ -34,6 +34,7 @@ mod campaigns;
 mod consents;
 mod deletion_requests;
 mod error;
+mod images;
 mod imported_votes;
 mod imports;
 mod instances;
@@ -109,6 +110,7 @@ pub use campaigns::{AnnotatorRow, CampaignRow, CampaignState, InvitedAnnotator, 
 pub use consents::{ConsentRow, ConsentVersion};
 pub use deletion_requests::{DeletionRequestRow, DeletionTarget, NewDeletionRequest, RequestDecision};
 pub use error::StoreError;
+pub use images::NewImage;
 pub use imported_votes::unstorable_name;
 pub use imports::{Import, Imported, ImportedVote};
 pub use instances::InstanceRow;

@@ -46,13 +46,19 @@ const COUNT_TEXTS_BEFORE: &str = "SELECT CAST(COUNT(DISTINCT turns.battle_id) AS
 /// Of one battle each, so that the key is used whatever a planner makes of a list. The salt after the turns: whoever
 /// appends the battle's vote to the public log holds those, and is waited for. Without the salt, nobody can tell from the log whether a
 /// text was the one that it commits to.
-const DELETE_TEXTS: [&str; 4] = [
+const DELETE_TEXTS: [&str; 6] = [
     "DELETE FROM battle_shares WHERE battle_id = $1",
+    "DELETE FROM battle_images WHERE battle_id = $1",
+    DELETE_UNUSED_IMAGES,
     "DELETE FROM replies WHERE battle_id = $1",
     "DELETE FROM turns WHERE battle_id = $1",
     "DELETE FROM log_salts WHERE position IN (SELECT log_entries.position FROM votes \
      JOIN log_entries ON log_entries.kind = 'vote' AND log_entries.subject = votes.id WHERE votes.battle_id = $1)",
 ];
+/// Those of the battle's visitor that no battle shows any more, unless they may have been sent for one that is to begin.
+const DELETE_UNUSED_IMAGES: &str = "DELETE FROM images WHERE visitor = (SELECT visitor FROM battles WHERE id = $1) \
+     AND created_at <= (SELECT created_at FROM battles WHERE id = $1) \
+     AND NOT EXISTS (SELECT 1 FROM battle_images WHERE battle_images.image_id = images.id)";
 /// Battles whose texts go in one commit.
 const DELETED_AT_ONCE: i64 = 50;
 /// Only a battle with a vote, whose texts are there; one that is shared keeps its link.

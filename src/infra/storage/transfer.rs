@@ -14,6 +14,8 @@ use super::{Database, Store, StoreError};
 
 /// Rows read at a time.
 const PAGE: i64 = 1_000;
+/// The same where a row holds a file of megabytes.
+const PAGE_OF_FILES: i64 = 16;
 /// The next vote gets the number after the last one that came over.
 const CONTINUE_SEQ: &str =
     "SELECT setval(pg_get_serial_sequence('votes', 'seq'), MAX(seq)) FROM votes HAVING MAX(seq) IS NOT NULL";
@@ -25,10 +27,11 @@ enum ColumnKind {
     Number,
     Real,
     Flag,
+    Bytes,
 }
 
 /// In the order in which rows refer to each other. Leaderboards and counts are derived, and instances are gone.
-const TABLES: [&str; 52] = [
+const TABLES: [&str; 54] = [
     "models",
     "model_changes",
     "pairing_changes",
@@ -39,6 +42,8 @@ const TABLES: [&str; 52] = [
     "votes",
     "vote_exclusions",
     "battle_shares",
+    "images",
+    "battle_images",
     "battle_verdicts",
     "prompt_labels",
     "imports",
@@ -190,11 +195,18 @@ impl TransferTable {
                 "BIGINT" | "INTEGER" => ColumnKind::Number,
                 "DOUBLE PRECISION" => ColumnKind::Real,
                 "BOOLEAN" => ColumnKind::Flag,
+                "BLOB" => ColumnKind::Bytes,
                 _ => ColumnKind::Text,
             };
             (column, kind)
         });
         Ok(Self { name, columns: columns.collect() })
+    }
+
+    /// Rows that are in memory at once.
+    fn page(&self) -> i64 {
+        let has_files = self.columns.iter().any(|(_, kind)| matches!(kind, ColumnKind::Bytes));
+        if has_files { PAGE_OF_FILES } else { PAGE }
     }
 
     fn column_list(&self) -> String {
@@ -211,8 +223,10 @@ impl TransferTable {
         let columns = self.column_list();
         let places = (1..=self.columns.len()).map(|n| format!("${n}")).collect::<Vec<_>>().join(", ");
         let name = self.name;
-        let select =
-            format!("SELECT {columns}, rowid AS place FROM {name} WHERE rowid > $1 ORDER BY rowid LIMIT {PAGE}");
+        let select = format!(
+            "SELECT {columns}, rowid AS place FROM {name} WHERE rowid > $1 ORDER BY rowid LIMIT {}",
+            self.page()
+        );
         let insert = format!("INSERT INTO {name} ({columns}) VALUES ({places})");
         let (mut sum, mut after) = (Sum::default(), i64::MIN);
         loop {
@@ -228,6 +242,7 @@ impl TransferTable {
                         StoredValue::Number(number) => query.bind(number),
                         StoredValue::Real(real) => query.bind(real),
                         StoredValue::Flag(flag) => query.bind(flag),
+                        StoredValue::Bytes(bytes) => query.bind(bytes),
                     });
                 query.execute(&mut *target).await?;
             }
@@ -254,6 +269,7 @@ impl TransferTable {
         Option<i64>: for<'r> Decode<'r, R::Database> + Type<R::Database>,
         Option<f64>: for<'r> Decode<'r, R::Database> + Type<R::Database>,
         Option<bool>: for<'r> Decode<'r, R::Database> + Type<R::Database>,
+        Option<Vec<u8>>: for<'r> Decode<'r, R::Database> + Type<R::Database>,
     {
         let cell = |(at, (_, kind)): (usize, &(String, ColumnKind))| {
             Ok(match kind {
@@ -264,6 +280,7 @@ impl TransferTable {
                 ColumnKind::Number => StoredValue::Number(row.try_get(at)?),
                 ColumnKind::Real => StoredValue::Real(row.try_get(at)?),
                 ColumnKind::Flag => StoredValue::Flag(row.try_get(at)?),
+                ColumnKind::Bytes => StoredValue::Bytes(row.try_get(at)?),
             })
         };
         self.columns.iter().enumerate().map(cell).collect()
@@ -277,6 +294,7 @@ enum StoredValue {
     Number(Option<i64>),
     Real(Option<f64>),
     Flag(Option<bool>),
+    Bytes(Option<Vec<u8>>),
 }
 
 /// Rows without their order: their number and the sum of their digests.

@@ -35,6 +35,7 @@ pub struct PageTexts {
     pub cards: CardTexts,
     pub held_vote: HeldVoteTexts,
     pub modes: ModeTexts,
+    pub images: ImageTexts,
     pub script: ScriptTexts,
     pub leaderboard: LeaderboardTexts,
     pub board: BoardTexts,
@@ -341,6 +342,7 @@ mod exclusions;
 mod feed;
 mod held_vote;
 mod history;
+mod images;
 mod judges;
 mod levels;
 mod model;
@@ -377,6 +379,7 @@ pub use exclusions::ExclusionTexts;
 pub use feed::FeedTexts;
 pub use held_vote::HeldVoteTexts;
 pub use history::HistoryTexts;
+pub use images::{ImageScriptTexts, ImageTexts};
 pub use judges::JudgesTexts;
 pub use levels::LevelTexts;
 pub use model::ModelTexts;

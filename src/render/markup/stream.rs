@@ -82,7 +82,11 @@ impl Renderer {
         for (position, html) in tail.enumerate() {
             let former = before.get(position).map_or("", String::as_str);
             if former != html {
-                changes.push(BlockChange { block: self.shown.len(), kept: common_prefix(former, &html), html: html.clone() });
+                changes.push(BlockChange {
+                    block: self.shown.len(),
+                    kept: common_prefix(former, &html),
+                    html: html.clone(),
+                });
             }
             self.shown.push(html);
         }

@@ -191,7 +191,7 @@ pub(super) struct RemovalForm {
     reason: String,
 }
 
-fn is_share_token(token: &str) -> bool {
+pub(super) fn is_share_token(token: &str) -> bool {
     token.len() <= 64 && token.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 

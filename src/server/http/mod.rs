@@ -33,6 +33,7 @@ mod gzip;
 pub mod headers;
 mod history;
 mod hosts;
+mod images;
 mod judges;
 pub mod leaderboard_query;
 mod metrics;
@@ -156,6 +157,11 @@ fn own(config: &mut web::ServiceConfig) {
                 .app_data(web::FormConfig::default().limit(forms::MAX_FORM_BYTES))
                 .post(history::ask_removal),
         )
+        .service(
+            web::resource("/shared/{token}/images/{number}").get(images::shared).route(web::head().to(images::shared)),
+        )
+        .route("/images", web::post().to(images::take))
+        .route("/images/{id}", web::get().to(images::show))
         .route("/ws/battle", web::get().to(sockets::battle))
         .route("/ws/leaderboard", web::get().to(sockets::leaderboard));
 }

@@ -40,7 +40,8 @@ pub(super) async fn battle_page(request: HttpRequest, app: web::Data<AppState>) 
         return Ok(see_other("/sign-in"));
     }
     let practice = app.models.current().only_practice();
-    let state = BattlePageState { practice, asks_consent: asks_consent(&app, &visitor).await };
+    let takes_images = app.matchmaker.takes_images();
+    let state = BattlePageState { takes_images, practice, asks_consent: asks_consent(&app, &visitor).await };
     Ok(pages::battle::battle(&request, &app.settings.now(), state))
 }
 

@@ -315,7 +315,7 @@ impl Driver {
                 Some(screen) => screen.show(entry).await,
                 None => Vec::new(),
             };
-            self.send(&ServerMessage::of_entry(&battle, entry, Prompts::Known, None)).await?;
+            self.send(&ServerMessage::of_entry(&battle, entry, &Prompts::Known, None)).await?;
             self.say_blocks(&battle, &blocks).await?;
         }
         Ok(())
@@ -335,7 +335,8 @@ impl Driver {
             watcher.known().iter().for_each(|entry| screen.learn(entry));
             blocks = screen.everything().await;
         }
-        let watching = self.watching(watcher, screen, Prompts::Repeated);
+        let images = watcher.battle().state().held.images.clone();
+        let watching = self.watching(watcher, screen, Prompts::Repeated(images));
         self.watch(watching).await?;
         self.say_blocks(&id, &blocks).await?;
         let missed = self.watching.as_mut().map(|watching| watching.watcher.missed()).unwrap_or_default();
@@ -400,14 +401,14 @@ impl Driver {
 
     async fn send_events(&mut self, entries: &[EventEntry]) -> Result<(), End> {
         let Some(watching) = &mut self.watching else { return Ok(()) };
-        let (battle, prompts) = (Arc::clone(watching.watcher.battle()), watching.prompts);
-        let known = watching.known.clone();
+        let battle = Arc::clone(watching.watcher.battle());
+        let (prompts, known) = (watching.prompts.clone(), watching.known.clone());
         for entry in entries {
             let blocks = match self.watching.as_mut().and_then(|watching| watching.screen.as_mut()) {
                 Some(screen) => screen.show(entry).await,
                 None => Vec::new(),
             };
-            self.send(&ServerMessage::of_entry(&battle.id, entry, prompts, known.as_ref())).await?;
+            self.send(&ServerMessage::of_entry(&battle.id, entry, &prompts, known.as_ref())).await?;
             self.say_blocks(&battle.id, &blocks).await?;
         }
         Ok(())

@@ -6,12 +6,13 @@ use crate::infra::limits::proofs::{Challenge, ProofRequired};
 use crate::infra::limits::{RateLimited, TurnRefused};
 use crate::services::arena::battles::BattleError;
 use crate::services::arena::matchmaking::ChoiceError;
+use crate::services::arena::prompt_images::ImageError;
 use crate::services::arena::prompt_rules::PromptError;
 use crate::services::arena::unrated_talk::TalkError;
 use crate::services::arena::voting::VoteError;
 
 /// The word for programs behind each error.
-pub(super) trait ErrorCode {
+pub(crate) trait ErrorCode {
     /// The code.
     fn code(&self) -> &'static str;
 
@@ -35,6 +36,7 @@ impl ErrorCode for ProtocolError {
             Self::UnsupportedMode(_) => "unsupported_mode",
             Self::Flooding => "flooding",
             Self::UnknownBattle | Self::NoBattle => "unknown_battle",
+            Self::UnknownImage => "image_unknown",
         }
     }
 }
@@ -107,6 +109,7 @@ impl ErrorCode for BattleError {
             Self::Superseded => "superseded",
             Self::Draining => "draining",
             Self::NoPair(error) => error.code(),
+            Self::Image(error) => error.code(),
             Self::ModelGone => "no_models",
             Self::Store(_) => "storage",
         }
@@ -118,7 +121,21 @@ impl ErrorCode for ChoiceError {
         match self {
             Self::ModeOff(_) => "unsupported_mode",
             Self::ModelUnavailable => "model_unavailable",
-            Self::NoModels(_) => "no_models",
+            Self::NoModels(_) | Self::NoneSeesImages => "no_models",
+            Self::SeesNoImages => "images_unseen",
+        }
+    }
+}
+
+impl ErrorCode for ImageError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Off => "images_off",
+            Self::TooMany { .. } => "too_many_images",
+            Self::TooLarge { .. } => "image_too_large",
+            Self::Unknown => "image_unknown",
+            Self::Unusable(_) | Self::Broke => "image_unusable",
+            Self::Store(_) => "storage",
         }
     }
 }

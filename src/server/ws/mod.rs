@@ -4,7 +4,7 @@
 //! [`leaderboard`] tells open pages about new leaderboards. Nothing here decides what may happen in a battle.
 
 pub mod driver;
-mod error_codes;
+pub(crate) mod error_codes;
 mod flood;
 pub mod frame_limit;
 mod known_models;

@@ -16,7 +16,7 @@ use crate::domain::battle::mode::{BattleMode, ModelChoice};
 use crate::domain::battle::reasons::{Reason, ReasonSet, UnknownReason};
 use crate::domain::battle::receipt::Receipt;
 use crate::domain::battle::state::Refusal;
-use crate::domain::battle::{BattleId, ModelId, Outcome, Side};
+use crate::domain::battle::{BattleId, ImageId, ModelId, Outcome, Side};
 use crate::infra::limits::proofs::{Challenge, Solution};
 use crate::services::arena::battles::Opening;
 
@@ -147,6 +147,9 @@ pub enum ProtocolError {
     /// The text that names the battle is no battle's id.
     #[error("no battle of yours has this id: start a new battle")]
     UnknownBattle,
+    /// The text that names an image is no image's id.
+    #[error("no image of yours has this id: add it again")]
+    UnknownImage,
     /// No battle is named and the socket has none.
     #[error("no battle is named and this connection has none: send \"battle\", or start one")]
     NoBattle,
@@ -158,6 +161,8 @@ struct RawMessage {
     kind: String,
     battle: Option<String>,
     prompt: Option<String>,
+    #[serde(default)]
+    images: Vec<String>,
     intent: Option<String>,
     category: Option<String>,
     mode: Option<String>,
@@ -232,7 +237,9 @@ impl ClientMessage {
             "start" => {
                 let choice = raw.choice()?;
                 let prompt = raw.prompt.clone().ok_or_else(|| missing("prompt"))?;
-                let opening = Opening { prompt, intent: raw.intent, category: raw.category, choice };
+                let images = raw.images.iter().map(|id| ImageId::parse(id).ok_or(ProtocolError::UnknownImage));
+                let images = images.collect::<Result<_, _>>()?;
+                let opening = Opening { prompt, images, intent: raw.intent, category: raw.category, choice };
                 Ok(Self::Start { opening, proof: raw.proof, consent: raw.consent, form })
             }
             "message" => {
@@ -268,6 +275,9 @@ pub enum ServerMessage<'a> {
         /// The question: only for a client that comes back.
         #[serde(skip_serializing_if = "Option::is_none")]
         prompt: Option<&'a str>,
+        /// The images beside the first question: only for a client that comes back.
+        #[serde(skip_serializing_if = "<[_]>::is_empty")]
+        images: &'a [ImageId],
         /// The mode and the models of the visitor's choice, where it is not anonymous.
         #[serde(flatten)]
         known: Option<&'a KnownModels>,
@@ -351,12 +361,12 @@ pub enum ServerMessage<'a> {
 }
 
 /// Whether a client is sent the visitor's own questions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Prompts {
     /// No: it has just sent them.
     Known,
-    /// Yes: it comes back and may have lost them.
-    Repeated,
+    /// Yes: it comes back and may have lost them, as well as these images beside the first one.
+    Repeated(Vec<ImageId>),
 }
 
 impl<'a> ServerMessage<'a> {
@@ -365,14 +375,18 @@ impl<'a> ServerMessage<'a> {
     pub fn of_entry(
         battle: &'a BattleId,
         entry: &'a EventEntry,
-        prompts: Prompts,
+        prompts: &'a Prompts,
         known: Option<&'a KnownModels>,
     ) -> Self {
         let (turn, seq) = (entry.turn, entry.seq);
         match &entry.event {
             BattleEvent::Turn { prompt } => {
-                let prompt = (prompts == Prompts::Repeated).then_some(prompt.as_ref());
-                Self::Battle { battle, turn, seq, prompt, known }
+                let (prompt, images) = match prompts {
+                    Prompts::Known => (None, &[][..]),
+                    Prompts::Repeated(images) if turn == 1 => (Some(prompt.as_ref()), images.as_slice()),
+                    Prompts::Repeated(_) => (Some(prompt.as_ref()), &[][..]),
+                };
+                Self::Battle { battle, turn, seq, prompt, images, known }
             }
             BattleEvent::Delta { side, text } => Self::Delta { battle, turn, side: *side, text, seq },
             BattleEvent::Done { side } => Self::Done { battle, turn, side: *side, seq },

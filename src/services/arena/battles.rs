@@ -4,8 +4,9 @@
 //! the visitor's sockets. A battle lives in memory while somebody watches it or it is being answered, and is read back
 //! from the database otherwise.
 
-use super::matchmaking::ChoiceError;
+use super::matchmaking::{ChoiceError, PromptKind};
 use super::parts::BattleParts;
+use super::prompt_images::ImageError;
 use super::prompt_rules::PromptError;
 use std::sync::Arc;
 
@@ -18,7 +19,7 @@ use crate::domain::battle::held::{HeldBattle, TurnStart};
 use crate::domain::battle::language;
 use crate::domain::battle::mode::ModelChoice;
 use crate::domain::battle::state::{Action, Progress, Refusal, Stage};
-use crate::domain::battle::{BattleId, ModelId, RunId, VisitorId};
+use crate::domain::battle::{BattleId, ImageId, ModelId, RunId, VisitorId};
 use crate::infra::limits::TurnPermit;
 use crate::infra::live_battles::{LiveBattle, RunningBattles, Watcher};
 use crate::infra::metrics;
@@ -56,6 +57,9 @@ pub enum BattleError {
     /// The process is about to end.
     #[error("the arena restarts: come back in a moment")]
     Draining,
+    /// The images may not be asked about.
+    #[error(transparent)]
+    Image(#[from] ImageError),
     /// No models for a battle, or not those that the visitor asks for.
     #[error(transparent)]
     NoPair(#[from] ChoiceError),
@@ -72,6 +76,8 @@ pub enum BattleError {
 pub struct Opening {
     /// The prompt.
     pub prompt: String,
+    /// The images beside it.
+    pub images: Vec<ImageId>,
     /// URS intent, if the client names one.
     pub intent: Option<String>,
     /// Category, if the client names one.
@@ -141,7 +147,8 @@ impl Battles {
         if !self.has_room() {
             return Err(BattleError::Busy);
         }
-        let pair = self.parts.matchmaker.pair(&opening.choice)?;
+        self.parts.images.check(visitor, &opening.images).await?;
+        let pair = self.parts.matchmaker.pair(&opening.choice, PromptKind::of(&opening.images))?;
         let run = self.parts.fleet.new_run();
         let row = BattleRow {
             id: BattleId::new(self.parts.rng.id(self.parts.clock.as_ref())),
@@ -157,9 +164,10 @@ impl Battles {
             intent: opening.intent,
             answered_by: Some(run.clone()),
         };
-        self.parts.store.insert_battle(&row, &opening.prompt, self.parts.clock.now()).await?;
+        let now = self.parts.clock.now();
+        self.parts.store.insert_battle_with_images(&row, &opening.prompt, &opening.images, now).await?;
         self.parts.prompts.flag_prompt(&row.id, 1, flagged).await;
-        let battle = Arc::new(LiveBattle::new(HeldBattle::begin(row, &opening.prompt)));
+        let battle = Arc::new(LiveBattle::new(HeldBattle::begin(row, &opening.prompt, opening.images)));
         metrics::battle_started();
         self.live.add(&battle);
         let watcher = battle.watch(0);

@@ -32,6 +32,7 @@ impl Consent {
         let host = settings.moderation.host();
         let facts = ConsentFacts {
             storage: storage_in_force(settings),
+            images: settings.takes_images(),
             moderation: host.as_deref(),
             moderates_replies: settings.moderation.replies,
             judged: !settings.judge.models.is_empty(),

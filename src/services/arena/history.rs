@@ -9,7 +9,7 @@ use super::voting::{VoteError, stored_receipt};
 use crate::domain::battle::mode::BattleMode;
 use crate::domain::battle::receipt::Receipt;
 use crate::domain::battle::state::Stage;
-use crate::domain::battle::{BattleId, ModelId, Side, VisitorId};
+use crate::domain::battle::{BattleId, ImageId, ModelId, Side, VisitorId};
 use crate::domain::rating::own_votes::{OwnBoard, own_board};
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
@@ -52,6 +52,8 @@ pub struct PastBattle {
     pub stage: Stage,
     /// Its turns; none where the texts are deleted.
     pub turns: Vec<PastTurn>,
+    /// The images beside the first question.
+    pub images: Vec<ImageId>,
     /// The vote, with what it revealed.
     pub vote: Option<PastVote>,
 }
@@ -87,6 +89,9 @@ struct ExportedBattle {
     chosen: Vec<ModelId>,
     stage: &'static str,
     turns: Vec<PastTurn>,
+    /// Where the images beside the first question are.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    images: Vec<String>,
     texts_deleted: bool,
     shared: bool,
     vote: Option<ExportedVote>,
@@ -216,6 +221,7 @@ fn exported(row: &OwnBattleRow, past: PastBattle) -> ExportedBattle {
         stage: past.stage.as_str(),
         texts_deleted: past.turns.is_empty(),
         turns: past.turns,
+        images: past.images.iter().map(|image| format!("/images/{image}")).collect(),
         shared: row.share.is_some(),
         vote,
     }
@@ -237,7 +243,7 @@ async fn past_battle(store: &Store, record: BattleRecord) -> Result<PastBattle, 
         None => None,
     };
     let (mode, stage) = (record.battle.mode, record.battle.progress.stage);
-    Ok(PastBattle { turns: turns(&record), id: record.battle.id, mode, stage, vote })
+    Ok(PastBattle { turns: turns(&record), images: record.images, id: record.battle.id, mode, stage, vote })
 }
 
 /// What the visitor saw. A voided battle has no two replies to show: the one that failed must not be told by its absence.

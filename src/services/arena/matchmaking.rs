@@ -7,14 +7,15 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::models::Models;
-use crate::domain::battle::ModelId;
 use crate::domain::battle::mode::ModelChoice;
 use crate::domain::battle::pairing::preview::PairingPreview;
 use crate::domain::battle::pairing::{
     self, ModelPool, POLICY_VERSION, Pair, PairingError, PairingRules, Policy, PoolEntry, choose_opponent, choose_pair,
 };
+use crate::domain::battle::{ImageId, ModelId};
 use crate::domain::rating::leaderboard::{Leaderboard, RankedModel};
 use crate::infra::config::CurrentSettings;
+use crate::infra::llm::roster::Roster;
 use crate::infra::rng::SharedRng;
 use crate::services::leaderboard::refit::LatestLeaderboard;
 
@@ -27,6 +28,27 @@ pub struct Matchmaker {
     leaderboard: Arc<LatestLeaderboard>,
     rng: Arc<SharedRng>,
     settings: CurrentSettings,
+}
+
+/// What the models of a battle are asked with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PromptKind {
+    /// Text.
+    Text,
+    /// Text and images, which not every model sees.
+    WithImages,
+}
+
+impl PromptKind {
+    /// Of a question with these images.
+    #[must_use]
+    pub fn of(images: &[ImageId]) -> Self {
+        if images.is_empty() { Self::Text } else { Self::WithImages }
+    }
+
+    fn suits(self, roster: &Roster, model: &ModelId) -> bool {
+        self == Self::Text || roster.sees_images(model)
+    }
 }
 
 /// The models of a battle that begins, and how they came together.
@@ -51,6 +73,14 @@ pub enum ChoiceError {
     /// A chosen model is unknown, paused or out of order; which of these stays with the operator.
     #[error("a model that you chose cannot be asked at the moment: choose another one")]
     ModelUnavailable,
+    /// A chosen model sees no images.
+    #[error("a model that you chose does not see images: choose another one, or ask without them")]
+    SeesNoImages,
+    /// Fewer than two models that see images can answer.
+    #[error(
+        "fewer than two models that see images can answer at the moment: ask without them, or try again in a minute"
+    )]
+    NoneSeesImages,
     /// Fewer than two models can answer.
     #[error("fewer than two models can answer at the moment: try again in a minute")]
     NoModels(#[source] PairingError),
@@ -92,7 +122,7 @@ impl Matchmaker {
     ///
     /// # Errors
     /// [`ChoiceError`].
-    pub fn pair(&self, choice: &ModelChoice) -> Result<StartingPair, ChoiceError> {
+    pub fn pair(&self, choice: &ModelChoice, kind: PromptKind) -> Result<StartingPair, ChoiceError> {
         let mode = choice.mode();
         if !self.settings.now().battle.modes.contains(&mode) {
             return Err(ChoiceError::ModeOff(mode.as_str()));
@@ -100,17 +130,25 @@ impl Matchmaker {
         if !choice.chosen().iter().all(|model| self.can_ask(model)) {
             return Err(ChoiceError::ModelUnavailable);
         }
+        let roster = self.models.current();
+        if !choice.chosen().iter().all(|model| kind.suits(&roster, model)) {
+            return Err(ChoiceError::SeesNoImages);
+        }
+        let too_few = |error| match kind {
+            PromptKind::Text => ChoiceError::NoModels(error),
+            PromptKind::WithImages => ChoiceError::NoneSeesImages,
+        };
         let chosen = |models| StartingPair { models, policy: mode.as_str(), policy_version: 0, probability: 1.0 };
         match choice {
             ModelChoice::Drawn => {
-                let Pair { a, b, policy, policy_version, probability } = self.draw().map_err(ChoiceError::NoModels)?;
+                let Pair { a, b, policy, policy_version, probability } = self.draw(kind).map_err(too_few)?;
                 Ok(StartingPair { models: [a, b], policy: policy.as_str(), policy_version, probability })
             }
             ModelChoice::Both(models) => Ok(chosen(models.clone())),
             ModelChoice::Alone(model) => Ok(chosen([model.clone(), model.clone()])),
             ModelChoice::OneOfTwo(model) => {
-                let drawn = self.replace(model, &[]);
-                let (other, probability) = drawn.ok_or(ChoiceError::NoModels(PairingError::TooFewModels(1)))?;
+                let drawn = self.replace(model, &[], kind);
+                let (other, probability) = drawn.ok_or_else(|| too_few(PairingError::TooFewModels(1)))?;
                 Ok(StartingPair { probability, ..chosen([model.clone(), other]) })
             }
         }
@@ -120,17 +158,17 @@ impl Matchmaker {
     ///
     /// # Errors
     /// [`PairingError`] where fewer than two models can answer.
-    pub fn draw(&self) -> Result<Pair, PairingError> {
+    pub fn draw(&self, kind: PromptKind) -> Result<Pair, PairingError> {
         let rules = self.rules();
-        let pool = self.healthy_pool(None, &rules);
+        let pool = self.healthy_pool(None, &rules, kind);
         self.rng.with(|rng| choose_pair(&pool, &rules, rng))
     }
 
     /// Another opponent for the model that stays, with the probability of the new pair; `None` where nobody is left.
     #[must_use]
-    pub fn replace(&self, staying: &ModelId, excluded: &[ModelId]) -> Option<(ModelId, f64)> {
+    pub fn replace(&self, staying: &ModelId, excluded: &[ModelId], kind: PromptKind) -> Option<(ModelId, f64)> {
         let rules = self.rules();
-        let pool = self.healthy_pool(Some(staying), &rules);
+        let pool = self.healthy_pool(Some(staying), &rules, kind);
         let opponent = self.rng.with(|rng| choose_opponent(&pool, &rules, staying, excluded, rng)).ok()?;
         Some((opponent.id, opponent.probability))
     }
@@ -144,7 +182,15 @@ impl Matchmaker {
     #[must_use]
     pub fn can_draw(&self) -> bool {
         let rules = self.rules();
-        pairing::distribution(&self.healthy_pool(None, &rules), &rules).is_ok()
+        pairing::distribution(&self.healthy_pool(None, &rules, PromptKind::Text), &rules).is_ok()
+    }
+
+    /// Whether images may be sent: two models that take part see them. Who is resting makes no difference, as it would tell who it is.
+    #[must_use]
+    pub fn takes_images(&self) -> bool {
+        let roster = self.models.current();
+        let seeing = roster.all().iter().filter(|model| model.weight > 0.0 && roster.sees_images(&model.card.id));
+        seeing.count() >= 2 && self.settings.now().battle.max_images > 0
     }
 
     /// The probability of each pair while every model is healthy. Who is resting is left out on purpose: it would tell
@@ -160,10 +206,11 @@ impl Matchmaker {
         PublishedPairing { policy: rules.policy.as_str(), policy_version: POLICY_VERSION, pairs: pairs.collect() }
     }
 
-    /// The healthy models, and `always` whether it is healthy or not.
-    fn healthy_pool(&self, always: Option<&ModelId>, rules: &PairingRules) -> ModelPool {
+    /// The healthy models that take such a question, and `always` whether it is healthy or not.
+    fn healthy_pool(&self, always: Option<&ModelId>, rules: &PairingRules, kind: PromptKind) -> ModelPool {
         let roster = self.models.current();
-        self.pool(|id| Some(id) == always || roster.get(id).is_some_and(|model| model.healthy()), rules)
+        let may_play = |id: &ModelId| kind.suits(&roster, id) && roster.get(id).is_some_and(|model| model.healthy());
+        self.pool(|id| Some(id) == always || may_play(id), rules)
     }
 
     fn rules(&self) -> PairingRules {

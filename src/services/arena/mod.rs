@@ -8,6 +8,7 @@ pub mod history;
 pub mod matchmaking;
 pub mod models;
 pub mod parts;
+pub mod prompt_images;
 pub mod prompt_rules;
 mod relay;
 pub mod reply_moderation;

@@ -12,6 +12,7 @@ use crate::infra::tasks::Tasks;
 use crate::services::arena::fleet::Fleet;
 use crate::services::arena::matchmaking::Matchmaker;
 use crate::services::arena::models::Models;
+use crate::services::arena::prompt_images::PromptImages;
 use crate::services::arena::prompt_rules::PromptRules;
 use rand::RngExt;
 use std::sync::Arc;
@@ -40,6 +41,8 @@ pub struct BattleParts {
     pub tasks: Tasks,
     /// What may be asked.
     pub prompts: Arc<PromptRules>,
+    /// The images beside questions.
+    pub images: Arc<PromptImages>,
     /// Limits and pace.
     pub settings: CurrentSettings,
 }

@@ -19,13 +19,14 @@ use crate::domain::battle::event_log::BattleEvent;
 use crate::domain::battle::mode::BattleMode;
 use crate::domain::battle::pacing::{Ending, Pacer, Release, TICK};
 use crate::domain::battle::state::{Progress, Stage};
-use crate::domain::battle::{BattleId, ModelId, RunId, Side};
+use crate::domain::battle::{BattleId, ImageId, ModelId, RunId, Side};
 use crate::infra::config::{BattleSettings, PacingMode};
 use crate::infra::events::BusState;
 use crate::infra::live_battles::LiveBattle;
 use crate::infra::llm::{ChatError, ChatModel, ReplyPart};
 use crate::infra::metrics;
 use crate::infra::storage::{NewReply, ReplyEnding, SideFailure, StoreError};
+use crate::services::arena::matchmaking::PromptKind;
 use crate::services::arena::parts::BattleParts;
 use counting::count;
 use side::{SideRun, without_nul};
@@ -102,6 +103,8 @@ struct Turn<'a> {
     /// The name of this answering in the battle's row.
     run: RunId,
     number: u32,
+    /// The images beside the first question.
+    images: Vec<ImageId>,
     sides: [SideRun; 2],
     began: Instant,
     pacer: Pacer,
@@ -119,7 +122,10 @@ struct Turn<'a> {
 
 impl<'a> Turn<'a> {
     async fn begin(parts: &'a BattleParts, battle: &'a LiveBattle, run: RunId) -> Self {
-        let row = battle.state().held.row.clone();
+        let (row, images) = {
+            let held = &battle.state().held;
+            (held.row.clone(), held.images.clone())
+        };
         let mut settings = parts.settings.now().battle.clone();
         if row.mode == BattleMode::Direct {
             // One reply alone is paced with no other, and its model is known.
@@ -137,6 +143,7 @@ impl<'a> Turn<'a> {
             battle,
             run,
             number: row.progress.turn,
+            images,
             sides: row.models.map(SideRun::new),
             began: Instant::now(),
             pacer,
@@ -165,16 +172,21 @@ impl<'a> Turn<'a> {
 
     /// Starts the side's reply; a model that left the roster goes on, one that is not known any more counts as failed.
     async fn ask(&mut self, side: Side) {
-        let messages = self.battle.state().held.conversation(self.number, side);
+        let mut messages = self.battle.state().held.conversation(self.number, side);
+        let shown = self.parts.images.show(&self.battle.id, &self.images, &mut messages).await;
         let model = self.parts.models.of_battle(&self.sides[side.index()].model);
         let run = &mut self.sides[side.index()];
         run.asked_at = Instant::now();
         // What a failed model thought before it failed is not its replacement's.
         run.reasoning.clear();
-        run.stream = model.map(|model| model.reply(&messages));
-        if run.stream.is_none() {
-            let gone = ChatError::Unreached("the model is no longer configured".into());
-            Box::pin(self.fail(side, gone)).await;
+        let asked = match (shown, model) {
+            (Ok(()), Some(model)) => Ok(model.reply(&messages)),
+            (Ok(()), None) => Err(ChatError::Unreached("the model is no longer configured".into())),
+            (Err(error), _) => Err(ChatError::Unreached(format!("the images could not be read: {error}"))),
+        };
+        match asked {
+            Ok(stream) => run.stream = Some(stream),
+            Err(error) => Box::pin(self.fail(side, error)).await,
         }
     }
 
@@ -360,7 +372,8 @@ impl<'a> Turn<'a> {
         }
         let mut excluded = self.failed.clone();
         excluded.push(run.model.clone());
-        self.parts.matchmaker.replace(&self.sides[side.other().index()].model, &excluded)
+        let kind = PromptKind::of(&self.images);
+        self.parts.matchmaker.replace(&self.sides[side.other().index()].model, &excluded, kind)
     }
 
     async fn replace(&mut self, side: Side, model: ModelId, probability: f64) {

@@ -10,7 +10,7 @@ use futures_util::StreamExt;
 
 use super::voting::Voting;
 use crate::domain::battle::event_log::{BattleEvent, EventEntry};
-use crate::domain::battle::message::Message;
+use crate::domain::battle::message::{Message, PromptImage};
 use crate::domain::battle::state::{Refusal, Stage};
 use crate::domain::battle::{BattleId, Side, VisitorId};
 use crate::infra::limits::TurnPermit;
@@ -68,11 +68,12 @@ impl UnratedTalk {
         if record.battle.progress.stage != Stage::Voted {
             return Err(TalkError::NotVoted);
         }
+        let images = if record.images.is_empty() { Vec::new() } else { voting.store.battle_images(battle).await? };
         let side = |side: Side| {
             let model = voting.models.of_battle(&record.battle.models[side.index()]).ok_or(TalkError::ModelGone)?;
             Ok::<_, TalkError>(TalkingSide {
                 model,
-                messages: messages(&record, side),
+                messages: messages(&record, &images, side),
                 reply: String::new(),
                 stream: None,
             })
@@ -174,10 +175,15 @@ async fn next_part(side: Option<&mut TalkingSide>) -> Option<Result<ReplyPart, C
 }
 
 /// What one side heard and said up to the vote.
-fn messages(record: &BattleRecord, side: Side) -> Vec<Message> {
+fn messages(record: &BattleRecord, images: &[PromptImage], side: Side) -> Vec<Message> {
     let exchange = |(turn, prompt): (u32, &str)| {
         let said = record.reply(turn, side).map_or("", |reply| reply.text.as_str());
         [Message::user(prompt), Message::assistant(said)]
     };
-    record.turns.iter().map(|turn| (turn.turn, turn.prompt.as_str())).flat_map(exchange).collect()
+    let turns = record.turns.iter().map(|turn| (turn.turn, turn.prompt.as_str()));
+    let mut messages: Vec<Message> = turns.flat_map(exchange).collect();
+    if let Some(first) = messages.first_mut() {
+        first.images = images.to_vec();
+    }
+    messages
 }

@@ -28,6 +28,8 @@ const AT_ONCE: usize = 8;
 pub struct Skipped {
     /// Imported votes without the conversation.
     pub without_text: u64,
+    /// The question had images, which the judge would not see.
+    pub with_images: u64,
     /// They have more than [`MOST_TOKENS`] tokens.
     pub too_long: u64,
 }
@@ -74,6 +76,7 @@ pub struct PendingWork {
 enum Look {
     Open(OpenPair),
     WithoutText,
+    WithImages,
     TooLong,
 }
 
@@ -211,6 +214,7 @@ impl PendingWork {
                         self.open.push(battle);
                     }
                     Look::WithoutText => self.skipped.without_text += 1,
+                    Look::WithImages => self.skipped.with_images += 1,
                     Look::TooLong => self.skipped.too_long += 1,
                 }
             }
@@ -223,6 +227,11 @@ async fn look(battle_judging: BattleJudging<'_>, drawn: &Drawn, games: &[Vec<Gam
     let turns = conversation(battle_judging.store, &drawn.subject).await?;
     if turns.is_empty() {
         return Ok(Look::WithoutText);
+    }
+    if let JudgedSubject::Battle(battle) = &drawn.subject
+        && !battle_judging.store.images_of(battle).await?.is_empty()
+    {
+        return Ok(Look::WithImages);
     }
     let tokens = match battle_judging.prompt.step(drawn.language, &turns, Game::First) {
         JudgeStep::Ask(request) => Some(estimate_all(&request.messages)),

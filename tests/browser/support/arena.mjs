@@ -73,6 +73,7 @@ organization = "${maker}"
 license = "${license}"
 provider = "openai"
 base_url = "${upstream}/v1"
+images = true
 `;
   return `[providers]
 discover = false

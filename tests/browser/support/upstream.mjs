@@ -2,7 +2,7 @@
 // contains "hostile" or "short" gets that, "at length" a very tall reply, any other one a rich reply from one model and a
 // Chinese one from the other, or an English one if it contains "in English". A question that contains "slowly" gets the first half of its reply and never the
 // other half: the reply ends when it is stopped. "Fails at first" gets an error from each model once, "break off" a reply that
-// ends in the middle, "say nothing" no answer at all. The model "failing" never answers, and `/v1/models` lists three. As a moderation
+// ends in the middle, "say nothing" no answer at all. A question with images is told how many there are. The model "failing" never answers, and `/v1/models` lists three. As a moderation
 // service it flags a text that contains "an insult".
 
 import { readFile } from "node:fs/promises";
@@ -34,7 +34,8 @@ async function answer(request, response, failed) {
   if (request.url === "/v1/moderations") return response.end(JSON.stringify(moderation(JSON.parse(body).input)));
   if (!request.url.endsWith("/chat/completions")) return response.writeHead(404).end();
   const { model, messages } = JSON.parse(body);
-  const question = messages.at(-1).content;
+  const question = textOf(messages.at(-1).content);
+  const images = Array.isArray(messages[0].content) ? messages[0].content.filter(({ type }) => type === "image_url").length : 0;
   if (model === "failing") return response.writeHead(500).end();
   if (question.includes("fails at first") && !failed.has(model + question)) {
     failed.add(model + question);
@@ -42,7 +43,7 @@ async function answer(request, response, failed) {
   }
   response.writeHead(200, { "content-type": "text/event-stream" });
   if (question.includes("say nothing")) return response.flushHeaders(); // left open
-  const all = pieces(await textFor(question, model));
+  const all = pieces(images ? `I see images: ${images}.` : await textFor(question, model));
   for (const piece of question.includes("slowly") ? all.slice(0, all.length / 2) : all) {
     if (response.destroyed) return;
     response.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: piece } }] })}\n\n`);
@@ -52,6 +53,11 @@ async function answer(request, response, failed) {
   if (question.includes("break off")) return response.destroy();
   if (question.includes("slowly")) return; // left open
   response.end("data: [DONE]\n\n");
+}
+
+/** A question with images is a list of parts. */
+function textOf(content) {
+  return Array.isArray(content) ? content.find(({ type }) => type === "text").text : content;
 }
 
 function moderation(input) {

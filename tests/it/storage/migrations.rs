@@ -105,6 +105,10 @@ fn sample_rows(name: &str) -> &'static str {
             "INSERT INTO consent_texts (version, body, first_agreed_at) VALUES ('00', '[]', 1); \
              INSERT INTO consents (visitor, version, agreed_at) VALUES ('v1', '00', 1)"
         }
+        "keep_images.sql" => {
+            "INSERT INTO images (id, visitor, media_type, width, height, file, created_at) VALUES ('i1', 'v1', 'image/png', 1, 1, '00', 1); \
+             INSERT INTO battle_images (battle_id, position, image_id) VALUES ('b1', 1, 'i1')"
+        }
         "keep_label_replies.sql" => {
             "INSERT INTO label_replies (model, request_sha256, label, created_at) VALUES ('m', '00', NULL, 1)"
         }

@@ -201,7 +201,7 @@ async fn a_battle_is_read_back_as_it_was_kept(store: &Store) {
     let record = store.battle_record(&battle_id("x")).await.unwrap().unwrap();
     let (turns, replies) = (store.turns(&battle_id("x")).await.unwrap(), store.replies(&battle_id("x")).await.unwrap());
     let battle_row = store.battle(&battle_id("x")).await.unwrap().unwrap();
-    assert_eq!(record, BattleRecord { battle: battle_row, turns, replies });
+    assert_eq!(record, BattleRecord { battle: battle_row, turns, replies, images: Vec::new() });
     assert!(store.battle(&battle_id("y")).await.unwrap().is_none());
     assert!(store.battle_record(&battle_id("y")).await.unwrap().is_none());
     let other = BattleRow { answered_by: Some(by("other")), ..battle("x") };
@@ -229,7 +229,8 @@ async fn a_record_is_of_one_moment(store: &Store) {
     };
     let read = async {
         while !over.load(Ordering::Relaxed) {
-            let BattleRecord { battle, turns, replies } = store.battle_record(&battle_id("x")).await.unwrap().unwrap();
+            let BattleRecord { battle, turns, replies, .. } =
+                store.battle_record(&battle_id("x")).await.unwrap().unwrap();
             let Progress { stage, turn } = battle.progress;
             let answered = turn - u32::from(stage == Stage::Answering);
             assert_eq!(turns.last().map(|last| last.turn), Some(turn), "{stage:?}");

@@ -40,6 +40,8 @@ pub(crate) const NO_LIMITS: LimitSettings = LimitSettings {
     votes_per_address: WindowLimits::NONE,
     turns_in_all: WindowLimits::NONE,
     votes_in_all: WindowLimits::NONE,
+    images: WindowLimits::NONE,
+    images_per_address: WindowLimits::NONE,
     sign_ins_per_address: WindowLimits::NONE,
     admin_sign_ins_per_address: WindowLimits::NONE,
     admin_sign_ins_per_account: WindowLimits::NONE,

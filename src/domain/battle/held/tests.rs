@@ -31,7 +31,7 @@ fn record(stage: Stage, replies: &[&str]) -> BattleRecord {
         duration_ms: 2,
     };
     let replies = Side::BOTH.into_iter().zip(replies).map(|kept| ReplyRow { turn: 1, reply: reply(kept) }).collect();
-    BattleRecord { turns: vec![TurnRow { turn: 1, prompt: "Which?".into() }], replies, battle: row }
+    BattleRecord { turns: vec![TurnRow { turn: 1, prompt: "Which?".into() }], replies, images: Vec::new(), battle: row }
 }
 
 /// What the instance that answers told, numbered from 1.

@@ -278,6 +278,9 @@ fn written(model: &NewModel) -> String {
     put("base_url", base_url);
     put("model", at_provider);
     put("api_key_env", api_key_env);
+    if model.entry.images {
+        table.insert("images", value(true));
+    }
     if model.entry.weight.to_bits() != default.weight.to_bits() {
         table.insert("weight", value(model.entry.weight));
     }

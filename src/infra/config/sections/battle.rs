@@ -41,6 +41,10 @@ pub struct BattleSettings {
     pub max_turns: u32,
     /// Bytes of one prompt at the most.
     pub max_prompt_bytes: usize,
+    /// Images beside the first question of a battle at the most; 0 takes none. They are offered while two models or more see images.
+    pub max_images: usize,
+    /// Bytes of one image as it is sent, at the most.
+    pub max_image_bytes: usize,
     /// Bytes of one reply at the most; a longer one is ended there.
     pub max_reply_bytes: usize,
     /// Battles in memory at the most.
@@ -63,6 +67,8 @@ impl Default for BattleSettings {
             slow_class_share: 0.75,
             max_turns: 10,
             max_prompt_bytes: 32_000,
+            max_images: 4,
+            max_image_bytes: 8 << 20,
             max_reply_bytes: 256 * 1024,
             max_live: 5_000,
             resume_grace_ms: 1_200,

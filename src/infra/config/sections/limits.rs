@@ -62,6 +62,10 @@ pub struct LimitSettings {
     pub turns_in_all: WindowLimits,
     /// Votes for all visitors of the arena.
     pub votes_in_all: WindowLimits,
+    /// Images that one visitor may send.
+    pub images: WindowLimits,
+    /// Images for all visitors of one address.
+    pub images_per_address: WindowLimits,
     /// Tries to sign in from one address, and wrong API keys from one.
     pub sign_ins_per_address: WindowLimits,
     /// Tries to sign in to the admin from one address.
@@ -86,6 +90,8 @@ impl Default for LimitSettings {
             votes_per_address: WindowLimits::new(90, 1_800, 3_600),
             turns_in_all: WindowLimits::new(48_000, 960_000, 4_000_000),
             votes_in_all: WindowLimits::new(24_000, 480_000, 2_000_000),
+            images: WindowLimits::new(10, 60, 200),
+            images_per_address: WindowLimits::new(40, 200, 600),
             sign_ins_per_address: WindowLimits::new(30, 120, 400),
             admin_sign_ins_per_address: WindowLimits::new(10, 30, 100),
             admin_sign_ins_per_account: WindowLimits::new(10, 30, 100),

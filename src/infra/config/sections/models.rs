@@ -136,6 +136,9 @@ pub struct ModelSettings {
     /// Name of the environment variable that holds the key.
     #[serde(default)]
     pub api_key_env: String,
+    /// Whether it sees images beside a question.
+    #[serde(default)]
+    pub images: bool,
     /// Pairing weight; 0 pauses.
     #[serde(default = "one")]
     pub weight: f64,
@@ -196,6 +199,7 @@ impl ModelSettings {
             base_url: String::new(),
             model: String::new(),
             api_key_env: String::new(),
+            images: false,
             weight: one(),
             reason: String::new(),
             temperature: None,

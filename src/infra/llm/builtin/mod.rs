@@ -190,7 +190,7 @@ mod tests {
 
     /// A conversation of these questions with some answer between them.
     pub(super) fn asked(questions: &[&str]) -> Vec<Message> {
-        let said = |role, content: &str| Message { role, content: content.to_owned() };
+        let said = |role, content: &str| Message::of(role, content);
         let turns = questions.iter().flat_map(|question| [said(Role::User, question), said(Role::Assistant, "…")]);
         turns.take((questions.len() * 2).saturating_sub(1)).collect()
     }

@@ -74,6 +74,7 @@ pub const CHINESE: PageTexts = PageTexts {
     cards: super::cards::CHINESE,
     held_vote: super::held_vote::CHINESE,
     modes: super::modes::CHINESE,
+    images: super::images::CHINESE,
     script: ScriptTexts {
         waiting: "思考中",
         slow: "仍在思考",

@@ -16,6 +16,7 @@ pub struct ConsentTexts {
     pub version: &'static str,
     /// Paragraphs that every arena has.
     always: &'static [&'static str],
+    images: &'static str,
     privacy: &'static str,
 }
 
@@ -24,6 +25,8 @@ pub struct ConsentTexts {
 pub struct ConsentFacts<'f> {
     /// What is stored, and how long.
     pub storage: StorageInForce,
+    /// Whether images may stand beside a question.
+    pub images: bool,
     /// Host of the moderation service, where there is one.
     pub moderation: Option<&'f str>,
     /// Whether that service gets replies, too.
@@ -52,6 +55,9 @@ impl ConsentText {
         let texts = page_texts(language);
         let words = &texts.consent;
         let mut paragraphs: Vec<String> = words.always.iter().map(|text| (*text).to_owned()).collect();
+        if facts.images {
+            paragraphs.push(words.images.to_owned());
+        }
         if let Some(host) = facts.moderation {
             let [questions, replies_too] = texts.arena.moderation;
             let text = if facts.moderates_replies { replies_too } else { questions };
@@ -78,6 +84,8 @@ pub(super) const ENGLISH: ConsentTexts = ConsentTexts {
         "Your question is sent to the models that answer it, and so to whoever runs them. Write nothing personal or confidential.",
         "Your vote is published with the two models, without your question and without your name.",
     ],
+    images: "Images that you add are sent to the models, too, and kept beside your question. What a camera or a program wrote into the file, \
+             such as place, time and device, is removed first.",
     privacy: "More about privacy: {address}",
 };
 
@@ -91,5 +99,6 @@ pub(super) const CHINESE: ConsentTexts = ConsentTexts {
         "你的问题会发送给作答的模型，也就是会发送给运行这些模型的一方。请不要填写个人信息或机密内容。",
         "你的投票会连同两个模型的名称一起公布，不含你的问题，也不含你的名字。",
     ],
+    images: "你添加的图片也会发送给模型，并与问题一起保存。文件中由相机或软件写入的信息（如地点、时间、设备）会先被移除。",
     privacy: "隐私政策详见：{address}",
 };

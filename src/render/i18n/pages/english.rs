@@ -74,6 +74,7 @@ pub const ENGLISH: PageTexts = PageTexts {
     cards: super::cards::ENGLISH,
     held_vote: super::held_vote::ENGLISH,
     modes: super::modes::ENGLISH,
+    images: super::images::ENGLISH,
     script: ScriptTexts {
         waiting: "Thinking",
         slow: "Still thinking",

@@ -18,6 +18,12 @@ struct BattlePage {
     script_strings: String,
     /// The longest prompt that the arena takes.
     max_prompt_bytes: usize,
+    /// Images beside a first question at the most; 0 where none are taken.
+    max_images: usize,
+    /// Bytes of one of them at the most.
+    max_image_bytes: usize,
+    /// What is said about them, as JSON.
+    image_strings: String,
     /// Whether only practice models answer.
     practice: bool,
     /// Whether the visitor has yet to agree to what is stored.
@@ -39,6 +45,8 @@ struct ModeOption {
 /// What the page knows of its visitor and of the models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BattlePageState {
+    /// Whether images may stand beside a first question.
+    pub takes_images: bool,
     /// Whether only practice models answer.
     pub practice: bool,
     /// Whether the visitor has yet to agree to what is stored.
@@ -48,7 +56,7 @@ pub struct BattlePageState {
 /// The page for whoever may take part, under these settings.
 #[must_use]
 pub fn battle(request: &HttpRequest, settings: &Settings, state: BattlePageState) -> HttpResponse {
-    let BattlePageState { practice, asks_consent } = state;
+    let BattlePageState { takes_images, practice, asks_consent } = state;
     let page = Page::new(request, Section::Battle);
     let script_strings = serde_json::to_string(&page.t().script).expect("a struct of strings is JSON");
     let max_prompt_bytes = settings.battle.max_prompt_bytes;
@@ -56,7 +64,19 @@ pub fn battle(request: &HttpRequest, settings: &Settings, state: BattlePageState
     let offered = BattleMode::ALL.into_iter().filter(|mode| settings.battle.modes.contains(mode));
     let modes = offered.map(|mode| ModeOption { value: mode.as_str(), text: page.t().modes.of(mode) }).collect();
     let mode_strings = serde_json::to_string(&page.t().modes.script).expect("structs of strings are JSON");
-    let page =
-        BattlePage { page, script_strings, max_prompt_bytes, practice, asks_consent, signed_in, modes, mode_strings };
+    let image_strings = serde_json::to_string(&page.t().images.script).expect("a struct of strings is JSON");
+    let page = BattlePage {
+        page,
+        script_strings,
+        max_prompt_bytes,
+        max_images: if takes_images { settings.battle.max_images } else { 0 },
+        max_image_bytes: settings.battle.max_image_bytes,
+        image_strings,
+        practice,
+        asks_consent,
+        signed_in,
+        modes,
+        mode_strings,
+    };
     respond(request, StatusCode::OK, &page)
 }

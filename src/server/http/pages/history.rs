@@ -5,10 +5,10 @@ use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 
 use super::{Page, Section, respond};
-use crate::domain::battle::Outcome;
 use crate::domain::battle::mode::BattleMode;
 use crate::domain::battle::receipt::{ExclusionNotice, Revealed};
 use crate::domain::battle::state::Stage;
+use crate::domain::battle::{ImageId, Outcome};
 use crate::domain::language::Language;
 use crate::domain::rating::own_votes::OwnBoard;
 use crate::domain::time::Timestamp;
@@ -194,6 +194,8 @@ pub(crate) struct BattleView {
 struct TurnView {
     title: String,
     prompt: String,
+    /// The images beside it, where they are and what they are called.
+    images: Vec<(String, String)>,
     /// Safe HTML of the sides that answer; `None` where there is no reply.
     replies: Vec<Option<String>>,
 }
@@ -254,7 +256,12 @@ impl BattleView {
             preview: battle.turns.first().map(|turn| shortened(&turn.prompt, PREVIEW)).unwrap_or_default(),
             picture,
             mode: mode_label(texts, battle.mode),
-            turns: turns.map(|(at, turn)| TurnView::new(turn, battle.mode, at + 1, many, texts)).collect(),
+            turns: turns
+                .map(|(at, turn)| TurnView {
+                    images: if at == 0 { images(battle, removal.as_ref(), texts) } else { Vec::new() },
+                    ..TurnView::new(turn, battle.mode, at + 1, many, texts)
+                })
+                .collect(),
             vote,
             without_vote: match battle.stage {
                 Stage::Voided if battle.mode.hides_nothing() => texts.modes.voided,
@@ -286,9 +293,22 @@ impl TurnView {
         Self {
             title: if many { title } else { texts.battle.conversation.to_owned() },
             prompt: turn.prompt.clone(),
+            images: Vec::new(),
             replies: mode.sides().iter().map(|side| turn.replies[side.index()].as_deref().map(html)).collect(),
         }
     }
+}
+
+/// Where the images of a battle are for this reader, and what they are called.
+fn images(battle: &PastBattle, link: Option<&RemovalView>, texts: &PageTexts) -> Vec<(String, String)> {
+    let address = |number: usize, image: &ImageId| match link {
+        Some(link) => format!("/shared/{}/images/{number}", link.token),
+        None => format!("/images/{image}"),
+    };
+    let named = |(number, image): (usize, &ImageId)| {
+        (address(number, image), fill(texts.images.image, &[("n", &number.to_string())]))
+    };
+    (1..).zip(&battle.images).map(named).collect()
 }
 
 /// A reply as HTML that can do nothing but be read.

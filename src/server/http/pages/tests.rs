@@ -33,7 +33,7 @@ fn request(uri: &str) -> HttpRequest {
 }
 
 fn state(practice: bool) -> BattlePageState {
-    BattlePageState { practice, asks_consent: true }
+    BattlePageState { takes_images: practice, practice, asks_consent: true }
 }
 
 /// Every page in a language.

@@ -35,6 +35,8 @@ pub enum LeftOut {
     Unrated,
     /// A text is missing: it was deleted, archived or imported without, a side failed, or one model answered alone.
     NoText,
+    /// The question had images, which the file does not hold.
+    Images,
     /// Fewer of the others agree, or there are no others.
     Agreement,
     /// The chosen model is not rated so far above the other, or one of them has no rating.
@@ -49,6 +51,7 @@ impl LeftOut {
             Self::NoChoice => "ties or both bad",
             Self::Unrated => "not rated (--unrated takes them)",
             Self::NoText => "without both texts",
+            Self::Images => "asked with images, which the file does not hold",
             Self::Agreement => "below --min-agreement, or the only vote on their models",
             Self::Margin => "below --min-margin, or of a model without a rating",
         }
@@ -145,6 +148,9 @@ async fn preference(
     }
     if !reaches(filter.min_margin, margin) {
         return Ok(Err(LeftOut::Margin));
+    }
+    if !store.images_of(&vote.battle).await?.is_empty() {
+        return Ok(Err(LeftOut::Images));
     }
     let [a, b] = conversations(store, &vote.battle).await?;
     let pair = match chosen_side(vote, winner) {

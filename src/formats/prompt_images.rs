@@ -1,0 +1,208 @@
+//! Images that visitors add to a question: read within limits, turned upright, made no larger than models look at, and written anew.
+//!
+//! What is written holds pixels alone: where, when and with what a picture was taken stays behind, as does whatever else a
+//! file may carry.
+
+use std::io::{self, Cursor};
+
+use image::codecs::jpeg::JpegEncoder;
+use image::imageops::FilterType;
+use image::metadata::Orientation;
+use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader};
+
+use crate::domain::battle::message::ImageType;
+
+/// Pixels of a side of what is kept; providers make larger ones smaller themselves.
+pub const MAX_SIDE: u32 = 2048;
+/// Pixels of what is read at the most: a small file may unpack to gigabytes.
+pub const MAX_PIXELS: u64 = 50_000_000;
+/// Bytes of what is kept at the most; a PNG that is larger becomes a JPEG.
+const MAX_PNG_BYTES: usize = 3 << 20;
+const JPEG_QUALITY: u8 = 90;
+
+/// An image without metadata.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CleanImage {
+    /// How it is to be read.
+    pub media_type: ImageType,
+    /// Pixels across.
+    pub width: u32,
+    /// Pixels down.
+    pub height: u32,
+    /// The file.
+    pub bytes: Vec<u8>,
+}
+
+/// Why a file is no image that models are shown; the message tells the visitor what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum UnusableImage {
+    /// Neither PNG, JPEG nor WebP.
+    #[error("this is no PNG, JPEG or WebP image: choose another file")]
+    UnknownFormat,
+    /// More pixels than are read.
+    #[error("the image has {width} × {height} pixels, more than {MAX_PIXELS} in all: make it smaller")]
+    TooManyPixels {
+        /// Pixels across.
+        width: u32,
+        /// Pixels down.
+        height: u32,
+    },
+    /// Broken, or of a kind that nobody reads.
+    #[error("the image cannot be read: save it anew as PNG or JPEG")]
+    Unreadable(#[source] ImageError),
+}
+
+/// Reads an image and writes it anew: PNG where it was one or has transparent parts, otherwise JPEG.
+///
+/// # Errors
+/// [`UnusableImage`].
+pub fn clean(file: &[u8]) -> Result<CleanImage, UnusableImage> {
+    let (image, format) = read(file)?;
+    let image = if image.width().max(image.height()) > MAX_SIDE {
+        image.resize(MAX_SIDE, MAX_SIDE, FilterType::CatmullRom)
+    } else {
+        image
+    };
+    let (media_type, bytes) = write(&image, format).map_err(UnusableImage::Unreadable)?;
+    Ok(CleanImage { media_type, width: image.width(), height: image.height(), bytes })
+}
+
+fn read(file: &[u8]) -> Result<(DynamicImage, ImageFormat), UnusableImage> {
+    let reader = ImageReader::new(Cursor::new(file)).with_guessed_format();
+    let reader = reader.map_err(|error: io::Error| UnusableImage::Unreadable(error.into()))?;
+    let known = [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::WebP];
+    let format = reader.format().filter(|format| known.contains(format)).ok_or(UnusableImage::UnknownFormat)?;
+    let mut decoder = reader.into_decoder().map_err(UnusableImage::Unreadable)?;
+    let (width, height) = decoder.dimensions();
+    if u64::from(width) * u64::from(height) > MAX_PIXELS {
+        return Err(UnusableImage::TooManyPixels { width, height });
+    }
+    // Where the camera's note cannot be read, the image is shown as it lies.
+    let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
+    let mut image = DynamicImage::from_decoder(decoder).map_err(UnusableImage::Unreadable)?;
+    image.apply_orientation(orientation);
+    Ok((image, format))
+}
+
+fn write(image: &DynamicImage, format: ImageFormat) -> Result<(ImageType, Vec<u8>), ImageError> {
+    let has_alpha = image.color().has_alpha();
+    if format == ImageFormat::Png || has_alpha {
+        let flat = if has_alpha { image.to_rgba8().into() } else { DynamicImage::from(image.to_rgb8()) };
+        let mut png = Cursor::new(Vec::new());
+        flat.write_to(&mut png, ImageFormat::Png)?;
+        if png.get_ref().len() <= MAX_PNG_BYTES {
+            return Ok((ImageType::Png, png.into_inner()));
+        }
+    }
+    let mut jpeg = Vec::new();
+    image.to_rgb8().write_with_encoder(JpegEncoder::new_with_quality(&mut jpeg, JPEG_QUALITY))?;
+    Ok((ImageType::Jpeg, jpeg))
+}
+
+#[cfg(test)]
+mod tests {
+    use image::{Rgb, RgbImage, Rgba, RgbaImage};
+
+    use super::*;
+
+    fn encoded(image: &DynamicImage, format: ImageFormat) -> Vec<u8> {
+        let mut file = Cursor::new(Vec::new());
+        image.write_to(&mut file, format).unwrap();
+        file.into_inner()
+    }
+
+    /// Left half red, right half blue.
+    fn two_halves(width: u32, height: u32) -> DynamicImage {
+        let colour = |x, _| if x < width / 2 { Rgb([200, 0, 0]) } else { Rgb([0, 0, 200]) };
+        RgbImage::from_fn(width, height, colour).into()
+    }
+
+    /// A JPEG file with an Exif segment after its first marker: the given orientation, and a maker's name.
+    fn with_exif(jpeg: &[u8], orientation: u8) -> Vec<u8> {
+        let mut tiff = b"MM\0\x2a\0\0\0\x08\0\x02".to_vec();
+        tiff.extend([0x01, 0x0f, 0, 2, 0, 0, 0, 12, 0, 0, 0, 38]);
+        tiff.extend([0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation, 0, 0]);
+        tiff.extend([0, 0, 0, 0]);
+        tiff.extend(b"SecretCamera\0");
+        let mut segment = b"Exif\0\0".to_vec();
+        segment.extend(tiff);
+        let length = u16::try_from(segment.len() + 2).unwrap().to_be_bytes();
+        [&jpeg[..2], &[0xff, 0xe1], &length, &segment, &jpeg[2..]].concat()
+    }
+
+    #[test]
+    fn a_picture_is_turned_upright_and_loses_its_metadata() {
+        let file = with_exif(&encoded(&two_halves(64, 32), ImageFormat::Jpeg), 6);
+        assert!(file.windows(12).any(|bytes| bytes == b"SecretCamera"));
+        let clean = clean(&file).unwrap();
+        assert_eq!((clean.media_type, clean.width, clean.height), (ImageType::Jpeg, 32, 64));
+        assert!(!clean.bytes.windows(4).any(|bytes| bytes == b"Exif" || bytes == b"Secr"));
+        let upright = image::load_from_memory(&clean.bytes).unwrap().to_rgb8();
+        let (top, bottom) = (upright.get_pixel(16, 8), upright.get_pixel(16, 56));
+        assert!(top[0] > 150 && top[2] < 60 && bottom[2] > 150 && bottom[0] < 60, "{top:?} {bottom:?}");
+    }
+
+    #[test]
+    fn text_in_a_png_is_dropped_and_transparency_stays() {
+        let image = RgbaImage::from_fn(4, 4, |x, _| Rgba([1, 2, 3, if x == 0 { 0 } else { 255 }]));
+        let mut file = encoded(&image.clone().into(), ImageFormat::Png);
+        let text = b"tEXtAuthor\0Ada";
+        let chunk = [b"\0\0\0\x0a", &text[..], &crc(text).to_be_bytes()].concat();
+        let before_end = file.len() - 12;
+        file.splice(before_end..before_end, chunk);
+        let clean = clean(&file).unwrap();
+        assert_eq!(clean.media_type, ImageType::Png);
+        assert!(!clean.bytes.windows(3).any(|bytes| bytes == b"Ada"));
+        assert_eq!(image::load_from_memory(&clean.bytes).unwrap().to_rgba8(), image);
+    }
+
+    #[test]
+    fn a_large_picture_becomes_as_large_as_models_look_at() {
+        let clean = clean(&encoded(&two_halves(3000, 1000), ImageFormat::Png)).unwrap();
+        assert_eq!((clean.media_type, clean.width, clean.height), (ImageType::Png, 2048, 683));
+    }
+
+    #[test]
+    fn a_webp_becomes_a_jpeg_unless_it_is_transparent() {
+        let opaque = clean(&encoded(&two_halves(16, 16), ImageFormat::WebP)).unwrap();
+        let image: DynamicImage = RgbaImage::from_pixel(16, 16, Rgba([9, 9, 9, 90])).into();
+        let transparent = clean(&encoded(&image, ImageFormat::WebP)).unwrap();
+        assert_eq!((opaque.media_type, transparent.media_type), (ImageType::Jpeg, ImageType::Png));
+    }
+
+    #[test]
+    fn what_is_no_image_is_refused_with_what_to_do() {
+        let refused = |file: &[u8]| clean(file).unwrap_err().to_string();
+        for file in [
+            &b""[..],
+            b"<svg xmlns='http://www.w3.org/2000/svg'/>",
+            b"GIF89a\x01\0\x01\0\0\0\0;",
+            b"\0\0\0\x1cftypavif",
+        ] {
+            assert_eq!(refused(file), "this is no PNG, JPEG or WebP image: choose another file");
+        }
+        let whole = encoded(&two_halves(64, 64), ImageFormat::Png);
+        assert_eq!(refused(&whole[..60]), "the image cannot be read: save it anew as PNG or JPEG");
+        assert_eq!(
+            refused(&huge_png()),
+            "the image has 60000 × 60000 pixels, more than 50000000 in all: make it smaller"
+        );
+    }
+
+    /// The head of a PNG of 60,000 × 60,000 pixels, and nothing else.
+    fn huge_png() -> Vec<u8> {
+        let mut file = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR".to_vec();
+        file.extend(60_000u32.to_be_bytes());
+        file.extend(60_000u32.to_be_bytes());
+        file.extend(b"\x08\x02\0\0\0");
+        file.extend(crc(&file[12..]).to_be_bytes());
+        file.extend(b"\0\0\0\0IDAT\x35\xaf\x06\x1e");
+        file
+    }
+
+    /// The checksum of a PNG chunk, bit by bit.
+    fn crc(bytes: &[u8]) -> u32 {
+        let bit = |crc: u32, _| if crc & 1 == 1 { 0xedb8_8320 ^ (crc >> 1) } else { crc >> 1 };
+        !bytes.iter().fold(!0, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), bit))
+    }
+}

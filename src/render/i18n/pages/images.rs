@@ -1,0 +1,64 @@
+//! Images beside the first question of a battle.
+
+use serde::Serialize;
+
+/// The texts about images.
+pub struct ImageTexts {
+    /// What adds one.
+    pub add: &'static str,
+    /// What one is called for who does not see it.
+    pub image: &'static str,
+    pub script: ImageScriptTexts,
+}
+
+/// What the page's script says.
+#[derive(Serialize)]
+pub struct ImageScriptTexts {
+    pub image: &'static str,
+    pub remove: &'static str,
+    pub sending: &'static str,
+    pub not_sent: &'static str,
+    pub error_image_too_large: &'static str,
+    pub error_image_unusable: &'static str,
+    pub error_image_unknown: &'static str,
+    pub error_images_off: &'static str,
+    pub error_images_unseen: &'static str,
+    pub error_too_many_images: &'static str,
+    pub error_rate_limited: &'static str,
+}
+
+pub(super) const ENGLISH: ImageTexts = ImageTexts {
+    add: "Add images",
+    image: "Image {n} of the question",
+    script: ImageScriptTexts {
+        image: "Image {n} of the question",
+        remove: "Remove image {n}",
+        sending: "Sending the images …",
+        not_sent: "The images could not be sent. Check your connection and try again.",
+        error_image_too_large: "This image is too large. Choose a smaller one.",
+        error_image_unusable: "This is no PNG, JPEG or WebP image that can be read. Choose another file.",
+        error_image_unknown: "An image is not there any more. Send the question again.",
+        error_images_off: "No images can be sent at the moment. Ask without them.",
+        error_images_unseen: "A model that you chose does not see images. Choose another one, or ask without them.",
+        error_too_many_images: "There are too many images. Leave some out.",
+        error_rate_limited: "You have sent many images in a short time. Try again later.",
+    },
+};
+
+pub(super) const CHINESE: ImageTexts = ImageTexts {
+    add: "添加图片",
+    image: "问题中的图片 {n}",
+    script: ImageScriptTexts {
+        image: "问题中的图片 {n}",
+        remove: "移除图片 {n}",
+        sending: "正在发送图片……",
+        not_sent: "图片未能发送。请检查网络连接后重试。",
+        error_image_too_large: "图片过大，请选择较小的图片。",
+        error_image_unusable: "无法读取该文件。请选择 PNG、JPEG 或 WebP 图片。",
+        error_image_unknown: "有图片已失效，请重新发送问题。",
+        error_images_off: "暂时无法发送图片，请只发送文字。",
+        error_images_unseen: "所选模型不支持图片。请选择其他模型，或只发送文字。",
+        error_too_many_images: "图片数量过多，请移除一些。",
+        error_rate_limited: "短时间内发送的图片过多，请稍后再试。",
+    },
+};

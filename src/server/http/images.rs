@@ -1,0 +1,161 @@
+//! Images that visitors add to a question: `POST` takes one in, and the address that is answered shows it to nobody but its visitor.
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::{CACHE_CONTROL, RETRY_AFTER};
+use actix_web::{HttpRequest, HttpResponse, ResponseError, web};
+use serde::Serialize;
+
+use super::address::network_of;
+use super::error::PageError;
+use super::history::is_share_token;
+use super::pages;
+use super::session::Visitor;
+use super::sign_in::admitted;
+use crate::domain::battle::ImageId;
+use crate::domain::battle::message::PromptImage;
+use crate::formats::prompt_images::UnusableImage;
+use crate::infra::limits::{Act, Caller, RateLimited};
+use crate::server::state::AppState;
+use crate::server::ws::error_codes::ErrorCode;
+use crate::services::arena::prompt_images::ImageError;
+
+/// An image that was taken in.
+#[derive(Serialize)]
+pub(super) struct ImageJson {
+    /// Its id, for `images` of a `start`.
+    image: ImageId,
+    /// Pixels across, as it is kept.
+    width: u32,
+    /// Pixels down.
+    height: u32,
+}
+
+/// Why an image is not taken in.
+#[derive(Serialize)]
+pub(super) struct RefusalJson {
+    /// What a program tells errors apart by.
+    code: &'static str,
+    /// What is wrong and what to do.
+    message: String,
+}
+
+/// A refusal of a request with an image.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ImageApiError {
+    /// The image may not be taken in.
+    #[error(transparent)]
+    Image(#[from] ImageError),
+    /// Too many in too short a time.
+    #[error(transparent)]
+    TooFast(#[from] RateLimited),
+    /// The body did not come whole.
+    #[error("the image did not arrive whole: send it again")]
+    Broken,
+    /// Whoever sends it may not take part, or that is not known.
+    #[error(transparent)]
+    Page(#[from] PageError),
+}
+
+impl ResponseError for ImageApiError {
+    fn status_code(&self) -> StatusCode {
+        match self {
+            Self::TooFast(_) => StatusCode::TOO_MANY_REQUESTS,
+            Self::Broken => StatusCode::BAD_REQUEST,
+            Self::Page(error) => error.status_code(),
+            Self::Image(error) => match error {
+                ImageError::Off | ImageError::TooMany { .. } => StatusCode::CONFLICT,
+                ImageError::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+                ImageError::Unknown => StatusCode::NOT_FOUND,
+                ImageError::Unusable(UnusableImage::UnknownFormat) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                ImageError::Unusable(_) | ImageError::Broke => StatusCode::UNPROCESSABLE_ENTITY,
+                ImageError::Store(_) => StatusCode::SERVICE_UNAVAILABLE,
+            },
+        }
+    }
+
+    fn error_response(&self) -> HttpResponse {
+        let code = match self {
+            Self::Image(error) => error.code(),
+            Self::TooFast(error) => error.code(),
+            Self::Broken => "invalid_message",
+            Self::Page(error) => return error.error_response(),
+        };
+        if let Self::Image(ImageError::Store(error)) = self {
+            tracing::warn!(error = ?error, "an image could not be kept");
+        }
+        let mut response = HttpResponse::build(self.status_code());
+        if let Self::TooFast(limited) = self {
+            response.insert_header((RETRY_AFTER, limited.seconds().to_string()));
+        }
+        response.json(RefusalJson { code, message: self.to_string() })
+    }
+}
+
+/// `POST /images`: the body is the file. A visitor's first one brings the cookie under which it can be asked about.
+///
+/// # Errors
+/// [`ImageApiError`]; nothing is kept then.
+pub(super) async fn take(
+    request: HttpRequest,
+    app: web::Data<AppState>,
+    body: web::Payload,
+) -> Result<HttpResponse, ImageApiError> {
+    let settings = app.settings.now();
+    let visitor = Visitor::from_request(&request, &app.sessions, &settings.server.public_url);
+    admitted(&app, &visitor).await?;
+    if !app.matchmaker.takes_images() {
+        return Err(ImageError::Off.into());
+    }
+    let network = network_of(&request, &settings.server.trusted_proxies);
+    let caller = Caller { visitor: visitor.id, network };
+    app.limits.take(Act::Image, &caller).await?;
+    let max = app.images.max_bytes();
+    let file = body.to_bytes_limited(max).await.map_err(|_| ImageError::TooLarge { max })?;
+    let file = file.map_err(|_| ImageApiError::Broken)?;
+    let taken = app.images.take(&caller.visitor, file.into()).await?;
+    let mut response = HttpResponse::Created();
+    if let Some(cookie) = visitor.new_cookie {
+        response.cookie(cookie);
+    }
+    Ok(response.json(ImageJson { image: taken.id, width: taken.width, height: taken.height }))
+}
+
+/// `GET /images/ID`: for the visitor who sent it. Everybody else gets what an image that does not exist gets.
+///
+/// # Errors
+/// [`PageError`].
+pub(super) async fn show(
+    request: HttpRequest,
+    app: web::Data<AppState>,
+    id: web::Path<String>,
+) -> Result<HttpResponse, PageError> {
+    let visitor = Visitor::from_request(&request, &app.sessions, &app.settings.now().server.public_url);
+    let image = match (ImageId::parse(&id), &visitor.new_cookie) {
+        (Some(id), None) => app.store.own_image(&visitor.id, &id).await?,
+        _ => None,
+    };
+    Ok(answer(request, image).await)
+}
+
+/// `GET /shared/TOKEN/images/NUMBER`: an image beside the first question of a shared battle, counted from 1.
+///
+/// # Errors
+/// [`PageError`].
+pub(super) async fn shared(
+    request: HttpRequest,
+    app: web::Data<AppState>,
+    path: web::Path<(String, usize)>,
+) -> Result<HttpResponse, PageError> {
+    let (token, number) = path.into_inner();
+    let battle = if is_share_token(&token) { app.store.shared_battle(&token).await? } else { None };
+    let images = match battle {
+        Some(battle) => app.store.battle_images(&battle).await?,
+        None => Vec::new(),
+    };
+    Ok(answer(request, number.checked_sub(1).and_then(|at| images.into_iter().nth(at))).await)
+}
+
+async fn answer(request: HttpRequest, image: Option<PromptImage>) -> HttpResponse {
+    let Some(PromptImage { media_type, bytes }) = image else { return pages::not_found::not_found(request).await };
+    HttpResponse::Ok().content_type(media_type.as_str()).insert_header((CACHE_CONTROL, "no-store")).body(bytes.to_vec())
+}

@@ -1,0 +1,116 @@
+// Images beside the first question: chosen, pasted and dropped, shown small before and whole after, and there again later.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { assertAccessible } from "./support/axe.mjs";
+import { phase, vote } from "./support/browser.mjs";
+import { startSite } from "./support/site.mjs";
+
+const site = startSite();
+
+/** A picture of 1200 × 630 pixels. */
+async function picture() {
+  return Buffer.from(await (await fetch(`${site.url}/site/preview/tie.png`)).arrayBuffer());
+}
+
+async function opened(options) {
+  const page = await site.open(options);
+  await page.goto(site.url);
+  return page;
+}
+
+async function choose(page, ...files) {
+  const chooser = page.waitForEvent("filechooser");
+  await page.getByRole("button", { name: "Add images" }).click();
+  await (await chooser).setFiles(files);
+}
+
+/** Has the question field take in a file as the event of this name brings one. */
+function bring(page, event, { name, type, bytes }) {
+  return page.locator("#prompt").evaluate(
+    (field, [event, name, type, bytes]) => {
+      const data = new DataTransfer();
+      data.items.add(new File([Uint8Array.from(bytes)], name, { type }));
+      const detail = { bubbles: true, cancelable: true };
+      field.dispatchEvent(event === "paste" ? new ClipboardEvent(event, { ...detail, clipboardData: data }) : new DragEvent(event, { ...detail, dataTransfer: data }));
+    },
+    [event, name, type, [...bytes]],
+  );
+}
+
+const small = (page) => page.getByRole("img", { name: /^Image \d of the question$/ });
+
+async function ask(page, prompt) {
+  await page.locator("#prompt").fill(prompt);
+  await page.locator("#prompt").press("Enter");
+}
+
+for (const [screen, viewport] of Object.entries({ phone: { width: 390, height: 844 }, desktop: { width: 1440, height: 900 } })) {
+  test(`both models see the images that stay, and so does the visitor, also after a reload and in the history, on a ${screen}`, async () => {
+    const page = await opened({ viewport });
+    const file = { name: "one.png", mimeType: "image/png", buffer: await picture() };
+    await choose(page, file, { ...file, name: "two.png" }, { ...file, name: "three.png" });
+    await page.getByRole("button", { name: "Remove image 2" }).click();
+    assert.equal(await small(page).count(), 2);
+    await assertAccessible(page, `images chosen, ${screen}`);
+    await ask(page, "a short question about these");
+    await phase(page, "ready");
+    const seen = async () => {
+      const images = page.locator(".turn .prompt-images img, .past-turn .prompt-images img");
+      await images.nth(1).waitFor();
+      await page.waitForFunction(() => [...document.querySelectorAll(".prompt-images img")].every((image) => image.naturalWidth === 1200));
+      assert.equal(await images.count(), 2);
+      assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), 0);
+    };
+    await seen();
+    for (const side of ["a", "b"]) assert.equal(await page.locator(`.reply[data-side="${side}"] .block`).textContent(), "I see images: 2.");
+    await page.reload();
+    await phase(page, "ready");
+    await seen();
+    await assertAccessible(page, `images asked about, ${screen}`);
+    if (screen === "phone") await page.locator('[data-show-side="b"]').click();
+    await vote(page, "Tie");
+    await page.goto(`${site.url}/history`);
+    await page.locator(".past-prompt").first().click();
+    await seen();
+    page.assertQuiet();
+  });
+}
+
+test("pasted and dropped files are taken, what is no image is refused in words, and the next battle begins without", async () => {
+  const page = await opened();
+  const bytes = await picture();
+  await bring(page, "paste", { name: "pasted.png", type: "image/png", bytes });
+  await bring(page, "drop", { name: "dropped.png", type: "image/png", bytes });
+  assert.equal(await small(page).count(), 2);
+  await bring(page, "drop", { name: "notes.pdf", type: "application/pdf", bytes: [1] });
+  await page.getByText("This is no PNG, JPEG or WebP image that can be read.").waitFor();
+  await bring(page, "paste", { name: "false.png", type: "image/png", bytes: [1, 2, 3] });
+  assert.equal(await small(page).count(), 3);
+  await ask(page, "a short question");
+  // The arena has looked at it: the question stays, to be sent without it.
+  await page.getByText("This is no PNG, JPEG or WebP image that can be read.").waitFor();
+  assert.equal(await page.locator("#prompt").inputValue(), "a short question");
+  await page.getByRole("button", { name: "Remove image 3" }).click();
+  await ask(page, "a short question");
+  await phase(page, "ready");
+  assert.equal(await page.locator('.reply[data-side="a"] .block').textContent(), "I see images: 2.");
+  await page.getByRole("button", { name: "New battle" }).click();
+  assert.equal(await small(page).count(), 0);
+  await ask(page, "a short question");
+  await phase(page, "ready");
+  assert.ok(["A short answer.", "Another short answer."].includes(await page.locator('.reply[data-side="a"] .block').textContent()));
+  assert.equal(await page.locator(".prompt-images img").count(), 0);
+});
+
+test("the same question goes to two other models with its images", async () => {
+  const page = await opened();
+  await choose(page, { name: "one.png", mimeType: "image/png", buffer: await picture() });
+  await ask(page, "a short question");
+  await phase(page, "ready");
+  await vote(page, "A is better");
+  await page.getByRole("button", { name: "Same question, new pair" }).click();
+  await phase(page, "ready");
+  assert.equal(await page.locator('.reply[data-side="b"] .block').textContent(), "I see images: 1.");
+});
