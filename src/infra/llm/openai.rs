@@ -100,7 +100,7 @@ fn template(settings: &ModelSettings, limit_key: &str) -> Map<String, Value> {
 /// The conversation as chat completions and Ollama take it: the system prompt is its first message.
 pub(super) fn with_system_prompt(system_prompt: &str, messages: &[Message]) -> Vec<Message> {
     let (system, rest) = system_and_rest(system_prompt, messages);
-    let system = system.map(|content| Message::system(content));
+    let system = system.map(Message::system);
     system.into_iter().chain(rest.iter().cloned()).collect()
 }
 
