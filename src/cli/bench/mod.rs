@@ -82,7 +82,8 @@ pub(super) struct SuiteFlags {
 /// How a suite is asked and judged, and over which data.
 #[derive(Debug, Clone, Default, Args)]
 pub(super) struct WayFlags {
-    /// Another way of asking or judging that the paper compares. alignbench: general, rules; mtbench101: self_context
+    /// Another way of asking or judging that the paper compares. alignbench: general, rules;
+    /// mtbench101: self_context; superclue-open and pairwise suites of your own: five_levels, the verdicts of Arena-Hard
     #[arg(long, value_name = "NAME")]
     pub(super) ablation: Option<String>,
     /// A judge prompt of your own instead of the built-in one

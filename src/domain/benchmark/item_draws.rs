@@ -75,7 +75,9 @@ mod tests {
     fn judgements(name: &str, items: &[Item]) -> Vec<Judgement> {
         let verdict = |number: usize| match name {
             "superclue-close" => Verdict::Choice { choice: Some(Letter::A), correct: number.is_multiple_of(3) },
-            "superclue-open" => Verdict::Pair { winner: [Preference::A, Preference::Tie, Preference::B][number % 3] },
+            "superclue-open" => {
+                Verdict::Pair { winner: [Preference::A, Preference::Tie, Preference::B][number % 3], margin: None }
+            }
             _ => {
                 let score = (1 + number % 10).try_into().map_or(1.0, |score: u32| f64::from(score));
                 let named = [("Factuality", score / 3.0), ("事实正确性", score / 7.0)];

@@ -61,6 +61,15 @@ pub enum SuiteError {
     /// A prompt that cannot be used.
     #[error(transparent)]
     Prompt(#[from] RubricError),
+    /// A prompt that asks for three levels where five are read.
+    #[error(
+        "the prompt for {0:?} does not ask for [[A>>B]], and five_levels reads only such verdicts: have it name all five, or leave \
+         five_levels out"
+    )]
+    AsksForThree(String),
+    /// A prompt that asks for five levels where three are read.
+    #[error("the prompt for {0:?} asks for [[A>>B]], which only five_levels reads: add --ablation five_levels")]
+    AsksForFive(String),
 }
 
 impl SuiteOptions {

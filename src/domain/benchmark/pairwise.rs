@@ -1,17 +1,24 @@
 //! What suites share that compare a model with a baseline: two games a turn with swapped sides, and shares of wins.
 //!
 //! The score is 100 · (wins + ties) / valid, over the turns whose two games were both read: a turn with a failed game is
-//! left out and shows in the coverage.
+//! left out and shows in the coverage. With five levels of verdicts it is Arena-Hard's: the mean of the votes of all games, 100 for a win, 50
+//! for a tie, and a clear verdict three votes. Since every game is against the baseline, that is also the win rate that a
+//! Bradley–Terry model fits to these votes.
 
 use super::item::{Answer, Item, Sampling, answer_of};
 use super::judgement::{Game, JudgeRequest, JudgeStep, JudgeTask, Status};
 use super::options::SuiteError;
-use super::score::{Part, PartKind, Score, Verdicts, mean};
-use crate::judging::prompt_file::PromptFile;
+use super::score::{Part, PartKind, Score, Verdicts, Vote, mean};
+use crate::judging::prompt_file::{PromptFile, PromptText};
 use crate::judging::rubric::{Fields, Rubric};
-use crate::judging::verdict::pair::both_games;
-use crate::judging::verdict::{GameResult, Verdict};
+use crate::judging::verdict::pair::{Levels, both_games};
+use crate::judging::verdict::{GameResult, Margin, Preference, Verdict};
+use crate::language::Language;
 
+/// The ablation that asks judges for one of five verdicts.
+pub const FIVE_LEVELS: &str = "five_levels";
+/// Wins and ties count alike, as SuperCLUE's own score has it: told beside that of five levels.
+pub const WINS_AND_TIES: &str = "wins and ties";
 /// Ties count half, as FastChat's adjusted win rate has it.
 pub const TIES_HALF: &str = "ties half";
 /// Wins count 3 and ties 1 of 3, as SuperCLUE has had it since September 2023.
@@ -65,8 +72,18 @@ struct Players<'a> {
 }
 
 impl PairRubrics {
-    pub(super) fn new(file: &PromptFile) -> Result<Self, SuiteError> {
-        let rubric = |name: &str, fields| Rubric::new(name, &file.variant(name), fields);
+    /// The prompts of a file, which have to ask for the verdicts that are read.
+    pub(super) fn new(file: &PromptFile, levels: Levels) -> Result<Self, SuiteError> {
+        let rubric = |name: &str, fields| {
+            let text = with_levels(file.variant(name), levels);
+            let rubric = Rubric::new(name, &text, fields)?;
+            let asks_for_five = rubric.messages(&[]).iter().any(|message| message.content.contains("A>>B"));
+            match (levels, asks_for_five) {
+                (Levels::Five, false) => Err(SuiteError::AsksForThree(name.to_owned())),
+                (Levels::Three, true) => Err(SuiteError::AsksForFive(name.to_owned())),
+                _ => Ok(rubric),
+            }
+        };
         Ok(Self {
             single: rubric("pair-v2", SINGLE)?,
             multi: rubric("pair-v2-multi-turn", MULTI)?,
@@ -135,52 +152,121 @@ impl PairRubrics {
     }
 }
 
+/// The text of a prompt whose `{verdicts}` name these levels.
+fn with_levels(mut text: PromptText, levels: Levels) -> PromptText {
+    if levels == Levels::Five
+        && let Some(five) = text.texts.get(FIVE_LEVELS).cloned()
+    {
+        text.texts.insert("verdicts".to_owned(), five);
+    }
+    text
+}
+
 /// What the two games of a turn say together; none unless both were read.
 #[must_use]
 pub fn result(item: &str, turn: u32, verdicts: &Verdicts<'_>) -> Option<GameResult> {
     let winner = |game| match verdicts.get(item, turn, game)? {
-        Verdict::Pair { winner } => Some(*winner),
+        Verdict::Pair { winner, .. } => Some(*winner),
         _ => None,
     };
     Some(both_games(winner(Game::First)?, winner(Game::Second)?))
 }
 
-/// Shares of wins and ties: of everything, by turn, by group, by category and turn, and by other rules.
-pub(super) fn scores(items: &[Item], verdicts: &Verdicts<'_>, parts: &[(Part, Vec<&Item>)]) -> Vec<Score> {
+/// The votes of a turn's two games for the model, in percent; none unless both were read.
+#[must_use]
+pub fn votes(item: &str, turn: u32, verdicts: &Verdicts<'_>) -> Option<[Vote; 2]> {
+    let vote = |game, model| match verdicts.get(item, turn, game)? {
+        Verdict::Pair { winner, margin } => {
+            let value = match *winner {
+                Preference::Tie => 50.0,
+                won if won == model => 100.0,
+                _ => 0.0,
+            };
+            Some(Vote { value, times: margin.map_or(1, Margin::votes) })
+        }
+        _ => None,
+    };
+    Some([vote(Game::First, Preference::A)?, vote(Game::Second, Preference::B)?])
+}
+
+/// How the games of a turn make a score.
+#[derive(Clone, Copy)]
+enum Counting {
+    /// Both games together, by what a win and a tie are worth.
+    Together(Points),
+    /// Each game by itself.
+    Votes,
+}
+
+/// The mean of what turns are worth: of everything, by turn, by group, by category and turn, and by other rules.
+pub(super) fn scores(
+    items: &[Item],
+    verdicts: &Verdicts<'_>,
+    parts: &[(Part, Vec<&Item>)],
+    levels: Levels,
+) -> Vec<Score> {
     let turns: Vec<u32> =
         (1..=items.iter().flat_map(Item::turn_numbers).take_while(|turn| *turn <= 2).max().unwrap_or(0)).collect();
     let all: Vec<&Item> = items.iter().collect();
-    let share = |part: &Part, items: &[&Item], turns: &[u32], points: Points| {
+    let share = |part: &Part, items: &[&Item], turns: &[u32], counting: Counting| {
         let mut mean = verdicts.no_mean();
         for item in items {
             for turn in turns.iter().copied().filter(|turn| item.turn(*turn).is_some()) {
-                let value = result(&item.id, turn, verdicts).map(|result| points.of(result));
-                verdicts.add(&mut mean, item, value);
+                match counting {
+                    Counting::Votes => verdicts.add_votes(&mut mean, item, votes(&item.id, turn, verdicts)),
+                    Counting::Together(points) => {
+                        let value = result(&item.id, turn, verdicts).map(|result| points.of(result));
+                        verdicts.add(&mut mean, item, value);
+                    }
+                }
             }
         }
         let score = mean.score(part.clone())?;
         Some(Score { std_dev: None, ..score })
     };
+    let (own, others): (Counting, &[(&str, Points)]) = match levels {
+        Levels::Three => (Counting::Together(WIN_OR_TIE), &[(TIES_HALF, HALF), (THREE_ONE_ZERO, THIRD)]),
+        Levels::Five => (Counting::Votes, &[(WINS_AND_TIES, WIN_OR_TIE), (TIES_HALF, HALF), (THREE_ONE_ZERO, THIRD)]),
+    };
     let whole = (Part::overall(), all.clone());
     let mut scores = Vec::new();
     for (part, items) in std::iter::once(&whole).chain(parts) {
-        scores.extend(share(part, items, &turns, WIN_OR_TIE));
+        scores.extend(share(part, items, &turns, own));
         for turn in &turns {
-            let own = Part::new(PartKind::Turn, turn.to_string());
-            let own = if part.kind == PartKind::Overall { own } else { own.within(&part.name) };
-            scores.extend(share(&own, items, &[*turn], WIN_OR_TIE));
+            let of_turn = Part::new(PartKind::Turn, turn.to_string());
+            let of_turn = if part.kind == PartKind::Overall { of_turn } else { of_turn.within(&part.name) };
+            scores.extend(share(&of_turn, items, &[*turn], own));
         }
     }
-    for (rule, points) in [(TIES_HALF, HALF), (THREE_ONE_ZERO, THIRD)] {
-        scores.extend(share(&Part::new(PartKind::Rule, rule), &all, &turns, points));
+    for (rule, points) in others {
+        scores.extend(share(&Part::new(PartKind::Rule, *rule), &all, &turns, Counting::Together(*points)));
     }
     scores
 }
 
-/// The share of the judged turns that are no loss, in percent; none where a turn is missing.
-pub(super) fn item_score(item: &Item, verdicts: &Verdicts<'_>) -> Option<f64> {
-    let turns = item.turn_numbers().take(2).map(|turn| Some(WIN_OR_TIE.of(result(&item.id, turn, verdicts)?)));
-    mean(&turns.collect::<Option<Vec<f64>>>()?)
+/// The share of the judged turns that are no loss, or the mean of their votes, in percent; none where a turn is missing.
+pub(super) fn item_score(item: &Item, verdicts: &Verdicts<'_>, levels: Levels) -> Option<f64> {
+    let turns = item.turn_numbers().take(2);
+    match levels {
+        Levels::Three => {
+            let turns = turns.map(|turn| Some(WIN_OR_TIE.of(result(&item.id, turn, verdicts)?)));
+            mean(&turns.collect::<Option<Vec<f64>>>()?)
+        }
+        Levels::Five => {
+            let votes: Vec<[Vote; 2]> = turns.map(|turn| votes(&item.id, turn, verdicts)).collect::<Option<_>>()?;
+            weighted_mean(votes.into_iter().flatten())
+        }
+    }
+}
+
+/// The mean of votes; none of nothing.
+fn weighted_mean(votes: impl Iterator<Item = Vote>) -> Option<f64> {
+    let add = |(sum, times): (f64, f64), vote: Vote| {
+        let often = f64::from(vote.times);
+        (often.mul_add(vote.value, sum), times + often)
+    };
+    let (sum, times) = votes.fold((0.0, 0.0), add);
+    (times > 0.0).then(|| sum / times)
 }
 
 /// What a win and a tie are worth, in percent.
@@ -204,8 +290,20 @@ impl Points {
     }
 }
 
-/// One line about the form of the reply.
-pub const REMINDER_ZH: &str = "请在回答的最后一行只写判定：“[[A]]”、“[[B]]”或“[[C]]”（平手）。";
-/// The same in English.
-pub const REMINDER_EN: &str =
-    "End your reply with the verdict alone on a line: \"[[A]]\", \"[[B]]\", or \"[[C]]\" for a tie.";
+/// One line about the form of the reply, for a further try.
+#[must_use]
+pub fn reminder(language: Language, levels: Levels) -> &'static str {
+    match (language, levels) {
+        (Language::Chinese, Levels::Three) => "请在回答的最后一行只写判定：“[[A]]”、“[[B]]”或“[[C]]”（平手）。",
+        (Language::English, Levels::Three) => {
+            "End your reply with the verdict alone on a line: \"[[A]]\", \"[[B]]\", or \"[[C]]\" for a tie."
+        }
+        (Language::Chinese, Levels::Five) => {
+            "请在回答的最后一行只写判定：“[[A>>B]]”、“[[A>B]]”、“[[A=B]]”、“[[B>A]]”或“[[B>>A]]”。"
+        }
+        (Language::English, Levels::Five) => {
+            "End your reply with the verdict alone on a line: \"[[A>>B]]\", \"[[A>B]]\", \"[[A=B]]\", \"[[B>A]]\" or \
+             \"[[B>>A]]\"."
+        }
+    }
+}

@@ -157,6 +157,15 @@ impl Scores {
     }
 }
 
+/// A value that counts several times in a mean.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Vote {
+    /// The value.
+    pub value: f64,
+    /// How often it counts.
+    pub times: u16,
+}
+
 /// Values on their way to a mean, and what is missing among them.
 #[derive(Debug, Clone, Default)]
 pub struct Mean {
@@ -179,6 +188,14 @@ impl Mean {
     pub fn add_failed(&mut self, value: f64) {
         self.add(None);
         self.values.push(value);
+    }
+
+    /// Adds a unit that counts as several values.
+    fn add_votes(&mut self, votes: Option<[Vote; 2]>) {
+        self.coverage = self.coverage + Coverage { ok: u64::from(votes.is_some()), total: 1 };
+        for vote in votes.into_iter().flatten() {
+            self.values.extend(std::iter::repeat_n(vote.value, vote.times.into()));
+        }
     }
 
     /// Counts a value in the replicates that draw its item.
@@ -301,6 +318,14 @@ impl<'j> Verdicts<'j> {
     pub(super) fn add_failed(&self, mean: &mut Mean, item: &Item, value: f64) {
         mean.add_failed(value);
         self.draw(mean, item, Some(value));
+    }
+
+    /// Adds a unit of an item that counts as several values.
+    pub(super) fn add_votes(&self, mean: &mut Mean, item: &Item, votes: Option<[Vote; 2]>) {
+        mean.add_votes(votes);
+        for vote in votes.into_iter().flatten() {
+            (0..vote.times).for_each(|_| self.draw(mean, item, Some(vote.value)));
+        }
     }
 
     fn draw(&self, mean: &mut Mean, item: &Item, value: Option<f64>) {

@@ -111,7 +111,7 @@ macro_rules! insert_verdict {
             .bind(json(&$row.params))
             .bind(&$row.raw_text)
             .bind(json(&$row.earlier))
-            .bind(json(&$row.parsed.map(|winner| Verdict::Pair { winner })))
+            .bind(json(&$row.parsed.map(|winner| Verdict::Pair { winner, margin: None })))
             .bind($row.status.as_str())
             .bind(i64::from($row.attempts))
             .bind(signed($row.latency_ms))
@@ -311,7 +311,7 @@ pub(super) fn game(number: i64) -> Option<Game> {
 pub(super) fn winner(text: &str) -> Option<Option<Preference>> {
     match serde_json::from_str::<Option<Verdict>>(text).ok()? {
         None => Some(None),
-        Some(Verdict::Pair { winner }) => Some(Some(winner)),
+        Some(Verdict::Pair { winner, .. }) => Some(Some(winner)),
         Some(_) => None,
     }
 }

@@ -154,6 +154,7 @@ const NAMES: &[(&str, &str)] = &[
     ("Safety", "安全"),
     ("Language", "语言"),
     ("Factuality", "事实正确性"),
+    ("wins and ties", "胜加平"),
     ("ties half", "平局计半"),
     ("3-1-0", "胜三平一负零"),
     ("mean over turns", "各轮平均"),

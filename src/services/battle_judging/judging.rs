@@ -11,10 +11,11 @@ use parking_lot::Mutex;
 use super::{BattleJudging, conversation};
 use crate::domain::benchmark::item::Sampling;
 use crate::domain::benchmark::judgement::{Game, JudgeRequest, JudgeStep, JudgeTokens, Status};
-use crate::domain::benchmark::pairwise::{REMINDER_EN, REMINDER_ZH};
+use crate::domain::benchmark::pairwise::reminder;
 use crate::domain::benchmark::run_report::RunOutcome;
 use crate::domain::judging::budget::{estimate, estimate_all};
-use crate::domain::judging::verdict::{Verdict, pair};
+use crate::domain::judging::verdict::Verdict;
+use crate::domain::judging::verdict::pair::Levels;
 use crate::domain::language::Language;
 use crate::infra::batch_writer::{BatchSender, keeper};
 use crate::infra::llm::model_client::{ModelClient, RunLimits};
@@ -136,12 +137,8 @@ impl<'r> JudgeRun<'r> {
     /// Asks, and counts what did not come through. The reply has the id of its verdict: that of its attempts, unless they are
     /// still to be gone on with.
     async fn ask(&self, language: Language, request: &JudgeRequest, batch: &Batch) -> Option<(String, JudgeReply)> {
-        let reminder = match language {
-            Language::English => REMINDER_EN,
-            Language::Chinese => REMINDER_ZH,
-        };
-        let parse = |reply: &str| pair::parse(reply).map(|winner| Verdict::Pair { winner });
-        let form = ReplyFormat { parse: &parse, reminder };
+        let levels = Levels::Three;
+        let form = ReplyFormat { parse: &|reply| levels.parse(reply), reminder: reminder(language, levels) };
         let BattleJudging { clock, rng, .. } = self.battle_judging;
         let attempts = self.battle_judging.log().resume(&self.judge.id, request.request_sha256()).await?;
         let earlier = attempts.earlier.clone();
@@ -158,7 +155,7 @@ impl<'r> JudgeRun<'r> {
     fn row(&self, open: &OpenPair, game: Game, heard: JudgeReply, params: Sampling, tokens: JudgeTokens) -> VerdictRow {
         let BattleJudging { clock, rng, prompt, .. } = self.battle_judging;
         let parsed = match heard.verdict {
-            Some(Verdict::Pair { winner }) => Some(winner),
+            Some(Verdict::Pair { winner, .. }) => Some(winner),
             _ => None,
         };
         VerdictRow {

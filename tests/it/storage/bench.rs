@@ -223,7 +223,7 @@ pub(super) async fn scores_are_made_of_what_the_rows_say(store: &Store) {
         row.judgement.model = format!("m\u{1e}\n\"{number}\", ");
         row.baseline = if number == 3 { "琅琊".into() } else { String::new() };
         row.judgement.parsed = row.judgement.parsed.map(|rating| match number {
-            0 => Verdict::Pair { winner: Preference::Tie },
+            0 => Verdict::Pair { winner: Preference::Tie, margin: None },
             1 => Verdict::Choice { choice: None, correct: true },
             _ => rating,
         });

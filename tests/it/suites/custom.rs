@@ -2,9 +2,9 @@
 
 use langya::domain::benchmark::item::Item;
 use langya::domain::benchmark::judgement::{Game, JudgeStep, Judgement};
-use langya::domain::benchmark::score::Coverage;
+use langya::domain::benchmark::score::{Coverage, Verdicts};
 use langya::domain::benchmark::{JudgeMode, Scale, Suite, SuiteOptions, custom_suite};
-use langya::domain::judging::verdict::{Letter, Preference, Verdict};
+use langya::domain::judging::verdict::{Letter, Margin, Preference, Verdict};
 
 use super::superclue::games;
 use super::{answer, asked, data, judged, rated, read_fixture};
@@ -114,6 +114,36 @@ fn pairs_and_choices_are_suites_of_ones_own_too() {
     assert_eq!(choices.parse(&one[0], "The answer is C."), Ok(right.clone()));
     let judgement = judged("1", 1, Game::First, Ok(right));
     assert_eq!(choices.score(&one, &[&judgement]).by_key("overall").unwrap().value, Some(100.0));
+}
+
+#[test]
+fn a_suite_of_pairs_can_declare_five_levels() {
+    let suite = of_mode("pairwise_baseline", "verdicts = \"five_levels\"");
+    let two = items(&*suite, &[r#"{"id": 1, "question": "q"}"#, r#"{"id": 2, "question": "p"}"#]);
+    let (system, user) = {
+        let mut messages = asked(&*suite, &two[0], &[answer(1, "a")], &[answer(1, "b")]).messages;
+        (messages.remove(0).content, messages.remove(0).content)
+    };
+    assert!(
+        system.ends_with("\"[[B>>A]]\" if assistant B is much better.")
+            && user.contains("a\n[End of assistant A's answer]")
+    );
+    let read = |reply: &str| suite.parse(&two[0], reply);
+    let clear = Verdict::Pair { winner: Preference::A, margin: Some(Margin::Clear) };
+    assert_eq!((read("[[A>>B]]"), read("[[A]]").is_err()), (Ok(clear), true));
+    let pair = |winner, margin| Ok(Verdict::Pair { winner, margin: Some(margin) });
+    let judgements = [
+        judged("1", 1, Game::First, pair(Preference::A, Margin::Clear)),
+        judged("1", 1, Game::Second, pair(Preference::A, Margin::Slight)),
+        judged("2", 1, Game::First, pair(Preference::Tie, Margin::Slight)),
+    ];
+    let scores = suite.score(&two, &judgements.iter().collect::<Vec<_>>());
+    let overall = scores.by_key("overall").unwrap();
+    assert_eq!((overall.value, overall.coverage), (Some(75.0), Coverage { ok: 1, total: 2 }), "three votes of four");
+    assert_eq!(scores.by_key("ties half").unwrap().value, Some(50.0), "the two games disagree");
+    assert_eq!(suite.item_score(&two[0], &Verdicts::new(&judgements)), Some(75.0));
+    let declared = "name = \"mine\"\nlanguage = \"en\"\nmode = \"pointwise_turn\"\nverdicts = \"five_levels\"";
+    assert!(refused(declared).contains("only mode = \"pairwise_baseline\" has verdicts"));
 }
 
 #[test]

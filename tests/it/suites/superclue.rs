@@ -21,7 +21,7 @@ fn close() -> Box<dyn Suite> {
 /// Both games of a turn.
 pub(crate) fn games(item: &str, turn: u32, first: Preference, second: Preference) -> [Judgement; 2] {
     [(Game::First, first), (Game::Second, second)]
-        .map(|(game, winner)| judged(item, turn, game, Ok(Verdict::Pair { winner })))
+        .map(|(game, winner)| judged(item, turn, game, Ok(Verdict::Pair { winner, margin: None })))
 }
 
 pub(crate) fn question(id: &str, capability: &str, turns: usize) -> Item {
@@ -123,7 +123,7 @@ fn a_turn_with_a_failed_game_is_left_out_and_parts_are_pooled() {
     judgements.extend(games("1", 2, Preference::B, Preference::A));
     judgements.extend(games("2", 1, Preference::B, Preference::A));
     judgements.extend(games("3", 1, Preference::Tie, Preference::B));
-    judgements.push(judged("3", 2, Game::First, Ok(Verdict::Pair { winner: Preference::A })));
+    judgements.push(judged("3", 2, Game::First, Ok(Verdict::Pair { winner: Preference::A, margin: None })));
     judgements.push(judged("3", 2, Game::Second, Err(Status::ParseFailed)));
     let scores = open().score(&items, &judgements.iter().collect::<Vec<_>>());
     assert!((value(&scores, "overall") - 50.0).abs() < 1e-12, "win, loss, loss, tie");
@@ -228,7 +228,7 @@ fn the_first_token_counts_only_where_asked_for() {
     let item = question("1", "闲聊", 1);
     let reply = "not [[A]] but [[B]]";
     let winner = |suite: Box<dyn Suite>| suite.parse(&item, reply).unwrap();
-    assert_eq!(winner(open()), Verdict::Pair { winner: Preference::B });
+    assert_eq!(winner(open()), Verdict::Pair { winner: Preference::B, margin: None });
     let compat = suite_with("superclue-open", None, &["superclue-open.first_token"]);
-    assert_eq!(winner(compat), Verdict::Pair { winner: Preference::A });
+    assert_eq!(winner(compat), Verdict::Pair { winner: Preference::A, margin: None });
 }

@@ -2,9 +2,10 @@
 //! judges go together.
 //!
 //! [`position`] and [`length`] look at single verdicts, [`self_preference`] and [`judges`] at models' scores by judge, [`self_preference_matrix`]
-//! at evaluators that score by each other's references (URS), [`item_scores`] at what single items tell. A number that does not exist is an
+//! at evaluators that score by each other's references (URS), [`item_scores`] at what single items tell, [`five_levels`] at win rates against a baseline. A number that does not exist is an
 //! [`Undefined`](crate::stats::Undefined) with its reason.
 
+pub mod five_levels;
 pub mod item_scores;
 pub mod judges;
 pub mod length;

@@ -37,7 +37,7 @@ impl PositionBias {
             let turns: BTreeSet<(&str, u32)> =
                 judgements.iter().map(|judgement| (judgement.item_id.as_str(), judgement.turn)).collect();
             let winner = |(item, turn), game| match verdicts.get(item, turn, game)? {
-                Verdict::Pair { winner } => Some(*winner),
+                Verdict::Pair { winner, .. } => Some(*winner),
                 _ => None,
             };
             let games = turns.into_iter().filter_map(|turn| winner(turn, Game::First).zip(winner(turn, Game::Second)));

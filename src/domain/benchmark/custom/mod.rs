@@ -11,6 +11,7 @@
 //! context = "own"                   # or "golden": what later turns of pointwise_turn follow
 //! dialogue = "lowest"               # or "mean": the turn that counts of pointwise_turn
 //! temperature = 0.2                 # of the models' answers
+//! verdicts = "five_levels"          # of pairwise_baseline: from [[A>>B]] to [[B>>A]]; or "three", the default
 //!
 //! [prompt]                          # may be left out; the form is that of any prompt file
 //! user = "…"
@@ -32,12 +33,13 @@ use super::data::DataError;
 use super::item::{Answer, Ask, Item, Sampling};
 use super::judgement::{JudgeRequest, JudgeTask};
 use super::options::{NAMES, SuiteError, SuiteOptions};
-use super::pairwise::{self, PairRubrics, References};
+use super::pairwise::{self, FIVE_LEVELS, PairRubrics, References};
 use super::score::{Scores, Verdicts};
 use super::{JudgeMode, Suite, pointwise};
 use crate::judging::prompt_file::{PromptFile, PromptText};
 use crate::judging::rubric::{Fields, Rubric};
-use crate::judging::verdict::{Verdict, VerdictError, dictionary, pair, rating};
+use crate::judging::verdict::pair::Levels;
+use crate::judging::verdict::{Verdict, VerdictError, dictionary, rating};
 use crate::language::Language;
 
 const PROMPT: &str = include_str!("../prompts/custom.toml");
@@ -65,6 +67,7 @@ struct Declaration {
     context: Context,
     #[serde(default)]
     dialogue: Dialogue,
+    verdicts: Option<VerdictLevels>,
     temperature: Option<f64>,
     max_tokens: Option<u32>,
     #[serde(default)]
@@ -107,10 +110,19 @@ enum Dialogue {
     Mean,
 }
 
+/// The verdicts of `pairwise_baseline`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum VerdictLevels {
+    Three,
+    FiveLevels,
+}
+
 /// The suite.
 pub struct CustomSuite {
     declaration: Declaration,
     variant: String,
+    levels: Levels,
     judge: Judge,
 }
 
@@ -139,10 +151,10 @@ impl CustomSuite {
         }
         names::check(&declaration.name).map_err(SuiteError::File)?;
         declaration.categories.iter().try_for_each(|name| names::check_category(name)).map_err(SuiteError::File)?;
-        options.check(&declaration.name, &[], &[])?;
+        let levels = levels(&declaration, options)?;
         let own = options.prompt.as_deref().map_or_else(|| declaration.prompt.clone(), PromptFile::parse);
-        let judge = judge(&declaration, &own.or(&PromptFile::parse(PROMPT)))?;
-        Ok(Self { variant: options.variant(), declaration, judge })
+        let judge = judge(&declaration, levels, &own.or(&PromptFile::parse(PROMPT)))?;
+        Ok(Self { variant: options.variant(), declaration, levels, judge })
     }
 
     fn turns(&self) -> Turns {
@@ -164,11 +176,24 @@ impl CustomSuite {
     }
 }
 
+/// Which verdicts are asked for: what the file says, or the ablation.
+fn levels(declaration: &Declaration, options: &SuiteOptions) -> Result<Levels, SuiteError> {
+    let is_pairwise = matches!(declaration.mode, ModeName::PairwiseBaseline);
+    let declared = declaration.verdicts;
+    if declared.is_some() && !is_pairwise {
+        return Err(SuiteError::File("only mode = \"pairwise_baseline\" has verdicts: leave the key out".to_owned()));
+    }
+    let has_ablation = is_pairwise && declared != Some(VerdictLevels::FiveLevels);
+    options.check(&declaration.name, if has_ablation { &[FIVE_LEVELS] } else { &[] }, &[])?;
+    let are_five = declared == Some(VerdictLevels::FiveLevels) || options.ablation.is_some();
+    Ok(if are_five { Levels::Five } else { Levels::Three })
+}
+
 /// Makes the prompts of the mode ready.
-fn judge(declaration: &Declaration, file: &PromptFile) -> Result<Judge, SuiteError> {
+fn judge(declaration: &Declaration, levels: Levels, file: &PromptFile) -> Result<Judge, SuiteError> {
     let rubric = |name: &str, fields| Rubric::new(name, &file.variant(name), fields);
     Ok(match declaration.mode {
-        ModeName::PairwiseBaseline => Judge::Pair(Box::new(PairRubrics::new(file)?)),
+        ModeName::PairwiseBaseline => Judge::Pair(Box::new(PairRubrics::new(file, levels)?)),
         ModeName::PointwiseRef => Judge::Reference(rubric("pointwise_ref", REFERENCE)?),
         ModeName::PointwiseTurn => Judge::Turn(rubric("pointwise_turn", TURN)?),
         ModeName::MultipleChoice => Judge::Choice(ChoicePrompt::new(file)?),
@@ -265,7 +290,7 @@ impl Suite for CustomSuite {
 
     fn parse(&self, item: &Item, reply: &str) -> Result<Verdict, VerdictError> {
         match &self.judge {
-            Judge::Pair(_) => pair::parse(reply).map(|winner| Verdict::Pair { winner }),
+            Judge::Pair(_) => self.levels.parse(reply),
             Judge::Choice(_) => Ok(choices::read(item, reply)),
             Judge::Dimensions(..) => dictionary::parse(reply, &self.dimensions()).map(Verdict::Rating),
             Judge::Reference(_) | Judge::Turn(_) => rating::parse(reply).map(Verdict::Rating),
@@ -274,7 +299,7 @@ impl Suite for CustomSuite {
 
     fn reminder(&self, _item: &Item) -> String {
         let (english, chinese) = match &self.judge {
-            Judge::Pair(_) => (pairwise::REMINDER_EN, pairwise::REMINDER_ZH),
+            Judge::Pair(_) => return pairwise::reminder(self.language(), self.levels).to_owned(),
             Judge::Choice(_) => {
                 ("Reply with one letter from A to D and nothing else.", "请只回答A、B、C、D中的一个字母。")
             }

@@ -11,7 +11,7 @@ use crate::language::Language;
 pub(super) fn score(suite: &CustomSuite, items: &[Item], verdicts: &Verdicts<'_>) -> Scores {
     let parts = categories(suite, items);
     let scores = match suite.mode() {
-        JudgeMode::PairwiseBaseline => pairwise::scores(items, verdicts, &parts),
+        JudgeMode::PairwiseBaseline => pairwise::scores(items, verdicts, &parts, suite.levels),
         JudgeMode::MultipleChoice => choices::scores(items, verdicts, &parts),
         _ => ratings(suite, items, verdicts, &parts),
     };
@@ -57,7 +57,7 @@ fn ratings(suite: &CustomSuite, items: &[Item], verdicts: &Verdicts<'_>, parts: 
 /// The score of an item by the suite's mode.
 pub(super) fn item_score(suite: &CustomSuite, item: &Item, verdicts: &Verdicts<'_>) -> Option<f64> {
     match suite.mode() {
-        JudgeMode::PairwiseBaseline => pairwise::item_score(item, verdicts),
+        JudgeMode::PairwiseBaseline => pairwise::item_score(item, verdicts, suite.levels),
         JudgeMode::MultipleChoice => choices::item_score(item, verdicts),
         _ => rating(suite, item, verdicts),
     }

@@ -12,11 +12,12 @@ use crate::benchmark::data::{DataError, DataProblem, json_items};
 use crate::benchmark::item::{Answer, Ask, Id, Item, Question, Sampling};
 use crate::benchmark::judgement::JudgeTask;
 use crate::benchmark::options::{SuiteError, SuiteOptions};
-use crate::benchmark::pairwise::{PairRubrics, REMINDER_ZH, References, item_score, scores};
+use crate::benchmark::pairwise::{FIVE_LEVELS, PairRubrics, References, item_score, reminder, scores};
 use crate::benchmark::score::{Scores, Verdicts};
 use crate::benchmark::{JudgeMode, Suite};
 use crate::judging::prompt_file::PromptFile;
-use crate::judging::verdict::{Verdict, VerdictError, official, pair};
+use crate::judging::verdict::pair::Levels;
+use crate::judging::verdict::{Verdict, VerdictError, official};
 use crate::language::Language;
 
 /// `[[A]]` anywhere comes before `[[B]]`, as in FastChat.
@@ -31,6 +32,7 @@ const TURNS: Turns = Turns { first: 1, own_context: true };
 pub struct SuperClueOpen {
     variant: String,
     rubrics: PairRubrics,
+    levels: Levels,
     first_token: bool,
 }
 
@@ -50,10 +52,13 @@ impl SuperClueOpen {
     /// # Errors
     /// [`SuiteError`] where an option is unknown or a prompt lacks a field.
     pub fn new(options: &SuiteOptions) -> Result<Self, SuiteError> {
-        options.check("superclue-open", &[], &[FIRST_TOKEN])?;
+        let levels = if options.ablation.is_some() { Levels::Five } else { Levels::Three };
+        // FastChat knows three verdicts.
+        let switches: &[&str] = if levels == Levels::Three { &[FIRST_TOKEN] } else { &[] };
+        options.check("superclue-open", &[FIVE_LEVELS], switches)?;
         let file = PromptFile::parse(options.prompt.as_deref().unwrap_or(PROMPT));
         let first_token = options.has(FIRST_TOKEN);
-        Ok(Self { variant: options.variant(), rubrics: PairRubrics::new(&file)?, first_token })
+        Ok(Self { variant: options.variant(), rubrics: PairRubrics::new(&file, levels)?, levels, first_token })
     }
 }
 
@@ -93,20 +98,22 @@ impl Suite for SuperClueOpen {
     }
 
     fn parse(&self, _item: &Item, reply: &str) -> Result<Verdict, VerdictError> {
-        let parse = if self.first_token { official::fastchat } else { pair::parse };
-        parse(reply).map(|winner| Verdict::Pair { winner })
+        match self.first_token {
+            true => official::fastchat(reply).map(|winner| Verdict::Pair { winner, margin: None }),
+            false => self.levels.parse(reply),
+        }
     }
 
     fn reminder(&self, _item: &Item) -> String {
-        REMINDER_ZH.to_owned()
+        reminder(Language::Chinese, self.levels).to_owned()
     }
 
     fn item_score(&self, item: &Item, verdicts: &Verdicts<'_>) -> Option<f64> {
-        item_score(item, verdicts)
+        item_score(item, verdicts, self.levels)
     }
 
     fn score_verdicts(&self, items: &[Item], verdicts: &Verdicts<'_>) -> Scores {
-        Scores(scores(items, verdicts, &parts(items)))
+        Scores(scores(items, verdicts, &parts(items), self.levels))
     }
 }
 

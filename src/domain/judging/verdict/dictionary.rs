@@ -10,8 +10,8 @@ use regex::Regex;
 
 use super::{Rating, SCORES, VerdictError, in_range, no_verdict};
 
-/// Names of the overall score.
-const OVERALL: [&str; 3] = ["综合得分", "Final Score", "Overall Score"];
+/// Names of the overall score. The example in URS's official prompt has it as "Overall".
+const OVERALL: [&str; 4] = ["综合得分", "Final Score", "Overall Score", "Overall"];
 
 /// Braces without braces in them, ASCII or full width.
 static GROUP: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"[{｛][^{}｛｝]*[}｝]").expect("the pattern is valid"));
@@ -23,8 +23,10 @@ static ENTRY: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// The name of the overall score, as judges spell it.
-static NAME: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"(?i)综合得分|(?:final|overall)[ _]*score").expect("the pattern is valid"));
+static NAME: LazyLock<Regex> = LazyLock::new(|| {
+    let name = r#"(?i)综合得分|(?:final|overall)[ _]*score|\boverall(?:\s*[(（][^()（）]*[)）])?['"‘’“”`]?\s*[:：]"#;
+    Regex::new(name).expect("the pattern is valid")
+});
 
 /// An overall score outside of braces, its name explained in brackets or not.
 static OUTSIDE: LazyLock<Regex> = LazyLock::new(|| {
@@ -151,6 +153,9 @@ mod tests {
         check("{'Dimension 2': 6, 'Final Score': 5}", 5.0, &[("满足用户需求", 6.0)]);
         check("{'dimension one': 6, 'final_score': 5}", 5.0, &[("事实正确性", 6.0)]);
         check("{'维度九': 6, '文采': 3, '综合得分': 5}", 5.0, &[]);
+        check("{'清晰度': 6, 'Overall': 5}", 5.0, &[("清晰度", 6.0)]);
+        check("{清晰度: 6, Overall (1-10): 5}", 5.0, &[("清晰度", 6.0)]);
+        check("{'清晰度': 6, '综合得分': 5}, {x overall}", 5.0, &[("清晰度", 6.0)]);
     }
 
     #[test]

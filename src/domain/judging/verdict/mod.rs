@@ -1,6 +1,6 @@
 //! Reads a judge's reply: one file per form of reply. What cannot be read is a [`VerdictError`], never a score.
 //!
-//! [`dictionary`] reads scores by dimension with an overall score, [`rating`] reads `[[7]]`, [`pair`] reads `[[A]]`, and
+//! [`dictionary`] reads scores by dimension with an overall score, [`rating`] reads `[[7]]`, [`pair`] reads `[[A]]` and `[[A>>B]]`, and
 //! [`choice`] reads the letter of a multiple-choice answer. [`official`] reads as the benchmarks' own programs do, for
 //! comparison with their figures.
 
@@ -16,7 +16,7 @@ use std::ops::RangeInclusive;
 use serde::{Deserialize, Serialize};
 
 pub use self::choice::Letter;
-pub use self::pair::{GameResult, Preference};
+pub use self::pair::{GameResult, Margin, Preference};
 
 /// Scores that a judge may give.
 pub const SCORES: RangeInclusive<f64> = 1.0..=10.0;
@@ -31,6 +31,9 @@ pub enum Verdict {
     Pair {
         /// As the judge saw the two.
         winner: Preference,
+        /// How far apart they are; none where the judge was not asked.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        margin: Option<Margin>,
     },
     /// The letter of a multiple-choice answer.
     Choice {
@@ -107,7 +110,9 @@ mod tests {
         };
         let dimensions = BTreeMap::from([("清晰度".to_owned(), 9.0)]);
         check(Verdict::Rating(Rating { score: 7.5, dimensions }), "{\"score\":7.5,\"rating\":{\"清晰度\":9.0}}");
-        check(Verdict::Pair { winner: Preference::Tie }, "{\"winner\":\"tie\"}");
+        check(Verdict::Pair { winner: Preference::Tie, margin: None }, "{\"winner\":\"tie\"}");
+        let clear = Verdict::Pair { winner: Preference::A, margin: Some(Margin::Clear) };
+        check(clear, "{\"winner\":\"a\",\"margin\":\"clear\"}");
         check(Verdict::Choice { choice: None, correct: false }, "{\"choice\":null,\"correct\":false}");
         check(Verdict::Choice { choice: Some(Letter::B), correct: true }, "{\"choice\":\"B\",\"correct\":true}");
     }

@@ -1,13 +1,16 @@
-//! Reads `[[A]]`, `[[B]]` or `[[C]]` (a tie), and puts the two games of a pair together.
+//! Reads `[[A]]`, `[[B]]` or `[[C]]` (a tie), or one of the five verdicts from `[[A>>B]]` to `[[B>>A]]`, and puts the two games of
+//! a pair together.
 //!
-//! The same question is judged twice with the sides swapped. A model wins only where both games say so.
+//! The same question is judged twice with the sides swapped. With three verdicts a model wins only where both games say so. With
+//! five, as in Arena-Hard (Li et al. 2024, arXiv 2406.11939; `show_result.py` of arena-hard-auto, `weight=3`), each game counts by
+//! itself, and a clear verdict as three slight ones.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 
-use super::{VerdictError, no_verdict};
+use super::{Verdict, VerdictError, no_verdict};
 
 /// Which of the two answers that it saw a judge prefers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -30,6 +33,74 @@ pub enum GameResult {
     Tie,
     /// Both games prefer the baseline.
     Loss,
+}
+
+/// How far apart the two answers are, where a judge says so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Margin {
+    /// One is slightly better, or neither.
+    Slight,
+    /// One is much better.
+    Clear,
+}
+
+impl Margin {
+    /// How many votes a verdict counts as.
+    #[must_use]
+    pub fn votes(self) -> u16 {
+        match self {
+            Self::Slight => 1,
+            Self::Clear => 3,
+        }
+    }
+}
+
+/// The verdicts among which a judge chooses.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Levels {
+    /// A is better, B is better, or a tie.
+    #[default]
+    Three,
+    /// Each of the two is slightly or much better, or a tie.
+    Five,
+}
+
+impl Levels {
+    /// Reads the last verdict token.
+    ///
+    /// # Errors
+    /// [`VerdictError`] where there is none of these levels.
+    pub fn parse(self, reply: &str) -> Result<Verdict, VerdictError> {
+        match self {
+            Self::Three => parse(reply).map(|winner| Verdict::Pair { winner, margin: None }),
+            Self::Five => five(reply).map(|(winner, margin)| Verdict::Pair { winner, margin: Some(margin) }),
+        }
+    }
+}
+
+static FIVE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?:\[\[|【【)\s*([AB])\s*([<>＜＞=＝]{1,2})\s*([AB])\s*(?:\]\]|】】)").expect("the pattern is valid")
+});
+
+/// Reads the last of the five verdicts, from whichever side it is written: `[[A>>B]]` says what `[[B<<A]]` does.
+fn five(reply: &str) -> Result<(Preference, Margin), VerdictError> {
+    let read = |found: regex::Captures<'_>| {
+        let (left, right) = match (&found[1], &found[3]) {
+            ("A", "B") => (Preference::A, Preference::B),
+            ("B", "A") => (Preference::B, Preference::A),
+            _ => return None,
+        };
+        match &found[2] {
+            ">>" | "＞＞" => Some((left, Margin::Clear)),
+            ">" | "＞" => Some((left, Margin::Slight)),
+            "=" | "＝" => Some((Preference::Tie, Margin::Slight)),
+            "<" | "＜" => Some((right, Margin::Slight)),
+            "<<" | "＜＜" => Some((right, Margin::Clear)),
+            _ => None,
+        }
+    };
+    FIVE.captures_iter(reply).filter_map(read).last().ok_or_else(|| no_verdict(reply))
 }
 
 static TOKEN: LazyLock<Regex> =
@@ -74,6 +145,35 @@ mod tests {
         check("[[ C ]]", Ok(Preference::Tie));
         check("not [[A]] but [[B]]", Ok(Preference::B));
         check("判定：【【A】】", Ok(Preference::A));
+    }
+
+    #[test]
+    fn five_levels_are_read_from_either_side() {
+        use Margin::{Clear, Slight};
+        let check = |reply: &str, winner, margin| {
+            assert_eq!(Levels::Five.parse(reply), Ok(Verdict::Pair { winner, margin: Some(margin) }), "{reply:?}");
+        };
+        check("My final verdict is [[A>>B]]", Preference::A, Clear);
+        check("[[A>B]].", Preference::A, Slight);
+        check("My final verdict is tie: [[A=B]]", Preference::Tie, Slight);
+        check("[[B=A]]", Preference::Tie, Slight);
+        check("[[B>A]]", Preference::B, Slight);
+        check("[[B>>A]]", Preference::B, Clear);
+        check("[[A<<B]]", Preference::B, Clear);
+        check("[[B < A]]", Preference::A, Slight);
+        check("判定：【【A＞＞B】】", Preference::A, Clear);
+        check("not [[A>>B]] but [[B>A]]", Preference::B, Slight);
+    }
+
+    #[test]
+    fn each_form_is_read_where_it_was_asked_for() {
+        let unreadable = Err(VerdictError::Unreadable);
+        for reply in ["[[A]]", "[[C]]", "[[A>A]]", "[[A>=B]]", "[[A<>B]]", "A>>B", ""] {
+            assert_eq!(Levels::Five.parse(reply), unreadable, "{reply:?}");
+        }
+        assert_eq!(Levels::Three.parse("[[A>>B]]"), unreadable);
+        assert_eq!(Levels::Three.parse("[[B]]"), Ok(Verdict::Pair { winner: Preference::B, margin: None }));
+        assert_eq!(Levels::Five.parse("I'm sorry, no."), Err(VerdictError::Refused));
     }
 
     #[test]

@@ -6,6 +6,7 @@ use super::analysis_rows::{beside, count, table};
 use super::item_findings::ItemFindings;
 use super::{Analysis, Datum, ScoreEntry};
 use crate::domain::benchmark::Suite;
+use crate::domain::benchmark::analysis::five_levels::{LevelsOfModel, levels_by_model};
 use crate::domain::benchmark::analysis::judges::{JudgeAgreement, compare};
 use crate::domain::benchmark::analysis::length::{GameLengths, ScoredLength, longer_wins, within_items};
 use crate::domain::benchmark::analysis::position::PositionBias;
@@ -17,7 +18,9 @@ use crate::domain::benchmark::panel_scores::JudgementsByBaseline;
 use crate::domain::benchmark::score::Part;
 use crate::domain::judging::verdict::Verdict;
 use crate::domain::language::Language;
+use crate::domain::stats::confidence::ConfidenceLevel;
 use crate::domain::stats::correlation::Correlation;
+use crate::domain::stats::resample::BootstrapOptions;
 use crate::domain::stats::{Share, Undefined};
 use crate::i18n::findings::{FindingTexts, finding_texts};
 
@@ -38,6 +41,8 @@ pub type Lengths = HashMap<(String, u32, String), u64>;
 /// What was found out about a suite's judges.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Findings {
+    /// Each with the judge's name as it is shown, by baseline.
+    levels: Vec<(String, LevelsOfModel)>,
     position: Vec<(String, PositionBias)>,
     longer: Vec<(String, Share)>,
     length: Vec<(String, usize, Result<Correlation, Undefined>)>,
@@ -58,6 +63,7 @@ impl Findings {
         }
         let mut findings = Self::default();
         for (judge, judged) in by_judge {
+            findings.levels.extend(levels(judge, &judged));
             let position = PositionBias::new(judged.iter().map(|one| one.judgement));
             if position.turns > 0 {
                 findings.position.push((judge.to_owned(), position));
@@ -143,12 +149,22 @@ impl Findings {
             self.cross_cells(words),
             self.rating_bias(words),
         ];
-        self.items
-            .analyses(compare_with, words)
-            .into_iter()
+        std::iter::once(self.five_levels(words))
+            .chain(self.items.analyses(compare_with, words))
             .chain(all)
             .filter(|analysis| !analysis.rows.is_empty())
             .collect()
+    }
+
+    fn five_levels(&self, words: &FindingTexts) -> Analysis {
+        let row = |(judge, one): &(String, LevelsOfModel)| {
+            let [lower, upper] = one.points_interval();
+            let names = [judge, &one.model].map(|name| Datum::Text(name.clone()));
+            let rates = [Some(one.win_rate), one.interval.map(|of| of.lower), one.interval.map(|of| of.upper)];
+            let numbers = rates.into_iter().chain([one.points(), lower, upper]).map(Datum::Number);
+            names.into_iter().chain(one.games.map(Datum::Count)).chain(numbers).collect()
+        };
+        table("five-levels", &words.levels, self.levels.iter().map(row).collect())
     }
 
     fn position_bias(&self, words: &FindingTexts) -> Analysis {
@@ -274,6 +290,17 @@ fn by_judge<'e>(
     scores
 }
 
+/// A judge's five-level verdicts, baseline by baseline.
+fn levels(judge: &str, judged: &[&Judged<'_>]) -> Vec<(String, LevelsOfModel)> {
+    let baselines: BTreeSet<&str> = judged.iter().map(|one| one.baseline).collect();
+    let of_baseline = |baseline: &str| {
+        let own = judged.iter().filter(|one| one.baseline == baseline).map(|one| one.judgement);
+        let found = levels_by_model(own, BootstrapOptions::default(), ConfidenceLevel::default());
+        found.into_iter().map(|one| (beside(judge, baseline), one)).collect::<Vec<_>>()
+    };
+    baselines.into_iter().flat_map(of_baseline).collect()
+}
+
 fn length(judgement: &Judgement, model: &str, lengths: &Lengths) -> Option<u64> {
     lengths.get(&(judgement.item_id.clone(), judgement.turn, model.to_owned())).copied()
 }
@@ -281,7 +308,7 @@ fn length(judgement: &Judgement, model: &str, lengths: &Lengths) -> Option<u64> 
 /// A game with the lengths of its answers, where both are kept.
 fn game(one: &Judged<'_>, lengths: &Lengths) -> Option<GameLengths> {
     let said = one.judgement;
-    let Some(Verdict::Pair { winner }) = said.parsed else { return None };
+    let Some(Verdict::Pair { winner, .. }) = said.parsed else { return None };
     let [own, other] = [said.model.as_str(), one.baseline].map(|model| length(said, model, lengths));
     let (a, b) = if said.game == Game::First { (own?, other?) } else { (other?, own?) };
     Some(GameLengths { winner, a, b })

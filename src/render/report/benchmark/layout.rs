@@ -7,7 +7,7 @@ use super::{PublishedScore, ReportCell, ReportColumn, ReportHead, ReportRow, Rep
 use crate::domain::benchmark::alignbench::{self, LANGUAGE, REASONING};
 use crate::domain::benchmark::layout::{self, TableKind};
 use crate::domain::benchmark::mtbench101::{ABILITIES, MEAN_OVER_TURNS, TASKS, TIERS};
-use crate::domain::benchmark::pairwise::{THREE_ONE_ZERO, TIES_HALF};
+use crate::domain::benchmark::pairwise::{THREE_ONE_ZERO, TIES_HALF, WINS_AND_TIES};
 use crate::domain::benchmark::score::{Part, PartKind};
 use crate::domain::benchmark::superclue::CAPABILITIES;
 use crate::domain::benchmark::urs::{CRITERIA, INTENTS, OBJECTIVE, SUBJECTIVE};
@@ -278,7 +278,7 @@ fn of_superclue(words: &ReportTexts, language: Language) -> Vec<Layout> {
         Layout::new(
             "rules",
             words.rules,
-            [TIES_HALF, THREE_ONE_ZERO].map(|rule| Part::new(PartKind::Rule, rule)).to_vec(),
+            [WINS_AND_TIES, TIES_HALF, THREE_ONE_ZERO].map(|rule| Part::new(PartKind::Rule, rule)).to_vec(),
         ),
     ]
 }

@@ -14,7 +14,7 @@ use crate::domain::benchmark::item::Item;
 use crate::domain::benchmark::judgement::Judgement;
 use crate::domain::campaign::item_opinions::{ItemOpinions, ScoreOpinion};
 use crate::domain::judging::reasoning::Thought;
-use crate::domain::judging::verdict::{Preference, Rating, Verdict};
+use crate::domain::judging::verdict::{Margin, Preference, Rating, Verdict};
 use crate::domain::language::Language;
 use crate::domain::text_diff::{DiffPart, text_diff};
 use crate::infra::storage::BenchJudgementRow;
@@ -307,13 +307,23 @@ fn verdict(said: &Judgement, words: &BenchmarkTexts) -> String {
             format!("{} · {requests}", words.status(said.status.as_str()))
         }
         Some(Verdict::Rating(rating)) => rated(rating),
-        Some(Verdict::Pair { winner: Preference::A }) => words.prefers_a.to_owned(),
-        Some(Verdict::Pair { winner: Preference::B }) => words.prefers_b.to_owned(),
-        Some(Verdict::Pair { winner: Preference::Tie }) => words.tie.to_owned(),
+        Some(Verdict::Pair { winner, margin }) => preferred(*winner, *margin, words).to_owned(),
         Some(Verdict::Choice { choice, correct }) => {
             let letter = choice.map_or("–", |letter| letter.as_str());
             format!("{letter} · {}", if *correct { words.right } else { words.wrong })
         }
+    }
+}
+
+fn preferred(winner: Preference, margin: Option<Margin>, words: &BenchmarkTexts) -> &'static str {
+    match (winner, margin) {
+        (Preference::A, Some(Margin::Clear)) => words.clearly_prefers_a,
+        (Preference::A, Some(Margin::Slight)) => words.slightly_prefers_a,
+        (Preference::A, None) => words.prefers_a,
+        (Preference::B, Some(Margin::Clear)) => words.clearly_prefers_b,
+        (Preference::B, Some(Margin::Slight)) => words.slightly_prefers_b,
+        (Preference::B, None) => words.prefers_b,
+        (Preference::Tie, _) => words.tie,
     }
 }
 

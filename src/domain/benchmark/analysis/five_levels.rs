@@ -1,0 +1,282 @@
+//! Five-level verdicts against a baseline, as Arena-Hard counts them: each game by itself, a clear verdict as three votes.
+//!
+//! All games are against one model, so the Bradley–Terry strength of a model beyond the baseline's is the log odds of its share of
+//! the votes, and the win rate that such a model expects is that share: see `show_result.py` of arena-hard-auto and Li et al. 2024
+//! (arXiv 2406.11939). Intervals are of resampled items, since the two games and the turns of an item go together.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::benchmark::judgement::{Game, Judgement};
+use crate::benchmark::pairwise::votes;
+use crate::benchmark::score::{Verdicts, Vote};
+use crate::judging::verdict::{Margin, Preference, Verdict};
+use crate::stats::confidence::ConfidenceLevel;
+use crate::stats::resample::{BootstrapOptions, percentiles, replicates, resample_indices};
+use crate::stats::{Interval, Undefined};
+
+/// Points of the public scale of ratings for each unit of log odds to the base of ten.
+const SCALE: f64 = 400.0;
+
+/// A model's games against the baseline by one judge.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LevelsOfModel {
+    /// The model.
+    pub model: String,
+    /// How often it was much better, slightly better, neither, slightly worse and much worse.
+    pub games: [u64; 5],
+    /// Share of the votes, ties half: 0 to 1.
+    pub win_rate: f64,
+    /// Its bounds over resampled items; none for a single item.
+    pub interval: Option<Interval>,
+}
+
+impl LevelsOfModel {
+    /// Rating points beyond the baseline; none where the model won or lost all.
+    #[must_use]
+    pub fn points(&self) -> Option<f64> {
+        points(self.win_rate)
+    }
+
+    /// The bounds of the points; one that is unbounded is none.
+    #[must_use]
+    pub fn points_interval(&self) -> [Option<f64>; 2] {
+        self.interval.map_or([None; 2], |interval| [interval.lower, interval.upper].map(points))
+    }
+}
+
+/// The rating difference at which a model is expected to win so often.
+fn points(win_rate: f64) -> Option<f64> {
+    let points = SCALE * (win_rate / (1.0 - win_rate)).log10();
+    points.is_finite().then_some(points)
+}
+
+/// What one judge said of each model beside one baseline, over the turns whose two games were read; a model without five-level
+/// verdicts is left out.
+#[must_use]
+pub fn levels_by_model<'j>(
+    judgements: impl IntoIterator<Item = &'j Judgement>,
+    options: BootstrapOptions,
+    level: ConfidenceLevel,
+) -> Vec<LevelsOfModel> {
+    let mut by_model: BTreeMap<&str, Vec<&Judgement>> = BTreeMap::new();
+    for judgement in judgements.into_iter().filter(|one| margin(one.parsed.as_ref()).is_some()) {
+        by_model.entry(&judgement.model).or_default().push(judgement);
+    }
+    by_model.into_iter().filter_map(|(model, said)| of_model(model, &said, options, level)).collect()
+}
+
+fn margin(verdict: Option<&Verdict>) -> Option<Margin> {
+    match verdict? {
+        Verdict::Pair { margin, .. } => *margin,
+        _ => None,
+    }
+}
+
+fn of_model(
+    model: &str,
+    said: &[&Judgement],
+    options: BootstrapOptions,
+    level: ConfidenceLevel,
+) -> Option<LevelsOfModel> {
+    let verdicts = Verdicts::new(said.iter().copied());
+    let turns: BTreeSet<(&str, u32)> = said.iter().map(|one| (one.item_id.as_str(), one.turn)).collect();
+    let (mut items, mut games) = (BTreeMap::<&str, Votes>::new(), [0; 5]);
+    for (item, turn) in turns {
+        let Some(votes) = votes(item, turn, &verdicts) else { continue };
+        votes.into_iter().for_each(|vote| items.entry(item).or_default().add(vote));
+        for game in Game::BOTH {
+            games[place(verdicts.get(item, turn, game)?, game)?] += 1;
+        }
+    }
+    let items: Vec<Votes> = items.into_values().collect();
+    let drawn = replicates(options, |rng| {
+        let drawn = resample_indices(items.len(), rng);
+        Votes::sum(drawn.into_iter().map(|at| items[at])).share().ok_or(Undefined::Nothing)
+    });
+    let interval = percentiles(&drawn, level).ok().filter(|_| items.len() > 1).map(|found| found.interval);
+    let win_rate = Votes::sum(items.iter().copied()).share()?;
+    Some(LevelsOfModel { model: model.to_owned(), games, win_rate, interval })
+}
+
+/// Which of the five a verdict is for the model, best first.
+fn place(verdict: &Verdict, game: Game) -> Option<usize> {
+    let Verdict::Pair { winner, margin } = *verdict else { return None };
+    let own = if game == Game::First { Preference::A } else { Preference::B };
+    Some(match (winner, margin? == Margin::Clear) {
+        (Preference::Tie, _) => 2,
+        (winner, true) => {
+            if winner == own {
+                0
+            } else {
+                4
+            }
+        }
+        (winner, false) => {
+            if winner == own {
+                1
+            } else {
+                3
+            }
+        }
+    })
+}
+
+/// Votes of one item, or of several.
+#[derive(Debug, Clone, Copy, Default)]
+struct Votes {
+    won: f64,
+    all: f64,
+}
+
+impl Votes {
+    fn add(&mut self, vote: Vote) {
+        let times = f64::from(vote.times);
+        self.won += times * vote.value / 100.0;
+        self.all += times;
+    }
+
+    fn sum(all: impl Iterator<Item = Self>) -> Self {
+        all.fold(Self::default(), |sum, votes| Self { won: sum.won + votes.won, all: sum.all + votes.all })
+    }
+
+    fn share(self) -> Option<f64> {
+        (self.all > 0.0).then(|| self.won / self.all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::battle::Outcome;
+    use crate::benchmark::item::Sampling;
+    use crate::benchmark::judgement::Status;
+    use crate::rating::options::LeaderboardOptions;
+    use crate::rating::ranking::rank_log;
+    use crate::rating::vote_log::VoteLog;
+
+    use Margin::{Clear, Slight};
+    use Preference::{A, B, Tie};
+
+    fn said(item: usize, game: Game, (winner, margin): (Preference, Margin)) -> Judgement {
+        Judgement {
+            suite: String::new(),
+            suite_version: String::new(),
+            item_id: item.to_string(),
+            turn: 1,
+            model: "m".to_owned(),
+            judge_model: "j".to_owned(),
+            judge_prompt_sha256: String::new(),
+            params: Sampling::default(),
+            game,
+            raw_text: String::new(),
+            parsed: Some(Verdict::Pair { winner, margin: Some(margin) }),
+            status: Status::Ok,
+            attempts: 1,
+            latency_ms: None,
+            tokens: None,
+            ts: 0,
+        }
+    }
+
+    fn both(item: usize, verdicts: [(Preference, Margin); 2]) -> [Judgement; 2] {
+        [0, 1].map(|game| said(item, Game::BOTH[game], verdicts[game]))
+    }
+
+    fn one(judgements: &[Judgement]) -> LevelsOfModel {
+        let options = BootstrapOptions { replicates: 400, seed: 7 };
+        levels_by_model(judgements, options, ConfidenceLevel::default()).remove(0)
+    }
+
+    #[test]
+    fn votes_are_counted_by_hand() {
+        // 3 of 3 and 0 of 1; ½ of 1 and 3 of 3; 0 of 3 and 0 of 1: 6½ of 12.
+        let mut judgements = [
+            both(1, [(A, Clear), (A, Slight)]),
+            both(2, [(Tie, Slight), (B, Clear)]),
+            both(3, [(B, Clear), (A, Slight)]),
+        ]
+        .concat();
+        judgements.push(said(4, Game::First, (A, Clear)));
+        let found = one(&judgements);
+        assert_eq!(found.games, [2, 0, 1, 2, 1], "a game without the other does not count");
+        assert!((found.win_rate - 6.5 / 12.0).abs() < 1e-12, "{found:?}");
+        assert!((found.points().unwrap() - 400.0 * (6.5_f64 / 5.5).log10()).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_model_that_won_or_lost_all_has_no_points_and_one_item_no_interval() {
+        let won = one(&both(1, [(A, Clear), (B, Slight)]));
+        assert_eq!((won.win_rate.to_bits(), won.points(), won.interval), (1.0_f64.to_bits(), None, None));
+        let lost = one(&both(1, [(B, Clear), (A, Slight)]));
+        assert_eq!((lost.win_rate.to_bits(), lost.points()), (0.0_f64.to_bits(), None));
+    }
+
+    #[test]
+    fn three_levels_are_none_of_five() {
+        let mut judgements = both(1, [(A, Clear), (B, Clear)]);
+        judgements.iter_mut().for_each(|one| one.parsed = Some(Verdict::Pair { winner: A, margin: None }));
+        assert!(levels_by_model(&judgements, BootstrapOptions::default(), ConfidenceLevel::default()).is_empty());
+    }
+
+    #[test]
+    fn the_interval_is_of_items_and_follows_the_seed() {
+        // Both games of an item agree: 100 items, each all or nothing.
+        let verdicts =
+            |item: usize| if item.is_multiple_of(4) { [(B, Slight), (A, Slight)] } else { [(A, Slight), (B, Slight)] };
+        let judgements: Vec<Judgement> = (0..100).flat_map(|item| both(item, verdicts(item))).collect();
+        let found = one(&judgements);
+        let interval = found.interval.unwrap();
+        // ± 1.96 √(0.75 · 0.25 / 100) = ± 0.085
+        assert!((interval.upper - interval.lower - 0.17).abs() < 0.03, "{found:?}");
+        assert_eq!(found, one(&judgements));
+        let [lower, upper] = found.points_interval();
+        assert!(lower.unwrap() < found.points().unwrap() && found.points().unwrap() < upper.unwrap());
+    }
+
+    fn verdict() -> impl Strategy<Value = (Preference, Margin)> {
+        prop::sample::select(vec![(A, Clear), (A, Slight), (Tie, Slight), (B, Slight), (B, Clear)])
+    }
+
+    proptest! {
+        /// A Bradley–Terry fit of the same votes, a clear verdict written three times, expects the same win rate.
+        #[test]
+        fn bradley_terry_says_the_same(games in prop::collection::vec([verdict(), verdict()], 1..12)) {
+            let judgements: Vec<Judgement> =
+                games.iter().enumerate().flat_map(|(item, verdicts)| both(item, *verdicts)).collect();
+            let found = one(&judgements);
+            let mut log = VoteLog::default();
+            for ([a, b], (winner, margin)) in games.iter().flat_map(|[first, second]| [(["m", "base"], first), (["base", "m"], second)]).map(|(models, verdict)| (models, *verdict)) {
+                let outcome = match winner { A => Outcome::AWins, B => Outcome::BWins, Tie => Outcome::Tie };
+                for _ in 0..margin.votes() {
+                    log.push(a, b, outcome).unwrap();
+                }
+            }
+            let board = rank_log(&log, &LeaderboardOptions::default()).unwrap();
+            let rating = |name: &str| board.models.iter().find(|row| row.model == name).unwrap();
+            match found.points() {
+                Some(points) => {
+                    let apart = rating("m").rating_or_limit() - rating("base").rating_or_limit();
+                    prop_assert!((apart - points).abs() < 1e-3, "{apart} {points}");
+                }
+                None => prop_assert!(rating("m").unbounded.is_some()),
+            }
+        }
+
+        /// Seen from the other side the win rate is the rest of it.
+        #[test]
+        fn swapped_sides_mirror_the_result(games in prop::collection::vec([verdict(), verdict()], 1..8)) {
+            let other = |winner| match winner { A => B, B => A, Tie => Tie };
+            let of = |mirrored: bool| {
+                let all = games.iter().enumerate().flat_map(|(item, verdicts)| {
+                    both(item, verdicts.map(|(winner, margin)| (if mirrored { other(winner) } else { winner }, margin)))
+                });
+                one(&all.collect::<Vec<_>>())
+            };
+            let (own, mirrored) = (of(false), of(true));
+            prop_assert!((own.win_rate + mirrored.win_rate - 1.0).abs() < 1e-12);
+            prop_assert!(own.games.iter().eq(mirrored.games.iter().rev()));
+        }
+    }
+}
