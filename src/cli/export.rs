@@ -43,6 +43,8 @@ enum ExportKind {
     Leaderboard(FileOptions),
     /// The scores of a benchmark's suite: a row a model, judge and part
     Scores(ExportScoresOptions),
+    /// The score of every item of a suite by each judge: a row an item, model and judge, as `langya agree` reads it
+    ItemScores(ExportScoresOptions),
     /// Votes as preferences between two replies, with their texts, as TRL reads them: prompt, chosen, rejected
     Preferences(PreferenceOptions),
     /// The vote log as a data set for others: Parquet in shards, a data card, SHA-256 sums
@@ -102,7 +104,14 @@ enum Content {
     Battles(Selection),
     Replies(Selection),
     Leaderboard,
-    Scores { suite: String, way: WayFlags },
+    Scores { suite: String, way: WayFlags, of: ScoredPart },
+}
+
+/// What scores are exported.
+#[derive(Debug, Clone, Copy)]
+enum ScoredPart {
+    Suite,
+    Items,
 }
 
 impl Content {
@@ -143,7 +152,10 @@ pub async fn run(options: ExportOptions, env: &Environment) -> CommandResult<Exi
         ExportKind::Replies(options) => (options.file.clone(), Content::Replies(options.selection()), "replies"),
         ExportKind::Leaderboard(file) => (file, Content::Leaderboard, "models"),
         ExportKind::Scores(options) => {
-            (options.file, Content::Scores { suite: options.suite, way: options.way }, "scores")
+            (options.file, Content::Scores { suite: options.suite, way: options.way, of: ScoredPart::Suite }, "scores")
+        }
+        ExportKind::ItemScores(options) => {
+            (options.file, Content::Scores { suite: options.suite, way: options.way, of: ScoredPart::Items }, "scores")
         }
         ExportKind::Preferences(options) => return published::print_preferences(options, env).await,
         ExportKind::Dataset(options) => return published::write_dataset(options, env).await,
@@ -182,9 +194,14 @@ async fn write(
             export::replies(store, selection, format, out, |battles| bar.inc(battles)).await?
         }
         Content::Leaderboard => export::leaderboard(store, format, out).await?,
-        Content::Scores { suite, way } => {
+        Content::Scores { suite, way, of } => {
             let loaded = load(store, &suite, way.data.as_deref(), &way.options()?).await?;
-            export::scores(loaded.bench(store, &SharedRng::seeded(0), way.sample), format, out).await?
+            let rng = SharedRng::seeded(0);
+            let bench = loaded.bench(store, &rng, way.sample);
+            match of {
+                ScoredPart::Suite => export::scores(bench, format, out).await?,
+                ScoredPart::Items => export::item_scores(bench, format, out).await?,
+            }
         }
     })
 }

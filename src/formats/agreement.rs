@@ -17,7 +17,8 @@ const VOTER: [&str; 9] =
 const FIRST: [&str; 3] = ["model_a", "left", "model_1"];
 const SECOND: [&str; 3] = ["model_b", "right", "model_2"];
 const WINNER: [&str; 3] = ["winner", "outcome", "verdict"];
-const MODEL: [&str; 1] = ["model"];
+/// The second as exports of campaigns have it.
+const MODEL: [&str; 2] = ["model", "model_a"];
 const SCORE: [&str; 1] = ["score"];
 
 /// Why a file cannot be used.
@@ -219,7 +220,7 @@ pub fn compare_files(
             Ok(AgreementReport::Votes(Box::new(compare(&votes, &verdicts, options.planned)?)))
         }
         (Sheet::Scores(people), Sheet::Scores(judge)) => {
-            Ok(AgreementReport::Scores(Box::new(scores::compare(&people, &judge, options.bins))))
+            Ok(AgreementReport::Scores(Box::new(scores::compare(&people, &judge, options.bins, options.calibration))))
         }
         (Sheet::Votes(_), Sheet::Scores(_)) => Err(mixed(people, judge)),
         (Sheet::Scores(_), Sheet::Votes(_)) => Err(mixed(judge.unwrap_or(people), Some(people))),

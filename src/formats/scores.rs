@@ -42,6 +42,29 @@ pub struct ScoreRow {
     pub judged_at: i64,
 }
 
+/// The score of one item as a row of a table.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ItemScoreRow {
+    /// The suite.
+    pub suite: String,
+    /// SHA-256 of its data file.
+    pub suite_version: String,
+    /// Options of the run; empty for the suite's defaults.
+    pub variant: String,
+    /// Round of answers, from 1.
+    pub sample: u32,
+    /// The item.
+    pub item: String,
+    /// The model.
+    pub model: String,
+    /// The judge; empty where none is needed.
+    pub judge: String,
+    /// The model that the answers were compared with.
+    pub baseline: String,
+    /// The score, unrounded.
+    pub score: f64,
+}
+
 impl ScoreRow {
     /// The rows of one model by one judge.
     #[must_use]

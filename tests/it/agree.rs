@@ -257,6 +257,53 @@ fn the_mean_of_several_raters_counts_and_answers_of_one_side_do_not() {
     share(&json["pairwise"]["judge_ties_disagree"], 14, 16);
 }
 
+/// A line of the table by its name.
+#[track_caller]
+fn line<'t>(table: &'t str, name: &str) -> &'t str {
+    table.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("no {name:?} in {table}"))
+}
+
+#[test]
+fn a_judges_scores_are_calibrated_on_those_of_people_out_of_fold() {
+    // The judge is on a scale of ten, and orders answers as people do, on every question.
+    let (people, judge) = ([1.0, 2.0, 4.0, 5.0], [2.0, 6.0, 7.0, 10.0]);
+    let folder = files(&scores("ann", &[people; 12]), &scores("judge", &[judge; 12]));
+    let found = &result(&folder, &["--folds", "4", "--seed", "9"])["calibration"];
+    close(&found["raw"]["mean_absolute_error"]["value"], 13.0 / 4.0);
+    close(&found["calibrated"]["mean_absolute_error"]["value"], 0.0);
+    close(&found["without_judge"]["value"], 1.5);
+    // Σ(x−3)(y−25/4) = 17, Σ(x−3)² = 10 and Σ(y−25/4)² = 32.75.
+    close(&found["raw"]["pearson"]["value"], 17.0 / (10.0_f64 * 32.75).sqrt());
+    close(&found["calibrated"]["pearson"]["value"], 1.0);
+    assert_eq!([&found["folds"], &found["seed"], &found["questions"]], [&json!(4), &json!(9), &json!(12)]);
+    assert_eq!(found["curve"][1], json!({"judge": 6.0, "people": 2.0}));
+    let told = agree(&folder, &[]).stdout;
+    assert!(line(&told, "mean absolute error, raw scores").ends_with("3.2500  (on the judge's own scale)"), "{told}");
+    let calibrated = line(&told, "mean absolute error, calibrated scores");
+    assert!(calibrated.ends_with("0.0000  (isotonic, out of fold: 5 folds of 12 questions)"), "{calibrated}");
+    assert!(line(&told, "mean absolute error, people's mean alone").contains("1.5000"), "{told}");
+    let few = &result(&files(&scores("ann", &BY_PEOPLE), &scores("judge", &BY_JUDGE)), &[])["calibration"];
+    nothing(&few["calibrated"]["mean_absolute_error"], "value", "only 4 of the 10");
+    let refused = agree(&folder, &["--folds", "1"]);
+    assert!(refused.code == Some(2) && refused.stderr.contains("--folds"), "{}", refused.stderr);
+}
+
+#[test]
+fn scores_of_a_campaign_are_read_as_it_exports_them() {
+    let line = |item: usize, score: f64| {
+        json!({"judgement": format!("j{item}"), "item": item.to_string(), "annotator": "ann", "kind": "fresh",
+            "model_a": "m0", "score": score, "shown_at": 1, "judged_at": 2})
+        .to_string()
+            + "\n"
+    };
+    let people: String = BY_PEOPLE.iter().enumerate().map(|(item, row)| line(item, row[0])).collect();
+    let folder = files("", &scores("judge", &BY_JUDGE));
+    std::fs::write(folder.path().join("people.jsonl"), people).unwrap();
+    let run = ["agree", "--votes", "people.jsonl", "--verdicts", "judge.csv", "--format", "json"];
+    let json = found(&langya(folder.path(), run));
+    assert_eq!((&json["answers"], &json["system_level"]["models"]), (&json!(4), &json!(["m0"])));
+}
+
 /// Three dialogues scored by five experts and a judge from 1 to 10.
 const EXPERTS: [[u8; 5]; 3] = [[7, 8, 9, 7, 8], [3, 4, 4, 6, 2], [10, 10, 9, 10, 9]];
 const JUDGED: [u8; 3] = [9, 5, 9];

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::fit::OutputFormat;
 use super::output::print;
 use crate::cli::error::{BadInput, CommandResult};
-use crate::domain::correlation::agreement::{AgreementOptions, AgreementReport, BiasReport, Bins};
+use crate::domain::correlation::agreement::{AgreementOptions, AgreementReport, BiasReport, Bins, CalibrationOptions};
 use crate::domain::correlation::report::FEW;
 use crate::formats::agreement::{bias_of_file, compare_files};
 
@@ -35,6 +35,12 @@ pub struct AgreeOptions {
     /// Tell the rating bias of a judge that scored against references of this many points (8 in URS)
     #[arg(long, value_name = "POINTS", requires = "verdicts")]
     anchor: Option<f64>,
+    /// Folds of questions by which a judge's scores are calibrated on people's: each answer by a function fitted on the other folds
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..=1000))]
+    folds: u32,
+    /// Seed by which questions are dealt out to folds
+    #[arg(long, value_name = "SEED", default_value_t = 0)]
+    seed: u64,
     /// How the result is printed
     #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
     format: OutputFormat,
@@ -95,7 +101,8 @@ impl AgreeOptions {
             BinsFlag::Bands => Bins::Bands,
             BinsFlag::Exact => Bins::Exact,
         };
-        let options = AgreementOptions { planned: self.planned, bins };
+        let calibration = CalibrationOptions { folds: self.folds as usize, seed: self.seed };
+        let options = AgreementOptions { planned: self.planned, bins, calibration };
         let compared = self.votes.as_deref().map(|votes| compare_files(votes, self.verdicts.as_deref(), options));
         let anchor = self.anchor.map(finite).transpose()?;
         let rating_bias = anchor.zip(self.verdicts.as_deref()).map(|(anchor, verdicts)| bias_of_file(verdicts, anchor));

@@ -5,8 +5,8 @@ use crate::cli::error::CommandResult;
 use crate::cli::terminal_text::{printable, width};
 use crate::domain::correlation::agreement::metrics::{AgreementMetrics, KappaReport, MeanKappa, Number, ShareReport};
 use crate::domain::correlation::agreement::{
-    AgreementReport, BiasReport, LabelsReport, LabelsSection, PairWins, ScoresReport, SideShares, SidesReport,
-    VotesReport, WinFigures,
+    AgreementReport, BiasReport, CalibrationReport, LabelsReport, LabelsSection, PairWins, ScoresReport, SideShares,
+    SidesReport, VotesReport, WinFigures,
 };
 use crate::domain::correlation::report::CoefficientReport;
 use crate::domain::rating::verdict_worth::WorthReport;
@@ -190,6 +190,7 @@ fn of_scores(report: &ScoresReport) -> Vec<StatisticLine> {
     let pairwise = &report.pairwise;
     lines.push(StatisticLine::share("pairwise, a judge's tie disagrees", &pairwise.judge_ties_disagree).judge());
     lines.push(StatisticLine::share("pairwise, a judge's tie is left out", &pairwise.judge_ties_dropped).judge());
+    lines.extend(of_calibration(&report.calibration));
     match &report.labels {
         LabelsSection::Found(labels) => lines.extend(of_labels(labels)),
         LabelsSection::Undefined { undefined } => {
@@ -201,6 +202,25 @@ fn of_scores(report: &ScoresReport) -> Vec<StatisticLine> {
         }
     }
     lines
+}
+
+/// The judge's scores as they are, and calibrated by folds that do not have them.
+fn of_calibration(report: &CalibrationReport) -> Vec<StatisticLine> {
+    let (raw, calibrated) = (&report.raw, &report.calibrated);
+    let folds = format!("(isotonic, out of fold: {} folds of {} questions)", report.folds, report.questions);
+    let line = |name: &str, number: &Number, note: &str| {
+        StatisticLine { note: note.to_owned(), ..StatisticLine::number(name, number) }.judge()
+    };
+    let own = "(on the judge's own scale)";
+    vec![
+        line("mean absolute error, raw scores", &raw.mean_absolute_error, own),
+        line("mean absolute error, calibrated scores", &calibrated.mean_absolute_error, &folds),
+        line("mean absolute error, people's mean alone", &report.without_judge, "(out of fold, without a judge)"),
+        line("Pearson over answers, raw scores", &raw.pearson, ""),
+        line("Pearson over answers, calibrated scores", &calibrated.pearson, &folds),
+        line("Spearman over answers, raw scores", &raw.spearman, ""),
+        line("Spearman over answers, calibrated scores", &calibrated.spearman, &folds),
+    ]
 }
 
 fn of_labels(labels: &LabelsReport) -> Vec<StatisticLine> {

@@ -2,7 +2,7 @@
 //!
 //! Pure. [`correlation`] compares two series, [`matrix`] every two of many, [`distribution`] summarises one,
 //! [`combination`] finds the mixture that correlates best with a target, [`agreement`] compares people with judges,
-//! [`resample`] is the bootstrap, [`max_t`] compares many estimates at once, [`paired`] two measurements of the same units, [`confidence_sequence`] holds whenever
+//! [`isotonic`] calibrates one series on another, [`resample`] is the bootstrap, [`max_t`] compares many estimates at once, [`paired`] two measurements of the same units, [`confidence_sequence`] holds whenever
 //! somebody looks, [`cholesky`] inverts large matrices. A number that does not exist is an [`Undefined`] with its reason,
 //! never a NaN.
 
@@ -14,6 +14,7 @@ pub mod confidence;
 pub mod confidence_sequence;
 pub mod correlation;
 pub mod distribution;
+pub mod isotonic;
 pub mod matrix;
 pub mod max_t;
 pub mod paired;

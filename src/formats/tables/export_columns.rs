@@ -22,6 +22,19 @@ pub const SCORE_COLUMNS: [Column; 15] = [
     Column::needed("judged_at", Number),
 ];
 
+/// The columns of the scores of single items.
+pub const ITEM_SCORE_COLUMNS: [Column; 9] = [
+    Column::needed("suite", Text),
+    Column::needed("suite_version", Text),
+    Column::needed("variant", Text),
+    Column::needed("sample", Number),
+    Column::needed("item", Text),
+    Column::needed("model", Text),
+    Column::needed("judge", Text),
+    Column::needed("baseline", Text),
+    Column::needed("score", Real),
+];
+
 /// The columns of the vote log, without the conversations.
 pub const VOTE_COLUMNS: [Column; 44] = [
     Column::needed("seq", Number),

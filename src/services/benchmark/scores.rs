@@ -3,12 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::RunContext;
+use crate::domain::benchmark::analysis::item_scores::ItemScores;
 use crate::domain::benchmark::item::Item;
-use crate::domain::benchmark::judgement::Status;
+use crate::domain::benchmark::judgement::{Judgement, Status};
 use crate::domain::benchmark::panel_scores::{JudgementFilter, JudgementsByBaseline, ModelScores};
 use crate::domain::benchmark::score::Coverage;
 use crate::domain::campaign::item_opinions::ItemOpinions;
 use crate::domain::time::Timestamp;
+use crate::formats::scores::ItemScoreRow;
 use crate::infra::storage::{
     BenchAnswerRow, BenchFilter, BenchJudgementRow, BenchSet, BenchSuiteRow, IncludeText, JudgedGroup, Store,
     StoreError,
@@ -85,6 +87,35 @@ pub async fn scores(
     let contestants: BTreeSet<String> = rows.iter().map(|row| row.judgement.model.clone()).collect();
     rows.retain(|row| filter.matches(&row.judgement));
     Ok(ModelScores::all(bench.suite, &bench.data.items, &by_baseline(rows), &contestants))
+}
+
+/// The score of every item by each judge, model by model; what was not judged is left out.
+///
+/// # Errors
+/// [`StoreError`].
+pub async fn item_scores(bench: RunContext<'_>) -> Result<Vec<ItemScoreRow>, StoreError> {
+    let mut rows = bench.store.bench_judgements(&bench.set(), BenchFilter::ALL, IncludeText::No).await?;
+    rows.retain(|row| row.variant == bench.suite.variant());
+    let mut groups: BTreeMap<(String, String), Vec<Judgement>> = BTreeMap::new();
+    for row in rows {
+        groups.entry((row.baseline, row.judgement.judge_model.clone())).or_default().push(row.judgement);
+    }
+    let of_group = |((baseline, judge), said): (&(String, String), &Vec<Judgement>)| {
+        let scores = ItemScores::new(bench.suite, &bench.data.items, &said.iter().collect::<Vec<_>>());
+        let row = |(item, model, score): (&str, &str, f64)| ItemScoreRow {
+            suite: bench.suite.name().to_owned(),
+            suite_version: bench.data.sha256.clone(),
+            variant: bench.suite.variant().to_owned(),
+            sample: bench.sample,
+            item: item.to_owned(),
+            model: model.to_owned(),
+            judge: judge.clone(),
+            baseline: baseline.clone(),
+            score,
+        };
+        scores.scores().map(row).collect::<Vec<_>>()
+    };
+    Ok(groups.iter().flat_map(of_group).collect())
 }
 
 /// Groups judgements for [`ModelScores::all`].

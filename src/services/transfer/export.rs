@@ -16,7 +16,8 @@ use crate::domain::rating::leaderboard::{Leaderboard, RankedModel};
 use crate::domain::time::Timestamp;
 use crate::formats::scores::ScoreRow;
 use crate::formats::tables::export_columns::{
-    BATTLE_COLUMNS, CONVERSATIONS, EXCLUSION, LEADERBOARD_COLUMNS, REPLY_COLUMNS, SCORE_COLUMNS, VOTE_COLUMNS,
+    BATTLE_COLUMNS, CONVERSATIONS, EXCLUSION, ITEM_SCORE_COLUMNS, LEADERBOARD_COLUMNS, REPLY_COLUMNS, SCORE_COLUMNS,
+    VOTE_COLUMNS,
 };
 use crate::formats::tables::export_rows::{BattleExportRow, LogRow, ReplyRecord, conversation};
 use crate::formats::tables::{Format, TableWriter};
@@ -183,6 +184,18 @@ pub async fn scores(bench: RunContext<'_>, format: Format, out: impl Write + Sen
         for row in ScoreRow::all(bench.suite, bench.data, bench.sample, &scores) {
             table.write(&row)?;
         }
+    }
+    Ok(table.finish()?)
+}
+
+/// Writes the score of every item by each judge, as `langya agree` reads it.
+///
+/// # Errors
+/// [`ExportError`].
+pub async fn item_scores(bench: RunContext<'_>, format: Format, out: impl Write + Send) -> Result<u64, ExportError> {
+    let mut table = TableWriter::begin(format, ITEM_SCORE_COLUMNS.to_vec(), out)?;
+    for row in scores::item_scores(bench).await? {
+        table.write(&row)?;
     }
     Ok(table.finish()?)
 }

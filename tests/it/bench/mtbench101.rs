@@ -134,6 +134,7 @@ async fn a_run_gives_the_scores_that_the_paper_would() {
     let again = field.done(&["bench", "run", "mtbench101", "--judge", "judge"]).await;
     assert_eq!(field.requests("judge"), 2 * (judged - twins), "nothing is asked again: {again}");
     exports_hold_the_same(&field, &scores).await;
+    item_scores_are_read_by_agree(&field).await;
 }
 
 /// The official prompt's form: golden turns, then the question; temperature 0 for models and the judge.
@@ -146,6 +147,17 @@ fn golden_context_and_temperatures_were_sent(field: &Field, dialogues: &[Dialogu
     assert_eq!(messages[1]["content"], format!("golden {{reply}} to {}", dialogues[1].questions[0]));
     assert!(received.iter().all(|request| request.body["temperature"] == 0.0), "as the paper samples");
     assert!(received.iter().all(|request| request.body["stream_options"]["include_usage"] == true));
+}
+
+/// The scores of single items are read by `langya agree`, which finds each judge as far from itself as it is.
+async fn item_scores_are_read_by_agree(field: &Field) {
+    field.done(&["export", "item-scores", "--suite", "mtbench101", "--format", "csv", "--out", "items.csv"]).await;
+    let text = std::fs::read_to_string(field.path().join("items.csv")).unwrap();
+    assert!(text.starts_with("suite,suite_version,variant,sample,item,model,judge,baseline,score\n"), "{text}");
+    let agree = ["agree", "--votes", "items.csv", "--verdicts", "items.csv", "--format", "json"];
+    let found: Value = serde_json::from_str(&field.done(&agree).await).unwrap();
+    assert_eq!(found["answers"].as_u64().unwrap(), text.lines().count() as u64 - 1, "one row an answer");
+    assert_eq!(found["calibration"]["raw"]["mean_absolute_error"]["value"], json!(0.0));
 }
 
 async fn exports_hold_the_same(field: &Field, scores: &BTreeMap<(String, String), Option<f64>>) {

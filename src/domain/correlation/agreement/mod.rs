@@ -10,6 +10,7 @@ pub mod pairs;
 pub mod scores;
 
 mod answers;
+mod calibration;
 mod chance;
 mod labels;
 mod score_sheet;
@@ -19,6 +20,7 @@ mod wins;
 use serde::Serialize;
 
 pub use bias::{BiasReport, bias};
+pub use calibration::{CalibrationFigures, CalibrationOptions, CalibrationReport, CurvePoint};
 pub use chance::ChanceReport;
 pub use labels::{Bins, FleissReport, LabelsReport, LabelsSection, MajorityReport};
 pub use pairs::{VotesReport, compare};
@@ -34,6 +36,8 @@ pub struct AgreementOptions {
     pub planned: Option<u64>,
     /// What makes two scores the same.
     pub bins: Bins,
+    /// How a judge's scores are calibrated on people's.
+    pub calibration: CalibrationOptions,
 }
 
 /// What two files say.

@@ -1,6 +1,7 @@
 //! Scores of the same answers by people and by a judge.
 
 use super::answers::{AnswerKey, Answers};
+use super::calibration::{CalibrationOptions, CalibrationReport, calibrate};
 use std::collections::BTreeSet;
 
 use serde::Serialize;
@@ -33,6 +34,8 @@ pub struct ScoresReport {
     pub system_level: SystemLevelReport,
     /// The order of every two answers to a question that people did not score alike.
     pub pairwise: PairwiseReport,
+    /// The judge's scores, calibrated on people's.
+    pub calibration: CalibrationReport,
     /// The scores as labels.
     pub labels: LabelsSection,
 }
@@ -84,7 +87,7 @@ pub struct PairwiseReport {
 
 /// Compares scores of the same questions and models.
 #[must_use]
-pub fn compare(people: &ScoreSheet, judge: &ScoreSheet, bins: Bins) -> ScoresReport {
+pub fn compare(people: &ScoreSheet, judge: &ScoreSheet, bins: Bins, calibration: CalibrationOptions) -> ScoresReport {
     let (by_people, by_judge) = (Answers::new(&people.0), Answers::new(&judge.0));
     let both: Vec<AnswerKey> = by_people.0.keys().copied().filter(|key| by_judge.0.contains_key(key)).collect();
     let models: BTreeSet<&str> = both.iter().map(|(_, model)| *model).collect();
@@ -106,6 +109,7 @@ pub fn compare(people: &ScoreSheet, judge: &ScoreSheet, bins: Bins) -> ScoresRep
             judge_ties_disagree: pairwise(&scored, JudgeTies::Disagree).into(),
             judge_ties_dropped: pairwise(&scored, JudgeTies::Drop).into(),
         },
+        calibration: calibrate(&scored, calibration),
         labels: by_label(&by_people, &by_judge, bins),
     }
 }
