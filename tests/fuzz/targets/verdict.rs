@@ -8,6 +8,8 @@ use std::sync::LazyLock;
 use langya::domain::benchmark::item::Item;
 use langya::domain::benchmark::superclue::construction::Draft;
 use langya::domain::benchmark::{Suite, SuiteOptions, custom_suite, suite};
+use langya::domain::judging::reasoning::Thought;
+use langya::domain::judging::verdict::pair::Levels;
 use langya::domain::judging::verdict::{self, Rating, SCORES, Verdict};
 use libfuzzer_sys::fuzz_target;
 
@@ -49,7 +51,10 @@ fuzz_target!(|reply: &str| {
     assert!(official.iter().flatten().all(|rating| rating.score.is_finite()), "{official:?}");
     // Any answer will do from these; only a panic is wrong.
     let _ = (verdict::pair::parse(reply), verdict::choice::parse(reply), verdict::official::fastchat(reply));
+    let _ = (Levels::Three.parse(reply), Levels::Five.parse(reply));
     let _ = Draft::parse(reply);
+    let Thought { reasoning, reply: said } = Thought::split(reply);
+    assert!(reply.ends_with(said) && reply.contains(reasoning), "{reply:?}");
     for (suite, items) in SUITES.iter() {
         for item in items {
             if let Ok(Verdict::Rating(rating)) = suite.parse(item, reply) {
