@@ -120,8 +120,8 @@ mod tests {
     #[test]
     fn violators_are_pooled_as_by_hand() {
         check(&[(1.0, 1.0), (2.0, 3.0), (3.0, 2.0), (4.0, 4.0)], &[1.0, 2.5, 2.5, 4.0]);
-        // 6 falls below 7, their mean below 8: one block of three.
-        check(&[(1.0, 8.0), (2.0, 7.0), (3.0, 6.0), (4.0, 9.0)], &[7.0, 7.0, 7.0, 9.0]);
+        // 1 falls below 6, and their mean below 5: one block of three.
+        check(&[(1.0, 1.0), (2.0, 5.0), (3.0, 6.0), (4.0, 1.0)], &[1.0, 4.0, 4.0, 4.0]);
         check(&[(3.0, 1.0), (1.0, 2.0)], &[1.5, 1.5]);
         check(&[(1.0, 1.0), (1.0, 3.0), (2.0, 4.0)], &[2.0, 4.0]);
     }
