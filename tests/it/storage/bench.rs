@@ -164,6 +164,27 @@ pub(super) async fn a_data_file_with_an_item_that_cannot_be_kept_leaves_nothing(
     assert_eq!(store.bench_suites().await.unwrap(), []);
 }
 
+pub(super) async fn prompts_of_a_campaign_are_added_once_and_stand_in_no_list(store: &Store) {
+    suite(store, "v1", 1).await;
+    let own = BenchSuiteRow {
+        suite: SuiteId::new("campaign:pilot"),
+        version: "v".into(),
+        source: "prompts.jsonl".into(),
+        declaration: None,
+        items: 2,
+        imported_at: Timestamp(1),
+    };
+    let items = ["a", "b", "c"].map(|id| BenchItemRow { item: id.into(), body: format!("{{\"{id}\": \"琅琊\"}}") });
+    store.add_bench_items(&own, &items[..2]).await.unwrap();
+    store.add_bench_items(&own, &items[1..]).await.unwrap();
+    assert_eq!(store.bench_items(&own.suite, "v").await.unwrap(), items);
+    let set = BenchSet { suite: own.suite, version: "v".into(), sample: 1 };
+    store.insert_answers(&set, &[answer("a1", "c", "sha")]).await.unwrap();
+    assert_eq!(store.bench_answers(&set, BenchFilter::ALL).await.unwrap().len(), 1);
+    let listed: Vec<SuiteId> = store.bench_suites().await.unwrap().into_iter().map(|row| row.suite).collect();
+    assert_eq!(listed, [suite_id()], "annotators are to find no answers");
+}
+
 pub(super) async fn an_answer_to_a_question_is_kept_once(store: &Store) {
     suite(store, "v1", 1).await;
     let first = answer("1", "a", "ask");

@@ -47,9 +47,9 @@ use bench::{
     a_data_file_is_kept_once_and_in_its_order, a_data_file_with_an_item_that_cannot_be_kept_leaves_nothing,
     a_run_is_kept_with_what_it_has_come_to, a_score_that_is_no_number_is_not_kept, a_suite_is_run_by_one_at_a_time,
     an_answer_to_a_question_is_kept_once, attempts_stay_open_until_their_result_is_there,
-    failures_may_repeat_and_a_verdict_is_kept_once, published_scores_are_replaced_by_their_successors,
-    scores_are_made_of_what_the_rows_say, what_a_judge_said_to_a_prompt_is_found_again,
-    what_failed_counts_once_unless_there_is_a_verdict,
+    failures_may_repeat_and_a_verdict_is_kept_once, prompts_of_a_campaign_are_added_once_and_stand_in_no_list,
+    published_scores_are_replaced_by_their_successors, scores_are_made_of_what_the_rows_say,
+    what_a_judge_said_to_a_prompt_is_found_again, what_failed_counts_once_unless_there_is_a_verdict,
 };
 use exclusions::{
     an_exclusion_is_stored_with_its_vote_or_not_at_all, an_exclusion_stands_beside_the_vote_and_can_be_withdrawn,
@@ -679,6 +679,7 @@ on_both! {
     a_data_file_is_kept_once_and_in_its_order
     a_data_file_with_an_item_that_cannot_be_kept_leaves_nothing
     an_answer_to_a_question_is_kept_once
+    prompts_of_a_campaign_are_added_once_and_stand_in_no_list
     one_request_about_the_same_texts_waits_and_is_decided_once
     a_target_loses_its_texts_and_nobody_else_does
     flags_are_decided_once_and_end_with_their_texts

@@ -197,10 +197,13 @@ pub(super) async fn judgements_of_a_rated_campaign_are_votes_until_they_are_take
             .map(|seq| found.rules_of(seq).map(ToString::to_string).collect::<Vec<_>>().join(" "))
             .collect::<Vec<_>>()
     };
+    let is_all_judged = async || store.is_all_judged("c", 2).await.unwrap();
     judge("c-1", "j1", vec![]).await;
     assert!(store.withdraw_last_judgement("c-1", Timestamp(5)).await.unwrap());
     judge("c-1", "j2", vec![]).await;
+    assert!(!is_all_judged().await, "the unit needs two judgements");
     judge("c-2", "j3", vec![exclusion]).await;
+    assert!(is_all_judged().await);
     assert_eq!(in_force().await, ["taken_back", "", "identity_leak"]);
     verdicts_on_units_are_kept_once(store).await;
     let page = store.vote_page(VoteRange::ALL, &[VoteColumn::Voter, VoteColumn::PairingPolicy]).await.unwrap();
@@ -220,6 +223,7 @@ pub(super) async fn judgements_of_a_rated_campaign_are_votes_until_they_are_take
     assert!(!store.leave_annotator_out(("c", "c-1"), "twice", &left_out).await.unwrap());
     assert!(store.annotator("c", "h1").await.unwrap().unwrap().left_out_at.is_some());
     assert_eq!(in_force().await, ["left_out taken_back", "left_out", "identity_leak"]);
+    assert!(!is_all_judged().await, "somebody else is to judge it");
     let readmitted = entry("a3", AdminAction::ReadmitAnnotator);
     assert!(store.readmit_annotator("c", "c-1", &readmitted).await.unwrap());
     assert!(!store.readmit_annotator("c", "c-1", &readmitted).await.unwrap());

@@ -86,30 +86,50 @@ fn reported_flags(people: &[Person], units: u32, seed: u64) -> Vec<Vec<Annotator
     report.annotators.into_iter().map(|summary| summary.flags).collect()
 }
 
+/// What the reports of simulated campaigns get wrong.
+#[derive(Debug, Default, PartialEq)]
+struct WrongFlags {
+    /// Honest annotators with a flag.
+    honest: usize,
+    /// Campaigns with one of them.
+    campaigns: usize,
+    /// Annotators without the flag that they deserve: careless, sided, copying.
+    missed: [usize; 3],
+    /// Campaigns in which the copied one is taken for the copier.
+    swapped: usize,
+}
+
+impl WrongFlags {
+    /// Counts a campaign of six honest annotators, two careless ones, a sided one and one who copies the first.
+    fn count(&mut self, found: &[Vec<AnnotatorFlag>]) {
+        let honest = found[..6].iter().filter(|flags| !flags.is_empty()).count();
+        self.honest += honest;
+        self.campaigns += usize::from(honest > 0);
+        let misses = |at: usize, flag| usize::from(!found[at].contains(&flag));
+        self.missed[0] += misses(6, AnnotatorFlag::Careless) + misses(7, AnnotatorFlag::Careless);
+        self.missed[1] += misses(8, AnnotatorFlag::SideBias);
+        self.missed[2] += misses(9, AnnotatorFlag::Copying);
+        self.swapped += usize::from(found[0].contains(&AnnotatorFlag::Copying));
+    }
+}
+
 /// 200 campaigns with `LANGYA_TEST_SIZE=long`, whose figures `--nocapture` shows.
 #[test]
 fn the_careless_the_sided_and_the_copier_are_named_and_nobody_else() {
     let mut people = vec![Person::Honest(0.85); 6];
     people.extend([Person::Careless, Person::Careless, Person::Sided(0.85), Person::Copier]);
+    let is_long = std::env::var("LANGYA_TEST_SIZE").as_deref() == Ok("long");
+    let seeds = 1..=if is_long { 200 } else { 20 };
+    let mut wrong = WrongFlags::default();
+    seeds.clone().for_each(|seed| wrong.count(&reported_flags(&people, 120, seed)));
+    println!("seeds {seeds:?}: {wrong:?}");
     // Three tests flag somebody honest in 1 % of the campaigns each: 0.6 of 20 and 6 of 200 are expected at the most, and 13 of 200 have
     // a probability of 1 %.
-    let (campaigns, most) =
-        if std::env::var("LANGYA_TEST_SIZE").as_deref() == Ok("long") { (200, 12) } else { (20, 1) };
-    let seeds = 1..=campaigns;
-    let mut wrong = 0;
-    for seed in seeds.clone() {
-        let found = reported_flags(&people, 120, seed);
-        assert!(
-            found[6].contains(&AnnotatorFlag::Careless) && found[7].contains(&AnnotatorFlag::Careless),
-            "seed {seed}: {found:?}"
-        );
-        assert!(found[8].contains(&AnnotatorFlag::SideBias), "seed {seed}: {found:?}");
-        assert!(found[9].contains(&AnnotatorFlag::Copying), "seed {seed}: {found:?}");
-        wrong += usize::from(found[..6].iter().any(|flags| !flags.is_empty()));
-        assert!(!found[0].contains(&AnnotatorFlag::Copying), "seed {seed}: the copied one judged first: {found:?}");
-    }
-    println!("somebody honest is flagged in {wrong} of {campaigns} campaigns");
-    assert!(wrong <= most, "somebody honest is flagged in {wrong} campaigns of seeds {seeds:?}");
+    assert!(wrong.honest <= if is_long { 12 } else { 1 }, "{wrong:?}");
+    // No test finds everybody in every campaign: 2 % may be missed where there are many.
+    let [careless, sided, copying] = wrong.missed;
+    let most = if is_long { 4 } else { 0 };
+    assert!(careless <= 2 * most && sided <= most && copying <= most && wrong.swapped <= most / 2, "{wrong:?}");
 }
 
 #[test]
