@@ -133,8 +133,12 @@ async fn shown_folded_and_harmless(field: &Field) {
         let html = page(&format!("/benchmarks/alignbench/items/{item}?judge=judge")).await;
         assert!(html.contains("<summary>What the judge thought before</summary>"), "{html}");
         assert!(html.contains("Perhaps") && !html.contains("<b>Hm</b>"), "a judge's markup is not the page's: {html}");
-        let (_, said) = html.rsplit_once("<summary>What the judge said</summary>").unwrap();
-        assert!(!said.contains("Perhaps"), "the reply stands without what was thought: {said}");
+        let replies: Vec<&str> = html.split("<summary>What the judge said</summary>").skip(1).collect();
+        assert_eq!(replies.len(), 2, "of each judge: {html}");
+        for reply in replies {
+            let (said, _) = reply.split_once("</details>").unwrap();
+            assert!(said.contains("综合得分") && !said.contains("Perhaps"), "without what was thought: {said}");
+        }
     }
     let cut_off = page("/benchmarks/alignbench/items/6").await;
     assert!(cut_off.contains("no verdict in the requested format · after 3 requests"), "{cut_off}");
