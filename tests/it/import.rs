@@ -1,6 +1,6 @@
 //! `langya import arena`: an arena moves into PostgreSQL without a changed number.
 
-use langya::domain::battle::BattleId;
+use langya::domain::battle::{BattleId, VisitorId};
 use langya::domain::benchmark::suite_id::SuiteId;
 use langya::domain::labeling::LabelOrigin;
 use langya::domain::labeling::report::PromptLabel;
@@ -11,7 +11,7 @@ use langya::infra::storage::{IfMissing, LabelSource, NewLabel, Store, VoteRange}
 use secrecy::ExposeSecret;
 use serde_json::Value;
 
-use crate::storage::{bench, register, verdicts};
+use crate::storage::{bench, images, register, verdicts};
 use crate::support::arena::{TestArena, card};
 use crate::support::postgres::TestDatabase;
 use crate::support::program::langya;
@@ -66,6 +66,7 @@ async fn every_number_arrives_and_the_arena_goes_on() {
     let recorded = model_changes(&arena.app.store).await;
     bench::fill(&arena.app.store).await;
     verdicts::fill(&arena.app.store).await;
+    let image = images::keep(&arena.app.store, "i", 5).await;
     arena.app.store.close().await;
     arena.end().await;
 
@@ -102,6 +103,8 @@ async fn every_number_arrives_and_the_arena_goes_on() {
     assert_eq!(store.verdicts_of(&BattleId::new("x")).await.unwrap().len(), 1);
     assert_eq!(store.model_changes().await.unwrap(), recorded, "the register of models goes on");
     assert_eq!(store.counted_through().await.unwrap(), None, "and its battles are counted again");
+    let shown = store.own_image(&VisitorId::new("visitor"), &image).await.unwrap().unwrap();
+    assert_eq!(shown.bytes[..], [0, 0xff, b'\'', 1], "images are no text");
     store.close().await;
     database.drop().await;
 }

@@ -7,6 +7,7 @@ pub(crate) mod bench;
 mod consents;
 mod exclusions;
 mod fits;
+pub(crate) mod images;
 mod labels;
 mod migrations;
 mod modes;
@@ -93,6 +94,7 @@ use voter_check::flagged_voters_are_excluded_only_where_the_operator_says_so_and
 
 use webhooks::a_message_waits_alone_is_sent_by_one_and_is_settled_once;
 
+use images::images_are_kept_with_their_battle_in_order_and_go_with_its_texts;
 use labels::{labels_are_kept_by_who_gave_them, the_queue_leaves_out_what_is_known};
 
 use crate::support::arena::card;
@@ -702,6 +704,7 @@ on_both! {
     sessions_codes_and_recovery_codes_end
     a_key_is_found_by_its_hash_until_it_expires_or_is_revoked
     a_message_waits_alone_is_sent_by_one_and_is_settled_once
+    images_are_kept_with_their_battle_in_order_and_go_with_its_texts
     a_confirmed_leak_leaves_the_queue_and_failures_are_counted
 }
 

@@ -1,0 +1,47 @@
+//! What every database promises of images beside questions.
+
+use langya::domain::battle::message::{ImageType, PromptImage};
+use langya::domain::battle::{ImageId, VisitorId};
+use langya::domain::time::Timestamp;
+use langya::infra::storage::{DeletionTarget, NewImage, Store};
+
+use super::{battle, battle_id};
+
+/// Keeps an image of the visitor of [`battle`], whose bytes are no text.
+pub(crate) async fn keep(store: &Store, id: &str, at: i64) -> ImageId {
+    let image = PromptImage { media_type: ImageType::Png, bytes: vec![0, 0xff, b'\'', id.len() as u8].into() };
+    let (id, visitor) = (ImageId::new(id), VisitorId::new("visitor"));
+    let new = NewImage { id: id.clone(), visitor, width: 3, height: 2, image, created_at: Timestamp(at) };
+    for _ in 0..2 {
+        store.insert_image(&new).await.unwrap();
+    }
+    id
+}
+
+pub(super) async fn images_are_kept_with_their_battle_in_order_and_go_with_its_texts(store: &Store) {
+    let (one, two) = (keep(store, "i", 5).await, keep(store, "ii", 5).await);
+    let order = [two.clone(), one.clone(), two.clone()];
+    for _ in 0..2 {
+        store.insert_battle_with_images(&battle("b1"), "Which?", &order, Timestamp(10)).await.unwrap();
+    }
+    store.insert_battle_with_images(&battle("b2"), "Which?", std::slice::from_ref(&two), Timestamp(10)).await.unwrap();
+    assert_eq!(store.battle_record(&battle_id("b1")).await.unwrap().unwrap().images, order);
+    let shown = store.battle_images(&battle_id("b1")).await.unwrap();
+    assert_eq!(
+        shown.iter().map(|image| image.bytes.to_vec()).collect::<Vec<_>>(),
+        [2, 1, 2].map(|n| vec![0, 0xff, b'\'', n])
+    );
+    for (visitor, has) in [("visitor", true), ("another", false)] {
+        let visitor = VisitorId::new(visitor);
+        assert_eq!(store.has_image(&visitor, &one).await.unwrap(), has);
+        assert_eq!(store.own_image(&visitor, &one).await.unwrap().is_some(), has);
+    }
+
+    let later = keep(store, "iii", 20).await;
+    let target = DeletionTarget { battle: battle_id("b1"), visitor: None };
+    store.delete_texts_of_target(&target).await.unwrap();
+    let has = async |id: &ImageId| store.has_image(&VisitorId::new("visitor"), id).await.unwrap();
+    assert_eq!((has(&one).await, has(&two).await, has(&later).await), (false, true, true));
+    assert_eq!((store.delete_unused_images(Timestamp(20)).await.unwrap(), has(&later).await), (0, true));
+    assert_eq!((store.delete_unused_images(Timestamp(21)).await.unwrap(), has(&later).await), (1, false));
+}
