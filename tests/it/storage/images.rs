@@ -7,9 +7,14 @@ use langya::infra::storage::{DeletionTarget, NewImage, Store};
 
 use super::{battle, battle_id};
 
-/// Keeps an image of the visitor of [`battle`], whose bytes are no text.
+/// The file of an image, which is no text.
+pub(crate) fn bytes(id: &str) -> Vec<u8> {
+    [&[0, 0xff, b'\''][..], id.as_bytes()].concat()
+}
+
+/// Keeps an image of the visitor of [`battle`].
 pub(crate) async fn keep(store: &Store, id: &str, at: i64) -> ImageId {
-    let image = PromptImage { media_type: ImageType::Png, bytes: vec![0, 0xff, b'\'', id.len() as u8].into() };
+    let image = PromptImage { media_type: ImageType::Png, bytes: bytes(id).into() };
     let (id, visitor) = (ImageId::new(id), VisitorId::new("visitor"));
     let new = NewImage { id: id.clone(), visitor, width: 3, height: 2, image, created_at: Timestamp(at) };
     for _ in 0..2 {
@@ -27,10 +32,8 @@ pub(super) async fn images_are_kept_with_their_battle_in_order_and_go_with_its_t
     store.insert_battle_with_images(&battle("b2"), "Which?", std::slice::from_ref(&two), Timestamp(10)).await.unwrap();
     assert_eq!(store.battle_record(&battle_id("b1")).await.unwrap().unwrap().images, order);
     let shown = store.battle_images(&battle_id("b1")).await.unwrap();
-    assert_eq!(
-        shown.iter().map(|image| image.bytes.to_vec()).collect::<Vec<_>>(),
-        [2, 1, 2].map(|n| vec![0, 0xff, b'\'', n])
-    );
+    let shown: Vec<Vec<u8>> = shown.iter().map(|image| image.bytes.to_vec()).collect();
+    assert_eq!(shown, ["ii", "i", "ii"].map(bytes));
     for (visitor, has) in [("visitor", true), ("another", false)] {
         let visitor = VisitorId::new(visitor);
         assert_eq!(store.has_image(&visitor, &one).await.unwrap(), has);
