@@ -22,10 +22,13 @@ use tokio::time::{Instant, timeout_at};
 
 use super::error::PageError;
 use super::hosts::is_own_page;
+use super::images;
 use crate::server::state::AppState;
 
-/// How long a body may take. The longest that any route reads is 16 KiB.
+/// How long a body may take. Apart from images, the longest that any route reads is 64 KiB.
 const BODY_TIME: Duration = Duration::from_secs(10);
+/// How long an image may take: a phone sends megabytes slowly.
+const IMAGE_TIME: Duration = Duration::from_secs(90);
 /// Browsers say by it whose page a request comes from, also where they leave out `Origin`.
 const FETCH_SITE: &str = "sec-fetch-site";
 
@@ -45,7 +48,8 @@ pub(super) async fn guard_changes<B: MessageBody>(
         return Ok(request.error_response(refused).map_into_right_body());
     }
     let is_late = Rc::new(Cell::new(false));
-    let body = in_time(request.take_payload(), BODY_TIME, Rc::clone(&is_late));
+    let time = if request.path() == images::PATH { IMAGE_TIME } else { BODY_TIME };
+    let body = in_time(request.take_payload(), time, Rc::clone(&is_late));
     let body: Pin<Box<dyn Stream<Item = Result<Bytes, PayloadError>>>> = Box::pin(body);
     request.set_payload(Payload::from(body));
     let response = next.call(request).await?;

@@ -19,6 +19,9 @@ use crate::server::state::AppState;
 use crate::server::ws::error_codes::ErrorCode;
 use crate::services::arena::prompt_images::ImageError;
 
+/// Where images are sent to.
+pub(super) const PATH: &str = "/images";
+
 /// An image that was taken in.
 #[derive(Serialize)]
 pub(super) struct ImageJson {
@@ -68,7 +71,7 @@ impl ResponseError for ImageApiError {
                 ImageError::Unknown => StatusCode::NOT_FOUND,
                 ImageError::Unusable(UnusableImage::UnknownFormat) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
                 ImageError::Unusable(_) | ImageError::Broke => StatusCode::UNPROCESSABLE_ENTITY,
-                ImageError::Store(_) => StatusCode::SERVICE_UNAVAILABLE,
+                ImageError::Busy | ImageError::Store(_) => StatusCode::SERVICE_UNAVAILABLE,
             },
         }
     }

@@ -135,6 +135,7 @@ impl ErrorCode for ImageError {
             Self::TooLarge { .. } => "image_too_large",
             Self::Unknown => "image_unknown",
             Self::Unusable(_) | Self::Broke => "image_unusable",
+            Self::Busy => "busy",
             Self::Store(_) => "storage",
         }
     }

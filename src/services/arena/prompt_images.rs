@@ -1,6 +1,9 @@
 //! Images beside the first question of a battle: taken in one at a time, then named by the question.
 
 use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Semaphore;
 
 use crate::domain::battle::message::{Message, PromptImage};
 use crate::domain::battle::{BattleId, ImageId, VisitorId};
@@ -10,8 +13,14 @@ use crate::infra::config::CurrentSettings;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{NewImage, Store, StoreError};
 
+/// Images that are read at the same time: each may take 200 MB for a moment.
+const READ_AT_ONCE: usize = 2;
+/// How long one waits for others to be read.
+const WAIT: Duration = Duration::from_secs(20);
+
 /// Takes images in, and shows them to models.
 pub struct PromptImages {
+    reading: Semaphore,
     store: Store,
     rng: Arc<SharedRng>,
     clock: Arc<dyn Clock>,
@@ -45,6 +54,9 @@ pub enum ImageError {
     /// Reading it failed in a way that nobody foresaw.
     #[error("the image cannot be read: save it anew as PNG or JPEG")]
     Broke,
+    /// Many others are being read.
+    #[error("many images are being read at the moment: try again in a minute")]
+    Busy,
     /// The database failed.
     #[error("the arena could not keep this: try again in a minute")]
     Store(#[from] StoreError),
@@ -65,7 +77,7 @@ impl PromptImages {
     /// Keeps images in this database, within these settings.
     #[must_use]
     pub fn new(store: Store, rng: Arc<SharedRng>, clock: Arc<dyn Clock>, settings: CurrentSettings) -> Self {
-        Self { store, rng, clock, settings }
+        Self { reading: Semaphore::new(READ_AT_ONCE), store, rng, clock, settings }
     }
 
     /// Takes in a file that a visitor sends: what is kept is the picture alone.
@@ -73,8 +85,12 @@ impl PromptImages {
     /// # Errors
     /// [`ImageError`]; nothing is kept then.
     pub async fn take(&self, visitor: &VisitorId, file: Vec<u8>) -> Result<TakenImage, ImageError> {
+        let Ok(Ok(turn)) = tokio::time::timeout(WAIT, self.reading.acquire()).await else {
+            return Err(ImageError::Busy);
+        };
         // Reading takes tenths of a second of a core, and its libraries see what strangers made.
         let cleaned = tokio::task::spawn_blocking(move || prompt_images::clean(&file)).await;
+        drop(turn);
         let CleanImage { media_type, width, height, bytes } = cleaned.map_err(|_| ImageError::Broke)??;
         let new = NewImage {
             id: ImageId::new(self.rng.id(self.clock.as_ref())),
