@@ -6,6 +6,7 @@ use langya::domain::time::Timestamp;
 use langya::infra::storage::{DeletionTarget, NewImage, Store};
 
 use super::{battle, battle_id};
+use crate::support::arena::card;
 
 /// The file of an image, which is no text.
 pub(crate) fn bytes(id: &str) -> Vec<u8> {
@@ -24,6 +25,7 @@ pub(crate) async fn keep(store: &Store, id: &str, at: i64) -> ImageId {
 }
 
 pub(super) async fn images_are_kept_with_their_battle_in_order_and_go_with_its_texts(store: &Store) {
+    store.register_models(&["one", "two"].map(card), Timestamp(1)).await.unwrap();
     let (one, two) = (keep(store, "i", 5).await, keep(store, "ii", 5).await);
     let order = [two.clone(), one.clone(), two.clone()];
     for _ in 0..2 {
