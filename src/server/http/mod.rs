@@ -160,7 +160,7 @@ fn own(config: &mut web::ServiceConfig) {
         .service(
             web::resource("/shared/{token}/images/{number}").get(images::shared).route(web::head().to(images::shared)),
         )
-        .route(images::PATH, web::post().to(images::take))
+        .route("/images", web::post().to(images::take))
         .route("/images/{id}", web::get().to(images::show))
         .route("/ws/battle", web::get().to(sockets::battle))
         .route("/ws/leaderboard", web::get().to(sockets::leaderboard));
