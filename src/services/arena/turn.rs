@@ -23,7 +23,7 @@ use crate::domain::battle::{BattleId, ImageId, ModelId, RunId, Side};
 use crate::infra::config::{BattleSettings, PacingMode};
 use crate::infra::events::BusState;
 use crate::infra::live_battles::LiveBattle;
-use crate::infra::llm::{ChatError, ChatModel, ReplyPart};
+use crate::infra::llm::{ChatError, ReplyPart};
 use crate::infra::metrics;
 use crate::infra::storage::{NewReply, ReplyEnding, SideFailure, StoreError};
 use crate::services::arena::matchmaking::PromptKind;
@@ -174,19 +174,11 @@ impl<'a> Turn<'a> {
     async fn ask(&mut self, side: Side) {
         let mut messages = self.battle.state().held.conversation(self.number, side);
         let shown = self.parts.images.show(&self.battle.id, &self.images, &mut messages).await;
+        let shown = shown.map_err(|error| ChatError::Unreached(format!("the images could not be read: {error}")));
         let model = self.parts.models.of_battle(&self.sides[side.index()].model);
-        let run = &mut self.sides[side.index()];
-        run.asked_at = Instant::now();
-        // What a failed model thought before it failed is not its replacement's.
-        run.reasoning.clear();
-        let asked = match (shown, model) {
-            (Ok(()), Some(model)) => Ok(model.reply(&messages)),
-            (Ok(()), None) => Err(ChatError::Unreached("the model is no longer configured".into())),
-            (Err(error), _) => Err(ChatError::Unreached(format!("the images could not be read: {error}"))),
-        };
-        match asked {
-            Ok(stream) => run.stream = Some(stream),
-            Err(error) => Box::pin(self.fail(side, error)).await,
+        let asked = self.sides[side.index()].ask(model.as_deref(), shown.map(|()| messages.as_slice()));
+        if let Err(error) = asked {
+            Box::pin(self.fail(side, error)).await;
         }
     }
 

@@ -1,7 +1,8 @@
 //! One side of a turn: its model, its reply so far, and how it ended.
 
 use crate::domain::battle::{ModelId, Side};
-use crate::infra::llm::{ChatError, ReplyPart, ReplyStream};
+use crate::infra::llm::guard::GuardedModel;
+use crate::infra::llm::{ChatError, ChatModel, Message, ReplyPart, ReplyStream};
 use crate::infra::storage::{NewReply, ReplyEnding};
 use futures_util::StreamExt;
 use std::time::Duration;
@@ -33,6 +34,21 @@ impl SideRun {
             shown: String::new(),
             reasoning: String::new(),
         }
+    }
+
+    /// Starts the reply of the side's model to a conversation, unless either is not to be had.
+    pub(super) fn ask(
+        &mut self,
+        model: Option<&GuardedModel>,
+        conversation: Result<&[Message], ChatError>,
+    ) -> Result<(), ChatError> {
+        self.asked_at = Instant::now();
+        // What a failed model sent and thought before it failed is not its replacement's.
+        self.stream = None;
+        self.reasoning.clear();
+        let gone = || ChatError::Unreached("the model is no longer configured".into());
+        self.stream = Some(model.ok_or_else(gone)?.reply(conversation?));
+        Ok(())
     }
 
     pub(super) async fn next_part(&mut self) -> Option<Result<ReplyPart, ChatError>> {
