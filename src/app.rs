@@ -46,6 +46,7 @@ use crate::services::arena::vote_rules::VoteRules;
 use crate::services::arena::voting::Voting;
 use crate::services::battle_judging::auto_judge::{AutoJudge, AutoJudgeParts};
 use crate::services::battle_judging::reports::BattleJudgingReports;
+use crate::services::benchmark::plans::BenchPlans;
 use crate::services::benchmark::suite_results::SuiteResultsCache;
 use crate::services::campaign::report_cache::CampaignReports;
 use crate::services::correlation::snapshot::CorrelationService;
@@ -240,6 +241,16 @@ impl Foundation {
         Consents { store: self.store.clone(), settings: self.settings.clone(), clock: self.clock.clone() }
     }
 
+    fn bench_plans(&self) -> BenchPlans {
+        BenchPlans {
+            store: self.store.clone(),
+            models: Arc::clone(&self.models),
+            settings: self.settings.clone(),
+            rng: Arc::clone(&self.rng),
+            clock: self.clock.clone(),
+        }
+    }
+
     fn oidc(&self) -> OidcClient {
         let used = SingleUse::new("oidc_state", self.link.clone());
         OidcClient::new(self.settings.clone(), Arc::clone(&self.sessions), self.clock.clone(), used)
@@ -282,6 +293,7 @@ impl AppState {
             value: Arc::new(base.value(&filtered)),
             robustness: Arc::new(BackgroundReport::new(base.store.clone(), base.settings.clone())),
             exclusion_reports: Arc::new(BackgroundReport::new(base.store.clone(), base.settings.clone())),
+            bench_plans: Arc::new(base.bench_plans()),
             boards: Arc::new(SuiteResultsCache::new(base.store.clone(), &base.tasks)),
             campaigns: Arc::new(CampaignReports::new(base.store.clone(), base.tasks.clone())),
             correlation: Arc::new(base.correlation()),

@@ -6,6 +6,7 @@ use crate::infra::redis::SharedBreakers;
 use crate::infra::tasks::Need;
 use crate::server::jobs;
 use crate::server::jobs::battle_judging::judge_battles;
+use crate::server::jobs::bench_plans::run_plans;
 use crate::server::jobs::correlations::keep_correlations;
 use crate::server::jobs::health::keep_health;
 use crate::server::jobs::heartbeat::send_heartbeats;
@@ -34,7 +35,7 @@ pub(super) struct Job {
 }
 
 /// Every job.
-pub(super) const JOBS: [Job; 18] = [
+pub(super) const JOBS: [Job; 19] = [
     Job {
         name: "keep_lead",
         need: Need::Nothing,
@@ -200,6 +201,14 @@ pub(super) const JOBS: [Job; 18] = [
             let (settings, events) = (app.settings.clone(), Arc::clone(&app.events));
             judge_battles(app.auto_judge(), settings, events, leader_election.subscribe(), report, app.tasks.shutdown())
                 .boxed()
+        },
+    },
+    Job {
+        name: "run_plans",
+        need: Need::Nothing,
+        run: |app, leader_election, report| {
+            let plans = Arc::clone(&app.bench_plans);
+            run_plans(plans, leader_election.subscribe(), report, app.tasks.clone()).boxed()
         },
     },
 ];

@@ -32,6 +32,7 @@ use crate::services::admin::api_keys::ApiKeyError;
 use crate::services::admin::users::UserError;
 use crate::services::battle_judging::reports::BattleJudgingError;
 use crate::services::benchmark::error::BenchError;
+use crate::services::benchmark::run_error::RunError;
 use crate::services::campaign::administration::CampaignAdminError;
 use crate::services::campaign::creation::CreateCampaignError;
 use crate::services::campaign::reports::CampaignReportError;
@@ -239,6 +240,15 @@ impl CommandFailure for BenchError {
             Self::File(_) => true,
             Self::Store(error) => error.is_input(),
             error => error.is_missing(),
+        }
+    }
+}
+
+impl CommandFailure for RunError {
+    fn is_input(&self) -> bool {
+        match self {
+            Self::Bench(error) => CommandFailure::is_input(error),
+            _ => true,
         }
     }
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::fit::OutputFormat;
 use super::{Location, progress};
-use crate::cli::bench::model_clients::{BudgetFlags, ModelClients};
+use crate::cli::bench::clients::{BudgetFlags, model_clients};
 use crate::cli::bench::open_existing_beside;
 use crate::cli::error::{BadInput, CommandResult};
 use crate::cli::models::table;
@@ -193,8 +193,8 @@ struct AskedModel {
 impl AskedModel {
     fn new(id: &str, options: &TrainOptions, settings: &Settings, env: &Environment) -> CommandResult<Self> {
         let id = ModelId::new(id);
-        let clients = ModelClients::make(settings.clone(), env)?;
-        let client = clients.one(&id, &options.budget)?;
+        let clients = model_clients(settings.clone(), env)?;
+        let client = clients.one(&id, options.budget.amounts())?;
         let entries = entries(settings);
         let own = entries.iter().find(|entry| entry.id == id.as_str()).map(provider_model);
         let same = entries.iter().filter(|entry| Some(provider_model(entry)) == own);

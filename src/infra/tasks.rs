@@ -15,6 +15,7 @@ use parking_lot::{Mutex, MutexGuard};
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tokio_util::task::task_tracker::TaskTrackerToken;
 use tracing::Instrument;
 
 use crate::backoff::Backoff;
@@ -96,6 +97,11 @@ impl Tasks {
         // Boxed first: a runtime moves a task several times, and this one is large.
         let task = contain("turn", Box::pin(task)).map(drop).in_current_span();
         self.tracker.spawn(self.visits.track_future(task));
+    }
+
+    /// As long as this is kept, a drain waits, within its patience: for requests that are paid for.
+    pub fn hold_drain(&self) -> TaskTrackerToken {
+        self.visits.token()
     }
 
     /// Counts a task that runs on the thread of its socket; a drain waits for it.

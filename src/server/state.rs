@@ -27,6 +27,7 @@ use crate::services::arena::prompt_images::PromptImages;
 use crate::services::arena::prompt_rules::PromptRules;
 use crate::services::arena::voting::Voting;
 use crate::services::battle_judging::reports::BattleJudgingReports;
+use crate::services::benchmark::plans::BenchPlans;
 use crate::services::benchmark::suite_results::SuiteResultsCache;
 use crate::services::campaign::report_cache::CampaignReports;
 use crate::services::correlation::snapshot::CorrelationService;
@@ -64,6 +65,8 @@ pub struct AppState {
     pub exclusion_reports: Arc<BackgroundReport<ExclusionReport>>,
     /// What models cost for what they are worth.
     pub value: Arc<ValueReports>,
+    /// Plans of benchmarks that the server runs.
+    pub bench_plans: Arc<BenchPlans>,
     /// The scores of benchmarks.
     pub boards: Arc<SuiteResultsCache>,
     /// What annotators of campaigns said.

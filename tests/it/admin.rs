@@ -29,7 +29,7 @@ use crate::support::program::{Server, langya_beside};
 use crate::support::scripted::Scripted;
 use browser::{Browser, account, arena, signed_in};
 
-const PASSPHRASE: &str = "seven herons over a quiet lake";
+pub(crate) const PASSPHRASE: &str = "seven herons over a quiet lake";
 
 async fn audit(arena: &TestArena) -> Vec<AuditRow> {
     arena.app.store.audit_entries(&AuditFilter::default(), 1_000).await.unwrap()

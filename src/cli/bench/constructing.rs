@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::read_text;
 use super::rows::left_over;
 use crate::cli::Location;
-use crate::cli::bench::model_clients::{BudgetFlags, ModelClients};
+use crate::cli::bench::clients::{BudgetFlags, model_clients, tell_given_up};
 use crate::cli::error::CommandResult;
 use crate::cli::models::{Format, TableRow, render};
 use crate::cli::output::{OutFile, Overwrite, print};
@@ -75,8 +75,8 @@ pub(super) async fn draft(options: ConstructOptions, env: &Environment) -> Comma
     let settings = with_discovered(options.location.settings(env)?, env, &Places::default()).await;
     let prompt = options.prompt.as_deref().map(read_text).transpose()?;
     let prompt = Construction::new(prompt.as_deref())?;
-    let clients = ModelClients::make(settings, env)?;
-    let model = clients.one(&ModelId::new(&options.model), &options.budget)?;
+    let clients = model_clients(settings, env)?;
+    let model = clients.one(&ModelId::new(&options.model), options.budget.amounts())?;
     let limits = options.budget.limits()?;
     let bar = BenchBar::new("rewriting");
     let show = |progress| bar.show(progress, limits.budget.spent());
@@ -89,7 +89,7 @@ pub(super) async fn draft(options: ConstructOptions, env: &Environment) -> Comma
     let constructed = construct(&work, &model, &limits, &show).await?;
     drop(bar);
     print(&render(&[ConstructedRow::new(&constructed)], options.format)?)?;
-    clients.tell_given_up([&model]);
+    tell_given_up(&clients, [&model]);
     Ok(left_over(constructed.outcome.left(), 0, &limits))
 }
 

@@ -1,15 +1,16 @@
 //! `langya bench`: list suites and runs, ask models, ask judges, report scores, make items.
 
+pub(super) mod clients;
 mod compare;
 mod constructing;
-pub(super) mod model_clients;
 mod planned_run;
+mod plans;
 mod report;
-pub(super) mod requests;
+mod requests;
 pub(super) mod rows;
 pub(super) mod run;
 mod runs;
-pub(super) mod session;
+mod session;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -22,7 +23,9 @@ use crate::cli::error::{BadInput, CommandResult};
 use crate::domain::benchmark::{SuiteOptions, options::NAMES};
 use crate::infra::config::{Environment, Settings};
 use crate::infra::storage::{DataLock, IfMissing, Store, StoreError};
+use crate::services::benchmark::casting::Phases;
 use crate::services::benchmark::scores::suites;
+use crate::services::benchmark::suite_run::SuiteChoice;
 
 /// Flags of `langya bench`.
 #[derive(Debug, Clone, Args)]
@@ -43,6 +46,10 @@ enum BenchCommand {
     Run(requests::BenchJudgeOptions),
     /// List runs with their progress and cost, the latest first
     Runs(runs::RunsOptions),
+    /// List the plans that the server runs, which operators start on the admin page /admin/benchmarks, the latest first
+    Plans(plans::PlansOptions),
+    /// Stop the plan that the server runs; requests under way are finished
+    Stop(plans::StopOptions),
     /// Compare two runs of a suite item by item: what changed in data, prompts and settings, in answers and scores
     Compare(compare::CompareOptions),
     /// Print the scores of a suite
@@ -103,6 +110,20 @@ pub(super) struct WayFlags {
     pub(super) sample: u32,
 }
 
+impl SuiteFlags {
+    /// The suite, beside the references of a model where one is named.
+    pub(super) fn choice(&self, references: Option<String>) -> CommandResult<SuiteChoice> {
+        Ok(SuiteChoice {
+            name: self.name.clone(),
+            options: SuiteOptions { references, ..self.way.options()? },
+            data: self.way.data.clone(),
+            sample: self.way.sample,
+            canaries: self.canaries,
+            seed: self.seed,
+        })
+    }
+}
+
 impl WayFlags {
     /// The options of the suite.
     pub(super) fn options(&self) -> CommandResult<SuiteOptions> {
@@ -130,10 +151,12 @@ pub async fn run(options: BenchOptions, env: &Environment) -> CommandResult<Exit
     match options.what {
         BenchCommand::List(options) => list(&options, env).await,
         BenchCommand::Answer(options) => requests::answer(options, env).await,
-        BenchCommand::Judge(options) => requests::judge(options, requests::Phases::JudgeTask, env).await,
+        BenchCommand::Judge(options) => requests::judge(options, Phases::Judging, env).await,
         BenchCommand::Run(options) if planned_run::is_plan(&options.suite.name) => planned_run::run(options, env).await,
-        BenchCommand::Run(options) => requests::judge(options, requests::Phases::Both, env).await,
+        BenchCommand::Run(options) => requests::judge(options, Phases::Both, env).await,
         BenchCommand::Runs(options) => runs::run(&options, env).await,
+        BenchCommand::Plans(options) => plans::list(&options, env).await,
+        BenchCommand::Stop(options) => plans::stop(&options, env).await,
         BenchCommand::Compare(options) => compare::run(&options, env).await,
         BenchCommand::Report(options) => report::run(options, env).await,
         BenchCommand::Construct(options) => constructing::draft(options, env).await,

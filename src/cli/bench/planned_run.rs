@@ -7,20 +7,24 @@ use std::sync::Arc;
 use serde::Serialize;
 use tokio::time::Instant;
 
-use super::model_clients::BudgetFlags;
-use super::requests::{BenchJudgeOptions, Phases, Ready, Step, SuiteRun};
-use super::rows::{OutcomeRow, PlanRow, left_over, outcome_rows, plan_rows};
-use super::run::{Run, tell_of_plan};
-use super::session::Session;
-use super::{SuiteFlags, WayFlags, read_text};
+use super::clients::tell_given_up;
+use super::requests::{BenchJudgeOptions, tell_partial};
+use super::rows::{OutcomeRow, left_over, outcome_rows};
+use super::run::{PhaseBar, tell_of_plan};
+use super::{WayFlags, read_text, session};
 use crate::cli::error::{BadInput, CommandResult};
 use crate::cli::models::{TableRow, render};
 use crate::cli::output::print;
-use crate::domain::benchmark::run_plan::{PlannedRun, PlannedSuite, RunPlan};
-use crate::domain::benchmark::run_report::RequestPlan;
+use crate::domain::benchmark::run_plan::RunPlan;
+use crate::domain::benchmark::run_report::{PlannedStep, RequestTotal};
+use crate::domain::benchmark::run_state::time_left;
 use crate::domain::judging::budget::Spent;
 use crate::infra::config::Environment;
 use crate::infra::llm::model_client::RunLimits;
+use crate::infra::storage::Store;
+use crate::services::benchmark::casting::Phases;
+use crate::services::benchmark::planned_run::{AskedPlan, OpenPlan, OpenRun, PlanOptions, PlanWatch, all_suites};
+use crate::services::benchmark::suite_run::SuiteRun;
 
 /// Stands for every suite that has data.
 const ALL: &str = "all";
@@ -34,28 +38,54 @@ pub(super) fn is_plan(name: &str) -> bool {
 pub(super) async fn run(options: BenchJudgeOptions, env: &Environment) -> CommandResult<ExitCode> {
     options.check_references(Phases::Both)?;
     check_way(&options.suite.way)?;
-    let session = Session::open(&options.location, env).await?;
-    let plan = plan_of(&options, &session).await?;
+    let session = session::open(&options.location, env).await?;
+    let plan = plan_of(&options, &session.store).await?;
     let budget = options.limits.budget.or(plan.budget, plan.max_calls);
-    let mut runs = Vec::new();
-    for run in plan.runs() {
-        runs.push(OpenRun::new(&session, &options, &budget, &plan, run).await?);
-    }
+    let (canaries, retry_failed) = (options.suite.canaries, options.retry_failed);
+    let plan_options = PlanOptions { canaries, retry_failed, budget: budget.amounts(), id: None };
+    let open = OpenPlan::open(&session, &plan, &plan_options).await?;
+    open.runs().iter().for_each(|run| tell_partial(&run.run));
     let format = options.limits.format;
     if options.limits.dry_run {
-        let mut rows: Vec<SuitePlanRow> = runs.iter().map(OpenRun::row).collect();
-        rows.push(SuitePlanRow::new("all", None, &runs.iter().flat_map(OpenRun::rows).collect::<Vec<_>>()));
+        let steps = open.steps();
+        let total = RequestTotal::sum(steps.iter().map(|step| step.total));
+        let mut rows: Vec<SuitePlanRow> = steps.into_iter().map(SuitePlanRow::new).collect();
+        rows.push(SuitePlanRow { suite: "all".to_owned(), sample: None, total });
         print(&render(&rows, format)?)?;
         return Ok(tell_of_plan());
     }
     let limits = Arc::new(budget.limits()?);
-    let asked = ask(&session, &runs, &limits).await;
-    let clients = runs.iter().flat_map(|run| run.suite_run.clients());
-    session.askers.tell_given_up(clients);
-    let Asked { rows, begun } = asked?;
-    print(&render(&rows, format)?)?;
-    let sum = |number: fn(&SuiteOutcomeRow) -> u64| rows.iter().map(number).sum::<u64>();
-    Ok(left_over(sum(|row| row.left) + waiting(&runs[begun..]), sum(|row| row.refused), &limits))
+    let asked = ask(&open, &limits).await;
+    tell_given_up(&session.clients, open.runs().iter().flat_map(|run| run.run.clients()));
+    let asked = asked?;
+    print(&render(&rows(&open, &asked), format)?)?;
+    Ok(left_over(asked.left, asked.sum(|outcome| outcome.refused), &limits))
+}
+
+/// Asks suite after suite, and says how far it has come after each.
+async fn ask(open: &OpenPlan<'_>, limits: &Arc<RunLimits>) -> CommandResult<AskedPlan> {
+    let (progress, bar) = (Progress::new(open.runs()), PhaseBar::default());
+    let watch = PlanWatch {
+        show: &|phase, done, spent| bar.show(phase, done, spent),
+        ended: &|at, run, spent| {
+            bar.clear();
+            eprintln!("{}", progress.after(at, run, spent));
+        },
+        waits: None,
+    };
+    let asked = open.ask(limits, watch).await;
+    bar.clear();
+    Ok(asked?)
+}
+
+/// The outcomes of the runs that began.
+fn rows(open: &OpenPlan<'_>, asked: &AskedPlan) -> Vec<SuiteOutcomeRow> {
+    let runs = open.runs().iter().zip(&asked.runs);
+    let rows = runs.flat_map(|(run, steps)| {
+        let outcomes = steps.iter().flat_map(|(step, outcomes)| outcome_rows(step, outcomes));
+        outcomes.map(|outcome| SuiteOutcomeRow::new(&run.run, outcome)).collect::<Vec<_>>()
+    });
+    rows.collect()
 }
 
 /// What belongs to one suite is said in a plan.
@@ -76,24 +106,10 @@ fn check_way(way: &WayFlags) -> Result<(), BadInput> {
 }
 
 /// The plan of the file, or of every suite with data; flags go before what it says for all.
-async fn plan_of(options: &BenchJudgeOptions, session: &Session) -> CommandResult<RunPlan> {
+async fn plan_of(options: &BenchJudgeOptions, store: &Store) -> CommandResult<RunPlan> {
     let name = options.suite.name.as_str();
     let mut plan = if name == ALL {
-        let mut suites: Vec<String> = Vec::new();
-        for row in session.store.bench_suites().await? {
-            let suite = row.suite.to_string();
-            if !suites.contains(&suite) {
-                suites.push(suite);
-            }
-        }
-        if suites.is_empty() {
-            return Err(
-                BadInput("no suite has data here: bring files with `langya import suite NAME FILE`".into()).into()
-            );
-        }
-        suites.sort();
-        let planned = |suite| PlannedSuite { suite, ..PlannedSuite::default() };
-        RunPlan { suites: suites.into_iter().map(planned).collect(), ..RunPlan::default() }
+        all_suites(store).await?
     } else {
         let text = read_text(Path::new(name))?;
         RunPlan::parse(&text).map_err(|error| BadInput(format!("{name}: {error}")))?
@@ -107,94 +123,6 @@ async fn plan_of(options: &BenchJudgeOptions, session: &Session) -> CommandResul
     plan.baseline = options.baseline.clone().or(plan.baseline);
     plan.seed = options.suite.seed.or(plan.seed);
     Ok(plan)
-}
-
-/// A run of the plan with everything that it needs, and what it was to ask at the start.
-struct OpenRun<'s> {
-    suite_run: SuiteRun<'s>,
-    answers: Vec<RequestPlan>,
-    judgements: Vec<RequestPlan>,
-}
-
-impl<'s> OpenRun<'s> {
-    async fn new(
-        session: &'s Session,
-        options: &BenchJudgeOptions,
-        budget: &BudgetFlags,
-        plan: &RunPlan,
-        PlannedRun { suite, sample }: PlannedRun,
-    ) -> CommandResult<Self> {
-        let way = WayFlags {
-            ablation: suite.ablation.clone(),
-            prompt: None,
-            compat: suite.compat.clone(),
-            data: suite.data.clone(),
-            sample,
-        };
-        let flags = SuiteFlags {
-            name: suite.suite.clone(),
-            canaries: suite.canaries || options.suite.canaries,
-            seed: suite.seed.or(plan.seed),
-            way,
-        };
-        let ready = Ready::make(session, &flags, None).await?;
-        let roles = plan.roles(&suite, ready.mode());
-        let mut options = options.clone();
-        (options.suite, options.limits.budget) = (flags, budget.clone());
-        (options.models, options.judge, options.baseline) = (roles.models, roles.judges, roles.baseline);
-        let suite_run = SuiteRun::new(ready, &options, Phases::Both).await?;
-        let (answers, judgements) = suite_run.plans().await?;
-        Ok(Self { suite_run, answers, judgements })
-    }
-
-    fn rows(&self) -> Vec<PlanRow> {
-        [plan_rows("answer", &self.answers), plan_rows("judge", &self.judgements)].concat()
-    }
-
-    fn row(&self) -> SuitePlanRow {
-        SuitePlanRow::new(self.suite_run.suite(), Some(self.suite_run.sample()), &self.rows())
-    }
-
-    fn plans(&self) -> impl Iterator<Item = &RequestPlan> {
-        self.answers.iter().chain(&self.judgements)
-    }
-}
-
-/// What came of a plan.
-#[derive(Default)]
-struct Asked {
-    rows: Vec<SuiteOutcomeRow>,
-    /// Runs that began, in their order.
-    begun: usize,
-}
-
-/// Asks suite after suite, until all is there or a limit is reached.
-async fn ask(session: &Session, runs: &[OpenRun<'_>], limits: &Arc<RunLimits>) -> CommandResult<Asked> {
-    let progress = Progress::new(runs);
-    let mut asked = Asked::default();
-    for (at, run) in runs.iter().enumerate() {
-        if limits.are_reached() {
-            break;
-        }
-        let suite_run = &run.suite_run;
-        let lock = suite_run.lock();
-        let held = Run::begin(&session.store, &lock.name, lock.taken, Arc::clone(limits)).await?;
-        let steps = suite_run.ask(&held).await;
-        held.release().await;
-        asked.rows.extend(steps?.iter().flat_map(|step| outcome(suite_run, step)));
-        asked.begun = at + 1;
-        eprintln!("{}", progress.after(at, suite_run, limits.budget.spent()));
-    }
-    Ok(asked)
-}
-
-fn outcome(run: &SuiteRun<'_>, (step, outcomes): &Step) -> Vec<SuiteOutcomeRow> {
-    outcome_rows(step, outcomes).into_iter().map(|outcome| SuiteOutcomeRow::new(run, outcome)).collect()
-}
-
-/// Results of the runs that did not begin.
-fn waiting(runs: &[OpenRun<'_>]) -> u64 {
-    runs.iter().flat_map(OpenRun::plans).map(|plan| plan.open + plan.reused).sum()
 }
 
 /// How far the whole is.
@@ -216,7 +144,7 @@ impl Progress {
     /// One line after a run: what is spent of what was expected, and how long the rest takes at the speed so far.
     fn after(&self, at: usize, run: &SuiteRun<'_>, spent: Spent) -> String {
         let cost = self.cost.map_or_else(String::new, |expected| format!(" of {expected:.4} expected"));
-        let left = remaining(self.started.elapsed().as_secs(), spent.calls, self.calls);
+        let left = time_left(self.started.elapsed().as_secs(), spent.calls, self.calls);
         let left = left.map_or_else(String::new, |seconds| format!(", about {} min left", seconds.div_ceil(60)));
         format!(
             "{}/{} {}, round {}: {} of {} requests, cost {:.4}{cost}{left}",
@@ -231,33 +159,18 @@ impl Progress {
     }
 }
 
-/// Seconds that the rest of the requests takes; none before the first, and where none is left.
-fn remaining(elapsed: u64, sent: u64, expected: u64) -> Option<u64> {
-    let left = expected.checked_sub(sent).filter(|left| *left > 0)?;
-    elapsed.saturating_mul(left).checked_div(sent)
-}
-
 /// What a suite would be asked.
 #[derive(Debug, Clone, Serialize)]
 struct SuitePlanRow {
     suite: String,
     sample: Option<u32>,
-    done: u64,
-    reused: u64,
-    calls: u64,
-    worst_calls: u64,
-    input_tokens: u64,
-    output_tokens: u64,
-    cost: Option<f64>,
-    worst_cost: Option<f64>,
+    #[serde(flatten)]
+    total: RequestTotal,
 }
 
 impl SuitePlanRow {
-    fn new(suite: &str, sample: Option<u32>, rows: &[PlanRow]) -> Self {
-        let PlanRow { done, reused, calls, worst_calls, input_tokens, output_tokens, cost, worst_cost, .. } =
-            PlanRow::total(rows);
-        let suite = suite.to_owned();
-        Self { suite, sample, done, reused, calls, worst_calls, input_tokens, output_tokens, cost, worst_cost }
+    fn new(PlannedStep { suite, sample, total }: PlannedStep) -> Self {
+        Self { suite, sample: Some(sample), total }
     }
 }
 
@@ -267,18 +180,13 @@ impl TableRow for SuitePlanRow {
 
     fn cells(&self) -> Vec<String> {
         let money = |cost: Option<f64>| cost.map_or_else(|| "-".to_owned(), |cost| format!("{cost:.4}"));
-        vec![
-            self.suite.clone(),
-            self.sample.map_or_else(|| "-".to_owned(), |sample| sample.to_string()),
-            self.done.to_string(),
-            self.reused.to_string(),
-            self.calls.to_string(),
-            self.worst_calls.to_string(),
-            self.input_tokens.to_string(),
-            self.output_tokens.to_string(),
-            money(self.cost),
-            money(self.worst_cost),
-        ]
+        let RequestTotal { done, reused, calls, worst_calls, input_tokens, output_tokens, .. } = self.total;
+        let mut cells =
+            vec![self.suite.clone(), self.sample.map_or_else(|| "-".to_owned(), |sample| sample.to_string())];
+        let numbers = [done, reused, calls, worst_calls, input_tokens, output_tokens];
+        cells.extend(numbers.map(|number| number.to_string()));
+        cells.extend([money(self.total.cost), money(self.total.worst_cost)]);
+        cells
     }
 }
 
@@ -331,12 +239,6 @@ impl TableRow for SuiteOutcomeRow {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_rest_takes_as_long_as_requests_took_so_far() {
-        assert_eq!(remaining(60, 20, 80), Some(180));
-        assert_eq!((remaining(60, 0, 80), remaining(60, 80, 80), remaining(60, 90, 80)), (None, None, None));
-    }
 
     #[test]
     fn a_plan_is_told_from_a_suite_by_its_name() {

@@ -1,24 +1,25 @@
-//! Runs benchmark requests under the lock of the suite, within the budget, until a signal stops them.
+//! Takes the lock of a command that asks models, and says what came of it.
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
 
 use clap::Args;
-use tokio::sync::Mutex;
+use parking_lot::Mutex;
 
+use super::clients::BudgetFlags;
 use super::rows::{OutcomeRow, PlanRow, left_over};
-use crate::cli::bench::model_clients::BudgetFlags;
 use crate::cli::error::{BadInput, CommandResult};
 use crate::cli::models::{Format, render};
 use crate::cli::output::print;
+use crate::cli::progress::BenchBar;
 use crate::domain::benchmark::run_report::RunOutcome;
+use crate::domain::judging::budget::Spent;
 use crate::infra::llm::model_client::RunLimits;
-use crate::infra::storage::{JobLock, Store};
-
-/// How often a lock that another machine grants is looked after.
-const LOCK_CHECK: Duration = Duration::from_secs(5);
+use crate::infra::storage::Store;
+use crate::services::benchmark::RunProgress;
+use crate::services::benchmark::locked_run::LockedRun;
+use crate::services::benchmark::run_record::RunPhase;
 
 /// What a run may spend, and how it speaks.
 #[derive(Debug, Clone, Args)]
@@ -33,66 +34,55 @@ pub(in crate::cli) struct LimitFlags {
     pub(in crate::cli) format: Format,
 }
 
-/// A run that has begun.
-pub(in crate::cli) struct Run {
-    lock: Mutex<Option<JobLock>>,
-    /// What it may spend, and whether it is to end.
-    pub(in crate::cli) limits: Arc<RunLimits>,
+/// Takes a lock, or says that it is taken.
+pub(in crate::cli) async fn begin(
+    store: &Store,
+    lock: &str,
+    taken: &str,
+    limits: Arc<RunLimits>,
+) -> CommandResult<LockedRun> {
+    let run = LockedRun::begin(store, lock, limits).await?;
+    Ok(run.ok_or_else(|| BadInput(taken.to_owned()))?)
 }
 
-impl Run {
-    /// Takes a lock, or says that it is taken.
-    pub(in crate::cli) async fn begin(
-        store: &Store,
-        lock: &str,
-        taken: String,
-        limits: Arc<RunLimits>,
-    ) -> CommandResult<Self> {
-        let lock = store.command_lock(lock).await?.ok_or(BadInput(taken))?;
-        Ok(Self { lock: Mutex::new(Some(lock)), limits })
-    }
+/// Gives the lock back and says what came of the run. A budget that was kept is a success; what failed or was stopped is not.
+pub(in crate::cli) async fn end(
+    run: LockedRun,
+    rows: Vec<OutcomeRow>,
+    outcomes: &[RunOutcome],
+    format: Format,
+) -> CommandResult<ExitCode> {
+    let limits = run.release().await;
+    print(&render(&rows, format)?)?;
+    let sum = |number: fn(&RunOutcome) -> u64| outcomes.iter().map(number).sum();
+    Ok(left_over(sum(RunOutcome::left), sum(|outcome| outcome.refused), &limits))
+}
 
-    /// Does the work, and stops it where the lock is lost: another process may have it then.
-    pub(in crate::cli) async fn until_lock_is_lost<T>(&self, work: impl Future<Output = T>) -> T {
-        let watch = async {
-            loop {
-                tokio::time::sleep(LOCK_CHECK).await;
-                let held = match self.lock.lock().await.as_mut() {
-                    Some(lock) => lock.is_held().await,
-                    None => true,
-                };
-                if !held {
-                    eprintln!("stopping: the database does not hold this run's lock any more");
-                    self.limits.stop.cancel();
-                    return std::future::pending().await;
-                }
-            }
-        };
-        tokio::select! {
-            done = work => done,
-            never = watch => never,
+/// The progress bar of a run: one for each phase.
+#[derive(Default)]
+pub(in crate::cli) struct PhaseBar(Mutex<Option<(RunPhase, BenchBar)>>);
+
+impl PhaseBar {
+    /// Shows how far a phase is.
+    pub(in crate::cli) fn show(&self, phase: RunPhase, progress: RunProgress, spent: Spent) {
+        let mut shown = self.0.lock();
+        if shown.as_ref().is_none_or(|(of, _)| *of != phase) {
+            // The bar before it takes itself away first.
+            *shown = None;
+            let what = match phase {
+                RunPhase::Answering => "answering",
+                RunPhase::Judging => "judging",
+            };
+            *shown = Some((phase, BenchBar::new(what)));
+        }
+        if let Some((_, bar)) = &*shown {
+            bar.show(progress, spent);
         }
     }
 
-    /// Says what came of it. A budget that was kept is a success; what failed or was stopped is not.
-    pub(in crate::cli) async fn end(
-        self,
-        rows: Vec<OutcomeRow>,
-        outcomes: &[RunOutcome],
-        format: Format,
-    ) -> CommandResult<ExitCode> {
-        let limits = self.release().await;
-        print(&render(&rows, format)?)?;
-        let sum = |number: fn(&RunOutcome) -> u64| outcomes.iter().map(number).sum();
-        Ok(left_over(sum(RunOutcome::left), sum(|outcome| outcome.refused), &limits))
-    }
-
-    /// Gives the lock back.
-    pub(in crate::cli) async fn release(self) -> Arc<RunLimits> {
-        if let Some(lock) = self.lock.into_inner() {
-            lock.release().await;
-        }
-        self.limits
+    /// Takes the bar away, before anything else is said.
+    pub(in crate::cli) fn clear(&self) {
+        *self.0.lock() = None;
     }
 }
 

@@ -1,25 +1,16 @@
 //! What commands that ask models work with.
 
-use super::model_clients::ModelClients;
+use super::clients::model_clients;
 use super::open_beside;
 use crate::cli::Location;
 use crate::cli::error::CommandResult;
 use crate::infra::config::Environment;
 use crate::infra::llm::discover::{Places, with_discovered};
-use crate::infra::storage::Store;
+use crate::services::benchmark::suite_run::RunSession;
 
-/// The database and the models of the settings.
-pub(in crate::cli) struct Session {
-    /// The database.
-    pub(in crate::cli) store: Store,
-    /// The models.
-    pub(in crate::cli) askers: ModelClients,
-}
-
-impl Session {
-    pub(super) async fn open(location: &Location, env: &Environment) -> CommandResult<Self> {
-        let settings = with_discovered(location.settings(env)?, env, &Places::default()).await;
-        let store = open_beside(&settings).await?;
-        Ok(Self { store, askers: ModelClients::make(settings, env)? })
-    }
+/// Opens the database, and the models of the settings.
+pub(super) async fn open(location: &Location, env: &Environment) -> CommandResult<RunSession> {
+    let settings = with_discovered(location.settings(env)?, env, &Places::default()).await;
+    let store = open_beside(&settings).await?;
+    Ok(RunSession { store, clients: model_clients(settings, env)? })
 }

@@ -2,12 +2,11 @@
 
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use crate::cli::bench::model_clients::{ModelClients, named_once};
-use crate::cli::bench::requests::Ready;
+use crate::cli::bench::clients::{model_clients, tell_given_up};
 use crate::cli::bench::rows::{OutcomeRow, PlanRow, left_over};
-use crate::cli::bench::run::LimitFlags;
-use crate::cli::bench::session::Session;
+use crate::cli::bench::run::{LimitFlags, PhaseBar};
 use crate::cli::error::{BadInput, CommandResult};
 use crate::cli::models::{Format, render};
 use crate::domain::battle::ModelId;
@@ -21,7 +20,9 @@ use crate::infra::llm::discover::{Places, with_discovered};
 use crate::infra::llm::model_client::ModelClient;
 use crate::infra::storage::Store;
 use crate::services::benchmark::answering;
+use crate::services::benchmark::casting::named_once;
 use crate::services::benchmark::loading::Loaded;
+use crate::services::benchmark::suite_run::{ReadySuite, RunSession};
 use crate::services::campaign::asked_answers::{asked_answers, asked_suite, keep_items};
 
 /// How models are asked.
@@ -39,7 +40,7 @@ pub(super) struct Asking<'a> {
     flags: AskingFlags<'a>,
     plan: CampaignPlan,
     prompts: Vec<PromptRow>,
-    session: Session,
+    session: RunSession,
     models: Vec<ModelClient>,
 }
 
@@ -69,9 +70,9 @@ impl<'a> Asking<'a> {
         }
         named_once("model", &plan.models)?;
         let settings = with_discovered(settings, env, &Places::default()).await;
-        let session = Session { store: store.clone(), askers: ModelClients::make(settings, env)? };
+        let session = RunSession { store: store.clone(), clients: model_clients(settings, env)? };
         let ids: Vec<ModelId> = plan.models.iter().map(ModelId::new).collect();
-        let models = session.askers.asked(&ids, &flags.limits.budget)?;
+        let models = session.clients.asked(&ids, flags.limits.budget.amounts())?;
         let asking = Self { flags, plan, prompts, session, models };
         asking.as_if_answered()?;
         Ok(asking)
@@ -97,7 +98,7 @@ impl<'a> Asking<'a> {
     /// A database that cannot be read.
     pub(super) async fn plans(&self) -> CommandResult<Vec<PlanRow>> {
         let loaded = self.suite();
-        let bench = loaded.bench(&self.session.store, &self.session.askers.rng, 1);
+        let bench = loaded.bench(&self.session.store, &self.session.clients.rng, 1);
         let plans = answering::plan(bench, &self.models, self.flags.retry_failed).await?;
         let mut rows: Vec<PlanRow> = plans.iter().map(|plan| PlanRow::new("answer", plan)).collect();
         rows.push(PlanRow::total(&rows));
@@ -110,9 +111,14 @@ impl<'a> Asking<'a> {
     /// A database that takes nothing, or the lock that another process has.
     pub(super) async fn ask(self) -> CommandResult<Asked> {
         keep_items(&self.session.store, &self.suite()).await?;
-        let ready = Ready::over(&self.session, self.suite());
-        let (run, steps) = ready.ask_models(&self.models, self.flags.retry_failed, &self.flags.limits).await?;
-        let outcomes: Vec<RunOutcome> = steps.into_iter().flat_map(|(_, outcomes)| outcomes).collect();
+        let ready = ReadySuite::over(&self.session, self.suite());
+        let run = ready.begin(Arc::new(self.flags.limits.budget.limits()?)).await?;
+        let bar = PhaseBar::default();
+        let show = |phase, progress, spent| bar.show(phase, progress, spent);
+        let steps = ready.ask_models((&self.models, self.flags.retry_failed), &run, &show).await;
+        bar.clear();
+        tell_given_up(&self.session.clients, &self.models);
+        let outcomes: Vec<RunOutcome> = steps?.into_iter().flat_map(|(_, outcomes)| outcomes).collect();
         let rows: Vec<OutcomeRow> = outcomes.iter().map(|outcome| OutcomeRow::new("answer", outcome)).collect();
         eprint!("{}", render(&rows, Format::Table)?);
         let sum = |number: fn(&RunOutcome) -> u64| outcomes.iter().map(number).sum();

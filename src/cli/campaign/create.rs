@@ -7,7 +7,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::asking::{Asked, Asking, AskingFlags};
-use crate::cli::bench::model_clients::BudgetFlags;
+use crate::cli::bench::clients::BudgetFlags;
 use crate::cli::bench::rows::PlanRow;
 use crate::cli::bench::run::{LimitFlags, tell_of_plan};
 use crate::cli::error::CommandResult;

@@ -11,11 +11,11 @@ use clap::{Args, Subcommand};
 
 use super::Location;
 use super::bench::rows::{OutcomeRow, PlanRow};
-use super::bench::run::{LimitFlags, Run, print_plans};
+use super::bench::run::{LimitFlags, begin, end, print_plans};
 use super::bench::{open_beside, read_text};
 use super::progress::BenchBar;
 use super::times::{parse_end_time, parse_time};
-use crate::cli::bench::model_clients::{ModelClients, named_once};
+use crate::cli::bench::clients::{model_clients, tell_given_up};
 use crate::cli::error::{BadInput, CommandResult};
 use crate::domain::battle::ModelId;
 use crate::domain::battle_judging::prompt::BattlePrompt;
@@ -30,6 +30,8 @@ use crate::infra::storage::{Store, StoreError};
 use crate::services::battle_judging::judging::judge;
 use crate::services::battle_judging::pending_work::{PendingWork, Skipped, pending_units, pending_work};
 use crate::services::battle_judging::{BattleJudging, LOCK, MOST_TOKENS, Scope};
+use crate::services::benchmark::casting::named_once;
+use crate::services::benchmark::run_error::RunError;
 use crate::services::campaign::administration::CampaignAdminError;
 
 /// Flags of `langya judge`.
@@ -100,9 +102,9 @@ async fn run_judges(options: &RunOptions, env: &Environment) -> CommandResult<Ex
     let prompt = BattlePrompt::new(own.as_deref())?;
     let settings = with_discovered(options.location.settings(env)?, env, &Places::default()).await;
     let store = open_beside(&settings).await?;
-    let askers = ModelClients::make(settings, env)?;
-    let judges = askers.asked(&options.judges()?, &options.limits.budget)?;
-    let battle_judging = BattleJudging { store: &store, clock: &SystemClock, rng: &askers.rng, prompt: &prompt };
+    let clients = model_clients(settings, env)?;
+    let judges = clients.asked(&options.judges()?, options.limits.budget.amounts())?;
+    let battle_judging = BattleJudging { store: &store, clock: &SystemClock, rng: &clients.rng, prompt: &prompt };
     options.check_campaign(&store).await?;
     if options.limits.dry_run {
         let found = options.pending(battle_judging, &judges).await?;
@@ -112,7 +114,7 @@ async fn run_judges(options: &RunOptions, env: &Environment) -> CommandResult<Ex
     }
     let taken = "another langya judges battles of this database: wait for its end, or stop it. An arena that judges by \
                  itself has the models of judge.models";
-    let run = Run::begin(&store, LOCK, taken.to_owned(), Arc::new(options.limits.budget.limits()?)).await?;
+    let run = begin(&store, LOCK, taken, Arc::new(options.limits.budget.limits()?)).await?;
     // Only now: who had the lock before has settled more.
     let found = options.pending(battle_judging, &judges).await?;
     options.tell(found.skipped);
@@ -120,9 +122,9 @@ async fn run_judges(options: &RunOptions, env: &Environment) -> CommandResult<Ex
     let show = |progress| bar.show(progress, run.limits.budget.spent());
     let outcomes = run.until_lock_is_lost(judge(battle_judging, &found, &judges, &run.limits, &show)).await?;
     drop(bar);
-    askers.tell_given_up(&judges);
+    tell_given_up(&clients, &judges);
     let rows = outcomes.iter().map(|outcome| OutcomeRow::new("judge", outcome)).collect();
-    run.end(rows, &outcomes, options.limits.format).await
+    end(run, rows, &outcomes, options.limits.format).await
 }
 
 impl RunOptions {
@@ -143,7 +145,7 @@ impl RunOptions {
         }
     }
 
-    fn judges(&self) -> Result<Vec<ModelId>, BadInput> {
+    fn judges(&self) -> Result<Vec<ModelId>, RunError> {
         named_once("judge", &self.judge)?;
         Ok(self.judge.iter().map(ModelId::new).collect())
     }

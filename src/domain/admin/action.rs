@@ -79,11 +79,15 @@ pub enum AdminAction {
     RevokeKey,
     /// Had a message to a webhook sent again.
     RetryWebhook,
+    /// Started a plan of benchmarks.
+    StartBenchmarks,
+    /// Stopped a plan of benchmarks.
+    StopBenchmarks,
 }
 
 impl AdminAction {
     /// All actions.
-    pub const ALL: [Self; 38] = [
+    pub const ALL: [Self; 40] = [
         Self::SignIn,
         Self::SignOut,
         Self::EndSession,
@@ -122,6 +126,8 @@ impl AdminAction {
         Self::CreateKey,
         Self::RevokeKey,
         Self::RetryWebhook,
+        Self::StartBenchmarks,
+        Self::StopBenchmarks,
     ];
 
     /// Name in the database, on the command line and in exports.
@@ -166,6 +172,8 @@ impl AdminAction {
             Self::CreateKey => "create_key",
             Self::RevokeKey => "revoke_key",
             Self::RetryWebhook => "retry_webhook",
+            Self::StartBenchmarks => "start_benchmarks",
+            Self::StopBenchmarks => "stop_benchmarks",
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::JudgeMode;
 
@@ -34,7 +34,7 @@ pub enum RunPlanError {
 }
 
 /// A plan as its file describes it. What a suite does not say itself is said for all.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RunPlan {
     /// Models that answer; all of the settings where there are none.
@@ -56,7 +56,7 @@ pub struct RunPlan {
 }
 
 /// A suite of a plan.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct PlannedSuite {
     /// Its name.
@@ -112,7 +112,11 @@ impl RunPlan {
         Ok(plan)
     }
 
-    fn check(&self) -> Result<(), RunPlanError> {
+    /// Checks a plan that was not read from a text.
+    ///
+    /// # Errors
+    /// As [`Self::parse`].
+    pub fn check(&self) -> Result<(), RunPlanError> {
         let bad = |key, expected| Err(RunPlanError::Value { key, expected });
         if self.suites.is_empty() {
             return Err(RunPlanError::NoSuite);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::judgement::Status;
 use crate::battle::ModelId;
@@ -123,6 +123,73 @@ impl PlannedRequests {
             basis,
         }
     }
+}
+
+/// The requests of a run, or of several, to everybody.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct RequestTotal {
+    /// Results that are there already.
+    pub done: u64,
+    /// Results to be had from an earlier reply to an identical request.
+    pub reused: u64,
+    /// Expected requests.
+    pub calls: u64,
+    /// Requests at the most.
+    pub worst_calls: u64,
+    /// Expected tokens of the requests.
+    pub input_tokens: u64,
+    /// Expected tokens of the replies.
+    pub output_tokens: u64,
+    /// Expected cost; `None` where somebody has no prices.
+    pub cost: Option<f64>,
+    /// Cost at the most; `None` where somebody has no prices.
+    pub worst_cost: Option<f64>,
+}
+
+impl RequestTotal {
+    /// The sum of plans.
+    #[must_use]
+    pub fn of<'p>(plans: impl Iterator<Item = &'p RequestPlan>) -> Self {
+        Self::sum(plans.map(|plan| Self {
+            done: plan.done,
+            reused: plan.reused,
+            calls: plan.calls,
+            worst_calls: plan.worst_calls,
+            input_tokens: plan.tokens.input,
+            output_tokens: plan.tokens.output,
+            cost: plan.cost,
+            worst_cost: plan.worst_cost,
+        }))
+    }
+
+    /// The sum of totals; a cost only where each has one.
+    #[must_use]
+    pub fn sum(totals: impl Iterator<Item = Self>) -> Self {
+        let nothing = Self { cost: Some(0.0), worst_cost: Some(0.0), ..Self::default() };
+        let both = |one: Option<f64>, other: Option<f64>| Some(one? + other?);
+        totals.fold(nothing, |sum, one| Self {
+            done: sum.done + one.done,
+            reused: sum.reused + one.reused,
+            calls: sum.calls + one.calls,
+            worst_calls: sum.worst_calls + one.worst_calls,
+            input_tokens: sum.input_tokens + one.input_tokens,
+            output_tokens: sum.output_tokens + one.output_tokens,
+            cost: both(sum.cost, one.cost),
+            worst_cost: both(sum.worst_cost, one.worst_cost),
+        })
+    }
+}
+
+/// What a run of a plan was to ask when the plan was made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PlannedStep {
+    /// The suite.
+    pub suite: String,
+    /// Which round of answers.
+    pub sample: u32,
+    /// Its requests.
+    #[serde(flatten)]
+    pub total: RequestTotal,
 }
 
 /// The outcome of a run for one model or judge.

@@ -85,6 +85,14 @@ pub enum RunStop {
     Budget,
 }
 
+/// How long the rest of the requests takes at the speed so far, in the unit of `elapsed`; none before the first, and where
+/// none is left.
+#[must_use]
+pub fn time_left(elapsed: u64, sent: u64, expected: u64) -> Option<u64> {
+    let left = expected.checked_sub(sent).filter(|left| *left > 0)?;
+    elapsed.saturating_mul(left).checked_div(sent)
+}
+
 /// Results that are there, of those that are due.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DueCount {
@@ -112,6 +120,12 @@ pub struct RunFigures {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_rest_takes_as_long_as_requests_took_so_far() {
+        assert_eq!(time_left(60, 20, 80), Some(180));
+        assert_eq!((time_left(60, 0, 80), time_left(60, 80, 80), time_left(60, 90, 80)), (None, None, None));
+    }
 
     #[test]
     fn a_run_says_why_it_ended_and_one_that_fell_silent_was_interrupted() {

@@ -96,6 +96,13 @@ pub struct Spent {
 }
 
 impl Spent {
+    /// Both together.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        let calls = self.calls.saturating_add(other.calls);
+        Self { calls, tokens: self.tokens.plus(other.tokens), cost: self.cost + other.cost }
+    }
+
     /// What was spent since an earlier moment of the same run.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {

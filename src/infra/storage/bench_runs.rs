@@ -11,16 +11,29 @@ use crate::metrics::store_time;
 
 /// Sent again, it finds the row of the first time.
 const INSERT: &str = "INSERT INTO bench_runs (id, suite, version, sample, models, judges, baseline, state, answers, answers_due, \
-     judgements, judgements_due, calls, input_tokens, output_tokens, cost, expected_cost, error, started_at, changed_at, manifest) \
-     VALUES ($1, $2, $3, $4, $5, $6, $7, 'running', $8, $9, $10, $11, 0, 0, 0, 0, $12, '', $13, $13, $14) ON CONFLICT DO NOTHING";
+     judgements, judgements_due, calls, input_tokens, output_tokens, cost, expected_cost, error, started_at, changed_at, manifest, plan, step) \
+     VALUES ($1, $2, $3, $4, $5, $6, $7, 'running', $8, $9, $10, $11, 0, 0, 0, 0, $12, '', $13, $13, $14, $15, $16) \
+     ON CONFLICT DO NOTHING";
 const UPDATE: &str = "UPDATE bench_runs SET state = $2, answers = $3, answers_due = $4, judgements = $5, judgements_due = $6, \
      calls = $7, input_tokens = $8, output_tokens = $9, cost = $10, error = $11, changed_at = $12 WHERE id = $1";
 const SELECT: &str = "SELECT id, suite, version, sample, models, judges, baseline, state, answers, answers_due, judgements, \
-     judgements_due, calls, input_tokens, output_tokens, cost, expected_cost, error, started_at, changed_at, manifest \
+     judgements_due, calls, input_tokens, output_tokens, cost, expected_cost, error, started_at, changed_at, manifest, plan, step \
      FROM bench_runs ORDER BY id DESC LIMIT $1";
 const SELECT_OF_SUITE: &str = "SELECT id, suite, version, sample, models, judges, baseline, state, answers, answers_due, judgements, \
-     judgements_due, calls, input_tokens, output_tokens, cost, expected_cost, error, started_at, changed_at, manifest \
+     judgements_due, calls, input_tokens, output_tokens, cost, expected_cost, error, started_at, changed_at, manifest, plan, step \
      FROM bench_runs WHERE suite = $2 ORDER BY id DESC LIMIT $1";
+const SELECT_OF_PLAN: &str = "SELECT id, suite, version, sample, models, judges, baseline, state, answers, answers_due, judgements, \
+     judgements_due, calls, input_tokens, output_tokens, cost, expected_cost, error, started_at, changed_at, manifest, plan, step \
+     FROM bench_runs WHERE plan = $1 ORDER BY id";
+
+/// Which run of a kept plan something is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlanStep {
+    /// The plan.
+    pub plan: String,
+    /// Position in the plan, from 0.
+    pub step: u32,
+}
 
 /// A run as it begins.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,6 +60,8 @@ pub struct NewBenchRun {
     pub expected_cost: Option<f64>,
     /// What it is made of.
     pub manifest: RunManifest,
+    /// The plan that it belongs to; `None` for a run of its own.
+    pub plan: Option<PlanStep>,
     /// Now.
     pub started_at: Timestamp,
 }
@@ -78,6 +93,8 @@ impl Store {
             let query = query.bind(signed(run.answers.done)).bind(signed(run.answers.due));
             let query = query.bind(signed(run.judgements.done)).bind(signed(run.judgements.due));
             let query = query.bind(run.expected_cost).bind(run.started_at.0).bind(&manifest);
+            let query = query.bind(run.plan.as_ref().map(|of| &of.plan));
+            let query = query.bind(run.plan.as_ref().map(|of| i64::from(of.step)));
             query.execute(connection).await.map(drop)
         })
     }
@@ -120,6 +137,17 @@ impl Store {
         })?;
         rows.into_iter().map(RawRun::row).collect()
     }
+
+    /// The runs of a plan, the earliest first.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn bench_runs_of_plan(&self, plan: &str) -> Result<Vec<BenchRunRow>, StoreError> {
+        let _time = store_time("bench_runs_of_plan");
+        let rows: Vec<RawRun> =
+            on_reader!(self, |pool| sqlx::query_as(SELECT_OF_PLAN).bind(plan).fetch_all(pool).await)?;
+        rows.into_iter().map(RawRun::row).collect()
+    }
 }
 
 #[derive(FromRow)]
@@ -145,6 +173,8 @@ struct RawRun {
     started_at: i64,
     changed_at: i64,
     manifest: String,
+    plan: Option<String>,
+    step: Option<i64>,
 }
 
 impl RawRun {
@@ -171,7 +201,12 @@ impl RawRun {
             spent: Spent { calls: number(self.calls, "calls")?, tokens, cost: self.cost },
             error: self.error.clone(),
         };
+        let step = |step: i64| u32::try_from(step).map_err(|_| bad("step", &step.to_string()));
         let run = NewBenchRun {
+            plan: match (&self.plan, self.step) {
+                (Some(plan), Some(at)) => Some(PlanStep { plan: plan.clone(), step: step(at)? }),
+                _ => None,
+            },
             models: ids(&self.models, "models")?,
             judges: ids(&self.judges, "judges")?,
             sample: u32::try_from(self.sample).map_err(|_| bad("sample", &self.sample.to_string()))?,

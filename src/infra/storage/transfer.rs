@@ -31,7 +31,7 @@ enum ColumnKind {
 }
 
 /// In the order in which rows refer to each other. Leaderboards and counts are derived, and instances are gone.
-const TABLES: [&str; 54] = [
+const TABLES: [&str; 55] = [
     "models",
     "model_changes",
     "pairing_changes",
@@ -53,6 +53,7 @@ const TABLES: [&str; 54] = [
     "bench_judgements",
     "request_attempts",
     "bench_scores",
+    "bench_plans",
     "bench_runs",
     "secrets",
     "log_entries",

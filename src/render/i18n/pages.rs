@@ -361,8 +361,9 @@ mod slices;
 mod value;
 
 pub use admin::{
-    AccountTexts, AdminSignInTexts, AdminTexts, AuditTexts, CampaignAdminTexts, ModelAddTexts, ModelAdminTexts,
-    OverviewTexts, PairingAdminTexts, ReviewTexts, UserTexts, VoteAdminTexts, WelcomeTexts,
+    AccountTexts, AdminSignInTexts, AdminTexts, AuditTexts, BenchPlanTexts, BenchRunTexts, CampaignAdminTexts,
+    ModelAddTexts, ModelAdminTexts, OverviewTexts, PairingAdminTexts, ReviewTexts, UserTexts, VoteAdminTexts,
+    WelcomeTexts,
 };
 pub use arena::{ArenaTexts, PairingInForce, StorageInForce};
 pub use benchmark::BenchmarkTexts;

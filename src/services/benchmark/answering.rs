@@ -3,10 +3,10 @@
 //! Items of one model are asked side by side, as many as its limit lets; the turns of an item one after the other, for a
 //! later one may hold the answer to an earlier one.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use futures_util::future::try_join_all;
-use futures_util::{StreamExt, stream, try_join};
+use futures_util::future::join_all;
+use futures_util::try_join;
 use parking_lot::Mutex;
 
 use super::attempts::{AttemptLog, ResultAttempts, RunRow};
@@ -85,14 +85,17 @@ pub async fn answer(
     let counter = Counter { done: AtomicU64::new(0), total: AtomicU64::new(0), on_progress };
     let counter = &counter;
     let asking = async move {
-        let runs = work.models.iter().map(|model| ModelRun::begin(bench, work, model, counter));
-        let runs = try_join_all(runs).await?;
+        let mut runs = Vec::with_capacity(work.models.len());
+        for model in work.models {
+            runs.push(ModelRun::begin(bench, work, model, counter).await?);
+        }
         let outcomes = runs.iter().map(|run| run.answer_all(&batch));
-        Ok(futures_util::future::join_all(outcomes).await)
+        Ok(join_all(outcomes).await)
     };
-    let keeping = keeper.run(async |rows: Vec<_>| {
+    let set = &set;
+    let keeping = keeper.run(|rows: Vec<RunRow<BenchAnswerRow>>| async move {
         let rows = AttemptLog::from(bench).insert_attempts(rows).await?;
-        bench.store.insert_answers(&set, &rows).await
+        bench.store.insert_answers(set, &rows).await
     });
     let (outcomes, ()) = try_join!(asking, keeping)?;
     Ok(outcomes)
@@ -154,12 +157,17 @@ impl<'r> ModelRun<'r> {
     }
 
     async fn answer_all(&self, batch: &Batch) -> RunOutcome {
-        stream::iter(&self.bench.data.items)
-            .map(|item| self.answer_item(item, batch))
-            .buffer_unordered(self.model.max_concurrent)
-            .for_each(|()| std::future::ready(()))
-            .await;
+        let next = AtomicUsize::new(0);
+        let at_once = self.model.max_concurrent.min(self.bench.data.items.len());
+        join_all((0..at_once).map(|_| self.work(&next, batch))).await;
         self.outcome.lock().clone()
+    }
+
+    /// Answers one item after the other, until none is left.
+    async fn work(&self, next: &AtomicUsize, batch: &Batch) {
+        while let Some(item) = self.bench.data.items.get(next.fetch_add(1, Ordering::Relaxed)) {
+            self.answer_item(item, batch).await;
+        }
     }
 
     /// Requests the missing answers to the turns of an item. A failed turn does not stop the others.

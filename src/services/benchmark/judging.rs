@@ -8,8 +8,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use futures_util::future::{join_all, ready};
-use futures_util::{StreamExt, stream, try_join};
+use futures_util::future::join_all;
+use futures_util::try_join;
 use parking_lot::Mutex;
 use tokio::sync::Mutex as AsyncMutex;
 
@@ -155,7 +155,7 @@ pub async fn judge(
         let all = runs.iter().map(|run| run.judge_all(&batch, &step));
         Ok(join_all(all).await)
     };
-    let keeping = keeper.run(async |rows: Vec<_>| {
+    let keeping = keeper.run(|rows: Vec<RunRow<BenchJudgementRow>>| async move {
         let rows = AttemptLog::from(bench).insert_attempts(rows).await?;
         bench.store.insert_judgements(&rows).await
     });
@@ -181,6 +181,11 @@ pub(super) async fn contestant<'c>(
     let answers = answers_of(bench.store, &set, model).await?;
     Ok(Contestant { model, answers, baseline, judged, over: PlannedOver::KeptAnswers })
 }
+
+/// A judgement that is to be had.
+type OpenJudgement<'o> = (&'o Contestant<'o>, &'o Item, PendingJudgement);
+/// All that are to be had, made one after the other.
+type OpenJudgements<'o> = Mutex<Box<dyn Iterator<Item = OpenJudgement<'o>> + Send + 'o>>;
 
 /// One judge's part of a run.
 struct JudgeRun<'r> {
@@ -210,7 +215,7 @@ impl JudgeRun<'_> {
         outcome.total
     }
 
-    async fn judge_all(&self, batch: &Batch, step: &dyn Fn()) -> RunOutcome {
+    async fn judge_all(&self, batch: &Batch, step: &(dyn Fn() + Sync)) -> RunOutcome {
         let items = self
             .contestants
             .iter()
@@ -223,22 +228,31 @@ impl JudgeRun<'_> {
             };
             open.into_iter().filter(|open| !open.done).map(move |open| (contestant, item, open))
         });
-        let one = async |(contestant, item, open): (&Contestant<'_>, &Item, PendingJudgement)| {
-            // Until its row is kept: who asks the same then finds it there.
-            let turn = self.turn_of(&open.prompt_sha256);
-            let _turn = turn.lock().await;
-            if let Some(row) = self.judge_one(contestant, item, open, batch).await
-                && batch.keep(vec![RunRow::Result(row)]).await
-            {
-                step();
-            }
-        };
-        stream::iter(open)
-            .map(one)
-            .buffer_unordered(self.judge.map_or(READ_AT_ONCE, |judge| judge.max_concurrent))
-            .for_each(|()| ready(()))
-            .await;
+        let open: OpenJudgements<'_> = Mutex::new(Box::new(open));
+        let at_once = self.judge.map_or(READ_AT_ONCE, |judge| judge.max_concurrent);
+        join_all((0..at_once).map(|_| self.work(&open, batch, step))).await;
         self.outcome()
+    }
+
+    /// Judges one answer after the other, until none is left.
+    async fn work(&self, open: &OpenJudgements<'_>, batch: &Batch, step: &(dyn Fn() + Sync)) {
+        loop {
+            // A statement of its own, so that the lock is free while the judge is asked.
+            let next = open.lock().next();
+            let Some(next) = next else { return };
+            self.judge_open(next, batch, step).await;
+        }
+    }
+
+    async fn judge_open(&self, (contestant, item, open): OpenJudgement<'_>, batch: &Batch, step: &(dyn Fn() + Sync)) {
+        // Until its row is kept: who asks the same then finds it there.
+        let turn = self.turn_of(&open.prompt_sha256);
+        let _turn = turn.lock().await;
+        if let Some(row) = self.judge_one(contestant, item, open, batch).await
+            && batch.keep(vec![RunRow::Result(row)]).await
+        {
+            step();
+        }
     }
 
     /// Admits one request per prompt at a time. Without a prompt there is no wait.

@@ -3,22 +3,29 @@
 //! The rules are in [`crate::domain::benchmark`]; here they meet models and the database. [`answering`] and [`judging`] store
 //! every reply at once and repeat no request that is stored, so a stopped or killed run can continue; what settles nothing is stored by [`attempts`]. [`budget`](crate::domain::judging::budget) limits requests
 //! and cost, [`imports`] reads files that were made elsewhere, [`scores`] reads results and [`suite_results`] caches them.
+//! A run over a suite is a [`suite_run`], several as one are a [`planned_run`], and [`plans`] are such runs of the server itself.
 //! [`construction`] and [`draft_review`](crate::formats::draft_review) turn open questions into multiple-choice items, from file to file.
 
 pub mod answering;
 pub mod attempts;
+pub mod casting;
 pub mod construction;
-pub mod suite_results;
-
+pub mod error;
 pub mod imports;
 pub mod judging;
 pub mod loading;
+pub mod locked_run;
+pub mod model_clients;
+pub mod plan_progress;
+pub mod planned_run;
+pub mod plans;
 pub mod reread;
 pub mod run_comparison;
+pub mod run_error;
 pub mod run_record;
-
-pub mod error;
 pub mod scores;
+pub mod suite_results;
+pub mod suite_run;
 
 use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::benchmark::{Suite, SuiteData};

@@ -85,6 +85,13 @@ async function campaign(folder, langya, task, id = task) {
   return [id, ...invited.trim().split("\n")];
 }
 
+/** The owner starts a plan of benchmarks, which ends at its limit. */
+async function runPlan(page, url) {
+  await page.goto(`${url}/admin/benchmarks/plan?suite=mtbench101&model=crane&judge=heron&rounds=1&max_calls=2`);
+  await page.locator('main form[action="/admin/benchmarks/start"] button').click();
+  await page.locator('[data-live="plan"] .result-warning').waitFor();
+}
+
 const ANSWER = "An answer with a list:\n\n- first\n- second\n\n```python\nprint(1)\n```\n".repeat(2);
 
 /** Runs the program in an arena's folder and returns what it prints. */
@@ -108,6 +115,7 @@ async function useAll(page, url, { folder, invites, judged }) {
   await page.keyboard.type(PASSPHRASE);
   await page.keyboard.press("Enter");
   await page.waitForURL(`${url}/admin/account`);
+  await runPlan(page, url);
   await page.goto(`${url}/about`);
   const battles = [];
   for (const [prompt, outcome] of BATTLES) battles.push(await playBattle(page, prompt, outcome));

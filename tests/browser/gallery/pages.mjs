@@ -75,7 +75,7 @@ export const PAGES = [
     "campaign report": "/campaign/judged/report",
     "campaign report, scores": "/campaign/scored/report",
     ...Object.fromEntries(
-      ["operations", "benchmarks", "campaigns", "campaigns/one?id=pairwise", "campaigns/report?id=judged", "requests", "moderation", "models", "models/change?model=stork", "models/add", "models/pairing?policy=elo", "leaks", "labels", "account", "users", "keys", "webhooks", "audit", "voters", "votes"].map(
+      ["operations", "benchmarks", "benchmarks/plan?suite=mtbench101&model=crane&judge=heron&rounds=1", "campaigns", "campaigns/one?id=pairwise", "campaigns/report?id=judged", "requests", "moderation", "models", "models/change?model=stork", "models/add", "models/pairing?policy=elo", "leaks", "labels", "account", "users", "keys", "webhooks", "audit", "voters", "votes"].map(
         (page) => [`admin ${page.split("?")[0].replaceAll("/", " ")}`, `/admin/${page}`],
       ),
     ),

@@ -7,6 +7,7 @@ use langya::domain::judging::budget::{Spent, Tokens};
 use langya::domain::time::Timestamp;
 use langya::infra::clock::Clock as _;
 use langya::infra::storage::NewBenchRun;
+use reqwest::StatusCode;
 
 use super::browser::{arena, signed_in};
 
@@ -23,6 +24,7 @@ fn run(id: &str, started_at: Timestamp) -> NewBenchRun {
         judgements: DueCount { done: 0, due: 40 },
         expected_cost: Some(1.25),
         manifest: RunManifest::default(),
+        plan: None,
         started_at,
     }
 }
@@ -51,4 +53,38 @@ async fn a_viewer_sees_what_runs_cost_and_which_was_interrupted() {
     assert!(rows[1].contains(">interrupted<"), "{}", rows[1]);
     let chinese = viewer.get("/admin/benchmarks?lang=zh").await.text().await.unwrap();
     assert!(chinese.contains("已花费") && chinese.contains("已中断"), "{chinese}");
+}
+
+#[actix_web::test]
+async fn a_plan_that_cannot_be_run_is_refused_with_the_reason_and_starts_nothing() {
+    let arena = arena(|_| {}).await;
+    let mut operator = signed_in(&arena, Role::Operator).await;
+    let plan = [("suite", "urs"), ("model", "one"), ("judge", "two"), ("rounds", "1")];
+    let but = |name: &'static str, value: &'static str| {
+        plan.iter().copied().filter(|(field, _)| *field != name).chain([(name, value)]).collect::<Vec<_>>()
+    };
+    for (fields, status, said) in [
+        (but("rounds", "0"), StatusCode::BAD_REQUEST, "Rounds are a number from 1 to 20"),
+        (but("rounds", "21"), StatusCode::BAD_REQUEST, "Rounds are a number from 1 to 20"),
+        (but("budget", "-1"), StatusCode::BAD_REQUEST, "the most money an amount such as 2.5"),
+        (but("budget", "nan"), StatusCode::BAD_REQUEST, "the most money an amount such as 2.5"),
+        (but("max_calls", "many"), StatusCode::BAD_REQUEST, "the most requests a whole number"),
+        (plan[..1].to_vec(), StatusCode::BAD_REQUEST, "Choose at least one suite and one model"),
+        (plan[1..].to_vec(), StatusCode::BAD_REQUEST, "Choose at least one suite and one model"),
+        (plan.to_vec(), StatusCode::CONFLICT, "suite urs has no data here"),
+        (but("suite", "<b>"), StatusCode::CONFLICT, "suite &#34;&#60;b&#62;&#34; is unknown"),
+    ] {
+        let started = operator.post_form("/admin/benchmarks/start", &fields).await;
+        assert_eq!(started.status(), status, "{fields:?}");
+        let query: Vec<String> = fields.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let planned = operator.get(&format!("/admin/benchmarks/plan?{}", query.join("&"))).await;
+        for answer in [started, planned] {
+            let page = answer.text().await.unwrap();
+            assert!(page.contains(said), "{fields:?}: {page}");
+        }
+    }
+    assert_eq!(arena.app.store.bench_plans(1).await.unwrap(), []);
+    let stopped = operator.post_form("/admin/benchmarks/stop", &[]).await;
+    assert_eq!(stopped.status(), StatusCode::CONFLICT);
+    assert!(stopped.text().await.unwrap().contains("No plan is running any more"));
 }

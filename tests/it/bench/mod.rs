@@ -16,6 +16,7 @@ mod reasoning;
 mod references;
 mod run_comparison;
 mod runs;
+mod server_plans;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -15,7 +15,8 @@ use langya::infra::llm::Usage;
 use langya::infra::llm::model_client::WholeReply;
 use langya::infra::storage::{
     AttemptRow, AttemptStatus, BenchAnswerRow, BenchFilter, BenchItemRow, BenchJudgementRow, BenchRunRow, BenchSet,
-    BenchSuiteRow, Imported, IncludeText, NewBenchRun, OpenAttempts, PublishedScoreRow, ScoredJudgement, Store,
+    BenchSuiteRow, Imported, IncludeText, NewBenchRun, OpenAttempts, PlanStep, PublishedScoreRow, ScoredJudgement,
+    Store,
 };
 
 fn suite_id() -> SuiteId {
@@ -43,8 +44,14 @@ fn run(id: &str) -> NewBenchRun {
         judgements: DueCount::default(),
         expected_cost: None,
         manifest: RunManifest { program: "langya 琅琊".into(), seeds: vec![7], ..RunManifest::default() },
+        plan: None,
         started_at: Timestamp(7),
     }
+}
+
+/// A run that belongs to a plan.
+pub(super) fn run_of_plan(id: &str, plan: Option<PlanStep>) -> NewBenchRun {
+    NewBenchRun { plan, ..run(id) }
 }
 
 pub(super) async fn a_run_is_kept_with_what_it_has_come_to(store: &Store) {

@@ -61,6 +61,10 @@ fn sample_rows(name: &str) -> &'static str {
              judgements_due, calls, input_tokens, output_tokens, cost, expected_cost, error, started_at, changed_at) \
              VALUES ('r1', 's', 'v', 1, '[\"m\"]', '[]', '', 'running', 0, 1, 0, 1, 0, 0, 0, 0.5, NULL, '', 1, 1)"
         }
+        "keep_plans.sql" => {
+            "INSERT INTO bench_plans (id, plan, steps, state, stop_asked, note, started_by, started_at, changed_at) \
+             VALUES ('p1', '{}', '[]', 'running', FALSE, '', 'ada', 1, 1); UPDATE bench_runs SET plan = 'p1', step = 0"
+        }
         "keep_requests.sql" => {
             "INSERT INTO deletion_requests (id, battle, scope, reason, entered_by, created_at, state, answer, decided_by, battles) \
              VALUES ('q1', 'b1', 'battle', 'r', '', 1, 'open', '', '', 0)"

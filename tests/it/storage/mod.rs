@@ -4,6 +4,7 @@
 mod admin;
 mod api_keys;
 pub(crate) mod bench;
+mod bench_plans;
 mod consents;
 mod exclusions;
 mod fits;
@@ -52,6 +53,7 @@ use bench::{
     published_scores_are_replaced_by_their_successors, scores_are_made_of_what_the_rows_say,
     what_a_judge_said_to_a_prompt_is_found_again, what_failed_counts_once_unless_there_is_a_verdict,
 };
+use bench_plans::{one_plan_runs_at_a_time_and_is_stopped_and_ended_once, runs_are_found_by_their_plan};
 use exclusions::{
     an_exclusion_is_stored_with_its_vote_or_not_at_all, an_exclusion_stands_beside_the_vote_and_can_be_withdrawn,
     decisions_are_undone_to_the_last_bit, many_votes_are_excluded_and_rated_again_in_one_step,
@@ -688,6 +690,8 @@ on_both! {
     changes_of_campaigns_have_their_entries
     judgements_of_a_rated_campaign_are_votes_until_they_are_taken_back_or_left_out
     a_run_is_kept_with_what_it_has_come_to
+    one_plan_runs_at_a_time_and_is_stopped_and_ended_once
+    runs_are_found_by_their_plan
     a_score_that_is_no_number_is_not_kept
     failures_may_repeat_and_a_verdict_is_kept_once
     scores_are_made_of_what_the_rows_say

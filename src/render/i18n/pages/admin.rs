@@ -1,5 +1,6 @@
 //! The pages of the admin.
 
+mod bench_plans;
 mod bench_runs;
 mod campaigns;
 mod chinese;
@@ -17,7 +18,8 @@ use crate::domain::admin::account::AccountError;
 use crate::domain::admin::action::AdminAction;
 use crate::domain::admin::role::Role;
 
-use bench_runs::BenchRunTexts;
+pub use bench_plans::BenchPlanTexts;
+pub use bench_runs::BenchRunTexts;
 pub use campaigns::CampaignAdminTexts;
 pub(super) use chinese::CHINESE;
 pub(super) use english::ENGLISH;

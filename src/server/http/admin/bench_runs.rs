@@ -4,20 +4,46 @@ use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 
 use super::call::SignedIn;
+use crate::domain::admin::role::Role;
 use crate::infra::clock::Clock as _;
+use crate::infra::storage::StoreError;
 use crate::server::http::error::PageError;
-use crate::server::http::pages::admin::AdminTab;
+use crate::server::http::pages::admin::bench_plans::PlanView;
 use crate::server::http::pages::admin::bench_runs::{BenchRunsPage, RunLine};
+use crate::server::http::pages::admin::{AdminFrame, AdminTab};
 use crate::server::http::pages::respond;
+use crate::services::benchmark::plan_progress::latest_plan;
 
 /// Runs that are listed.
 const SHOWN: u32 = 50;
 
 /// `GET /admin/benchmarks`
 pub(super) async fn page(call: SignedIn) -> Result<HttpResponse, PageError> {
+    let frame = call.frame(AdminTab::Benchmarks);
+    show_runs(&call, StatusCode::OK, frame).await
+}
+
+/// The page, after something was refused too.
+pub(super) async fn show_runs(
+    call: &SignedIn,
+    status: StatusCode,
+    frame: AdminFrame,
+) -> Result<HttpResponse, PageError> {
     let rows = call.app.store.bench_runs(SHOWN).await?;
-    let (page, frame, now) = (call.page(), call.frame(AdminTab::Benchmarks), call.app.clock.now());
+    let (page, plan, now) = (call.page(), latest(call).await?, call.app.clock.now());
     let runs =
         rows.into_iter().map(|row| RunLine { state: row.figures.state.seen(row.changed_at, now), row }).collect();
-    Ok(respond(&call.request, StatusCode::OK, &BenchRunsPage { page, frame, runs }))
+    Ok(respond(&call.request, status, &BenchRunsPage { page, frame, runs, plan, may_change: may_change(call) }))
+}
+
+/// How far the latest plan has come.
+async fn latest(call: &SignedIn) -> Result<Option<PlanView>, StoreError> {
+    let progress = latest_plan(&call.app.store, call.app.clock.now()).await?;
+    let may_change = may_change(call);
+    Ok(progress.map(|progress| PlanView { progress, may_change }))
+}
+
+/// Whether whoever asks may start and stop plans.
+fn may_change(call: &SignedIn) -> bool {
+    call.session.role.covers(Role::Operator)
 }

@@ -3,6 +3,7 @@
 
 mod account;
 mod audit;
+mod bench_plans;
 mod bench_runs;
 mod call;
 mod campaigns;
@@ -94,7 +95,7 @@ impl AdminRoute {
 }
 
 /// Every address of the admin.
-pub static ADMIN_ROUTES: [AdminRoute; 55] = [
+pub static ADMIN_ROUTES: [AdminRoute; 58] = [
     AdminRoute::open(AdminMethod::Get, "/admin/sign-in", |call| sign_in::page(call).boxed_local()),
     AdminRoute::open(AdminMethod::Post, "/admin/sign-in", |call| sign_in::sign_in(call).boxed_local()),
     AdminRoute::open(AdminMethod::Get, "/admin/sign-in/provider", |call| sign_in::provider(call).boxed_local()),
@@ -140,6 +141,9 @@ pub static ADMIN_ROUTES: [AdminRoute; 55] = [
     AdminRoute::change("/admin/webhooks/retry", Role::Operator, |call| webhooks::send_again(call).boxed_local()),
     AdminRoute::read("/admin/operations", Role::Viewer, |call| operations::page(call).boxed_local()),
     AdminRoute::read("/admin/benchmarks", Role::Viewer, |call| bench_runs::page(call).boxed_local()),
+    AdminRoute::read("/admin/benchmarks/plan", Role::Operator, |call| bench_plans::consider(call).boxed_local()),
+    AdminRoute::change("/admin/benchmarks/start", Role::Operator, |call| bench_plans::start(call).boxed_local()),
+    AdminRoute::change("/admin/benchmarks/stop", Role::Operator, |call| bench_plans::stop(call).boxed_local()),
     AdminRoute::read("/admin/campaigns", Role::Viewer, |call| campaigns::list(call).boxed_local()),
     AdminRoute::read("/admin/campaigns/one", Role::Viewer, |call| campaigns::one(call).boxed_local()),
     AdminRoute::read("/admin/campaigns/report", Role::Viewer, |call| campaigns::report(call).boxed_local()),

@@ -1,5 +1,6 @@
 //! Runs of benchmarks.
 
+use super::bench_plans::{self, BenchPlanTexts};
 use crate::domain::benchmark::run_state::RunState;
 
 /// The texts of one language.
@@ -29,6 +30,7 @@ pub struct BenchRunTexts {
     pub stopped: &'static str,
     pub failed: &'static str,
     pub interrupted: &'static str,
+    pub plan: BenchPlanTexts,
 }
 
 impl BenchRunTexts {
@@ -47,9 +49,9 @@ impl BenchRunTexts {
 
 pub(super) const ENGLISH: BenchRunTexts = BenchRunTexts {
     title: "Benchmark runs",
-    lead: "Runs of langya bench, the latest first. The same command goes on with a run that did not come to its end: nothing \
-           that is stored is asked or paid for again.",
-    none: "No run yet. Begin one with: langya bench run SUITE --judge ID",
+    lead: "Runs of plans and of langya bench, the latest first. The same plan or command goes on with a run that did not come to \
+           its end: nothing that is stored is asked or paid for again.",
+    none: "No run yet. Plan one here, or begin one with: langya bench run SUITE --judge ID",
     caption: "Runs",
     suite: "Suite",
     round: "round {n}",
@@ -72,12 +74,13 @@ pub(super) const ENGLISH: BenchRunTexts = BenchRunTexts {
     stopped: "stopped",
     failed: "incomplete",
     interrupted: "interrupted",
+    plan: bench_plans::ENGLISH,
 };
 
 pub(super) const CHINESE: BenchRunTexts = BenchRunTexts {
     title: "基准运行",
-    lead: "langya bench 的运行记录，最近的在前。对未完成的运行，用同样的命令即可继续：已保存的内容不会再次询问，也不会再次付费。",
-    none: "尚无运行。可用以下命令开始：langya bench run SUITE --judge ID",
+    lead: "计划和 langya bench 的运行记录，最近的在前。对未完成的运行，用同样的计划或命令即可继续：已保存的内容不会再次询问，也不会再次付费。",
+    none: "尚无运行。可在此安排，或用以下命令开始：langya bench run SUITE --judge ID",
     caption: "运行记录",
     suite: "评测集",
     round: "第 {n} 轮",
@@ -100,4 +103,5 @@ pub(super) const CHINESE: BenchRunTexts = BenchRunTexts {
     stopped: "已停止",
     failed: "未完成",
     interrupted: "已中断",
+    plan: bench_plans::CHINESE,
 };

@@ -273,6 +273,8 @@ pub(in crate::i18n::pages) const CHINESE: AdminTexts = AdminTexts {
         "创建 API 密钥",
         "撤销 API 密钥",
         "重新发送 webhook 消息",
+        "启动基准计划",
+        "停止基准计划",
     ],
     name_rule: "用户名为 1 到 40 个字母、数字、“.”、“-”或“_”。",
     too_short: "口令太短：请至少使用 12 个字符。",

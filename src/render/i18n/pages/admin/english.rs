@@ -275,6 +275,8 @@ pub(in crate::i18n::pages) const ENGLISH: AdminTexts = AdminTexts {
         "made an API key",
         "revoked an API key",
         "sent a message to a webhook again",
+        "started a plan of benchmarks",
+        "stopped a plan of benchmarks",
     ],
     name_rule: "A name has 1 to 40 letters a to z, digits, “.”, “-” or “_”.",
     too_short: "This pass phrase is too short: take 12 characters or more.",

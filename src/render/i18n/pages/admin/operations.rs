@@ -45,7 +45,7 @@ pub struct OperationTexts {
     /// Milliseconds, seconds, minutes, hours, days.
     units: [&'static str; 5],
     /// What jobs do, by their names.
-    job_duties: [(&'static str, &'static str); 20],
+    job_duties: [(&'static str, &'static str); 21],
 }
 
 impl OperationTexts {
@@ -134,6 +134,7 @@ pub(super) const ENGLISH: OperationTexts = OperationTexts {
         ("keep_retention", "deletes texts that are older than the settings allow"),
         ("keep_robustness", "computes how firm the leaderboard is"),
         ("keep_voters_checked", "tests voters, and excludes flagged ones where the settings say so"),
+        ("run_plans", "runs the plan of benchmarks"),
         ("sweep_battles", "ends battles that were left"),
         ("tell_webhooks", "tells webhooks what happened"),
         ("tidy_metrics", "keeps the memory of metrics bounded"),
@@ -195,6 +196,7 @@ pub(super) const CHINESE: OperationTexts = OperationTexts {
         ("keep_retention", "删除超过保留期限的内容"),
         ("keep_robustness", "计算排行榜的稳固程度"),
         ("keep_voters_checked", "检验投票者；设置允许时排除被标记者的投票"),
+        ("run_plans", "运行基准计划"),
         ("sweep_battles", "结束无人继续的对战"),
         ("tell_webhooks", "通知 webhook"),
         ("tidy_metrics", "限制指标占用的内存"),

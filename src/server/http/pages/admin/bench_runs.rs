@@ -3,6 +3,7 @@
 use askama::Template;
 
 use super::AdminFrame;
+use super::bench_plans::{PlanView, money, state_class};
 use crate::domain::benchmark::run_state::{DueCount, RunState};
 use crate::domain::language::Language;
 use crate::infra::storage::BenchRunRow;
@@ -23,12 +24,7 @@ impl RunLine {
     }
 
     fn class(&self) -> &'static str {
-        match self.state {
-            RunState::Done => "ok",
-            RunState::Running => "running",
-            RunState::OverBudget | RunState::Stopped => "warning",
-            RunState::Failed | RunState::Interrupted => "wrong",
-        }
+        state_class(self.state)
     }
 
     /// The answers and the judgements.
@@ -44,9 +40,17 @@ pub(crate) struct BenchRunsPage {
     pub(crate) page: Page,
     pub(crate) frame: AdminFrame,
     pub(crate) runs: Vec<RunLine>,
+    /// The latest plan.
+    pub(crate) plan: Option<PlanView>,
+    /// Whether the viewer may start plans.
+    pub(crate) may_change: bool,
 }
 
 impl BenchRunsPage {
+    fn money(amount: &Option<f64>) -> String {
+        money(*amount)
+    }
+
     fn state(&self, run: &RunLine) -> &'static str {
         self.page.t().admin.bench_runs.state(run.state)
     }

@@ -2,6 +2,7 @@
 
 pub(crate) mod account;
 pub(crate) mod audit;
+pub(crate) mod bench_plans;
 pub(crate) mod bench_runs;
 pub(crate) mod campaigns;
 pub(crate) mod keys;

@@ -1,0 +1,82 @@
+//! What a command may spend, and the models that it asks.
+
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use clap::Args;
+use tokio_util::sync::CancellationToken;
+
+use crate::cli::error::CommandResult;
+use crate::cli::signals::Signals;
+use crate::domain::judging::budget::{Budget, BudgetTracker};
+use crate::infra::config::{Environment, Settings};
+use crate::infra::llm::model_client::{ModelClient, RunLimits};
+use crate::infra::llm::roster::Roster;
+use crate::infra::rng::SharedRng;
+use crate::services::benchmark::model_clients::ModelClients;
+
+/// What a run may spend.
+#[derive(Debug, Clone, Args)]
+pub(in crate::cli) struct BudgetFlags {
+    /// Money to spend at the most, in the currency of the models' prices
+    #[arg(long, value_name = "MONEY", value_parser = parse_money)]
+    budget: Option<f64>,
+    /// Requests to send at the most
+    #[arg(long, value_name = "N")]
+    max_calls: Option<u64>,
+}
+
+/// An amount that can be kept: with one that is no number nothing would ever pass the budget.
+fn parse_money(text: &str) -> Result<f64, String> {
+    let money = text.parse().ok().filter(|money: &f64| money.is_finite() && *money >= 0.0);
+    money.ok_or_else(|| "give an amount from 0, for example 2.5".to_owned())
+}
+
+impl BudgetFlags {
+    /// These limits, or else others.
+    pub(in crate::cli) fn or(&self, budget: Option<f64>, max_calls: Option<u64>) -> Self {
+        Self { budget: self.budget.or(budget), max_calls: self.max_calls.or(max_calls) }
+    }
+
+    /// Whether there is any limit.
+    pub(in crate::cli) fn is_given(&self) -> bool {
+        self.budget.is_some() || self.max_calls.is_some()
+    }
+
+    /// The amounts.
+    pub(in crate::cli) fn amounts(&self) -> Budget {
+        Budget { max_calls: self.max_calls, max_cost: self.budget }
+    }
+
+    /// The limits of a run, which the first signal stops and a second one ends.
+    pub(in crate::cli) fn limits(&self) -> CommandResult<RunLimits> {
+        Ok(RunLimits { stop: stopped_by_signals()?, budget: BudgetTracker::new(self.amounts()) })
+    }
+}
+
+fn stopped_by_signals() -> CommandResult<CancellationToken> {
+    let stop = CancellationToken::new();
+    let mut signals = Signals::listen().context("signals cannot be listened to")?;
+    let stopped = stop.clone();
+    actix_web::rt::spawn(async move {
+        signals.next().await;
+        eprintln!("stopping: what is under way is finished; a second signal drops it");
+        stopped.cancel();
+        signals.end_at_the_next().await;
+    });
+    Ok(stop)
+}
+
+/// The models of the settings, with randomness of the system.
+pub(in crate::cli) fn model_clients(settings: Settings, env: &Environment) -> CommandResult<ModelClients> {
+    let rng = SharedRng::from_system();
+    let roster = Roster::build(&settings, env, rng.seed())?;
+    Ok(ModelClients::new(Arc::new(settings), Arc::new(roster), Arc::new(rng)))
+}
+
+/// Says which models were given up, and what to change.
+pub(in crate::cli) fn tell_given_up<'m>(clients: &ModelClients, models: impl IntoIterator<Item = &'m ModelClient>) {
+    for said in clients.given_up(models) {
+        eprintln!("{said}");
+    }
+}

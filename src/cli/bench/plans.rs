@@ -1,0 +1,142 @@
+//! `langya bench plans` and `langya bench stop`: the plans that the server runs.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use serde::Serialize;
+
+use super::open_existing_beside;
+use crate::cli::Location;
+use crate::cli::actor::actor;
+use crate::cli::error::{BadInput, CommandResult};
+use crate::cli::models::{Format, TableRow, render};
+use crate::cli::output::print;
+use crate::cli::times::show_time;
+use crate::domain::benchmark::run_plan::RunPlan;
+use crate::infra::clock::{Clock as _, SystemClock};
+use crate::infra::config::Environment;
+use crate::infra::rng::SharedRng;
+use crate::infra::storage::{IfMissing, Store, StoreError};
+use crate::services::benchmark::plan_progress::PlanProgress;
+use crate::services::benchmark::plans::stop_plan;
+
+/// Flags of `langya bench plans`.
+#[derive(Debug, Clone, Args)]
+pub(super) struct PlansOptions {
+    #[command(flatten)]
+    location: Location,
+    /// How many, the latest first
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    limit: u32,
+    /// How to print them
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+/// Flags of `langya bench stop`.
+#[derive(Debug, Clone, Args)]
+pub(super) struct StopOptions {
+    #[command(flatten)]
+    location: Location,
+}
+
+/// Prints the latest plans with their progress and cost.
+///
+/// # Errors
+/// A database that fails.
+pub(super) async fn list(options: &PlansOptions, env: &Environment) -> CommandResult<ExitCode> {
+    let settings = options.location.settings(env)?;
+    let lines = match Store::open(&settings.storage, IfMissing::Fail).await {
+        Ok(store) => lines(&store, options.limit).await?,
+        Err(StoreError::Missing(_)) => Vec::new(),
+        Err(error) => return Err(error.into()),
+    };
+    print(&render(&lines, options.format)?)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn lines(store: &Store, limit: u32) -> Result<Vec<PlanLine>, StoreError> {
+    let now = SystemClock.now();
+    let mut lines = Vec::new();
+    for row in store.bench_plans(limit).await? {
+        let runs = store.bench_runs_of_plan(&row.id).await?;
+        lines.push(PlanLine::new(PlanProgress::new(row, &runs, now)));
+    }
+    Ok(lines)
+}
+
+/// Asks the plan that runs to end.
+///
+/// # Errors
+/// No plan runs, or a database that fails.
+pub(super) async fn stop(options: &StopOptions, env: &Environment) -> CommandResult<ExitCode> {
+    let store = open_existing_beside(&options.location.settings(env)?).await?;
+    let rng = SharedRng::from_system();
+    if !stop_plan(&store, (&rng, &SystemClock), &actor(env)).await? {
+        let said = "no plan runs here that could be stopped: `langya bench plans` lists them";
+        return Err(BadInput(said.to_owned()).into());
+    }
+    eprintln!("the plan is being stopped: what is under way is finished, and `langya bench plans` says how it ended");
+    Ok(ExitCode::SUCCESS)
+}
+
+#[derive(Serialize)]
+struct PlanLine {
+    plan: String,
+    started_at: String,
+    started_by: String,
+    state: &'static str,
+    suites: Vec<String>,
+    models: Vec<String>,
+    judges: Vec<String>,
+    calls: u64,
+    expected_calls: u64,
+    cost: f64,
+    expected_cost: Option<f64>,
+    changed_at: String,
+    note: String,
+}
+
+impl PlanLine {
+    fn new(progress: PlanProgress) -> Self {
+        let PlanProgress { row, state, spent, expected, .. } = progress;
+        let RunPlan { suites, models, judges, .. } = row.plan;
+        Self {
+            plan: row.id,
+            started_at: show_time(row.started_at),
+            started_by: row.started_by,
+            state: state.as_str(),
+            suites: suites.into_iter().map(|suite| suite.suite).collect(),
+            calls: spent.calls,
+            expected_calls: expected.calls,
+            cost: spent.cost,
+            expected_cost: expected.cost,
+            changed_at: show_time(row.changed_at),
+            note: row.note,
+            models,
+            judges,
+        }
+    }
+}
+
+impl TableRow for PlanLine {
+    const HEADS: &'static [&'static str] =
+        &["plan", "started at", "by", "state", "suites", "models", "judges", "calls", "cost", "expected", "note"];
+
+    fn cells(&self) -> Vec<String> {
+        let or_dash = |text: String| if text.is_empty() { "-".to_owned() } else { text };
+        vec![
+            self.plan.clone(),
+            self.started_at.clone(),
+            or_dash(self.started_by.clone()),
+            self.state.to_owned(),
+            self.suites.join("+"),
+            self.models.join("+"),
+            or_dash(self.judges.join("+")),
+            format!("{}/{}", self.calls, self.expected_calls),
+            format!("{:.4}", self.cost),
+            self.expected_cost.map_or_else(|| "-".to_owned(), |cost| format!("{cost:.4}")),
+            or_dash(self.note.clone()),
+        ]
+    }
+}

@@ -1,0 +1,82 @@
+//! Runs the plan of benchmarks that somebody started, on the instance that leads: see [`crate::services::benchmark::plans`].
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::time::{MissedTickBehavior, interval};
+use tokio_util::sync::CancellationToken;
+
+use crate::infra::job_report::JobReport;
+use crate::infra::storage::BenchPlanRow;
+use crate::infra::tasks::Tasks;
+use crate::services::benchmark::plans::BenchPlans;
+use crate::services::benchmark::run_error::RunError;
+
+/// Time between two looks for a plan.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// Looks for a plan while this instance leads, and runs it until it ends or another instance is to go on with it.
+pub async fn run_plans(plans: Arc<BenchPlans>, mut lead: watch::Receiver<bool>, report: JobReport, tasks: Tasks) {
+    let (shutdown, draining) = (tasks.shutdown(), tasks.draining());
+    // A plan may name models that are still looked for.
+    let mut settled = plans.models.settled();
+    tokio::select! {
+        // The sender lives in the models, which this job holds.
+        _ = settled.wait_for(|settled| *settled) => {}
+        () = shutdown.cancelled() => return,
+    }
+    let mut ticker = interval(LOOK_EVERY);
+    ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            _ = ticker.tick() => {}
+            () = draining.cancelled() => return,
+        }
+        if !*lead.borrow() {
+            continue;
+        }
+        let look = async {
+            match plans.store.running_bench_plan().await? {
+                None => Ok(()),
+                Some(row) => {
+                    let _paid_for = tasks.hold_drain();
+                    until_others_lead(&plans, &row, &mut lead, &draining).await
+                }
+            }
+        };
+        let done = tokio::select! {
+            done = report.run(look) => done,
+            () = shutdown.cancelled() => return,
+        };
+        report.runs_within(LOOK_EVERY);
+        match done {
+            Ok(()) => {}
+            Err(error) if error.is_outage() => {}
+            Err(error) => tracing::error!(error = ?error, "a plan of benchmarks could not be run"),
+        }
+    }
+}
+
+/// Runs a plan. It begins nothing new once the lead is lost or the instance drains.
+async fn until_others_lead(
+    plans: &BenchPlans,
+    row: &BenchPlanRow,
+    lead: &mut watch::Receiver<bool>,
+    draining: &CancellationToken,
+) -> Result<(), RunError> {
+    let stop = CancellationToken::new();
+    let watching = async {
+        let lost = async { lead.wait_for(|leads| !leads).await.is_ok() };
+        tokio::select! {
+            _ = lost => {}
+            () = draining.cancelled() => {}
+        }
+        stop.cancel();
+        std::future::pending().await
+    };
+    tokio::select! {
+        done = plans.run(row, stop.clone()) => done,
+        never = watching => never,
+    }
+}

@@ -1,0 +1,161 @@
+//! Who takes part in a run over a suite, and in which role.
+
+use super::loading::Loaded;
+use super::model_clients::ModelClients;
+use super::run_error::RunError;
+use crate::domain::battle::ModelId;
+use crate::domain::benchmark::run_plan::PlannedRoles;
+use crate::domain::benchmark::suite_id::SuiteId;
+use crate::domain::benchmark::{JudgeMode, participants};
+use crate::domain::judging::budget::Budget;
+use crate::infra::llm::model_client::ModelClient;
+use crate::infra::storage::{Store, StoreError};
+use crate::services::benchmark::error::BenchError;
+
+/// What a run asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phases {
+    /// Judgements of the answers that are there.
+    Judging,
+    /// Answers, then judgements.
+    Both,
+}
+
+/// The models in their roles.
+pub struct Cast {
+    /// The contestants.
+    pub models: Vec<ModelId>,
+    /// The model that others are compared with.
+    pub baseline: Option<ModelId>,
+    /// Models that answer first; none if there is only judging.
+    pub answering: Vec<ModelClient>,
+    /// The judges.
+    pub judges: Vec<ModelClient>,
+    /// Judges that are contestants too and may favour themselves.
+    pub partial: Vec<String>,
+}
+
+/// Ids of those who take part, for the row of the run.
+#[derive(Default)]
+pub(super) struct RoleIds {
+    pub(super) models: Vec<String>,
+    pub(super) judges: Vec<String>,
+    pub(super) baseline: String,
+}
+
+impl Cast {
+    pub(super) fn ids(&self) -> RoleIds {
+        RoleIds {
+            models: self.models.iter().map(ToString::to_string).collect(),
+            judges: self.judges.iter().map(|judge| judge.id.to_string()).collect(),
+            baseline: self.baseline.as_ref().map(ToString::to_string).unwrap_or_default(),
+        }
+    }
+}
+
+/// Casts the models of a run.
+pub(super) struct Casting<'c> {
+    pub(super) store: &'c Store,
+    pub(super) clients: &'c ModelClients,
+    pub(super) loaded: &'c Loaded,
+    /// Which round of answers.
+    pub(super) sample: u32,
+    pub(super) phases: Phases,
+}
+
+impl Casting<'_> {
+    /// The models in their roles, if these fit the suite.
+    pub(super) async fn cast(&self, roles: &PlannedRoles, budget: Budget) -> Result<Cast, RunError> {
+        let mode = self.loaded.suite.mode();
+        self.check_roles(roles)?;
+        let baseline = roles.baseline.as_ref().map(ModelId::new);
+        let judges: Vec<ModelId> = roles.judges.iter().map(ModelId::new).collect();
+        let check = |models: &[String]| {
+            let plan =
+                participants::Participants { models, judges: &roles.judges, baseline: roles.baseline.as_deref() };
+            plan.check(mode).map_err(|error| RunError::Participants { suite: self.suite(), error })
+        };
+        check(&roles.models)?;
+        let models = self.contestants(roles, &judges, baseline.as_ref()).await?;
+        let partial = check(&models.iter().map(ToString::to_string).collect::<Vec<_>>())?;
+        let answering: Vec<ModelId> = match self.phases {
+            Phases::Judging => Vec::new(),
+            Phases::Both => models.iter().chain(&baseline).cloned().collect(),
+        };
+        Ok(Cast {
+            answering: self.clients.asked(&answering, budget)?,
+            judges: self.clients.asked(&judges, budget)?,
+            partial,
+            models,
+            baseline,
+        })
+    }
+
+    fn suite(&self) -> String {
+        self.loaded.suite.name().to_owned()
+    }
+
+    /// Refuses roles that the suite does not have, and who is named twice in one.
+    fn check_roles(&self, roles: &PlannedRoles) -> Result<(), RunError> {
+        let mode = self.loaded.suite.mode();
+        if roles.baseline.is_some() && mode != JudgeMode::PairwiseBaseline {
+            return Err(RunError::NeedsNoBaseline { suite: self.suite() });
+        }
+        if !roles.judges.is_empty() && mode == JudgeMode::MultipleChoice {
+            return Err(RunError::NeedsNoJudge { suite: self.suite() });
+        }
+        named_once("judge", &roles.judges)?;
+        named_once("model", &roles.models)
+    }
+
+    async fn contestants(
+        &self,
+        roles: &PlannedRoles,
+        judges: &[ModelId],
+        baseline: Option<&ModelId>,
+    ) -> Result<Vec<ModelId>, RunError> {
+        let named: Vec<ModelId> = roles.models.iter().map(ModelId::new).collect();
+        let all = match self.phases {
+            Phases::Judging => {
+                let answered = self.answered().await?;
+                self.check_answered(&answered, named.iter().chain(baseline))?;
+                if named.is_empty() { answered } else { named }
+            }
+            Phases::Both if !named.is_empty() => named,
+            // A judge is a contestant only where it is named as one.
+            Phases::Both => self.clients.all().into_iter().filter(|model| !judges.contains(model)).collect(),
+        };
+        let models: Vec<ModelId> = all.into_iter().filter(|model| Some(model) != baseline).collect();
+        if models.is_empty() { Err(RunError::NothingToJudge { suite: self.suite() }) } else { Ok(models) }
+    }
+
+    /// Models with answers in this round.
+    async fn answered(&self) -> Result<Vec<ModelId>, StoreError> {
+        let suite = SuiteId::new(self.loaded.suite.name());
+        let answered = self.store.answered(&suite, &self.loaded.data.sha256).await?;
+        Ok(answered.into_iter().filter(|row| row.sample == self.sample).map(|row| ModelId::new(row.model)).collect())
+    }
+
+    /// Nobody is judged on nothing.
+    fn check_answered<'m>(
+        &self,
+        answered: &[ModelId],
+        mut models: impl Iterator<Item = &'m ModelId>,
+    ) -> Result<(), RunError> {
+        match models.find(|model| !answered.contains(model)) {
+            None => Ok(()),
+            Some(model) => Err(BenchError::Unanswered { suite: self.suite(), model: model.to_string() }.into()),
+        }
+    }
+}
+
+/// Refuses who is named more than once, and would be asked and paid for each time.
+///
+/// # Errors
+/// [`RunError::NamedTwice`].
+pub fn named_once(role: &'static str, names: &[String]) -> Result<(), RunError> {
+    match names.iter().enumerate().find(|(at, name)| names[..*at].contains(name)) {
+        Some((_, name)) => Err(RunError::NamedTwice { role, name: name.clone() }),
+        None => Ok(()),
+    }
+}

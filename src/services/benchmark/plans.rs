@@ -1,0 +1,252 @@
+//! Plans of benchmarks that the server runs: an operator starts one, the instance that leads runs it, and whichever leads next goes on
+//! with it. A plan is a row; what has been had of it are answers, judgements and attempts, so nothing is asked again.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tokio::time::{MissedTickBehavior, interval};
+use tokio_util::sync::CancellationToken;
+
+use super::model_clients::ModelClients;
+use super::plan_progress::spent;
+use super::planned_run::{AskedPlan, OpenPlan, PlanOptions, PlanWatch};
+use super::run_error::RunError;
+use super::suite_run::RunSession;
+use crate::domain::admin::action::AdminAction;
+use crate::domain::benchmark::run_plan::RunPlan;
+use crate::domain::benchmark::run_report::PlannedStep;
+use crate::domain::benchmark::run_state::RunState;
+use crate::domain::judging::budget::{Budget, BudgetTracker, ReachedLimit, Spent};
+use crate::infra::clock::Clock;
+use crate::infra::config::CurrentSettings;
+use crate::infra::llm::model_client::RunLimits;
+use crate::infra::rng::SharedRng;
+use crate::infra::storage::{BenchPlanRow, NewBenchPlan, PlanBeat, Store, StoreError};
+use crate::services::admin::actor::{Actor, audit_json};
+use crate::services::arena::models::Models;
+
+/// How often the row of a plan is written, and a wish to stop it is read.
+const BEAT_EVERY: Duration = Duration::from_secs(1);
+/// Characters that are kept of why a plan ended.
+const LONGEST_NOTE: usize = 1_000;
+
+/// Why a plan is not started.
+#[derive(Debug, thiserror::Error)]
+pub enum StartPlanError {
+    /// Another one runs.
+    #[error("a plan of benchmarks runs already: wait for its end, or stop it")]
+    AlreadyRunning,
+    /// It cannot be run.
+    #[error(transparent)]
+    Run(#[from] RunError),
+}
+
+/// The plans of an arena.
+pub struct BenchPlans {
+    /// The database.
+    pub store: Store,
+    /// The models.
+    pub models: Arc<Models>,
+    /// The settings.
+    pub settings: CurrentSettings,
+    /// Randomness.
+    pub rng: Arc<SharedRng>,
+    /// Clock of the rows.
+    pub clock: Arc<dyn Clock>,
+}
+
+/// How a plan ended.
+struct PlanEnd {
+    state: RunState,
+    note: String,
+}
+
+impl BenchPlans {
+    fn session(&self) -> RunSession {
+        let clients = ModelClients::new(self.settings.now(), self.models.current(), Arc::clone(&self.rng));
+        RunSession { store: self.store.clone(), clients }
+    }
+
+    /// What a plan would ask, by its runs.
+    ///
+    /// # Errors
+    /// [`RunError`] where it cannot be run.
+    pub async fn dry_run(&self, plan: &RunPlan) -> Result<Vec<PlannedStep>, RunError> {
+        let session = self.session();
+        let options = PlanOptions { budget: budget_of(plan, Spent::default()), ..PlanOptions::default() };
+        Ok(OpenPlan::open(&session, plan, &options).await?.steps())
+    }
+
+    /// Starts a plan: the instance that leads takes it up.
+    ///
+    /// # Errors
+    /// [`StartPlanError`].
+    pub async fn start(&self, plan: &RunPlan, actor: &Actor) -> Result<(), StartPlanError> {
+        let steps = self.dry_run(plan).await?;
+        let (id, clock) = (self.rng.id(self.clock.as_ref()), self.clock.as_ref());
+        let mut entry = actor.entry(&self.rng, clock, AdminAction::StartBenchmarks, &subject(&id));
+        entry.latter = audit_json(plan);
+        let row = NewBenchPlan { id: &id, plan, steps: &steps, started_by: &actor.name, started_at: self.clock.now() };
+        let is_stored = self.store.insert_bench_plan(row, &entry).await.map_err(RunError::from)?;
+        if is_stored { Ok(()) } else { Err(StartPlanError::AlreadyRunning) }
+    }
+
+    /// Runs a plan until it ends, or until `stop` fires: then it stays for the instance that leads next. What is under way when
+    /// `stop` fires is finished.
+    ///
+    /// # Errors
+    /// [`RunError`] of the database, while which the plan stays for later.
+    pub async fn run(&self, row: &BenchPlanRow, stop: CancellationToken) -> Result<(), RunError> {
+        let before = spent(&self.store.bench_runs_of_plan(&row.id).await?);
+        let budget = budget_of(&row.plan, before);
+        let limits = Arc::new(RunLimits { stop, budget: BudgetTracker::new(budget) });
+        let waits_for = Mutex::new(String::new());
+        let asked = tokio::select! {
+            asked = self.ask(row, (&limits, budget), &waits_for) => asked,
+            never = self.beat(row, &limits, &waits_for) => never,
+        };
+        let end = match asked {
+            Err(error) if error.is_outage() => return Err(error),
+            Err(error) => PlanEnd { state: RunState::Failed, note: error.to_string() },
+            Ok(Some(end)) => end,
+            Ok(None) => return Ok(()),
+        };
+        let note: String = end.note.chars().take(LONGEST_NOTE).collect();
+        tracing::info!(plan = row.id, state = end.state.as_str(), "a plan of benchmarks has ended");
+        Ok(self.store.end_bench_plan(&row.id, end.state, &note, self.clock.now()).await?)
+    }
+
+    /// Writes that the plan is run, and stops it where somebody wants that.
+    async fn beat<T>(&self, row: &BenchPlanRow, limits: &RunLimits, waits_for: &Mutex<String>) -> T {
+        let mut ticker = interval(BEAT_EVERY);
+        ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            ticker.tick().await;
+            let note = waits_for.lock().clone();
+            match self.store.beat_bench_plan(&row.id, &note, self.clock.now()).await {
+                Ok(PlanBeat::StopAsked | PlanBeat::Ended) => {
+                    if !limits.stop.is_cancelled() {
+                        tracing::info!(plan = row.id, "a plan of benchmarks is to stop: what is under way is finished");
+                    }
+                    limits.stop.cancel();
+                }
+                // Without the row the runs go on, and the next beat makes up for this one.
+                Ok(PlanBeat::GoesOn) | Err(_) => {}
+            }
+        }
+    }
+
+    /// Asks everybody; `None` where the plan is to go on elsewhere.
+    async fn ask(
+        &self,
+        row: &BenchPlanRow,
+        (limits, budget): (&Arc<RunLimits>, Budget),
+        waits_for: &Mutex<String>,
+    ) -> Result<Option<PlanEnd>, RunError> {
+        if row.stop_asked {
+            limits.stop.cancel();
+        }
+        let session = self.session();
+        let options = PlanOptions { budget, id: Some(row.id.clone()), ..PlanOptions::default() };
+        let open = OpenPlan::open(&session, &row.plan, &options).await?;
+        let watch = PlanWatch {
+            show: &|_, _, _| waits_for.lock().clear(),
+            ended: &|_, _, _| {},
+            waits: Some(&|taken| *waits_for.lock() = taken.to_string()),
+        };
+        let asked = open.ask(limits, watch).await?;
+        let given_up = session.clients.given_up(open.runs().iter().flat_map(|run| run.run.clients()));
+        self.end_of(row, limits, (&asked, &given_up)).await
+    }
+
+    async fn end_of(
+        &self,
+        row: &BenchPlanRow,
+        limits: &RunLimits,
+        (asked, given_up): (&AskedPlan, &[String]),
+    ) -> Result<Option<PlanEnd>, RunError> {
+        let (left, reached) = (asked.left, limits.budget.reached());
+        if left == 0 {
+            return Ok(Some(PlanEnd { state: RunState::Done, note: String::new() }));
+        }
+        if limits.stop.is_cancelled() {
+            let is_asked = self.store.running_bench_plan().await?.is_some_and(|now| now.id == row.id && now.stop_asked);
+            let note = format!("{left} results are left: the same plan, started again, goes on with them");
+            return Ok(is_asked.then_some(PlanEnd { state: RunState::Stopped, note }));
+        }
+        Ok(Some(match reached {
+            Some(limit) => PlanEnd { state: RunState::OverBudget, note: over_budget(&row.plan, limit, left) },
+            None => PlanEnd { state: RunState::Failed, note: failed(left, given_up) },
+        }))
+    }
+}
+
+/// Asks the plan that runs to end; the instance that runs it does so. Returns whether there is one that was not asked yet.
+///
+/// # Errors
+/// [`StoreError`].
+pub async fn stop_plan(
+    store: &Store,
+    (rng, clock): (&SharedRng, &dyn Clock),
+    actor: &Actor,
+) -> Result<bool, StoreError> {
+    let Some(row) = store.running_bench_plan().await? else { return Ok(false) };
+    let entry = actor.entry(rng, clock, AdminAction::StopBenchmarks, &subject(&row.id));
+    store.ask_bench_plan_to_stop(&row.id, &entry).await
+}
+
+fn subject(id: &str) -> String {
+    format!("plan {id}")
+}
+
+/// What a plan may still spend.
+fn budget_of(plan: &RunPlan, spent: Spent) -> Budget {
+    Budget {
+        max_calls: plan.max_calls.map(|most| most.saturating_sub(spent.calls)),
+        max_cost: plan.budget.map(|most| (most - spent.cost).max(0.0)),
+    }
+}
+
+fn over_budget(plan: &RunPlan, limit: ReachedLimit, left: u64) -> String {
+    // The tracker counts what was left at the last start; people know the limit of the plan.
+    let limit = match limit {
+        ReachedLimit::Calls(_) => format!("the limit of {} requests is reached", plan.max_calls.unwrap_or(0)),
+        ReachedLimit::Cost(_) => {
+            format!("the budget of {} is reached: one more request could pass it", plan.budget.unwrap_or(0.0))
+        }
+    };
+    format!("{limit}. {left} results are left: the same plan with another limit goes on with them")
+}
+
+fn failed(left: u64, given_up: &[String]) -> String {
+    let why = match given_up {
+        [] => "each suite says what failed".to_owned(),
+        words => words.join(". "),
+    };
+    format!("{left} results could not be had: {why}. The same plan, started again, asks for these alone")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_that_goes_on_has_what_is_left_of_its_limits() {
+        let plan = RunPlan { budget: Some(2.0), max_calls: Some(100), ..RunPlan::default() };
+        let spent = Spent { calls: 30, cost: 0.5, ..Spent::default() };
+        assert_eq!(budget_of(&plan, spent), Budget { max_calls: Some(70), max_cost: Some(1.5) });
+        let spent = Spent { calls: 101, cost: 2.5, ..spent };
+        assert_eq!(budget_of(&plan, spent), Budget { max_calls: Some(0), max_cost: Some(0.0) });
+        assert_eq!(budget_of(&RunPlan::default(), spent), Budget::default());
+    }
+
+    #[test]
+    fn an_end_says_what_to_do() {
+        let plan = RunPlan { max_calls: Some(100), ..RunPlan::default() };
+        let said = over_budget(&plan, ReachedLimit::Calls(70), 5);
+        assert!(said.contains("limit of 100 requests") && said.contains("5 results are left"), "{said}");
+        let said = failed(5, &["model two was given up after 4 failures in a row: refused; set base_url".to_owned()]);
+        assert!(said.contains("set base_url") && said.contains("started again"), "{said}");
+    }
+}

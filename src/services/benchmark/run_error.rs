@@ -1,0 +1,95 @@
+//! Why a run over suites cannot begin.
+
+use crate::domain::battle::ModelId;
+use crate::domain::benchmark::participants::ParticipantsError;
+use crate::infra::storage::StoreError;
+use crate::services::benchmark::error::BenchError;
+
+/// Why a run over suites cannot begin, or cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// A model that the settings do not have.
+    #[error("there is no model {:?}: the settings have {}", .model.as_str(), joined(.known))]
+    UnknownModel {
+        /// Its id.
+        model: ModelId,
+        /// Those that the settings have.
+        known: Vec<ModelId>,
+    },
+    /// Money is limited, and nobody knows what the model costs.
+    #[error(
+        "model {:?} has no prices, so no budget can be kept: set input_price and output_price under [[models]], or limit the \
+         requests instead (--max-calls)", .model.as_str()
+    )]
+    NoPrices {
+        /// The model.
+        model: ModelId,
+    },
+    /// Somebody would be asked and paid for twice.
+    #[error("{role} {name} is named twice: name each one once")]
+    NamedTwice {
+        /// As model or as judge.
+        role: &'static str,
+        /// Who.
+        name: String,
+    },
+    /// The participants do not fit the suite.
+    #[error("suite {suite}: {error}")]
+    Participants {
+        /// The suite.
+        suite: String,
+        /// Why.
+        error: ParticipantsError,
+    },
+    /// The suite compares with nobody.
+    #[error("suite {suite} compares with nobody: leave --baseline out")]
+    NeedsNoBaseline {
+        /// The suite.
+        suite: String,
+    },
+    /// The suite has no judges.
+    #[error("suite {suite} is read without a judge: leave --judge out")]
+    NeedsNoJudge {
+        /// The suite.
+        suite: String,
+    },
+    /// Nobody takes part.
+    #[error("suite {suite} has no answers to judge: run `langya bench answer {suite}`")]
+    NothingToJudge {
+        /// The suite.
+        suite: String,
+    },
+    /// No suite has data.
+    #[error("no suite has data here: bring files with `langya import suite NAME FILE`")]
+    NoSuites,
+    /// Another process, or another run of this one, asks for the suite at the moment.
+    #[error(
+        "another langya runs suite {suite} on this database: wait for its end, or stop it. A plan that was started on the \
+         admin page is stopped by `langya bench stop`"
+    )]
+    SuiteTaken {
+        /// The suite.
+        suite: String,
+    },
+    /// The suite cannot be used.
+    #[error(transparent)]
+    Bench(#[from] BenchError),
+}
+
+impl From<StoreError> for RunError {
+    fn from(error: StoreError) -> Self {
+        Self::Bench(error.into())
+    }
+}
+
+impl RunError {
+    /// Whether the database is in trouble, of which the log has a line already.
+    #[must_use]
+    pub fn is_outage(&self) -> bool {
+        matches!(self, Self::Bench(error) if error.is_outage())
+    }
+}
+
+fn joined(ids: &[ModelId]) -> String {
+    ids.iter().map(ModelId::as_str).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,322 @@
+//! A run over one round of answers to a suite: checked and planned before anything is asked, then made under the suite's lock.
+
+use std::sync::Arc;
+
+use super::casting::{Cast, Casting, Phases, RoleIds};
+use super::error::BenchError;
+use super::loading::{Loaded, load};
+use super::locked_run::LockedRun;
+use super::model_clients::ModelClients;
+use super::run_error::RunError;
+use super::run_record::{RunPhase, RunRecord, planned};
+use super::{RunContext, RunProgress, answering, judging};
+use crate::domain::battle::ModelId;
+use crate::domain::benchmark::canaries::retain_canaries;
+use crate::domain::benchmark::contestant::PlannedOver;
+use crate::domain::benchmark::run_plan::PlannedRoles;
+use crate::domain::benchmark::run_report::{RequestPlan, RunOutcome};
+use crate::domain::benchmark::seeded::Seeded;
+use crate::domain::benchmark::{JudgeMode, SuiteOptions};
+use crate::domain::judging::budget::{Budget, Spent};
+use crate::infra::clock::{Clock as _, SystemClock};
+use crate::infra::llm::model_client::{ModelClient, RunLimits};
+use crate::infra::storage::{BenchSet, NewBenchRun, PlanStep, Store, StoreError};
+use crate::services::benchmark::answering::AnswerPlan;
+use crate::services::benchmark::judging::JudgingPlan;
+
+/// What runs work with.
+pub struct RunSession {
+    /// The database.
+    pub store: Store,
+    /// The models.
+    pub clients: ModelClients,
+}
+
+/// Which suite, and how it is asked and judged.
+#[derive(Debug, Clone)]
+pub struct SuiteChoice {
+    /// Its name.
+    pub name: String,
+    /// How it is asked and judged.
+    pub options: SuiteOptions,
+    /// The first characters of its data file's SHA-256; the latest one where it is left out.
+    pub data: Option<String>,
+    /// Which round of answers, from 1.
+    pub sample: u32,
+    /// Only the items that are the same in every run.
+    pub canaries: bool,
+    /// Seed of the first round's requests.
+    pub seed: Option<u64>,
+}
+
+/// Who takes part, and within which limits.
+#[derive(Debug, Clone)]
+pub struct Participation {
+    /// Who.
+    pub roles: PlannedRoles,
+    /// What may be spent.
+    pub budget: Budget,
+    /// Whether to ask again what was refused or could not be read.
+    pub retry_failed: bool,
+}
+
+/// What a step came to.
+pub type Step = (&'static str, Vec<RunOutcome>);
+
+/// Callback for the progress of a run, with what its limits count so far.
+pub type OnRunProgress<'p> = &'p (dyn Fn(RunPhase, RunProgress, Spent) + Sync);
+
+/// A run over one round of answers, before anything is asked.
+pub struct SuiteRun<'s> {
+    ready: ReadySuite<'s>,
+    cast: Cast,
+    retry_failed: bool,
+    over: PlannedOver,
+    plan: Option<PlanStep>,
+}
+
+impl<'s> SuiteRun<'s> {
+    /// Checks who takes part.
+    ///
+    /// # Errors
+    /// [`RunError`] where the participants do not fit the suite, or cannot be asked.
+    pub async fn new(ready: ReadySuite<'s>, who: &Participation, phases: Phases) -> Result<Self, RunError> {
+        let ReadySuite { session, loaded, sample, .. } = &ready;
+        let (store, clients) = (&session.store, &session.clients);
+        let casting = Casting { store, clients, loaded, sample: *sample, phases };
+        let cast = casting.cast(&who.roles, who.budget).await?;
+        let over = if phases == Phases::Both { PlannedOver::AllAnswers } else { PlannedOver::KeptAnswers };
+        Ok(Self { cast, retry_failed: who.retry_failed, over, plan: None, ready })
+    }
+
+    /// The same as a step of a plan that is kept.
+    #[must_use]
+    pub fn as_step_of(self, plan: PlanStep) -> Self {
+        Self { plan: Some(plan), ..self }
+    }
+
+    /// The suite.
+    #[must_use]
+    pub fn suite(&self) -> &str {
+        self.ready.loaded.suite.name()
+    }
+
+    /// Which round of answers.
+    #[must_use]
+    pub fn sample(&self) -> u32 {
+        self.ready.sample
+    }
+
+    /// Judges that judge their own answers too.
+    #[must_use]
+    pub fn partial_judges(&self) -> &[String] {
+        &self.cast.partial
+    }
+
+    /// Everybody who is asked.
+    pub fn clients(&self) -> impl Iterator<Item = &ModelClient> {
+        self.cast.answering.iter().chain(&self.cast.judges)
+    }
+
+    /// Takes the suite's lock.
+    ///
+    /// # Errors
+    /// [`RunError::SuiteTaken`] where another run has it.
+    pub async fn begin(&self, limits: Arc<RunLimits>) -> Result<LockedRun, RunError> {
+        self.ready.begin(limits).await
+    }
+
+    fn judging(&self) -> JudgingPlan<'_> {
+        let Cast { models, baseline, .. } = &self.cast;
+        JudgingPlan { models, baseline: baseline.as_ref(), retry_failed: self.retry_failed, over: self.over }
+    }
+
+    /// The requests to models, and those to judges.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn plans(&self) -> Result<(Vec<RequestPlan>, Vec<RequestPlan>), StoreError> {
+        let bench = self.ready.bench();
+        let answers = answering::plan(bench, &self.cast.answering, self.retry_failed).await?;
+        Ok((answers, judging::plan(bench, &self.cast.judges, self.judging()).await?))
+    }
+
+    /// Asks everybody, under the lock.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn ask(&self, run: &LockedRun, show: OnRunProgress<'_>) -> Result<Vec<Step>, StoreError> {
+        // Only now: who had the lock before has kept more.
+        let (answers, judgements) = self.plans().await?;
+        let begun = self.ready.begun(self.cast.ids(), (&answers, &judgements), self.plan.clone());
+        let record =
+            RunRecord::begin(&self.ready.session.store, &SystemClock, begun, run.limits.budget.spent()).await?;
+        let asked = self.ready.ask(&self.cast, self.judging(), run, (&record, show)).await;
+        end_record(run, record, asked).await
+    }
+}
+
+/// Writes how a run ended.
+async fn end_record(
+    run: &LockedRun,
+    record: RunRecord<'_>,
+    asked: Result<Vec<Step>, StoreError>,
+) -> Result<Vec<Step>, StoreError> {
+    let left = |steps: &Vec<Step>| steps.iter().flat_map(|(_, outcomes)| outcomes).map(RunOutcome::left).sum();
+    let ended = record.end(&run.limits, asked.as_ref().map(left)).await;
+    let steps = asked?;
+    ended?;
+    Ok(steps)
+}
+
+/// A suite that is loaded, before anything is asked.
+pub struct ReadySuite<'s> {
+    session: &'s RunSession,
+    loaded: Loaded,
+    sample: u32,
+    canaries: bool,
+}
+
+impl<'s> ReadySuite<'s> {
+    /// Loads a suite.
+    ///
+    /// # Errors
+    /// [`RunError`] where there is no such suite, or who should give the references is no model.
+    pub async fn load(session: &'s RunSession, choice: &SuiteChoice) -> Result<Self, RunError> {
+        let clients = &session.clients;
+        let loaded = load(&session.store, &choice.name, choice.data.as_deref(), &choice.options).await;
+        let mut loaded = loaded.map_err(|error| match error {
+            BenchError::NoAnswers { model, .. } if !clients.all().contains(&ModelId::new(&model)) => {
+                clients.unknown(&ModelId::new(model))
+            }
+            error => error.into(),
+        })?;
+        if let Some(seed) = choice.seed {
+            loaded.suite = Box::new(Seeded::new(loaded.suite, seed, choice.sample));
+        }
+        if choice.canaries {
+            retain_canaries(&mut loaded.data.items);
+        }
+        Ok(Self { session, loaded, sample: choice.sample, canaries: choice.canaries })
+    }
+
+    /// A suite that is loaded already.
+    #[must_use]
+    pub fn over(session: &'s RunSession, loaded: Loaded) -> Self {
+        Self { session, loaded, sample: 1, canaries: false }
+    }
+
+    /// How the suite is judged.
+    #[must_use]
+    pub fn mode(&self) -> JudgeMode {
+        self.loaded.suite.mode()
+    }
+
+    /// What a run is made over.
+    #[must_use]
+    pub fn bench(&self) -> RunContext<'_> {
+        self.loaded.bench(&self.session.store, &self.session.clients.rng, self.sample)
+    }
+
+    /// Takes the suite's lock.
+    ///
+    /// # Errors
+    /// [`RunError::SuiteTaken`] where another run has it.
+    pub async fn begin(&self, limits: Arc<RunLimits>) -> Result<LockedRun, RunError> {
+        let suite = self.loaded.suite.name();
+        let run = LockedRun::begin(&self.session.store, &format!("bench-{suite}"), limits).await?;
+        run.ok_or_else(|| RunError::SuiteTaken { suite: suite.to_owned() })
+    }
+
+    /// Asks models alone, under the lock.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn ask_models(
+        &self,
+        (models, retry_failed): (&[ModelClient], bool),
+        run: &LockedRun,
+        show: OnRunProgress<'_>,
+    ) -> Result<Vec<Step>, StoreError> {
+        let plans = answering::plan(self.bench(), models, retry_failed).await?;
+        let ids = models.iter().map(|model| model.id.to_string()).collect();
+        let begun = self.begun(RoleIds { models: ids, ..RoleIds::default() }, (&plans, &[]), None);
+        let record = RunRecord::begin(&self.session.store, &SystemClock, begun, run.limits.budget.spent()).await?;
+        let work = AnswerPlan { models, retry_failed, limits: &run.limits };
+        let asked = self.answer(work, run, (&record, show)).await;
+        end_record(run, record, asked).await
+    }
+
+    /// The row of a run that begins.
+    fn begun(
+        &self,
+        roles: RoleIds,
+        (answers, judgements): (&[RequestPlan], &[RequestPlan]),
+        plan: Option<PlanStep>,
+    ) -> NewBenchRun {
+        let BenchSet { suite, version, sample } = self.bench().set();
+        let all = roles.models.iter().chain(&roles.judges).chain([&roles.baseline]);
+        let manifest = self.session.clients.manifest(&self.loaded, all, self.canaries);
+        let RoleIds { models, judges, baseline } = roles;
+        let (answers, cost) = planned(answers);
+        let (judgements, judging_cost) = planned(judgements);
+        NewBenchRun {
+            id: self.session.clients.rng.id(&SystemClock),
+            suite: suite.to_string(),
+            expected_cost: cost.zip(judging_cost).map(|(answering, judging)| answering + judging),
+            started_at: SystemClock.now(),
+            version,
+            sample,
+            models,
+            judges,
+            baseline,
+            answers,
+            judgements,
+            manifest,
+            plan,
+        }
+    }
+
+    /// Asks models, and then judges.
+    async fn ask(
+        &self,
+        cast: &Cast,
+        plan: JudgingPlan<'_>,
+        run: &LockedRun,
+        (record, show): (&RunRecord<'_>, OnRunProgress<'_>),
+    ) -> Result<Vec<Step>, StoreError> {
+        let mut steps = match cast.answering.as_slice() {
+            [] => Vec::new(),
+            models => {
+                let work = AnswerPlan { models, retry_failed: plan.retry_failed, limits: &run.limits };
+                self.answer(work, run, (record, show)).await?
+            }
+        };
+        let note = |progress| {
+            show(RunPhase::Judging, progress, run.limits.budget.spent());
+            record.note(RunPhase::Judging, progress);
+        };
+        let judging = judging::judge(self.bench(), &cast.judges, plan, &run.limits, &note);
+        let outcomes = run.until_lock_is_lost(record.follow(&run.limits.budget, judging)).await?;
+        record.note_failures(&outcomes);
+        steps.push(("judge", outcomes));
+        Ok(steps)
+    }
+
+    /// Asks models.
+    async fn answer(
+        &self,
+        work: AnswerPlan<'_>,
+        run: &LockedRun,
+        (record, show): (&RunRecord<'_>, OnRunProgress<'_>),
+    ) -> Result<Vec<Step>, StoreError> {
+        let note = |progress| {
+            show(RunPhase::Answering, progress, run.limits.budget.spent());
+            record.note(RunPhase::Answering, progress);
+        };
+        let answering = answering::answer(self.bench(), work, &note);
+        let outcomes = run.until_lock_is_lost(record.follow(&run.limits.budget, answering)).await?;
+        record.note_failures(&outcomes);
+        Ok(vec![("answer", outcomes)])
+    }
+}
