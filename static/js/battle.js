@@ -25,7 +25,7 @@ const SLOW_MS = 10_000;
 const main = document.querySelector("main");
 const words = JSON.parse(main.dataset.strings);
 const modes = new Modes(words);
-const turns = new Turns(words, { edit, shown: hintAtSides });
+const turns = new Turns(words, { edit, shown: hintAtSides, askText: (turn, side) => socket.send({ type: "text", turn, side }) });
 const ballot = new Ballot(hold);
 const held = new HeldVote(words, { cast, undo });
 const composer = new Composer({ send: ask, edit: askAgain }, words);
@@ -74,7 +74,7 @@ function ask(prompt, intent, images = null) {
 }
 
 function start(prompt, intent, images) {
-  request({ type: "start", prompt, images, intent, consent, render: "html_suffix", ...modes.start });
+  request({ type: "start", prompt, images, intent, consent, render: "blocks", ...modes.start });
 }
 
 async function sendImagesAndStart(prompt, intent) {
@@ -108,7 +108,7 @@ function talk(prompt) {
   notice("");
   composer.text = "";
   setPhase("talking");
-  request({ type: "message", battle: voted.battle, prompt, unrated: true, render: "html_suffix" });
+  request({ type: "message", battle: voted.battle, prompt, unrated: true, render: "blocks" });
 }
 
 /** Has both models answer the latest question again, in other words. */
@@ -233,7 +233,7 @@ function opened() {
     announce(words.reconnected);
   }
   for (const vote of unsent.values()) socket.send(vote);
-  if (battle) socket.send({ type: "resume", battle, after: seq, render: "html_suffix" });
+  if (battle) socket.send({ type: "resume", battle, after: seq, render: "blocks" });
   // A start was lost whole, and a vote may be sent twice; anything else might become two turns. If it did arrive, the
   // server shows its turn now.
   if (pending?.type === "start" || pending?.type === "vote" || pending?.unrated) socket.send(pending);
@@ -333,11 +333,11 @@ const receivers = {
     showChosen(frame);
     if (!["held", "voting"].includes(phase)) setPhase("writing");
   },
-  delta(frame) {
-    if (turns.has(frame.turn)) turns.append(frame.turn, frame.side, frame.text);
+  blocks(frame) {
+    if (turns.has(frame.turn)) turns.change(frame);
   },
-  html(frame) {
-    if (turns.has(frame.turn)) turns.setBlock(frame);
+  text({ turn, side, text }) {
+    turns.takeText(turn, side, text);
   },
   done(frame) {
     const state = voted && turns.isEmpty(frame.turn, frame.side) ? "failed" : "ended";

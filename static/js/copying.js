@@ -17,7 +17,7 @@ export function offerCode(within, words) {
 
 /**
  * Serves all copy buttons within.
- * @param {(button: HTMLElement) => string} replyText the text of the reply whose button this is
+ * @param {(button: HTMLElement) => Promise<string>} replyText the text of the reply whose button this is
  */
 export function serveCopies(within, replyText, words) {
   within.addEventListener("click", async ({ target }) => {
@@ -25,20 +25,24 @@ export function serveCopies(within, replyText, words) {
     if (!button) return;
     const isCode = button.dataset.copy === "code";
     const text = isCode ? button.parentElement.querySelector("code").textContent : replyText(button);
-    const said = (await copy(text)) ? words.copied : words.copy_failed;
+    const said = (await copy(Promise.resolve(text))) ? words.copied : words.copy_failed;
     button.textContent = said;
     announce(said);
     setTimeout(() => (button.textContent = words.copy), SAID_MS);
   });
 }
 
-/** Whether it worked: browsers have a clipboard only on secure pages, and the older way elsewhere. */
+/**
+ * Whether it worked: browsers have a clipboard only on secure pages, and the older way elsewhere. The text may still be on its way;
+ * some browsers let a page write only while they handle the click.
+ */
 async function copy(text) {
   try {
-    await navigator.clipboard.writeText(text);
+    const plain = text.then((known) => new Blob([known], { type: "text/plain" }));
+    await navigator.clipboard.write([new ClipboardItem({ "text/plain": plain })]);
     return true;
   } catch {
-    return copySelected(text);
+    return copySelected(await text);
   }
 }
 

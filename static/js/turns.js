@@ -6,6 +6,8 @@ import { fill, part } from "./page.js";
 const BUDGET = 8;
 /** Blocks from which on only those that are seen are laid out. */
 const LONG = 200;
+/** For how long the server is waited for when the text of a reply is copied, in milliseconds. */
+const TEXT_MS = 3_000;
 
 export class Turns {
   #list = part("turns");
@@ -21,15 +23,20 @@ export class Turns {
   #blocks = new WeakMap();
   /** The HTML of each block of a reply as it came last. */
   #html = new WeakMap();
-  /** What each reply says as the model wrote it, in pieces. */
-  #texts = new WeakMap();
+  /** Who waits for the text of a reply, by turn and side. */
+  #asked = new Map();
+  #askText;
   /** What serves the copy buttons, once it is loaded. */
   #copying = null;
 
-  /** @param {{edit: () => void, shown: () => void}} actions `shown` follows the choice of a side on a narrow screen. */
-  constructor(words, { edit, shown }) {
+  /**
+   * @param {{edit: () => void, shown: () => void, askText: (turn: number, side: string) => boolean}} actions `shown` follows the
+   *   choice of a side on a narrow screen; `askText` asks the server for a reply as the model wrote it, and says whether it could.
+   */
+  constructor(words, { edit, shown, askText }) {
     this.#words = words;
     this.#shown = shown;
+    this.#askText = askText;
     this.#switch.addEventListener("click", ({ target }) => {
       const button = target.closest("[data-show-side]");
       if (button) this.#show(button.dataset.showSide);
@@ -41,7 +48,7 @@ export class Turns {
   async #loadCopying() {
     try {
       const copying = await import("./copying.js");
-      copying.serveCopies(this.#list, (button) => this.#texts.get(button.closest(".reply")).join(""), this.#words);
+      copying.serveCopies(this.#list, (button) => this.#text(button.closest(".reply")), this.#words);
       return copying;
     } catch {
       this.#copying = null;
@@ -63,7 +70,6 @@ export class Turns {
       blocks.classList.remove("long");
       this.#blocks.delete(blocks);
       this.#html.set(place, []);
-      this.#texts.set(place, []);
       this.setState(turn, side, "waiting");
     }
     return article;
@@ -74,11 +80,22 @@ export class Turns {
     return this.#turn(turn);
   }
 
-  /** Takes in more of what a side says. On a narrow screen the side that is not shown has something to read then. */
-  append(turn, side, text) {
-    this.#texts.get(reply(this.#turn(turn), side)).push(text);
-    this.setState(turn, side, "writing");
-    if (side !== this.#main.dataset.shownSide) part("unread", this.#tab(side)).hidden = false;
+  /** The text of a reply as the model wrote it; what is on the page, where the server does not answer. */
+  #text(place) {
+    const { side } = place.dataset;
+    const turn = Number(place.closest(".turn").dataset.turn);
+    const shown = part("blocks", place).innerText;
+    return new Promise((resolve) => {
+      this.#asked.set(`${turn} ${side}`, (text) => resolve(text ?? shown));
+      if (!this.#askText(turn, side)) resolve(shown);
+      setTimeout(resolve, TEXT_MS, shown);
+    });
+  }
+
+  /** Takes in the text of a reply; null where the server does not have it. */
+  takeText(turn, side, text) {
+    this.#asked.get(`${turn} ${side}`)?.(text);
+    this.#asked.delete(`${turn} ${side}`);
   }
 
   /** The side that has not been looked at, on a narrow screen; null where both have. */
@@ -88,15 +105,24 @@ export class Turns {
   }
 
   /**
-   * Shows a block of a reply: the part that is kept of what it was, and what follows; an empty one is removed. The server has
-   * made the HTML safe. A reply may have thousands of blocks at once: they are written a few milliseconds a frame, so that
-   * the page never stalls.
+   * Shows what changes on both sides: of each block the part that is kept of what it was, and what follows; an empty one is
+   * removed. The server has made the HTML safe. A reply may have thousands of blocks at once: they are written a few milliseconds
+   * a frame, so that the page never stalls. On a narrow screen the side that is not shown has something to read then.
    */
-  setBlock({ turn, side, block: index, keep, html: rest }) {
-    const all = this.#html.get(reply(this.#turn(turn), side));
-    const html = (all[index] ?? "").slice(0, keep) + rest;
-    all[index] = html;
-    this.#waiting.set(`${turn} ${side} ${index}`, { turn, side, index, html });
+  change({ turn, a = [], b = [] }) {
+    for (const [side, blocks] of [["a", a], ["b", b]]) {
+      if (blocks.length === 0) continue;
+      const place = reply(this.#turn(turn), side);
+      const all = this.#html.get(place);
+      for (const [index, kept, rest] of blocks) {
+        all[index] = (all[index] ?? "").slice(0, kept) + rest;
+        this.#waiting.set(`${turn} ${side} ${index}`, { turn, side, index, html: all[index] });
+      }
+      // After a lost connection the blocks of a reply that has ended come again.
+      if (place.dataset.state === "ended") continue;
+      this.setState(turn, side, "writing");
+      if (side !== this.#main.dataset.shownSide) part("unread", this.#tab(side)).hidden = false;
+    }
     this.#soon();
   }
 
@@ -162,7 +188,7 @@ export class Turns {
   }
 
   isEmpty(turn, side) {
-    return this.#texts.get(reply(this.#turn(turn), side)).length === 0;
+    return this.#html.get(reply(this.#turn(turn), side)).length === 0;
   }
 
   /** Marks the replies of the side that was chosen. */

@@ -102,7 +102,7 @@ test("on a page that is not secure, copying takes the older way", async () => {
   await page.context().grantPermissions(["clipboard-read"]);
   await ask(page, "a short question");
   await phase(page, "ready");
-  await page.evaluate(() => (navigator.clipboard.writeText = undefined));
+  await page.evaluate(() => (navigator.clipboard.write = undefined));
   await page.getByRole("button", { name: "Copy the reply of A" }).click();
   await page.locator('.reply[data-side="a"] .reply-foot', { hasText: "Copied" }).waitFor();
   assert.match(await page.evaluate(() => navigator.clipboard.readText()), /short answer\.$/);

@@ -58,6 +58,19 @@ test("a link shows the battle to others until it is withdrawn", async () => {
   page.assertQuiet();
 });
 
+test("a visitor says in one tap what a question was about", async () => {
+  const page = await site.arrive("/about");
+  const battle = await playBattle(page, "how much is three and four?", "a");
+  await page.goto(`${site.url}/battle/${battle}`);
+  const about = page.locator("#label");
+  await about.getByText("not sorted yet").first().waitFor();
+  await about.getByRole("button", { name: "Calculation" }).click();
+  await about.getByText("as you said").waitFor();
+  assert.equal(await about.getByRole("button", { name: "Calculation" }).getAttribute("aria-pressed"), "true");
+  assert.equal(await about.locator('[aria-pressed="true"]').count(), 1, "the intent stays open");
+  page.assertQuiet();
+});
+
 test("texts are exported, then deleted, and the browser begins anew", async () => {
   const page = await site.arrive("/about");
   await playBattle(page, "an unforgettable short question", "a");

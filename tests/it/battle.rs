@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 
 use crate::support::arena::TestArena;
 use crate::support::scripted::{Scripted, Step};
-use crate::support::visitor::Visitor;
 
 const WORDS: &str = "The Lancang river rises on the plateau and runs south for a long way to the sea.";
 
@@ -389,66 +388,6 @@ async fn forget(arena: &TestArena, battle: &BattleId) {
         arena.app.battles.sweep();
         tokio::task::yield_now().await;
     }
-}
-
-#[actix_web::test]
-async fn a_page_that_asked_for_html_gets_safe_blocks_that_make_up_the_reply() {
-    let hostile = || {
-        Scripted::new(|_| {
-            vec![Step::Say("# Title\n\nSome **bold** <script>alert(1)</script>\n\n".into()), Step::Say("- end".into())]
-        })
-    };
-    let (one, two) = (hostile(), hostile());
-    let arena = TestArena::start(&[("one", &one), ("two", &two)]).await;
-    let mut shown = Vec::new();
-    for render in ["html", "html_suffix"] {
-        let mut visitor = arena.visitor().await;
-        visitor.send(json!({"type": "start", "prompt": "Format!", "render": render})).await;
-        visitor.until_ready().await;
-        let html = shown_html(&visitor);
-        assert!(html.contains("<h4") && html.contains("<strong>bold</strong>") && html.contains("<li"), "{html}");
-        assert!(!html.contains("<script"), "{html}");
-        shown.push(html);
-    }
-    assert_eq!(shown[0], shown[1]);
-}
-
-#[actix_web::test]
-async fn a_page_that_keeps_blocks_gets_each_letter_of_a_long_paragraph_once() {
-    let sentence = "Ein Satz mit 汉字 und 🌍. ".repeat(40);
-    let saying = || {
-        let text = sentence.clone();
-        Scripted::new(move |_| vec![Step::Say(text.clone())])
-    };
-    let (one, two) = (saying(), saying());
-    let models = [("one", &one), ("two", &two)];
-    let arena = TestArena::start_with(&models, |settings| settings.battle.pace_chars_per_second = 1_200).await;
-    let mut visitor = arena.visitor().await;
-    visitor.send(json!({"type": "start", "prompt": "Go on!", "render": "html_suffix"})).await;
-    visitor.until_ready().await;
-    let frames: Vec<Value> = visitor.frames.iter().map(|frame| serde_json::from_str(frame).unwrap()).collect();
-    let sent = frames.iter().filter(|frame| frame["type"] == "html" && frame["side"] == "a");
-    let sent: Vec<usize> = sent.map(|frame| frame["html"].as_str().unwrap().len()).collect();
-    assert!(sent.len() > 10, "{sent:?}");
-    // Beside the text each frame closes the paragraph again.
-    let closing = "</p></div>".len();
-    assert!(sent.iter().sum::<usize>() <= sentence.len() + closing * (sent.len() + 3), "{sent:?}");
-    let html = shown_html(&visitor);
-    assert!(html.contains(sentence.trim()), "{html}");
-}
-
-/// The blocks of side A as a page has them in the end.
-fn shown_html(visitor: &Visitor) -> String {
-    let mut blocks = std::collections::BTreeMap::<u64, Vec<u16>>::new();
-    for frame in &visitor.frames {
-        let frame: Value = serde_json::from_str(frame).unwrap();
-        if frame["type"] == "html" && frame["side"] == "a" {
-            let block = blocks.entry(frame["block"].as_u64().unwrap()).or_default();
-            block.truncate(frame["keep"].as_u64().unwrap_or(0).try_into().unwrap());
-            block.extend(frame["html"].as_str().unwrap().encode_utf16());
-        }
-    }
-    blocks.into_values().map(|block| String::from_utf16(&block).unwrap()).collect()
 }
 
 #[actix_web::test]

@@ -30,13 +30,14 @@ const HEADERS: [(&str, &str); 7] = [
 /// What no answer says: what the server is made of, and that other sites may read it.
 const NEVER: [&str; 4] = ["server", "x-powered-by", "access-control-allow-origin", "access-control-allow-credentials"];
 /// The addresses that change something, whoever adds one adds it here and looks at this file.
-const CHANGING: [&str; 11] = [
+const CHANGING: [&str; 12] = [
     "/images",
     "/sign-in",
     "/sign-out",
     "/history/delete",
     "/battle/1/share",
     "/battle/1/unshare",
+    "/battle/1/label",
     "/shared/1/removal",
     "/api/v1/campaigns/1/join",
     "/api/v1/campaigns/1/next",

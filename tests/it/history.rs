@@ -3,6 +3,10 @@
 use std::path::Path;
 
 use langya::domain::battle::BattleId;
+use langya::domain::labeling::LabelOrigin;
+use langya::domain::labeling::scheme::Scheme;
+use langya::domain::time::Timestamp;
+use langya::infra::storage::{LabelSource, NewLabel};
 use reqwest::{Response, StatusCode};
 use serde_json::Value;
 
@@ -212,6 +216,60 @@ async fn a_link_is_made_and_withdrawn_by_its_visitor_from_the_arenas_own_page() 
     let withdrawn = browser.submit(&path, &format!("/battle/{battle}/unshare")).await;
     assert_eq!(withdrawn.status(), StatusCode::SEE_OTHER);
     assert_eq!(stranger.get(&link).await.status(), StatusCode::NOT_FOUND);
+    arena.end().await;
+}
+
+#[actix_web::test]
+async fn a_visitor_corrects_what_a_question_is_about_after_the_vote() {
+    let folder = tempfile::tempdir().unwrap();
+    let arena = arena(folder.path(), ["One.", "Two."]).await;
+    let (mut visitor, mut other) = (arena.visitor().await, arena.visitor().await);
+    play(&mut visitor, "How much is 3 + 4?", None).await;
+    let battle = visitor.battle();
+    let (path, label) = (format!("/battle/{battle}"), format!("/battle/{battle}/label"));
+    let browser = Browser::of(&arena, &visitor);
+    let token = token_in(&browser.page("/history").await);
+    let say = async |who: &Browser<'_>, token: &str, label_of: &str| {
+        who.post(&label, &format!("{token}&{label_of}"), Some(&arena.url)).await.status()
+    };
+    assert!(!browser.page(&path).await.contains("id=\"label\""), "nothing to say before the vote");
+    assert_eq!(say(&browser, &token, "scheme=superclue&label=safety").await, StatusCode::NOT_FOUND);
+    visitor.vote("a").await;
+    let proposed = NewLabel { query_id: battle.as_str(), label: "safety", confidence: Some(0.4) };
+    let by = |source, name| LabelSource { scheme: Scheme::Superclue, source, name };
+    arena.app.store.put_labels(by(LabelOrigin::Model, ""), &[proposed], Timestamp(1)).await.unwrap();
+    let pressed = |page: &str, key: &str| page.contains(&format!("value=\"{key}\" aria-pressed=\"true\""));
+    let page = browser.page(&path).await;
+    assert!(pressed(&page, "safety") && page.contains("proposed by the classifier"), "{page}");
+    assert!(page.contains("not sorted yet"), "no intent yet: {page}");
+
+    play(&mut other, "Mine?", Some("b")).await;
+    let others = Browser::of(&arena, &other);
+    let foreign = token_in(&others.page("/history").await);
+    assert_eq!(say(&others, &foreign, "scheme=superclue&label=calculation").await, StatusCode::NOT_FOUND);
+    assert_eq!(say(&browser, &foreign, "scheme=superclue&label=calculation").await, StatusCode::FORBIDDEN);
+    for wrong in ["scheme=superclue&label=sums", "scheme=abc&label=safety"] {
+        assert_eq!(say(&browser, &token, wrong).await, StatusCode::BAD_REQUEST, "{wrong}");
+    }
+    for right in
+        ["scheme=superclue&label=small_talk", "scheme=superclue&label=calculation", "scheme=urs&label=factual_qa"]
+    {
+        assert_eq!(say(&browser, &token, right).await, StatusCode::SEE_OTHER, "{right}");
+    }
+    let page = browser.page(&path).await;
+    assert!(pressed(&page, "calculation") && pressed(&page, "factual_qa") && !pressed(&page, "small_talk"), "{page}");
+    assert_eq!(page.matches("as you said").count(), 2);
+    let kept = arena.app.store.labels_of_prompt(Scheme::Superclue, battle.as_str()).await.unwrap();
+    assert_eq!(kept.len(), 2, "the classifier's stays beside it: {kept:?}");
+
+    let decided = NewLabel { query_id: battle.as_str(), label: "role_playing", confidence: None };
+    arena.app.store.put_labels(by(LabelOrigin::Review, "ann"), &[decided], Timestamp(2)).await.unwrap();
+    let page = browser.page(&path).await;
+    assert!(pressed(&page, "role_playing") && page.contains("decided by a reviewer"), "{page}");
+    let shared = browser.submit(&path, &format!("{path}/share")).await;
+    assert_eq!(shared.status(), StatusCode::SEE_OTHER);
+    let link = link_in(&browser.page(&path).await);
+    assert!(!Browser::stranger(&arena).page(&link).await.contains("id=\"label\""), "only the visitor may say");
     arena.end().await;
 }
 

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use langya::domain::labeling::LabelOrigin;
 use langya::domain::labeling::classifier::Classifier;
+use langya::domain::labeling::final_labels::LabelOrigins;
 use langya::domain::labeling::scheme::Scheme;
 use langya::domain::labeling::seeds;
 use langya::domain::labeling::validation::{ValidationOptions, cross_validate};
@@ -228,7 +229,7 @@ async fn the_agreement_of_two_reviewers_is_that_done_by_hand() {
     // α = 1 − D_o/D_e with D_o = 2/8 and D_e = (64 − 18)/(8·7).
     assert!((found.alpha.unwrap() - (1.0 - 0.25 / (46.0 / 56.0))).abs() < 1e-12, "{found:?}");
     assert_eq!((found.queries, found.labelled, found.undecided), (5, 5, 1));
-    assert_eq!(found.by_source, BTreeMap::from([("model", 5), ("review", 4), ("seed", 0)]));
+    assert_eq!(found.by_source, BTreeMap::from([("model", 5), ("review", 4), ("seed", 0), ("visitor", 0)]));
     // The reviewers of the third are of two minds, so that it stays out; the classifier is right on the others.
     assert_eq!((found.model_agrees.of, found.model_agrees.total), (3, 3));
     assert_eq!(found.reviewers, BTreeMap::from([("ann".to_owned(), 4), ("ben".to_owned(), 4)]));
@@ -298,7 +299,14 @@ async fn slices_exports_and_the_page_follow_a_review() {
     changes.wait_for(|standing| standing.last_vote_seq == 6).await.unwrap();
     let facets = arena.app.leaderboard.facets();
     let expected = ["code_generation", "knowledge_and_encyclopedia", "role_playing", "safety", "small_talk"];
-    assert_eq!(facets.categories, expected.map(|label| (label.to_owned(), 1)).into());
+    assert_eq!(facets.facets.categories, expected.map(|label| (label.to_owned(), 1)).into());
+    let origins = LabelOrigins { reviewers: 1, examples: 1, visitors: 0, model: 3 };
+    assert_eq!(facets.categories, origins, "whose labels count");
+    let page = get(&format!("{}/leaderboard", arena.url)).await.text().await.unwrap();
+    assert!(
+        page.contains("Category of votes: 3 from the classifier, 1 from reviewers, 1 from labelled examples."),
+        "{page}"
+    );
     a_label_from_before_its_vote_counts(&arena).await;
     arena.end().await;
 }
@@ -320,10 +328,10 @@ async fn a_label_from_before_its_vote_counts(arena: &TestArena) {
     other.until_ready().await;
     other.vote("a").await;
     changes.wait_for(|standing| standing.last_vote_seq == 7).await.unwrap();
-    assert_eq!(arena.app.leaderboard.facets().categories.get("calculation"), None);
+    assert_eq!(arena.app.leaderboard.facets().facets.categories.get("calculation"), None);
     early.vote("b").await;
     changes.wait_for(|standing| standing.last_vote_seq == 8).await.unwrap();
-    assert_eq!(arena.app.leaderboard.facets().categories.get("calculation"), Some(&1));
+    assert_eq!(arena.app.leaderboard.facets().facets.categories.get("calculation"), Some(&1));
 }
 
 // ----------------------------------------------------------------------------------------------- command line

@@ -50,6 +50,7 @@ mod hardening;
 mod health;
 mod history;
 mod hosts;
+mod html_frames;
 mod images;
 mod import;
 mod instances;

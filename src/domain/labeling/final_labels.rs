@@ -1,9 +1,9 @@
-//! The final labels of votes' prompts. Where a prompt has none, the visitor's own label counts.
+//! The final labels of votes' prompts. Where a prompt has none, the label counts that the visitor gave with the question.
 
 use std::collections::{BTreeMap, HashMap};
 
 use super::scheme::Scheme;
-use super::{LabelOrigin, final_label};
+use super::{FinalLabel, LabelOrigin, final_label};
 use crate::rating::facets::Facets;
 
 /// A label of a vote's prompt.
@@ -13,7 +13,7 @@ pub struct VoteLabel {
     pub seq: i64,
     /// Whether the vote is rated.
     pub rated: bool,
-    /// What the visitor said it was about, in this scheme.
+    /// What the visitor said with the question, in this scheme.
     pub given: Option<String>,
     /// The source.
     pub source: LabelOrigin,
@@ -29,7 +29,7 @@ impl FinalLabels {
     /// Adds the labels of votes in one scheme, those of a vote one after the other.
     pub fn add(&mut self, scheme: Scheme, labels: &[VoteLabel]) {
         for vote in labels.chunk_by(|one, other| one.seq == other.seq) {
-            self.0.extend(decide(vote).map(|label| ((scheme, vote[0].seq), label.to_owned())));
+            self.0.extend(decide(vote).map(|found| ((scheme, vote[0].seq), found.label.to_owned())));
         }
     }
 
@@ -40,38 +40,74 @@ impl FinalLabels {
     }
 }
 
-fn decide(vote: &[VoteLabel]) -> Option<&str> {
+fn decide(vote: &[VoteLabel]) -> Option<FinalLabel<'_>> {
     let said: Vec<_> = vote.iter().map(|label| (label.source, label.label.as_str())).collect();
-    Some(final_label(&said)?.label)
+    final_label(&said)
 }
 
-/// By how much the final labels of rated votes change the number of votes of each label.
+/// By how much the final labels of rated votes change the number of votes of each label, and who gave them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct LabelChanges(BTreeMap<String, i64>);
+pub struct LabelChanges {
+    counts: BTreeMap<String, i64>,
+    /// Rated votes with a final label, by its origin.
+    origins: BTreeMap<LabelOrigin, u64>,
+}
 
 impl LabelChanges {
     /// Adds those of votes, the labels of a vote one after the other.
     pub fn add(&mut self, labels: &[VoteLabel]) {
         for vote in labels.chunk_by(|one, other| one.seq == other.seq).filter(|vote| vote[0].rated) {
-            let Some(label) = decide(vote) else { continue };
-            *self.0.entry(label.to_owned()).or_default() += 1;
+            let Some(FinalLabel { label, source }) = decide(vote) else { continue };
+            *self.counts.entry(label.to_owned()).or_default() += 1;
+            *self.origins.entry(source).or_default() += 1;
             if let Some(given) = &vote[0].given {
-                *self.0.entry(given.clone()).or_default() -= 1;
+                *self.counts.entry(given.clone()).or_default() -= 1;
             }
         }
     }
-}
 
-/// The counts by final labels: categories change by the first, intents by the second.
-#[must_use]
-pub fn relabelled(given: &Facets, changes: &[LabelChanges; 2]) -> Facets {
-    let mut facets = given.clone();
-    for (counts, LabelChanges(changes)) in [&mut facets.categories, &mut facets.intents].into_iter().zip(changes) {
-        for (label, change) in changes {
+    fn apply(&self, counts: &mut BTreeMap<String, u64>) -> LabelOrigins {
+        for (label, change) in &self.counts {
             let count = counts.entry(label.clone()).or_default();
             *count = count.saturating_add_signed(*change);
         }
         counts.retain(|_, count| *count > 0);
+        let by = |origin| self.origins.get(&origin).copied().unwrap_or_default();
+        let (reviewers, examples, model) = (by(LabelOrigin::Review), by(LabelOrigin::Seed), by(LabelOrigin::Model));
+        let all: u64 = counts.values().sum();
+        LabelOrigins { reviewers, examples, visitors: all.saturating_sub(reviewers + examples + model), model }
     }
-    facets
+}
+
+/// How many rated votes have their label from whom.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LabelOrigins {
+    /// From reviewers.
+    pub reviewers: u64,
+    /// From the labelled examples that the classifier learned from.
+    pub examples: u64,
+    /// From the visitors who asked, with the question or after the vote.
+    pub visitors: u64,
+    /// From the classifier, or the language model in its place.
+    pub model: u64,
+}
+
+/// Rated votes by language, category and intent, after their final labels.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LabeledFacets {
+    /// The counts.
+    pub facets: Facets,
+    /// Who said what a vote's category is.
+    pub categories: LabelOrigins,
+    /// Who said what its intent is.
+    pub intents: LabelOrigins,
+}
+
+/// The counts by final labels: categories change by the first, intents by the second.
+#[must_use]
+pub fn relabelled(given: &Facets, [categories, intents]: &[LabelChanges; 2]) -> LabeledFacets {
+    let mut facets = given.clone();
+    let categories = categories.apply(&mut facets.categories);
+    let intents = intents.apply(&mut facets.intents);
+    LabeledFacets { facets, categories, intents }
 }

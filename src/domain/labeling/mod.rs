@@ -24,15 +24,17 @@ use crate::stats::agreement::choices::majority;
 pub enum LabelOrigin {
     /// Whoever labelled the examples that the classifier learned from.
     Seed,
-    /// The classifier.
+    /// The classifier, or the language model that labels in its place.
     Model,
+    /// The visitor who asked, after the vote.
+    Visitor,
     /// A reviewer.
     Review,
 }
 
 impl LabelOrigin {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Seed, Self::Model, Self::Review];
+    pub const ALL: [Self; 4] = [Self::Seed, Self::Model, Self::Visitor, Self::Review];
 
     /// Its name in the database.
     #[must_use]
@@ -40,6 +42,7 @@ impl LabelOrigin {
         match self {
             Self::Seed => "seed",
             Self::Model => "model",
+            Self::Visitor => "visitor",
             Self::Review => "review",
         }
     }
@@ -60,8 +63,8 @@ pub struct FinalLabel<'a> {
     pub source: LabelOrigin,
 }
 
-/// The one that more reviewers gave than any other, else the seed's, else the model's. Reviewers who are of two minds
-/// decide nothing.
+/// The one that more reviewers gave than any other, else the seed's, else the visitor's, else the model's. Reviewers who are
+/// of two minds decide nothing.
 #[must_use]
 pub fn final_label<'a>(labels: &[(LabelOrigin, &'a str)]) -> Option<FinalLabel<'a>> {
     let by = |source: LabelOrigin| labels.iter().filter(move |(by, _)| *by == source).map(|(_, label)| *label);
@@ -71,12 +74,13 @@ pub fn final_label<'a>(labels: &[(LabelOrigin, &'a str)]) -> Option<FinalLabel<'
     majority(&reviews)
         .map(of(LabelOrigin::Review))
         .or_else(|| first(LabelOrigin::Seed))
+        .or_else(|| first(LabelOrigin::Visitor))
         .or_else(|| first(LabelOrigin::Model))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::LabelOrigin::{Model, Review, Seed};
+    use super::LabelOrigin::{Model, Review, Seed, Visitor};
     use super::*;
 
     #[track_caller]
@@ -87,10 +91,14 @@ mod tests {
     }
 
     #[test]
-    fn reviewers_go_before_seeds_and_seeds_before_the_model() {
+    fn reviewers_go_before_seeds_then_come_visitors_and_the_model_is_last() {
         check(&[], None);
         check(&[(Model, "m")], Some("m"));
         check(&[(Model, "m"), (Seed, "s")], Some("s"));
+        check(&[(Model, "m"), (Visitor, "v")], Some("v"));
+        check(&[(Visitor, "v"), (Seed, "s")], Some("s"));
+        check(&[(Visitor, "v"), (Review, "r")], Some("r"));
+        check(&[(Visitor, "v"), (Review, "r"), (Review, "q")], Some("v"));
         check(&[(Model, "m"), (Seed, "s"), (Review, "r")], Some("r"));
         check(&[(Model, "m"), (Review, "r"), (Review, "q"), (Review, "r")], Some("r"));
         check(&[(Model, "m"), (Review, "r"), (Review, "q")], Some("m"));

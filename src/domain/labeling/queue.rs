@@ -18,7 +18,7 @@ pub struct QueuedQuery {
     pub query_id: String,
     /// What was asked.
     pub text: String,
-    /// What the classifier says.
+    /// What its visitor says, else the classifier.
     pub suggested: String,
     /// How sure it is.
     pub confidence: f64,

@@ -37,8 +37,15 @@ const SELECT_KNOWN: &str = "SELECT battle_id FROM turns WHERE turn = 1 AND battl
 const SELECT_QUEUE: &str = "SELECT labels.query_id, turns.prompt, labels.label, labels.confidence \
      FROM prompt_labels AS labels JOIN turns ON turns.battle_id = labels.query_id AND turns.turn = 1 \
      WHERE labels.scheme = $1 AND labels.source = 'model' AND NOT EXISTS (SELECT 1 FROM prompt_labels AS other \
-     WHERE other.query_id = labels.query_id AND other.scheme = $1 AND (other.source = 'seed' \
+     WHERE other.query_id = labels.query_id AND other.scheme = $1 AND (other.source IN ('seed', 'visitor') \
      OR other.source = 'review' AND other.labeled_by = $2)) ORDER BY labels.confidence, labels.query_id LIMIT $3";
+const SELECT_CORRECTED: &str = "SELECT labels.query_id, turns.prompt, labels.label, labels.confidence \
+     FROM prompt_labels AS labels JOIN turns ON turns.battle_id = labels.query_id AND turns.turn = 1 \
+     WHERE labels.scheme = $1 AND labels.source = 'visitor' AND NOT EXISTS (SELECT 1 FROM prompt_labels AS other \
+     WHERE other.query_id = labels.query_id AND other.scheme = $1 AND (other.source = 'seed' \
+     OR other.source = 'review' AND other.labeled_by = $2)) ORDER BY labels.ts, labels.query_id LIMIT $3";
+const SELECT_OF_PROMPT: &str = "SELECT query_id, source, labeled_by, label FROM prompt_labels \
+     WHERE scheme = $1 AND query_id = $2 ORDER BY source, labeled_by";
 const SELECT_LABELS: &str = "SELECT query_id, source, labeled_by, label FROM prompt_labels \
      WHERE scheme = $1 AND query_id > $2 AND query_id <= $3 ORDER BY query_id, source, labeled_by";
 /// The order of the tables is said outright: a page of votes looks up its labels, never all labels their votes.
@@ -78,7 +85,7 @@ pub struct LabelSource<'a> {
     pub scheme: Scheme,
     /// In which part.
     pub source: LabelOrigin,
-    /// A reviewer's name, or a language model's; empty for seeds and the classifier.
+    /// A reviewer's name, or a language model's; empty for seeds, the classifier and the visitor who asked.
     pub name: &'a str,
 }
 
@@ -156,8 +163,8 @@ impl Store {
         Ok(found.is_some())
     }
 
-    /// What a reviewer is to look at: prompts that the model labelled, neither seeds nor reviewed by the same one, those
-    /// first of which it is least sure.
+    /// What a reviewer is to look at: prompts that are neither seeds nor reviewed by the same one. Those that their visitors
+    /// labelled come first, then those of whose label the model is least sure.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -168,21 +175,32 @@ impl Store {
         limit: u32,
     ) -> Result<Vec<QueuedQuery>, StoreError> {
         let _time = store_time("review_queue");
-        let rows: Vec<(String, String, String, Option<f64>)> = on_reader!(self, |pool| {
-            sqlx::query_as(SELECT_QUEUE)
-                .bind(scheme.as_str())
-                .bind(reviewer)
-                .bind(i64::from(limit))
-                .fetch_all(pool)
-                .await
+        let mut queue: Vec<QueuedQuery> = Vec::new();
+        for select in [SELECT_CORRECTED, SELECT_QUEUE] {
+            let left = i64::from(limit).saturating_sub_unsigned(queue.len() as u64);
+            let rows: Vec<(String, String, String, Option<f64>)> = on_reader!(self, |pool| {
+                sqlx::query_as(select).bind(scheme.as_str()).bind(reviewer).bind(left).fetch_all(pool).await
+            })?;
+            queue.extend(rows.into_iter().map(|(query_id, text, suggested, confidence)| QueuedQuery {
+                query_id,
+                text,
+                suggested,
+                confidence: confidence.unwrap_or_default(),
+            }));
+        }
+        Ok(queue)
+    }
+
+    /// All labels of one prompt.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn labels_of_prompt(&self, scheme: Scheme, id: &str) -> Result<Vec<PromptLabel>, StoreError> {
+        let _time = store_time("labels_of_prompt");
+        let rows: Vec<RawPromptLabel> = on_reader!(self, |pool| {
+            sqlx::query_as(SELECT_OF_PROMPT).bind(scheme.as_str()).bind(id).fetch_all(pool).await
         })?;
-        let query = |(query_id, text, suggested, confidence): (_, _, _, Option<f64>)| QueuedQuery {
-            query_id,
-            text,
-            suggested,
-            confidence: confidence.unwrap_or_default(),
-        };
-        Ok(rows.into_iter().map(query).collect())
+        rows.into_iter().map(prompt_label).collect()
     }
 
     /// All labels of the prompts after the first id, up to the second, prompt by prompt.
@@ -196,13 +214,10 @@ impl Store {
         upto: &str,
     ) -> Result<Vec<PromptLabel>, StoreError> {
         let _time = store_time("labels_between");
-        let rows: Vec<(String, String, String, String)> = on_reader!(self, |pool| {
+        let rows: Vec<RawPromptLabel> = on_reader!(self, |pool| {
             sqlx::query_as(SELECT_LABELS).bind(scheme.as_str()).bind(after).bind(upto).fetch_all(pool).await
         })?;
-        let label = |(query_id, source, labeled_by, label): (String, String, _, _)| {
-            Ok(PromptLabel { source: parse_source(&source, &query_id)?, query_id, labeled_by, label })
-        };
-        rows.into_iter().map(label).collect()
+        rows.into_iter().map(prompt_label).collect()
     }
 
     /// All labels of the prompts of votes, by the numbers of the range, vote by vote. Its times are not looked at.
@@ -238,6 +253,13 @@ impl Store {
         let _time = store_time("labels_changed_at");
         on_reader!(self, |pool| sqlx::query_scalar(SELECT_CHANGED).fetch_one(pool).await).map(Timestamp)
     }
+}
+
+/// Prompt, source, who labelled it, and the label.
+type RawPromptLabel = (String, String, String, String);
+
+fn prompt_label((query_id, source, labeled_by, label): RawPromptLabel) -> Result<PromptLabel, StoreError> {
+    Ok(PromptLabel { source: parse_source(&source, &query_id)?, query_id, labeled_by, label })
 }
 
 #[derive(FromRow)]

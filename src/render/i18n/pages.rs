@@ -63,6 +63,7 @@ pub struct PageTexts {
     pub history: HistoryTexts,
     pub docs: DocsTexts,
     pub own_board: OwnBoardTexts,
+    pub labels: LabelTexts,
     pub missing: MissingTexts,
     pub unavailable: UnavailableTexts,
     pub refused: RefusedTexts,
@@ -344,6 +345,7 @@ mod held_vote;
 mod history;
 mod images;
 mod judges;
+mod labels;
 mod levels;
 mod model;
 mod modes;
@@ -382,6 +384,7 @@ pub use held_vote::HeldVoteTexts;
 pub use history::HistoryTexts;
 pub use images::{ImageScriptTexts, ImageTexts};
 pub use judges::JudgesTexts;
+pub use labels::LabelTexts;
 pub use levels::LevelTexts;
 pub use model::ModelTexts;
 pub use modes::{ModeText, ModeTexts};

@@ -1,7 +1,8 @@
 //! Code blocks: colours as CSS classes for closed blocks, plain text for those still being written.
 //!
 //! Classes instead of colours, so that the page's style sheet decides for light and dark. Eight classes are enough:
-//! each piece takes the class of its innermost scope that has one.
+//! each piece takes the class of its innermost scope that has one. They have the short names that Pygments gives them, since
+//! they come once for almost every word of code.
 
 use std::sync::LazyLock;
 
@@ -19,21 +20,21 @@ static SYNTAXES: LazyLock<SyntaxSet> = LazyLock::new(SyntaxSet::load_defaults_ne
 /// Scope prefixes and their classes; the first that fits a scope counts.
 static CLASSES: LazyLock<Vec<(Scope, &'static str)>> = LazyLock::new(|| {
     [
-        ("comment", "hl-comment"),
-        ("string", "hl-string"),
-        ("constant", "hl-constant"),
-        ("keyword", "hl-keyword"),
-        ("storage", "hl-keyword"),
-        ("entity.name.tag", "hl-keyword"),
-        ("entity.name.function", "hl-function"),
-        ("support.function", "hl-function"),
-        ("variable.function", "hl-function"),
-        ("entity.name", "hl-type"),
-        ("entity.other", "hl-type"),
-        ("support.type", "hl-type"),
-        ("support.class", "hl-type"),
-        ("markup.inserted", "hl-inserted"),
-        ("markup.deleted", "hl-deleted"),
+        ("comment", "c"),
+        ("string", "s"),
+        ("constant", "m"),
+        ("keyword", "k"),
+        ("storage", "k"),
+        ("entity.name.tag", "k"),
+        ("entity.name.function", "nf"),
+        ("support.function", "nf"),
+        ("variable.function", "nf"),
+        ("entity.name", "nc"),
+        ("entity.other", "nc"),
+        ("support.type", "nc"),
+        ("support.class", "nc"),
+        ("markup.inserted", "gi"),
+        ("markup.deleted", "gd"),
     ]
     .into_iter()
     .filter_map(|(prefix, class)| Some((Scope::new(prefix).ok()?, class)))

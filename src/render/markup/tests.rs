@@ -271,9 +271,9 @@ fn a_slot_cannot_be_spelled_by_a_model() {
 fn closed_code_has_classes_and_open_code_waits_for_them() {
     let closed = render("```rust\nlet x = \"</code>\"; // hi\n```").concat();
     assert_harmless(&closed);
-    assert!(closed.contains("<span class=\"hl-keyword\">let</span>"), "{closed}");
-    assert!(closed.contains("<span class=\"hl-string\">&quot;&lt;/code&gt;&quot;</span>"), "{closed}");
-    assert!(closed.contains("<span class=\"hl-comment\">// hi\n</span>"), "{closed}");
+    assert!(closed.contains("<span class=\"k\">let</span>"), "{closed}");
+    assert!(closed.contains("<span class=\"s\">&quot;&lt;/code&gt;&quot;</span>"), "{closed}");
+    assert!(closed.contains("<span class=\"c\">// hi\n</span>"), "{closed}");
     assert!(closed.contains("<div class=\"code-language\">rust</div>"), "{closed}");
     let open = render("```rust\nlet x").concat();
     assert!(open.contains("let x") && !open.contains("<span"), "{open}");

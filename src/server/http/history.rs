@@ -14,12 +14,14 @@ use super::pages;
 use super::pages::history::{BattleReader, BattleView, HistoryView, OwnerView, RemovalView};
 use super::session::{Visitor, expired_cookie};
 use crate::domain::battle::BattleId;
+use crate::domain::labeling::scheme::Scheme;
 use crate::domain::rating::own_votes::OwnBoard;
 use crate::infra::clock::Clock as _;
 use crate::infra::config::AccessMode;
 use crate::server::state::AppState;
-use crate::services::arena::history;
+use crate::services::arena::history::{self, PastBattle};
 use crate::services::deletion_requests::{self, RequestError};
+use crate::services::labeling::visitor_labels::{self, QuestionLabel};
 
 /// Characters of a search at the most.
 const MAX_SEARCH: usize = 200;
@@ -134,7 +136,8 @@ pub(super) async fn battle(
     let Some(battle) = battle else { return Ok(private(pages::not_found::not_found(request).await)) };
     let share =
         app.store.share_of(&battle.id).await?.map(|token| format!("{}/shared/{token}", public_address(&request, &app)));
-    let owner = OwnerView { token: forms::token(&app, &visitor), share };
+    let labels = question_labels(&app, &battle).await?;
+    let owner = OwnerView { token: forms::token(&app, &visitor), share, labels };
     Ok(private(pages::history::battle(&request, &BattleView::new(&request, &battle, BattleReader::Owner(owner)))))
 }
 
@@ -223,6 +226,55 @@ pub(super) async fn unshare(
     let (visitor, battle) = owned(&request, &app, &id, &form).await?;
     app.store.withdraw_share(&battle, &visitor.id).await?;
     Ok(see_other(&format!("/battle/{battle}#share")))
+}
+
+/// What a visitor says a question is about.
+#[derive(Deserialize)]
+pub(super) struct LabelForm {
+    token: String,
+    scheme: String,
+    label: String,
+}
+
+/// `POST /battle/ID/label`: the visitor says after the vote what the first question is about.
+///
+/// # Errors
+/// [`PageError`].
+pub(super) async fn label(
+    request: HttpRequest,
+    app: web::Data<AppState>,
+    id: web::Path<String>,
+    form: web::Form<LabelForm>,
+) -> Result<HttpResponse, PageError> {
+    let LabelForm { token, scheme, label } = form.into_inner();
+    let (visitor, battle) = owned(&request, &app, &id, &TokenForm { token }).await?;
+    let known = history::own_battle(&app.store, &visitor.id, &battle).await?;
+    if !known.is_some_and(|battle| may_label(&battle)) {
+        return Err(PageError::Missing("no battle of yours with a vote and a text has this id".into()));
+    }
+    let scheme = Scheme::parse(&scheme)
+        .ok_or_else(|| PageError::InvalidQuery(format!("the labels {scheme:?} are unknown: use superclue or urs")))?;
+    let position = scheme.position(&label).map_err(|unknown| PageError::InvalidQuery(unknown.to_string()))?;
+    if let Some(label) = scheme.label(position) {
+        visitor_labels::correct(&app.store, scheme, &battle, label, app.clock.now()).await?;
+    }
+    Ok(see_other(&format!("/battle/{battle}#label")))
+}
+
+/// A question whose text is deleted cannot be labelled, and before the vote nothing tells that it would matter.
+fn may_label(battle: &PastBattle) -> bool {
+    battle.vote.is_some() && !battle.turns.is_empty()
+}
+
+/// What counts as the category and the intent of the first question; `None` where the visitor may not say.
+async fn question_labels(app: &AppState, battle: &PastBattle) -> Result<Option<[Option<QuestionLabel>; 2]>, PageError> {
+    if !may_label(battle) {
+        return Ok(None);
+    }
+    let of = |scheme, given| visitor_labels::label_of_question(&app.store, scheme, &battle.id, given);
+    let category = of(Scheme::Superclue, battle.category.as_deref()).await?;
+    let intent = of(Scheme::Urs, battle.intent.as_deref()).await?;
+    Ok(Some([category, intent]))
 }
 
 const NO_INDEX: header::HeaderValue = header::HeaderValue::from_static("noindex, nofollow");

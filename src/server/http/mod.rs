@@ -151,6 +151,11 @@ fn own(config: &mut web::ServiceConfig) {
                 .app_data(web::FormConfig::default().limit(forms::MAX_FORM_BYTES))
                 .post(history::unshare),
         )
+        .service(
+            web::resource("/battle/{id}/label")
+                .app_data(web::FormConfig::default().limit(forms::MAX_FORM_BYTES))
+                .post(history::label),
+        )
         .service(web::resource("/shared/{token}").get(history::shared).route(web::head().to(history::shared)))
         .service(
             web::resource("/shared/{token}/removal")

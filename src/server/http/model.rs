@@ -57,7 +57,7 @@ async fn view(request: &HttpRequest, app: &AppState, card: ModelCard) -> Result<
         Some(_) => now_or_later(app.value.recent_usage(latest.last_vote_seq).await)?,
         None => None,
     };
-    let column = place.and_then(|_| sliced_by(&app.leaderboard.facets()));
+    let column = place.and_then(|_| sliced_by(&app.leaderboard.facets().facets));
     let slices = match column {
         Some(column) => {
             let filter = LeaderboardFilter { pool_by: Some(column), ..LeaderboardFilter::default() };

@@ -14,10 +14,10 @@ use tokio::time::{Instant, MissedTickBehavior};
 use super::error_codes::ErrorCode;
 use super::flood::{Flood, FloodVerdict};
 use super::known_models::KnownModels;
-use super::protocol::{ClientMessage, Closing, MAX_MESSAGE_BYTES, Prompts, ProtocolError, ReplyForm, ServerMessage};
-use super::rendered_view::{Screen, ShownBlock};
-use crate::domain::battle::BattleId;
+use super::protocol::{ClientMessage, Closing, MAX_MESSAGE_BYTES, Prompts, ProtocolError, ServerMessage};
+use super::rendered_view::{ReplyForm, Screen, Shown, ShownBlock, show};
 use crate::domain::battle::event_log::EventEntry;
+use crate::domain::battle::{BattleId, Side};
 use crate::infra::limits::proofs::{Proofs, Solution};
 use crate::infra::limits::{Act, Caller, RateLimits, TurnPermit};
 use crate::infra::live_battles::Watcher;
@@ -242,6 +242,7 @@ impl Driver {
                 let done = battles.stop(&visitor, &id).await;
                 self.say_if_error(done, &id).await
             }
+            ClientMessage::Text { turn, side } => self.say_text(turn, side).await,
             ClientMessage::Vote { battle, outcome, satisfaction, reasons } => {
                 let Some(id) = self.resolve_battle(battle).await? else { return Ok(()) };
                 if let Err(limited) = self.connection.limits.take(Act::Vote, &self.connection.caller).await {
@@ -307,18 +308,10 @@ impl Driver {
 
     /// Sends what a talk says as the events of a battle are sent.
     async fn send_talk(&mut self, entries: &[EventEntry]) -> Result<(), End> {
-        let Some(Talking { talk, .. }) = &self.talking else { return Ok(()) };
+        let Some(Talking { talk, screen }) = &mut self.talking else { return Ok(()) };
         let battle = talk.battle.clone();
-        for entry in entries {
-            let screen = self.talking.as_mut().and_then(|talking| talking.screen.as_mut());
-            let blocks = match screen {
-                Some(screen) => screen.show(entry).await,
-                None => Vec::new(),
-            };
-            self.send(&ServerMessage::of_entry(&battle, entry, &Prompts::Known, None)).await?;
-            self.say_blocks(&battle, &blocks).await?;
-        }
-        Ok(())
+        let shown = show(screen.as_mut(), entries).await;
+        self.say_shown(&battle, &shown, &Prompts::Known, None).await
     }
 
     /// Watches a battle again: first what the client misses, then everything new.
@@ -330,15 +323,15 @@ impl Driver {
             Err(error) => return self.say_error(&error, Some(&id)).await,
         };
         let mut screen = Screen::new(form);
-        let mut blocks = Vec::new();
+        let mut shown = Vec::new();
         if let Some(screen) = &mut screen {
             watcher.known().iter().for_each(|entry| screen.learn(entry));
-            blocks = screen.everything().await;
+            shown = screen.everything().await;
         }
         let images = watcher.battle().state().held.images.clone();
         let watching = self.watching(watcher, screen, Prompts::Repeated(images));
         self.watch(watching).await?;
-        self.say_blocks(&id, &blocks).await?;
+        self.say_shown(&id, &shown, &Prompts::Known, None).await?;
         let missed = self.watching.as_mut().map(|watching| watching.watcher.missed()).unwrap_or_default();
         self.send_events(&missed).await?;
         match voting::receipt(&self.connection.voting, &visitor, &id).await {
@@ -401,24 +394,38 @@ impl Driver {
 
     async fn send_events(&mut self, entries: &[EventEntry]) -> Result<(), End> {
         let Some(watching) = &mut self.watching else { return Ok(()) };
-        let battle = Arc::clone(watching.watcher.battle());
+        let battle = watching.watcher.battle().id.clone();
         let (prompts, known) = (watching.prompts.clone(), watching.known.clone());
-        for entry in entries {
-            let blocks = match self.watching.as_mut().and_then(|watching| watching.screen.as_mut()) {
-                Some(screen) => screen.show(entry).await,
-                None => Vec::new(),
+        let shown = show(watching.screen.as_mut(), entries).await;
+        self.say_shown(&battle, &shown, &prompts, known.as_ref()).await
+    }
+
+    async fn say_shown(
+        &mut self,
+        battle: &BattleId,
+        shown: &[Shown<'_>],
+        prompts: &Prompts,
+        known: Option<&KnownModels>,
+    ) -> Result<(), End> {
+        for one in shown {
+            let message = match one {
+                Shown::Event(entry) => ServerMessage::of_entry(battle, entry, prompts, known),
+                Shown::Block(ShownBlock { turn, side, block, html, .. }) => {
+                    ServerMessage::Html { battle, turn: *turn, side: *side, block: *block, html }
+                }
+                Shown::Changes(changes) => ServerMessage::Blocks(changes),
             };
-            self.send(&ServerMessage::of_entry(&battle.id, entry, &prompts, known.as_ref())).await?;
-            self.say_blocks(&battle.id, &blocks).await?;
+            self.send(&message).await?;
         }
         Ok(())
     }
 
-    async fn say_blocks(&mut self, battle: &BattleId, blocks: &[ShownBlock]) -> Result<(), End> {
-        for &ShownBlock { turn, side, block, keep, ref html } in blocks {
-            self.send(&ServerMessage::Html { battle, turn, side, block, keep, html }).await?;
-        }
-        Ok(())
+    /// Sends what a side has said in a turn that the client has on its screen.
+    async fn say_text(&mut self, turn: u32, side: Side) -> Result<(), End> {
+        let talked = self.talking.as_ref().and_then(|talking| talking.screen.as_ref());
+        let watched = self.watching.as_ref().and_then(|watching| watching.screen.as_ref());
+        let text = talked.into_iter().chain(watched).find_map(|screen| screen.text(turn, side)).map(str::to_owned);
+        self.send(&ServerMessage::Text { turn, side, text: text.as_deref() }).await
     }
 
     async fn say_if_error<E>(&mut self, done: Result<(), E>, battle: &BattleId) -> Result<(), End>

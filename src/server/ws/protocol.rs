@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::flood::OBEYED;
 use super::known_models::KnownModels;
+use super::rendered_view::{ReplyForm, ShownChanges};
 use crate::domain::battle::event_log::{BattleEvent, EventEntry};
 use crate::domain::battle::mode::{BattleMode, ModelChoice};
 use crate::domain::battle::reasons::{Reason, ReasonSet, UnknownReason};
@@ -28,28 +29,6 @@ const SIGNED_OUT: u16 = 4401;
 
 /// No battle has this many events; a greater number in a `resume` means this one.
 const MAX_SEQ: u64 = 1 << 53;
-
-/// In which form a client wants replies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ReplyForm {
-    /// As text.
-    Text,
-    /// As HTML too: each block that changes, whole.
-    Html,
-    /// As HTML too: of each block that changes what follows the part that stays.
-    HtmlSuffix,
-}
-
-impl ReplyForm {
-    /// What nobody knows means text.
-    fn parse(render: Option<&str>) -> Self {
-        match render {
-            Some("html") => Self::Html,
-            Some("html_suffix") => Self::HtmlSuffix,
-            _ => Self::Text,
-        }
-    }
-}
 
 /// What a client asks for. `battle` left out means the socket's latest battle.
 #[derive(Debug, Clone)]
@@ -104,6 +83,13 @@ pub enum ClientMessage {
         /// Why, for sides A and B.
         reasons: [ReasonSet; 2],
     },
+    /// Send a reply as the model wrote it, for a client that has HTML alone.
+    Text {
+        /// The turn.
+        turn: u32,
+        /// The side.
+        side: Side,
+    },
     /// Come back after a lost connection.
     Resume {
         /// Which battle.
@@ -122,7 +108,7 @@ pub enum ProtocolError {
     #[error("the message cannot be read ({0}): send a JSON object such as {{\"type\":\"start\",\"prompt\":\"…\"}}")]
     Invalid(String),
     /// A type that does not exist.
-    #[error("unknown message type {0:?}: send start, message, stop, regenerate, vote or resume")]
+    #[error("unknown message type {0:?}: send start, message, stop, regenerate, vote, resume or text")]
     UnknownType(String),
     /// A binary frame.
     #[error("binary messages are not read: send JSON as text")]
@@ -175,6 +161,8 @@ struct RawMessage {
     satisfaction: Option<i64>,
     reasons: Option<RawReasons>,
     after: Option<u64>,
+    turn: Option<u32>,
+    side: Option<Side>,
     proof: Option<Solution>,
     consent: Option<String>,
 }
@@ -255,6 +243,10 @@ impl ClientMessage {
                 Ok(Self::Vote { battle: battle()?, outcome, satisfaction: raw.satisfaction, reasons })
             }
             "resume" => Ok(Self::Resume { battle: battle()?, after: raw.after.unwrap_or(0).min(MAX_SEQ), form }),
+            "text" => {
+                let (turn, side) = (raw.turn.ok_or_else(|| missing("turn"))?, raw.side.ok_or_else(|| missing("side"))?);
+                Ok(Self::Text { turn, side })
+            }
             other => Err(ProtocolError::UnknownType(other.chars().take(40).collect())),
         }
     }
@@ -305,11 +297,19 @@ pub enum ServerMessage<'a> {
         side: Side,
         /// Position of the block in the reply.
         block: usize,
-        /// How many UTF-16 code units of the block's former HTML stay; only for clients that keep it.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        keep: Option<usize>,
-        /// Safe HTML: the block, or what follows the part that stays.
+        /// Safe HTML.
         html: &'a str,
+    },
+    /// What changes in the blocks of the battle that the client watches, on both sides.
+    Blocks(&'a ShownChanges),
+    /// A reply as the model wrote it.
+    Text {
+        /// The turn.
+        turn: u32,
+        /// The side.
+        side: Side,
+        /// The text; `null` where this socket has not shown such a turn.
+        text: Option<&'a str>,
     },
     /// A side has ended.
     Done {

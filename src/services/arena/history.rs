@@ -50,6 +50,10 @@ pub struct PastBattle {
     pub mode: BattleMode,
     /// Its stage.
     pub stage: Stage,
+    /// What the visitor said with the first question: the category.
+    pub category: Option<String>,
+    /// The intent.
+    pub intent: Option<String>,
     /// Its turns; none where the texts are deleted.
     pub turns: Vec<PastTurn>,
     /// The images beside the first question.
@@ -243,7 +247,16 @@ async fn past_battle(store: &Store, record: BattleRecord) -> Result<PastBattle, 
         None => None,
     };
     let (mode, stage) = (record.battle.mode, record.battle.progress.stage);
-    Ok(PastBattle { turns: turns(&record), images: record.images, id: record.battle.id, mode, stage, vote })
+    Ok(PastBattle {
+        turns: turns(&record),
+        images: record.images,
+        id: record.battle.id,
+        mode,
+        stage,
+        category: record.battle.category,
+        intent: record.battle.intent,
+        vote,
+    })
 }
 
 /// What the visitor saw. A voided battle has no two replies to show: the one that failed must not be told by its absence.

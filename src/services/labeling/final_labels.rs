@@ -1,10 +1,11 @@
 //! Reads the [final labels](crate::domain::labeling::final_labels) of prompts.
 
 use std::collections::HashMap;
+use std::time::{Duration, Instant};
 
 use crate::domain::battle::BattleId;
 use crate::domain::labeling::final_label;
-use crate::domain::labeling::final_labels::{FinalLabels, LabelChanges, relabelled};
+use crate::domain::labeling::final_labels::{FinalLabels, LabelChanges, LabeledFacets, relabelled};
 use crate::domain::labeling::scheme::Scheme;
 use crate::domain::rating::facets::Facets;
 use crate::domain::time::Timestamp;
@@ -12,6 +13,8 @@ use crate::infra::storage::{BattleLine, Store, StoreError, VoteRange};
 
 /// Numbers of the log that are looked at together.
 const PAGE: i64 = 10_000;
+/// A recount of all votes that takes so long is followed by a rest.
+const SLOW: Duration = Duration::from_secs(1);
 
 /// The final labels of the votes of a range. Nothing is read where no prompt has a label.
 ///
@@ -49,7 +52,8 @@ pub async fn settle(store: &Store, last: Option<&BattleId>, battles: &mut [Battl
 }
 
 /// By how much final labels change the counts of what votes are about. It is recomputed when a label has changed, and goes on
-/// with new votes, whose prompts may have had their labels before.
+/// with new votes, whose prompts may have had their labels before. In a long log, visitors who correct labels one after the
+/// other cannot keep it busy: after a slow recount the next one waits nine times as long.
 #[derive(Debug, Clone, Default)]
 pub struct FacetChanges {
     /// Time of the last label change and number of changes to exclusions; `None` before the first refresh.
@@ -57,6 +61,8 @@ pub struct FacetChanges {
     /// The number of the last vote that was looked at.
     last: i64,
     changes: [LabelChanges; 2],
+    /// When all votes may be looked at again.
+    rests_until: Option<Instant>,
 }
 
 impl FacetChanges {
@@ -67,12 +73,16 @@ impl FacetChanges {
     /// [`StoreError`]; the next call looks again.
     pub async fn refresh(&mut self, store: &Store, upto: i64) -> Result<bool, StoreError> {
         let changed_at = store.labels_changed_at().await?;
-        let known = (changed_at, store.exclusion_changes().await?);
+        let mut known = (changed_at, store.exclusion_changes().await?);
+        if let Some(before) = self.known.filter(|_| self.rests_until.is_some_and(|end| Instant::now() < end)) {
+            known = before;
+        }
         let same = Some(known) == self.known;
         if same && upto <= self.last {
             return Ok(false);
         }
         let mut anew = if same { self.changes.clone() } else { Default::default() };
+        let began = Instant::now();
         // Without any label the log need not be read.
         if changed_at != Timestamp(0) {
             let after = if same { self.last } else { 0 };
@@ -80,13 +90,15 @@ impl FacetChanges {
                 add_changes(store, scheme, (after, upto), changes).await?;
             }
         }
-        *self = Self { known: Some(known), last: upto, changes: anew };
+        let took = began.elapsed();
+        let rests_until = if same { self.rests_until } else { (took >= SLOW).then(|| Instant::now() + 9 * took) };
+        *self = Self { known: Some(known), last: upto, changes: anew, rests_until };
         Ok(true)
     }
 
     /// The counts by final labels.
     #[must_use]
-    pub fn apply(&self, given: &Facets) -> Facets {
+    pub fn apply(&self, given: &Facets) -> LabeledFacets {
         relabelled(given, &self.changes)
     }
 }

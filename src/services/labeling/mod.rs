@@ -1,7 +1,8 @@
-//! Labels prompts: a classifier or a language model labels all of them, reviewers label those that they look at.
+//! Labels prompts: a classifier or a language model labels all of them, visitors correct theirs, reviewers label those that they look at.
 
 pub mod final_labels;
 pub mod model_labeler;
+pub mod visitor_labels;
 
 use std::collections::BTreeSet;
 use std::fs::File;

@@ -14,10 +14,10 @@ use super::rated_votes::RatedVotes;
 use super::vote_log::ReadLogError;
 use super::vote_tally::{StoreWhen, VoteTally};
 use crate::domain::battle::{ModelId, Outcome};
+use crate::domain::labeling::final_labels::LabeledFacets;
 use crate::domain::rating::FitError;
 use crate::domain::rating::comparison::ComparisonSet;
 use crate::domain::rating::elo::{self, EloTable};
-use crate::domain::rating::facets::Facets;
 use crate::domain::rating::leaderboard::Leaderboard;
 use crate::domain::rating::options::LeaderboardOptions;
 use crate::domain::rating::pair_counts::PairCounts;
@@ -62,8 +62,8 @@ pub struct LatestLeaderboard {
     latest: watch::Sender<Arc<LeaderboardSnapshot>>,
     /// Rated votes of each pair.
     pair_votes: RwLock<PairVotes>,
-    /// Rated votes by language, category and intent.
-    facets: RwLock<Arc<Facets>>,
+    /// Rated votes by language, category and intent, and who labelled them.
+    facets: RwLock<Arc<LabeledFacets>>,
 }
 
 impl LatestLeaderboard {
@@ -134,13 +134,13 @@ impl LatestLeaderboard {
         self.pair_votes.read().of(one, other)
     }
 
-    /// Rated votes by language, category and intent.
+    /// Rated votes by language, category and intent, and who labelled them.
     #[must_use]
-    pub fn facets(&self) -> Arc<Facets> {
+    pub fn facets(&self) -> Arc<LabeledFacets> {
         Arc::clone(&self.facets.read())
     }
 
-    fn put_facets(&self, facets: Facets) {
+    fn put_facets(&self, facets: LabeledFacets) {
         *self.facets.write() = Arc::new(facets);
     }
 
@@ -301,7 +301,7 @@ impl Refitter {
         let leaderboard = Arc::clone(&self.leaderboard);
         let new = self.tally.catch_up(&self.store, |counted| leaderboard.count_pairs(counted)).await?;
         let relabelled = self.relabelled.refresh(&self.store, self.tally.last_seq()).await?;
-        if new > 0 || relabelled || self.leaderboard.facets().languages.is_empty() {
+        if new > 0 || relabelled || self.leaderboard.facets().facets.languages.is_empty() {
             self.leaderboard.put_facets(self.relabelled.apply(&self.tally.counts.facets));
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! The contract of labels of prompts.
 
-use langya::domain::labeling::LabelOrigin::{self, Model, Review, Seed};
+use langya::domain::labeling::LabelOrigin::{self, Model, Review, Seed, Visitor};
 use langya::domain::labeling::scheme::Scheme::{self, Superclue, Urs};
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{LabelSource, NewLabel, Store, StoreError, VoteRange};
@@ -99,4 +99,18 @@ pub(super) async fn the_queue_leaves_out_what_is_known(store: &Store) {
         (first.text.as_str(), first.suggested.as_str(), first.confidence.to_bits()),
         ("琅琊榜?", "safety", 0.3_f64.to_bits())
     );
+    put(store, (Superclue, Visitor, ""), &[("r", "small_talk", None), ("s", "small_talk", None)], 5).await;
+    for (limit, expected) in
+        [(9, "r small_talk, q safety, p safety"), (2, "r small_talk, q safety"), (1, "r small_talk")]
+    {
+        let queue = store.review_queue(Superclue, "ben", limit).await.unwrap();
+        let queue: Vec<String> = queue.iter().map(|query| format!("{} {}", query.query_id, query.suggested)).collect();
+        assert_eq!(queue.join(", "), expected, "corrections come first, and none of a labelled example");
+    }
+    put(store, (Superclue, Review, "ben"), &[("r", "safety", None)], 6).await;
+    let left = store.review_queue(Superclue, "ben", 9).await.unwrap();
+    assert!(left.iter().all(|query| query.query_id != "r"), "{left:?}");
+    let of_one = store.labels_of_prompt(Superclue, "r").await.unwrap();
+    let of_one: Vec<&str> = of_one.iter().map(|label| label.source.as_str()).collect();
+    assert_eq!(of_one, ["model", "review", "visitor"]);
 }

@@ -285,6 +285,7 @@ pub const CHINESE: PageTexts = PageTexts {
     history: super::history::CHINESE,
     docs: super::docs::CHINESE,
     own_board: super::own_board::CHINESE,
+    labels: super::labels::CHINESE,
     missing: MissingTexts {
         title: "此处空无一物",
         lead: "这个地址不存在，可能输入有误，或页面已经移动。",

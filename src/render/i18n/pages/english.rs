@@ -285,6 +285,7 @@ pub const ENGLISH: PageTexts = PageTexts {
     history: super::history::ENGLISH,
     docs: super::docs::ENGLISH,
     own_board: super::own_board::ENGLISH,
+    labels: super::labels::ENGLISH,
     missing: MissingTexts {
         title: "There is nothing here",
         lead: "The address leads nowhere. It may be mistyped, or the page may have moved.",

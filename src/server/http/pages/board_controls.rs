@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::domain::rating::facets::Facets;
+use crate::domain::labeling::final_labels::{LabelOrigins, LabeledFacets};
 use crate::render::i18n::pages::PageTexts;
 use crate::server::http::board_choice::{BoardChoice, ModelFacts, is_open};
 use crate::server::http::leaderboard_query::{LeaderboardQuery, query_string};
@@ -17,6 +17,8 @@ const LICENSES: usize = 5;
 pub struct BoardControls {
     /// Slices by language, category and intent, with the label of each column.
     pub tabs: Vec<(&'static str, Vec<ControlLink>)>,
+    /// How the labels of the votes' categories and intents came about, where there are tabs of them.
+    pub label_origins: Vec<String>,
     /// Whether the votes are those of a slice that a tab shows.
     pub all_votes: ControlLink,
     /// Openness, makers and licences.
@@ -65,7 +67,7 @@ impl BoardControls {
     pub fn new(
         query: &LeaderboardQuery,
         choice: &BoardChoice,
-        facets: &Facets,
+        LabeledFacets { facets, categories, intents }: &LabeledFacets,
         models: &[ModelFacts<'_>],
         texts: &PageTexts,
     ) -> Self {
@@ -91,7 +93,15 @@ impl BoardControls {
         };
         let unsorted = BoardChoice { sort: String::new(), ..choice.clone() };
         let searched = BoardChoice { q: String::new(), ..choice.clone() };
+        let origins = |column: &str, slices: usize, origins: &LabelOrigins| {
+            (slices > 1).then(|| texts.labels.origins(column, *origins))
+        };
+        let label_origins = [
+            origins(words.category, facets.categories.len(), categories),
+            origins(words.intent, facets.intents.len(), intents),
+        ];
         Self {
+            label_origins: label_origins.into_iter().flatten().collect(),
             tabs: tabs.into_iter().filter(|(_, links)| links.len() > 1).collect(),
             all_votes: ControlLink {
                 text: words.all.to_owned(),
@@ -202,6 +212,7 @@ fn address(query: &LeaderboardQuery, choice: &BoardChoice) -> String {
 mod tests {
     use super::*;
     use crate::domain::language::Language;
+    use crate::domain::rating::facets::Facets;
     use crate::render::i18n::pages::page_texts;
 
     fn facts<'m>(name: &'m str, maker: &'m str, license: &'m str) -> ModelFacts<'m> {
@@ -211,6 +222,7 @@ mod tests {
     fn controls(query: &str, choice: &str) -> BoardControls {
         let languages = BTreeMap::from([("en".to_owned(), 3), ("zh".to_owned(), 5)]);
         let facets = Facets { languages, categories: BTreeMap::from([("maths".to_owned(), 8)]), ..Facets::default() };
+        let facets = LabeledFacets { facets, ..LabeledFacets::default() };
         let models = [facts("a", "One", "MIT"), facts("b", "Two", "Proprietary"), facts("c", "Two", "")];
         let (query, choice) = (LeaderboardQuery::parse(query).unwrap(), BoardChoice::parse(choice).unwrap());
         BoardControls::new(&query, &choice, &facets, &models, page_texts(Language::English))

@@ -9,6 +9,7 @@ use crate::domain::battle::mode::BattleMode;
 use crate::domain::battle::receipt::{ExclusionNotice, Revealed};
 use crate::domain::battle::state::Stage;
 use crate::domain::battle::{ImageId, Outcome};
+use crate::domain::labeling::scheme::Scheme;
 use crate::domain::language::Language;
 use crate::domain::rating::own_votes::OwnBoard;
 use crate::domain::time::Timestamp;
@@ -17,6 +18,7 @@ use crate::render::i18n::pages::{HistoryTexts, PageTexts};
 use crate::render::markup;
 use crate::render::preview::preview_file;
 use crate::services::arena::history::{HistoryEntry, PastBattle, PastTurn, PastVote};
+use crate::services::labeling::visitor_labels::QuestionLabel;
 
 /// Characters of a question in the list.
 const EXCERPT: usize = 160;
@@ -149,6 +151,18 @@ pub(crate) struct OwnerView {
     pub(crate) token: String,
     /// Address of the link, where the battle is shared.
     pub(crate) share: Option<String>,
+    /// What counts as the category and the intent of the first question; `None` where the visitor may not say.
+    pub(crate) labels: Option<[Option<QuestionLabel>; 2]>,
+}
+
+/// What a question is about by one scheme, and the buttons by which its visitor says otherwise.
+struct LabelView {
+    scheme: &'static str,
+    title: &'static str,
+    /// Whose label counts, in words.
+    source: &'static str,
+    /// Key, name, and whether it counts now.
+    choices: Vec<(&'static str, &'static str, bool)>,
 }
 
 /// What whoever has the link is offered.
@@ -188,6 +202,8 @@ pub(crate) struct BattleView {
     /// Why there are no names, where there are none.
     without_vote: &'static str,
     owner: Option<OwnerView>,
+    /// What the first question is about; only for its visitor.
+    labels: Vec<LabelView>,
     removal: Option<RemovalView>,
 }
 
@@ -270,6 +286,7 @@ impl BattleView {
                 Stage::Answering | Stage::Ready => words.open,
                 Stage::Voted | Stage::Abandoned => words.no_vote,
             },
+            labels: owner.as_ref().map(|owner| label_views(owner, texts)).unwrap_or_default(),
             owner,
             removal,
             words,
@@ -285,6 +302,24 @@ impl BattleView {
             None => vec![texts.model_a, texts.model_b],
         }
     }
+}
+
+fn label_views(owner: &OwnerView, texts: &'static PageTexts) -> Vec<LabelView> {
+    let Some([category, intent]) = &owner.labels else { return Vec::new() };
+    let (words, columns) = (&texts.labels, &texts.leaderboard);
+    let schemes = [(Scheme::Superclue, columns.category, category), (Scheme::Urs, columns.intent, intent)];
+    schemes
+        .into_iter()
+        .map(|(scheme, title, now)| LabelView {
+            scheme: scheme.as_str(),
+            title,
+            source: words.source(now.as_ref().map(|now| now.source)),
+            choices: scheme
+                .labels()
+                .map(|key| (key, texts.slices.name(key), now.as_ref().is_some_and(|now| now.label == key)))
+                .collect(),
+        })
+        .collect()
 }
 
 impl TurnView {

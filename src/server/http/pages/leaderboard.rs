@@ -12,6 +12,7 @@ use super::charts::ChartView;
 use super::exclusions::{ChangeView, ExclusionsFold};
 use super::robustness_fold::RobustnessFold;
 use super::{Page, Section};
+use crate::domain::labeling::final_labels::LabeledFacets;
 use crate::domain::language::Language;
 use crate::domain::rating::facets::Facets;
 use crate::domain::rating::leaderboard::{RankedModel, votes_to_rank};
@@ -46,7 +47,7 @@ pub struct LeaderboardView {
     /// Tabs, search, chips and sorting.
     pub controls: BoardControls,
     /// What can be asked.
-    pub facets: Arc<Facets>,
+    pub facets: Arc<LabeledFacets>,
     /// Ratings in each slice, where they were asked for; models by name.
     pub pooled: Option<PooledSlices>,
     /// Models by how often they are good enough, where that was asked for; with their names.
@@ -89,7 +90,7 @@ impl LeaderboardView {
 
     /// The columns of several slices, with their labels.
     fn columns(&self, words: &LeaderboardTexts) -> Vec<(String, String)> {
-        let Facets { languages, categories, intents } = &*self.facets;
+        let Facets { languages, categories, intents } = &self.facets.facets;
         [
             (SliceColumn::Language, words.language, languages),
             (SliceColumn::Category, words.category, categories),
@@ -115,9 +116,9 @@ impl LeaderboardView {
         };
         let query = &self.query;
         [
-            ("language", words.language, &query.language, counted(&self.facets.languages)),
-            ("category", words.category, &query.category, counted(&self.facets.categories)),
-            ("intent", words.intent, &query.intent, counted(&self.facets.intents)),
+            ("language", words.language, &query.language, counted(&self.facets.facets.languages)),
+            ("category", words.category, &query.category, counted(&self.facets.facets.categories)),
+            ("intent", words.intent, &query.intent, counted(&self.facets.facets.intents)),
             (
                 "turns",
                 words.turns,

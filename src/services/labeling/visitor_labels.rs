@@ -1,0 +1,50 @@
+//! What a visitor's question is about: the label that counts, and the visitor's own word on it after the vote.
+
+use crate::domain::battle::BattleId;
+use crate::domain::labeling::scheme::Scheme;
+use crate::domain::labeling::{LabelOrigin, final_label};
+use crate::domain::time::Timestamp;
+use crate::infra::storage::{LabelSource, NewLabel, Store, StoreError};
+
+/// The label of a question that counts, and whose it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QuestionLabel {
+    /// Its key in the scheme, or what else the visitor said with the question.
+    pub label: String,
+    /// The source.
+    pub source: LabelOrigin,
+}
+
+/// What counts of the first question of a battle. `given` is what the visitor said with it, which counts where nobody has
+/// labelled it since.
+///
+/// # Errors
+/// [`StoreError`].
+pub async fn label_of_question(
+    store: &Store,
+    scheme: Scheme,
+    battle: &BattleId,
+    given: Option<&str>,
+) -> Result<Option<QuestionLabel>, StoreError> {
+    let labels = store.labels_of_prompt(scheme, battle.as_str()).await?;
+    let said: Vec<_> = labels.iter().map(|label| (label.source, label.label.as_str())).collect();
+    let found = final_label(&said).map(|found| QuestionLabel { label: found.label.to_owned(), source: found.source });
+    let given = || given.map(|label| QuestionLabel { label: label.to_owned(), source: LabelOrigin::Visitor });
+    Ok(found.or_else(given))
+}
+
+/// Keeps what the visitor says, in place of what they said before. Reviewers and the labelled examples go before it.
+///
+/// # Errors
+/// [`StoreError`]; nothing was kept then.
+pub async fn correct(
+    store: &Store,
+    scheme: Scheme,
+    battle: &BattleId,
+    label: &str,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let by = LabelSource { scheme, source: LabelOrigin::Visitor, name: "" };
+    let label = NewLabel { query_id: battle.as_str(), label, confidence: None };
+    store.put_labels(by, &[label], now).await.map(drop)
+}
