@@ -11,6 +11,7 @@ use crate::server::jobs::correlations::keep_correlations;
 use crate::server::jobs::health::keep_health;
 use crate::server::jobs::heartbeat::send_heartbeats;
 use crate::server::jobs::public_log::keep_public_log;
+use crate::server::jobs::question_digests::keep_question_digests;
 use crate::server::jobs::register::keep_register;
 use crate::server::jobs::retention::keep_retention;
 use crate::server::jobs::robustness::{Reports, keep_robustness};
@@ -35,7 +36,7 @@ pub(super) struct Job {
 }
 
 /// Every job.
-pub(super) const JOBS: [Job; 19] = [
+pub(super) const JOBS: [Job; 20] = [
     Job {
         name: "keep_lead",
         need: Need::Nothing,
@@ -201,6 +202,13 @@ pub(super) const JOBS: [Job; 19] = [
             let (settings, events) = (app.settings.clone(), Arc::clone(&app.events));
             judge_battles(app.auto_judge(), settings, events, leader_election.subscribe(), report, app.tasks.shutdown())
                 .boxed()
+        },
+    },
+    Job {
+        name: "keep_question_digests",
+        need: Need::Nothing,
+        run: |app, leader_election, report| {
+            keep_question_digests(app.store.clone(), leader_election.subscribe(), report, app.tasks.shutdown()).boxed()
         },
     },
     Job {

@@ -9,6 +9,7 @@
 pub mod alignbench;
 pub mod analysis;
 pub mod answer_index;
+pub mod arena_votes;
 pub mod canaries;
 pub mod claims;
 pub mod contestant;

@@ -17,6 +17,7 @@ pub mod leak;
 pub mod prompt_cluster;
 pub mod prompt_index;
 pub mod pseudonym;
+pub mod question_digest;
 
 pub mod planted;
 pub mod rigging;

@@ -25,8 +25,8 @@ const INSERT_TURN: &str = "INSERT INTO turns (battle_id, turn, prompt, created_a
 const INSERT_IMAGES: &str = "INSERT INTO battle_images (battle_id, position, image_id)";
 const KEEP_FIRST_IMAGES: &str = "ON CONFLICT (battle_id, position) DO NOTHING";
 const KEEP_FIRST_TURN: &str = "ON CONFLICT (battle_id, turn) DO NOTHING";
-/// A question that was edited takes the place of the one before.
-const LATEST_PROMPT_STAYS: &str = "ON CONFLICT (battle_id, turn) DO UPDATE SET prompt = excluded.prompt";
+/// A question that was edited takes the place of the one before, whose digest goes with it.
+const LATEST_PROMPT_STAYS: &str = "ON CONFLICT (battle_id, turn) DO UPDATE SET prompt = excluded.prompt, digest = NULL";
 const BEGIN_TURN: &str = "UPDATE battles SET stage = 'answering', turn = $2, answered_by = $3, updated_at = $4, \
      language = COALESCE($8, language) \
      WHERE id = $1 AND ((stage = 'ready' AND turn = $5 AND answered_by IS NOT DISTINCT FROM $6) \

@@ -12,6 +12,7 @@ mod next_event;
 mod next_run;
 pub mod partitions;
 pub mod public_log;
+pub mod question_digests;
 pub mod register;
 pub mod reload;
 pub mod retention;

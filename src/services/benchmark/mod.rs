@@ -19,6 +19,7 @@ pub mod model_clients;
 pub mod plan_progress;
 pub mod planned_run;
 pub mod plans;
+pub mod question_digests;
 pub mod reread;
 pub mod run_comparison;
 pub mod run_error;

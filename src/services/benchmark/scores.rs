@@ -4,11 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::RunContext;
 use crate::domain::benchmark::analysis::item_scores::ItemScores;
+use crate::domain::benchmark::arena_votes::{PairVotes, pair_votes};
 use crate::domain::benchmark::item::Item;
 use crate::domain::benchmark::judgement::{Judgement, Status};
 use crate::domain::benchmark::panel_scores::{JudgementFilter, JudgementsByBaseline, ModelScores};
 use crate::domain::benchmark::score::Coverage;
 use crate::domain::campaign::item_opinions::ItemOpinions;
+use crate::domain::integrity::question_digest::question_digest;
 use crate::domain::time::Timestamp;
 use crate::formats::scores::ItemScoreRow;
 use crate::infra::storage::{
@@ -138,6 +140,8 @@ pub struct ItemView {
     pub judgements: Vec<BenchJudgementRow>,
     /// What people said of it in campaigns that are closed.
     pub opinions: ItemOpinions,
+    /// How visitors of the arena voted on the same question; none for an item of several turns.
+    pub votes: Vec<PairVotes>,
 }
 
 /// One item of a data file; none where there is no such item.
@@ -151,5 +155,9 @@ pub async fn item(store: &Store, set: &BenchSet, id: &str) -> Result<Option<Item
     let judgements = store.bench_judgements(set, BenchFilter::of_item(id), IncludeText::Yes).await?;
     let prompt = item.turns.first().map_or("", |turn| turn.question.as_str());
     let opinions = ItemOpinions::new(&store.item_judgements(id, prompt).await?);
-    Ok(Some(ItemView { item, answers, judgements, opinions }))
+    let votes = match item.turns.as_slice() {
+        [turn] => pair_votes(&store.votes_on_question(&question_digest(&turn.question)).await?),
+        _ => Vec::new(),
+    };
+    Ok(Some(ItemView { item, answers, judgements, opinions, votes }))
 }

@@ -62,6 +62,10 @@ async function fillAll(folder, langya) {
   await appendFile(join(folder, "langya.toml"), HARD_NAMES.replaceAll("SERVER", server) + EMBEDDED);
   await correlation(folder, langya);
   await langya("bench", "answer", "mtbench101", "--models", "crane,heron", "--max-calls", "3");
+  // Its question is one that the visitor asks.
+  const item = { question_id: 1, category: "专业能力", subcategory: "物理", question: "A short question?", reference: "A short answer." };
+  await writeFile(join(folder, "alignbench.jsonl"), JSON.stringify(item));
+  await langya("import", "suite", "alignbench", join(folder, "alignbench.jsonl"));
   const invites = [];
   for (const task of ["pairwise", "score", "rank"]) invites.push(await campaign(folder, langya, task));
   const judged = [await campaign(folder, langya, "pairwise", "judged"), await campaign(folder, langya, "score", "scored")];

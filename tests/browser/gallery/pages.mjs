@@ -62,6 +62,7 @@ export const PAGES = [
     benchmark: "/benchmarks/mtbench101",
     "benchmark items": "/benchmarks/mtbench101/items",
     "benchmark item": "/benchmarks/mtbench101/items/1",
+    "benchmark item, votes": "/benchmarks/alignbench/items/1",
     correlation: "/correlation",
     "correlation of papers": "/correlation/papers",
     about: "/about",

@@ -1,5 +1,6 @@
 //! Benchmarks from end to end: the real program, models and judges scripted over real HTTP, scores worked out anew.
 
+mod arena_votes;
 mod attempts;
 mod construction;
 pub(crate) mod faults;

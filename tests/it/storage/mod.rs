@@ -18,6 +18,7 @@ mod own_battles;
 pub(crate) mod partitions;
 mod postgres;
 pub(crate) mod public_log;
+mod question_digests;
 pub(crate) mod register;
 mod sqlite;
 pub(crate) mod verdicts;
@@ -94,6 +95,9 @@ use verdicts::{
 
 use voter_check::flagged_voters_are_excluded_only_where_the_operator_says_so_and_never_again_once_let_back_in;
 
+use question_digests::{
+    a_digest_is_kept_for_the_text_that_it_was_made_of_alone, votes_on_a_question_are_found_until_its_text_is_gone,
+};
 use webhooks::a_message_waits_alone_is_sent_by_one_and_is_settled_once;
 
 use images::images_are_kept_with_their_battle_in_order_and_go_with_its_texts;
@@ -683,6 +687,8 @@ on_both! {
     a_data_file_is_kept_once_and_in_its_order
     a_data_file_with_an_item_that_cannot_be_kept_leaves_nothing
     an_answer_to_a_question_is_kept_once
+    votes_on_a_question_are_found_until_its_text_is_gone
+    a_digest_is_kept_for_the_text_that_it_was_made_of_alone
     prompts_of_a_campaign_are_added_once_and_stand_in_no_list
     one_request_about_the_same_texts_waits_and_is_decided_once
     a_target_loses_its_texts_and_nobody_else_does

@@ -80,6 +80,9 @@ pub struct BenchmarkTexts {
     pub share_link: &'static str,
     pub people: &'static str,
     pub people_lead: &'static str,
+    pub arena_votes: &'static str,
+    pub arena_votes_lead: &'static str,
+    pub both_bad: &'static str,
 }
 
 impl BenchmarkTexts {
@@ -208,6 +211,10 @@ pub(super) const ENGLISH: BenchmarkTexts = BenchmarkTexts {
     share_link: "Link to this view",
     people: "What people said",
     people_lead: "In closed campaigns over the same item: how often each answer was preferred, or its mean score and the number of scores.",
+    arena_votes: "How visitors voted",
+    arena_votes_lead: "Rated votes of the arena on battles with this question alone and no images: how often each model won, and how often neither \
+                       did. Upper and lower case, spaces and punctuation make no difference.",
+    both_bad: "both bad",
 };
 
 pub(super) const CHINESE: BenchmarkTexts = BenchmarkTexts {
@@ -302,4 +309,7 @@ pub(super) const CHINESE: BenchmarkTexts = BenchmarkTexts {
     share_link: "此视图的链接",
     people: "人们的评价",
     people_lead: "已结束的标注活动对同一题目的评价：各回答被选中的次数，或平均分与评分次数。",
+    arena_votes: "访客的投票",
+    arena_votes_lead: "竞技场中只问了这一个问题且不含图片的对战的计分投票：各模型获胜的次数，以及未分胜负的次数。不区分大小写、空格和标点。",
+    both_bad: "都不好",
 };

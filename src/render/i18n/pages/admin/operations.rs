@@ -45,7 +45,7 @@ pub struct OperationTexts {
     /// Milliseconds, seconds, minutes, hours, days.
     units: [&'static str; 5],
     /// What jobs do, by their names.
-    job_duties: [(&'static str, &'static str); 21],
+    job_duties: [(&'static str, &'static str); 22],
 }
 
 impl OperationTexts {
@@ -130,6 +130,7 @@ pub(super) const ENGLISH: OperationTexts = OperationTexts {
         ("keep_partitions", "creates the partitions of the next months"),
         ("keep_public_log", "appends votes to the public log"),
         ("keep_redis", "keeps the connection to Redis"),
+        ("keep_question_digests", "recognises questions that were asked before"),
         ("keep_register", "records changes of models"),
         ("keep_retention", "deletes texts that are older than the settings allow"),
         ("keep_robustness", "computes how firm the leaderboard is"),
@@ -192,6 +193,7 @@ pub(super) const CHINESE: OperationTexts = OperationTexts {
         ("keep_partitions", "创建未来几个月的分区"),
         ("keep_public_log", "将投票写入公开日志"),
         ("keep_redis", "保持与 Redis 的连接"),
+        ("keep_question_digests", "识别相同的问题"),
         ("keep_register", "记录模型的变更"),
         ("keep_retention", "删除超过保留期限的内容"),
         ("keep_robustness", "计算排行榜的稳固程度"),

@@ -10,6 +10,7 @@ use askama::Template;
 
 use super::super::{Page, Section, respond};
 use crate::domain::benchmark::Suite;
+use crate::domain::benchmark::arena_votes::PairVotes;
 use crate::domain::benchmark::item::Item;
 use crate::domain::benchmark::judgement::Judgement;
 use crate::domain::campaign::item_opinions::{ItemOpinions, ScoreOpinion};
@@ -37,6 +38,7 @@ pub(crate) struct ItemPageView {
     /// The two models that are shown side by side, with their answers turn by turn; none where fewer answered.
     pair: Option<PairView>,
     opinions: ItemOpinions,
+    votes: Vec<PairVotes>,
     around: Neighbours,
     carried: String,
     fields: Vec<(&'static str, String)>,
@@ -171,6 +173,7 @@ impl ItemPageView {
             models: models(view, words),
             pair: pair(view, &choice.sides, words),
             opinions: view.opinions.clone(),
+            votes: view.votes.clone(),
             around: choice.around,
             carried: choice.carried,
             fields: choice.fields,
