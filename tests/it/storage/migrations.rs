@@ -143,6 +143,15 @@ fn names(database: &str) -> Vec<String> {
 fn migrations_have_the_same_names_on_both_databases() {
     let names_on_sqlite = names("sqlite");
     assert_eq!(names_on_sqlite, names("postgres"));
+    for two in names_on_sqlite.windows(2) {
+        assert_ne!(
+            two[0][..14],
+            two[1][..14],
+            "{} and {} have one timestamp: databases know them by it",
+            two[0],
+            two[1]
+        );
+    }
     for name in &names_on_sqlite {
         let (date, words) = name.split_once('_').unwrap();
         assert!(date.len() == 14 && date.bytes().all(|byte| byte.is_ascii_digit()), "{name}: YYYYMMDDHHMMSS first");
