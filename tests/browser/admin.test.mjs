@@ -277,6 +277,37 @@ test("the runs of benchmarks are brought up to date while somebody looks", async
   await page.context().close();
 });
 
+test("an operator plans a run by keyboard, and the page follows it to its limit", async () => {
+  const page = await openPage(browser);
+  await page.context().addCookies(signedIn);
+  await page.goto(`${arena.url}/admin/benchmarks`);
+  await enter(page, page.getByRole("link", { name: "Plan a run" }));
+  const choose = async (group, name) => {
+    await page.getByRole("group", { name: group }).getByRole("checkbox", { name }).focus();
+    await page.keyboard.press("Space");
+  };
+  await choose("Suites", "mtbench101");
+  await choose("Models that answer", "Crane");
+  await choose("Judges", "Heron");
+  await page.getByLabel("Most requests").focus();
+  await page.keyboard.type("2");
+  await enter(page, page.getByRole("button", { name: "Show what it would ask" }));
+  await page.getByRole("heading", { name: "What would be asked" }).waitFor();
+  assert.equal(await page.getByLabel("Most requests").inputValue(), "2", "what was typed stays");
+  await assertAccessible(page, "a plan before it starts");
+  await enter(page, page.getByRole("button", { name: "Start", exact: true }));
+  await page.waitForURL(/\/admin\/benchmarks\?done=1/);
+  await page.evaluate(() => (window.isTheSamePage = true));
+  const plan = page.locator('[data-live="plan"]');
+  await plan.getByText("budget used up").waitFor();
+  assert.equal(await page.evaluate(() => window.isTheSamePage), true);
+  assert.match(await plan.innerText(), /2 of \d+ expected[^]*the limit of 2 requests is reached/);
+  assert.match(await page.locator('[data-live="steps"]').innerText(), /mtbench101/);
+  await assertAccessible(page, "a plan that has ended");
+  page.assertQuiet();
+  await page.context().close();
+});
+
 test("on a phone one button shows the pages of the admin, and Escape closes them", async () => {
   for (const width of [320, 360, 414]) {
     const page = await openPage(browser, { viewport: { width, height: 720 }, reducedMotion: "reduce" });
