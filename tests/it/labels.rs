@@ -304,7 +304,7 @@ async fn slices_exports_and_the_page_follow_a_review() {
     assert_eq!(facets.categories, origins, "whose labels count");
     let page = get(&format!("{}/leaderboard", arena.url)).await.text().await.unwrap();
     assert!(
-        page.contains("Category of votes: 3 from the classifier, 1 from reviewers, 1 from labelled examples."),
+        page.contains("Category labels: 3 by the classifier, 1 by reviewers, 1 from the examples it learned from."),
         "{page}"
     );
     a_label_from_before_its_vote_counts(&arena).await;

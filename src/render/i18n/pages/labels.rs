@@ -56,11 +56,11 @@ pub(super) const ENGLISH: LabelTexts = LabelTexts {
     by_visitor: "as you said",
     by_model: "proposed by the classifier",
     by_reviewers: "decided by a reviewer",
-    origins: "{column} of votes: {parts}.",
-    of_model: "{n} from the classifier",
-    of_visitors: "{n} from the visitors who asked",
-    of_reviewers: "{n} from reviewers",
-    of_examples: "{n} from labelled examples",
+    origins: "{column} labels: {parts}.",
+    of_model: "{n} by the classifier",
+    of_visitors: "{n} by the visitors who asked",
+    of_reviewers: "{n} by reviewers",
+    of_examples: "{n} from the examples it learned from",
     comma: ", ",
 };
 
@@ -88,7 +88,7 @@ mod tests {
         let origins = LabelOrigins { model: 12, visitors: 3, ..LabelOrigins::default() };
         assert_eq!(
             ENGLISH.origins("Category", origins),
-            "Category of votes: 12 from the classifier, 3 from the visitors who asked."
+            "Category labels: 12 by the classifier, 3 by the visitors who asked."
         );
         let reviewed = LabelOrigins { reviewers: 1, examples: 2, ..LabelOrigins::default() };
         assert_eq!(CHINESE.origins("意图", reviewed), "意图标签来源：审核员标注 1 票，标注样例 2 票。");
