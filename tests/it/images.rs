@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePool};
 
 use crate::support::arena::{SEED, TestArena};
+use crate::support::program::langya_beside;
 use crate::support::upstream::{Script, Upstream};
 use crate::support::visitor::Visitor;
 
@@ -163,9 +164,10 @@ async fn an_image_that_another_battle_shows_stays_and_one_that_nobody_asked_abou
 }
 
 #[actix_web::test]
-async fn exported_preferences_leave_out_battles_with_images() {
-    let upstream = Upstream::start().await;
-    let arena = arena(&upstream, 2, |_| {}).await;
+async fn judges_and_exported_preferences_leave_out_battles_with_images() {
+    let (upstream, folder) = (Upstream::start().await, tempfile::tempdir().unwrap());
+    let data = folder.path().join("data");
+    let arena = arena(&upstream, 2, |settings| settings.storage.data_dir = data).await;
     let mut visitor = arena.visitor().await;
     let image = sent(&arena, &visitor).await;
     for images in [json!([image]), json!([])] {
@@ -176,6 +178,16 @@ async fn exported_preferences_leave_out_battles_with_images() {
     let (store, mut file) = (&arena.app.store, Vec::new());
     let report = preferences(store, PreferenceFilter::default(), Selection::ALL, &mut file, |_, _| {}).await.unwrap();
     assert_eq!((report.written, report.left_out[&LeftOut::Images]), (1, 1));
+
+    let judge = format!("[[models]]\nid = \"judge\"\nprovider = \"openai\"\nbase_url = \"{}/v1\"\n", upstream.url());
+    std::fs::write(folder.path().join("langya.toml"), format!("[providers]\ndiscover = false\n\n{judge}")).unwrap();
+    let run = "judge run --data-dir data --judge judge --share 1 --dry-run --format json";
+    let run = langya_beside(folder.path(), &run.split(' ').collect::<Vec<_>>()).await;
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let plan: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(plan[0]["calls"], 2, "both orders of the battle without images: {run:?}");
+    assert!(run.stderr.contains("1 battles were asked with images"), "{run:?}");
+    arena.end().await;
 }
 
 #[actix_web::test]
