@@ -75,8 +75,8 @@ pub(super) struct SuiteFlags {
     /// The suite, such as mtbench101
     #[arg(value_name = "SUITE")]
     pub(super) name: String,
-    /// Only the 20 items that are the same in every run: asked again in another round of answers, they show whether a provider has
-    /// changed a model (see `bench compare`)
+    /// Only 20 items, the same in every run: to try things out, or asked again in another round of answers to see whether a provider
+    /// has changed a model (see `bench compare`)
     #[arg(long)]
     pub(super) canaries: bool,
     /// Seed of the requests, for models that take one; further rounds count on from it. What was asked with another seed, or without, is asked again
@@ -105,8 +105,8 @@ pub(super) struct WayFlags {
     /// Data file by the first characters of its SHA-256; the latest one where it is left out
     #[arg(long, value_name = "SHA256")]
     pub(super) data: Option<String>,
-    /// Which of repeated rounds of answers
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    /// Which round of answers: each round asks all of it again
+    #[arg(long = "round", alias = "sample", value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) sample: u32,
 }
 

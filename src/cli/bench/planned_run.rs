@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use super::clients::tell_given_up;
 use super::requests::{BenchJudgeOptions, tell_partial};
 use super::rows::{OutcomeRow, left_over, outcome_rows};
-use super::run::{PhaseBar, tell_of_plan};
+use super::run::{PhaseBar, tell_of_plan, tell_unpriced};
 use super::{WayFlags, read_text, session};
 use crate::cli::error::{BadInput, CommandResult};
 use crate::cli::models::{TableRow, render};
@@ -52,6 +52,8 @@ pub(super) async fn run(options: BenchJudgeOptions, env: &Environment) -> Comman
         let mut rows: Vec<SuitePlanRow> = steps.into_iter().map(SuitePlanRow::new).collect();
         rows.push(SuitePlanRow { suite: "all".to_owned(), sample: None, total });
         print(&render(&rows, format)?)?;
+        let plans = open.runs().iter().flat_map(OpenRun::plans);
+        tell_unpriced(plans.map(|plan| (plan.model.as_str(), plan.calls, plan.cost)));
         return Ok(tell_of_plan());
     }
     let limits = Arc::new(budget.limits()?);
@@ -95,7 +97,7 @@ fn check_way(way: &WayFlags) -> Result<(), BadInput> {
         ("--prompt", way.prompt.is_some()),
         ("--compat", !way.compat.is_empty()),
         ("--data", way.data.is_some()),
-        ("--sample", way.sample != 1),
+        ("--round", way.sample != 1),
     ];
     match own.iter().find(|(_, is_given)| *is_given) {
         None => Ok(()),

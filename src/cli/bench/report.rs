@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 
-use super::SuiteFlags;
+use super::WayFlags;
 use crate::cli::Location;
 use crate::cli::error::CommandResult;
 use crate::cli::models::table;
@@ -38,8 +38,11 @@ use crate::services::benchmark::suite_results::{ReportChoice, ReportSources, mea
 pub(super) struct BenchReportOptions {
     #[command(flatten)]
     location: Location,
+    /// The suite, such as mtbench101
+    #[arg(value_name = "SUITE")]
+    name: String,
     #[command(flatten)]
-    suite: SuiteFlags,
+    way: WayFlags,
     /// Models to show, by id and joined with commas; all where it is left out
     #[arg(long, value_name = "IDS", value_delimiter = ',')]
     models: Vec<String>,
@@ -75,7 +78,7 @@ impl BenchReportOptions {
     }
 
     fn suite_options(&self) -> CommandResult<SuiteOptions> {
-        Ok(SuiteOptions { references: self.references.clone(), ..self.suite.way.options()? })
+        Ok(SuiteOptions { references: self.references.clone(), ..self.way.options()? })
     }
 }
 
@@ -90,7 +93,7 @@ fn written(form: OutputLayout, report: &Report, language: Language) -> CommandRe
 
 /// Prints the scores, or writes the report.
 pub(super) async fn run(options: BenchReportOptions, env: &Environment) -> CommandResult<ExitCode> {
-    let wanted = |out: &Path| files(out, &options.suite.name, options.format, options.overwrite);
+    let wanted = |out: &Path| files(out, &options.name, options.format, options.overwrite);
     let files = options.out.as_deref().map(wanted).transpose()?;
     let settings = options.location.settings(env)?;
     let store = Store::open(&settings.storage, IfMissing::Fail).await?;
@@ -113,7 +116,7 @@ pub(super) async fn run(options: BenchReportOptions, env: &Environment) -> Comma
 
 /// The report that the page shows: by the judge who was named, or by the jury of those who were.
 async fn report(options: &BenchReportOptions, store: &Store) -> CommandResult<Report> {
-    let (name, flags) = (&options.suite.name, &options.suite.way);
+    let (name, flags) = (&options.name, &options.way);
     let loaded = load(store, name, flags.data.as_deref(), &options.suite_options()?).await?;
     let filter = options.filter();
     let reread = reread_or_none(options, loaded.bench(store, &SharedRng::seeded(0), flags.sample)).await?;
@@ -130,7 +133,7 @@ async fn reread_or_none(
     options: &BenchReportOptions,
     bench: RunContext<'_>,
 ) -> Result<Vec<BenchJudgementRow>, StoreError> {
-    if options.suite.way.compat.is_empty() {
+    if options.way.compat.is_empty() {
         return Ok(Vec::new());
     }
     let rows = reread(bench, &options.filter()).await?;
@@ -142,8 +145,8 @@ async fn reread_or_none(
 
 /// Prints every score, as a table or as rows for programs.
 async fn print_scores(options: BenchReportOptions, store: &Store, form: OutputLayout) -> CommandResult<()> {
-    let (way, language) = (&options.suite.way, options.language());
-    let loaded = load(store, &options.suite.name, way.data.as_deref(), &options.suite_options()?).await?;
+    let (way, language) = (&options.way, options.language());
+    let loaded = load(store, &options.name, way.data.as_deref(), &options.suite_options()?).await?;
     // Nothing is written, so the ids that chance makes are nobody's.
     let rng = SharedRng::seeded(0);
     let bench = loaded.bench(store, &rng, way.sample);

@@ -233,7 +233,7 @@ pub(super) fn outcome_rows(step: &'static str, outcomes: &[RunOutcome]) -> Vec<O
 pub(in crate::cli) fn left_over(left: u64, refused: u64, limits: &RunLimits) -> ExitCode {
     let spent = limits.budget.spent();
     eprintln!(
-        "{} requests, {} tokens in, {} tokens out, cost {:.4}",
+        "{} requests, {} tokens in, {} tokens out, cost {:.4} at the prices in the settings",
         spent.calls, spent.tokens.input, spent.tokens.output, spent.cost
     );
     if refused > 0 {

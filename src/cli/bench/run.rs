@@ -1,5 +1,6 @@
 //! Takes the lock of a command that asks models, and says what came of it.
 
+use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -90,7 +91,19 @@ impl PhaseBar {
 pub(in crate::cli) fn print_plans(mut rows: Vec<PlanRow>, format: Format) -> CommandResult<ExitCode> {
     rows.push(PlanRow::total(&rows));
     print(&render(&rows, format)?)?;
+    let asked = rows.iter().filter(|row| !row.model.is_empty());
+    tell_unpriced(asked.map(|row| (row.model.as_str(), row.calls, row.cost)));
     Ok(tell_of_plan())
+}
+
+/// Names the models whose cost no plan knows.
+pub(in crate::cli) fn tell_unpriced<'p>(plans: impl Iterator<Item = (&'p str, u64, Option<f64>)>) {
+    let unpriced = plans.filter(|(_, calls, cost)| *calls > 0 && cost.is_none());
+    let unpriced: BTreeSet<&str> = unpriced.map(|(model, ..)| model).collect();
+    if !unpriced.is_empty() {
+        let names = unpriced.into_iter().collect::<Vec<_>>().join(", ");
+        eprintln!("no prices for {names}: set them with langya models set ID --input-price … --output-price …");
+    }
 }
 
 /// Says what the figures of a plan mean.

@@ -107,7 +107,7 @@ async fn what_a_plan_cannot_do_is_refused_before_anything_is_asked() {
             &["bench", "run", "all", "--judge", "judge", "--compat", "urs.chinese_prompt"][..],
             "--compat is about one suite",
         ),
-        (&["bench", "run", "all", "--judge", "judge", "--sample", "2"], "--sample is about one suite"),
+        (&["bench", "run", "all", "--judge", "judge", "--round", "2"], "--round is about one suite"),
         (&["bench", "run", "all"], "needs a judge"),
         (&["bench", "run", "none.toml"], "suite urs has no data here"),
         (&["bench", "run", "missing.toml"], "cannot read missing.toml"),

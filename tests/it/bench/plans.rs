@@ -139,3 +139,19 @@ async fn what_a_provider_refuses_is_asked_once_and_again_only_where_that_is_want
     assert_eq!(field.requests("one"), QUESTIONS + 1);
     assert!(!field.run(&run).await.stderr.contains("refused"), "it is answered");
 }
+
+#[actix_web::test]
+async fn a_dry_run_names_the_models_without_prices() {
+    let field = alignbench().await;
+    field.edit("input_price", "# input_price");
+    for run in [&["bench", "run", "alignbench"][..], &["bench", "run", "all"]] {
+        let planned = field.run(&[run, &["--judge", "judge", "--models", "two,one", "--dry-run"]].concat()).await;
+        assert_eq!(planned.code, Some(0), "{planned:?}");
+        assert!(
+            planned.stderr.contains("no prices for judge, one, two: set them with langya models set"),
+            "{planned:?}"
+        );
+    }
+    let refused = field.run(&["bench", "report", "alignbench", "--canaries"]).await;
+    assert!(refused.code == Some(2) && refused.stderr.contains("unexpected argument '--canaries'"), "{refused:?}");
+}

@@ -116,7 +116,7 @@ async fn what_a_judge_thought_is_kept_apart_and_is_never_its_verdict() {
 /// A further round of the same answers asks nobody, and keeps what was thought.
 async fn reused_with_its_reasoning(field: &Field) {
     let before = field.requests("judge") + field.requests("deep");
-    field.done(&["bench", "run", "alignbench", "--models", "one", "--judge", "judge,deep", "--sample", "2"]).await;
+    field.done(&["bench", "run", "alignbench", "--models", "one", "--judge", "judge,deep", "--round", "2"]).await;
     assert_eq!(field.requests("judge") + field.requests("deep"), before);
     let store = field.store().await;
     let set = langya::infra::storage::BenchSet { sample: 2, ..field.set(&store, "alignbench").await };

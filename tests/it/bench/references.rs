@@ -87,12 +87,12 @@ impl Field {
 #[actix_web::test]
 async fn judges_beside_models_answers_make_a_grid_and_a_rating_bias() {
     let field = field().await;
-    field.done(&["bench", "answer", "urs", "--models", "one,two", "--sample", "2"]).await;
+    field.done(&["bench", "answer", "urs", "--models", "one,two", "--round", "2"]).await;
     field.done(&["bench", "judge", "urs", "--judge", "judge,strict"]).await;
     assert_eq!(rows(&field.report(&[]).await, "rating-bias"), Vec::<&Value>::new(), "nobody judged beside answers yet");
     for generator in MODELS {
         field.judge(generator, &[]).await;
-        field.judge(generator, &["--sample", "2", "--models", generator]).await;
+        field.judge(generator, &["--round", "2", "--models", generator]).await;
     }
     for arguments in [&[][..], &["--references", "two"]] {
         let report = field.report(arguments).await;

@@ -39,7 +39,7 @@ async fn a_provider_that_silently_changed_a_model_shows_on_the_canaries() {
     field.done(&RUN).await;
     field.respond("two", |request, _| reply(&format!("new weights: {}", question(request))));
     let before = field.upstream.received().len();
-    field.done(&[&RUN[..], &["--canaries", "--sample", "2"]].concat()).await;
+    field.done(&[&RUN[..], &["--canaries", "--round", "2"]].concat()).await;
     assert_eq!(field.upstream.received().len() - before, 3 * CANARIES, "what the judge has read before is known");
 
     let ids = run_ids(&field).await;
@@ -67,7 +67,7 @@ async fn a_model_with_other_settings_is_no_drift_and_unknown_runs_are_refused() 
     let field = field().await;
     field.done(&[&RUN[..], &["--canaries"]].concat()).await;
     field.edit("id = \"two\"\n", "id = \"two\"\ntemperature = 0.25\n");
-    field.done(&[&RUN[..], &["--canaries", "--sample", "2"]].concat()).await;
+    field.done(&[&RUN[..], &["--canaries", "--round", "2"]].concat()).await;
     let ids = run_ids(&field).await;
     let found = compared(&field, [&ids[0], &ids[1]]).await;
     let changes: Vec<&Value> = found["changes"].as_array().unwrap().iter().map(|change| &change["what"]).collect();
