@@ -193,6 +193,26 @@ async fn a_plan_waits_for_a_suite_that_a_command_runs_and_says_so() {
 }
 
 #[actix_web::test]
+async fn a_plan_that_waits_is_stopped_by_the_command_and_asks_nobody() {
+    let gate = Gate::new();
+    let field = with_suite(&gate).await;
+    let run = UnderWay::start(field.path(), &["bench", "run", "mtbench101", "--models", "one", "--judge", "judge"]);
+    field.upstream.until_received(turns() + AT_ONCE).await;
+    let server = Server::start(field.path(), &[]);
+    start(&mut owner(&server).await, &PLAN).await;
+    let stopped = field.run(&["bench", "stop"]).await;
+    assert_eq!((stopped.code, stopped.stderr.contains("is being stopped")), (Some(0), true), "{}", stopped.stderr);
+    let plan = ended(&field, &[]).await;
+    assert_eq!((plan["state"].as_str(), plan["calls"].as_u64()), (Some("stopped"), Some(0)), "{plan}");
+    let audit = field.store().await.audit_entries(&AuditFilter::default(), 10).await.unwrap();
+    let entry = audit.iter().find(|row| row.action == AdminAction::StopBenchmarks.as_str()).unwrap();
+    assert_eq!(entry.subject, format!("plan {}", plan["plan"].as_str().unwrap()));
+    gate.open();
+    assert_eq!(run.ended().await.code, Some(0), "the command is not disturbed");
+    server.log_at_end().await;
+}
+
+#[actix_web::test]
 async fn a_limit_holds_over_restarts_and_ends_the_plan_with_the_way_out() {
     let gate = Gate::new();
     let field = with_suite(&gate).await;
