@@ -13,12 +13,14 @@ const SELECT_WITHOUT: &str =
     "SELECT battle_id, prompt FROM turns WHERE turn = 1 AND digest IS NULL ORDER BY battle_id LIMIT $1";
 /// A question that was edited or deleted meanwhile is another one.
 const SET: &str = "UPDATE turns SET digest = $3 WHERE battle_id = $1 AND turn = 1 AND prompt = $2";
-/// Votes on the first turn alone: a later one is about other questions too.
+/// Votes on the first turn alone: a later one is about other questions too. None that the leaderboard does not have yet: a count that
+/// moved with each vote would tell whoever watches it which models had just met.
 static SELECT_VOTES: LazyLock<String> = LazyLock::new(|| {
     format!(
         "SELECT votes.model_a, votes.model_b, votes.outcome, COUNT(*) FROM turns JOIN votes ON votes.battle_id = turns.battle_id \
          WHERE turns.digest = $1 AND turns.turn = 1 AND votes.turn = 1 AND {IS_RATED} AND NOT EXISTS (SELECT 1 FROM battle_images \
-         WHERE battle_images.battle_id = turns.battle_id) GROUP BY votes.model_a, votes.model_b, votes.outcome"
+         WHERE battle_images.battle_id = turns.battle_id) \
+         AND votes.seq <= (SELECT COALESCE(MAX(last_vote_seq), 0) FROM leaderboards) GROUP BY votes.model_a, votes.model_b, votes.outcome"
     )
 });
 
@@ -58,7 +60,7 @@ impl Store {
         })
     }
 
-    /// The rated votes of battles whose only question has this digest.
+    /// The rated votes of battles whose only question has this digest, up to those of the published leaderboard.
     ///
     /// # Errors
     /// [`StoreError`].

@@ -16,7 +16,10 @@ async fn field() -> Field {
     }
     let settings = std::fs::read_to_string(field.path().join("langya.toml")).unwrap();
     let settings = settings.replace("id = \"judge\"\n", "id = \"judge\"\nweight = 0.0\n");
-    field.write("langya.toml", settings.replacen("[server]", "[battle]\npacing = \"raw\"\n[server]", 1));
+    field.write(
+        "langya.toml",
+        settings.replacen("[server]", "[battle]\npacing = \"raw\"\n[rating]\ngroup_votes = 1\n[server]", 1),
+    );
     let item = json!({"question_id": 1, "category": "专业能力", "subcategory": "物理",
         "question": "Which river is the longest on Earth?", "reference": "The Nile."});
     field.write("a.jsonl", format!("{item}\n"));

@@ -4,7 +4,7 @@ use langya::domain::battle::state::{Progress, Stage};
 use langya::domain::battle::{BattleId, ModelId, Outcome, Side};
 use langya::domain::benchmark::arena_votes::QuestionVotes;
 use langya::domain::time::Timestamp;
-use langya::infra::storage::{EditedTurn, FirstQuestion, Store};
+use langya::infra::storage::{EditedTurn, FirstQuestion, Store, StoredLeaderboard};
 
 use super::images::keep;
 use super::{battle, battle_id, by, exclude, ready, reply, vote};
@@ -42,6 +42,12 @@ pub(super) async fn votes_on_a_question_are_found_until_its_text_is_gone(store: 
     assert_eq!(fill(store, "d").await, 0);
     let models = ["one", "two"].map(ModelId::new);
     let counted = QuestionVotes { models, outcome: Outcome::BWins, votes: 2 };
+    for (last_vote_seq, expected) in [(0, 0), (1, 1), (9, 2)] {
+        let body = "{}".to_owned();
+        let board = StoredLeaderboard { fit: 0, fitted_at: Timestamp(last_vote_seq), last_vote_seq, body };
+        store.put_leaderboard(&board).await.unwrap();
+        assert_eq!(votes(store).await, expected, "those of a leaderboard up to vote {last_vote_seq}");
+    }
     assert_eq!(store.votes_on_question("d").await.unwrap(), [counted]);
     assert_eq!(store.votes_on_question("other").await.unwrap(), []);
 
