@@ -334,7 +334,8 @@ const receivers = {
     if (!["held", "voting"].includes(phase)) setPhase("writing");
   },
   blocks(frame) {
-    if (turns.has(frame.turn)) turns.change(frame);
+    // They name no battle: after the end of one, those that are still on their way are of no other.
+    if ((battle || voted) && turns.has(frame.turn)) turns.change(frame);
   },
   text({ turn, side, text }) {
     turns.takeText(turn, side, text);

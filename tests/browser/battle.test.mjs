@@ -238,6 +238,25 @@ test("a reply that breaks off ends both columns in the same words", async () => 
   page.assertQuiet();
 });
 
+test("text that is on its way when a battle ends without a vote changes nothing any more", async () => {
+  const page = await site.arrive();
+  const late = JSON.stringify({ type: "blocks", turn: 1, seq: 99, b: [[0, 0, "<p>too late to count</p>"]] });
+  await page.routeWebSocket(/\/ws\/battle/, (socket) => {
+    const server = socket.connectToServer();
+    server.onMessage((frame) => {
+      socket.send(frame);
+      if (JSON.parse(frame).code === "voided") socket.send(late);
+    });
+  });
+  await page.reload();
+  await ask(page, "break off, slowly");
+  await phase(page, "voided");
+  // One turn of the page's own loop and a frame, in which the late one would have been shown.
+  await page.evaluate(() => new Promise((shown) => setTimeout(() => requestAnimationFrame(shown))));
+  assert.deepEqual(await page.locator('.turn [data-part="state"]').allTextContents(), ["No complete answer", "No complete answer"]);
+  assert.equal(await page.getByText("too late to count").count(), 0);
+});
+
 test("a stop before the first word leaves the question to be asked again", async () => {
   const page = await site.arrive();
   await ask(page, "say nothing yet");
