@@ -171,14 +171,20 @@ async fn a_stopped_plan_finishes_what_is_under_way_and_the_command_goes_on_with_
     server.log_at_end().await;
 }
 
-#[actix_web::test]
-async fn a_plan_waits_for_a_suite_that_a_command_runs_and_says_so() {
-    let gate = Gate::new();
-    let field = with_suite(&gate).await;
+/// A plan that is started while a command runs its suite.
+async fn plan_behind_a_command(gate: &Gate) -> (Field, UnderWay, Server) {
+    let field = with_suite(gate).await;
     let run = UnderWay::start(field.path(), &["bench", "run", "mtbench101", "--models", "one", "--judge", "judge"]);
     field.upstream.until_received(turns() + AT_ONCE).await;
     let server = Server::start(field.path(), &[]);
     start(&mut owner(&server).await, &PLAN).await;
+    (field, run, server)
+}
+
+#[actix_web::test]
+async fn a_plan_waits_for_a_suite_that_a_command_runs_and_says_so() {
+    let gate = Gate::new();
+    let (field, run, server) = plan_behind_a_command(&gate).await;
     until(async || {
         let note = latest(&field, &[]).await["note"].as_str().unwrap().to_owned();
         note.contains("another langya runs suite mtbench101").then_some(())
@@ -195,11 +201,7 @@ async fn a_plan_waits_for_a_suite_that_a_command_runs_and_says_so() {
 #[actix_web::test]
 async fn a_plan_that_waits_is_stopped_by_the_command_and_asks_nobody() {
     let gate = Gate::new();
-    let field = with_suite(&gate).await;
-    let run = UnderWay::start(field.path(), &["bench", "run", "mtbench101", "--models", "one", "--judge", "judge"]);
-    field.upstream.until_received(turns() + AT_ONCE).await;
-    let server = Server::start(field.path(), &[]);
-    start(&mut owner(&server).await, &PLAN).await;
+    let (field, run, server) = plan_behind_a_command(&gate).await;
     let stopped = field.run(&["bench", "stop"]).await;
     assert_eq!((stopped.code, stopped.stderr.contains("is being stopped")), (Some(0), true), "{}", stopped.stderr);
     let plan = ended(&field, &[]).await;
