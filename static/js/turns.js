@@ -2,10 +2,16 @@
 
 import { fill, part } from "./page.js";
 
-/** Milliseconds of each frame in which blocks are written; the rest is left to the page. */
-const BUDGET = 8;
+/** Milliseconds of each frame in which blocks are written; laying them out and painting takes as long again and more. */
+const BUDGET = 3;
+/** Milliseconds from one frame to the next from which on fewer blocks are written in each. */
+const LATE = 20;
+/** Blocks that the first frame writes of what came at once: one of each side. */
+const FIRST = 1;
+/** Blocks that are written in a frame at the most. */
+const MOST = 64;
 /** Blocks from which on only those that are seen are laid out. */
-const LONG = 200;
+const LONG = 8;
 /** For how long the server is waited for when the text of a reply is copied, in milliseconds. */
 const TEXT_MS = 3_000;
 
@@ -19,6 +25,10 @@ export class Turns {
   /** Blocks that wait to be written, the latest of each, in the order in which they came. */
   #waiting = new Map();
   #scheduled = false;
+  /** Blocks that the next frame writes: twice as many after a frame that came in time, half after one that was late. */
+  #portion = FIRST;
+  /** When the frame before was written, while blocks wait. */
+  #wroteAt = null;
   /** The blocks of each reply: looking for one among thousands of children takes as many steps. */
   #blocks = new WeakMap();
   /** The HTML of each block of a reply as it came last. */
@@ -106,8 +116,8 @@ export class Turns {
 
   /**
    * Shows what changes on both sides: of each block the part that is kept of what it was, and what follows; an empty one is
-   * removed. The server has made the HTML safe. A reply may have thousands of blocks at once: they are written a few milliseconds
-   * a frame, so that the page never stalls. On a narrow screen the side that is not shown has something to read then.
+   * removed. The server has made the HTML safe. A reply may have thousands of blocks at once: each frame writes as many as the
+   * machine takes without being late, so that the page never stalls. On a narrow screen the side that is not shown has something to read then.
    */
   change({ turn, a = [], b = [] }) {
     for (const [side, blocks] of [["a", a], ["b", b]]) {
@@ -131,17 +141,28 @@ export class Turns {
     this.#scheduled = true;
     const write = () => {
       this.#scheduled = false;
-      const ends = performance.now() + BUDGET;
-      for (const [key, block] of this.#waiting) {
-        this.#waiting.delete(key);
-        this.#write(block);
-        if (performance.now() > ends) break;
-      }
+      this.#writeSome();
       if (this.#waiting.size > 0) this.#soon();
     };
     // A page that nobody sees has no frames.
     if (document.hidden) setTimeout(write, 100);
     else requestAnimationFrame(write);
+  }
+
+  /** Writes as many of the waiting blocks as the frame takes. */
+  #writeSome() {
+    const began = performance.now();
+    const isLate = this.#wroteAt !== null && began - this.#wroteAt > LATE;
+    const portion = this.#wroteAt === null ? FIRST : this.#portion * (isLate ? 0.5 : 2);
+    this.#portion = document.hidden ? MOST : Math.min(Math.max(portion, 1), MOST);
+    let written = 0;
+    for (const [key, block] of this.#waiting) {
+      this.#waiting.delete(key);
+      this.#write(block);
+      written += 1;
+      if (written >= this.#portion || performance.now() - began > BUDGET) break;
+    }
+    this.#wroteAt = this.#waiting.size > 0 ? began : null;
   }
 
   #write({ turn, side, index, html }) {
