@@ -200,7 +200,7 @@ fn scored(suite: &dyn Suite, path: &Path, record: &Record) -> Result<Result<Verd
     let mut dimensions = record.numbers(path, &["rating", "dimensions"])?;
     dimensions.retain(|_, score| SCORES.contains(score));
     match SCORES.contains(&score) {
-        true => Ok(Ok(Verdict::Rating(Rating { score, dimensions }))),
+        true => Ok(Ok(Verdict::Rating(Rating::new(score, dimensions)))),
         false => Ok(Err(Status::OutOfRange)),
     }
 }

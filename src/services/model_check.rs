@@ -90,7 +90,7 @@ pub async fn check_one(model: Arc<GuardedModel>, entry: Option<&ModelSettings>) 
                 drop(text);
             }
             Ok(ReplyPart::Text(text)) => characters += text.chars().count(),
-            Ok(ReplyPart::Reasoning(_) | ReplyPart::Usage(_)) => {}
+            Ok(ReplyPart::Reasoning(_) | ReplyPart::Usage(_) | ReplyPart::Numbers(_)) => {}
             Err(reason) => error = Some(reason),
         }
     }

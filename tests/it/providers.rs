@@ -75,6 +75,7 @@ async fn listen(mut reply: ReplyStream) -> Told {
             Ok(ReplyPart::Text(text)) => told.text.push_str(&text),
             Ok(ReplyPart::Reasoning(text)) => told.reasoning.push_str(&text),
             Ok(ReplyPart::Usage(usage)) => told.usage = Some(usage),
+            Ok(ReplyPart::Numbers(_)) => panic!("nobody asked for probabilities"),
             Err(error) => {
                 assert!(!error.to_string().to_uppercase().contains("CANARY"), "{error}");
                 told.error = Some(error);

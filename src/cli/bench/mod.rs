@@ -90,7 +90,9 @@ pub(super) struct SuiteFlags {
 #[derive(Debug, Clone, Default, Args)]
 pub(super) struct WayFlags {
     /// Another way of asking or judging that the paper compares. alignbench: general, rules;
-    /// mtbench101: self_context; superclue-open and pairwise suites of your own: five_levels, the verdicts of Arena-Hard
+    /// mtbench101: self_context; superclue-open and pairwise suites of your own: five_levels, the verdicts of Arena-Hard;
+    /// every suite of scores: logprob_weighted, the mean over the scores that the judge could have given, weighted by its own
+    /// probabilities, where its provider tells them
     #[arg(long, value_name = "NAME")]
     pub(super) ablation: Option<String>,
     /// A judge prompt of your own instead of the built-in one

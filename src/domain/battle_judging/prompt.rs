@@ -78,7 +78,7 @@ impl BattlePrompt {
             Language::Chinese => &self.chinese,
         };
         let values = [("conversation_a", a.as_str()), ("conversation_b", b.as_str()), ("mark", mark.as_str())];
-        let sampling = Sampling { temperature: Some(0.0), max_tokens: Some(MAX_TOKENS), seed: None };
+        let sampling = Sampling { temperature: Some(0.0), max_tokens: Some(MAX_TOKENS), seed: None, logprobs: false };
         JudgeStep::Ask(JudgeRequest { messages: rubric.messages(&values), sampling })
     }
 }

@@ -1,6 +1,6 @@
 //! What a suite that changes some requests of another takes from it unchanged.
 
-/// Methods of [`Suite`](super::Suite) that ask the field `suite`: all but those that make requests.
+/// Methods of [`Suite`](super::Suite) that ask the field `suite`: all but its variant and those that make requests.
 macro_rules! delegate_to_suite {
     () => {
         fn name(&self) -> &str {
@@ -17,10 +17,6 @@ macro_rules! delegate_to_suite {
 
         fn scale(&self) -> Scale {
             self.suite.scale()
-        }
-
-        fn variant(&self) -> &str {
-            self.suite.variant()
         }
 
         fn category_title<'n>(&'n self, category: &'n str) -> &'n str {

@@ -99,6 +99,14 @@ pub struct Sampling {
     pub max_tokens: Option<u32>,
     /// For models that take one.
     pub seed: Option<u64>,
+    /// Whether the probabilities of the reply's tokens are asked for.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub logprobs: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// What tells two requests apart: every message, and how the reply is sampled.

@@ -81,10 +81,7 @@ mod tests {
             _ => {
                 let score = (1 + number % 10).try_into().map_or(1.0, |score: u32| f64::from(score));
                 let named = [("Factuality", score / 3.0), ("事实正确性", score / 7.0)];
-                Verdict::Rating(Rating {
-                    score,
-                    dimensions: named.map(|(name, score)| (name.to_owned(), score)).into(),
-                })
+                Verdict::Rating(Rating::new(score, named.map(|(name, score)| (name.to_owned(), score)).into()))
             }
         };
         let all = items

@@ -230,7 +230,7 @@ mod tests {
             model: "m".to_owned(),
             judge_model: "j".to_owned(),
             judge_prompt_sha256: "11".to_owned(),
-            params: Sampling { temperature: Some(0.0), max_tokens: None, seed: None },
+            params: Sampling { temperature: Some(0.0), max_tokens: None, seed: None, logprobs: false },
             game: Game::Second,
             raw_text: "?".to_owned(),
             parsed: None,

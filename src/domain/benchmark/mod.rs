@@ -3,7 +3,7 @@
 //! Pure. One file per suite, each behind [`Suite`]; [`item`] is what is asked, [`judgement`] the record of what a judge
 //! said, [`score`] what aggregations share, [`panel_scores`] all models by all judges and [`layout`] the tables that show
 //! them. [`analysis`] looks at the judges, [`published`] holds the papers' figures, [`claims`] computes again what they say
-//! of them, [`references`] takes a model's answers for them. Prompts are kept in `prompts/` in the
+//! of them, [`references`] takes a model's answers for them, and [`logprob_weighted`] a judge's expected scores. Prompts are kept in `prompts/` in the
 //! form of [`prompt_file`](crate::judging::prompt_file). [`options`] says how a suite is asked for by name.
 
 pub mod alignbench;
@@ -20,6 +20,7 @@ pub mod item;
 pub mod item_draws;
 pub mod judgement;
 pub mod layout;
+pub mod logprob_weighted;
 pub mod mtbench101;
 pub mod options;
 pub mod pairwise;

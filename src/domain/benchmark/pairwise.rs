@@ -147,7 +147,7 @@ impl PairRubrics {
             ("ref_answer_1", reference(1).unwrap_or_default()),
             ("ref_answer_2", reference(2).unwrap_or_default()),
         ];
-        let sampling = Sampling { temperature: Some(0.0), max_tokens: Some(MAX_TOKENS), seed: None };
+        let sampling = Sampling { temperature: Some(0.0), max_tokens: Some(MAX_TOKENS), seed: None, logprobs: false };
         JudgeRequest { messages: rubric.messages(&values), sampling }
     }
 }

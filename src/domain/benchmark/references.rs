@@ -40,6 +40,10 @@ impl Beside {
 impl Suite for Beside {
     delegate_to_suite!();
 
+    fn variant(&self) -> &str {
+        self.suite.variant()
+    }
+
     fn asks(&self, item: &Item, answers: &[Answer]) -> Vec<Ask> {
         self.suite.asks(item, answers)
     }

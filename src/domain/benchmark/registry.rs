@@ -4,6 +4,7 @@ use super::options::{NAMES, SuiteError, SuiteOptions};
 use crate::benchmark::Suite;
 use crate::benchmark::alignbench::AlignBench;
 use crate::benchmark::custom::CustomSuite;
+use crate::benchmark::logprob_weighted::LogprobWeighted;
 use crate::benchmark::mtbench101::MtBench101;
 use crate::benchmark::superclue::close::SuperClueClose;
 use crate::benchmark::superclue::open::SuperClueOpen;
@@ -43,6 +44,10 @@ pub const DATA_FORMATS: [(&str, &str, &str); 5] = [
 /// # Errors
 /// [`SuiteError`] where there is no such suite, ablation or switch, or the prompt lacks a field.
 pub fn suite(name: &str, options: &SuiteOptions) -> Result<Box<dyn Suite>, SuiteError> {
+    LogprobWeighted::build(options, |options| built_in(name, options))
+}
+
+fn built_in(name: &str, options: &SuiteOptions) -> Result<Box<dyn Suite>, SuiteError> {
     match name {
         "superclue-open" => Ok(Box::new(SuperClueOpen::new(options)?)),
         "superclue-close" => Ok(Box::new(SuperClueClose::new(options)?)),
@@ -58,7 +63,7 @@ pub fn suite(name: &str, options: &SuiteOptions) -> Result<Box<dyn Suite>, Suite
 /// # Errors
 /// [`SuiteError`] where the file cannot be used: see [`CustomSuite::new`].
 pub fn custom_suite(toml: &str, options: &SuiteOptions) -> Result<Box<dyn Suite>, SuiteError> {
-    Ok(Box::new(CustomSuite::new(toml, options)?))
+    LogprobWeighted::build(options, |options| Ok(Box::new(CustomSuite::new(toml, options)?)))
 }
 
 #[cfg(test)]

@@ -25,6 +25,10 @@ impl Seeded {
 impl Suite for Seeded {
     delegate_to_suite!();
 
+    fn variant(&self) -> &str {
+        self.suite.variant()
+    }
+
     fn asks(&self, item: &Item, answers: &[Answer]) -> Vec<Ask> {
         let mut asks = self.suite.asks(item, answers);
         asks.iter_mut().for_each(|ask| ask.sampling.seed = Some(self.seed));

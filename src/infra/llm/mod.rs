@@ -36,12 +36,13 @@ pub use self::client::{HttpClient, http_client, http_client_within};
 pub use self::recorded::read_recorded;
 pub(crate) use self::transport::connection_error;
 use crate::domain::benchmark::item;
+use crate::domain::judging::token_probabilities::NumberToken;
 
 pub use crate::domain::battle::message::{Message, PromptImage, Role};
 pub use crate::domain::battle::model_card::ModelCard;
 
 /// A piece of a reply as it arrives.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum ReplyPart {
     /// Text of the answer; never empty.
     Text(String),
@@ -49,6 +50,8 @@ pub enum ReplyPart {
     Reasoning(String),
     /// What the provider counted; where it counts at all, the last part of a guarded reply.
     Usage(Usage),
+    /// Numbers in the text that comes next, by their place in it: see [`Sampling::logprobs`].
+    Numbers(Vec<NumberToken>),
 }
 
 /// How one reply is to be sampled; what is left out is as the model's settings say. Keys of the model's `extra_body` win
@@ -64,13 +67,16 @@ pub struct Sampling {
     /// Whether the provider is asked to count tokens, where it counts only when asked.
     #[serde(skip)]
     pub with_usage: bool,
+    /// Whether the provider is asked for the probabilities of the reply's tokens. Most have none to tell.
+    #[serde(skip)]
+    pub logprobs: bool,
 }
 
 /// A benchmark's sampling; its tokens are counted.
 impl From<item::Sampling> for Sampling {
     fn from(sampling: item::Sampling) -> Self {
-        let item::Sampling { temperature, max_tokens, seed } = sampling;
-        Self { temperature, max_tokens, seed, with_usage: true }
+        let item::Sampling { temperature, max_tokens, seed, logprobs } = sampling;
+        Self { temperature, max_tokens, seed, with_usage: true, logprobs }
     }
 }
 

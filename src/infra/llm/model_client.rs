@@ -16,6 +16,7 @@ use crate::config::{BenchSettings, Settings};
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::run_report::RunOutcome;
 use crate::domain::judging::budget::{BudgetTracker, Prices, Tokens, estimate, estimate_all};
+use crate::domain::judging::token_probabilities::{MOST_NUMBERS, NumberToken};
 use crate::llm::roster::entries;
 use crate::llm::{ChatError, ChatModel, Message, ReplyPart, Sampling, Usage};
 
@@ -73,6 +74,8 @@ pub struct WholeReply {
     pub latency: Duration,
     /// What the provider counted.
     pub usage: Usage,
+    /// Its last numbers with what could have stood in their place, where the provider was asked and tells.
+    pub numbers: Vec<NumberToken>,
 }
 
 /// Why there is no reply.
@@ -181,9 +184,10 @@ impl ModelClient {
                 return Err(AskError::GivenUp);
             }
             let error = match self.ask_once(messages, &sampling, limits).await? {
-                Ok(PartialReply { text, reasoning, usage, .. }) => {
+                Ok(PartialReply { text, reasoning, usage, numbers, .. }) => {
                     self.failures_in_a_row.store(0, Ordering::Relaxed);
-                    return Ok(WholeReply { text, reasoning, attempts: attempts + 1, latency: began.elapsed(), usage });
+                    let latency = began.elapsed();
+                    return Ok(WholeReply { text, reasoning, attempts: attempts + 1, latency, usage, numbers });
                 }
                 Err(error) => error,
             };
@@ -260,6 +264,8 @@ struct PartialReply {
     /// Estimated tokens of all of it.
     reasoning_tokens: u64,
     usage: Usage,
+    /// Its last [`MOST_NUMBERS`] numbers.
+    numbers: Vec<NumberToken>,
     /// Whether the provider has begun to answer.
     begun: bool,
 }
@@ -278,12 +284,21 @@ impl PartialReply {
             match part {
                 Ok(ReplyPart::Text(part)) => self.text.extend(part.chars().filter(|c| *c != '\0')),
                 Ok(ReplyPart::Reasoning(part)) => self.think(&part),
+                Ok(ReplyPart::Numbers(numbers)) => self.count_numbers(numbers),
                 Ok(ReplyPart::Usage(counted)) => self.usage = self.usage.updated(counted),
                 Err(ChatError::Empty) => break,
                 Err(error) => return Err(error),
             }
         }
         Ok(())
+    }
+
+    /// Numbers come before the text that they stand in.
+    fn count_numbers(&mut self, numbers: Vec<NumberToken>) {
+        let begin = self.text.len();
+        self.numbers.extend(numbers.into_iter().map(|number| NumberToken { at: begin + number.at, ..number }));
+        let surplus = self.numbers.len().saturating_sub(MOST_NUMBERS);
+        self.numbers.drain(..surplus);
     }
 
     /// Keeps the beginning of the reasoning, and counts all of it: it is billed as part of the reply.

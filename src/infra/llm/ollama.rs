@@ -161,7 +161,7 @@ mod tests {
         assert_eq!(body["options"], json!({"num_predict": 2048, "temperature": 0.1, "num_ctx": 4096}));
         assert_eq!(body["keep_alive"], "5m");
         let http = crate::llm::http_client(std::time::Duration::from_secs(1)).unwrap();
-        let sampling = Sampling { temperature: Some(0.9), max_tokens: Some(7), seed: Some(1), with_usage: true };
+        let sampling = Sampling { temperature: Some(0.9), max_tokens: Some(7), seed: Some(1), ..Sampling::default() };
         let body = OllamaModel::new(&settings, None, &http).unwrap().body(&[], &sampling);
         assert_eq!(body["options"], json!({"num_predict": 7, "temperature": 0.1, "num_ctx": 4096, "seed": 1}));
     }

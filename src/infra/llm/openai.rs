@@ -18,6 +18,7 @@ use super::sse::SseEvent;
 use super::transport::{Endpoint, StreamProgress, stream_reply};
 use super::{ChatError, ChatModel, Message, ReplyPart, ReplyStream, Sampling, Usage, system_and_rest};
 use crate::config::{ConfigError, ModelSettings};
+use crate::domain::judging::token_probabilities::{MOST_ALTERNATIVES, NumberToken};
 
 /// Where OpenAI itself listens.
 pub const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
@@ -66,6 +67,8 @@ impl OpenAiModel {
         lay("temperature", sampling.temperature.map(Value::from));
         lay("seed", sampling.seed.map(Value::from));
         lay("stream_options", sampling.with_usage.then(|| json!({"include_usage": true})));
+        lay("logprobs", sampling.logprobs.then_some(Value::Bool(true)));
+        lay("top_logprobs", sampling.logprobs.then(|| MOST_ALTERNATIVES.into()));
         if !LIMIT_KEYS.iter().any(|key| self.fixed.contains_key(*key)) {
             lay(self.limit_key, sampling.max_tokens.map(Value::from));
         }
@@ -137,9 +140,42 @@ struct TokenUsage {
 #[derive(Deserialize)]
 struct Word<'a>(#[serde(borrow)] Cow<'a, str>);
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct ChunkChoice {
     delta: Option<Delta>,
+    logprobs: Option<Logprobs>,
+}
+
+#[derive(Deserialize)]
+struct Logprobs {
+    content: Option<Vec<TokenLogprob>>,
+}
+
+/// A token of the chunk's text; some servers give no alternatives.
+#[derive(Deserialize)]
+struct TokenLogprob {
+    token: String,
+    logprob: f64,
+    #[serde(default)]
+    top_logprobs: Vec<Alternative>,
+}
+
+#[derive(Deserialize)]
+struct Alternative {
+    token: String,
+    logprob: f64,
+}
+
+/// The numbers among the tokens of a chunk, by their place in its text.
+fn numbers(logprobs: Logprobs) -> Vec<NumberToken> {
+    let mut at = 0;
+    let mut number = |token: TokenLogprob| {
+        let others: Vec<_> = token.top_logprobs.into_iter().map(|other| (other.token, other.logprob)).collect();
+        let number = NumberToken::new(at, (&token.token, token.logprob), &others);
+        at += token.token.len();
+        number
+    };
+    logprobs.content.into_iter().flatten().filter_map(&mut number).collect()
 }
 
 #[derive(Default, Deserialize)]
@@ -164,10 +200,13 @@ pub(super) fn read_event(event: SseEvent<'_>, parts: &mut VecDeque<ReplyPart>) -
     if chunk.error.is_some() || chunk.object.is_some_and(|Word(word)| word == "error") {
         return Err(ChatError::Reported);
     }
-    let delta = chunk.choices.into_iter().flatten().next().and_then(|choice| choice.delta).unwrap_or_default();
+    let choice = chunk.choices.into_iter().flatten().next().unwrap_or_default();
+    let delta = choice.delta.unwrap_or_default();
     // Some servers send the same reasoning under both names.
     let reasoning = delta.reasoning_content.filter(|text| !text.is_empty()).or(delta.reasoning);
     parts.extend(reasoning.filter(|text| !text.is_empty()).map(ReplyPart::Reasoning));
+    let numbers = choice.logprobs.map(numbers).filter(|numbers| !numbers.is_empty());
+    parts.extend(numbers.map(ReplyPart::Numbers));
     parts.extend(delta.content.into_iter().chain(delta.refusal).filter(|text| !text.is_empty()).map(ReplyPart::Text));
     let usage = chunk.usage.map(|counted| Usage::reported(counted.prompt_tokens, counted.completion_tokens));
     parts.extend(usage.map(ReplyPart::Usage));
@@ -239,6 +278,25 @@ mod tests {
     }
 
     #[test]
+    fn probabilities_of_numbers_come_before_the_text_of_their_chunk() {
+        let token = |token: &str, logprob: f64, others: &[(&str, f64)]| {
+            let others: Vec<_> = others
+                .iter()
+                .map(|(token, logprob)| json!({"token": token, "logprob": logprob, "bytes": null}))
+                .collect();
+            json!({"token": token, "logprob": logprob, "bytes": [55], "top_logprobs": others})
+        };
+        let tokens = [token("[[", 0.0, &[]), token("7", -0.5, &[("7", -0.5), (" 8", -1.0), ("good", -3.0)])];
+        let chunk =
+            json!({"choices": [{"delta": {"content": "[[7"}, "logprobs": {"content": tokens, "refusal": null}}]});
+        let alternatives = vec![("7".to_owned(), (-0.5_f64).exp()), ("8".to_owned(), (-1.0_f64).exp())];
+        let number = NumberToken { at: 2, digits: "7".to_owned(), alternatives };
+        check(&chunk.to_string(), &[ReplyPart::Numbers(vec![number]), text("[[7")]);
+        check(r#"{"choices":[{"delta":{"content":"Hi"},"logprobs":null}]}"#, &[text("Hi")]);
+        check(r#"{"choices":[{"delta":{"content":"Hi"},"logprobs":{"content":null}}]}"#, &[text("Hi")]);
+    }
+
+    #[test]
     fn a_refusal_is_what_the_model_said() {
         check(r#"{"choices":[{"delta":{"content":null,"refusal":"No."}}]}"#, &[text("No.")]);
     }
@@ -270,7 +328,8 @@ mod tests {
             ..ModelSettings::minimal("m", crate::config::ProviderKind::Openai)
         };
         let http = crate::llm::http_client(std::time::Duration::from_secs(1)).unwrap();
-        let sampling = Sampling { temperature: Some(0.0), max_tokens: Some(5), seed: Some(3), with_usage: true };
+        let sampling =
+            Sampling { temperature: Some(0.0), max_tokens: Some(5), seed: Some(3), with_usage: true, logprobs: true };
         let body =
             |settings: &ModelSettings, sampling| OpenAiModel::new(settings, None, &http).unwrap().body(&[], &sampling);
         let own = body(&settings, Sampling::default());
@@ -278,13 +337,14 @@ mod tests {
             (&own["temperature"], &own["max_completion_tokens"], own.get("seed")),
             (&json!(0.7), &json!(2048), None)
         );
-        assert!(own.get("stream_options").is_none());
+        assert!(own.get("stream_options").is_none() && own.get("logprobs").is_none());
         let asked = body(&settings, sampling);
         assert_eq!(
             (&asked["temperature"], &asked["max_completion_tokens"], &asked["seed"]),
             (&json!(0.0), &json!(5), &json!(3))
         );
         assert_eq!(asked["stream_options"], json!({"include_usage": true}));
+        assert_eq!((&asked["logprobs"], &asked["top_logprobs"]), (&json!(true), &json!(20)));
         settings.extra_body =
             [("temperature", json!(1)), ("max_tokens", json!(9))].map(|(key, value)| (key.to_owned(), value)).into();
         let fixed = body(&settings, sampling);

@@ -6,6 +6,7 @@ use crate::domain::benchmark::judgement::{JudgeRequest, Status};
 use crate::domain::benchmark::run_report::Effort;
 use crate::domain::judging::reasoning::Thought;
 use crate::domain::judging::rubric::with_reminder;
+use crate::domain::judging::token_probabilities::{NumberToken, expected_verdict};
 use crate::domain::judging::verdict::{Verdict, VerdictError};
 use crate::llm::model_client::{AskError, ModelClient, RunLimits, WholeReply};
 use crate::llm::{Message, Usage};
@@ -36,6 +37,8 @@ pub struct JudgeReply {
     pub raw_text: String,
     /// The reasoning that the provider sent apart from it.
     pub reasoning: String,
+    /// Its last numbers with what could have stood in their place, where the provider tells.
+    pub numbers: Vec<NumberToken>,
     /// Replies before it, which could not be read.
     pub earlier: Vec<String>,
     /// What was read in it.
@@ -118,6 +121,7 @@ impl JudgeReply {
         self.add(reply.attempts, reply.latency, reply.usage);
         self.raw_text.clone_from(&reply.text);
         self.reasoning.clone_from(&reply.reasoning);
+        self.numbers.clone_from(&reply.numbers);
         self.read_as(form.parse);
     }
 
@@ -136,10 +140,11 @@ impl JudgeReply {
         };
     }
 
-    /// Reads the last reply. What the judge thought before it is no verdict.
+    /// Reads the last reply. What the judge thought before it is no verdict; its score is the expected one where that is known.
     pub fn read_as(&mut self, parse: impl Fn(&str) -> Result<Verdict, VerdictError>) {
-        (self.verdict, self.status) = match parse(Thought::split(&self.raw_text).reply) {
-            Ok(verdict) => (Some(verdict), None),
+        let parse = |reply: &str| parse(Thought::split(reply).reply);
+        (self.verdict, self.status) = match parse(&self.raw_text) {
+            Ok(verdict) => (Some(expected_verdict(verdict, &self.raw_text, &self.numbers, parse)), None),
             Err(error) => (None, Some(Status::from(error))),
         };
     }

@@ -8,6 +8,7 @@ use super::bench_answers::{BenchFilter, BenchSet};
 use super::{Database, Store, StoreError, on_reader, on_writer, on_writer_once, signed, unsigned};
 use crate::domain::benchmark::judgement::{Game, JudgeTokens, Judgement, Status};
 use crate::domain::benchmark::suite_id::SuiteId;
+use crate::domain::judging::token_probabilities::NumberToken;
 use crate::domain::judging::verdict::{Rating, Verdict};
 use crate::domain::time::Timestamp;
 use crate::metrics::store_time;
@@ -15,29 +16,29 @@ use sqlx::Connection;
 
 const INSERT: &str = "INSERT INTO bench_judgements (id, suite, version, sample, variant, item, turn, model, judge, baseline, \
      game, source, prompt_sha256, params, raw_text, earlier, parsed, status, attempts, latency_ms, input_tokens, \
-     output_tokens, created_at, reasoning) \
+     output_tokens, created_at, reasoning, number_tokens) \
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, \
-     $24) \
+     $24, $25) \
      ON CONFLICT DO NOTHING";
 const SELECT: &str = "SELECT id, suite, version, sample, variant, item, turn, model, judge, baseline, game, source, \
-     prompt_sha256, params, raw_text, earlier, reasoning, parsed, status, attempts, latency_ms, input_tokens, output_tokens, \
+     prompt_sha256, params, raw_text, earlier, reasoning, number_tokens, parsed, status, attempts, latency_ms, input_tokens, output_tokens, \
      created_at \
      FROM bench_judgements WHERE suite = $1 AND version = $2 AND sample = $3 \
      AND ($4 = '' OR model = $4) AND ($5 = '' OR item = $5) ORDER BY created_at, id";
 const SELECT_OF_ITEM: &str = "SELECT id, suite, version, sample, variant, item, turn, model, judge, baseline, game, source, \
-     prompt_sha256, params, raw_text, earlier, reasoning, parsed, status, attempts, latency_ms, input_tokens, output_tokens, \
+     prompt_sha256, params, raw_text, earlier, reasoning, number_tokens, parsed, status, attempts, latency_ms, input_tokens, output_tokens, \
      created_at \
      FROM bench_judgements WHERE suite = $1 AND version = $2 AND sample = $3 \
      AND ($4 = '' OR model = $4) AND item = $5 ORDER BY created_at, id";
 /// Without the judge's words, which are most of a row.
 const SELECT_VERDICTS: &str = "SELECT id, suite, version, sample, variant, item, turn, model, judge, baseline, game, source, \
-     prompt_sha256, params, '' AS raw_text, '[]' AS earlier, '' AS reasoning, parsed, status, attempts, latency_ms, input_tokens, \
+     prompt_sha256, params, '' AS raw_text, '[]' AS earlier, '' AS reasoning, '' AS number_tokens, parsed, status, attempts, latency_ms, input_tokens, \
      output_tokens, created_at \
      FROM bench_judgements WHERE suite = $1 AND version = $2 AND sample = $3 \
      AND ($4 = '' OR model = $4) AND ($5 = '' OR item = $5) ORDER BY created_at, id";
 /// A row with attempts 0 is itself such a copy.
 const SELECT_KNOWN: &str = "SELECT id, suite, version, sample, variant, item, turn, model, judge, baseline, game, source, \
-     prompt_sha256, params, raw_text, earlier, reasoning, parsed, status, attempts, latency_ms, input_tokens, output_tokens, \
+     prompt_sha256, params, raw_text, earlier, reasoning, number_tokens, parsed, status, attempts, latency_ms, input_tokens, output_tokens, \
      created_at \
      FROM bench_judgements WHERE judge = $1 AND prompt_sha256 = $2 AND params = $3 AND source = '' AND attempts > 0 \
      AND status <> 'transport_failed' \
@@ -101,6 +102,8 @@ pub struct BenchJudgementRow {
     pub earlier: Vec<String>,
     /// What the judge thought before its reply, where the provider sent that apart from it.
     pub reasoning: String,
+    /// Numbers of the reply with what could have stood in their place, where the provider told.
+    pub number_tokens: Vec<NumberToken>,
     /// What was said and read.
     pub judgement: Judgement,
 }
@@ -142,12 +145,18 @@ macro_rules! insert_judgement {
             .bind(said.tokens.map(|tokens| signed(tokens.reply)))
             .bind(said.ts)
             .bind(&$row.reasoning)
+            .bind(number_tokens(&$row.number_tokens))
     }};
 }
 
 /// How the judge was sampled, as it is kept and compared.
 fn json(value: &impl serde::Serialize) -> String {
     serde_json::to_string(value).expect("plain numbers and texts")
+}
+
+/// Most replies have none.
+fn number_tokens(tokens: &[NumberToken]) -> String {
+    if tokens.is_empty() { String::new() } else { json(&tokens) }
 }
 
 fn verdict_texts(rows: &[BenchJudgementRow]) -> Result<Vec<String>, StoreError> {
@@ -158,8 +167,8 @@ fn verdict_texts(rows: &[BenchJudgementRow]) -> Result<Vec<String>, StoreError> 
 fn verdict_text(row: &BenchJudgementRow) -> Result<String, StoreError> {
     let parsed = &row.judgement.parsed;
     let lost = match parsed {
-        Some(Verdict::Rating(Rating { score, dimensions })) => {
-            std::iter::once(score).chain(dimensions.values()).find(|score| !score.is_finite())
+        Some(Verdict::Rating(Rating { score, written, dimensions })) => {
+            std::iter::once(score).chain(written).chain(dimensions.values()).find(|score| !score.is_finite())
         }
         _ => None,
     };
@@ -352,6 +361,7 @@ struct RawJudgement {
     raw_text: String,
     earlier: String,
     reasoning: String,
+    number_tokens: String,
     parsed: String,
     status: String,
     attempts: i64,
@@ -422,6 +432,10 @@ impl TryFrom<RawJudgement> for BenchJudgementRow {
         Ok(Self {
             sample: raw.small(raw.sample, "sample")?,
             earlier: raw.read(&raw.earlier, "earlier")?,
+            number_tokens: match raw.number_tokens.as_str() {
+                "" => Vec::new(),
+                tokens => raw.read(tokens, "number_tokens")?,
+            },
             reasoning: raw.reasoning,
             id: raw.id,
             variant: raw.variant,

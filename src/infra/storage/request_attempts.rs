@@ -123,6 +123,7 @@ impl RawAttempt {
             text: self.text,
             // Of what settled nothing only the text is kept.
             reasoning: String::new(),
+            numbers: Vec::new(),
         })
     }
 }

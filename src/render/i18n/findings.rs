@@ -17,6 +17,7 @@ pub struct FindingTexts {
     pub contrary_items: Finding,
     pub disputed_items: Finding,
     pub levels: Finding,
+    pub weighted: Finding,
     pub position: Finding,
     pub longer: Finding,
     pub length: Finding,
@@ -96,6 +97,11 @@ const ENGLISH_FINDINGS: FindingTexts = FindingTexts {
             "Lower",
             "Upper",
         ],
+    },
+    weighted: Finding {
+        title: "Scores weighted by probability",
+        lead: "The judge was asked for the probabilities of its tokens. Where the provider told them, a score is the mean over the numbers that could have stood in its place, each with its probability (G-Eval); elsewhere it is the score that the judge wrote. The means are over the weighted scores.",
+        columns: &["Judge", "Scores", "Weighted", "Mean written", "Mean weighted", "Mean distance"],
     },
     position: Finding {
         title: "Position bias",
@@ -219,6 +225,11 @@ const CHINESE_FINDINGS: FindingTexts = FindingTexts {
             "下限",
             "上限",
         ],
+    },
+    weighted: Finding {
+        title: "按概率加权的评分",
+        lead: "向裁判请求了各词元的概率。服务商给出概率时，评分取该位置可能出现的各个分数按概率加权的平均值（G-Eval）；未给出时，取裁判写下的分数。各平均值只计加权的评分。",
+        columns: &["裁判", "评分数", "已加权", "书面平均分", "加权平均分", "平均差距"],
     },
     position: Finding {
         title: "位置偏差",

@@ -314,7 +314,7 @@ impl<'a> Turn<'a> {
                 }
             }
             // What a provider counts is for benchmarks.
-            Some(Ok(ReplyPart::Usage(_))) => {}
+            Some(Ok(ReplyPart::Usage(_) | ReplyPart::Numbers(_))) => {}
             Some(Err(error)) => self.fail(side, error).await,
             None => {
                 run.end(ReplyEnding::Complete);

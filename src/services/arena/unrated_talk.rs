@@ -121,7 +121,7 @@ impl UnratedTalk {
                 self.sides[side.index()].reply.push_str(&text);
                 vec![self.entry(BattleEvent::Delta { side, text })]
             }
-            Some(Ok(ReplyPart::Reasoning(_) | ReplyPart::Usage(_))) => Vec::new(),
+            Some(Ok(ReplyPart::Reasoning(_) | ReplyPart::Usage(_) | ReplyPart::Numbers(_))) => Vec::new(),
             // The model's guard has counted and logged the failure; the visitor sees how far the reply came.
             Some(Err(_)) | None => self.end(side),
         }

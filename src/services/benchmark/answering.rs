@@ -247,6 +247,7 @@ impl<'r> ModelRun<'r> {
             attempts: 1,
             latency: *latency,
             usage: Usage::default(),
+            numbers: Vec::new(),
         };
         match batch.keep(attempts.row(AttemptStatus::Refused, reply)).await {
             true => TurnEnd::Refused,

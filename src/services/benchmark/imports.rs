@@ -97,6 +97,7 @@ pub async fn verdicts(bench: RunContext<'_>, path: &Path) -> Result<ImportCounts
         source: name_of(path),
         earlier: Vec::new(),
         reasoning: String::new(),
+        number_tokens: Vec::new(),
         judgement: Judgement {
             suite: bench.suite.name().to_owned(),
             suite_version: bench.data.sha256.clone(),

@@ -106,9 +106,9 @@ pub(super) async fn known(
 ) -> Result<Option<JudgeReply>, StoreError> {
     let known = bench.store.known_judgement(judge.as_str(), prompt_sha256, &request.sampling).await?;
     let Some(row) = known else { return Ok(None) };
-    let (raw_text, reasoning, earlier) = (row.judgement.raw_text, row.reasoning, row.earlier);
-    let mut heard = JudgeReply { raw_text, reasoning, earlier, ..JudgeReply::default() };
-    if row.judgement.status == Status::Refused && heard.raw_text.is_empty() {
+    let BenchJudgementRow { reasoning, earlier, number_tokens: numbers, judgement, .. } = row;
+    let mut heard = JudgeReply { raw_text: judgement.raw_text, reasoning, earlier, numbers, ..JudgeReply::default() };
+    if judgement.status == Status::Refused && heard.raw_text.is_empty() {
         heard.status = Some(Status::Refused);
     } else {
         heard.read_as(|reply| bench.suite.parse(item, reply));
@@ -397,6 +397,7 @@ impl JudgementOf<'_> {
             source: String::new(),
             earlier: heard.earlier,
             reasoning: heard.reasoning,
+            number_tokens: heard.numbers,
             judgement: Judgement {
                 suite: bench.suite.name().to_owned(),
                 suite_version: bench.data.sha256.clone(),

@@ -16,7 +16,7 @@ use crate::infra::storage::Store;
 /// Examples of each label that the model is shown.
 pub const SHOTS: usize = 3;
 /// The likeliest label. One has few tokens, but a model that reasons needs room before it.
-const SAMPLING: Sampling = Sampling { temperature: Some(0.0), max_tokens: Some(2_000), seed: None };
+const SAMPLING: Sampling = Sampling { temperature: Some(0.0), max_tokens: Some(2_000), seed: None, logprobs: false };
 /// What a reply is taken to be long, in tokens.
 const USUAL_REPLY: u64 = 10;
 

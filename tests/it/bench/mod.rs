@@ -8,6 +8,7 @@ mod files;
 mod five_levels;
 mod kills;
 mod limits;
+mod logprob_weighted;
 mod mtbench101;
 mod official_prompts;
 mod other_suites;

@@ -9,6 +9,7 @@ use langya::domain::benchmark::run_manifest::RunManifest;
 use langya::domain::benchmark::run_state::{DueCount, RunFigures, RunState};
 use langya::domain::benchmark::suite_id::SuiteId;
 use langya::domain::judging::budget::{Spent, Tokens};
+use langya::domain::judging::token_probabilities::NumberToken;
 use langya::domain::judging::verdict::{Preference, Rating, Verdict};
 use langya::domain::time::Timestamp;
 use langya::infra::llm::Usage;
@@ -114,7 +115,7 @@ fn answer(id: &str, item: &str, ask: &str) -> BenchAnswerRow {
 }
 
 fn judgement(id: &str, status: Status, at: i64) -> BenchJudgementRow {
-    let rating = || Verdict::Rating(Rating { score: 7.5, dimensions: [("清晰度".to_owned(), 9.0)].into() });
+    let rating = || Verdict::Rating(Rating::new(7.5, [("清晰度".to_owned(), 9.0)].into()));
     BenchJudgementRow {
         id: id.into(),
         sample: 1,
@@ -123,6 +124,11 @@ fn judgement(id: &str, status: Status, at: i64) -> BenchJudgementRow {
         source: String::new(),
         earlier: vec!["no".into(), "number".into()],
         reasoning: "思".into(),
+        number_tokens: vec![NumberToken {
+            at: 3,
+            digits: "7".into(),
+            alternatives: vec![("7".into(), 0.75), ("8".into(), 0.25)],
+        }],
         judgement: Judgement {
             suite: "mtbench101".into(),
             suite_version: "v1".into(),
@@ -214,7 +220,7 @@ pub(super) async fn a_score_that_is_no_number_is_not_kept(store: &Store) {
     for (score, dimension) in [(f64::INFINITY, 1.0), (f64::NAN, 1.0), (7.0, f64::NEG_INFINITY)] {
         let mut row = judgement("1", Status::Ok, 1);
         let dimensions = [("清晰度".to_owned(), dimension)].into();
-        row.judgement.parsed = Some(Verdict::Rating(Rating { score, dimensions }));
+        row.judgement.parsed = Some(Verdict::Rating(Rating::new(score, dimensions)));
         assert!(store.insert_judgements(&[judgement("0", Status::Ok, 1), row]).await.is_err(), "{score} {dimension}");
     }
     assert_eq!(store.bench_judgements(&set(), BenchFilter::ALL, IncludeText::Yes).await.unwrap(), []);
@@ -329,6 +335,7 @@ fn attempt(id: &str, result: &str, status: AttemptStatus, at: i64) -> AttemptRow
     let reply = WholeReply {
         text: format!("said in {id}"),
         reasoning: String::new(),
+        numbers: Vec::new(),
         attempts: 2,
         latency: Duration::from_millis(9),
         usage: Usage { input: Some(5), output: None },

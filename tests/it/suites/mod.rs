@@ -56,7 +56,7 @@ pub(crate) fn judged(item: &str, turn: u32, game: Game, verdict: Result<Verdict,
 /// A turn's rating.
 pub(crate) fn rated(item: &str, turn: u32, score: f64, dimensions: &[(&str, f64)]) -> Judgement {
     let dimensions = dimensions.iter().map(|(name, score)| ((*name).to_owned(), *score)).collect();
-    judged(item, turn, Game::First, Ok(Verdict::Rating(Rating { score, dimensions })))
+    judged(item, turn, Game::First, Ok(Verdict::Rating(Rating::new(score, dimensions))))
 }
 
 /// A suite with an ablation and compat switches.

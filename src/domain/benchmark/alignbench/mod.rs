@@ -11,6 +11,7 @@ use serde::Deserialize;
 use crate::benchmark::data::{DataError, DataProblem, json_items};
 use crate::benchmark::item::{Answer, Ask, Item, Question, Sampling};
 use crate::benchmark::judgement::{Game, JudgeRequest, JudgeTask, Status};
+use crate::benchmark::logprob_weighted::LOGPROB_WEIGHTED;
 use crate::benchmark::options::{SuiteError, SuiteOptions};
 use crate::benchmark::score::{Part, PartKind, Score, Scores, Verdicts, macro_mean, to_two_decimals};
 use crate::benchmark::{JudgeMode, Suite, pointwise};
@@ -66,7 +67,11 @@ impl AlignBench {
     /// # Errors
     /// [`SuiteError`] where an option is unknown or the prompt lacks a field.
     pub fn new(options: &SuiteOptions) -> Result<Self, SuiteError> {
-        options.check("alignbench", &[GENERAL, RULES], &[FAILED_AS_MINUS_1, OFFICIAL_PARSER, ROUND_EACH_STAGE])?;
+        options.check(
+            "alignbench",
+            &[GENERAL, RULES, LOGPROB_WEIGHTED],
+            &[FAILED_AS_MINUS_1, OFFICIAL_PARSER, ROUND_EACH_STAGE],
+        )?;
         let variant = options.ablation.as_deref().unwrap_or("alignbench");
         let text = PromptFile::parse(options.prompt.as_deref().unwrap_or(PROMPT)).variant(variant);
         let fields = if options.ablation.is_some() { FIELDS_OF_ONE_SCORE } else { FIELDS };

@@ -282,7 +282,7 @@ mod tests {
             params: Sampling::default(),
             game: Game::First,
             raw_text: String::new(),
-            parsed: Some(Verdict::Rating(Rating { score, dimensions: [].into() })),
+            parsed: Some(Verdict::Rating(Rating::new(score, [].into()))),
             status: Status::Ok,
             attempts: 1,
             latency_ms: None,

@@ -2,7 +2,8 @@
 //! judges go together.
 //!
 //! [`position`] and [`length`] look at single verdicts, [`self_preference`] and [`judges`] at models' scores by judge, [`self_preference_matrix`]
-//! at evaluators that score by each other's references (URS), [`item_scores`] at what single items tell, [`five_levels`] at win rates against a baseline. A number that does not exist is an
+//! at evaluators that score by each other's references (URS), [`item_scores`] at what single items tell, [`five_levels`] at win rates against a baseline, and
+//! [`weighted_scores`] at how far expected scores are from written ones. A number that does not exist is an
 //! [`Undefined`](crate::stats::Undefined) with its reason.
 
 pub mod five_levels;
@@ -12,3 +13,4 @@ pub mod length;
 pub mod position;
 pub mod self_preference;
 pub mod self_preference_matrix;
+pub mod weighted_scores;

@@ -36,6 +36,7 @@ use super::options::{NAMES, SuiteError, SuiteOptions};
 use super::pairwise::{self, FIVE_LEVELS, PairRubrics, References};
 use super::score::{Scores, Verdicts};
 use super::{JudgeMode, Suite, pointwise};
+use crate::benchmark::logprob_weighted::LOGPROB_WEIGHTED;
 use crate::judging::prompt_file::{PromptFile, PromptText};
 use crate::judging::rubric::{Fields, Rubric};
 use crate::judging::verdict::pair::Levels;
@@ -168,7 +169,7 @@ impl CustomSuite {
     /// How models are sampled.
     fn sampling(&self) -> Sampling {
         let Declaration { temperature, max_tokens, .. } = self.declaration;
-        Sampling { temperature, max_tokens, seed: None }
+        Sampling { temperature, max_tokens, seed: None, logprobs: false }
     }
 
     fn language(&self) -> Language {
@@ -183,8 +184,12 @@ fn levels(declaration: &Declaration, options: &SuiteOptions) -> Result<Levels, S
     if declared.is_some() && !is_pairwise {
         return Err(SuiteError::File("only mode = \"pairwise_baseline\" has verdicts: leave the key out".to_owned()));
     }
-    let has_ablation = is_pairwise && declared != Some(VerdictLevels::FiveLevels);
-    options.check(&declaration.name, if has_ablation { &[FIVE_LEVELS] } else { &[] }, &[])?;
+    let ablations: &[&str] = match declaration.mode {
+        ModeName::PairwiseBaseline if declared != Some(VerdictLevels::FiveLevels) => &[FIVE_LEVELS],
+        ModeName::PairwiseBaseline | ModeName::MultipleChoice => &[],
+        ModeName::PointwiseRef | ModeName::PointwiseRefMultidim | ModeName::PointwiseTurn => &[LOGPROB_WEIGHTED],
+    };
+    options.check(&declaration.name, ablations, &[])?;
     let are_five = declared == Some(VerdictLevels::FiveLevels) || options.ablation.is_some();
     Ok(if are_five { Levels::Five } else { Levels::Three })
 }
@@ -220,7 +225,7 @@ fn pointwise_request(rubric: &Rubric, item: &Item, dimensions: &str, answer: &st
     JudgeRequest { messages: rubric.messages(&values), sampling: JUDGE_SAMPLING }
 }
 
-const JUDGE_SAMPLING: Sampling = Sampling { temperature: Some(0.0), max_tokens: None, seed: None };
+const JUDGE_SAMPLING: Sampling = Sampling { temperature: Some(0.0), max_tokens: None, seed: None, logprobs: false };
 
 impl Suite for CustomSuite {
     fn name(&self) -> &str {

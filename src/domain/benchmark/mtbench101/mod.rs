@@ -11,6 +11,7 @@ use crate::benchmark::conversation::{Turns, dialogue};
 use crate::benchmark::data::{DataError, DataProblem, json_items};
 use crate::benchmark::item::{Answer, Ask, Item, Question, Sampling};
 use crate::benchmark::judgement::{JudgeRequest, JudgeTask};
+use crate::benchmark::logprob_weighted::LOGPROB_WEIGHTED;
 use crate::language::Language;
 
 use crate::benchmark::options::{SuiteError, SuiteOptions};
@@ -68,7 +69,11 @@ impl MtBench101 {
     /// # Errors
     /// [`SuiteError`] where an option is unknown or the prompt lacks a field.
     pub fn new(options: &SuiteOptions) -> Result<Self, SuiteError> {
-        options.check("mtbench101", &[SELF_CONTEXT], &[WHOLE_DIALOGUE, PARSED_TURNS, FIRST_BRACKET])?;
+        options.check(
+            "mtbench101",
+            &[SELF_CONTEXT, LOGPROB_WEIGHTED],
+            &[WHOLE_DIALOGUE, PARSED_TURNS, FIRST_BRACKET],
+        )?;
         let file = PromptFile::parse(options.prompt.as_deref().unwrap_or(PROMPT));
         let rubric = |task: &Task| {
             let fields = if task.has_reference { FIELDS_WITH_REFERENCE } else { FIELDS };

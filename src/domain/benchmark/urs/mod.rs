@@ -11,6 +11,7 @@ use serde::Deserialize;
 use crate::benchmark::data::{DataError, DataProblem, RecordLines, checked, text};
 use crate::benchmark::item::{Answer, Ask, Item, Question, Sampling};
 use crate::benchmark::judgement::{JudgeRequest, JudgeTask};
+use crate::benchmark::logprob_weighted::LOGPROB_WEIGHTED;
 use crate::benchmark::options::{SuiteError, SuiteOptions};
 use crate::benchmark::score::{Part, PartKind, Score, Scores, Verdicts};
 use crate::benchmark::{JudgeMode, Suite, pointwise};
@@ -59,7 +60,7 @@ impl Urs {
     /// # Errors
     /// [`SuiteError`] where an option is unknown or the prompt lacks a field.
     pub fn new(options: &SuiteOptions) -> Result<Self, SuiteError> {
-        options.check("urs", &[], &[CHINESE_PROMPT, OFFICIAL_PARSER])?;
+        options.check("urs", &[LOGPROB_WEIGHTED], &[CHINESE_PROMPT, OFFICIAL_PARSER])?;
         let file = PromptFile::parse(options.prompt.as_deref().unwrap_or(PROMPT));
         let prompt = |language: Language| {
             let text = file.variant(language.code());
@@ -211,13 +212,13 @@ fn by_language(part: &Part, language: Language) -> Part {
 }
 
 /// The scores by the criteria's English names, whatever the judge's language.
-fn in_english(rating: Rating) -> Rating {
+fn in_english(mut rating: Rating) -> Rating {
     let english = |name: &str| CRITERIA.iter().find(|(_, chinese)| *chinese == name).map(|(english, _)| *english);
-    let named = rating.dimensions.into_iter().map(|(name, score)| match english(&name) {
+    let named = std::mem::take(&mut rating.dimensions).into_iter().map(|(name, score)| match english(&name) {
         Some(english) => (english.to_owned(), score),
         None => (name, score),
     });
-    Rating { score: rating.score, dimensions: named.collect() }
+    Rating { dimensions: named.collect(), ..rating }
 }
 
 /// The mean of a criterion over the cases that are judged by it.

@@ -65,13 +65,13 @@ fn of_group(group: &str, dimensions: &[&str]) -> Option<Result<Rating, VerdictEr
             scores.insert(dimension.to_owned(), score);
         }
     }
-    Some(in_range(overall?).map(|score| Rating { score, dimensions: scores }))
+    Some(in_range(overall?).map(|score| Rating::new(score, scores)))
 }
 
 fn outside(reply: &str) -> Result<Rating, VerdictError> {
     let found = OUTSIDE.captures_iter(reply).last().and_then(|found| found[1].parse().ok());
     let score = found.ok_or_else(|| no_verdict(reply))?;
-    Ok(Rating { score: in_range(score)?, dimensions: BTreeMap::new() })
+    Ok(Rating::new(in_range(score)?, BTreeMap::new()))
 }
 
 /// The dimension that a name means: itself, itself with an explanation in brackets behind it, or its place.
@@ -118,7 +118,7 @@ mod tests {
     #[track_caller]
     fn check(reply: &str, score: f64, dimensions: &[(&str, f64)]) {
         let dimensions = dimensions.iter().map(|(name, score)| ((*name).to_owned(), *score)).collect();
-        assert_eq!(parse(reply, &DIMENSIONS), Ok(Rating { score, dimensions }), "{reply:?}");
+        assert_eq!(parse(reply, &DIMENSIONS), Ok(Rating::new(score, dimensions)), "{reply:?}");
     }
 
     #[track_caller]

@@ -49,9 +49,20 @@ pub enum Verdict {
 pub struct Rating {
     /// The overall score, 1 to 10.
     pub score: f64,
+    /// The score that the judge wrote, where `score` is the [expected](super::token_probabilities::expected_score) one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written: Option<f64>,
     /// Score by dimension, 1 to 10. A dimension that the judge left out, or scored outside of that, is absent.
     #[serde(rename = "rating", default)]
     pub dimensions: BTreeMap<String, f64>,
+}
+
+impl Rating {
+    /// The scores as the judge wrote them.
+    #[must_use]
+    pub fn new(score: f64, dimensions: BTreeMap<String, f64>) -> Self {
+        Self { score, written: None, dimensions }
+    }
 }
 
 /// Why a reply is no verdict.
@@ -109,7 +120,9 @@ mod tests {
             assert_eq!(serde_json::from_str::<Verdict>(text).unwrap(), verdict);
         };
         let dimensions = BTreeMap::from([("清晰度".to_owned(), 9.0)]);
-        check(Verdict::Rating(Rating { score: 7.5, dimensions }), "{\"score\":7.5,\"rating\":{\"清晰度\":9.0}}");
+        check(Verdict::Rating(Rating::new(7.5, dimensions)), "{\"score\":7.5,\"rating\":{\"清晰度\":9.0}}");
+        let expected = Rating { written: Some(7.0), ..Rating::new(7.25, BTreeMap::new()) };
+        check(Verdict::Rating(expected), "{\"score\":7.25,\"written\":7.0,\"rating\":{}}");
         check(Verdict::Pair { winner: Preference::Tie, margin: None }, "{\"winner\":\"tie\"}");
         let clear = Verdict::Pair { winner: Preference::A, margin: Some(Margin::Clear) };
         check(clear, "{\"winner\":\"a\",\"margin\":\"clear\"}");

@@ -27,7 +27,7 @@ pub fn alignbench(reply: &str) -> Result<Rating, VerdictError> {
     let overall = dimensions.remove("综合得分");
     let anywhere = || ALIGNBENCH_OVERALL.captures(reply).and_then(|found| number(&found[1]));
     let score = overall.or_else(anywhere).ok_or(VerdictError::Unreadable)?;
-    Ok(Rating { score, dimensions })
+    Ok(Rating::new(score, dimensions))
 }
 
 /// The text from the first `{` of the line that holds the text's last `{` up to the first `}` behind that one.
@@ -53,7 +53,7 @@ pub fn urs(reply: &str, dimensions: &[&str]) -> Result<Rating, VerdictError> {
     let named = dimensions.iter().filter_map(|name| Some(((*name).to_owned(), score(name)?)));
     let dimensions = named.collect();
     let overall = score("综合得分").or_else(|| score("Final Score"));
-    Ok(Rating { score: overall.ok_or(VerdictError::Unreadable)?, dimensions })
+    Ok(Rating::new(overall.ok_or(VerdictError::Unreadable)?, dimensions))
 }
 
 /// MT-Bench-101's: the first whole number in single or double brackets, whatever it is.
@@ -63,7 +63,7 @@ pub fn urs(reply: &str, dimensions: &[&str]) -> Result<Rating, VerdictError> {
 pub fn mtbench101(reply: &str) -> Result<Rating, VerdictError> {
     let found = BRACKET.captures(reply).ok_or(VerdictError::Unreadable)?;
     let score = number(&found[1]).ok_or(VerdictError::Unreadable)?;
-    Ok(Rating { score, dimensions: BTreeMap::new() })
+    Ok(Rating::new(score, BTreeMap::new()))
 }
 
 /// FastChat's: `[[A]]` anywhere, else `[[B]]`, else `[[C]]`.
@@ -92,7 +92,7 @@ mod tests {
         assert_eq!(alignbench(&format!("{{'综合得分': {long}}}")), Err(VerdictError::Unreadable));
         assert_eq!(urs(&format!("{{'综合得分': {long}}}"), &[]), Err(VerdictError::Unreadable));
         let dimension = format!("{{'清晰度': {long}, '综合得分': 7}}");
-        let seven = Ok(Rating { score: 7.0, dimensions: BTreeMap::new() });
+        let seven = Ok(Rating::new(7.0, BTreeMap::new()));
         assert_eq!((alignbench(&dimension), urs(&dimension, &["清晰度"])), (seven.clone(), seven));
     }
 }

@@ -25,7 +25,7 @@ static WORD: LazyLock<Regex> = LazyLock::new(|| {
 pub fn parse(reply: &str) -> Result<Rating, VerdictError> {
     let found = [&*BRACKETS, &*WORD].iter().find_map(|pattern| pattern.captures_iter(reply).last());
     let number = found.and_then(|found| found[1].parse().ok()).ok_or_else(|| no_verdict(reply))?;
-    Ok(Rating { score: in_range(number)?, dimensions: BTreeMap::new() })
+    Ok(Rating::new(in_range(number)?, BTreeMap::new()))
 }
 
 #[cfg(test)]

@@ -73,7 +73,7 @@ impl Rig {
             assert!(error.is_none(), "nothing comes after an error");
             match part {
                 Ok(ReplyPart::Text(part) | ReplyPart::Reasoning(part)) => text.push_str(&part),
-                Ok(ReplyPart::Usage(_)) => {}
+                Ok(ReplyPart::Usage(_) | ReplyPart::Numbers(_)) => {}
                 Err(reason) => error = Some(reason),
             }
         }

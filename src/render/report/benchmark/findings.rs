@@ -12,6 +12,7 @@ use crate::domain::benchmark::analysis::length::{GameLengths, ScoredLength, long
 use crate::domain::benchmark::analysis::position::PositionBias;
 use crate::domain::benchmark::analysis::self_preference::{ScoresByJudge, SelfPreference, self_preferences};
 use crate::domain::benchmark::analysis::self_preference_matrix::{PreferenceCell, SelfPreferenceMatrix};
+use crate::domain::benchmark::analysis::weighted_scores::WeightedScores;
 use crate::domain::benchmark::item::Item;
 use crate::domain::benchmark::judgement::{Game, Judgement};
 use crate::domain::benchmark::panel_scores::JudgementsByBaseline;
@@ -43,6 +44,7 @@ pub type Lengths = HashMap<(String, u32, String), u64>;
 pub struct Findings {
     /// Each with the judge's name as it is shown, by baseline.
     levels: Vec<(String, LevelsOfModel)>,
+    weighted: Vec<(String, WeightedScores)>,
     position: Vec<(String, PositionBias)>,
     longer: Vec<(String, Share)>,
     length: Vec<(String, usize, Result<Correlation, Undefined>)>,
@@ -64,6 +66,10 @@ impl Findings {
         let mut findings = Self::default();
         for (judge, judged) in by_judge {
             findings.levels.extend(levels(judge, &judged));
+            let weighted = WeightedScores::new(judged.iter().map(|one| one.judgement));
+            if weighted.scores > 0 {
+                findings.weighted.push((judge.to_owned(), weighted));
+            }
             let position = PositionBias::new(judged.iter().map(|one| one.judgement));
             if position.turns > 0 {
                 findings.position.push((judge.to_owned(), position));
@@ -139,6 +145,7 @@ impl Findings {
     pub fn analyses(&self, compare_with: Option<&str>, language: Language) -> Vec<Analysis> {
         let words = finding_texts(language);
         let all = [
+            self.weighted_scores(words),
             self.position_bias(words),
             self.longer_answers(words),
             self.lengths(words),
@@ -165,6 +172,15 @@ impl Findings {
             names.into_iter().chain(one.games.map(Datum::Count)).chain(numbers).collect()
         };
         table("five-levels", &words.levels, self.levels.iter().map(row).collect())
+    }
+
+    fn weighted_scores(&self, words: &FindingTexts) -> Analysis {
+        let row = |(judge, weighted): &(String, WeightedScores)| {
+            let counts = [weighted.scores, weighted.weighted].map(Datum::Count);
+            let means = weighted.means().map(Datum::Number);
+            std::iter::once(Datum::Text(judge.clone())).chain(counts).chain(means).collect()
+        };
+        table("weighted-scores", &words.weighted, self.weighted.iter().map(row).collect())
     }
 
     fn position_bias(&self, words: &FindingTexts) -> Analysis {

@@ -309,7 +309,7 @@ fn verdict(said: &Judgement, words: &BenchmarkTexts) -> String {
             let requests = words.after_requests.replace("{n}", &said.attempts.to_string());
             format!("{} · {requests}", words.status(said.status.as_str()))
         }
-        Some(Verdict::Rating(rating)) => rated(rating),
+        Some(Verdict::Rating(rating)) => rated(rating, words),
         Some(Verdict::Pair { winner, margin }) => preferred(*winner, *margin, words).to_owned(),
         Some(Verdict::Choice { choice, correct }) => {
             let letter = choice.map_or("–", |letter| letter.as_str());
@@ -330,8 +330,15 @@ fn preferred(winner: Preference, margin: Option<Margin>, words: &BenchmarkTexts)
     }
 }
 
-fn rated(rating: &Rating) -> String {
-    rating.dimensions.iter().fold(format!("{}", rating.score), |mut text, (name, score)| {
+fn rated(rating: &Rating, words: &BenchmarkTexts) -> String {
+    let overall = match rating.written {
+        None => rating.score.to_string(),
+        Some(written) => {
+            let weighted = format!("{:.2}", rating.score);
+            words.weighted_score.replace("{score}", &weighted).replace("{written}", &written.to_string())
+        }
+    };
+    rating.dimensions.iter().fold(overall, |mut text, (name, score)| {
         write!(text, " · {name} {score}").expect("a String takes what is written");
         text
     })

@@ -1,0 +1,104 @@
+//! A suite whose scores are the expected ones, over the probabilities that judges tell of their numbers.
+
+use super::data::DataError;
+use super::delegation::delegate_to_suite;
+use super::item::{Answer, Ask, Item};
+use super::judgement::{JudgeStep, JudgeTask};
+use super::options::{SuiteError, SuiteOptions};
+use super::score::{Scores, Verdicts};
+use super::{JudgeMode, Scale, Suite};
+use crate::judging::verdict::{Verdict, VerdictError};
+
+/// The ablation's name.
+pub const LOGPROB_WEIGHTED: &str = "logprob_weighted";
+
+/// A suite of scores that asks judges for the probabilities of their tokens: see
+/// [`expected_score`](crate::judging::token_probabilities::expected_score). A judge that tells none is taken at its word.
+pub struct LogprobWeighted {
+    suite: Box<dyn Suite>,
+    variant: String,
+}
+
+impl LogprobWeighted {
+    /// A suite as these options ask for it, this ablation among them. `build` makes it from options without it.
+    ///
+    /// # Errors
+    /// [`SuiteError`], also for a suite whose verdicts are no scores.
+    pub fn build(
+        options: &SuiteOptions,
+        build: impl Fn(&SuiteOptions) -> Result<Box<dyn Suite>, SuiteError>,
+    ) -> Result<Box<dyn Suite>, SuiteError> {
+        if options.ablation.as_deref() != Some(LOGPROB_WEIGHTED) {
+            return build(options);
+        }
+        let suite = build(&SuiteOptions { ablation: None, ..options.clone() })?;
+        match suite.mode() {
+            // Refuses the ablation, and says which ones there are.
+            JudgeMode::PairwiseBaseline | JudgeMode::MultipleChoice => build(options),
+            JudgeMode::PointwiseRefMultidim | JudgeMode::PointwiseRef | JudgeMode::PointwiseTurn => {
+                Ok(Box::new(Self { suite, variant: options.variant() }))
+            }
+        }
+    }
+}
+
+impl Suite for LogprobWeighted {
+    delegate_to_suite!();
+
+    fn variant(&self) -> &str {
+        &self.variant
+    }
+
+    fn asks(&self, item: &Item, answers: &[Answer]) -> Vec<Ask> {
+        self.suite.asks(item, answers)
+    }
+
+    fn judgings(&self, item: &Item, answers: &[Answer], baseline: &[Answer]) -> Vec<JudgeTask> {
+        let mut tasks = self.suite.judgings(item, answers, baseline);
+        for task in &mut tasks {
+            if let JudgeStep::Ask(request) = &mut task.step {
+                request.sampling.logprobs = true;
+            }
+        }
+        tasks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::benchmark::options::NAMES;
+    use crate::benchmark::registry::suite;
+
+    #[test]
+    fn suites_of_scores_ask_for_probabilities_and_say_so_in_their_variant() {
+        let ablation = Some(LOGPROB_WEIGHTED.to_owned());
+        let compat = ["urs.official_parser".to_owned()].into();
+        let options = SuiteOptions { ablation, compat, ..SuiteOptions::default() };
+        let weighted = suite("urs", &options).unwrap();
+        assert_eq!(weighted.variant(), "logprob_weighted, urs.official_parser");
+        let items = weighted.read(b"question,reference_ans,user_intent,language\nHow?,So.,Factual_QA,EN").unwrap();
+        let answers = [Answer { turn: 1, text: "So.".to_owned() }];
+        let asks_for_probabilities = |suite: &dyn Suite| match &suite.judgings(&items[0], &answers, &[])[0].step {
+            JudgeStep::Ask(request) => request.sampling.logprobs,
+            other => panic!("{other:?}"),
+        };
+        assert!(asks_for_probabilities(weighted.as_ref()));
+        let plain = SuiteOptions { ablation: None, ..options };
+        assert!(!asks_for_probabilities(suite("urs", &plain).unwrap().as_ref()));
+    }
+
+    #[test]
+    fn only_suites_of_scores_have_the_ablation() {
+        let options = SuiteOptions { ablation: Some(LOGPROB_WEIGHTED.to_owned()), ..SuiteOptions::default() };
+        for name in NAMES {
+            match suite(name, &options) {
+                Ok(_) => assert!(!name.starts_with("superclue"), "{name}"),
+                Err(SuiteError::UnknownAblation { known, .. }) => {
+                    assert!(name.starts_with("superclue") && !known.contains(LOGPROB_WEIGHTED), "{name}: {known}");
+                }
+                Err(other) => panic!("{name}: {other}"),
+            }
+        }
+    }
+}
