@@ -51,7 +51,7 @@ async function faultsOf(gallery, entry, language) {
   for (const [screen, colorScheme] of ACCESSIBLE) {
     await page.setViewportSize(SCREENS[screen]);
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    await assertAccessible(page, `${where} ${screen} ${colorScheme}`).catch((error) => faults.push(...error.actual));
+    await assertAccessible(page, `${where} ${screen} ${colorScheme}`, colorScheme).catch((error) => faults.push(...error.actual));
   }
   await page.context().close();
   return faults;
