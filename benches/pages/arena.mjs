@@ -13,7 +13,7 @@ const MODELS = 300;
 const VOTES = 30_000;
 export const REPLY_BYTES = 20_000;
 
-/** Starts it on a data folder, which is filled with votes on 300 models if it is new. Gives `{ url, direct, sockets, stop }`; `direct` leads past the pipe. */
+/** Starts it on a data folder, which is filled with votes on 300 models if it is new. Gives `{ url, direct, pid, sockets, stop }`; `direct` leads past the pipe. */
 export async function startArena(program, folder, pacing) {
   const upstream = await startModels();
   if (!existsSync(folder)) await fill(program, folder);
@@ -29,7 +29,7 @@ export async function startArena(program, folder, pacing) {
     upstream.stop();
     await ended;
   };
-  return { url: counter.url, direct: address.origin, sockets: counter.sockets, stop };
+  return { url: counter.url, direct: address.origin, pid: server.pid, sockets: counter.sockets, stop };
 }
 
 async function fill(program, folder) {

@@ -4,6 +4,7 @@
 // each figure beside its target. Needs `npm ci` in tests/browser, and Chromium; `CHROMIUM` names another one.
 
 import { once } from "node:events";
+import { readFile } from "node:fs/promises";
 import { Agent, get } from "node:http";
 
 import { openPage, startBrowser } from "../../tests/browser/support/browser.mjs";
@@ -15,6 +16,9 @@ if (!folder) {
   process.exit(2);
 }
 const LOADS = 5;
+/** Requests whose processor time is counted, and how many of them one core is to answer in a second. */
+const REQUESTS = 4_000;
+const RATE = 5_000;
 let arena;
 const browser = await startBrowser();
 try {
@@ -45,11 +49,15 @@ async function pages() {
   await load(board, "/leaderboard", { seconds: 0.5 });
   await load(`charts of ${models.length} models`, "/leaderboard/charts", { bytes: 300_000, seconds: 1 });
   await serverTime(`${board}, from the cache`, () => "/leaderboard");
+  await perCore(`${board}, from the cache`, "/leaderboard");
   await serverTime(`${board}, searched`, (n) => `/leaderboard?q=model-${n}`);
 }
 
 function print(what, value, unit, most) {
-  const target = most === undefined ? "" : `  (below ${most.toLocaleString("en")} ${unit}: ${value < most ? "yes" : "NO"})`;
+  printBeside(what, value, unit, most === undefined ? "" : `  (below ${most.toLocaleString("en")} ${unit}: ${value < most ? "yes" : "NO"})`);
+}
+
+function printBeside(what, value, unit, target) {
   console.log(`${what.padEnd(56)} ${value.toLocaleString("en", { maximumFractionDigits: 3 }).padStart(9)} ${unit}${target}`);
 }
 
@@ -93,16 +101,41 @@ function observe() {
   watch("layout-shift", (entry) => (window.seen.shift += entry.hadRecentInput ? 0 : entry.value));
 }
 
-/** Of one request after the other on one connection, the time until the whole answer is here, as packed as a browser gets it. */
+/** A whole answer, compressed as a browser gets it. */
+async function answer(agent, path) {
+  const request = get(arena.direct + path, { agent, headers: { "accept-encoding": "gzip" } });
+  const [response] = await once(request, "response");
+  if (response.headers["content-encoding"] !== "gzip") throw new Error(`${path} is not compressed`);
+  await once(response.resume(), "end");
+}
+
+/** Answers a second that one core makes: requests on eight connections, by the processor time of the arena. */
+async function perCore(name, path) {
+  const agent = new Agent({ keepAlive: true, maxSockets: 8 });
+  const ask = async () => {
+    for (let n = 0; n < REQUESTS / 8; n += 1) await answer(agent, path);
+  };
+  const before = await processorSeconds(arena.pid);
+  await Promise.all(Array.from({ length: 8 }, ask));
+  const seconds = (await processorSeconds(arena.pid)) - before;
+  agent.destroy();
+  const rate = REQUESTS / seconds;
+  printBeside(`${name}: answers a second of one core`, rate, "", `  (above ${RATE.toLocaleString("en")}: ${rate > RATE ? "yes" : "NO"})`);
+}
+
+/** What a process took of all cores so far: clock ticks of a hundredth, behind its name in brackets. */
+async function processorSeconds(pid) {
+  const fields = (await readFile(`/proc/${pid}/stat`, "utf8")).split(") ")[1].split(" ");
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
+/** Of one request after the other on one connection, the time until the whole answer is here. */
 async function serverTime(name, path) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const times = [];
   for (let n = 0; n < 100; n += 1) {
     const began = performance.now();
-    const request = get(arena.direct + path(n), { agent, headers: { "accept-encoding": "gzip" } });
-    const [response] = await once(request, "response");
-    if (response.headers["content-encoding"] !== "gzip") throw new Error(`${path(n)} is not packed`);
-    await once(response.resume(), "end");
+    await answer(agent, path(n));
     times.push(performance.now() - began);
   }
   agent.destroy();

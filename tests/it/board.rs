@@ -1,5 +1,7 @@
 //! The leaderboard as a page that is cached, searched, sorted and downloaded, and the page of each model.
 
+use std::io::Read as _;
+
 use reqwest::{Response, StatusCode};
 
 use crate::support::arena::TestArena;
@@ -62,6 +64,36 @@ async fn a_browser_that_has_the_page_is_told_so_until_the_leaderboard_changes() 
     let moved = page_unless(&arena, &english, "en").await;
     assert_eq!(moved.status(), StatusCode::OK);
     assert!(moved.text().await.unwrap().contains("<b data-part=\"votes\">2</b>"));
+    arena.end().await;
+}
+
+/// The page as a browser asks for it that takes compressed ones.
+async fn page_compressed(arena: &TestArena) -> Response {
+    let request = reqwest::Client::new().get(format!("{}/leaderboard", arena.url));
+    request.header("accept-encoding", "gzip").send().await.unwrap()
+}
+
+#[actix_web::test]
+async fn the_compressed_page_is_the_plain_one_and_follows_the_leaderboard() {
+    let arena = arena().await;
+    let mut visitor = arena.visitor().await;
+    for votes in 1..=2 {
+        vote(&arena, &mut visitor, votes).await;
+        let plain = get(&format!("{}/leaderboard", arena.url)).await;
+        let compressed = page_compressed(&arena).await;
+        assert_eq!(
+            (&compressed.headers()["content-encoding"], tag(&compressed)),
+            (&"gzip".parse().unwrap(), tag(&plain))
+        );
+        assert!(
+            compressed.headers().get_all("vary").iter().any(|vary| vary.to_str().unwrap().contains("accept-encoding"))
+        );
+        let mut text = String::new();
+        let bytes = compressed.bytes().await.unwrap();
+        flate2::read::GzDecoder::new(bytes.as_ref()).read_to_string(&mut text).unwrap();
+        assert!(text.contains(&format!("<b data-part=\"votes\">{votes}</b>")), "{text}");
+        assert_eq!(text, plain.text().await.unwrap());
+    }
     arena.end().await;
 }
 

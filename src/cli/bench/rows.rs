@@ -146,11 +146,11 @@ impl TableRow for PlanRow {
         "done",
         "reused",
         "requests",
-        "at most",
+        "requests at most",
         "tokens in",
         "tokens out",
         "cost",
-        "at most",
+        "cost at most",
         "expected as in",
     ];
 
@@ -204,7 +204,7 @@ impl OutcomeRow {
 
 impl TableRow for OutcomeRow {
     const HEADS: &'static [&'static str] =
-        &["step", "model", "all", "before", "now", "reused", "refused", "left", "failed"];
+        &["step", "model", "results", "stored before", "stored now", "of these reused", "refused", "left", "failed"];
 
     fn cells(&self) -> Vec<String> {
         vec![
@@ -232,9 +232,10 @@ pub(super) fn outcome_rows(step: &'static str, outcomes: &[RunOutcome]) -> Vec<O
 /// Says what a run has spent and left. A limit that was kept is a success; what failed or was stopped is not.
 pub(in crate::cli) fn left_over(left: u64, refused: u64, limits: &RunLimits) -> ExitCode {
     let spent = limits.budget.spent();
+    let cost = if spent.cost > 0.0 { format!("cost {:.4}", spent.cost) } else { "no cost".to_owned() };
     eprintln!(
-        "{} requests, {} tokens in, {} tokens out, cost {:.4} at the prices in the settings",
-        spent.calls, spent.tokens.input, spent.tokens.output, spent.cost
+        "{} requests, {} tokens in, {} tokens out, {cost} at the prices in the settings",
+        spent.calls, spent.tokens.input, spent.tokens.output
     );
     if refused > 0 {
         eprintln!("{refused} are refused by the provider for good and not asked again, unless by --retry-failed");

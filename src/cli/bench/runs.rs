@@ -110,6 +110,8 @@ impl TableRow for RunLine {
 
     fn cells(&self) -> Vec<String> {
         let or_dash = |text: &str| if text.is_empty() { "-".to_owned() } else { text.to_owned() };
+        // Without prices there is no expected cost, and none that was counted.
+        let money = |cost: Option<f64>| cost.map_or_else(|| "-".to_owned(), |cost| format!("{cost:.4}"));
         vec![
             self.run.clone(),
             self.started_at.clone(),
@@ -120,8 +122,8 @@ impl TableRow for RunLine {
             format!("{}/{}", self.answers, self.answers_due),
             format!("{}/{}", self.judgements, self.judgements_due),
             self.calls.to_string(),
-            format!("{:.4}", self.cost),
-            self.expected_cost.map_or_else(|| "-".to_owned(), |cost| format!("{cost:.4}")),
+            money(Some(self.cost).filter(|cost| *cost > 0.0 || self.expected_cost.is_some())),
+            money(self.expected_cost),
             or_dash(&self.error),
         ]
     }

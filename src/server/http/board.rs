@@ -57,7 +57,7 @@ struct Frame {
 
 /// The latest frame of `/ws/leaderboard` in each language: rendered once, and shared by all sockets.
 #[derive(Default)]
-pub(super) struct Frames([Latest<FrameKey>; Language::ALL.len()]);
+pub(super) struct Frames([Latest<FrameKey, ByteString>; Language::ALL.len()]);
 
 /// What a frame shows.
 struct FrameKey {
@@ -72,26 +72,26 @@ impl PartialEq for FrameKey {
 }
 
 /// What was rendered last, with what it was made of.
-pub(super) struct Latest<K>(Mutex<Option<(K, ByteString)>>);
+pub(super) struct Latest<K, V>(Mutex<Option<(K, V)>>);
 
-impl<K> Default for Latest<K> {
+impl<K, V> Default for Latest<K, V> {
     fn default() -> Self {
         Self(Mutex::default())
     }
 }
 
-impl<K: PartialEq> Latest<K> {
+impl<K: PartialEq, V: Clone> Latest<K, V> {
     /// What was rendered of the same, or is now; who asks meanwhile waits for it.
-    pub(super) fn get(&self, of: K, render: impl FnOnce() -> String) -> ByteString {
+    pub(super) fn get(&self, of: K, render: impl FnOnce() -> V) -> V {
         let mut latest = self.0.lock();
-        if let Some((known, frame)) = &*latest
+        if let Some((known, rendered)) = &*latest
             && *known == of
         {
-            return frame.clone();
+            return rendered.clone();
         }
-        let frame = ByteString::from(render());
-        *latest = Some((of, frame.clone()));
-        frame
+        let rendered = render();
+        *latest = Some((of, rendered.clone()));
+        rendered
     }
 }
 
@@ -99,7 +99,7 @@ impl Frames {
     /// The leaderboard as `/ws/leaderboard` says it.
     pub(super) fn frame(&self, app: &AppState, language: Language) -> ByteString {
         let key = FrameKey { snapshot: app.leaderboard.latest(), roster: app.models.current() };
-        self.0[language as usize].get(key, || frame(app, language))
+        self.0[language as usize].get(key, || frame(app, language).into())
     }
 }
 
@@ -237,7 +237,7 @@ mod tests {
         let get = |fit: u32| {
             latest.get(fit, || {
                 renderings.fetch_add(1, AtomicOrdering::Relaxed);
-                format!("fit {fit}")
+                ByteString::from(format!("fit {fit}"))
             })
         };
         for fit in 1..=3 {

@@ -1,17 +1,20 @@
-//! `GET /leaderboard`. The page of all votes is rendered once for each leaderboard and language, and sent again until it changes; a
-//! browser that has it hears so.
+//! `GET /leaderboard`. The page of all votes is rendered and compressed once for each leaderboard and language, and sent again until it
+//! changes; a browser that has it hears so.
 
 use std::sync::Arc;
 
 use actix_web::http::StatusCode;
-use actix_web::http::header;
+use actix_web::http::header::{self, EntityTag};
+use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse, web};
 use bytestring::ByteString;
+use flate2::Compression;
 
 use super::board::{Latest, answer, frame_of, robustness_fold, shown, style_chart, view};
 use super::board_choice::{BoardChoice, ModelFacts};
 use super::entity_tags::{is_known, weak_tag};
 use super::error::PageError;
+use super::gzip;
 use super::leaderboard_query::LeaderboardQuery;
 use super::pages::board_controls::BoardControls;
 use super::pages::exclusions::{ChangeView, ExclusionsFold};
@@ -30,7 +33,22 @@ use crate::services::leaderboard::robustness::RobustnessReport;
 
 /// The latest page in each language.
 #[derive(Default)]
-pub(super) struct BoardPages([Latest<PageKey>; Language::ALL.len()]);
+pub(super) struct BoardPages([Latest<PageKey, RenderedPage>; Language::ALL.len()]);
+
+/// A page as it is sent to many. Of hundreds of models, compressing and hashing it takes many times longer than sending it.
+#[derive(Clone)]
+struct RenderedPage {
+    html: ByteString,
+    gzip: Bytes,
+    tag: EntityTag,
+}
+
+impl RenderedPage {
+    fn new(html: String) -> Self {
+        let gzip = Bytes::from(gzip::compressed(html.as_bytes(), Compression::fast()));
+        Self { tag: weak_tag(html.as_bytes()), html: html.into(), gzip }
+    }
+}
 
 /// Everything that the page of all votes shows.
 struct PageKey {
@@ -74,7 +92,7 @@ pub(super) async fn page(
 ) -> Result<HttpResponse, PageError> {
     if request.query_string().is_empty() {
         let language = requested_language(&request);
-        let render = || leaderboard_html(&request, &live(&app, &BoardChoice::default(), language));
+        let render = || RenderedPage::new(leaderboard_html(&request, &live(&app, &BoardChoice::default(), language)));
         return Ok(tagged(&request, known.0[language as usize].get(PageKey::now(&app), render)));
     }
     let query = LeaderboardQuery::parse(request.query_string())?;
@@ -130,10 +148,12 @@ fn facts(row: &LeaderboardRow) -> ModelFacts<'_> {
 }
 
 /// A page with its tag; without the page where the browser has it.
-fn tagged(request: &HttpRequest, html: ByteString) -> HttpResponse {
-    let tag = weak_tag(html.as_bytes());
+fn tagged(request: &HttpRequest, page: RenderedPage) -> HttpResponse {
+    let RenderedPage { html, gzip, tag } = page;
     let mut response = if is_known(request, &tag) {
         pages::respond_html(request, StatusCode::NOT_MODIFIED, ByteString::new())
+    } else if gzip::is_accepted(request.headers()) {
+        pages::respond_gzip(request, StatusCode::OK, gzip)
     } else {
         pages::respond_html(request, StatusCode::OK, html)
     };

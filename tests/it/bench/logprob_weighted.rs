@@ -106,7 +106,7 @@ async fn scores_are_weighted_by_the_probabilities_of_a_judge_that_tells_them() {
     assert!((overall.unwrap() - EXPECTED).abs() < 1e-9, "read again by another parser, with the probabilities: {rows}");
     let table = bench(&["report", "alignbench"], &["--format", "markdown"]).await;
     let (_, found) = table.split_once("Scores weighted by probability").unwrap();
-    assert!(found.contains("| judge | 2 | 2 | 6.00 | 6.67 | 0.67 |"), "{found}");
+    assert!(found.contains("| judge | 2 | 2 | 6.000 | 6.667 | 0.667 |"), "{found}");
     assert!(found.contains("| terse | 2 | 0 |"), "{found}");
     let server = Server::start(field.path(), &["--config", "langya.toml"]);
     let page = async |language: &str| {

@@ -3,9 +3,10 @@
 //!
 //! [`position`] and [`length`] look at single verdicts, [`self_preference`] and [`judges`] at models' scores by judge, [`self_preference_matrix`]
 //! at evaluators that score by each other's references (URS), [`item_scores`] at what single items tell, [`five_levels`] at win rates against a baseline, and
-//! [`weighted_scores`] at how far expected scores are from written ones. A number that does not exist is an
+//! [`weighted_scores`] at how far expected scores are from written ones. [`failed_judgements`] counts what gave no verdict. A number that does not exist is an
 //! [`Undefined`](crate::stats::Undefined) with its reason.
 
+pub mod failed_judgements;
 pub mod five_levels;
 pub mod item_scores;
 pub mod judges;

@@ -19,11 +19,11 @@ pub struct WeightedScores {
 }
 
 impl WeightedScores {
-    /// Counts what was asked for probabilities; other judgements are passed over.
+    /// Counts the scores of judgements for which probabilities were asked.
     #[must_use]
     pub fn new<'j>(judgements: impl IntoIterator<Item = &'j Judgement>) -> Self {
         let mut counted = Self::default();
-        for judgement in judgements.into_iter().filter(|judgement| judgement.params.logprobs) {
+        for judgement in judgements {
             if let Some(Verdict::Rating(rating)) = &judgement.parsed {
                 counted.add(rating);
             }
@@ -56,7 +56,7 @@ mod tests {
     use crate::benchmark::item::Sampling;
     use crate::benchmark::judgement::{Game, Status};
 
-    fn judged(logprobs: bool, score: f64, written: Option<f64>) -> Judgement {
+    fn judged(score: f64, written: Option<f64>) -> Judgement {
         Judgement {
             suite: "urs".to_owned(),
             suite_version: String::new(),
@@ -65,7 +65,7 @@ mod tests {
             model: "m".to_owned(),
             judge_model: "j".to_owned(),
             judge_prompt_sha256: String::new(),
-            params: Sampling { logprobs, ..Sampling::default() },
+            params: Sampling::default(),
             game: Game::First,
             raw_text: String::new(),
             parsed: Some(Verdict::Rating(Rating { written, ..Rating::new(score, [].into()) })),
@@ -79,12 +79,7 @@ mod tests {
 
     #[test]
     fn means_are_of_weighted_scores_alone() {
-        let said = [
-            judged(true, 7.5, Some(7.0)),
-            judged(true, 3.25, Some(4.0)),
-            judged(true, 9.0, None),
-            judged(false, 1.0, None),
-        ];
+        let said = [judged(7.5, Some(7.0)), judged(3.25, Some(4.0)), judged(9.0, None)];
         let counted = WeightedScores::new(&said);
         assert_eq!((counted.scores, counted.weighted), (3, 2));
         assert_eq!(counted.means(), [Some(5.5), Some(5.375), Some(0.625)]);

@@ -6,6 +6,7 @@ use super::analysis_rows::{beside, count, table};
 use super::item_findings::ItemFindings;
 use super::{Analysis, Datum, ScoreEntry};
 use crate::domain::benchmark::Suite;
+use crate::domain::benchmark::analysis::failed_judgements::JudgementEnds;
 use crate::domain::benchmark::analysis::five_levels::{LevelsOfModel, levels_by_model};
 use crate::domain::benchmark::analysis::judges::{JudgeAgreement, compare};
 use crate::domain::benchmark::analysis::length::{GameLengths, ScoredLength, longer_wins, within_items};
@@ -14,7 +15,8 @@ use crate::domain::benchmark::analysis::self_preference::{ScoresByJudge, SelfPre
 use crate::domain::benchmark::analysis::self_preference_matrix::{PreferenceCell, SelfPreferenceMatrix};
 use crate::domain::benchmark::analysis::weighted_scores::WeightedScores;
 use crate::domain::benchmark::item::Item;
-use crate::domain::benchmark::judgement::{Game, Judgement};
+use crate::domain::benchmark::judgement::{Game, Judgement, Status};
+use crate::domain::benchmark::logprob_weighted::LOGPROB_WEIGHTED;
 use crate::domain::benchmark::panel_scores::JudgementsByBaseline;
 use crate::domain::benchmark::score::Part;
 use crate::domain::judging::verdict::Verdict;
@@ -44,6 +46,9 @@ pub type Lengths = HashMap<(String, u32, String), u64>;
 pub struct Findings {
     /// Each with the judge's name as it is shown, by baseline.
     levels: Vec<(String, LevelsOfModel)>,
+    /// Of judges without a verdict somewhere.
+    ends: Vec<(String, JudgementEnds)>,
+    /// Each with the judge's name; counted for every suite of scores, and of one that asks for probabilities at the end.
     weighted: Vec<(String, WeightedScores)>,
     position: Vec<(String, PositionBias)>,
     longer: Vec<(String, Share)>,
@@ -56,7 +61,7 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// Looks at every judgement with a verdict.
+    /// Looks at every judgement.
     #[must_use]
     pub fn new(judged: &[Judged<'_>], lengths: &Lengths) -> Self {
         let mut by_judge: BTreeMap<&str, Vec<&Judged<'_>>> = BTreeMap::new();
@@ -66,6 +71,10 @@ impl Findings {
         let mut findings = Self::default();
         for (judge, judged) in by_judge {
             findings.levels.extend(levels(judge, &judged));
+            let ends = JudgementEnds::new(judged.iter().map(|one| (one.baseline, one.judgement)));
+            if ends.of(Status::Ok) < ends.total() {
+                findings.ends.push((judge.to_owned(), ends));
+            }
             let weighted = WeightedScores::new(judged.iter().map(|one| one.judgement));
             if weighted.scores > 0 {
                 findings.weighted.push((judge.to_owned(), weighted));
@@ -110,7 +119,7 @@ impl Findings {
         Self { grid, ..self }
     }
 
-    /// Looks at single items: which models differ on the same ones, and what each item tells.
+    /// Looks at the suite and its single items: which models differ on the same ones, and what each item tells.
     #[must_use]
     pub fn with_items(
         self,
@@ -119,7 +128,9 @@ impl Findings {
         by_baseline: &JudgementsByBaseline,
         entries: &[ScoreEntry],
     ) -> Self {
-        Self { items: ItemFindings::new(suite, items, by_baseline, entries), ..self }
+        let is_weighted = suite.variant().starts_with(LOGPROB_WEIGHTED);
+        let weighted = if is_weighted { self.weighted } else { Vec::new() };
+        Self { items: ItemFindings::new(suite, items, by_baseline, entries), weighted, ..self }
     }
 
     /// The cross validation; empty where nobody judged beside a model's answers.
@@ -145,6 +156,7 @@ impl Findings {
     pub fn analyses(&self, compare_with: Option<&str>, language: Language) -> Vec<Analysis> {
         let words = finding_texts(language);
         let all = [
+            self.failed_judgements(words),
             self.weighted_scores(words),
             self.position_bias(words),
             self.longer_answers(words),
@@ -172,6 +184,15 @@ impl Findings {
             names.into_iter().chain(one.games.map(Datum::Count)).chain(numbers).collect()
         };
         table("five-levels", &words.levels, self.levels.iter().map(row).collect())
+    }
+
+    /// What gave no verdict, a column a reason.
+    fn failed_judgements(&self, words: &FindingTexts) -> Analysis {
+        let row = |(judge, ends): &(String, JudgementEnds)| {
+            let counts = Status::ALL.map(|status| Datum::Count(ends.of(status)));
+            [Datum::Text(judge.clone()), Datum::Count(ends.total())].into_iter().chain(counts).collect()
+        };
+        table("failed-judgements", &words.failed, self.ends.iter().map(row).collect())
     }
 
     fn weighted_scores(&self, words: &FindingTexts) -> Analysis {

@@ -142,11 +142,7 @@ const MOST_BYTES_TO_SHRINK: usize = 64 * 1024;
 pub(crate) fn respond(request: &HttpRequest, status: StatusCode, page: &impl Template) -> HttpResponse {
     match page.render() {
         Ok(html) if html.len() <= MOST_BYTES_TO_SHRINK && gzip::is_accepted(request.headers()) => {
-            let small = gzip::compressed(html.as_bytes(), Compression::default());
-            let mut response = respond_html(request, status, small);
-            response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-            response.headers_mut().append(header::VARY, HeaderValue::from_static("accept-encoding"));
-            response
+            respond_gzip(request, status, gzip::compressed(html.as_bytes(), Compression::default()))
         }
         Ok(html) => respond_html(request, status, html),
         Err(error) => {
@@ -154,6 +150,18 @@ pub(crate) fn respond(request: &HttpRequest, status: StatusCode, page: &impl Tem
             HttpResponse::InternalServerError().body("this page could not be made: reload it\n")
         }
     }
+}
+
+/// A rendered page that is compressed already, to whoever takes it so.
+pub(crate) fn respond_gzip(
+    request: &HttpRequest,
+    status: StatusCode,
+    html: impl MessageBody + 'static,
+) -> HttpResponse {
+    let mut response = respond_html(request, status, html);
+    response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    response.headers_mut().append(header::VARY, HeaderValue::from_static("accept-encoding"));
+    response
 }
 
 /// A rendered page as a response, with the headers of every page.

@@ -1,0 +1,88 @@
+//! How judgements ended that gave no verdict, by judge.
+
+use std::collections::BTreeMap;
+
+use crate::benchmark::judgement::{Judgement, Status};
+
+/// A judge's judgements by how they ended, each once however often it was tried.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct JudgementEnds {
+    by_status: BTreeMap<Status, u64>,
+}
+
+impl JudgementEnds {
+    /// Counts a judge's judgements, each with its baseline, in the order in which they were stored. A verdict outlasts failures; of
+    /// several failures the last one counts.
+    #[must_use]
+    pub fn new<'j>(judgements: impl IntoIterator<Item = (&'j str, &'j Judgement)>) -> Self {
+        let mut last = BTreeMap::new();
+        for (baseline, one) in judgements {
+            let key = (&one.item_id, one.turn, one.game, &one.model, baseline);
+            let status = last.entry(key).or_insert(one.status);
+            if *status != Status::Ok {
+                *status = one.status;
+            }
+        }
+        let mut by_status = BTreeMap::new();
+        for status in last.into_values() {
+            *by_status.entry(status).or_default() += 1;
+        }
+        Self { by_status }
+    }
+
+    /// How many ended like this.
+    #[must_use]
+    pub fn of(&self, status: Status) -> u64 {
+        self.by_status.get(&status).copied().unwrap_or_default()
+    }
+
+    /// All of them.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.by_status.values().sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::benchmark::item::Sampling;
+    use crate::benchmark::judgement::Game;
+
+    fn judged(item: &str, status: Status) -> Judgement {
+        Judgement {
+            suite: String::new(),
+            suite_version: String::new(),
+            item_id: item.to_owned(),
+            turn: 1,
+            model: "m".to_owned(),
+            judge_model: "j".to_owned(),
+            judge_prompt_sha256: String::new(),
+            params: Sampling::default(),
+            game: Game::First,
+            raw_text: String::new(),
+            parsed: None,
+            status,
+            attempts: 1,
+            latency_ms: None,
+            tokens: None,
+            ts: 0,
+        }
+    }
+
+    #[test]
+    fn each_judgement_counts_once_with_its_verdict_or_its_last_failure() {
+        let said = [
+            judged("1", Status::ParseFailed),
+            judged("1", Status::Ok),
+            judged("1", Status::Refused),
+            judged("2", Status::ParseFailed),
+            judged("2", Status::Refused),
+        ];
+        let ends = JudgementEnds::new(said.iter().map(|one| ("", one)));
+        assert_eq!((ends.total(), ends.of(Status::Ok), ends.of(Status::Refused)), (2, 1, 1));
+        assert_eq!(ends.of(Status::ParseFailed), 0);
+        let of_two = JudgementEnds::new(said[3..].iter().zip(["a", "b"]).map(|(one, baseline)| (baseline, one)));
+        assert_eq!(of_two.total(), 2, "beside two baselines there are two judgements");
+    }
+}
