@@ -56,11 +56,9 @@ impl NumberToken {
         let mut after = reply[self.end()..].chars();
         let (next, second) = (after.next(), after.next());
         let is_digit = |letter: Option<char>| letter.is_some_and(|letter| letter.is_ascii_digit());
-        digits == self.digits
-            && !is_digit(before)
-            && !matches!(before, Some('.' | '-'))
-            && !is_digit(next)
-            && !(next == Some('.') && is_digit(second))
+        let begins_before = is_digit(before) || matches!(before, Some('.' | '-'));
+        let goes_on = is_digit(next) || (next == Some('.') && is_digit(second));
+        digits == self.digits && !begins_before && !goes_on
     }
 
     fn replaced_in(&self, reply: &str, number: &str) -> String {

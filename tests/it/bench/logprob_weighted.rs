@@ -5,7 +5,7 @@ use langya::domain::judging::verdict::{Rating, Verdict};
 use langya::infra::storage::{BenchFilter, BenchSet, IncludeText};
 use serde_json::{Value, json};
 
-use super::{Field, question, reply};
+use super::{Field, reply};
 use crate::support::program::Server;
 use crate::support::upstream::{Received, Script};
 use crate::support::visitor::get;
@@ -83,7 +83,7 @@ fn check(judgements: &[Judgement], count: usize) {
             _ => (6.0, None),
         };
         assert!((rating.score - expected.0).abs() < 1e-12 && rating.written == expected.1, "{judgement:?}");
-        assert_eq!(rating.dimensions["事实正确性"], 7.0, "dimensions are as written");
+        assert_eq!(rating.dimensions, [("事实正确性".to_owned(), 7.0)].into(), "dimensions are as written");
     }
 }
 

@@ -162,7 +162,10 @@ fn options_that_do_not_exist_are_refused_with_those_that_do() {
         let options = SuiteOptions { ablation, prompt, compat, ..SuiteOptions::default() };
         suite("mtbench101", &options).err().unwrap().to_string()
     };
-    assert_eq!(refused(Some("rules"), &[], None), "suite mtbench101 has no ablation \"rules\": it has self_context, logprob_weighted");
+    assert_eq!(
+        refused(Some("rules"), &[], None),
+        "suite mtbench101 has no ablation \"rules\": it has self_context, logprob_weighted"
+    );
     assert!(
         refused(None, &["mtbench101.x"], None).ends_with("mtbench101.min_over_parsed_turns, mtbench101.first_bracket")
     );
