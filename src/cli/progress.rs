@@ -55,4 +55,9 @@ impl BenchBar {
             self.bar.reset_eta();
         }
     }
+
+    /// Says a line above the bar.
+    pub(super) fn say(&self, line: &str) {
+        self.bar.suspend(|| eprintln!("{line}"));
+    }
 }

@@ -50,17 +50,22 @@ impl BudgetFlags {
 
     /// The limits of a run, which the first signal stops and a second one ends.
     pub(in crate::cli) fn limits(&self) -> CommandResult<RunLimits> {
-        Ok(RunLimits { stop: stopped_by_signals()?, budget: BudgetTracker::new(self.amounts()) })
+        self.limits_that_say("stopping: what is under way is finished; a second signal drops it")
+    }
+
+    /// The same for a run that says something of its own at the first signal.
+    pub(super) fn limits_that_say(&self, stopping: &'static str) -> CommandResult<RunLimits> {
+        Ok(RunLimits { stop: stopped_by_signals(stopping)?, budget: BudgetTracker::new(self.amounts()) })
     }
 }
 
-fn stopped_by_signals() -> CommandResult<CancellationToken> {
+fn stopped_by_signals(stopping: &'static str) -> CommandResult<CancellationToken> {
     let stop = CancellationToken::new();
     let mut signals = Signals::listen().context("signals cannot be listened to")?;
     let stopped = stop.clone();
     actix_web::rt::spawn(async move {
         signals.next().await;
-        eprintln!("stopping: what is under way is finished; a second signal drops it");
+        eprintln!("{stopping}");
         stopped.cancel();
         signals.end_at_the_next().await;
     });

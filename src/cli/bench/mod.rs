@@ -1,5 +1,6 @@
 //! `langya bench`: list suites and runs, ask models, ask judges, report scores, make items.
 
+mod batches;
 pub(super) mod clients;
 mod compare;
 mod constructing;

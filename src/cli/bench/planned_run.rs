@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use tokio::time::Instant;
 
+use super::batches::tell_open;
 use super::clients::tell_given_up;
 use super::requests::{BenchJudgeOptions, tell_partial};
 use super::rows::{OutcomeRow, left_over, outcome_rows};
@@ -38,7 +39,8 @@ pub(super) fn is_plan(name: &str) -> bool {
 pub(super) async fn run(options: BenchJudgeOptions, env: &Environment) -> CommandResult<ExitCode> {
     options.check_references(Phases::Both)?;
     check_way(&options.suite.way)?;
-    let session = session::open(&options.location, env).await?;
+    let bar = Arc::new(PhaseBar::default());
+    let session = options.batch.session(session::open(&options.location, env).await?, &bar);
     let plan = plan_of(&options, &session.store).await?;
     let budget = options.limits.budget.or(plan.budget, plan.max_calls);
     let (canaries, retry_failed) = (options.suite.canaries, options.retry_failed);
@@ -46,6 +48,7 @@ pub(super) async fn run(options: BenchJudgeOptions, env: &Environment) -> Comman
     let open = OpenPlan::open(&session, &plan, &plan_options).await?;
     open.runs().iter().for_each(|run| tell_partial(&run.run));
     let format = options.limits.format;
+    let suites = || open.runs().iter().map(|run| run.run.suite());
     if options.limits.dry_run {
         let steps = open.steps();
         let total = RequestTotal::sum(steps.iter().map(|step| step.total));
@@ -53,20 +56,23 @@ pub(super) async fn run(options: BenchJudgeOptions, env: &Environment) -> Comman
         rows.push(SuitePlanRow { suite: "all".to_owned(), sample: None, total });
         print(&render(&rows, format)?)?;
         let plans = open.runs().iter().flat_map(OpenRun::plans);
+        options.batch.tell_of_plan();
+        tell_open(&session, suites()).await?;
         tell_unpriced(plans.map(|plan| (plan.model.as_str(), plan.calls, plan.cost)));
         return Ok(tell_of_plan());
     }
-    let limits = Arc::new(budget.limits()?);
-    let asked = ask(&open, &limits).await;
+    let limits = Arc::new(options.batch.limits(&budget)?);
+    let asked = ask(&open, &limits, &bar).await;
     tell_given_up(&session.clients, open.runs().iter().flat_map(|run| run.run.clients()));
+    tell_open(&session, suites()).await?;
     let asked = asked?;
     print(&render(&rows(&open, &asked), format)?)?;
     Ok(left_over(asked.left, asked.sum(|outcome| outcome.refused), &limits))
 }
 
 /// Asks suite after suite, and says how far it has come after each.
-async fn ask(open: &OpenPlan<'_>, limits: &Arc<RunLimits>) -> CommandResult<AskedPlan> {
-    let (progress, bar) = (Progress::new(open.runs()), PhaseBar::default());
+async fn ask(open: &OpenPlan<'_>, limits: &Arc<RunLimits>, bar: &PhaseBar) -> CommandResult<AskedPlan> {
+    let progress = Progress::new(open.runs());
     let watch = PlanWatch {
         show: &|phase, done, spent| bar.show(phase, done, spent),
         ended: &|at, run, spent| {

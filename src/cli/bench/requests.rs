@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use clap::Args;
 
+use super::batches::{BatchFlag, tell_open};
 use super::clients::tell_given_up;
 use super::rows::{outcome_rows, plan_rows};
 use super::run::{LimitFlags, PhaseBar, end, print_plans};
@@ -17,6 +18,7 @@ use crate::domain::benchmark::run_plan::PlannedRoles;
 use crate::domain::benchmark::run_report::RunOutcome;
 use crate::infra::config::Environment;
 use crate::services::benchmark::answering;
+use crate::services::benchmark::batches::check_servers;
 use crate::services::benchmark::casting::{Phases, named_once};
 use crate::services::benchmark::locked_run::LockedRun;
 use crate::services::benchmark::suite_run::{Participation, ReadySuite, Step, SuiteRun};
@@ -34,6 +36,8 @@ pub(super) struct AnswerOptions {
     /// Ask models again what their providers refused
     #[arg(long)]
     retry_failed: bool,
+    #[command(flatten)]
+    batch: BatchFlag,
     #[command(flatten)]
     limits: LimitFlags,
 }
@@ -61,29 +65,36 @@ pub(super) struct BenchJudgeOptions {
     #[arg(long)]
     pub(super) retry_failed: bool,
     #[command(flatten)]
+    pub(super) batch: BatchFlag,
+    #[command(flatten)]
     pub(super) limits: LimitFlags,
 }
 
 /// `langya bench answer`.
 pub(super) async fn answer(options: AnswerOptions, env: &Environment) -> CommandResult<ExitCode> {
     named_once("model", &options.models)?;
-    let session = session::open(&options.location, env).await?;
+    let bar = Arc::new(PhaseBar::default());
+    let session = options.batch.session(session::open(&options.location, env).await?, &bar);
     let ready = ReadySuite::load(&session, &options.suite.choice(None)?).await?;
     let ids = match options.models.as_slice() {
         [] => session.clients.all(),
         named => named.iter().map(ModelId::new).collect(),
     };
-    let models = session.clients.asked(&ids, options.limits.budget.amounts())?;
+    let models = ready.asked(&ids, options.limits.budget.amounts())?;
+    let suite = ready.bench().suite.name();
     if options.limits.dry_run {
         let plans = answering::plan(ready.bench(), &models, options.retry_failed).await?;
+        options.batch.tell_of_plan();
+        tell_open(&session, [suite].into_iter()).await?;
         return print_plans(plan_rows("answer", &plans), options.limits.format);
     }
-    let run = ready.begin(Arc::new(options.limits.budget.limits()?)).await?;
-    let bar = PhaseBar::default();
+    check_servers(models.iter()).await?;
+    let run = ready.begin(Arc::new(options.batch.limits(&options.limits.budget)?)).await?;
     let show = |phase, progress, spent| bar.show(phase, progress, spent);
     let steps = ready.ask_models((&models, options.retry_failed), &run, &show).await;
     bar.clear();
     tell_given_up(&session.clients, &models);
+    tell_open(&session, [suite].into_iter()).await?;
     end_steps(run, steps?, options.limits.format).await
 }
 
@@ -108,21 +119,24 @@ impl BenchJudgeOptions {
 /// `langya bench judge` and `langya bench run`.
 pub(super) async fn judge(options: BenchJudgeOptions, phases: Phases, env: &Environment) -> CommandResult<ExitCode> {
     options.check_references(phases)?;
-    let session = session::open(&options.location, env).await?;
+    let bar = Arc::new(PhaseBar::default());
+    let session = options.batch.session(session::open(&options.location, env).await?, &bar);
     let ready = ReadySuite::load(&session, &options.suite.choice(options.references.clone())?).await?;
     let suite_run = SuiteRun::new(ready, &options.participation(), phases).await?;
     tell_partial(&suite_run);
     if options.limits.dry_run {
         let (answers, judgements) = suite_run.plans().await?;
         let rows = [plan_rows("answer", &answers), plan_rows("judge", &judgements)].concat();
+        options.batch.tell_of_plan();
+        tell_open(&session, [suite_run.suite()].into_iter()).await?;
         return print_plans(rows, options.limits.format);
     }
-    let run = suite_run.begin(Arc::new(options.limits.budget.limits()?)).await?;
-    let bar = PhaseBar::default();
+    let run = suite_run.begin(Arc::new(options.batch.limits(&options.limits.budget)?)).await?;
     let show = |phase, progress, spent| bar.show(phase, progress, spent);
     let asked = suite_run.ask(&run, &show).await;
     bar.clear();
     tell_given_up(&session.clients, suite_run.clients());
+    tell_open(&session, [suite_run.suite()].into_iter()).await?;
     end_steps(run, asked?, options.limits.format).await
 }
 

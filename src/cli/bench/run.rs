@@ -81,6 +81,14 @@ impl PhaseBar {
         }
     }
 
+    /// Says a line, above the bar where there is one.
+    pub(in crate::cli) fn say(&self, line: &str) {
+        match &*self.0.lock() {
+            Some((_, bar)) => bar.say(line),
+            None => eprintln!("{line}"),
+        }
+    }
+
     /// Takes the bar away, before anything else is said.
     pub(in crate::cli) fn clear(&self) {
         *self.0.lock() = None;

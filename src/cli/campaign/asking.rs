@@ -20,6 +20,7 @@ use crate::infra::llm::discover::{Places, with_discovered};
 use crate::infra::llm::model_client::ModelClient;
 use crate::infra::storage::Store;
 use crate::services::benchmark::answering;
+use crate::services::benchmark::batches::BatchOptions;
 use crate::services::benchmark::casting::named_once;
 use crate::services::benchmark::loading::Loaded;
 use crate::services::benchmark::suite_run::{ReadySuite, RunSession};
@@ -70,7 +71,8 @@ impl<'a> Asking<'a> {
         }
         named_once("model", &plan.models)?;
         let settings = with_discovered(settings, env, &Places::default()).await;
-        let session = RunSession { store: store.clone(), clients: model_clients(settings, env)? };
+        let clients = model_clients(settings, env)?;
+        let session = RunSession { store: store.clone(), clients, batches: BatchOptions::default() };
         let ids: Vec<ModelId> = plan.models.iter().map(ModelId::new).collect();
         let models = session.clients.asked(&ids, flags.limits.budget.amounts())?;
         let asking = Self { flags, plan, prompts, session, models };

@@ -159,6 +159,19 @@ impl BudgetTracker {
         Some(Reservation { budget: self, cost })
     }
 
+    /// Takes what was counted when an earlier run sent it: its cost is not, until its reply is there.
+    pub fn sent_before(&self) -> Reservation<'_> {
+        Reservation { budget: self, cost: 0.0 }
+    }
+
+    /// Whether a request of this cost has no room only as long as others are under way, which may turn out cheaper.
+    #[must_use]
+    pub fn is_short_for_now(&self, cost: f64) -> bool {
+        let state = self.state();
+        let fits = |money: f64| self.budget.max_cost.is_none_or(|most| money <= most);
+        state.reached.is_none() && fits(state.spent.cost + cost) && !fits(state.spent.cost + state.reserved + cost)
+    }
+
     /// Whether the budget has refused a request.
     #[must_use]
     pub fn is_exhausted(&self) -> bool {

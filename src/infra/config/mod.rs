@@ -424,6 +424,8 @@ impl ModelSettings {
             let price = price.unwrap_or(0.0);
             require(price.is_finite() && price >= 0.0, key, price, "0 or more, the price of a million tokens")?;
         }
+        let share = self.batch_price.unwrap_or(0.0);
+        require((0.0..=1.0).contains(&share), "models.batch_price", share, "0 to 1, a share of the prices")?;
         Ok(())
     }
 }

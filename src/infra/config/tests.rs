@@ -78,7 +78,9 @@ fn what_cannot_be_used_is_refused_by_its_name() {
     check_refused("[server]\ndrain_seconds = 26", &none, &["server.drain_seconds", "0 to 25"]);
     check_refused("[pairing]\nuniform_share = 2.0", &none, &["pairing.uniform_share", "0 to 1"]);
     check_refused("[bench]\nattempts = 2", &none, &["bench.attempts is 2", "3 or more"]);
-    for (key, value) in [("max_concurrent", "0"), ("input_price", "-1.0"), ("output_price", "nan")] {
+    for (key, value) in
+        [("max_concurrent", "0"), ("input_price", "-1.0"), ("output_price", "nan"), ("batch_price", "1.5")]
+    {
         let model = format!("[[models]]\nid = \"m\"\nprovider = \"openai\"\n{key} = {value}");
         check_refused(&model, &none, &[&format!("models.{key} is")]);
     }

@@ -1,6 +1,7 @@
 //! What to change after a model failed, with the keys of the settings.
 
 use super::ChatError;
+use super::batch::BatchEnd;
 use crate::config::{ModelSettings, ProviderKind};
 
 /// What to change after this failure of the model with this entry.
@@ -44,6 +45,10 @@ pub fn advice(error: &ChatError, entry: &ModelSettings) -> String {
         ChatError::Timeout { .. } => {
             "the server is too slow or still loading: try again, or raise the limits under [providers]".into()
         }
+        ChatError::Unanswered(BatchEnd::Failed(_)) => {
+            "the provider's own page of batches says more; leave --batch out to ask one by one".into()
+        }
+        ChatError::Unanswered(_) => "run the same command again to go on".into(),
         ChatError::BreakerOpen => "the circuit breaker is open after failures: try again later".into(),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use reqwest::header::HeaderName;
 use secrecy::SecretString;
@@ -9,6 +10,8 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
 
+use super::batch::BatchApi;
+use super::batch::anthropic::AnthropicBatches;
 use super::client::HttpClient;
 use super::reading::{SseReader, parse_json};
 use super::sse::SseEvent;
@@ -71,6 +74,16 @@ impl ChatModel for AnthropicModel {
     fn ask(&self, messages: &[Message], sampling: &Sampling) -> ReplyStream {
         stream_reply(self.endpoint.post(&self.body(messages, sampling)), SseReader::new(read_event))
     }
+
+    fn batches(&self) -> Option<Arc<dyn BatchApi>> {
+        Some(Arc::new(AnthropicBatches::new(&self.endpoint, read_event)))
+    }
+
+    fn batch_body(&self, messages: &[Message], sampling: &Sampling) -> Map<String, Value> {
+        let mut body = self.body(messages, sampling);
+        body.remove("stream");
+        body
+    }
 }
 
 fn template(settings: &ModelSettings) -> Map<String, Value> {
@@ -104,6 +117,9 @@ struct StreamEvent<'a> {
     kind: Cow<'a, str>,
     delta: Option<ContentBlock>,
     content_block: Option<ContentBlock>,
+    /// All blocks where the reply comes whole.
+    #[serde(default)]
+    content: Vec<ContentBlock>,
     error: Option<IgnoredAny>,
     message: Option<Begun>,
     usage: Option<TokenUsage>,
@@ -140,7 +156,7 @@ pub(super) fn read_event(event: SseEvent<'_>, parts: &mut VecDeque<ReplyPart>) -
     let counted = event.usage.or(event.message.and_then(|begun| begun.usage));
     let usage = counted.map(|counted| Usage::reported(counted.input_tokens, counted.output_tokens));
     parts.extend(usage.map(ReplyPart::Usage));
-    if let Some(block) = event.delta.or(event.content_block) {
+    for block in event.content.into_iter().chain(event.delta.or(event.content_block)) {
         parts.extend(block.thinking.filter(|text| !text.is_empty()).map(ReplyPart::Reasoning));
         parts.extend(block.text.filter(|text| !text.is_empty()).map(ReplyPart::Text));
     }
@@ -184,6 +200,16 @@ mod tests {
         let usage = |input, output| ReplyPart::Usage(Usage { input, output: Some(output) });
         let expected = [usage(Some(8), 1), ReplyPart::Reasoning("Hm".into()), text("A"), text("nswer"), usage(None, 3)];
         assert_eq!(parts, expected);
+    }
+
+    #[test]
+    fn a_whole_reply_is_read_like_an_event() {
+        let whole = r#"{"id":"msg_1","type":"message","role":"assistant","content":[{"type":"thinking","thinking":"Hm","signature":"x"},
+            {"type":"text","text":"Yes"}],"stop_reason":"end_turn","usage":{"input_tokens":8,"output_tokens":3}}"#;
+        let mut parts = VecDeque::new();
+        read_event(SseEvent { name: "", data: whole }, &mut parts).unwrap();
+        let usage = ReplyPart::Usage(Usage { input: Some(8), output: Some(3) });
+        assert_eq!(parts, [usage, ReplyPart::Reasoning("Hm".into()), ReplyPart::Text("Yes".into())]);
     }
 
     #[test]

@@ -13,9 +13,11 @@ use metrics::Histogram;
 use parking_lot::{Mutex, MutexGuard};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
+use serde_json::{Map, Value};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
+use super::batch::BatchApi;
 use super::breaker::{Breaker, BreakerPhase, BreakerPolicy, BreakerState, Ticket};
 use super::lazy_timer::LazyTimer;
 use super::{ChatError, ChatModel, Message, ModelCard, ReplyPart, ReplyStream, Sampling, Usage};
@@ -138,6 +140,15 @@ impl ChatModel for GuardedModel {
         };
         let reply = GuardedReply::new(Arc::clone(&self.shared), messages.to_vec(), *sampling, permit);
         stream::unfold(reply, |mut reply| async move { reply.next().await.map(|item| (item, reply)) }).fuse().boxed()
+    }
+
+    /// The guard is about single replies: a batch has its own time.
+    fn batches(&self) -> Option<Arc<dyn BatchApi>> {
+        self.shared.model.batches()
+    }
+
+    fn batch_body(&self, messages: &[Message], sampling: &Sampling) -> Map<String, Value> {
+        self.shared.model.batch_body(messages, sampling)
     }
 }
 

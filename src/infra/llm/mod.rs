@@ -5,6 +5,7 @@
 
 pub mod advice;
 pub mod anthropic;
+pub mod batch;
 pub mod breaker;
 pub mod builtin;
 mod client;
@@ -26,11 +27,14 @@ pub mod roster;
 pub mod sse;
 mod transport;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::stream::BoxStream;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
+use self::batch::{BatchApi, BatchEnd};
 pub use self::client::{HttpClient, http_client, http_client_within};
 #[cfg(fuzzing)]
 pub use self::recorded::read_recorded;
@@ -116,6 +120,16 @@ pub trait ChatModel: Send + Sync {
     /// system prompt.
     fn ask(&self, messages: &[Message], sampling: &Sampling) -> ReplyStream;
 
+    /// The provider's batches; `None` where it has none.
+    fn batches(&self) -> Option<Arc<dyn BatchApi>> {
+        None
+    }
+
+    /// The body of a request that stands in a batch: that of a single one, but for the stream.
+    fn batch_body(&self, _messages: &[Message], _sampling: &Sampling) -> Map<String, Value> {
+        Map::new()
+    }
+
     /// Starts a reply that is sampled as the model's settings say.
     fn reply(&self, messages: &[Message]) -> ReplyStream {
         self.ask(messages, &Sampling::default())
@@ -165,6 +179,9 @@ pub enum ChatError {
         /// The limit.
         after: Duration,
     },
+    /// The request was in a batch, and got no reply there.
+    #[error("the request got no reply in its batch: {0}")]
+    Unanswered(BatchEnd),
     /// The circuit breaker is open: the model is not asked at the moment.
     #[error("the model is resting after repeated failures")]
     BreakerOpen,
@@ -185,6 +202,7 @@ impl ChatError {
             ChatError::Timeout { awaited: "first token", .. } => "timeout_first_token",
             ChatError::Timeout { awaited: "next token", .. } => "timeout_next_token",
             ChatError::Timeout { .. } => "timeout_total",
+            ChatError::Unanswered(_) => "batch",
             ChatError::BreakerOpen => "breaker_open",
         }
     }
@@ -193,7 +211,11 @@ impl ChatError {
     /// has not said that it does not answer.
     #[must_use]
     pub fn may_be_billed(&self) -> bool {
-        !matches!(self, ChatError::Unreached(_) | ChatError::Status { .. } | ChatError::BreakerOpen)
+        match self {
+            ChatError::Unreached(_) | ChatError::Status { .. } | ChatError::BreakerOpen => false,
+            ChatError::Unanswered(end) => matches!(end, BatchEnd::Missing | BatchEnd::Unreadable(_)),
+            _ => true,
+        }
     }
 
     /// What the provider asked to wait; zero where it did not.

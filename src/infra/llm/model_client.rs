@@ -8,6 +8,7 @@ use futures_util::StreamExt;
 use parking_lot::Mutex;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
+use serde_json::{Map, Value};
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
@@ -15,10 +16,13 @@ use crate::backoff::Backoff;
 use crate::config::{BenchSettings, Settings};
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::run_report::RunOutcome;
-use crate::domain::judging::budget::{BudgetTracker, Prices, Tokens, estimate, estimate_all};
+use crate::domain::judging::budget::{BudgetTracker, Prices, Reservation, Tokens, estimate, estimate_all};
+use crate::domain::judging::rubric::sha256;
 use crate::domain::judging::token_probabilities::{MOST_NUMBERS, NumberToken};
+use crate::llm::batch::queue::{Pause, RequestQueue, Worker};
+use crate::llm::batch::{BatchApi, BatchEnd, MOST_REQUESTS};
 use crate::llm::roster::entries;
-use crate::llm::{ChatError, ChatModel, Message, ReplyPart, Sampling, Usage};
+use crate::llm::{ChatError, ChatModel, Message, ReplyPart, ReplyStream, Sampling, Usage};
 
 /// Longest wait between two tries.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
@@ -35,6 +39,12 @@ pub struct ModelClient {
     pub max_concurrent: usize,
     /// What its tokens cost, where that is set.
     pub prices: Option<Prices>,
+    /// The same in batches.
+    pub batch_prices: Option<Prices>,
+    /// Longest reply in tokens, where a request does not say.
+    longest_reply: u64,
+    /// Sends its requests in batches, or takes the replies of earlier ones.
+    queue: Option<Arc<dyn RequestQueue>>,
     model: Arc<dyn ChatModel>,
     settings: BenchSettings,
     rng: Mutex<ChaCha8Rng>,
@@ -127,6 +137,9 @@ impl ModelClient {
             id,
             max_concurrent: 1,
             prices: None,
+            batch_prices: None,
+            longest_reply: FIRST_GUESS,
+            queue: None,
             model,
             settings,
             rng: Mutex::new(rng),
@@ -143,14 +156,64 @@ impl ModelClient {
         if let Some(entry) = entries(settings).iter().find(|entry| entry.id == asked.id.as_str()) {
             asked.max_concurrent = entry.max_concurrent as usize;
             asked.prices = entry.prices();
+            asked.batch_prices = entry.batch_prices();
+            asked.longest_reply = entry.max_tokens.into();
         }
         asked
+    }
+
+    /// The same with a queue for batches.
+    #[must_use]
+    pub fn with_queue(self, queue: Arc<dyn RequestQueue>) -> Self {
+        let prices = if queue.sends() { self.batch_prices } else { self.prices };
+        Self { prices, queue: Some(queue), ..self }
+    }
+
+    /// The provider's batches; `None` where it has none.
+    #[must_use]
+    pub fn batches(&self) -> Option<Arc<dyn BatchApi>> {
+        self.model.batches()
+    }
+
+    /// Whether its requests are sent in batches.
+    #[must_use]
+    pub fn sends_batches(&self) -> bool {
+        self.queue.as_ref().is_some_and(|queue| queue.sends())
+    }
+
+    /// Requests that are made side by side: as many as a batch takes, or as its limit lets.
+    #[must_use]
+    pub fn at_once(&self) -> usize {
+        if self.sends_batches() { MOST_REQUESTS } else { self.max_concurrent }
+    }
+
+    /// One of those who ask it side by side, while it lasts.
+    #[must_use]
+    pub fn worker(&self) -> Worker {
+        Worker::begin(self.queue.clone())
+    }
+
+    /// Waits for another worker, of which batches do not wait meanwhile.
+    pub async fn wait_for<T>(&self, other: impl Future<Output = T>) -> T {
+        let _pause = self.queue.as_deref().map(Pause::begin);
+        other.await
+    }
+
+    /// Does the work of all workers, and sends their batches meanwhile.
+    pub async fn serve<T>(&self, limits: &RunLimits, work: impl Future<Output = T>) -> T {
+        let Some(queue) = &self.queue else { return work.await };
+        tokio::select! {
+            biased;
+            done = work => done,
+            () = queue.run(&limits.stop) => std::future::pending().await,
+        }
     }
 
     /// Whether too many consecutive requests failed, so that it gets no more of them.
     #[must_use]
     pub fn is_exhausted(&self) -> bool {
         self.failures_in_a_row.load(Ordering::Relaxed) >= self.settings.give_up_after
+            || self.queue.as_ref().is_some_and(|queue| queue.given_up().is_some())
     }
 
     /// How often a request is sent at the most until there is a reply.
@@ -162,6 +225,9 @@ impl ModelClient {
     /// How many requests failed in a row, and the last failure, where it gets no more of them.
     #[must_use]
     pub fn given_up(&self) -> Option<(u32, ChatError)> {
+        if let Some(error) = self.queue.as_ref().and_then(|queue| queue.given_up()) {
+            return Some((1, error));
+        }
         let failures = self.failures_in_a_row.load(Ordering::Relaxed);
         self.last_failure.lock().clone().filter(|_| self.is_exhausted()).map(|error| (failures, error))
     }
@@ -176,6 +242,20 @@ impl ModelClient {
         sampling: Sampling,
         limits: &RunLimits,
     ) -> Result<WholeReply, AskError> {
+        self.ask_for("", messages, sampling, limits).await
+    }
+
+    /// The same for what `request` names: of one name, a batch of an earlier run is asked for its reply first.
+    ///
+    /// # Errors
+    /// [`AskError`].
+    pub async fn ask_for(
+        &self,
+        request: &str,
+        messages: &[Message],
+        sampling: Sampling,
+        limits: &RunLimits,
+    ) -> Result<WholeReply, AskError> {
         let began = Instant::now();
         let sampling = Sampling { with_usage: true, ..sampling };
         let mut attempts = 0;
@@ -183,7 +263,8 @@ impl ModelClient {
             if self.is_exhausted() {
                 return Err(AskError::GivenUp);
             }
-            let error = match self.ask_once(messages, &sampling, limits).await? {
+            let asked = Asked { request, messages, sampling: &sampling };
+            let error = match self.ask_once(asked, limits).await? {
                 Ok(PartialReply { text, reasoning, usage, numbers, .. }) => {
                     self.failures_in_a_row.store(0, Ordering::Relaxed);
                     let latency = began.elapsed();
@@ -197,39 +278,105 @@ impl ModelClient {
                 return Err(AskError::Refused { error, latency: began.elapsed() });
             }
             if attempts >= self.settings.attempts || !may_pass(&error) {
-                *self.last_failure.lock() = Some(error.clone());
-                self.failures_in_a_row.fetch_add(1, Ordering::Relaxed);
+                self.count_failure(&error);
                 return Err(AskError::Failed { error, attempts, latency: began.elapsed() });
             }
             self.wait(&error, attempts, limits).await?;
         }
     }
 
+    /// Of one batch many requests may fail: that says nothing about the next.
+    fn count_failure(&self, error: &ChatError) {
+        if !self.sends_batches() {
+            *self.last_failure.lock() = Some(error.clone());
+            self.failures_in_a_row.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
     /// One request. The outer error ends all of them.
     async fn ask_once(
         &self,
-        messages: &[Message],
-        sampling: &Sampling,
+        asked: Asked<'_>,
         limits: &RunLimits,
     ) -> Result<Result<PartialReply, ChatError>, AskError> {
-        if limits.stop.is_cancelled() {
-            return Err(AskError::Stopped);
+        loop {
+            if limits.stop.is_cancelled() {
+                return Err(AskError::Stopped);
+            }
+            let (way, reserved, prices) = self.begin(asked, limits).await?;
+            let cost = |tokens| prices.map_or(0.0, |prices| prices.cost(tokens));
+            let mut heard = PartialReply::default();
+            let was_sent_before = matches!(way, Way::Earlier(_));
+            let ended = heard.listen(self.reply(asked, way)).await;
+            match &ended {
+                Err(ChatError::Unanswered(BatchEnd::GoesOn)) => {
+                    return Err(if limits.stop.is_cancelled() { AskError::Stopped } else { AskError::GivenUp });
+                }
+                // Nothing came of the earlier batch: then it is asked as if there had been none.
+                Err(error) if was_sent_before && !error.is_request_error() => continue,
+                _ => {}
+            }
+            let output = heard.usage.output.or_else(|| Some(estimate(&heard.text) + heard.reasoning_tokens));
+            let tokens = Tokens::counted(heard.usage.input, output, asked.messages, &heard.text);
+            if ended.as_ref().err().is_none_or(|error| heard.begun || error.may_be_billed()) {
+                reserved.settle(tokens, cost(tokens));
+            }
+            if ended.is_ok() {
+                let mut replied = self.replied.lock();
+                *replied = (replied.0.saturating_add(tokens.output), replied.1 + 1);
+            }
+            return Ok(ended.map(|()| heard));
         }
-        let expected = Tokens { input: estimate_all(messages), output: self.usual_length() };
-        let cost = |tokens| self.prices.map_or(0.0, |prices| prices.cost(tokens));
-        let reserved = limits.budget.reserve(cost(expected)).ok_or(AskError::OverBudget)?;
-        let mut heard = PartialReply::default();
-        let ended = heard.listen(self.model.as_ref(), messages, sampling).await;
-        let output = heard.usage.output.or_else(|| Some(estimate(&heard.text) + heard.reasoning_tokens));
-        let tokens = Tokens::counted(heard.usage.input, output, messages, &heard.text);
-        if ended.as_ref().err().is_none_or(|error| heard.begun || error.may_be_billed()) {
-            reserved.settle(tokens, cost(tokens));
+    }
+
+    /// How a request goes out, with what it may cost. What an earlier batch holds was counted when it was sent.
+    async fn begin<'l>(
+        &self,
+        asked: Asked<'_>,
+        limits: &'l RunLimits,
+    ) -> Result<(Way, Reservation<'l>, Option<Prices>), AskError> {
+        let prices = |tokens, prices: Option<Prices>| prices.map_or(0.0, |prices| prices.cost(tokens));
+        let input = estimate_all(asked.messages);
+        let usual = Tokens { input, output: self.usual_length() };
+        let Some(queue) = &self.queue else {
+            let reserved = limits.budget.reserve(prices(usual, self.prices)).ok_or(AskError::OverBudget)?;
+            return Ok((Way::Single, reserved, self.prices));
+        };
+        let body = self.model.batch_body(asked.messages, asked.sampling);
+        let key = sha256(format!("{} {} {}", self.id, asked.request, Value::Object(body.clone())).as_bytes());
+        if queue.holds(&key) {
+            return Ok((Way::Earlier(key), limits.budget.sent_before(), self.batch_prices));
         }
-        if ended.is_ok() {
-            let mut replied = self.replied.lock();
-            *replied = (replied.0.saturating_add(tokens.output), replied.1 + 1);
+        if !queue.sends() {
+            let reserved = limits.budget.reserve(prices(usual, self.prices)).ok_or(AskError::OverBudget)?;
+            return Ok((Way::Single, reserved, self.prices));
         }
-        Ok(ended.map(|()| heard))
+        let tokens = Tokens { input, output: self.output_to_expect(asked.sampling) };
+        let cost = prices(tokens, self.batch_prices);
+        // What is under way may turn out cheaper than it may be.
+        while limits.budget.is_short_for_now(cost) && queue.next_end().await {}
+        let reserved = limits.budget.reserve(cost).ok_or(AskError::OverBudget)?;
+        Ok((Way::Batch(key, body), reserved, self.batch_prices))
+    }
+
+    /// The tokens to expect of a reply in a batch: its limit as long as no reply has been seen, for all of a batch is sent at once.
+    fn output_to_expect(&self, sampling: &Sampling) -> u64 {
+        let replies = self.replied.lock().1;
+        match replies {
+            0 => sampling.max_tokens.map_or(self.longest_reply, u64::from),
+            _ => self.usual_length(),
+        }
+    }
+
+    fn reply(&self, asked: Asked<'_>, way: Way) -> ReplyStream {
+        match (way, &self.queue, self.model.batches()) {
+            (Way::Earlier(key), Some(queue), _) => queue.ask(key, None),
+            (Way::Batch(key, body), Some(queue), Some(api)) => {
+                let request = api.encode(&key, body);
+                queue.ask(key, Some(request))
+            }
+            _ => self.model.ask(asked.messages, asked.sampling),
+        }
     }
 
     /// Tokens of a reply, as far as can be told from those before it.
@@ -250,9 +397,29 @@ impl ModelClient {
     }
 }
 
-/// A reply that broke off, or that nobody understands, may come whole the next time; a wrong key stays wrong.
+/// What is asked.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    /// Names what it is asked for.
+    request: &'a str,
+    messages: &'a [Message],
+    sampling: &'a Sampling,
+}
+
+/// How a request goes out.
+enum Way {
+    /// By itself.
+    Single,
+    /// It went out in a batch of an earlier run.
+    Earlier(String),
+    /// In the next batch.
+    Batch(String, Map<String, Value>),
+}
+
+/// A reply that broke off, or that nobody understands, may come whole the next time; a wrong key stays wrong. What a batch left
+/// open is for another run.
 fn may_pass(error: &ChatError) -> bool {
-    !matches!(error, ChatError::Status { .. }) || error.is_retryable()
+    !matches!(error, ChatError::Status { .. } | ChatError::Unanswered(_)) || error.is_retryable()
 }
 
 /// The part of a reply that has arrived.
@@ -272,13 +439,7 @@ struct PartialReply {
 
 impl PartialReply {
     /// Reads a reply to its end. PostgreSQL keeps no NUL character, so none is let in.
-    async fn listen(
-        &mut self,
-        model: &dyn ChatModel,
-        messages: &[Message],
-        sampling: &Sampling,
-    ) -> Result<(), ChatError> {
-        let mut reply = model.ask(messages, sampling);
+    async fn listen(&mut self, mut reply: ReplyStream) -> Result<(), ChatError> {
         while let Some(part) = reply.next().await {
             self.begun |= part.is_ok();
             match part {
@@ -311,133 +472,4 @@ impl PartialReply {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::VecDeque;
-
-    use futures_util::stream;
-    use rand::SeedableRng;
-
-    use super::*;
-    use crate::domain::judging::budget::Budget;
-    use crate::llm::ReplyStream;
-
-    /// Plays one answer a request; then it says "again".
-    #[derive(Default)]
-    struct Scripted {
-        answers: Mutex<VecDeque<Result<&'static str, ChatError>>>,
-        asked: Mutex<Vec<Instant>>,
-    }
-
-    impl ChatModel for Scripted {
-        fn ask(&self, _: &[Message], _: &Sampling) -> ReplyStream {
-            self.asked.lock().push(Instant::now());
-            let answer = self.answers.lock().pop_front().unwrap_or(Ok("again"));
-            stream::iter([answer.map(|text| ReplyPart::Text(text.to_owned()))]).boxed()
-        }
-    }
-
-    fn asked<const N: usize>(answers: [Result<&'static str, ChatError>; N]) -> (ModelClient, Arc<Scripted>) {
-        let scripted = Arc::new(Scripted { answers: Mutex::new(answers.into()), ..Scripted::default() });
-        let settings = BenchSettings { attempts: 3, backoff_ms: 1_000, give_up_after: 2 };
-        let rng = ChaCha8Rng::seed_from_u64(7);
-        (ModelClient::new(ModelId::new("m"), scripted.clone(), settings, rng), scripted)
-    }
-
-    fn status(status: u16, seconds: u64) -> ChatError {
-        ChatError::Status { status, retry_after: Some(Duration::from_secs(seconds)) }
-    }
-
-    async fn ask(model: &ModelClient) -> Result<WholeReply, AskError> {
-        model.ask(&[], Sampling::default(), &RunLimits::default()).await
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn what_passes_is_tried_again_after_a_growing_wait() {
-        let cut = ChatError::Connection("it broke off".into());
-        let (model, scripted) = asked([Err(cut), Err(status(429, 7)), Ok("yes\0")]);
-        let reply = ask(&model).await.unwrap();
-        assert_eq!((reply.text.as_str(), reply.attempts), ("yes", 3));
-        let times = scripted.asked.lock().clone();
-        assert!(times[1] - times[0] <= Duration::from_secs(1), "up to the first span");
-        let second = times[2] - times[1];
-        assert!(second >= Duration::from_secs(7) && second <= Duration::from_secs(9), "as asked, then the next span");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn what_does_not_pass_is_asked_once() {
-        let (model, scripted) = asked([Err(status(401, 0)), Err(status(400, 0))]);
-        assert!(matches!(ask(&model).await, Err(AskError::Failed { attempts: 1, .. })), "a wrong key stays wrong");
-        assert!(matches!(ask(&model).await, Err(AskError::Refused { .. })), "the request is unfit");
-        assert_eq!(scripted.asked.lock().len(), 2);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_model_that_fails_again_and_again_is_given_up_and_one_reply_forgets_failures() {
-        let down = || Err(status(503, 0));
-        let (model, scripted) =
-            asked([down(), down(), down(), Ok("up"), down(), down(), down(), down(), down(), down()]);
-        assert!(matches!(ask(&model).await, Err(AskError::Failed { attempts: 3, .. })));
-        assert_eq!(ask(&model).await.unwrap().text, "up");
-        for _ in 0..2 {
-            assert!(matches!(ask(&model).await, Err(AskError::Failed { .. })));
-        }
-        assert_eq!(ask(&model).await, Err(AskError::GivenUp));
-        assert_eq!(scripted.asked.lock().len(), 10, "a model that was given up is not asked");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_stop_ends_the_wait_and_a_budget_counts_every_try() {
-        let (model, scripted) = asked([Err(status(503, 50))]);
-        let limits = RunLimits::default();
-        let stop = async {
-            sleep(Duration::from_secs(1)).await;
-            limits.stop.cancel();
-        };
-        let (stopped, ()) = tokio::join!(model.ask(&[], Sampling::default(), &limits), stop);
-        assert_eq!((stopped, scripted.asked.lock().len()), (Err(AskError::Stopped), 1));
-        let (model, _) = asked([Err(status(503, 0)), Err(status(503, 0))]);
-        let budget = BudgetTracker::new(Budget { max_calls: Some(2), max_cost: None });
-        let limits = RunLimits { budget, ..RunLimits::default() };
-        assert_eq!(model.ask(&[], Sampling::default(), &limits).await, Err(AskError::OverBudget));
-        assert_eq!(limits.budget.spent().calls, 2);
-    }
-
-    /// Replies with these parts to every request.
-    struct Breaking(Vec<Result<ReplyPart, ChatError>>);
-
-    impl ChatModel for Breaking {
-        fn ask(&self, _: &[Message], _: &Sampling) -> ReplyStream {
-            stream::iter(self.0.clone()).boxed()
-        }
-    }
-
-    /// What a request costs that ends like this, with a money of one for a token; the prompt has 12 characters.
-    async fn cost_of(parts: Vec<Result<ReplyPart, ChatError>>) -> f64 {
-        let settings = BenchSettings { attempts: 1, backoff_ms: 1, give_up_after: 2 };
-        let model = Arc::new(Breaking(parts));
-        let mut model = ModelClient::new(ModelId::new("m"), model, settings, ChaCha8Rng::seed_from_u64(7));
-        model.prices = Some(Prices { input: 1e6, output: 1e6 });
-        let limits = RunLimits::default();
-        model.ask(&[Message::user("twelve signs")], Sampling::default(), &limits).await.unwrap_err();
-        limits.budget.spent().cost
-    }
-
-    #[tokio::test]
-    async fn a_failure_that_may_be_billed_costs_its_prompt_and_what_was_heard() {
-        let text = || Ok(ReplyPart::Text("four".to_owned()));
-        let broken = || Err(ChatError::Connection("it broke off".into()));
-        let late = || Err(ChatError::Timeout { awaited: "first token", after: Duration::from_secs(1) });
-        for (parts, tokens) in [
-            (vec![text(), text(), broken()], 9.0),
-            (vec![text(), Err(status(503, 0))], 8.0),
-            (vec![late()], 7.0),
-            (vec![Err(ChatError::Malformed("no event".into()))], 7.0),
-            (vec![broken()], 7.0),
-            (vec![Err(status(503, 0))], 0.0),
-            (vec![Err(ChatError::Unreached("refused".into()))], 0.0),
-        ] {
-            let cost = cost_of(parts.clone()).await;
-            assert!((cost - tokens).abs() < 1e-9, "{cost} instead of {tokens}: {parts:?}");
-        }
-    }
-}
+mod tests;

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use reqwest::header::AUTHORIZATION;
 use secrecy::SecretString;
@@ -12,6 +13,8 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
 
+use super::batch::BatchApi;
+use super::batch::openai::OpenAiBatches;
 use super::client::HttpClient;
 use super::reading::{SseReader, parse_json};
 use super::sse::SseEvent;
@@ -83,6 +86,16 @@ impl ChatModel for OpenAiModel {
     fn ask(&self, messages: &[Message], sampling: &Sampling) -> ReplyStream {
         stream_reply(self.endpoint.post(&self.body(messages, sampling)), SseReader::new(read_event))
     }
+
+    fn batches(&self) -> Option<Arc<dyn BatchApi>> {
+        Some(Arc::new(OpenAiBatches::new(&self.endpoint, read_event)))
+    }
+
+    fn batch_body(&self, messages: &[Message], sampling: &Sampling) -> Map<String, Value> {
+        let mut body = self.body(messages, sampling);
+        body.retain(|key, _| !matches!(key.as_str(), "stream" | "stream_options"));
+        body
+    }
 }
 
 fn template(settings: &ModelSettings, limit_key: &str) -> Map<String, Value> {
@@ -142,6 +155,8 @@ struct Word<'a>(#[serde(borrow)] Cow<'a, str>);
 
 #[derive(Default, Deserialize)]
 struct ChunkChoice {
+    /// All of the reply where it comes whole.
+    #[serde(alias = "message")]
     delta: Option<Delta>,
     logprobs: Option<Logprobs>,
 }
@@ -294,6 +309,26 @@ mod tests {
         check(&chunk.to_string(), &[ReplyPart::Numbers(vec![number]), text("[[7")]);
         check(r#"{"choices":[{"delta":{"content":"Hi"},"logprobs":null}]}"#, &[text("Hi")]);
         check(r#"{"choices":[{"delta":{"content":"Hi"},"logprobs":{"content":null}}]}"#, &[text("Hi")]);
+    }
+
+    #[test]
+    fn a_whole_reply_is_read_like_an_event() {
+        let whole = r#"{"object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"Yes",
+            "reasoning_content":"Hm"},"finish_reason":"stop"}],"usage":{"prompt_tokens":7,"completion_tokens":2}}"#;
+        let usage = ReplyPart::Usage(Usage { input: Some(7), output: Some(2) });
+        check(whole, &[reasoning("Hm"), text("Yes"), usage]);
+    }
+
+    #[test]
+    fn a_request_of_a_batch_is_that_of_a_stream_without_the_stream() {
+        let settings = ModelSettings::minimal("m", crate::config::ProviderKind::Openai);
+        let http = crate::llm::http_client(std::time::Duration::from_secs(1)).unwrap();
+        let model = OpenAiModel::new(&settings, None, &http).unwrap();
+        let sampling = Sampling { max_tokens: Some(5), seed: Some(3), with_usage: true, ..Sampling::default() };
+        let (mut streamed, batched) =
+            (model.body(&[Message::user("?")], &sampling), model.batch_body(&[Message::user("?")], &sampling));
+        assert!(streamed.remove("stream").is_some() && streamed.remove("stream_options").is_some());
+        assert_eq!(streamed, batched);
     }
 
     #[test]

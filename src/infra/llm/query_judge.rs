@@ -54,7 +54,9 @@ pub struct JudgeReply {
 }
 
 /// What was heard of a judge before, and where what is heard now is kept.
-pub struct Attempts<K> {
+pub struct Attempts<'n, K> {
+    /// Names what is asked for, for [`ModelClient::ask_for`].
+    pub name: &'n str,
     /// Replies of an earlier run, which settled nothing then.
     pub earlier: Vec<WholeReply>,
     /// Keeps a reply that settles nothing, before the judge is asked again; `false` where it cannot be kept.
@@ -67,7 +69,7 @@ pub async fn query_judge<F: Future<Output = bool>>(
     judge: &ModelClient,
     request: &JudgeRequest,
     form: &ReplyFormat<'_>,
-    attempts: Attempts<impl Fn(WholeReply) -> F>,
+    attempts: Attempts<'_, impl Fn(WholeReply) -> F>,
     limits: &RunLimits,
 ) -> (Option<JudgeReply>, Option<AskError>) {
     let mut heard = JudgeReply::default();
@@ -75,13 +77,16 @@ pub async fn query_judge<F: Future<Output = bool>>(
     for further in 0..=FURTHER {
         let (reply, is_new) = match earlier.next() {
             Some(reply) => (reply, false),
-            None => match judge.ask(&messages(request, form, further), request.sampling.into(), limits).await {
-                Ok(reply) => (reply, true),
-                Err(error) => {
-                    let told = Some(error.clone()).filter(|error| !matches!(error, AskError::Refused { .. }));
-                    return (heard.broken_off(error), told);
+            None => {
+                let (name, messages) = (format!("{} {further}", attempts.name), messages(request, form, further));
+                match judge.ask_for(&name, &messages, request.sampling.into(), limits).await {
+                    Ok(reply) => (reply, true),
+                    Err(error) => {
+                        let told = Some(error.clone()).filter(|error| !matches!(error, AskError::Refused { .. }));
+                        return (heard.broken_off(error), told);
+                    }
                 }
-            },
+            }
         };
         heard.hear(&reply, form);
         if heard.is_settled() {

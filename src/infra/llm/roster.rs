@@ -159,6 +159,7 @@ impl Recipe {
             max_concurrent: public.max_concurrent,
             input_price: public.input_price,
             output_price: public.output_price,
+            batch_price: public.batch_price,
             price_date: public.price_date,
             price_source: public.price_source.clone(),
             ..self.entry.clone()

@@ -98,6 +98,22 @@ impl Endpoint {
         self
     }
 
+    /// The same with another path in the place of `own`, its end.
+    pub(crate) fn beside(&self, own: &str, path: &str) -> Self {
+        let (path, query) = path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query)));
+        let mut url = self.url.clone();
+        let base = self.url.path();
+        url.set_path(&format!("{}{path}", base.strip_suffix(own).unwrap_or(base)));
+        url.set_query(query);
+        Self { url, ..self.clone() }
+    }
+
+    /// The same at another address; `None` where that is of another scheme, host or port, which must not see the key.
+    pub(crate) fn at_own_origin(&self, url: Url) -> Option<Self> {
+        let is_own = url.origin() == self.url.origin() && url.username().is_empty() && url.password().is_none();
+        is_own.then(|| Self { url, ..self.clone() })
+    }
+
     /// The host that is asked.
     pub(crate) fn host(&self) -> &str {
         self.url.host_str().unwrap_or_default()
@@ -105,7 +121,17 @@ impl Endpoint {
 
     /// A request with this JSON body.
     pub(crate) fn post(&self, body: &Map<String, Value>) -> RequestBuilder {
-        self.http.for_url(&self.url).post(self.url.clone()).headers(self.headers.clone()).json(body)
+        self.post_empty().json(body)
+    }
+
+    /// A request that is given its body, of a type that is given too.
+    pub(crate) fn post_empty(&self) -> RequestBuilder {
+        self.http.for_url(&self.url).post(self.url.clone()).headers(self.headers.clone())
+    }
+
+    /// A request for what is there.
+    pub(crate) fn get(&self) -> RequestBuilder {
+        self.http.for_url(&self.url).get(self.url.clone()).headers(self.headers.clone())
     }
 }
 
@@ -195,7 +221,7 @@ async fn drain(response: Option<Response>) {
     }
 }
 
-fn accept(response: Response) -> Result<Response, ChatError> {
+pub(crate) fn accept(response: Response) -> Result<Response, ChatError> {
     if response.status().is_success() {
         return Ok(response);
     }
@@ -265,6 +291,27 @@ mod tests {
     fn addresses_are_joined_whether_or_not_they_end_in_a_slash() {
         assert_eq!(endpoint("http://127.0.0.1:8000/v1/").unwrap().url.as_str(), "http://127.0.0.1:8000/v1/chat");
         assert_eq!(endpoint("").unwrap().url.as_str(), "http://127.0.0.1/v1/chat");
+    }
+
+    #[test]
+    fn a_key_stays_at_its_own_origin() {
+        let endpoint = endpoint("http://127.0.0.1:8000/v1").unwrap();
+        assert_eq!(
+            endpoint.beside("/chat", "/batches?limit=1").url.as_str(),
+            "http://127.0.0.1:8000/v1/batches?limit=1"
+        );
+        let own = |url: &str| endpoint.at_own_origin(Url::parse(url).unwrap()).is_some();
+        assert!(own("http://127.0.0.1:8000/v1/batches/b/results?part=1"));
+        for other in [
+            "http://127.0.0.1:8001/v1",
+            "https://127.0.0.1:8000/v1",
+            "http://127.0.0.2:8000/v1",
+            "http://127.0.0.1.example.org:8000/",
+            "http://a@127.0.0.1:8000/v1",
+            "data:,x",
+        ] {
+            assert!(!own(other), "{other}");
+        }
     }
 
     #[test]

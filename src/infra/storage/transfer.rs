@@ -31,7 +31,7 @@ enum ColumnKind {
 }
 
 /// In the order in which rows refer to each other. Leaderboards and counts are derived, and instances are gone.
-const TABLES: [&str; 55] = [
+const TABLES: [&str; 56] = [
     "models",
     "model_changes",
     "pairing_changes",
@@ -52,6 +52,7 @@ const TABLES: [&str; 55] = [
     "bench_answers",
     "bench_judgements",
     "request_attempts",
+    "bench_batches",
     "bench_scores",
     "bench_plans",
     "bench_runs",

@@ -143,7 +143,8 @@ impl<'r> JudgeRun<'r> {
         let attempts = self.battle_judging.log().resume(&self.judge.id, request.request_sha256()).await?;
         let earlier = attempts.earlier.clone();
         let keep = |reply| batch.keep(attempts.row(AttemptStatus::Unsettled, reply));
-        let (heard, error) = query_judge(self.judge, request, &form, Attempts { earlier, keep }, self.limits).await;
+        let (heard, error) =
+            query_judge(self.judge, request, &form, Attempts { name: "", earlier, keep }, self.limits).await;
         if let Some(error) = error {
             self.count(|outcome| error.count_in(outcome));
         }

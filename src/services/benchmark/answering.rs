@@ -8,8 +8,9 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use futures_util::future::join_all;
 use futures_util::try_join;
 use parking_lot::Mutex;
+use tokio::sync::Semaphore;
 
-use super::attempts::{AttemptLog, ResultAttempts, RunRow};
+use super::attempts::{AttemptLog, ResultAttempts, RunRow, reading, reads};
 use super::loading::answers_of;
 use super::{OnProgress, RunContext, RunProgress};
 use crate::domain::battle::ModelId;
@@ -19,6 +20,7 @@ use crate::domain::benchmark::run_report::{Effort, PlannedRequests, RequestPlan,
 use crate::domain::judging::budget::estimate_all;
 use crate::infra::batch_writer::{BatchSender, keeper};
 use crate::infra::llm::Usage;
+use crate::infra::llm::batch::queue::Worker;
 use crate::infra::llm::model_client::{AskError, ModelClient, RunLimits, WholeReply};
 use crate::infra::storage::{AttemptStatus, BenchAnswerRow, StoreError};
 
@@ -124,15 +126,19 @@ struct ModelRun<'r> {
     counter: &'r Counter<'r>,
     given: AnswerIndex,
     outcome: Mutex<RunOutcome>,
+    reads: Semaphore,
 }
 
 /// How a turn of an item ended.
 enum TurnEnd {
-    Answered(Box<BenchAnswerRow>),
+    /// Its answer is kept.
+    Answered(Answer),
     /// The provider refuses the question for good.
     Refused,
     /// Another run may ask again.
     Open,
+    /// Its answer cannot be kept, so nothing more is asked.
+    Unkept,
 }
 
 type Batch = BatchSender<RunRow<BenchAnswerRow>>;
@@ -153,18 +159,19 @@ impl<'r> ModelRun<'r> {
         }
         outcome.total += outcome.before + outcome.refused;
         counter.add(outcome.before, outcome.total - outcome.refused);
-        Ok(Self { bench, model, limits: work.limits, counter, given, outcome: Mutex::new(outcome) })
+        Ok(Self { bench, model, limits: work.limits, counter, given, outcome: Mutex::new(outcome), reads: reads() })
     }
 
     async fn answer_all(&self, batch: &Batch) -> RunOutcome {
         let next = AtomicUsize::new(0);
-        let at_once = self.model.max_concurrent.min(self.bench.data.items.len());
-        join_all((0..at_once).map(|_| self.work(&next, batch))).await;
+        let at_once = self.model.at_once().min(self.bench.data.items.len());
+        let work = join_all((0..at_once).map(|_| self.work(&next, batch, self.model.worker())));
+        self.model.serve(self.limits, work).await;
         self.outcome.lock().clone()
     }
 
     /// Answers one item after the other, until none is left.
-    async fn work(&self, next: &AtomicUsize, batch: &Batch) {
+    async fn work(&self, next: &AtomicUsize, batch: &Batch, _worker: Worker) {
         while let Some(item) = self.bench.data.items.get(next.fetch_add(1, Ordering::Relaxed)) {
             self.answer_item(item, batch).await;
         }
@@ -181,19 +188,20 @@ impl<'r> ModelRun<'r> {
             let is_open = |ask: &Ask| {
                 !failed.contains(&ask.turn) && !refused.contains(&ask.turn) && !self.given.is_refused(item, ask)
             };
-            let Some(ask) = suite.asks(item, &answers).into_iter().find(is_open) else { break };
-            match self.answer_turn(item, &ask, batch).await {
-                TurnEnd::Answered(row) => {
-                    let answer = Answer { turn: row.turn, text: row.text.clone() };
-                    if !batch.keep(vec![RunRow::Result(*row)]).await {
-                        return;
-                    }
-                    answers.push(answer);
-                    self.count(|outcome| outcome.kept += 1);
-                    self.counter.add(1, 0);
+            // In a batch all turns that wait for no answer go together.
+            let at_once = if self.model.sends_batches() { usize::MAX } else { 1 };
+            let asks: Vec<Ask> = suite.asks(item, &answers).into_iter().filter(is_open).take(at_once).collect();
+            if asks.is_empty() {
+                break;
+            }
+            let turns = join_all(asks.iter().map(|ask| self.answer_turn(item, ask, batch, self.model.worker())));
+            for (ask, end) in asks.iter().zip(self.model.wait_for(turns).await) {
+                match end {
+                    TurnEnd::Answered(answer) => answers.push(answer),
+                    TurnEnd::Refused => refused.push(ask.turn),
+                    TurnEnd::Open => failed.push(ask.turn),
+                    TurnEnd::Unkept => return,
                 }
-                TurnEnd::Refused => refused.push(ask.turn),
-                TurnEnd::Open => failed.push(ask.turn),
             }
         }
         self.count_refused(item, &answers, &refused);
@@ -213,15 +221,15 @@ impl<'r> ModelRun<'r> {
     }
 
     /// An empty reply is requested a few times more; then it is the answer.
-    async fn answer_turn(&self, item: &Item, ask: &Ask, batch: &Batch) -> TurnEnd {
+    async fn answer_turn(&self, item: &Item, ask: &Ask, batch: &Batch, _worker: Worker) -> TurnEnd {
         let request = answer_request_sha256(&self.bench.set().round(), item, ask);
-        let Some(attempts) = AttemptLog::from(self.bench).resume(&self.model.id, request).await else {
-            return TurnEnd::Open;
-        };
+        let resumed = reading(&self.reads, AttemptLog::from(self.bench).resume(&self.model.id, request.clone())).await;
+        let Some(attempts) = resumed else { return TurnEnd::Open };
         let mut silences = attempts.earlier.len();
         let mut requests: u32 = attempts.earlier.iter().map(|reply| reply.attempts).sum();
         loop {
-            let reply = match self.model.ask(&ask.messages, ask.sampling.into(), self.limits).await {
+            let name = format!("{request} {silences}");
+            let reply = match self.model.ask_for(&name, &ask.messages, ask.sampling.into(), self.limits).await {
                 Ok(reply) => reply,
                 Err(error) => return self.fail(&error, &attempts, batch).await,
             };
@@ -229,12 +237,22 @@ impl<'r> ModelRun<'r> {
             silences += 1;
             if !reply.text.trim().is_empty() || silences >= SILENCES {
                 let reply = WholeReply { attempts: requests, ..reply };
-                return TurnEnd::Answered(Box::new(self.row(item, ask, attempts.result, reply)));
+                return self.keep(self.row(item, ask, attempts.result, reply), batch).await;
             }
             if !batch.keep(attempts.row(AttemptStatus::Unsettled, reply)).await {
                 return TurnEnd::Open;
             }
         }
+    }
+
+    async fn keep(&self, row: BenchAnswerRow, batch: &Batch) -> TurnEnd {
+        let answer = Answer { turn: row.turn, text: row.text.clone() };
+        if !batch.keep(vec![RunRow::Result(row)]).await {
+            return TurnEnd::Unkept;
+        }
+        self.count(|outcome| outcome.kept += 1);
+        self.counter.add(1, 0);
+        TurnEnd::Answered(answer)
     }
 
     /// Counts a failure, and keeps a refusal.

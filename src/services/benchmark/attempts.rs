@@ -1,11 +1,29 @@
 //! Attempts at a result: each is kept as it comes, and a later run goes on from the last.
 
+use tokio::sync::Semaphore;
+
 use super::RunContext;
 use crate::domain::battle::ModelId;
 use crate::infra::clock::Clock;
 use crate::infra::llm::model_client::WholeReply;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{AttemptRow, AttemptStatus, OpenAttempts, Store, StoreError};
+
+/// Reads of the database under way at the same time, where a batch has thousands of workers.
+const READS_AT_ONCE: usize = 64;
+
+/// Places for reads.
+#[must_use]
+pub(super) fn reads() -> Semaphore {
+    Semaphore::new(READS_AT_ONCE)
+}
+
+/// Reads when there is a place for it.
+pub(super) async fn reading<T>(reads: &Semaphore, read: impl Future<Output = T>) -> T {
+    // Nobody closes it; and without a place the read would only wait elsewhere.
+    let _place = reads.acquire().await;
+    read.await
+}
 
 /// A row of a run: a result, or an attempt at one.
 pub enum RunRow<T> {

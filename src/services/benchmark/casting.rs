@@ -1,5 +1,6 @@
 //! Who takes part in a run over a suite, and in which role.
 
+use super::batches::SuiteBatches;
 use super::loading::Loaded;
 use super::model_clients::ModelClients;
 use super::run_error::RunError;
@@ -57,6 +58,7 @@ impl Cast {
 pub(super) struct Casting<'c> {
     pub(super) store: &'c Store,
     pub(super) clients: &'c ModelClients,
+    pub(super) batches: &'c SuiteBatches,
     pub(super) loaded: &'c Loaded,
     /// Which round of answers.
     pub(super) sample: u32,
@@ -83,8 +85,8 @@ impl Casting<'_> {
             Phases::Both => models.iter().chain(&baseline).cloned().collect(),
         };
         Ok(Cast {
-            answering: self.clients.asked(&answering, budget)?,
-            judges: self.clients.asked(&judges, budget)?,
+            answering: self.batches.attach(self.clients.asked(&answering, budget)?)?,
+            judges: self.batches.attach(self.clients.asked(&judges, budget)?)?,
             partial,
             models,
             baseline,

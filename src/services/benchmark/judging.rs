@@ -11,9 +11,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use futures_util::future::join_all;
 use futures_util::try_join;
 use parking_lot::Mutex;
-use tokio::sync::Mutex as AsyncMutex;
+use tokio::sync::{Mutex as AsyncMutex, Semaphore};
 
-use super::attempts::{AttemptLog, RunRow};
+use super::attempts::{AttemptLog, RunRow, reading, reads};
 use super::loading::answers_of;
 use super::{OnProgress, RunContext, RunProgress};
 use crate::domain::battle::ModelId;
@@ -25,6 +25,7 @@ use crate::domain::benchmark::run_report::{PlannedRequests, RequestPlan, RunOutc
 use crate::domain::judging::budget::estimate_all;
 use crate::infra::batch_writer::{BatchSender, keeper};
 use crate::infra::llm::Usage;
+use crate::infra::llm::batch::queue::Worker;
 use crate::infra::llm::model_client::{ModelClient, RunLimits};
 use crate::infra::llm::query_judge::{Attempts, JudgeReply, ReplyFormat, effort, query_judge};
 use crate::infra::storage::{AttemptStatus, BenchFilter, BenchJudgementRow, IncludeText, StoreError};
@@ -145,6 +146,7 @@ pub async fn judge(
             contestants: &contestants,
             outcome: Mutex::new(RunOutcome::new(judge.map_or_else(|| ModelId::new(""), |judge| judge.id.clone()))),
             under_way: Mutex::default(),
+            reads: reads(),
         })
         .collect();
     let total: u64 = runs.iter().map(JudgeRun::count_open).sum();
@@ -197,6 +199,7 @@ struct JudgeRun<'r> {
     outcome: Mutex<RunOutcome>,
     /// Judge prompts in flight: an identical prompt waits for the reply instead of being sent again.
     under_way: Mutex<HashMap<String, Arc<AsyncMutex<()>>>>,
+    reads: Semaphore,
 }
 
 impl JudgeRun<'_> {
@@ -229,13 +232,18 @@ impl JudgeRun<'_> {
             open.into_iter().filter(|open| !open.done).map(move |open| (contestant, item, open))
         });
         let open: OpenJudgements<'_> = Mutex::new(Box::new(open));
-        let at_once = self.judge.map_or(READ_AT_ONCE, |judge| judge.max_concurrent);
-        join_all((0..at_once).map(|_| self.work(&open, batch, step))).await;
+        let at_once = self.judge.map_or(READ_AT_ONCE, ModelClient::at_once);
+        let worker = || self.judge.map(ModelClient::worker);
+        let work = join_all((0..at_once).map(|_| self.work(&open, batch, step, worker())));
+        match self.judge {
+            Some(judge) => judge.serve(self.limits, work).await,
+            None => work.await,
+        };
         self.outcome()
     }
 
     /// Judges one answer after the other, until none is left.
-    async fn work(&self, open: &OpenJudgements<'_>, batch: &Batch, step: &(dyn Fn() + Sync)) {
+    async fn work(&self, open: &OpenJudgements<'_>, batch: &Batch, step: &(dyn Fn() + Sync), _worker: Option<Worker>) {
         loop {
             // A statement of its own, so that the lock is free while the judge is asked.
             let next = open.lock().next();
@@ -247,7 +255,10 @@ impl JudgeRun<'_> {
     async fn judge_open(&self, (contestant, item, open): OpenJudgement<'_>, batch: &Batch, step: &(dyn Fn() + Sync)) {
         // Until its row is kept: who asks the same then finds it there.
         let turn = self.turn_of(&open.prompt_sha256);
-        let _turn = turn.lock().await;
+        let _turn = match self.judge {
+            Some(judge) => judge.wait_for(turn.lock()).await,
+            None => turn.lock().await,
+        };
         if let Some(row) = self.judge_one(contestant, item, open, batch).await
             && batch.keep(vec![RunRow::Result(row)]).await
         {
@@ -318,7 +329,8 @@ impl JudgeRun<'_> {
         batch: &Batch,
     ) -> Option<(String, JudgeReply)> {
         let judge = self.judge?;
-        match known(self.bench, self.plan, &judge.id, (item, request), prompt_sha256).await {
+        let known = known(self.bench, self.plan, &judge.id, (item, request), prompt_sha256);
+        match reading(&self.reads, known).await {
             Ok(Some(heard)) => {
                 self.count(|outcome| outcome.reused += 1);
                 return Some((self.new_id(), heard));
@@ -327,7 +339,20 @@ impl JudgeRun<'_> {
             // What cannot be read now cannot be kept either; the keeper says why.
             Err(error) => tracing::warn!(error = %error, "earlier judgements cannot be parsed"),
         }
-        self.ask(judge, item, request, batch).await
+        self.ask(judge, item, (request, prompt_sha256), batch).await
+    }
+
+    /// The id of the judgement that is asked for again; empty where none is. What a batch said for that one is no reply to this.
+    async fn retried(&self, judge: &ModelClient, request: &JudgeRequest, prompt_sha256: &str) -> String {
+        if !self.plan.retry_failed {
+            return String::new();
+        }
+        let known = self.bench.store.known_judgement(judge.id.as_str(), prompt_sha256, &request.sampling);
+        match reading(&self.reads, known).await {
+            Ok(row) => row.map(|row| row.id).unwrap_or_default(),
+            // Who cannot read it now is told when the reply cannot be kept.
+            Err(_) => String::new(),
+        }
     }
 
     /// Asks, and counts what did not come through. The reply has the id of its judgement: that of its attempts, unless they
@@ -336,17 +361,21 @@ impl JudgeRun<'_> {
         &self,
         judge: &ModelClient,
         item: &Item,
-        request: &JudgeRequest,
+        (request, prompt_sha256): (&JudgeRequest, &str),
         batch: &Batch,
     ) -> Option<(String, JudgeReply)> {
         let form = ReplyFormat {
             parse: &|reply| self.bench.suite.parse(item, reply),
             reminder: &self.bench.suite.reminder(item),
         };
-        let attempts = AttemptLog::from(self.bench).resume(&judge.id, request.request_sha256()).await?;
+        let request_sha256 = request.request_sha256();
+        let name = format!("{request_sha256} {}", self.retried(judge, request, prompt_sha256).await);
+        let resumed = AttemptLog::from(self.bench).resume(&judge.id, request_sha256);
+        let attempts = reading(&self.reads, resumed).await?;
         let earlier = attempts.earlier.clone();
         let keep = |reply| batch.keep(attempts.row(AttemptStatus::Unsettled, reply));
-        let (heard, error) = query_judge(judge, request, &form, Attempts { earlier, keep }, self.limits).await;
+        let attempts_so_far = Attempts { name: &name, earlier, keep };
+        let (heard, error) = query_judge(judge, request, &form, attempts_so_far, self.limits).await;
         if let Some(error) = error {
             self.count(|outcome| error.count_in(outcome));
         }

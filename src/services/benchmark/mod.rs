@@ -3,11 +3,12 @@
 //! The rules are in [`crate::domain::benchmark`]; here they meet models and the database. [`answering`] and [`judging`] store
 //! every reply at once and repeat no request that is stored, so a stopped or killed run can continue; what settles nothing is stored by [`attempts`]. [`budget`](crate::domain::judging::budget) limits requests
 //! and cost, [`imports`] reads files that were made elsewhere, [`scores`] reads results and [`suite_results`] caches them.
-//! A run over a suite is a [`suite_run`], several as one are a [`planned_run`], and [`plans`] are such runs of the server itself.
+//! [`batches`] sends requests together where a provider takes them for less. A run over a suite is a [`suite_run`], several as one are a [`planned_run`], and [`plans`] are such runs of the server itself.
 //! [`construction`] and [`draft_review`](crate::formats::draft_review) turn open questions into multiple-choice items, from file to file.
 
 pub mod answering;
 pub mod attempts;
+pub mod batches;
 pub mod casting;
 pub mod construction;
 pub mod error;

@@ -10,7 +10,7 @@ use super::run_error::RunError;
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::run_manifest::RunManifest;
 use crate::domain::judging::budget::Budget;
-use crate::infra::config::{ModelSettings, Settings};
+use crate::infra::config::{BenchSettings, ModelSettings, Settings};
 use crate::infra::llm::advice::advice;
 use crate::infra::llm::model_client::ModelClient;
 use crate::infra::llm::roster::{Roster, entries};
@@ -35,6 +35,12 @@ impl ModelClients {
     #[must_use]
     pub fn all(&self) -> Vec<ModelId> {
         self.roster.all().iter().map(|model| model.card.id.clone()).collect()
+    }
+
+    /// How runs ask.
+    #[must_use]
+    pub fn bench_settings(&self) -> BenchSettings {
+        self.settings.bench.clone()
     }
 
     /// Models with their limits and prices.
@@ -84,7 +90,8 @@ impl ModelClients {
             let (failures, error) = model.given_up()?;
             let entry = entries.iter().find(|entry| entry.id == model.id.as_str());
             let advice = entry.map(|entry| format!("; {}", advice(&error, entry))).unwrap_or_default();
-            Some(format!("model {} was given up after {failures} failures in a row: {error}{advice}", model.id))
+            let after = if failures > 1 { format!(" after {failures} failures in a row") } else { String::new() };
+            Some(format!("model {} was given up{after}: {error}{advice}", model.id))
         };
         models.into_iter().filter_map(words).collect()
     }

@@ -8,6 +8,7 @@ use parking_lot::Mutex;
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
+use super::batches::BatchOptions;
 use super::model_clients::ModelClients;
 use super::plan_progress::spent;
 use super::planned_run::{AskedPlan, OpenPlan, PlanOptions, PlanWatch};
@@ -65,7 +66,7 @@ struct PlanEnd {
 impl BenchPlans {
     fn session(&self) -> RunSession {
         let clients = ModelClients::new(self.settings.now(), self.models.current(), Arc::clone(&self.rng));
-        RunSession { store: self.store.clone(), clients }
+        RunSession { store: self.store.clone(), clients, batches: BatchOptions::default() }
     }
 
     /// What a plan would ask, by its runs.

@@ -25,6 +25,15 @@ pub enum RunError {
         /// The model.
         model: ModelId,
     },
+    /// Batches are to be sent, and the model's provider takes none.
+    #[error(
+        "model {:?} cannot be asked in batches, because its provider takes none: leave --batch out, or run the others with it and \
+         this one alone", .model.as_str()
+    )]
+    NoBatches {
+        /// The model.
+        model: ModelId,
+    },
     /// Somebody would be asked and paid for twice.
     #[error("{role} {name} is named twice: name each one once")]
     NamedTwice {

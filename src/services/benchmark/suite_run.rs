@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::batches::{BatchOptions, SuiteBatches, check_servers};
 use super::casting::{Cast, Casting, Phases, RoleIds};
 use super::error::BenchError;
 use super::loading::{Loaded, load};
@@ -16,6 +17,7 @@ use crate::domain::benchmark::contestant::PlannedOver;
 use crate::domain::benchmark::run_plan::PlannedRoles;
 use crate::domain::benchmark::run_report::{RequestPlan, RunOutcome};
 use crate::domain::benchmark::seeded::Seeded;
+use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::benchmark::{JudgeMode, SuiteOptions};
 use crate::domain::judging::budget::{Budget, Spent};
 use crate::infra::clock::{Clock as _, SystemClock};
@@ -30,6 +32,8 @@ pub struct RunSession {
     pub store: Store,
     /// The models.
     pub clients: ModelClients,
+    /// Whether their requests are sent in batches.
+    pub batches: BatchOptions,
 }
 
 /// Which suite, and how it is asked and judged.
@@ -81,9 +85,9 @@ impl<'s> SuiteRun<'s> {
     /// # Errors
     /// [`RunError`] where the participants do not fit the suite, or cannot be asked.
     pub async fn new(ready: ReadySuite<'s>, who: &Participation, phases: Phases) -> Result<Self, RunError> {
-        let ReadySuite { session, loaded, sample, .. } = &ready;
+        let ReadySuite { session, loaded, sample, batches, .. } = &ready;
         let (store, clients) = (&session.store, &session.clients);
-        let casting = Casting { store, clients, loaded, sample: *sample, phases };
+        let casting = Casting { store, clients, batches, loaded, sample: *sample, phases };
         let cast = casting.cast(&who.roles, who.budget).await?;
         let over = if phases == Phases::Both { PlannedOver::AllAnswers } else { PlannedOver::KeptAnswers };
         Ok(Self { cast, retry_failed: who.retry_failed, over, plan: None, ready })
@@ -121,8 +125,9 @@ impl<'s> SuiteRun<'s> {
     /// Takes the suite's lock.
     ///
     /// # Errors
-    /// [`RunError::SuiteTaken`] where another run has it.
+    /// [`RunError::SuiteTaken`] where another run has it, or [`RunError::NoBatches`].
     pub async fn begin(&self, limits: Arc<RunLimits>) -> Result<LockedRun, RunError> {
+        check_servers(self.clients()).await?;
         self.ready.begin(limits).await
     }
 
@@ -147,6 +152,7 @@ impl<'s> SuiteRun<'s> {
     /// [`StoreError`].
     pub async fn ask(&self, run: &LockedRun, show: OnRunProgress<'_>) -> Result<Vec<Step>, StoreError> {
         // Only now: who had the lock before has kept more.
+        self.ready.batches.load().await?;
         let (answers, judgements) = self.plans().await?;
         let begun = self.ready.begun(self.cast.ids(), (&answers, &judgements), self.plan.clone());
         let record =
@@ -175,6 +181,7 @@ pub struct ReadySuite<'s> {
     loaded: Loaded,
     sample: u32,
     canaries: bool,
+    batches: SuiteBatches,
 }
 
 impl<'s> ReadySuite<'s> {
@@ -197,13 +204,24 @@ impl<'s> ReadySuite<'s> {
         if choice.canaries {
             retain_canaries(&mut loaded.data.items);
         }
-        Ok(Self { session, loaded, sample: choice.sample, canaries: choice.canaries })
+        Ok(Self { sample: choice.sample, canaries: choice.canaries, ..Self::over(session, loaded) })
     }
 
     /// A suite that is loaded already.
     #[must_use]
     pub fn over(session: &'s RunSession, loaded: Loaded) -> Self {
-        Self { session, loaded, sample: 1, canaries: false }
+        let RunSession { store, clients, batches } = session;
+        let suite = SuiteId::new(loaded.suite.name());
+        let batches = SuiteBatches::new(store, &clients.rng, suite, clients.bench_settings(), batches);
+        Self { session, loaded, sample: 1, canaries: false, batches }
+    }
+
+    /// Models as this suite is asked of them.
+    ///
+    /// # Errors
+    /// As [`ModelClients::asked`], or [`RunError::NoBatches`].
+    pub fn asked(&self, ids: &[ModelId], budget: Budget) -> Result<Vec<ModelClient>, RunError> {
+        self.batches.attach(self.session.clients.asked(ids, budget)?)
     }
 
     /// How the suite is judged.
@@ -238,6 +256,7 @@ impl<'s> ReadySuite<'s> {
         run: &LockedRun,
         show: OnRunProgress<'_>,
     ) -> Result<Vec<Step>, StoreError> {
+        self.batches.load().await?;
         let plans = answering::plan(self.bench(), models, retry_failed).await?;
         let ids = models.iter().map(|model| model.id.to_string()).collect();
         let begun = self.begun(RoleIds { models: ids, ..RoleIds::default() }, (&plans, &[]), None);
@@ -298,6 +317,7 @@ impl<'s> ReadySuite<'s> {
         };
         let judging = judging::judge(self.bench(), &cast.judges, plan, &run.limits, &note);
         let outcomes = run.until_lock_is_lost(record.follow(&run.limits.budget, judging)).await?;
+        self.batches.all_are_kept().await?;
         record.note_failures(&outcomes);
         steps.push(("judge", outcomes));
         Ok(steps)
@@ -316,6 +336,7 @@ impl<'s> ReadySuite<'s> {
         };
         let answering = answering::answer(self.bench(), work, &note);
         let outcomes = run.until_lock_is_lost(record.follow(&run.limits.budget, answering)).await?;
+        self.batches.all_are_kept().await?;
         record.note_failures(&outcomes);
         Ok(vec![("answer", outcomes)])
     }

@@ -2,6 +2,8 @@
 
 mod arena_votes;
 mod attempts;
+mod batch_faults;
+mod batches;
 mod construction;
 pub(crate) mod faults;
 mod files;

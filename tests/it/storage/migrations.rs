@@ -65,6 +65,10 @@ fn sample_rows(name: &str) -> &'static str {
             "INSERT INTO bench_plans (id, plan, steps, state, stop_asked, note, started_by, started_at, changed_at) \
              VALUES ('p1', '{}', '[]', 'running', FALSE, '', 'ada', 1, 1); UPDATE bench_runs SET plan = 'p1', step = 0"
         }
+        "keep_batches.sql" => {
+            "INSERT INTO bench_batches (id, suite, model, provider_id, requests, state, created_at, changed_at) \
+             VALUES ('ba1', 's', 'm', NULL, '00', 'intended', 1, 1)"
+        }
         "keep_requests.sql" => {
             "INSERT INTO deletion_requests (id, battle, scope, reason, entered_by, created_at, state, answer, decided_by, battles) \
              VALUES ('q1', 'b1', 'battle', 'r', '', 1, 'open', '', '', 0)"

@@ -4,6 +4,7 @@
 mod admin;
 mod api_keys;
 pub(crate) mod bench;
+mod bench_batches;
 mod bench_plans;
 mod consents;
 mod exclusions;
@@ -54,6 +55,7 @@ use bench::{
     published_scores_are_replaced_by_their_successors, scores_are_made_of_what_the_rows_say,
     what_a_judge_said_to_a_prompt_is_found_again, what_failed_counts_once_unless_there_is_a_verdict,
 };
+use bench_batches::a_batch_is_open_until_its_replies_are_taken;
 use bench_plans::{one_plan_runs_at_a_time_and_is_stopped_and_ended_once, runs_are_found_by_their_plan};
 use exclusions::{
     an_exclusion_is_stored_with_its_vote_or_not_at_all, an_exclusion_stands_beside_the_vote_and_can_be_withdrawn,
@@ -704,6 +706,7 @@ on_both! {
     what_failed_counts_once_unless_there_is_a_verdict
     what_a_judge_said_to_a_prompt_is_found_again
     attempts_stay_open_until_their_result_is_there
+    a_batch_is_open_until_its_replies_are_taken
     published_scores_are_replaced_by_their_successors
     a_suite_is_run_by_one_at_a_time
     a_verdict_is_kept_once_and_failures_may_repeat

@@ -3,6 +3,7 @@
 
 pub(crate) mod api_document;
 pub(crate) mod arena;
+pub(crate) mod batch_provider;
 pub(crate) mod identity_provider;
 pub(crate) mod instance;
 pub(crate) mod log;

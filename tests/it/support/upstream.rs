@@ -19,6 +19,9 @@ use tokio::task::{JoinHandle, JoinSet};
 /// The longest that a test waits for something that must happen.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// Stands for every model and path that has no answer of its own.
+pub(crate) const ANYTHING_ELSE: &str = "*";
+
 /// Every fault and difference that [`Script::mode`] knows.
 pub(crate) const MODES: [&str; 19] = [
     "ok", "hang", "hangmid", "slow", "err500", "err429", "err401", "reset", "garbage", "badjson", "nodone", "split",
@@ -292,8 +295,10 @@ pub(crate) struct Received {
     pub(crate) path: String,
     /// All header lines in lower case.
     pub(crate) head: String,
-    /// `Null` where there was none.
+    /// `Null` where there was none, or none of JSON.
     pub(crate) body: Value,
+    /// The body as it came.
+    pub(crate) text: String,
 }
 
 impl Received {
@@ -435,6 +440,9 @@ impl Shared {
         }
         let mut scripts = self.scripts.lock().unwrap();
         let Some(queue) = scripts.get_mut(key) else {
+            if let Some(responder) = self.responders.lock().unwrap().get(ANYTHING_ELSE).cloned() {
+                return responder(request);
+            }
             return Script::whole("404 Not Found", "content-type: text/plain\r\n", "unknown model CANARY");
         };
         if queue.len() > 1 { queue.pop_front().unwrap() } else { queue.front().cloned().unwrap() }
@@ -516,8 +524,9 @@ async fn read_request(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> std::io::
         }
     }
     let body = serde_json::from_slice(&buffer[head_end..head_end + length]).unwrap_or_default();
+    let text = String::from_utf8_lossy(&buffer[head_end..head_end + length]).into_owned();
     buffer.drain(..head_end + length);
     let mut first_line = head.lines().next().unwrap_or_default().split(' ').map(str::to_owned);
     let (method, path) = (first_line.next().unwrap_or_default(), first_line.next().unwrap_or_default());
-    Ok(Some(Received { method, path, head: lower, body }))
+    Ok(Some(Received { method, path, head: lower, body, text }))
 }

@@ -160,6 +160,9 @@ pub struct ModelSettings {
     /// Price of a million tokens of output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_price: Option<f64>,
+    /// What a batch costs of these prices, 0 to 1; half where it is left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch_price: Option<f64>,
     /// When these prices were looked up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price_date: Option<PriceDate>,
@@ -179,6 +182,13 @@ impl ModelSettings {
     #[must_use]
     pub fn prices(&self) -> Option<Prices> {
         Some(Prices { input: self.input_price?, output: self.output_price? })
+    }
+
+    /// The prices in a batch, if both are set.
+    #[must_use]
+    pub fn batch_prices(&self) -> Option<Prices> {
+        let (prices, share) = (self.prices()?, self.batch_price.unwrap_or(BATCH_PRICE));
+        Some(Prices { input: share * prices.input, output: share * prices.output })
     }
 
     /// The prices with their date and source, if both prices are set.
@@ -207,6 +217,7 @@ impl ModelSettings {
             max_concurrent: default_max_concurrent(),
             input_price: None,
             output_price: None,
+            batch_price: None,
             price_date: None,
             price_source: None,
             system_prompt: String::new(),
@@ -238,6 +249,9 @@ impl ModelSettings {
         if self.name.is_empty() { &self.id } else { &self.name }
     }
 }
+
+/// What OpenAI and Anthropic ask for a batch, as a share of their prices.
+const BATCH_PRICE: f64 = 0.5;
 
 fn one() -> f64 {
     1.0

@@ -1,0 +1,233 @@
+//! Batches as OpenAI has them: a file of requests, a batch over it, and files of results.
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use reqwest::RequestBuilder;
+use reqwest::header::CONTENT_TYPE;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::wire::read_lines;
+use super::{
+    BatchApi, BatchEnd, BatchLook, BatchResult, BatchState, ReadEvent, SoughtBatch, checked_id, plain_code, read_body,
+    whole_reply,
+};
+use crate::llm::ChatError;
+use crate::llm::transport::Endpoint;
+
+/// The path behind a model's address.
+const OWN_PATH: &str = "/chat/completions";
+/// Pages of the list of batches that are looked through at the most.
+const MOST_PAGES: usize = 20;
+/// How much earlier than ours a provider's clock may put a batch, in seconds.
+const CLOCK_SKEW: i64 = 3_600;
+
+/// The batches of a chat completions server.
+pub(in crate::llm) struct OpenAiBatches {
+    endpoint: Endpoint,
+    read: ReadEvent,
+}
+
+#[derive(Deserialize)]
+struct Named {
+    id: String,
+}
+
+#[derive(Deserialize)]
+struct Batch {
+    id: String,
+    status: String,
+    #[serde(default)]
+    created_at: i64,
+    #[serde(default)]
+    request_counts: Option<Counts>,
+    output_file_id: Option<String>,
+    error_file_id: Option<String>,
+    errors: Option<Value>,
+    metadata: Option<Value>,
+}
+
+#[derive(Default, Deserialize)]
+struct Counts {
+    #[serde(default)]
+    total: u64,
+    #[serde(default)]
+    completed: u64,
+    #[serde(default)]
+    failed: u64,
+}
+
+#[derive(Deserialize)]
+struct Page {
+    data: Vec<Batch>,
+    #[serde(default)]
+    has_more: bool,
+}
+
+#[derive(Deserialize)]
+struct Line {
+    custom_id: String,
+    response: Option<LineResponse>,
+    error: Option<LineError>,
+}
+
+#[derive(Deserialize)]
+struct LineResponse {
+    status_code: u16,
+    #[serde(default)]
+    body: Value,
+}
+
+#[derive(Deserialize)]
+struct LineError {
+    code: Option<Value>,
+}
+
+impl OpenAiBatches {
+    /// Batches beside the model at an endpoint.
+    pub(in crate::llm) fn new(endpoint: &Endpoint, read: ReadEvent) -> Self {
+        Self { endpoint: endpoint.clone(), read }
+    }
+
+    fn get(&self, path: &str) -> RequestBuilder {
+        self.endpoint.beside(OWN_PATH, path).get()
+    }
+
+    async fn upload(&self, mark: &str, requests: &[String]) -> Result<String, ChatError> {
+        let boundary = format!("langya-{mark}");
+        let request = self.endpoint.beside(OWN_PATH, "/files").post_empty();
+        let request = request.header(CONTENT_TYPE, format!("multipart/form-data; boundary={boundary}"));
+        let file: Named = read_body(request.body(multipart(&boundary, requests))).await?;
+        checked_id(&file.id)
+    }
+
+    async fn create(&self, mark: &str, file: &str) -> Result<String, ChatError> {
+        let body = json!({
+            "input_file_id": file,
+            "endpoint": "/v1/chat/completions",
+            "completion_window": "24h",
+            "metadata": {"langya": mark},
+        });
+        let Value::Object(body) = body else { unreachable!("an object was written") };
+        let batch: Named = read_body(self.endpoint.beside(OWN_PATH, "/batches").post(&body)).await?;
+        checked_id(&batch.id)
+    }
+
+    async fn found(&self, sought: SoughtBatch<'_>) -> Result<Vec<String>, ChatError> {
+        let (mut after, earliest) = (String::new(), sought.made_at.0 / 1_000 - CLOCK_SKEW);
+        for _ in 0..MOST_PAGES {
+            let page: Page = read_body(self.get(&format!("/batches?limit=100{after}"))).await?;
+            let is_ours = |batch: &&Batch| {
+                batch.metadata.as_ref().and_then(|data| data["langya"].as_str()).is_some_and(|mark| mark == sought.mark)
+            };
+            if let Some(batch) = page.data.iter().find(is_ours) {
+                return Ok(vec![checked_id(&batch.id)?]);
+            }
+            match page.data.last() {
+                Some(last) if page.has_more && last.created_at >= earliest => {
+                    after = format!("&after={}", checked_id(&last.id)?);
+                }
+                _ => return Ok(Vec::new()),
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    fn result(&self, line: Line) -> BatchResult {
+        let code = line.error.and_then(|error| error.code);
+        let reply = match (line.response, code.as_ref().and_then(Value::as_str)) {
+            (_, Some("batch_expired")) => Err(ChatError::Unanswered(BatchEnd::Expired)),
+            (_, Some("batch_cancelled")) => Err(ChatError::Unanswered(BatchEnd::Cancelled)),
+            (Some(LineResponse { status_code: 200..=299, body }), _) => whole_reply(&body, self.read),
+            (Some(LineResponse { status_code, .. }), _) => {
+                Err(ChatError::Status { status: status_code, retry_after: None })
+            }
+            (None, _) => Err(ChatError::Reported),
+        };
+        BatchResult { key: line.custom_id, reply }
+    }
+}
+
+/// The form with the file. Its lines are JSON, in which no line begins like the boundary.
+fn multipart(boundary: &str, requests: &[String]) -> String {
+    let head = format!(
+        "--{boundary}\r\ncontent-disposition: form-data; name=\"purpose\"\r\n\r\nbatch\r\n--{boundary}\r\n\
+         content-disposition: form-data; name=\"file\"; filename=\"langya.jsonl\"\r\ncontent-type: application/jsonl\r\n\r\n"
+    );
+    let size = requests.iter().map(|line| line.len() + 1).sum::<usize>();
+    let mut form = String::with_capacity(head.len() + size + boundary.len() + 8);
+    form.push_str(&head);
+    for line in requests {
+        form.push_str(line);
+        form.push('\n');
+    }
+    form.push_str("\r\n--");
+    form.push_str(boundary);
+    form.push_str("--\r\n");
+    form
+}
+
+impl Batch {
+    fn look(self) -> Result<BatchLook, ChatError> {
+        let ended = |gap| -> Result<BatchState, ChatError> {
+            let files = self.output_file_id.iter().chain(&self.error_file_id).map(|id| checked_id(id));
+            Ok(BatchState::Ended { files: files.collect::<Result<_, _>>()?, gap })
+        };
+        let state = match self.status.as_str() {
+            "validating" | "in_progress" | "finalizing" | "cancelling" => BatchState::UnderWay,
+            "completed" => ended(BatchEnd::Missing)?,
+            "expired" => ended(BatchEnd::Expired)?,
+            "cancelled" => ended(BatchEnd::Cancelled)?,
+            "failed" => {
+                let first = self.errors.as_ref().and_then(|errors| errors["data"][0]["code"].as_str());
+                BatchState::Failed(plain_code(first))
+            }
+            _ => return Err(ChatError::Malformed("a batch in an unknown state".into())),
+        };
+        let counts = self.request_counts.unwrap_or_default();
+        let done = counts.completed.saturating_add(counts.failed);
+        Ok(BatchLook { state, done, all: counts.total })
+    }
+}
+
+impl BatchApi for OpenAiBatches {
+    fn encode(&self, key: &str, body: Map<String, Value>) -> String {
+        json!({"custom_id": key, "method": "POST", "url": "/v1/chat/completions", "body": body}).to_string()
+    }
+
+    fn probe(&self) -> BoxFuture<'_, Result<(), ChatError>> {
+        read_body::<Page>(self.get("/batches?limit=1")).map(|page| page.map(drop)).boxed()
+    }
+
+    fn send<'a>(&'a self, mark: &'a str, requests: &'a [String]) -> BoxFuture<'a, Result<String, ChatError>> {
+        async move {
+            let file = self.upload(mark, requests).await?;
+            self.create(mark, &file).await
+        }
+        .boxed()
+    }
+
+    fn find<'a>(&'a self, sought: SoughtBatch<'a>) -> BoxFuture<'a, Result<Vec<String>, ChatError>> {
+        self.found(sought).boxed()
+    }
+
+    fn look<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<BatchLook, ChatError>> {
+        async move { read_body::<Batch>(self.get(&format!("/batches/{id}"))).await?.look() }.boxed()
+    }
+
+    fn results<'a>(
+        &'a self,
+        files: &'a [String],
+        most: usize,
+        take: &'a mut (dyn FnMut(BatchResult) + Send),
+    ) -> BoxFuture<'a, Result<(), ChatError>> {
+        async move {
+            for file in files {
+                let request = self.get(&format!("/files/{file}/content"));
+                read_lines(request, most, &mut |line| take(self.result(line))).await?;
+            }
+            Ok(())
+        }
+        .boxed()
+    }
+}

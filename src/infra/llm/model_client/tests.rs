@@ -1,0 +1,126 @@
+use std::collections::VecDeque;
+
+use futures_util::stream;
+use rand::SeedableRng;
+
+use super::*;
+use crate::domain::judging::budget::Budget;
+
+/// Plays one answer a request; then it says "again".
+#[derive(Default)]
+struct Scripted {
+    answers: Mutex<VecDeque<Result<&'static str, ChatError>>>,
+    asked: Mutex<Vec<Instant>>,
+}
+
+impl ChatModel for Scripted {
+    fn ask(&self, _: &[Message], _: &Sampling) -> ReplyStream {
+        self.asked.lock().push(Instant::now());
+        let answer = self.answers.lock().pop_front().unwrap_or(Ok("again"));
+        stream::iter([answer.map(|text| ReplyPart::Text(text.to_owned()))]).boxed()
+    }
+}
+
+fn asked<const N: usize>(answers: [Result<&'static str, ChatError>; N]) -> (ModelClient, Arc<Scripted>) {
+    let scripted = Arc::new(Scripted { answers: Mutex::new(answers.into()), ..Scripted::default() });
+    let settings = BenchSettings { attempts: 3, backoff_ms: 1_000, give_up_after: 2 };
+    let rng = ChaCha8Rng::seed_from_u64(7);
+    (ModelClient::new(ModelId::new("m"), scripted.clone(), settings, rng), scripted)
+}
+
+fn status(status: u16, seconds: u64) -> ChatError {
+    ChatError::Status { status, retry_after: Some(Duration::from_secs(seconds)) }
+}
+
+async fn ask(model: &ModelClient) -> Result<WholeReply, AskError> {
+    model.ask(&[], Sampling::default(), &RunLimits::default()).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_passes_is_tried_again_after_a_growing_wait() {
+    let cut = ChatError::Connection("it broke off".into());
+    let (model, scripted) = asked([Err(cut), Err(status(429, 7)), Ok("yes\0")]);
+    let reply = ask(&model).await.unwrap();
+    assert_eq!((reply.text.as_str(), reply.attempts), ("yes", 3));
+    let times = scripted.asked.lock().clone();
+    assert!(times[1] - times[0] <= Duration::from_secs(1), "up to the first span");
+    let second = times[2] - times[1];
+    assert!(second >= Duration::from_secs(7) && second <= Duration::from_secs(9), "as asked, then the next span");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_does_not_pass_is_asked_once() {
+    let (model, scripted) = asked([Err(status(401, 0)), Err(status(400, 0))]);
+    assert!(matches!(ask(&model).await, Err(AskError::Failed { attempts: 1, .. })), "a wrong key stays wrong");
+    assert!(matches!(ask(&model).await, Err(AskError::Refused { .. })), "the request is unfit");
+    assert_eq!(scripted.asked.lock().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_model_that_fails_again_and_again_is_given_up_and_one_reply_forgets_failures() {
+    let down = || Err(status(503, 0));
+    let (model, scripted) = asked([down(), down(), down(), Ok("up"), down(), down(), down(), down(), down(), down()]);
+    assert!(matches!(ask(&model).await, Err(AskError::Failed { attempts: 3, .. })));
+    assert_eq!(ask(&model).await.unwrap().text, "up");
+    for _ in 0..2 {
+        assert!(matches!(ask(&model).await, Err(AskError::Failed { .. })));
+    }
+    assert_eq!(ask(&model).await, Err(AskError::GivenUp));
+    assert_eq!(scripted.asked.lock().len(), 10, "a model that was given up is not asked");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_ends_the_wait_and_a_budget_counts_every_try() {
+    let (model, scripted) = asked([Err(status(503, 50))]);
+    let limits = RunLimits::default();
+    let stop = async {
+        sleep(Duration::from_secs(1)).await;
+        limits.stop.cancel();
+    };
+    let (stopped, ()) = tokio::join!(model.ask(&[], Sampling::default(), &limits), stop);
+    assert_eq!((stopped, scripted.asked.lock().len()), (Err(AskError::Stopped), 1));
+    let (model, _) = asked([Err(status(503, 0)), Err(status(503, 0))]);
+    let budget = BudgetTracker::new(Budget { max_calls: Some(2), max_cost: None });
+    let limits = RunLimits { budget, ..RunLimits::default() };
+    assert_eq!(model.ask(&[], Sampling::default(), &limits).await, Err(AskError::OverBudget));
+    assert_eq!(limits.budget.spent().calls, 2);
+}
+
+/// Replies with these parts to every request.
+struct Breaking(Vec<Result<ReplyPart, ChatError>>);
+
+impl ChatModel for Breaking {
+    fn ask(&self, _: &[Message], _: &Sampling) -> ReplyStream {
+        stream::iter(self.0.clone()).boxed()
+    }
+}
+
+/// What a request costs that ends like this, with a money of one for a token; the prompt has 12 characters.
+async fn cost_of(parts: Vec<Result<ReplyPart, ChatError>>) -> f64 {
+    let settings = BenchSettings { attempts: 1, backoff_ms: 1, give_up_after: 2 };
+    let model = Arc::new(Breaking(parts));
+    let mut model = ModelClient::new(ModelId::new("m"), model, settings, ChaCha8Rng::seed_from_u64(7));
+    model.prices = Some(Prices { input: 1e6, output: 1e6 });
+    let limits = RunLimits::default();
+    model.ask(&[Message::user("twelve signs")], Sampling::default(), &limits).await.unwrap_err();
+    limits.budget.spent().cost
+}
+
+#[tokio::test]
+async fn a_failure_that_may_be_billed_costs_its_prompt_and_what_was_heard() {
+    let text = || Ok(ReplyPart::Text("four".to_owned()));
+    let broken = || Err(ChatError::Connection("it broke off".into()));
+    let late = || Err(ChatError::Timeout { awaited: "first token", after: Duration::from_secs(1) });
+    for (parts, tokens) in [
+        (vec![text(), text(), broken()], 9.0),
+        (vec![text(), Err(status(503, 0))], 8.0),
+        (vec![late()], 7.0),
+        (vec![Err(ChatError::Malformed("no event".into()))], 7.0),
+        (vec![broken()], 7.0),
+        (vec![Err(status(503, 0))], 0.0),
+        (vec![Err(ChatError::Unreached("refused".into()))], 0.0),
+    ] {
+        let cost = cost_of(parts.clone()).await;
+        assert!((cost - tokens).abs() < 1e-9, "{cost} instead of {tokens}: {parts:?}");
+    }
+}

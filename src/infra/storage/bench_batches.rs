@@ -1,0 +1,159 @@
+//! Batches of requests that were sent to providers: what a later run takes instead of asking again.
+
+use std::str::FromStr;
+
+use sqlx::FromRow;
+
+use super::{Store, StoreError, on_reader, on_writer};
+use crate::domain::battle::ModelId;
+use crate::domain::benchmark::suite_id::SuiteId;
+use crate::domain::time::Timestamp;
+use crate::metrics::store_time;
+
+const INSERT: &str = "INSERT INTO bench_batches (id, suite, model, provider_id, requests, state, created_at, changed_at) \
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $7) ON CONFLICT DO NOTHING";
+const UPDATE: &str =
+    "UPDATE bench_batches SET state = $2, provider_id = COALESCE($3, provider_id), changed_at = $4 WHERE id = $1";
+const SELECT_OPEN: &str = "SELECT id, suite, model, provider_id, requests, state, created_at FROM bench_batches \
+     WHERE suite = $1 AND state IN ('intended', 'sent', 'ended') ORDER BY id";
+
+/// Where a batch stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BatchRowState {
+    /// It is about to be sent, and nobody knows yet whether it was.
+    Intended,
+    /// The provider has it.
+    Sent,
+    /// The provider has ended it, and its replies were read.
+    Ended,
+    /// All of its replies are kept.
+    Taken,
+    /// It never reached the provider.
+    Unsent,
+    /// The provider did none of it.
+    Failed,
+    /// The provider does not know it any more.
+    Gone,
+}
+
+impl BatchRowState {
+    const ALL: [Self; 7] =
+        [Self::Intended, Self::Sent, Self::Ended, Self::Taken, Self::Unsent, Self::Failed, Self::Gone];
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Intended => "intended",
+            Self::Sent => "sent",
+            Self::Ended => "ended",
+            Self::Taken => "taken",
+            Self::Unsent => "unsent",
+            Self::Failed => "failed",
+            Self::Gone => "gone",
+        }
+    }
+}
+
+impl FromStr for BatchRowState {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        Self::ALL.into_iter().find(|state| state.as_str() == text).ok_or(())
+    }
+}
+
+/// A batch of requests to a model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BenchBatchRow {
+    /// Its id, which the provider is told too, where it takes one.
+    pub id: String,
+    /// The suite that it is about.
+    pub suite: SuiteId,
+    /// The model or judge.
+    pub model: ModelId,
+    /// The provider's name for it; `None` until it has given one.
+    pub provider_id: Option<String>,
+    /// A digest of each request.
+    pub requests: Vec<String>,
+    /// Where it stands.
+    pub state: BatchRowState,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+impl Store {
+    /// Stores a batch, before it is sent.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn insert_bench_batch(&self, row: &BenchBatchRow) -> Result<(), StoreError> {
+        let _time = store_time("insert_bench_batch");
+        let requests = row.requests.join("\n");
+        on_writer!(self, |connection| {
+            let query = sqlx::query(INSERT).bind(&row.id).bind(row.suite.as_str()).bind(row.model.as_str());
+            let query = query.bind(&row.provider_id).bind(&requests).bind(row.state.as_str()).bind(row.created_at.0);
+            query.execute(connection).await.map(drop)
+        })
+    }
+
+    /// Notes where a batch stands, and the provider's name for it where that is known now.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn update_bench_batch(
+        &self,
+        id: &str,
+        state: BatchRowState,
+        provider_id: Option<&str>,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let _time = store_time("update_bench_batch");
+        on_writer!(self, |connection| {
+            let query = sqlx::query(UPDATE).bind(id).bind(state.as_str()).bind(provider_id).bind(now.0);
+            query.execute(connection).await.map(drop)
+        })
+    }
+
+    /// The batches about a suite whose replies may not all be kept yet, the oldest first.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn open_bench_batches(&self, suite: &SuiteId) -> Result<Vec<BenchBatchRow>, StoreError> {
+        let _time = store_time("open_bench_batches");
+        let rows: Vec<RawBatch> =
+            on_reader!(self, |pool| sqlx::query_as(SELECT_OPEN).bind(suite.as_str()).fetch_all(pool).await)?;
+        rows.into_iter().map(BenchBatchRow::try_from).collect()
+    }
+}
+
+#[derive(FromRow)]
+struct RawBatch {
+    id: String,
+    suite: String,
+    model: String,
+    provider_id: Option<String>,
+    requests: String,
+    state: String,
+    created_at: i64,
+}
+
+impl TryFrom<RawBatch> for BenchBatchRow {
+    type Error = StoreError;
+
+    fn try_from(raw: RawBatch) -> Result<Self, StoreError> {
+        let state = raw.state.parse().map_err(|()| StoreError::Inconsistent {
+            table: "bench_batches",
+            column: "state",
+            row: raw.id.clone(),
+            value: raw.state.chars().take(80).collect(),
+        })?;
+        Ok(Self {
+            id: raw.id,
+            suite: SuiteId::new(raw.suite),
+            model: ModelId::new(raw.model),
+            provider_id: raw.provider_id,
+            requests: raw.requests.lines().map(str::to_owned).collect(),
+            state,
+            created_at: Timestamp(raw.created_at),
+        })
+    }
+}

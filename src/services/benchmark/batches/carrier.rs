@@ -1,0 +1,281 @@
+//! Carries one batch: stored, sent, waited for, read.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
+
+use super::OnBatch;
+use super::notes::{BatchEvent, BatchNote};
+use crate::domain::battle::ModelId;
+use crate::domain::benchmark::suite_id::SuiteId;
+use crate::infra::backoff::Backoff;
+use crate::infra::clock::{Clock as _, SystemClock};
+use crate::infra::config::BenchSettings;
+use crate::infra::llm::batch::{BatchApi, BatchEnd, BatchResult, BatchState, SoughtBatch, may_have_arrived};
+use crate::infra::llm::{ChatError, ReplyPart};
+use crate::infra::rng::SharedRng;
+use crate::infra::storage::{BatchRowState, BenchBatchRow, Store};
+
+/// Longest wait between two looks at a batch.
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
+/// Lines of results beyond the requests of a batch, before nothing more is read.
+const SPARE_LINES: usize = 1_000;
+
+/// What every batch of a model needs.
+pub(super) struct BatchCarrier {
+    pub(super) api: Arc<dyn BatchApi>,
+    pub(super) store: Store,
+    pub(super) rng: Arc<SharedRng>,
+    pub(super) suite: SuiteId,
+    pub(super) model: ModelId,
+    pub(super) settings: BenchSettings,
+    pub(super) on_batch: OnBatch,
+}
+
+/// Replies by the key of their request.
+pub(super) type Replies = HashMap<String, Result<Vec<ReplyPart>, ChatError>>;
+
+/// How a batch ended for this run.
+pub(super) enum Carried {
+    /// It has ended; a request without a reply has none for this reason.
+    Ended(Replies, BatchEnd),
+    /// Nothing came of it, and nothing would come of another one.
+    Failed(ChatError),
+    /// It may go on at the provider: the run is to end, or the provider cannot be reached.
+    LeftOpen(Option<ChatError>),
+}
+
+/// How waiting for the end of a batch ended.
+enum Awaited {
+    Ended(Vec<String>, BatchEnd),
+    Failed(String),
+    Gone,
+    LeftOpen(Option<ChatError>),
+}
+
+impl BatchCarrier {
+    /// The note of a batch with these requests.
+    pub(super) fn row(&self, requests: Vec<String>) -> BenchBatchRow {
+        BenchBatchRow {
+            id: self.rng.id(&SystemClock),
+            suite: self.suite.clone(),
+            model: self.model.clone(),
+            provider_id: None,
+            requests,
+            state: BatchRowState::Intended,
+            created_at: SystemClock.now(),
+        }
+    }
+
+    /// Stores that a batch is about to be sent, sends it, and waits for its end.
+    pub(super) async fn send(&self, row: &BenchBatchRow, requests: &[String], stop: &CancellationToken) -> Carried {
+        if let Err(error) = self.store.insert_bench_batch(row).await {
+            tracing::warn!(%error, "a batch cannot be noted, so it is not sent");
+            return Carried::Failed(ChatError::Unanswered(BatchEnd::NotNoted));
+        }
+        match self.deliver(row, requests, stop).await {
+            Ok(at_provider) => self.follow(row, at_provider, stop).await,
+            Err(NotDelivered::Unsent(error)) => {
+                self.note(row, BatchRowState::Unsent, None).await;
+                error.map_or(Carried::LeftOpen(None), Carried::Failed)
+            }
+            Err(NotDelivered::Unknown(error)) => Carried::LeftOpen(Some(error)),
+        }
+    }
+
+    /// Waits for the end of a batch that an earlier run sent.
+    pub(super) async fn take_up(&self, row: &BenchBatchRow, stop: &CancellationToken) -> Carried {
+        match &row.provider_id {
+            Some(id) => {
+                self.tell(id, BatchEvent::TakenUp(row.requests.len()));
+                self.follow(row, AtProvider::Known(id.clone()), stop).await
+            }
+            None => match self.find(row).await {
+                Ok(ids) => self.follow(row, AtProvider::Perhaps(ids), stop).await,
+                Err(error) => Carried::LeftOpen(Some(error)),
+            },
+        }
+    }
+
+    async fn find(&self, row: &BenchBatchRow) -> Result<Vec<String>, ChatError> {
+        let sought = SoughtBatch { mark: &row.id, made_at: row.created_at, requests: row.requests.len() };
+        self.api.find(sought).await
+    }
+
+    /// Sends a batch, again after what passes. It is never sent again before the provider was asked whether it has it.
+    async fn deliver(
+        &self,
+        row: &BenchBatchRow,
+        requests: &[String],
+        stop: &CancellationToken,
+    ) -> Result<AtProvider, NotDelivered> {
+        for failures in 1.. {
+            let error = match self.api.send(&row.id, requests).await {
+                Ok(id) => {
+                    self.tell(&id, BatchEvent::Sent(requests.len()));
+                    self.note(row, BatchRowState::Sent, Some(&id)).await;
+                    return Ok(AtProvider::Known(id));
+                }
+                Err(error) => error,
+            };
+            tracing::debug!(model.id = %self.model, %error, failures, "a batch was not sent");
+            if may_have_arrived(&error) {
+                match self.find(row).await {
+                    Ok(ids) if !ids.is_empty() => return Ok(AtProvider::Perhaps(ids)),
+                    Ok(_) => {}
+                    Err(unknown) => return Err(NotDelivered::Unknown(unknown)),
+                }
+            }
+            if failures >= self.settings.attempts || !error.is_retryable() {
+                return Err(NotDelivered::Unsent(Some(error)));
+            }
+            if !self.pause(failures, error.retry_after(), stop).await {
+                return Err(NotDelivered::Unsent(None));
+            }
+        }
+        unreachable!("the tries are counted")
+    }
+
+    /// Waits for the end of a batch, and reads its results. Those of one that was only perhaps the one are none.
+    async fn follow(&self, row: &BenchBatchRow, at_provider: AtProvider, stop: &CancellationToken) -> Carried {
+        let (ids, is_known) = match at_provider {
+            AtProvider::Known(id) => (vec![id], true),
+            AtProvider::Perhaps(ids) => (ids, false),
+        };
+        for id in ids {
+            if !is_known {
+                self.tell(&id, BatchEvent::Found(row.requests.len()));
+            }
+            let (files, gap) = match self.until_ended(&id, stop).await {
+                Awaited::Ended(files, gap) => (files, gap),
+                Awaited::LeftOpen(error) => return Carried::LeftOpen(error),
+                Awaited::Gone if !is_known => continue,
+                Awaited::Gone => return self.gone(row, &id).await,
+                Awaited::Failed(reason) => return self.failed(row, &id, reason).await,
+            };
+            let (replies, gap) = match self.read(row, &files, stop).await {
+                (replies, None) => (replies, gap),
+                (replies, Some(ChatError::Malformed(why))) => (replies, BatchEnd::Unreadable(why)),
+                (_, Some(error)) => return Carried::LeftOpen(Some(error)),
+            };
+            if is_known || !replies.is_empty() {
+                let answered = replies.values().filter(|reply| reply.is_ok()).count();
+                self.tell(&id, BatchEvent::Ended(answered, row.requests.len()));
+                self.note(row, BatchRowState::Ended, Some(&id)).await;
+                return Carried::Ended(replies, gap);
+            }
+        }
+        self.note(row, BatchRowState::Unsent, None).await;
+        Carried::Ended(Replies::new(), BatchEnd::Missing)
+    }
+
+    async fn gone(&self, row: &BenchBatchRow, id: &str) -> Carried {
+        self.tell(id, BatchEvent::Gone);
+        self.note(row, BatchRowState::Gone, None).await;
+        Carried::Ended(Replies::new(), BatchEnd::Gone)
+    }
+
+    async fn failed(&self, row: &BenchBatchRow, id: &str, reason: String) -> Carried {
+        self.tell(id, BatchEvent::Failed(reason.clone()));
+        self.note(row, BatchRowState::Failed, Some(id)).await;
+        Carried::Failed(ChatError::Unanswered(BatchEnd::Failed(reason)))
+    }
+
+    /// Looks at a batch until it has ended, less and less often.
+    async fn until_ended(&self, id: &str, stop: &CancellationToken) -> Awaited {
+        let (mut looks, mut failures, mut shown) = (0, 0, None);
+        loop {
+            looks += 1;
+            let failure = match self.api.look(id).await {
+                Ok(look) => {
+                    failures = 0;
+                    if shown.replace((look.done, look.all)) != Some((look.done, look.all)) {
+                        self.tell(id, BatchEvent::Progress(look.done, look.all));
+                    }
+                    match look.state {
+                        BatchState::UnderWay => None,
+                        BatchState::Failed(reason) => return Awaited::Failed(reason),
+                        BatchState::Ended { files, gap } => return Awaited::Ended(files, gap),
+                    }
+                }
+                Err(ChatError::Status { status: 404 | 410, .. }) => return Awaited::Gone,
+                Err(error) => Some(error),
+            };
+            if let Some(error) = &failure {
+                failures += 1;
+                let is_final = matches!(error, ChatError::Status { .. }) && !error.is_retryable();
+                if is_final || failures >= self.settings.give_up_after {
+                    return Awaited::LeftOpen(failure);
+                }
+            }
+            let asked_for = failure.as_ref().map(ChatError::retry_after).unwrap_or_default();
+            if !self.pause(looks, asked_for, stop).await {
+                return Awaited::LeftOpen(None);
+            }
+        }
+    }
+
+    /// Reads the results that belong to requests of a batch, as far as they can be read; of two to one request, the first counts.
+    async fn read(
+        &self,
+        row: &BenchBatchRow,
+        files: &[String],
+        stop: &CancellationToken,
+    ) -> (Replies, Option<ChatError>) {
+        let keys: HashSet<&str> = row.requests.iter().map(String::as_str).collect();
+        let mut replies = Replies::new();
+        for failures in 1.. {
+            let mut take = |result: BatchResult| {
+                if keys.contains(result.key.as_str()) {
+                    replies.entry(result.key).or_insert(result.reply);
+                }
+            };
+            let Err(error) = self.api.results(files, keys.len() + SPARE_LINES, &mut take).await else { break };
+            let is_last = failures >= self.settings.attempts || !error.is_retryable();
+            if is_last || !self.pause(failures, error.retry_after(), stop).await {
+                return (replies, Some(error));
+            }
+        }
+        (replies, None)
+    }
+
+    /// Waits before the next try or look, longer each time and as the provider asked for; `false` where the run is to end.
+    async fn pause(&self, before: u32, asked_for: Duration, stop: &CancellationToken) -> bool {
+        let backoff = Backoff { first: Duration::from_millis(self.settings.backoff_ms), longest: LONGEST_WAIT };
+        let wait = backoff.after(before).saturating_add(asked_for).min(LONGEST_WAIT);
+        tokio::select! {
+            () = sleep(wait) => true,
+            () = stop.cancelled() => false,
+        }
+    }
+
+    fn tell(&self, batch: &str, what: BatchEvent) {
+        (self.on_batch)(&BatchNote { model: self.model.clone(), batch: batch.to_owned(), what });
+    }
+
+    /// Where this fails, a later run finds the batch as it was before, and looks for it again.
+    async fn note(&self, row: &BenchBatchRow, state: BatchRowState, provider_id: Option<&str>) {
+        if let Err(error) = self.store.update_bench_batch(&row.id, state, provider_id, SystemClock.now()).await {
+            tracing::warn!(%error, "the state of a batch cannot be noted");
+        }
+    }
+}
+
+/// What a batch is called at its provider.
+enum AtProvider {
+    /// Its name.
+    Known(String),
+    /// The names of some, one of which may be it.
+    Perhaps(Vec<String>),
+}
+
+/// Why a batch is not known to be at its provider.
+enum NotDelivered {
+    /// The provider does not have it, because of a failure or because the run is to end.
+    Unsent(Option<ChatError>),
+    /// Nobody knows whether it has it.
+    Unknown(ChatError),
+}

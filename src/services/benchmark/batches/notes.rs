@@ -1,0 +1,62 @@
+//! What people are told of batches.
+
+use std::fmt;
+
+use crate::domain::battle::ModelId;
+
+/// What became of a batch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BatchNote {
+    /// The model or judge.
+    pub model: ModelId,
+    /// The provider's name for the batch.
+    pub batch: String,
+    /// What became of it.
+    pub what: BatchEvent,
+}
+
+/// What becomes of a batch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BatchEvent {
+    /// It was sent, with so many requests.
+    Sent(usize),
+    /// An earlier run sent it, and its replies are waited for.
+    TakenUp(usize),
+    /// Nobody knows whether it reached the provider, and this may be it, with so many requests.
+    Found(usize),
+    /// So many of so many requests are done, as the provider counts.
+    Progress(u64, u64),
+    /// It has ended, with so many replies to so many requests.
+    Ended(usize, usize),
+    /// The provider did none of it.
+    Failed(String),
+    /// The provider does not know it any more.
+    Gone,
+}
+
+impl fmt::Display for BatchNote {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { model, batch, what } = self;
+        write!(formatter, "batch {batch} of model {model}: ")?;
+        match what {
+            BatchEvent::Sent(requests) => write!(formatter, "sent with {requests} requests"),
+            BatchEvent::TakenUp(requests) => {
+                write!(formatter, "an earlier run sent it with {requests} requests, and its replies are taken")
+            }
+            BatchEvent::Found(requests) => {
+                write!(
+                    formatter,
+                    "it may be the one that was sent with {requests} requests, which its results will tell"
+                )
+            }
+            BatchEvent::Progress(done, all) => write!(formatter, "{done} of {all} done"),
+            BatchEvent::Ended(replies, requests) => {
+                write!(formatter, "ended with {replies} replies to {requests} requests")
+            }
+            BatchEvent::Failed(reason) => write!(formatter, "the provider did none of it: {reason}"),
+            BatchEvent::Gone => {
+                write!(formatter, "the provider does not know it any more, so its requests are open again")
+            }
+        }
+    }
+}
