@@ -155,8 +155,6 @@ struct Word<'a>(#[serde(borrow)] Cow<'a, str>);
 
 #[derive(Default, Deserialize)]
 struct ChunkChoice {
-    /// All of the reply where it comes whole.
-    #[serde(alias = "message")]
     delta: Option<Delta>,
     logprobs: Option<Logprobs>,
 }
@@ -312,11 +310,9 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_reply_is_read_like_an_event() {
-        let whole = r#"{"object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"Yes",
-            "reasoning_content":"Hm"},"finish_reason":"stop"}],"usage":{"prompt_tokens":7,"completion_tokens":2}}"#;
-        let usage = ReplyPart::Usage(Usage { input: Some(7), output: Some(2) });
-        check(whole, &[reasoning("Hm"), text("Yes"), usage]);
+    fn a_server_that_repeats_the_whole_message_beside_each_delta_is_read_once() {
+        check(r#"{"choices":[{"delta":{"content":"b"},"message":{"role":"assistant","content":"ab"}}]}"#, &[text("b")]);
+        check(r#"{"choices":[{"delta":{"content":""},"message":{"role":"assistant","content":"ab"}}]}"#, &[]);
     }
 
     #[test]

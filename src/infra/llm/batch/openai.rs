@@ -138,7 +138,7 @@ impl OpenAiBatches {
         let reply = match (line.response, code.as_ref().and_then(Value::as_str)) {
             (_, Some("batch_expired")) => Err(ChatError::Unanswered(BatchEnd::Expired)),
             (_, Some("batch_cancelled")) => Err(ChatError::Unanswered(BatchEnd::Cancelled)),
-            (Some(LineResponse { status_code: 200..=299, body }), _) => whole_reply(&body, self.read),
+            (Some(LineResponse { status_code: 200..=299, body }), _) => whole_reply(&as_event(body), self.read),
             (Some(LineResponse { status_code, .. }), _) => {
                 Err(ChatError::Status { status: status_code, retry_after: None })
             }
@@ -146,6 +146,17 @@ impl OpenAiBatches {
         };
         BatchResult { key: line.custom_id, reply }
     }
+}
+
+/// A whole reply as the event of a stream that says all of it at once: its message is the delta, whatever else stands there.
+fn as_event(mut body: Value) -> Value {
+    for choice in body.get_mut("choices").and_then(Value::as_array_mut).into_iter().flatten() {
+        let message = choice.get_mut("message").map(Value::take);
+        if let (Some(message), Some(choice)) = (message, choice.as_object_mut()) {
+            choice.insert("delta".to_owned(), message);
+        }
+    }
+    body
 }
 
 /// The form with the file. Its lines are JSON, in which no line begins like the boundary.
@@ -229,5 +240,31 @@ impl BatchApi for OpenAiBatches {
             Ok(())
         }
         .boxed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llm::openai::read_event;
+    use crate::llm::{ReplyPart, Usage};
+
+    #[test]
+    fn a_whole_reply_is_read_like_an_event() {
+        let whole = json!({"object": "chat.completion", "usage": {"prompt_tokens": 7, "completion_tokens": 2}, "choices": [{
+            "index": 0,
+            "message": {"role": "assistant", "content": "Yes", "reasoning_content": "Hm"},
+            "delta": {"role": "assistant", "content": ""},
+            "finish_reason": "stop",
+        }]});
+        let parts = whole_reply(&as_event(whole), read_event).unwrap();
+        let usage = ReplyPart::Usage(Usage { input: Some(7), output: Some(2) });
+        assert_eq!(parts, [ReplyPart::Reasoning("Hm".into()), ReplyPart::Text("Yes".into()), usage]);
+        for other in [json!(null), json!(5), json!({"choices": 1}), json!({"choices": ["?"]})] {
+            assert!(
+                !matches!(whole_reply(&as_event(other.clone()), read_event), Ok(parts) if !parts.is_empty()),
+                "{other}"
+            );
+        }
     }
 }
