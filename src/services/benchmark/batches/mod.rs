@@ -1,6 +1,6 @@
 //! Runs that send their requests in batches, or take the replies of batches that earlier runs sent.
 //!
-//! A [`queue`](model_queue) collects what a model's workers ask and hands it to a [`carrier`], which stores each batch before it is
+//! A queue collects what a model's workers ask and hands it to a carrier, which stores each batch before it is
 //! sent. A request is known by a digest of what it is for and what is sent, so that a later run finds its reply wherever this one
 //! ended, with `--batch` or without.
 
