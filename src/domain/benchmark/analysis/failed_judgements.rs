@@ -46,28 +46,10 @@ impl JudgementEnds {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::benchmark::item::Sampling;
-    use crate::benchmark::judgement::Game;
+    use crate::benchmark::analysis::any_judgement;
 
     fn judged(item: &str, status: Status) -> Judgement {
-        Judgement {
-            suite: String::new(),
-            suite_version: String::new(),
-            item_id: item.to_owned(),
-            turn: 1,
-            model: "m".to_owned(),
-            judge_model: "j".to_owned(),
-            judge_prompt_sha256: String::new(),
-            params: Sampling::default(),
-            game: Game::First,
-            raw_text: String::new(),
-            parsed: None,
-            status,
-            attempts: 1,
-            latency_ms: None,
-            tokens: None,
-            ts: 0,
-        }
+        Judgement { item_id: item.to_owned(), status, ..any_judgement() }
     }
 
     #[test]

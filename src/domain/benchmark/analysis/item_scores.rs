@@ -253,8 +253,8 @@ pub fn disagreements(judges: &[ItemScores]) -> Vec<ItemDisagreement> {
 mod tests {
     use super::*;
     use crate::benchmark::SuiteOptions;
-    use crate::benchmark::item::{Question, Sampling};
-    use crate::benchmark::judgement::Game;
+    use crate::benchmark::analysis::any_judgement;
+    use crate::benchmark::item::Question;
     use crate::benchmark::registry::suite;
     use crate::judging::verdict::{Rating, Verdict};
     use crate::language::Language;
@@ -272,22 +272,11 @@ mod tests {
 
     fn rated(item: &str, model: &str, judge: &str, score: f64) -> Judgement {
         Judgement {
-            suite: String::new(),
-            suite_version: String::new(),
             item_id: item.to_owned(),
-            turn: 1,
             model: model.to_owned(),
             judge_model: judge.to_owned(),
-            judge_prompt_sha256: String::new(),
-            params: Sampling::default(),
-            game: Game::First,
-            raw_text: String::new(),
             parsed: Some(Verdict::Rating(Rating::new(score, [].into()))),
-            status: Status::Ok,
-            attempts: 1,
-            latency_ms: None,
-            tokens: None,
-            ts: 0,
+            ..any_judgement()
         }
     }
 

@@ -15,3 +15,27 @@ pub mod position;
 pub mod self_preference;
 pub mod self_preference_matrix;
 pub mod weighted_scores;
+
+/// A judgement for tests to change.
+#[cfg(test)]
+fn any_judgement() -> crate::benchmark::judgement::Judgement {
+    use crate::benchmark::judgement::{Game, Judgement, Status};
+    Judgement {
+        suite: String::new(),
+        suite_version: String::new(),
+        item_id: String::new(),
+        turn: 1,
+        model: "m".to_owned(),
+        judge_model: "j".to_owned(),
+        judge_prompt_sha256: String::new(),
+        params: crate::benchmark::item::Sampling::default(),
+        game: Game::First,
+        raw_text: String::new(),
+        parsed: None,
+        status: Status::Ok,
+        attempts: 1,
+        latency_ms: None,
+        tokens: None,
+        ts: 0,
+    }
+}

@@ -53,28 +53,11 @@ impl WeightedScores {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::benchmark::item::Sampling;
-    use crate::benchmark::judgement::{Game, Status};
+    use crate::benchmark::analysis::any_judgement;
 
     fn judged(score: f64, written: Option<f64>) -> Judgement {
-        Judgement {
-            suite: "urs".to_owned(),
-            suite_version: String::new(),
-            item_id: String::new(),
-            turn: 1,
-            model: "m".to_owned(),
-            judge_model: "j".to_owned(),
-            judge_prompt_sha256: String::new(),
-            params: Sampling::default(),
-            game: Game::First,
-            raw_text: String::new(),
-            parsed: Some(Verdict::Rating(Rating { written, ..Rating::new(score, [].into()) })),
-            status: Status::Ok,
-            attempts: 1,
-            latency_ms: None,
-            tokens: None,
-            ts: 0,
-        }
+        let rating = Rating { written, ..Rating::new(score, [].into()) };
+        Judgement { parsed: Some(Verdict::Rating(rating)), ..any_judgement() }
     }
 
     #[test]

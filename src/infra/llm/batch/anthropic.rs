@@ -11,7 +11,8 @@ use serde_json::{Map, Value, json};
 
 use super::wire::read_lines;
 use super::{
-    BatchApi, BatchEnd, BatchLook, BatchResult, BatchState, ReadEvent, SoughtBatch, checked_id, read_body, whole_reply,
+    BatchApi, BatchEnd, BatchProgress, BatchResult, BatchSearch, BatchState, ReadEvent, checked_id, read_body,
+    whole_reply,
 };
 use crate::llm::ChatError;
 use crate::llm::transport::Endpoint;
@@ -19,8 +20,8 @@ use crate::llm::transport::Endpoint;
 /// The path behind a model's address.
 const OWN_PATH: &str = "/messages";
 const BATCHES: &str = "/messages/batches";
-/// Batches that are looked at at the most where one is sought.
-const MOST_SOUGHT: usize = 100;
+/// Batches of the list that a search reads at the most.
+const MOST_SEARCHED: usize = 100;
 /// The statuses that stand behind the names of errors.
 const STATUSES: [(&str, u16); 8] = [
     ("invalid_request_error", 400),
@@ -82,11 +83,11 @@ impl AnthropicBatches {
         checked_id(&batch.id)
     }
 
-    /// The latest batches with as many requests: the provider keeps no mark of ours, so their results have to tell.
-    async fn found(&self, sought: SoughtBatch<'_>) -> Result<Vec<String>, ChatError> {
-        let request = self.endpoint.beside(OWN_PATH, &format!("{BATCHES}?limit={MOST_SOUGHT}")).get();
+    /// The latest batches with as many requests: the provider keeps no metadata, so the results have to show which one it is.
+    async fn found(&self, search: BatchSearch<'_>) -> Result<Vec<String>, ChatError> {
+        let request = self.endpoint.beside(OWN_PATH, &format!("{BATCHES}?limit={MOST_SEARCHED}")).get();
         let page: Page = read_body(request).await?;
-        let alike = page.data.iter().filter(|batch| batch.all() == sought.requests as u64);
+        let alike = page.data.iter().filter(|batch| batch.all() == search.requests as u64);
         alike.map(|batch| checked_id(&batch.id)).collect()
     }
 
@@ -120,14 +121,14 @@ impl Batch {
         self.request_counts.values().fold(0, |sum, count| sum.saturating_add(*count))
     }
 
-    fn look(self) -> Result<BatchLook, ChatError> {
+    fn progress(self) -> Result<BatchProgress, ChatError> {
         let (all, open) = (self.all(), self.count("processing"));
         let state = match self.processing_status.as_str() {
             "in_progress" | "canceling" => BatchState::UnderWay,
             "ended" => BatchState::Ended { files: self.results_url.into_iter().collect(), gap: BatchEnd::Missing },
             _ => return Err(ChatError::Malformed("a batch in an unknown state".into())),
         };
-        Ok(BatchLook { state, done: all - open, all })
+        Ok(BatchProgress { state, done: all - open, all })
     }
 }
 
@@ -141,17 +142,17 @@ impl BatchApi for AnthropicBatches {
         read_body::<Page>(request).map(|page| page.map(drop)).boxed()
     }
 
-    fn send<'a>(&'a self, _mark: &'a str, requests: &'a [String]) -> BoxFuture<'a, Result<String, ChatError>> {
+    fn send<'a>(&'a self, _tag: &'a str, requests: &'a [String]) -> BoxFuture<'a, Result<String, ChatError>> {
         self.sent(requests).boxed()
     }
 
-    fn find<'a>(&'a self, sought: SoughtBatch<'a>) -> BoxFuture<'a, Result<Vec<String>, ChatError>> {
-        self.found(sought).boxed()
+    fn find<'a>(&'a self, search: BatchSearch<'a>) -> BoxFuture<'a, Result<Vec<String>, ChatError>> {
+        self.found(search).boxed()
     }
 
-    fn look<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<BatchLook, ChatError>> {
+    fn poll<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<BatchProgress, ChatError>> {
         let request = self.endpoint.beside(OWN_PATH, &format!("{BATCHES}/{id}")).get();
-        async move { read_body::<Batch>(request).await?.look() }.boxed()
+        async move { read_body::<Batch>(request).await?.progress() }.boxed()
     }
 
     /// The results lie where the provider says, if that is at its own address: the key goes along.

@@ -38,23 +38,23 @@ pub trait BatchApi: Send + Sync {
     /// [`ChatError`].
     fn probe(&self) -> BoxFuture<'_, Result<(), ChatError>>;
 
-    /// Sends encoded requests as one batch, with a mark of ours where the provider keeps one. Returns the provider's id.
+    /// Sends encoded requests as one batch, with our tag as metadata where the provider keeps any. Returns the provider's id.
     ///
     /// # Errors
     /// [`ChatError`]; whether the provider has the batch then says [`may_have_arrived`].
-    fn send<'a>(&'a self, mark: &'a str, requests: &'a [String]) -> BoxFuture<'a, Result<String, ChatError>>;
+    fn send<'a>(&'a self, tag: &'a str, requests: &'a [String]) -> BoxFuture<'a, Result<String, ChatError>>;
 
     /// The provider's ids of batches that may be the one that was sent, where no answer to that came.
     ///
     /// # Errors
     /// [`ChatError`].
-    fn find<'a>(&'a self, sought: SoughtBatch<'a>) -> BoxFuture<'a, Result<Vec<String>, ChatError>>;
+    fn find<'a>(&'a self, search: BatchSearch<'a>) -> BoxFuture<'a, Result<Vec<String>, ChatError>>;
 
     /// How far a batch is.
     ///
     /// # Errors
     /// [`ChatError`].
-    fn look<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<BatchLook, ChatError>>;
+    fn poll<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<BatchProgress, ChatError>>;
 
     /// Reads the results of a batch that has ended, in whatever order they come; `most` is how many there can be.
     ///
@@ -70,9 +70,9 @@ pub trait BatchApi: Send + Sync {
 
 /// What is known of a batch of which the provider's id is not.
 #[derive(Debug, Clone, Copy)]
-pub struct SoughtBatch<'s> {
-    /// Our mark.
-    pub mark: &'s str,
+pub struct BatchSearch<'s> {
+    /// Our tag.
+    pub tag: &'s str,
     /// When it was made.
     pub made_at: Timestamp,
     /// How many requests it has.
@@ -81,7 +81,7 @@ pub struct SoughtBatch<'s> {
 
 /// How far a batch is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BatchLook {
+pub struct BatchProgress {
     /// Where it stands.
     pub state: BatchState,
     /// Requests that are done, as the provider counts.
@@ -161,7 +161,7 @@ fn whole_reply(body: &Value, read: ReadEvent) -> Result<Vec<ReplyPart>, ChatErro
     Ok(parts.into())
 }
 
-/// A provider's word for a failure, where it is one of plain letters; no key and no prompt looks like that.
+/// A provider's code of a failure, where it has plain letters only: a key or a prompt never has that form.
 fn plain_code(code: Option<&str>) -> String {
     let is_plain = |code: &&str| {
         (1..=60).contains(&code.len()) && code.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')

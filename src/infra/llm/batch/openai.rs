@@ -9,15 +9,15 @@ use serde_json::{Map, Value, json};
 
 use super::wire::read_lines;
 use super::{
-    BatchApi, BatchEnd, BatchLook, BatchResult, BatchState, ReadEvent, SoughtBatch, checked_id, plain_code, read_body,
-    whole_reply,
+    BatchApi, BatchEnd, BatchProgress, BatchResult, BatchSearch, BatchState, ReadEvent, checked_id, plain_code,
+    read_body, whole_reply,
 };
 use crate::llm::ChatError;
 use crate::llm::transport::Endpoint;
 
 /// The path behind a model's address.
 const OWN_PATH: &str = "/chat/completions";
-/// Pages of the list of batches that are looked through at the most.
+/// Pages of the list of batches that a search reads at the most.
 const MOST_PAGES: usize = 20;
 /// How much earlier than ours a provider's clock may put a batch, in seconds.
 const CLOCK_SKEW: i64 = 3_600;
@@ -93,32 +93,32 @@ impl OpenAiBatches {
         self.endpoint.beside(OWN_PATH, path).get()
     }
 
-    async fn upload(&self, mark: &str, requests: &[String]) -> Result<String, ChatError> {
-        let boundary = format!("langya-{mark}");
+    async fn upload(&self, tag: &str, requests: &[String]) -> Result<String, ChatError> {
+        let boundary = format!("langya-{tag}");
         let request = self.endpoint.beside(OWN_PATH, "/files").post_empty();
         let request = request.header(CONTENT_TYPE, format!("multipart/form-data; boundary={boundary}"));
         let file: Named = read_body(request.body(multipart(&boundary, requests))).await?;
         checked_id(&file.id)
     }
 
-    async fn create(&self, mark: &str, file: &str) -> Result<String, ChatError> {
+    async fn create(&self, tag: &str, file: &str) -> Result<String, ChatError> {
         let body = json!({
             "input_file_id": file,
             "endpoint": "/v1/chat/completions",
             "completion_window": "24h",
-            "metadata": {"langya": mark},
+            "metadata": {"langya": tag},
         });
         let Value::Object(body) = body else { unreachable!("an object was written") };
         let batch: Named = read_body(self.endpoint.beside(OWN_PATH, "/batches").post(&body)).await?;
         checked_id(&batch.id)
     }
 
-    async fn found(&self, sought: SoughtBatch<'_>) -> Result<Vec<String>, ChatError> {
-        let (mut after, earliest) = (String::new(), sought.made_at.0 / 1_000 - CLOCK_SKEW);
+    async fn found(&self, search: BatchSearch<'_>) -> Result<Vec<String>, ChatError> {
+        let (mut after, earliest) = (String::new(), search.made_at.0 / 1_000 - CLOCK_SKEW);
         for _ in 0..MOST_PAGES {
             let page: Page = read_body(self.get(&format!("/batches?limit=100{after}"))).await?;
             let is_ours = |batch: &&Batch| {
-                batch.metadata.as_ref().and_then(|data| data["langya"].as_str()).is_some_and(|mark| mark == sought.mark)
+                batch.metadata.as_ref().and_then(|data| data["langya"].as_str()).is_some_and(|tag| tag == search.tag)
             };
             if let Some(batch) = page.data.iter().find(is_ours) {
                 return Ok(vec![checked_id(&batch.id)?]);
@@ -179,7 +179,7 @@ fn multipart(boundary: &str, requests: &[String]) -> String {
 }
 
 impl Batch {
-    fn look(self) -> Result<BatchLook, ChatError> {
+    fn progress(self) -> Result<BatchProgress, ChatError> {
         let ended = |gap| -> Result<BatchState, ChatError> {
             let files = self.output_file_id.iter().chain(&self.error_file_id).map(|id| checked_id(id));
             Ok(BatchState::Ended { files: files.collect::<Result<_, _>>()?, gap })
@@ -197,7 +197,7 @@ impl Batch {
         };
         let counts = self.request_counts.unwrap_or_default();
         let done = counts.completed.saturating_add(counts.failed);
-        Ok(BatchLook { state, done, all: counts.total })
+        Ok(BatchProgress { state, done, all: counts.total })
     }
 }
 
@@ -210,20 +210,20 @@ impl BatchApi for OpenAiBatches {
         read_body::<Page>(self.get("/batches?limit=1")).map(|page| page.map(drop)).boxed()
     }
 
-    fn send<'a>(&'a self, mark: &'a str, requests: &'a [String]) -> BoxFuture<'a, Result<String, ChatError>> {
+    fn send<'a>(&'a self, tag: &'a str, requests: &'a [String]) -> BoxFuture<'a, Result<String, ChatError>> {
         async move {
-            let file = self.upload(mark, requests).await?;
-            self.create(mark, &file).await
+            let file = self.upload(tag, requests).await?;
+            self.create(tag, &file).await
         }
         .boxed()
     }
 
-    fn find<'a>(&'a self, sought: SoughtBatch<'a>) -> BoxFuture<'a, Result<Vec<String>, ChatError>> {
-        self.found(sought).boxed()
+    fn find<'a>(&'a self, search: BatchSearch<'a>) -> BoxFuture<'a, Result<Vec<String>, ChatError>> {
+        self.found(search).boxed()
     }
 
-    fn look<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<BatchLook, ChatError>> {
-        async move { read_body::<Batch>(self.get(&format!("/batches/{id}"))).await?.look() }.boxed()
+    fn poll<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<BatchProgress, ChatError>> {
+        async move { read_body::<Batch>(self.get(&format!("/batches/{id}"))).await?.progress() }.boxed()
     }
 
     fn results<'a>(

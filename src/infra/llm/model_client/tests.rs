@@ -73,10 +73,8 @@ async fn a_model_that_fails_again_and_again_is_given_up_and_one_reply_forgets_fa
 async fn a_stop_ends_the_wait_and_a_budget_counts_every_try() {
     let (model, scripted) = asked([Err(status(503, 50))]);
     let limits = RunLimits::default();
-    let stop = async {
-        sleep(Duration::from_secs(1)).await;
-        limits.stop.cancel();
-    };
+    // Comes second: the first request has failed by then, and the next one waits.
+    let stop = async { limits.stop.cancel() };
     let (stopped, ()) = tokio::join!(model.ask(&[], Sampling::default(), &limits), stop);
     assert_eq!((stopped, scripted.asked.lock().len()), (Err(AskError::Stopped), 1));
     let (model, _) = asked([Err(status(503, 0)), Err(status(503, 0))]);

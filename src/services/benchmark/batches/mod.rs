@@ -1,10 +1,10 @@
 //! Runs that send their requests in batches, or take the replies of batches that earlier runs sent.
 //!
-//! A queue collects what a model's workers ask and hands it to a carrier, which stores each batch before it is
+//! A queue collects what a model's workers ask and hands it to a runner, which stores each batch before it is
 //! sent. A request is known by a digest of what it is for and what is sent, so that a later run finds its reply wherever this one
 //! ended, with `--batch` or without.
 
-mod carrier;
+mod batch_runner;
 mod model_queue;
 mod notes;
 
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use self::carrier::BatchCarrier;
+use self::batch_runner::BatchRunner;
 use self::model_queue::ModelQueue;
 pub use self::notes::BatchNote;
 use super::run_error::RunError;
@@ -24,15 +24,15 @@ use crate::infra::llm::model_client::ModelClient;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{Store, StoreError};
 
-/// Callback for what becomes of batches.
+/// Callback for events of batches.
 type OnBatch = Arc<dyn Fn(&BatchNote) + Send + Sync>;
 
-/// Whether runs send batches, and who is told of them.
+/// Whether runs send batches, and the callback for their events.
 #[derive(Clone)]
 pub struct BatchOptions {
     /// Whether requests are sent in batches; those of earlier runs are taken either way.
     pub sends: bool,
-    /// Is told.
+    /// Called at each event of a batch.
     pub on_batch: OnBatch,
 }
 
@@ -43,7 +43,7 @@ impl fmt::Debug for BatchOptions {
 }
 
 impl Default for BatchOptions {
-    /// Requests one by one; the log is told of batches.
+    /// Requests one by one; events of earlier batches go to the log.
     fn default() -> Self {
         Self { sends: false, on_batch: Arc::new(|note| tracing::info!("{note}")) }
     }
@@ -83,7 +83,7 @@ impl SuiteBatches {
         let Some(api) = model.batches() else {
             return if self.options.sends { Err(RunError::NoBatches { model: model.id }) } else { Ok(model) };
         };
-        let carrier = BatchCarrier {
+        let runner = BatchRunner {
             api,
             store: self.store.clone(),
             rng: Arc::clone(&self.rng),
@@ -92,7 +92,7 @@ impl SuiteBatches {
             settings: self.settings.clone(),
             on_batch: Arc::clone(&self.options.on_batch),
         };
-        let queue = Arc::new(ModelQueue::new(carrier, self.options.sends));
+        let queue = Arc::new(ModelQueue::new(runner, self.options.sends));
         self.queues.lock().push(Arc::clone(&queue));
         Ok(model.with_queue(queue))
     }
@@ -133,7 +133,7 @@ impl SuiteBatches {
 pub async fn check_servers(models: impl Iterator<Item = &ModelClient>) -> Result<(), RunError> {
     for model in models.filter(|model| model.sends_batches()) {
         let Some(api) = model.batches() else { continue };
-        // Whatever else fails here fails again when the first batch is sent, where it is told.
+        // Any other failure comes again with the first batch, and is reported there.
         if let Err(ChatError::Status { status: 404 | 405 | 501, .. }) = api.probe().await {
             return Err(RunError::NoBatches { model: model.id.clone() });
         }

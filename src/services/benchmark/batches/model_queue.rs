@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use tokio::sync::{Notify, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use super::carrier::{BatchCarrier, Carried};
+use super::batch_runner::{BatchOutcome, BatchRunner};
 use crate::domain::battle::ModelId;
 use crate::infra::clock::{Clock as _, SystemClock};
 use crate::infra::llm::batch::queue::{Pause, RequestQueue};
@@ -21,12 +21,12 @@ type Reply = Result<Vec<ReplyPart>, ChatError>;
 
 /// The queue of a model.
 pub(super) struct ModelQueue {
-    carrier: BatchCarrier,
+    runner: BatchRunner,
     sends: bool,
     state: Mutex<State>,
-    /// Tells the loop that there may be something to carry.
+    /// Wakes the loop: there may be a batch to run.
     changed: Notify,
-    /// Tells who waits that a batch has ended.
+    /// Wakes those who wait for the end of a batch.
     ended: Notify,
 }
 
@@ -68,25 +68,25 @@ enum Phase {
     /// Nobody has asked for it.
     Idle,
     Wanted,
-    Carried,
+    Running,
     Ended,
     /// It may go on at the provider.
     Open,
 }
 
-/// What is carried next.
+/// The batch that runs next.
 enum Work {
     Earlier(usize),
     New(Vec<Queued>),
 }
 
 impl ModelQueue {
-    pub(super) fn new(carrier: BatchCarrier, sends: bool) -> Self {
-        Self { carrier, sends, state: Mutex::default(), changed: Notify::new(), ended: Notify::new() }
+    pub(super) fn new(runner: BatchRunner, sends: bool) -> Self {
+        Self { runner, sends, state: Mutex::default(), changed: Notify::new(), ended: Notify::new() }
     }
 
     pub(super) fn model(&self) -> &ModelId {
-        &self.carrier.model
+        &self.runner.model
     }
 
     /// Takes the batches of earlier runs.
@@ -113,19 +113,19 @@ impl ModelQueue {
             ids
         };
         for id in taken {
-            self.carrier.store.update_bench_batch(&id, BatchRowState::Taken, None, SystemClock.now()).await?;
+            self.runner.store.update_bench_batch(&id, BatchRowState::Taken, None, SystemClock.now()).await?;
         }
         Ok(())
     }
 
-    /// What can be carried now, if anything.
+    /// The batch that can run now, if any.
     fn next_work(&self) -> Option<Work> {
         let mut state = self.state.lock();
         if state.stopped {
             return None;
         }
         if let Some(at) = state.batches.iter().position(|batch| batch.phase == Phase::Wanted) {
-            state.batches[at].phase = Phase::Carried;
+            state.batches[at].phase = Phase::Running;
             return Some(Work::Earlier(at));
         }
         let bytes: usize = state.queued.iter().map(|queued| queued.request.len()).sum();
@@ -144,26 +144,26 @@ impl ModelQueue {
         Some(Work::New(state.queued.drain(..count).collect()))
     }
 
-    async fn carry(&self, work: Work, stop: &CancellationToken) {
+    async fn run_batch(&self, work: Work, stop: &CancellationToken) {
         match work {
             Work::Earlier(at) => {
                 let row = self.state.lock().batches[at].row.clone();
-                let carried = self.carrier.take_up(&row, stop).await;
-                self.state.lock().end(at, carried);
+                let outcome = self.runner.resume(&row, stop).await;
+                self.state.lock().end(at, outcome);
             }
             Work::New(queued) => {
                 let (keys, requests): (Vec<String>, Vec<String>) =
                     queued.into_iter().map(|queued| (queued.key, queued.request)).unzip();
-                let row = self.carrier.row(keys);
-                let carried = self.carrier.send(&row, &requests, stop).await;
+                let row = self.runner.row(keys);
+                let outcome = self.runner.send(&row, &requests, stop).await;
                 let mut state = self.state.lock();
                 state.under_way -= 1;
-                if let Carried::Failed(error) = &carried {
+                if let BatchOutcome::Failed(error) = &outcome {
                     state.give_up(error.clone());
                 }
                 let at = state.batches.len();
-                state.batches.push(OpenBatch { row, phase: Phase::Carried, left: HashSet::new() });
-                state.end(at, carried);
+                state.batches.push(OpenBatch { row, phase: Phase::Running, left: HashSet::new() });
+                state.end(at, outcome);
             }
         }
         self.ended.notify_waiters();
@@ -189,18 +189,18 @@ impl ModelQueue {
 
 impl State {
     /// Takes how a batch ended.
-    fn end(&mut self, at: usize, carried: Carried) {
+    fn end(&mut self, at: usize, outcome: BatchOutcome) {
         let keys = std::mem::take(&mut self.batches[at].row.requests);
         let goes_on = || Err(ChatError::Unanswered(BatchEnd::GoesOn));
-        self.batches[at].phase = if matches!(carried, Carried::Ended(..)) { Phase::Ended } else { Phase::Open };
-        match carried {
-            Carried::Ended(mut replies, gap) => {
+        self.batches[at].phase = if matches!(outcome, BatchOutcome::Ended(..)) { Phase::Ended } else { Phase::Open };
+        match outcome {
+            BatchOutcome::Ended(mut replies, gap) => {
                 for key in keys {
                     let reply = replies.remove(&key).unwrap_or_else(|| Err(ChatError::Unanswered(gap.clone())));
                     self.take(at, key, reply);
                 }
             }
-            Carried::Failed(error) => {
+            BatchOutcome::Failed(error) => {
                 // About all of them together: none of them is refused by itself.
                 let end = match error {
                     ChatError::Unanswered(end) => end,
@@ -208,7 +208,7 @@ impl State {
                 };
                 keys.into_iter().for_each(|key| self.take(at, key, Err(ChatError::Unanswered(end.clone()))));
             }
-            Carried::LeftOpen(error) => {
+            BatchOutcome::LeftOpen(error) => {
                 if let Some(error) = error {
                     self.give_up(error);
                 }
@@ -309,14 +309,14 @@ impl RequestQueue for ModelQueue {
 
     fn run<'q>(&'q self, stop: &'q CancellationToken) -> BoxFuture<'q, ()> {
         async move {
-            let mut carried = FuturesUnordered::new();
+            let mut running = FuturesUnordered::new();
             loop {
                 while let Some(work) = self.next_work() {
-                    carried.push(self.carry(work, stop));
+                    running.push(self.run_batch(work, stop));
                 }
                 tokio::select! {
                     () = self.changed.notified() => {}
-                    Some(()) = carried.next() => {}
+                    Some(()) = running.next() => {}
                     () = stop.cancelled(), if !self.state.lock().stopped => self.stop(),
                 }
             }

@@ -1,27 +1,27 @@
-//! What people are told of batches.
+//! Events of batches in words, for the command line and the log.
 
 use std::fmt;
 
 use crate::domain::battle::ModelId;
 
-/// What became of a batch.
+/// An event of a batch, with the batch and the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BatchNote {
     /// The model or judge.
     pub model: ModelId,
     /// The provider's name for the batch.
     pub batch: String,
-    /// What became of it.
-    pub what: BatchEvent,
+    /// What happened.
+    pub event: BatchEvent,
 }
 
-/// What becomes of a batch.
+/// What happens to a batch from sending to its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BatchEvent {
     /// It was sent, with so many requests.
     Sent(usize),
-    /// An earlier run sent it, and its replies are waited for.
-    TakenUp(usize),
+    /// An earlier run sent it, and this one waits for its replies.
+    Resumed(usize),
     /// Nobody knows whether it reached the provider, and this may be it, with so many requests.
     Found(usize),
     /// So many of so many requests are done, as the provider counts.
@@ -36,11 +36,11 @@ pub enum BatchEvent {
 
 impl fmt::Display for BatchNote {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { model, batch, what } = self;
+        let Self { model, batch, event } = self;
         write!(formatter, "batch {batch} of model {model}: ")?;
-        match what {
+        match event {
             BatchEvent::Sent(requests) => write!(formatter, "sent with {requests} requests"),
-            BatchEvent::TakenUp(requests) => {
+            BatchEvent::Resumed(requests) => {
                 write!(formatter, "an earlier run sent it with {requests} requests, and its replies are taken")
             }
             BatchEvent::Found(requests) => {

@@ -1,4 +1,4 @@
-//! Carries one batch: stored, sent, waited for, read.
+//! Runs one batch: stores it, sends it, polls the provider until it ends, reads its results.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -14,18 +14,18 @@ use crate::domain::benchmark::suite_id::SuiteId;
 use crate::infra::backoff::Backoff;
 use crate::infra::clock::{Clock as _, SystemClock};
 use crate::infra::config::BenchSettings;
-use crate::infra::llm::batch::{BatchApi, BatchEnd, BatchResult, BatchState, SoughtBatch, may_have_arrived};
+use crate::infra::llm::batch::{BatchApi, BatchEnd, BatchResult, BatchSearch, BatchState, may_have_arrived};
 use crate::infra::llm::{ChatError, ReplyPart};
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{BatchRowState, BenchBatchRow, Store};
 
-/// Longest wait between two looks at a batch.
+/// Longest wait between two polls of a batch.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 /// Lines of results beyond the requests of a batch, before nothing more is read.
 const SPARE_LINES: usize = 1_000;
 
 /// What every batch of a model needs.
-pub(super) struct BatchCarrier {
+pub(super) struct BatchRunner {
     pub(super) api: Arc<dyn BatchApi>,
     pub(super) store: Store,
     pub(super) rng: Arc<SharedRng>,
@@ -38,8 +38,8 @@ pub(super) struct BatchCarrier {
 /// Replies by the key of their request.
 pub(super) type Replies = HashMap<String, Result<Vec<ReplyPart>, ChatError>>;
 
-/// How a batch ended for this run.
-pub(super) enum Carried {
+/// How a batch ended, as far as this run knows.
+pub(super) enum BatchOutcome {
     /// It has ended; a request without a reply has none for this reason.
     Ended(Replies, BatchEnd),
     /// Nothing came of it, and nothing would come of another one.
@@ -56,7 +56,7 @@ enum Awaited {
     LeftOpen(Option<ChatError>),
 }
 
-impl BatchCarrier {
+impl BatchRunner {
     /// The note of a batch with these requests.
     pub(super) fn row(&self, requests: Vec<String>) -> BenchBatchRow {
         BenchBatchRow {
@@ -71,47 +71,52 @@ impl BatchCarrier {
     }
 
     /// Stores that a batch is about to be sent, sends it, and waits for its end.
-    pub(super) async fn send(&self, row: &BenchBatchRow, requests: &[String], stop: &CancellationToken) -> Carried {
+    pub(super) async fn send(
+        &self,
+        row: &BenchBatchRow,
+        requests: &[String],
+        stop: &CancellationToken,
+    ) -> BatchOutcome {
         if let Err(error) = self.store.insert_bench_batch(row).await {
             tracing::warn!(%error, "a batch cannot be noted, so it is not sent");
-            return Carried::Failed(ChatError::Unanswered(BatchEnd::NotNoted));
+            return BatchOutcome::Failed(ChatError::Unanswered(BatchEnd::NotNoted));
         }
-        match self.deliver(row, requests, stop).await {
+        match self.submit(row, requests, stop).await {
             Ok(at_provider) => self.follow(row, at_provider, stop).await,
-            Err(NotDelivered::Unsent(error)) => {
+            Err(NotSubmitted::Unsent(error)) => {
                 self.note(row, BatchRowState::Unsent, None).await;
-                error.map_or(Carried::LeftOpen(None), Carried::Failed)
+                error.map_or(BatchOutcome::LeftOpen(None), BatchOutcome::Failed)
             }
-            Err(NotDelivered::Unknown(error)) => Carried::LeftOpen(Some(error)),
+            Err(NotSubmitted::Unknown(error)) => BatchOutcome::LeftOpen(Some(error)),
         }
     }
 
     /// Waits for the end of a batch that an earlier run sent.
-    pub(super) async fn take_up(&self, row: &BenchBatchRow, stop: &CancellationToken) -> Carried {
+    pub(super) async fn resume(&self, row: &BenchBatchRow, stop: &CancellationToken) -> BatchOutcome {
         match &row.provider_id {
             Some(id) => {
-                self.tell(id, BatchEvent::TakenUp(row.requests.len()));
+                self.tell(id, BatchEvent::Resumed(row.requests.len()));
                 self.follow(row, AtProvider::Known(id.clone()), stop).await
             }
             None => match self.find(row).await {
-                Ok(ids) => self.follow(row, AtProvider::Perhaps(ids), stop).await,
-                Err(error) => Carried::LeftOpen(Some(error)),
+                Ok(ids) => self.follow(row, AtProvider::Candidates(ids), stop).await,
+                Err(error) => BatchOutcome::LeftOpen(Some(error)),
             },
         }
     }
 
     async fn find(&self, row: &BenchBatchRow) -> Result<Vec<String>, ChatError> {
-        let sought = SoughtBatch { mark: &row.id, made_at: row.created_at, requests: row.requests.len() };
-        self.api.find(sought).await
+        let search = BatchSearch { tag: &row.id, made_at: row.created_at, requests: row.requests.len() };
+        self.api.find(search).await
     }
 
     /// Sends a batch, again after what passes. It is never sent again before the provider was asked whether it has it.
-    async fn deliver(
+    async fn submit(
         &self,
         row: &BenchBatchRow,
         requests: &[String],
         stop: &CancellationToken,
-    ) -> Result<AtProvider, NotDelivered> {
+    ) -> Result<AtProvider, NotSubmitted> {
         for failures in 1.. {
             let error = match self.api.send(&row.id, requests).await {
                 Ok(id) => {
@@ -124,26 +129,26 @@ impl BatchCarrier {
             tracing::debug!(model.id = %self.model, %error, failures, "a batch was not sent");
             if may_have_arrived(&error) {
                 match self.find(row).await {
-                    Ok(ids) if !ids.is_empty() => return Ok(AtProvider::Perhaps(ids)),
+                    Ok(ids) if !ids.is_empty() => return Ok(AtProvider::Candidates(ids)),
                     Ok(_) => {}
-                    Err(unknown) => return Err(NotDelivered::Unknown(unknown)),
+                    Err(unknown) => return Err(NotSubmitted::Unknown(unknown)),
                 }
             }
             if failures >= self.settings.attempts || !error.is_retryable() {
-                return Err(NotDelivered::Unsent(Some(error)));
+                return Err(NotSubmitted::Unsent(Some(error)));
             }
             if !self.pause(failures, error.retry_after(), stop).await {
-                return Err(NotDelivered::Unsent(None));
+                return Err(NotSubmitted::Unsent(None));
             }
         }
         unreachable!("the tries are counted")
     }
 
     /// Waits for the end of a batch, and reads its results. Those of one that was only perhaps the one are none.
-    async fn follow(&self, row: &BenchBatchRow, at_provider: AtProvider, stop: &CancellationToken) -> Carried {
+    async fn follow(&self, row: &BenchBatchRow, at_provider: AtProvider, stop: &CancellationToken) -> BatchOutcome {
         let (ids, is_known) = match at_provider {
             AtProvider::Known(id) => (vec![id], true),
-            AtProvider::Perhaps(ids) => (ids, false),
+            AtProvider::Candidates(ids) => (ids, false),
         };
         for id in ids {
             if !is_known {
@@ -151,7 +156,7 @@ impl BatchCarrier {
             }
             let (files, gap) = match self.until_ended(&id, stop).await {
                 Awaited::Ended(files, gap) => (files, gap),
-                Awaited::LeftOpen(error) => return Carried::LeftOpen(error),
+                Awaited::LeftOpen(error) => return BatchOutcome::LeftOpen(error),
                 Awaited::Gone if !is_known => continue,
                 Awaited::Gone => return self.gone(row, &id).await,
                 Awaited::Failed(reason) => return self.failed(row, &id, reason).await,
@@ -159,43 +164,43 @@ impl BatchCarrier {
             let (replies, gap) = match self.read(row, &files, stop).await {
                 (replies, None) => (replies, gap),
                 (replies, Some(ChatError::Malformed(why))) => (replies, BatchEnd::Unreadable(why)),
-                (_, Some(error)) => return Carried::LeftOpen(Some(error)),
+                (_, Some(error)) => return BatchOutcome::LeftOpen(Some(error)),
             };
             if is_known || !replies.is_empty() {
                 let answered = replies.values().filter(|reply| reply.is_ok()).count();
                 self.tell(&id, BatchEvent::Ended(answered, row.requests.len()));
                 self.note(row, BatchRowState::Ended, Some(&id)).await;
-                return Carried::Ended(replies, gap);
+                return BatchOutcome::Ended(replies, gap);
             }
         }
         self.note(row, BatchRowState::Unsent, None).await;
-        Carried::Ended(Replies::new(), BatchEnd::Missing)
+        BatchOutcome::Ended(Replies::new(), BatchEnd::Missing)
     }
 
-    async fn gone(&self, row: &BenchBatchRow, id: &str) -> Carried {
+    async fn gone(&self, row: &BenchBatchRow, id: &str) -> BatchOutcome {
         self.tell(id, BatchEvent::Gone);
         self.note(row, BatchRowState::Gone, None).await;
-        Carried::Ended(Replies::new(), BatchEnd::Gone)
+        BatchOutcome::Ended(Replies::new(), BatchEnd::Gone)
     }
 
-    async fn failed(&self, row: &BenchBatchRow, id: &str, reason: String) -> Carried {
+    async fn failed(&self, row: &BenchBatchRow, id: &str, reason: String) -> BatchOutcome {
         self.tell(id, BatchEvent::Failed(reason.clone()));
         self.note(row, BatchRowState::Failed, Some(id)).await;
-        Carried::Failed(ChatError::Unanswered(BatchEnd::Failed(reason)))
+        BatchOutcome::Failed(ChatError::Unanswered(BatchEnd::Failed(reason)))
     }
 
-    /// Looks at a batch until it has ended, less and less often.
+    /// Polls a batch until it has ended, less and less often.
     async fn until_ended(&self, id: &str, stop: &CancellationToken) -> Awaited {
-        let (mut looks, mut failures, mut shown) = (0, 0, None);
+        let (mut polls, mut failures, mut shown) = (0, 0, None);
         loop {
-            looks += 1;
-            let failure = match self.api.look(id).await {
-                Ok(look) => {
+            polls += 1;
+            let failure = match self.api.poll(id).await {
+                Ok(progress) => {
                     failures = 0;
-                    if shown.replace((look.done, look.all)) != Some((look.done, look.all)) {
-                        self.tell(id, BatchEvent::Progress(look.done, look.all));
+                    if shown.replace((progress.done, progress.all)) != Some((progress.done, progress.all)) {
+                        self.tell(id, BatchEvent::Progress(progress.done, progress.all));
                     }
-                    match look.state {
+                    match progress.state {
                         BatchState::UnderWay => None,
                         BatchState::Failed(reason) => return Awaited::Failed(reason),
                         BatchState::Ended { files, gap } => return Awaited::Ended(files, gap),
@@ -212,7 +217,7 @@ impl BatchCarrier {
                 }
             }
             let asked_for = failure.as_ref().map(ChatError::retry_after).unwrap_or_default();
-            if !self.pause(looks, asked_for, stop).await {
+            if !self.pause(polls, asked_for, stop).await {
                 return Awaited::LeftOpen(None);
             }
         }
@@ -242,7 +247,7 @@ impl BatchCarrier {
         (replies, None)
     }
 
-    /// Waits before the next try or look, longer each time and as the provider asked for; `false` where the run is to end.
+    /// Waits before the next attempt or poll, longer each time and as the provider asked for; `false` where the run is to end.
     async fn pause(&self, before: u32, asked_for: Duration, stop: &CancellationToken) -> bool {
         let backoff = Backoff { first: Duration::from_millis(self.settings.backoff_ms), longest: LONGEST_WAIT };
         let wait = backoff.after(before).saturating_add(asked_for).min(LONGEST_WAIT);
@@ -252,8 +257,8 @@ impl BatchCarrier {
         }
     }
 
-    fn tell(&self, batch: &str, what: BatchEvent) {
-        (self.on_batch)(&BatchNote { model: self.model.clone(), batch: batch.to_owned(), what });
+    fn tell(&self, batch: &str, event: BatchEvent) {
+        (self.on_batch)(&BatchNote { model: self.model.clone(), batch: batch.to_owned(), event });
     }
 
     /// Where this fails, a later run finds the batch as it was before, and looks for it again.
@@ -269,11 +274,11 @@ enum AtProvider {
     /// Its name.
     Known(String),
     /// The names of some, one of which may be it.
-    Perhaps(Vec<String>),
+    Candidates(Vec<String>),
 }
 
 /// Why a batch is not known to be at its provider.
-enum NotDelivered {
+enum NotSubmitted {
     /// The provider does not have it, because of a failure or because the run is to end.
     Unsent(Option<ChatError>),
     /// Nobody knows whether it has it.
