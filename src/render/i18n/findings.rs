@@ -101,16 +101,16 @@ const ENGLISH_FINDINGS: FindingTexts = FindingTexts {
     },
     failed: Finding {
         title: "Judgements without a verdict",
-        lead: "How the judgements of each judge ended. One that was tried several times counts once, with its last failure. None of these is a score; --retry-failed asks again for all but empty answers.",
+        lead: "How the judgements of each judge ended. Unreadable: no verdict in the form asked for. Refused: by the judge or its provider. Not reached: or broken off. One that was tried several times counts once, with its last failure. None of these is a score; --retry-failed asks again for all but empty answers.",
         columns: &[
             "Judge",
             "Judgements",
-            "Verdict read",
-            "No verdict in the form asked for",
-            "Score beyond the scale",
-            "Refused by the judge or its provider",
+            "Read",
+            "Unreadable",
+            "Off the scale",
+            "Refused",
             "Empty answer",
-            "Not reached, or broken off",
+            "Not reached",
         ],
     },
     weighted: Finding {
@@ -243,17 +243,8 @@ const CHINESE_FINDINGS: FindingTexts = FindingTexts {
     },
     failed: Finding {
         title: "没有结果的判定",
-        lead: "每位裁判的判定如何结束。多次尝试的判定只计一次，取最后一次失败的原因。这些都不算分数；--retry-failed 会再问一遍，空回答除外。",
-        columns: &[
-            "裁判",
-            "判定数",
-            "已读出",
-            "不合要求的格式",
-            "分数超出范围",
-            "裁判或服务商拒绝",
-            "空回答",
-            "未连上或中断",
-        ],
+        lead: "每位裁判的判定如何结束。被拒绝：由裁判或服务商拒绝；未连上：包括中断。多次尝试的判定只计一次，取最后一次失败的原因。这些都不算分数；--retry-failed 会再问一遍，空回答除外。",
+        columns: &["裁判", "判定数", "已读出", "格式不符", "分数越界", "被拒绝", "空回答", "未连上"],
     },
     weighted: Finding {
         title: "按概率加权的评分",
