@@ -7,6 +7,7 @@ use clap::Args;
 use super::clients::BudgetFlags;
 use super::run::PhaseBar;
 use crate::cli::error::CommandResult;
+use crate::domain::benchmark::run_plan::RunPlan;
 use crate::domain::benchmark::suite_id::SuiteId;
 use crate::infra::llm::model_client::RunLimits;
 use crate::infra::storage::{BatchRowState, BenchBatchRow, StoreError};
@@ -23,6 +24,11 @@ pub(super) struct BatchFlag {
 }
 
 impl BatchFlag {
+    /// The flag, or what a plan says.
+    pub(super) fn or_of(&self, plan: &RunPlan) -> Self {
+        Self { batch: self.batch || plan.batch }
+    }
+
     /// A session whose runs send as the flag says, and speak above a bar.
     pub(super) fn session(&self, session: RunSession, bar: &Arc<PhaseBar>) -> RunSession {
         let bar = Arc::clone(bar);

@@ -40,8 +40,10 @@ pub(super) async fn run(options: BenchJudgeOptions, env: &Environment) -> Comman
     options.check_references(Phases::Both)?;
     check_way(&options.suite.way)?;
     let bar = Arc::new(PhaseBar::default());
-    let session = options.batch.session(session::open(&options.location, env).await?, &bar);
+    let session = session::open(&options.location, env).await?;
     let plan = plan_of(&options, &session.store).await?;
+    let batch = options.batch.or_of(&plan);
+    let session = batch.session(session, &bar);
     let budget = options.limits.budget.or(plan.budget, plan.max_calls);
     let (canaries, retry_failed) = (options.suite.canaries, options.retry_failed);
     let plan_options = PlanOptions { canaries, retry_failed, budget: budget.amounts(), id: None };
@@ -56,12 +58,12 @@ pub(super) async fn run(options: BenchJudgeOptions, env: &Environment) -> Comman
         rows.push(SuitePlanRow { suite: "all".to_owned(), sample: None, total });
         print(&render(&rows, format)?)?;
         let plans = open.runs().iter().flat_map(OpenRun::plans);
-        options.batch.tell_of_plan();
+        batch.tell_of_plan();
         tell_open(&session, suites()).await?;
         tell_unpriced(plans.map(|plan| (plan.model.as_str(), plan.calls, plan.cost)));
         return Ok(tell_of_plan());
     }
-    let limits = Arc::new(options.batch.limits(&budget)?);
+    let limits = Arc::new(batch.limits(&budget)?);
     let asked = ask(&open, &limits, &bar).await;
     tell_given_up(&session.clients, open.runs().iter().flat_map(|run| run.run.clients()));
     tell_open(&session, suites()).await?;

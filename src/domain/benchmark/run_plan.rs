@@ -6,6 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use super::JudgeMode;
 
+/// Runs of a plan at the most.
+pub const MOST_RUNS: usize = 1_000;
+/// Whole numbers of a plan at the most: a TOML file holds no larger ones.
+const LARGEST: u64 = i64::MAX.unsigned_abs();
+
 /// Why a plan cannot be run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RunPlanError {
@@ -23,6 +28,20 @@ pub enum RunPlanError {
         /// What to write.
         expected: &'static str,
     },
+    /// A name that no suite, model or switch can have.
+    #[error("{key}: {name:?} has a control character: write the name without it")]
+    Name {
+        /// The key.
+        key: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// More runs than anybody means.
+    #[error("the plan has {runs} runs, and {MOST_RUNS} are the most: make several plans of it")]
+    TooManyRuns {
+        /// Its runs.
+        runs: usize,
+    },
     /// The same run twice.
     #[error("suite {suite} stands twice in round {sample}: plan each run once")]
     Twice {
@@ -38,19 +57,29 @@ pub enum RunPlanError {
 #[serde(deny_unknown_fields, default)]
 pub struct RunPlan {
     /// Models that answer; all of the settings where there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub models: Vec<String>,
     /// Judges.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub judges: Vec<String>,
     /// The model that others are compared with, in suites that compare.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub baseline: Option<String>,
     /// Rounds of answers; the first where there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub samples: Vec<u32>,
     /// Seed of the first round's requests, for models that take one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
     /// Money to spend at the most, over all suites.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<f64>,
     /// Requests to send at the most, over all suites.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_calls: Option<u64>,
+    /// Whether requests are sent in batches of the providers.
+    #[serde(skip_serializing_if = "is_false")]
+    pub batch: bool,
     /// The suites, in their order.
     pub suites: Vec<PlannedSuite>,
 }
@@ -62,23 +91,68 @@ pub struct PlannedSuite {
     /// Its name.
     pub suite: String,
     /// Its own models.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub models: Vec<String>,
     /// Its own judges.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub judges: Vec<String>,
     /// Its own baseline.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub baseline: Option<String>,
     /// Its own rounds of answers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub samples: Vec<u32>,
     /// The first characters of its data file's SHA-256.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<String>,
     /// Another way of asking or judging.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub ablation: Option<String>,
     /// Switches of the official program.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub compat: Vec<String>,
     /// Only the items that are the same in every run.
+    #[serde(skip_serializing_if = "is_false")]
     pub canaries: bool,
     /// Its own seed.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
+}
+
+impl PlannedSuite {
+    /// A suite that says nothing itself.
+    #[must_use]
+    pub fn named(suite: impl Into<String>) -> Self {
+        Self { suite: suite.into(), ..Self::default() }
+    }
+
+    fn names(&self) -> impl Iterator<Item = (&'static str, &String)> {
+        keyed("suite", [&self.suite])
+            .chain(keyed("models", &self.models))
+            .chain(keyed("judges", &self.judges))
+            .chain(keyed("baseline", &self.baseline))
+            .chain(keyed("data", &self.data))
+            .chain(keyed("ablation", &self.ablation))
+            .chain(keyed("compat", &self.compat))
+    }
+
+    /// How many rounds of answers it has.
+    fn rounds(&self, of_all: &[u32]) -> usize {
+        let own = if self.samples.is_empty() { of_all } else { &self.samples };
+        own.len().max(1)
+    }
+}
+
+fn keyed<'n>(
+    key: &'static str,
+    names: impl IntoIterator<Item = &'n String>,
+) -> impl Iterator<Item = (&'static str, &'n String)> {
+    names.into_iter().map(move |name| (key, name))
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// One run of a plan: a suite and a round of answers.
@@ -112,6 +186,14 @@ impl RunPlan {
         Ok(plan)
     }
 
+    /// The plan as [`Self::parse`] reads it, without what it does not say.
+    ///
+    /// # Errors
+    /// [`RunPlanError`] for a number that a text cannot hold; a plan that was checked has none.
+    pub fn to_toml(&self) -> Result<String, RunPlanError> {
+        toml::to_string(self).map_err(|error| RunPlanError::Syntax(error.to_string()))
+    }
+
     /// Checks a plan that was not read from a text.
     ///
     /// # Errors
@@ -127,16 +209,40 @@ impl RunPlan {
         if self.budget.is_some_and(|budget| !budget.is_finite() || budget < 0.0) {
             return bad("budget", "an amount from 0, for example 2.5");
         }
+        if self.max_calls.is_some_and(|most| most > LARGEST) {
+            return bad("max_calls", "a number of requests, for example 1000");
+        }
+        let mut seeds = self.suites.iter().map(|suite| suite.seed).chain([self.seed]).flatten();
+        if seeds.any(|seed| seed > LARGEST) {
+            return bad("seed", "a whole number from 0 to 9223372036854775807");
+        }
+        if let Some((key, name)) = self.names().find(|(_, name)| name.chars().any(char::is_control)) {
+            return Err(RunPlanError::Name { key, name: name.clone() });
+        }
+        let runs = self.suites.iter().map(|suite| suite.rounds(&self.samples)).sum();
+        if runs > MOST_RUNS {
+            return Err(RunPlanError::TooManyRuns { runs });
+        }
+        self.check_runs()
+    }
+
+    fn check_runs(&self) -> Result<(), RunPlanError> {
         let mut known = BTreeSet::new();
         for PlannedRun { suite, sample } in self.runs() {
             if sample == 0 {
-                return bad("samples", "rounds from 1, for example [1, 2]");
+                return Err(RunPlanError::Value { key: "samples", expected: "rounds from 1, for example [1, 2]" });
             }
             if !known.insert((suite.suite.clone(), suite.data, suite.ablation, suite.compat, sample)) {
                 return Err(RunPlanError::Twice { suite: suite.suite, sample });
             }
         }
         Ok(())
+    }
+
+    /// Every name in it, with its key.
+    fn names(&self) -> impl Iterator<Item = (&'static str, &String)> {
+        let all = keyed("models", &self.models).chain(keyed("judges", &self.judges));
+        all.chain(keyed("baseline", &self.baseline)).chain(self.suites.iter().flat_map(PlannedSuite::names))
     }
 
     /// The runs in their order.
@@ -213,10 +319,67 @@ mod tests {
             (format!("{suite}{suite}"), "suite urs stands twice in round 1"),
             (format!("{suite}samples = [2, 2]\n"), "suite urs stands twice in round 2"),
             ("[[suites]]\n".to_owned(), "suite: write the name"),
+            (format!("models = [\"a\\u0000\"]\n{suite}"), "models: \"a\\0\" has a control character"),
+            (format!("{suite}ablation = \"\\u0007\""), "ablation: \"\\u{7}\" has a control character"),
+            (format!("{suite}compat = [\"a\", \"\\n\"]"), "compat: \"\\n\" has a control character"),
+            (format!("samples = {:?}\n{suite}", Vec::from_iter(1..=1_001)), "has 1001 runs, and 1000 are the most"),
+            (
+                format!("samples = {:?}\n{suite}{}", Vec::from_iter(1..=999), suite.replace("urs", "alignbench")),
+                "has 1998 runs",
+            ),
+            (format!("seed = -1\n{suite}"), "seed"),
         ] {
             let refused = RunPlan::parse(&text).unwrap_err().to_string();
             assert!(refused.contains(said), "{text}: {refused}");
         }
         assert!(RunPlan::parse(&format!("{suite}{suite}compat = [\"urs.official_parser\"]\n")).is_ok(), "another way");
+    }
+
+    #[test]
+    fn a_plan_is_written_as_it_is_read_without_what_it_does_not_say() {
+        let short = "models = [\"a\"]\nseed = 7\nbudget = 0.1\nbatch = true\n\n[[suites]]\nsuite = \"urs\"\nablation = \"general\"\n";
+        assert_eq!(RunPlan::parse(short).unwrap().to_toml().unwrap(), short);
+        let suite = PlannedSuite {
+            suite: "suite \"of\" 琅".to_owned(),
+            models: names(&["a"]),
+            judges: names(&["j"]),
+            baseline: Some("b".to_owned()),
+            samples: vec![2, 5],
+            data: Some("00ff".to_owned()),
+            ablation: Some("x\"y".to_owned()),
+            compat: names(&["c.d"]),
+            canaries: true,
+            seed: Some(LARGEST),
+        };
+        let all = RunPlan {
+            models: names(&["m\\"]),
+            judges: names(&["k", "l"]),
+            baseline: Some("m".to_owned()),
+            samples: vec![1],
+            seed: Some(1),
+            budget: Some(2.0),
+            max_calls: Some(LARGEST),
+            batch: true,
+            suites: vec![suite, PlannedSuite::named("urs")],
+        };
+        assert_eq!(RunPlan::parse(&all.to_toml().unwrap()), Ok(all));
+    }
+
+    #[test]
+    fn a_number_that_no_text_can_hold_is_refused() {
+        let plan = RunPlan { suites: vec![PlannedSuite::named("urs")], ..RunPlan::default() };
+        let seed = RunPlan { seed: Some(LARGEST + 1), ..plan.clone() };
+        let most = RunPlan { max_calls: Some(LARGEST + 1), ..plan.clone() };
+        for (plan, key) in [(seed, "seed: write"), (most, "max_calls: write")] {
+            assert!(plan.check().unwrap_err().to_string().starts_with(key));
+        }
+        assert_eq!(plan.check(), Ok(()));
+    }
+
+    #[test]
+    fn a_plan_of_an_earlier_version_can_be_read() {
+        let row = r#"{"models":["a"],"judges":[],"baseline":null,"samples":[1],"seed":null,"budget":null,"max_calls":3,"suites":[]}"#;
+        let plan = RunPlan { models: names(&["a"]), samples: vec![1], max_calls: Some(3), ..RunPlan::default() };
+        assert_eq!(serde_json::from_str::<RunPlan>(row).unwrap(), plan);
     }
 }

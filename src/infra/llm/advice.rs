@@ -46,7 +46,8 @@ pub fn advice(error: &ChatError, entry: &ModelSettings) -> String {
             "the server is too slow or still loading: try again, or raise the limits under [providers]".into()
         }
         ChatError::Unanswered(BatchEnd::Failed(_)) => {
-            "the provider's own page of batches says more; leave --batch out to ask one by one".into()
+            "the provider's own page of batches says more; leave --batch (in a plan, `batch`) out to ask one by one"
+                .into()
         }
         ChatError::Unanswered(_) => "run the same command again to go on".into(),
         ChatError::BreakerOpen => "the circuit breaker is open after failures: try again later".into(),

@@ -16,6 +16,8 @@ const INSERT: &str = "INSERT INTO bench_plans (id, plan, steps, state, stop_aske
      VALUES ($1, $2, $3, 'running', FALSE, '', $4, $5, $5) ON CONFLICT DO NOTHING";
 const SELECT: &str = "SELECT id, plan, steps, state, stop_asked, note, started_by, started_at, changed_at FROM bench_plans \
      ORDER BY id DESC LIMIT $1";
+const SELECT_ONE: &str = "SELECT id, plan, steps, state, stop_asked, note, started_by, started_at, changed_at FROM bench_plans \
+     WHERE id = $1";
 const SELECT_RUNNING: &str = "SELECT id, plan, steps, state, stop_asked, note, started_by, started_at, changed_at \
      FROM bench_plans WHERE state = 'running'";
 const ASK_TO_STOP: &str =
@@ -113,6 +115,17 @@ impl Store {
         let rows: Vec<RawPlan> =
             on_reader!(self, |pool| sqlx::query_as(SELECT).bind(i64::from(limit)).fetch_all(pool).await)?;
         rows.into_iter().map(BenchPlanRow::try_from).collect()
+    }
+
+    /// A plan, if there is one of this id.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn bench_plan(&self, id: &str) -> Result<Option<BenchPlanRow>, StoreError> {
+        let _time = store_time("bench_plan");
+        let row: Option<RawPlan> =
+            on_reader!(self, |pool| sqlx::query_as(SELECT_ONE).bind(id).fetch_optional(pool).await)?;
+        row.map(BenchPlanRow::try_from).transpose()
     }
 
     /// Asks a plan to end, with the entry in the audit log. Returns `false` if it has ended, or was asked already.

@@ -64,7 +64,9 @@ impl PlanProgress {
         let state = row.state.seen(row.changed_at, now);
         let asked_for = runs.iter().map(|run| run.changed_at.0.saturating_sub(run.run.started_at.0));
         let elapsed = u64::try_from(asked_for.sum::<i64>()).unwrap_or(0);
-        let left_ms = (state == RunState::Running).then(|| time_left(elapsed, spent.calls, expected.calls)).flatten();
+        // The requests of a batch count when it is sent, and nobody knows when it is answered.
+        let is_steady = state == RunState::Running && !row.plan.batch;
+        let left_ms = is_steady.then(|| time_left(elapsed, spent.calls, expected.calls)).flatten();
         Self { state, steps, spent, expected, left_ms, row }
     }
 }

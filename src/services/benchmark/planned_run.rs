@@ -30,8 +30,7 @@ pub async fn all_suites(store: &Store) -> Result<RunPlan, RunError> {
     if suites.is_empty() {
         return Err(RunError::NoSuites);
     }
-    let planned = |suite| PlannedSuite { suite, ..PlannedSuite::default() };
-    Ok(RunPlan { suites: suites.into_iter().map(planned).collect(), ..RunPlan::default() })
+    Ok(RunPlan { suites: suites.into_iter().map(PlannedSuite::named).collect(), ..RunPlan::default() })
 }
 
 /// How all runs of a plan ask.

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
-use super::batches::BatchOptions;
+use super::batches::{BatchOptions, OnBatch};
 use super::model_clients::ModelClients;
 use super::plan_progress::spent;
 use super::planned_run::{AskedPlan, OpenPlan, PlanOptions, PlanWatch};
@@ -64,9 +64,10 @@ struct PlanEnd {
 }
 
 impl BenchPlans {
-    fn session(&self) -> RunSession {
+    fn session(&self, plan: &RunPlan) -> RunSession {
         let clients = ModelClients::new(self.settings.now(), self.models.current(), Arc::clone(&self.rng));
-        RunSession { store: self.store.clone(), clients, batches: BatchOptions::default() }
+        let batches = BatchOptions { sends: plan.batch, ..BatchOptions::default() };
+        RunSession { store: self.store.clone(), clients, batches }
     }
 
     /// What a plan would ask, by its runs.
@@ -74,7 +75,7 @@ impl BenchPlans {
     /// # Errors
     /// [`RunError`] where it cannot be run.
     pub async fn dry_run(&self, plan: &RunPlan) -> Result<Vec<PlannedStep>, RunError> {
-        let session = self.session();
+        let session = self.session(plan);
         let options = PlanOptions { budget: budget_of(plan, Spent::default()), ..PlanOptions::default() };
         Ok(OpenPlan::open(&session, plan, &options).await?.steps())
     }
@@ -102,7 +103,7 @@ impl BenchPlans {
         let before = spent(&self.store.bench_runs_of_plan(&row.id).await?);
         let budget = budget_of(&row.plan, before);
         let limits = Arc::new(RunLimits { stop, budget: BudgetTracker::new(budget) });
-        let waits_for = Mutex::new(String::new());
+        let waits_for = Arc::new(Mutex::new(String::new()));
         let asked = tokio::select! {
             asked = self.ask(row, (&limits, budget), &waits_for) => asked,
             never = self.beat(row, &limits, &waits_for) => never,
@@ -143,12 +144,13 @@ impl BenchPlans {
         &self,
         row: &BenchPlanRow,
         (limits, budget): (&Arc<RunLimits>, Budget),
-        waits_for: &Mutex<String>,
+        waits_for: &Arc<Mutex<String>>,
     ) -> Result<Option<PlanEnd>, RunError> {
         if row.stop_asked {
             limits.stop.cancel();
         }
-        let session = self.session();
+        let mut session = self.session(&row.plan);
+        session.batches.on_batch = on_batch(Arc::clone(waits_for));
         let options = PlanOptions { budget, id: Some(row.id.clone()), ..PlanOptions::default() };
         let open = OpenPlan::open(&session, &row.plan, &options).await?;
         let watch = PlanWatch {
@@ -173,8 +175,7 @@ impl BenchPlans {
         }
         if limits.stop.is_cancelled() {
             let is_asked = self.store.running_bench_plan().await?.is_some_and(|now| now.id == row.id && now.stop_asked);
-            let note = format!("{left} results are left: the same plan, started again, goes on with them");
-            return Ok(is_asked.then_some(PlanEnd { state: RunState::Stopped, note }));
+            return Ok(is_asked.then(|| PlanEnd { state: RunState::Stopped, note: stopped(&row.plan, left) }));
         }
         Ok(Some(match reached {
             Some(limit) => PlanEnd { state: RunState::OverBudget, note: over_budget(&row.plan, limit, left) },
@@ -207,6 +208,24 @@ fn budget_of(plan: &RunPlan, spent: Spent) -> Budget {
         max_calls: plan.max_calls.map(|most| most.saturating_sub(spent.calls)),
         max_cost: plan.budget.map(|most| (most - spent.cost).max(0.0)),
     }
+}
+
+/// Logs the events of batches, and makes the latest what the plan waits for.
+fn on_batch(waits_for: Arc<Mutex<String>>) -> OnBatch {
+    Arc::new(move |event| {
+        tracing::info!("{event}");
+        // A provider's words may hold what no database takes.
+        let text = event.to_string();
+        *waits_for.lock() = text.chars().filter(|letter| !letter.is_control()).take(LONGEST_NOTE).collect();
+    })
+}
+
+fn stopped(plan: &RunPlan, left: u64) -> String {
+    let batches = match plan.batch {
+        true => ". Batches that were sent go on at the provider, and its replies are taken then",
+        false => "",
+    };
+    format!("{left} results are left: the same plan, started again, goes on with them{batches}")
 }
 
 fn over_budget(plan: &RunPlan, limit: ReachedLimit, left: u64) -> String {

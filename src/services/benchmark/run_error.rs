@@ -27,8 +27,8 @@ pub enum RunError {
     },
     /// Batches are to be sent, and the model's provider takes none.
     #[error(
-        "model {:?} cannot be asked in batches, because its provider takes none: leave --batch out, or run the others with it and \
-         this one alone", .model.as_str()
+        "model {:?} cannot be asked in batches, because its provider takes none: leave --batch (in a plan, `batch`) out, or run \
+         the others with it and this one alone", .model.as_str()
     )]
     NoBatches {
         /// The model.

@@ -80,6 +80,7 @@ export const PAGES = [
         (page) => [`admin ${page.split("?")[0].replaceAll("/", " ")}`, `/admin/${page}`],
       ),
     ),
+    "admin benchmarks plan, wrong text": { path: "/admin/benchmarks/plan", prepare: planWrongly },
     "admin campaigns report, scores": "/admin/campaigns/report?id=scored",
     "admin overview": "/admin",
     "admin key made": { path: "/admin/keys", prepare: makeKey },
@@ -103,6 +104,12 @@ async function askForRemoval(page) {
 async function beginCampaign(page) {
   await page.locator('[data-part="begin"]').click();
   await page.waitForFunction(() => !document.querySelector(".campaign").hasAttribute("aria-busy"));
+}
+
+async function planWrongly(page) {
+  await page.locator("main textarea").fill('models = ["crane"]\njudges = "heron"\n\n[[suites]]\nsuite = "mtbench101"\n');
+  await page.locator('main form[action="/admin/benchmarks/plan"][method="post"] button').click();
+  await page.locator("[role=alert]").waitFor();
 }
 
 async function makeKey(page) {

@@ -68,13 +68,20 @@ async fn a_plan_that_cannot_be_run_is_refused_with_the_reason_and_starts_nothing
         (but("rounds", "21"), StatusCode::BAD_REQUEST, "Rounds are a number from 1 to 20"),
         (but("budget", "-1"), StatusCode::BAD_REQUEST, "the most money an amount such as 2.5"),
         (but("budget", "nan"), StatusCode::BAD_REQUEST, "the most money an amount such as 2.5"),
-        (but("max_calls", "many"), StatusCode::BAD_REQUEST, "the most requests a whole number"),
+        (but("max_calls", "many"), StatusCode::BAD_REQUEST, "seed and most requests whole numbers"),
+        (but("seed", "-1"), StatusCode::BAD_REQUEST, "seed and most requests whole numbers"),
+        (but("seed", "9223372036854775808"), StatusCode::BAD_REQUEST, "seed and most requests whole numbers"),
+        (but("model", "a%00"), StatusCode::BAD_REQUEST, "models: &#34;a\\0&#34; has a control character"),
+        (but("baseline", "%07"), StatusCode::BAD_REQUEST, "baseline: &#34;\\u{7}&#34; has a control character"),
         (plan[..1].to_vec(), StatusCode::BAD_REQUEST, "Choose at least one suite and one model"),
         (plan[1..].to_vec(), StatusCode::BAD_REQUEST, "Choose at least one suite and one model"),
         (plan.to_vec(), StatusCode::CONFLICT, "suite urs has no data here"),
         (but("suite", "<b>"), StatusCode::CONFLICT, "suite &#34;&#60;b&#62;&#34; is unknown"),
     ] {
-        let started = operator.post_form("/admin/benchmarks/start", &fields).await;
+        let typed: Vec<(&str, String)> =
+            fields.iter().map(|(name, value)| (*name, value.replace("%00", "\0").replace("%07", "\u{7}"))).collect();
+        let typed: Vec<(&str, &str)> = typed.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let started = operator.post_form("/admin/benchmarks/start", &typed).await;
         assert_eq!(started.status(), status, "{fields:?}");
         let query: Vec<String> = fields.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let planned = operator.get(&format!("/admin/benchmarks/plan?{}", query.join("&"))).await;
@@ -84,7 +91,40 @@ async fn a_plan_that_cannot_be_run_is_refused_with_the_reason_and_starts_nothing
         }
     }
     assert_eq!(arena.app.store.bench_plans(1).await.unwrap(), []);
+    for text in texts() {
+        let (text, status, said) = text;
+        for path in ["/admin/benchmarks/plan", "/admin/benchmarks/start"] {
+            let answer = operator.post_form(path, &[("plan", text.as_str())]).await;
+            assert_eq!(answer.status(), status, "{path}: {text}");
+            let page = answer.text().await.unwrap();
+            let refusal = page.split("<span class=\"refusal").nth(1).expect("it is said").split("</span>").next();
+            assert!(refusal.unwrap().contains(said), "{text}: {page}");
+            let kept = page.split("</textarea>").next().unwrap();
+            let first = text.split(['\n', '"']).next().unwrap();
+            assert!(kept.contains(&format!("aria-describedby=\"text-hint\">{first}")), "what was typed stays: {page}");
+        }
+    }
+    assert_eq!(arena.app.store.bench_plans(1).await.unwrap(), []);
     let stopped = operator.post_form("/admin/benchmarks/stop", &[]).await;
     assert_eq!(stopped.status(), StatusCode::CONFLICT);
     assert!(stopped.text().await.unwrap().contains("No plan is running any more"));
+}
+
+/// Texts that are no plan, or one that cannot be run here.
+fn texts() -> Vec<(String, StatusCode, &'static str)> {
+    let bad = StatusCode::BAD_REQUEST;
+    let suite = "[[suites]]\nsuite = \"urs\"\n";
+    let rounds: Vec<u32> = (1..=1_001).collect();
+    vec![
+        ("models = [".to_owned(), bad, "TOML parse error at line 1"),
+        ("x".to_owned(), bad, "TOML parse error at line 1"),
+        (format!("modles = []\n{suite}"), bad, "unknown field `modles`"),
+        ("models = []\n".to_owned(), bad, "the plan has no suite"),
+        (format!("samples = [0]\n{suite}"), bad, "samples: write rounds from 1"),
+        (format!("samples = {rounds:?}\n{suite}"), bad, "the plan has 1001 runs, and 1000 are the most"),
+        (format!("{suite}data = \"\\u0000\"\n"), bad, "data: &#34;\\0&#34; has a control character"),
+        (format!("seed = -1\n{suite}"), bad, "seed"),
+        (suite.to_owned(), StatusCode::CONFLICT, "suite urs has no data here"),
+        (suite.replace("urs", "<b>"), StatusCode::CONFLICT, "suite &#34;&#60;b&#62;&#34; is unknown"),
+    ]
 }

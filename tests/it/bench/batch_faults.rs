@@ -113,7 +113,8 @@ async fn a_model_without_batches_is_refused_before_anything_is_sent() {
     field.upstream.script("/v1/batches?limit=1", Script::whole("404 Not Found", "", ""));
     let refused = field.refused(&ANSWER).await;
     assert!(
-        refused.contains("\"one\" cannot be asked in batches") && refused.contains("leave --batch out"),
+        refused.contains("\"one\" cannot be asked in batches")
+            && refused.contains("leave --batch (in a plan, `batch`) out"),
         "{refused}"
     );
     assert_eq!(field.upstream.received().len(), 1, "only whether there are batches");

@@ -92,6 +92,17 @@ async fn a_run_in_batches_has_the_scores_of_single_requests_for_half_the_price()
 }
 
 #[actix_web::test]
+async fn a_plan_that_says_so_is_sent_in_batches_without_the_flag() {
+    let (field, provider) = field().await;
+    let suite = "models = [\"one\"]\njudges = [\"judge\"]\nbatch = true\n[[suites]]\nsuite = \"mtbench101\"\n";
+    field.write("plan.toml", suite);
+    let plan = field.run(&["bench", "run", "plan.toml", "--dry-run"]).await;
+    assert!(plan.stderr.contains("costs are those of batches"), "{}", plan.stderr);
+    field.done(&["bench", "run", "plan.toml"]).await;
+    assert_eq!((provider.sizes(), single(&field)), (vec![turns(), turns()], 0));
+}
+
+#[actix_web::test]
 async fn a_request_in_a_batch_is_that_of_a_single_one() {
     let (field, provider) = field().await;
     field.done(&ANSWER).await;

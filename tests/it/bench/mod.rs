@@ -20,6 +20,7 @@ mod reasoning;
 mod references;
 mod run_comparison;
 mod runs;
+mod server_batches;
 mod server_plans;
 
 use std::collections::BTreeMap;

@@ -40,7 +40,7 @@ async fn with_suite(gate: &Gate) -> Field {
 }
 
 /// The first owner's browser.
-async fn owner(server: &Server) -> Browser {
+pub(super) async fn owner(server: &Server) -> Browser {
     let log = server.logged("to become the owner").await;
     let code = log.split("/admin/welcome#").nth(1).unwrap().split(' ').next().unwrap().to_owned();
     let mut browser = Browser::at(&server.url);
@@ -48,23 +48,23 @@ async fn owner(server: &Server) -> Browser {
     browser
 }
 
-async fn start(browser: &mut Browser, fields: &[(&str, &str)]) {
+pub(super) async fn start(browser: &mut Browser, fields: &[(&str, &str)]) {
     let started = browser.post_form("/admin/benchmarks/start", fields).await;
     assert_eq!(started.status(), StatusCode::SEE_OTHER, "{}", started.text().await.unwrap());
 }
 
-async fn page(browser: &mut Browser, path: &str) -> String {
+pub(super) async fn page(browser: &mut Browser, path: &str) -> String {
     browser.get(path).await.text().await.unwrap()
 }
 
 /// The latest plan, as the command lists it.
-async fn latest(field: &Field, location: &[&str]) -> Value {
+pub(super) async fn latest(field: &Field, location: &[&str]) -> Value {
     let listed = field.done(&[&["bench", "plans", "--format", "json"], location].concat()).await;
     serde_json::from_str::<Vec<Value>>(&listed).unwrap().remove(0)
 }
 
 /// Waits until the latest plan has ended.
-async fn ended(field: &Field, location: &[&str]) -> Value {
+pub(super) async fn ended(field: &Field, location: &[&str]) -> Value {
     until(async || Some(latest(field, location).await).filter(|plan| plan["state"] != "running")).await
 }
 
@@ -105,6 +105,55 @@ async fn an_operator_sees_what_a_plan_would_cost_starts_it_and_watches_it_to_its
     let audit = field.store().await.audit_entries(&AuditFilter::default(), 10).await.unwrap();
     let started = audit.iter().find(|row| row.action == AdminAction::StartBenchmarks.as_str()).unwrap();
     assert!(started.latter.as_ref().unwrap().contains("\"budget\":50.0"), "{started:?}");
+    server.log_at_end().await;
+}
+
+/// Where the page leads to who wants the latest plan again.
+async fn again(browser: &mut Browser) -> String {
+    let page = page(browser, "/admin/benchmarks").await;
+    let link = page.split("<a class=\"button quiet\" href=\"").nth(1).unwrap().split('"').next().unwrap();
+    link.replace("&#38;", "&")
+}
+
+#[actix_web::test]
+async fn a_plan_in_the_text_of_the_command_is_run_and_comes_back_as_text() {
+    let gate = Gate::new();
+    gate.open();
+    let field = with_suite(&gate).await;
+    let server = Server::start(field.path(), &[]);
+    let mut ada = owner(&server).await;
+    let chosen = page(&mut ada, "/admin/benchmarks/plan?suite=mtbench101&model=one&judge=judge&rounds=1&seed=7").await;
+    let written = "models = [&#34;one&#34;]\njudges = [&#34;judge&#34;]\nsamples = [1]\nseed = 7\n\n[[suites]]\nsuite = &#34;mtbench101&#34;\n";
+    assert!(chosen.contains(&format!(">{written}</textarea>")), "the choice as text: {chosen}");
+
+    let text = "# The second way.\nmodels = [\"one\"]\r\njudges = [\"judge\"]\n[[suites]]\nsuite = \"mtbench101\"\nablation = \"self_context\"\n";
+    let considered = ada.post_form("/admin/benchmarks/plan", &[("plan", text)]).await;
+    assert_eq!(considered.status(), StatusCode::OK);
+    let considered = considered.text().await.unwrap();
+    let requests = 2 * turns();
+    for said in [format!("<td class=\"number\">{requests}</td>"), "># The second way.".to_owned()] {
+        assert!(considered.contains(&said), "{said}: {considered}");
+    }
+    assert_eq!(field.upstream.received().len(), 0, "a dry run asks nobody");
+    start(&mut ada, &[("plan", text)]).await;
+    let plan = ended(&field, &[]).await;
+    assert_eq!(
+        (plan["state"].as_str(), plan["calls"].as_u64()),
+        (Some("done"), u64::try_from(requests).ok()),
+        "{plan}"
+    );
+    let run = field.store().await.bench_runs(1).await.unwrap().remove(0);
+    assert!(run.run.manifest.variant.contains("self_context"), "{run:?}");
+    let again_by_text = again(&mut ada).await;
+    assert_eq!(again_by_text, format!("/admin/benchmarks/plan?again={}", plan["plan"].as_str().unwrap()));
+    let shown = page(&mut ada, &again_by_text).await;
+    assert!(shown.contains("ablation = &#34;self_context&#34;"), "{shown}");
+    assert!(shown.contains("Everything is stored already"), "{shown}");
+
+    start(&mut ada, &[&PLAN[..], &[("max_calls", "0"), ("seed", "7"), ("batch", "")]].concat()).await;
+    ended(&field, &[]).await;
+    let fields = again(&mut ada).await;
+    assert_eq!(fields, "/admin/benchmarks/plan?suite=mtbench101&model=one&judge=judge&rounds=1&seed=7&max_calls=0");
     server.log_at_end().await;
 }
 

@@ -11,7 +11,7 @@ use super::admin::entry;
 use super::bench::run_of_plan;
 
 fn plan() -> RunPlan {
-    let suite = PlannedSuite { suite: "urs".to_owned(), ..PlannedSuite::default() };
+    let suite = PlannedSuite::named("urs");
     RunPlan { models: vec!["琅".to_owned()], budget: Some(0.1), suites: vec![suite], ..RunPlan::default() }
 }
 
@@ -45,6 +45,8 @@ pub(super) async fn one_plan_runs_at_a_time_and_is_stopped_and_ended_once(store:
     assert!(!stop("5-3").await, "it has ended");
     let [ended] = &store.bench_plans(9).await.unwrap()[..] else { panic!("one") };
     assert_eq!((ended.state, ended.note.as_str(), ended.changed_at), (RunState::Stopped, "left", Timestamp(30)));
+    assert_eq!(store.bench_plan(id).await.unwrap().as_ref(), Some(ended));
+    assert_eq!(store.bench_plan("nobody").await.unwrap(), None);
     assert!(start(store, "p3").await, "the next may run");
     let audit = store.audit_entries(&AuditFilter::default(), 9).await.unwrap();
     let ids: Vec<&str> = audit.iter().map(|row| row.id.as_str()).filter(|kept| kept.starts_with('5')).collect();

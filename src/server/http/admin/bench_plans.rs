@@ -4,49 +4,64 @@ use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 
 use super::bench_runs::show_runs;
-use super::call::SignedIn;
-use crate::domain::benchmark::run_plan::{PlannedSuite, RunPlan};
+use super::call::{Fields, SignedIn};
+use crate::domain::benchmark::run_plan::{PlannedSuite, RunPlan, RunPlanError};
 use crate::infra::storage::{StoreError, is_storable};
 use crate::server::http::error::PageError;
 use crate::server::http::forms::see_other;
-use crate::server::http::pages::admin::bench_plans::{BenchPlanPage, Choice, DryRun, PlanForm};
-use crate::server::http::pages::admin::{AdminFrame, AdminTab};
+use crate::server::http::pages::admin::AdminTab;
+use crate::server::http::pages::admin::bench_plans::{BenchPlanPage, Choice, DryRun, MOST_ROUNDS, PlanForm, fields_of};
 use crate::server::http::pages::respond;
 use crate::services::benchmark::plans::{StartPlanError, stop_plan};
 use crate::services::benchmark::run_error::RunError;
 
-/// Rounds of answers at the most.
-const MOST_ROUNDS: u32 = 20;
+/// The field of a plan in TOML.
+const TEXT: &str = "plan";
 
 /// Why a form is no plan.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum BadForm {
     /// No suite or no model is chosen.
     NoneChosen,
     /// A number cannot be used.
     Number,
+    /// Another reason, in the words of the error.
+    Plan(RunPlanError),
 }
 
 /// `GET /admin/benchmarks/plan`: the form, and what it would ask once it names a `suite`. Further fields: `model`, `judge`, `baseline`,
-/// `rounds`, `max_calls` and `budget`.
+/// `rounds`, `seed`, `max_calls`, `budget` and `batch`; or `again` with the id of an earlier plan.
 pub(super) async fn consider(call: SignedIn) -> Result<HttpResponse, PageError> {
-    let frame = call.frame(AdminTab::Benchmarks);
-    if call.fields.all("suite").next().is_none() && call.fields.all("rounds").next().is_none() {
-        return show(&call, StatusCode::OK, (frame, None, None)).await;
+    if let Some(id) = call.fields.given("again").filter(|id| is_storable(id)) {
+        return match call.app.store.bench_plan(id).await? {
+            Some(row) => show_dry_run(&call, &row.plan).await,
+            None => show(&call, StatusCode::OK, Shown::default()).await,
+        };
     }
-    let plan = match plan_of(&call) {
-        Ok(plan) => plan,
-        Err(bad) => return show_bad(&call, bad).await,
-    };
-    match call.app.bench_plans.dry_run(&plan).await {
-        Ok(steps) => show(&call, StatusCode::OK, (frame, Some(DryRun { steps }), None)).await,
-        Err(error) => show_refused(&call, error).await,
+    if call.fields.all("suite").next().is_none() && call.fields.all("rounds").next().is_none() {
+        return show(&call, StatusCode::OK, Shown::default()).await;
+    }
+    match plan_of_fields(&call) {
+        Ok(plan) => show_dry_run(&call, &plan).await,
+        Err(bad) => show_bad(&call, bad).await,
     }
 }
 
-/// `POST /admin/benchmarks/start`: the same fields.
+/// `POST /admin/benchmarks/plan`: what a `plan` in TOML would ask.
+pub(super) async fn consider_text(call: SignedIn) -> Result<HttpResponse, PageError> {
+    match RunPlan::parse(call.fields.one(TEXT)) {
+        Ok(plan) => show_dry_run(&call, &plan).await,
+        Err(error) => show_bad(&call, BadForm::Plan(error)).await,
+    }
+}
+
+/// `POST /admin/benchmarks/start`: a `plan` in TOML, or the fields of the form.
 pub(super) async fn start(call: SignedIn) -> Result<HttpResponse, PageError> {
-    let plan = match plan_of(&call) {
+    let plan = match call.fields.given(TEXT) {
+        Some(text) => RunPlan::parse(text).map_err(BadForm::Plan),
+        None => plan_of_fields(&call),
+    };
+    let plan = match plan {
         Ok(plan) => plan,
         Err(bad) => return show_bad(&call, bad).await,
     };
@@ -56,7 +71,7 @@ pub(super) async fn start(call: SignedIn) -> Result<HttpResponse, PageError> {
             let frame = call.frame_with(AdminTab::Benchmarks, call.page().t().admin.bench_runs.plan.already_running);
             show_runs(&call, StatusCode::CONFLICT, frame).await
         }
-        Err(StartPlanError::Run(error)) => show_refused(&call, error).await,
+        Err(StartPlanError::Run(error)) => show_refused(&call, &plan, error).await,
     }
 }
 
@@ -70,83 +85,118 @@ pub(super) async fn stop(call: SignedIn) -> Result<HttpResponse, PageError> {
     show_runs(&call, StatusCode::CONFLICT, frame).await
 }
 
-/// The plan of a form.
-fn plan_of(call: &SignedIn) -> Result<RunPlan, BadForm> {
+/// The plan of the fields.
+fn plan_of_fields(call: &SignedIn) -> Result<RunPlan, BadForm> {
     let fields = &call.fields;
-    let names = |name: &str| fields.all(name).filter(|id| is_storable(id)).map(str::to_owned).collect::<Vec<_>>();
+    let names = |name: &str| fields.all(name).map(str::to_owned).collect::<Vec<_>>();
     let rounds = fields.given("rounds").unwrap_or("1").parse().ok();
     let rounds = rounds.filter(|rounds| (1..=MOST_ROUNDS).contains(rounds)).ok_or(BadForm::Number)?;
-    let planned = |suite| PlannedSuite { suite, ..PlannedSuite::default() };
+    let number = |name: &str| fields.given(name).map(str::parse).transpose().map_err(|_| BadForm::Number);
     let plan = RunPlan {
         models: names("model"),
         judges: names("judge"),
         baseline: fields.given("baseline").map(str::to_owned),
         samples: (1..=rounds).collect(),
-        seed: None,
+        seed: number("seed")?,
         budget: fields.given("budget").map(str::parse).transpose().map_err(|_| BadForm::Number)?,
-        max_calls: fields.given("max_calls").map(str::parse).transpose().map_err(|_| BadForm::Number)?,
-        suites: names("suite").into_iter().map(planned).collect(),
+        max_calls: number("max_calls")?,
+        batch: fields.given("batch").is_some(),
+        suites: names("suite").into_iter().map(PlannedSuite::named).collect(),
     };
     if plan.suites.is_empty() || plan.models.is_empty() {
         return Err(BadForm::NoneChosen);
     }
-    // A form of ours has nothing else that can be wrong.
-    plan.check().map_err(|_| BadForm::Number)?;
-    Ok(plan)
+    match plan.check() {
+        Ok(()) => Ok(plan),
+        Err(RunPlanError::Value { key: "budget" | "max_calls" | "seed", .. }) => Err(BadForm::Number),
+        Err(error) => Err(BadForm::Plan(error)),
+    }
+}
+
+/// What the page shows beside an empty form.
+#[derive(Default)]
+struct Shown<'p> {
+    /// The plan that fills the form.
+    plan: Option<&'p RunPlan>,
+    /// What it would ask.
+    dry_run: Option<DryRun>,
+    /// What is wrong, in the words of the page.
+    problem: Option<&'static str>,
+    /// Why it cannot be run, in the words of the error.
+    refusal: Option<String>,
+}
+
+async fn show_dry_run(call: &SignedIn, plan: &RunPlan) -> Result<HttpResponse, PageError> {
+    match call.app.bench_plans.dry_run(plan).await {
+        Ok(steps) => {
+            let dry_run = Some(DryRun { steps, is_batch: plan.batch });
+            show(call, StatusCode::OK, Shown { plan: Some(plan), dry_run, ..Shown::default() }).await
+        }
+        Err(error) => show_refused(call, plan, error).await,
+    }
 }
 
 async fn show_bad(call: &SignedIn, bad: BadForm) -> Result<HttpResponse, PageError> {
     let words = &call.page().t().admin.bench_runs.plan;
-    let problem = match bad {
-        BadForm::NoneChosen => words.none_chosen,
-        BadForm::Number => words.bad_number,
+    let (problem, refusal) = match bad {
+        BadForm::NoneChosen => (Some(words.none_chosen), None),
+        BadForm::Number => (Some(words.bad_number), None),
+        BadForm::Plan(error) => (None, Some(error.to_string())),
     };
-    let frame = call.frame_with(AdminTab::Benchmarks, problem);
-    show(call, StatusCode::BAD_REQUEST, (frame, None, None)).await
+    show(call, StatusCode::BAD_REQUEST, Shown { problem, refusal, ..Shown::default() }).await
 }
 
-async fn show_refused(call: &SignedIn, error: RunError) -> Result<HttpResponse, PageError> {
+async fn show_refused(call: &SignedIn, plan: &RunPlan, error: RunError) -> Result<HttpResponse, PageError> {
     let error = match error {
         RunError::Bench(error) if !error.is_missing() => return Err(error.into()),
         error => error,
     };
-    let frame = call.frame(AdminTab::Benchmarks);
-    show(call, StatusCode::CONFLICT, (frame, None, Some(error.to_string()))).await
+    let shown = Shown { plan: Some(plan), refusal: Some(error.to_string()), ..Shown::default() };
+    show(call, StatusCode::CONFLICT, shown).await
 }
 
-async fn show(
-    call: &SignedIn,
-    status: StatusCode,
-    (frame, dry_run, refusal): (AdminFrame, Option<DryRun>, Option<String>),
-) -> Result<HttpResponse, PageError> {
+async fn show(call: &SignedIn, status: StatusCode, shown: Shown<'_>) -> Result<HttpResponse, PageError> {
+    let Shown { plan, dry_run, problem, refusal } = shown;
     let currency = call.app.settings.now().prices.currency.to_string();
-    let form = form_of(call).await?;
+    let form = form_of(call, plan).await?;
+    let frame = match problem {
+        Some(problem) => call.frame_with(AdminTab::Benchmarks, problem),
+        None => call.frame(AdminTab::Benchmarks),
+    };
     let view = BenchPlanPage { page: call.page(), frame, form, currency, dry_run, refusal };
     Ok(respond(&call.request, status, &view))
 }
 
-/// The form as it was typed.
-async fn form_of(call: &SignedIn) -> Result<PlanForm, StoreError> {
+/// The form as a plan fills it, or as it was typed.
+async fn form_of(call: &SignedIn, plan: Option<&RunPlan>) -> Result<PlanForm, StoreError> {
     let mut suites: Vec<String> =
         call.app.store.bench_suites().await?.iter().map(|row| row.suite.to_string()).collect();
     suites.sort();
     suites.dedup();
+    let said = plan.and_then(fields_of).map(Fields::from);
+    let fields = said.as_ref().unwrap_or(&call.fields);
     let roster = call.app.models.current();
     let choice = |field: &str, id: &str, name: &str| {
-        let is_chosen = call.fields.all(field).any(|chosen| chosen == id);
+        let is_chosen = fields.all(field).any(|chosen| chosen == id);
         Choice { id: id.to_owned(), name: name.to_owned(), is_chosen }
     };
     let models = |field: &str| {
         let choices = roster.all().iter().map(|model| choice(field, model.card.id.as_str(), &model.card.name));
         choices.collect::<Vec<_>>()
     };
+    let typed = call.fields.given(TEXT);
+    let written = || plan.and_then(|plan| plan.to_toml().ok()).unwrap_or_default();
     Ok(PlanForm {
         suites: suites.iter().map(|suite| choice("suite", suite, suite)).collect(),
         models: models("model"),
         judges: models("judge"),
         baselines: models("baseline"),
-        rounds: call.fields.given("rounds").unwrap_or("1").to_owned(),
-        max_calls: call.fields.one("max_calls").to_owned(),
-        budget: call.fields.one("budget").to_owned(),
+        rounds: fields.given("rounds").unwrap_or("1").to_owned(),
+        seed: fields.one("seed").to_owned(),
+        max_calls: fields.one("max_calls").to_owned(),
+        budget: fields.one("budget").to_owned(),
+        is_batch: fields.given("batch").is_some(),
+        is_text: typed.is_some() || (plan.is_some() && said.is_none()),
+        text: typed.map_or_else(written, str::to_owned),
     })
 }

@@ -30,6 +30,12 @@ pub(super) type SignedIn = Call<AdminSessionRow>;
 /// The fields of a form or a query, in their order.
 pub(super) struct Fields(Vec<(String, String)>);
 
+impl From<Vec<(&'static str, String)>> for Fields {
+    fn from(fields: Vec<(&'static str, String)>) -> Self {
+        Self(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+    }
+}
+
 impl Fields {
     pub(super) fn new(text: &str) -> Result<Self, PageError> {
         let fields = web::Query::<Vec<(String, String)>>::from_query(text);

@@ -95,7 +95,7 @@ impl AdminRoute {
 }
 
 /// Every address of the admin.
-pub static ADMIN_ROUTES: [AdminRoute; 58] = [
+pub static ADMIN_ROUTES: [AdminRoute; 59] = [
     AdminRoute::open(AdminMethod::Get, "/admin/sign-in", |call| sign_in::page(call).boxed_local()),
     AdminRoute::open(AdminMethod::Post, "/admin/sign-in", |call| sign_in::sign_in(call).boxed_local()),
     AdminRoute::open(AdminMethod::Get, "/admin/sign-in/provider", |call| sign_in::provider(call).boxed_local()),
@@ -142,6 +142,7 @@ pub static ADMIN_ROUTES: [AdminRoute; 58] = [
     AdminRoute::read("/admin/operations", Role::Viewer, |call| operations::page(call).boxed_local()),
     AdminRoute::read("/admin/benchmarks", Role::Viewer, |call| bench_runs::page(call).boxed_local()),
     AdminRoute::read("/admin/benchmarks/plan", Role::Operator, |call| bench_plans::consider(call).boxed_local()),
+    AdminRoute::change("/admin/benchmarks/plan", Role::Operator, |call| bench_plans::consider_text(call).boxed_local()),
     AdminRoute::change("/admin/benchmarks/start", Role::Operator, |call| bench_plans::start(call).boxed_local()),
     AdminRoute::change("/admin/benchmarks/stop", Role::Operator, |call| bench_plans::stop(call).boxed_local()),
     AdminRoute::read("/admin/campaigns", Role::Viewer, |call| campaigns::list(call).boxed_local()),

@@ -25,7 +25,7 @@ use crate::infra::rng::SharedRng;
 use crate::infra::storage::{Store, StoreError};
 
 /// Callback for events of batches.
-type OnBatch = Arc<dyn Fn(&BatchNote) + Send + Sync>;
+pub type OnBatch = Arc<dyn Fn(&BatchNote) + Send + Sync>;
 
 /// Whether runs send batches, and the callback for their events.
 #[derive(Clone)]

@@ -3,7 +3,7 @@
 use askama::Template;
 
 use super::AdminFrame;
-use crate::domain::benchmark::run_plan::RunPlan;
+use crate::domain::benchmark::run_plan::{PlannedSuite, RunPlan};
 use crate::domain::benchmark::run_report::{PlannedStep, RequestTotal};
 use crate::domain::benchmark::run_state::{DueCount, RunState};
 use crate::domain::language::Language;
@@ -15,6 +15,9 @@ use crate::services::benchmark::plan_progress::{PlanProgress, StepProgress};
 
 /// Milliseconds of a minute.
 const MINUTE_MS: u64 = 60_000;
+
+/// Rounds of answers at the most.
+pub(crate) const MOST_ROUNDS: u32 = 20;
 
 /// Something that can be chosen.
 pub(crate) struct Choice {
@@ -30,31 +33,43 @@ pub(crate) struct PlanForm {
     pub(crate) judges: Vec<Choice>,
     pub(crate) baselines: Vec<Choice>,
     pub(crate) rounds: String,
+    pub(crate) seed: String,
     pub(crate) max_calls: String,
     pub(crate) budget: String,
+    pub(crate) is_batch: bool,
+    /// The plan as TOML, as it was typed or as the fields say it.
+    pub(crate) text: String,
+    /// Whether the text is what the reader works with.
+    pub(crate) is_text: bool,
 }
 
-impl PlanForm {
-    /// All fields, to be sent again.
-    fn fields(&self) -> Vec<(&'static str, &str)> {
-        let texts = [("rounds", &self.rounds), ("max_calls", &self.max_calls), ("budget", &self.budget)];
-        chosen("suite", &self.suites)
-            .chain(chosen("model", &self.models))
-            .chain(chosen("judge", &self.judges))
-            .chain(chosen("baseline", &self.baselines))
-            .chain(texts.map(|(name, text)| (name, text.as_str())))
-            .collect()
+/// The fields of the form that say a plan; `None` where it has something that they cannot say.
+pub(crate) fn fields_of(plan: &RunPlan) -> Option<Vec<(&'static str, String)>> {
+    let RunPlan { suites, models, judges, baseline, samples, seed, budget, max_calls, batch } = plan;
+    let rounds = u32::try_from(samples.len().max(1)).ok().filter(|rounds| *rounds <= MOST_ROUNDS)?;
+    let are_first = samples.is_empty() || samples.iter().copied().eq(1..=rounds);
+    let are_plain = suites.iter().all(|suite| *suite == PlannedSuite::named(&suite.suite));
+    if !are_first || !are_plain || models.is_empty() {
+        return None;
     }
-}
-
-/// What is chosen of some choices, as fields of this name.
-fn chosen<'c>(name: &'static str, choices: &'c [Choice]) -> impl Iterator<Item = (&'static str, &'c str)> {
-    choices.iter().filter(|choice| choice.is_chosen).map(move |choice| (name, choice.id.as_str()))
+    let suites = suites.iter().map(|suite| ("suite", suite.suite.clone()));
+    let fields = suites
+        .chain(models.iter().map(|model| ("model", model.clone())))
+        .chain(judges.iter().map(|judge| ("judge", judge.clone())))
+        .chain(baseline.iter().map(|model| ("baseline", model.clone())))
+        .chain([("rounds", rounds.to_string())])
+        .chain(seed.iter().map(|seed| ("seed", seed.to_string())))
+        .chain(max_calls.iter().map(|most| ("max_calls", most.to_string())))
+        .chain(budget.iter().map(|most| ("budget", most.to_string())))
+        .chain(batch.then(|| ("batch", "1".to_owned())));
+    Some(fields.collect())
 }
 
 /// What a plan would ask.
 pub(crate) struct DryRun {
     pub(crate) steps: Vec<PlannedStep>,
+    /// Whether in batches.
+    pub(crate) is_batch: bool,
 }
 
 impl DryRun {
@@ -77,6 +92,11 @@ pub(crate) struct BenchPlanPage {
 }
 
 impl BenchPlanPage {
+    /// Whether a refusal points at its place in the text, over several lines.
+    fn is_excerpt(refusal: &str) -> bool {
+        refusal.contains('\n')
+    }
+
     fn money(amount: &Option<f64>) -> String {
         money(*amount)
     }
@@ -164,16 +184,10 @@ impl PlanView {
 
     /// The address of the form with the same plan.
     pub(crate) fn again(&self) -> String {
-        let RunPlan { suites, models, judges, baseline, samples, budget, max_calls, .. } = &self.progress.row.plan;
-        let suites = suites.iter().map(|suite| ("suite", suite.suite.clone()));
-        let models = models.iter().map(|model| ("model", model.clone()));
-        let judges = judges.iter().map(|judge| ("judge", judge.clone()));
-        let fields = suites.chain(models).chain(judges);
-        let fields = fields.chain(baseline.iter().map(|model| ("baseline", model.clone())));
-        let fields = fields.chain([("rounds", samples.len().max(1).to_string())]);
-        let fields = fields.chain(max_calls.iter().map(|most| ("max_calls", most.to_string())));
-        let fields = fields.chain(budget.iter().map(|most| ("budget", most.to_string())));
-        let query: Vec<String> = fields.map(|(name, value)| format!("{name}={}", escaped(&value))).collect();
+        let Some(fields) = fields_of(&self.progress.row.plan) else {
+            return format!("/admin/benchmarks/plan?again={}", escaped(&self.progress.row.id));
+        };
+        let query: Vec<String> = fields.iter().map(|(name, value)| format!("{name}={}", escaped(value))).collect();
         format!("/admin/benchmarks/plan?{}", query.join("&"))
     }
 }
@@ -189,5 +203,38 @@ pub(crate) fn state_class(state: RunState) -> &'static str {
         RunState::Running => "running",
         RunState::OverBudget | RunState::Stopped => "warning",
         RunState::Failed | RunState::Interrupted => "wrong",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fields(plan: &str) -> Option<String> {
+        let fields = fields_of(&RunPlan::parse(plan).unwrap())?;
+        Some(fields.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("&"))
+    }
+
+    #[test]
+    fn a_plan_goes_to_the_fields_only_where_they_say_all_of_it() {
+        let suite = "[[suites]]\nsuite = \"urs\"\n";
+        let all = "models = [\"a\", \"b\"]\njudges = [\"j\"]\nbaseline = \"a\"\nsamples = [1, 2]\nseed = 7\nmax_calls = 9\n\
+                   budget = 0.5\nbatch = true\n";
+        let said = "suite=urs&model=a&model=b&judge=j&baseline=a&rounds=2&seed=7&max_calls=9&budget=0.5&batch=1";
+        assert_eq!(fields(&format!("{all}{suite}")).as_deref(), Some(said));
+        let model = "models = [\"a\"]\n";
+        assert_eq!(fields(&format!("{model}{suite}")).as_deref(), Some("suite=urs&model=a&rounds=1"));
+        let rounds: Vec<u32> = (1..=MOST_ROUNDS + 1).collect();
+        for more in [
+            suite.to_owned(),
+            format!("samples = [2]\n{model}{suite}"),
+            format!("samples = [2, 1]\n{model}{suite}"),
+            format!("samples = {rounds:?}\n{model}{suite}"),
+            format!("{model}{suite}ablation = \"general\"\n"),
+            format!("{model}{suite}canaries = true\n"),
+            format!("{model}{suite}samples = [1]\n"),
+        ] {
+            assert_eq!(fields(&more), None, "{more}");
+        }
     }
 }
