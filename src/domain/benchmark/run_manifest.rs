@@ -13,6 +13,14 @@ use crate::judging::rubric::sha256;
 
 /// Stands for an answer where only the prompt around it counts.
 const ANSWER: &str = "{answer}";
+/// What a change of sending is called.
+pub const BATCH: &str = "batch";
+/// What a change of a participant's settings is called, before its id.
+pub const SETTINGS_OF: &str = "settings of ";
+/// A change's value that holds.
+pub const YES: &str = "yes";
+/// A change's value that does not hold.
+pub const NO: &str = "no";
 
 /// What a run was made of, beside its suite, data, round and participants.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -26,6 +34,8 @@ pub struct RunManifest {
     pub items: u64,
     /// Whether these are only the [canaries](super::canaries).
     pub canaries: bool,
+    /// Whether its requests were sent in batches of the providers; null for a run that was stored before this was noted.
+    pub batch: Option<bool>,
     /// SHA-256 of the first questions to the models with how they sample; of the canaries, so that runs over all items and over these
     /// alone can be compared.
     pub questions_sha256: String,
@@ -95,6 +105,7 @@ impl RunManifest {
             variant: suite.variant().to_owned(),
             items: number,
             canaries: false,
+            batch: None,
             questions_sha256: hash_of(questions),
             prompts_sha256: hash_of(prompts),
             seeds: seeds.into_iter().collect(),
@@ -106,6 +117,13 @@ impl RunManifest {
     #[must_use]
     pub fn changes(&self, other: &Self) -> Vec<RunChange> {
         let seeds = |run: &Self| run.seeds.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
+        // What an earlier version did not note is no change.
+        let are_noted = self.batch.is_some() && other.batch.is_some();
+        let batch = |run: &Self| match run.batch.filter(|_| are_noted) {
+            Some(true) => YES,
+            Some(false) => NO,
+            None => "",
+        };
         let own = |run: &Self| {
             [
                 ("program", run.program.clone()),
@@ -114,6 +132,7 @@ impl RunManifest {
                 ("questions", run.questions_sha256.clone()),
                 ("prompts", run.prompts_sha256.clone()),
                 ("seeds", seeds(run)),
+                (BATCH, batch(run).to_owned()),
             ]
         };
         let plain =
@@ -121,7 +140,7 @@ impl RunManifest {
         let ids: BTreeSet<&String> = self.participants.keys().chain(other.participants.keys()).collect();
         let settings = ids.into_iter().map(|id| {
             let said = |run: &Self| run.participants.get(id).map(ParticipantSettings::to_string).unwrap_or_default();
-            (format!("settings of {id}"), said(self), said(other))
+            (format!("{SETTINGS_OF}{id}"), said(self), said(other))
         });
         let all = plain.chain(settings).filter(|(_, before, after)| before != after);
         all.map(|(what, before, after)| RunChange { what, before, after }).collect()
@@ -197,6 +216,10 @@ mod tests {
         assert_eq!(changed(&one, &other), ["settings of m"]);
         assert!(!one.has_same_settings(&other, "m") && one.has_same_settings(&one, "m"));
         assert!(!one.has_same_settings(&one, "n"), "nothing is known of it");
+        let sent = |batch| RunManifest { batch, ..one.clone() };
+        let [batch] = &sent(Some(false)).changes(&sent(Some(true)))[..] else { panic!("one change") };
+        assert_eq!((batch.what.as_str(), batch.before.as_str(), batch.after.as_str()), ("batch", "no", "yes"));
+        assert_eq!(changed(&sent(None), &sent(Some(true))), [] as [&str; 0], "nobody noted it");
         assert_eq!(changed(&one, &RunManifest { participants: BTreeMap::new(), ..one.clone() }), ["settings of m"]);
     }
 

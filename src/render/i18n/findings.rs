@@ -177,6 +177,7 @@ const ENGLISH_FINDINGS: FindingTexts = FindingTexts {
             "Questions",
             "Prompts",
             "Seeds",
+            "In batches",
         ],
     },
 };
@@ -299,6 +300,6 @@ const CHINESE_FINDINGS: FindingTexts = FindingTexts {
     runs: Finding {
         title: "运行记录",
         lead: "评分的来历：以此方式、此轮回答、此份数据所做的最近几次运行。括号内为模型设置的 SHA-256 前几位；问题与提示词为关于 20 道固定题目的请求的 SHA-256。langya bench compare 运行 运行 可列出两次运行之间的差别。",
-        columns: &["运行", "开始（UTC）", "程序", "题目", "模型", "裁判", "基准模型", "问题", "提示词", "种子"],
+        columns: &["运行", "开始（UTC）", "程序", "题目", "模型", "裁判", "基准模型", "问题", "提示词", "种子", "批量"],
     },
 };

@@ -87,6 +87,16 @@ pub fn report_texts(language: Language) -> &'static ReportTexts {
     }
 }
 
+/// Yes or no.
+#[must_use]
+pub fn yes_or_no(holds: bool, language: Language) -> &'static str {
+    let (yes, no) = match language {
+        Language::English => ("yes", "no"),
+        Language::Chinese => ("是", "否"),
+    };
+    if holds { yes } else { no }
+}
+
 /// What a part is called in a language; a name that is nobody's stays as it is.
 #[must_use]
 pub fn named(name: &str, language: Language) -> &str {

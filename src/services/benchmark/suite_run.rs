@@ -14,6 +14,7 @@ use super::{RunContext, RunProgress, answering, judging};
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::canaries::retain_canaries;
 use crate::domain::benchmark::contestant::PlannedOver;
+use crate::domain::benchmark::run_manifest::RunManifest;
 use crate::domain::benchmark::run_plan::PlannedRoles;
 use crate::domain::benchmark::run_report::{RequestPlan, RunOutcome};
 use crate::domain::benchmark::seeded::Seeded;
@@ -276,6 +277,7 @@ impl<'s> ReadySuite<'s> {
         let BenchSet { suite, version, sample } = self.bench().set();
         let all = roles.models.iter().chain(&roles.judges).chain([&roles.baseline]);
         let manifest = self.session.clients.manifest(&self.loaded, all, self.canaries);
+        let manifest = RunManifest { batch: Some(self.session.batches.sends), ..manifest };
         let RoleIds { models, judges, baseline } = roles;
         let (answers, cost) = planned(answers);
         let (judgements, judging_cost) = planned(judgements);

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use langya::domain::benchmark::suite_id::SuiteId;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::mtbench101::{compare, data, dialogues, expected};
 use super::{Field, answer, score};
 use crate::support::batch_provider::{BatchPlan, BatchProvider, LineEnd};
-use crate::support::program::UnderWay;
+use crate::support::program::{Server, UnderWay};
+use crate::support::visitor::get;
 
 pub(super) const RUN: [&str; 8] = ["bench", "run", "mtbench101", "--models", "one", "--judge", "judge", "--batch"];
 pub(super) const ANSWER: [&str; 6] = ["bench", "answer", "mtbench101", "--models", "one", "--batch"];
@@ -100,6 +101,44 @@ async fn a_plan_that_says_so_is_sent_in_batches_without_the_flag() {
     assert!(plan.stderr.contains("costs are those of batches"), "{}", plan.stderr);
     field.done(&["bench", "run", "plan.toml"]).await;
     assert_eq!((provider.sizes(), single(&field)), (vec![turns(), turns()], 0));
+}
+
+#[actix_web::test]
+async fn reports_and_comparisons_say_whether_a_run_was_sent_in_batches() {
+    let (field, _) = field().await;
+    field.done(&RUN).await;
+    field.done(&[&RUN[..7], &["--round", "2"]].concat()).await;
+    let runs: Vec<Value> = serde_json::from_str(&field.done(&["bench", "runs", "--format", "json"]).await).unwrap();
+    let [later, earlier] = [0, 1].map(|at: usize| runs[at]["run"].as_str().unwrap().to_owned());
+    let compared = field.done(&["bench", "compare", &earlier, &later, "--format", "json"]).await;
+    let changes = serde_json::from_str::<Value>(&compared).unwrap()["changes"].clone();
+    let round = json!({"what": "round", "before": "1", "after": "2"});
+    assert_eq!(changes, json!([round, {"what": "batch", "before": "yes", "after": "no"}]));
+    for (round, language, head, cell) in
+        [("1", "en", "In batches", "yes"), ("2", "en", "In batches", "no"), ("1", "zh", "批量", "是")]
+    {
+        let report =
+            ["bench", "report", "mtbench101", "--round", round, "--language", language, "--format", "markdown"];
+        let report = field.done(&report).await;
+        let table = report.split(&format!(" | {head} |\n")).nth(1).expect("the column is there");
+        let row = table.lines().nth(1).unwrap();
+        assert!(row.ends_with(&format!(" | {cell} |")), "{language}: {report}");
+    }
+    let server = Server::start(field.path(), &[]);
+    for (language, rows) in [
+        (
+            "en",
+            ["Round of answers</bdi></th><td><bdi>1</bdi>", "In batches</bdi></th><td><bdi>yes</bdi></td><td><bdi>no<"],
+        ),
+        ("zh", ["作答轮次</bdi></th><td><bdi>1</bdi>", "批量</bdi></th><td><bdi>是</bdi></td><td><bdi>否<"]),
+    ] {
+        let path = format!("/benchmarks/mtbench101/compare?before={earlier}&after={later}&lang={language}");
+        let page = get(&format!("{}{path}", server.url)).await.text().await.unwrap();
+        for row in rows {
+            assert!(page.contains(row), "{row}: {page}");
+        }
+    }
+    server.log_at_end().await;
 }
 
 #[actix_web::test]

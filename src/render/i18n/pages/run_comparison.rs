@@ -1,5 +1,10 @@
 //! The page that compares two runs of a benchmark.
 
+use crate::domain::benchmark::run_manifest::{BATCH, NO, RunChange, SETTINGS_OF, YES};
+
+/// Characters of a value that tell it from others.
+const SHORT: usize = 64;
+
 /// The texts of one language.
 pub struct RunComparisonTexts {
     pub title: &'static str,
@@ -12,6 +17,11 @@ pub struct RunComparisonTexts {
     pub changes: &'static str,
     pub no_changes: &'static str,
     pub what: &'static str,
+    /// Each key of a change with what it is called.
+    pub changed: &'static [(&'static str, &'static str)],
+    pub settings_of: &'static str,
+    pub yes: &'static str,
+    pub no: &'static str,
     pub models: &'static str,
     pub models_lead: &'static str,
     pub model: &'static str,
@@ -32,6 +42,29 @@ pub struct RunComparisonTexts {
     pub none_changed: &'static str,
 }
 
+impl RunComparisonTexts {
+    /// What a change is about.
+    #[must_use]
+    pub fn change(&self, what: &str) -> String {
+        if let Some(model) = what.strip_prefix(SETTINGS_OF) {
+            return self.settings_of.replace("{model}", model);
+        }
+        let known = self.changed.iter().find(|(key, _)| *key == what);
+        known.map_or(what, |(_, name)| name).to_owned()
+    }
+
+    /// A value of a change; a dash where there is none.
+    #[must_use]
+    pub fn value(&self, change: &RunChange, value: &str) -> String {
+        match (change.what.as_str(), value) {
+            (_, "") => "–".to_owned(),
+            (BATCH, YES) => self.yes.to_owned(),
+            (BATCH, NO) => self.no.to_owned(),
+            (_, value) => value.chars().take(SHORT).collect(),
+        }
+    }
+}
+
 pub(super) const ENGLISH: RunComparisonTexts = RunComparisonTexts {
     title: "Two runs compared",
     lead: "What changed from one run of a suite to another: in data, prompts and settings, in the answers, and in the scores, item by item.",
@@ -43,6 +76,23 @@ pub(super) const ENGLISH: RunComparisonTexts = RunComparisonTexts {
     changes: "What changed",
     no_changes: "Nothing that the runs' manifests name: the same data, prompts and settings.",
     what: "What",
+    changed: &[
+        ("data", "Data file"),
+        ("round", "Round of answers"),
+        ("models", "Models"),
+        ("judges", "Judges"),
+        ("baseline", "Baseline"),
+        ("program", "Program"),
+        ("variant", "Variant"),
+        ("items", "Items"),
+        ("questions", "Questions"),
+        ("prompts", "Prompts"),
+        ("seeds", "Seeds"),
+        ("batch", "In batches"),
+    ],
+    settings_of: "Settings of {model}",
+    yes: "yes",
+    no: "no",
     models: "Models",
     models_lead: "Differences are the later score minus the earlier, with their 95 % interval. Canaries are 20 items that are the same in every run: where a model's settings stayed and its scores or the lengths of its answers there changed by more than chance explains (p < 0.01, adjusted for all tests), its provider has changed it.",
     model: "Model",
@@ -74,6 +124,23 @@ pub(super) const CHINESE: RunComparisonTexts = RunComparisonTexts {
     changes: "变化",
     no_changes: "运行清单所列内容没有变化：数据、提示词与设置均相同。",
     what: "项目",
+    changed: &[
+        ("data", "数据文件"),
+        ("round", "作答轮次"),
+        ("models", "模型"),
+        ("judges", "裁判"),
+        ("baseline", "基准模型"),
+        ("program", "程序"),
+        ("variant", "变体"),
+        ("items", "题目"),
+        ("questions", "问题"),
+        ("prompts", "提示词"),
+        ("seeds", "种子"),
+        ("batch", "批量"),
+    ],
+    settings_of: "{model} 的设置",
+    yes: "是",
+    no: "否",
     models: "模型",
     models_lead: "差值为较晚的得分减去较早的得分，附 95 % 区间。哨兵题为每次运行都相同的 20 道题：若模型设置未变，而其在哨兵题上的得分或回答长度的变化超出偶然（对全部检验校正后 p < 0.01），即为供应方更换了模型。",
     model: "模型",
@@ -93,3 +160,36 @@ pub(super) const CHINESE: RunComparisonTexts = RunComparisonTexts {
     other: "不同",
     none_changed: "得分没有变化。",
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::benchmark::run_manifest::{ParticipantSettings, RunManifest};
+
+    #[test]
+    fn everything_that_can_change_has_a_name_in_both_languages() {
+        let other = RunManifest {
+            program: "langya".to_owned(),
+            variant: "general".to_owned(),
+            items: 1,
+            canaries: true,
+            batch: Some(true),
+            questions_sha256: "00".to_owned(),
+            prompts_sha256: "00".to_owned(),
+            seeds: vec![1],
+            participants: [("琅".to_owned(), ParticipantSettings::default())].into(),
+        };
+        let changes = RunManifest { batch: Some(false), ..RunManifest::default() }.changes(&other);
+        assert_eq!(changes.len(), 8, "{changes:?}");
+        for texts in [&ENGLISH, &CHINESE] {
+            for change in &changes {
+                assert_ne!(texts.change(&change.what), change.what, "it has a name");
+            }
+        }
+        let of = |what: &str| changes.iter().find(|change| change.what.contains(what)).unwrap();
+        assert_eq!(CHINESE.change(&of(SETTINGS_OF).what), "琅 的设置");
+        let (batch, program) = (of(BATCH), of("program"));
+        assert_eq!([&batch.before, &batch.after].map(|value| CHINESE.value(batch, value)), ["否", "是"]);
+        assert_eq!([&program.before, &program.after].map(|value| CHINESE.value(program, value)), ["–", "langya"]);
+    }
+}

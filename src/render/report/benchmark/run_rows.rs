@@ -5,17 +5,18 @@ use super::{Analysis, Datum};
 use crate::domain::benchmark::run_manifest::{ParticipantSettings, ReportedRun};
 use crate::domain::language::Language;
 use crate::i18n::findings::finding_texts;
+use crate::i18n::reports::yes_or_no;
 
 /// Characters of a hash that are shown.
 const SHORT: usize = 12;
 
 /// A row a run; nothing where there is none.
 pub(super) fn runs(runs: &[ReportedRun], language: Language) -> Option<Analysis> {
-    let rows = || runs.iter().map(row).collect();
+    let rows = || runs.iter().map(|run| row(run, language)).collect();
     (!runs.is_empty()).then(|| table("runs", &finding_texts(language).runs, rows()))
 }
 
-fn row(run: &ReportedRun) -> Vec<Datum> {
+fn row(run: &ReportedRun, language: Language) -> Vec<Datum> {
     let manifest = &run.manifest;
     let named = |ids: &[String]| {
         let settings = |id: &String| manifest.participants.get(id).map(short_settings);
@@ -34,6 +35,9 @@ fn row(run: &ReportedRun) -> Vec<Datum> {
         Datum::Text(or_dash(short(&manifest.questions_sha256))),
         Datum::Text(or_dash(short(&manifest.prompts_sha256))),
         Datum::Text(or_dash(seeds.join(", "))),
+        Datum::Text(
+            manifest.batch.map_or_else(|| or_dash(String::new()), |batch| yes_or_no(batch, language).to_owned()),
+        ),
     ]
 }
 

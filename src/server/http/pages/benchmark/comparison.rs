@@ -15,8 +15,6 @@ use crate::services::benchmark::run_comparison::ComparedRuns;
 
 /// Items that are listed.
 const LISTED: usize = 50;
-/// Characters of a value that tell it from others.
-const SHORT: usize = 64;
 
 /// The runs to choose from, and the comparison of two.
 pub(crate) struct ComparisonView {
@@ -89,10 +87,5 @@ impl ComparisonPage<'_> {
         let after = self.view.compared.as_ref().map(|compared| &compared.after.run);
         let sample = after.map_or(1, |run| run.sample);
         format!("/benchmarks/{}/items/{}?sample={sample}", self.suite(), escaped(&item.item))
-    }
-
-    /// A value of a manifest, not longer than a table takes.
-    fn value(text: &str) -> String {
-        if text.is_empty() { "–".to_owned() } else { text.chars().take(SHORT).collect() }
     }
 }
