@@ -1,16 +1,25 @@
-//! `--batch`: requests that are sent in batches, and what is said of them.
+//! `--batch`, requests that are sent in batches and what is said of them; `langya bench batches`, those that are not taken yet.
 
+use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
+use serde::Serialize;
 
 use super::clients::BudgetFlags;
+use super::open_existing_beside;
 use super::run::PhaseBar;
-use crate::cli::error::CommandResult;
+use crate::cli::Location;
+use crate::cli::error::{BadInput, CommandResult};
+use crate::cli::models::{Format, TableRow, render};
+use crate::cli::output::print;
+use crate::cli::times::show_time;
 use crate::domain::benchmark::run_plan::RunPlan;
 use crate::domain::benchmark::suite_id::SuiteId;
+use crate::infra::clock::{Clock as _, SystemClock};
+use crate::infra::config::Environment;
 use crate::infra::llm::model_client::RunLimits;
-use crate::infra::storage::{BatchRowState, BenchBatchRow, StoreError};
+use crate::infra::storage::{BatchRowState, BenchBatchRow, IfMissing, Store, StoreError};
 use crate::services::benchmark::batches::BatchOptions;
 use crate::services::benchmark::suite_run::RunSession;
 
@@ -70,16 +79,119 @@ pub(super) async fn tell_open(session: &RunSession, suites: impl Iterator<Item =
 }
 
 fn tell(row: &BenchBatchRow) {
-    let BenchBatchRow { suite, model, requests, provider_id, .. } = row;
+    let BenchBatchRow { id, suite, model, requests, provider_id, .. } = row;
     let requests = requests.len();
     match provider_id {
-        Some(id) => eprintln!(
-            "batch {id} of model {model} with {requests} requests of suite {suite} is at the provider: a run over the suite takes \
-             its replies, and does not ask them again"
+        Some(name) => eprintln!(
+            "batch {name} of model {model} with {requests} requests of suite {suite} is at the provider: a run over the suite takes \
+             its replies, and does not ask them again; `langya bench batches --forget {id}` gives it up"
         ),
         None => eprintln!(
             "a batch of model {model} with {requests} requests of suite {suite} may be at the provider: a run over the suite looks \
-             for it before it asks them again"
+             for it before it asks them again; `langya bench batches --forget {id}` gives it up"
         ),
+    }
+}
+
+/// Flags of `langya bench batches`.
+#[derive(Debug, Clone, Args)]
+pub(super) struct BatchesOptions {
+    #[command(flatten)]
+    location: Location,
+    /// Give up this batch, by its id or the provider's: no later run looks for it, and its requests are asked again. The provider may
+    /// still charge for it
+    #[arg(long, value_name = "ID", conflicts_with = "format")]
+    forget: Option<String>,
+    /// How to print them
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+/// Prints the batches that are not taken yet, or forgets one.
+///
+/// # Errors
+/// A batch that is not open, or a database that fails.
+pub(super) async fn batches(options: &BatchesOptions, env: &Environment) -> CommandResult<ExitCode> {
+    let settings = options.location.settings(env)?;
+    if let Some(id) = &options.forget {
+        forget(&open_existing_beside(&settings).await?, id).await?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let rows = match Store::open(&settings.storage, IfMissing::Fail).await {
+        Ok(store) => store.all_open_bench_batches().await?,
+        Err(StoreError::Missing(_)) => Vec::new(),
+        Err(error) => return Err(error.into()),
+    };
+    let lines: Vec<BatchLine> = rows.into_iter().map(BatchLine::new).collect();
+    print(&render(&lines, options.format)?)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn forget(store: &Store, id: &str) -> CommandResult<()> {
+    let open = store.all_open_bench_batches().await?;
+    let mut found = open.iter().filter(|row| row.id == id || row.provider_id.as_deref() == Some(id));
+    let unknown = || {
+        BadInput(format!(
+            "no batch {id:?} waits for its replies to be taken: `langya bench batches` lists those that do"
+        ))
+    };
+    let row = found.next().ok_or_else(unknown)?;
+    if found.next().is_some() {
+        let said =
+            format!("several providers call a batch {id:?}: name it by the first column of `langya bench batches`");
+        return Err(BadInput(said).into());
+    }
+    if !store.forget_bench_batch(&row.id, SystemClock.now()).await? {
+        return Err(unknown().into());
+    }
+    let BenchBatchRow { suite, model, requests, .. } = row;
+    let requests = requests.len();
+    eprintln!(
+        "the batch of model {model} is given up: the provider may still charge for it, and the next run over suite {suite} asks its \
+         {requests} requests again"
+    );
+    Ok(())
+}
+
+#[derive(Serialize)]
+struct BatchLine {
+    batch: String,
+    suite: String,
+    model: String,
+    provider_id: Option<String>,
+    requests: usize,
+    state: &'static str,
+    created_at: String,
+}
+
+impl BatchLine {
+    fn new(row: BenchBatchRow) -> Self {
+        let BenchBatchRow { id, suite, model, provider_id, requests, state, created_at } = row;
+        Self {
+            batch: id,
+            suite: suite.to_string(),
+            model: model.to_string(),
+            provider_id,
+            requests: requests.len(),
+            state: state.as_str(),
+            created_at: show_time(created_at),
+        }
+    }
+}
+
+impl TableRow for BatchLine {
+    const HEADS: &'static [&'static str] =
+        &["batch", "suite", "model", "at the provider", "requests", "state", "made at"];
+
+    fn cells(&self) -> Vec<String> {
+        vec![
+            self.batch.clone(),
+            self.suite.clone(),
+            self.model.clone(),
+            self.provider_id.clone().unwrap_or_else(|| "-".to_owned()),
+            self.requests.to_string(),
+            self.state.to_owned(),
+            self.created_at.clone(),
+        ]
     }
 }

@@ -49,6 +49,8 @@ enum BenchCommand {
     Runs(runs::RunsOptions),
     /// List the plans that the server runs, which operators start on the admin page /admin/benchmarks, the latest first
     Plans(plans::PlansOptions),
+    /// List the batches of requests whose replies no run has taken yet, or give one up
+    Batches(batches::BatchesOptions),
     /// Stop the plan that the server runs; requests under way are finished
     Stop(plans::StopOptions),
     /// Compare two runs of a suite item by item: what changed in data, prompts and settings, in answers and scores
@@ -159,6 +161,7 @@ pub async fn run(options: BenchOptions, env: &Environment) -> CommandResult<Exit
         BenchCommand::Run(options) => requests::judge(options, Phases::Both, env).await,
         BenchCommand::Runs(options) => runs::run(&options, env).await,
         BenchCommand::Plans(options) => plans::list(&options, env).await,
+        BenchCommand::Batches(options) => batches::batches(&options, env).await,
         BenchCommand::Stop(options) => plans::stop(&options, env).await,
         BenchCommand::Compare(options) => compare::run(&options, env).await,
         BenchCommand::Report(options) => report::run(options, env).await,

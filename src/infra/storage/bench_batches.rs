@@ -16,6 +16,10 @@ const UPDATE: &str =
     "UPDATE bench_batches SET state = $2, provider_id = COALESCE($3, provider_id), changed_at = $4 WHERE id = $1";
 const SELECT_OPEN: &str = "SELECT id, suite, model, provider_id, requests, state, created_at FROM bench_batches \
      WHERE suite = $1 AND state IN ('intended', 'sent', 'ended') ORDER BY id";
+const SELECT_ALL_OPEN: &str = "SELECT id, suite, model, provider_id, requests, state, created_at FROM bench_batches \
+     WHERE state IN ('intended', 'sent', 'ended') ORDER BY id";
+const FORGET: &str =
+    "UPDATE bench_batches SET state = $2, changed_at = $3 WHERE id = $1 AND state IN ('intended', 'sent', 'ended')";
 
 /// Where a batch stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,13 +38,17 @@ pub enum BatchRowState {
     Failed,
     /// The provider does not know it any more.
     Gone,
+    /// An operator gave it up.
+    Forgotten,
 }
 
 impl BatchRowState {
-    const ALL: [Self; 7] =
-        [Self::Intended, Self::Sent, Self::Ended, Self::Taken, Self::Unsent, Self::Failed, Self::Gone];
+    const ALL: [Self; 8] =
+        [Self::Intended, Self::Sent, Self::Ended, Self::Taken, Self::Unsent, Self::Failed, Self::Gone, Self::Forgotten];
 
-    fn as_str(self) -> &'static str {
+    /// Its name in tables and files.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Intended => "intended",
             Self::Sent => "sent",
@@ -49,6 +57,7 @@ impl BatchRowState {
             Self::Unsent => "unsent",
             Self::Failed => "failed",
             Self::Gone => "gone",
+            Self::Forgotten => "forgotten",
         }
     }
 }
@@ -122,6 +131,29 @@ impl Store {
         let rows: Vec<RawBatch> =
             on_reader!(self, |pool| sqlx::query_as(SELECT_OPEN).bind(suite.as_str()).fetch_all(pool).await)?;
         rows.into_iter().map(BenchBatchRow::try_from).collect()
+    }
+
+    /// The same over all suites.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn all_open_bench_batches(&self) -> Result<Vec<BenchBatchRow>, StoreError> {
+        let _time = store_time("all_open_bench_batches");
+        let rows: Vec<RawBatch> = on_reader!(self, |pool| sqlx::query_as(SELECT_ALL_OPEN).fetch_all(pool).await)?;
+        rows.into_iter().map(BenchBatchRow::try_from).collect()
+    }
+
+    /// Marks a batch so that no later run looks for it. Returns `false` if it is not open.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn forget_bench_batch(&self, id: &str, now: Timestamp) -> Result<bool, StoreError> {
+        let _time = store_time("forget_bench_batch");
+        let state = BatchRowState::Forgotten.as_str();
+        on_writer!(self, |connection| {
+            let query = sqlx::query(FORGET).bind(id).bind(state).bind(now.0);
+            query.execute(connection).await.map(|done| done.rows_affected() > 0)
+        })
     }
 }
 

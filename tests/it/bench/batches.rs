@@ -244,6 +244,67 @@ async fn an_interrupt_leaves_batches_at_the_provider_and_says_so() {
     assert_eq!((provider.sizes(), open(&field).await), (vec![turns()], 0));
 }
 
+/// The batches that are not taken yet, as the command lists them.
+async fn listed(field: &Field) -> Vec<Value> {
+    serde_json::from_str(&field.done(&["bench", "batches", "--format", "json"]).await).unwrap()
+}
+
+/// A batch at the provider, which the run that sent it has left.
+async fn left_behind() -> (Field, BatchProvider) {
+    let (field, provider) = field().await;
+    provider.hold(true);
+    let run = UnderWay::start(field.path(), &ANSWER);
+    run.said(": 0 of ").await;
+    run.kill();
+    (field, provider)
+}
+
+#[actix_web::test]
+async fn a_batch_that_is_given_up_is_asked_again_and_no_run_looks_for_it() {
+    for is_ours in [true, false] {
+        let (field, provider) = left_behind().await;
+        let [batch] = &listed(&field).await[..] else { panic!("one batch") };
+        for (key, value) in [("suite", "mtbench101"), ("model", "one"), ("provider_id", "batch_0"), ("state", "sent")] {
+            assert_eq!(batch[key], value, "{batch}");
+        }
+        assert_eq!(batch["requests"], turns());
+        let table = field.done(&["bench", "batches"]).await;
+        let csv = field.done(&["bench", "batches", "--format", "csv"]).await;
+        for text in [&table, &csv] {
+            assert!(text.contains("batch_0") && text.contains(batch["batch"].as_str().unwrap()), "{text}");
+        }
+        assert!(csv.starts_with("batch,suite,model,provider_id,requests,state,created_at\n"), "{csv}");
+        let id = if is_ours { batch["batch"].as_str().unwrap() } else { "batch_0" };
+        let plan = field.run(&[&ANSWER[..], &["--dry-run"]].concat()).await;
+        let hint = format!("`langya bench batches --forget {}`", batch["batch"].as_str().unwrap());
+        assert!(plan.stderr.contains(&hint), "{}", plan.stderr);
+        let forgotten = field.run(&["bench", "batches", "--forget", id]).await;
+        assert_eq!(forgotten.code, Some(0), "{}", forgotten.stderr);
+        for said in ["may still charge for it", &format!("asks its {} requests again", turns())] {
+            assert!(forgotten.stderr.contains(said), "{said}: {}", forgotten.stderr);
+        }
+        assert_eq!(listed(&field).await, [] as [Value; 0]);
+        provider.hold(false);
+        let run = field.run(&ANSWER).await;
+        assert!(run.code == Some(0) && !run.stderr.contains("an earlier run sent it"), "{}", run.stderr);
+        assert_eq!((provider.sizes(), open(&field).await), (vec![turns(), turns()], 0), "asked again");
+        check_asked(&provider, "one", 2);
+    }
+}
+
+#[actix_web::test]
+async fn a_batch_that_is_not_open_cannot_be_given_up() {
+    let (field, provider) = field().await;
+    assert_eq!(listed(&field).await, [] as [Value; 0]);
+    field.done(&ANSWER).await;
+    for id in ["batch_0", "nothing", ""] {
+        let refused = field.run(&["bench", "batches", "--forget", id]).await;
+        assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+        assert!(refused.stderr.contains(&format!("no batch {id:?} waits")), "{}", refused.stderr);
+    }
+    assert_eq!(provider.sizes().len(), 1);
+}
+
 #[actix_web::test]
 async fn limits_count_what_is_sent() {
     let (field, provider) = field().await;

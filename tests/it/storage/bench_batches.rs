@@ -36,4 +36,12 @@ pub(super) async fn a_batch_is_open_until_its_replies_are_taken(store: &Store) {
         update("2", state, None).await;
         assert!(open().await.is_empty(), "{state:?}");
     }
+    assert!(!store.forget_bench_batch("2", Timestamp(10)).await.unwrap(), "it is over");
+    for state in [BatchRowState::Intended, BatchRowState::Sent, BatchRowState::Ended] {
+        update("2", state, Some("batch_2")).await;
+        assert_eq!(store.all_open_bench_batches().await.unwrap(), open().await, "{state:?}");
+        assert!(store.forget_bench_batch("2", Timestamp(10)).await.unwrap(), "{state:?}");
+        assert!(open().await.is_empty() && store.all_open_bench_batches().await.unwrap().is_empty(), "{state:?}");
+        assert!(!store.forget_bench_batch("2", Timestamp(11)).await.unwrap(), "it is forgotten already");
+    }
 }

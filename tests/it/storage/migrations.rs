@@ -69,6 +69,10 @@ fn sample_rows(name: &str) -> &'static str {
             "INSERT INTO bench_batches (id, suite, model, provider_id, requests, state, created_at, changed_at) \
              VALUES ('ba1', 's', 'm', NULL, '00', 'intended', 1, 1)"
         }
+        "forget_batches.sql" => {
+            "INSERT INTO bench_batches (id, suite, model, provider_id, requests, state, created_at, changed_at) \
+             VALUES ('ba2', 's', 'm', 'batch_2', '00', 'forgotten', 1, 1)"
+        }
         "keep_requests.sql" => {
             "INSERT INTO deletion_requests (id, battle, scope, reason, entered_by, created_at, state, answer, decided_by, battles) \
              VALUES ('q1', 'b1', 'battle', 'r', '', 1, 'open', '', '', 0)"
