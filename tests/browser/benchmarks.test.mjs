@@ -76,6 +76,24 @@ test("the arrow keys lead through the items that judges disagree on, and stay in
   page.assertQuiet();
 });
 
+test("items by the difference of two models are reached, chosen and walked by keys alone", async () => {
+  const page = await site.arrive("/benchmarks/mtbench101/items");
+  await page.getByRole("link", { name: "Items on which two models differ most" }).press("Enter");
+  await page.getByRole("heading", { name: "Two models, item by item" }).waitFor();
+  await page.getByRole("combobox", { name: "Left" }).focus();
+  await page.keyboard.press("End");
+  await page.getByRole("combobox", { name: "Right" }).focus();
+  await page.keyboard.press("Home");
+  await page.getByRole("combobox", { name: "Right" }).press("Tab");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/sort=difference&left=.+&right=.+/);
+  await page.locator(".items a").first().press("Enter");
+  await page.getByText("Difference 1 of").waitFor();
+  await page.keyboard.press("ArrowRight");
+  await page.getByText("Difference 2 of").waitFor();
+  page.assertQuiet();
+});
+
 test("what models and judges write stays text", async () => {
   const page = await site.arrive("/benchmarks/mtbench101/items/1");
   await unfold(page);

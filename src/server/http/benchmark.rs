@@ -1,5 +1,7 @@
 //! Benchmarks as pages and as JSON: what the address asks for, read from [`SuiteResultsCache`](crate::services::benchmark::suite_results).
 
+use std::collections::HashMap;
+
 use actix_web::{HttpRequest, HttpResponse, web};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -7,7 +9,7 @@ use serde::Deserialize;
 use super::error::PageError;
 use super::leaderboard_query::escaped;
 use super::pages::benchmark as pages;
-use super::pages::benchmark::Neighbours;
+use super::pages::benchmark::{ItemOrder, Neighbours};
 use crate::domain::benchmark::item::Item;
 use crate::domain::benchmark::run_selector::RunSelector;
 use crate::domain::benchmark::suite_id::SuiteId;
@@ -41,6 +43,8 @@ pub(super) struct BenchmarkQuery {
     page: String,
     /// Not empty for the items that judges disagree on, the most first.
     disputed: String,
+    /// `difference` for the items on which the two models below differ, the most first.
+    sort: String,
     /// The model on the left of the two that are shown side by side.
     left: String,
     /// The one on the right.
@@ -65,6 +69,29 @@ impl BenchmarkQuery {
 
     fn is_disputed(&self) -> bool {
         !self.disputed.is_empty()
+    }
+
+    /// The two models by whose difference items are sorted, of those that have judgements; the first two where none are named.
+    fn sorted_by(&self, suite: &str, models: &[&str]) -> Result<Option<[String; 2]>, PageError> {
+        match self.sort.as_str() {
+            "" => return Ok(None),
+            "difference" => {}
+            other => return Err(PageError::InvalidQuery(format!("sort is {other:?}: difference, or nothing"))),
+        }
+        let named = [&self.left, &self.right];
+        if let Some(unknown) = named.into_iter().find(|name| !name.is_empty() && !models.contains(&name.as_str())) {
+            return Err(PageError::Missing(format!("suite {suite} has no judgements of {unknown:?}")));
+        }
+        if !self.left.is_empty() && self.left == self.right {
+            return Err(PageError::InvalidQuery("left and right name the same model: name two".to_owned()));
+        }
+        let mut others = models.iter().filter(|model| named.into_iter().all(|name| name != *model));
+        let chosen = named.map(|name| match name.as_str() {
+            "" => others.next().map(|model| (*model).to_owned()),
+            name => Some(name.to_owned()),
+        });
+        let [Some(left), Some(right)] = chosen else { return Ok(None) };
+        Ok(Some([left, right]))
     }
 
     /// The parameters that say which answers are meant, as they stand in an address, each with an ampersand behind it.
@@ -161,10 +188,14 @@ pub(super) async fn items(
     let page = usize::try_from(number("page", &wanted.page)?).unwrap_or(usize::MAX);
     let measured = app.boards.measured(&SuiteId::new(path.as_str()), &wanted.way()?).await?;
     let (suite, items) = (measured.loaded.suite.as_ref(), &measured.loaded.data.items);
-    let disputed = measured.disputed_items();
-    let listed: Vec<&Item> = match wanted.is_disputed() {
-        false => items.iter().collect(),
-        true => disputed.iter().filter_map(|id| items.iter().find(|item| item.id == *id)).collect(),
+    let (disputed, models) = (measured.disputed_items(), measured.judged_models());
+    let sides = wanted.sorted_by(suite.name(), &models)?;
+    let pairs = sides.as_ref().map(|sides| measured.item_pairs(sides.each_ref().map(String::as_str)));
+    let by_id: HashMap<&str, &Item> = items.iter().map(|item| (item.id.as_str(), item)).collect();
+    let listed: Vec<&Item> = match &pairs {
+        Some(pairs) => pairs.iter().filter_map(|pair| by_id.get(pair.item.as_str()).copied()).collect(),
+        None if wanted.is_disputed() => disputed.iter().filter_map(|id| by_id.get(id).copied()).collect(),
+        None => items.iter().collect(),
     };
     let chosen =
         || listed.iter().copied().filter(|item| wanted.category.is_empty() || item.category == wanted.category);
@@ -176,9 +207,13 @@ pub(super) async fn items(
         items: chosen().skip(page.saturating_sub(1).saturating_mul(PAGE)).take(PAGE).collect(),
         page,
         pages,
-        disputed: wanted.is_disputed().then_some(disputed.len()),
+        is_disputed: wanted.is_disputed() && sides.is_none(),
         are_disputed: !disputed.is_empty(),
+        models,
+        sides: sides.as_ref().map(|sides| sides.each_ref().map(String::as_str)),
+        pairs: pairs.unwrap_or_default().into_iter().map(|pair| (pair.item.clone(), pair)).collect(),
         carried: wanted.carried(),
+        fields: wanted.fields(),
     };
     Ok(pages::items(&request, &view))
 }
@@ -199,17 +234,32 @@ pub(super) async fn item(
     let mut view = view.ok_or_else(|| PageError::Missing(format!("suite {name} has no item {id:?}")))?;
     view.judgements.retain(|row| row.variant == wanted.variant);
     let (language, carried) = (requested_language(&request), wanted.carried());
-    let around = match measured.disputed_items() {
-        disputed if disputed.contains(&id.as_str()) => Neighbours::new(&disputed, &id, true),
-        _ => Neighbours::new(&all_items(&measured), &id, false),
-    };
-    let sides = [wanted.left.clone(), wanted.right.clone()];
-    let choice = pages::ItemChoice { sides, around, carried, fields: wanted.fields() };
+    let sorted_by = wanted.sorted_by(&name, &measured.judged_models())?;
+    let around = around(&measured, &id, sorted_by.as_ref());
+    let sides = sorted_by.clone().unwrap_or_else(|| [wanted.left.clone(), wanted.right.clone()]);
+    let choice = pages::ItemChoice { sides, around, sorted_by, carried, fields: wanted.fields() };
     // Markdown of many models' answers is work.
     let view = tokio::task::spawn_blocking(move || {
         pages::ItemPageView::new(measured.loaded.suite.as_ref(), &view, language, choice)
     });
     Ok(pages::item(&request, &view.await.map_err(BenchError::from)?))
+}
+
+/// The items before and after one: by the difference of two models, among those that judges disagree on, or in the suite's order.
+fn around(measured: &SuiteResults, id: &str, sorted_by: Option<&[String; 2]>) -> Neighbours {
+    if let Some(models) = sorted_by {
+        let pairs = measured.item_pairs(models.each_ref().map(String::as_str));
+        let ids: Vec<&str> = pairs.iter().map(|pair| pair.item.as_str()).collect();
+        if ids.contains(&id) {
+            return Neighbours::new(&ids, id, ItemOrder::Difference);
+        }
+    }
+    match measured.disputed_items() {
+        disputed if sorted_by.is_none() && disputed.contains(&id) => {
+            Neighbours::new(&disputed, id, ItemOrder::Disagreement)
+        }
+        _ => Neighbours::new(&all_items(measured), id, ItemOrder::Suite),
+    }
 }
 
 fn all_items(measured: &SuiteResults) -> Vec<&str> {
@@ -249,6 +299,29 @@ mod tests {
         let carried = wanted("variant=rules%2C%20x%26y").unwrap().carried();
         assert_eq!(wanted(&carried).unwrap().variant, "rules, x&y");
         assert_eq!(wanted("").unwrap().way().unwrap(), RunSelector::default());
+    }
+
+    #[test]
+    fn items_are_sorted_by_two_models_that_have_judgements() {
+        let models = ["a", "b", "c"];
+        let sorted = |query: &str| wanted(query).unwrap().sorted_by("urs", &models);
+        let both = |left: &str, right: &str| Some([left.to_owned(), right.to_owned()]);
+        for (query, expected) in [
+            ("left=b&right=a", None),
+            ("sort=difference", both("a", "b")),
+            ("sort=difference&left=c&right=b", both("c", "b")),
+            ("sort=difference&right=a", both("b", "a")),
+        ] {
+            assert_eq!(sorted(query).unwrap(), expected, "{query}");
+        }
+        assert_eq!(wanted("sort=difference").unwrap().sorted_by("urs", &["a"]).unwrap(), None, "there is no second");
+        for (query, said) in [
+            ("sort=x", "sort is \"x\""),
+            ("sort=difference&left=d", "no judgements of \"d\""),
+            ("sort=difference&left=a&right=a", "name two"),
+        ] {
+            assert!(sorted(query).unwrap_err().to_string().contains(said), "{query}");
+        }
     }
 
     #[test]

@@ -12,6 +12,7 @@ use parking_lot::Mutex;
 use super::error::BenchError;
 use super::loading::{Loaded, load, suite_of};
 use super::scores::{SuiteSummary, suites};
+use crate::domain::benchmark::analysis::item_scores::ItemPair;
 use crate::domain::benchmark::analysis::self_preference_matrix::{CrossScore, SelfPreferenceMatrix};
 use crate::domain::benchmark::judgement::Judgement;
 use crate::domain::benchmark::options::split_references;
@@ -61,6 +62,18 @@ impl SuiteResults {
     pub fn set(&self) -> BenchSet {
         let row = &self.loaded.row;
         BenchSet { suite: row.suite.clone(), version: row.version.clone(), sample: self.way.sample }
+    }
+
+    /// The models with judgements.
+    #[must_use]
+    pub fn judged_models(&self) -> Vec<&str> {
+        self.findings.models().into_iter().collect()
+    }
+
+    /// The items that two models have scores for, the largest difference first.
+    #[must_use]
+    pub fn item_pairs(&self, models: [&str; 2]) -> Vec<ItemPair> {
+        self.findings.item_pairs(models)
     }
 
     /// The items that judges disagree on, the most first.

@@ -61,6 +61,7 @@ export const PAGES = [
     benchmarks: "/benchmarks",
     benchmark: "/benchmarks/mtbench101",
     "benchmark items": "/benchmarks/mtbench101/items",
+    "benchmark items, two models": "/benchmarks/mtbench101/items?sort=difference",
     "benchmark item": "/benchmarks/mtbench101/items/1",
     "benchmark item, votes": "/benchmarks/alignbench/items/1",
     correlation: "/correlation",

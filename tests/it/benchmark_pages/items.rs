@@ -49,3 +49,43 @@ async fn the_items_that_judges_disagree_on_lead_from_one_to_the_next() {
         }
     }
 }
+
+#[actix_web::test]
+async fn items_are_sorted_by_how_far_two_models_are_apart_and_lead_on_in_that_order() {
+    let folder = filled();
+    let server = Server::start(folder.path(), &[]);
+    let all = page(&server, "/benchmarks/mtbench101/items").await;
+    holds(&all, &["/benchmarks/mtbench101/items?sort=difference\"", "Items on which two models differ most"]);
+    let sorted = page(&server, "/benchmarks/mtbench101/items?sort=difference&left=heron&right=crane").await;
+    let address =
+        |id: &str| format!("/benchmarks/mtbench101/items/{id}?sort=difference&#38;left=heron&#38;right=crane&#38;");
+    let at = ["2", "3"].map(|id| sorted.find(&address(id)).unwrap_or_else(|| panic!("{id}: {sorted}")));
+    assert!(at[0] < at[1], "2.5 apart before 2: {sorted}");
+    holds(
+        &sorted,
+        &["<option value=\"heron\" selected>", "<bdi>heron</bdi> 5.50 · <bdi>crane</bdi> 8.00 · <b>-2.50</b>"],
+    );
+    let turned = page(&server, "/benchmarks/mtbench101/items?sort=difference&left=crane&right=heron").await;
+    holds(&turned, &["<bdi>crane</bdi> 8.00 · <bdi>heron</bdi> 5.50 · <b>+2.50</b>"]);
+
+    let first = page(&server, "/benchmarks/mtbench101/items/2?sort=difference&left=heron&right=crane").await;
+    holds(&first, &["Difference 1 of", &format!("rel=\"next\" href=\"{}", address("3")), "<h4><bdi>heron</bdi></h4>"]);
+    assert!(!first.contains("rel=\"prev\""));
+    holds(&first, &["name=\"sort\" value=\"difference\"", "items/2?left=heron&#38;right=crane#pair"]);
+    let chinese = page(&server, "/benchmarks/mtbench101/items?sort=difference&lang=zh").await;
+    holds(&chinese, &["两个模型逐题对比", "全部题目"]);
+    for html in [&sorted, &chinese] {
+        is_harmless(html);
+    }
+    for (query, expected, said) in [
+        ("sort=score", 400, "sort is"),
+        ("sort=difference&left=heron&right=heron", 400, "name two"),
+        ("sort=difference&left=nobody", 404, "no judgements of"),
+    ] {
+        for place in ["items", "items/1"] {
+            let (status, html) = text(&server, &format!("/benchmarks/mtbench101/{place}?{query}")).await;
+            assert_eq!(status, expected, "{query}: {html}");
+            holds(&html, &[said]);
+        }
+    }
+}

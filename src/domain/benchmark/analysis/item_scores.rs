@@ -3,7 +3,7 @@
 //!
 //! The score of an item is what [`Suite::item_score`] says.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -89,6 +89,51 @@ pub struct ItemDisagreement {
     pub models: usize,
     /// Sample standard deviation between the judges, mean over these models.
     pub std_dev: f64,
+}
+
+/// Two models on one item.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ItemPair {
+    /// The item.
+    pub item: String,
+    /// The score of each, mean over the judges who have scored both.
+    pub scores: [f64; 2],
+}
+
+impl ItemPair {
+    /// The first model's score minus the second's.
+    #[must_use]
+    pub fn difference(&self) -> f64 {
+        self.scores[0] - self.scores[1]
+    }
+}
+
+/// The items on which a judge has scored both models, the largest difference first and then in the suite's order. The scores of all judges
+/// are of the same items.
+#[must_use]
+pub fn item_pairs<'j>(judges: impl IntoIterator<Item = &'j ItemScores>, models: [&str; 2]) -> Vec<ItemPair> {
+    let mut pairs: Vec<(ItemPair, f64)> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for judge in judges {
+        let at = models.map(|model| judge.models.iter().position(|known| known == model));
+        let [Some(left), Some(right)] = at else { continue };
+        for item in &judge.items {
+            let (Some(first), Some(second)) = (item.scores[left], item.scores[right]) else { continue };
+            let place = *places.entry(&item.id).or_insert_with(|| {
+                pairs.push((ItemPair { item: item.id.clone(), scores: [0.0; 2] }, 0.0));
+                pairs.len() - 1
+            });
+            let (pair, judges) = &mut pairs[place];
+            *judges += 1.0;
+            // The mean so far, with one more.
+            for (mean, score) in pair.scores.iter_mut().zip([first, second]) {
+                *mean += (score - *mean) / *judges;
+            }
+        }
+    }
+    let mut pairs: Vec<ItemPair> = pairs.into_iter().map(|(pair, _)| pair).collect();
+    pairs.sort_by(|one, other| other.difference().abs().total_cmp(&one.difference().abs()));
+    pairs
 }
 
 impl ItemScores {
@@ -324,6 +369,25 @@ mod tests {
             [[Some(5.0), None], [None; 2]]
         );
         assert!(jury.is_scored() && !ItemScores::jury(&[]).is_scored());
+    }
+
+    #[test]
+    fn items_come_by_how_far_two_models_are_apart_on_them() {
+        let one = judged(&[[5.0, 7.0, 5.0], [9.0, 6.0, 4.0], [5.0, 5.0, 5.0]]);
+        let pairs = |judges: &[ItemScores], models| {
+            let pairs = item_pairs(judges, models).into_iter();
+            pairs.map(|pair| (pair.item.clone(), pair.scores, pair.difference())).collect::<Vec<_>>()
+        };
+        let [zero, first, second] = ["0", "1", "2"].map(str::to_owned);
+        let by_one =
+            [(first.clone(), [9.0, 6.0], 3.0), (zero.clone(), [5.0, 7.0], -2.0), (second.clone(), [5.0, 5.0], 0.0)];
+        assert_eq!(pairs(std::slice::from_ref(&one), ["a", "b"]), by_one);
+        let items = ["0", "1", "2"].map(item);
+        let rated = [rated("0", "a", "k", 2.0), rated("0", "b", "k", 9.0), rated("1", "a", "k", 1.0)];
+        let other = scored(&items, &rated);
+        let by_both = [(zero, [3.5, 8.0], -4.5), (first, [9.0, 6.0], 3.0), (second, [5.0, 5.0], 0.0)];
+        assert_eq!(pairs(&[one.clone(), other], ["a", "b"]), by_both, "who scored one alone does not count");
+        assert_eq!(pairs(&[one], ["a", "nobody"]), []);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use super::{Analysis, Datum, ScoreEntry};
 use crate::domain::benchmark::Suite;
 use crate::domain::benchmark::analysis::failed_judgements::JudgementEnds;
 use crate::domain::benchmark::analysis::five_levels::{LevelsOfModel, levels_by_model};
+use crate::domain::benchmark::analysis::item_scores::ItemPair;
 use crate::domain::benchmark::analysis::judges::{JudgeAgreement, compare};
 use crate::domain::benchmark::analysis::length::{GameLengths, ScoredLength, longer_wins, within_items};
 use crate::domain::benchmark::analysis::position::PositionBias;
@@ -142,6 +143,12 @@ impl Findings {
     #[must_use]
     pub fn models(&self) -> BTreeSet<&str> {
         self.items.models()
+    }
+
+    /// The items that two models have scores for, the largest difference first.
+    #[must_use]
+    pub fn item_pairs(&self, models: [&str; 2]) -> Vec<ItemPair> {
+        self.items.item_pairs(models)
     }
 
     /// The items that judges disagree on, the most first.

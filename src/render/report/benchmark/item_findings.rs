@@ -6,7 +6,7 @@ use super::analysis_rows::{beside, count, table};
 use super::{Analysis, Datum, ScoreEntry};
 use crate::domain::benchmark::Suite;
 use crate::domain::benchmark::analysis::item_scores::{
-    ItemAnalysis, ItemDisagreement, ItemScores, ModelComparison, disagreements,
+    ItemAnalysis, ItemDisagreement, ItemPair, ItemScores, ModelComparison, disagreements, item_pairs,
 };
 use crate::domain::benchmark::item::Item;
 use crate::domain::benchmark::judgement::Judgement;
@@ -75,6 +75,11 @@ impl ItemFindings {
     /// The models that others can be compared with.
     pub(super) fn models(&self) -> BTreeSet<&str> {
         self.judges.iter().flat_map(|judge| judge.scores.models()).map(String::as_str).collect()
+    }
+
+    /// The items that two models have scores for, the largest difference first.
+    pub(super) fn item_pairs(&self, models: [&str; 2]) -> Vec<ItemPair> {
+        item_pairs(self.judges.iter().map(|judge| &judge.scores), models)
     }
 
     /// The items that judges disagree on, the most first.

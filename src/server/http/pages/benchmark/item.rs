@@ -9,6 +9,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 
 use super::super::{Page, Section, respond};
+use super::by_difference;
 use crate::domain::benchmark::Suite;
 use crate::domain::benchmark::arena_votes::PairVotes;
 use crate::domain::benchmark::item::Item;
@@ -40,6 +41,7 @@ pub(crate) struct ItemPageView {
     opinions: ItemOpinions,
     votes: Vec<PairVotes>,
     around: Neighbours,
+    sorted_by: Option<[String; 2]>,
     carried: String,
     fields: Vec<(&'static str, String)>,
 }
@@ -50,6 +52,8 @@ pub(crate) struct ItemChoice {
     pub(crate) sides: [String; 2],
     /// The items before and after it.
     pub(crate) around: Neighbours,
+    /// The models by whose difference the items around it are sorted.
+    pub(crate) sorted_by: Option<[String; 2]>,
     /// Which answers are meant, for further addresses.
     pub(crate) carried: String,
     /// The same as fields of a form.
@@ -62,8 +66,18 @@ pub(crate) struct Neighbours {
     after: Option<String>,
     /// Its place from 1, and how many there are.
     place: [usize; 2],
-    /// Whether they are those that judges disagree on.
-    disputed: bool,
+    order: ItemOrder,
+}
+
+/// Which items stand before and after one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ItemOrder {
+    /// Those of the suite.
+    Suite,
+    /// Those that judges disagree on, the most first.
+    Disagreement,
+    /// Those on which two models differ, the most first.
+    Difference,
 }
 
 struct PairView {
@@ -129,7 +143,13 @@ impl ItemPage<'_> {
     }
 
     fn neighbour(&self, id: &str) -> String {
-        format!("/benchmarks/{}/items/{}?{}", self.view.suite, escaped(id), self.view.carried)
+        format!("/benchmarks/{}/items/{}?{}{}", self.view.suite, escaped(id), self.view.carried, self.order())
+    }
+
+    /// The order of the items as it stands in an address, each parameter with an ampersand behind it.
+    fn order(&self) -> String {
+        let sides = self.view.sorted_by.as_ref();
+        sides.map_or_else(String::new, |sides| by_difference(sides.each_ref().map(String::as_str)))
     }
 
     fn id(&self) -> String {
@@ -139,7 +159,11 @@ impl ItemPage<'_> {
     fn place(&self) -> String {
         let own = &self.page.t().benchmark;
         let [at, all] = self.view.around.place.map(|number| number.to_string());
-        let text = if self.view.around.disputed { own.disputed_place } else { own.item_place };
+        let text = match self.view.around.order {
+            ItemOrder::Suite => own.item_place,
+            ItemOrder::Disagreement => own.disputed_place,
+            ItemOrder::Difference => own.difference_place,
+        };
         text.replace("{n}", &at).replace("{all}", &all)
     }
 
@@ -175,6 +199,7 @@ impl ItemPageView {
             opinions: view.opinions.clone(),
             votes: view.votes.clone(),
             around: choice.around,
+            sorted_by: choice.sorted_by,
             carried: choice.carried,
             fields: choice.fields,
         }
@@ -187,14 +212,14 @@ impl ItemPageView {
 
 impl Neighbours {
     /// Where an item stands in a list.
-    pub(crate) fn new(items: &[&str], id: &str, disputed: bool) -> Self {
+    pub(crate) fn new(items: &[&str], id: &str, order: ItemOrder) -> Self {
         let at = items.iter().position(|item| *item == id);
         let of = |at: Option<usize>| Some((*items.get(at?)?).to_owned());
         Self {
             before: of(at.and_then(|at| at.checked_sub(1))),
             after: of(at.map(|at| at + 1)),
             place: [at.map_or(0, |at| at + 1), items.len()],
-            disputed,
+            order,
         }
     }
 }

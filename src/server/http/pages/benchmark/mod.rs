@@ -4,17 +4,17 @@ mod comparison;
 mod item;
 pub(crate) mod suite_card;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 
 pub(crate) use comparison::{ComparisonView, comparison};
-pub(crate) use item::{ItemChoice, ItemPageView, Neighbours, item};
+pub(crate) use item::{ItemChoice, ItemOrder, ItemPageView, Neighbours, item};
 
 use super::{Page, Section, respond};
-use crate::domain::benchmark::analysis::item_scores::ModelComparison;
+use crate::domain::benchmark::analysis::item_scores::{ItemPair, ModelComparison};
 use crate::domain::benchmark::item::Item;
 use crate::domain::benchmark::options::NAMES;
 use crate::domain::benchmark::registry::suite as suite_named;
@@ -202,6 +202,12 @@ impl SuiteView {
     }
 }
 
+/// The parameters that sort items by the difference of two models, each with an ampersand behind it.
+fn by_difference(sides: [&str; 2]) -> String {
+    let [left, right] = sides.map(escaped);
+    format!("sort=difference&left={left}&right={right}&")
+}
+
 /// Items of a suite, on pages.
 pub(crate) struct ItemsView<'a> {
     /// The suite.
@@ -216,12 +222,20 @@ pub(crate) struct ItemsView<'a> {
     pub(crate) page: usize,
     /// All pages.
     pub(crate) pages: usize,
-    /// How many items judges disagree on, where these are listed.
-    pub(crate) disputed: Option<usize>,
+    /// Whether the items that judges disagree on are listed.
+    pub(crate) is_disputed: bool,
     /// Whether there are such items.
     pub(crate) are_disputed: bool,
+    /// The models that items can be sorted by.
+    pub(crate) models: Vec<&'a str>,
+    /// The two by whose difference they are.
+    pub(crate) sides: Option<[&'a str; 2]>,
+    /// Their scores, by item.
+    pub(crate) pairs: HashMap<String, ItemPair>,
     /// Which answers are meant.
     pub(crate) carried: String,
+    /// The same as fields of a form.
+    pub(crate) fields: Vec<(&'static str, String)>,
 }
 
 #[derive(Template)]
@@ -248,13 +262,32 @@ impl ItemsPage<'_> {
     }
 
     fn address(&self, item: &Item) -> String {
-        format!("/benchmarks/{}/items/{}?{}", self.suite(), escaped(&item.id), self.view.carried)
+        format!("/benchmarks/{}/items/{}?{}{}", self.suite(), escaped(&item.id), self.view.carried, self.order())
+    }
+
+    /// The order of the list as it stands in an address, each parameter with an ampersand behind it.
+    fn order(&self) -> String {
+        match self.view.sides {
+            Some(sides) => by_difference(sides),
+            None => String::new(),
+        }
+    }
+
+    fn is_side(&self, side: usize, model: &str) -> bool {
+        self.view.sides.is_some_and(|sides| sides[side] == model)
+    }
+
+    /// What both models score on an item, and the difference.
+    fn pair(&self, item: &Item) -> Option<[String; 3]> {
+        let pair = self.view.pairs.get(&item.id)?;
+        let [left, right] = pair.scores.map(|score| format!("{score:.2}"));
+        Some([left, right, format!("{:+.2}", pair.difference())])
     }
 
     fn page_address(&self, page: usize) -> String {
         let (carried, category) = (&self.view.carried, escaped(self.view.category));
-        let disputed = if self.view.disputed.is_some() { "disputed=1&" } else { "" };
-        format!("/benchmarks/{}/items?{carried}{disputed}category={category}&page={page}", self.suite())
+        let order = if self.view.is_disputed { "disputed=1&".to_owned() } else { self.order() };
+        format!("/benchmarks/{}/items?{carried}{order}category={category}&page={page}", self.suite())
     }
 
     fn turns(&self, item: &Item) -> String {
