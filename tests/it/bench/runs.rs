@@ -47,6 +47,13 @@ async fn a_run_shows_its_progress_while_it_asks_and_its_cost_beside_what_was_exp
     // 100 tokens at 10 and 10 tokens at 100 for a million make 0.002 a request.
     let (calls, cost) = (runs[0]["calls"].as_u64().unwrap(), runs[0]["cost"].as_f64().unwrap());
     assert_eq!((runs.len(), calls), (1, 2 * turns), "{runs:?}");
+    assert_eq!((&runs[0]["input_tokens"], &runs[0]["output_tokens"]), (&json!(calls * 100), &json!(calls * 10)));
+    let csv = field.done(&["bench", "runs", "--format", "csv"]).await;
+    assert!(csv.lines().next().unwrap().contains(",calls,input_tokens,output_tokens,cost,"), "{csv}");
+    let table = field.done(&["bench", "runs"]).await;
+    let cells = [calls, calls * 100, calls * 10].map(|number| number.to_string());
+    let row: Vec<&str> = table.lines().last().unwrap().split_whitespace().collect();
+    assert!(row.windows(3).any(|three| three == cells), "{table}");
     assert!((cost - 0.004 * f64::from(u32::try_from(turns).unwrap())).abs() < 1e-9, "{cost}");
     assert!(runs[0]["expected_cost"].as_f64().unwrap() > cost, "estimated with long answers");
     for (name, value) in [("state", json!("done")), ("judgements", json!(turns)), ("error", json!(""))] {
