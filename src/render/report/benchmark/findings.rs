@@ -176,7 +176,7 @@ impl Findings {
             self.rating_bias(words),
         ];
         std::iter::once(self.five_levels(words))
-            .chain(self.items.analyses(compare_with, words))
+            .chain(self.items.analyses(compare_with, language))
             .chain(all)
             .filter(|analysis| !analysis.rows.is_empty())
             .collect()

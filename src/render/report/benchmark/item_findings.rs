@@ -12,8 +12,10 @@ use crate::domain::benchmark::item::Item;
 use crate::domain::benchmark::judgement::Judgement;
 use crate::domain::benchmark::panel_scores::JudgementsByBaseline;
 use crate::domain::benchmark::score::Part;
+use crate::domain::language::Language;
 use crate::domain::stats::confidence::ConfidenceLevel;
-use crate::i18n::findings::FindingTexts;
+use crate::i18n::findings::{FindingTexts, finding_texts};
+use crate::i18n::reports::named;
 
 /// Items that a table lists at the most.
 const LISTED: usize = 10;
@@ -26,6 +28,8 @@ const NO_JUDGE: &str = "–";
 pub(super) struct ItemFindings {
     judges: Vec<JudgeItems>,
     disputed: Vec<ItemDisagreement>,
+    /// What the suite calls each category.
+    categories: BTreeMap<String, String>,
 }
 
 /// By one judge, beside one baseline.
@@ -69,7 +73,8 @@ impl ItemFindings {
         }
         disputed.retain(|item| item.std_dev > 0.0);
         disputed.sort_by(|one, other| other.std_dev.total_cmp(&one.std_dev));
-        Self { judges, disputed }
+        let titles = items.iter().map(|item| (item.category.clone(), suite.category_title(&item.category).to_owned()));
+        Self { judges, disputed, categories: titles.collect() }
     }
 
     /// The models that others can be compared with.
@@ -90,9 +95,18 @@ impl ItemFindings {
     }
 
     /// The tables; models are compared with the one that is named, or else with the best one.
-    pub(super) fn analyses(&self, compare_with: Option<&str>, words: &FindingTexts) -> [Analysis; 5] {
-        let same_items = self.same_items(compare_with, words);
-        [same_items, self.level(words), self.telling(words), self.contrary(words), self.disputed(words)]
+    pub(super) fn analyses(&self, compare_with: Option<&str>, language: Language) -> [Analysis; 5] {
+        let words = finding_texts(language);
+        let rows = |items: fn(&JudgeItems) -> &[ItemAnalysis]| self.item_rows(items, language);
+        let telling = table("telling-items", &words.telling_items, rows(|judge| &judge.telling));
+        let contrary = table("contrary-items", &words.contrary_items, rows(|judge| &judge.contrary));
+        [self.same_items(compare_with, words), self.level(words), telling, contrary, self.disputed(language)]
+    }
+
+    /// A category in the reader's language.
+    fn category(&self, category: &str, language: Language) -> Datum {
+        let title = self.categories.get(category).map_or(category, String::as_str);
+        Datum::Text(named(title, language).to_owned())
     }
 
     fn same_items(&self, compare_with: Option<&str>, words: &FindingTexts) -> Analysis {
@@ -129,20 +143,12 @@ impl ItemFindings {
         table("level-items", &words.level_items, judges.map(row).collect())
     }
 
-    fn telling(&self, words: &FindingTexts) -> Analysis {
-        table("telling-items", &words.telling_items, self.item_rows(|judge| &judge.telling))
-    }
-
-    fn contrary(&self, words: &FindingTexts) -> Analysis {
-        table("contrary-items", &words.contrary_items, self.item_rows(|judge| &judge.contrary))
-    }
-
-    fn item_rows(&self, items: impl Fn(&JudgeItems) -> &[ItemAnalysis]) -> Vec<Vec<Datum>> {
+    fn item_rows(&self, items: fn(&JudgeItems) -> &[ItemAnalysis], language: Language) -> Vec<Vec<Datum>> {
         let row = |judge: &str, item: &ItemAnalysis| {
             vec![
                 Datum::Text(judge.to_owned()),
                 Datum::Text(item.item.clone()),
-                Datum::Text(item.category.clone()),
+                self.category(&item.category, language),
                 count(item.models),
                 Datum::Number(Some(item.mean)),
                 Datum::Number(Some(item.std_dev)),
@@ -153,16 +159,20 @@ impl ItemFindings {
         self.judges.iter().flat_map(of_judge).collect()
     }
 
-    fn disputed(&self, words: &FindingTexts) -> Analysis {
+    fn disputed(&self, language: Language) -> Analysis {
         let row = |item: &ItemDisagreement| {
             vec![
                 Datum::Text(item.item.clone()),
-                Datum::Text(item.category.clone()),
+                self.category(&item.category, language),
                 count(item.models),
                 Datum::Number(Some(item.std_dev)),
             ]
         };
-        table("disputed-items", &words.disputed_items, self.disputed.iter().take(LISTED).map(row).collect())
+        table(
+            "disputed-items",
+            &finding_texts(language).disputed_items,
+            self.disputed.iter().take(LISTED).map(row).collect(),
+        )
     }
 }
 

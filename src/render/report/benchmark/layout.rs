@@ -99,7 +99,10 @@ fn of_series(
         };
         let rows = models.iter().map(row).filter(|row| row.cells.iter().any(Option::is_some)).collect();
         Some(ReportTable {
-            title: format!("{name} · {}", table.title), source: Some(source.to_owned()), rows, ..table
+            title: format!("{} · {}", named(name, language), table.title),
+            source: Some(source.to_owned()),
+            rows,
+            ..table
         })
     });
     // The whole alone stands in the first of them already.
@@ -185,6 +188,12 @@ fn layouts(suite: &dyn Suite, entries: &[&ScoreEntry], language: Language) -> Ve
         "superclue-open" | "superclue-close" => of_superclue(words, language),
         _ => of_any(suite, entries, words, language),
     }
+}
+
+/// Every part that a built-in suite has a column for.
+#[cfg(test)]
+pub(super) fn all_parts(suite: &dyn Suite) -> Vec<Part> {
+    layouts(suite, &[], Language::English).into_iter().flat_map(|layout| layout.columns).collect()
 }
 
 fn category(name: &str) -> Part {

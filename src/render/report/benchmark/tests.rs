@@ -1,8 +1,11 @@
 use super::*;
+use crate::domain::benchmark::item::{Question, Sampling};
+use crate::domain::benchmark::judgement::{Game, Judgement, Status};
 use crate::domain::benchmark::options::NAMES;
 use crate::domain::benchmark::registry::suite;
 use crate::domain::benchmark::score::{PartKind, Score};
 use crate::domain::benchmark::{SuiteOptions, published};
+use crate::domain::judging::verdict::Rating;
 
 fn named(name: &str) -> Box<dyn Suite> {
     suite(name, &SuiteOptions::default()).unwrap()
@@ -130,10 +133,72 @@ fn parts_have_names_in_both_languages() {
         for (english, chinese) in parts(Language::English).iter().zip(&parts(Language::Chinese)) {
             for (english, chinese) in english.columns.iter().zip(&chinese.columns) {
                 assert!(english.name.is_ascii(), "{english:?}");
-                let same = english.name == chinese.name && name != "mtbench101";
-                assert!(!same, "{english:?} is not said in Chinese");
+                assert_ne!(english.name, chinese.name, "{english:?} is not said in Chinese");
             }
         }
+    }
+}
+
+/// Codes of tasks, and names of products, stay as they are.
+#[test]
+fn a_chinese_report_has_no_english_headings() {
+    let is_english = |text: &str| {
+        let words = text.split(|letter: char| !letter.is_ascii_alphabetic()).filter(|word| word.len() > 2);
+        words
+            .filter(|word| word.chars().any(char::is_lowercase))
+            .any(|word| !["Bench", "ChatGPT", "AlignBench", "SuperCLUE"].contains(&word))
+    };
+    for name in NAMES {
+        let parts = layout::all_parts(&*named(name)).into_iter().map(|part| score(part, Some(5.0), 1, 1)).collect();
+        let printed: Vec<PublishedScore> = PublishedScore::printed(name).collect();
+        let report = report(name, &[entry("m", "j", parts)], &printed, Language::Chinese);
+        for table in report.tables.iter().chain(&report.published) {
+            let heads = table.heads.iter().flatten().map(|head| &head.label);
+            let columns = table.columns.iter().flat_map(|column| [&column.label, &column.name]);
+            let title = table.title.replace("CritiqueLLM", "").replace("Qwen-72B-Chat", "");
+            for text in heads.chain(columns).chain([&title]) {
+                assert!(!is_english(text), "{name}: {text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn items_have_their_categories_in_the_language_of_the_report() {
+    let suite = named("alignbench");
+    let item = |id: &str| Item {
+        id: id.to_owned(),
+        category: "专业能力".to_owned(),
+        subcategory: None,
+        language: Language::Chinese,
+        turns: vec![Question { question: "几？".to_owned(), reference: Some("三".to_owned()) }],
+        choices: None,
+    };
+    let rated = |model: &str, judge: &str, score: f64| Judgement {
+        suite: String::new(),
+        suite_version: String::new(),
+        item_id: "1".to_owned(),
+        turn: 1,
+        model: model.to_owned(),
+        judge_model: judge.to_owned(),
+        judge_prompt_sha256: String::new(),
+        params: Sampling::default(),
+        game: Game::First,
+        raw_text: String::new(),
+        parsed: Some(Verdict::Rating(Rating::new(score, [].into()))),
+        status: Status::Ok,
+        attempts: 1,
+        latency_ms: None,
+        tokens: None,
+        ts: 0,
+    };
+    let judgements = vec![rated("a", "i", 3.0), rated("a", "j", 9.0)];
+    let by_baseline = JudgementsByBaseline::from([(String::new(), judgements)]);
+    let findings = Findings::default().with_items(&*suite, &[item("1")], &by_baseline, &[]);
+    for (language, category) in [(Language::English, "Professional Knowledge"), (Language::Chinese, "专业能力")] {
+        let analyses = findings.analyses(None, language);
+        let disputed = analyses.iter().find(|analysis| analysis.key == "disputed-items").unwrap();
+        assert_eq!(disputed.rows[0][1], Datum::Text(category.to_owned()));
     }
 }
 
