@@ -44,14 +44,16 @@ use crate::services::arena::prompt_rules::PromptRules;
 use crate::services::arena::reply_moderation::ReplyModeration;
 use crate::services::arena::vote_rules::VoteRules;
 use crate::services::arena::voting::Voting;
-use crate::services::battle_judging::auto_judge::{AutoJudge, AutoJudgeParts};
+use crate::services::battle_judging::auto_judge::AutoJudge;
 use crate::services::battle_judging::reports::BattleJudgingReports;
 use crate::services::benchmark::plans::BenchPlans;
 use crate::services::benchmark::suite_results::SuiteResultsCache;
 use crate::services::campaign::report_cache::CampaignReports;
 use crate::services::correlation::snapshot::CorrelationService;
 use crate::services::exclusions::flagged::FlaggedVoters;
+use crate::services::exclusions::leak_check::LeakCheck;
 use crate::services::exclusions::voter_check::VoterCheck;
+use crate::services::judging_rounds::RoundParts;
 use crate::services::labeling::final_labels::FacetChanges;
 use crate::services::leaderboard::background_report::BackgroundReport;
 use crate::services::leaderboard::day_feed::DayFeed;
@@ -380,11 +382,19 @@ impl AppState {
     }
 
     fn auto_judge(&self) -> AutoJudge {
-        AutoJudge::new(AutoJudgeParts {
+        AutoJudge::new(self.round_parts())
+    }
+
+    fn leak_check(&self) -> LeakCheck {
+        LeakCheck::new(self.round_parts())
+    }
+
+    fn round_parts(&self) -> RoundParts {
+        RoundParts {
             store: self.store.clone(),
             models: Arc::clone(&self.models),
             rng: Arc::clone(&self.rng),
             clock: self.clock.clone(),
-        })
+        }
     }
 }

@@ -5,11 +5,11 @@ use crate::infra::job_report::JobReport;
 use crate::infra::redis::SharedBreakers;
 use crate::infra::tasks::Need;
 use crate::server::jobs;
-use crate::server::jobs::battle_judging::judge_battles;
 use crate::server::jobs::bench_plans::run_plans;
 use crate::server::jobs::correlations::keep_correlations;
 use crate::server::jobs::health::keep_health;
 use crate::server::jobs::heartbeat::send_heartbeats;
+use crate::server::jobs::judging_rounds::judge_in_rounds;
 use crate::server::jobs::public_log::keep_public_log;
 use crate::server::jobs::question_digests::keep_question_digests;
 use crate::server::jobs::register::keep_register;
@@ -36,7 +36,7 @@ pub(super) struct Job {
 }
 
 /// Every job.
-pub(super) const JOBS: [Job; 20] = [
+pub(super) const JOBS: [Job; 21] = [
     Job {
         name: "keep_lead",
         need: Need::Nothing,
@@ -200,8 +200,17 @@ pub(super) const JOBS: [Job; 20] = [
         need: Need::Nothing,
         run: |app, leader_election, report| {
             let (settings, events) = (app.settings.clone(), Arc::clone(&app.events));
-            judge_battles(app.auto_judge(), settings, events, leader_election.subscribe(), report, app.tasks.shutdown())
-                .boxed()
+            let (lead, shutdown) = (leader_election.subscribe(), app.tasks.shutdown());
+            judge_in_rounds(app.auto_judge(), settings, events, lead, report, shutdown).boxed()
+        },
+    },
+    Job {
+        name: "check_leaks",
+        need: Need::Nothing,
+        run: |app, leader_election, report| {
+            let (settings, events) = (app.settings.clone(), Arc::clone(&app.events));
+            let (lead, shutdown) = (leader_election.subscribe(), app.tasks.shutdown());
+            judge_in_rounds(app.leak_check(), settings, events, lead, report, shutdown).boxed()
         },
     },
     Job {

@@ -10,6 +10,7 @@ pub mod deletion_requests;
 pub mod doctor;
 pub mod exclusions;
 pub mod flag_reviews;
+pub mod judging_rounds;
 pub mod labeling;
 pub mod leaderboard;
 pub mod model_check;

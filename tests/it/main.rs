@@ -57,6 +57,7 @@ mod instances;
 mod jackknife;
 mod labels;
 mod labels_by_model;
+mod leak_check;
 mod leaks;
 mod limit_stories;
 mod limits;

@@ -43,6 +43,7 @@ use self::sentences::{Form, PlacedName, Sentence, sentences};
 use self::spelling::NameKind;
 use self::voice::Said;
 use crate::battle::Side;
+use crate::battle::record::{BattleRecord, TurnRow};
 
 /// One question and what both sides answered.
 #[derive(Debug, Clone, Copy)]
@@ -55,6 +56,30 @@ pub struct TurnTexts<'t> {
     pub replies: [&'t str; 2],
     /// Their reasoning; empty where there is none.
     pub reasoning: [&'t str; 2],
+}
+
+impl<'t> TurnTexts<'t> {
+    /// The turns of a battle.
+    #[must_use]
+    pub fn of_battle(record: &'t BattleRecord) -> Vec<Self> {
+        let of_turn = |turn: &'t TurnRow| {
+            let rows = Side::BOTH.map(|side| record.reply(turn.turn, side));
+            Self {
+                turn: turn.turn,
+                prompt: &turn.prompt,
+                replies: rows.map(|row| row.map_or("", |row| row.text.as_str())),
+                reasoning: rows.map(|row| row.map_or("", |row| row.reasoning.as_str())),
+            }
+        };
+        record.turns.iter().map(of_turn).collect()
+    }
+
+    /// Whether nothing is written in it.
+    #[must_use]
+    pub fn is_blank(&self) -> bool {
+        let texts = [[self.prompt; 1].as_slice(), &self.replies, &self.reasoning].concat();
+        texts.iter().all(|text| text.trim().is_empty())
+    }
 }
 
 /// The text that gives a model away.
@@ -93,9 +118,18 @@ impl fmt::Display for Leak {
     }
 }
 
+/// By what texts are searched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LeakSearch {
+    /// By rules alone, where a language model reads the texts too: see [`leak_check`](super::leak_check).
+    Rules,
+    /// By rules, and by what labelled texts teach, which finds more leaks and marks a few harmless texts more.
+    RulesAndWeights,
+}
+
 /// The texts of a battle that give a model away, in their order; `models` are the ids of the models on sides A and B.
 #[must_use]
-pub fn find_leaks(names: &IdentityNames, models: [&str; 2], turns: &[TurnTexts<'_>]) -> Vec<Leak> {
+pub fn find_leaks(names: &IdentityNames, models: [&str; 2], turns: &[TurnTexts<'_>], search: LeakSearch) -> Vec<Leak> {
     let mut leaks = Vec::new();
     for (number, texts) in turns.iter().enumerate() {
         let former = number.checked_sub(1).map(|former| turns[former].replies);
@@ -111,7 +145,7 @@ pub fn find_leaks(names: &IdentityNames, models: [&str; 2], turns: &[TurnTexts<'
         let repeats = cites && questions::is_exercise(texts.prompt);
         for side in Side::BOTH {
             let at = side.index();
-            let speaker = Speaker { names, model: models[at], asks, cites, repeats };
+            let speaker = Speaker { names, model: models[at], search, asks, cites, repeats };
             let goes_on = former.is_some_and(|former| speaker.leaks_across(former[at], texts.replies[at]));
             let chooses = asks && named > 1 && questions::chooses(texts.replies[at]);
             let agrees = chooses || asks_for_yes && questions::agrees(texts.replies[at]);
@@ -160,6 +194,7 @@ const SEAM: usize = 160;
 struct Speaker<'n> {
     names: &'n IdentityNames,
     model: &'n str,
+    search: LeakSearch,
     /// Whether the visitor asked who it is.
     asks: bool,
     /// Whether the visitor wrote of a name without speaking to a model by it.
@@ -178,7 +213,8 @@ impl Speaker<'_> {
                 || questions::answers_itself(sentence)
                 || questions::names_topic(sentence)
                 || questions::signs(sentence)
-                || learned::is_told(self, sentence, number + 1 == found.len())
+                || self.search == LeakSearch::RulesAndWeights
+                    && learned::is_told(self, sentence, number + 1 == found.len())
         })
     }
 
@@ -228,6 +264,6 @@ impl Speaker<'_> {
 #[cfg(test)]
 mod real_replies;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 #[cfg(test)]
 mod training;

@@ -3,7 +3,7 @@
 //! [`voters`] tests every voter against the crowd in three ways: a score test of each model (`score`), the likelihood test of
 //! Huang et al. (`likelihood`) and Fisher's combination of Chiang et al. (`fisher`). [`planted`] makes riggers whose votes are
 //! known, to measure the tests, [`rigging`] simulates what they gain, and [`rigging_report`] says what that means for a
-//! leaderboard. A test reports; it excludes a vote only where the
+//! leaderboard. [`leak`] finds texts that give a model away by rules, and [`leak_check`] has a language model read them. A test reports; it excludes a vote only where the
 //! operator says so beforehand ([`flagged_votes`]).
 
 pub mod board_change;
@@ -14,6 +14,7 @@ pub mod exclusion_rule;
 pub mod exclusions_in_force;
 pub mod flagged_votes;
 pub mod leak;
+pub mod leak_check;
 pub mod prompt_cluster;
 pub mod prompt_index;
 pub mod pseudonym;

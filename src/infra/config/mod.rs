@@ -263,6 +263,7 @@ impl Settings {
         self.storage.check()?;
         self.bench.check()?;
         self.judge.check(&self.models)?;
+        self.integrity.check()?;
         self.models.iter().try_for_each(ModelSettings::check)?;
         self.battle.check()?;
         self.pairing.check()?;
@@ -400,6 +401,13 @@ impl JudgeSettings {
             budget,
             "0 unless every judge is one of [[models]] with input_price and output_price",
         )
+    }
+}
+
+impl IntegritySettings {
+    fn check(&self) -> Result<(), ConfigError> {
+        let has_use = self.leak_judge.is_empty() || self.leaks == LeakPolicy::Exclude;
+        require(has_use, "integrity.leak_judge", &self.leak_judge, "a model beside leaks = \"exclude\", or \"\"")
     }
 }
 

@@ -262,6 +262,11 @@ pub fn moderated(part: &'static str, result: &'static str) {
     METRICS.here(|| counter!("langya_moderated_total", "part" => part, "result" => result).increment(1));
 }
 
+/// A vote was checked for leaks by a language model.
+pub fn leak_checked(result: &'static str) {
+    METRICS.here(|| counter!("langya_leak_checks_total", "result" => result).increment(1));
+}
+
 /// Flagged texts could not be kept for review.
 pub fn flags_lost(count: u64) {
     METRICS.here(|| counter!("langya_moderation_flags_lost_total").increment(count));

@@ -32,7 +32,7 @@ const REFIT: &[f64] = &[0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0,
 const SPEED: &[f64] = &[5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 320.0, 640.0, 1_280.0, 2_560.0, 5_120.0];
 
 /// All metrics. What `process_…` means is the exporter's own (`metrics-process`).
-pub const ALL: [MetricName; 33] = [
+pub const ALL: [MetricName; 34] = [
     gauge("langya_build_info", Unit::Count, "Always 1; the label is the version of the program"),
     counter("langya_battles_started_total", "Battles begun"),
     counter("langya_turns_ready_total", "Turns whose two replies were kept, so that a vote could be cast"),
@@ -77,6 +77,10 @@ pub const ALL: [MetricName; 33] = [
         "langya_voter_check_timestamp_seconds",
         Unit::Seconds,
         "When this instance last checked the voters, since 1970; missing where flagged voters are only listed",
+    ),
+    counter(
+        "langya_leak_checks_total",
+        "Votes whose battles a language model was asked to read for leaks, by result; failed: it did not answer, and the vote is rated meanwhile",
     ),
     counter(
         "langya_moderated_total",

@@ -31,7 +31,7 @@ enum ColumnKind {
 }
 
 /// In the order in which rows refer to each other. Leaderboards and counts are derived, and instances are gone.
-const TABLES: [&str; 56] = [
+const TABLES: [&str; 57] = [
     "models",
     "model_changes",
     "pairing_changes",
@@ -41,6 +41,7 @@ const TABLES: [&str; 56] = [
     "side_failures",
     "votes",
     "vote_exclusions",
+    "leak_checks",
     "battle_shares",
     "images",
     "battle_images",

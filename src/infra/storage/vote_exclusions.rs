@@ -192,7 +192,7 @@ impl Store {
         let _time = store_time("withdraw_exclusion");
         let withdrawn: Result<u64, StoreError> = on_writer_once!(self, |connection| {
             let mut tx = connection.begin().await?;
-            sqlx::query(self.turn()).execute(&mut *tx).await?;
+            sqlx::query(self.exclusions_turn()).execute(&mut *tx).await?;
             let query = sqlx::query(WITHDRAW).bind(vote_seq).bind(rule).bind(withdrawn_by).bind(withdrawn_at.0);
             let withdrawn = query.execute(&mut *tx).await?.rows_affected();
             tx.commit().await.map(|()| withdrawn)
@@ -273,7 +273,7 @@ impl Store {
         let ExclusionDecision { id, rule, reason, decided_by, decided_at } = decision;
         on_writer_once!(self, |connection| {
             let mut tx = connection.begin().await?;
-            sqlx::query(self.turn()).execute(&mut *tx).await?;
+            sqlx::query(self.exclusions_turn()).execute(&mut *tx).await?;
             let query = sqlx::query(AssertSqlSafe(statement.clone())).bind(&votes).bind(id).bind(rule).bind(reason);
             let query = query.bind(decided_by).bind(decided_at.0);
             let excluded = query.execute(&mut *tx).await?.rows_affected();
@@ -298,7 +298,7 @@ impl Store {
         let (statement, votes) = (withdraw_many(self.numbers()), numbers_json(votes));
         on_writer_once!(self, |connection| {
             let mut tx = connection.begin().await?;
-            sqlx::query(self.turn()).execute(&mut *tx).await?;
+            sqlx::query(self.exclusions_turn()).execute(&mut *tx).await?;
             let query = sqlx::query(AssertSqlSafe(statement.clone())).bind(&votes).bind(rule.unwrap_or_default());
             let query = query.bind(withdrawn_by).bind(withdrawn_at.0);
             let withdrawn = query.execute(&mut *tx).await?.rows_affected();
@@ -310,7 +310,7 @@ impl Store {
     }
 
     /// Waits for others that withdraw, or exclude unless withdrawn; held to the end of the transaction.
-    fn turn(&self) -> &'static str {
+    pub(super) fn exclusions_turn(&self) -> &'static str {
         match self.database {
             Database::Sqlite(_) => TURN_ON_SQLITE,
             Database::Postgres(_) => TURN_ON_POSTGRES,

@@ -1,11 +1,11 @@
 //! Background loops, one a file: each waits for a time or an event and calls a service. `app.rs` starts them.
 
-pub mod battle_judging;
 pub mod bench_plans;
 pub mod correlations;
 mod discovery;
 pub mod health;
 pub mod heartbeat;
+pub mod judging_rounds;
 pub mod leader_election;
 pub mod leaderboard;
 mod next_event;

@@ -36,6 +36,7 @@ impl Consent {
             moderation: host.as_deref(),
             moderates_replies: settings.moderation.replies,
             judged: !settings.judge.models.is_empty(),
+            leak_judge: &settings.integrity.leak_judge,
             privacy: &settings.site.privacy,
         };
         let added = |language: Language| settings.site.consent.get(&language).map(|text| text.trim());

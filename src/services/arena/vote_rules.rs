@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use super::models::Models;
 use crate::domain::battle::Side;
 use crate::domain::integrity::exclusion_rule::ExclusionRule;
-use crate::domain::integrity::leak::{IdentityNames, KnownModel, Leak, TurnTexts, find_leaks};
+use crate::domain::integrity::leak::{IdentityNames, KnownModel, Leak, LeakSearch, TurnTexts, find_leaks};
 use crate::infra::config::{CurrentSettings, LeakPolicy, Settings};
 use crate::infra::llm::ModelCard;
 use crate::infra::llm::roster::Roster;
@@ -74,7 +74,10 @@ impl VoteRules {
         if policy == LeakPolicy::Off {
             return AppliedRules::default();
         }
-        AppliedRules::of_leaks(policy, &search(self.names(settings), record).await)
+        // What a language model reads as well needs no guess.
+        let is_read = !settings.integrity.leak_judge.is_empty();
+        let by = if is_read { LeakSearch::Rules } else { LeakSearch::RulesAndWeights };
+        AppliedRules::of_leaks(policy, &search(self.names(settings), record, by).await)
     }
 
     /// Applies the rules to a vote on two stored answers to a prompt.
@@ -88,7 +91,7 @@ impl VoteRules {
         let leaks = in_the_background(move || {
             let replies = answers.each_ref().map(String::as_str);
             let turn = TurnTexts { turn: 1, prompt: &prompt, replies, reasoning: ["", ""] };
-            find_leaks(&names, models.each_ref().map(String::as_str), &[turn])
+            find_leaks(&names, models.each_ref().map(String::as_str), &[turn], LeakSearch::RulesAndWeights)
         });
         AppliedRules::of_leaks(policy, &leaks.await)
     }
@@ -121,14 +124,14 @@ fn known_models(settings: &Settings, roster: &Roster) -> Vec<KnownModel> {
     roster.all().iter().map(|model| known(&model.card)).collect()
 }
 
-async fn search(names: Arc<IdentityNames>, record: &BattleRecord) -> Vec<Leak> {
+async fn search(names: Arc<IdentityNames>, record: &BattleRecord, by: LeakSearch) -> Vec<Leak> {
     let prompts = record.turns.iter().map(|turn| turn.prompt.len());
     let replies = record.replies.iter().map(|row| row.reply.text.len() + row.reply.reasoning.len());
     if prompts.chain(replies).sum::<usize>() <= SEARCHED_IN_PLACE {
-        return find(&names, record);
+        return find(&names, record, by);
     }
     let record = record.clone();
-    in_the_background(move || find(&names, &record)).await
+    in_the_background(move || find(&names, &record, by)).await
 }
 
 async fn in_the_background(search: impl FnOnce() -> Vec<Leak> + Send + 'static) -> Vec<Leak> {
@@ -138,14 +141,7 @@ async fn in_the_background(search: impl FnOnce() -> Vec<Leak> + Send + 'static) 
     })
 }
 
-fn find(names: &IdentityNames, record: &BattleRecord) -> Vec<Leak> {
+fn find(names: &IdentityNames, record: &BattleRecord, by: LeakSearch) -> Vec<Leak> {
     let models = Side::BOTH.map(|side| record.battle.models[side.index()].as_str());
-    let turns: Vec<TurnTexts<'_>> = record.turns.iter().map(|turn| texts(record, turn.turn, &turn.prompt)).collect();
-    find_leaks(names, models, &turns)
-}
-
-fn texts<'r>(record: &'r BattleRecord, turn: u32, prompt: &'r str) -> TurnTexts<'r> {
-    let replies = Side::BOTH.map(|side| record.reply(turn, side).map_or("", |reply| reply.text.as_str()));
-    let reasoning = Side::BOTH.map(|side| record.reply(turn, side).map_or("", |reply| reply.reasoning.as_str()));
-    TurnTexts { turn, prompt, replies, reasoning }
+    find_leaks(names, models, &TurnTexts::of_battle(record), by)
 }

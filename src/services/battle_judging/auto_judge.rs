@@ -1,9 +1,5 @@
 //! Automatic judging: a few new battles in each round, within the daily budget.
 
-use std::sync::Arc;
-
-use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
 use tokio_util::sync::CancellationToken;
 
 use super::daily::left;
@@ -15,34 +11,20 @@ use crate::domain::battle_judging::sample::Sample;
 use crate::domain::benchmark::run_report::RunOutcome;
 use crate::domain::judging::budget::{Budget, BudgetTracker};
 use crate::domain::time::{Timestamp, day_of};
-use crate::infra::clock::Clock;
 use crate::infra::config::{JudgeSettings, Settings};
 use crate::infra::llm::model_client::{ModelClient, RunLimits};
-use crate::infra::rng::SharedRng;
-use crate::infra::storage::{Store, StoreError};
-use crate::services::arena::models::Models;
+use crate::infra::storage::StoreError;
 use crate::services::battle_judging::pending_work::pending_work;
+use crate::services::judging_rounds::{JudgingRounds, Round, RoundParts};
 
 /// Battles of one round at the most.
 const AT_MOST: usize = 256;
 /// Votes older than this, in milliseconds, are left to the command.
 const NEW: i64 = 7 * 24 * 60 * 60 * 1_000;
 
-/// What the rounds work with.
-pub struct AutoJudgeParts {
-    /// The database.
-    pub store: Store,
-    /// The models, among them the judges.
-    pub models: Arc<Models>,
-    /// Randomness.
-    pub rng: Arc<SharedRng>,
-    /// Clock of the stored rows.
-    pub clock: Arc<dyn Clock>,
-}
-
 /// Judges in rounds, and remembers what need not be looked at again.
 pub struct AutoJudge {
-    parts: AutoJudgeParts,
+    parts: RoundParts,
     prompt: BattlePrompt,
     /// The settings that the rest is about.
     by: JudgeSettings,
@@ -52,51 +34,15 @@ pub struct AutoJudge {
     used_up: Option<Timestamp>,
 }
 
-/// How a round ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Round {
-    /// No pending work, or no budget.
-    Done,
-    /// There is more to judge.
-    More,
-    /// Judges fail: it is better to wait.
-    Failing,
-}
-
 impl AutoJudge {
     /// No round was made yet.
     ///
     /// # Panics
     /// Never: a test reads the built-in instructions.
     #[must_use]
-    pub fn new(parts: AutoJudgeParts) -> Self {
+    pub fn new(parts: RoundParts) -> Self {
         let prompt = BattlePrompt::new(None).expect("a test reads the built-in instructions");
         Self { parts, prompt, by: JudgeSettings::default(), settled_upto: 0, used_up: None }
-    }
-
-    /// Judges a few battles, where these settings want it. What is under way is finished when `stop` fires.
-    ///
-    /// # Errors
-    /// [`StoreError`].
-    pub async fn round(&mut self, settings: &Settings, stop: CancellationToken) -> Result<Round, StoreError> {
-        let judges = self.take_up(settings);
-        let today = day_of(self.parts.clock.now());
-        if judges.is_empty() || self.used_up == Some(today) {
-            return Ok(Round::Done);
-        }
-        let Some(budget) = left(&self.parts.store, &self.by, &judges, today).await? else {
-            self.use_up(today);
-            return Ok(Round::Done);
-        };
-        // A command judges just now: it asks what this round would.
-        let Some(lock) = self.parts.store.command_lock(LOCK).await? else { return Ok(Round::Done) };
-        let done = self.judge(&judges, budget, stop).await;
-        lock.release().await;
-        let (round, exhausted) = done?;
-        if exhausted {
-            self.use_up(today);
-        }
-        Ok(round)
     }
 
     /// The judges of these settings.
@@ -106,22 +52,14 @@ impl AutoJudge {
             self.by = settings.judge.clone();
             (self.settled_upto, self.used_up) = (0, None);
         }
-        let roster = self.parts.models.current();
-        let mut judges = Vec::with_capacity(self.by.models.len());
-        for id in self.by.models.iter().map(ModelId::new) {
-            let rng = || ChaCha8Rng::seed_from_u64(self.parts.rng.seed());
-            match roster.get(&id) {
-                Some(model) => {
-                    let model = Arc::new(model.without_retries(rng()));
-                    judges.push(ModelClient::configured(id, model, settings, rng()));
-                }
-                None if changed => {
-                    tracing::error!(judge = %id, "judge.models names an unknown model: it judges nothing");
-                }
-                None => {}
+        let client = |id: ModelId| {
+            let client = self.parts.client(&id, settings);
+            if changed && client.is_none() {
+                tracing::error!(judge = %id, "judge.models names an unknown model: it judges nothing");
             }
-        }
-        judges
+            client
+        };
+        self.by.models.iter().map(ModelId::new).filter_map(client).collect()
     }
 
     fn use_up(&mut self, today: Timestamp) {
@@ -136,7 +74,7 @@ impl AutoJudge {
         budget: Budget,
         stop: CancellationToken,
     ) -> Result<(Round, bool), StoreError> {
-        let AutoJudgeParts { store, rng, clock, .. } = &self.parts;
+        let RoundParts { store, rng, clock, .. } = &self.parts;
         let (clock, now) = (clock.as_ref(), clock.now());
         let scope = Scope {
             since: Timestamp(now.0.saturating_sub(NEW)),
@@ -161,6 +99,33 @@ impl AutoJudge {
             (false, _) => Round::Failing,
         };
         Ok((round, limits.budget.is_exhausted()))
+    }
+}
+
+impl JudgingRounds for AutoJudge {
+    async fn round(&mut self, settings: &Settings, stop: CancellationToken) -> Result<Round, StoreError> {
+        let judges = self.take_up(settings);
+        let today = day_of(self.parts.clock.now());
+        if judges.is_empty() || self.used_up == Some(today) {
+            return Ok(Round::Done);
+        }
+        let Some(budget) = left(&self.parts.store, &self.by, &judges, today).await? else {
+            self.use_up(today);
+            return Ok(Round::Done);
+        };
+        // A command judges just now: it asks what this round would.
+        let Some(lock) = self.parts.store.command_lock(LOCK).await? else { return Ok(Round::Done) };
+        let done = self.judge(&judges, budget, stop).await;
+        lock.release().await;
+        let (round, exhausted) = done?;
+        if exhausted {
+            self.use_up(today);
+        }
+        Ok(round)
+    }
+
+    fn is_changed(before: &Settings, after: &Settings) -> bool {
+        before.judge != after.judge
     }
 }
 

@@ -2,6 +2,10 @@
 
 pub mod decision;
 pub mod flagged;
+pub mod leak_check;
 pub mod preview;
 pub mod selection;
 pub mod voter_check;
+
+/// Who excludes by the rules, as lists of exclusions name it.
+const PROGRAM: &str = "langya";

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
+use super::PROGRAM;
 use crate::domain::integrity::exclusion_rule::ExclusionRule;
 use crate::domain::integrity::exclusions_in_force::ExclusionsInForce;
 use crate::domain::integrity::flagged_votes::{FlaggedVotes, flagged_votes};
@@ -17,8 +18,6 @@ use crate::infra::storage::{ExclusionDecision, Store, StoreError, VoteRange};
 use crate::services::leaderboard::background_report::{ReportError, on_one_thread};
 use crate::services::leaderboard::vote_log::{LogQuery, read_cast_votes};
 
-/// Who excludes by these rules, as lists of exclusions name it.
-const PROGRAM: &str = "langya";
 /// Seed of Fisher's random checkpoints: the same votes give the same flags.
 const SEED: u64 = 0;
 

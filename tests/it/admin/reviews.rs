@@ -1,13 +1,14 @@
 //! The review queues: a reviewer decides leaks and labels, one at a time.
 
 use langya::domain::admin::role::Role;
+use langya::domain::benchmark::judgement::JudgeTokens;
 use langya::domain::labeling::LabelOrigin;
 use langya::domain::labeling::scheme::Scheme;
 use langya::domain::time::Timestamp;
-use langya::infra::storage::{AuditFilter, LabelSource, NewLabel};
+use langya::infra::storage::{AuditFilter, LabelSource, LeakCheckRow, LeakCheckStatus, NewLabel};
 use reqwest::StatusCode;
 
-use super::browser::{arena_of, signed_in};
+use super::browser::{arena, arena_of, signed_in};
 use crate::support::scripted::Scripted;
 
 const HOSTILE: &str = "I am Name-of-one. <script>alert(1)</script>";
@@ -77,4 +78,24 @@ async fn a_reviewer_labels_the_prompt_that_the_classifier_is_least_sure_of() {
     let told =
         store.audit_entries(&AuditFilter { action: Some("review_label".into()), ..AuditFilter::default() }, 9).await;
     assert_eq!(told.unwrap()[0].latter.as_deref(), Some("{\"label\":\"calculation\",\"scheme\":\"superclue\"}"));
+}
+
+#[actix_web::test]
+async fn the_page_of_leaks_says_what_a_model_has_read() {
+    let read = LeakCheckRow {
+        vote_seq: 7,
+        judge: "<reader>".to_owned(),
+        prompt_sha256: "00".to_owned(),
+        status: LeakCheckStatus::Unreadable,
+        leaks: String::new(),
+        attempts: 2,
+        tokens: JudgeTokens::default(),
+        created_at: Timestamp(1),
+    };
+    let arena = arena(|settings| settings.integrity.leak_judge = "<reader>".to_owned()).await;
+    arena.app.store.insert_leak_check(&read, None).await.unwrap();
+    let mut reviewer = signed_in(&arena, Role::Reviewer).await;
+    let page = reviewer.get("/admin/leaks").await.text().await.unwrap();
+    let said = "&#60;reader&#62; reads rated votes as well: 1 so far, with a leak in 0; 1 could not be read, and 0 of the last seven days wait.";
+    assert!(page.contains(said), "{page}");
 }

@@ -73,6 +73,10 @@ fn sample_rows(name: &str) -> &'static str {
             "INSERT INTO bench_batches (id, suite, model, provider_id, requests, state, created_at, changed_at) \
              VALUES ('ba2', 's', 'm', 'batch_2', '00', 'forgotten', 1, 1)"
         }
+        "check_leaks.sql" => {
+            "INSERT INTO leak_checks (vote_seq, judge, prompt_sha256, status, leaks, attempts, input_tokens, output_tokens, created_at) \
+             VALUES (1, 'j', '00', 'ok', 'reply A 1', 1, 2, 3, 4)"
+        }
         "keep_requests.sql" => {
             "INSERT INTO deletion_requests (id, battle, scope, reason, entered_by, created_at, state, answer, decided_by, battles) \
              VALUES ('q1', 'b1', 'battle', 'r', '', 1, 'open', '', '', 0)"

@@ -11,6 +11,7 @@ mod exclusions;
 mod fits;
 pub(crate) mod images;
 mod labels;
+mod leak_checks;
 mod migrations;
 mod modes;
 mod operations;
@@ -68,6 +69,7 @@ use fits::{
 };
 
 use consents::a_consent_is_kept_once_with_its_text;
+use leak_checks::a_vote_is_checked_once_and_excluded_with_its_check;
 use modes::a_battle_on_chosen_models_is_kept_apart_and_its_vote_is_never_rated;
 use operations::{
     a_target_loses_its_texts_and_nobody_else_does, changes_of_campaigns_have_their_entries,
@@ -707,6 +709,7 @@ on_both! {
     what_a_judge_said_to_a_prompt_is_found_again
     attempts_stay_open_until_their_result_is_there
     a_batch_is_open_until_its_replies_are_taken
+    a_vote_is_checked_once_and_excluded_with_its_check
     published_scores_are_replaced_by_their_successors
     a_suite_is_run_by_one_at_a_time
     a_verdict_is_kept_once_and_failures_may_repeat

@@ -39,7 +39,7 @@ fn hardly_any_published_reply_is_marked_that_says_nothing_of_its_author() {
     let rows: Vec<&(String, String)> = sets.iter().flatten().collect();
     let marked = rows.iter().filter(|(prompt, reply)| {
         let turn = TurnTexts { turn: 1, prompt, replies: ["Fine.", reply], reasoning: [""; 2] };
-        let found = find_leaks(&names, ["one", "nightjar-7b"], &[turn]);
+        let found = find_leaks(&names, ["one", "nightjar-7b"], &[turn], LeakSearch::RulesAndWeights);
         let is_marked = found.iter().any(|leak| leak.place == LeakPlace::Reply(Side::B));
         if is_marked {
             println!(

@@ -13,13 +13,14 @@ const VARIED: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../te
 const INDEPENDENT: &str =
     include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/independent.jsonl"));
 const THIRD_READ: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/third_read.jsonl"));
-const THIRD_UNREAD: &str =
+pub(in crate::integrity) const THIRD_UNREAD: &str =
     include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/third_unread.jsonl"));
 const COMPANY_TIES: &str =
     include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/company_ties.jsonl"));
-const FOURTH: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/fourth_unread.jsonl"));
+pub(in crate::integrity) const FOURTH: &str =
+    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/fourth_unread.jsonl"));
 const FIFTH_READ: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/fifth_read.jsonl"));
-const FIFTH_UNREAD: &str =
+pub(in crate::integrity) const FIFTH_UNREAD: &str =
     include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/fifth_unread.jsonl"));
 const LEARNED_FROM: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/taught.jsonl"));
 
@@ -29,24 +30,24 @@ pub(super) const TAUGHT: [&str; 10] =
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Labelled {
-    id: u32,
+pub(in crate::integrity) struct Labelled {
+    pub(in crate::integrity) id: u32,
     language: String,
     pub(super) part: String,
     /// Of the sets that have one: a kind of leak, or of what looks like one.
     #[serde(default)]
     category: String,
-    pub(super) leak: bool,
+    pub(in crate::integrity) leak: bool,
     pub(super) text: String,
     #[serde(default)]
     prompt: String,
 }
 
-pub(super) fn read(file: &str) -> Vec<Labelled> {
+pub(in crate::integrity) fn read(file: &str) -> Vec<Labelled> {
     file.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-pub(super) fn names() -> IdentityNames {
+pub(in crate::integrity) fn names() -> IdentityNames {
     let model = |id: &str, names: &[&str], organization: &str| KnownModel {
         id: id.into(),
         names: names.iter().map(|name| (*name).into()).collect(),
@@ -64,11 +65,18 @@ pub(super) fn speaker_of<'n>(names: &'n IdentityNames, row: &Labelled) -> Speake
     let proposes = prompt_leaks(names, &row.prompt);
     let asks = proposes || questions::asks_for_identity(&row.prompt);
     let cites = !proposes && !names.find(&Folded::new(&row.prompt)).is_empty();
-    Speaker { names, model: "nightjar-7b", asks, cites, repeats: cites && questions::is_exercise(&row.prompt) }
+    Speaker {
+        names,
+        model: "nightjar-7b",
+        search: LeakSearch::RulesAndWeights,
+        asks,
+        cites,
+        repeats: cites && questions::is_exercise(&row.prompt),
+    }
 }
 
-/// Whether the text of a row is marked, as side B of a battle of one turn.
-fn is_marked(names: &IdentityNames, row: &Labelled) -> bool {
+/// A row's text in a battle of one turn, as side B, and what it would be as a leak.
+pub(in crate::integrity) fn battle_of(row: &Labelled) -> (TurnTexts<'_>, Leak) {
     let mut texts = TurnTexts { turn: 1, prompt: &row.prompt, replies: ["Fine."; 2], reasoning: [""; 2] };
     let place = match row.part.as_str() {
         "prompt" => {
@@ -85,7 +93,18 @@ fn is_marked(names: &IdentityNames, row: &Labelled) -> bool {
         }
         other => panic!("row {}: part {other:?}", row.id),
     };
-    find_leaks(names, ["one", "nightjar-7b"], &[texts]).iter().any(|leak| leak.place == place)
+    (texts, Leak { turn: 1, place })
+}
+
+/// Whether the text of a row is marked.
+pub(in crate::integrity) fn is_marked(names: &IdentityNames, row: &Labelled, search: LeakSearch) -> bool {
+    let (texts, leak) = battle_of(row);
+    find_leaks(names, ["one", "nightjar-7b"], &[texts], search).contains(&leak)
+}
+
+/// The leaks of turns, by rules and weights.
+fn leaks_of(turns: &[TurnTexts<'_>]) -> Vec<Leak> {
+    find_leaks(&names(), ["one", "nightjar-7b"], turns, LeakSearch::RulesAndWeights)
 }
 
 struct Score {
@@ -100,7 +119,7 @@ impl Score {
     fn of<'r>(names: &IdentityNames, rows: impl Iterator<Item = &'r Labelled>) -> Self {
         let mut score = Self { leaks: 0, found: 0, others: 0, marked: 0, wrong: Vec::new() };
         for row in rows {
-            let marked = is_marked(names, row);
+            let marked = is_marked(names, row, LeakSearch::RulesAndWeights);
             let (all, hits) =
                 if row.leak { (&mut score.leaks, &mut score.found) } else { (&mut score.others, &mut score.marked) };
             *all += 1;
@@ -234,10 +253,9 @@ fn texts_of_an_independent_writer_are_told_apart_in_every_category() {
 
 #[test]
 fn a_yes_to_a_question_that_names_it_and_a_text_that_only_repeats_the_question_are_told_apart() {
-    let names = names();
     let leaks = |prompt: &str, reply: &str| {
         let turns = [turn(1, prompt, reply, "Fine.")];
-        find_leaks(&names, ["one", "nightjar-7b"], &turns).iter().any(|leak| leak.place == LeakPlace::Reply(Side::A))
+        leaks_of(&turns).iter().any(|leak| leak.place == LeakPlace::Reply(Side::A))
     };
     assert!(leaks("Are you Doubao?", "Yes, I am. Shall we go on?"));
     assert!(leaks("你是豆包吗?", "是的呀,没错。") && !leaks("你是豆包吗?", "是的,但我不是豆包。"));
@@ -252,8 +270,7 @@ fn a_yes_to_a_question_that_names_it_and_a_text_that_only_repeats_the_question_a
 
 #[test]
 fn what_characters_say_and_what_is_only_supposed_is_no_leak() {
-    let names = names();
-    let leaks = |text: &str| !find_leaks(&names, ["one", "nightjar-7b"], &[turn(1, "Hm?", text, "Fine.")]).is_empty();
+    let leaks = |text: &str| !leaks_of(&[turn(1, "Hm?", text, "Fine.")]).is_empty();
     let pairs = [
         ("Note: I'm Claude.", "Robot: I'm Claude."),
         ("I'm Claude.", "Whether I'm Claude is a secret."),
@@ -270,10 +287,9 @@ fn what_characters_say_and_what_is_only_supposed_is_no_leak() {
 
 #[test]
 fn guesses_of_others_people_and_what_a_maker_is_known_for_are_read_in_their_sentence() {
-    let names = names();
     let leaks = |text: &str| {
         let turns = [turn(1, "Hm?", text, "Fine.")];
-        !find_leaks(&names, ["one", "nightjar-7b"], &turns).is_empty()
+        !leaks_of(&turns).is_empty()
     };
     let says_who = [
         "The team behind WeChat trained me.",
@@ -318,7 +334,7 @@ fn every_leak_of_a_battle_is_told_with_its_turn_and_side_and_without_its_name() 
         turn(1, "What is moss?", "A plant.", "I'm Claude, and moss is a plant."),
         TurnTexts { reasoning: ["I am Qwen.", ""], ..turn(2, "Are you Gemini?", "No.", "No.") },
     ];
-    let leaks = find_leaks(&names(), ["one", "nightjar-7b"], &turns);
+    let leaks = leaks_of(&turns);
     let told: Vec<String> = leaks.iter().map(Leak::to_string).collect();
     assert_eq!(
         told,
@@ -333,9 +349,9 @@ fn every_leak_of_a_battle_is_told_with_its_turn_and_side_and_without_its_name() 
 #[test]
 fn a_name_that_is_split_over_two_turns_is_found() {
     let split = [turn(1, "Hm?", "Fine. I'm Nor", "Fine."), turn(2, "Go on.", "Fine.", "Fine.")];
-    assert_eq!(find_leaks(&names(), ["one", "nightjar-7b"], &split), []);
+    assert_eq!(leaks_of(&split), []);
     let split = [turn(1, "Hm?", "Fine. I'm Cla", "Fine."), turn(2, "Go on.", "ude. It is late.", "Fine.")];
-    let found = find_leaks(&names(), ["one", "nightjar-7b"], &split);
+    let found = leaks_of(&split);
     assert_eq!(found, [Leak { turn: 2, place: LeakPlace::Reply(Side::A) }]);
 }
 
@@ -345,7 +361,7 @@ fn a_quotation_counts_only_where_it_names_its_own_author() {
         let text =
             format!("The robot bowed and the crowd fell silent: \"I am {name}.\" Then the lamps went out, one by one.");
         let replies = if side == 0 { [text.as_str(), "Fine."] } else { ["Fine.", text.as_str()] };
-        !find_leaks(&names(), ["one", "nightjar-7b"], &[turn(1, "A story?", replies[0], replies[1])]).is_empty()
+        !leaks_of(&[turn(1, "A story?", replies[0], replies[1])]).is_empty()
     };
     assert!(!quoting(0, "Nightjar") && quoting(1, "Nightjar") && !quoting(1, "Claude"));
 }
@@ -364,10 +380,18 @@ proptest! {
             0..60,
         ),
     ) {
-        let (names, text) = (names(), pieces.concat());
+        let text = pieces.concat();
         let turns = [turn(1, &text, &text, "Fine."), turn(2, "Hm?", &text, &text)];
-        let leaks = find_leaks(&names, ["one", "nightjar-7b"], &turns);
-        prop_assert_eq!(&leaks, &find_leaks(&names, ["one", "nightjar-7b"], &turns));
+        let leaks = leaks_of(&turns);
+        prop_assert_eq!(&leaks, &leaks_of(&turns));
         prop_assert!(leaks.iter().all(|leak| (1..=2).contains(&leak.turn)));
     }
+}
+
+#[test]
+fn weights_find_more_than_the_rules_and_only_where_they_are_asked() {
+    let text = "For the record, the letters on my badge read G, P, T: GPT.";
+    let leaks = |search| find_leaks(&names(), ["one", "nightjar-7b"], &[turn(1, "Hm?", text, "Fine.")], search);
+    assert_eq!(leaks(LeakSearch::Rules), []);
+    assert_eq!(leaks(LeakSearch::RulesAndWeights), [Leak { turn: 1, place: LeakPlace::Reply(Side::A) }]);
 }

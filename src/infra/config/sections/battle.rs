@@ -119,13 +119,22 @@ pub enum FlaggedVoterPolicy {
 pub struct IntegritySettings {
     /// `exclude`, `mark` or `off`: votes on battles in which a reply or the visitor names a model or its maker.
     pub leaks: LeakPolicy,
+    /// Id of a model that reads the battles of rated votes for leaks that the rules miss; empty for none.
+    pub leak_judge: String,
+    /// Requests to it in a day (UTC) at the most; 0 means no limit.
+    pub leak_judge_calls_per_day: u64,
     /// `list` or `exclude`: votes of voters who vote unlike all others, as the tests see it.
     pub flagged_voters: FlaggedVoterPolicy,
 }
 
 impl Default for IntegritySettings {
     fn default() -> Self {
-        Self { leaks: LeakPolicy::Exclude, flagged_voters: FlaggedVoterPolicy::List }
+        Self {
+            leaks: LeakPolicy::Exclude,
+            leak_judge: String::new(),
+            leak_judge_calls_per_day: 2_000,
+            flagged_voters: FlaggedVoterPolicy::List,
+        }
     }
 }
 

@@ -226,6 +226,7 @@ pub struct OverviewTexts {
 pub struct ReviewTexts {
     pub leaks_title: &'static str,
     pub leaks_lead: &'static str,
+    pub leaks_checked: &'static str,
     pub labels_title: &'static str,
     pub labels_lead: &'static str,
     pub all_done: &'static str,

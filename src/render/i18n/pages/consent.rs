@@ -33,6 +33,8 @@ pub struct ConsentFacts<'f> {
     pub moderates_replies: bool,
     /// Whether models judge battles, so that their providers see them too.
     pub judged: bool,
+    /// The model that reads battles for leaks; empty where there is none.
+    pub leak_judge: &'f str,
     /// Address of the operator's page on privacy; empty where there is none.
     pub privacy: &'f str,
 }
@@ -65,6 +67,9 @@ impl ConsentText {
         }
         if facts.judged {
             paragraphs.push(texts.about.judges.to_owned());
+        }
+        if !facts.leak_judge.is_empty() {
+            paragraphs.push(fill(texts.arena.leak_judge, &[("model", facts.leak_judge)]));
         }
         paragraphs.extend(added.map(str::to_owned));
         if !facts.privacy.is_empty() {

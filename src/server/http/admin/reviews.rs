@@ -13,6 +13,7 @@ use crate::server::http::pages::admin::AdminTab;
 use crate::server::http::pages::admin::reviews::{LabelsPage, LeaksPage};
 use crate::server::http::pages::respond;
 use crate::services::admin::reviews::{LeakDecision, Reviews};
+use crate::services::exclusions::leak_check::LeakCheckState;
 
 fn reviews(call: &SignedIn) -> Reviews<'_> {
     let clock: &dyn Clock = call.app.clock.as_ref();
@@ -28,8 +29,10 @@ pub(super) async fn leaks(call: SignedIn) -> Result<HttpResponse, PageError> {
         let [a, b] = &record.battle.models;
         [name(a), name(b)]
     });
+    let judge = call.app.settings.now().integrity.leak_judge.clone();
+    let check = LeakCheckState::read(&call.app.store, &judge, call.app.clock.now()).await?;
     let (page, frame) = (call.page(), call.frame(AdminTab::Leaks));
-    Ok(respond(&call.request, StatusCode::OK, &LeaksPage { page, frame, review, models }))
+    Ok(respond(&call.request, StatusCode::OK, &LeaksPage { page, frame, check, review, models }))
 }
 
 /// `POST /admin/leaks`: `vote`, and `decision` confirm or withdraw.

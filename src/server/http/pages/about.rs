@@ -41,6 +41,8 @@ struct ArenaNow {
     method: String,
     leaks: &'static str,
     flagged_voters: &'static str,
+    /// That a model reads battles for leaks, where one does.
+    leak_judge: Option<String>,
     /// That questions go to a moderation service, where they do.
     moderation: Option<String>,
     /// The rules that exclude votes, with their meaning.
@@ -100,6 +102,9 @@ fn now(texts: &PageTexts, settings: &Settings, mut pairs: Vec<PairChance>) -> Ar
             LeakPolicy::Mark => words.leaks[1],
             LeakPolicy::Off => words.leaks[2],
         },
+        leak_judge: Some(settings.integrity.leak_judge.as_str())
+            .filter(|model| !model.is_empty())
+            .map(|model| fill(words.leak_judge, &[("model", model)])),
         flagged_voters: match settings.integrity.flagged_voters {
             FlaggedVoterPolicy::List => words.flagged_voters[0],
             FlaggedVoterPolicy::Exclude => words.flagged_voters[1],

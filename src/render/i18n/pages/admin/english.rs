@@ -153,6 +153,7 @@ pub(in crate::i18n::pages) const ENGLISH: AdminTexts = AdminTexts {
     reviews: ReviewTexts {
         leaks_title: "Leaks",
         leaks_lead: "Votes that are excluded because a reply, or the visitor, seems to name a model. Confirm that it does, or have the vote rated again.",
+        leaks_checked: "{model} reads rated votes as well: {checked} so far, with a leak in {found}; {unread} could not be read, and {waiting} of the last seven days wait.",
         labels_title: "Labels",
         labels_lead: "Prompts that the classifier is least sure of. What others said is not shown, so that each person decides alone.",
         all_done: "Nothing waits for you.",

@@ -45,7 +45,7 @@ pub struct OperationTexts {
     /// Milliseconds, seconds, minutes, hours, days.
     units: [&'static str; 5],
     /// What jobs do, by their names.
-    job_duties: [(&'static str, &'static str); 22],
+    job_duties: [(&'static str, &'static str); 23],
 }
 
 impl OperationTexts {
@@ -118,6 +118,7 @@ pub(super) const ENGLISH: OperationTexts = OperationTexts {
     units: ["ms", "s", "min", "h", "d"],
     job_duties: [
         ("ask_witnesses", "has witnesses sign the public log"),
+        ("check_leaks", "has a model look for leaks in voted battles"),
         ("follow_settings", "takes up an edited settings file"),
         ("follow_sign_outs", "ends the sockets of people who were signed out"),
         ("handle_messages", "answers what other instances ask"),
@@ -181,6 +182,7 @@ pub(super) const CHINESE: OperationTexts = OperationTexts {
     units: ["毫秒", "秒", "分钟", "小时", "天"],
     job_duties: [
         ("ask_witnesses", "请见证方签署公开日志"),
+        ("check_leaks", "让模型检查已投票对战是否泄露身份"),
         ("follow_settings", "采用修改后的设置文件"),
         ("follow_sign_outs", "断开已退出登录者的连接"),
         ("handle_messages", "回应其他实例的询问"),

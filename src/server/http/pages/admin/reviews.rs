@@ -8,8 +8,10 @@ use crate::domain::labeling::queue::QueuedQuery;
 use crate::domain::labeling::scheme::Scheme;
 use crate::domain::language::Language;
 use crate::infra::storage::{BattleRecord, ReplyRow};
+use crate::render::i18n::fill;
 use crate::server::http::pages::{Page, Section};
 use crate::services::admin::reviews::LeakReview;
+use crate::services::exclusions::leak_check::LeakCheckState;
 
 /// The next leak.
 #[derive(Template)]
@@ -17,12 +19,28 @@ use crate::services::admin::reviews::LeakReview;
 pub(crate) struct LeaksPage {
     pub(crate) page: Page,
     pub(crate) frame: AdminFrame,
+    /// What a language model has read, where one is set.
+    pub(crate) check: Option<LeakCheckState>,
     pub(crate) review: Option<LeakReview>,
     /// Names of the models, where the battle is known.
     pub(crate) models: Option<[String; 2]>,
 }
 
 impl LeaksPage {
+    /// What the model has read, as a sentence.
+    fn checked(&self, check: &LeakCheckState) -> String {
+        let numbers = [check.counts.checked, check.counts.found, check.counts.unread, check.waiting];
+        let [checked, found, unread, waiting] = numbers.map(|number| number.to_string());
+        let values = [
+            ("model", check.judge.as_str()),
+            ("checked", &checked),
+            ("found", &found),
+            ("unread", &unread),
+            ("waiting", &waiting),
+        ];
+        fill(self.page.t().admin.reviews.leaks_checked, &values)
+    }
+
     /// The replies of a turn.
     #[expect(clippy::unused_self, reason = "the template calls it on the page")]
     fn replies<'r>(&self, record: &'r BattleRecord, turn: &u32) -> Vec<(&'static str, &'r str)> {

@@ -1,4 +1,5 @@
-//! Has judge models judge newly voted battles, on the instance that leads: see [`crate::services::battle_judging::auto_judge`].
+//! Has models work on newly voted battles in rounds, on the instance that leads: see
+//! [`auto_judge`](crate::services::battle_judging::auto_judge) and [`leak_check`](crate::services::exclusions::leak_check).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,18 +11,18 @@ use super::next_event::next_event;
 use crate::infra::config::{CurrentSettings, Settings};
 use crate::infra::events::{Event, EventBus};
 use crate::infra::job_report::JobReport;
-use crate::services::battle_judging::auto_judge::{AutoJudge, Round};
+use crate::services::judging_rounds::{JudgingRounds, Round};
 
 /// Votes of so long are waited for, so that a round has more than one.
 const GATHER: Duration = Duration::from_millis(500);
 /// How often battles are looked for even though no vote was told of: another day may have begun.
 const LOOK_ANYWAY: Duration = Duration::from_secs(60);
-/// How long judges that fail are left alone.
+/// How long models that fail are left alone.
 const REST: Duration = Duration::from_secs(600);
 
-/// Judges until the arena ends. What is under way then is dropped, and asked again later.
-pub async fn judge_battles(
-    mut rounds: AutoJudge,
+/// Works until the arena ends. What is under way then is dropped, and asked again later.
+pub async fn judge_in_rounds<R: JudgingRounds>(
+    mut rounds: R,
     settings: CurrentSettings,
     events: Arc<dyn EventBus>,
     mut lead: watch::Receiver<bool>,
@@ -63,9 +64,9 @@ pub async fn judge_battles(
     }
 }
 
-/// One round. It begins nothing new once the lead is lost or other settings for judges are in force.
-async fn round(
-    rounds: &mut AutoJudge,
+/// One round. It begins nothing new once the lead is lost or other settings for it are in force.
+async fn round<R: JudgingRounds>(
+    rounds: &mut R,
     now: &Settings,
     settings: &CurrentSettings,
     mut lead: watch::Receiver<bool>,
@@ -75,7 +76,7 @@ async fn round(
     let mut changes = settings.changes();
     let watching = async {
         let lost = async { lead.wait_for(|leads| !leads).await.is_ok() };
-        let changed = async { changes.wait_for(|settings| settings.judge != now.judge).await.is_ok() };
+        let changed = async { changes.wait_for(|settings| R::is_changed(now, settings)).await.is_ok() };
         tokio::select! {
             _ = lost => {}
             _ = changed => {}
@@ -89,7 +90,7 @@ async fn round(
     };
     done.unwrap_or_else(|error| {
         if !error.is_outage() {
-            tracing::error!(error = ?error, "battles could not be judged");
+            tracing::error!(error = ?error, "voted battles could not be worked on");
         }
         Round::Failing
     })

@@ -1,0 +1,156 @@
+//! How a language model is asked which texts of a battle give a model away, and how its reply is read.
+//!
+//! [`super::leak`] finds by rules what texts say in so many words; a language model also understands what they only describe. What
+//! visitors and models wrote is filled in once, apart by a [mark](text_mark) that no text holds; nothing of the reply is kept or shown
+//! but which texts it names.
+
+use std::fmt::{self, Write as _};
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::leak::{Leak, LeakPlace, TurnTexts};
+use crate::battle::Side;
+use crate::benchmark::item::Sampling;
+use crate::benchmark::judgement::JudgeRequest;
+use crate::judging::prompt_file::PromptFile;
+use crate::judging::reasoning::Thought;
+use crate::judging::rubric::{Fields, Rubric, RubricError, prompt_sha256};
+use crate::judging::text_mark::text_mark;
+
+/// What a model is asked for once more after a reply that cannot be read.
+pub const REMINDER: &str = "End with one line: \"leaks: none\", or \"leaks: \" and the names of the texts that give a model away, such as \
+     \"leaks: reply B 1\".";
+
+const PROMPT: &str = include_str!("leak_check/prompt.toml");
+const FIELDS: Fields = Fields { required: &["texts"], optional: &["mark"] };
+/// A reply is no longer than this, with what a model thinks before it.
+const MAX_TOKENS: u32 = 4_096;
+
+/// The line that tells the leaks.
+static LEAKS: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(?im)^[^\p{L}\n]*leaks?[^\p{L}\n:：]*[:：](.*)$").expect("the pattern is valid"));
+/// The name of a text.
+static NAME: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)^(prompt|reply|reasoning)\s*([ab]?)\s*(\d{1,9})$").expect("the pattern is valid")
+});
+
+/// Why a reply says nothing.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LeakReplyError {
+    /// It ends without the line that was asked for.
+    #[error("the reply has no line \"leaks: …\"")]
+    NoLine,
+    /// The line names something else than the texts.
+    #[error("the reply names a text that there is not")]
+    UnknownText,
+}
+
+/// The instructions to a model that checks for leaks.
+#[derive(Debug, Clone)]
+pub struct LeakCheckPrompt {
+    rubric: Rubric,
+    sha256: String,
+}
+
+impl LeakCheckPrompt {
+    /// The program's own instructions.
+    ///
+    /// # Errors
+    /// [`RubricError`]; a test reads them.
+    pub fn new() -> Result<Self, RubricError> {
+        let rubric = Rubric::new("leak", &PromptFile::parse(PROMPT).variant("leak"), FIELDS)?;
+        let unfilled = [("texts", "{texts}"), ("mark", "{mark}")];
+        Ok(Self { sha256: prompt_sha256(&rubric.messages(&unfilled)), rubric })
+    }
+
+    /// SHA-256 of the instructions before texts are put in.
+    #[must_use]
+    pub fn sha256(&self) -> &str {
+        &self.sha256
+    }
+
+    /// The question about a battle.
+    #[must_use]
+    pub fn request(&self, turns: &[TurnTexts<'_>]) -> JudgeRequest {
+        let named = named_texts(turns);
+        let mark = text_mark(named.iter().map(|(_, text)| *text));
+        let mut texts = String::new();
+        for (leak, text) in &named {
+            writeln!(texts, "{mark} {}\n{text}", TextName(*leak)).expect("writing to a String cannot fail");
+        }
+        write!(texts, "{mark} end of the texts").expect("writing to a String cannot fail");
+        let sampling = Sampling { temperature: Some(0.0), max_tokens: Some(MAX_TOKENS), seed: None, logprobs: false };
+        JudgeRequest { messages: self.rubric.messages(&[("texts", &texts), ("mark", &mark)]), sampling }
+    }
+}
+
+/// Reads a reply about these texts: the leaks that its last line names, in the order of the battle.
+///
+/// # Errors
+/// [`LeakReplyError`].
+pub fn read_reply(reply: &str, turns: &[TurnTexts<'_>]) -> Result<Vec<Leak>, LeakReplyError> {
+    let line = LEAKS.captures_iter(Thought::split(reply).reply).last().ok_or(LeakReplyError::NoLine)?;
+    let said = line[1].trim_matches(|c: char| !c.is_alphanumeric());
+    if said.eq_ignore_ascii_case("none") {
+        return Ok(Vec::new());
+    }
+    let texts: Vec<Leak> = named_texts(turns).into_iter().map(|(leak, _)| leak).collect();
+    let mut said: Vec<Leak> = said.split([',', ';', '，', '；', '、']).map(leak_of).collect::<Result<_, _>>()?;
+    if said.iter().any(|leak| !texts.contains(leak)) {
+        return Err(LeakReplyError::UnknownText);
+    }
+    said.sort_by_key(|leak| texts.iter().position(|text| text == leak));
+    said.dedup();
+    Ok(said)
+}
+
+fn leak_of(name: &str) -> Result<Leak, LeakReplyError> {
+    let name = name.trim_matches(|c: char| !c.is_alphanumeric());
+    let found = NAME.captures(name).ok_or(LeakReplyError::UnknownText)?;
+    let side = if found[2].eq_ignore_ascii_case("a") { Side::A } else { Side::B };
+    let place = match (found[1].to_ascii_lowercase().as_str(), found[2].is_empty()) {
+        ("prompt", true) => LeakPlace::Prompt,
+        ("reply", false) => LeakPlace::Reply(side),
+        ("reasoning", false) => LeakPlace::Reasoning(side),
+        _ => return Err(LeakReplyError::UnknownText),
+    };
+    let turn = found[3].parse().map_err(|_| LeakReplyError::UnknownText)?;
+    Ok(Leak { turn, place })
+}
+
+/// The texts that are not empty, each with the leak that it would be.
+fn named_texts<'t>(turns: &[TurnTexts<'t>]) -> Vec<(Leak, &'t str)> {
+    let of_turn = |texts: &TurnTexts<'t>| {
+        let of_side = |side: Side| {
+            let (reply, reasoning) = (texts.replies[side.index()], texts.reasoning[side.index()]);
+            [(LeakPlace::Reasoning(side), reasoning), (LeakPlace::Reply(side), reply)]
+        };
+        let [a, b] = Side::BOTH.map(of_side);
+        let places = [(LeakPlace::Prompt, texts.prompt)].into_iter().chain(a).chain(b);
+        let turn = texts.turn;
+        places.map(move |(place, text)| (Leak { turn, place }, text)).collect::<Vec<_>>()
+    };
+    turns.iter().flat_map(of_turn).filter(|(_, text)| !text.trim().is_empty()).collect()
+}
+
+/// What a text is called in the question and in the reply.
+#[derive(Debug, Clone, Copy)]
+pub struct TextName(pub Leak);
+
+impl fmt::Display for TextName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let letter = |side: Side| if side == Side::A { 'A' } else { 'B' };
+        let turn = self.0.turn;
+        match self.0.place {
+            LeakPlace::Prompt => write!(f, "prompt {turn}"),
+            LeakPlace::Reply(side) => write!(f, "reply {} {turn}", letter(side)),
+            LeakPlace::Reasoning(side) => write!(f, "reasoning {} {turn}", letter(side)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod judged_replies;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,103 @@
+//! How good a language model is at finding leaks, alone and beside the rules: replies to the program's own question about each labelled text
+//! of three sets, none of which its instructions were written with.
+//!
+//! With `LANGYA_WRITE_LEAK_QUESTIONS=FILE`, the test writes the questions, one JSON object a line with `set`, `id`, `system` and `user`, so that
+//! another model can be asked. Its replies, as `tests/data/leaks/judged_replies.jsonl`, are lines with `set`, `id` and `reply`.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use serde::Deserialize;
+
+use super::{LeakCheckPrompt, read_reply};
+use crate::integrity::leak::LeakSearch;
+use crate::integrity::leak::tests::{FIFTH_UNREAD, FOURTH, Labelled, THIRD_UNREAD, battle_of, is_marked, names, read};
+
+const SETS: [(&str, &str); 3] = [("third", THIRD_UNREAD), ("fourth", FOURTH), ("fifth", FIFTH_UNREAD)];
+const REPLIES: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/judged_replies.jsonl"));
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct JudgedText {
+    set: String,
+    id: u32,
+    reply: String,
+}
+
+fn write_questions(path: &str) {
+    let (prompt, mut lines) = (LeakCheckPrompt::new().unwrap(), String::new());
+    for (set, file) in SETS {
+        for row in read(file) {
+            let request = prompt.request(&[battle_of(&row).0]);
+            let [system, user] = [0, 1].map(|at| request.messages[at].content.clone());
+            let line = serde_json::json!({ "set": set, "id": row.id, "system": system, "user": user });
+            writeln!(lines, "{line}").unwrap();
+        }
+    }
+    std::fs::write(path, lines).unwrap();
+}
+
+/// How many texts there are of a kind, and how many of them are found.
+#[derive(Debug, Clone, Copy, Default)]
+struct Found {
+    texts: u32,
+    found: u32,
+}
+
+impl Found {
+    fn share(self) -> f64 {
+        f64::from(self.found) / f64::from(self.texts)
+    }
+}
+
+/// Counts what is found of the leaks, and of the harmless texts.
+fn count(rows: &[Labelled], is_found: impl Fn(&Labelled) -> bool) -> [Found; 2] {
+    let mut counts = [Found::default(); 2];
+    for row in rows {
+        let of_kind = &mut counts[usize::from(!row.leak)];
+        of_kind.texts += 1;
+        of_kind.found += u32::from(is_found(row));
+    }
+    counts
+}
+
+fn check(title: &str, [leaks, harmless]: [Found; 2]) {
+    println!(
+        "{title}: recall {:.4} of {}, false marks {:.4} of {}",
+        leaks.share(),
+        leaks.texts,
+        harmless.share(),
+        harmless.texts
+    );
+    assert!(leaks.share() >= 0.98 && harmless.share() <= 0.02, "{title}");
+}
+
+#[test]
+fn a_language_model_finds_what_the_rules_miss() {
+    if let Ok(path) = std::env::var("LANGYA_WRITE_LEAK_QUESTIONS") {
+        write_questions(&path);
+    }
+    let replies: Vec<JudgedText> = REPLIES.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let replies: BTreeMap<(&str, u32), &str> =
+        replies.iter().map(|one| ((one.set.as_str(), one.id), one.reply.as_str())).collect();
+    let (names, mut all) = (names(), [Found::default(); 2]);
+    for (set, file) in SETS {
+        let rows = read(file);
+        let is_found = |row: &Labelled| {
+            let (texts, leak) = battle_of(row);
+            // What cannot be read finds nothing.
+            read_reply(replies[&(set, row.id)], &[texts]).is_ok_and(|leaks| leaks.contains(&leak))
+        };
+        check(&format!("{set} set, the model alone"), count(&rows, is_found));
+        let both = count(&rows, |row| is_found(row) || is_marked(&names, row, LeakSearch::Rules));
+        println!("{set} set, the model and the rules: {both:?}");
+        for (sum, one) in all.iter_mut().zip(both) {
+            *sum = Found { texts: sum.texts + one.texts, found: sum.found + one.found };
+        }
+        if set == "fifth" {
+            // The one of which neither rules nor weights were ever written.
+            check("fifth set, the model and the rules", both);
+        }
+    }
+    check("all sets, the model and the rules", all);
+}

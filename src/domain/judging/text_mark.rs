@@ -1,0 +1,39 @@
+//! A mark that separates the texts in a prompt. It is made of the texts themselves: a text that held the mark would have to hold its
+//! own hash.
+
+use std::fmt::Write as _;
+
+use sha2::{Digest, Sha256};
+
+/// Characters of a mark: 64 bits.
+const DIGITS: usize = 16;
+
+/// The beginning of a line that none of these texts holds.
+#[must_use]
+pub fn text_mark<'t>(texts: impl Iterator<Item = &'t str>) -> String {
+    let mut digest = Sha256::new();
+    for text in texts {
+        digest.update(format!("{}\n", text.len()));
+        digest.update(text);
+    }
+    let hash = digest.finalize().iter().fold(String::new(), |mut text, byte| {
+        write!(text, "{byte:02x}").expect("writing to a String cannot fail");
+        text
+    });
+    format!("### {}", &hash[..DIGITS])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_is_of_all_texts_and_of_where_each_ends() {
+        let mark = |texts: &[&str]| text_mark(texts.iter().copied());
+        assert_eq!(mark(&["a", "b"]), mark(&["a", "b"]));
+        assert!(mark(&["a", "b"]).starts_with("### ") && mark(&["a", "b"]).len() == 4 + DIGITS);
+        for other in [&["ab", ""][..], &["ab"], &["b", "a"], &["a", "c"]] {
+            assert_ne!(mark(&["a", "b"]), mark(other), "{other:?}");
+        }
+    }
+}

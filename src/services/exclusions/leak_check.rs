@@ -1,0 +1,324 @@
+//! Has a language model read the battles of rated votes for leaks that the rules miss, and excludes the votes on which it finds one, where
+//! the operator has named such a model. What it cannot read stays rated.
+
+use futures_util::stream::{self, StreamExt, TryStreamExt};
+use tokio_util::sync::CancellationToken;
+
+use crate::domain::battle::ModelId;
+use crate::domain::benchmark::judgement::{JudgeRequest, JudgeTokens};
+use crate::domain::integrity::exclusion_rule::ExclusionRule;
+use crate::domain::integrity::leak::{Leak, TurnTexts};
+use crate::domain::integrity::leak_check::{LeakCheckPrompt, REMINDER, TextName, read_reply};
+use crate::domain::judging::budget::{Budget, BudgetTracker, estimate, estimate_all};
+use crate::domain::judging::rubric::with_reminder;
+use crate::domain::time::{Timestamp, day_of};
+use crate::infra::config::{IntegritySettings, Settings};
+use crate::infra::llm::Message;
+use crate::infra::llm::model_client::{AskError, ModelClient, RunLimits, WholeReply};
+use crate::infra::metrics;
+use crate::infra::storage::{
+    ExclusionDecision, LeakCheckCounts, LeakCheckRow, LeakCheckStatus, Store, StoreError, UncheckedVote,
+};
+use crate::services::exclusions::PROGRAM;
+use crate::services::judging_rounds::{JudgingRounds, Round, RoundParts};
+
+/// Votes of one round at the most.
+const AT_MOST: u32 = 64;
+/// Votes older than this, in milliseconds, are not looked at.
+const NEW: i64 = 7 * 24 * 60 * 60 * 1_000;
+/// Texts of more tokens are not read.
+const MOST_TOKENS: u64 = 24_000;
+/// How often the model is asked for a reply that can be read.
+const REPLIES: u32 = 2;
+/// Leaks that a reason names at the most.
+const REASONS: usize = 3;
+
+/// Votes that are looked at: those since this moment.
+fn looked_at_since(now: Timestamp) -> Timestamp {
+    Timestamp(now.0.saturating_sub(NEW))
+}
+
+/// What a language model has read of the votes, where one is set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeakCheckState {
+    /// The model.
+    pub judge: String,
+    /// What came of its checks.
+    pub counts: LeakCheckCounts,
+    /// Votes that wait for it.
+    pub waiting: u64,
+}
+
+impl LeakCheckState {
+    /// As it is now; `None` where no model reads votes.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn read(store: &Store, judge: &str, now: Timestamp) -> Result<Option<Self>, StoreError> {
+        if judge.is_empty() {
+            return Ok(None);
+        }
+        let (counts, waiting) =
+            (store.leak_check_counts().await?, store.count_without_leak_check(looked_at_since(now)).await?);
+        Ok(Some(Self { judge: judge.to_owned(), counts, waiting }))
+    }
+}
+
+/// Reads battles in rounds.
+pub struct LeakCheck {
+    parts: RoundParts,
+    prompt: LeakCheckPrompt,
+    /// The settings that the rest is about.
+    by: IntegritySettings,
+    /// All votes up to this one are checked.
+    settled_upto: i64,
+    /// The day whose limit is reached.
+    used_up: Option<Timestamp>,
+}
+
+/// How a check ended.
+struct Checked {
+    status: LeakCheckStatus,
+    leaks: Vec<Leak>,
+    attempts: u32,
+    tokens: JudgeTokens,
+}
+
+/// What came of the votes of a round.
+#[derive(Debug, Clone, Copy, Default)]
+struct RoundCounts {
+    checked: u64,
+    excluded: u64,
+    failed: u64,
+    left: u64,
+}
+
+impl LeakCheck {
+    /// No round was made yet.
+    ///
+    /// # Panics
+    /// Never: a test reads the built-in instructions.
+    #[must_use]
+    pub fn new(parts: RoundParts) -> Self {
+        let prompt = LeakCheckPrompt::new().expect("a test reads the built-in instructions");
+        Self { parts, prompt, by: IntegritySettings::default(), settled_upto: 0, used_up: None }
+    }
+
+    /// The model of these settings.
+    fn take_up(&mut self, settings: &Settings) -> Option<ModelClient> {
+        let changed = self.by != settings.integrity;
+        if changed {
+            self.by = settings.integrity.clone();
+            (self.settled_upto, self.used_up) = (0, None);
+        }
+        if self.by.leak_judge.is_empty() {
+            return None;
+        }
+        let judge = self.parts.client(&ModelId::new(&self.by.leak_judge), settings);
+        if changed && judge.is_none() {
+            tracing::error!(
+                judge = self.by.leak_judge,
+                "integrity.leak_judge names an unknown model: it reads nothing"
+            );
+        }
+        judge
+    }
+
+    /// What is left of the day's limit; `None` where nothing is.
+    async fn left(&self, today: Timestamp) -> Result<Option<Budget>, StoreError> {
+        let most = self.by.leak_judge_calls_per_day;
+        if most == 0 {
+            return Ok(Some(Budget::default()));
+        }
+        let left = most.saturating_sub(self.parts.store.leak_check_calls(today).await?);
+        Ok((left > 0).then_some(Budget { max_calls: Some(left), max_cost: None }))
+    }
+
+    fn use_up(&mut self, today: Timestamp) {
+        self.used_up = Some(today);
+        tracing::warn!("the daily limit of checks for leaks is reached: further votes are rated unread until tomorrow");
+    }
+
+    /// Checks these votes, several at a time.
+    async fn check_all(
+        &self,
+        votes: &[UncheckedVote],
+        judge: &ModelClient,
+        limits: &RunLimits,
+    ) -> Result<RoundCounts, StoreError> {
+        let checks: Vec<_> = votes.iter().map(|vote| self.check(vote, judge, limits)).collect();
+        let counted = |all: RoundCounts, one: RoundCounts| async move { Ok(all.plus(one)) };
+        stream::iter(checks)
+            .buffer_unordered(judge.max_concurrent.max(1))
+            .try_fold(RoundCounts::default(), counted)
+            .await
+    }
+
+    /// Checks a vote and stores what came of it.
+    async fn check(
+        &self,
+        vote: &UncheckedVote,
+        judge: &ModelClient,
+        limits: &RunLimits,
+    ) -> Result<RoundCounts, StoreError> {
+        let store = &self.parts.store;
+        let record = store.battle_record(&vote.battle).await?;
+        let turns = record.as_ref().map(TurnTexts::of_battle).unwrap_or_default();
+        let checked = match self.read(judge, &turns, limits).await {
+            Ok(checked) => checked,
+            Err(AskError::Stopped | AskError::OverBudget) => return Ok(RoundCounts { left: 1, ..Default::default() }),
+            Err(error) => {
+                if !matches!(error, AskError::GivenUp) {
+                    tracing::warn!(judge = %judge.id, %error, "a vote could not be checked for leaks: it is rated meanwhile");
+                }
+                metrics::leak_checked("failed");
+                return Ok(RoundCounts { failed: 1, ..Default::default() });
+            }
+        };
+        metrics::leak_checked(checked.result());
+        let exclusion = self.exclusion(judge, &checked.leaks);
+        let is_excluded = store.insert_leak_check(&self.row(vote, judge, &checked), exclusion.as_ref()).await?;
+        Ok(RoundCounts { checked: 1, excluded: is_excluded.into(), ..Default::default() })
+    }
+
+    /// Has a battle read, where that can be done.
+    async fn read(
+        &self,
+        judge: &ModelClient,
+        turns: &[TurnTexts<'_>],
+        limits: &RunLimits,
+    ) -> Result<Checked, AskError> {
+        if turns.iter().all(TurnTexts::is_blank) {
+            return Ok(Checked::without_reply(LeakCheckStatus::WithoutText));
+        }
+        let request = self.prompt.request(turns);
+        if estimate_all(&request.messages) > MOST_TOKENS {
+            return Ok(Checked::without_reply(LeakCheckStatus::TooLong));
+        }
+        ask(judge, &request, turns, limits).await
+    }
+
+    fn exclusion(&self, judge: &ModelClient, leaks: &[Leak]) -> Option<ExclusionDecision> {
+        let reasons: Vec<String> = leaks.iter().take(REASONS).map(Leak::to_string).collect();
+        (!leaks.is_empty()).then(|| ExclusionDecision {
+            id: self.parts.rng.id(self.parts.clock.as_ref()),
+            rule: ExclusionRule::IdentityLeak.to_string(),
+            reason: format!("{}, as {} reads it", reasons.join("; "), judge.id),
+            decided_by: PROGRAM.to_owned(),
+            decided_at: self.parts.clock.now(),
+        })
+    }
+
+    fn row(&self, vote: &UncheckedVote, judge: &ModelClient, checked: &Checked) -> LeakCheckRow {
+        let names: Vec<String> = checked.leaks.iter().map(|leak| TextName(*leak).to_string()).collect();
+        LeakCheckRow {
+            vote_seq: vote.seq,
+            judge: judge.id.to_string(),
+            prompt_sha256: self.prompt.sha256().to_owned(),
+            status: checked.status,
+            leaks: names.join(", "),
+            attempts: checked.attempts,
+            tokens: checked.tokens,
+            created_at: self.parts.clock.now(),
+        }
+    }
+}
+
+/// Asks about a battle, and once more after a reply that cannot be read.
+async fn ask(
+    judge: &ModelClient,
+    request: &JudgeRequest,
+    turns: &[TurnTexts<'_>],
+    limits: &RunLimits,
+) -> Result<Checked, AskError> {
+    let mut checked = Checked::without_reply(LeakCheckStatus::Unreadable);
+    let mut messages = request.messages.clone();
+    for _ in 0..REPLIES {
+        match judge.ask(&messages, request.sampling.into(), limits).await {
+            Ok(reply) => {
+                checked.add(&reply, &messages);
+                if let Ok(leaks) = read_reply(&reply.text, turns) {
+                    return Ok(Checked { status: LeakCheckStatus::Ok, leaks, ..checked });
+                }
+            }
+            Err(AskError::Refused { .. }) => {
+                let attempts = checked.attempts + 1;
+                return Ok(Checked { status: LeakCheckStatus::Refused, attempts, ..checked });
+            }
+            Err(error) => return Err(error),
+        }
+        messages = with_reminder(&request.messages, REMINDER);
+    }
+    Ok(checked)
+}
+
+impl Checked {
+    fn without_reply(status: LeakCheckStatus) -> Self {
+        Self { status, leaks: Vec::new(), attempts: 0, tokens: JudgeTokens::default() }
+    }
+
+    fn add(&mut self, reply: &WholeReply, messages: &[Message]) {
+        self.attempts += reply.attempts;
+        self.tokens.prompt += reply.usage.input.unwrap_or_else(|| estimate_all(messages));
+        let said = || estimate(&reply.text) + estimate(&reply.reasoning);
+        self.tokens.reply += reply.usage.output.unwrap_or_else(said);
+    }
+
+    /// The result, as the metric calls it.
+    fn result(&self) -> &'static str {
+        match self.status {
+            LeakCheckStatus::Ok if self.leaks.is_empty() => "none",
+            LeakCheckStatus::Ok => "found",
+            other => other.as_str(),
+        }
+    }
+}
+
+impl RoundCounts {
+    fn plus(self, other: Self) -> Self {
+        Self {
+            checked: self.checked + other.checked,
+            excluded: self.excluded + other.excluded,
+            failed: self.failed + other.failed,
+            left: self.left + other.left,
+        }
+    }
+}
+
+impl JudgingRounds for LeakCheck {
+    async fn round(&mut self, settings: &Settings, stop: CancellationToken) -> Result<Round, StoreError> {
+        let Some(judge) = self.take_up(settings) else { return Ok(Round::Done) };
+        let (now, store) = (self.parts.clock.now(), &self.parts.store);
+        let today = day_of(now);
+        if self.used_up == Some(today) {
+            return Ok(Round::Done);
+        }
+        let votes = store.votes_without_leak_check(self.settled_upto, looked_at_since(now), AT_MOST).await?;
+        let Some(last) = votes.last() else { return Ok(Round::Done) };
+        let Some(budget) = self.left(today).await? else {
+            self.use_up(today);
+            return Ok(Round::Done);
+        };
+        let limits = RunLimits { stop, budget: BudgetTracker::new(budget) };
+        let counts = self.check_all(&votes, &judge, &limits).await?;
+        if counts.checked > 0 {
+            let RoundCounts { checked, excluded, .. } = counts;
+            tracing::info!(judge = %judge.id, checked, excluded, "votes were checked for leaks");
+        }
+        if limits.budget.is_exhausted() {
+            self.use_up(today);
+        }
+        if counts.failed > 0 {
+            return Ok(Round::Failing);
+        }
+        if counts.left > 0 {
+            return Ok(Round::Done);
+        }
+        self.settled_upto = last.seq;
+        Ok(if votes.len() == AT_MOST as usize { Round::More } else { Round::Done })
+    }
+
+    fn is_changed(before: &Settings, after: &Settings) -> bool {
+        before.integrity != after.integrity
+    }
+}
