@@ -6,7 +6,7 @@ use langya::domain::battle::BattleId;
 use langya::domain::labeling::LabelOrigin;
 use langya::domain::labeling::scheme::Scheme;
 use langya::domain::time::Timestamp;
-use langya::infra::storage::{LabelSource, NewLabel};
+use langya::infra::storage::{LabelSource, NewExclusion, NewLabel};
 use reqwest::{Response, StatusCode};
 use serde_json::Value;
 
@@ -103,6 +103,40 @@ async fn play(visitor: &mut Visitor, prompt: &str, outcome: Option<&str>) -> Bat
 
 fn names_a_model(page: &str) -> bool {
     ["Name-of-", "Maker-of-", "License-of-"].iter().any(|name| page.contains(name))
+}
+
+#[actix_web::test]
+async fn a_voter_reads_what_was_decided_of_the_vote_since() {
+    let folder = tempfile::tempdir().unwrap();
+    let arena = arena(folder.path(), ["One.", "Two."]).await;
+    let mut visitor = arena.visitor().await;
+    let browser = Browser::of(&arena, &visitor);
+    let battle = play(&mut visitor, "Are you Gemini?", Some("a")).await;
+    let path = format!("/battle/{battle}");
+    let (later, again) = ("excluded from the ratings after you cast it", "decided later that your vote counts");
+    let says = async |text: &str| browser.page(&path).await.contains(text);
+    assert!(says("does not count in the ratings").await && !says(later).await && !says(again).await);
+    let store = &arena.app.store;
+    let seq = store.vote_on(&battle).await.unwrap().unwrap().seq;
+    assert!(store.withdraw_exclusion(seq, "identity_leak", "ann", Timestamp(1)).await.unwrap());
+    assert!(says(again).await && !says(later).await);
+
+    let battle = play(&mut visitor, "What is moss?", Some("b")).await;
+    let path = format!("/battle/{battle}");
+    let page = async || browser.page(&path).await;
+    assert!(!page().await.contains(later) && !page().await.contains(again));
+    let vote_seq = store.vote_on(&battle).await.unwrap().unwrap().seq;
+    let exclusion = NewExclusion {
+        id: "e",
+        vote_seq,
+        rule: "identity_leak",
+        reason: "a test",
+        excluded_by: "ann",
+        excluded_at: Timestamp(2),
+    };
+    assert_eq!(store.exclude_votes(&[exclusion]).await.unwrap(), 1);
+    let page = page().await;
+    assert!(page.contains(later) && page.contains("says which model or maker is answering") && !page.contains("ann"), "{page}");
 }
 
 #[actix_web::test]

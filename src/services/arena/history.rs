@@ -80,6 +80,8 @@ pub struct PastVote {
     pub satisfaction: Option<u64>,
     /// What the voter was told.
     pub receipt: Receipt,
+    /// The rule that keeps it out of the ratings now; `None` for a rated vote.
+    pub exclusion: Option<String>,
 }
 
 /// One battle in an export.
@@ -243,6 +245,7 @@ async fn past_battle(store: &Store, record: BattleRecord) -> Result<PastBattle, 
             cast_at: vote.created_at,
             satisfaction: vote.satisfaction,
             receipt: stored_receipt(&vote, &record.replies)?,
+            exclusion: vote.exclusion,
         }),
         None => None,
     };

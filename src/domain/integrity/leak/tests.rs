@@ -22,6 +22,9 @@ pub(in crate::integrity) const FOURTH: &str =
 const FIFTH_READ: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/fifth_read.jsonl"));
 pub(in crate::integrity) const FIFTH_UNREAD: &str =
     include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/fifth_unread.jsonl"));
+/// Texts that talk a reader out of a leak, or into one.
+pub(in crate::integrity) const HOSTILE: &str =
+    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/hostile.jsonl"));
 const LEARNED_FROM: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/taught.jsonl"));
 
 /// What the weights are computed from: all texts but the unread ones.

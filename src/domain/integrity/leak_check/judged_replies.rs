@@ -1,5 +1,5 @@
 //! How good a language model is at finding leaks, alone and beside the rules: replies to the program's own question about each labelled text
-//! of three sets, none of which its instructions were written with.
+//! of four sets, none of which its instructions were written with.
 //!
 //! With `LANGYA_WRITE_LEAK_QUESTIONS=FILE`, the test writes the questions, one JSON object a line with `set`, `id`, `system` and `user`, so that
 //! another model can be asked. Its replies, as `tests/data/leaks/judged_replies.jsonl`, are lines with `set`, `id` and `reply`.
@@ -11,9 +11,12 @@ use serde::Deserialize;
 
 use super::{LeakCheckPrompt, read_reply};
 use crate::integrity::leak::LeakSearch;
-use crate::integrity::leak::tests::{FIFTH_UNREAD, FOURTH, Labelled, THIRD_UNREAD, battle_of, is_marked, names, read};
+use crate::integrity::leak::tests::{
+    FIFTH_UNREAD, FOURTH, HOSTILE, Labelled, THIRD_UNREAD, battle_of, is_marked, names, read,
+};
 
-const SETS: [(&str, &str); 3] = [("third", THIRD_UNREAD), ("fourth", FOURTH), ("fifth", FIFTH_UNREAD)];
+const SETS: [(&str, &str); 4] =
+    [("third", THIRD_UNREAD), ("fourth", FOURTH), ("fifth", FIFTH_UNREAD), ("hostile", HOSTILE)];
 const REPLIES: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/judged_replies.jsonl"));
 
 #[derive(Deserialize)]
@@ -91,6 +94,10 @@ fn a_language_model_finds_what_the_rules_miss() {
         check(&format!("{set} set, the model alone"), count(&rows, is_found));
         let both = count(&rows, |row| is_found(row) || is_marked(&names, row, LeakSearch::Rules));
         println!("{set} set, the model and the rules: {both:?}");
+        if set == "hostile" {
+            // Written against a model that reads; it says little of the rules.
+            continue;
+        }
         for (sum, one) in all.iter_mut().zip(both) {
             *sum = Found { texts: sum.texts + one.texts, found: sum.found + one.found };
         }

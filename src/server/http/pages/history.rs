@@ -221,6 +221,8 @@ struct VoteView {
     outcome: &'static str,
     /// What a rule made of the vote.
     rule: Option<String>,
+    /// What was decided of it since.
+    decided_since: Option<String>,
     cards: Vec<CardView>,
 }
 
@@ -363,6 +365,7 @@ impl VoteView {
             cast: Moment::new(vote.cast_at),
             outcome,
             rule: rule(texts, receipt.excluded.as_ref(), receipt.marked.as_ref()).filter(|_| own),
+            decided_since: decided_since(texts, vote).filter(|_| own),
             cards: cards.collect(),
         }
     }
@@ -435,6 +438,16 @@ fn rule(texts: &PageTexts, excluded: Option<&ExclusionNotice>, marked: Option<&E
         (Some(notice), _) => Some(fill(script.excluded, &[("rule", &notice.rule)])),
         (None, Some(notice)) if notice.rule == "identity_leak" => Some(script.marked_identity_leak.to_owned()),
         (None, _) => None,
+    }
+}
+
+/// What was decided of a vote after the voter was told of it.
+fn decided_since(texts: &PageTexts, vote: &PastVote) -> Option<String> {
+    let words = &texts.history;
+    match (&vote.receipt.excluded, &vote.exclusion) {
+        (None, Some(rule)) => Some(fill(words.excluded_since, &[("rule", texts.exclusions.rule(rule))])),
+        (Some(_), None) => Some(words.rated_since.to_owned()),
+        (None, None) | (Some(_), Some(_)) => None,
     }
 }
 

@@ -28,6 +28,7 @@ pub struct BenchPlanTexts {
     pub text: &'static str,
     pub text_hint: &'static str,
     pub text_docs: &'static str,
+    pub show_text: &'static str,
     pub show: &'static str,
     pub dry_run: &'static str,
     pub dry_run_lead: &'static str,
@@ -86,6 +87,7 @@ pub(super) const ENGLISH: BenchPlanTexts = BenchPlanTexts {
     text: "Plan in TOML",
     text_hint: "As a file for langya bench run. A suite can have models, judges, rounds, an ablation and more of its own.",
     text_docs: "All keys",
+    show_text: "Show what this text would ask",
     show: "Show what it would ask",
     dry_run: "What would be asked",
     dry_run_lead: "Expected: with retries as they went so far. At most: no reply can be used, every request is tried as often as \
@@ -144,6 +146,7 @@ pub(super) const CHINESE: BenchPlanTexts = BenchPlanTexts {
     text: "TOML 格式的计划",
     text_hint: "与 langya bench run 读取的文件相同。每个评测集可以单独设置模型、裁判、轮次、消融等。",
     text_docs: "所有键",
+    show_text: "显示此文本将发出的请求",
     show: "显示将发出的请求",
     dry_run: "将发出的请求",
     dry_run_lead: "预计：按目前为止的重试情况计算。最多：所有回复都不可用，每个请求都按设置允许的次数重试，且每个回复都达到最大长度。",
