@@ -136,7 +136,10 @@ async fn a_voter_reads_what_was_decided_of_the_vote_since() {
     };
     assert_eq!(store.exclude_votes(&[exclusion]).await.unwrap(), 1);
     let page = page().await;
-    assert!(page.contains(later) && page.contains("says which model or maker is answering") && !page.contains("ann"), "{page}");
+    assert!(
+        page.contains(later) && page.contains("says which model or maker is answering") && !page.contains("ann"),
+        "{page}"
+    );
 }
 
 #[actix_web::test]

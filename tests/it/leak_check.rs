@@ -90,7 +90,7 @@ async fn the_model_is_sent_the_texts_and_nothing_else_of_the_battle() {
     checked(&field.store().await, 1).await;
     for path in ["/about", "/consent"] {
         let page = get(&format!("{}{path}", server.url)).await.text().await.unwrap();
-        assert!(page.contains("is sent to the provider of judge"), "{path}: {page}");
+        assert!(page.contains("is sent to the provider of the model judge"), "{path}: {page}");
     }
     let sent = field.upstream.received().into_iter().find(|request| request.body["model"] == "judge").unwrap();
     let body = sent.body.to_string();

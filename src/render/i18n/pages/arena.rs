@@ -170,7 +170,7 @@ pub(super) const ENGLISH: ArenaTexts = ArenaTexts {
         "In this arena, a vote on a battle that was not blind is rated and marked.",
         "In this arena, replies are not searched for names of models.",
     ],
-    leak_judge: "After the vote, the conversation of each rated battle is sent to the provider of {model}, which is not told who asked or how the vote went. This model reads whether a text gives a model away; a vote on such a battle is then excluded as well, and the operator can withdraw that.",
+    leak_judge: "After the vote, the conversation of each rated battle is sent to the provider of the model {model}, which is not told who asked or how the vote went. This model reads whether a text gives a model away; a vote on such a battle is then excluded as well, and the operator can withdraw that.",
     flagged_voters: [
         "Voters who vote like nobody else are listed for the operator, and nobody is excluded for it by the program.",
         "The votes of voters who vote like nobody else are excluded by the program until the operator lets them back in.",
@@ -241,7 +241,7 @@ pub(super) const CHINESE: ArenaTexts = ArenaTexts {
         "本站对泄露模型身份的对战，其投票计入评分并加以标记。",
         "本站不检查回答中是否出现模型名称。",
     ],
-    leak_judge: "投票之后，每场计入评分的对战，其对话会发送给 {model} 的提供方；对方不知道是谁提问，也不知道投票结果。该模型判断是否有文字泄露模型身份；若有，相应的投票也会被排除，运营者可以撤回。",
+    leak_judge: "投票之后，每场计入评分的对战，其对话会发送给模型 {model} 的提供方；对方不知道是谁提问，也不知道投票结果。该模型判断是否有文字泄露模型身份；若有，相应的投票也会被排除，运营者可以撤回。",
     flagged_voters: [
         "投票方式与众不同的投票者只会列给运营者查看，程序不会因此排除任何人。",
         "投票方式与众不同的投票者，其投票由程序排除，直至运营者恢复。",
