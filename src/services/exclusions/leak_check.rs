@@ -293,8 +293,13 @@ impl JudgingRounds for LeakCheck {
         if self.used_up == Some(today) {
             return Ok(Round::Done);
         }
+        let newest = store.last_vote_seq().await?;
         let votes = store.votes_without_leak_check(self.settled_upto, looked_at_since(now), AT_MOST).await?;
-        let Some(last) = votes.last() else { return Ok(Round::Done) };
+        let Some(last) = votes.last() else {
+            // Later rounds need not read the log from its beginning.
+            self.settled_upto = newest;
+            return Ok(Round::Done);
+        };
         let Some(budget) = self.left(today).await? else {
             self.use_up(today);
             return Ok(Round::Done);
