@@ -10,6 +10,7 @@ use askama::Template;
 
 use super::super::{Page, Section, respond};
 use super::by_difference;
+use super::side_choice::{SideChoice, side_choices};
 use crate::domain::benchmark::Suite;
 use crate::domain::benchmark::arena_votes::PairVotes;
 use crate::domain::benchmark::item::Item;
@@ -174,6 +175,11 @@ impl ItemPage<'_> {
         format!("/benchmarks/{suite}/items/{id}?{carried}left={left}&right={right}")
     }
 
+    fn side_choices(&self, pair: &PairView) -> [SideChoice; 2] {
+        let models = self.view.models.iter().map(|model| model.model.as_str());
+        side_choices(&self.page.t().benchmark, models, pair.models.each_ref().map(String::as_str))
+    }
+
     fn mean(opinion: &ScoreOpinion) -> String {
         format!("{:.2}", opinion.mean)
     }
@@ -221,12 +227,6 @@ impl Neighbours {
             place: [at.map_or(0, |at| at + 1), items.len()],
             order,
         }
-    }
-}
-
-impl PairView {
-    fn is_side(&self, side: usize, model: &str) -> bool {
-        self.models[side] == model
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod comparison;
 mod item;
+mod side_choice;
 pub(crate) mod suite_card;
 
 use std::collections::{BTreeSet, HashMap};
@@ -13,6 +14,7 @@ use askama::Template;
 pub(crate) use comparison::{ComparisonView, comparison};
 pub(crate) use item::{ItemChoice, ItemOrder, ItemPageView, Neighbours, item};
 
+use self::side_choice::{SideChoice, side_choices};
 use super::{Page, Section, respond};
 use crate::domain::benchmark::analysis::item_scores::{ItemPair, ModelComparison};
 use crate::domain::benchmark::item::Item;
@@ -273,8 +275,8 @@ impl ItemsPage<'_> {
         }
     }
 
-    fn is_side(&self, side: usize, model: &str) -> bool {
-        self.view.sides.is_some_and(|sides| sides[side] == model)
+    fn side_choices(&self) -> [SideChoice; 2] {
+        side_choices(&self.page.t().benchmark, self.view.models.iter().copied(), self.view.sides.unwrap_or_default())
     }
 
     /// What both models score on an item, and the difference.
