@@ -1,5 +1,4 @@
-//! A language model that reads voted battles for leaks which no rule foresees: what it is sent, what comes of its replies, and of its
-//! failures.
+//! A language model checks voted battles for leaks that no rule finds: its requests, its replies and its failures.
 
 use langya::infra::storage::{ExclusionRow, LeakCheckCounts, Store};
 use serde_json::Value;

@@ -95,7 +95,7 @@ pub struct LeakCheckRow {
     pub created_at: Timestamp,
 }
 
-/// What came of all checks.
+/// Counts of all checks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LeakCheckCounts {
     /// Votes that were checked.
@@ -176,7 +176,7 @@ impl Store {
         unsigned(calls, TABLE, "attempts", "")
     }
 
-    /// What came of all checks.
+    /// Counts of all checks.
     ///
     /// # Errors
     /// [`StoreError`].

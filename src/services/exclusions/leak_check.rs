@@ -43,7 +43,7 @@ fn looked_at_since(now: Timestamp) -> Timestamp {
 pub struct LeakCheckState {
     /// The model.
     pub judge: String,
-    /// What came of its checks.
+    /// Counts of its checks.
     pub counts: LeakCheckCounts,
     /// Votes that wait for it.
     pub waiting: u64,
@@ -84,7 +84,7 @@ struct Checked {
     tokens: JudgeTokens,
 }
 
-/// What came of the votes of a round.
+/// Votes of a round, by result.
 #[derive(Debug, Clone, Copy, Default)]
 struct RoundCounts {
     checked: u64,
@@ -154,7 +154,7 @@ impl LeakCheck {
             .await
     }
 
-    /// Checks a vote and stores what came of it.
+    /// Checks a vote and stores the result.
     async fn check(
         &self,
         vote: &UncheckedVote,
