@@ -77,8 +77,8 @@ impl<'t> TurnTexts<'t> {
     /// Whether nothing is written in it.
     #[must_use]
     pub fn is_blank(&self) -> bool {
-        let texts = [[self.prompt; 1].as_slice(), &self.replies, &self.reasoning].concat();
-        texts.iter().all(|text| text.trim().is_empty())
+        let mut texts = [self.prompt].into_iter().chain(self.replies).chain(self.reasoning);
+        texts.all(|text| text.trim().is_empty())
     }
 }
 
