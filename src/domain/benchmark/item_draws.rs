@@ -3,8 +3,9 @@
 //! Items are resampled within their categories, so that the composition of a suite stays the same. A replicate draws the same items
 //! for every model, judge and part, so correlated scores stay correlated.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
+use hashbrown::HashMap;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 

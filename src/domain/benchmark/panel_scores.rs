@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hashbrown::HashMap;
+use rayon::prelude::*;
 use serde::Serialize;
 
 use super::Suite;
@@ -57,6 +59,25 @@ pub struct ModelJudgements<'j> {
     by_judge: Vec<Vec<&'j Judgement>>,
 }
 
+/// The judges, in alphabetical order; with an empty name where answers are read without one.
+#[must_use]
+pub fn judge_names<'j>(judgements: impl IntoIterator<Item = &'j Judgement>) -> BTreeSet<&'j str> {
+    distinct(judgements.into_iter().map(|judgement| judgement.judge_model.as_str()))
+}
+
+/// The judged models, in alphabetical order.
+#[must_use]
+pub fn model_names<'j>(judgements: impl IntoIterator<Item = &'j Judgement>) -> BTreeSet<&'j str> {
+    distinct(judgements.into_iter().map(|judgement| judgement.model.as_str()))
+}
+
+fn distinct<'j>(all: impl Iterator<Item = &'j str>) -> BTreeSet<&'j str> {
+    let mut names = BTreeSet::new();
+    // Not collected: that would sort all of them before it drops those that are there already.
+    names.extend(all);
+    names
+}
+
 /// Judges that gave no verdict at all, in alphabetical order, where others gave some.
 #[must_use]
 pub fn silent_judges<'j>(judgements: impl IntoIterator<Item = &'j Judgement>) -> Vec<&'j str> {
@@ -77,8 +98,7 @@ impl<'j> JudgementTable<'j> {
         let mut ordered: Vec<&Judgement> =
             judgements.iter().filter(|judgement| !silent.contains(&judgement.judge_model.as_str())).collect();
         ordered.sort_by_key(|judgement| judgement.status == Status::Ok);
-        let judges: BTreeSet<&str> = ordered.iter().map(|judgement| judgement.judge_model.as_str()).collect();
-        let judges: Vec<&str> = judges.into_iter().collect();
+        let judges: Vec<&str> = judge_names(ordered.iter().copied()).into_iter().collect();
         let mut by_model: BTreeMap<&str, Vec<Vec<&Judgement>>> = BTreeMap::new();
         for judgement in ordered {
             let by_judge = by_model.entry(&judgement.model).or_insert_with(|| vec![Vec::new(); judges.len()]);
@@ -116,22 +136,27 @@ impl<'j> JudgementTable<'j> {
             let row = |(panel, scores)| PanelScores { model: model.model.to_owned(), panel, scores };
             panels.map(row).collect::<Vec<_>>()
         };
-        self.models.iter().flat_map(of_model).collect()
+        self.models.par_iter().flat_map_iter(of_model).collect()
     }
 }
 
-impl ModelJudgements<'_> {
+impl<'j> ModelJudgements<'j> {
     fn scores_by_judge(&self, suite: &dyn Suite, items: &[Item]) -> Vec<Scores> {
         self.by_judge.iter().map(|judgements| suite.score(items, judgements)).collect()
     }
 
-    /// The scores by the only judge, or their mean over all judges, also over each replicate of the items.
+    /// What each judge of the table says of the model, for means that are also taken over resampled items.
     #[must_use]
-    pub fn mean_scores(&self, suite: &dyn Suite, items: &[Item], draws: &ItemDraws) -> Scores {
-        let verdicts = self.by_judge.iter().map(|own| Verdicts::new(own.iter().copied()).resampled(draws));
-        let mut scores: Vec<Scores> = verdicts.map(|verdicts| suite.score_verdicts(items, &verdicts)).collect();
-        if scores.len() == 1 { scores.remove(0) } else { jury(&scores) }
+    pub fn verdicts(&self, draws: &'j ItemDraws) -> Vec<Verdicts<'j>> {
+        self.by_judge.iter().map(|judgements| Verdicts::new(judgements.iter().copied()).resampled(draws)).collect()
     }
+}
+
+/// The scores by the only judge, or their mean over all judges; over each replicate too where the verdicts are resampled.
+#[must_use]
+pub fn mean_scores(suite: &dyn Suite, items: &[Item], by_judge: &[Verdicts<'_>]) -> Scores {
+    let mut scores: Vec<Scores> = by_judge.iter().map(|verdicts| suite.score_verdicts(items, verdicts)).collect();
+    if scores.len() == 1 { scores.remove(0) } else { jury(&scores) }
 }
 
 /// Selects judgements by model and judge.
@@ -155,10 +180,12 @@ impl JudgementFilter {
 /// Judgements by the baseline that the answers were compared with; under an empty name where there was none.
 pub type JudgementsByBaseline = BTreeMap<String, Vec<Judgement>>;
 
-/// The judgements beside the baseline that most were made with.
+/// The baseline that most judgements were made with, the last by name of several; none without judgements.
 #[must_use]
-pub fn most_used_baseline(by_baseline: JudgementsByBaseline) -> Vec<Judgement> {
-    by_baseline.into_values().max_by_key(Vec::len).unwrap_or_default()
+pub fn most_used_baseline<'b>(baselines: impl IntoIterator<Item = &'b str>) -> Option<&'b str> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    baselines.into_iter().for_each(|baseline| *counts.entry(baseline).or_default() += 1);
+    counts.into_iter().max_by_key(|(_, count)| *count).map(|(baseline, _)| baseline)
 }
 
 /// The scores of one model by one judge, or by a jury, with the judgements behind them.
@@ -190,21 +217,20 @@ impl ModelScores {
         contestants: &BTreeSet<String>,
     ) -> Vec<Self> {
         let of_baseline = |(baseline, judgements): (&String, &Vec<Judgement>)| {
+            let counts = judgement_counts(judgements);
             let scores = JudgementTable::new(judgements).scores(suite, items);
-            scores.into_iter().map(|row| Self::new(row, baseline, judgements, contestants)).collect::<Vec<_>>()
+            scores.into_iter().map(|row| Self::new(row, baseline, &counts, contestants)).collect::<Vec<_>>()
         };
         by_baseline.iter().flat_map(of_baseline).collect()
     }
 
-    fn new(row: PanelScores, baseline: &str, judgements: &[Judgement], contestants: &BTreeSet<String>) -> Self {
+    fn new(row: PanelScores, baseline: &str, counts: &JudgementCounts<'_>, contestants: &BTreeSet<String>) -> Self {
         let judges = row.panel.judges();
-        let own: Vec<&Judgement> = judgements
-            .iter()
-            .filter(|judgement| judgement.model == row.model && judges.contains(&judgement.judge_model))
-            .collect();
+        let own: Vec<&JudgementCount> =
+            judges.iter().filter_map(|judge| counts.get(&(row.model.as_str(), judge.as_str()))).collect();
         let mut statuses = BTreeMap::new();
-        for judgement in &own {
-            *statuses.entry(judgement.status.as_str()).or_default() += 1;
+        for (status, count) in own.iter().flat_map(|count| &count.statuses) {
+            *statuses.entry(status.as_str()).or_default() += count;
         }
         Self {
             judge_is_contestant: judges
@@ -212,12 +238,33 @@ impl ModelScores {
                 .any(|judge| !judge.is_empty() && (contestants.contains(judge) || judge == baseline)),
             judge: judges.join("+"),
             statuses,
-            judged_at: own.iter().map(|judgement| judgement.ts).max().unwrap_or_default(),
+            judged_at: own.iter().map(|count| count.latest).max().unwrap_or_default(),
             model: row.model,
             baseline: baseline.to_owned(),
             scores: row.scores,
         }
     }
+}
+
+/// The judgements of a model by a judge.
+struct JudgementCount {
+    statuses: BTreeMap<Status, u64>,
+    /// In milliseconds since 1970.
+    latest: i64,
+}
+
+/// By model and judge.
+type JudgementCounts<'j> = HashMap<(&'j str, &'j str), JudgementCount>;
+
+fn judgement_counts(judgements: &[Judgement]) -> JudgementCounts<'_> {
+    let mut counts = JudgementCounts::new();
+    for said in judgements {
+        let none = || JudgementCount { statuses: BTreeMap::new(), latest: said.ts };
+        let count = counts.entry((&said.model, &said.judge_model)).or_insert_with(none);
+        *count.statuses.entry(said.status).or_default() += 1;
+        count.latest = count.latest.max(said.ts);
+    }
+    counts
 }
 
 /// The mean of several judges' scores, part by part. A part that one of them could not score has no mean: over fewer

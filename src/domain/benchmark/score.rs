@@ -3,8 +3,7 @@
 //! A judgement that failed is left out of every mean and shows in the coverage; it is never a score of its own. A group of
 //! categories has no value where one of its categories has none: a mean over the rest would be another quantity.
 
-use std::collections::HashMap;
-
+use hashbrown::HashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -198,6 +197,14 @@ impl Mean {
         }
     }
 
+    /// Adds a unit, also in the replicates that draw it.
+    fn add_unit(&mut self, Unit { value, counts }: Unit<'_>) {
+        self.add(value);
+        if let Some(value) = value {
+            self.draw(value, counts);
+        }
+    }
+
     /// Counts a value in the replicates that draw its item.
     fn draw(&mut self, value: f64, counts: &[u16]) {
         self.sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += f64::from(*count) * value);
@@ -274,6 +281,20 @@ pub(super) fn mean_samples(scores: &[&Score]) -> Vec<Option<f64>> {
     (0..replicates).map(sample).collect()
 }
 
+/// What an item is worth, and how often each replicate draws it: found once, and taken into the means of several parts.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Unit<'v> {
+    value: Option<f64>,
+    counts: &'v [u16],
+}
+
+impl Unit<'_> {
+    /// The same item with another value.
+    pub(super) fn worth(self, value: Option<f64>) -> Self {
+        Self { value, ..self }
+    }
+}
+
 /// The judgements of one model by one judge, by item, turn and game. Where one stands twice, the later counts.
 pub struct Verdicts<'j> {
     verdicts: HashMap<(&'j str, u32, Game), &'j Judgement>,
@@ -297,9 +318,19 @@ impl<'j> Verdicts<'j> {
 
     /// The mean over items, of what each is worth.
     pub fn mean<'i>(&self, items: impl IntoIterator<Item = &'i Item>, value: impl Fn(&'i Item) -> Option<f64>) -> Mean {
+        self.mean_of(items.into_iter().map(|item| self.unit(item, value(item))))
+    }
+
+    /// The mean of units.
+    pub(super) fn mean_of<'v>(&self, units: impl IntoIterator<Item = Unit<'v>>) -> Mean {
         let mut mean = self.no_mean();
-        items.into_iter().for_each(|item| self.add(&mut mean, item, value(item)));
+        units.into_iter().for_each(|unit| mean.add_unit(unit));
         mean
+    }
+
+    /// An item with its value.
+    pub(super) fn unit(&self, item: &Item, value: Option<f64>) -> Unit<'j> {
+        Unit { value, counts: self.draws.map_or(&[], |draws| draws.of(&item.id)) }
     }
 
     /// A mean of nothing yet.
@@ -310,8 +341,7 @@ impl<'j> Verdicts<'j> {
 
     /// Adds a unit of an item, with its value where it has one.
     pub(super) fn add(&self, mean: &mut Mean, item: &Item, value: Option<f64>) {
-        mean.add(value);
-        self.draw(mean, item, value);
+        mean.add_unit(self.unit(item, value));
     }
 
     /// Adds a unit of an item that failed with a value all the same.

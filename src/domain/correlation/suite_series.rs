@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use super::papers::{INTENTS, intent};
@@ -15,8 +16,8 @@ use crate::benchmark::analysis::item_scores::ItemScores;
 use crate::benchmark::item::Item;
 use crate::benchmark::item_draws::ItemDraws;
 use crate::benchmark::judgement::Judgement;
-use crate::benchmark::panel_scores::JudgementTable;
-use crate::benchmark::score::{Coverage, Part, PartKind, Score, Scores};
+use crate::benchmark::panel_scores::{JudgementTable, mean_scores};
+use crate::benchmark::score::{Coverage, Part, PartKind, Score, Scores, Verdicts};
 use crate::judging::budget::{Prices, Tokens};
 use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::distribution::mean;
@@ -64,19 +65,19 @@ impl SuiteSeries {
         used: SuiteUsed,
         bootstrap: BootstrapOptions,
     ) -> Self {
-        let table = JudgementTable::new(judgements);
         let bootstrap = bootstrap_for(bootstrap, &format!("bench:{}", suite.name()));
         let draws = ItemDraws::new(items, bootstrap);
-        let whole: Vec<Scores> =
-            table.models().par_iter().map(|model| model.mean_scores(suite, items, &draws)).collect();
+        let (table, mut efforts) = rayon::join(|| JudgementTable::new(judgements), || efforts(judgements));
+        let verdicts: Vec<Vec<Verdicts<'_>>> = table.models().par_iter().map(|model| model.verdicts(&draws)).collect();
+        let whole: Vec<Scores> = verdicts.par_iter().map(|own| mean_scores(suite, items, own)).collect();
         let parts = parts(&whole);
         let models = table.models().iter().zip(&whole);
         let models: Vec<ModelSamples> =
             models.map(|(model, scores)| ModelSamples::new(model.model, &parts, scores, draws.replicates())).collect();
         let used = SuiteUsed { models: models.len(), ..used };
         let notes = single_item_categories(items).into_iter().collect();
-        let items = item_scores(suite, items, judgements);
-        let mut efforts = efforts(judgements);
+        let names: Vec<&str> = table.models().iter().map(|model| model.model).collect();
+        let items = item_scores(suite, items, &names, &verdicts);
         for (model, scores) in table.models().iter().zip(&whole) {
             let coverage = scores.of(&Part::overall()).map(|score| score.coverage).unwrap_or_default();
             efforts.entry(model.model.to_owned()).or_default().coverage = coverage;
@@ -195,30 +196,30 @@ impl ModelSamples {
 
 /// When each model was last judged, and the tokens that its judges took.
 fn efforts(judgements: &[Judgement]) -> BTreeMap<String, ModelEffort> {
-    let mut efforts: BTreeMap<String, ModelEffort> = BTreeMap::new();
+    let mut by_judge: HashMap<(&str, &str), (i64, Tokens)> = HashMap::new();
     for said in judgements {
-        if !efforts.contains_key(&said.model) {
-            efforts.insert(said.model.clone(), ModelEffort::default());
-        }
-        let Some(effort) = efforts.get_mut(&said.model) else { continue };
-        effort.judged_at = effort.judged_at.max(said.ts);
-        let Some(tokens) = said.tokens else { continue };
-        if !effort.tokens.contains_key(&said.judge_model) {
-            effort.tokens.insert(said.judge_model.clone(), Tokens::default());
-        }
-        if let Some(own) = effort.tokens.get_mut(&said.judge_model) {
-            *own = Tokens { input: own.input + tokens.prompt, output: own.output + tokens.reply };
-        }
+        let (judged_at, tokens) = by_judge.entry((&said.model, &said.judge_model)).or_default();
+        *judged_at = said.ts.max(*judged_at);
+        let own = said.tokens.unwrap_or_default();
+        *tokens = Tokens { input: tokens.input + own.prompt, output: tokens.output + own.reply };
+    }
+    let mut efforts: BTreeMap<String, ModelEffort> = BTreeMap::new();
+    for ((model, judge), (judged_at, tokens)) in by_judge {
+        let effort = efforts.entry(model.to_owned()).or_default();
+        effort.judged_at = effort.judged_at.max(judged_at);
+        effort.tokens.insert(judge.to_owned(), tokens);
     }
     efforts
 }
 
 /// The mean over all judges that gave any score.
-fn item_scores(suite: &dyn Suite, items: &[Item], judgements: &[Judgement]) -> ItemScores {
-    let mut by_judge: BTreeMap<&str, Vec<&Judgement>> = BTreeMap::new();
-    judgements.iter().for_each(|judgement| by_judge.entry(&judgement.judge_model).or_default().push(judgement));
-    let own: Vec<Vec<&Judgement>> = by_judge.into_values().collect();
-    let scores: Vec<ItemScores> = own.par_iter().map(|own| ItemScores::new(suite, items, own)).collect();
+fn item_scores(suite: &dyn Suite, items: &[Item], models: &[&str], verdicts: &[Vec<Verdicts<'_>>]) -> ItemScores {
+    let judges = verdicts.first().map_or(0, Vec::len);
+    let of_judge = |judge: usize| {
+        let own: Vec<&Verdicts<'_>> = verdicts.iter().map(|by_judge| &by_judge[judge]).collect();
+        ItemScores::of_verdicts(suite, items, models, &own)
+    };
+    let scores: Vec<ItemScores> = (0..judges).into_par_iter().map(of_judge).collect();
     ItemScores::jury(&scores.into_iter().filter(ItemScores::is_scored).collect::<Vec<_>>())
 }
 

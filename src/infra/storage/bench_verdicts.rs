@@ -3,8 +3,10 @@
 //! Thousands of judgements come as one row, each column as a list: a row of its own for each of hundreds of thousands takes many times
 //! longer on its way through a driver.
 
+use std::cmp::Ordering;
+
 use futures_util::{StreamExt, TryStreamExt, stream};
-use serde::de::DeserializeOwned;
+use serde::Deserialize;
 
 use super::bench_judgements::{BenchJudgementRow, lost_its_number};
 use super::{BenchSet, Database, Store, StoreError, on_reader, unsigned};
@@ -35,6 +37,9 @@ const POSTGRES_PAGES: &str = "SELECT COUNT(*), json_agg(id)::TEXT, json_agg(item
 
 type RawPage = (i64, String, String, String, String, String, String, String, String, String, String, String, String);
 
+/// Judgements with their ids.
+type Page = Vec<(String, ScoredJudgement)>;
+
 /// A judgement without its words and its request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScoredJudgement {
@@ -57,20 +62,14 @@ impl Store {
     /// [`StoreError`].
     pub async fn scored_judgements(&self, set: &BenchSet, variant: &str) -> Result<Vec<ScoredJudgement>, StoreError> {
         let _time = store_time("scored_judgements");
-        let mut rows: Vec<(String, ScoredJudgement)> = match self.database {
+        let pages = match self.database {
             Database::Sqlite(_) => self.pages_of_sqlite(set, variant).await?,
             Database::Postgres(_) => self.pages_of_postgres(set, variant).await?,
         };
-        // Mostly in order already.
-        rows.sort_by(|(id, one), (other_id, other)| (one.judgement.ts, id).cmp(&(other.judgement.ts, other_id)));
-        Ok(rows.into_iter().map(|(_, row)| row).collect())
+        Ok(blocking(move || in_order(pages)).await)
     }
 
-    async fn pages_of_sqlite(
-        &self,
-        set: &BenchSet,
-        variant: &str,
-    ) -> Result<Vec<(String, ScoredJudgement)>, StoreError> {
+    async fn pages_of_sqlite(&self, set: &BenchSet, variant: &str) -> Result<Vec<Page>, StoreError> {
         let last: i64 = on_reader!(self, |pool| sqlx::query_scalar(LAST_ROW).fetch_one(pool).await)?;
         let read = async |(after, upto): (i64, i64)| {
             let page: RawPage = on_reader!(self, |pool| {
@@ -84,17 +83,12 @@ impl Store {
                     .fetch_one(pool)
                     .await
             })?;
-            rows_of(page).await
+            blocking(move || rows(page)).await
         };
-        let pages: Vec<_> = stream::iter(pages(last)).map(read).buffered(AT_ONCE).try_collect().await?;
-        Ok(pages.into_iter().flatten().collect())
+        stream::iter(pages(last)).map(read).buffered(AT_ONCE).try_collect().await
     }
 
-    async fn pages_of_postgres(
-        &self,
-        set: &BenchSet,
-        variant: &str,
-    ) -> Result<Vec<(String, ScoredJudgement)>, StoreError> {
+    async fn pages_of_postgres(&self, set: &BenchSet, variant: &str) -> Result<Vec<Page>, StoreError> {
         let pages: Vec<RawPage> = on_reader!(self, |pool| {
             sqlx::query_as(POSTGRES_PAGES)
                 .bind(set.suite.as_str())
@@ -104,8 +98,8 @@ impl Store {
                 .fetch_all(pool)
                 .await
         })?;
-        let pages: Vec<_> = stream::iter(pages).map(rows_of).buffered(AT_ONCE).try_collect().await?;
-        Ok(pages.into_iter().flatten().collect())
+        let read = async |page| blocking(move || rows(page)).await;
+        stream::iter(pages).map(read).buffered(AT_ONCE).try_collect().await
     }
 }
 
@@ -114,26 +108,46 @@ fn pages(last: i64) -> impl Iterator<Item = (i64, i64)> {
     (0..).map(|page| page * PAGE).take_while(move |after| *after < last).map(|after| (after, after + PAGE))
 }
 
-/// The judgements of a page with their ids, made on a blocking thread.
-async fn rows_of(page: RawPage) -> Result<Vec<(String, ScoredJudgement)>, StoreError> {
-    let rows = tokio::task::spawn_blocking(move || rows(page)).await;
-    rows.unwrap_or_else(|failed| std::panic::resume_unwind(failed.into_panic()))
+async fn blocking<T: Send + 'static>(compute: impl FnOnce() -> T + Send + 'static) -> T {
+    let computed = tokio::task::spawn_blocking(compute).await;
+    computed.unwrap_or_else(|failed| std::panic::resume_unwind(failed.into_panic()))
 }
 
-fn rows(page: RawPage) -> Result<Vec<(String, ScoredJudgement)>, StoreError> {
+/// All judgements in the order in which they were stored. Each page is in order, and pages mostly follow one another.
+fn in_order(mut pages: Vec<Page>) -> Vec<ScoredJudgement> {
+    let follow =
+        |pair: &[Page]| pair[0].last().zip(pair[1].first()).is_none_or(|(one, other)| by_time(one, other).is_le());
+    pages.retain(|page| !page.is_empty());
+    if !pages.windows(2).all(follow) {
+        let mut all: Page = pages.into_iter().flatten().collect();
+        all.sort_by(by_time);
+        pages = vec![all];
+    }
+    let mut rows = Vec::with_capacity(pages.iter().map(Vec::len).sum());
+    pages.into_iter().for_each(|page| rows.extend(page.into_iter().map(|(_, row)| row)));
+    rows
+}
+
+fn by_time((id, one): &(String, ScoredJudgement), (other_id, other): &(String, ScoredJudgement)) -> Ordering {
+    (one.judgement.ts, id).cmp(&(other.judgement.ts, other_id))
+}
+
+/// The judgements of a page in order.
+fn rows(page: RawPage) -> Result<Page, StoreError> {
     let (count, ids, items, turns, models, judges, baselines, games, statuses, times, inputs, outputs, verdicts) = page;
     let count = unsigned(count, "bench_judgements", "COUNT(*)", "a page")?;
     let count = usize::try_from(count).unwrap_or(usize::MAX);
     let (turns, games, times) = (list::<i64>(&turns)?, list::<u8>(&games)?, list::<i64>(&times)?);
     let (mut inputs, mut outputs) =
         (list::<Option<u64>>(&inputs)?.into_iter(), list::<Option<u64>>(&outputs)?.into_iter());
-    let names = [&ids, &items, &models, &judges, &baselines, &statuses];
-    let [ids, items, models, judges, baselines, statuses] = names.map(|column| list::<String>(column));
+    let names = [&ids, &items, &models, &judges, &baselines];
+    let [ids, items, models, judges, baselines] = names.map(|column| list::<String>(column));
     let (mut ids, mut items, mut models) = (ids?.into_iter(), items?.into_iter(), models?.into_iter());
-    let (mut judges, mut baselines, mut statuses) =
-        (judges?.into_iter(), baselines?.into_iter(), statuses?.into_iter());
+    let (mut judges, mut baselines) = (judges?.into_iter(), baselines?.into_iter());
+    let mut statuses = list::<&str>(&statuses)?.into_iter();
     let (mut turns, mut games, mut times) = (turns.into_iter(), games.into_iter(), times.into_iter());
     let mut verdicts = verdicts.split('\n');
+    let mut rows = Page::with_capacity(times.len());
     let mut next = || {
         let raw = RawVerdict {
             item: items.next()?,
@@ -147,16 +161,17 @@ fn rows(page: RawPage) -> Result<Vec<(String, ScoredJudgement)>, StoreError> {
         };
         Some((ids.next()?, baselines.next()?, raw, verdicts.next()?))
     };
-    let row = |_| {
+    for _ in 0..count {
         let (id, baseline, raw, verdict) = next().ok_or_else(|| inconsistent("a page", "parsed", String::new()))?;
         let judgement = raw.judgement(&id, verdict)?;
-        Ok((id, ScoredJudgement { baseline, judgement }))
-    };
-    (0..count).map(row).collect()
+        rows.push((id, ScoredJudgement { baseline, judgement }));
+    }
+    rows.sort_by(by_time);
+    Ok(rows)
 }
 
 /// The values of a column.
-fn list<T: DeserializeOwned>(column: &str) -> Result<Vec<T>, StoreError> {
+fn list<'c, T: Deserialize<'c>>(column: &'c str) -> Result<Vec<T>, StoreError> {
     serde_json::from_str(column).map_err(|error| inconsistent("a page", "a list", error.to_string()))
 }
 
@@ -164,22 +179,24 @@ fn inconsistent(row: &str, column: &'static str, value: String) -> StoreError {
     StoreError::Inconsistent { table: "bench_judgements", column, row: row.to_owned(), value }
 }
 
-struct RawVerdict {
+struct RawVerdict<'c> {
     item: String,
     turn: i64,
     model: String,
     judge: String,
     game: u8,
-    status: String,
+    status: &'c str,
     created_at: i64,
     /// Of the prompt and the reply.
     tokens: [Option<u64>; 2],
 }
 
-impl RawVerdict {
+impl RawVerdict<'_> {
     fn judgement(self, id: &str, verdict: &str) -> Result<Judgement, StoreError> {
         let (parsed, status) = match parse(verdict) {
-            Ok(parsed) => (parsed, self.status.parse().map_err(|_| inconsistent(id, "status", self.status))?),
+            Ok(parsed) => {
+                (parsed, self.status.parse().map_err(|_| inconsistent(id, "status", self.status.to_owned()))?)
+            }
             Err(_) if lost_its_number(verdict) => (None, Status::OutOfRange),
             Err(_) => return Err(inconsistent(id, "parsed", verdict.to_owned())),
         };
@@ -225,5 +242,33 @@ mod tests {
         assert_eq!(of(0), []);
         assert_eq!((of(1), of(PAGE)), (vec![(0, PAGE)], vec![(0, PAGE)]));
         assert_eq!(of(PAGE + 1), [(0, PAGE), (PAGE, 2 * PAGE)]);
+    }
+
+    #[test]
+    fn judgements_of_all_pages_are_in_the_order_of_their_times_and_ids() {
+        let row = |(created_at, id): &(i64, &str)| {
+            let raw = RawVerdict {
+                item: (*id).to_owned(),
+                turn: 1,
+                model: String::new(),
+                judge: String::new(),
+                game: 1,
+                status: "ok",
+                created_at: *created_at,
+                tokens: [None; 2],
+            };
+            (
+                (*id).to_owned(),
+                ScoredJudgement { baseline: String::new(), judgement: raw.judgement(id, "null").unwrap() },
+            )
+        };
+        let ordered = |pages: &[&[(i64, &str)]]| {
+            let pages = pages.iter().map(|page| page.iter().map(row).collect()).collect();
+            in_order(pages).into_iter().map(|row| row.judgement.item_id).collect::<String>()
+        };
+        assert_eq!(ordered(&[&[(1, "a"), (2, "b")], &[(2, "c"), (4, "d")]]), "abcd");
+        assert_eq!(ordered(&[&[(1, "a"), (5, "b")], &[], &[(2, "c")]]), "acb", "a page that was imported later");
+        assert_eq!(ordered(&[&[(2, "b")], &[], &[(2, "a")]]), "ab", "ids tell what was stored at the same time");
+        assert_eq!(ordered(&[]), "");
     }
 }

@@ -16,7 +16,9 @@ use crate::domain::benchmark::analysis::item_scores::ItemPair;
 use crate::domain::benchmark::analysis::self_preference_matrix::{CrossScore, SelfPreferenceMatrix};
 use crate::domain::benchmark::judgement::Judgement;
 use crate::domain::benchmark::options::split_references;
-use crate::domain::benchmark::panel_scores::{JudgementFilter, JudgementsByBaseline, silent_judges};
+use crate::domain::benchmark::panel_scores::{
+    JudgementFilter, JudgementsByBaseline, judge_names, model_names, silent_judges,
+};
 use crate::domain::benchmark::run_manifest::ReportedRun;
 use crate::domain::benchmark::run_selector::{RunSelector, SECOND_ROUND};
 use crate::domain::benchmark::suite_id::SuiteId;
@@ -143,16 +145,16 @@ pub async fn measure(
     let grid = cross_validation(store, &set, way, &reread, filter).await?;
     let mut rows = store.scored_judgements(&set, &way.variant).await?;
     rows.extend(reread.into_iter().filter(|row| row.variant == way.variant).map(ScoredJudgement::from));
-    // Whoever is judged at all is a contestant, shown or not.
-    let contestants: BTreeSet<String> = rows.iter().map(|row| row.judgement.model.clone()).collect();
-    rows.retain(|row| filter.matches(&row.judgement));
     let lengths = store.answer_lengths(&set).await?;
-    let way = way.clone();
+    let (way, filter) = (way.clone(), filter.clone());
     let computed = tokio::task::spawn_blocking(move || {
+        // Whoever is judged at all is a contestant, shown or not.
+        let contestants = owned(model_names(rows.iter().map(|row| &row.judgement)));
+        rows.retain(|row| filter.matches(&row.judgement));
         let findings = Findings::new(&judged(&rows), &by_answer(lengths));
         let silent_judges = silent_judges(rows.iter().map(|row| &row.judgement));
         let silent_judges: Vec<String> = silent_judges.into_iter().map(str::to_owned).collect();
-        let judges: BTreeSet<String> = rows.iter().map(|row| row.judgement.judge_model.clone()).collect();
+        let judges = owned(judge_names(rows.iter().map(|row| &row.judgement)));
         let mut by_baseline = JudgementsByBaseline::new();
         rows.into_iter().for_each(|row| by_baseline.entry(row.baseline).or_default().push(row.judgement));
         let entries = ScoreEntry::all(loaded.suite.as_ref(), &loaded.data.items, &by_baseline, &contestants);
@@ -384,6 +386,10 @@ fn is_in(way: &RunSelector, summary: &SuiteSummary) -> bool {
         |group: &JudgedGroup| group.sample == way.sample && (group.variant == way.variant || base(&group.variant));
     let plain = way.variant.is_empty() && (way.sample == 1 || summary.answered.contains_key(&way.sample));
     plain || summary.judged.iter().any(judged)
+}
+
+fn owned(names: BTreeSet<&str>) -> BTreeSet<String> {
+    names.into_iter().map(str::to_owned).collect()
 }
 
 fn judged(rows: &[ScoredJudgement]) -> Vec<Judged<'_>> {

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use hashbrown::HashMap;
+
 use crate::benchmark::judgement::{Judgement, Status};
 
 /// A judge's judgements by how they ended, each once however often it was tried.
@@ -15,7 +17,7 @@ impl JudgementEnds {
     /// several failures the last one counts.
     #[must_use]
     pub fn new<'j>(judgements: impl IntoIterator<Item = (&'j str, &'j Judgement)>) -> Self {
-        let mut last = BTreeMap::new();
+        let mut last = HashMap::new();
         for (baseline, one) in judgements {
             let key = (&one.item_id, one.turn, one.game, &one.model, baseline);
             let status = last.entry(key).or_insert(one.status);

@@ -147,12 +147,19 @@ impl ItemScores {
         // A verdict replaces an earlier failure.
         by_model.values_mut().for_each(|own| own.sort_by_key(|judgement| judgement.status == Status::Ok));
         let verdicts: Vec<Verdicts<'_>> = by_model.values().map(|own| Verdicts::new(own.iter().copied())).collect();
+        let models: Vec<&str> = by_model.into_keys().collect();
+        Self::of_verdicts(suite, items, &models, &verdicts.iter().collect::<Vec<_>>())
+    }
+
+    /// The same from what the judge says of each of these models, which are in alphabetical order.
+    #[must_use]
+    pub fn of_verdicts(suite: &dyn Suite, items: &[Item], models: &[&str], verdicts: &[&Verdicts<'_>]) -> Self {
         let row = |item: &Item| ItemRow {
             id: item.id.clone(),
             category: item.category.clone(),
             scores: verdicts.iter().map(|verdicts| suite.item_score(item, verdicts)).collect(),
         };
-        Self { models: by_model.into_keys().map(str::to_owned).collect(), items: items.iter().map(row).collect() }
+        Self { models: models.iter().map(|&model| model.to_owned()).collect(), items: items.iter().map(row).collect() }
     }
 
     /// The mean over judges, of each model on each item that all of them have scored. All scores are of the same items in the same

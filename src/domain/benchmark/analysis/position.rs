@@ -31,6 +31,7 @@ impl PositionBias {
         for judgement in judgements {
             by_model.entry(&judgement.model).or_default().push(judgement);
         }
+        by_model.retain(|_, own| own.iter().any(|judgement| matches!(judgement.parsed, Some(Verdict::Pair { .. }))));
         let mut bias = Self::default();
         for judgements in by_model.values() {
             let verdicts = Verdicts::new(judgements.iter().copied());

@@ -13,7 +13,7 @@ use crate::benchmark::item::{Answer, Ask, Item, Question, Sampling};
 use crate::benchmark::judgement::{JudgeRequest, JudgeTask};
 use crate::benchmark::logprob_weighted::LOGPROB_WEIGHTED;
 use crate::benchmark::options::{SuiteError, SuiteOptions};
-use crate::benchmark::score::{Part, PartKind, Score, Scores, Verdicts};
+use crate::benchmark::score::{Part, PartKind, Score, Scores, Unit, Verdicts};
 use crate::benchmark::{JudgeMode, Suite, pointwise};
 use crate::judging::prompt_file::{PromptFile, PromptText};
 use crate::judging::rubric::{Fields, Rubric};
@@ -171,38 +171,61 @@ impl Suite for Urs {
     }
 
     fn score_verdicts(&self, items: &[Item], verdicts: &Verdicts<'_>) -> Scores {
-        let over = |part: Part, belongs: &dyn Fn(&Item) -> bool| {
-            let cases = items.iter().filter(|item| belongs(item));
-            verdicts.mean(cases, |item| self.item_score(item, verdicts)).score(part)
+        let cases: Vec<Case<'_>> = items.iter().map(|item| Case::new(item, verdicts)).collect();
+        let over = |part: Part, belongs: &dyn Fn(&Case<'_>) -> bool| {
+            verdicts.mean_of(cases.iter().filter(|case| belongs(case)).map(|case| case.unit)).score(part)
         };
         let mut scores = Vec::new();
         for (part, belongs) in parts() {
             scores.extend(over(part.clone(), &*belongs));
             for language in Language::ALL {
                 let part = by_language(&part, language);
-                scores.extend(over(part, &|item| item.language == language && belongs(item)));
+                scores.extend(over(part, &|case| case.item.language == language && belongs(case)));
             }
         }
-        scores.extend(CRITERIA.iter().filter_map(|(criterion, _)| criterion_score(criterion, items, verdicts)));
+        scores.extend((0..CRITERIA.len()).filter_map(|criterion| criterion_score(criterion, &cases, verdicts)));
         Scores(scores)
     }
 }
 
+/// A case with what it was judged to be worth: looked up once for all of its parts.
+struct Case<'v> {
+    item: &'v Item,
+    intent: &'static Intent,
+    unit: Unit<'v>,
+    /// By criterion, in the order of [`CRITERIA`]; none that the judge left out.
+    criteria: [Option<f64>; CRITERIA.len()],
+}
+
+impl<'v> Case<'v> {
+    fn new(item: &'v Item, verdicts: &Verdicts<'v>) -> Self {
+        let rating = verdicts.rating(&item.id, 1);
+        let unit = verdicts.unit(item, rating.map(|rating| rating.score));
+        let mut criteria = [None; CRITERIA.len()];
+        for (name, score) in rating.into_iter().flat_map(|rating| &rating.dimensions) {
+            if let Some(place) = CRITERIA.iter().position(|(criterion, _)| criterion == name) {
+                criteria[place] = Some(*score);
+            }
+        }
+        Self { item, intent: intent_of(&item.category), unit, criteria }
+    }
+}
+
 /// A part with the cases that belong to it.
-type PartOfCases = (Part, Box<dyn Fn(&Item) -> bool>);
+type PartOfCases = (Part, Box<dyn Fn(&Case<'_>) -> bool>);
 
 /// The whole, the two blocks, the six intents, and the cases of an API, which are in one of them.
 fn parts() -> Vec<PartOfCases> {
-    let mut parts: Vec<PartOfCases> = vec![(Part::overall(), Box::new(|_: &Item| true))];
+    let mut parts: Vec<PartOfCases> = vec![(Part::overall(), Box::new(|_: &Case<'_>| true))];
     for block in [OBJECTIVE, SUBJECTIVE] {
-        let belongs = move |item: &Item| intent_of(&item.category).block == block;
+        let belongs = move |case: &Case<'_>| case.intent.block == block;
         parts.push((Part::new(PartKind::Group, block), Box::new(belongs)));
     }
     for intent in INTENTS {
-        let belongs = move |item: &Item| intent_of(&item.category).name == intent.name;
+        let belongs = move |case: &Case<'_>| case.intent.name == intent.name;
         parts.push((Part::new(PartKind::Category, intent.name), Box::new(belongs)));
     }
-    parts.push((Part::new(PartKind::Category, API), Box::new(|item: &Item| item.category == API)));
+    parts.push((Part::new(PartKind::Category, API), Box::new(|case: &Case<'_>| case.item.category == API)));
     parts
 }
 
@@ -221,11 +244,12 @@ fn in_english(mut rating: Rating) -> Rating {
     Rating { dimensions: named.collect(), ..rating }
 }
 
-/// The mean of a criterion over the cases that are judged by it.
-fn criterion_score(criterion: &str, items: &[Item], verdicts: &Verdicts<'_>) -> Option<Score> {
-    let having = items.iter().filter(|item| intent_of(&item.category).criteria.contains(&criterion));
-    let score = |item: &Item| verdicts.rating(&item.id, 1)?.dimensions.get(criterion).copied();
-    verdicts.mean(having, score).score(Part::new(PartKind::Dimension, criterion))
+/// The mean of a criterion, by its place in [`CRITERIA`], over the cases that are judged by it.
+fn criterion_score(place: usize, cases: &[Case<'_>], verdicts: &Verdicts<'_>) -> Option<Score> {
+    let (criterion, _) = CRITERIA[place];
+    let having = cases.iter().filter(|case| case.intent.criteria.contains(&criterion));
+    let units = having.map(|case| case.unit.worth(case.criteria[place]));
+    verdicts.mean_of(units).score(Part::new(PartKind::Dimension, criterion))
 }
 
 /// The file has no ids: a case's is its number among the records.

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use rayon::prelude::*;
+
 use super::analysis_rows::{beside, count, table};
 use super::item_findings::ItemFindings;
 use super::{Analysis, Datum, ScoreEntry};
@@ -69,28 +71,36 @@ impl Findings {
         for one in judged.iter().filter(|one| !one.judgement.judge_model.is_empty()) {
             by_judge.entry(&one.judgement.judge_model).or_default().push(one);
         }
+        let by_judge: Vec<(&str, Vec<&Judged<'_>>)> = by_judge.into_iter().collect();
+        let found: Vec<Self> =
+            by_judge.par_iter().map(|(judge, judged)| Self::of_judge(judge, judged, lengths)).collect();
         let mut findings = Self::default();
-        for (judge, judged) in by_judge {
-            findings.levels.extend(levels(judge, &judged));
-            let ends = JudgementEnds::new(judged.iter().map(|one| (one.baseline, one.judgement)));
-            if ends.of(Status::Ok) < ends.total() {
-                findings.ends.push((judge.to_owned(), ends));
-            }
-            let weighted = WeightedScores::new(judged.iter().map(|one| one.judgement));
-            if weighted.scores > 0 {
-                findings.weighted.push((judge.to_owned(), weighted));
-            }
-            let position = PositionBias::new(judged.iter().map(|one| one.judgement));
-            if position.turns > 0 {
-                findings.position.push((judge.to_owned(), position));
-            }
-            let longer = longer_wins(&judged.iter().filter_map(|one| game(one, lengths)).collect::<Vec<_>>());
-            if longer.total > 0 {
-                findings.longer.push((judge.to_owned(), longer));
-            }
-            findings.length.extend(length_of(judge, &judged, lengths));
+        for of_judge in found {
+            findings.levels.extend(of_judge.levels);
+            findings.ends.extend(of_judge.ends);
+            findings.weighted.extend(of_judge.weighted);
+            findings.position.extend(of_judge.position);
+            findings.longer.extend(of_judge.longer);
+            findings.length.extend(of_judge.length);
         }
         findings
+    }
+
+    fn of_judge(judge: &str, judged: &[&Judged<'_>], lengths: &Lengths) -> Self {
+        let judgements = || judged.iter().map(|one| one.judgement);
+        let ends = JudgementEnds::new(judged.iter().map(|one| (one.baseline, one.judgement)));
+        let weighted = WeightedScores::new(judgements());
+        let position = PositionBias::new(judgements());
+        let longer = longer_wins(&judged.iter().filter_map(|one| game(one, lengths)).collect::<Vec<_>>());
+        Self {
+            levels: levels(judge, judged),
+            ends: named_if(ends.of(Status::Ok) < ends.total(), judge, ends),
+            weighted: named_if(weighted.scores > 0, judge, weighted),
+            position: named_if(position.turns > 0, judge, position),
+            longer: named_if(longer.total > 0, judge, longer),
+            length: length_of(judge, judged, lengths).into_iter().collect(),
+            ..Self::default()
+        }
     }
 
     /// Compares the judges by the scores that they give; a jury is none of them.
@@ -318,6 +328,11 @@ impl Findings {
         };
         table("rating-bias", &words.bias, self.grid.evaluators().into_iter().map(row).collect())
     }
+}
+
+/// What was found of a judge, where it is worth a row.
+fn named_if<T>(is_worth: bool, judge: &str, found: T) -> Vec<(String, T)> {
+    is_worth.then(|| (judge.to_owned(), found)).into_iter().collect()
 }
 
 /// The whole's score by judge and model, by the name that a model is to have.

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rayon::prelude::*;
+
 use super::analysis_rows::{beside, count, table};
 use super::{Analysis, Datum, ScoreEntry};
 use crate::domain::benchmark::Suite;
@@ -61,7 +63,8 @@ impl ItemFindings {
             for judgement in judgements {
                 by_judge.entry(&judgement.judge_model).or_default().push(judgement);
             }
-            let scores = by_judge.values().map(|judgements| ItemScores::new(suite, items, judgements));
+            let said: Vec<&Vec<&Judgement>> = by_judge.values().collect();
+            let scores = said.par_iter().map(|judgements| ItemScores::new(suite, items, judgements));
             let scores: Vec<ItemScores> = scores.collect();
             disputed.extend(disagreements(&scores));
             let found = by_judge.keys().zip(scores).filter_map(|(judge, scores)| {

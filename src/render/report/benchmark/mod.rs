@@ -21,7 +21,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::benchmark::item::Item;
-use crate::domain::benchmark::panel_scores::{JudgementsByBaseline, ModelScores};
+use crate::domain::benchmark::panel_scores::{JudgementsByBaseline, ModelScores, judge_names};
 use crate::domain::benchmark::published::{self, SubjectKind};
 use crate::domain::benchmark::run_manifest::ReportedRun;
 use crate::domain::benchmark::score::{Coverage, Part, Scores};
@@ -61,13 +61,13 @@ impl ScoreEntry {
         contestants: &BTreeSet<String>,
     ) -> Vec<Self> {
         let ratings = ratings(judgements);
-        let judges: BTreeSet<&String> = judgements.values().flatten().map(|judgement| &judgement.judge_model).collect();
+        let judges = judge_names(judgements.values().flatten());
         let given = |judge: &str, scores: &ModelScores| {
             let key = (judge, scores.baseline.as_str(), scores.model.as_str());
             ratings.get(&key).cloned().unwrap_or_default()
         };
         let entry = |scores: ModelScores| {
-            let ratings = match judges.contains(&scores.judge) {
+            let ratings = match judges.contains(scores.judge.as_str()) {
                 true => given(&scores.judge, &scores),
                 false => judges.iter().flat_map(|judge| given(judge, &scores)).collect(),
             };
