@@ -11,9 +11,9 @@ use super::list::VoteLine;
 use crate::cli::error::{BadInput, CommandResult};
 use crate::cli::models::{Format, render, table};
 use crate::cli::{Location, output, progress};
-use crate::domain::integrity::board_change::{BoardChange, ModelChange, Place};
 use crate::domain::integrity::exclusion_decision::{Decision, SelectedVote};
 use crate::domain::integrity::exclusion_rule::ExclusionRule;
+use crate::domain::integrity::leaderboard_change::{LeaderboardChange, ModelChange, Place};
 use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::{Environment, Settings};
 use crate::infra::rng::SharedRng;
@@ -88,7 +88,7 @@ struct Report {
     votes: usize,
     voters: Vec<VoterVotes>,
     /// `null` unless it is a dry run.
-    board: Option<BoardChange>,
+    board: Option<LeaderboardChange>,
 }
 
 /// Votes of a voter; an empty name stands for all imported votes that name none.
@@ -178,7 +178,7 @@ async fn preview_of(
     votes: &[SelectedVote],
     decision: &Decision,
     settings: &Settings,
-) -> CommandResult<BoardChange> {
+) -> CommandResult<LeaderboardChange> {
     let bar = progress::bar("rating votes");
     let options = settings.rating.leaderboard_options()?;
     let change = preview(store, votes, decision, options, |seq, last| progress::show(&bar, seq, last)).await?;
@@ -249,7 +249,7 @@ fn shown(report: &Report, votes: &[SelectedVote], format: Format) -> CommandResu
 }
 
 /// The models whose rank changes.
-pub(super) fn board_table(change: &BoardChange) -> String {
+pub(super) fn board_table(change: &LeaderboardChange) -> String {
     let largest = change.largest_change.map_or_else(|| "-".to_owned(), |points| format!("{points:+.1} points"));
     let head = format!(
         "rated votes: {} before, {} after; ranks that change: {}; largest change of a rating: {largest}\n",

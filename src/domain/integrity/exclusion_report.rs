@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::board_change::BoardChange;
 use super::cast_votes::CastVotes;
 use super::exclusions_in_force::ExclusionsInForce;
+use super::leaderboard_change::LeaderboardChange;
 use crate::rating::FitError;
 use crate::rating::options::LeaderboardOptions;
 use crate::rating::ranking::rank_log;
@@ -38,7 +38,7 @@ impl ExclusionReport {
         let board = rank_log(&cast.rated(in_force), options)?;
         let effect = |rule: &Arc<str>| {
             let without = rank_log(&cast.rated(&in_force.clone().without_rule(rule)), options)?;
-            let change = BoardChange::between(&board, &without);
+            let change = LeaderboardChange::between(&board, &without);
             Ok(RuleEffect {
                 rule: rule.to_string(),
                 votes: change.votes_after - change.votes_before,

@@ -6,13 +6,13 @@
 //! leaderboard. [`leak`] finds texts that give a model away by rules, and [`leak_check`] has a language model read them. A test reports; it excludes a vote only where the
 //! operator says so beforehand ([`flagged_votes`]).
 
-pub mod board_change;
 pub mod cast_votes;
 pub mod exclusion_decision;
 pub mod exclusion_report;
 pub mod exclusion_rule;
 pub mod exclusions_in_force;
 pub mod flagged_votes;
+pub mod leaderboard_change;
 pub mod leak;
 pub mod leak_check;
 pub mod prompt_cluster;

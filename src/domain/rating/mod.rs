@@ -7,7 +7,6 @@
 //! prices and times; [`slice`](mod@slice) selects votes and [`weighting`] weighs them. A *strength*
 //! is a Bradley–Terry coefficient in log odds; a *rating* is a strength on the public scale.
 
-pub mod board_days;
 pub mod bootstrap;
 pub mod bradley_terry;
 pub mod comparison;
@@ -19,6 +18,7 @@ pub mod fit;
 pub mod history;
 pub mod interval;
 pub mod leaderboard;
+pub mod leaderboard_days;
 pub mod leaderboard_filter;
 pub mod makers;
 pub mod matrices;

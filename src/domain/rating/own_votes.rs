@@ -16,7 +16,7 @@ pub struct OwnVote {
 
 /// What the votes say.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct OwnBoard {
+pub struct OwnLeaderboard {
     /// Number of votes.
     pub votes: u64,
     /// The models, by their share of points and then by battles.
@@ -62,7 +62,7 @@ pub struct CrowdShare {
 /// Counts a person's votes and compares them with those of others; `all` are everybody's votes on two models, the first of
 /// them first, the person's own among them.
 #[must_use]
-pub fn own_board(votes: &[OwnVote], all: impl Fn(&ModelId, &ModelId) -> PairCounts) -> OwnBoard {
+pub fn own_leaderboard(votes: &[OwnVote], all: impl Fn(&ModelId, &ModelId) -> PairCounts) -> OwnLeaderboard {
     let mut rows: BTreeMap<&ModelId, OwnRow> = BTreeMap::new();
     let mut own: BTreeMap<[&ModelId; 2], PairCounts> = BTreeMap::new();
     for OwnVote { models: [a, b], outcome } in votes {
@@ -84,7 +84,7 @@ pub fn own_board(votes: &[OwnVote], all: impl Fn(&ModelId, &ModelId) -> PairCoun
     #[expect(clippy::cast_precision_loss, reason = "nobody casts 2^53 votes")]
     let crowd = (!shares.is_empty())
         .then(|| CrowdShare { share: shares.iter().sum::<f64>() / shares.len() as f64, votes: shares.len() as u64 });
-    OwnBoard { votes: votes.len() as u64, models, crowd }
+    OwnLeaderboard { votes: votes.len() as u64, models, crowd }
 }
 
 /// The share of others' votes on the pair that say what this vote says; `None` where there are too few.
@@ -128,7 +128,7 @@ mod tests {
             vote("three", "two", Outcome::Tie),
             vote("one", "three", Outcome::BothBad),
         ];
-        let board = own_board(&votes, |_, _| PairCounts::default());
+        let board = own_leaderboard(&votes, |_, _| PairCounts::default());
         let rows: Vec<_> =
             board.models.iter().map(|row| (row.model.as_str(), row.wins, row.even, row.losses)).collect();
         assert_eq!(rows, [("one", 2, 1, 0), ("three", 0, 2, 0), ("two", 0, 1, 2)]);
@@ -140,11 +140,11 @@ mod tests {
         // Twelve votes on the pair, of which two are the person's own: six of the others say that "one" is better.
         let all = PairCounts { first_wins: 8, second_wins: 2, ties: 1, both_bad: 1 };
         let same = [vote("one", "two", Outcome::AWins), vote("two", "one", Outcome::BWins)];
-        let board = own_board(&same, |_, _| all);
+        let board = own_leaderboard(&same, |_, _| all);
         assert_eq!(board.crowd, Some(CrowdShare { share: 0.6, votes: 2 }));
-        let board = own_board(&[vote("two", "one", Outcome::AWins)], |_, _| all);
+        let board = own_leaderboard(&[vote("two", "one", Outcome::AWins)], |_, _| all);
         assert_eq!(board.crowd, Some(CrowdShare { share: 1.0 / 11.0, votes: 1 }));
         let few = PairCounts { first_wins: 10, ..PairCounts::default() };
-        assert_eq!(own_board(&same[..1], |_, _| few).crowd, None, "nine others are too few");
+        assert_eq!(own_leaderboard(&same[..1], |_, _| few).crowd, None, "nine others are too few");
     }
 }

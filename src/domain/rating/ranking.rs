@@ -24,7 +24,7 @@ use super::pooling::pool_slices;
 use super::public_scale::{ScaledModel, move_to_anchor, scale_models};
 use super::rank_intervals::rank_intervals;
 use super::scoring::{Scoring, TieRule};
-use super::style::{StyleEffect, StyledBoard, style_controlled};
+use super::style::{StyleEffect, StyledLeaderboard, style_controlled};
 use super::tally::{TalliedModel, Tally};
 use super::ties::comparison::{TieComparison, compare_ties};
 use super::ties::good_enough::good_enough;
@@ -181,7 +181,7 @@ fn estimate(
         let styled = style_controlled(log, tally, &plain, weights, interval, options)?;
         // The bound of an unbounded model comes from the fit without style, since its votes determine no effects.
         let scaled = scale_models(tally, &plain, &styled.intervals, options.confidence)?;
-        let StyledBoard { fit, intervals, effects, notes: style_notes } = styled;
+        let StyledLeaderboard { fit, intervals, effects, notes: style_notes } = styled;
         Estimate { fit, interval, intervals, bootstrap: None, effects, style_notes, tie_models, scaled }
     } else {
         let (intervals, bootstrap) = intervals_by(interval, tally, &plain, (log, weights), options)?;

@@ -38,7 +38,7 @@ pub struct PageTexts {
     pub images: ImageTexts,
     pub script: ScriptTexts,
     pub leaderboard: LeaderboardTexts,
-    pub board: BoardTexts,
+    pub leaderboard_controls: LeaderboardControlTexts,
     pub slices: SliceTexts,
     pub levels: LevelTexts,
     pub robustness: RobustnessTexts,
@@ -62,7 +62,7 @@ pub struct PageTexts {
     pub campaign: CampaignTexts,
     pub history: HistoryTexts,
     pub docs: DocsTexts,
-    pub own_board: OwnBoardTexts,
+    pub own_leaderboard: OwnLeaderboardTexts,
     pub labels: LabelTexts,
     pub missing: MissingTexts,
     pub unavailable: UnavailableTexts,
@@ -330,7 +330,6 @@ pub struct UnavailableTexts {
 mod admin;
 mod arena;
 mod benchmark;
-mod board;
 mod campaign;
 mod cards;
 mod chinese;
@@ -346,11 +345,12 @@ mod history;
 mod images;
 mod judges;
 mod labels;
+mod leaderboard_controls;
 mod levels;
 mod model;
 mod modes;
 mod notes;
-mod own_board;
+mod own_leaderboard;
 mod pacing;
 mod public_log;
 mod refused;
@@ -369,7 +369,6 @@ pub use admin::{
 };
 pub use arena::{ArenaTexts, PairingInForce, StorageInForce};
 pub use benchmark::BenchmarkTexts;
-pub use board::BoardTexts;
 pub use campaign::{CampaignScriptTexts, CampaignTexts};
 pub use cards::CardTexts;
 pub use chinese::CHINESE;
@@ -385,10 +384,11 @@ pub use history::HistoryTexts;
 pub use images::{ImageScriptTexts, ImageTexts};
 pub use judges::JudgesTexts;
 pub use labels::LabelTexts;
+pub use leaderboard_controls::LeaderboardControlTexts;
 pub use levels::LevelTexts;
 pub use model::ModelTexts;
 pub use modes::{ModeText, ModeTexts};
-pub use own_board::OwnBoardTexts;
+pub use own_leaderboard::OwnLeaderboardTexts;
 pub use pacing::{PacingInForce, PacingTexts};
 pub use public_log::PublicLogTexts;
 pub use refused::{RefusedText, RefusedTexts};

@@ -4,10 +4,10 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::board;
 use super::error::PageError;
 use super::leaderboard_query::LeaderboardQuery;
-use crate::domain::integrity::board_change::BoardChange;
+use super::leaderboard_view;
+use crate::domain::integrity::leaderboard_change::LeaderboardChange;
 use crate::domain::integrity::rigging_report::RiggingReport;
 use crate::domain::rating::leaderboard::Leaderboard;
 use crate::domain::rating::robustness::OverallRobustness;
@@ -27,7 +27,7 @@ pub(super) struct DatedLeaderboard<'a> {
     board: &'a Leaderboard,
     /// Against the leaderboard of the rated votes, where other votes are asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    change: Option<&'a BoardChange>,
+    change: Option<&'a LeaderboardChange>,
 }
 
 /// `GET /api/v1/leaderboard`: the latest leaderboard, as `langya fit --format json` gives it, with its date; with the
@@ -46,7 +46,7 @@ pub(super) async fn leaderboard(request: HttpRequest, app: web::Data<AppState>) 
             change: None,
         }));
     }
-    let study = board::answer(&app, &question).await?;
+    let study = leaderboard_view::answer(&app, &question).await?;
     let as_of = question.until.map_or(fitted_at, |until| Some(until.0));
     Ok(HttpResponse::Ok().json(DatedLeaderboard { as_of, board: &study.board, change: study.change.as_ref() }))
 }

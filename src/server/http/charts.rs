@@ -3,9 +3,9 @@
 use actix_web::{HttpRequest, HttpResponse, web};
 use serde::Deserialize;
 
-use super::board::{answer, frame_of, name_of, style_chart};
 use super::error::PageError;
 use super::leaderboard_query::{LeaderboardQuery, query_string};
+use super::leaderboard_view::{answer, frame_of, name_of, style_chart};
 use super::pages;
 use super::pages::charts::{AgainstView, ChartView, ChartsView, CountLink, MeetingRow, ModelChoice};
 use crate::domain::rating::leaderboard::RankedModel;

@@ -5,10 +5,10 @@ use actix_web::http::header;
 use actix_web::{HttpRequest, HttpResponse, web};
 use serde::Deserialize;
 
-use super::board::view;
 use super::entity_tags::{is_known, weak_tag};
 use super::error::PageError;
 use super::headers::FrameAncestors;
+use super::leaderboard_view::view;
 use super::pages;
 use super::pages::Page;
 use super::pages::embed::{EmbedTheme, EmbedView, embed_html};

@@ -4,14 +4,14 @@ use actix_web::http::header;
 use actix_web::{HttpRequest, HttpResponse, web};
 use askama::Template;
 
-use super::board::name_of;
 use super::entity_tags::{is_known, weak_tag};
 use super::error::PageError;
 use super::hosts::public_address;
+use super::leaderboard_view::name_of;
 use super::pages::feed::{Feed, FeedEntry};
 use super::pages::{Page, Section};
 use crate::domain::language::Language;
-use crate::domain::rating::board_days::DayChanges;
+use crate::domain::rating::leaderboard_days::DayChanges;
 use crate::infra::sessions::Sessions;
 use crate::render::i18n::pages::page_texts;
 use crate::server::state::AppState;

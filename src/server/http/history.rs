@@ -15,7 +15,7 @@ use super::pages::history::{BattleReader, BattleView, HistoryView, OwnerView, Re
 use super::session::{Visitor, expired_cookie};
 use crate::domain::battle::BattleId;
 use crate::domain::labeling::scheme::Scheme;
-use crate::domain::rating::own_votes::OwnBoard;
+use crate::domain::rating::own_votes::OwnLeaderboard;
 use crate::infra::clock::Clock as _;
 use crate::infra::config::AccessMode;
 use crate::server::state::AppState;
@@ -58,7 +58,7 @@ pub(super) async fn list(
     let is_whole = before.is_none() && search.trim().is_empty() && visitor.new_cookie.is_none();
     let own = match is_whole {
         true => history::own_leaderboard(&app.store, &app.leaderboard, &visitor.id).await?,
-        false => OwnBoard::default(),
+        false => OwnLeaderboard::default(),
     };
     let older = found.older.as_ref().map(|id| format!("/history?q={}&before={}", escaped(&search), id));
     let view = HistoryView {
@@ -75,7 +75,7 @@ pub(super) async fn list(
 }
 
 /// The visitor's leaderboard with the names of the models; `None` without a vote.
-fn own_rows(app: &AppState, board: OwnBoard) -> Option<(OwnBoard, Vec<String>)> {
+fn own_rows(app: &AppState, board: OwnLeaderboard) -> Option<(OwnLeaderboard, Vec<String>)> {
     let names = board.models.iter().map(|row| app.models.card(&row.model).name).collect();
     (board.votes > 0).then_some((board, names))
 }

@@ -7,10 +7,6 @@ mod api_keys;
 mod bare_errors;
 mod benchmark;
 mod benchmark_comparison;
-mod board;
-pub mod board_choice;
-mod board_files;
-mod board_page;
 mod campaign;
 mod campaign_report;
 mod changes;
@@ -35,7 +31,11 @@ mod history;
 mod hosts;
 mod images;
 mod judges;
+mod leaderboard_files;
+mod leaderboard_page;
 pub mod leaderboard_query;
+pub mod leaderboard_selection;
+mod leaderboard_view;
 mod metrics;
 mod model;
 mod models;
@@ -83,7 +83,9 @@ fn routes(config: &mut web::ServiceConfig) {
 fn reading(config: &mut web::ServiceConfig) {
     config
         .service(web::resource("/").get(sign_in::battle_page).route(web::head().to(sign_in::battle_page)))
-        .service(web::resource("/leaderboard").get(board_page::page).route(web::head().to(board_page::page)))
+        .service(
+            web::resource("/leaderboard").get(leaderboard_page::page).route(web::head().to(leaderboard_page::page)),
+        )
         .service(web::resource("/embed/leaderboard").get(embed::leaderboard).route(web::head().to(embed::leaderboard)))
         .service(web::resource("/leaderboard/charts").get(charts::charts).route(web::head().to(charts::charts)))
         .service(web::resource("/leaderboard/value").get(value::page).route(web::head().to(value::page)))
@@ -210,8 +212,8 @@ fn files(config: &mut web::ServiceConfig) {
 fn programs(config: &mut web::ServiceConfig) {
     config
         .route("/leaderboard.atom", web::get().to(feed::atom))
-        .route("/leaderboard.svg", web::get().to(board_files::svg))
-        .route("/api/v1/leaderboard.csv", web::get().to(board_files::csv))
+        .route("/leaderboard.svg", web::get().to(leaderboard_files::svg))
+        .route("/api/v1/leaderboard.csv", web::get().to(leaderboard_files::csv))
         .route("/api/v1/leaderboard", web::get().to(api::leaderboard))
         .route("/api/v1/leaderboard/robustness", web::get().to(api::robustness))
         .route("/api/v1/leaderboard/rigging", web::get().to(api::rigging))
@@ -247,9 +249,9 @@ pub fn serve(app: Arc<AppState>, listener: TcpListener, commands: String) -> std
     let door = listener.try_clone()?;
     let app = web::Data::from(app);
     let open = web::Data::new(OpenSockets::default());
-    let frames = web::Data::new(board::Frames::default());
+    let frames = web::Data::new(leaderboard_view::Frames::default());
     let docs = web::Data::new(docs::Docs::new(commands));
-    let boards = web::Data::new(board_page::BoardPages::default());
+    let boards = web::Data::new(leaderboard_page::LeaderboardPages::default());
     let readers = web::Data::new(votes::VoteReaders::default());
     let mut server = HttpServer::new(move || {
         App::new()

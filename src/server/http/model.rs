@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use actix_web::{HttpRequest, HttpResponse, web};
 
-use super::board::frame_of;
 use super::error::PageError;
+use super::leaderboard_view::frame_of;
 use super::pages;
 use super::pages::charts::ChartView;
 use super::pages::model::{ModelView, OpponentRow, ScoreRow, SliceGroup, SliceRow};

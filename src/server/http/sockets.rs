@@ -13,9 +13,9 @@ use futures_util::Stream;
 use tracing::{Instrument, Span};
 
 use super::address::network_of;
-use super::board::Frames;
 use super::error::PageError;
 use super::hosts;
+use super::leaderboard_view::Frames;
 use super::session::Visitor;
 use super::sign_in;
 use crate::infra::limits::Caller;

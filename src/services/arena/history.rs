@@ -10,7 +10,7 @@ use crate::domain::battle::mode::BattleMode;
 use crate::domain::battle::receipt::Receipt;
 use crate::domain::battle::state::Stage;
 use crate::domain::battle::{BattleId, ImageId, ModelId, Side, VisitorId};
-use crate::domain::rating::own_votes::{OwnBoard, own_board};
+use crate::domain::rating::own_votes::{self, OwnLeaderboard};
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
 use crate::infra::storage::{BattleRecord, ConsentRow, OwnBattleRow, OwnBattlesFilter, Store, StoreError};
@@ -142,9 +142,9 @@ pub async fn own_leaderboard(
     store: &Store,
     leaderboard: &LatestLeaderboard,
     visitor: &VisitorId,
-) -> Result<OwnBoard, StoreError> {
+) -> Result<OwnLeaderboard, StoreError> {
     let votes = store.own_rated_votes(visitor, COUNTED).await?;
-    Ok(own_board(&votes, |one, other| leaderboard.pair_counts(one.as_str(), other.as_str())))
+    Ok(own_votes::own_leaderboard(&votes, |one, other| leaderboard.pair_counts(one.as_str(), other.as_str())))
 }
 
 /// A battle of this visitor; `None` where there is none, or it is another's.

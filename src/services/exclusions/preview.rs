@@ -1,7 +1,7 @@
 //! What a decision would change on the leaderboard, without writing it.
 
-use crate::domain::integrity::board_change::BoardChange;
 use crate::domain::integrity::exclusion_decision::{Decision, SelectedVote};
+use crate::domain::integrity::leaderboard_change::LeaderboardChange;
 use crate::domain::rating::FitError;
 use crate::domain::rating::options::LeaderboardOptions;
 use crate::domain::rating::ranking::rank_log;
@@ -34,7 +34,7 @@ pub async fn preview(
     decision: &Decision,
     options: LeaderboardOptions,
     progress: impl Fn(i64, i64),
-) -> Result<BoardChange, PreviewError> {
+) -> Result<LeaderboardChange, PreviewError> {
     let before = store.exclusions_in_force(VoteRange::ALL).await.map_err(ReadLogError::from)?;
     let after = decision.apply(votes, before.clone());
     let columns = ColumnSet { voters: options.interval.reads_voters(), ..ColumnSet::default() };
@@ -42,7 +42,7 @@ pub async fn preview(
     let cast = read_cast_votes(store, reading, progress).await?;
     let compare = move || {
         let [before, after] = [before, after].map(|exclusions| rank_log(&cast.rated(&exclusions), &options));
-        Ok::<_, PreviewError>(BoardChange::between(&before?, &after?))
+        Ok::<_, PreviewError>(LeaderboardChange::between(&before?, &after?))
     };
     tokio::task::spawn_blocking(compare).await?
 }

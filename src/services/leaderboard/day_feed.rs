@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::Mutex;
 
 use super::refit::LatestLeaderboard;
-use crate::domain::rating::board_days::{BoardDay, DayChanges, day_changes};
+use crate::domain::rating::leaderboard_days::{DayChanges, LeaderboardDay, day_changes};
 use crate::domain::rating::stored_leaderboard;
 use crate::domain::time::{Timestamp, day_of};
 use crate::infra::storage::{Store, StoreError};
@@ -23,7 +23,7 @@ pub struct DayFeed {
 /// The days before one, the latest first.
 struct PastDays {
     before: Timestamp,
-    days: Vec<BoardDay>,
+    days: Vec<LeaderboardDay>,
 }
 
 impl DayFeed {
@@ -41,7 +41,7 @@ impl DayFeed {
         let snapshot = self.leaderboard.latest();
         let Some(as_of) = snapshot.fitted_at else { return Ok(Vec::new()) };
         let past = self.past(day_of(as_of)).await?;
-        let mut days = vec![BoardDay::new(as_of, &snapshot.board)];
+        let mut days = vec![LeaderboardDay::new(as_of, &snapshot.board)];
         days.extend_from_slice(&past.days);
         Ok(day_changes(&days, past.days.len() < DAYS))
     }
@@ -57,12 +57,12 @@ impl DayFeed {
     }
 
     /// The last leaderboard of each day. One in an older format ends them.
-    async fn read(&self, mut before: Timestamp) -> Result<Vec<BoardDay>, StoreError> {
+    async fn read(&self, mut before: Timestamp) -> Result<Vec<LeaderboardDay>, StoreError> {
         let mut days = Vec::new();
         while days.len() < DAYS {
             let Some(stored) = self.store.leaderboard_before(before).await? else { break };
             let Ok(board) = stored_leaderboard::from_json(&stored.body) else { break };
-            days.push(BoardDay::new(stored.fitted_at, &board));
+            days.push(LeaderboardDay::new(stored.fitted_at, &board));
             before = day_of(stored.fitted_at);
         }
         Ok(days)

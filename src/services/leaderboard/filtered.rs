@@ -10,8 +10,8 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::vote_log::{LogQuery, ReadLogError, read_cast_votes, read_log};
-use crate::domain::integrity::board_change::BoardChange;
 use crate::domain::integrity::exclusions_in_force::ExclusionsInForce;
+use crate::domain::integrity::leaderboard_change::LeaderboardChange;
 use crate::domain::rating::FitError;
 use crate::domain::rating::differences::Differences;
 use crate::domain::rating::history::{Moment, history};
@@ -53,7 +53,7 @@ pub struct FilteredLeaderboard {
     /// Rating history; empty with style control and with the sides held equal.
     pub history: Vec<Moment>,
     /// Against the leaderboard of the rated votes; `None` for that itself.
-    pub change: Option<BoardChange>,
+    pub change: Option<LeaderboardChange>,
 }
 
 /// Why there is no leaderboard for a filter.
@@ -163,7 +163,7 @@ async fn read_and_fit(
         let fitted = fit(&slice, log, &options)?;
         // There may be no rated vote of the slice.
         let rated = rated.map(|rated| rank_log(&slice.take(rated).unwrap_or_default(), &options));
-        let change = rated.transpose()?.map(|rated| BoardChange::between(&rated, &fitted.ranking.board));
+        let change = rated.transpose()?.map(|rated| LeaderboardChange::between(&rated, &fitted.ranking.board));
         Ok::<_, FilteredLeaderboardError>((fitted, change))
     });
     let (FittedVotes { ranking: Ranking { board, differences }, pairs, history }, change) = fitted.await??;

@@ -31,7 +31,7 @@ pub struct StyleEffect {
 }
 
 /// The parts of a fit with style control that a leaderboard shows.
-pub(in super::super) struct StyledBoard {
+pub(in super::super) struct StyledLeaderboard {
     pub(in super::super) fit: Fit,
     pub(in super::super) intervals: Intervals,
     pub(in super::super) effects: Vec<StyleEffect>,
@@ -49,7 +49,7 @@ pub(in super::super) fn style_controlled(
     weights: &Weights,
     interval: IntervalMethod,
     options: &LeaderboardOptions,
-) -> Result<StyledBoard, FitError> {
+) -> Result<StyledLeaderboard, FitError> {
     let errors = match interval {
         _ if options.method == Method::Elo || options.scoring.ties == TieRule::Davidson => {
             return Err(FitError::StyleOptions);
@@ -85,7 +85,7 @@ pub(in super::super) fn style_controlled(
     };
     let strengths = styled.fit.strengths().enumerate().map(strength).collect();
     let effects = styled.effects.iter().filter_map(|effect| shown_effect(effect, options.confidence)).collect();
-    Ok(StyledBoard {
+    Ok(StyledLeaderboard {
         fit: styled.fit,
         intervals: Intervals {
             strengths,

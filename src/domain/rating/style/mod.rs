@@ -26,7 +26,7 @@ use nalgebra::{DMatrix, DVector};
 
 pub use features::FEATURES;
 pub use leaderboard_style::StyleEffect;
-pub(super) use leaderboard_style::{StyledBoard, style_controlled};
+pub(super) use leaderboard_style::{StyledLeaderboard, style_controlled};
 
 use super::FitError;
 use super::covariance::Covariances;

@@ -208,7 +208,7 @@ pub const CHINESE: PageTexts = PageTexts {
             "Elo 按投票顺序在每一票之后更新，因此后来的票影响更大。",
         ],
     },
-    board: super::board::CHINESE,
+    leaderboard_controls: super::leaderboard_controls::CHINESE,
     slices: super::slices::CHINESE,
     levels: super::levels::CHINESE,
     robustness: super::robustness::CHINESE,
@@ -284,7 +284,7 @@ pub const CHINESE: PageTexts = PageTexts {
     campaign: super::campaign::CHINESE,
     history: super::history::CHINESE,
     docs: super::docs::CHINESE,
-    own_board: super::own_board::CHINESE,
+    own_leaderboard: super::own_leaderboard::CHINESE,
     labels: super::labels::CHINESE,
     missing: MissingTexts {
         title: "此处空无一物",

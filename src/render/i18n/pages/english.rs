@@ -208,7 +208,7 @@ pub const ENGLISH: PageTexts = PageTexts {
             "Elo is updated after every vote, in the order of the votes, so late votes count more than early ones.",
         ],
     },
-    board: super::board::ENGLISH,
+    leaderboard_controls: super::leaderboard_controls::ENGLISH,
     slices: super::slices::ENGLISH,
     levels: super::levels::ENGLISH,
     robustness: super::robustness::ENGLISH,
@@ -284,7 +284,7 @@ pub const ENGLISH: PageTexts = PageTexts {
     campaign: super::campaign::ENGLISH,
     history: super::history::ENGLISH,
     docs: super::docs::ENGLISH,
-    own_board: super::own_board::ENGLISH,
+    own_leaderboard: super::own_leaderboard::ENGLISH,
     labels: super::labels::ENGLISH,
     missing: MissingTexts {
         title: "There is nothing here",

@@ -6,9 +6,9 @@ use askama::Template;
 
 use super::time::time_text;
 use super::{Page, Section, respond};
-use crate::domain::integrity::board_change::{BoardChange, ModelChange, Place};
 use crate::domain::integrity::exclusion_report::ExclusionReport;
 use crate::domain::integrity::exclusion_rule::ExclusionRule;
+use crate::domain::integrity::leaderboard_change::{LeaderboardChange, ModelChange, Place};
 use crate::domain::language::Language;
 use crate::domain::rating::leaderboard::VoteTotals;
 use crate::render::i18n::pages::{ExclusionTexts, page_texts};
@@ -119,7 +119,7 @@ pub(super) struct ChangeLine {
 
 impl ChangeView {
     /// `name` gives the name that people read of a model.
-    pub(crate) fn new(change: &BoardChange, language: Language, name: impl Fn(&str) -> String) -> Self {
+    pub(crate) fn new(change: &LeaderboardChange, language: Language, name: impl Fn(&str) -> String) -> Self {
         let texts = &page_texts(language).exclusions;
         let line = |change: &ModelChange| ChangeLine {
             name: name(&change.model),

@@ -3,7 +3,7 @@
 use askama::Template;
 
 use super::Page;
-use crate::domain::rating::board_days::{DayChanges, RankChange, RankChangeKind};
+use crate::domain::rating::leaderboard_days::{DayChanges, RankChange, RankChangeKind};
 use crate::domain::time::Timestamp;
 use crate::render::i18n::fill;
 use crate::render::i18n::pages::FeedTexts;

@@ -11,7 +11,7 @@ use crate::domain::battle::state::Stage;
 use crate::domain::battle::{ImageId, Outcome};
 use crate::domain::labeling::scheme::Scheme;
 use crate::domain::language::Language;
-use crate::domain::rating::own_votes::OwnBoard;
+use crate::domain::rating::own_votes::OwnLeaderboard;
 use crate::domain::time::Timestamp;
 use crate::render::i18n::fill;
 use crate::render::i18n::pages::{HistoryTexts, PageTexts};
@@ -28,7 +28,7 @@ const PREVIEW: usize = 200;
 /// What the list shows.
 pub(crate) struct HistoryView {
     /// What the visitor's rated votes say, and the names of its models; on the first page.
-    pub(crate) own: Option<(OwnBoard, Vec<String>)>,
+    pub(crate) own: Option<(OwnLeaderboard, Vec<String>)>,
     /// The battles, the latest first.
     pub(crate) entries: Vec<HistoryEntry>,
     /// Address of the next page.
@@ -51,12 +51,12 @@ struct HistoryPage {
     page: Page,
     words: &'static HistoryTexts,
     rows: Vec<HistoryRow>,
-    own: Option<OwnBoardView>,
+    own: Option<OwnLeaderboardView>,
     view: HistoryView,
 }
 
 /// The visitor's own leaderboard.
-struct OwnBoardView {
+struct OwnLeaderboardView {
     lead: String,
     crowd: String,
     rows: Vec<OwnRowView>,
@@ -71,9 +71,9 @@ struct OwnRowView {
     losses: u64,
 }
 
-impl OwnBoardView {
-    fn new(board: &OwnBoard, names: &[String], texts: &PageTexts) -> Self {
-        let words = &texts.own_board;
+impl OwnLeaderboardView {
+    fn new(board: &OwnLeaderboard, names: &[String], texts: &PageTexts) -> Self {
+        let words = &texts.own_leaderboard;
         let percent = |share: f64| format!("{:.0} %", 100.0 * share);
         let rows = board.models.iter().zip(names).map(|(row, name)| OwnRowView {
             name: name.clone(),
@@ -121,7 +121,7 @@ pub(crate) fn history(request: &HttpRequest, view: HistoryView) -> HttpResponse 
     let page = Page::new(request, Section::History);
     let words = &page.t().history;
     let rows = view.entries.iter().map(|entry| row(entry, page.t())).collect();
-    let own = view.own.as_ref().map(|(board, names)| OwnBoardView::new(board, names, page.t()));
+    let own = view.own.as_ref().map(|(board, names)| OwnLeaderboardView::new(board, names, page.t()));
     respond(request, StatusCode::OK, &HistoryPage { words, rows, own, view, page })
 }
 

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use actix_web::HttpRequest;
 use askama::Template;
 
-use super::board_controls::{BoardControls, SortLink};
 use super::charts::ChartView;
 use super::exclusions::{ChangeView, ExclusionsFold};
+use super::leaderboard_controls::{LeaderboardControls, SortLink};
 use super::robustness_fold::RobustnessFold;
 use super::{Page, Section};
 use crate::domain::labeling::final_labels::LabeledFacets;
@@ -45,7 +45,7 @@ pub struct LeaderboardView {
     /// Which votes are in it.
     pub query: LeaderboardQuery,
     /// Tabs, search, chips and sorting.
-    pub controls: BoardControls,
+    pub controls: LeaderboardControls,
     /// What can be asked.
     pub facets: Arc<LabeledFacets>,
     /// Ratings in each slice, where they were asked for; models by name.
@@ -156,9 +156,9 @@ impl LeaderboardView {
         .map(|(name, label, chosen, choices)| {
             let choice = |(value, label)| FilterChoice { chosen: value == *chosen, value, label };
             let unchosen = match name {
-                "style" | "side" | "level" | "pool_by" => texts.board.off,
-                "ties" => texts.board.ties_half,
-                "votes" => texts.board.rated_votes,
+                "style" | "side" | "level" | "pool_by" => texts.leaderboard_controls.off,
+                "ties" => texts.leaderboard_controls.ties_half,
+                "votes" => texts.leaderboard_controls.rated_votes,
                 _ => words.all,
             };
             FilterField { name, label, unchosen, choices: choices.into_iter().map(choice).collect() }
@@ -294,7 +294,7 @@ pub fn notes_html(view: &LeaderboardView, language: Language) -> String {
     let top = view.top.as_ref().filter(|_| view.early.is_none());
     let meaning = top.map(|top| {
         let [first, second] = top.names.each_ref().map(String::as_str);
-        page_texts(language).board.meaning([first, second], &top.expected(), top.apart)
+        page_texts(language).leaderboard_controls.meaning([first, second], &top.expected(), top.apart)
     });
     Notes { words, early: view.early, notes, meaning }.render().expect("writing to a String does not fail")
 }

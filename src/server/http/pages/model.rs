@@ -127,7 +127,7 @@ impl ModelPage {
 
     /// Figures of the row with their labels.
     fn figures(&self, row: &RankedModel) -> Vec<(&'static str, String)> {
-        let (board, words) = (&self.texts().leaderboard, &self.texts().board);
+        let (board, words) = (&self.texts().leaderboard, &self.texts().leaderboard_controls);
         let mut figures = vec![
             (board.elo, whole(row.elo)),
             (board.win_tie_rate, percent(row.win_tie_rate)),

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::domain::labeling::final_labels::{LabelOrigins, LabeledFacets};
 use crate::render::i18n::pages::PageTexts;
-use crate::server::http::board_choice::{BoardChoice, ModelFacts, is_open};
 use crate::server::http::leaderboard_query::{LeaderboardQuery, query_string};
+use crate::server::http::leaderboard_selection::{LeaderboardSelection, ModelFacts, is_open};
 
 /// Makers that have a chip, those with most models first; the search finds all.
 const MAKERS: usize = 8;
@@ -14,7 +14,7 @@ const LICENSES: usize = 5;
 
 /// The controls of a leaderboard.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct BoardControls {
+pub struct LeaderboardControls {
     /// Slices by language, category and intent, with the label of each column.
     pub tabs: Vec<(&'static str, Vec<ControlLink>)>,
     /// How the labels of the votes' categories and intents came about, where there are tabs of them.
@@ -61,12 +61,12 @@ pub(super) struct SortLink {
     pub(super) sorted: Option<&'static str>,
 }
 
-impl BoardControls {
+impl LeaderboardControls {
     /// The controls of a leaderboard of these votes with these models, of which `choice` shows some.
     #[must_use]
     pub fn new(
         query: &LeaderboardQuery,
-        choice: &BoardChoice,
+        choice: &LeaderboardSelection,
         LabeledFacets { facets, categories, intents }: &LabeledFacets,
         models: &[ModelFacts<'_>],
         texts: &PageTexts,
@@ -91,8 +91,8 @@ impl BoardControls {
             intent: String::new(),
             ..query.clone()
         };
-        let unsorted = BoardChoice { sort: String::new(), ..choice.clone() };
-        let searched = BoardChoice { q: String::new(), ..choice.clone() };
+        let unsorted = LeaderboardSelection { sort: String::new(), ..choice.clone() };
+        let searched = LeaderboardSelection { q: String::new(), ..choice.clone() };
         let origins = |column: &str, slices: usize, origins: &LabelOrigins| {
             (slices > 1).then(|| texts.labels.origins(column, *origins))
         };
@@ -110,7 +110,7 @@ impl BoardControls {
                 chosen: whole == *query,
             },
             chips: chips(query, choice, models, texts),
-            without_choice: address(query, &BoardChoice::default()),
+            without_choice: address(query, &LeaderboardSelection::default()),
             kept: parameters(query, &searched),
             search: choice.q.clone(),
             sort: choice.sort.clone(),
@@ -138,7 +138,7 @@ impl BoardControls {
 
 fn slice_link(
     query: &LeaderboardQuery,
-    choice: &BoardChoice,
+    choice: &LeaderboardSelection,
     field: fn(&mut LeaderboardQuery) -> &mut String,
     (slice, name): (&str, &str),
     votes: u64,
@@ -152,11 +152,11 @@ fn slice_link(
 /// Chips that tell models apart: each is left out where it would show all of them or none.
 fn chips(
     query: &LeaderboardQuery,
-    choice: &BoardChoice,
+    choice: &LeaderboardSelection,
     models: &[ModelFacts<'_>],
     texts: &PageTexts,
 ) -> Vec<ControlLink> {
-    let link = |text: &str, count: usize, chosen: bool, other: BoardChoice| ControlLink {
+    let link = |text: &str, count: usize, chosen: bool, other: LeaderboardSelection| ControlLink {
         text: text.to_owned(),
         count: Some(count as u64),
         href: address(query, &other),
@@ -164,21 +164,34 @@ fn chips(
     };
     let toggled = |value: &str, chosen: bool| if chosen { String::new() } else { value.to_owned() };
     let open = models.iter().filter(|model| is_open(model.license)).count();
-    let by_openness = [("yes", texts.board.open, open), ("no", texts.board.closed, models.len() - open)];
+    let by_openness = [
+        ("yes", texts.leaderboard_controls.open, open),
+        ("no", texts.leaderboard_controls.closed, models.len() - open),
+    ];
     let by_openness = by_openness.into_iter().filter(|(.., count)| (1..models.len()).contains(count));
     let mut chips: Vec<ControlLink> = by_openness
         .map(|(value, text, count)| {
             let chosen = choice.open == value;
-            link(text, count, chosen, BoardChoice { open: toggled(value, chosen), ..choice.clone() })
+            link(text, count, chosen, LeaderboardSelection { open: toggled(value, chosen), ..choice.clone() })
         })
         .collect();
     for (maker, count) in most_frequent(models.iter().map(|model| model.maker), MAKERS) {
         let chosen = choice.maker == maker;
-        chips.push(link(maker, count, chosen, BoardChoice { maker: toggled(maker, chosen), ..choice.clone() }));
+        chips.push(link(
+            maker,
+            count,
+            chosen,
+            LeaderboardSelection { maker: toggled(maker, chosen), ..choice.clone() },
+        ));
     }
     for (license, count) in most_frequent(models.iter().map(|model| model.license), LICENSES) {
         let chosen = choice.license == license;
-        chips.push(link(license, count, chosen, BoardChoice { license: toggled(license, chosen), ..choice.clone() }));
+        chips.push(link(
+            license,
+            count,
+            chosen,
+            LeaderboardSelection { license: toggled(license, chosen), ..choice.clone() },
+        ));
     }
     chips
 }
@@ -198,12 +211,12 @@ fn most_frequent<'m>(texts: impl Iterator<Item = &'m str>, most: usize) -> Vec<(
     counts
 }
 
-fn parameters(query: &LeaderboardQuery, choice: &BoardChoice) -> Vec<(&'static str, String)> {
+fn parameters(query: &LeaderboardQuery, choice: &LeaderboardSelection) -> Vec<(&'static str, String)> {
     let all = query.given().into_iter().chain(choice.given());
     all.map(|(name, value)| (name, value.to_owned())).collect()
 }
 
-fn address(query: &LeaderboardQuery, choice: &BoardChoice) -> String {
+fn address(query: &LeaderboardQuery, choice: &LeaderboardSelection) -> String {
     let all: Vec<(&str, &str)> = query.given().into_iter().chain(choice.given()).collect();
     format!("/leaderboard{}#board", query_string(&all))
 }
@@ -219,13 +232,13 @@ mod tests {
         ModelFacts { id: name, name, maker, license, battles: 1, win_tie_rate: 0.5, elo: 1000.0 }
     }
 
-    fn controls(query: &str, choice: &str) -> BoardControls {
+    fn controls(query: &str, choice: &str) -> LeaderboardControls {
         let languages = BTreeMap::from([("en".to_owned(), 3), ("zh".to_owned(), 5)]);
         let facets = Facets { languages, categories: BTreeMap::from([("maths".to_owned(), 8)]), ..Facets::default() };
         let facets = LabeledFacets { facets, ..LabeledFacets::default() };
         let models = [facts("a", "One", "MIT"), facts("b", "Two", "Proprietary"), facts("c", "Two", "")];
-        let (query, choice) = (LeaderboardQuery::parse(query).unwrap(), BoardChoice::parse(choice).unwrap());
-        BoardControls::new(&query, &choice, &facets, &models, page_texts(Language::English))
+        let (query, choice) = (LeaderboardQuery::parse(query).unwrap(), LeaderboardSelection::parse(choice).unwrap());
+        LeaderboardControls::new(&query, &choice, &facets, &models, page_texts(Language::English))
     }
 
     fn said(links: &[ControlLink]) -> Vec<(&str, u64, &str, bool)> {

@@ -7,7 +7,7 @@ use crate::time::Timestamp;
 
 /// The ranks on the last leaderboard of a day.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BoardDay {
+pub struct LeaderboardDay {
     /// Time of its fit.
     pub as_of: Timestamp,
     /// Its rated votes.
@@ -52,7 +52,7 @@ pub enum RankChangeKind {
     Left,
 }
 
-impl BoardDay {
+impl LeaderboardDay {
     /// The ranks of a leaderboard.
     #[must_use]
     pub fn new(as_of: Timestamp, board: &Leaderboard) -> Self {
@@ -82,7 +82,7 @@ impl BoardDay {
 /// The changes of each day of `days`, the latest first, without days on which nothing changed. The last of them is compared with
 /// nothing only where it `is_first` of all.
 #[must_use]
-pub fn day_changes(days: &[BoardDay], is_first: bool) -> Vec<DayChanges> {
+pub fn day_changes(days: &[LeaderboardDay], is_first: bool) -> Vec<DayChanges> {
     let before = days.iter().skip(1).map(Some).chain(is_first.then_some(None));
     let compared = days.iter().zip(before).map(|(day, before)| DayChanges {
         as_of: day.as_of,
@@ -96,9 +96,9 @@ pub fn day_changes(days: &[BoardDay], is_first: bool) -> Vec<DayChanges> {
 mod tests {
     use super::*;
 
-    fn day(as_of: i64, ranks: &[(&str, Option<u64>)]) -> BoardDay {
+    fn day(as_of: i64, ranks: &[(&str, Option<u64>)]) -> LeaderboardDay {
         let ranks = ranks.iter().map(|(model, rank)| ((*model).to_owned(), *rank)).collect();
-        BoardDay { as_of: Timestamp(as_of), votes: 7, ranks }
+        LeaderboardDay { as_of: Timestamp(as_of), votes: 7, ranks }
     }
 
     #[test]

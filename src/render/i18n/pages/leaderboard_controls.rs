@@ -3,7 +3,7 @@
 use crate::i18n::fill;
 
 /// Their texts.
-pub struct BoardTexts {
+pub struct LeaderboardControlTexts {
     pub search: &'static str,
     pub find: &'static str,
     pub clear: &'static str,
@@ -28,7 +28,7 @@ pub struct BoardTexts {
     pub rated_votes: &'static str,
 }
 
-impl BoardTexts {
+impl LeaderboardControlTexts {
     /// How many of the models are shown.
     pub fn shown(&self, shown: usize, all: usize) -> String {
         fill(self.shown, &[("shown", &shown.to_string()), ("all", &all.to_string())])
@@ -47,7 +47,7 @@ impl BoardTexts {
     }
 }
 
-pub(super) const ENGLISH: BoardTexts = BoardTexts {
+pub(super) const ENGLISH: LeaderboardControlTexts = LeaderboardControlTexts {
     search: "Find a model, maker or licence",
     find: "Find",
     clear: "Show all models",
@@ -71,7 +71,7 @@ pub(super) const ENGLISH: BoardTexts = BoardTexts {
     rated_votes: "Rated ones",
 };
 
-pub(super) const CHINESE: BoardTexts = BoardTexts {
+pub(super) const CHINESE: LeaderboardControlTexts = LeaderboardControlTexts {
     search: "查找模型、机构或许可证",
     find: "查找",
     clear: "显示全部模型",

@@ -1,7 +1,7 @@
 //! A visitor's own leaderboard.
 
 /// Its texts.
-pub struct OwnBoardTexts {
+pub struct OwnLeaderboardTexts {
     pub title: &'static str,
     pub lead: &'static str,
     pub crowd: &'static str,
@@ -14,7 +14,7 @@ pub struct OwnBoardTexts {
     pub losses: &'static str,
 }
 
-pub(super) const ENGLISH: OwnBoardTexts = OwnBoardTexts {
+pub(super) const ENGLISH: OwnLeaderboardTexts = OwnLeaderboardTexts {
     title: "My leaderboard",
     lead: "Your rated votes, model by model: {votes} in all. Ties and “both bad” count half.",
     crowd: "On average {share} of other people’s votes on the same two models say what you said ({votes} of your votes are on pairs with at least ten votes of others).",
@@ -27,7 +27,7 @@ pub(super) const ENGLISH: OwnBoardTexts = OwnBoardTexts {
     losses: "Lost",
 };
 
-pub(super) const CHINESE: OwnBoardTexts = OwnBoardTexts {
+pub(super) const CHINESE: OwnLeaderboardTexts = OwnLeaderboardTexts {
     title: "我的榜单",
     lead: "按模型统计你的 {votes} 张有效票；平局和“都不好”各计一半。",
     crowd: "对同样的两个模型，其他人的投票平均有 {share} 与你一致（你有 {votes} 张票所在的模型组合至少有十张其他人的票）。",

@@ -10,15 +10,15 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use bytestring::ByteString;
 use flate2::Compression;
 
-use super::board::{Latest, answer, frame_of, robustness_fold, shown, style_chart, view};
-use super::board_choice::{BoardChoice, ModelFacts};
 use super::entity_tags::{is_known, weak_tag};
 use super::error::PageError;
 use super::gzip;
 use super::leaderboard_query::LeaderboardQuery;
-use super::pages::board_controls::BoardControls;
+use super::leaderboard_selection::{LeaderboardSelection, ModelFacts};
+use super::leaderboard_view::{Latest, answer, frame_of, robustness_fold, shown, style_chart, view};
 use super::pages::exclusions::{ChangeView, ExclusionsFold};
 use super::pages::leaderboard::{LeaderboardRow, LeaderboardView, leaderboard_html};
+use super::pages::leaderboard_controls::LeaderboardControls;
 use super::pages::{self, requested_language};
 use crate::domain::battle::ModelId;
 use crate::domain::integrity::exclusion_report::ExclusionReport;
@@ -33,7 +33,7 @@ use crate::services::leaderboard::robustness::RobustnessReport;
 
 /// The latest page in each language.
 #[derive(Default)]
-pub(super) struct BoardPages([Latest<PageKey, RenderedPage>; Language::ALL.len()]);
+pub(super) struct LeaderboardPages([Latest<PageKey, RenderedPage>; Language::ALL.len()]);
 
 /// A page as it is sent to many. Of hundreds of models, compressing and hashing it takes many times longer than sending it.
 #[derive(Clone)]
@@ -88,15 +88,16 @@ impl PartialEq for PageKey {
 pub(super) async fn page(
     request: HttpRequest,
     app: web::Data<AppState>,
-    known: web::Data<BoardPages>,
+    known: web::Data<LeaderboardPages>,
 ) -> Result<HttpResponse, PageError> {
     if request.query_string().is_empty() {
         let language = requested_language(&request);
-        let render = || RenderedPage::new(leaderboard_html(&request, &live(&app, &BoardChoice::default(), language)));
+        let render =
+            || RenderedPage::new(leaderboard_html(&request, &live(&app, &LeaderboardSelection::default(), language)));
         return Ok(tagged(&request, known.0[language as usize].get(PageKey::now(&app), render)));
     }
     let query = LeaderboardQuery::parse(request.query_string())?;
-    let choice = BoardChoice::parse(request.query_string())?;
+    let choice = LeaderboardSelection::parse(request.query_string())?;
     let (filter, language) = (query.filter()?, requested_language(&request));
     if filter.is_plain() {
         return Ok(pages::respond_html(
@@ -116,16 +117,16 @@ pub(super) async fn page(
 }
 
 /// The leaderboard of all votes.
-fn live(app: &AppState, choice: &BoardChoice, language: Language) -> LeaderboardView {
+fn live(app: &AppState, choice: &LeaderboardSelection, language: Language) -> LeaderboardView {
     let votes = &app.leaderboard.latest().board.votes;
     let exclusions = Some(ExclusionsFold::new(votes, &app.exclusion_reports.latest().report, language));
     narrowed(LeaderboardView { robustness: robustness_fold(app, language), exclusions, ..view(app) }, choice, language)
 }
 
 /// The models that are chosen, in the order that is.
-fn narrowed(mut view: LeaderboardView, choice: &BoardChoice, language: Language) -> LeaderboardView {
+fn narrowed(mut view: LeaderboardView, choice: &LeaderboardSelection, language: Language) -> LeaderboardView {
     let all: Vec<ModelFacts<'_>> = view.rows.iter().map(facts).collect();
-    view.controls = BoardControls::new(&view.query, choice, &view.facets, &all, page_texts(language));
+    view.controls = LeaderboardControls::new(&view.query, choice, &view.facets, &all, page_texts(language));
     if !choice.is_plain() {
         view.rows.retain(|row| choice.shows(facts(row)));
         view.rows.sort_by(|one, other| choice.order(facts(one), facts(other)));

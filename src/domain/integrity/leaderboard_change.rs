@@ -9,7 +9,7 @@ use crate::rating::leaderboard::{Leaderboard, RankedModel};
 
 /// Two leaderboards of the same votes under different exclusions.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
-pub struct BoardChange {
+pub struct LeaderboardChange {
     /// Rated votes of the first leaderboard.
     pub votes_before: u64,
     /// Rated votes of the second.
@@ -70,7 +70,7 @@ impl ModelChange {
     }
 }
 
-impl BoardChange {
+impl LeaderboardChange {
     /// Compares two leaderboards.
     #[must_use]
     pub fn between(before: &Leaderboard, after: &Leaderboard) -> Self {
@@ -118,7 +118,7 @@ mod tests {
             board(&[("x", "y", AWins, 60), ("x", "y", BWins, 40), ("y", "gone", AWins, 1), ("y", "gone", BWins, 1)]);
         let after =
             board(&[("x", "y", AWins, 40), ("x", "y", BWins, 60), ("y", "new", AWins, 1), ("y", "new", BWins, 1)]);
-        let change = BoardChange::between(&before, &after);
+        let change = LeaderboardChange::between(&before, &after);
         let moved: Vec<&str> =
             change.models.iter().filter(|change| change.changes_rank()).map(|change| change.model.as_str()).collect();
         assert_eq!((change.votes_before, change.votes_after, change.ranks_changed), (102, 102, moved.len()));
@@ -127,6 +127,6 @@ mod tests {
         // 60 of 100 is 70.4 points ahead, 40 of 100 as many behind; a mean of 1000 takes a third of that.
         assert!(x.difference().unwrap() < -80.0, "{x:?}");
         assert_eq!(change.models.last().map(|change| change.model.as_str()), Some("gone"));
-        assert_eq!(BoardChange::between(&before, &before).ranks_changed, 0);
+        assert_eq!(LeaderboardChange::between(&before, &before).ranks_changed, 0);
     }
 }

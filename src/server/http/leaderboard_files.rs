@@ -3,9 +3,9 @@
 use actix_web::http::header;
 use actix_web::{HttpRequest, HttpResponse, web};
 
-use super::board::{answer, name_of};
 use super::error::PageError;
 use super::leaderboard_query::LeaderboardQuery;
+use super::leaderboard_view::{answer, name_of};
 use crate::domain::rating::leaderboard::{Leaderboard, RankedModel};
 use crate::formats::tables::Format;
 use crate::render::chart::{self, Setting};

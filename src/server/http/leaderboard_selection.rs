@@ -11,7 +11,7 @@ use super::error::PageError;
 /// The parameters as they stand in the address; an empty one asks for nothing, as a form sends it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
-pub struct BoardChoice {
+pub struct LeaderboardSelection {
     /// What a model's name, id, maker or licence has to contain.
     pub q: String,
     /// Its maker.
@@ -46,7 +46,7 @@ pub struct ModelFacts<'m> {
 /// The columns by which rows can be sorted, beside the rating.
 pub const SORTS: [&str; 4] = ["name", "battles", "rate", "elo"];
 
-impl BoardChoice {
+impl LeaderboardSelection {
     /// Reads the choice of an address; parameters that it does not know are for others.
     ///
     /// # Errors
@@ -138,8 +138,8 @@ mod tests {
         ModelFacts { id: "id", name, maker: "Maker", license, battles, win_tie_rate: 0.5, elo: 1000.0 }
     }
 
-    fn choice(query: &str) -> BoardChoice {
-        BoardChoice::parse(query).unwrap()
+    fn choice(query: &str) -> LeaderboardSelection {
+        LeaderboardSelection::parse(query).unwrap()
     }
 
     #[test]
@@ -184,7 +184,7 @@ mod tests {
             ("sort=price", "sort is \"price\": name, battles, rate, elo, with - before it for the reverse"),
             ("open=maybe", "open is \"maybe\": yes, no or nothing"),
         ] {
-            assert_eq!(BoardChoice::parse(query).unwrap_err().to_string(), said);
+            assert_eq!(LeaderboardSelection::parse(query).unwrap_err().to_string(), said);
         }
         assert!(choice("lang=zh&style=control").is_plain());
         assert_eq!(choice("sort=elo&q=a").given(), [("q", "a"), ("sort", "elo")]);
