@@ -1,8 +1,14 @@
 //! Every model by every judge, and by all judges together.
 
-use langya::domain::benchmark::judgement::{Game, Judgement, Status};
-use langya::domain::benchmark::panel_scores::{JudgePanel, JudgementTable};
+use langya::domain::benchmark::judgement::{Game, JudgeTokens, Judgement, Status};
+use langya::domain::benchmark::panel_scores::{JudgePanel, JudgementTable, JudgementsByBaseline, ModelScores};
 use langya::domain::benchmark::score::Coverage;
+use langya::domain::correlation::{Aliases, SuiteSeries, SuiteUsed};
+use langya::domain::judging::budget::Prices;
+use langya::domain::language::Language;
+use langya::domain::stats::resample::BootstrapOptions;
+use langya::render::report::benchmark::Datum;
+use langya::render::report::benchmark::findings::{Findings, Judged, Lengths};
 
 use super::{judged, rated, read_fixture, suite_with};
 
@@ -41,4 +47,72 @@ fn one_judge_is_no_jury_and_the_later_judgement_counts() {
     let panel_scores = JudgementTable::new(&judgements).scores(&*suite, items);
     assert_eq!(panel_scores.len(), 1);
     assert_eq!(panel_scores[0].scores.by_key("overall").unwrap().value, Some(9.0));
+}
+
+#[test]
+fn each_row_counts_its_own_judgements_and_says_when_the_last_came() {
+    let suite = suite_with("alignbench", None, &[]);
+    let items = &read_fixture(&*suite, "alignbench.jsonl")[..2];
+    let at = |ts, judgement| Judgement { ts, ..judgement };
+    let failed = || judged("2", 1, Game::First, Err(Status::ParseFailed));
+    let judgements = vec![
+        at(5, by("j", "m", rated("1", 1, 8.0, &[]))),
+        at(7, by("j", "m", failed())),
+        at(6, by("j", "m", failed())),
+        at(9, by("k", "m", rated("1", 1, 5.0, &[]))),
+        at(4, by("j", "n", rated("1", 1, 4.0, &[]))),
+    ];
+    let by_baseline = JudgementsByBaseline::from([(String::new(), judgements)]);
+    let scores = ModelScores::all(&*suite, items, &by_baseline, &["m".to_owned()].into());
+    let rows: Vec<_> = scores
+        .iter()
+        .map(|row| (row.model.as_str(), row.judge.as_str(), row.judged_at, row.statuses.clone()))
+        .collect();
+    let expected = [
+        ("m", "j", 7, [("ok", 1), ("parse_failed", 2)].into()),
+        ("m", "k", 9, [("ok", 1)].into()),
+        ("m", "j+k", 9, [("ok", 2), ("parse_failed", 2)].into()),
+        ("n", "j", 4, [("ok", 1)].into()),
+        ("n", "k", 0, [].into()),
+        ("n", "j+k", 4, [("ok", 1)].into()),
+    ];
+    assert_eq!(rows, expected);
+}
+
+#[test]
+fn a_model_costs_what_all_its_judgements_cost_also_those_that_failed() {
+    let suite = suite_with("alignbench", None, &[]);
+    let items = &read_fixture(&*suite, "alignbench.jsonl")[..2];
+    let paid = |ts, prompt, judgement| {
+        let tokens = Some(JudgeTokens { prompt, reply: 1 });
+        Judgement { ts, tokens, ..by("j", "m", judgement) }
+    };
+    let failed = || judged("2", 1, Game::First, Err(Status::ParseFailed));
+    let judgements =
+        [paid(3, 10, rated("1", 1, 8.0, &[])), paid(8, 20, failed()), by("k", "m", rated("2", 1, 6.0, &[]))];
+    let used = SuiteUsed {
+        suite: "alignbench".to_owned(),
+        sha256: String::new(),
+        file: String::new(),
+        judge: None,
+        judges: vec!["j".to_owned(), "k".to_owned()],
+        judgements: judgements.len(),
+        models: 0,
+    };
+    let series = SuiteSeries::new(&*suite, items, &judgements, used, BootstrapOptions { replicates: 0, seed: 0 });
+    let prices = |_: &str| Some(Prices { input: 1e6, output: 1e5 });
+    let facts = series.facts("m", &Aliases::default(), &prices).unwrap();
+    assert_eq!((facts.judged_at, facts.cost), (8, Some(30.2)));
+}
+
+#[test]
+fn a_report_lists_the_failed_judgements_of_each_judge_that_has_some() {
+    let failed = |judge: &str, item: &str| by(judge, "m", judged(item, 1, Game::First, Err(Status::Refused)));
+    let judgements = [failed("j", "1"), by("k", "m", rated("1", 1, 5.0, &[])), failed("l", "1"), failed("l", "2")];
+    let judged: Vec<Judged<'_>> = judgements.iter().map(|judgement| Judged { judgement, baseline: "" }).collect();
+    let analyses = Findings::new(&judged, &Lengths::default()).analyses(None, Language::English);
+    let table = analyses.iter().find(|analysis| analysis.key == "failed-judgements").unwrap();
+    let counts: Vec<_> = table.rows.iter().map(|row| (row[0].clone(), row[1].clone())).collect();
+    let row = |judge: &str, count| (Datum::Text(judge.to_owned()), Datum::Count(count));
+    assert_eq!(counts, [row("j", 1), row("l", 2)]);
 }
