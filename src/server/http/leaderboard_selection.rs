@@ -24,7 +24,7 @@ pub struct LeaderboardSelection {
     pub sort: String,
 }
 
-/// What a choice reads of a model.
+/// What a selection looks at in a model.
 #[derive(Debug, Clone, Copy)]
 pub struct ModelFacts<'m> {
     /// Its key.
@@ -47,7 +47,7 @@ pub struct ModelFacts<'m> {
 pub const SORTS: [&str; 4] = ["name", "battles", "rate", "elo"];
 
 impl LeaderboardSelection {
-    /// Reads the choice of an address; parameters that it does not know are for others.
+    /// Reads the selection of an address; parameters that it does not know are for others.
     ///
     /// # Errors
     /// [`PageError::InvalidQuery`] names the parameter and what it may be.

@@ -23,7 +23,7 @@ pub struct LeaderboardControls {
     pub all_votes: ControlLink,
     /// Openness, makers and licences.
     pub chips: Vec<ControlLink>,
-    /// The address without any choice of models.
+    /// The address that selects no models.
     pub without_choice: String,
     /// Parameters that the search form keeps.
     pub kept: Vec<(&'static str, String)>,
