@@ -10,7 +10,7 @@ use langya::domain::campaign::assignment::CampaignShape;
 use langya::domain::rating::options::LeaderboardOptions;
 use langya::domain::time::Timestamp;
 use langya::infra::config::StorageSettings;
-use langya::infra::storage::{AssignmentRequest, IfMissing, Room, Store};
+use langya::infra::storage::{AssignmentLimit, AssignmentRequest, IfMissing, Store};
 use langya::services::campaign::reports::campaign_report;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{AssertSqlSafe, ConnectOptions, Executor};
@@ -47,7 +47,7 @@ async fn main() -> anyhow::Result<()> {
             shape,
             needed: 6,
             seed: 1,
-            room: Room::ForAll,
+            room: AssignmentLimit::ForAll,
             now: Timestamp(9),
         };
         let started = Instant::now();

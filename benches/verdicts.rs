@@ -3,7 +3,7 @@
 //! 10,000 replies of about 1,500 characters, in the forms of two suites, are read and become every model's scores.
 
 use divan::Bencher;
-use langya::domain::benchmark::item::{Item, Question, Sampling};
+use langya::domain::benchmark::item::{Item, ItemSampling, Question};
 use langya::domain::benchmark::judgement::{Game, Judgement, Status};
 use langya::domain::benchmark::mtbench101::TASKS;
 use langya::domain::benchmark::panel_scores::{JudgementTable, PanelScores};
@@ -40,7 +40,7 @@ fn stored(item: &Item, turn: u32, model: usize, raw_text: String) -> Judgement {
         model: format!("model-{model}"),
         judge_model: "judge".to_owned(),
         judge_prompt_sha256: String::new(),
-        params: Sampling::default(),
+        params: ItemSampling::default(),
         game: Game::First,
         raw_text,
         parsed: None,

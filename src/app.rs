@@ -13,7 +13,7 @@ use crate::infra::class_draws::ClassDraws;
 use crate::infra::clock::Clock;
 use crate::infra::config::{CurrentSettings, Settings};
 use crate::infra::events::{BusState, EventBus};
-use crate::infra::limits::proofs::{ProofParts, Proofs};
+use crate::infra::limits::proof_of_work::{ProofParts, Proofs};
 use crate::infra::limits::{RateLimits, SingleUse};
 use crate::infra::llm::roster::Roster;
 use crate::infra::moderation::ModerationEndpoint;
@@ -35,6 +35,7 @@ use crate::services::admin::users::AdminUsers;
 use crate::services::arena::access::Access;
 use crate::services::arena::battles::Battles;
 use crate::services::arena::consent::Consents;
+use crate::services::arena::exclusion_rules::ExclusionRules;
 use crate::services::arena::fleet::Fleet;
 use crate::services::arena::matchmaking::Matchmaker;
 use crate::services::arena::models::Models;
@@ -42,7 +43,6 @@ use crate::services::arena::parts::BattleParts;
 use crate::services::arena::prompt_images::PromptImages;
 use crate::services::arena::prompt_rules::PromptRules;
 use crate::services::arena::reply_moderation::ReplyModeration;
-use crate::services::arena::vote_rules::VoteRules;
 use crate::services::arena::voting::Voting;
 use crate::services::battle_judging::auto_judge::AutoJudge;
 use crate::services::battle_judging::reports::BattleJudgingReports;
@@ -50,7 +50,7 @@ use crate::services::benchmark::plans::BenchPlans;
 use crate::services::benchmark::suite_results::SuiteResultsCache;
 use crate::services::campaign::report_cache::CampaignReports;
 use crate::services::correlation::snapshot::CorrelationService;
-use crate::services::exclusions::flagged::FlaggedVoters;
+use crate::services::exclusions::flagged::FlaggedVotersCache;
 use crate::services::exclusions::leak_check::LeakCheck;
 use crate::services::exclusions::voter_check::VoterCheck;
 use crate::services::judging_rounds::RoundParts;
@@ -62,10 +62,10 @@ use crate::services::leaderboard::rated_votes::RatedVotes;
 use crate::services::leaderboard::refit::{LatestLeaderboard, Refitter};
 use crate::services::leaderboard::value::ValueReports;
 use crate::services::leaderboard::vote_tally::VoteTally;
+use crate::services::model_register::ModelRegister;
+use crate::services::model_register::recording::Recorder;
 use crate::services::public_log::sequencer::{Sequencer, SequencerParts};
 use crate::services::public_log::{PublicLog, PublicLogError};
-use crate::services::register::ModelRegister;
-use crate::services::register::recording::Recorder;
 
 /// The outside worlds of an arena; a test gives its own.
 pub struct Dependencies {
@@ -201,7 +201,7 @@ impl Foundation {
             battles: Arc::clone(battles),
             events: Arc::clone(&self.events),
             models: Arc::clone(&self.models),
-            rules: VoteRules::new(Arc::clone(&self.models), self.settings.clone()),
+            rules: ExclusionRules::new(Arc::clone(&self.models), self.settings.clone()),
             leaderboard: Arc::clone(&self.leaderboard),
             settings: self.settings.clone(),
             rng: Arc::clone(&self.rng),
@@ -300,7 +300,7 @@ impl AppState {
             campaigns: Arc::new(CampaignReports::new(base.store.clone(), base.tasks.clone())),
             correlation: Arc::new(base.correlation()),
             battle_judging: Arc::new(BattleJudgingReports::new(base.store.clone(), base.tasks.clone())),
-            flagged_voters: Arc::new(FlaggedVoters::new(base.store.clone(), base.tasks.clone())),
+            flagged_voters: Arc::new(FlaggedVotersCache::new(base.store.clone(), base.tasks.clone())),
             voter_check: Arc::new(base.voter_check()),
             register: Arc::new(ModelRegister::new(base.store.clone())),
             public_log,

@@ -10,7 +10,7 @@ use crate::domain::rating::leaderboard::Leaderboard;
 use crate::domain::rating::options::LeaderboardOptions;
 use crate::domain::rating::tally::Tally;
 use crate::domain::rating::vote_log::VoteLog;
-use crate::render::chart::heat::Shown;
+use crate::render::chart::heat::HeatValues;
 use crate::render::chart::pairs::Pairs;
 use crate::render::chart::{self, Frame, Setting};
 
@@ -64,9 +64,9 @@ pub fn write(
     let names: Vec<String> = board.models.iter().map(|model| model.model.clone()).collect();
     let mut charts = vec![
         ("ratings.svg", chart::forest::draw(&board.models, board.confidence, FRAME)),
-        ("wins.svg", pairs.draw(Shown::Wins, &names, FRAME)),
-        ("battles.svg", pairs.draw(Shown::Counts, &names, FRAME)),
-        ("predicted.svg", pairs.draw(Shown::Predicted, &names, FRAME)),
+        ("wins.svg", pairs.draw(HeatValues::Wins, &names, FRAME)),
+        ("battles.svg", pairs.draw(HeatValues::Counts, &names, FRAME)),
+        ("predicted.svg", pairs.draw(HeatValues::Predicted, &names, FRAME)),
     ];
     if log.seconds.is_some() && !options.has_covariates() {
         let traces = chart::history::traces(&board.models, &history(log, MOMENTS, options)?);

@@ -7,8 +7,8 @@ use clap::Args;
 use serde::Serialize;
 
 use super::Location;
-use super::models::{Format, TableRow, render};
 use super::output::print;
+use super::table::{TableFormat, TableRow, render};
 use crate::cli::error::CommandResult;
 use crate::domain::doctor::{Finding, ModelAnswers, Severity};
 use crate::domain::language::Language;
@@ -31,7 +31,7 @@ pub struct DoctorOptions {
     no_models: bool,
     /// How to print what was found
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: TableFormat,
 }
 
 /// Looks at everything that an arena needs, and prints a line for each; the exit code is 1 where something is wrong.

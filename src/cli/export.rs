@@ -21,7 +21,7 @@ use crate::infra::config::Environment;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{IfMissing, Store};
 use crate::services::benchmark::loading::load;
-use crate::services::transfer::export::{self, Selection};
+use crate::services::transfer::export::{self, ExportSelection};
 use published::{DatasetOptions, PreferenceOptions};
 
 /// Flags of `langya export`.
@@ -99,10 +99,10 @@ struct FileOptions {
 
 /// What is to be written.
 #[derive(Debug, Clone)]
-enum Content {
-    Votes(Selection),
-    Battles(Selection),
-    Replies(Selection),
+enum ExportContent {
+    Votes(ExportSelection),
+    Battles(ExportSelection),
+    Replies(ExportSelection),
     Leaderboard,
     Scores { suite: String, way: WayFlags, of: ScoredPart },
 }
@@ -114,7 +114,7 @@ enum ScoredPart {
     Items,
 }
 
-impl Content {
+impl ExportContent {
     fn bar(&self) -> ProgressBar {
         match self {
             Self::Votes(_) => progress::bar("writing votes"),
@@ -126,8 +126,8 @@ impl Content {
 }
 
 impl PeriodOptions {
-    fn selection(&self) -> Selection {
-        Selection {
+    fn selection(&self) -> ExportSelection {
+        ExportSelection {
             since: self.since.unwrap_or(Timestamp(i64::MIN)),
             until: self.until.unwrap_or(Timestamp(i64::MAX)),
             with_text: true,
@@ -136,8 +136,8 @@ impl PeriodOptions {
 }
 
 impl RowsOptions {
-    fn selection(&self) -> Selection {
-        Selection { with_text: self.text, ..self.period.selection() }
+    fn selection(&self) -> ExportSelection {
+        ExportSelection { with_text: self.text, ..self.period.selection() }
     }
 }
 
@@ -147,16 +147,22 @@ impl RowsOptions {
 /// Bad times, a missing database, or a file that cannot be written.
 pub async fn run(options: ExportOptions, env: &Environment) -> CommandResult<ExitCode> {
     let (file, content, what) = match options.what {
-        ExportKind::Votes(options) => (options.period.file.clone(), Content::Votes(options.selection()), "votes"),
-        ExportKind::Battles(options) => (options.period.file.clone(), Content::Battles(options.selection()), "battles"),
-        ExportKind::Replies(options) => (options.file.clone(), Content::Replies(options.selection()), "replies"),
-        ExportKind::Leaderboard(file) => (file, Content::Leaderboard, "models"),
-        ExportKind::Scores(options) => {
-            (options.file, Content::Scores { suite: options.suite, way: options.way, of: ScoredPart::Suite }, "scores")
+        ExportKind::Votes(options) => (options.period.file.clone(), ExportContent::Votes(options.selection()), "votes"),
+        ExportKind::Battles(options) => {
+            (options.period.file.clone(), ExportContent::Battles(options.selection()), "battles")
         }
-        ExportKind::ItemScores(options) => {
-            (options.file, Content::Scores { suite: options.suite, way: options.way, of: ScoredPart::Items }, "scores")
-        }
+        ExportKind::Replies(options) => (options.file.clone(), ExportContent::Replies(options.selection()), "replies"),
+        ExportKind::Leaderboard(file) => (file, ExportContent::Leaderboard, "models"),
+        ExportKind::Scores(options) => (
+            options.file,
+            ExportContent::Scores { suite: options.suite, way: options.way, of: ScoredPart::Suite },
+            "scores",
+        ),
+        ExportKind::ItemScores(options) => (
+            options.file,
+            ExportContent::Scores { suite: options.suite, way: options.way, of: ScoredPart::Items },
+            "scores",
+        ),
         ExportKind::Preferences(options) => return published::print_preferences(options, env).await,
         ExportKind::Dataset(options) => return published::write_dataset(options, env).await,
     };
@@ -178,23 +184,23 @@ pub async fn run(options: ExportOptions, env: &Environment) -> CommandResult<Exi
 
 async fn write(
     store: &Store,
-    content: Content,
+    content: ExportContent,
     format: Format,
     out: impl Write + Send,
     bar: &ProgressBar,
 ) -> CommandResult<u64> {
     Ok(match content {
-        Content::Votes(selection) => {
+        ExportContent::Votes(selection) => {
             export::votes(store, selection, format, out, |seq, last| progress::show(bar, seq, last)).await?
         }
-        Content::Battles(selection) => {
+        ExportContent::Battles(selection) => {
             export::battles(store, selection, format, out, |battles| bar.inc(battles)).await?
         }
-        Content::Replies(selection) => {
+        ExportContent::Replies(selection) => {
             export::replies(store, selection, format, out, |battles| bar.inc(battles)).await?
         }
-        Content::Leaderboard => export::leaderboard(store, format, out).await?,
-        Content::Scores { suite, way, of } => {
+        ExportContent::Leaderboard => export::leaderboard(store, format, out).await?,
+        ExportContent::Scores { suite, way, of } => {
             let loaded = load(store, &suite, way.data.as_deref(), &way.options()?).await?;
             let rng = SharedRng::seeded(0);
             let bench = loaded.bench(store, &rng, way.sample);
@@ -206,7 +212,12 @@ async fn write(
     })
 }
 
-async fn to_file(store: &Store, content: Content, options: &FileOptions, bar: &ProgressBar) -> CommandResult<u64> {
+async fn to_file(
+    store: &Store,
+    content: ExportContent,
+    options: &FileOptions,
+    bar: &ProgressBar,
+) -> CommandResult<u64> {
     let out = OutFile::create(&options.out, options.overwrite)?;
     let written = write(store, content, options.format, out.file(), bar).await?;
     out.finish()?;

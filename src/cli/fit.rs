@@ -26,7 +26,7 @@ use crate::domain::rating::FitError;
 use crate::domain::rating::leaderboard_filter::CountedVotes;
 use crate::domain::rating::notes::RatingNote;
 use crate::domain::rating::options::{LeaderboardOptions, Method};
-use crate::domain::rating::pair_votes::Counted;
+use crate::domain::rating::pair_votes::TallyProgress;
 use crate::domain::rating::ranking::{Ranking, rank, rank_log_with_differences};
 use crate::domain::rating::robustness::{Robustness, RobustnessOptions, robustness};
 use crate::domain::rating::scoring::Scoring;
@@ -88,8 +88,8 @@ async fn fit_database(options: &FitOptions, settings: &StorageSettings) -> Comma
         bar.set_length(store.last_vote_seq().await?.unsigned_abs());
         tally
             .catch_up(&store, |counted| match counted {
-                Counted::Reset => bar.reset(),
-                Counted::Pair(_, votes) => bar.inc(votes.total()),
+                TallyProgress::Reset => bar.reset(),
+                TallyProgress::Pair(_, votes) => bar.inc(votes.total()),
             })
             .await?;
         bar.finish_and_clear();

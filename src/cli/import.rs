@@ -31,7 +31,7 @@ pub struct ImportOptions {
 #[derive(Debug, Clone, Subcommand)]
 enum ImportKind {
     /// Votes that were cast elsewhere: the leaderboard counts them. The same file a second time changes nothing
-    Votes(Box<VotesOptions>),
+    Votes(Box<ImportVotesOptions>),
     /// The items of a benchmark's suite, from its data file (--help shows each). The same file a second time changes nothing
     Suite(ImportSuiteOptions),
     /// Answers of models to a suite's items that were given elsewhere: item, model, answer, turn
@@ -93,7 +93,7 @@ struct ImportScoresOptions {
 }
 
 #[derive(Debug, Clone, Args)]
-struct VotesOptions {
+struct ImportVotesOptions {
     #[command(flatten)]
     location: Location,
     /// Parquet, CSV, TSV, JSON or JSON lines, packed by gzip or zstd or not; or the folder of a data set
@@ -128,7 +128,7 @@ pub async fn run(options: ImportOptions, env: &Environment) -> CommandResult<Exi
 }
 
 /// Imports files one after the other, each of them as a whole. An embedded database may not be served meanwhile.
-async fn votes(options: VotesOptions, env: &Environment) -> CommandResult<ExitCode> {
+async fn votes(options: ImportVotesOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
     let _lock = DataLock::take(&settings.storage)?;
     let store = Store::open(&settings.storage, IfMissing::Create).await?;

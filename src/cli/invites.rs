@@ -7,8 +7,8 @@ use rand::Rng;
 use serde::Serialize;
 
 use super::Location;
-use super::models::Format;
 use super::output::{lines_of_csv, print};
+use super::table::TableFormat;
 use crate::cli::error::{BadInput, CommandResult};
 use crate::cli::terminal_text::printable;
 use crate::domain::admission::invite_code;
@@ -33,12 +33,12 @@ pub struct InviteOptions {
 #[derive(Debug, Subcommand)]
 enum InviteCommand {
     /// Make codes and print them, once: the arena keeps only their hashes
-    Create(CreateOptions),
+    Create(CreateInviteOptions),
     /// List all invites with their uses
     List {
         /// How to print them
         #[arg(long, value_enum, default_value_t)]
-        format: Format,
+        format: TableFormat,
     },
     /// Make an invite unusable, and sign out whoever came in by it
     Revoke {
@@ -48,7 +48,7 @@ enum InviteCommand {
 }
 
 #[derive(Debug, Args)]
-struct CreateOptions {
+struct CreateInviteOptions {
     /// How many people may use each code
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     quota: u32,
@@ -63,7 +63,7 @@ struct CreateOptions {
     note: String,
     /// How to print them
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: TableFormat,
 }
 
 /// A new invite as it is printed.
@@ -108,7 +108,7 @@ pub async fn run(options: InviteOptions, env: &Environment) -> CommandResult<Exi
     Ok(ExitCode::SUCCESS)
 }
 
-async fn created(store: &Store, options: &CreateOptions) -> CommandResult<String> {
+async fn created(store: &Store, options: &CreateInviteOptions) -> CommandResult<String> {
     let (rng, now) = (SharedRng::from_system(), SystemClock.now());
     let expires_at = (options.days > 0).then(|| Timestamp(now.0 + i64::from(options.days) * DAY_MS));
     let mut invites = Vec::new();
@@ -121,18 +121,18 @@ async fn created(store: &Store, options: &CreateOptions) -> CommandResult<String
         invites.push(CreatedInvite { id, code, quota: options.quota, expires_at: expires_at.map(time) });
     }
     match options.format {
-        Format::Table => Ok(invites.iter().map(|invite| format!("{}  {}\n", invite.code, invite.id)).collect()),
-        Format::Json => Ok(serde_json::to_string_pretty(&invites)? + "\n"),
-        Format::Csv => lines_of_csv(&invites),
+        TableFormat::Table => Ok(invites.iter().map(|invite| format!("{}  {}\n", invite.code, invite.id)).collect()),
+        TableFormat::Json => Ok(serde_json::to_string_pretty(&invites)? + "\n"),
+        TableFormat::Csv => lines_of_csv(&invites),
     }
 }
 
-fn listed(invites: &[InviteRow], now: Timestamp, format: Format) -> CommandResult<String> {
+fn listed(invites: &[InviteRow], now: Timestamp, format: TableFormat) -> CommandResult<String> {
     let rows: Vec<ListedInvite> = invites.iter().map(|invite| ListedInvite::new(invite, now)).collect();
     match format {
-        Format::Table => Ok(rows.iter().map(ListedInvite::line).collect()),
-        Format::Json => Ok(serde_json::to_string_pretty(&rows)? + "\n"),
-        Format::Csv => lines_of_csv(&rows),
+        TableFormat::Table => Ok(rows.iter().map(ListedInvite::line).collect()),
+        TableFormat::Json => Ok(serde_json::to_string_pretty(&rows)? + "\n"),
+        TableFormat::Csv => lines_of_csv(&rows),
     }
 }
 

@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use super::Location;
 use super::actor::actor;
-use super::models::{Format, TableRow, render};
 use super::output::print;
+use super::table::{TableFormat, TableRow, render};
 use super::terminal_text::printable;
 use super::times::show_time;
 use crate::cli::error::CommandResult;
@@ -33,12 +33,12 @@ pub struct KeyOptions {
 #[derive(Debug, Subcommand)]
 enum KeyCommand {
     /// Make a key and print it, once: the arena keeps only its hash
-    Create(CreateOptions),
+    Create(CreateKeyOptions),
     /// List all keys, the latest first
     List {
         /// How to print them
         #[arg(long, value_enum, default_value_t)]
-        format: Format,
+        format: TableFormat,
     },
     /// Revoke a key, from the next request on
     Revoke {
@@ -48,7 +48,7 @@ enum KeyCommand {
 }
 
 #[derive(Debug, Args)]
-struct CreateOptions {
+struct CreateKeyOptions {
     /// What it is for
     name: String,
     /// What it lets programs do: read, annotate or admin; several with commas
@@ -59,7 +59,7 @@ struct CreateOptions {
     days: u32,
     /// How to print it
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: TableFormat,
 }
 
 /// A new key as it is printed.
@@ -139,7 +139,7 @@ pub async fn run(options: KeyOptions, env: &Environment) -> CommandResult<ExitCo
     let store = Store::open(&settings.storage, IfMissing::Fail).await?;
     let keys = ApiKeys::new(store.clone(), Arc::new(SharedRng::from_system()), Arc::new(SystemClock));
     match options.what {
-        KeyCommand::Create(CreateOptions { name, scope, days, format }) => {
+        KeyCommand::Create(CreateKeyOptions { name, scope, days, format }) => {
             let CreatedKey { id, key, expires_at } =
                 keys.create(KeyRequest { name: &name, scopes: &scope, days }, &actor(env)).await?;
             print(&render(&[CreatedLine { id, key, expires_at: expires_at.map(show_time) }], format)?)?;

@@ -12,7 +12,7 @@ use super::{Location, progress};
 use crate::cli::bench::clients::{BudgetFlags, model_clients};
 use crate::cli::bench::open_existing_beside;
 use crate::cli::error::{BadInput, CommandResult};
-use crate::cli::models::table;
+use crate::cli::table::table;
 use crate::domain::battle::ModelId;
 use crate::domain::labeling::few_shot::{FewShotPrompt, FoldPrompts};
 use crate::domain::labeling::report::LabelReport;
@@ -50,7 +50,7 @@ enum LabelCommand {
 }
 
 #[derive(Debug, Clone, Args)]
-struct Common {
+struct CommonLabelOptions {
     #[command(flatten)]
     location: Location,
     /// Which labels: SuperCLUE's ten categories or URS's six intents
@@ -78,7 +78,7 @@ impl From<SchemeName> for Scheme {
 #[derive(Debug, Clone, Args)]
 struct TrainOptions {
     #[command(flatten)]
-    common: Common,
+    common: CommonLabelOptions,
     /// CSV with the columns text and label, and query_id for a text that is a prompt of this arena
     #[arg(long, value_name = "FILE")]
     seed_file: PathBuf,
@@ -101,7 +101,7 @@ struct TrainOptions {
 #[derive(Debug, Clone, Args)]
 struct QueueOptions {
     #[command(flatten)]
-    common: Common,
+    common: CommonLabelOptions,
     /// Name of the reviewer; prompts that they have reviewed are left out
     #[arg(long, value_name = "NAME")]
     reviewer: String,
@@ -116,7 +116,7 @@ struct QueueOptions {
 #[derive(Debug, Clone, Args)]
 struct LabelReviewOptions {
     #[command(flatten)]
-    common: Common,
+    common: CommonLabelOptions,
     /// The queue, filled in
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -128,7 +128,7 @@ struct LabelReviewOptions {
 #[derive(Debug, Clone, Args)]
 struct LabelReportOptions {
     #[command(flatten)]
-    common: Common,
+    common: CommonLabelOptions,
     /// How the result is printed
     #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
     format: OutputFormat,

@@ -34,6 +34,7 @@ pub mod serve;
 mod signals;
 pub mod simulate;
 mod slice_flags;
+pub mod table;
 mod terminal_text;
 mod times;
 pub mod upgrade;

@@ -8,15 +8,15 @@ mod register;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use serde::Serialize;
 
 use super::Location;
-use super::output::{lines_of_csv, print};
+use super::output::print;
 use crate::cli::error::CommandResult;
-use crate::cli::terminal_text::{printable, width};
+use crate::cli::table::{TableFormat, TableRow, render};
 use crate::domain::battle::ModelId;
-use crate::domain::register::changes::ModelState;
+use crate::domain::model_register::changes::ModelState;
 use crate::infra::clock::{Clock as _, SystemClock};
 use crate::infra::config::edit::change::Change;
 use crate::infra::config::{Environment, ModelSettings, ProviderKind, Settings};
@@ -24,7 +24,7 @@ use crate::infra::llm::discover::{Places, with_discovered};
 use crate::infra::llm::roster::{card, entries};
 use crate::infra::storage::{IfMissing, Store, StoreError};
 use crate::services::admin::models::ModelHealth;
-pub use edit::{AddOptions, ModelArgument, ResumeOptions, SetOptions};
+pub use edit::{AddModelOptions, ModelArgument, ResumeOptions, SetOptions};
 pub use pairing::PairingOptions;
 pub use register::{ReasonOptions, RegisterOptions};
 
@@ -35,26 +35,26 @@ pub struct Options {
     location: Location,
     /// What to do.
     #[command(subcommand)]
-    pub action: Action,
+    pub action: ModelsCommand,
 }
 
 /// What `langya models` can do.
 #[derive(Debug, Clone, Subcommand)]
-pub enum Action {
+pub enum ModelsCommand {
     /// List the models that `serve` would use
     List {
         /// How to print them
         #[arg(long, value_enum, default_value_t)]
-        format: Format,
+        format: TableFormat,
     },
     /// Ask each model one question; say how fast it is, or what to change where it fails
     Check {
         /// How to print the results
         #[arg(long, value_enum, default_value_t)]
-        format: Format,
+        format: TableFormat,
     },
     /// Add models that a server lists to the settings file
-    Add(AddOptions),
+    Add(AddModelOptions),
     /// Change the weight, limits, prices or reason of a model in the settings file
     Set(SetOptions),
     /// Take a model out of the settings file
@@ -71,21 +71,9 @@ pub enum Action {
     Reason(ReasonOptions),
 }
 
-/// How results are printed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// Columns for reading
-    #[default]
-    Table,
-    /// One JSON array
-    Json,
-    /// Comma-separated values with a header line
-    Csv,
-}
-
 /// One line of `models list`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ListedModel {
+pub struct PrintedModel {
     /// Key used in logs and exports.
     pub id: String,
     /// Name shown after the vote.
@@ -120,7 +108,7 @@ pub struct ListedModel {
 
 /// What the database knows of the models.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct KnownModels {
+pub struct DatabaseModels {
     /// What the serving process last kept of each model's breaker.
     pub breakers: BTreeMap<ModelId, String>,
     /// How they are doing.
@@ -134,16 +122,18 @@ pub struct KnownModels {
 pub async fn run(options: &Options, env: &Environment) -> CommandResult<ExitCode> {
     let location = &options.location;
     match &options.action {
-        Action::List { format } => print_list(&discovered(location, env).await?, *format).await,
-        Action::Check { format } => check::print_check(&discovered(location, env).await?, env, *format).await,
-        Action::Add(options) => edit::add(options, location, env).await,
-        Action::Set(options) => edit::set(options, location, env).await,
-        Action::Remove(model) => edit::change(&model.id, &Change::Remove, location, env).await,
-        Action::Pause(model) => edit::change(&model.id, &Change::Weight(0.0), location, env).await,
-        Action::Resume(options) => edit::change(&options.id, &Change::Weight(options.weight), location, env).await,
-        Action::Pairing(options) => pairing::print_preview(options, &discovered(location, env).await?).await,
-        Action::Register(options) => register::print_register(options, &location.settings(env)?).await,
-        Action::Reason(options) => register::state(options, &location.settings(env)?).await,
+        ModelsCommand::List { format } => print_list(&discovered(location, env).await?, *format).await,
+        ModelsCommand::Check { format } => check::print_check(&discovered(location, env).await?, env, *format).await,
+        ModelsCommand::Add(options) => edit::add(options, location, env).await,
+        ModelsCommand::Set(options) => edit::set(options, location, env).await,
+        ModelsCommand::Remove(model) => edit::change(&model.id, &Change::Remove, location, env).await,
+        ModelsCommand::Pause(model) => edit::change(&model.id, &Change::Weight(0.0), location, env).await,
+        ModelsCommand::Resume(options) => {
+            edit::change(&options.id, &Change::Weight(options.weight), location, env).await
+        }
+        ModelsCommand::Pairing(options) => pairing::print_preview(options, &discovered(location, env).await?).await,
+        ModelsCommand::Register(options) => register::print_register(options, &location.settings(env)?).await,
+        ModelsCommand::Reason(options) => register::state(options, &location.settings(env)?).await,
     }
 }
 
@@ -152,31 +142,31 @@ async fn discovered(location: &Location, env: &Environment) -> CommandResult<Set
     Ok(with_discovered(location.settings(env)?, env, &Places::default()).await)
 }
 
-async fn print_list(settings: &Settings, format: Format) -> CommandResult<ExitCode> {
+async fn print_list(settings: &Settings, format: TableFormat) -> CommandResult<ExitCode> {
     print(&render(&list(settings, &known_models(settings).await?), format)?)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// What the database knows; nothing where no arena has served yet.
-async fn known_models(settings: &Settings) -> CommandResult<KnownModels> {
+async fn known_models(settings: &Settings) -> CommandResult<DatabaseModels> {
     match Store::open(&settings.storage, IfMissing::Fail).await {
         Ok(store) => {
             let models = store.registered_models().await?;
             let breakers = models.into_iter().map(|model| (model.card.id, model.breaker.state)).collect();
-            Ok(KnownModels { breakers, health: ModelHealth::read(&store, SystemClock.now()).await? })
+            Ok(DatabaseModels { breakers, health: ModelHealth::read(&store, SystemClock.now()).await? })
         }
-        Err(StoreError::Missing(_)) => Ok(KnownModels::default()),
+        Err(StoreError::Missing(_)) => Ok(DatabaseModels::default()),
         Err(error) => Err(error.into()),
     }
 }
 
 /// The models of these settings, with what is known of them.
 #[must_use]
-pub fn list(settings: &Settings, known: &KnownModels) -> Vec<ListedModel> {
+pub fn list(settings: &Settings, known: &DatabaseModels) -> Vec<PrintedModel> {
     let listed = |entry: &ModelSettings| {
         let (card, recent) = (card(entry), &known.health.figures);
         let figures = recent.models.get(card.id.as_str()).copied();
-        ListedModel {
+        PrintedModel {
             breaker: known.breakers.get(&card.id).cloned(),
             battles: figures.map(|figures| figures.battles),
             share: figures.and_then(|figures| figures.share(recent.battles)),
@@ -197,16 +187,7 @@ pub fn list(settings: &Settings, known: &KnownModels) -> Vec<ListedModel> {
     entries(settings).iter().map(listed).collect()
 }
 
-/// A row that can be printed as a line of a table.
-pub trait TableRow: Serialize {
-    /// The heads of the columns.
-    const HEADS: &'static [&'static str];
-
-    /// The cells, as many as heads.
-    fn cells(&self) -> Vec<String>;
-}
-
-impl TableRow for ListedModel {
+impl TableRow for PrintedModel {
     const HEADS: &'static [&'static str] = &[
         "id",
         "name",
@@ -246,57 +227,22 @@ impl TableRow for ListedModel {
     }
 }
 
-/// Rows in one of the formats, with a line end.
-///
-/// # Errors
-/// Rows that cannot be written as JSON or CSV.
-pub fn render<R: TableRow>(rows: &[R], format: Format) -> CommandResult<String> {
-    match format {
-        Format::Table => Ok(table(R::HEADS, rows.iter().map(TableRow::cells).collect())),
-        Format::Json => Ok(format!("{}\n", serde_json::to_string_pretty(rows)?)),
-        Format::Csv => lines_of_csv(rows),
-    }
-}
-
-/// Columns for reading; a name that would steer the terminal does not.
-pub(super) fn table(heads: &[&str], rows: Vec<Vec<String>>) -> String {
-    let heads: Vec<String> = heads.iter().map(|head| head.to_uppercase()).collect();
-    let rows = rows.into_iter().map(|row| row.iter().map(|cell| printable(cell)).collect());
-    let lines: Vec<Vec<String>> = [heads].into_iter().chain(rows).collect();
-    let columns = lines.first().map_or(0, Vec::len);
-    let widths: Vec<usize> =
-        (0..columns).map(|column| lines.iter().map(|line| width(&line[column])).max().unwrap_or(0)).collect();
-    let mut text = String::new();
-    for line in &lines {
-        let cells = line.iter().zip(&widths).map(|(cell, full)| format!("{cell}{}", " ".repeat(full - width(cell))));
-        text.push_str(cells.collect::<Vec<_>>().join("  ").trim_end());
-        text.push('\n');
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_table_keeps_its_columns_under_wide_characters() {
-        let rows = vec![vec!["a".into(), "千问".into(), "x".into()], vec!["bcd".into(), "q".into(), "y".into()]];
-        assert_eq!(table(&["id", "name", "z"], rows), "ID   NAME  Z\na    千问  x\nbcd  q     y\n");
-    }
-
-    #[test]
     fn every_format_has_every_model() {
         let settings = Settings::default();
         let breakers = BTreeMap::from([(ModelId::new("practice-echo"), "open".to_owned())]);
-        let rows = list(&settings, &KnownModels { breakers, ..KnownModels::default() });
+        let rows = list(&settings, &DatabaseModels { breakers, ..DatabaseModels::default() });
         assert_eq!((rows[0].breaker.as_deref(), rows[1].breaker.as_deref()), (Some("open"), None));
-        for format in [Format::Table, Format::Json, Format::Csv] {
+        for format in [TableFormat::Table, TableFormat::Json, TableFormat::Csv] {
             let text = render(&rows, format).unwrap();
             assert!(rows.iter().all(|row| text.contains(&row.id)), "{text}");
         }
         assert!(
-            render(&rows, Format::Csv)
+            render(&rows, TableFormat::Csv)
                 .unwrap()
                 .starts_with("id,name,organization,provider,weight,state,practice,breaker,battles,share,error_rate,")
         );

@@ -9,8 +9,8 @@ use serde::Serialize;
 
 use super::Location;
 use super::actor::actor;
-use super::models::{Format, TableRow, render};
 use super::output::print;
+use super::table::{TableFormat, TableRow, render};
 use super::times::show_time;
 use crate::cli::error::{BadInput, CommandResult};
 use crate::domain::moderation::ModerationResult;
@@ -36,7 +36,7 @@ pub struct ModerationOptions {
 #[derive(Debug, Subcommand)]
 enum ModerationCommand {
     /// List flagged texts, the open ones first
-    List(ListOptions),
+    List(ListFlagsOptions),
     /// Print the texts of a flag's battle
     Show(FlagOptions),
     /// Leave a flagged text as it is
@@ -48,13 +48,13 @@ enum ModerationCommand {
 }
 
 #[derive(Debug, Args)]
-struct ListOptions {
+struct ListFlagsOptions {
     /// How many
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     limit: u32,
     /// How to print them
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: TableFormat,
 }
 
 #[derive(Debug, Args)]
@@ -102,7 +102,7 @@ pub async fn run(options: ModerationOptions, env: &Environment) -> CommandResult
 /// What was said goes out as JSON: a terminal does not obey it.
 async fn show(reviews: &FlagReviews<'_>, id: &str) -> CommandResult<()> {
     let review = reviews.look(id).await?;
-    let texts = review.record.map(|record| BattleTexts {
+    let texts = review.record.map(|record| FlaggedTexts {
         prompts: record.turns.iter().map(|turn| turn.prompt.clone()).collect(),
         replies: record.replies.iter().map(|row| row.reply.text.clone()).collect(),
     });
@@ -131,11 +131,11 @@ struct ShownFlag {
     #[serde(flatten)]
     flag: FlagLine,
     vote: Option<i64>,
-    texts: Option<BattleTexts>,
+    texts: Option<FlaggedTexts>,
 }
 
 #[derive(Serialize)]
-struct BattleTexts {
+struct FlaggedTexts {
     prompts: Vec<String>,
     replies: Vec<String>,
 }

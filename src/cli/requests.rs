@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use super::Location;
 use super::actor::actor;
-use super::models::{Format, TableRow, render};
 use super::output::print;
+use super::table::{TableFormat, TableRow, render};
 use super::times::show_time;
 use crate::cli::error::{BadInput, CommandResult};
 use crate::domain::admin::deletion_request::RequestScope;
@@ -31,27 +31,27 @@ pub struct RequestsOptions {
 #[derive(Debug, Subcommand)]
 enum RequestsCommand {
     /// List requests, the open ones first
-    List(ListOptions),
+    List(ListRequestsOptions),
     /// Enter a request for somebody, and print its id
-    Add(AddOptions),
+    Add(AddRequestOptions),
     /// Delete the texts that a request is about; votes stay
-    DeleteTexts(DeleteOptions),
+    DeleteTexts(DeleteTextsOptions),
     /// Refuse a request; the texts stay
     Refuse(RefuseOptions),
 }
 
 #[derive(Debug, Args)]
-struct ListOptions {
+struct ListRequestsOptions {
     /// How many
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     limit: u32,
     /// How to print them
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: TableFormat,
 }
 
 #[derive(Debug, Args)]
-struct AddOptions {
+struct AddRequestOptions {
     /// Id of a battle
     battle: String,
     /// About all battles of its visitor, not only this one
@@ -63,7 +63,7 @@ struct AddOptions {
 }
 
 #[derive(Debug, Args)]
-struct DeleteOptions {
+struct DeleteTextsOptions {
     /// Id of the request
     id: String,
     /// Why it is granted
@@ -105,13 +105,13 @@ pub async fn run(options: RequestsOptions, env: &Environment) -> CommandResult<E
     Ok(ExitCode::SUCCESS)
 }
 
-async fn list(store: &Store, options: &ListOptions) -> CommandResult<()> {
+async fn list(store: &Store, options: &ListRequestsOptions) -> CommandResult<()> {
     let rows = store.deletion_requests(options.limit).await?;
     let lines: Vec<RequestLine> = rows.into_iter().map(RequestLine::new).collect();
     print(&render(&lines, options.format)?)
 }
 
-async fn add(requests: &DeletionRequests<'_>, options: &AddOptions) -> CommandResult<()> {
+async fn add(requests: &DeletionRequests<'_>, options: &AddRequestOptions) -> CommandResult<()> {
     let battle = BattleId::parse(&options.battle);
     let battle = battle.ok_or_else(|| BadInput(format!("{:?} is no id of a battle", options.battle)))?;
     let scope = if options.all_of_visitor { RequestScope::Visitor } else { RequestScope::Battle };
@@ -119,8 +119,8 @@ async fn add(requests: &DeletionRequests<'_>, options: &AddOptions) -> CommandRe
     print(&format!("{id}\n"))
 }
 
-async fn delete_texts(requests: &DeletionRequests<'_>, options: &DeleteOptions) -> CommandResult<()> {
-    let DeleteOptions { id, reason, dry_run } = options;
+async fn delete_texts(requests: &DeletionRequests<'_>, options: &DeleteTextsOptions) -> CommandResult<()> {
+    let DeleteTextsOptions { id, reason, dry_run } = options;
     if *dry_run {
         let RequestPreview { battles, .. } = requests.preview(id).await?;
         eprintln!("the texts of {battles} battles would be deleted; votes would stay");

@@ -6,7 +6,7 @@ use super::name_table::name_table;
 use super::terminal_text::printable;
 use crate::domain::language::Language;
 use crate::domain::rating::robustness::{NeighbourRobustness, PlaceRange, Robustness};
-use crate::render::i18n::pages::{Answer, page_texts};
+use crate::render::i18n::pages::{RobustnessAnswer, page_texts};
 
 const HEADINGS: [&str; 6] = ["place", "possible", "without a voter", "votes to flip", "votes to separate", "model"];
 /// Columns that a narrow terminal drops, in this order.
@@ -29,7 +29,8 @@ pub(super) fn robustness_table(robustness: &Robustness, screen: Option<usize>) -
 /// The answers of the whole leaderboard, one a line.
 fn overall(robustness: &Robustness) -> String {
     let answers = page_texts(Language::English).robustness.answers(&robustness.overall, printable);
-    let lines: String = answers.iter().map(|Answer { question, text }| format!("{question} {text}\n")).collect();
+    let lines: String =
+        answers.iter().map(|RobustnessAnswer { question, text }| format!("{question} {text}\n")).collect();
     if lines.is_empty() { lines } else { format!("\n{lines}") }
 }
 

@@ -6,8 +6,8 @@ use clap::Args;
 use serde::Serialize;
 
 use super::Location;
-use super::models::{Format, TableRow, render};
 use super::output::print;
+use super::table::{TableFormat, TableRow, render};
 use super::times::show_time;
 use crate::cli::error::CommandResult;
 use crate::infra::config::{Environment, StorageSettings};
@@ -24,7 +24,7 @@ pub struct UpgradeOptions {
     check: bool,
     /// How to print the changes
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: TableFormat,
 }
 
 /// Runs the subcommand: the changes on the standard output, what to do on the standard error.
@@ -52,8 +52,8 @@ pub async fn run(options: UpgradeOptions, env: &Environment) -> CommandResult<Ex
     } else {
         eprintln!("{count} changes of the tables are made");
     }
-    let rows: Vec<ChangeRow> = changes.into_iter().map(ChangeRow::from).collect();
-    if count > 0 || !matches!(options.format, Format::Table) {
+    let rows: Vec<PrintedChange> = changes.into_iter().map(PrintedChange::from).collect();
+    if count > 0 || !matches!(options.format, TableFormat::Table) {
         print(&render(&rows, options.format)?)?;
     }
     Ok(ExitCode::SUCCESS)
@@ -71,18 +71,18 @@ fn backup_advice(settings: &StorageSettings) -> String {
 
 /// A change, as it is printed.
 #[derive(Debug, Serialize)]
-struct ChangeRow {
+struct PrintedChange {
     version: i64,
     change: String,
 }
 
-impl From<PendingMigration> for ChangeRow {
+impl From<PendingMigration> for PrintedChange {
     fn from(migration: PendingMigration) -> Self {
         Self { version: migration.version, change: migration.description }
     }
 }
 
-impl TableRow for ChangeRow {
+impl TableRow for PrintedChange {
     const HEADS: &'static [&'static str] = &["version", "change"];
 
     fn cells(&self) -> Vec<String> {

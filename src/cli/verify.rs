@@ -24,7 +24,7 @@ use crate::infra::storage::{IfMissing, Store};
 use crate::infra::telemetry;
 use crate::services::public_log::PublicLog;
 use crate::services::public_log::database_check::{CheckedDatabase, DatabaseCheckError};
-use crate::services::public_log::verification::{Known, Leaderboard, Verified, verify};
+use crate::services::public_log::verification::{KnownTree, LeaderboardSource, Verified, verify};
 
 /// Arguments of `langya verify`.
 #[derive(Debug, Clone, Args)]
@@ -50,12 +50,12 @@ pub struct VerifyOptions {
     no_leaderboard: bool,
     /// How to print the result
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: VerifyFormat,
 }
 
 /// How to print the result.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
+enum VerifyFormat {
     /// Sentences.
     #[default]
     Table,
@@ -114,12 +114,12 @@ async fn rows(options: &VerifyOptions, settings: &StorageSettings) -> CommandRes
     bar.finish_and_clear();
     let CheckedDatabase { entries, votes, without_salt } = checked?;
     print(&match options.format {
-        Format::Table => {
+        VerifyFormat::Table => {
             format!(
                 "{votes} votes and all exclusions are as the {entries} entries of the log say\n{without_salt} of them without texts to compare\n"
             )
         }
-        Format::Json => {
+        VerifyFormat::Json => {
             let found =
                 serde_json::json!({"entries": entries, "votes": votes, "without_salt": without_salt, "verified": true});
             serde_json::to_string_pretty(&found)? + "\n"
@@ -134,7 +134,7 @@ async fn log(options: &VerifyOptions) -> CommandResult<ExitCode> {
     let mut logs = known_logs(&options.known)?;
     let known = known_of(options, logs.get(&source.name()))?;
     let is_first_key = known.key.is_none();
-    let leaderboard = if options.no_leaderboard { Leaderboard::Skipped } else { Leaderboard::Published };
+    let leaderboard = if options.no_leaderboard { LeaderboardSource::Skipped } else { LeaderboardSource::Published };
     let bar = progress::bar("reading entries");
     let show = |done: u64, all: u64| {
         bar.set_length(all);
@@ -147,8 +147,8 @@ async fn log(options: &VerifyOptions) -> CommandResult<ExitCode> {
     let kept = serde_json::to_string_pretty(&logs)? + "\n";
     OutFile::create(&options.known, Overwrite::ALWAYS)?.write(|out| out.write_all(kept.as_bytes()))?;
     print(&match options.format {
-        Format::Table => sentences(&verified, is_first_key),
-        Format::Json => json(&source.name(), &verified)?,
+        VerifyFormat::Table => sentences(&verified, is_first_key),
+        VerifyFormat::Json => json(&source.name(), &verified)?,
     })?;
     Ok(ExitCode::SUCCESS)
 }
@@ -176,8 +176,8 @@ fn one_receipt(options: &VerifyOptions, path: &Path) -> CommandResult<ExitCode> 
         }
     };
     print(&match options.format {
-        Format::Table => sentence,
-        Format::Json => serde_json::to_string_pretty(&found)? + "\n",
+        VerifyFormat::Table => sentence,
+        VerifyFormat::Json => serde_json::to_string_pretty(&found)? + "\n",
     })?;
     Ok(ExitCode::SUCCESS)
 }
@@ -188,11 +188,11 @@ fn receipt(path: &Path) -> CommandResult<LogReceipt> {
 }
 
 /// An explicit key wins over the known one; what was verified under another key is not compared.
-fn known_of(options: &VerifyOptions, last: Option<&KnownLog>) -> CommandResult<Known> {
+fn known_of(options: &VerifyOptions, last: Option<&KnownLog>) -> CommandResult<KnownTree> {
     let given = options.key.as_deref().map(VerifierKey::parse).transpose()?;
     let kept = last.map(|last| VerifierKey::parse(&last.key)).transpose()?;
     let witnesses = options.witnesses.iter().map(|key| WitnessKey::parse(key)).collect::<Result<_, _>>()?;
-    Ok(Known { key: given.or(kept), checkpoint: last.map(|last| last.checkpoint.clone()), witnesses })
+    Ok(KnownTree { key: given.or(kept), checkpoint: last.map(|last| last.checkpoint.clone()), witnesses })
 }
 
 fn known_logs(path: &Path) -> CommandResult<KnownLogs> {

@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use super::Location;
 use super::actor::actor;
-use super::models::{Format, TableRow, render};
 use super::output::print;
+use super::table::{TableFormat, TableRow, render};
 use super::terminal_text::printable;
 use super::times::show_time;
 use crate::cli::error::CommandResult;
@@ -40,7 +40,7 @@ enum WebhookCommand {
         limit: u32,
         /// How to print them
         #[arg(long, value_enum, default_value_t)]
-        format: Format,
+        format: TableFormat,
     },
     /// Have a message that was given up sent again
     Retry {

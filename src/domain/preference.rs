@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use crate::battle::message::{Message, Role};
+use crate::battle::message::{Message, MessageRole};
 use crate::battle::{ModelId, Outcome};
 
 /// A prompt with the reply that was chosen and the one that was not, each as messages.
@@ -25,7 +25,7 @@ impl PreferencePair {
         let is_whole = |said: &[Message]| {
             let pairs = said
                 .chunks(2)
-                .all(|pair| matches!(pair, [ask, reply] if ask.role == Role::User && reply.role == Role::Assistant));
+                .all(|pair| matches!(pair, [ask, reply] if ask.role == MessageRole::User && reply.role == MessageRole::Assistant));
             pairs && said.iter().all(|message| !message.content.trim().is_empty())
         };
         if !is_whole(chosen) || !is_whole(rejected) {
@@ -45,11 +45,11 @@ impl PreferencePair {
 
 /// How often each of two models was chosen over the other.
 #[derive(Debug, Default)]
-pub struct PairWins {
+pub struct PreferenceCounts {
     wins: HashMap<(ModelId, ModelId), u64>,
 }
 
-impl PairWins {
+impl PreferenceCounts {
     /// Counts a vote; ties and votes that found both bad choose none.
     pub fn add(&mut self, models: &[ModelId; 2], outcome: Outcome) {
         if let Some((winner, loser)) = winner_and_loser(models, outcome) {
@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn agreement_leaves_the_vote_itself_out() {
         let [a, b] = ["a", "b"].map(ModelId::new);
-        let mut wins = PairWins::default();
+        let mut wins = PreferenceCounts::default();
         wins.add(&[a.clone(), b.clone()], Outcome::AWins);
         assert_eq!(wins.agreement_of_others(&a, &b), None);
         wins.add(&[b.clone(), a.clone()], Outcome::BWins);

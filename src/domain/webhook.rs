@@ -119,12 +119,12 @@ pub struct ChangedLeaderboard {
     /// Number of the latest vote in it.
     pub last_vote_seq: i64,
     /// The models with another rank than in the message before.
-    pub changes: Vec<RankChange>,
+    pub changes: Vec<RankChangeMessage>,
 }
 
 /// A model with another rank.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct RankChange {
+pub struct RankChangeMessage {
     /// Id of the model.
     pub model: String,
     /// Its rank; `null` where it has left the leaderboard.
@@ -135,11 +135,11 @@ pub struct RankChange {
 
 /// The models whose rank differs, by their ids.
 #[must_use]
-pub fn rank_changes(former: &BTreeMap<String, u64>, latter: &BTreeMap<String, u64>) -> Vec<RankChange> {
+pub fn rank_changes(former: &BTreeMap<String, u64>, latter: &BTreeMap<String, u64>) -> Vec<RankChangeMessage> {
     let left = former.keys().filter(|model| !latter.contains_key(*model));
     let change = |model: &String| {
         let (rank, former_rank) = (latter.get(model).copied(), former.get(model).copied());
-        (rank != former_rank).then(|| RankChange { model: model.clone(), rank, former_rank })
+        (rank != former_rank).then(|| RankChangeMessage { model: model.clone(), rank, former_rank })
     };
     latter.keys().chain(left).filter_map(change).collect()
 }
@@ -187,7 +187,7 @@ mod tests {
     fn changes_are_the_models_with_another_rank_with_those_that_came_and_left() {
         let ranks = |ranks: &[(&str, u64)]| ranks.iter().map(|(model, rank)| ((*model).to_owned(), *rank)).collect();
         let found = rank_changes(&ranks(&[("a", 1), ("b", 2), ("c", 3)]), &ranks(&[("a", 1), ("b", 1), ("d", 3)]));
-        let change = |model: &str, rank, former_rank| RankChange { model: model.to_owned(), rank, former_rank };
+        let change = |model: &str, rank, former_rank| RankChangeMessage { model: model.to_owned(), rank, former_rank };
         assert_eq!(found, [change("b", Some(1), Some(2)), change("d", Some(3), None), change("c", None, Some(3))]);
     }
 }

@@ -72,7 +72,7 @@ pub fn read_votes(file: &Path) -> Result<Votes, AgreementFileError> {
 }
 
 fn votes_of(table: SheetReader) -> Result<Votes, AgreementFileError> {
-    let asked = Asked::new(&table)?;
+    let asked = JudgedColumns::new(&table)?;
     let (winner, models) = (table.needed(&WINNER)?, [table.needed(&FIRST)?, table.needed(&SECOND)?]);
     let votes = table.rows(|row| {
         let names = models.map(|place| row[place].as_str());
@@ -100,7 +100,7 @@ fn choice(winner: &str, [first, second]: [&str; 2]) -> Option<Choice> {
 
 /// A row without a score is left out.
 fn scores_of(table: SheetReader) -> Result<ScoreSheet, AgreementFileError> {
-    let asked = Asked::new(&table)?;
+    let asked = JudgedColumns::new(&table)?;
     let (model, score) = (table.needed(&MODEL)?, table.needed(&SCORE)?);
     let scores = table.rows(|row| {
         let text = row[score].trim();
@@ -116,13 +116,13 @@ fn scores_of(table: SheetReader) -> Result<ScoreSheet, AgreementFileError> {
 }
 
 /// Where it stands what was judged and by whom.
-struct Asked {
+struct JudgedColumns {
     question: usize,
     turn: Option<usize>,
     voter: Option<usize>,
 }
 
-impl Asked {
+impl JudgedColumns {
     fn new(table: &SheetReader) -> Result<Self, AgreementFileError> {
         Ok(Self { question: table.needed(&QUESTION)?, turn: table.place(&TURN), voter: table.place(&VOTER) })
     }

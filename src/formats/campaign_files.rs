@@ -10,8 +10,8 @@ use crate::domain::campaign::items::{
     AnswerRow, CampaignItem, GoldRow, ItemError, check_categories, check_gold, gather,
 };
 use crate::domain::campaign::plan::{CampaignPlan, PlanError};
-use crate::domain::campaign::prompts::{PromptRow, check_prompts};
-use crate::domain::campaign::rubric::Rubric;
+use crate::domain::campaign::prompts::{CampaignPrompt, check_prompts};
+use crate::domain::campaign::rubric::CampaignRubric;
 use crate::read_file;
 use crate::votes::{TextTable, VoteFileError, read_table};
 
@@ -137,14 +137,14 @@ fn beside(path: &Path, name: &str) -> PathBuf {
 ///
 /// # Errors
 /// [`CampaignFileError`] names the row and the way out.
-pub fn read_prompts(path: &Path, plan: &CampaignPlan) -> Result<Vec<PromptRow>, CampaignFileError> {
+pub fn read_prompts(path: &Path, plan: &CampaignPlan) -> Result<Vec<CampaignPrompt>, CampaignFileError> {
     let path = &beside(path, plan.prompts().unwrap_or(&plan.answers));
     let of_rows = |error| CampaignFileError::Item { path: path.clone(), error };
     let table = CampaignTable::open(path, &names_about(&[]))?;
     let about = AboutItems::new(&table, plan.rubric)?;
     let row = |(place, row): &(String, Vec<String>)| {
         let fail = |reason| ItemError { place: place.clone(), reason };
-        Ok(PromptRow {
+        Ok(CampaignPrompt {
             place: place.clone(),
             item: row[about.item].trim().to_owned(),
             prompt: about.prompt(row),
@@ -154,7 +154,7 @@ pub fn read_prompts(path: &Path, plan: &CampaignPlan) -> Result<Vec<PromptRow>, 
             language: cell(row, about.language),
         })
     };
-    let rows: Vec<PromptRow> = table.rows.iter().map(row).collect::<Result<_, _>>().map_err(of_rows)?;
+    let rows: Vec<CampaignPrompt> = table.rows.iter().map(row).collect::<Result<_, _>>().map_err(of_rows)?;
     check_prompts(&rows).map_err(of_rows)?;
     Ok(rows)
 }
@@ -181,12 +181,12 @@ struct AboutItems {
 }
 
 impl AboutItems {
-    fn new(table: &CampaignTable<'_>, rubric: Option<Rubric>) -> Result<Self, CampaignFileError> {
+    fn new(table: &CampaignTable<'_>, rubric: Option<CampaignRubric>) -> Result<Self, CampaignFileError> {
         let [prompt, conversation] = [&PROMPT, &CONVERSATION].map(|names| table.place(names));
         if prompt.is_none() && conversation.is_none() {
             return Err(table.lacks("prompt or conversation"));
         }
-        let reads_subcategories = rubric.is_some_and(Rubric::reads_subcategories);
+        let reads_subcategories = rubric.is_some_and(CampaignRubric::reads_subcategories);
         Ok(Self {
             item: table.needed(&ITEM)?,
             prompt,
@@ -219,7 +219,7 @@ impl AboutItems {
     }
 }
 
-fn read_answers(path: &Path, rubric: Option<Rubric>) -> Result<Vec<AnswerRow>, CampaignFileError> {
+fn read_answers(path: &Path, rubric: Option<CampaignRubric>) -> Result<Vec<AnswerRow>, CampaignFileError> {
     let table = CampaignTable::open(path, &names_about(&[&MODEL[..], &ANSWER].concat()))?;
     let about = AboutItems::new(&table, rubric)?;
     let [model, answer] = [table.needed(&MODEL)?, table.needed(&ANSWER)?];

@@ -35,7 +35,7 @@ pub struct DatasetWriter<'w> {
     plan: &'w DatasetPlan<'w>,
     open: Option<Shard>,
     done: Vec<PathBuf>,
-    counted: Counted,
+    counted: DatasetCounts,
 }
 
 struct Shard {
@@ -52,7 +52,7 @@ impl<'w> DatasetWriter<'w> {
     /// The system's.
     pub fn begin(folder: &'w Path, plan: &'w DatasetPlan<'w>) -> io::Result<Self> {
         fs::create_dir_all(folder.join(SHARDS))?;
-        Ok(Self { folder, plan, open: None, done: Vec::new(), counted: Counted::default() })
+        Ok(Self { folder, plan, open: None, done: Vec::new(), counted: DatasetCounts::default() })
     }
 
     /// Adds a vote, after those before it in the log.
@@ -104,13 +104,13 @@ impl<'w> DatasetWriter<'w> {
 
 /// The statistics under way.
 #[derive(Default)]
-struct Counted {
+struct DatasetCounts {
     found: DatasetStatistics,
     voters: HashSet<String>,
     times: Option<(Timestamp, Timestamp)>,
 }
 
-impl Counted {
+impl DatasetCounts {
     fn add(&mut self, vote: &VoteRow) {
         let found = &mut self.found;
         found.votes += 1;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::records::{BenchFileError, Record, read, records};
 use crate::domain::benchmark::superclue::construction::{Draft, ReviewProgress};
 use crate::domain::benchmark::superclue::drafts::{self, DraftLine, close_line};
-use crate::domain::benchmark::superclue::review::{Decision, Reviewed};
+use crate::domain::benchmark::superclue::review::{ReviewDecision, Reviewed};
 
 /// What the reviews come to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,14 +103,14 @@ fn take(
     Ok(())
 }
 
-fn decided(path: &Path, record: &Record, decision: &str, draft: &Draft) -> Result<Decision, BenchFileError> {
+fn decided(path: &Path, record: &Record, decision: &str, draft: &Draft) -> Result<ReviewDecision, BenchFileError> {
     let filled = |name: &str| record.text(&[name]).filter(|text| !text.trim().is_empty());
     match decision {
-        "accept" => Ok(Decision::Accept),
-        "reject" => Ok(Decision::Reject),
+        "accept" => Ok(ReviewDecision::Accept),
+        "reject" => Ok(ReviewDecision::Reject),
         "revise" => {
             let revised = draft.revised(filled("question"), record.value(&["options"]), filled("answer").as_deref());
-            revised.map(Decision::Revise).map_err(|error| record.refuse(path, error.to_string()))
+            revised.map(ReviewDecision::Revise).map_err(|error| record.refuse(path, error.to_string()))
         }
         other => Err(record.refuse(path, format!("decision is {other:?}: write accept, revise or reject"))),
     }

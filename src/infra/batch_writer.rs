@@ -6,9 +6,9 @@ use tokio::sync::{mpsc, oneshot};
 const MOST: usize = 64;
 
 /// The way to the keeper.
-pub struct BatchSender<T>(mpsc::Sender<Batch<T>>);
+pub struct BatchSender<T>(mpsc::Sender<QueuedRows<T>>);
 
-struct Batch<T> {
+struct QueuedRows<T> {
     rows: Vec<T>,
     kept: oneshot::Sender<()>,
 }
@@ -17,12 +17,12 @@ impl<T> BatchSender<T> {
     /// Hands rows over and waits until they are committed; `false` where the keeper has failed.
     pub async fn keep(&self, rows: Vec<T>) -> bool {
         let (kept, committed) = oneshot::channel();
-        self.0.send(Batch { rows, kept }).await.is_ok() && committed.await.is_ok()
+        self.0.send(QueuedRows { rows, kept }).await.is_ok() && committed.await.is_ok()
     }
 }
 
 /// Commits what it is handed.
-pub struct BatchWriter<T>(mpsc::Receiver<Batch<T>>);
+pub struct BatchWriter<T>(mpsc::Receiver<QueuedRows<T>>);
 
 /// A keeper and the way to it.
 pub fn keeper<T>() -> (BatchSender<T>, BatchWriter<T>) {

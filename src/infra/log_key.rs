@@ -72,7 +72,7 @@ impl fmt::Debug for LogKey {
 mod tests {
     use super::*;
     use crate::domain::public_log::hash::TreeHash;
-    use crate::domain::public_log::proof::TreeHead;
+    use crate::domain::public_log::merkle_proof::TreeHead;
 
     #[test]
     fn what_a_key_signs_is_verified() {

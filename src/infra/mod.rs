@@ -1,5 +1,6 @@
 //! Adapters, one outside world each.
 
+pub mod allowed_addresses;
 pub mod backoff;
 pub mod batch_writer;
 pub mod checkpoint_file;
@@ -20,7 +21,6 @@ pub mod metrics;
 pub mod moderation;
 pub mod oidc;
 pub mod raw_ticks;
-pub mod reach;
 pub mod redis;
 pub mod rng;
 pub mod sessions;

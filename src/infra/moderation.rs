@@ -11,11 +11,11 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use serde_json::json;
 
+use crate::allowed_addresses::AllowedAddresses;
 use crate::config::{ConfigError, Environment, Settings};
 use crate::domain::moderation::plain_categories;
 use crate::domain::time::Timestamp;
 use crate::llm::{HttpClient, http_client_within};
-use crate::reach::Reach;
 
 /// Longest wait for a connection; the settings bound the whole.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -68,7 +68,7 @@ impl ModerationEndpoint {
         if moderation.base_url.is_empty() {
             return Ok(None);
         }
-        let http = http_client_within(CONNECT_TIMEOUT, &Reach::new(&settings.providers.private_networks))?;
+        let http = http_client_within(CONNECT_TIMEOUT, &AllowedAddresses::new(&settings.providers.private_networks))?;
         let invalid = |rule| ConfigError::OutOfRange {
             key: "moderation.base_url",
             value: "no address that can be used".to_owned(),

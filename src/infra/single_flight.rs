@@ -115,21 +115,21 @@ type Waiter<V, E> = watch::Receiver<Option<FlightOutcome<V, E>>>;
 
 /// Computes the values of keys and keeps the latest of them; clones share them.
 #[derive(Debug)]
-pub struct SingleFlight<K, V, E>(Arc<Inner<K, V, E>>);
+pub struct SingleFlight<K, V, E>(Arc<SharedFlights<K, V, E>>);
 
 #[derive(Debug)]
-struct Inner<K, V, E> {
+struct SharedFlights<K, V, E> {
     /// In logs and metrics.
     name: &'static str,
     throttle: Throttle,
     tasks: Tasks,
     /// Values that are kept at the most.
     capacity: usize,
-    state: Mutex<State<K, V, E>>,
+    state: Mutex<FlightsState<K, V, E>>,
 }
 
 #[derive(Debug)]
-struct State<K, V, E> {
+struct FlightsState<K, V, E> {
     /// The latest in front.
     kept: VecDeque<(K, Arc<V>)>,
     /// Computations that wait or run.
@@ -154,8 +154,8 @@ where
     /// Nothing was computed yet. `name` is that of its tasks, which belong to `tasks`.
     #[must_use]
     pub fn new(name: &'static str, capacity: usize, throttle: Throttle, tasks: Tasks) -> Self {
-        let state = State { kept: VecDeque::new(), flights: Vec::new() };
-        Self(Arc::new(Inner { name, throttle, tasks, capacity, state: Mutex::new(state) }))
+        let state = FlightsState { kept: VecDeque::new(), flights: Vec::new() };
+        Self(Arc::new(SharedFlights { name, throttle, tasks, capacity, state: Mutex::new(state) }))
     }
 
     /// The value of a key: the kept one if it is current, otherwise one that is computed for all who ask meanwhile.
@@ -227,14 +227,14 @@ async fn wait<V, E>(mut waiter: Waiter<V, E>) -> FlightOutcome<V, E> {
     ended.ok().and_then(|outcome| outcome.clone()).unwrap_or(Err(FlightError::Ended))
 }
 
-impl<K, V, E> Inner<K, V, E> {
-    fn state(&self) -> MutexGuard<'_, State<K, V, E>> {
+impl<K, V, E> SharedFlights<K, V, E> {
+    fn state(&self) -> MutexGuard<'_, FlightsState<K, V, E>> {
         // The lists are valid after each statement, so a panic elsewhere does not spoil them.
         self.state.lock()
     }
 }
 
-impl<K: PartialEq, V, E> State<K, V, E> {
+impl<K: PartialEq, V, E> FlightsState<K, V, E> {
     fn find(&self, key: &K, is_current: impl Fn(&V) -> bool) -> Option<Arc<V>> {
         let found = self.kept.iter().find(|(known, value)| known == key && is_current(value));
         found.map(|(_, value)| Arc::clone(value))
@@ -243,7 +243,7 @@ impl<K: PartialEq, V, E> State<K, V, E> {
 
 /// Takes one computation to its end. Dropping it takes the computation off the list.
 struct Computation<K, V, E> {
-    inner: Arc<Inner<K, V, E>>,
+    inner: Arc<SharedFlights<K, V, E>>,
     key: K,
     flight: Arc<Flight<V, E>>,
 }
@@ -310,14 +310,14 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     /// Computations that take so long and give their number.
-    struct Rig {
+    struct FlightRig {
         flights: SingleFlight<&'static str, u32, String>,
         tasks: Tasks,
         begun: Arc<AtomicU32>,
         zero: Instant,
     }
 
-    impl Rig {
+    impl FlightRig {
         fn new(rest_times: u32) -> Self {
             let (tasks, throttle) = (Tasks::default(), Throttle::new(rest_times, 10 * SECOND));
             let flights = SingleFlight::new("test_of_flights", 2, throttle, tasks.clone());
@@ -359,7 +359,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn all_who_ask_the_same_share_one_computation_and_its_result_is_kept() {
-        let rig = Rig::new(0);
+        let rig = FlightRig::new(0);
         let all = join_all((0..50).map(|_| rig.ask("one", SECOND))).await;
         assert!(all.into_iter().all(|found| matches!(found, Ok(1))));
         assert_eq!((rig.ask("one", SECOND).await.unwrap(), rig.begun()), (1, 1));
@@ -369,7 +369,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_computation_goes_on_is_charged_and_is_kept_when_all_who_asked_have_left() {
-        let rig = Rig::new(4);
+        let rig = FlightRig::new(4);
         for _ in 0..50 {
             let left = timeout(Duration::from_millis(10), rig.ask("one", 2 * SECOND)).await;
             assert!(left.is_err());
@@ -384,7 +384,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn what_nobody_waits_for_is_not_begun() {
-        let rig = Rig::new(0);
+        let rig = FlightRig::new(0);
         let waiting = async {
             let asks = ["two", "three"].map(|key| rig.ask(key, SECOND));
             assert!(timeout(SECOND, join_all(asks)).await.is_err());
@@ -399,7 +399,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn computations_follow_each_other_with_a_rest_in_proportion() {
-        let rig = Rig::new(4);
+        let rig = FlightRig::new(4);
         let ask = async |key, takes| {
             rig.ask(key, Duration::from_millis(takes)).await.unwrap();
             u64::try_from(rig.zero.elapsed().as_millis()).unwrap()
@@ -411,7 +411,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn who_would_wait_too_long_is_turned_away() {
-        let rig = Rig::new(4);
+        let rig = FlightRig::new(4);
         rig.ask("one", 3 * SECOND).await.unwrap();
         assert!(matches!(rig.ask("two", SECOND).await, Err(FlightError::Busy)));
         assert_eq!(rig.zero.elapsed(), 13 * SECOND);
@@ -421,7 +421,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn what_is_begun_is_there_later_for_who_did_not_wait() {
-        let rig = Rig::new(0);
+        let rig = FlightRig::new(0);
         for _ in 0..3 {
             let begun = Arc::clone(&rig.begun);
             let compute = move || {
@@ -441,7 +441,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_failure_is_shared_and_not_kept() {
-        let rig = Rig::new(0);
+        let rig = FlightRig::new(0);
         let (one, same) = tokio::join!(rig.ask("bad", SECOND), rig.ask("bad", SECOND));
         let words = |found: Result<u32, FlightError<String>>| found.unwrap_err().cause().cloned().unwrap();
         assert_eq!((words(one), words(same)), ("bad 1".into(), "bad 1".into()));
@@ -451,7 +451,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_panic_is_charged_too_and_the_next_asker_begins_again() {
-        let rig = Rig::new(4);
+        let rig = FlightRig::new(4);
         let (one, same) = tokio::join!(rig.ask("panic", SECOND), rig.ask("panic", SECOND));
         assert!(matches!((one, same), (Err(FlightError::Ended), Err(FlightError::Ended))));
         rig.ask("one", Duration::ZERO).await.unwrap();
@@ -461,7 +461,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn who_joins_what_is_out_of_date_gets_the_next_one() {
-        let rig = Rig::new(0);
+        let rig = FlightRig::new(0);
         let second = |number: &u32| *number >= 2;
         let (one, newer) = tokio::join!(rig.ask("one", SECOND), rig.ask_for("one", SECOND, second));
         assert_eq!((one.unwrap(), newer.unwrap()), (1, 2));
@@ -471,7 +471,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn the_oldest_value_goes_when_all_places_are_taken() {
-        let rig = Rig::new(0);
+        let rig = FlightRig::new(0);
         for key in ["one", "two", "three", "two", "one"] {
             rig.ask(key, SECOND).await.unwrap();
         }
@@ -481,7 +481,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn an_end_of_the_arena_waits_for_no_computation() {
-        let rig = Rig::new(0);
+        let rig = FlightRig::new(0);
         let tasks = rig.tasks.clone();
         let end = async {
             sleep(SECOND).await;

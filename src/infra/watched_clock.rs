@@ -114,22 +114,22 @@ mod tests {
     const PATIENCE: Duration = Duration::from_secs(60);
 
     /// A clock that shows what it is told to.
-    struct Shown(AtomicI64);
+    struct ShownClock(AtomicI64);
 
-    impl Clock for Shown {
+    impl Clock for ShownClock {
         fn now(&self) -> Timestamp {
             Timestamp(self.0.load(Relaxed))
         }
     }
 
-    struct Rig {
-        shown: Arc<Shown>,
+    struct ClockRig {
+        shown: Arc<ShownClock>,
         watched: WatchedClock,
     }
 
-    impl Rig {
+    impl ClockRig {
         fn new(shown: i64) -> Self {
-            let shown = Arc::new(Shown(shown.into()));
+            let shown = Arc::new(ShownClock(shown.into()));
             Self { watched: WatchedClock::new(Arc::clone(&shown) as Arc<dyn Clock>), shown }
         }
 
@@ -149,7 +149,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_steady_clock_counts_as_it_is() {
-        let rig = Rig::new(DAY);
+        let rig = ClockRig::new(DAY);
         let limits = rig.half_a_minute_later(DAY + MINUTE / 2).await;
         assert_eq!(limits, WaitLimits { oldest: Timestamp(DAY - MINUTE / 2), newest: None });
         let limits = rig.half_a_minute_later(DAY + MINUTE + 3_000).await;
@@ -159,7 +159,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_clock_that_goes_on_expires_nothing_early() {
-        let rig = Rig::new(DAY);
+        let rig = ClockRig::new(DAY);
         let limits = rig.half_a_minute_later(2 * DAY).await;
         assert!(limits.oldest < Timestamp(DAY), "what was touched just before the jump waits on");
         rig.half_a_minute_later(2 * DAY + MINUTE / 2).await;
@@ -169,7 +169,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn what_is_dated_while_a_clock_is_away_for_a_moment_waits_on() {
-        let rig = Rig::new(3 * DAY);
+        let rig = ClockRig::new(3 * DAY);
         rig.half_a_minute_later(3 * DAY + MINUTE / 2).await;
         let dated = rig.date(DAY);
         assert_eq!(dated, Timestamp(DAY));
@@ -179,7 +179,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_clock_that_goes_back_lets_nothing_wait_for_ever() {
-        let rig = Rig::new(2 * DAY);
+        let rig = ClockRig::new(2 * DAY);
         rig.half_a_minute_later(2 * DAY + MINUTE / 2).await;
         rig.half_a_minute_later(2 * DAY + MINUTE).await;
         let limits = rig.half_a_minute_later(DAY).await;

@@ -7,11 +7,11 @@ use reqwest::header::{CONTENT_TYPE, HeaderValue};
 use reqwest::{StatusCode, Url};
 use secrecy::{ExposeSecret, SecretString};
 
+use crate::allowed_addresses::AllowedAddresses;
 use crate::config::{ConfigError, Environment, Settings, WebhookSettings};
 use crate::domain::time::Timestamp;
 use crate::domain::webhook::{LEAST_SECRET_BYTES, WebhookEvent, signature};
 use crate::llm::{HttpClient, http_client_within};
-use crate::reach::Reach;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Longest wait for an answer.
@@ -51,7 +51,7 @@ impl WebhookSender {
     /// # Errors
     /// [`ConfigError`] for an address that is out of reach, and a secret that is not set or short.
     pub fn open(settings: &Settings, env: &Environment) -> Result<Self, ConfigError> {
-        let http = http_client_within(CONNECT_TIMEOUT, &Reach::new(&settings.providers.private_networks))?;
+        let http = http_client_within(CONNECT_TIMEOUT, &AllowedAddresses::new(&settings.providers.private_networks))?;
         let mut receivers = BTreeMap::new();
         for webhook in &settings.webhooks {
             let refused = |key: &'static str, rule: &'static str| ConfigError::OutOfRange {

@@ -4,7 +4,7 @@ use crate::domain::integrity::exclusion_report::ExclusionReport;
 use crate::infra::config::CurrentSettings;
 use crate::infra::events::EventBus;
 use crate::infra::limits::RateLimits;
-use crate::infra::limits::proofs::Proofs;
+use crate::infra::limits::proof_of_work::Proofs;
 use crate::infra::oidc::OidcClient;
 use crate::infra::redis::RedisHandle;
 use crate::infra::rng::SharedRng;
@@ -31,7 +31,7 @@ use crate::services::benchmark::plans::BenchPlans;
 use crate::services::benchmark::suite_results::SuiteResultsCache;
 use crate::services::campaign::report_cache::CampaignReports;
 use crate::services::correlation::snapshot::CorrelationService;
-use crate::services::exclusions::flagged::FlaggedVoters;
+use crate::services::exclusions::flagged::FlaggedVotersCache;
 use crate::services::exclusions::voter_check::VoterCheck;
 use crate::services::leaderboard::background_report::BackgroundReport;
 use crate::services::leaderboard::day_feed::DayFeed;
@@ -39,8 +39,8 @@ use crate::services::leaderboard::filtered::FilteredLeaderboards;
 use crate::services::leaderboard::refit::LatestLeaderboard;
 use crate::services::leaderboard::robustness::RobustnessReport;
 use crate::services::leaderboard::value::ValueReports;
+use crate::services::model_register::ModelRegister;
 use crate::services::public_log::PublicLog;
-use crate::services::register::ModelRegister;
 use std::sync::Arc;
 
 /// What the edges reach.
@@ -104,7 +104,7 @@ pub struct AppState {
     /// Their sessions.
     pub admin_sessions: Arc<AdminSessions>,
     /// Voters who vote like nobody else.
-    pub flagged_voters: Arc<FlaggedVoters>,
+    pub flagged_voters: Arc<FlaggedVotersCache>,
     /// Excludes their votes, where the operator wants that.
     pub voter_check: Arc<VoterCheck>,
     /// What may be asked.

@@ -1,12 +1,12 @@
-// The battle page. Phases: empty → asking → writing → ready → held → voting → revealed, or voided; `resuming` after a reload,
-// `proving` while the page computes what the arena asks for under pressure. A vote is `held` until it is sent (held_vote.js).
+// The battle page. Phases: empty → asking → writing → ready → confirming → voting → revealed, or voided; `resuming` after a reload,
+// `proving` while the page computes what the arena asks for under pressure. A vote is `confirming` until it is sent (vote_confirmation.js).
 // After `revealed` the visitor may go on asking both models, which is neither rated nor kept: `talking`.
 // The server decides everything; this page shows what it says and asks again after a lost connection.
 
 import { Ballot } from "./ballot.js";
 import { serveCards } from "./cards.js";
 import { Composer } from "./composer.js";
-import { HeldVote } from "./held_vote.js";
+import { VoteConfirmation } from "./vote_confirmation.js";
 import { dropVote, keepVote, keptVotes } from "./kept_votes.js";
 import { Modes } from "./modes.js";
 import { announce, fill, fromNow, keep, kept, number, part } from "./page.js";
@@ -27,7 +27,7 @@ const words = JSON.parse(main.dataset.strings);
 const modes = new Modes(words);
 const turns = new Turns(words, { edit, shown: hintAtSides, askText: (turn, side) => socket.send({ type: "text", turn, side }) });
 const ballot = new Ballot(hold);
-const held = new HeldVote(words, { cast, undo });
+const confirmation = new VoteConfirmation(words, { cast, undo });
 const composer = new Composer({ send: ask, edit: askAgain }, words);
 /** Absent where the arena takes no images. */
 const attached = part("attached") && new (await import("./images.js")).Images(notice);
@@ -147,12 +147,12 @@ function hold(outcome) {
   notice("");
   composer.endEdit();
   ballot.mark(outcome);
-  setPhase("held");
-  held.open(outcome);
+  setPhase("confirming");
+  confirmation.open(outcome);
 }
 
 function undo(outcome) {
-  held.close();
+  confirmation.close();
   dropVote(battle);
   ballot.mark(null);
   setPhase("ready");
@@ -160,18 +160,18 @@ function undo(outcome) {
   announce(words.undone);
 }
 
-/** Sends the vote that is held. */
+/** Sends the vote that is not sent yet. */
 function cast() {
-  if (phase !== "held") return;
+  if (phase !== "confirming") return;
   const frame = voteFrame();
-  held.close();
+  confirmation.close();
   setPhase("voting");
   keepVote(frame);
   request(frame);
 }
 
 function voteFrame() {
-  return { type: "vote", battle, ...held.vote };
+  return { type: "vote", battle, ...confirmation.vote };
 }
 
 function newBattle() {
@@ -180,7 +180,7 @@ function newBattle() {
   forget();
   turns.clear();
   ballot.mark(null);
-  held.reset();
+  confirmation.reset();
   hideReveal();
   modes.end();
   notice("");
@@ -215,7 +215,7 @@ for (const [name, action] of Object.entries(actions)) {
 // A page that is left casts its vote; one that is only hidden, as on a phone that may end it, keeps it for the next visit.
 addEventListener("pagehide", cast);
 document.addEventListener("visibilitychange", () => {
-  if (phase !== "held") return;
+  if (phase !== "confirming") return;
   if (document.hidden) keepVote(voteFrame());
   else dropVote(battle);
 });
@@ -277,7 +277,7 @@ async function proveAndAsk(proof) {
   notice(words.proving);
   announce(words.proving);
   // Loaded where it is asked for, which is seldom: the first visit stays small.
-  const { prove } = await import("./proof.js");
+  const { prove } = await import("./proof_of_work.js");
   const solution = await prove(proof);
   // Meanwhile the visitor may have left this question, or a lost connection has sent it again.
   if (pending !== asked || round !== proofs) return;
@@ -331,7 +331,7 @@ const receivers = {
     if (images?.length) showImages(turns.article(turn), images);
     attached?.clear();
     showChosen(frame);
-    if (!["held", "voting"].includes(phase)) setPhase("writing");
+    if (!["confirming", "voting"].includes(phase)) setPhase("writing");
   },
   blocks(frame) {
     // They name no battle: after the end of one, those that are still on their way are of no other.
@@ -349,7 +349,7 @@ const receivers = {
       setPhase("revealed");
       announce(words.talk_ended);
     }
-    if (voted || frame.turn !== turn || ["held", "voting"].includes(phase)) return;
+    if (voted || frame.turn !== turn || ["confirming", "voting"].includes(phase)) return;
     setPhase("ready");
     announce(words.both_ended);
   },
@@ -456,7 +456,7 @@ function notice(text) {
 }
 
 function forget() {
-  held.close();
+  confirmation.close();
   composer.endEdit();
   battle = null;
   voted = null;

@@ -21,7 +21,7 @@ test("a battle by mouse: ask, read, vote, see the names, begin anew", async () =
   assert.ok(await page.locator('.reply[data-side="a"] .block').count());
   assert.ok(await page.locator('.reply[data-side="b"] .block').count());
   await choice(page, "A is better").click();
-  await phase(page, "held");
+  await phase(page, "confirming");
   await page.getByRole("radio", { name: "4" }).check({ force: true });
   await page.getByRole("button", { name: "Show the names" }).click();
   await phase(page, "revealed");
@@ -51,7 +51,7 @@ test("a battle by keyboard only", async () => {
   await page.keyboard.press("Enter");
   await phase(page, "ready");
   await page.keyboard.press("3");
-  await phase(page, "held");
+  await phase(page, "confirming");
   await page.keyboard.press("Enter"); // on "Show the names"
   await phase(page, "revealed");
   assert.ok(await page.locator(".reveal").getByText("You called it a tie.").isVisible());
@@ -69,7 +69,7 @@ test("arrow keys move within the ballot, and the number keys can be switched off
   await page.keyboard.press("ArrowRight");
   assert.ok(await focused(choice(page, "B is better")));
   await page.keyboard.press("Enter");
-  await phase(page, "held");
+  await phase(page, "confirming");
   await page.keyboard.press("Enter");
   await phase(page, "revealed");
   assert.ok(await page.locator(".reveal").getByText("You found B better.").isVisible());

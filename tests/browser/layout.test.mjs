@@ -134,7 +134,7 @@ test("every choice can be made in one row on a phone held sideways, and the reas
   assert.equal(boxes.length, 4);
   assert.ok(boxes.every(({ top, bottom }) => top === boxes[0].top && bottom <= 390), JSON.stringify(boxes));
   await page.getByRole("button", { name: "B is better" }).tap();
-  await phase(page, "held");
+  await phase(page, "confirming");
   await page.getByRole("radio", { name: "1, poor" }).press("ArrowRight");
   const second = await page.getByRole("radio", { name: "2" }).evaluate((one) => one.getBoundingClientRect().toJSON());
   assert.ok(second.bottom <= 390, JSON.stringify(second));

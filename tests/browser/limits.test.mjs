@@ -84,7 +84,7 @@ test("the hardest proof leaves the page free to answer, in a worker and without 
   await page.goto(site.url);
   for (const worker of [true, false]) {
     const result = await page.evaluate(async (withWorker) => {
-      const { prove } = await import("/static/js/proof.js");
+      const { prove } = await import("/static/js/proof_of_work.js");
       if (!withWorker) window.Worker = undefined;
       let turns = 0;
       const counting = setInterval(() => (turns += 1));

@@ -52,8 +52,8 @@ test("axe finds nothing at any step of a battle, light or dark, wide or narrow",
   await phase(page, "ready");
   await assertAccessibleInEveryView(page, "ready");
   await page.getByRole("button", { name: "A is better", exact: true }).click();
-  await phase(page, "held");
-  await assertAccessibleInEveryView(page, "held");
+  await phase(page, "confirming");
+  await assertAccessibleInEveryView(page, "confirming");
   await page.getByRole("button", { name: "Show the names" }).click();
   await phase(page, "revealed");
   await assertAccessibleInEveryView(page, "revealed");

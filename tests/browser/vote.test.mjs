@@ -45,7 +45,7 @@ test("a choice is sent after two seconds, and until then Escape and Undo take it
   const undo = [() => page.keyboard.press("Escape"), () => page.getByRole("button", { name: "Undo" }).click()];
   for (const takeBack of undo) {
     await choose(page, "A is better");
-    await phase(page, "held");
+    await phase(page, "confirming");
     await page.clock.runFor(1_900);
     await takeBack();
     await phase(page, "ready");
@@ -56,7 +56,7 @@ test("a choice is sent after two seconds, and until then Escape and Undo take it
   }
   assert.deepEqual(sent, []);
   await choose(page, "Tie");
-  await phase(page, "held");
+  await phase(page, "confirming");
   await page.clock.runFor(2_000);
   await phase(page, "revealed");
   assert.deepEqual(sent.map(({ type, outcome }) => [type, outcome]), [["vote", "tie"]]);
@@ -73,7 +73,7 @@ test("reasons and satisfaction stop the clock and go with the vote, before any n
   await b.getByRole("checkbox", { name: "Clear" }).check({ force: true });
   await page.getByRole("radio", { name: "5, excellent" }).check({ force: true });
   await page.clock.runFor(60_000);
-  assert.equal(await page.locator("main").getAttribute("data-phase"), "held");
+  assert.equal(await page.locator("main").getAttribute("data-phase"), "confirming");
   assert.ok(await page.getByText("Take your time").isVisible());
   assert.deepEqual(sent, []);
   await page.getByRole("button", { name: "Show the names" }).click();
@@ -83,7 +83,7 @@ test("reasons and satisfaction stop the clock and go with the vote, before any n
 
   // The next battle begins without them.
   await page.getByRole("button", { name: "New battle" }).click();
-  assert.equal(await page.locator(".held input:checked:not([data-part='wait'])").count(), 0);
+  assert.equal(await page.locator(".vote-confirmation input:checked:not([data-part='wait'])").count(), 0);
   page.assertQuiet();
 });
 
@@ -106,14 +106,14 @@ test("who wants to be asked each time is asked each time", async () => {
   await phase(page, "ready");
   await choose(page, "A is better");
   await page.clock.runFor(60_000);
-  assert.equal(await page.locator("main").getAttribute("data-phase"), "held");
+  assert.equal(await page.locator("main").getAttribute("data-phase"), "confirming");
   await page.getByRole("checkbox", { name: "Always wait" }).uncheck();
   await page.clock.runFor(2_000);
   await phase(page, "revealed");
   assert.equal(sent.length, 1);
 });
 
-test("a reload sends the vote that is held, and shows the names", async () => {
+test("a reload sends the vote that is not sent yet, and shows the names", async () => {
   const { page } = await readyPage();
   await choose(page, "B is better");
   await page.getByRole("checkbox", { name: "Shallow" }).first().check({ force: true });
@@ -187,7 +187,7 @@ test("a page that is hidden keeps the vote in case it is ended, and can still ta
   assert.deepEqual(sent, []);
 });
 
-test("a connection that is lost while the vote is held costs nothing", async () => {
+test("a connection that is lost while the vote is not sent yet costs nothing", async () => {
   const page = await site.open();
   const sockets = [];
   await page.routeWebSocket(/\/ws\/battle/, (socket) => {
@@ -208,7 +208,7 @@ test("the second click of a double click does not ask for the names", async () =
   const { page, sent } = await readyPage();
   await choose(page, "A is better");
   await page.locator('[data-action="show"]').dispatchEvent("click", { detail: 2 });
-  assert.equal(await page.locator("main").getAttribute("data-phase"), "held");
+  assert.equal(await page.locator("main").getAttribute("data-phase"), "confirming");
   assert.deepEqual(sent, []);
 });
 
@@ -234,7 +234,7 @@ test("a whole battle by touch", async () => {
   await phase(page, "ready");
   await page.getByRole("button", { name: "Model B" }).tap();
   await page.getByRole("button", { name: "B is better", exact: true }).tap();
-  await phase(page, "held");
+  await phase(page, "confirming");
   await page.locator(".chip", { hasText: "Useful" }).last().tap();
   await page.locator('[data-action="show"]').tap();
   await phase(page, "revealed");

@@ -8,8 +8,8 @@ use langya::infra::clock::Clock as _;
 use langya::infra::config::{Environment, ModelSettings, ProviderKind, Settings, WindowLimits};
 use langya::infra::llm::roster::Roster;
 use langya::infra::storage::DeletionTarget;
-use langya::services::transfer::export::Selection;
-use langya::services::transfer::export::preferences::{LeftOut, PreferenceFilter, preferences};
+use langya::services::transfer::export::ExportSelection;
+use langya::services::transfer::export::preferences::{PreferenceFilter, SkippedVote, preferences};
 use reqwest::{Response, StatusCode};
 use serde_json::{Value, json};
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePool};
@@ -176,8 +176,9 @@ async fn judges_and_exported_preferences_leave_out_battles_with_images() {
         visitor.vote("a").await;
     }
     let (store, mut file) = (&arena.app.store, Vec::new());
-    let report = preferences(store, PreferenceFilter::default(), Selection::ALL, &mut file, |_, _| {}).await.unwrap();
-    assert_eq!((report.written, report.left_out[&LeftOut::Images]), (1, 1));
+    let report =
+        preferences(store, PreferenceFilter::default(), ExportSelection::ALL, &mut file, |_, _| {}).await.unwrap();
+    assert_eq!((report.written, report.left_out[&SkippedVote::Images]), (1, 1));
 
     let judge = format!("[[models]]\nid = \"judge\"\nprovider = \"openai\"\nbase_url = \"{}/v1\"\n", upstream.url());
     std::fs::write(folder.path().join("langya.toml"), format!("[providers]\ndiscover = false\n\n{judge}")).unwrap();

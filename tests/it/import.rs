@@ -5,13 +5,13 @@ use langya::domain::benchmark::suite_id::SuiteId;
 use langya::domain::labeling::LabelOrigin;
 use langya::domain::labeling::report::PromptLabel;
 use langya::domain::labeling::scheme::Scheme;
-use langya::domain::register::changes::ModelChange;
+use langya::domain::model_register::changes::ModelChange;
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{IfMissing, LabelSource, NewLabel, Store, VoteRange};
 use secrecy::ExposeSecret;
 use serde_json::Value;
 
-use crate::storage::{bench, images, register, verdicts};
+use crate::storage::{bench, images, model_register, verdicts};
 use crate::support::arena::{TestArena, card};
 use crate::support::postgres::TestDatabase;
 use crate::support::program::langya;
@@ -73,7 +73,7 @@ async fn every_number_arrives_and_the_arena_goes_on() {
     // As an instance that has started and has had no battle leaves it.
     let target = database.open().await;
     target.register_models(&[card("one")], Timestamp(1)).await.unwrap();
-    target.add_model_changes(&[register::change(1)]).await.unwrap();
+    target.add_model_changes(&[model_register::change(1)]).await.unwrap();
     target.count_battle_days(20_000).await.unwrap();
     target.close().await;
 

@@ -15,7 +15,7 @@ use langya::formats::tables::Format;
 use langya::infra::config::StorageSettings;
 use langya::infra::storage::{IfMissing, LabelSource, NewLabel, Store};
 use langya::services::labeling::{import_review, label_all, read_seeds, report, train, write_queue};
-use langya::services::transfer::export::{self, Selection};
+use langya::services::transfer::export::{self, ExportSelection};
 use serde_json::Value;
 
 use crate::support::arena::TestArena;
@@ -256,7 +256,7 @@ async fn rated(arena: &TestArena, query: &str) -> (u16, Option<u64>) {
 
 async fn exported(store: &Store, votes: bool) -> BTreeMap<String, Value> {
     let mut out = Vec::new();
-    let all = Selection { since: Timestamp(i64::MIN), until: Timestamp(i64::MAX), with_text: false };
+    let all = ExportSelection { since: Timestamp(i64::MIN), until: Timestamp(i64::MAX), with_text: false };
     match votes {
         true => export::votes(store, all, Format::Jsonl, &mut out, |_, _| {}).await.unwrap(),
         false => export::battles(store, all, Format::Jsonl, &mut out, |_| {}).await.unwrap(),

@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use langya::cli::models::{Format, render};
+use langya::cli::table::{TableFormat, render};
 use langya::domain::battle::ModelId;
+use langya::infra::allowed_addresses::AllowedAddresses;
 use langya::infra::config::{Environment, ModelSettings, ProviderKind, ProviderSettings, Settings};
 use langya::infra::llm::anthropic::AnthropicModel;
 use langya::infra::llm::discover::{Places, discover, with_discovered};
@@ -13,8 +14,9 @@ use langya::infra::llm::guard::{GuardedModel, Limits};
 use langya::infra::llm::ollama::OllamaModel;
 use langya::infra::llm::openai::OpenAiModel;
 use langya::infra::llm::roster::Roster;
-use langya::infra::llm::{ChatError, ChatModel, Message, ModelCard, ReplyPart, ReplyStream, Role, Usage, http_client};
-use langya::infra::reach::Reach;
+use langya::infra::llm::{
+    ChatError, ChatModel, Message, MessageRole, ModelCard, ReplyPart, ReplyStream, Usage, http_client,
+};
 use langya::services::model_check::check as check_models;
 use rand::SeedableRng;
 use secrecy::SecretString;
@@ -56,7 +58,11 @@ fn guarded(model: Arc<dyn ChatModel>, change: impl FnOnce(&mut ProviderSettings)
 
 fn conversation() -> Vec<Message> {
     let message = |role, content: &str| Message::of(role, content);
-    vec![message(Role::User, "Hi"), message(Role::Assistant, "Hello"), message(Role::User, "你好?")]
+    vec![
+        message(MessageRole::User, "Hi"),
+        message(MessageRole::Assistant, "Hello"),
+        message(MessageRole::User, "你好?"),
+    ]
 }
 
 #[derive(Debug, Default, PartialEq)]
@@ -382,7 +388,7 @@ fn nowhere() -> Places {
         compatible: vec![("vLLM", format!("{closed}/v1"))],
         openai: closed.clone(),
         anthropic: closed,
-        reach: Reach::default(),
+        allowed: AllowedAddresses::default(),
         local_wait: PATIENCE,
         remote_wait: PATIENCE,
     }
@@ -496,7 +502,7 @@ async fn a_check_says_for_each_model_what_to_change() {
     let checked = check_models(&settings, &roster).await;
     let ok: Vec<bool> = checked.iter().map(|model| model.ok).collect();
     assert_eq!(ok, [true, false, false]);
-    let table = render(&checked, Format::Table).unwrap();
+    let table = render(&checked, TableFormat::Table).unwrap();
     assert!(table.contains("MY_KEY") && table.contains("\"unknown\""), "{table}");
     assert!(!table.to_uppercase().contains("CANARY"), "{table}");
 }

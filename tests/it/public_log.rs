@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::process::Command;
 
-use langya::domain::public_log::inclusion::LoggedEntry;
 use langya::domain::public_log::note::VerifierKey;
 use langya::domain::public_log::promise::VotePromise;
+use langya::domain::public_log::tlog_proof::LoggedEntry;
 use langya::domain::time::Timestamp;
 use langya::infra::log_key::LogKey;
 use langya::infra::storage::ExclusionDecision;

@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use langya::domain::battle::VisitorId;
 use langya::infra::config::{CurrentSettings, LimitSettings, Settings, WindowLimits};
 use langya::infra::events::BusState;
-use langya::infra::limits::{Act, Caller, RateLimits, Scope, SingleUse};
+use langya::infra::limits::{Act, Caller, LimitScope, RateLimits, SingleUse};
 
 use crate::support::instance::Instance;
 use crate::support::redis::TestRedis;
@@ -153,9 +153,9 @@ async fn hours_days_and_the_arenas_limit_are_counted_together_and_tell_each_inst
     let (by_one, by_two) = futures_util::join!(granted(&one, &ann, 20), granted(&two, &ann, 20));
     check_cap(by_one + by_two, 7);
     let refused = two.take(Act::Vote, &ann).await.unwrap_err();
-    assert!(refused.scope == Scope::Visitor && refused.seconds() > 60, "{refused}");
+    assert!(refused.scope == LimitScope::Visitor && refused.seconds() > 60, "{refused}");
     check_cap(7 + granted(&one, &ben, 20).await, 11);
-    assert_eq!(two.take(Act::Vote, &visitor("carl")).await.unwrap_err().scope, Scope::Arena);
+    assert_eq!(two.take(Act::Vote, &visitor("carl")).await.unwrap_err().scope, LimitScope::Arena);
     let keys = redis.keys();
     assert!(keys.iter().all(|(_, expires_in)| (1..=86_400_000).contains(expires_in)), "{keys:?}");
 

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use langya::domain::stats::agreement::choices::Choice::{self, First, Second, Tie};
-use langya::domain::stats::agreement::choices::{Agreement, PairVote, PairVotes, between, decided, within};
+use langya::domain::stats::agreement::choices::{Agreement, PairVote, VotesByQuestion, between, decided, within};
 use langya::domain::stats::agreement::kappa::{cohen, fleiss, randolph};
 use langya::domain::stats::agreement::scores::{
-    JudgeTies, ScoredQuestion, Scores, pairwise, sample_level, system_level,
+    AnswerScores, JudgeTies, ScoredQuestion, pairwise, sample_level, system_level,
 };
 use langya::domain::stats::agreement::wins::{WinCounts, rating_bias};
 use langya::domain::stats::combination::{Combination, CombinationError, Search, best, leave_one_out, mix};
@@ -241,7 +241,7 @@ fn the_textbook_series_with_ties_agrees_with_scipy() {
 fn scored() -> Vec<ScoredQuestion> {
     let human = [[5, 3, 1, 4], [2, 2, 4, 3], [3, 3, 3, 3], [1, 5, 2, 2]];
     let judge = [[8, 6, 2, 8], [4, 5, 7, 7], [6, 7, 5, 6], [2, 9, 4, 3]];
-    let pair = |(&human, &judge): (&u8, &u8)| Some(Scores { human: f64::from(human), judge: f64::from(judge) });
+    let pair = |(&human, &judge): (&u8, &u8)| Some(AnswerScores { human: f64::from(human), judge: f64::from(judge) });
     human.iter().zip(&judge).map(|(human, judge)| human.iter().zip(judge).map(pair).collect()).collect()
 }
 
@@ -336,8 +336,8 @@ fn llmfao(file: &Path) -> Vec<(String, String, [String; 2], Choice)> {
     .collect()
 }
 
-fn pair_votes(votes: &[(String, String, [String; 2], Choice)]) -> PairVotes<'_> {
-    PairVotes::gather(votes.iter().map(|(question, voter, models, choice)| PairVote {
+fn pair_votes(votes: &[(String, String, [String; 2], Choice)]) -> VotesByQuestion<'_> {
+    VotesByQuestion::gather(votes.iter().map(|(question, voter, models, choice)| PairVote {
         question,
         voter,
         models: models.each_ref().map(String::as_str),

@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use langya::domain::public_log::checkpoint::Checkpoint;
 use langya::domain::public_log::cosignature::{WitnessKey, cosigned_text};
 use langya::domain::public_log::hash::TreeHash;
-use langya::domain::public_log::proof::{TreeHead, is_consistent};
+use langya::domain::public_log::merkle_proof::{TreeHead, is_consistent};
 use langya::infra::config::WitnessSettings;
 use parking_lot::Mutex;
 use ring::signature::{Ed25519KeyPair, KeyPair};

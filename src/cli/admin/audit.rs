@@ -5,8 +5,8 @@ use serde::Serialize;
 
 use super::Admin;
 use crate::cli::error::CommandResult;
-use crate::cli::models::{Format, TableRow, render};
 use crate::cli::output::print;
+use crate::cli::table::{TableFormat, TableRow, render};
 use crate::cli::terminal_text::printable;
 use crate::cli::times::show_time;
 use crate::domain::time::Timestamp;
@@ -29,7 +29,7 @@ pub(super) struct AuditOptions {
     limit: u32,
     /// How to print them
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: TableFormat,
 }
 
 #[derive(Serialize)]

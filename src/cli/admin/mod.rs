@@ -30,7 +30,7 @@ pub struct AdminOptions {
 #[derive(Debug, Subcommand)]
 enum AdminCommand {
     /// Print a link of one use that makes an account
-    Invite(users::InviteOptions),
+    Invite(users::InviteUserOptions),
     /// List and change accounts
     #[command(subcommand)]
     Users(users::UsersCommand),

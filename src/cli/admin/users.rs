@@ -5,8 +5,8 @@ use serde::Serialize;
 
 use super::Admin;
 use crate::cli::error::CommandResult;
-use crate::cli::models::{Format, TableRow, render};
 use crate::cli::output::print;
+use crate::cli::table::{TableFormat, TableRow, render};
 use crate::cli::times::show_time;
 use crate::domain::admin::role::Role;
 use crate::infra::storage::{AdminUserRow, UserChange};
@@ -15,7 +15,7 @@ use crate::services::admin::users::link_address;
 
 /// Flags of `langya admin invite`.
 #[derive(Debug, Args)]
-pub(super) struct InviteOptions {
+pub(super) struct InviteUserOptions {
     /// What the new user may do: viewer, reviewer, operator or owner
     #[arg(long, value_name = "ROLE")]
     role: Role,
@@ -24,7 +24,7 @@ pub(super) struct InviteOptions {
 /// Flags of `langya admin users add`.
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("identity").required(true).args(["email", "subject"])))]
-pub(super) struct AddOptions {
+pub(super) struct AddUserOptions {
     /// What to call them here
     name: String,
     /// What they may do: viewer, reviewer, operator or owner
@@ -45,12 +45,12 @@ pub(super) enum UsersCommand {
     List {
         /// How to print them
         #[arg(long, value_enum, default_value_t)]
-        format: Format,
+        format: TableFormat,
     },
     /// Print a link of one use that makes an account
-    Invite(InviteOptions),
+    Invite(InviteUserOptions),
     /// Add somebody who signs in at the provider of `[oidc]`
-    Add(AddOptions),
+    Add(AddUserOptions),
     /// Give somebody another role, from the next request on
     Role {
         /// Name of the account
@@ -119,7 +119,7 @@ impl UserLine {
 }
 
 /// Prints a link for a new account.
-pub(super) async fn invite(admin: &Admin, options: &InviteOptions) -> CommandResult<()> {
+pub(super) async fn invite(admin: &Admin, options: &InviteUserOptions) -> CommandResult<()> {
     let token = admin.users.invite(options.role, admin.settings.admin.link_hours, &admin.actor).await?;
     print_link(admin, &token)
 }
@@ -133,7 +133,7 @@ pub(super) async fn run(admin: &Admin, command: UsersCommand) -> CommandResult<(
             print(&render(&lines, format)?)?;
         }
         UsersCommand::Invite(options) => invite(admin, &options).await?,
-        UsersCommand::Add(AddOptions { name, role, email, subject }) => {
+        UsersCommand::Add(AddUserOptions { name, role, email, subject }) => {
             let user = ProviderUser { name: &name, role, email: email.as_deref(), subject: subject.as_deref() };
             users.add_at_provider(user, &settings.oidc.issuer, actor).await?;
         }

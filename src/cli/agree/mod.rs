@@ -58,7 +58,7 @@ enum BinsFlag {
 
 /// All that was asked for.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-struct Agreement {
+struct AgreeOutput {
     #[serde(flatten)]
     report: Option<AgreementReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -96,7 +96,7 @@ pub fn run(options: AgreeOptions) -> CommandResult<ExitCode> {
 }
 
 impl AgreeOptions {
-    fn read(&self) -> CommandResult<Agreement> {
+    fn read(&self) -> CommandResult<AgreeOutput> {
         let bins = match self.bins {
             BinsFlag::Bands => Bins::Bands,
             BinsFlag::Exact => Bins::Exact,
@@ -107,7 +107,7 @@ impl AgreeOptions {
         let anchor = self.anchor.map(finite).transpose()?;
         let rating_bias = anchor.zip(self.verdicts.as_deref()).map(|(anchor, verdicts)| bias_of_file(verdicts, anchor));
         let between = if self.verdicts.is_some() { Between::PeopleAndJudge } else { Between::People };
-        Ok(Agreement { report: compared.transpose()?, rating_bias: rating_bias.transpose()?, between })
+        Ok(AgreeOutput { report: compared.transpose()?, rating_bias: rating_bias.transpose()?, between })
     }
 }
 

@@ -1,12 +1,14 @@
 //! Prints agreement as text or CSV: one line for each statistic.
 
-use super::{Agreement, Between};
+use super::{AgreeOutput, Between};
 use crate::cli::error::CommandResult;
 use crate::cli::terminal_text::{printable, width};
-use crate::domain::correlation::agreement::metrics::{AgreementMetrics, KappaReport, MeanKappa, Number, ShareReport};
+use crate::domain::correlation::agreement::metrics::{
+    AgreementMetrics, KappaReport, MeanKappa, MetricValue, ShareReport,
+};
 use crate::domain::correlation::agreement::{
-    AgreementReport, BiasReport, CalibrationReport, LabelsReport, LabelsSection, PairWins, ScoresReport, SideShares,
-    SidesReport, VotesReport, WinFigures,
+    AgreementReport, BiasReport, CalibrationReport, LabelsReport, LabelsSection, PairWins, PositionBiasReport,
+    ScoresReport, SideShares, VotesReport, WinFigures,
 };
 use crate::domain::correlation::report::CoefficientReport;
 use crate::domain::rating::verdict_worth::WorthReport;
@@ -31,7 +33,7 @@ struct StatisticLine {
 }
 
 /// Aligned lines under a headline.
-pub(super) fn table(found: &Agreement) -> String {
+pub(super) fn table(found: &AgreeOutput) -> String {
     let mut text = found.report.as_ref().map_or_else(String::new, |report| headline(report, found.between));
     let mut lines = lines(found);
     let pairs = pairs(found);
@@ -53,7 +55,7 @@ pub(super) fn table(found: &Agreement) -> String {
 ///
 /// # Errors
 /// The CSV cannot be written.
-pub(super) fn csv(found: &Agreement) -> CommandResult<String> {
+pub(super) fn csv(found: &AgreeOutput) -> CommandResult<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let head = ["agreement", "agree", "total", "rate", "mean_over_questions", "questions", "value", "undefined"];
     writer.write_record(head)?;
@@ -113,7 +115,7 @@ fn headline(report: &AgreementReport, between: Between) -> String {
     }
 }
 
-fn lines(found: &Agreement) -> Vec<StatisticLine> {
+fn lines(found: &AgreeOutput) -> Vec<StatisticLine> {
     let mut lines = match &found.report {
         None => Vec::new(),
         Some(AgreementReport::Votes(report)) => of_votes(report),
@@ -145,7 +147,7 @@ fn of_votes(report: &VotesReport) -> Vec<StatisticLine> {
 }
 
 /// Votes by the side of the screen: labels A, B and tie.
-fn of_sides(report: &SidesReport) -> Vec<StatisticLine> {
+fn of_sides(report: &PositionBiasReport) -> Vec<StatisticLine> {
     let chance = &report.chance;
     let share = |name: &str, shares: &SideShares| StatisticLine {
         share: Some([shares.a, shares.a + shares.b]),
@@ -208,7 +210,7 @@ fn of_scores(report: &ScoresReport) -> Vec<StatisticLine> {
 fn of_calibration(report: &CalibrationReport) -> Vec<StatisticLine> {
     let (raw, calibrated) = (&report.raw, &report.calibrated);
     let folds = format!("(isotonic, out of fold: {} folds of {} questions)", report.folds, report.questions);
-    let line = |name: &str, number: &Number, note: &str| {
+    let line = |name: &str, number: &MetricValue, note: &str| {
         StatisticLine { note: note.to_owned(), ..StatisticLine::number(name, number) }.judge()
     };
     let own = "(on the judge's own scale)";
@@ -262,7 +264,7 @@ fn of_bias(report: &BiasReport) -> Vec<StatisticLine> {
     report.judges.iter().map(line).collect()
 }
 
-fn pairs(found: &Agreement) -> &[PairWins] {
+fn pairs(found: &AgreeOutput) -> &[PairWins] {
     match &found.report {
         Some(AgreementReport::Votes(report)) => &report.wins,
         _ => &[],
@@ -314,7 +316,7 @@ impl StatisticLine {
         Self { name: name.to_owned(), share, value: found.rate, undefined, ..Self::default() }
     }
 
-    fn number(name: &str, found: &Number) -> Self {
+    fn number(name: &str, found: &MetricValue) -> Self {
         Self { name: name.to_owned(), value: found.value, undefined: found.undefined.clone(), ..Self::default() }
     }
 

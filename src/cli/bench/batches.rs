@@ -11,8 +11,8 @@ use super::open_existing_beside;
 use super::run::PhaseBar;
 use crate::cli::Location;
 use crate::cli::error::{BadInput, CommandResult};
-use crate::cli::models::{Format, TableRow, render};
 use crate::cli::output::print;
+use crate::cli::table::{TableFormat, TableRow, render};
 use crate::cli::times::show_time;
 use crate::domain::benchmark::run_plan::RunPlan;
 use crate::domain::benchmark::suite_id::SuiteId;
@@ -104,7 +104,7 @@ pub(super) struct BatchesOptions {
     forget: Option<String>,
     /// How to print them
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: TableFormat,
 }
 
 /// Prints the batches that are not taken yet, or forgets one.

@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use crate::cli::Location;
 use crate::cli::error::CommandResult;
-use crate::cli::models::{Format, TableRow, render};
 use crate::cli::output::{lines_of_csv, print};
+use crate::cli::table::{TableFormat, TableRow, render};
 use crate::domain::benchmark::run_comparison::{ItemChange, ModelAcrossRuns, RunComparison};
 use crate::domain::stats::paired::PairedDifference;
 use crate::infra::config::Environment;
@@ -31,7 +31,7 @@ pub(super) struct CompareOptions {
     location: Location,
     /// How to print them: a table of what changed, the models and the items that changed most, or every item for programs
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: TableFormat,
 }
 
 /// Prints what differs between two runs.
@@ -43,9 +43,9 @@ pub(super) async fn run(options: &CompareOptions, env: &Environment) -> CommandR
     let store = Store::open(&settings.storage, IfMissing::Fail).await?;
     let compared = compare(&store, [&options.before, &options.after]).await?;
     print(&match options.format {
-        Format::Json => format!("{}\n", serde_json::to_string_pretty(&ComparisonDocument::new(&compared))?),
-        Format::Csv => lines_of_csv(&compared.comparison.items)?,
-        Format::Table => text(&compared.comparison)?,
+        TableFormat::Json => format!("{}\n", serde_json::to_string_pretty(&ComparisonDocument::new(&compared))?),
+        TableFormat::Csv => lines_of_csv(&compared.comparison.items)?,
+        TableFormat::Table => text(&compared.comparison)?,
     })?;
     Ok(ExitCode::SUCCESS)
 }
@@ -74,11 +74,11 @@ fn text(comparison: &RunComparison) -> CommandResult<String> {
     if text.is_empty() {
         text.push_str("nothing that the manifests name has changed\n");
     }
-    text += &render(&comparison.models.iter().map(ModelLine::new).collect::<Vec<_>>(), Format::Table)?;
+    text += &render(&comparison.models.iter().map(ComparedModelLine::new).collect::<Vec<_>>(), TableFormat::Table)?;
     let moved = comparison.items.iter().filter(|item| item.difference().is_some_and(|difference| difference != 0.0));
     let lines: Vec<ItemLine> = moved.take(LISTED).map(ItemLine::new).collect();
     if !lines.is_empty() {
-        text += &render(&lines, Format::Table)?;
+        text += &render(&lines, TableFormat::Table)?;
     }
     Ok(text)
 }
@@ -88,7 +88,7 @@ fn shown(value: &str) -> &str {
 }
 
 #[derive(Serialize)]
-struct ModelLine {
+struct ComparedModelLine {
     model: String,
     items: u64,
     higher: u64,
@@ -99,7 +99,7 @@ struct ModelLine {
     canaries: String,
 }
 
-impl ModelLine {
+impl ComparedModelLine {
     fn new(row: &ModelAcrossRuns) -> Self {
         let difference = |found: PairedDifference| {
             format!("{:+.3} ({:+.3} to {:+.3})", found.mean, found.interval.lower, found.interval.upper)
@@ -123,7 +123,7 @@ impl ModelLine {
     }
 }
 
-impl TableRow for ModelLine {
+impl TableRow for ComparedModelLine {
     const HEADS: &'static [&'static str] =
         &["model", "items", "higher", "lower", "difference", "p", "same answers", "canaries"];
 

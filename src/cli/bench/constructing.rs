@@ -12,9 +12,9 @@ use super::rows::left_over;
 use crate::cli::Location;
 use crate::cli::bench::clients::{BudgetFlags, model_clients, tell_given_up};
 use crate::cli::error::CommandResult;
-use crate::cli::models::{Format, TableRow, render};
 use crate::cli::output::{OutFile, Overwrite, print};
 use crate::cli::progress::BenchBar;
+use crate::cli::table::{TableFormat, TableRow, render};
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::superclue::construction::{Construction, ReviewProgress};
 use crate::formats::draft_review::{Review, Stand, review};
@@ -46,7 +46,7 @@ pub(super) struct ConstructOptions {
     budget: BudgetFlags,
     /// How to print the outcome
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: TableFormat,
 }
 
 /// Flags of `langya bench review`.
@@ -67,7 +67,7 @@ pub(super) struct ReviewOptions {
     overwrite: Overwrite,
     /// How to print how far each draft has come
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: TableFormat,
 }
 
 /// `langya bench construct`.

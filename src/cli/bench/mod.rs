@@ -19,7 +19,7 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 
 use super::Location;
-use super::models::Format;
+use super::table::TableFormat;
 use crate::cli::error::{BadInput, CommandResult};
 use crate::domain::benchmark::{SuiteOptions, options::NAMES};
 use crate::infra::config::{Environment, Settings};
@@ -38,7 +38,7 @@ pub struct BenchOptions {
 #[derive(Debug, Clone, Subcommand)]
 enum BenchCommand {
     /// List the suites, with their data, answers and judges
-    List(ListOptions),
+    List(ListSuitesOptions),
     /// Ask models the items of a suite; what is kept already is not asked again
     Answer(requests::AnswerOptions),
     /// Have judges judge the answers that are there
@@ -64,12 +64,12 @@ enum BenchCommand {
 }
 
 #[derive(Debug, Clone, Args)]
-struct ListOptions {
+struct ListSuitesOptions {
     #[command(flatten)]
     location: Location,
     /// How to print them
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: TableFormat,
 }
 
 /// Which suite, and how it is asked and judged.
@@ -189,7 +189,7 @@ pub(super) async fn open_existing_beside(settings: &Settings) -> Result<Store, S
     Store::open(&settings.storage, IfMissing::Fail).await
 }
 
-async fn list(options: &ListOptions, env: &Environment) -> CommandResult<ExitCode> {
+async fn list(options: &ListSuitesOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
     let known = match Store::open(&settings.storage, IfMissing::Fail).await {
         Ok(store) => suites(&store).await?,
@@ -199,7 +199,7 @@ async fn list(options: &ListOptions, env: &Environment) -> CommandResult<ExitCod
     let mut listed: Vec<rows::SuiteRow> = known.iter().map(rows::SuiteRow::new).collect();
     let without_data = NAMES.iter().filter(|name| known.iter().all(|summary| summary.suite.suite.as_str() != **name));
     listed.extend(without_data.map(|name| rows::SuiteRow::without_data(name)));
-    super::output::print(&super::models::render(&listed, options.format)?)?;
+    super::output::print(&super::table::render(&listed, options.format)?)?;
     Ok(ExitCode::SUCCESS)
 }
 

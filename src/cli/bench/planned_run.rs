@@ -14,8 +14,8 @@ use super::rows::{OutcomeRow, left_over, outcome_rows};
 use super::run::{PhaseBar, tell_of_plan, tell_unpriced};
 use super::{WayFlags, read_text, session};
 use crate::cli::error::{BadInput, CommandResult};
-use crate::cli::models::{TableRow, render};
 use crate::cli::output::print;
+use crate::cli::table::{TableRow, render};
 use crate::domain::benchmark::run_plan::RunPlan;
 use crate::domain::benchmark::run_report::{PlannedStep, RequestTotal};
 use crate::domain::benchmark::run_state::time_left;
@@ -74,7 +74,7 @@ pub(super) async fn run(options: BenchJudgeOptions, env: &Environment) -> Comman
 
 /// Asks suite after suite, and says how far it has come after each.
 async fn ask(open: &OpenPlan<'_>, limits: &Arc<RunLimits>, bar: &PhaseBar) -> CommandResult<AskedPlan> {
-    let progress = Progress::new(open.runs());
+    let progress = WholeProgress::new(open.runs());
     let watch = PlanWatch {
         show: &|phase, done, spent| bar.show(phase, done, spent),
         ended: &|at, run, spent| {
@@ -136,7 +136,7 @@ async fn plan_of(options: &BenchJudgeOptions, store: &Store) -> CommandResult<Ru
 }
 
 /// How far the whole is.
-struct Progress {
+struct WholeProgress {
     started: Instant,
     runs: usize,
     calls: u64,
@@ -144,7 +144,7 @@ struct Progress {
     cost: Option<f64>,
 }
 
-impl Progress {
+impl WholeProgress {
     fn new(runs: &[OpenRun<'_>]) -> Self {
         let plans = || runs.iter().flat_map(OpenRun::plans).filter(|plan| plan.open > 0);
         let (calls, cost) = (plans().map(|plan| plan.calls).sum(), plans().map(|plan| plan.cost).sum());

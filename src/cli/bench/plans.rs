@@ -9,8 +9,8 @@ use super::open_existing_beside;
 use crate::cli::Location;
 use crate::cli::actor::actor;
 use crate::cli::error::{BadInput, CommandResult};
-use crate::cli::models::{Format, TableRow, render};
 use crate::cli::output::print;
+use crate::cli::table::{TableFormat, TableRow, render};
 use crate::cli::times::show_time;
 use crate::domain::benchmark::run_plan::RunPlan;
 use crate::infra::clock::{Clock as _, SystemClock};
@@ -30,7 +30,7 @@ pub(super) struct PlansOptions {
     limit: u32,
     /// How to print them
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: TableFormat,
 }
 
 /// Flags of `langya bench stop`.

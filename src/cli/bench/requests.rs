@@ -12,7 +12,7 @@ use super::run::{LimitFlags, PhaseBar, end, print_plans};
 use super::{SuiteFlags, session};
 use crate::cli::Location;
 use crate::cli::error::{BadInput, CommandResult};
-use crate::cli::models::Format;
+use crate::cli::table::TableFormat;
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::run_plan::PlannedRoles;
 use crate::domain::benchmark::run_report::RunOutcome;
@@ -21,7 +21,7 @@ use crate::services::benchmark::answering;
 use crate::services::benchmark::batches::check_servers;
 use crate::services::benchmark::casting::{Phases, named_once};
 use crate::services::benchmark::locked_run::LockedRun;
-use crate::services::benchmark::suite_run::{Participation, ReadySuite, Step, SuiteRun};
+use crate::services::benchmark::suite_run::{Participation, ReadySuite, StepOutcome, SuiteRun};
 
 /// Flags of `langya bench answer`.
 #[derive(Debug, Clone, Args)]
@@ -148,7 +148,7 @@ pub(super) fn tell_partial(run: &SuiteRun<'_>) {
 }
 
 /// Says how a run ended.
-async fn end_steps(run: LockedRun, steps: Vec<Step>, format: Format) -> CommandResult<ExitCode> {
+async fn end_steps(run: LockedRun, steps: Vec<StepOutcome>, format: TableFormat) -> CommandResult<ExitCode> {
     let rows = steps.iter().flat_map(|(step, outcomes)| outcome_rows(step, outcomes)).collect();
     let outcomes: Vec<RunOutcome> = steps.into_iter().flat_map(|(_, outcomes)| outcomes).collect();
     end(run, rows, &outcomes, format).await

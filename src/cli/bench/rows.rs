@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
-use crate::cli::models::TableRow;
+use crate::cli::table::TableRow;
 use crate::domain::benchmark::run_report::{RequestPlan, RunOutcome};
 use crate::domain::judging::budget::ReachedLimit;
 use crate::infra::llm::model_client::RunLimits;

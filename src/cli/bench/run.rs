@@ -11,9 +11,9 @@ use parking_lot::Mutex;
 use super::clients::BudgetFlags;
 use super::rows::{OutcomeRow, PlanRow, left_over};
 use crate::cli::error::{BadInput, CommandResult};
-use crate::cli::models::{Format, render};
 use crate::cli::output::print;
 use crate::cli::progress::BenchBar;
+use crate::cli::table::{TableFormat, render};
 use crate::domain::benchmark::run_report::RunOutcome;
 use crate::domain::judging::budget::Spent;
 use crate::infra::llm::model_client::RunLimits;
@@ -32,7 +32,7 @@ pub(in crate::cli) struct LimitFlags {
     pub(in crate::cli) budget: BudgetFlags,
     /// How to print the outcome
     #[arg(long, value_enum, default_value_t)]
-    pub(in crate::cli) format: Format,
+    pub(in crate::cli) format: TableFormat,
 }
 
 /// Takes a lock, or says that it is taken.
@@ -51,7 +51,7 @@ pub(in crate::cli) async fn end(
     run: LockedRun,
     rows: Vec<OutcomeRow>,
     outcomes: &[RunOutcome],
-    format: Format,
+    format: TableFormat,
 ) -> CommandResult<ExitCode> {
     let limits = run.release().await;
     print(&render(&rows, format)?)?;
@@ -96,7 +96,7 @@ impl PhaseBar {
 }
 
 /// Says what would be asked.
-pub(in crate::cli) fn print_plans(mut rows: Vec<PlanRow>, format: Format) -> CommandResult<ExitCode> {
+pub(in crate::cli) fn print_plans(mut rows: Vec<PlanRow>, format: TableFormat) -> CommandResult<ExitCode> {
     rows.push(PlanRow::total(&rows));
     print(&render(&rows, format)?)?;
     let asked = rows.iter().filter(|row| !row.model.is_empty());

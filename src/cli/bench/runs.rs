@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use crate::cli::Location;
 use crate::cli::error::CommandResult;
-use crate::cli::models::{Format, TableRow, render};
 use crate::cli::output::print;
+use crate::cli::table::{TableFormat, TableRow, render};
 use crate::cli::times::show_time;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::{Clock as _, SystemClock};
@@ -25,7 +25,7 @@ pub(super) struct RunsOptions {
     limit: u32,
     /// How to print them
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: TableFormat,
 }
 
 /// Prints the latest runs with their progress and cost.
@@ -40,13 +40,13 @@ pub(super) async fn run(options: &RunsOptions, env: &Environment) -> CommandResu
         Err(error) => return Err(error.into()),
     };
     let now = SystemClock.now();
-    let lines: Vec<RunLine> = runs.into_iter().map(|row| RunLine::new(row, now)).collect();
+    let lines: Vec<PrintedRun> = runs.into_iter().map(|row| PrintedRun::new(row, now)).collect();
     print(&render(&lines, options.format)?)?;
     Ok(ExitCode::SUCCESS)
 }
 
 #[derive(Serialize)]
-struct RunLine {
+struct PrintedRun {
     run: String,
     suite: String,
     data: String,
@@ -69,7 +69,7 @@ struct RunLine {
     error: String,
 }
 
-impl RunLine {
+impl PrintedRun {
     fn new(BenchRunRow { run, figures, changed_at }: BenchRunRow, now: Timestamp) -> Self {
         Self {
             data: run.version.chars().take(12).collect(),
@@ -96,7 +96,7 @@ impl RunLine {
     }
 }
 
-impl TableRow for RunLine {
+impl TableRow for PrintedRun {
     const HEADS: &'static [&'static str] = &[
         "run",
         "started at",

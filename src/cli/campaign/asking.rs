@@ -8,11 +8,11 @@ use crate::cli::bench::clients::{model_clients, tell_given_up};
 use crate::cli::bench::rows::{OutcomeRow, PlanRow, left_over};
 use crate::cli::bench::run::{LimitFlags, PhaseBar};
 use crate::cli::error::{BadInput, CommandResult};
-use crate::cli::models::{Format, render};
+use crate::cli::table::{TableFormat, render};
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::run_report::RunOutcome;
 use crate::domain::campaign::plan::CampaignPlan;
-use crate::domain::campaign::prompts::PromptRow;
+use crate::domain::campaign::prompts::CampaignPrompt;
 use crate::formats::campaign_files::{CampaignFiles, read_prompts, with_answers};
 use crate::infra::clock::SystemClock;
 use crate::infra::config::{Environment, Settings};
@@ -40,13 +40,13 @@ pub(super) struct AskingFlags<'a> {
 pub(super) struct Asking<'a> {
     flags: AskingFlags<'a>,
     plan: CampaignPlan,
-    prompts: Vec<PromptRow>,
+    prompts: Vec<CampaignPrompt>,
     session: RunSession,
     models: Vec<ModelClient>,
 }
 
 /// What came of asking.
-pub(super) enum Asked {
+pub(super) enum AskingOutcome {
     /// Every model answered, or never will: the campaign of the prompts that all of them answered.
     All(Box<CampaignFiles>),
     /// Something is left, so there is no campaign yet.
@@ -111,7 +111,7 @@ impl<'a> Asking<'a> {
     ///
     /// # Errors
     /// A database that takes nothing, or the lock that another process has.
-    pub(super) async fn ask(self) -> CommandResult<Asked> {
+    pub(super) async fn ask(self) -> CommandResult<AskingOutcome> {
         keep_items(&self.session.store, &self.suite()).await?;
         let ready = ReadySuite::over(&self.session, self.suite());
         let run = ready.begin(Arc::new(self.flags.limits.budget.limits()?)).await?;
@@ -122,7 +122,7 @@ impl<'a> Asking<'a> {
         tell_given_up(&self.session.clients, &self.models);
         let outcomes: Vec<RunOutcome> = steps?.into_iter().flat_map(|(_, outcomes)| outcomes).collect();
         let rows: Vec<OutcomeRow> = outcomes.iter().map(|outcome| OutcomeRow::new("answer", outcome)).collect();
-        eprint!("{}", render(&rows, Format::Table)?);
+        eprint!("{}", render(&rows, TableFormat::Table)?);
         let sum = |number: fn(&RunOutcome) -> u64| outcomes.iter().map(number).sum();
         let left: u64 = sum(RunOutcome::left);
         // Unlike answers to a suite, answers that are left keep the campaign from being made.
@@ -130,7 +130,7 @@ impl<'a> Asking<'a> {
         let _: ExitCode = left_over(left, sum(|outcome| outcome.refused), &limits);
         if left > 0 {
             eprintln!("campaign {} is not made before all models have answered", self.plan.id);
-            return Ok(Asked::Left);
+            return Ok(AskingOutcome::Left);
         }
         let rows = asked_answers(&self.session.store, &self.suite(), &self.plan, &self.prompts).await?;
         let left_out = self.prompts.len() - rows.len() / self.plan.models.len().max(1);
@@ -140,6 +140,6 @@ impl<'a> Asking<'a> {
                 "left out, because not every model gave an answer that can be shown: {left_out} of {all} prompts"
             );
         }
-        Ok(Asked::All(Box::new(with_answers(self.flags.path, self.plan, rows)?)))
+        Ok(AskingOutcome::All(Box::new(with_answers(self.flags.path, self.plan, rows)?)))
     }
 }

@@ -6,14 +6,14 @@ use std::process::ExitCode;
 use clap::Args;
 use serde::Serialize;
 
-use super::asking::{Asked, Asking, AskingFlags};
+use super::asking::{Asking, AskingFlags, AskingOutcome};
 use crate::cli::bench::clients::BudgetFlags;
 use crate::cli::bench::rows::PlanRow;
 use crate::cli::bench::run::{LimitFlags, tell_of_plan};
 use crate::cli::error::CommandResult;
-use crate::cli::models::{Format, render};
 use crate::cli::output::{lines_of_csv, print};
 use crate::cli::progress;
+use crate::cli::table::{TableFormat, render};
 use crate::domain::campaign::forecast::Forecast;
 use crate::domain::campaign::plan::CampaignPlan;
 use crate::formats::campaign_files::{CampaignFiles, read_campaign, read_plan, with_answers};
@@ -25,7 +25,7 @@ use crate::services::campaign::suite_answers::suite_answers;
 
 /// Flags of `langya campaign create`.
 #[derive(Debug, Args)]
-pub(super) struct CreateOptions {
+pub(super) struct CreateCampaignOptions {
     /// The campaign's file; paths in it are relative to it
     pub(super) file: PathBuf,
     /// Only check the files, and say how many judgements and hours it takes and how precise the ratings will be
@@ -38,7 +38,7 @@ pub(super) struct CreateOptions {
     pub(super) retry_failed: bool,
     /// How to print what it takes
     #[arg(long, value_enum, default_value_t)]
-    pub(super) format: Format,
+    pub(super) format: TableFormat,
 }
 
 #[derive(Serialize)]
@@ -56,7 +56,7 @@ struct Created<'c> {
 ///
 /// # Errors
 /// A file that cannot be used.
-pub(super) fn needs_only_files(options: &CreateOptions) -> CommandResult<bool> {
+pub(super) fn needs_only_files(options: &CreateCampaignOptions) -> CommandResult<bool> {
     let plan = read_plan(&options.file)?;
     Ok(options.dry_run && plan.suite().is_none() && plan.prompts().is_none())
 }
@@ -65,7 +65,7 @@ pub(super) fn needs_only_files(options: &CreateOptions) -> CommandResult<bool> {
 ///
 /// # Errors
 /// A file that cannot be used.
-pub(super) fn may_make_database(options: &CreateOptions) -> CommandResult<bool> {
+pub(super) fn may_make_database(options: &CreateCampaignOptions) -> CommandResult<bool> {
     Ok(!options.dry_run || read_plan(&options.file)?.prompts().is_some())
 }
 
@@ -73,7 +73,7 @@ pub(super) fn may_make_database(options: &CreateOptions) -> CommandResult<bool> 
 ///
 /// # Errors
 /// Files that cannot be used.
-pub(super) fn forecast(options: &CreateOptions) -> CommandResult<ExitCode> {
+pub(super) fn forecast(options: &CreateCampaignOptions) -> CommandResult<ExitCode> {
     let prepared = PreparedCampaign::new(read_campaign(&options.file)?)?;
     show(&prepared, None, options.format)?;
     Ok(ExitCode::SUCCESS)
@@ -86,7 +86,7 @@ pub(super) fn forecast(options: &CreateOptions) -> CommandResult<ExitCode> {
 /// Files that cannot be used, or an id that is taken.
 pub(super) async fn create(
     store: &Store,
-    options: &CreateOptions,
+    options: &CreateCampaignOptions,
     environment: (Settings, &Environment),
 ) -> CommandResult<ExitCode> {
     let plan = read_plan(&options.file)?;
@@ -107,7 +107,7 @@ pub(super) async fn create(
 async fn ask_and_make(
     store: &Store,
     plan: CampaignPlan,
-    options: &CreateOptions,
+    options: &CreateCampaignOptions,
     environment: (Settings, &Environment),
 ) -> CommandResult<ExitCode> {
     if !options.dry_run && store.campaign(&plan.id).await?.is_some() {
@@ -123,12 +123,12 @@ async fn ask_and_make(
         return Ok(tell_of_plan());
     }
     match asking.ask().await? {
-        Asked::All(files) => make(store, *files, options).await,
-        Asked::Left => Ok(ExitCode::FAILURE),
+        AskingOutcome::All(files) => make(store, *files, options).await,
+        AskingOutcome::Left => Ok(ExitCode::FAILURE),
     }
 }
 
-async fn make(store: &Store, files: CampaignFiles, options: &CreateOptions) -> CommandResult<ExitCode> {
+async fn make(store: &Store, files: CampaignFiles, options: &CreateCampaignOptions) -> CommandResult<ExitCode> {
     let prepared = PreparedCampaign::new(files)?;
     if options.dry_run {
         show(&prepared, None, options.format)?;
@@ -139,7 +139,7 @@ async fn make(store: &Store, files: CampaignFiles, options: &CreateOptions) -> C
     prepared.store(store, SystemClock.now(), |done| progress::show(&bar, done, items)).await?;
     bar.finish_and_clear();
     print_created(&Created::new(&prepared, "draft"), options.format)?;
-    if options.format == Format::Table {
+    if options.format == TableFormat::Table {
         let id = prepared.id();
         eprintln!("next: langya campaign invite {id} --count 3, then langya campaign open {id}");
     }
@@ -147,8 +147,8 @@ async fn make(store: &Store, files: CampaignFiles, options: &CreateOptions) -> C
 }
 
 /// Prints what a campaign would take that is not made.
-fn show(prepared: &PreparedCampaign, asking: Option<&[PlanRow]>, format: Format) -> CommandResult<()> {
-    if let (Some(plans), Format::Table) = (asking, format) {
+fn show(prepared: &PreparedCampaign, asking: Option<&[PlanRow]>, format: TableFormat) -> CommandResult<()> {
+    if let (Some(plans), TableFormat::Table) = (asking, format) {
         print(&(render(plans, format)? + "\n"))?;
     }
     print_created(&Created { asking, ..Created::new(prepared, "not made") }, format)
@@ -160,11 +160,11 @@ impl<'c> Created<'c> {
     }
 }
 
-fn print_created(created: &Created, format: Format) -> CommandResult<()> {
+fn print_created(created: &Created, format: TableFormat) -> CommandResult<()> {
     print(&match format {
-        Format::Json => serde_json::to_string_pretty(created)? + "\n",
-        Format::Csv => lines_of_csv(&[Flat::new(created)])?,
-        Format::Table => text(created),
+        TableFormat::Json => serde_json::to_string_pretty(created)? + "\n",
+        TableFormat::Csv => lines_of_csv(&[Flat::new(created)])?,
+        TableFormat::Table => text(created),
     })
 }
 

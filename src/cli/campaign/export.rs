@@ -11,12 +11,12 @@ use super::find;
 use crate::cli::error::CommandResult;
 use crate::cli::output::{OutFile, Overwrite, lines_of_csv};
 use crate::domain::battle::Outcome;
-use crate::domain::campaign::judgement::Judgement;
+use crate::domain::campaign::judgement::UnitJudgement;
 use crate::infra::storage::{CampaignJudgementRow, Store};
 
 /// Flags of `langya campaign export`.
 #[derive(Debug, Args)]
-pub(super) struct ExportOptions {
+pub(super) struct ExportCampaignOptions {
     /// Id of the campaign
     id: String,
     /// The file to write
@@ -70,20 +70,20 @@ struct JudgementLine {
 impl JudgementLine {
     fn new(row: CampaignJudgementRow, left_out: &BTreeSet<String>) -> CommandResult<Self> {
         let shown: Vec<String> = serde_json::from_str(&row.shown)?;
-        let said: Judgement = serde_json::from_str(&row.judgement)?;
+        let said: UnitJudgement = serde_json::from_str(&row.judgement)?;
         let winner = said.outcome().map(|outcome| match outcome {
             Outcome::AWins => "model_a".to_owned(),
             Outcome::BWins => "model_b".to_owned(),
             other => other.as_str().to_owned(),
         });
         let [score, preference] = match said {
-            Judgement::Score(score) => [Some(i64::from(score)), None],
-            Judgement::Preference(preference) => [None, Some(i64::from(preference))],
-            Judgement::Outcome(_) | Judgement::Ranking(_) => [None, None],
+            UnitJudgement::Score(score) => [Some(i64::from(score)), None],
+            UnitJudgement::Preference(preference) => [None, Some(i64::from(preference))],
+            UnitJudgement::Outcome(_) | UnitJudgement::Ranking(_) => [None, None],
         };
         let place = |place: &u8| shown.get(usize::from(*place)).cloned();
         let ranking = match &said {
-            Judgement::Ranking(places) => Some(places.iter().filter_map(place).collect::<Vec<_>>().join(" > ")),
+            UnitJudgement::Ranking(places) => Some(places.iter().filter_map(place).collect::<Vec<_>>().join(" > ")),
             _ => None,
         };
         Ok(Self {
@@ -109,7 +109,7 @@ impl JudgementLine {
 ///
 /// # Errors
 /// An unknown campaign, or a file that cannot be written.
-pub(super) async fn run(store: &Store, options: ExportOptions) -> CommandResult<()> {
+pub(super) async fn run(store: &Store, options: ExportCampaignOptions) -> CommandResult<()> {
     let campaign = find(store, &options.id).await?;
     let file = OutFile::create(&options.out, options.overwrite)?;
     let rows = store.campaign_judgements(&campaign.id).await?;

@@ -9,7 +9,7 @@ use crate::services::campaign::administration::{AnnotatorInvites, CampaignAdmin}
 
 /// Flags of `langya campaign invite`.
 #[derive(Debug, Args)]
-pub(super) struct InviteOptions {
+pub(super) struct InviteAnnotatorOptions {
     /// Id of the campaign
     id: String,
     /// How many annotators; each gets a token of their own, or a place of the shared link
@@ -54,8 +54,8 @@ pub(super) struct RevokeOptions {
 ///
 /// # Errors
 /// An unknown campaign.
-pub(super) async fn invite(admin: &CampaignAdmin<'_>, options: &InviteOptions) -> CommandResult<()> {
-    let InviteOptions { id, count, quota, days, .. } = options;
+pub(super) async fn invite(admin: &CampaignAdmin<'_>, options: &InviteAnnotatorOptions) -> CommandResult<()> {
+    let InviteAnnotatorOptions { id, count, quota, days, .. } = options;
     let invites = AnnotatorInvites { count: *count, quota: *quota, days: *days };
     if options.shared {
         return share(admin, options, invites).await;
@@ -74,7 +74,11 @@ pub(super) async fn invite(admin: &CampaignAdmin<'_>, options: &InviteOptions) -
 }
 
 /// Makes one link for many and prints its token.
-async fn share(admin: &CampaignAdmin<'_>, options: &InviteOptions, invites: AnnotatorInvites) -> CommandResult<()> {
+async fn share(
+    admin: &CampaignAdmin<'_>,
+    options: &InviteAnnotatorOptions,
+    invites: AnnotatorInvites,
+) -> CommandResult<()> {
     let token = admin.share(&options.id, invites).await?;
     print(&match options.format {
         InviteFormat::Table => format!("{token}\n"),

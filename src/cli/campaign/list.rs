@@ -4,8 +4,8 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::cli::error::CommandResult;
-use crate::cli::models::{Format, TableRow, render};
 use crate::cli::output::print;
+use crate::cli::table::{TableFormat, TableRow, render};
 use crate::cli::times::show_time;
 use crate::domain::campaign::plan::CampaignPlan;
 use crate::domain::time::Timestamp;
@@ -13,14 +13,14 @@ use crate::infra::storage::{CampaignRow, Store};
 
 /// Flags of `langya campaign list`.
 #[derive(Debug, Args)]
-pub(super) struct ListOptions {
+pub(super) struct ListCampaignsOptions {
     /// How to print them
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: TableFormat,
 }
 
 #[derive(Serialize)]
-struct CampaignLine {
+struct ListedCampaign {
     campaign: String,
     state: &'static str,
     task: &'static str,
@@ -33,7 +33,7 @@ struct CampaignLine {
     title: String,
 }
 
-impl TableRow for CampaignLine {
+impl TableRow for ListedCampaign {
     const HEADS: &'static [&'static str] =
         &["campaign", "state", "task", "items", "units", "annotators", "judgements", "ended", "created at", "title"];
 
@@ -53,7 +53,7 @@ impl TableRow for CampaignLine {
     }
 }
 
-impl CampaignLine {
+impl ListedCampaign {
     fn new(row: CampaignRow) -> CommandResult<Self> {
         let plan: CampaignPlan = serde_json::from_str(&row.plan)?;
         Ok(Self {
@@ -75,7 +75,7 @@ impl CampaignLine {
 ///
 /// # Errors
 /// A database that fails.
-pub(super) async fn run(store: &Store, options: &ListOptions) -> CommandResult<()> {
-    let lines = store.campaigns().await?.into_iter().map(CampaignLine::new).collect::<CommandResult<Vec<_>>>()?;
+pub(super) async fn run(store: &Store, options: &ListCampaignsOptions) -> CommandResult<()> {
+    let lines = store.campaigns().await?.into_iter().map(ListedCampaign::new).collect::<CommandResult<Vec<_>>>()?;
     print(&render(&lines, options.format)?)
 }

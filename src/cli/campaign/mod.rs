@@ -33,9 +33,9 @@ pub struct CampaignOptions {
 #[derive(Debug, Subcommand)]
 enum CampaignCommand {
     /// Make a campaign from its file, as a draft; with --dry-run only say what it would take
-    Create(create::CreateOptions),
+    Create(create::CreateCampaignOptions),
     /// List all campaigns
-    List(list::ListOptions),
+    List(list::ListCampaignsOptions),
     /// Let annotators judge
     Open(state::CampaignId),
     /// Stop for now: annotators see that it is paused, and nothing is lost
@@ -43,15 +43,15 @@ enum CampaignCommand {
     /// End it; it can be opened again
     Close(state::CampaignId),
     /// Make links for annotators and print their tokens, once: only hashes are kept
-    Invite(invite::InviteOptions),
+    Invite(invite::InviteAnnotatorOptions),
     /// Make an annotator's link unusable; what they judged stays
     Revoke(invite::RevokeOptions),
     /// Ratings, agreement, and how each annotator worked; with --leave-out without an annotator from now on
     Report(report::ReportOptions),
     /// Write every judgement to a file
-    Export(export::ExportOptions),
+    Export(export::ExportCampaignOptions),
     /// Delete a campaign with all its judgements
-    Delete(state::DeleteOptions),
+    Delete(state::DeleteCampaignOptions),
 }
 
 /// Runs the subcommand.

@@ -8,13 +8,13 @@ use clap::builder::PossibleValuesParser;
 
 use super::find;
 use crate::cli::error::CommandResult;
-use crate::cli::models::table;
 use crate::cli::output::{Overwrite, lines_of_csv, print};
 use crate::cli::report_files::{OutputLayout, files};
+use crate::cli::table::table;
 use crate::cli::times::show_time;
 use crate::domain::campaign::ending::EndReason;
 use crate::domain::campaign::report::{
-    AnnotatorFlag, AnnotatorSummary, CampaignReport, JudgeAgreement, LeftOut, QuestionSummary, ScoredModel,
+    AnnotatorFlag, AnnotatorSummary, CampaignReport, JudgeAgreement, LeftOutAnnotator, QuestionSummary, ScoredModel,
 };
 use crate::domain::language::Language;
 use crate::domain::rating::leaderboard::RankedModel;
@@ -178,7 +178,7 @@ fn text(report: &CampaignReport) -> String {
     text += &part(&JUDGE_HEADS, report.judges.iter().map(judge_cells).collect());
     text += &table(&ANNOTATOR_HEADS, report.annotators.iter().map(annotator_cells).collect());
     for left in &report.left_out {
-        let LeftOut { annotator, reason, by, judgements, .. } = left;
+        let LeftOutAnnotator { annotator, reason, by, judgements, .. } = left;
         text += &format!("\nleft out: {annotator} with {judgements} judgements, by {by}: {reason}\n");
     }
     text

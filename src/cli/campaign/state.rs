@@ -16,7 +16,7 @@ pub(super) struct CampaignId {
 
 /// Flags of `langya campaign delete`.
 #[derive(Debug, Args)]
-pub(super) struct DeleteOptions {
+pub(super) struct DeleteCampaignOptions {
     #[command(flatten)]
     campaign: CampaignId,
     /// Also where it has judgements
@@ -42,7 +42,7 @@ pub(super) async fn change(
 ///
 /// # Errors
 /// An unknown campaign, or one with judgements and without the flag.
-pub(super) async fn delete(store: &Store, options: &DeleteOptions) -> CommandResult<()> {
+pub(super) async fn delete(store: &Store, options: &DeleteCampaignOptions) -> CommandResult<()> {
     let id = &options.campaign.id;
     let found = super::find(store, id).await?;
     if found.judgements > 0 && !options.with_judgements {

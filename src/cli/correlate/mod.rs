@@ -17,7 +17,7 @@ use super::output::print;
 use super::{Location, progress};
 use crate::cli::error::CommandResult;
 use crate::cli::terminal_text::printable;
-use crate::domain::benchmark::claims;
+use crate::domain::benchmark::paper_claims;
 use crate::domain::correlation::report::{StudyOptions, compare, mixture, search};
 use crate::domain::correlation::study::StudyError;
 use crate::domain::correlation::{Aliases, Series, SeriesName};
@@ -204,7 +204,7 @@ fn aliases(options: &CorrelateOptions, settings: &Settings) -> CommandResult<Ali
 }
 
 fn print_papers(format: OutputFormat) -> CommandResult<ExitCode> {
-    let claims = claims::all();
+    let claims = paper_claims::all();
     print(&match format {
         OutputFormat::Json => serde_json::to_string_pretty(&claims)? + "\n",
         OutputFormat::Table => papers::table(&claims),

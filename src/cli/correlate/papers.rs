@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::cli::error::CommandResult;
-use crate::domain::benchmark::claims::{Claim, ClaimVerdict, Number};
+use crate::domain::benchmark::paper_claims::{Claim, ClaimVerdict, Number};
 
 /// The studies for people.
 pub(super) fn table(claims: &[Claim]) -> String {

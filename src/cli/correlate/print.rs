@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::cli::error::CommandResult;
 use crate::cli::terminal_text::printable;
 use crate::domain::correlation::report::{
-    CoefficientReport, Correlations, LeftOut, MixtureReport, PairReport, SeriesReport,
+    CoefficientReport, Correlations, HeldOutCorrelations, MixtureReport, PairReport, SeriesReport,
 };
 use crate::domain::spreadsheet::defused;
 
@@ -41,11 +41,13 @@ pub(super) fn mixture(report: &MixtureReport) -> String {
     text += "\nfitted to these very models, so it flatters:\n";
     text += &correlations(&report.correlations);
     match &report.leave_one_out {
-        LeftOut::Found(left) => {
+        HeldOutCorrelations::Found(left) => {
             text += "\neach model by the mixture fitted to the others:\n";
             text += &correlations(left);
         }
-        LeftOut::Undefined { undefined } => line(&mut text, &format!("\nleaving one model out: {undefined}")),
+        HeldOutCorrelations::Undefined { undefined } => {
+            line(&mut text, &format!("\nleaving one model out: {undefined}"))
+        }
     }
     let all: Vec<&SeriesReport> = report.series.iter().chain([&report.target]).collect();
     text + &unmatched(&all)

@@ -14,7 +14,7 @@ use crate::domain::judging::rubric::sha256;
 use crate::domain::rating::options::LeaderboardOptions;
 use crate::formats::model_table::ModelTable;
 use crate::infra::config::Settings;
-use crate::render::report::study::{Files, files};
+use crate::render::report::study::{StudyFiles, files};
 use crate::services::correlation::{SeriesReader, Sources};
 
 /// Makes a study. Its folder is looked at before anything is computed.
@@ -61,7 +61,7 @@ fn read(file: &Path, settings: &Settings) -> CommandResult<Study> {
 }
 
 /// Reads the series and computes, with a bar on a terminal.
-async fn make(study: Study, table: Option<StudyTable>, settings: &Settings) -> CommandResult<(Results, Files)> {
+async fn make(study: Study, table: Option<StudyTable>, settings: &Settings) -> CommandResult<(Results, StudyFiles)> {
     let names = study.names();
     let store = open(settings, &names).await?;
     let rating = LeaderboardOptions { confidence: study.options.level, ..settings.rating.leaderboard_options()? };
@@ -91,7 +91,7 @@ async fn make(study: Study, table: Option<StudyTable>, settings: &Settings) -> C
 }
 
 /// Where the files are, or the results themselves for other programs.
-fn shown(files: &Files, folder: &Path, format: OutputFormat) -> CommandResult<String> {
+fn shown(files: &StudyFiles, folder: &Path, format: OutputFormat) -> CommandResult<String> {
     let text = |name: &str| String::from_utf8(files.get(name).cloned().unwrap_or_default());
     Ok(match format {
         OutputFormat::Json => text("results.json")?,

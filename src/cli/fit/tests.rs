@@ -11,7 +11,7 @@ use crate::domain::rating::leaderboard::{Leaderboard, RankedModel};
 use crate::domain::rating::options::IntervalMethod;
 
 #[derive(Parser)]
-struct Line {
+struct FitArguments {
     #[command(flatten)]
     options: FitOptions,
 }
@@ -22,7 +22,7 @@ fn run(votes: &str, flags: &[&str]) -> Result<String, FitCommandError> {
     let path = folder.path().join("votes.csv");
     std::fs::write(&path, votes).unwrap();
     let line = [&["fit", "--votes", path.to_str().unwrap()], flags].concat();
-    let options = Line::try_parse_from(line).unwrap().options;
+    let options = FitArguments::try_parse_from(line).unwrap().options;
     fit_files(&options).map(|result| print(&result, &options))
 }
 
@@ -47,7 +47,7 @@ fn a_narrow_screen_has_fewer_columns_and_shorter_names() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("votes.csv");
     std::fs::write(&path, votes).unwrap();
-    let options = Line::try_parse_from(["fit", "--votes", path.to_str().unwrap()]).unwrap().options;
+    let options = FitArguments::try_parse_from(["fit", "--votes", path.to_str().unwrap()]).unwrap().options;
     let result = fit_files(&options).unwrap();
     for screen in [40, 60, 80, 100, 120] {
         let text = print_within(&result, &options, Some(screen));
@@ -192,14 +192,14 @@ fn unknown_choices_are_refused_as_bad_usage() {
         ("--as-of=soon", "'soon' for '--as-of <TIME>': write 2026-11-21 or 2026-11-21T08:00:00Z"),
         ("--since=soon", "'soon' for '--since <TIME>': write 2026-11-21 or 2026-11-21T08:00:00Z"),
     ] {
-        let error = Line::try_parse_from(["fit", flag]).err().unwrap().to_string();
+        let error = FitArguments::try_parse_from(["fit", flag]).err().unwrap().to_string();
         assert!(error.contains(choices), "{error}");
     }
 }
 
 #[test]
 fn several_files_follow_one_flag() {
-    let options = Line::try_parse_from(["fit", "--votes", "one.csv", "two.csv", "--votes", "three.csv"]);
+    let options = FitArguments::try_parse_from(["fit", "--votes", "one.csv", "two.csv", "--votes", "three.csv"]);
     assert_eq!(options.unwrap().options.votes, ["one.csv", "two.csv", "three.csv"].map(PathBuf::from));
 }
 
@@ -216,7 +216,7 @@ fn as_of_a_day_has_the_votes_of_that_day() {
         let text = run(votes, flags).unwrap();
         assert!(text.contains(rated), "{flags:?}: {text}");
     }
-    let both = Line::try_parse_from(["fit", "--until=2026-11-20", "--as-of=2026-11-20"]).err().unwrap();
+    let both = FitArguments::try_parse_from(["fit", "--until=2026-11-20", "--as-of=2026-11-20"]).err().unwrap();
     assert!(both.to_string().contains("cannot be used with"), "{both}");
 }
 

@@ -7,8 +7,8 @@ use clap::Args;
 use super::tables;
 use crate::cli::Location;
 use crate::cli::error::{BadInput, CommandResult};
-use crate::cli::models::Format;
 use crate::cli::output::print;
+use crate::cli::table::TableFormat;
 use crate::domain::battle_judging::report::BattleJudgingReport;
 use crate::domain::stats::confidence::ConfidenceLevel;
 use crate::infra::config::Environment;
@@ -29,7 +29,7 @@ pub(super) struct JudgeReportOptions {
     confidence: Option<f64>,
     /// How to print it; csv is the agreement, a row a part of the battles
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: TableFormat,
 }
 
 /// Prints the report.
@@ -43,9 +43,9 @@ pub(super) async fn run(options: &JudgeReportOptions, env: &Environment) -> Comm
     let report = BattleJudgingReports::new(store, Tasks::default()).latest(level).await?;
     let report = of_judges(&report, &options.judge)?;
     let text = match options.format {
-        Format::Json => serde_json::to_string_pretty(&report)? + "\n",
-        Format::Csv => tables::csv(&report)?,
-        Format::Table => tables::tables(&report),
+        TableFormat::Json => serde_json::to_string_pretty(&report)? + "\n",
+        TableFormat::Csv => tables::csv(&report)?,
+        TableFormat::Table => tables::tables(&report),
     };
     print(&text)?;
     Ok(ExitCode::SUCCESS)

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use crate::cli::error::CommandResult;
-use crate::cli::models::table;
+use crate::cli::table::table;
 use crate::cli::terminal_text::printable;
 use crate::domain::battle_judging::agreement::{Rate, Setups, SliceAgreement, SliceKind, Statistic};
 use crate::domain::battle_judging::leaderboards::{JudgeLeaderboards, Place};
@@ -132,7 +132,7 @@ fn rating(place: &Place) -> String {
 
 /// Agreement on a part of the battles, as a row.
 #[derive(Serialize)]
-struct AgreementRow<'r> {
+struct PartAgreementRow<'r> {
     judge: &'r str,
     prompt: &'r str,
     by: &'r str,
@@ -150,7 +150,7 @@ struct AgreementRow<'r> {
     kappa: Option<f64>,
 }
 
-impl<'r> AgreementRow<'r> {
+impl<'r> PartAgreementRow<'r> {
     fn new(judge: &'r JudgeReport, slice: Option<&'r SliceAgreement>, battles: usize, found: &Setups) -> Self {
         let ends = |rate: &Rate| rate.share.interval.map(|ends| (ends.lower, ends.upper)).unzip();
         let ((lower, upper), (lower_decided, upper_decided)) = (ends(&found.with_ties), ends(&found.without_ties));
@@ -179,7 +179,7 @@ pub(super) fn csv(report: &BattleJudgingReport) -> CommandResult<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for judge in &report.judges {
         for (slice, battles, found) in judge.agreements() {
-            writer.serialize(AgreementRow::new(judge, slice, battles, found))?;
+            writer.serialize(PartAgreementRow::new(judge, slice, battles, found))?;
         }
     }
     Ok(String::from_utf8(writer.into_inner()?)?)

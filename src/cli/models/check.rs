@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use super::{Format, TableRow, render};
+use super::{TableFormat, TableRow, render};
 use crate::cli::error::CommandResult;
 use crate::cli::output::print;
 use crate::infra::config::{Environment, Settings};
@@ -12,7 +12,11 @@ use crate::services::model_check::{CheckedModel, check_all};
 ///
 /// # Errors
 /// Settings that cannot be used, or an output that cannot be written.
-pub(super) async fn print_check(settings: &Settings, env: &Environment, format: Format) -> CommandResult<ExitCode> {
+pub(super) async fn print_check(
+    settings: &Settings,
+    env: &Environment,
+    format: TableFormat,
+) -> CommandResult<ExitCode> {
     let checked = check_all(settings, env).await?;
     print(&render(&checked, format)?)?;
     Ok(if checked.iter().all(|model| model.ok) { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
-use super::{Format, TableRow, render};
+use super::{TableFormat, TableRow, render};
 use crate::cli::Location;
 use crate::cli::error::CommandResult;
 use crate::cli::output::print;
@@ -25,7 +25,7 @@ use crate::services::model_entries::{AddRequest, Additions, AuditTrail, EditGoal
 
 /// `langya models add …`
 #[derive(Debug, Clone, Args)]
-pub struct AddOptions {
+pub struct AddModelOptions {
     /// Address of the server, such as <http://127.0.0.1:8000> or <https://openrouter.ai/api/v1>
     #[arg(long, value_name = "URL")]
     from: String,
@@ -40,7 +40,7 @@ pub struct AddOptions {
     dry_run: bool,
     /// How to print the models
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: TableFormat,
 }
 
 /// `langya models remove ID`, `pause ID`
@@ -155,7 +155,7 @@ impl TableRow for AdditionRow {
 ///
 /// # Errors
 /// A list that cannot be read, nothing to add, or a file that cannot be edited.
-pub(super) async fn add(options: &AddOptions, location: &Location, env: &Environment) -> CommandResult<ExitCode> {
+pub(super) async fn add(options: &AddModelOptions, location: &Location, env: &Environment) -> CommandResult<ExitCode> {
     let request = AddRequest {
         from: options.from.clone(),
         key_env: options.key_env.clone(),

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use clap::Args;
 use serde::Serialize;
 
-use super::{Format, TableRow, render};
+use super::{TableFormat, TableRow, render};
 use crate::cli::error::{BadInput, CommandResult};
 use crate::cli::output::print;
 use crate::domain::battle::ModelId;
@@ -42,7 +42,7 @@ pub struct PairingOptions {
     votes: u32,
     /// How to print the pairs
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: TableFormat,
 }
 
 /// `ID=WEIGHT`.

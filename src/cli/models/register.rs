@@ -6,24 +6,24 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use super::{Format, TableRow, render, table};
 use crate::cli::error::{CommandFailure, CommandResult};
 use crate::cli::output::print;
+use crate::cli::table::{TableFormat, TableRow, render, table};
+use crate::domain::model_register::days::Period;
+use crate::domain::model_register::report::{OrganizationEntries, PairingPeriod, Register, RegisterEntry};
 use crate::domain::rating::stored_leaderboard;
-use crate::domain::register::days::Period;
-use crate::domain::register::report::{OrganizationEntries, PairingPeriod, Register, RegisterEntry};
 use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::Settings;
 use crate::infra::storage::{IfMissing, Store};
-use crate::services::register::read;
-use crate::services::register::recording::{ReasonError, state_reason};
+use crate::services::model_register::read;
+use crate::services::model_register::recording::{ReasonError, state_reason};
 
 /// Flags of `models register`.
 #[derive(Debug, Clone, Args)]
 pub struct RegisterOptions {
     /// How to print it
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: TableFormat,
     /// Length of the periods of shares, which only JSON has
     #[arg(long, value_enum, default_value_t)]
     period: PeriodName,
@@ -70,9 +70,9 @@ pub(super) async fn print_register(options: &RegisterOptions, settings: &Setting
     };
     let register = Register::new(&read(&store).await?, &on_leaderboard(&store).await?, period, usize::MAX);
     let text = match options.format {
-        Format::Json => format!("{}\n", serde_json::to_string_pretty(&register)?),
-        Format::Csv => render(&lines(&register), Format::Csv)?,
-        Format::Table => tables(&register)?,
+        TableFormat::Json => format!("{}\n", serde_json::to_string_pretty(&register)?),
+        TableFormat::Csv => render(&lines(&register), TableFormat::Csv)?,
+        TableFormat::Table => tables(&register)?,
     };
     print(&text)?;
     Ok(ExitCode::SUCCESS)
@@ -101,7 +101,7 @@ fn tables(register: &Register) -> CommandResult<String> {
     let makers = table(&heads, register.organizations.iter().map(organization_cells).collect());
     let heads = ["from", "until", "policy", "version", "uniform share", "elo width", "new until", "boost"];
     let pairing = table(&heads, register.pairing.iter().map(pairing_cells).collect());
-    let models = render(&lines(register), Format::Table)?;
+    let models = render(&lines(register), TableFormat::Table)?;
     let through = register.counted_through.as_deref().unwrap_or("no day yet");
     Ok(format!("{models}\n{makers}\n{pairing}\nbattles counted through: {through}\n"))
 }

@@ -7,13 +7,13 @@ use clap::Args;
 use serde::Serialize;
 
 use super::filters::FilterFlags;
-use super::list::VoteLine;
+use super::list::ListedVote;
 use crate::cli::error::{BadInput, CommandResult};
-use crate::cli::models::{Format, render, table};
+use crate::cli::table::{TableFormat, render, table};
 use crate::cli::{Location, output, progress};
 use crate::domain::integrity::exclusion_decision::{Decision, SelectedVote};
 use crate::domain::integrity::exclusion_rule::ExclusionRule;
-use crate::domain::integrity::leaderboard_change::{LeaderboardChange, ModelChange, Place};
+use crate::domain::integrity::leaderboard_change::{ChangedModel, LeaderboardChange, LeaderboardPlace};
 use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::{Environment, Settings};
 use crate::infra::rng::SharedRng;
@@ -32,7 +32,7 @@ const SHOWN_VOTERS: usize = 20;
 #[derive(Debug, Clone, Args)]
 pub(super) struct ExcludeOptions {
     #[command(flatten)]
-    common: Common,
+    common: CommonDecideOptions,
     /// The rule: identity_leak, failed_side, named_mode, rate_limited, anomalous_voter, duplicate_prompt, admin,
     /// taken_back or left_out
     #[arg(long, value_name = "RULE", default_value = "admin")]
@@ -46,14 +46,14 @@ pub(super) struct ExcludeOptions {
 #[derive(Debug, Clone, Args)]
 pub(super) struct IncludeOptions {
     #[command(flatten)]
-    common: Common,
+    common: CommonDecideOptions,
     /// Withdraw only exclusions by this rule; all rules without it
     #[arg(long, value_name = "RULE")]
     rule: Option<String>,
 }
 
 #[derive(Debug, Clone, Args)]
-struct Common {
+struct CommonDecideOptions {
     #[command(flatten)]
     location: Location,
     #[command(flatten)]
@@ -66,7 +66,7 @@ struct Common {
     dry_run: bool,
     /// How to print what was done; CSV has a line for each vote
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: TableFormat,
 }
 
 fn parse_text(text: &str) -> Result<String, String> {
@@ -77,7 +77,7 @@ fn parse_text(text: &str) -> Result<String, String> {
 
 /// What a command did, or would do.
 #[derive(Serialize)]
-struct Report {
+struct DecisionReport {
     action: &'static str,
     dry_run: bool,
     /// `null` for all rules.
@@ -86,14 +86,14 @@ struct Report {
     matched: usize,
     /// Votes among them whose exclusions change.
     votes: usize,
-    voters: Vec<VoterVotes>,
+    voters: Vec<DecidedVoter>,
     /// `null` unless it is a dry run.
     board: Option<LeaderboardChange>,
 }
 
 /// Votes of a voter; an empty name stands for all imported votes that name none.
 #[derive(Serialize)]
-struct VoterVotes {
+struct DecidedVoter {
     voter: String,
     votes: u64,
 }
@@ -116,7 +116,7 @@ pub(super) async fn include(options: IncludeOptions, env: &Environment) -> Comma
     run(common, Decision::Include { rule }, env).await
 }
 
-async fn run(common: Common, decision: Decision, env: &Environment) -> CommandResult<ExitCode> {
+async fn run(common: CommonDecideOptions, decision: Decision, env: &Environment) -> CommandResult<ExitCode> {
     let by_rule = match &decision {
         Decision::Include { rule } => rule.as_deref(),
         Decision::Exclude { .. } => None,
@@ -133,7 +133,7 @@ async fn run(common: Common, decision: Decision, env: &Environment) -> CommandRe
     let matched = selected(&store, &common, by_rule).await?;
     let votes: Vec<SelectedVote> = matched.iter().filter(|vote| decision.concerns(vote)).cloned().collect();
     check_found(&matched, &votes, &decision)?;
-    let mut report = Report::new(&decision, &common, matched.len(), &votes);
+    let mut report = DecisionReport::new(&decision, &common, matched.len(), &votes);
     if common.dry_run {
         report.board = Some(preview_of(&store, &votes, &decision, &settings).await?);
     } else {
@@ -151,7 +151,11 @@ async fn run(common: Common, decision: Decision, env: &Environment) -> CommandRe
     Ok(ExitCode::SUCCESS)
 }
 
-async fn selected(store: &Store, common: &Common, by_rule: Option<&str>) -> CommandResult<Vec<SelectedVote>> {
+async fn selected(
+    store: &Store,
+    common: &CommonDecideOptions,
+    by_rule: Option<&str>,
+) -> CommandResult<Vec<SelectedVote>> {
     common.filters.check(store).await?;
     let bar = progress::bar("reading votes");
     let votes = select(store, &common.filters.filter(by_rule), |seq, last| progress::show(&bar, seq, last)).await?;
@@ -191,16 +195,16 @@ fn user(env: &Environment) -> String {
     env.user().and_then(|name| parse_text(name).ok()).unwrap_or_else(|| "operator".to_owned())
 }
 
-impl Report {
-    fn new(decision: &Decision, common: &Common, matched: usize, votes: &[SelectedVote]) -> Self {
+impl DecisionReport {
+    fn new(decision: &Decision, common: &CommonDecideOptions, matched: usize, votes: &[SelectedVote]) -> Self {
         let (action, rule) = match decision {
             Decision::Exclude { rule, .. } => ("exclude", Some(rule.to_string())),
             Decision::Include { rule } => ("include", rule.clone()),
         };
         let mut by_voter: BTreeMap<&str, u64> = BTreeMap::new();
         votes.iter().for_each(|vote| *by_voter.entry(&vote.voter).or_default() += 1);
-        let mut voters: Vec<VoterVotes> =
-            by_voter.into_iter().map(|(voter, votes)| VoterVotes { voter: voter.to_owned(), votes }).collect();
+        let mut voters: Vec<DecidedVoter> =
+            by_voter.into_iter().map(|(voter, votes)| DecidedVoter { voter: voter.to_owned(), votes }).collect();
         voters.sort_by_key(|voter| std::cmp::Reverse(voter.votes));
         Self { action, dry_run: common.dry_run, rule, matched, votes: votes.len(), voters, board: None }
     }
@@ -224,11 +228,11 @@ fn counted(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
-fn shown(report: &Report, votes: &[SelectedVote], format: Format) -> CommandResult<String> {
+fn shown(report: &DecisionReport, votes: &[SelectedVote], format: TableFormat) -> CommandResult<String> {
     match format {
-        Format::Json => Ok(format!("{}\n", serde_json::to_string_pretty(report)?)),
-        Format::Csv => render(&votes.iter().map(VoteLine::new).collect::<Vec<_>>(), format),
-        Format::Table => {
+        TableFormat::Json => Ok(format!("{}\n", serde_json::to_string_pretty(report)?)),
+        TableFormat::Csv => render(&votes.iter().map(ListedVote::new).collect::<Vec<_>>(), format),
+        TableFormat::Table => {
             let rows = report.voters.iter().take(SHOWN_VOTERS);
             let rows: Vec<Vec<String>> = rows
                 .map(|row| {
@@ -262,13 +266,15 @@ pub(super) fn board_table(change: &LeaderboardChange) -> String {
     head + &table(&["model", "rank before", "rank after", "rating before", "rating after"], rows)
 }
 
-fn change_cells(change: &ModelChange) -> Vec<String> {
-    let rank = |place: Option<Place>| match place {
-        Some(Place { best_rank: Some(best), worst_rank: Some(worst), .. }) if best < worst => format!("{best}–{worst}"),
+fn change_cells(change: &ChangedModel) -> Vec<String> {
+    let rank = |place: Option<LeaderboardPlace>| match place {
+        Some(LeaderboardPlace { best_rank: Some(best), worst_rank: Some(worst), .. }) if best < worst => {
+            format!("{best}–{worst}")
+        }
         Some(place) => place.best_rank.unwrap_or(place.rank).to_string(),
         None => "-".to_owned(),
     };
-    let rating = |place: Option<Place>| {
+    let rating = |place: Option<LeaderboardPlace>| {
         place.and_then(|place| place.rating).map_or_else(|| "-".to_owned(), |rating| format!("{rating:.1}"))
     };
     let (before, after) = (change.before, change.after);

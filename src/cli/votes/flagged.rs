@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use crate::cli::error::{BadInput, CommandResult};
-use crate::cli::models::{Format, TableRow, render};
+use crate::cli::table::{TableFormat, TableRow, render};
 use crate::cli::vote_files::ReadFlags;
 use crate::cli::{Location, output, progress};
 use crate::domain::integrity::voters::{DEFAULT_ALPHA, FEWEST_VOTES, VoterReport, VoterResult, VoterTest, test_voters};
@@ -38,7 +38,7 @@ pub(super) struct FlaggedOptions {
     seed: u64,
     /// How to print them
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: TableFormat,
 }
 
 /// The tests by name.

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::filters::FilterFlags;
 use crate::cli::error::CommandResult;
-use crate::cli::models::{Format, TableRow, render};
+use crate::cli::table::{TableFormat, TableRow, render};
 use crate::cli::times::show_time;
 use crate::cli::{Location, output, progress};
 use crate::domain::integrity::exclusion_decision::SelectedVote;
@@ -17,7 +17,7 @@ use crate::services::exclusions::selection::select;
 
 /// Flags of `langya votes list`.
 #[derive(Debug, Clone, Args)]
-pub(super) struct ListOptions {
+pub(super) struct ListVotesOptions {
     #[command(flatten)]
     location: Location,
     #[command(flatten)]
@@ -30,12 +30,12 @@ pub(super) struct ListOptions {
     limit: usize,
     /// How to print them
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: TableFormat,
 }
 
 /// A vote as it is listed.
 #[derive(Serialize)]
-pub(super) struct VoteLine<'v> {
+pub(super) struct ListedVote<'v> {
     seq: i64,
     cast_at: String,
     voter: &'v str,
@@ -46,7 +46,7 @@ pub(super) struct VoteLine<'v> {
     excluded_by: String,
 }
 
-impl<'v> VoteLine<'v> {
+impl<'v> ListedVote<'v> {
     pub(super) fn new(vote: &'v SelectedVote) -> Self {
         let rules: Vec<&str> = vote.rules.iter().map(|rule| &**rule).collect();
         Self {
@@ -61,7 +61,7 @@ impl<'v> VoteLine<'v> {
     }
 }
 
-impl TableRow for VoteLine<'_> {
+impl TableRow for ListedVote<'_> {
     const HEADS: &'static [&'static str] = &["seq", "cast at", "voter", "model a", "model b", "winner", "excluded by"];
 
     fn cells(&self) -> Vec<String> {
@@ -82,7 +82,7 @@ impl TableRow for VoteLine<'_> {
 ///
 /// # Errors
 /// A database that is missing or unavailable.
-pub(super) async fn run(options: &ListOptions, env: &Environment) -> CommandResult<ExitCode> {
+pub(super) async fn run(options: &ListVotesOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
     let store = Store::open(&settings.storage, IfMissing::Fail).await?;
     let bar = progress::bar("reading votes");
@@ -94,7 +94,7 @@ pub(super) async fn run(options: &ListOptions, env: &Environment) -> CommandResu
         0 => votes.as_slice(),
         limit => &votes[votes.len().saturating_sub(limit)..],
     };
-    let lines: Vec<VoteLine<'_>> = shown.iter().map(VoteLine::new).collect();
+    let lines: Vec<ListedVote<'_>> = shown.iter().map(ListedVote::new).collect();
     output::print(&render(&lines, options.format)?)?;
     if shown.len() < votes.len() {
         eprintln!("note: the latest {} of {} votes; --limit 0 lists all", shown.len(), votes.len());

@@ -23,7 +23,7 @@ pub struct VotesOptions {
 #[derive(Debug, Clone, Subcommand)]
 enum VotesCommand {
     /// List votes with their voters and the rules that exclude them
-    List(Box<list::ListOptions>),
+    List(Box<list::ListVotesOptions>),
     /// List voters who vote like nobody else: for or against one model, or against the crowd. It excludes nobody
     Flagged(Box<flagged::FlaggedOptions>),
     /// Exclude votes from the ratings, all of them or none; the votes stay, and `include` takes it back

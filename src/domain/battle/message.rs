@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// Author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Role {
+pub enum MessageRole {
     /// The operator's instruction.
     System,
     /// The visitor.
@@ -22,7 +22,7 @@ pub enum Role {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
     /// The author.
-    pub role: Role,
+    pub role: MessageRole,
     /// Its text.
     pub content: String,
     /// The images beside it, which providers take in forms of their own.
@@ -79,25 +79,25 @@ impl PromptImage {
 impl Message {
     /// A message of this author.
     #[must_use]
-    pub fn of(role: Role, content: impl Into<String>) -> Self {
+    pub fn of(role: MessageRole, content: impl Into<String>) -> Self {
         Self { role, content: content.into(), images: Vec::new() }
     }
 
     /// An instruction.
     #[must_use]
     pub fn system(content: impl Into<String>) -> Self {
-        Self::of(Role::System, content)
+        Self::of(MessageRole::System, content)
     }
 
     /// What a person says.
     #[must_use]
     pub fn user(content: impl Into<String>) -> Self {
-        Self::of(Role::User, content)
+        Self::of(MessageRole::User, content)
     }
 
     /// What a model says.
     #[must_use]
     pub fn assistant(content: impl Into<String>) -> Self {
-        Self::of(Role::Assistant, content)
+        Self::of(MessageRole::Assistant, content)
     }
 }

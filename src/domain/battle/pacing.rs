@@ -7,12 +7,12 @@
 
 mod arrivals;
 mod classes;
-pub mod measured;
 mod schedule;
+pub mod timing_figures;
 
 use std::time::Duration;
 
-pub use self::classes::{ClassDraw, Classes, TICK};
+pub use self::classes::{ClassDraw, DurationClasses, TICK};
 pub use self::schedule::Pace;
 use super::Side;
 use arrivals::Arrivals;

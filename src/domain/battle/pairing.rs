@@ -166,7 +166,7 @@ impl ModelPool {
 /// [`PairingError`] says what to change.
 pub fn distribution(pool: &ModelPool, rules: &PairingRules) -> Result<Vec<PairProbability>, PairingError> {
     let shares = shares(pool, rules, &[])?;
-    let named = |share: Share<'_>| PairProbability {
+    let named = |share: PairShare<'_>| PairProbability {
         first: share.first.id.clone(),
         second: share.second.id.clone(),
         probability: share.probability,
@@ -214,7 +214,7 @@ pub fn choose_opponent(
 }
 
 /// The probability of one pair.
-struct Share<'pool> {
+struct PairShare<'pool> {
     first: &'pool PoolEntry,
     second: &'pool PoolEntry,
     probability: f64,
@@ -224,11 +224,11 @@ fn shares<'pool>(
     pool: &'pool ModelPool,
     rules: &PairingRules,
     excluded: &[ModelId],
-) -> Result<Vec<Share<'pool>>, PairingError> {
+) -> Result<Vec<PairShare<'pool>>, PairingError> {
     let models = available(pool, excluded)?;
     let mut pairs = Vec::with_capacity(models.len() * (models.len() - 1) / 2);
     for (place, &first) in models.iter().enumerate() {
-        pairs.extend(models[place + 1..].iter().map(|&second| Share { first, second, probability: 0.0 }));
+        pairs.extend(models[place + 1..].iter().map(|&second| PairShare { first, second, probability: 0.0 }));
     }
     let uniform = 1.0 / f64::from(u32::try_from(pairs.len()).unwrap_or(u32::MAX));
     let uniform_share = match rules.policy {
@@ -293,7 +293,7 @@ fn log_shrinkage(difference: f64, votes: u64) -> f64 {
 }
 
 /// Draws one of the pairs in proportion to their probabilities. There is at least one.
-fn draw<'shares, 'pool>(shares: &'shares [Share<'pool>], rng: &mut impl Rng) -> &'shares Share<'pool> {
+fn draw<'shares, 'pool>(shares: &'shares [PairShare<'pool>], rng: &mut impl Rng) -> &'shares PairShare<'pool> {
     let total: f64 = shares.iter().map(|share| share.probability).sum();
     let mut rest = rng.random::<f64>() * total;
     let chosen = shares.iter().filter(|share| share.probability > 0.0).find(|share| {

@@ -5,15 +5,15 @@
 
 use std::fmt::Write as _;
 
-use crate::benchmark::item::Sampling;
+use crate::benchmark::item::ItemSampling;
 use crate::benchmark::judgement::{Game, JudgeRequest, JudgeStep, Status};
 use crate::judging::prompt_file::PromptFile;
-use crate::judging::rubric::{Fields, Rubric, RubricError, prompt_sha256};
+use crate::judging::rubric::{Rubric, RubricError, RubricFields, prompt_sha256};
 use crate::judging::text_mark::text_mark;
 use crate::language::Language;
 
 const PROMPT: &str = include_str!("prompts/battle.toml");
-const FIELDS: Fields = Fields { required: &["conversation_a", "conversation_b"], optional: &["mark"] };
+const FIELDS: RubricFields = RubricFields { required: &["conversation_a", "conversation_b"], optional: &["mark"] };
 /// A judge's reply is no longer than this.
 const MAX_TOKENS: u32 = 2048;
 
@@ -75,7 +75,8 @@ impl BattlePrompt {
             Language::Chinese => &self.chinese,
         };
         let values = [("conversation_a", a.as_str()), ("conversation_b", b.as_str()), ("mark", mark.as_str())];
-        let sampling = Sampling { temperature: Some(0.0), max_tokens: Some(MAX_TOKENS), seed: None, logprobs: false };
+        let sampling =
+            ItemSampling { temperature: Some(0.0), max_tokens: Some(MAX_TOKENS), seed: None, logprobs: false };
         JudgeStep::Ask(JudgeRequest { messages: rubric.messages(&values), sampling })
     }
 }

@@ -105,14 +105,14 @@ pub struct Judge<'s> {
 }
 
 /// The battles that were judged in one way, by the numbers of their votes.
-type Battles<'s> = BTreeMap<i64, JudgedBattle<'s>>;
+type JudgedBattles<'s> = BTreeMap<i64, JudgedBattle<'s>>;
 
 /// Puts games together. Where a judge was asked by several sets of instructions, those count by which most battles were
 /// judged, and of equally many those of the latest verdict. `said` is in the order of the votes, and of one game the latest
 /// stands last.
 #[must_use]
 pub fn by_judge(said: &[JudgedVote]) -> Vec<Judge<'_>> {
-    let mut ways: BTreeMap<(&str, &str), Battles<'_>> = BTreeMap::new();
+    let mut ways: BTreeMap<(&str, &str), JudgedBattles<'_>> = BTreeMap::new();
     for one in said {
         let battles = ways.entry((&one.judge, &one.prompt_sha256)).or_default();
         battles.entry(one.seq).or_insert_with(|| JudgedBattle::new(one)).add(one);

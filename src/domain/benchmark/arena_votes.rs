@@ -17,7 +17,7 @@ pub struct QuestionVotes {
 
 /// The votes between two models.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PairVotes {
+pub struct ArenaPairVotes {
     /// The models in alphabetical order.
     pub models: [ModelId; 2],
     /// How often each won.
@@ -30,12 +30,12 @@ pub struct PairVotes {
 
 /// Counts votes by pair of models, whichever side they stood on.
 #[must_use]
-pub fn pair_votes(votes: &[QuestionVotes]) -> Vec<PairVotes> {
-    let mut pairs: BTreeMap<[&ModelId; 2], PairVotes> = BTreeMap::new();
+pub fn pair_votes(votes: &[QuestionVotes]) -> Vec<ArenaPairVotes> {
+    let mut pairs: BTreeMap<[&ModelId; 2], ArenaPairVotes> = BTreeMap::new();
     for QuestionVotes { models: [a, b], outcome, votes } in votes {
         let is_turned = b < a;
         let models = if is_turned { [b, a] } else { [a, b] };
-        let pair = pairs.entry(models).or_insert_with(|| PairVotes {
+        let pair = pairs.entry(models).or_insert_with(|| ArenaPairVotes {
             models: models.map(Clone::clone),
             wins: [0; 2],
             ties: 0,
@@ -66,7 +66,7 @@ mod tests {
             votes(["b", "a"], Outcome::Tie, 4),
             votes(["a", "c"], Outcome::BothBad, 5),
         ]);
-        let pair = |models: [&str; 2], wins, ties, both_bad| PairVotes {
+        let pair = |models: [&str; 2], wins, ties, both_bad| ArenaPairVotes {
             models: models.map(ModelId::new),
             wins,
             ties,

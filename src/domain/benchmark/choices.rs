@@ -8,17 +8,17 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::data::DataProblem;
-use super::item::{Answer, Ask, Choices, Item, Sampling, answer_of};
+use super::item::{Answer, Ask, Choices, Item, ItemSampling, answer_of};
 use super::judgement::{Game, JudgeStep, JudgeTask, Status};
 use super::options::SuiteError;
 use super::score::{Part, Score, Verdicts};
 use crate::judging::prompt_file::PromptFile;
-use crate::judging::rubric::{Fields, Rubric};
+use crate::judging::rubric::{Rubric, RubricFields};
 use crate::judging::verdict::{Letter, Verdict, choice};
 
 /// The variant of a prompt file with the question to the models.
 const ASK: &str = "ask";
-const FIELDS: Fields = Fields { required: &["question", "a", "b", "c", "d"], optional: &["capability"] };
+const FIELDS: RubricFields = RubricFields { required: &["question", "a", "b", "c", "d"], optional: &["capability"] };
 
 /// How models are asked.
 pub(super) struct ChoicePrompt(Rubric);
@@ -42,7 +42,7 @@ impl ChoicePrompt {
             ("c", c),
             ("d", d),
         ];
-        vec![Ask { turn: 1, messages: self.0.messages(&values), sampling: Sampling::default() }]
+        vec![Ask { turn: 1, messages: self.0.messages(&values), sampling: ItemSampling::default() }]
     }
 }
 

@@ -1,19 +1,19 @@
 //! What suites share whose items have turns: which are asked when, in which context, and what a judge is shown of it.
 
-use super::item::{Answer, Ask, Item, Sampling, answer_of};
+use super::item::{Answer, Ask, Item, ItemSampling, answer_of};
 use super::judgement::{Game, JudgeRequest, JudgeStep, JudgeTask, Status};
 use crate::battle::message::Message;
 
 /// How the turns of an item hang together.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Turns {
+pub(super) struct TurnLinks {
     /// The first that is asked and judged; those before it only set the scene, with their references as replies.
     pub(super) first: u32,
     /// Whether the model's own answers are the context of later turns, or the references.
     pub(super) own_context: bool,
 }
 
-impl Turns {
+impl TurnLinks {
     /// The turns that are judged.
     pub(super) fn judged(self, item: &Item) -> impl Iterator<Item = u32> + use<> {
         item.turn_numbers().skip_while(move |turn| *turn < self.first)
@@ -39,7 +39,7 @@ impl Turns {
     }
 
     /// The turns that can be asked now: all that are open in a given context, the next one in the model's own.
-    pub(super) fn asks(self, item: &Item, answers: &[Answer], sampling: Sampling) -> Vec<Ask> {
+    pub(super) fn asks(self, item: &Item, answers: &[Answer], sampling: ItemSampling) -> Vec<Ask> {
         let open = self.judged(item).filter(|turn| answer_of(answers, *turn).is_none());
         let ask = |turn| {
             let mut messages = Vec::new();

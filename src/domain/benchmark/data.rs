@@ -83,7 +83,7 @@ pub fn text(bytes: &[u8]) -> Result<&str, DataError> {
 /// The records of lines of JSON, with their line numbers; empty lines are passed over.
 ///
 /// # Errors
-/// [`DataProblem::Record`] for the first line that is none, with what is missing.
+/// [`DataProblem::TestRecord`] for the first line that is none, with what is missing.
 pub fn json_lines<R: DeserializeOwned>(bytes: &[u8]) -> Result<Vec<(u64, R)>, DataError> {
     let lines = (1..).zip(text(bytes)?.lines()).filter(|(_, line)| !line.trim().is_empty());
     let record = |(number, line): (u64, &str)| match serde_json::from_str(line) {
@@ -199,7 +199,7 @@ mod tests {
     use super::*;
 
     #[derive(Debug, serde::Deserialize)]
-    struct Record {
+    struct TestRecord {
         id: u32,
         #[serde(default)]
         texts: Vec<String>,
@@ -207,19 +207,19 @@ mod tests {
 
     #[track_caller]
     fn refused(bytes: &[u8], expected: &str) {
-        let error = json_lines::<Record>(bytes).unwrap_err();
+        let error = json_lines::<TestRecord>(bytes).unwrap_err();
         assert_eq!(error.to_string(), expected);
     }
 
     #[test]
     fn a_mark_line_ends_of_windows_and_empty_lines_do_no_harm() {
-        let records = json_lines::<Record>(b"\xef\xbb\xbf{\"id\": 1}\r\n\r\n{\"id\": 2}\r\n").unwrap();
+        let records = json_lines::<TestRecord>(b"\xef\xbb\xbf{\"id\": 1}\r\n\r\n{\"id\": 2}\r\n").unwrap();
         assert_eq!(records.iter().map(|(line, record)| (*line, record.id)).collect::<Vec<_>>(), [(1, 1), (3, 2)]);
     }
 
     #[test]
     fn a_bad_field_is_named() {
-        let bad = |line: &str| json_lines::<Record>(line.as_bytes()).unwrap_err().problem.to_string();
+        let bad = |line: &str| json_lines::<TestRecord>(line.as_bytes()).unwrap_err().problem.to_string();
         for (line, field) in [
             (r#"{"other": {"id": "a\\\": {"}, "id": "one"}"#, "in `id`: invalid type: string \"one\""),
             (r#"{"id": 1, "texts": ["a", 2]}"#, "in `texts`: invalid type: integer `2`"),
@@ -228,7 +228,7 @@ mod tests {
         ] {
             assert!(bad(line).contains(field), "{line}: {}", bad(line));
         }
-        let good = json_lines::<Record>(br#"{"id": 1, "texts": ["a"]}"#).unwrap();
+        let good = json_lines::<TestRecord>(br#"{"id": 1, "texts": ["a"]}"#).unwrap();
         assert_eq!((good[0].1.id, good[0].1.texts.len()), (1, 1));
     }
 

@@ -92,7 +92,7 @@ pub fn answer_of(answers: &[Answer], turn: u32) -> Option<&str> {
 
 /// How a model is to be sampled; what is `None` is left to the model's own settings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub struct Sampling {
+pub struct ItemSampling {
     /// Randomness of the reply.
     pub temperature: Option<f64>,
     /// Most tokens of the reply.
@@ -111,7 +111,7 @@ fn is_false(flag: &bool) -> bool {
 
 /// What tells two requests apart: every message, and how the reply is sampled.
 #[must_use]
-pub fn request_sha256(messages: &[Message], sampling: &Sampling) -> String {
+pub fn request_sha256(messages: &[Message], sampling: &ItemSampling) -> String {
     let sampling = serde_json::to_string(sampling).expect("plain numbers");
     sha256(format!("{} {sampling}", prompt_sha256(messages)).as_bytes())
 }
@@ -124,5 +124,5 @@ pub struct Ask {
     /// The conversation so far, ending with the question.
     pub messages: Vec<Message>,
     /// How to sample.
-    pub sampling: Sampling,
+    pub sampling: ItemSampling,
 }

@@ -58,7 +58,7 @@ fn draw(categories: &BTreeMap<&str, Vec<usize>>, items: usize, rng: &mut ChaCha8
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::benchmark::item::{Question, Sampling};
+    use crate::benchmark::item::{ItemSampling, Question};
     use crate::benchmark::judgement::{Game, Judgement, Status};
     use crate::benchmark::score::{Part, Verdicts};
     use crate::benchmark::{SuiteOptions, alignbench, mtbench101, suite, superclue, urs};
@@ -96,7 +96,7 @@ mod tests {
             model: "m".to_owned(),
             judge_model: "j".to_owned(),
             judge_prompt_sha256: String::new(),
-            params: Sampling::default(),
+            params: ItemSampling::default(),
             game,
             raw_text: String::new(),
             parsed: (!number.is_multiple_of(7)).then(|| verdict(number * 31 % 97)),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::item::{Sampling, request_sha256};
+use super::item::{ItemSampling, request_sha256};
 use crate::battle::message::Message;
 use crate::judging::rubric::prompt_sha256;
 use crate::judging::verdict::{Verdict, VerdictError};
@@ -151,7 +151,7 @@ pub struct Judgement {
     /// SHA-256 of the prompt as it was sent (see [`prompt_sha256`]); empty without a judge.
     pub judge_prompt_sha256: String,
     /// How the judge was sampled.
-    pub params: Sampling,
+    pub params: ItemSampling,
     /// Which game of a pair.
     pub game: Game,
     /// The judge's last reply as it came; empty where there was none.
@@ -177,7 +177,7 @@ pub struct JudgeRequest {
     /// The conversation.
     pub messages: Vec<Message>,
     /// How to sample.
-    pub sampling: Sampling,
+    pub sampling: ItemSampling,
 }
 
 impl JudgeRequest {
@@ -230,7 +230,7 @@ mod tests {
             model: "m".to_owned(),
             judge_model: "j".to_owned(),
             judge_prompt_sha256: "11".to_owned(),
-            params: Sampling { temperature: Some(0.0), max_tokens: None, seed: None, logprobs: false },
+            params: ItemSampling { temperature: Some(0.0), max_tokens: None, seed: None, logprobs: false },
             game: Game::Second,
             raw_text: "?".to_owned(),
             parsed: None,

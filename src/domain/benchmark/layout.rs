@@ -23,7 +23,7 @@ pub enum TableKind {
 
 /// The columns of a table; its rows are models.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Layout {
+pub struct TableLayout {
     /// What it is about.
     pub kind: TableKind,
     /// The columns, in order.
@@ -32,9 +32,9 @@ pub struct Layout {
 
 /// The tables that scores fill, in order; those without a column are left out.
 #[must_use]
-pub fn layouts<'s>(scores: impl IntoIterator<Item = &'s Scores>) -> Vec<Layout> {
+pub fn layouts<'s>(scores: impl IntoIterator<Item = &'s Scores>) -> Vec<TableLayout> {
     let kinds = [TableKind::Scores, TableKind::Dimensions, TableKind::Languages, TableKind::Turns, TableKind::Rules];
-    let mut layouts = kinds.map(|kind| Layout { kind, parts: Vec::new() });
+    let mut layouts = kinds.map(|kind| TableLayout { kind, parts: Vec::new() });
     for part in scores.into_iter().flat_map(|scores| &scores.0).map(|score| &score.part) {
         let kind = kind_of(part);
         let layout = layouts.iter_mut().find(|layout| layout.kind == kind);

@@ -2,7 +2,7 @@
 //!
 //! Pure. One file per suite, each behind [`Suite`]; [`item`] is what is asked, [`judgement`] the record of what a judge
 //! said, [`score`] what aggregations share, [`panel_scores`] all models by all judges and [`layout`] the tables that show
-//! them. [`analysis`] looks at the judges, [`published`] holds the papers' figures, [`claims`] computes again what they say
+//! them. [`analysis`] looks at the judges, [`published`] holds the papers' figures, [`paper_claims`] computes again what they say
 //! of them, [`references`] takes a model's answers for them, and [`logprob_weighted`] a judge's expected scores. Prompts are kept in `prompts/` in the
 //! form of [`prompt_file`](crate::judging::prompt_file). [`options`] says how a suite is asked for by name.
 
@@ -11,7 +11,6 @@ pub mod analysis;
 pub mod answer_index;
 pub mod arena_votes;
 pub mod canaries;
-pub mod claims;
 pub mod contestant;
 pub mod custom;
 pub mod data;
@@ -25,6 +24,7 @@ pub mod mtbench101;
 pub mod options;
 pub mod pairwise;
 pub mod panel_scores;
+pub mod paper_claims;
 pub mod participants;
 pub mod published;
 pub mod references;

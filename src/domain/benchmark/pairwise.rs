@@ -5,12 +5,12 @@
 //! for a tie, and a clear verdict three votes. Since every game is against the baseline, that is also the win rate that a
 //! Bradley–Terry model fits to these votes.
 
-use super::item::{Answer, Item, Sampling, answer_of};
+use super::item::{Answer, Item, ItemSampling, answer_of};
 use super::judgement::{Game, JudgeRequest, JudgeStep, JudgeTask, Status};
 use super::options::SuiteError;
-use super::score::{Part, PartKind, Score, Verdicts, Vote, mean};
+use super::score::{Part, PartKind, Score, Verdicts, WeightedValue, mean};
 use crate::judging::prompt_file::{PromptFile, PromptText};
-use crate::judging::rubric::{Fields, Rubric};
+use crate::judging::rubric::{Rubric, RubricFields};
 use crate::judging::verdict::pair::{Levels, both_games};
 use crate::judging::verdict::{GameResult, Margin, Preference, Verdict};
 use crate::language::Language;
@@ -27,14 +27,15 @@ pub const THREE_ONE_ZERO: &str = "3-1-0";
 /// A judge's reply is no longer than this.
 const MAX_TOKENS: u32 = 2048;
 
-const SINGLE: Fields = Fields { required: &["question", "answer_a", "answer_b"], optional: &["ref_answer_1"] };
-const SINGLE_REFERENCE: Fields =
-    Fields { required: &["question", "answer_a", "answer_b", "ref_answer_1"], optional: &[] };
-const MULTI: Fields = Fields {
+const SINGLE: RubricFields =
+    RubricFields { required: &["question", "answer_a", "answer_b"], optional: &["ref_answer_1"] };
+const SINGLE_REFERENCE: RubricFields =
+    RubricFields { required: &["question", "answer_a", "answer_b", "ref_answer_1"], optional: &[] };
+const MULTI: RubricFields = RubricFields {
     required: &["question_1", "question_2", "answer_a_1", "answer_a_2", "answer_b_1", "answer_b_2"],
     optional: &["ref_answer_1", "ref_answer_2"],
 };
-const MULTI_REFERENCE: Fields = Fields {
+const MULTI_REFERENCE: RubricFields = RubricFields {
     required: &[
         "question_1",
         "question_2",
@@ -59,7 +60,7 @@ pub(super) struct PairRubrics {
 
 /// Whether the judge is shown the reference answers of an item that has them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum References {
+pub(super) enum ReferenceUse {
     Shown,
     Hidden,
 }
@@ -98,7 +99,7 @@ impl PairRubrics {
         item: &Item,
         answers: &[Answer],
         baseline: &[Answer],
-        references: References,
+        references: ReferenceUse,
     ) -> Vec<JudgeTask> {
         let turns = item.turn_numbers().take(2);
         let answered = turns.filter(|turn| answer_of(answers, *turn).and(answer_of(baseline, *turn)).is_some());
@@ -113,7 +114,7 @@ impl PairRubrics {
         games.map(judging).collect()
     }
 
-    fn step(&self, item: &Item, turn: u32, players: Players<'_>, references: References) -> JudgeStep {
+    fn step(&self, item: &Item, turn: u32, players: Players<'_>, references: ReferenceUse) -> JudgeStep {
         let empty = |answers: &[Answer]| {
             (1..=turn).any(|turn| answer_of(answers, turn).is_none_or(|answer| answer.trim().is_empty()))
         };
@@ -123,11 +124,11 @@ impl PairRubrics {
         JudgeStep::Ask(self.request(item, turn, players, references))
     }
 
-    fn request(&self, item: &Item, turn: u32, players: Players<'_>, references: References) -> JudgeRequest {
+    fn request(&self, item: &Item, turn: u32, players: Players<'_>, references: ReferenceUse) -> JudgeRequest {
         let question = |turn| item.turn(turn).map_or("", |turn| turn.question.as_str());
         let reference = |turn| item.turn(turn).and_then(|turn| turn.reference.as_deref());
         let said = |answers, turn| answer_of(answers, turn).unwrap_or_default();
-        let known = references == References::Shown && (1..=turn).all(|turn| reference(turn).is_some());
+        let known = references == ReferenceUse::Shown && (1..=turn).all(|turn| reference(turn).is_some());
         let rubric = match (turn, known) {
             (1, false) => &self.single,
             (1, true) => &self.single_reference,
@@ -147,7 +148,8 @@ impl PairRubrics {
             ("ref_answer_1", reference(1).unwrap_or_default()),
             ("ref_answer_2", reference(2).unwrap_or_default()),
         ];
-        let sampling = Sampling { temperature: Some(0.0), max_tokens: Some(MAX_TOKENS), seed: None, logprobs: false };
+        let sampling =
+            ItemSampling { temperature: Some(0.0), max_tokens: Some(MAX_TOKENS), seed: None, logprobs: false };
         JudgeRequest { messages: rubric.messages(&values), sampling }
     }
 }
@@ -174,7 +176,7 @@ pub fn result(item: &str, turn: u32, verdicts: &Verdicts<'_>) -> Option<GameResu
 
 /// The votes of a turn's two games for the model, in percent; none unless both were read.
 #[must_use]
-pub fn votes(item: &str, turn: u32, verdicts: &Verdicts<'_>) -> Option<[Vote; 2]> {
+pub fn votes(item: &str, turn: u32, verdicts: &Verdicts<'_>) -> Option<[WeightedValue; 2]> {
     let vote = |game, model| match verdicts.get(item, turn, game)? {
         Verdict::Pair { winner, margin } => {
             let value = match *winner {
@@ -182,7 +184,7 @@ pub fn votes(item: &str, turn: u32, verdicts: &Verdicts<'_>) -> Option<[Vote; 2]
                 won if won == model => 100.0,
                 _ => 0.0,
             };
-            Some(Vote { value, times: margin.map_or(1, Margin::votes) })
+            Some(WeightedValue { value, times: margin.map_or(1, Margin::votes) })
         }
         _ => None,
     };
@@ -253,15 +255,16 @@ pub(super) fn item_score(item: &Item, verdicts: &Verdicts<'_>, levels: Levels) -
             mean(&turns.collect::<Option<Vec<f64>>>()?)
         }
         Levels::Five => {
-            let votes: Vec<[Vote; 2]> = turns.map(|turn| votes(&item.id, turn, verdicts)).collect::<Option<_>>()?;
+            let votes: Vec<[WeightedValue; 2]> =
+                turns.map(|turn| votes(&item.id, turn, verdicts)).collect::<Option<_>>()?;
             weighted_mean(votes.into_iter().flatten())
         }
     }
 }
 
 /// The mean of votes; none of nothing.
-fn weighted_mean(votes: impl Iterator<Item = Vote>) -> Option<f64> {
-    let add = |(sum, times): (f64, f64), vote: Vote| {
+fn weighted_mean(votes: impl Iterator<Item = WeightedValue>) -> Option<f64> {
+    let add = |(sum, times): (f64, f64), vote: WeightedValue| {
         let often = f64::from(vote.times);
         (often.mul_add(vote.value, sum), times + often)
     };

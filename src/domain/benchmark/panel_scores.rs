@@ -285,7 +285,7 @@ fn jury(judges: &[Scores]) -> Scores {
 mod tests {
     use super::*;
     use crate::benchmark::SuiteOptions;
-    use crate::benchmark::item::{Question, Sampling};
+    use crate::benchmark::item::{ItemSampling, Question};
     use crate::benchmark::judgement::Game;
     use crate::benchmark::registry::suite;
     use crate::judging::verdict::{Letter, Verdict};
@@ -301,7 +301,7 @@ mod tests {
             model: model.to_owned(),
             judge_model: judge.to_owned(),
             judge_prompt_sha256: String::new(),
-            params: Sampling::default(),
+            params: ItemSampling::default(),
             game: Game::First,
             raw_text: String::new(),
             parsed: (status == Status::Ok).then_some(right),

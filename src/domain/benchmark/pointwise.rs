@@ -1,6 +1,6 @@
 //! What suites share that score one answer to one question beside a reference.
 
-use super::item::{Answer, Ask, Item, Sampling, answer_of};
+use super::item::{Answer, Ask, Item, ItemSampling, answer_of};
 use super::judgement::{Game, JudgeRequest, JudgeStep, JudgeTask, Status};
 use crate::battle::message::Message;
 use crate::judging::prompt_file::PromptText;
@@ -13,7 +13,7 @@ pub(super) fn question_and_reference(item: &Item) -> (&str, &str) {
 }
 
 /// The question of a single-turn item, unless it has been answered.
-pub(super) fn ask(item: &Item, answers: &[Answer], sampling: Sampling) -> Vec<Ask> {
+pub(super) fn ask(item: &Item, answers: &[Answer], sampling: ItemSampling) -> Vec<Ask> {
     let question = item.turns.first().filter(|_| answer_of(answers, 1).is_none());
     let ask = |question: &str| Ask { turn: 1, messages: vec![Message::user(question)], sampling };
     question.map(|turn| ask(&turn.question)).into_iter().collect()

@@ -158,7 +158,7 @@ impl Scores {
 
 /// A value that counts several times in a mean.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Vote {
+pub struct WeightedValue {
     /// The value.
     pub value: f64,
     /// How often it counts.
@@ -190,7 +190,7 @@ impl Mean {
     }
 
     /// Adds a unit that counts as several values.
-    fn add_votes(&mut self, votes: Option<[Vote; 2]>) {
+    fn add_votes(&mut self, votes: Option<[WeightedValue; 2]>) {
         self.coverage = self.coverage + Coverage { ok: u64::from(votes.is_some()), total: 1 };
         for vote in votes.into_iter().flatten() {
             self.values.extend(std::iter::repeat_n(vote.value, vote.times.into()));
@@ -198,7 +198,7 @@ impl Mean {
     }
 
     /// Adds a unit, also in the replicates that draw it.
-    fn add_unit(&mut self, Unit { value, counts }: Unit<'_>) {
+    fn add_unit(&mut self, ItemUnit { value, counts }: ItemUnit<'_>) {
         self.add(value);
         if let Some(value) = value {
             self.draw(value, counts);
@@ -283,12 +283,12 @@ pub(super) fn mean_samples(scores: &[&Score]) -> Vec<Option<f64>> {
 
 /// What an item is worth, and how often each replicate draws it: found once, and taken into the means of several parts.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Unit<'v> {
+pub(super) struct ItemUnit<'v> {
     value: Option<f64>,
     counts: &'v [u16],
 }
 
-impl Unit<'_> {
+impl ItemUnit<'_> {
     /// The same item with another value.
     pub(super) fn worth(self, value: Option<f64>) -> Self {
         Self { value, ..self }
@@ -322,15 +322,15 @@ impl<'j> Verdicts<'j> {
     }
 
     /// The mean of units.
-    pub(super) fn mean_of<'v>(&self, units: impl IntoIterator<Item = Unit<'v>>) -> Mean {
+    pub(super) fn mean_of<'v>(&self, units: impl IntoIterator<Item = ItemUnit<'v>>) -> Mean {
         let mut mean = self.no_mean();
         units.into_iter().for_each(|unit| mean.add_unit(unit));
         mean
     }
 
     /// An item with its value.
-    pub(super) fn unit(&self, item: &Item, value: Option<f64>) -> Unit<'j> {
-        Unit { value, counts: self.draws.map_or(&[], |draws| draws.of(&item.id)) }
+    pub(super) fn unit(&self, item: &Item, value: Option<f64>) -> ItemUnit<'j> {
+        ItemUnit { value, counts: self.draws.map_or(&[], |draws| draws.of(&item.id)) }
     }
 
     /// A mean of nothing yet.
@@ -351,7 +351,7 @@ impl<'j> Verdicts<'j> {
     }
 
     /// Adds a unit of an item that counts as several values.
-    pub(super) fn add_votes(&self, mean: &mut Mean, item: &Item, votes: Option<[Vote; 2]>) {
+    pub(super) fn add_votes(&self, mean: &mut Mean, item: &Item, votes: Option<[WeightedValue; 2]>) {
         mean.add_votes(votes);
         for vote in votes.into_iter().flatten() {
             (0..vote.times).for_each(|_| self.draw(mean, item, Some(vote.value)));

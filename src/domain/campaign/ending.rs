@@ -36,7 +36,7 @@ impl EndReason {
 
 /// That nobody is asked any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Ending {
+pub struct CampaignEnding {
     /// Why.
     pub because: EndReason,
     /// Since when, in milliseconds since 1970.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::judgement::Judgement;
+use super::judgement::UnitJudgement;
 use crate::battle::Outcome;
 use crate::stats::{real, real_len};
 
@@ -14,7 +14,7 @@ pub struct ItemJudgement {
     /// The models as shown.
     pub shown: Vec<String>,
     /// What was said.
-    pub judgement: Judgement,
+    pub judgement: UnitJudgement,
 }
 
 /// What people said of two models' answers.
@@ -60,10 +60,10 @@ impl ItemOpinions {
         let mut scores: BTreeMap<(&str, &str), Vec<f64>> = BTreeMap::new();
         for ItemJudgement { campaign, shown, judgement } in judgements {
             match (judgement, shown.as_slice()) {
-                (Judgement::Score(score), [model]) => {
+                (UnitJudgement::Score(score), [model]) => {
                     scores.entry((campaign, model)).or_default().push(f64::from(*score));
                 }
-                (Judgement::Ranking(places), models) => {
+                (UnitJudgement::Ranking(places), models) => {
                     let ranked: Vec<&String> = places.iter().filter_map(|at| models.get(usize::from(*at))).collect();
                     for (at, better) in ranked.iter().enumerate() {
                         for worse in &ranked[at + 1..] {
@@ -130,7 +130,7 @@ fn count<'j>(
 mod tests {
     use super::*;
 
-    fn said(shown: &[&str], judgement: Judgement) -> ItemJudgement {
+    fn said(shown: &[&str], judgement: UnitJudgement) -> ItemJudgement {
         let shown = shown.iter().map(|model| (*model).to_owned()).collect();
         ItemJudgement { campaign: "pilot".to_owned(), shown, judgement }
     }
@@ -138,10 +138,10 @@ mod tests {
     #[test]
     fn a_preference_counts_for_its_model_on_either_side() {
         let opinions = ItemOpinions::new(&[
-            said(&["a", "b"], Judgement::Outcome(Outcome::AWins)),
-            said(&["b", "a"], Judgement::Outcome(Outcome::BWins)),
-            said(&["b", "a"], Judgement::Outcome(Outcome::BothBad)),
-            said(&["b", "a", "c"], Judgement::Ranking(vec![0, 2, 1])),
+            said(&["a", "b"], UnitJudgement::Outcome(Outcome::AWins)),
+            said(&["b", "a"], UnitJudgement::Outcome(Outcome::BWins)),
+            said(&["b", "a"], UnitJudgement::Outcome(Outcome::BothBad)),
+            said(&["b", "a", "c"], UnitJudgement::Ranking(vec![0, 2, 1])),
         ]);
         let counts: Vec<_> =
             opinions.pairs.iter().map(|pair| (pair.models.join(" "), pair.preferred, pair.ties)).collect();
@@ -152,10 +152,10 @@ mod tests {
 
     #[test]
     fn scores_are_a_mean_and_what_fits_no_answers_counts_nothing() {
-        let scores = [2, 5].map(|score| said(&["a"], Judgement::Score(score)));
+        let scores = [2, 5].map(|score| said(&["a"], UnitJudgement::Score(score)));
         let opinions = ItemOpinions::new(&scores);
         assert_eq!((opinions.scores[0].mean.to_bits(), opinions.scores[0].scores), (3.5_f64.to_bits(), 2));
-        let odd = [said(&["a", "b"], Judgement::Score(3)), said(&["a"], Judgement::Outcome(Outcome::Tie))];
+        let odd = [said(&["a", "b"], UnitJudgement::Score(3)), said(&["a"], UnitJudgement::Outcome(Outcome::Tie))];
         assert!(ItemOpinions::new(&odd).is_empty());
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::plan::{CampaignPlan, Task};
-use super::questions::Question;
+use super::questions::CampaignQuestion;
 use crate::battle::Outcome;
 
 /// Characters of a prompt, a reference or an answer at the most: more is not read by an annotator.
@@ -164,7 +164,7 @@ pub fn check_categories(plan: &CampaignPlan, items: &[CampaignItem]) -> Result<(
             rubric.check(&item.category).map_err(|reason| ItemError { place: place(), reason })?;
         }
     }
-    let is_asked = |question: &&Question| items.iter().any(|item| question.is_about(&item.category));
+    let is_asked = |question: &&CampaignQuestion| items.iter().any(|item| question.is_about(&item.category));
     match plan.questions.iter().skip(of_rubric).find(|question| !is_asked(question)) {
         None => Ok(()),
         Some(question) => {

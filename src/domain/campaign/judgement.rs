@@ -13,7 +13,7 @@ use crate::battle::Outcome;
 /// A judgement as it is sent and stored, in the order in which the answers were shown.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Judgement {
+pub enum UnitJudgement {
     /// Which of two answers is better.
     Outcome(Outcome),
     /// How much better one of two answers is: negative where A is, positive where B is, 0 where they are equally good.
@@ -49,7 +49,7 @@ impl SentJudgement {
     }
 }
 
-impl Judgement {
+impl UnitJudgement {
     /// Which of two answers is better, of a comparison.
     #[must_use]
     pub fn outcome(&self) -> Option<Outcome> {
@@ -124,12 +124,12 @@ impl CampaignPlan {
     ///
     /// # Errors
     /// [`InvalidJudgement`] says what to send.
-    pub fn judgement(&self, sent: &SentJudgement, answers: usize) -> Result<Judgement, InvalidJudgement> {
+    pub fn judgement(&self, sent: &SentJudgement, answers: usize) -> Result<UnitJudgement, InvalidJudgement> {
         match (self.task, self.preference_scale) {
-            (Task::Pairwise, None) => Judgement::read_outcome(sent),
-            (Task::Pairwise, Some(points)) => Judgement::read_preference(sent, points),
-            (Task::Score, _) => Judgement::read_score(sent, self.scale),
-            (Task::Rank, _) => Judgement::read_ranking(sent, answers),
+            (Task::Pairwise, None) => UnitJudgement::read_outcome(sent),
+            (Task::Pairwise, Some(points)) => UnitJudgement::read_preference(sent, points),
+            (Task::Score, _) => UnitJudgement::read_score(sent, self.scale),
+            (Task::Rank, _) => UnitJudgement::read_ranking(sent, answers),
         }
     }
 
@@ -150,12 +150,12 @@ impl CampaignPlan {
 mod tests {
     use super::*;
 
-    fn read(json: &str, task: Task) -> Result<Judgement, String> {
+    fn read(json: &str, task: Task) -> Result<UnitJudgement, String> {
         let plan = format!("[campaign]\nid = \"a\"\ntitle = \"t\"\nanswers = \"x\"\ntask = \"{}\"\n", task.as_str());
         read_by(json, &plan)
     }
 
-    fn read_by(json: &str, plan: &str) -> Result<Judgement, String> {
+    fn read_by(json: &str, plan: &str) -> Result<UnitJudgement, String> {
         let sent: SentJudgement = serde_json::from_str(json).map_err(|error| error.to_string())?;
         CampaignPlan::parse(plan).unwrap().judgement(&sent, 3).map_err(|error| error.to_string())
     }
@@ -169,9 +169,9 @@ mod tests {
         };
         for (value, outcome) in [(-2, Outcome::AWins), (-1, Outcome::AWins), (0, Outcome::Tie), (2, Outcome::BWins)] {
             let judgement = read_by(&format!("{{\"preference\":{value}}}"), &plan(5)).unwrap();
-            assert_eq!((judgement.outcome(), &judgement), (Some(outcome), &Judgement::Preference(value)));
+            assert_eq!((judgement.outcome(), &judgement), (Some(outcome), &UnitJudgement::Preference(value)));
         }
-        assert_eq!(read_by(r#"{"preference":3}"#, &plan(7)), Ok(Judgement::Preference(3)));
+        assert_eq!(read_by(r#"{"preference":3}"#, &plan(7)), Ok(UnitJudgement::Preference(3)));
         for json in
             [r#"{"preference":3}"#, r#"{"preference":0.5}"#, r#"{"outcome":"a"}"#, r#"{"preference":1,"score":1}"#]
         {
@@ -183,9 +183,9 @@ mod tests {
 
     #[test]
     fn each_task_takes_its_own_judgement() {
-        assert_eq!(read(r#"{"outcome":"both_bad"}"#, Task::Pairwise), Ok(Judgement::Outcome(Outcome::BothBad)));
-        assert_eq!(read(r#"{"score":10}"#, Task::Score), Ok(Judgement::Score(10)));
-        assert_eq!(read(r#"{"ranking":["c","a","b"]}"#, Task::Rank), Ok(Judgement::Ranking(vec![2, 0, 1])));
+        assert_eq!(read(r#"{"outcome":"both_bad"}"#, Task::Pairwise), Ok(UnitJudgement::Outcome(Outcome::BothBad)));
+        assert_eq!(read(r#"{"score":10}"#, Task::Score), Ok(UnitJudgement::Score(10)));
+        assert_eq!(read(r#"{"ranking":["c","a","b"]}"#, Task::Rank), Ok(UnitJudgement::Ranking(vec![2, 0, 1])));
     }
 
     #[test]
@@ -212,13 +212,13 @@ mod tests {
     #[test]
     fn what_is_stored_reads_back() {
         for judgement in [
-            Judgement::Outcome(Outcome::Tie),
-            Judgement::Preference(-2),
-            Judgement::Score(7),
-            Judgement::Ranking(vec![1, 0]),
+            UnitJudgement::Outcome(Outcome::Tie),
+            UnitJudgement::Preference(-2),
+            UnitJudgement::Score(7),
+            UnitJudgement::Ranking(vec![1, 0]),
         ] {
             let json = serde_json::to_string(&judgement).unwrap();
-            assert_eq!(serde_json::from_str::<Judgement>(&json).unwrap(), judgement, "{json}");
+            assert_eq!(serde_json::from_str::<UnitJudgement>(&json).unwrap(), judgement, "{json}");
         }
     }
 }

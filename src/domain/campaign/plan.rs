@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::ending::Until;
 pub use super::id::is_id;
-use super::questions::{self, MAX_POINTS, Question};
-use super::rubric::Rubric;
+use super::questions::{self, CampaignQuestion, MAX_POINTS};
+use super::rubric::CampaignRubric;
 
 /// Judgements of a unit at the most.
 const MAX_JUDGEMENTS: u32 = 1_000;
@@ -102,10 +102,10 @@ pub struct CampaignPlan {
     pub preference_scale: Option<u8>,
     /// Dimensions that each answer is scored on beside the whole, of the task `score`. They are among the questions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rubric: Option<Rubric>,
+    pub rubric: Option<CampaignRubric>,
     /// Questions beside the task.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub questions: Vec<Question>,
+    pub questions: Vec<CampaignQuestion>,
     /// Whether the reference answer is shown, where an item has one.
     #[serde(default)]
     pub show_reference: bool,
@@ -137,7 +137,7 @@ struct CampaignFile {
     campaign: CampaignPlan,
     /// `[[questions]]` stand below the campaign's own keys.
     #[serde(default)]
-    questions: Vec<Question>,
+    questions: Vec<CampaignQuestion>,
 }
 
 impl CampaignPlan {

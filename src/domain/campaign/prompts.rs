@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::items::{AnswerRow, ItemError, MAX_TEXT};
-use crate::battle::message::{Message, Role};
+use crate::battle::message::{Message, MessageRole};
 use crate::benchmark::data::{DataError, DataProblem, json_items};
-use crate::benchmark::item::{Answer, Ask, Item, Question, Sampling};
+use crate::benchmark::item::{Answer, Ask, Item, ItemSampling, Question};
 use crate::benchmark::judgement::JudgeTask;
 use crate::benchmark::score::{Scores, Verdicts};
 use crate::benchmark::suite_id::SuiteId;
@@ -19,7 +19,7 @@ pub const SUITE_PREFIX: &str = "campaign:";
 
 /// What one item asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PromptRow {
+pub struct CampaignPrompt {
     /// Where it stands, for messages, such as `line 3`.
     pub place: String,
     /// The item's id.
@@ -36,7 +36,7 @@ pub struct PromptRow {
     pub language: String,
 }
 
-impl PromptRow {
+impl CampaignPrompt {
     /// An answer to it.
     #[must_use]
     pub fn answered(&self, model: &str, answer: &str) -> AnswerRow {
@@ -78,14 +78,18 @@ pub fn is_shown(answer: &str) -> bool {
 ///
 /// # Errors
 /// [`ItemError`] for the first that is not.
-pub fn check_prompts(rows: &[PromptRow]) -> Result<(), ItemError> {
+pub fn check_prompts(rows: &[CampaignPrompt]) -> Result<(), ItemError> {
     let mut seen = BTreeSet::new();
     for row in rows {
         let fail = |reason: String| Err(ItemError { place: row.place.clone(), reason });
         if !seen.insert(row.item.as_str()) {
             return fail(format!("item {:?} stands in an earlier row: give each prompt its own item", row.item));
         }
-        if row.messages.last().is_none_or(|message| message.role != Role::User || message.content.trim().is_empty()) {
+        if row
+            .messages
+            .last()
+            .is_none_or(|message| message.role != MessageRole::User || message.content.trim().is_empty())
+        {
             return fail("nothing is asked at its end: the last turn of a conversation is the user's".into());
         }
     }
@@ -116,9 +120,9 @@ impl PromptSuite {
     /// Its items. The version is the same whatever they are, so that a prompt that is added or taken out makes no answer to another one
     /// be asked for again.
     #[must_use]
-    pub fn data(&self, rows: &[PromptRow]) -> SuiteData {
+    pub fn data(&self, rows: &[CampaignPrompt]) -> SuiteData {
         let mut seen = BTreeSet::new();
-        let items = rows.iter().map(PromptRow::suite_item).filter(|item| seen.insert(item.id.clone())).collect();
+        let items = rows.iter().map(CampaignPrompt::suite_item).filter(|item| seen.insert(item.id.clone())).collect();
         SuiteData { sha256: sha256(self.name.as_bytes()), items }
     }
 }
@@ -150,7 +154,7 @@ impl Suite for PromptSuite {
 
     fn asks(&self, item: &Item, answers: &[Answer]) -> Vec<Ask> {
         let messages = messages(item).filter(|_| answers.is_empty());
-        messages.map(|messages| Ask { turn: 1, messages, sampling: Sampling::default() }).into_iter().collect()
+        messages.map(|messages| Ask { turn: 1, messages, sampling: ItemSampling::default() }).into_iter().collect()
     }
 
     fn judgings(&self, _item: &Item, _answers: &[Answer], _baseline: &[Answer]) -> Vec<JudgeTask> {
@@ -182,8 +186,8 @@ fn messages(item: &Item) -> Option<Vec<Message>> {
 mod tests {
     use super::*;
 
-    fn row(place: &str, item: &str, messages: Vec<Message>) -> PromptRow {
-        PromptRow {
+    fn row(place: &str, item: &str, messages: Vec<Message>) -> CampaignPrompt {
+        CampaignPrompt {
             place: place.into(),
             item: item.into(),
             prompt: "Why?".into(),

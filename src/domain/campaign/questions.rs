@@ -24,7 +24,7 @@ pub const MAX_FREE_TEXT: usize = 2_000;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "CampaignQuestion")]
 #[serde(deny_unknown_fields)]
-pub struct Question {
+pub struct CampaignQuestion {
     /// Lower-case letters, digits, `-` and `_`; names the series `campaign:CAMPAIGN:ID`.
     pub id: String,
     /// What the annotator reads.
@@ -110,7 +110,7 @@ fn one_to_five() -> [u8; 2] {
     [1, 5]
 }
 
-impl Question {
+impl CampaignQuestion {
     /// Whether a judgement needs an answer.
     #[must_use]
     pub fn is_required(&self) -> bool {
@@ -217,12 +217,12 @@ impl Question {
 ///
 /// # Errors
 /// What is wrong with one of them.
-pub fn check(questions: &[Question]) -> Result<(), String> {
+pub fn check(questions: &[CampaignQuestion]) -> Result<(), String> {
     let distinct: BTreeSet<&str> = questions.iter().map(|question| question.id.as_str()).collect();
     if questions.len() > MAX_QUESTIONS || distinct.len() < questions.len() {
         return Err("give at most 20 questions, each with an id of its own".into());
     }
-    questions.iter().try_for_each(Question::check)
+    questions.iter().try_for_each(CampaignQuestion::check)
 }
 
 /// What is answered about.
@@ -239,11 +239,11 @@ pub struct AskedAbout<'a> {
 /// # Errors
 /// [`InvalidJudgement`] says what to send.
 pub fn read(
-    questions: &[Question],
+    questions: &[CampaignQuestion],
     sent: &QuestionAnswers,
     AskedAbout { category, answers }: AskedAbout<'_>,
 ) -> Result<QuestionAnswers, InvalidJudgement> {
-    let asked: Vec<&Question> = questions.iter().filter(|question| question.is_about(category)).collect();
+    let asked: Vec<&CampaignQuestion> = questions.iter().filter(|question| question.is_about(category)).collect();
     if let Some(id) = sent.keys().find(|id| !asked.iter().any(|question| question.id == **id)) {
         return Err(InvalidJudgement(format!("no question {id:?} is asked about this item")));
     }
@@ -269,7 +269,7 @@ mod tests {
         {"id": "why", "text": "Why?", "kind": "text"}
     ]"#;
 
-    fn questions() -> Vec<Question> {
+    fn questions() -> Vec<CampaignQuestion> {
         serde_json::from_str(QUESTIONS).unwrap()
     }
 
@@ -323,7 +323,7 @@ mod tests {
             (r#""scale", "about""#, r#""scale", "scale": [5, 1], "about""#, "a higher value"),
             (r#""scale", "about""#, r#""scale", "scale": [0, 100], "about""#, "11 points"),
         ] {
-            let changed: Vec<Question> = serde_json::from_str(&QUESTIONS.replace(from, to)).unwrap();
+            let changed: Vec<CampaignQuestion> = serde_json::from_str(&QUESTIONS.replace(from, to)).unwrap();
             let error = check(&changed).unwrap_err();
             assert!(error.contains(words), "{to}: {error}");
         }

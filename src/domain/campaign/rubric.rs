@@ -5,13 +5,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::questions::{Question, QuestionKind, Subject};
+use super::questions::{CampaignQuestion, QuestionKind, Subject};
 use crate::benchmark::alignbench::{CATEGORIES, DIMENSIONS, dimensions_about, meaning_of, subcategories};
 
 /// A rubric by its name in campaign files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Rubric {
+pub enum CampaignRubric {
     /// AlignBench's dimensions, by the category of the item.
     AlignBench,
     /// What SuperCLUE compares answers by, whatever the category.
@@ -67,7 +67,7 @@ const SUPERCLUE: [[&str; 5]; 3] = [
     ],
 ];
 
-impl Rubric {
+impl CampaignRubric {
     /// The word of the file.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -85,7 +85,7 @@ impl Rubric {
 
     /// Its dimensions, as questions with this scale.
     #[must_use]
-    pub fn questions(self, scale: [u8; 2]) -> Vec<Question> {
+    pub fn questions(self, scale: [u8; 2]) -> Vec<CampaignQuestion> {
         match self {
             Self::AlignBench => {
                 DIMENSIONS.iter().zip(ALIGNBENCH).map(|(name, texts)| alignbench(name, texts)).collect()
@@ -93,7 +93,7 @@ impl Rubric {
             Self::SuperClue => SUPERCLUE.map(superclue).to_vec(),
         }
         .into_iter()
-        .map(|question: Question| Question { scale, ..question })
+        .map(|question: CampaignQuestion| CampaignQuestion { scale, ..question })
         .collect()
     }
 
@@ -120,23 +120,23 @@ impl Rubric {
     }
 }
 
-fn alignbench(name: &str, [id, title, meaning]: [&str; 3]) -> Question {
+fn alignbench(name: &str, [id, title, meaning]: [&str; 3]) -> CampaignQuestion {
     let is_judged = |about: &str| dimensions_about(about).is_some_and(|dimensions| dimensions.contains(&name));
     let all = || CATEGORIES.iter().flat_map(|known| [known.name, known.title]).chain(subcategories());
     let categories: Vec<String> = all().filter(|about| is_judged(about)).map(str::to_owned).collect();
     // What is judged everywhere needs no list.
     let categories = if categories.len() == all().count() { Vec::new() } else { categories };
     let meaning_zh = meaning_of(name).unwrap_or_default();
-    Question { categories, ..dimension(id, [title, name], [meaning, &meaning_zh]) }
+    CampaignQuestion { categories, ..dimension(id, [title, name], [meaning, &meaning_zh]) }
 }
 
-fn superclue([id, title, name, meaning, meaning_zh]: [&str; 5]) -> Question {
+fn superclue([id, title, name, meaning, meaning_zh]: [&str; 5]) -> CampaignQuestion {
     dimension(id, [title, name], [meaning, meaning_zh])
 }
 
 /// A dimension, its texts in English and Chinese.
-fn dimension(id: &str, [text, text_zh]: [&str; 2], [meaning, meaning_zh]: [&str; 2]) -> Question {
-    Question {
+fn dimension(id: &str, [text, text_zh]: [&str; 2], [meaning, meaning_zh]: [&str; 2]) -> CampaignQuestion {
+    CampaignQuestion {
         id: id.to_owned(),
         text: text.to_owned(),
         text_zh: Some(text_zh.to_owned()),
@@ -156,14 +156,14 @@ mod tests {
     use super::*;
     use crate::campaign::questions;
 
-    fn asked(rubric: Rubric, category: &str) -> Vec<String> {
+    fn asked(rubric: CampaignRubric, category: &str) -> Vec<String> {
         let questions = rubric.questions([1, 10]).into_iter();
         questions.filter(|question| question.is_about(category)).filter_map(|question| question.text_zh).collect()
     }
 
     #[test]
     fn alignbench_asks_the_dimensions_of_the_paper_by_category_and_by_subcategory() {
-        let of = |category| asked(Rubric::AlignBench, category).join(" ");
+        let of = |category| asked(CampaignRubric::AlignBench, category).join(" ");
         // Table 3 of the paper, and the footnote on translations.
         assert_eq!(of("专业能力"), "事实正确性 满足用户需求 完备性 清晰度");
         assert_eq!(of("mathematics"), "事实正确性 满足用户需求 逻辑连贯性 完备性");
@@ -175,24 +175,24 @@ mod tests {
 
     #[test]
     fn each_dimension_is_a_question_that_can_be_asked_in_both_languages() {
-        for (rubric, count) in [(Rubric::AlignBench, 8), (Rubric::SuperClue, 3)] {
+        for (rubric, count) in [(CampaignRubric::AlignBench, 8), (CampaignRubric::SuperClue, 3)] {
             let asked = rubric.questions([1, 10]);
             assert_eq!((asked.len(), questions::check(&asked)), (count, Ok(())), "{rubric:?}");
             for question in asked {
                 assert!(question.meaning_zh.is_some_and(|text| text.ends_with('。')), "{}", question.id);
             }
         }
-        assert_eq!(asked(Rubric::SuperClue, "whatever"), ["针对性", "准确性", "全面性"]);
+        assert_eq!(asked(CampaignRubric::SuperClue, "whatever"), ["针对性", "准确性", "全面性"]);
     }
 
     #[test]
     fn an_unknown_category_is_told_what_there_is() {
         for known in ["物理", "Mathematics", " 数学计算"] {
-            assert_eq!(Rubric::AlignBench.check(known), Ok(()));
+            assert_eq!(CampaignRubric::AlignBench.check(known), Ok(()));
         }
-        assert_eq!(Rubric::SuperClue.check("cooking"), Ok(()));
+        assert_eq!(CampaignRubric::SuperClue.check("cooking"), Ok(()));
         for unknown in ["cooking", ""] {
-            let error = Rubric::AlignBench.check(unknown).unwrap_err();
+            let error = CampaignRubric::AlignBench.check(unknown).unwrap_err();
             for known in ["数学计算 (Mathematics)", "专业能力 (Professional Knowledge)", "翻译", "寻求建议"]
             {
                 assert!(error.contains(known), "{known}: {error}");

@@ -13,7 +13,7 @@ use crate::rating::resample::Metric;
 use crate::rating::slice::{Slice, Turns};
 use crate::stats::combination::Search;
 use crate::stats::correlation::Coefficient;
-use crate::stats::matrix::{Cell, Matrix, matrix, pair};
+use crate::stats::matrix::{ColumnCorrelations, Matrix, matrix, pair};
 
 /// Minimum number of votes in a slice that becomes a series.
 const MIN_SLICE_VOTES: u64 = 20;
@@ -95,7 +95,7 @@ pub struct CorrelationMatrix {
 impl CorrelationMatrix {
     /// The correlations of the series of a row and of a different column.
     #[must_use]
-    pub fn cell(&self, row: usize, column: usize) -> Cell {
+    pub fn cell(&self, row: usize, column: usize) -> ColumnCorrelations {
         self.matrix.cell(row, column)
     }
 }
@@ -106,7 +106,7 @@ pub struct PairStudy {
     /// The report.
     pub report: PairReport,
     /// The correlation coefficients, or why they are undefined.
-    pub cell: Cell,
+    pub cell: ColumnCorrelations,
     /// The correlation at past moments; empty unless one series is the arena's rating.
     pub history: Vec<HistoryPoint>,
 }

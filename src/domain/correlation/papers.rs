@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{SeriesError, Subjects};
-use crate::benchmark::published::{self, SubjectKind, Unit};
+use crate::benchmark::published::{self, SubjectKind, ValueUnit};
 use crate::labeling::scheme::Scheme;
 
 /// The part that is meant where none is named.
@@ -100,10 +100,10 @@ pub fn of_imported(rows: Vec<ImportedScore<'_>>, name: &str, part: &str) -> Resu
     Ok(PublishedValues { title: format!("{name}{}", in_words(part)), source, subjects: Subjects::Models, values })
 }
 
-fn unit(unit: Unit) -> &'static str {
+fn unit(unit: ValueUnit) -> &'static str {
     match unit {
-        Unit::Percent => ", %",
-        Unit::OneToTen | Unit::Correlation | Unit::Share => "",
+        ValueUnit::Percent => ", %",
+        ValueUnit::OneToTen | ValueUnit::Correlation | ValueUnit::Share => "",
     }
 }
 

@@ -5,14 +5,14 @@ mod mixture;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-pub use mixture::{LeftOut, MixtureReport, mixture, search};
+pub use mixture::{HeldOutCorrelations, MixtureReport, mixture, search};
 
 use crate::correlation::{Aligned, Point, Series, SeriesError, align};
 use crate::stats::agreement::leaderboards::{Estimate, brier, confident_agreement, separability};
 use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::correlation::{Correlation, PMethod};
 use crate::stats::distribution::{Summary, mean};
-use crate::stats::matrix::{Cell, pair};
+use crate::stats::matrix::{ColumnCorrelations, pair};
 use crate::stats::resample::BootstrapOptions;
 use crate::stats::resample::Resampled;
 use crate::stats::{Interval, Share, Undefined};
@@ -205,7 +205,7 @@ pub fn compare(x: &Series, y: &Series, wanted: &[String], options: StudyOptions)
 }
 
 /// That a correlation lies off its own replicates, where it does.
-fn outside(cell: &Cell) -> Option<String> {
+fn outside(cell: &ColumnCorrelations) -> Option<String> {
     let resampled = cell.resampled.as_ref()?;
     let off = |(found, resampled): (&Result<Correlation, Undefined>, &Result<Resampled, Undefined>)| {
         let (Ok(found), Ok(Resampled { interval, .. })) = (found, resampled) else { return false };
@@ -223,7 +223,7 @@ impl From<BootstrapOptions> for ResamplingReport {
 impl Correlations {
     /// Those of two columns.
     #[must_use]
-    pub fn new(cell: &Cell, level: ConfidenceLevel) -> Self {
+    pub fn new(cell: &ColumnCorrelations, level: ConfidenceLevel) -> Self {
         let at = |place: usize| {
             let resampled = cell.resampled.map(|resampled| ResampledReport::new(resampled[place]));
             CoefficientReport { resampled, ..CoefficientReport::new(cell.found[place], level) }

@@ -98,7 +98,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::integrity::planted::{Planting, RiggerStrategy, is_planted, plant};
+    use crate::integrity::simulated_riggers::{RiggerSimulation, RiggerStrategy, add_riggers, is_simulated_rigger};
     use crate::rating::simulate::{Simulation, SimulationOptions};
     use crate::rating::vote_log::{ColumnSet, VoteLog};
 
@@ -114,7 +114,8 @@ mod tests {
             log.voters.as_mut().unwrap().push(Some(&format!("honest-{}", vote.voter)));
         }
         let strategy = RiggerStrategy::TargetOnly;
-        let log = plant(&log, Planting { riggers: 3, votes: 100, strategy, target_share: 1.0, seed: 3 }).unwrap();
+        let log = add_riggers(&log, RiggerSimulation { riggers: 3, votes: 100, strategy, target_share: 1.0, seed: 3 })
+            .unwrap();
         let numbers = (1..).take(log.len()).collect();
         CastVotes { log, numbers }
     }
@@ -124,7 +125,7 @@ mod tests {
         let cast = rigged();
         let none = ExclusionsInForce::none();
         let found = flagged_votes(&cast, &none, 0).unwrap();
-        let (riggers, honest): (Vec<_>, Vec<_>) = found.iter().partition(|found| is_planted(&found.voter));
+        let (riggers, honest): (Vec<_>, Vec<_>) = found.iter().partition(|found| is_simulated_rigger(&found.voter));
         assert!(riggers.len() == 3 && riggers.iter().all(|found| found.votes.len() == 100), "{found:?}");
         assert!(honest.is_empty(), "of 60 honest voters: {honest:?}");
         let reason = &found[0].reason;

@@ -19,23 +19,23 @@ pub struct LeaderboardChange {
     /// The largest difference of a rating, in points; `None` where no model has a rating on both.
     pub largest_change: Option<f64>,
     /// All models of either, in the order of the second.
-    pub models: Vec<ModelChange>,
+    pub models: Vec<ChangedModel>,
 }
 
 /// A model on two leaderboards.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct ModelChange {
+pub struct ChangedModel {
     /// The model.
     pub model: String,
     /// Where it stands on the first leaderboard; `None` if it has no rated vote there.
-    pub before: Option<Place>,
+    pub before: Option<LeaderboardPlace>,
     /// Where it stands on the second.
-    pub after: Option<Place>,
+    pub after: Option<LeaderboardPlace>,
 }
 
 /// The place of a model on a leaderboard.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
-pub struct Place {
+pub struct LeaderboardPlace {
     /// Rank.
     pub rank: u64,
     /// The best rank that the votes allow.
@@ -48,18 +48,19 @@ pub struct Place {
     pub battles: u64,
 }
 
-impl From<&RankedModel> for Place {
+impl From<&RankedModel> for LeaderboardPlace {
     fn from(row: &RankedModel) -> Self {
         let RankedModel { rank, best_rank, worst_rank, rating, battles, .. } = *row;
         Self { rank, best_rank, worst_rank, rating, battles }
     }
 }
 
-impl ModelChange {
+impl ChangedModel {
     /// Whether the model has another rank, another range of ranks, or appears on one leaderboard only.
     #[must_use]
     pub fn changes_rank(&self) -> bool {
-        let ranks = |place: Option<Place>| place.map(|place| (place.rank, place.best_rank, place.worst_rank));
+        let ranks =
+            |place: Option<LeaderboardPlace>| place.map(|place| (place.rank, place.best_rank, place.worst_rank));
         ranks(self.before) != ranks(self.after)
     }
 
@@ -74,22 +75,22 @@ impl LeaderboardChange {
     /// Compares two leaderboards.
     #[must_use]
     pub fn between(before: &Leaderboard, after: &Leaderboard) -> Self {
-        let mut former: BTreeMap<&str, Place> =
+        let mut former: BTreeMap<&str, LeaderboardPlace> =
             before.models.iter().map(|row| (row.model.as_str(), row.into())).collect();
-        let mut models: Vec<ModelChange> = Vec::with_capacity(after.models.len());
+        let mut models: Vec<ChangedModel> = Vec::with_capacity(after.models.len());
         for row in &after.models {
             let before = former.remove(row.model.as_str());
-            models.push(ModelChange { model: row.model.clone(), before, after: Some(row.into()) });
+            models.push(ChangedModel { model: row.model.clone(), before, after: Some(row.into()) });
         }
         let gone = before.models.iter().filter(|row| former.contains_key(row.model.as_str()));
-        models.extend(gone.map(|row| ModelChange { model: row.model.clone(), before: Some(row.into()), after: None }));
+        models.extend(gone.map(|row| ChangedModel { model: row.model.clone(), before: Some(row.into()), after: None }));
         Self {
             votes_before: before.votes.rated,
             votes_after: after.votes.rated,
             ranks_changed: models.iter().filter(|change| change.changes_rank()).count(),
             largest_change: models
                 .iter()
-                .filter_map(ModelChange::difference)
+                .filter_map(ChangedModel::difference)
                 .max_by(|x, y| x.abs().total_cmp(&y.abs())),
             models,
         }

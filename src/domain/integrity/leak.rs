@@ -39,7 +39,7 @@ use std::ops::Range;
 use self::fold::Folded;
 use self::grammar::{NAME_LENGTH, is_placeholder};
 pub use self::names::{IdentityNames, KnownModel};
-use self::sentences::{Form, PlacedName, Sentence, sentences};
+use self::sentences::{PlacedName, Sentence, SentenceForm, sentences};
 use self::spelling::NameKind;
 use self::voice::Said;
 use crate::battle::Side;
@@ -166,7 +166,7 @@ fn prompt_leaks(names: &IdentityNames, prompt: &str) -> bool {
     let is_fiction = questions::is_fiction(prompt);
     let is_text = |sentence: &Sentence| is_exercise && is_material(sentence) || is_fiction && is_quoted(sentence);
     found.iter().filter(|sentence| !is_text(sentence)).any(|sentence| {
-        let (text, dense) = (sentence.form(Form::Spaced), sentence.form(Form::Dense));
+        let (text, dense) = (sentence.form(SentenceForm::Spaced), sentence.form(SentenceForm::Dense));
         asks && questions::proposes(sentence)
             || english::prompt().matches(text).next().is_some()
             || english::prompt_apart().matches_where(text, english::stays_with_speaker).next().is_some()
@@ -183,7 +183,7 @@ fn is_material(sentence: &Sentence) -> bool {
 
 /// Whether the last name of a sentence is quoted.
 fn is_quoted(sentence: &Sentence) -> bool {
-    sentence.names.last().is_some_and(|name| sentence.is_quoted(Form::Spaced, name.at[0]))
+    sentence.names.last().is_some_and(|name| sentence.is_quoted(SentenceForm::Spaced, name.at[0]))
 }
 
 /// Characters on either side of a turn's end in which a name may be split over two replies.
@@ -231,21 +231,21 @@ impl Speaker<'_> {
     }
 
     fn is_told(&self, sentence: &Sentence) -> bool {
-        let (text, dense) = (sentence.form(Form::Spaced), sentence.form(Form::Dense));
-        english::reply().matches(text).any(|range| self.speaks(sentence, Form::Spaced, &range))
+        let (text, dense) = (sentence.form(SentenceForm::Spaced), sentence.form(SentenceForm::Dense));
+        english::reply().matches(text).any(|range| self.speaks(sentence, SentenceForm::Spaced, &range))
             || english::reply_apart()
                 .matches_where(text, english::stays_with_speaker)
-                .any(|range| self.speaks(sentence, Form::Spaced, &range))
-            || relations::english().matches(text).any(|range| self.speaks(sentence, Form::Spaced, &range))
-            || frames::reply(text).iter().any(|range| self.speaks(sentence, Form::Spaced, range))
+                .any(|range| self.speaks(sentence, SentenceForm::Spaced, &range))
+            || relations::english().matches(text).any(|range| self.speaks(sentence, SentenceForm::Spaced, &range))
+            || frames::reply(text).iter().any(|range| self.speaks(sentence, SentenceForm::Spaced, range))
             || sentence.is_chinese
                 && [chinese::reply(), relations::chinese()]
                     .iter()
-                    .any(|rules| rules.matches(dense).any(|range| self.speaks(sentence, Form::Dense, &range)))
+                    .any(|rules| rules.matches(dense).any(|range| self.speaks(sentence, SentenceForm::Dense, &range)))
     }
 
     /// Whether what a rule found is said by the author and not only quoted, or names the author itself.
-    fn speaks(&self, sentence: &Sentence, form: Form, range: &Range<usize>) -> bool {
+    fn speaks(&self, sentence: &Sentence, form: SentenceForm, range: &Range<usize>) -> bool {
         let text = sentence.form(form);
         let last = sentence.names_in(form, range).last().map_or(range.end, |name| name.at[form as usize] + NAME_LENGTH);
         let said = Said { before: &text[..range.start], text: &text[range.clone()], after: &text[last..] };

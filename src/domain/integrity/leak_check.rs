@@ -11,11 +11,11 @@ use regex::Regex;
 
 use super::leak::{Leak, LeakPlace, TurnTexts};
 use crate::battle::Side;
-use crate::benchmark::item::Sampling;
+use crate::benchmark::item::ItemSampling;
 use crate::benchmark::judgement::JudgeRequest;
 use crate::judging::prompt_file::PromptFile;
 use crate::judging::reasoning::Thought;
-use crate::judging::rubric::{Fields, Rubric, RubricError, prompt_sha256};
+use crate::judging::rubric::{Rubric, RubricError, RubricFields, prompt_sha256};
 use crate::judging::text_mark::text_mark;
 
 /// What a model is asked for once more after a reply that cannot be read.
@@ -23,7 +23,7 @@ pub const REMINDER: &str = "End with one line: \"leaks: none\", or \"leaks: \" a
      \"leaks: reply B 1\".";
 
 const PROMPT: &str = include_str!("leak_check/prompt.toml");
-const FIELDS: Fields = Fields { required: &["texts"], optional: &["mark"] };
+const FIELDS: RubricFields = RubricFields { required: &["texts"], optional: &["mark"] };
 /// A reply is no longer than this, with what a model thinks before it.
 const MAX_TOKENS: u32 = 4_096;
 
@@ -80,7 +80,8 @@ impl LeakCheckPrompt {
             writeln!(texts, "{mark} {}\n{text}", TextName(*leak)).expect("writing to a String cannot fail");
         }
         write!(texts, "{mark} end of the texts").expect("writing to a String cannot fail");
-        let sampling = Sampling { temperature: Some(0.0), max_tokens: Some(MAX_TOKENS), seed: None, logprobs: false };
+        let sampling =
+            ItemSampling { temperature: Some(0.0), max_tokens: Some(MAX_TOKENS), seed: None, logprobs: false };
         JudgeRequest { messages: self.rubric.messages(&[("texts", &texts), ("mark", &mark)]), sampling }
     }
 }

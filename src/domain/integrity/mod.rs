@@ -1,7 +1,7 @@
 //! Keeps the leaderboard hard to game: who voted, which votes a rule excludes, and why.
 //!
 //! [`voters`] tests every voter against the crowd in three ways: a score test of each model (`score`), the likelihood test of
-//! Huang et al. (`likelihood`) and Fisher's combination of Chiang et al. (`fisher`). [`planted`] makes riggers whose votes are
+//! Huang et al. (`likelihood`) and Fisher's combination of Chiang et al. (`fisher`). [`simulated_riggers`] makes riggers whose votes are
 //! known, to measure the tests, [`rigging`] simulates what they gain, and [`rigging_report`] says what that means for a
 //! leaderboard. [`leak`] finds texts that give a model away by rules, and [`leak_check`] has a language model read them. A test reports; it excludes a vote only where the
 //! operator says so beforehand ([`flagged_votes`]).
@@ -20,17 +20,17 @@ pub mod prompt_index;
 pub mod pseudonym;
 pub mod question_digest;
 
-pub mod planted;
 pub mod rigging;
 pub mod rigging_report;
+pub mod simulated_riggers;
 pub mod voters;
 
 mod consistency;
 mod false_discovery;
 mod fisher;
 mod likelihood;
-#[cfg(test)]
-mod measured;
+mod overdispersion;
 mod poisson_binomial;
+#[cfg(test)]
+mod real_votes_tests;
 mod score;
-mod tastes;

@@ -164,7 +164,7 @@ fn compare(crowd: &Crowd, log: &VoteLog, rest: &VoteLog, found: &mut FlaggedVote
 
 #[cfg(test)]
 mod tests {
-    use super::super::planted::{Planting, RiggerStrategy, plant};
+    use super::super::simulated_riggers::{RiggerSimulation, RiggerStrategy, add_riggers};
     use super::*;
     use crate::battle::Outcome;
     use crate::rating::simulate::{Simulation, SimulationOptions};
@@ -194,8 +194,8 @@ mod tests {
 
         // One rigger with a tenth of the votes, all for its target.
         let strategy = RiggerStrategy::TargetOnly;
-        let planting = Planting { riggers: 1, votes: 250, strategy, target_share: 1.0, seed: 2 };
-        let rigged = plant(&log, planting).unwrap();
+        let simulation = RiggerSimulation { riggers: 1, votes: 250, strategy, target_share: 1.0, seed: 2 };
+        let rigged = add_riggers(&log, simulation).unwrap();
         let target = &rigged.models.as_slice()[rigged.a[rigged.len() - 1] as usize];
         let other = &rigged.models.as_slice()[rigged.b[rigged.len() - 1] as usize];
         let report = rigging_report(&rigged, 1).unwrap();

@@ -17,8 +17,8 @@
 use nalgebra::DVector;
 
 use super::consistency::{OF_CROWD, slope};
+use super::overdispersion::SharedResiduals;
 use super::poisson_binomial::{all_with_taste, tail, tail_with_taste};
-use super::tastes::SharedResiduals;
 use crate::battle::Outcome;
 use crate::rating::crowd::{Crowd, CrowdVote};
 use crate::rating::logistic;
@@ -118,14 +118,14 @@ pub(super) fn shared_residuals(models: &[ModelVotes]) -> SharedResiduals {
 }
 
 /// A model and a direction: the votes are counted that go that way.
-struct Direction<'a> {
+struct ModelDirection<'a> {
     votes: &'a ModelVotes,
     favours: bool,
     expected: Vec<f64>,
     hits: usize,
 }
 
-impl<'a> Direction<'a> {
+impl<'a> ModelDirection<'a> {
     fn both(votes: &'a ModelVotes) -> [Self; 2] {
         let against = votes.expected.iter().map(|p| 1.0 - p).collect();
         [
@@ -144,11 +144,11 @@ impl<'a> Direction<'a> {
 /// The most suspicious model of a voter; `None` without two votes on one model. `taste` is the correlation of
 /// [`super::tastes`].
 pub(super) fn score_test(models: &[ModelVotes], taste: f64) -> Option<ScoreResult> {
-    let directions: Vec<Direction<'_>> = models.iter().flat_map(Direction::both).collect();
-    let mut candidates: Vec<(f64, &Direction<'_>)> =
+    let directions: Vec<ModelDirection<'_>> = models.iter().flat_map(ModelDirection::both).collect();
+    let mut candidates: Vec<(f64, &ModelDirection<'_>)> =
         directions.iter().map(|direction| (tail(&direction.expected, direction.hits), direction)).collect();
     candidates.sort_by(|(one, _), (other, _)| one.total_cmp(other));
-    let mut best: Option<(f64, &Direction<'_>)> = None;
+    let mut best: Option<(f64, &ModelDirection<'_>)> = None;
     for (without_taste, direction) in candidates.into_iter().take(CANDIDATES) {
         // A taste makes a small tail larger, so that no later candidate can be the best.
         if best.is_some_and(|(p, _)| p <= without_taste) {
@@ -161,7 +161,7 @@ pub(super) fn score_test(models: &[ModelVotes], taste: f64) -> Option<ScoreResul
             best = Some((p, direction));
         }
     }
-    best.map(|(p, Direction { votes, favours, .. })| ScoreResult {
+    best.map(|(p, ModelDirection { votes, favours, .. })| ScoreResult {
         model: votes.model,
         favours: *favours,
         votes: votes.expected.len(),

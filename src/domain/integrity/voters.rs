@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 use super::false_discovery::q_values;
 use super::fisher::{FisherResult, History, fisher_test};
 use super::likelihood::{LikelihoodResult, likelihood_test};
+use super::overdispersion::{SharedResiduals, taste_correlation};
 use super::score::{ModelVotes, ScoreResult, by_model, score_test, shared_residuals};
-use super::tastes::{SharedResiduals, taste_correlation};
 use crate::battle::Outcome;
 use crate::rating::FitError;
 use crate::rating::crowd::{Crowd, CrowdVote};
@@ -125,7 +125,7 @@ impl VoterReport {
 }
 
 /// A voter with enough votes.
-struct Candidate<'a> {
+struct TestedVoter<'a> {
     /// Position among the voters of the log, and the number of its random stream.
     index: usize,
     votes: &'a [CrowdVote],
@@ -134,7 +134,7 @@ struct Candidate<'a> {
 }
 
 /// What a test found, before q-values.
-struct Finding {
+struct VoterFinding {
     model: Option<(usize, SuspectModel)>,
     statistic: f64,
     p: f64,
@@ -159,17 +159,17 @@ pub fn test_voters(log: &VoteLog, test: VoterTest, seed: u64) -> Result<VoterRep
     let crowd = &reference.crowd;
     let votes = crowd.votes_of_voters(log);
     let candidates = reference.candidates(&votes);
-    let rng = |candidate: &Candidate<'_>| {
+    let rng = |candidate: &TestedVoter<'_>| {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         rng.set_stream(u64::try_from(candidate.index).unwrap_or(u64::MAX));
         rng
     };
-    let findings: Vec<Option<Finding>> = match test {
+    let findings: Vec<Option<VoterFinding>> = match test {
         VoterTest::Score => {
             let by_voter = reference.by_model(&candidates);
             let taste = reference.taste(&candidates, &by_voter);
             report.taste = Some(taste);
-            by_voter.par_iter().map(|models| score_test(models, taste).map(Finding::from)).collect()
+            by_voter.par_iter().map(|models| score_test(models, taste).map(VoterFinding::from)).collect()
         }
         VoterTest::Likelihood => candidates
             .par_iter()
@@ -177,13 +177,14 @@ pub fn test_voters(log: &VoteLog, test: VoterTest, seed: u64) -> Result<VoterRep
             .collect(),
         VoterTest::Fisher => {
             let history = History::new(crowd.votes(log).iter());
-            let tested = |voter: &Candidate<'_>| fisher_test(&history, voter.votes, &mut rng(voter)).map(Finding::from);
+            let tested =
+                |voter: &TestedVoter<'_>| fisher_test(&history, voter.votes, &mut rng(voter)).map(VoterFinding::from);
             candidates.par_iter().map(tested).collect()
         }
     };
     let names = crowd.names(log);
-    let result = |(candidate, finding): (&Candidate<'_>, Option<Finding>)| {
-        let Finding { model, statistic, p } = finding?;
+    let result = |(candidate, finding): (&TestedVoter<'_>, Option<VoterFinding>)| {
+        let VoterFinding { model, statistic, p } = finding?;
         Some(VoterResult {
             voter: labels.names.as_slice()[candidate.index].clone(),
             votes: count(candidate.votes.len()),
@@ -243,7 +244,7 @@ impl Reference {
     }
 
     /// The voters with enough votes.
-    fn candidates<'a>(&self, votes: &'a [Vec<CrowdVote>]) -> Vec<Candidate<'a>> {
+    fn candidates<'a>(&self, votes: &'a [Vec<CrowdVote>]) -> Vec<TestedVoter<'a>> {
         let strengths = |index: usize, votes: &[CrowdVote]| match self.in_crowd[index] {
             true => self.crowd.strengths_without(votes),
             false => DVector::from_column_slice(self.crowd.strengths()),
@@ -252,19 +253,19 @@ impl Reference {
             .par_iter()
             .enumerate()
             .filter(|(_, votes)| decisive(votes) >= FEWEST_VOTES)
-            .map(|(index, votes)| Candidate { index, votes, strengths: strengths(index, votes) })
+            .map(|(index, votes)| TestedVoter { index, votes, strengths: strengths(index, votes) })
             .collect()
     }
 
-    fn taste(&self, candidates: &[Candidate<'_>], by_voter: &[Vec<ModelVotes>]) -> f64 {
+    fn taste(&self, candidates: &[TestedVoter<'_>], by_voter: &[Vec<ModelVotes>]) -> f64 {
         let residuals = candidates.iter().zip(by_voter).map(|(voter, models)| (voter, shared_residuals(models)));
         let (crowd, outliers): (Vec<_>, Vec<_>) = residuals.partition(|(voter, _)| self.in_crowd[voter.index]);
         let of = |voters: Vec<(_, SharedResiduals)>| voters.into_iter().map(|(_, residuals)| residuals).collect();
         taste_correlation(of(crowd), of(outliers))
     }
 
-    fn by_model(&self, candidates: &[Candidate<'_>]) -> Vec<Vec<ModelVotes>> {
-        let of = |candidate: &Candidate<'_>| by_model(&self.crowd, candidate.votes, &candidate.strengths);
+    fn by_model(&self, candidates: &[TestedVoter<'_>]) -> Vec<Vec<ModelVotes>> {
+        let of = |candidate: &TestedVoter<'_>| by_model(&self.crowd, candidate.votes, &candidate.strengths);
         candidates.par_iter().map(of).collect()
     }
 }
@@ -278,7 +279,7 @@ fn count(number: usize) -> u64 {
     u64::try_from(number).unwrap_or(u64::MAX)
 }
 
-impl From<ScoreResult> for Finding {
+impl From<ScoreResult> for VoterFinding {
     fn from(found: ScoreResult) -> Self {
         let suspect = SuspectModel {
             model: String::new(),
@@ -291,13 +292,13 @@ impl From<ScoreResult> for Finding {
     }
 }
 
-impl From<LikelihoodResult> for Finding {
+impl From<LikelihoodResult> for VoterFinding {
     fn from(LikelihoodResult { statistic, p }: LikelihoodResult) -> Self {
         Self { model: None, statistic, p }
     }
 }
 
-impl From<FisherResult> for Finding {
+impl From<FisherResult> for VoterFinding {
     fn from(found: FisherResult) -> Self {
         let (favours, votes) = (found.favours, count(found.votes));
         let suspect = SuspectModel { model: String::new(), favours, votes, wins: None, expected: None };

@@ -118,11 +118,11 @@ impl Spent {
 #[derive(Debug, Default)]
 pub struct BudgetTracker {
     budget: Budget,
-    state: Mutex<State>,
+    state: Mutex<BudgetState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct BudgetState {
     spent: Spent,
     /// Estimated cost of requests in flight.
     reserved: f64,
@@ -190,7 +190,7 @@ impl BudgetTracker {
         self.state().spent
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, BudgetState> {
         // Plain numbers, valid after each statement.
         self.state.lock()
     }

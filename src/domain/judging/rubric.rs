@@ -7,11 +7,11 @@ use std::fmt::Write as _;
 use sha2::{Digest, Sha256};
 
 use super::prompt_file::PromptText;
-use crate::battle::message::{Message, Role};
+use crate::battle::message::{Message, MessageRole};
 
 /// The fields that a suite fills.
 #[derive(Debug, Clone, Copy)]
-pub struct Fields {
+pub struct RubricFields {
     /// Without these the judge would not see what it judges.
     pub required: &'static [&'static str],
     /// These may be left out.
@@ -37,8 +37,8 @@ pub enum RubricError {
 /// A judge prompt with named fields.
 #[derive(Debug, Clone)]
 pub struct Rubric {
-    system: Option<Template>,
-    user: Template,
+    system: Option<FieldTemplate>,
+    user: FieldTemplate,
 }
 
 impl Rubric {
@@ -46,9 +46,9 @@ impl Rubric {
     ///
     /// # Errors
     /// [`RubricError`] where the text for the judge or one of the required fields is missing.
-    pub fn new(variant: &str, text: &PromptText, fields: Fields) -> Result<Self, RubricError> {
+    pub fn new(variant: &str, text: &PromptText, fields: RubricFields) -> Result<Self, RubricError> {
         let user = text.user.as_deref().ok_or_else(|| RubricError::NoUser(variant.to_owned()))?;
-        let template = |part: &str| Template::parse(part, fields, text);
+        let template = |part: &str| FieldTemplate::parse(part, fields, text);
         let rubric = Self { system: text.system.as_deref().map(template), user: template(user) };
         let known = rubric.fields();
         match fields.required.iter().find(|field| !known.contains(*field)) {
@@ -65,13 +65,13 @@ impl Rubric {
     }
 
     fn fields(&self) -> BTreeSet<&str> {
-        self.system.iter().chain([&self.user]).flat_map(Template::fields).collect()
+        self.system.iter().chain([&self.user]).flat_map(FieldTemplate::fields).collect()
     }
 }
 
 /// A text with fields.
 #[derive(Debug, Clone)]
-struct Template(Vec<RubricPart>);
+struct FieldTemplate(Vec<RubricPart>);
 
 #[derive(Debug, Clone)]
 enum RubricPart {
@@ -79,8 +79,8 @@ enum RubricPart {
     Field(&'static str),
 }
 
-impl Template {
-    fn parse(text: &str, fields: Fields, named: &PromptText) -> Self {
+impl FieldTemplate {
+    fn parse(text: &str, fields: RubricFields, named: &PromptText) -> Self {
         let mut parts = Vec::new();
         let mut rest = text;
         while let Some((before, name, after)) = next_braces(rest) {
@@ -133,9 +133,9 @@ pub fn prompt_sha256(messages: &[Message]) -> String {
     let mut digest = Sha256::new();
     for message in messages {
         let role = match message.role {
-            Role::System => "system",
-            Role::User => "user",
-            Role::Assistant => "assistant",
+            MessageRole::System => "system",
+            MessageRole::User => "user",
+            MessageRole::Assistant => "assistant",
         };
         digest.update(format!("{role} {}\n", message.content.len()));
         digest.update(&message.content);
@@ -173,7 +173,7 @@ mod tests {
     use super::*;
     use crate::judging::prompt_file::PromptFile;
 
-    const FIELDS: Fields = Fields { required: &["question", "answer"], optional: &["reference"] };
+    const FIELDS: RubricFields = RubricFields { required: &["question", "answer"], optional: &["reference"] };
 
     fn rubric(text: &str) -> Result<Rubric, RubricError> {
         Rubric::new("all", &PromptFile::parse(text).variant("all"), FIELDS)

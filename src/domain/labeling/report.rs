@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::scheme::Scheme;
 use super::{LabelOrigin, final_label};
-use crate::stats::agreement::alpha::{Scale, krippendorff};
+use crate::stats::agreement::alpha::{MeasurementLevel, krippendorff};
 use crate::stats::agreement::kappa::{Kappa, fleiss};
 use crate::stats::{Share, Undefined};
 
@@ -107,7 +107,7 @@ impl LabelReportBuilder {
     #[must_use]
     pub fn finish(mut self) -> LabelReport {
         self.report.fleiss = fleiss(&self.reviews);
-        self.report.alpha = krippendorff(&units(&self.reviews), Scale::Nominal);
+        self.report.alpha = krippendorff(&units(&self.reviews), MeasurementLevel::Nominal);
         self.report
     }
 }

@@ -10,34 +10,37 @@ pub enum Scheme {
 }
 
 /// A label and the names that files give it.
-struct Label {
+struct SchemeLabel {
     key: &'static str,
     names: &'static [&'static str],
 }
 
 /// In the order of the paper's Table 3.
-const SUPERCLUE: [Label; 10] = [
-    Label { key: "semantic_understanding", names: &["语义理解与抽取", "Semantic Understanding and Extraction"] },
-    Label { key: "small_talk", names: &["闲聊"] },
-    Label { key: "contextual_dialogue", names: &["上下文对话", "Contextual Conversation"] },
-    Label { key: "generation_and_creation", names: &["生成与创作"] },
-    Label { key: "knowledge_and_encyclopedia", names: &["知识与百科"] },
-    Label { key: "code_generation", names: &["代码", "Code"] },
-    Label { key: "logic_and_reasoning", names: &["逻辑与推理"] },
-    Label { key: "calculation", names: &["计算"] },
-    Label { key: "role_playing", names: &["角色扮演"] },
-    Label { key: "safety", names: &["安全"] },
+const SUPERCLUE: [SchemeLabel; 10] = [
+    SchemeLabel {
+        key: "semantic_understanding", names: &["语义理解与抽取", "Semantic Understanding and Extraction"]
+    },
+    SchemeLabel { key: "small_talk", names: &["闲聊"] },
+    SchemeLabel { key: "contextual_dialogue", names: &["上下文对话", "Contextual Conversation"] },
+    SchemeLabel { key: "generation_and_creation", names: &["生成与创作"] },
+    SchemeLabel { key: "knowledge_and_encyclopedia", names: &["知识与百科"] },
+    SchemeLabel { key: "code_generation", names: &["代码", "Code"] },
+    SchemeLabel { key: "logic_and_reasoning", names: &["逻辑与推理"] },
+    SchemeLabel { key: "calculation", names: &["计算"] },
+    SchemeLabel { key: "role_playing", names: &["角色扮演"] },
+    SchemeLabel { key: "safety", names: &["安全"] },
 ];
 /// The data file has requests that came through an API apart; they are judged like problems to solve, and so labelled.
-const URS: [Label; 6] = [
-    Label { key: "factual_qa", names: &["信息检索"] },
-    Label {
-        key: "solve_professional_problem", names: &["Solve Problem", "解决专业问题", "API", "Usage through API"]
+const URS: [SchemeLabel; 6] = [
+    SchemeLabel { key: "factual_qa", names: &["信息检索"] },
+    SchemeLabel {
+        key: "solve_professional_problem",
+        names: &["Solve Problem", "解决专业问题", "API", "Usage through API"],
     },
-    Label { key: "text_assistant", names: &["处理文本事务"] },
-    Label { key: "ask_for_advice", names: &["给出建议"] },
-    Label { key: "seek_creativity", names: &["给出创意"] },
-    Label { key: "leisure", names: &["休闲娱乐"] },
+    SchemeLabel { key: "text_assistant", names: &["处理文本事务"] },
+    SchemeLabel { key: "ask_for_advice", names: &["给出建议"] },
+    SchemeLabel { key: "seek_creativity", names: &["给出创意"] },
+    SchemeLabel { key: "leisure", names: &["休闲娱乐"] },
 ];
 
 /// A label that the scheme does not have.
@@ -93,7 +96,7 @@ impl Scheme {
     /// [`UnknownLabel`] with those that there are.
     pub fn position(self, text: &str) -> Result<usize, UnknownLabel> {
         let plain = plain(text);
-        let is = |label: &Label| label.key == plain || label.names.iter().any(|name| self::plain(name) == plain);
+        let is = |label: &SchemeLabel| label.key == plain || label.names.iter().any(|name| self::plain(name) == plain);
         self.table().iter().position(is).ok_or_else(|| UnknownLabel {
             label: text.chars().take(60).collect(),
             known: self.labels().collect::<Vec<_>>().join(", "),
@@ -106,7 +109,7 @@ impl Scheme {
         self.table().get(position).map(|label| label.key)
     }
 
-    fn table(self) -> &'static [Label] {
+    fn table(self) -> &'static [SchemeLabel] {
         match self {
             Self::Superclue => &SUPERCLUE,
             Self::Urs => &URS,

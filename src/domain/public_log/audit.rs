@@ -4,7 +4,7 @@
 use super::bundle::decode_entries;
 use super::frontier::Frontier;
 use super::hash::TreeHash;
-use super::proof::TreeHead;
+use super::merkle_proof::TreeHead;
 use super::recount::{EntryError, Recount};
 use super::tile::{Tile, TileKind, decode_hashes};
 

@@ -1,7 +1,7 @@
 //! The text that a log signs: which log it is, how many entries it has, and their root hash.
 
 use super::hash::TreeHash;
-use super::proof::TreeHead;
+use super::merkle_proof::TreeHead;
 
 /// The state of a log (C2SP tlog-checkpoint).
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! The public vote log: an append-only Merkle tree of votes and exclusions that anybody can check from outside.
 //!
-//! The tree is that of RFC 6962 ([`hash`], [`frontier`], [`proof`]); it is published as C2SP tlog-tiles ([`tile`], [`subtree`],
+//! The tree is that of RFC 6962 ([`hash`], [`frontier`], [`merkle_proof`]); it is published as C2SP tlog-tiles ([`tile`], [`subtree`],
 //! [`bundle`]) under a signed checkpoint ([`checkpoint`], [`note`]). [`entry`] says what an entry holds, [`commitment`] how it
 //! commits to what it does not show, [`vote_entry`] makes entries of votes, [`promise`] is what a voter gets at once,
-//! [`inclusion`] is the proof that a voter keeps as a [`receipt`], [`recount`] makes the leaderboard of the
+//! [`tlog_proof`] is the proof that a voter keeps as a [`receipt`], [`recount`] makes the leaderboard of the
 //! entries, and [`audit`] checks a whole log.
 
 pub mod audit;
@@ -14,13 +14,13 @@ pub mod cosignature;
 pub mod entry;
 pub mod frontier;
 pub mod hash;
-pub mod inclusion;
+pub mod merkle_proof;
 pub mod note;
 pub mod promise;
 pub mod promised_vote;
-pub mod proof;
 pub mod receipt;
 pub mod recount;
 pub mod subtree;
 pub mod tile;
+pub mod tlog_proof;
 pub mod vote_entry;

@@ -110,7 +110,7 @@ mod tests {
     use super::*;
     use crate::public_log::checkpoint::Checkpoint;
     use crate::public_log::hash::TreeHash;
-    use crate::public_log::proof::TreeHead;
+    use crate::public_log::merkle_proof::TreeHead;
 
     fn promise() -> VotePromise {
         VotePromise {

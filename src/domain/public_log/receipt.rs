@@ -4,11 +4,11 @@ use serde_json::Value;
 
 use super::bundle::decode_entries;
 use super::hash::TreeHash;
-use super::inclusion::{InclusionError, LoggedEntry};
+use super::merkle_proof::TreeHead;
 use super::note::VerifierKey;
 use super::promise::{BrokenPromise, PromiseError, VotePromise};
-use super::proof::TreeHead;
 use super::tile::Tile;
+use super::tlog_proof::{InclusionError, LoggedEntry};
 
 /// A receipt to check.
 #[derive(Debug, Clone, PartialEq, Eq)]

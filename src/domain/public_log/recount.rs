@@ -111,14 +111,14 @@ pub struct Recount {
     entries: u64,
     models: Names,
     voters: Names,
-    votes: Vec<CountedVote>,
+    votes: Vec<RecountedVote>,
     /// The rules in force by number of the vote.
     excluded: BTreeMap<i64, BTreeSet<String>>,
 }
 
 /// A vote by positions in the lists of names.
 #[derive(Debug, Clone, Copy)]
-struct CountedVote {
+struct RecountedVote {
     seq: i64,
     a: u32,
     b: u32,
@@ -171,7 +171,7 @@ impl Recount {
             return Err(EntryError::OutOfOrder { position, seq: vote.seq, last: last.seq });
         }
         let [a, b] = [&vote.model_a, &vote.model_b].map(|model| self.models.position(model));
-        self.votes.push(CountedVote { seq: vote.seq, a, b, voter: self.voters.position(&vote.voter), outcome });
+        self.votes.push(RecountedVote { seq: vote.seq, a, b, voter: self.voters.position(&vote.voter), outcome });
         vote.excluded.iter().try_for_each(|applied| self.exclude(position, vote.seq, &applied.rule))
     }
 
@@ -204,7 +204,7 @@ impl Recount {
         Ok(board)
     }
 
-    fn vote_log(&self, votes: &[CountedVote]) -> Result<VoteLog, SelfPlay> {
+    fn vote_log(&self, votes: &[RecountedVote]) -> Result<VoteLog, SelfPlay> {
         let mut log = VoteLog::with_columns(ColumnSet { voters: true, ..ColumnSet::default() });
         let (models, voters) = (self.models.as_slice(), self.voters.as_slice());
         for vote in votes {

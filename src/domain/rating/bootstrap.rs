@@ -112,7 +112,7 @@ pub(super) fn resampled_strengths(
     options: BootstrapOptions,
 ) -> Result<Vec<Vec<f64>>, FitError> {
     let (blocks, replicates) = fit_replicates(tally, fit, None, options)?;
-    let by_model = |replicate: Vec<Replicate>| {
+    let by_model = |replicate: Vec<BlockReplicate>| {
         let mut strengths = vec![f64::NAN; tally.models.len()];
         for (centre, found) in blocks.iter().zip(replicate) {
             centre.block.members.iter().zip(found.values).for_each(|(&model, value)| strengths[model] = value);
@@ -128,11 +128,11 @@ fn fit_replicates(
     fit: &Fit,
     voters: Option<&VoterVotes>,
     options: BootstrapOptions,
-) -> Result<(Vec<Centre>, Vec<Vec<Replicate>>), FitError> {
+) -> Result<(Vec<Centre>, Vec<Vec<BlockReplicate>>), FitError> {
     let centre = |block| Centre::new(block, tally, fit);
     let blocks: Vec<Centre> = blocks_of(fit).into_iter().map(centre).collect::<Result<_, _>>()?;
     let numbers: Vec<u32> = (0..options.replicates).collect();
-    let replicates: Vec<Vec<Vec<Replicate>>> = numbers
+    let replicates: Vec<Vec<Vec<BlockReplicate>>> = numbers
         .par_chunks(TOGETHER)
         .map(|numbers| {
             let mut rngs: Vec<ChaCha8Rng> = numbers.iter().map(|&replicate| options.rng(replicate)).collect();
@@ -165,7 +165,7 @@ pub(super) fn resampled_win_tie_rates(tally: &Tally, options: BootstrapOptions) 
     (0..options.replicates).into_par_iter().map(rates).collect()
 }
 
-fn count(replicates: &[Vec<Replicate>], holds: impl Fn(&Replicate) -> bool) -> u32 {
+fn count(replicates: &[Vec<BlockReplicate>], holds: impl Fn(&BlockReplicate) -> bool) -> u32 {
     let found = replicates.iter().filter(|blocks| blocks.iter().any(&holds)).count();
     u32::try_from(found).expect("the number of replicates is 32 bits wide")
 }
@@ -214,7 +214,7 @@ struct Centre {
 
 /// Parameters of a block in one replicate: ±∞ for a model that only won or only lost, NaN for one that the replicate
 /// does not connect with the others.
-struct Replicate {
+struct BlockReplicate {
     values: Vec<f64>,
     converged: bool,
 }
@@ -226,7 +226,7 @@ impl Centre {
         Ok(Self { block, point, nearby })
     }
 
-    fn fit(&self, pairs: &[PairTally]) -> Result<Replicate, FitError> {
+    fn fit(&self, pairs: &[PairTally]) -> Result<BlockReplicate, FitError> {
         let inside = self.block.pairs(pairs);
         let connected = |gauge: &Vec<usize>| connected_both_ways(self.block.members.len(), &inside, gauge);
         if self.block.gauges().iter().all(connected) && self.is_finite(&inside) {
@@ -241,7 +241,7 @@ impl Centre {
         self.block.likelihood == Likelihood::BradleyTerry || davidson::is_finite(self.block.members.len(), pairs)
     }
 
-    fn fit_all(&self, inside: Vec<PairTally>) -> Result<Replicate, FitError> {
+    fn fit_all(&self, inside: Vec<PairTally>) -> Result<BlockReplicate, FitError> {
         let loss = self.block.loss_of(inside);
         let (mut point, converged) = match self.nearby.minimise(&loss, &self.point) {
             Some(point) => (point, true),
@@ -251,12 +251,12 @@ impl Centre {
             }
         };
         self.block.centre(&mut point);
-        Ok(Replicate { values: point.iter().copied().collect(), converged })
+        Ok(BlockReplicate { values: point.iter().copied().collect(), converged })
     }
 
     /// Fits the largest part of each component that has finite strengths, and centres it on the mean that its models
     /// have in the fit to all votes.
-    fn fit_rest(&self, inside: &[PairTally]) -> Result<Replicate, FitError> {
+    fn fit_rest(&self, inside: &[PairTally]) -> Result<BlockReplicate, FitError> {
         let models = self.block.members.len();
         let layout = decompose(models, inside);
         let mut values = vec![f64::NAN; self.point.len()];
@@ -276,7 +276,7 @@ impl Centre {
         }
         let rest = ModelBlock::new(models, &parts, self.block.likelihood);
         if parts.is_empty() || !self.is_finite(&rest.pairs(inside)) {
-            return Ok(Replicate { values: vec![f64::NAN; self.point.len()], converged: true });
+            return Ok(BlockReplicate { values: vec![f64::NAN; self.point.len()], converged: true });
         }
         let optimum = minimise(rest.loss(inside), DVector::zeros(rest.parameters()))?;
         let mut point = optimum.point;
@@ -288,7 +288,7 @@ impl Centre {
         if let (Some(log_nu), Some(value)) = (point.iter().nth(rest.members.len()), values.get_mut(models)) {
             *value = *log_nu;
         }
-        Ok(Replicate { values, converged: optimum.converged })
+        Ok(BlockReplicate { values, converged: optimum.converged })
     }
 }
 

@@ -33,8 +33,8 @@ use super::votes_by_voter::VotesByVoter;
 use super::weighting::Weights;
 use block_votes::Voter;
 pub(super) use correction::Correction;
-use refit::{LeftOut, Refits};
-pub(super) use sums::{Sums, ranges};
+use refit::{Refits, VoterLeftOut};
+pub(super) use sums::{SumsOfVoters, ranges};
 
 /// A voter with more than this share of the information on some model is left out by a refit: a single Newton step from
 /// the fit with the voter would end too far from the fit without.
@@ -96,12 +96,12 @@ impl<'a> LeavingOut<'a> {
 
     /// The sums over all voters. Ranges of voters are summed apart and then in order, so that the number of threads does
     /// not change the result.
-    fn sums(&self, votes: &VotesByVoter, weights: &Weights) -> Result<Sums, FitError> {
+    fn sums(&self, votes: &VotesByVoter, weights: &Weights) -> Result<SumsOfVoters, FitError> {
         let size = self.point.len();
-        let parts: Vec<Sums> = ranges(votes.len())
+        let parts: Vec<SumsOfVoters> = ranges(votes.len())
             .into_par_iter()
             .map(|range| {
-                let (mut sums, mut voter) = (Sums::new(size), Voter::new(self.block, &self.point));
+                let (mut sums, mut voter) = (SumsOfVoters::new(size), Voter::new(self.block, &self.point));
                 let mut correction = Correction::default();
                 for of_voter in range.map(|voter| votes.of(voter)) {
                     voter.read(of_voter, weights);
@@ -110,10 +110,15 @@ impl<'a> LeavingOut<'a> {
                 Ok(sums)
             })
             .collect::<Result<_, FitError>>()?;
-        Ok(Sums::total(size, parts))
+        Ok(SumsOfVoters::total(size, parts))
     }
 
-    fn leave_out(&self, voter: &Voter<'_>, correction: &mut Correction, sums: &mut Sums) -> Result<(), FitError> {
+    fn leave_out(
+        &self,
+        voter: &Voter<'_>,
+        correction: &mut Correction,
+        sums: &mut SumsOfVoters,
+    ) -> Result<(), FitError> {
         if voter.votes().is_empty() {
             return Ok(());
         }
@@ -129,8 +134,8 @@ impl<'a> LeavingOut<'a> {
         }
         sums.add_information(touched, information);
         match self.refits.without(voter.votes())? {
-            LeftOut::Fitted(step) => sums.add_over_all(&step),
-            LeftOut::Divided(step, apart) => {
+            VoterLeftOut::Fitted(step) => sums.add_over_all(&step),
+            VoterLeftOut::Divided(step, apart) => {
                 step.iter().for_each(|step| sums.add_over_all(step));
                 sums.carry(&apart);
             }

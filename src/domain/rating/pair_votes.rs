@@ -6,7 +6,7 @@ use super::pair_counts::PairCounts;
 
 /// What a tally of votes reports of its counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Counted<'a> {
+pub enum TallyProgress<'a> {
     /// Votes were excluded or rated again, so all counts begin again at zero.
     Reset,
     /// New votes of a pair; the first model of the counts is the first one named.
@@ -25,10 +25,10 @@ impl PairVotes {
     }
 
     /// Takes in what a tally reports.
-    pub fn count(&mut self, counted: Counted<'_>) {
+    pub fn count(&mut self, counted: TallyProgress<'_>) {
         match counted {
-            Counted::Reset => self.0.clear(),
-            Counted::Pair([one, other], votes) => {
+            TallyProgress::Reset => self.0.clear(),
+            TallyProgress::Pair([one, other], votes) => {
                 *self.0.entry(pair_key(one, other)).or_default() += in_order(one, other, votes);
             }
         }
@@ -55,15 +55,15 @@ mod tests {
         let mut wins = PairCounts::default();
         wins.add(Outcome::AWins, true);
         let mut votes = PairVotes::default();
-        votes.count(Counted::Pair(["one", "other"], wins));
-        votes.count(Counted::Pair(["other", "one"], wins));
+        votes.count(TallyProgress::Pair(["one", "other"], wins));
+        votes.count(TallyProgress::Pair(["other", "one"], wins));
         let mut both = wins;
         both += wins.swapped();
         assert_eq!(votes.of("one", "other"), both);
-        votes.count(Counted::Pair(["one", "other"], wins));
+        votes.count(TallyProgress::Pair(["one", "other"], wins));
         assert_eq!(votes.of("other", "one"), votes.of("one", "other").swapped());
         assert_ne!(votes.of("other", "one"), votes.of("one", "other"));
-        votes.count(Counted::Reset);
+        votes.count(TallyProgress::Reset);
         assert_eq!(votes.of("one", "other"), PairCounts::default());
     }
 }

@@ -98,7 +98,7 @@ fn rank_tally(
     options: &LeaderboardOptions,
 ) -> Result<Ranking, FitError> {
     let weights = weigh(&mut tally, log, options.scoring, options.reweight)?;
-    let Estimate { fit, interval, intervals, bootstrap, effects, style_notes, tie_models, scaled } =
+    let UnrankedModel { fit, interval, intervals, bootstrap, effects, style_notes, tie_models, scaled } =
         estimate(&tally, elo, log, &weights, options)?;
     let mut models = ranked_models(&tally, &fit, &scaled, &intervals, elo, options);
     if let Some(counts) = counts {
@@ -152,7 +152,7 @@ fn rank_tally(
 }
 
 /// What the votes say, before models are ranked.
-struct Estimate {
+struct UnrankedModel {
     fit: Fit,
     interval: IntervalMethod,
     intervals: Intervals,
@@ -170,7 +170,7 @@ fn estimate(
     log: Option<&VoteLog>,
     weights: &Weights,
     options: &LeaderboardOptions,
-) -> Result<Estimate, FitError> {
+) -> Result<UnrankedModel, FitError> {
     let voters = log.map_or(VotersKnown::None, VoteLog::voters_known);
     let (plain, interval) = match options.method {
         Method::Bt => (fit_strengths(tally, options.scoring)?, options.interval.resolve(voters)),
@@ -182,12 +182,12 @@ fn estimate(
         // The bound of an unbounded model comes from the fit without style, since its votes determine no effects.
         let scaled = scale_models(tally, &plain, &styled.intervals, options.confidence)?;
         let StyledLeaderboard { fit, intervals, effects, notes: style_notes } = styled;
-        Estimate { fit, interval, intervals, bootstrap: None, effects, style_notes, tie_models, scaled }
+        UnrankedModel { fit, interval, intervals, bootstrap: None, effects, style_notes, tie_models, scaled }
     } else {
         let (intervals, bootstrap) = intervals_by(interval, tally, &plain, (log, weights), options)?;
         let scaled = scale_models(tally, &plain, &intervals, options.confidence)?;
         let (effects, style_notes) = (Vec::new(), Vec::new());
-        Estimate { fit: plain, interval, intervals, bootstrap, effects, style_notes, tie_models, scaled }
+        UnrankedModel { fit: plain, interval, intervals, bootstrap, effects, style_notes, tie_models, scaled }
     };
     for (scaled, strength) in found.scaled.iter_mut().zip(found.fit.strengths()) {
         scaled.rating = strength.map_or(scaled.rating, |strength| CENTRE + POINTS_PER_STRENGTH * strength);

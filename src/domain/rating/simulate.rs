@@ -88,7 +88,7 @@ pub struct Simulation {
 }
 
 /// A battle before its outcome.
-struct Meeting {
+struct SimulatedBattle {
     a: usize,
     b: usize,
     pair_probability: f64,
@@ -126,11 +126,11 @@ impl Simulation {
 
     /// Draws a vote on the models at these positions, which somebody else has paired.
     pub(crate) fn vote_on(&mut self, a: usize, b: usize, pair_probability: f64) -> SimulatedVote {
-        let meeting = Meeting { a, b, pair_probability, counts: self.style_counts(a, b) };
+        let meeting = SimulatedBattle { a, b, pair_probability, counts: self.style_counts(a, b) };
         self.decide(meeting)
     }
 
-    fn decide(&mut self, Meeting { a, b, pair_probability, counts }: Meeting) -> SimulatedVote {
+    fn decide(&mut self, SimulatedBattle { a, b, pair_probability, counts }: SimulatedBattle) -> SimulatedVote {
         let voter = self.voters.draw(&mut self.rng);
         let p = self.share_of_a(a, b, &counts);
         let noise = self.noise(voter, a, b);
@@ -175,12 +175,12 @@ impl Simulation {
         logistic(d)
     }
 
-    fn meeting(&mut self) -> Meeting {
+    fn meeting(&mut self) -> SimulatedBattle {
         let ([mut a, mut b], pair_probability) = self.pairs.draw(&mut self.rng);
         if self.rng.random() {
             std::mem::swap(&mut a, &mut b);
         }
-        Meeting { a, b, pair_probability, counts: self.style_counts(a, b) }
+        SimulatedBattle { a, b, pair_probability, counts: self.style_counts(a, b) }
     }
 
     fn style_counts(&mut self, a: usize, b: usize) -> [[u32; 2]; FEATURE_COUNT] {
@@ -218,13 +218,13 @@ impl Simulation {
 
     /// Mean of p(1−p) over pilot votes, which also give the standard deviations of the features.
     fn variance_of_pilot(&mut self) -> f64 {
-        let pilot: Vec<Meeting> = (0..PILOT).map(|_| self.meeting()).collect();
+        let pilot: Vec<SimulatedBattle> = (0..PILOT).map(|_| self.meeting()).collect();
         for (feature, std_dev) in self.deviations.iter_mut().enumerate() {
             // Sides are assigned by a fair coin, so the mean is 0.
             let squares = pilot.iter().map(|meeting| difference(meeting.counts[feature]).powi(2)).sum::<f64>();
             *std_dev = (squares / real_len(PILOT)).sqrt();
         }
-        let variance = |meeting: &Meeting| {
+        let variance = |meeting: &SimulatedBattle| {
             let p = self.share_of_a(meeting.a, meeting.b, &meeting.counts);
             p * (1.0 - p)
         };

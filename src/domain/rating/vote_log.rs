@@ -23,30 +23,30 @@ pub enum VotersKnown {
 }
 
 /// Counts of a style feature in the replies of sides A and B, one pair for each vote.
-pub type Counts = Vec<[u32; 2]>;
+pub type FeatureCounts = Vec<[u32; 2]>;
 
 /// The features of style control, LMArena's four.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StyleColumns {
     /// Tokens.
-    pub tokens: Counts,
+    pub tokens: FeatureCounts,
     /// Markdown headings of any level.
-    pub headings: Counts,
+    pub headings: FeatureCounts,
     /// List items of any kind.
-    pub lists: Counts,
+    pub lists: FeatureCounts,
     /// Bold spans of any kind.
-    pub bold: Counts,
+    pub bold: FeatureCounts,
 }
 
 impl StyleColumns {
     /// The four columns in declaration order.
     #[must_use]
-    pub fn features(&self) -> [&Counts; 4] {
+    pub fn features(&self) -> [&FeatureCounts; 4] {
         [&self.tokens, &self.headings, &self.lists, &self.bold]
     }
 
     /// The four columns in declaration order.
-    pub fn features_mut(&mut self) -> [&mut Counts; 4] {
+    pub fn features_mut(&mut self) -> [&mut FeatureCounts; 4] {
         [&mut self.tokens, &mut self.headings, &mut self.lists, &mut self.bold]
     }
 }

@@ -34,14 +34,14 @@ pub struct Isotonic {
 
 /// Neighbouring points with one mean.
 #[derive(Clone, Copy)]
-struct Block {
+struct PooledBlock {
     sum: f64,
     weight: f64,
     /// How many distinct x it spans.
     points: usize,
 }
 
-impl Block {
+impl PooledBlock {
     fn mean(self) -> f64 {
         self.sum / self.weight
     }
@@ -59,12 +59,12 @@ impl Isotonic {
     pub fn fit(observations: &[Observation]) -> Result<Self, Undefined> {
         let mut sorted = observations.to_vec();
         sorted.sort_by(|one, other| one.x.total_cmp(&other.x));
-        let (mut places, mut blocks): (Vec<f64>, Vec<Block>) = (Vec::new(), Vec::new());
+        let (mut places, mut blocks): (Vec<f64>, Vec<PooledBlock>) = (Vec::new(), Vec::new());
         for same in sorted.chunk_by(|one, other| one.x.total_cmp(&other.x).is_eq()) {
             let weight: f64 = same.iter().map(|point| point.weight).sum();
             let sum = same.iter().map(|point| point.weight * point.y).sum();
             places.push(same[0].x);
-            pool(&mut blocks, Block { sum, weight, points: 1 });
+            pool(&mut blocks, PooledBlock { sum, weight, points: 1 });
         }
         if places.is_empty() {
             return Err(Undefined::Nothing);
@@ -92,7 +92,7 @@ impl Isotonic {
 }
 
 /// Adds a block, and pools blocks as long as one is above the next.
-fn pool(blocks: &mut Vec<Block>, next: Block) {
+fn pool(blocks: &mut Vec<PooledBlock>, next: PooledBlock) {
     let mut block = next;
     while let Some(last) = blocks.pop_if(|last| last.mean() >= block.mean()) {
         block = last.joined(block);

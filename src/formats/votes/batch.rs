@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::cell::{Cell, Record, in_calendar};
+use super::cell::{Cell, FileRow, in_calendar};
 use super::column_names::{COMPARIA_MODEL_A, ColumnMapping, Field, Header, TIMINGS};
 use super::error::RowError;
 use super::winner::{one_of, parse_winner};
@@ -99,7 +99,7 @@ impl VoteBatch {
     }
 
     /// Adds one row completely, or nothing of it.
-    pub(super) fn add(&mut self, record: &impl Record, header: &Header) -> Result<(), RowError> {
+    pub(super) fn add(&mut self, record: &impl FileRow, header: &Header) -> Result<(), RowError> {
         let row = RowReader { record, header };
         let (a, b) = (row.model(Field::ModelA)?, row.model(Field::ModelB)?);
         let exclusion = row.exclusion();
@@ -153,7 +153,7 @@ impl VoteBatch {
         Ok(())
     }
 
-    fn details<'r>(&self, row: &RowReader<'r, impl Record>) -> Result<Details<'r>, RowError> {
+    fn details<'r>(&self, row: &RowReader<'r, impl FileRow>) -> Result<Details<'r>, RowError> {
         let log = &self.log;
         let text = |wanted: bool, field| if wanted { row.first(field).and_then(|(cell, _)| cell.text()) } else { None };
         let number = |wanted: bool, field| if wanted { row.number(field) } else { Ok(None) };
@@ -214,7 +214,7 @@ struct RowReader<'r, R> {
     header: &'r Header,
 }
 
-impl<'r, R: Record> RowReader<'r, R> {
+impl<'r, R: FileRow> RowReader<'r, R> {
     /// What the best known column says that is not empty.
     fn first(&self, field: Field) -> Option<(Cell<'r>, &'r ColumnMapping)> {
         let cells = self.header.all(field).iter().map(|column| (self.record.cell(column.at), column));
@@ -325,17 +325,17 @@ impl<'r, R: Record> RowReader<'r, R> {
 }
 
 /// A tag of LMArena's files: where its flag is nested in `category_tag`, or `is_code` beside it.
-pub(super) struct Tag {
+pub(super) struct FileTag {
     pub(super) name: &'static str,
     pub(super) path: Option<(&'static str, &'static str)>,
 }
 
 /// The tags that become categories. A vote may have several: they are joined by commas.
-pub(super) const TAGS: [Tag; 4] = [
-    Tag { name: "coding", path: None },
-    Tag { name: "creative_writing", path: Some(("creative_writing_v0.1", "creative_writing")) },
-    Tag { name: "instruction_following", path: Some(("if_v0.1", "if")) },
-    Tag { name: "math", path: Some(("math_v0.1", "math")) },
+pub(super) const TAGS: [FileTag; 4] = [
+    FileTag { name: "coding", path: None },
+    FileTag { name: "creative_writing", path: Some(("creative_writing_v0.1", "creative_writing")) },
+    FileTag { name: "instruction_following", path: Some(("if_v0.1", "if")) },
+    FileTag { name: "math", path: Some(("math_v0.1", "math")) },
 ];
 
 /// The features of style, for messages.

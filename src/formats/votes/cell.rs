@@ -11,7 +11,7 @@ use crate::domain::time::parse_moment;
 const LARGEST_SECONDS: f64 = 1e11;
 
 /// A row of a file, by positions of columns.
-pub(super) trait Record {
+pub(super) trait FileRow {
     /// The value in a column.
     fn cell(&self, at: usize) -> Cell<'_>;
 }

@@ -3,15 +3,15 @@
 use csv::ByteRecord;
 
 use super::batch::VoteBatch;
-use super::cell::{Cell, Record};
+use super::cell::{Cell, FileRow};
 use super::column_names::Header;
 use super::error::{FilePosition, RowError, VoteFileError};
 use super::lines::{Blocks, Stopped, count_lines, read_blocks, settle};
 use super::source::Text;
-use super::{FileVotes, Job};
+use super::{FileVotes, ReadJob};
 
 /// Reads all votes of a file whose first line names its columns.
-pub(super) fn read(job: &Job<'_>, text: Text, delimiter: u8) -> Result<FileVotes, VoteFileError> {
+pub(super) fn read(job: &ReadJob<'_>, text: Text, delimiter: u8) -> Result<FileVotes, VoteFileError> {
     let mut blocks = Blocks::new(text, Some(delimiter), job.options.limits);
     let first = blocks.next().map_err(|source| job.unreadable(source))?.unwrap_or_default();
     let mut reader = csv_reader(&first, delimiter);
@@ -34,7 +34,7 @@ pub(super) fn read(job: &Job<'_>, text: Text, delimiter: u8) -> Result<FileVotes
 
 /// How one file's lines are read.
 struct DelimitedLayout<'f> {
-    job: &'f Job<'f>,
+    job: &'f ReadJob<'f>,
     header: &'f Header,
     width: usize,
     delimiter: u8,
@@ -75,7 +75,7 @@ impl DelimitedLayout<'_> {
         if std::str::from_utf8(record.as_slice()).is_err() {
             return Err(utf8_error());
         }
-        batch.add(&Fields(record), self.header)
+        batch.add(&LineFields(record), self.header)
     }
 }
 
@@ -85,9 +85,9 @@ pub(super) fn utf8_error() -> RowError {
 }
 
 /// The fields of one line, which are UTF-8.
-struct Fields<'r>(&'r ByteRecord);
+struct LineFields<'r>(&'r ByteRecord);
 
-impl Record for Fields<'_> {
+impl FileRow for LineFields<'_> {
     fn cell(&self, at: usize) -> Cell<'_> {
         self.0.get(at).and_then(|field| std::str::from_utf8(field).ok()).map_or(Cell::Empty, Cell::Text)
     }
@@ -104,7 +104,7 @@ pub(super) fn first_line(block: &[u8], begin: &csv::Position) -> u64 {
     begin.line() + blank.filter(|byte| **byte == b'\n').count() as u64
 }
 
-fn header_names<'r>(job: &Job<'_>, names: &'r ByteRecord) -> Result<Vec<&'r str>, VoteFileError> {
+fn header_names<'r>(job: &ReadJob<'_>, names: &'r ByteRecord) -> Result<Vec<&'r str>, VoteFileError> {
     let names = names.iter().map(std::str::from_utf8).collect::<Result<Vec<_>, _>>();
     names.map_err(|_| job.row(FilePosition::Line(1), utf8_error()))
 }

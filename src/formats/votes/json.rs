@@ -1,6 +1,6 @@
 //! Votes from JSON: one object a line, or one array of objects.
 
-use super::picked::{Picked, Picker};
+use super::json_fields::{FieldPositions, JsonFields};
 use std::collections::HashMap;
 use std::fmt;
 use std::io::BufReader;
@@ -8,16 +8,16 @@ use std::io::BufReader;
 use serde::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Visitor};
 
 use super::batch::VoteBatch;
-use super::cell::Record;
+use super::cell::FileRow;
 use super::column_names::{Field, Header};
 use super::error::{FilePosition, RowError, VoteFileError};
 use super::limits::{Allowance, Bounded};
 use super::lines::{Blocks, Stopped, count_lines, read_blocks, settle};
 use super::source::Text;
-use super::{FileVotes, Job, open_webui};
+use super::{FileVotes, ReadJob, open_webui};
 
 /// Reads a file with one object a line.
-pub(super) fn read_lines(job: &Job<'_>, text: Text) -> Result<FileVotes, VoteFileError> {
+pub(super) fn read_lines(job: &ReadJob<'_>, text: Text) -> Result<FileVotes, VoteFileError> {
     let mut blocks = Blocks::new(text, None, job.options.limits);
     let first = blocks.next().map_err(|source| job.unreadable(source))?.unwrap_or_default();
     let form = JsonLayout::of_first(job, &first);
@@ -33,7 +33,7 @@ pub(super) fn read_lines(job: &Job<'_>, text: Text) -> Result<FileVotes, VoteFil
 }
 
 /// Reads a file that is one array.
-pub(super) fn read_array(job: &Job<'_>, text: Text) -> Result<FileVotes, VoteFileError> {
+pub(super) fn read_array(job: &ReadJob<'_>, text: Text) -> Result<FileVotes, VoteFileError> {
     let (text, allowance) = Bounded::by_record(text, job.options.limits);
     let mut rows = JsonRows { job, form: None, votes: VoteBatch::new(job.wanted, false), bad: None, allowance };
     let mut reader = serde_json::Deserializer::from_reader(BufReader::with_capacity(1 << 20, text));
@@ -64,26 +64,26 @@ fn malformed(what: &str, error: &serde_json::Error) -> RowError {
 
 /// How the objects of one file are read.
 struct JsonLayout<'f> {
-    job: &'f Job<'f>,
+    job: &'f ReadJob<'f>,
     header: Header,
     positions: HashMap<String, usize>,
 }
 
 impl<'f> JsonLayout<'f> {
     /// Whether votes have times is as the first object has it.
-    fn of_first(job: &'f Job<'f>, block: &[u8]) -> Self {
+    fn of_first(job: &'f ReadJob<'f>, block: &[u8]) -> Self {
         let mut form = Self::new(job, false);
         let first = block.split(|&byte| byte == b'\n').find(|line| !line.trim_ascii().is_empty());
         form.header.timed = first.and_then(|line| form.object(line).ok()).is_some_and(|object| form.has_time(&object));
         form
     }
 
-    fn new(job: &'f Job<'f>, timed: bool) -> Self {
+    fn new(job: &'f ReadJob<'f>, timed: bool) -> Self {
         let (header, positions) = Header::of_any(&job.options.columns, timed);
         Self { job, header, positions }
     }
 
-    fn has_time(&self, object: &Picked) -> bool {
+    fn has_time(&self, object: &JsonFields) -> bool {
         let mut columns = self.header.all(Field::Time).iter().chain(self.header.all(Field::Millis));
         columns.any(|column| !object.cell(column.at).is_empty())
     }
@@ -101,13 +101,14 @@ impl<'f> JsonLayout<'f> {
         Ok(batch)
     }
 
-    fn object(&self, line: &[u8]) -> Result<Picked, RowError> {
+    fn object(&self, line: &[u8]) -> Result<JsonFields, RowError> {
         let mut reader = serde_json::Deserializer::from_slice(line);
-        let picked = Picker(&self.positions).deserialize(&mut reader).and_then(|picked| reader.end().map(|()| picked));
-        picked.map_err(|error| malformed("not a JSON object", &error))
+        let fields =
+            FieldPositions(&self.positions).deserialize(&mut reader).and_then(|fields| reader.end().map(|()| fields));
+        fields.map_err(|error| malformed("not a JSON object", &error))
     }
 
-    fn add(&self, batch: &mut VoteBatch, object: &Picked) -> Result<(), RowError> {
+    fn add(&self, batch: &mut VoteBatch, object: &JsonFields) -> Result<(), RowError> {
         match open_webui::Feedback::new(object, &self.header) {
             Some(feedback) => feedback.add(batch),
             None => batch.add(object, &self.header),
@@ -117,7 +118,7 @@ impl<'f> JsonLayout<'f> {
 
 /// The votes of an array, one object after the other.
 struct JsonRows<'f> {
-    job: &'f Job<'f>,
+    job: &'f ReadJob<'f>,
     form: Option<JsonLayout<'f>>,
     votes: VoteBatch,
     bad: Option<RowError>,
@@ -142,7 +143,7 @@ impl<'de> Visitor<'de> for &mut JsonRows<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut rows: A) -> Result<(), A::Error> {
         let positions = Header::of_any(&self.job.options.columns, false).1;
-        while let Some(object) = rows.next_element_seed(Picker(&positions))? {
+        while let Some(object) = rows.next_element_seed(FieldPositions(&positions))? {
             self.votes.rows += 1;
             self.allowance.renew(self.job.options.limits.line_bytes);
             if let Err(reason) = self.add(&object) {
@@ -155,7 +156,7 @@ impl<'de> Visitor<'de> for &mut JsonRows<'_> {
 }
 
 impl JsonRows<'_> {
-    fn add(&mut self, object: &Picked) -> Result<(), RowError> {
+    fn add(&mut self, object: &JsonFields) -> Result<(), RowError> {
         let Self { job, form, votes, .. } = self;
         let form = form.get_or_insert_with(|| {
             let mut form = JsonLayout::new(job, false);

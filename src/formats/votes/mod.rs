@@ -14,11 +14,11 @@ mod column_names;
 mod delimited;
 mod error;
 mod json;
+mod json_fields;
 mod limits;
 mod lines;
 mod open_webui;
 mod parquet;
-mod picked;
 mod source;
 mod table_reader;
 mod text_table;
@@ -36,7 +36,7 @@ pub(crate) use text_table::TextTable;
 use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
 use batch::VoteBatch;
 use lines::Stopped;
-use source::VoteSource;
+use source::VoteFile;
 
 /// How files are read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -63,7 +63,7 @@ pub fn read_log<P: AsRef<Path>>(
 ) -> Result<VoteLog, VoteFileError> {
     let mut total: Option<FileVotes> = None;
     for path in paths {
-        let job = Job { path: path.as_ref(), wanted, options };
+        let job = ReadJob { path: path.as_ref(), wanted, options };
         let mut file = job.read()?;
         if file.timed {
             file.votes.log.sort_by_time();
@@ -105,19 +105,19 @@ fn fill_times(log: &mut VoteLog, other_has: bool) {
 }
 
 /// One file to be read.
-struct Job<'j> {
+struct ReadJob<'j> {
     path: &'j Path,
     wanted: ColumnSet,
     options: &'j ReadOptions,
 }
 
-impl Job<'_> {
+impl ReadJob<'_> {
     fn read(&self) -> Result<FileVotes, VoteFileError> {
-        match VoteSource::open(self.path, self.options.limits).map_err(|source| self.unreadable(source))? {
-            VoteSource::Parquet(file) => parquet::read(self, file),
-            VoteSource::Array(text) => json::read_array(self, text),
-            VoteSource::Lines(text) => json::read_lines(self, text),
-            VoteSource::Delimited(text, delimiter) => delimited::read(self, text, delimiter),
+        match VoteFile::open(self.path, self.options.limits).map_err(|source| self.unreadable(source))? {
+            VoteFile::Parquet(file) => parquet::read(self, file),
+            VoteFile::Array(text) => json::read_array(self, text),
+            VoteFile::Lines(text) => json::read_lines(self, text),
+            VoteFile::Delimited(text, delimiter) => delimited::read(self, text, delimiter),
         }
     }
 

@@ -7,11 +7,11 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::batch::{Details, VoteBatch};
-use super::cell::{Cell, Record, as_seconds};
+use super::cell::{Cell, FileRow, as_seconds};
 use super::column_names::{Field, Header};
 use super::error::{RowError, shortened};
 use crate::domain::battle::Outcome;
-use crate::votes::picked::Picked;
+use crate::votes::json_fields::JsonFields;
 
 /// The rules under which feedback is left out that compares nothing.
 const NO_OPPONENT: &str = "no_opponent";
@@ -25,7 +25,7 @@ pub(super) struct Feedback<'r> {
 
 impl<'r> Feedback<'r> {
     /// The feedback that an object is, if it is one.
-    pub(super) fn new(object: &'r Picked, header: &'r Header) -> Option<Self> {
+    pub(super) fn new(object: &'r JsonFields, header: &'r Header) -> Option<Self> {
         let cell = |field| header.one(field).map_or(Cell::Empty, |column| object.cell(column.at));
         let Cell::Json(data) = cell(Field::Feedback) else { return None };
         data.get("model_id")?;

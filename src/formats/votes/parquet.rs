@@ -16,7 +16,7 @@ use super::batch::{TAGS, VoteBatch};
 use super::column_names::{Field, Header};
 use super::error::{FilePosition, RowError, VoteFileError};
 use super::limits::ReadLimits;
-use super::{FileVotes, Job};
+use super::{FileVotes, ReadJob};
 use crate::domain::rating::vote_log::VoteLog;
 
 mod column_reader;
@@ -40,7 +40,7 @@ const GROUPS_A_THREAD: usize = 1;
 const MOST_ROWS: usize = 1 << 26;
 
 /// Reads all votes of a file.
-pub(super) fn read<R: ChunkReader + 'static>(job: &Job<'_>, input: R) -> Result<FileVotes, VoteFileError> {
+pub(super) fn read<R: ChunkReader + 'static>(job: &ReadJob<'_>, input: R) -> Result<FileVotes, VoteFileError> {
     let broken = |source| VoteFileError::Parquet { path: job.path.to_owned(), source };
     let options = ReadOptionsBuilder::new().build();
     let reader = SerializedFileReader::new_with_options(input, options).map_err(broken)?;
@@ -97,7 +97,7 @@ fn reserve(log: &mut VoteLog, rows: i64) {
 
 /// What to read of a file.
 struct ReadPlan<'p> {
-    job: &'p Job<'p>,
+    job: &'p ReadJob<'p>,
     header: &'p Header,
     /// Positions of the columns that are needed.
     needed: Vec<usize>,
@@ -106,7 +106,7 @@ struct ReadPlan<'p> {
 }
 
 impl<'p> ReadPlan<'p> {
-    fn new(job: &'p Job<'p>, header: &'p Header, names: &[&str]) -> Self {
+    fn new(job: &'p ReadJob<'p>, header: &'p Header, names: &[&str]) -> Self {
         let wanted = job.wanted;
         let fields = [
             (Field::ModelA, true),
@@ -179,11 +179,11 @@ fn check_size(file: &ParquetMetaData, columns: &[usize], limits: ReadLimits) -> 
 }
 
 fn tag_columns(names: &[&str]) -> Vec<(usize, &'static str)> {
-    let path = |tag: &super::batch::Tag| match tag.path {
+    let path = |tag: &super::batch::FileTag| match tag.path {
         Some((outer, inner)) => format!("category_tag.{outer}.{inner}"),
         None => "is_code".to_owned(),
     };
-    let place = |tag: &super::batch::Tag| {
+    let place = |tag: &super::batch::FileTag| {
         let path = path(tag);
         Some((names.iter().position(|name| *name == path)?, tag.name))
     };

@@ -20,7 +20,7 @@ const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 const LOOK: u64 = 64 * 1024;
 
 /// A file of votes, opened.
-pub(super) enum VoteSource {
+pub(super) enum VoteFile {
     /// Columns on disk.
     Parquet(Plain),
     /// One JSON array.
@@ -34,7 +34,7 @@ pub(super) enum VoteSource {
 /// Text after its byte order mark.
 pub(super) type Text = Box<dyn Read + Send>;
 
-impl VoteSource {
+impl VoteFile {
     pub(super) fn open(path: &Path, limits: ReadLimits) -> io::Result<Self> {
         let mut file = File::open(path)?;
         let head = read_head(&mut file)?;

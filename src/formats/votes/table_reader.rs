@@ -12,7 +12,7 @@ use super::delimited::{csv_reader, first_line, malformed, utf8_error};
 use super::error::{FilePosition, RowError, VoteFileError};
 use super::limits::ReadLimits;
 use super::parquet;
-use super::source::{Text, VoteSource};
+use super::source::{Text, VoteFile};
 use super::text_table::{TextTable, chosen};
 
 /// Bytes of text that are read; a table is held in memory.
@@ -26,14 +26,14 @@ pub(crate) fn read_table(path: &Path, names: &[&str]) -> Result<TextTable, VoteF
     let limits = ReadLimits { decompressed_bytes: MOST_BYTES, ..ReadLimits::default() };
     let unreadable = |source| VoteFileError::Unreadable { path: path.to_owned(), source };
     let row = |(place, reason)| VoteFileError::Row { path: path.to_owned(), place, reason };
-    match VoteSource::open(path, limits).map_err(unreadable)? {
-        VoteSource::Delimited(text, delimiter) => {
+    match VoteFile::open(path, limits).map_err(unreadable)? {
+        VoteFile::Delimited(text, delimiter) => {
             let bytes = whole(text, limits).map_err(unreadable)?;
             of_delimited(&bytes, delimiter, names).map_err(row)
         }
-        VoteSource::Lines(text) => of_lines(&whole(text, limits).map_err(unreadable)?, names).map_err(row),
-        VoteSource::Array(text) => of_array(&whole(text, limits).map_err(unreadable)?, names).map_err(row),
-        VoteSource::Parquet(file) => parquet::read_table(file, path, names, limits),
+        VoteFile::Lines(text) => of_lines(&whole(text, limits).map_err(unreadable)?, names).map_err(row),
+        VoteFile::Array(text) => of_array(&whole(text, limits).map_err(unreadable)?, names).map_err(row),
+        VoteFile::Parquet(file) => parquet::read_table(file, path, names, limits),
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::sections::{BattleSettings, PacingMode};
 use super::{ConfigError, require};
-use crate::domain::battle::pacing::{ClassDraw, Classes, Pace, TICK};
+use crate::domain::battle::pacing::{ClassDraw, DurationClasses, Pace, TICK};
 
 impl BattleSettings {
     /// Characters of a step.
@@ -18,7 +18,7 @@ impl BattleSettings {
     #[must_use]
     pub fn pace(&self, draw: ClassDraw) -> Pace {
         let reserve = Duration::from_millis(self.reserve_ms);
-        let starts = || Classes::new(self.start_classes_ms.iter().map(|ms| Duration::from_millis(*ms)));
+        let starts = || DurationClasses::new(self.start_classes_ms.iter().map(|ms| Duration::from_millis(*ms)));
         match self.pacing {
             PacingMode::Common => Pace::Common { reserve },
             PacingMode::Raw => Pace::Raw,
@@ -26,7 +26,7 @@ impl BattleSettings {
             PacingMode::Classes => {
                 let quantum = u32::try_from(self.quantum()).unwrap_or(u32::MAX);
                 let interval = |speed: &u32| Duration::from_secs_f64(f64::from(quantum) / f64::from(*speed));
-                let intervals = Classes::new(self.tempo_classes.iter().map(interval));
+                let intervals = DurationClasses::new(self.tempo_classes.iter().map(interval));
                 Pace::Classes { reserve, starts: starts(), intervals, slow_share: self.slow_class_share, draw }
             }
         }

@@ -2,7 +2,7 @@
 //! evenly.
 //!
 //! One moment is kept for each visitor and window: when everything that was used will have come back ("due"). A further
-//! use is granted where that moment then lies at most one [`Rate::span`] ahead. Pure: time is handed in. The script in
+//! use is granted where that moment then lies at most one [`WindowRate::span`] ahead. Pure: time is handed in. The script in
 //! `shared.rs` is the same rule in Redis.
 
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::Scope;
+use super::LimitScope;
 
 /// Visitors and addresses that are remembered at the most.
 const MAX_KEYS: usize = 100_000;
@@ -20,7 +20,7 @@ const WINDOW_SECONDS: [u64; WINDOWS] = [60, 3_600, 86_400];
 
 /// A number per window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Rate {
+pub(super) struct WindowRate {
     /// From one to the next at an even pace.
     pub(super) interval: Duration,
     /// All that may be used at once takes this long to come back: the window but for rounding.
@@ -28,14 +28,14 @@ pub(super) struct Rate {
 }
 
 /// The rates of one limit by window; `None` is no limit.
-pub(super) type Rates = [Option<Rate>; WINDOWS];
+pub(super) type Rates = [Option<WindowRate>; WINDOWS];
 
 /// Rates from numbers per minute, hour and day; 0 is no limit.
 pub(super) fn rates(per_window: [u32; WINDOWS]) -> Rates {
-    std::array::from_fn(|window| Rate::new(per_window[window], Duration::from_secs(WINDOW_SECONDS[window])))
+    std::array::from_fn(|window| WindowRate::new(per_window[window], Duration::from_secs(WINDOW_SECONDS[window])))
 }
 
-impl Rate {
+impl WindowRate {
     /// A number per window; `None`, which is no limit, for 0.
     fn new(count: u32, window: Duration) -> Option<Self> {
         let interval = (window / count.max(1)).max(Duration::from_micros(1));
@@ -57,7 +57,7 @@ impl Rate {
 #[derive(Debug, Clone)]
 pub(super) struct Count {
     pub(super) name: String,
-    pub(super) scope: Scope,
+    pub(super) scope: LimitScope,
     pub(super) rates: Rates,
 }
 
@@ -65,7 +65,7 @@ pub(super) struct Count {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Wait {
     pub(super) wait: Duration,
-    pub(super) scope: Scope,
+    pub(super) scope: LimitScope,
 }
 
 /// By window: when everything that was used will have come back.
@@ -114,7 +114,7 @@ impl LimitCounts {
     /// The used share of a limit, 0 to 1, in the window where most is used.
     pub(super) fn used_share(&self, count: &Count, now: Instant) -> f64 {
         let used = count.rates.iter().zip(self.dues(&count.name, now));
-        let share = |(rate, due): (&Option<Rate>, Instant)| {
+        let share = |(rate, due): (&Option<WindowRate>, Instant)| {
             Some(due.saturating_duration_since(now).as_secs_f64() / (*rate)?.span.as_secs_f64())
         };
         used.filter_map(share).fold(0.0, f64::max).min(1.0)
@@ -154,7 +154,7 @@ mod tests {
     }
 
     fn windows(name: &str, per_window: [u32; WINDOWS]) -> Count {
-        Count { name: name.into(), scope: Scope::Visitor, rates: rates(per_window) }
+        Count { name: name.into(), scope: LimitScope::Visitor, rates: rates(per_window) }
     }
 
     fn take(counts: &mut LimitCounts, wanted: &[Count], now: Instant) -> bool {
@@ -174,7 +174,7 @@ mod tests {
         for per_minute in [1, 2, 7, 60, 90_000] {
             let (mut counts, now) = (LimitCounts::default(), Instant::now());
             let wanted = [count("ann", per_minute)];
-            let Rate { interval, span } = wanted[0].rates[0].unwrap();
+            let WindowRate { interval, span } = wanted[0].rates[0].unwrap();
             let granted = (0..2 * per_minute).filter(|_| take(&mut counts, &wanted, now)).count();
             assert_eq!(granted, usize::try_from(per_minute).unwrap());
             assert_eq!(wait(&counts, &wanted, now), Some(interval), "{per_minute} a minute");

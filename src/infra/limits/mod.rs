@@ -6,7 +6,7 @@
 
 mod concurrency;
 mod gcra;
-pub mod proofs;
+pub mod proof_of_work;
 mod shared;
 mod single_use;
 
@@ -63,7 +63,7 @@ impl Act {
 
 /// Whose limit it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
+pub enum LimitScope {
     /// One visitor's.
     Visitor,
     /// One network's.
@@ -74,7 +74,7 @@ pub enum Scope {
     Arena,
 }
 
-impl Scope {
+impl LimitScope {
     /// The word in metrics.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -103,7 +103,7 @@ pub struct RateLimited {
     /// What was too much.
     pub act: Act,
     /// Whose limit it is.
-    pub scope: Scope,
+    pub scope: LimitScope,
     /// How long to wait.
     pub wait: Duration,
 }
@@ -117,10 +117,10 @@ impl RateLimited {
 
     fn whose(&self) -> &'static str {
         match self.scope {
-            Scope::Visitor => "of yours",
-            Scope::Network => "from your network",
-            Scope::Account => "to this account",
-            Scope::Arena => "from all visitors of this arena",
+            LimitScope::Visitor => "of yours",
+            LimitScope::Network => "from your network",
+            LimitScope::Account => "to this account",
+            LimitScope::Arena => "from all visitors of this arena",
         }
     }
 }
@@ -175,17 +175,19 @@ impl RateLimits {
     /// [`RateLimited`] where it would be too much.
     pub async fn take_admin_sign_in(&self, account: &str, network: &str) -> Result<(), RateLimited> {
         let (settings, act) = (self.settings.now(), Act::AdminSignIn);
-        let counts = |limits: WindowLimits, scope: Scope, name: String| {
+        let counts = |limits: WindowLimits, scope: LimitScope, name: String| {
             Vec::from_iter(count(limits, scope, format!("{}_{name}", act.as_str())))
         };
         let limits = &settings.limits;
-        let of_network = counts(limits.admin_sign_ins_per_address, Scope::Network, format!("per_address:{network}"));
+        let of_network =
+            counts(limits.admin_sign_ins_per_address, LimitScope::Network, format!("per_address:{network}"));
         self.take_all(act, of_network).await?;
-        let of_account = counts(limits.admin_sign_ins_per_account, Scope::Account, format!("per_account:{account}"));
+        let of_account =
+            counts(limits.admin_sign_ins_per_account, LimitScope::Account, format!("per_account:{account}"));
         if self.take_all(act, of_account).await.is_ok() {
             return Ok(());
         }
-        let of_both = counts(LAST_TRIES, Scope::Account, format!("per_account_and_address:{account}:{network}"));
+        let of_both = counts(LAST_TRIES, LimitScope::Account, format!("per_account_and_address:{account}:{network}"));
         self.take_all(act, of_both).await
     }
 
@@ -238,7 +240,7 @@ impl RateLimits {
     pub fn pressure(&self, caller: &Caller) -> f64 {
         let counts = self.counts(Act::Turn, Some(&caller.visitor), caller.network.as_deref());
         let (local, now) = (self.local(), Instant::now());
-        let of_many = counts.iter().filter(|count| count.scope != Scope::Visitor);
+        let of_many = counts.iter().filter(|count| count.scope != LimitScope::Visitor);
         of_many.map(|count| local.used_share(count, now)).fold(0.0, f64::max)
     }
 
@@ -296,9 +298,9 @@ impl RateLimits {
             Act::AdminSignIn => [WindowLimits::NONE; 3],
         };
         let what = act.as_str();
-        let visitor = visitor.and_then(|id| count(of_visitor, Scope::Visitor, format!("{what}:{id}")));
-        let network = network.and_then(|id| count(of_network, Scope::Network, format!("{what}_per_address:{id}")));
-        let arena = count(of_all, Scope::Arena, format!("{what}_in_all"));
+        let visitor = visitor.and_then(|id| count(of_visitor, LimitScope::Visitor, format!("{what}:{id}")));
+        let network = network.and_then(|id| count(of_network, LimitScope::Network, format!("{what}_per_address:{id}")));
+        let arena = count(of_all, LimitScope::Arena, format!("{what}_in_all"));
         [visitor, network, arena].into_iter().flatten().collect()
     }
 
@@ -315,7 +317,7 @@ fn refused(act: Act, Wait { wait, scope }: Wait) -> RateLimited {
 }
 
 /// A limit of this name, where it is on.
-fn count(limits: WindowLimits, scope: Scope, name: String) -> Option<Count> {
+fn count(limits: WindowLimits, scope: LimitScope, name: String) -> Option<Count> {
     let rates = rates([limits.minute, limits.hour, limits.day]);
     rates.iter().any(Option::is_some).then_some(Count { name, scope, rates })
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use redis::Script;
 
-use super::gcra::{Count, Rate, WINDOWS, Wait};
+use super::gcra::{Count, WINDOWS, Wait, WindowRate};
 use crate::redis::RedisHandle;
 
 /// The rule of `gcra.rs`. Arguments: interval and span in microseconds, for each key and window; 0 where a window has no limit.
@@ -72,7 +72,7 @@ impl SharedCounts {
         for Count { name, rates, .. } in counts {
             call.key(self.link.key("limit", name));
             for rate in rates {
-                let micros = |part: fn(Rate) -> Duration| rate.map_or(0, |rate| micros(part(rate)));
+                let micros = |part: fn(WindowRate) -> Duration| rate.map_or(0, |rate| micros(part(rate)));
                 call.arg(micros(|rate| rate.interval)).arg(micros(|rate| rate.span));
             }
         }

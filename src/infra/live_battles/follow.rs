@@ -8,19 +8,19 @@ use crate::domain::battle::event_log::EventEntry;
 use crate::domain::battle::record::BattleRecord;
 
 impl LiveBattle {
-    /// Takes in events of the instance that answers, if they are still listened to: [`HeldBattle::take_in`].
+    /// Takes in events of the instance that answers, if they are still listened to: [`ActiveBattle::take_in`].
     ///
-    /// [`HeldBattle::take_in`]: crate::domain::battle::held::HeldBattle::take_in
+    /// [`ActiveBattle::take_in`]: crate::domain::battle::active_battle::ActiveBattle::take_in
     pub fn take_in(&self, first: u64, entries: Vec<EventEntry>) -> bool {
         let mut state = self.state();
-        if !state.held.listens() {
+        if !state.active.listens() {
             return false;
         }
-        if state.held.take_in(first, entries) {
+        if state.active.take_in(first, entries) {
             return true;
         }
         self.announce(&state);
-        if !state.held.log().is_empty() {
+        if !state.active.log().is_empty() {
             self.heard.cancel();
         }
         false
@@ -29,21 +29,21 @@ impl LiveBattle {
     /// The other instance cannot be reached: what the database holds is told.
     pub fn mark_unreachable(&self) {
         let mut state = self.state();
-        state.held.mark_unreachable();
+        state.active.mark_unreachable();
         self.announce(&state);
     }
 
     /// The turn has ended elsewhere: from now on the battle is one of this instance.
     pub fn catch_up(&self, record: BattleRecord, apart: u64) {
         let mut state = self.state();
-        state.held.catch_up(record, apart);
+        state.active.catch_up(record, apart);
         self.heard.cancel();
         self.announce(&state);
     }
 
     /// The instance that answered is gone, and this one takes its place.
     pub fn adopt(&self, run: &RunId, apart: u64) {
-        self.state().held.adopt(run, apart);
+        self.state().active.adopt(run, apart);
     }
 
     /// The battle continues elsewhere: watchers have to reconnect and request it again.
@@ -54,13 +54,13 @@ impl LiveBattle {
     /// Whether another instance answers it.
     #[must_use]
     pub fn is_followed(&self) -> bool {
-        self.state().held.is_followed()
+        self.state().active.is_followed()
     }
 
     /// Whether events of another instance are taken in.
     #[must_use]
     pub fn listens(&self) -> bool {
-        self.state().held.listens()
+        self.state().active.listens()
     }
 
     /// Waits until a followed battle has something to tell, `patience` at the most.
@@ -72,6 +72,6 @@ impl LiveBattle {
     /// The number of the latest event that came from the instance that answers; 0 before any came.
     #[must_use]
     pub fn last_heard(&self) -> u64 {
-        self.state().held.log().last_seq().unwrap_or(0)
+        self.state().active.log().last_seq().unwrap_or(0)
     }
 }

@@ -1,4 +1,4 @@
-//! The [battles in memory](crate::domain::battle::held) of this process and those who watch them.
+//! The [battles in memory](crate::domain::battle::active_battle) of this process and those who watch them.
 //!
 //! Events are kept until the battle leaves memory, so that a socket that comes back says how far it got and misses nothing.
 //! Writing never waits for a reader.
@@ -14,8 +14,8 @@ use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{Notify, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
+use crate::domain::battle::active_battle::ActiveBattle;
 use crate::domain::battle::event_log::{BattleEvent, EventEntry};
-use crate::domain::battle::held::HeldBattle;
 use crate::domain::battle::state::{Progress, Stage};
 use crate::domain::battle::{BattleId, VisitorId};
 pub use running::RunningBattles;
@@ -57,25 +57,25 @@ struct LogHead {
 #[derive(Debug)]
 pub struct LiveState {
     /// Where it stands, its texts and its events.
-    pub held: HeldBattle,
+    pub active: ActiveBattle,
     /// Ends both replies of the turn that is being answered here.
     pub stopper: Option<oneshot::Sender<()>>,
 }
 
 impl LiveBattle {
-    /// A battle that is held from now on.
+    /// A battle that is in memory from now on.
     #[must_use]
-    pub fn new(held: HeldBattle) -> Self {
-        let (seq, bytes) = (held.log().head(), held.log().bytes());
+    pub fn new(active: ActiveBattle) -> Self {
+        let (seq, bytes) = (active.log().head(), active.log().bytes());
         Self {
-            id: held.row.id.clone(),
-            visitor: held.row.visitor.clone(),
+            id: active.row.id.clone(),
+            visitor: active.row.visitor.clone(),
             head: watch::Sender::new(LogHead { seq, bytes, moved: false }),
             audience: watch::Sender::new(0),
             furthest: AtomicU64::new(0),
             caught_up: Notify::new(),
             heard: CancellationToken::new(),
-            state: Mutex::new(LiveState { held, stopper: None }),
+            state: Mutex::new(LiveState { active, stopper: None }),
         }
     }
 
@@ -88,20 +88,20 @@ impl LiveBattle {
     /// Where the battle stands.
     #[must_use]
     pub fn progress(&self) -> Progress {
-        self.state().held.row.progress
+        self.state().active.row.progress
     }
 
     /// Adds events to the log and tells the watchers.
     pub fn publish(&self, events: impl IntoIterator<Item = BattleEvent>) {
         let mut state = self.state();
-        events.into_iter().for_each(|event| state.held.append(event));
+        events.into_iter().for_each(|event| state.active.append(event));
         self.announce(&state);
     }
 
     /// Moves the battle on and adds an event in one step, so that no watcher sees one without the other.
     pub fn move_on(&self, stage: Stage, event: BattleEvent) {
         let mut state = self.state();
-        state.held.move_on(stage, event);
+        state.active.move_on(stage, event);
         self.announce(&state);
     }
 
@@ -116,17 +116,17 @@ impl LiveBattle {
     /// The number of the first event in the log.
     #[must_use]
     pub fn first_seq(&self) -> u64 {
-        self.state().held.log().first_seq()
+        self.state().active.log().first_seq()
     }
 
     /// The events after the one numbered `after`.
     #[must_use]
     pub fn after(&self, after: u64) -> Vec<EventEntry> {
-        self.state().held.log().after(after).to_vec()
+        self.state().active.log().after(after).to_vec()
     }
 
     fn announce(&self, state: &LiveState) {
-        self.head.send_modify(|head| (head.seq, head.bytes) = (state.held.log().head(), state.held.log().bytes()));
+        self.head.send_modify(|head| (head.seq, head.bytes) = (state.active.log().head(), state.active.log().bytes()));
     }
 
     /// Watches the battle; events up to `after` are known already.
@@ -152,7 +152,7 @@ impl LiveBattle {
     #[must_use]
     pub fn is_under_way(&self) -> bool {
         let state = self.state();
-        state.stopper.is_some() || state.held.row.progress.stage == Stage::Answering
+        state.stopper.is_some() || state.active.row.progress.stage == Stage::Answering
     }
 
     /// Whether anybody watches.
@@ -211,7 +211,7 @@ impl Watcher {
     /// All events up to and including the known ones: what a client that comes back has on its screen.
     #[must_use]
     pub fn known(&self) -> Vec<EventEntry> {
-        self.battle.state().held.log().up_to(self.told).to_vec()
+        self.battle.state().active.log().up_to(self.told).to_vec()
     }
 
     /// Waits for events that were not told yet; `None` where the battle goes on in another place. Safe to cancel:
@@ -232,10 +232,10 @@ impl Watcher {
     /// Events that were not told yet, without waiting.
     pub fn missed(&mut self) -> Vec<EventEntry> {
         let state = self.battle.state();
-        let missed = state.held.log().after(self.told).to_vec();
-        self.told = state.held.log().head();
-        let before = self.battle.furthest.fetch_max(state.held.log().bytes(), Ordering::AcqRel);
-        if state.held.log().bytes().saturating_sub(before) > BEHIND {
+        let missed = state.active.log().after(self.told).to_vec();
+        self.told = state.active.log().head();
+        let before = self.battle.furthest.fetch_max(state.active.log().bytes(), Ordering::AcqRel);
+        if state.active.log().bytes().saturating_sub(before) > BEHIND {
             self.battle.caught_up.notify_waiters();
         }
         missed

@@ -93,7 +93,7 @@ mod tests {
     use tokio::sync::oneshot;
 
     use super::*;
-    use crate::domain::battle::held::HeldBattle;
+    use crate::domain::battle::active_battle::ActiveBattle;
     use crate::domain::battle::mode::BattleMode;
     use crate::domain::battle::record::BattleRow;
     use crate::domain::battle::state::{Progress, Stage};
@@ -114,7 +114,7 @@ mod tests {
             intent: None,
             answered_by: Some(RunId::new("here.0")),
         };
-        Arc::new(LiveBattle::new(HeldBattle::begin(row, "Which?", Vec::new())))
+        Arc::new(LiveBattle::new(ActiveBattle::begin(row, "Which?", Vec::new())))
     }
 
     #[test]
@@ -125,7 +125,7 @@ mod tests {
         battle.stop();
         all.sweep();
         assert!(all.get(&battle.id).is_some(), "it would be read back and answered a second time");
-        battle.state().held.row.progress.stage = Stage::Ready;
+        battle.state().active.row.progress.stage = Stage::Ready;
         all.sweep();
         assert!(all.get(&battle.id).is_none());
     }

@@ -122,16 +122,16 @@ struct StreamEvent<'a> {
     content: Vec<ContentBlock>,
     error: Option<IgnoredAny>,
     message: Option<Begun>,
-    usage: Option<TokenUsage>,
+    usage: Option<AnthropicUsage>,
 }
 
 #[derive(Deserialize)]
 struct Begun {
-    usage: Option<TokenUsage>,
+    usage: Option<AnthropicUsage>,
 }
 
 #[derive(Deserialize)]
-struct TokenUsage {
+struct AnthropicUsage {
     input_tokens: Option<u64>,
     output_tokens: Option<u64>,
 }
@@ -167,7 +167,7 @@ pub(super) fn read_event(event: SseEvent<'_>, parts: &mut VecDeque<ReplyPart>) -
 mod tests {
     use super::*;
     use crate::domain::battle::message::ImageType;
-    use crate::llm::{PromptImage, Role};
+    use crate::llm::{MessageRole, PromptImage};
 
     #[test]
     fn images_stand_before_the_text_as_sources() {
@@ -221,7 +221,7 @@ mod tests {
         let http = crate::llm::http_client(std::time::Duration::from_secs(1)).unwrap();
         let model = AnthropicModel::new(&settings, None, &http).unwrap();
         let said = |role, content: &str| Message::of(role, content);
-        let messages = [said(Role::System, "Judge."), said(Role::User, "?")];
+        let messages = [said(MessageRole::System, "Judge."), said(MessageRole::User, "?")];
         let sampling = Sampling { temperature: Some(0.0), max_tokens: Some(5), ..Sampling::default() };
         let body = model.body(&messages, &sampling);
         assert_eq!(

@@ -61,14 +61,14 @@ pub struct Ticket(u64);
 #[derive(Debug)]
 pub struct Breaker {
     policy: BreakerPolicy,
-    phase: Phase,
+    phase: BreakerStage,
     failures: u32,
     /// Counts the changes of phase.
     period: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Phase {
+enum BreakerStage {
     Closed,
     Open { until: Instant },
     HalfOpen { asked: bool },
@@ -78,7 +78,7 @@ impl Breaker {
     /// A closed breaker.
     #[must_use]
     pub fn new(policy: BreakerPolicy) -> Self {
-        Self { policy, phase: Phase::Closed, failures: 0, period: 0 }
+        Self { policy, phase: BreakerStage::Closed, failures: 0, period: 0 }
     }
 
     /// Lets a request through, or says no.
@@ -86,9 +86,9 @@ impl Breaker {
         if !self.admits(now) {
             return None;
         }
-        if matches!(self.phase, Phase::Open { .. }) {
-            self.enter(Phase::HalfOpen { asked: true });
-        } else if let Phase::HalfOpen { asked } = &mut self.phase {
+        if matches!(self.phase, BreakerStage::Open { .. }) {
+            self.enter(BreakerStage::HalfOpen { asked: true });
+        } else if let BreakerStage::HalfOpen { asked } = &mut self.phase {
             *asked = true;
         }
         Some(Ticket(self.period))
@@ -98,9 +98,9 @@ impl Breaker {
     #[must_use]
     pub fn admits(&self, now: Instant) -> bool {
         match self.phase {
-            Phase::Closed => true,
-            Phase::Open { until } => now >= until,
-            Phase::HalfOpen { asked } => !asked,
+            BreakerStage::Closed => true,
+            BreakerStage::Open { until } => now >= until,
+            BreakerStage::HalfOpen { asked } => !asked,
         }
     }
 
@@ -108,8 +108,8 @@ impl Breaker {
     pub fn succeeded(&mut self, ticket: Ticket) {
         if ticket.0 == self.period {
             self.failures = 0;
-            if !matches!(self.phase, Phase::Closed) {
-                self.enter(Phase::Closed);
+            if !matches!(self.phase, BreakerStage::Closed) {
+                self.enter(BreakerStage::Closed);
             }
         }
     }
@@ -120,14 +120,14 @@ impl Breaker {
             self.failures = self.failures.saturating_add(1);
             // A trial that fails is one more failure in a row, so this opens it again too.
             if self.policy.failures > 0 && self.failures >= self.policy.failures {
-                self.enter(Phase::Open { until: later(now, self.policy.rest) });
+                self.enter(BreakerStage::Open { until: later(now, self.policy.rest) });
             }
         }
     }
 
     /// The request was given up by the one who asked: it says nothing about the model.
     pub fn abandoned(&mut self, ticket: Ticket) {
-        if let Phase::HalfOpen { asked } = &mut self.phase
+        if let BreakerStage::HalfOpen { asked } = &mut self.phase
             && ticket.0 == self.period
         {
             *asked = false;
@@ -142,8 +142,8 @@ impl Breaker {
         self.failures = self.failures.max(self.policy.failures);
         match &mut self.phase {
             // All who rest come back together.
-            Phase::Open { until: own } => *own = until,
-            _ => self.enter(Phase::Open { until }),
+            BreakerStage::Open { until: own } => *own = until,
+            _ => self.enter(BreakerStage::Open { until }),
         }
     }
 
@@ -151,7 +151,7 @@ impl Breaker {
     #[must_use]
     pub fn resting(&self, now: Instant) -> Option<Duration> {
         match self.phase {
-            Phase::Open { until } => until.checked_duration_since(now).filter(|rest| !rest.is_zero()),
+            BreakerStage::Open { until } => until.checked_duration_since(now).filter(|rest| !rest.is_zero()),
             _ => None,
         }
     }
@@ -160,14 +160,14 @@ impl Breaker {
     #[must_use]
     pub fn state(&self) -> BreakerState {
         let phase = match self.phase {
-            Phase::Closed => BreakerPhase::Closed,
-            Phase::Open { .. } => BreakerPhase::Open,
-            Phase::HalfOpen { .. } => BreakerPhase::HalfOpen,
+            BreakerStage::Closed => BreakerPhase::Closed,
+            BreakerStage::Open { .. } => BreakerPhase::Open,
+            BreakerStage::HalfOpen { .. } => BreakerPhase::HalfOpen,
         };
         BreakerState { phase, failures: self.failures }
     }
 
-    fn enter(&mut self, phase: Phase) {
+    fn enter(&mut self, phase: BreakerStage) {
         self.phase = phase;
         self.period += 1;
     }

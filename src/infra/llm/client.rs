@@ -1,7 +1,7 @@
 //! The HTTP client of all models, with a pool of connections for each thread.
 //!
 //! A connection is driven by the thread that opened it. Where a turn that another thread runs reads from it, each token
-//! wakes two threads instead of one, so each thread keeps connections of its own. Every address is held against [`Reach`] at the
+//! wakes two threads instead of one, so each thread keeps connections of its own. Every address is held against [`AllowedAddresses`] at the
 //! moment when it is connected to.
 
 use std::error::Error;
@@ -14,8 +14,8 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::{Client, Url, redirect};
 use thread_local::ThreadLocal;
 
+use crate::allowed_addresses::AllowedAddresses;
 use crate::config::ConfigError;
-use crate::reach::Reach;
 
 /// Idle connections that a thread keeps to one host, for the pool's half minute: as many as battles that end together.
 const IDLE_CONNECTIONS: usize = 512;
@@ -23,7 +23,7 @@ const IDLE_CONNECTIONS: usize = 512;
 /// The HTTP client of all models. Cloning shares the connections.
 #[derive(Debug, Clone)]
 pub struct HttpClient {
-    reach: Reach,
+    allowed: AllowedAddresses,
     direct: Arc<Pools>,
     proxied: Arc<Pools>,
 }
@@ -33,19 +33,19 @@ pub struct HttpClient {
 /// # Errors
 /// [`ConfigError::NoHttpClient`] where the system has no means for it.
 pub fn http_client(connect_timeout: Duration) -> Result<HttpClient, ConfigError> {
-    http_client_within(connect_timeout, &Reach::default())
+    http_client_within(connect_timeout, &AllowedAddresses::default())
 }
 
-/// As [`http_client`], for addresses within this reach.
+/// As [`http_client`], for addresses that are allowed.
 ///
 /// # Errors
 /// As [`http_client`].
-pub fn http_client_within(connect_timeout: Duration, reach: &Reach) -> Result<HttpClient, ConfigError> {
+pub fn http_client_within(connect_timeout: Duration, allowed: &AllowedAddresses) -> Result<HttpClient, ConfigError> {
     // An error says that a provider is installed already, by an earlier call.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let recipe = |proxied| Recipe { connect_timeout, proxied, certificates: true, reach: reach.clone() };
+    let recipe = |proxied| HttpRecipe { connect_timeout, proxied, certificates: true, allowed: allowed.clone() };
     let pools = |proxied| Pools::new(recipe(proxied)).map(Arc::new);
-    Ok(HttpClient { reach: reach.clone(), direct: pools(false)?, proxied: pools(true)? })
+    Ok(HttpClient { allowed: allowed.clone(), direct: pools(false)?, proxied: pools(true)? })
 }
 
 impl HttpClient {
@@ -57,7 +57,7 @@ impl HttpClient {
 
     /// Whether the address that stands in a URL is within reach. One with a name is asked for when it is connected to.
     pub(crate) fn reaches(&self, url: &Url) -> bool {
-        address_in(url).is_none_or(|ip| self.reach.holds(ip))
+        address_in(url).is_none_or(|ip| self.allowed.contains(ip))
     }
 }
 
@@ -68,14 +68,14 @@ fn address_in(url: &Url) -> Option<IpAddr> {
 /// One client a thread, all made alike.
 #[derive(Debug)]
 struct Pools {
-    recipe: Recipe,
+    recipe: HttpRecipe,
     first: Client,
     clients: ThreadLocal<Client>,
 }
 
 impl Pools {
     /// A machine without certificates still has its local models: only providers behind TLS are out of its reach.
-    fn new(mut recipe: Recipe) -> Result<Self, ConfigError> {
+    fn new(mut recipe: HttpRecipe) -> Result<Self, ConfigError> {
         let first = recipe.build().or_else(|error| {
             tracing::warn!(
                 reason = innermost(&error),
@@ -95,14 +95,14 @@ impl Pools {
 
 /// How a client is made.
 #[derive(Debug, Clone)]
-struct Recipe {
+struct HttpRecipe {
     connect_timeout: Duration,
     proxied: bool,
     certificates: bool,
-    reach: Reach,
+    allowed: AllowedAddresses,
 }
 
-impl Recipe {
+impl HttpRecipe {
     fn build(&self) -> Result<Client, reqwest::Error> {
         let mut builder = Client::builder()
             .connect_timeout(self.connect_timeout)
@@ -110,7 +110,7 @@ impl Recipe {
             .tcp_nodelay(true)
             .pool_idle_timeout(Duration::from_secs(30))
             .pool_max_idle_per_host(IDLE_CONNECTIONS)
-            .dns_resolver(WithinReach(self.reach.clone()))
+            .dns_resolver(ResolveAllowed(self.allowed.clone()))
             .user_agent(concat!("langya/", env!("CARGO_PKG_VERSION")));
         if !self.proxied {
             builder = builder.no_proxy();
@@ -132,14 +132,15 @@ fn innermost(error: &dyn Error) -> String {
 
 /// Resolves names like the system does and leaves out what is out of reach. What it returns is what is connected to.
 #[derive(Debug, Clone)]
-struct WithinReach(Reach);
+struct ResolveAllowed(AllowedAddresses);
 
-impl Resolve for WithinReach {
+impl Resolve for ResolveAllowed {
     fn resolve(&self, name: Name) -> Resolving {
-        let reach = self.0.clone();
+        let allowed = self.0.clone();
         Box::pin(async move {
             let found: Vec<SocketAddr> = tokio::net::lookup_host((name.as_str(), 0)).await?.collect();
-            let allowed: Vec<SocketAddr> = found.iter().filter(|address| reach.holds(address.ip())).copied().collect();
+            let allowed: Vec<SocketAddr> =
+                found.iter().filter(|address| allowed.contains(address.ip())).copied().collect();
             if allowed.is_empty() && !found.is_empty() {
                 return Err(io::Error::from(io::ErrorKind::PermissionDenied).into());
             }
@@ -154,7 +155,7 @@ mod tests {
 
     #[tokio::test]
     async fn loopback_names_resolve() {
-        let resolver = WithinReach(Reach::default());
+        let resolver = ResolveAllowed(AllowedAddresses::default());
         let addresses: Vec<_> = resolver.resolve("localhost".parse().unwrap()).await.unwrap().collect();
         assert!(addresses.iter().all(|address| address.ip().is_loopback()) && !addresses.is_empty());
     }
@@ -164,7 +165,7 @@ mod tests {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
         let url: Url = format!("http://localhost:{}/v1", listener.local_addr().unwrap().port()).parse().unwrap();
-        let http = http_client_within(Duration::from_secs(5), &Reach::new(&[])).unwrap();
+        let http = http_client_within(Duration::from_secs(5), &AllowedAddresses::new(&[])).unwrap();
         assert!(http.reaches(&url), "a name says nothing of its address yet");
         // Reached only where somebody came.
         let request = http.for_url(&url).get(url.clone()).timeout(Duration::from_secs(20));

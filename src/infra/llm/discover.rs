@@ -14,8 +14,8 @@ use serde::Deserialize;
 
 use super::model_list::{self, is_embedding};
 use super::{HttpClient, anthropic, http_client_within, ollama, openai};
+use crate::allowed_addresses::AllowedAddresses;
 use crate::config::{Environment, ModelSettings, ProviderKind, Settings};
-use crate::reach::Reach;
 
 /// Models taken from one paid provider at the most.
 const MAX_PAID_MODELS: usize = 4;
@@ -35,7 +35,7 @@ pub struct Places {
     /// Anthropic's address.
     pub anthropic: String,
     /// Which of these addresses may be asked.
-    pub reach: Reach,
+    pub allowed: AllowedAddresses,
     /// Longest wait for a local server.
     pub local_wait: Duration,
     /// Longest wait for a provider on the Internet.
@@ -53,7 +53,7 @@ impl Default for Places {
             ],
             openai: openai::DEFAULT_BASE_URL.into(),
             anthropic: anthropic::DEFAULT_BASE_URL.into(),
-            reach: Reach::default(),
+            allowed: AllowedAddresses::default(),
             local_wait: Duration::from_millis(200),
             remote_wait: Duration::from_secs(4),
         }
@@ -63,15 +63,15 @@ impl Default for Places {
 /// The settings with the models found, where none are configured and `providers.discover` says so.
 pub async fn with_discovered(mut settings: Settings, env: &Environment, places: &Places) -> Settings {
     if settings.models.is_empty() && settings.providers.discover {
-        let reach = Reach::new(&settings.providers.private_networks);
-        settings.models = discover(env, &Places { reach, ..places.clone() }).await;
+        let allowed = AllowedAddresses::new(&settings.providers.private_networks);
+        settings.models = discover(env, &Places { allowed, ..places.clone() }).await;
     }
     settings
 }
 
 /// Looks in all places at once.
 pub async fn discover(env: &Environment, places: &Places) -> Vec<ModelSettings> {
-    let http = match http_client_within(places.remote_wait, &places.reach) {
+    let http = match http_client_within(places.remote_wait, &places.allowed) {
         Ok(http) => http,
         Err(error) => {
             tracing::warn!(%error, "model discovery is off");
@@ -115,7 +115,7 @@ async fn compatible_models(server: &str, base: &str, places: &Places, http: &Htt
     };
     let chat = parse_list(&body).into_iter().filter(|listed| !is_embedding(&listed.id));
     let models = chat
-        .map(|Listed { id, .. }| ModelSettings {
+        .map(|DiscoveredModel { id, .. }| ModelSettings {
             base_url: base.to_owned(),
             model: id.clone(),
             // llama.cpp lists the path of its file.
@@ -185,28 +185,28 @@ async fn fetch(address: &str, headers: HeaderMap, wait: Duration, http: &HttpCli
 
 #[derive(Debug, Deserialize)]
 struct List {
-    data: Vec<Listed>,
+    data: Vec<DiscoveredModel>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Listed {
+struct DiscoveredModel {
     id: String,
     display_name: Option<String>,
     #[serde(default)]
     created: i64,
 }
 
-fn parse_list(body: &[u8]) -> Vec<Listed> {
+fn parse_list(body: &[u8]) -> Vec<DiscoveredModel> {
     serde_json::from_slice::<List>(body).map(|list| list.data).unwrap_or_default()
 }
 
 #[derive(Deserialize)]
 struct Tags {
-    models: Vec<Tag>,
+    models: Vec<OllamaTag>,
 }
 
 #[derive(Deserialize)]
-struct Tag {
+struct OllamaTag {
     name: String,
 }
 
@@ -216,7 +216,7 @@ fn parse_ollama_tags(body: &[u8]) -> Vec<String> {
 }
 
 /// OpenAI lists everything that it serves; the newest chat models are taken, each once.
-fn newest_chat_models(mut listed: Vec<Listed>) -> Vec<Listed> {
+fn newest_chat_models(mut listed: Vec<DiscoveredModel>) -> Vec<DiscoveredModel> {
     const OTHER: [&str; 13] = [
         "audio",
         "realtime",
@@ -233,7 +233,7 @@ fn newest_chat_models(mut listed: Vec<Listed>) -> Vec<Listed> {
         "embed",
     ];
     let ids: HashSet<String> = listed.iter().map(|model| model.id.clone()).collect();
-    listed.retain(|Listed { id, .. }| {
+    listed.retain(|DiscoveredModel { id, .. }| {
         let family = id.starts_with("gpt-") || id.starts_with("chatgpt-") || is_reasoning_model(id);
         // A dated copy of a model that is listed under its own name too.
         let copy = ids.iter().any(|other| {
@@ -280,8 +280,11 @@ fn with_distinct_ids(mut models: Vec<ModelSettings>) -> Vec<ModelSettings> {
 mod tests {
     use super::*;
 
-    fn listed(models: &[(&str, i64)]) -> Vec<Listed> {
-        models.iter().map(|(id, created)| Listed { id: (*id).into(), display_name: None, created: *created }).collect()
+    fn listed(models: &[(&str, i64)]) -> Vec<DiscoveredModel> {
+        models
+            .iter()
+            .map(|(id, created)| DiscoveredModel { id: (*id).into(), display_name: None, created: *created })
+            .collect()
     }
 
     #[test]

@@ -135,7 +135,7 @@ impl ChatModel for GuardedModel {
     /// As the model's own reply, with these errors beside: [`ChatError::BreakerOpen`], [`ChatError::Timeout`], and
     /// [`ChatError::Empty`] for a reply that ends without text. What the provider counted comes once, after the text.
     fn ask(&self, messages: &[Message], sampling: &Sampling) -> ReplyStream {
-        let Some(permit) = Permit::take(&self.shared) else {
+        let Some(permit) = BreakerPermit::take(&self.shared) else {
             return stream::iter([Err(ChatError::BreakerOpen)]).boxed();
         };
         let reply = GuardedReply::new(Arc::clone(&self.shared), messages.to_vec(), *sampling, permit);
@@ -158,7 +158,7 @@ struct GuardedReply {
     messages: Vec<Message>,
     sampling: Sampling,
     usage: Option<Usage>,
-    permit: Permit,
+    permit: BreakerPermit,
     /// `None` before the first try, between tries and after the end; dropping it closes the connection.
     reply: Option<ReplyStream>,
     asked_at: Instant,
@@ -174,7 +174,7 @@ struct GuardedReply {
 }
 
 impl GuardedReply {
-    fn new(shared: Arc<Shared>, messages: Vec<Message>, sampling: Sampling, permit: Permit) -> Self {
+    fn new(shared: Arc<Shared>, messages: Vec<Message>, sampling: Sampling, permit: BreakerPermit) -> Self {
         let (now, timeouts) = (Instant::now(), shared.limits.timeouts);
         let (first_token_by, end_by) = (later(now, timeouts.first_token), later(now, timeouts.total));
         Self {
@@ -355,12 +355,12 @@ impl Drop for Arriving {
 }
 
 /// The breaker's ticket; dropped without a verdict, it is given back as abandoned.
-struct Permit {
+struct BreakerPermit {
     shared: Arc<Shared>,
     ticket: Option<Ticket>,
 }
 
-impl Permit {
+impl BreakerPermit {
     fn take(shared: &Arc<Shared>) -> Option<Self> {
         let ticket = shared.with_breaker(|breaker| breaker.admit(Instant::now()))?;
         Some(Self { shared: Arc::clone(shared), ticket: Some(ticket) })
@@ -376,7 +376,7 @@ impl Permit {
     }
 }
 
-impl Drop for Permit {
+impl Drop for BreakerPermit {
     fn drop(&mut self) {
         self.give_back(ReplyOutcome::None);
     }

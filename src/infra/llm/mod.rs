@@ -42,7 +42,7 @@ pub(crate) use self::transport::connection_error;
 use crate::domain::benchmark::item;
 use crate::domain::judging::token_probabilities::NumberToken;
 
-pub use crate::domain::battle::message::{Message, PromptImage, Role};
+pub use crate::domain::battle::message::{Message, MessageRole, PromptImage};
 pub use crate::domain::battle::model_card::ModelCard;
 
 /// A piece of a reply as it arrives.
@@ -77,9 +77,9 @@ pub struct Sampling {
 }
 
 /// A benchmark's sampling; its tokens are counted.
-impl From<item::Sampling> for Sampling {
-    fn from(sampling: item::Sampling) -> Self {
-        let item::Sampling { temperature, max_tokens, seed, logprobs } = sampling;
+impl From<item::ItemSampling> for Sampling {
+    fn from(sampling: item::ItemSampling) -> Self {
+        let item::ItemSampling { temperature, max_tokens, seed, logprobs } = sampling;
         Self { temperature, max_tokens, seed, with_usage: true, logprobs }
     }
 }
@@ -139,7 +139,7 @@ pub trait ChatModel: Send + Sync {
 /// The system prompt of a conversation, its own one first, and the messages after it.
 fn system_and_rest<'m>(own: &'m str, messages: &'m [Message]) -> (Option<&'m str>, &'m [Message]) {
     match messages.split_first() {
-        Some((first, rest)) if first.role == Role::System => (Some(&first.content), rest),
+        Some((first, rest)) if first.role == MessageRole::System => (Some(&first.content), rest),
         _ => (Some(own).filter(|own| !own.is_empty()), messages),
     }
 }

@@ -263,7 +263,7 @@ impl ModelClient {
             if self.is_exhausted() {
                 return Err(AskError::GivenUp);
             }
-            let asked = Asked { request, messages, sampling: &sampling };
+            let asked = ClientRequest { request, messages, sampling: &sampling };
             let error = match self.ask_once(asked, limits).await? {
                 Ok(PartialReply { text, reasoning, usage, numbers, .. }) => {
                     self.failures_in_a_row.store(0, Ordering::Relaxed);
@@ -296,7 +296,7 @@ impl ModelClient {
     /// One request. The outer error ends all of them.
     async fn ask_once(
         &self,
-        asked: Asked<'_>,
+        asked: ClientRequest<'_>,
         limits: &RunLimits,
     ) -> Result<Result<PartialReply, ChatError>, AskError> {
         loop {
@@ -332,7 +332,7 @@ impl ModelClient {
     /// How a request goes out, with what it may cost. What an earlier batch holds was counted when it was sent.
     async fn begin<'l>(
         &self,
-        asked: Asked<'_>,
+        asked: ClientRequest<'_>,
         limits: &'l RunLimits,
     ) -> Result<(Way, Reservation<'l>, Option<Prices>), AskError> {
         let prices = |tokens, prices: Option<Prices>| prices.map_or(0.0, |prices| prices.cost(tokens));
@@ -368,7 +368,7 @@ impl ModelClient {
         }
     }
 
-    fn reply(&self, asked: Asked<'_>, way: Way) -> ReplyStream {
+    fn reply(&self, asked: ClientRequest<'_>, way: Way) -> ReplyStream {
         match (way, &self.queue, self.model.batches()) {
             (Way::Earlier(key), Some(queue), _) => queue.ask(key, None),
             (Way::Batch(key, body), Some(queue), Some(api)) => {
@@ -399,7 +399,7 @@ impl ModelClient {
 
 /// What is asked.
 #[derive(Clone, Copy)]
-struct Asked<'a> {
+struct ClientRequest<'a> {
     /// Names what it is asked for.
     request: &'a str,
     messages: &'a [Message],

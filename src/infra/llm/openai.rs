@@ -134,24 +134,24 @@ fn message_json(message: &Message) -> Value {
 }
 
 #[derive(Deserialize)]
-struct Chunk<'a> {
+struct StreamChunk<'a> {
     #[serde(default)]
     choices: Option<Vec<ChunkChoice>>,
     error: Option<IgnoredAny>,
     #[serde(borrow)]
-    object: Option<Word<'a>>,
-    usage: Option<TokenUsage>,
+    object: Option<BorrowedWord<'a>>,
+    usage: Option<OpenAiUsage>,
 }
 
 #[derive(Deserialize)]
-struct TokenUsage {
+struct OpenAiUsage {
     prompt_tokens: Option<u64>,
     completion_tokens: Option<u64>,
 }
 
 /// Serde borrows a `Cow` only where it stands by itself, so it stands by itself here.
 #[derive(Deserialize)]
-struct Word<'a>(#[serde(borrow)] Cow<'a, str>);
+struct BorrowedWord<'a>(#[serde(borrow)] Cow<'a, str>);
 
 #[derive(Default, Deserialize)]
 struct ChunkChoice {
@@ -209,8 +209,8 @@ pub(super) fn read_event(event: SseEvent<'_>, parts: &mut VecDeque<ReplyPart>) -
     if event.data.is_empty() {
         return Ok(StreamProgress::More);
     }
-    let chunk: Chunk<'_> = parse_json(event.data)?;
-    if chunk.error.is_some() || chunk.object.is_some_and(|Word(word)| word == "error") {
+    let chunk: StreamChunk<'_> = parse_json(event.data)?;
+    if chunk.error.is_some() || chunk.object.is_some_and(|BorrowedWord(word)| word == "error") {
         return Err(ChatError::Reported);
     }
     let choice = chunk.choices.into_iter().flatten().next().unwrap_or_default();
@@ -230,7 +230,7 @@ pub(super) fn read_event(event: SseEvent<'_>, parts: &mut VecDeque<ReplyPart>) -
 mod tests {
     use super::*;
     use crate::domain::battle::message::ImageType;
-    use crate::llm::{PromptImage, Role};
+    use crate::llm::{MessageRole, PromptImage};
 
     #[track_caller]
     fn check(data: &str, expected: &[ReplyPart]) {
@@ -386,9 +386,12 @@ mod tests {
     #[test]
     fn a_system_message_takes_the_place_of_the_models_own() {
         let said = |role, content: &str| Message::of(role, content);
-        let (judge, question) = (said(Role::System, "Judge."), said(Role::User, "?"));
+        let (judge, question) = (said(MessageRole::System, "Judge."), said(MessageRole::User, "?"));
         assert_eq!(with_system_prompt("Own.", &[judge.clone(), question.clone()]), [judge, question.clone()]);
-        assert_eq!(with_system_prompt("Own.", std::slice::from_ref(&question)), [said(Role::System, "Own."), question]);
+        assert_eq!(
+            with_system_prompt("Own.", std::slice::from_ref(&question)),
+            [said(MessageRole::System, "Own."), question]
+        );
     }
 
     #[test]

@@ -13,25 +13,25 @@ use super::guard::{GuardedModel, Limits};
 use super::ollama::{self, OllamaModel};
 use super::openai::{self, OpenAiModel};
 use super::{ChatModel, HttpClient, ModelCard, http_client_within};
+use crate::allowed_addresses::AllowedAddresses;
 use crate::config::{ConfigError, Environment, ModelSettings, PracticeMode, ProviderKind, Settings};
 use crate::domain::battle::ModelId;
-use crate::reach::Reach;
 
 /// The models of an arena, in the order of its settings.
 #[derive(Clone, Default)]
 pub struct Roster {
     models: Vec<Arc<GuardedModel>>,
     /// What each model was built from; models of a test have none.
-    recipes: HashMap<ModelId, Recipe>,
+    recipes: HashMap<ModelId, ModelRecipe>,
     /// The settings name no model and allow to look for some, which was not done yet.
     awaits_discovery: bool,
 }
 
 #[derive(Clone)]
-struct Recipe {
+struct ModelRecipe {
     entry: ModelSettings,
     limits: Limits,
-    reach: Reach,
+    allowed: AllowedAddresses,
 }
 
 impl Roster {
@@ -50,8 +50,8 @@ impl Roster {
     /// # Errors
     /// As [`Roster::build`].
     pub fn rebuild(settings: &Settings, env: &Environment, seed: u64, former: &Self) -> Result<Self, ConfigError> {
-        let reach = Reach::new(&settings.providers.private_networks);
-        let http = http_client_within(settings.providers.timeouts().connect, &reach)?;
+        let allowed = AllowedAddresses::new(&settings.providers.private_networks);
+        let http = http_client_within(settings.providers.timeouts().connect, &allowed)?;
         let limits = Limits::from(&settings.providers);
         let mut seen = HashSet::new();
         let awaits_discovery = Self::may_find(settings);
@@ -61,7 +61,7 @@ impl Roster {
                 return Err(ConfigError::DuplicateModel(entry.id.clone()));
             }
             let id = ModelId::new(&entry.id);
-            let recipe = Recipe { entry: entry.clone(), limits, reach: reach.clone() };
+            let recipe = ModelRecipe { entry: entry.clone(), limits, allowed: allowed.clone() };
             let kept = former.get(&id).filter(|_| former.recipes.get(&id).is_some_and(|old| old.asks_like(&recipe)));
             roster.recipes.insert(id, recipe);
             if let Some(kept) = kept {
@@ -144,7 +144,7 @@ impl Roster {
     }
 }
 
-impl Recipe {
+impl ModelRecipe {
     /// Whether nothing differs but what the arena shows of the model, how often it draws it, what it costs, and what benchmarks
     /// heed.
     fn asks_like(&self, other: &Self) -> bool {
@@ -164,7 +164,7 @@ impl Recipe {
             price_source: public.price_source.clone(),
             ..self.entry.clone()
         };
-        entry == other.entry && self.limits == other.limits && self.reach == other.reach
+        entry == other.entry && self.limits == other.limits && self.allowed == other.allowed
     }
 }
 
@@ -341,7 +341,7 @@ mod tests {
         assert!(moved.healthy(), "another request is another model");
         let reached = "private_networks = [\"127.0.0.0/8\"]\n";
         let elsewhere = build(&format!("{limits}{reached}{entry}"), &first).get(&m).unwrap();
-        assert!(elsewhere.healthy(), "another reach is another client");
+        assert!(elsewhere.healthy(), "another set of addresses is another client");
     }
 
     #[test]

@@ -9,9 +9,9 @@ const TOGETHER: usize = 40;
 
 /// Observations that wait.
 #[derive(Default)]
-pub(super) struct Crowd(Mutex<Vec<(Histogram, f64)>>);
+pub(super) struct WaitingObservations(Mutex<Vec<(Histogram, f64)>>);
 
-impl Crowd {
+impl WaitingObservations {
     /// Records this one and all that wait, or has it wait.
     pub(super) fn record(&self, histogram: &Histogram, value: f64) {
         let mut waiting = self.0.lock();
@@ -34,9 +34,9 @@ mod tests {
     use super::*;
 
     #[derive(Default)]
-    struct Counted(AtomicUsize);
+    struct CountingHistogram(AtomicUsize);
 
-    impl HistogramFn for Counted {
+    impl HistogramFn for CountingHistogram {
         fn record(&self, _: f64) {
             self.0.fetch_add(1, Ordering::SeqCst);
         }
@@ -44,7 +44,7 @@ mod tests {
 
     #[test]
     fn no_observation_shows_by_itself() {
-        let (crowd, seen) = (Crowd::default(), Arc::new(Counted::default()));
+        let (crowd, seen) = (WaitingObservations::default(), Arc::new(CountingHistogram::default()));
         let histogram = Histogram::from_arc(Arc::clone(&seen));
         for number in 1..=100 {
             crowd.record(&histogram, 1.0);

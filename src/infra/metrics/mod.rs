@@ -20,7 +20,7 @@ use parking_lot::{Mutex, RwLock};
 
 use crate::domain::battle::{ModelId, Outcome};
 
-use crowd::Crowd;
+use crowd::WaitingObservations;
 pub use names::{ALL, MetricKind, MetricName};
 
 /// The states of a circuit breaker.
@@ -37,7 +37,7 @@ struct Metrics {
     /// Models whose breaker was shown.
     shown: Mutex<BTreeSet<ModelId>>,
     /// Observations of single models.
-    crowd: Crowd,
+    crowd: WaitingObservations,
 }
 
 impl Metrics {
@@ -53,7 +53,13 @@ impl Metrics {
             describe(&recorder, metric);
         }
         let fixed = with_local_recorder(&recorder, Fixed::register);
-        Ok(Self { recorder, fixed, store: RwLock::default(), shown: Mutex::default(), crowd: Crowd::default() })
+        Ok(Self {
+            recorder,
+            fixed,
+            store: RwLock::default(),
+            shown: Mutex::default(),
+            crowd: WaitingObservations::default(),
+        })
     }
 
     /// The macros of the metrics crate write to this recorder and to no global one.

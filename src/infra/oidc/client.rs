@@ -55,7 +55,7 @@ pub enum OidcError {
 
 /// What a provider sends people back with.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Answer<'a> {
+pub struct ProviderCallback<'a> {
     /// What it was given.
     pub state: &'a str,
     /// What it gives for a token.
@@ -71,12 +71,12 @@ pub struct OidcClient {
     clock: Arc<dyn Clock>,
     /// States that came back.
     used: SingleUse,
-    known: Mutex<Known>,
+    known: Mutex<ProviderState>,
 }
 
 /// What is known of the provider.
 #[derive(Default)]
-struct Known {
+struct ProviderState {
     issuer: String,
     private: Vec<IpNet>,
     http: Option<HttpClient>,
@@ -130,7 +130,7 @@ impl OidcClient {
     ///
     /// # Errors
     /// [`OidcError`].
-    pub async fn identity(&self, flow: &Flow, answer: Answer<'_>) -> Result<Identity, OidcError> {
+    pub async fn identity(&self, flow: &Flow, answer: ProviderCallback<'_>) -> Result<Identity, OidcError> {
         let remembered = Duration::from_secs(60 * FLOW_MINUTES.unsigned_abs());
         if !flow.has_state(&self.sessions, answer.state) || !self.used.claim(answer.state, remembered).await {
             return Err(OidcError::Foreign);
@@ -219,7 +219,7 @@ impl OidcClient {
     }
 }
 
-impl Known {
+impl ProviderState {
     /// Forgets another provider, and refuses to ask again right after a failure.
     fn begin(&mut self, issuer: &str, now: Timestamp) -> Result<(), OidcError> {
         if self.issuer != issuer {

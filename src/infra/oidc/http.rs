@@ -5,8 +5,8 @@ use std::time::Duration;
 use ipnet::IpNet;
 use reqwest::{Response, Url, header};
 
+use crate::allowed_addresses::AllowedAddresses;
 use crate::llm::{HttpClient, connection_error, http_client_within};
-use crate::reach::Reach;
 
 /// Longest wait for a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
@@ -40,7 +40,7 @@ pub(super) struct Form<'f> {
 
 /// A client for the networks of the settings.
 pub(super) fn client(private: &[IpNet]) -> Result<HttpClient, HttpError> {
-    http_client_within(CONNECT_TIMEOUT, &Reach::new(private)).map_err(|_| HttpError::NoClient)
+    http_client_within(CONNECT_TIMEOUT, &AllowedAddresses::new(private)).map_err(|_| HttpError::NoClient)
 }
 
 /// The body of an answer.

@@ -15,14 +15,14 @@ const MOST_KEYS: usize = 100;
 pub(super) struct KeySet(Vec<Jwk>);
 
 #[derive(Deserialize)]
-struct Document {
+struct KeyDocument {
     keys: Vec<Value>,
 }
 
 impl KeySet {
     /// Reads a document of keys; a key that is of no use here is left out. `None` where it is no such document.
     pub(super) fn parse(bytes: &[u8]) -> Option<Self> {
-        let document: Document = serde_json::from_slice(bytes).ok()?;
+        let document: KeyDocument = serde_json::from_slice(bytes).ok()?;
         let keys = document.keys.into_iter().take(MOST_KEYS).filter_map(|key| serde_json::from_value(key).ok());
         Some(Self(keys.filter(is_for_signatures).collect()))
     }

@@ -26,7 +26,7 @@ pub(super) struct Metadata {
 }
 
 #[derive(Deserialize)]
-struct Document {
+struct MetadataDocument {
     issuer: String,
     authorization_endpoint: String,
     token_endpoint: String,
@@ -60,7 +60,7 @@ impl Metadata {
 
     /// Reads a description, which has to be of this issuer.
     pub(super) fn parse(bytes: &[u8], issuer: &str) -> Result<Self, MetadataError> {
-        let document: Document = serde_json::from_slice(bytes).map_err(|_| MetadataError::Unreadable)?;
+        let document: MetadataDocument = serde_json::from_slice(bytes).map_err(|_| MetadataError::Unreadable)?;
         if document.issuer != issuer {
             return Err(MetadataError::Issuer);
         }

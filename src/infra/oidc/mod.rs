@@ -11,6 +11,6 @@ mod key_set;
 mod metadata;
 mod ring_signatures;
 
-pub use client::{Answer, CALLBACK, OidcClient, OidcError, check};
+pub use client::{CALLBACK, OidcClient, OidcError, ProviderCallback, check};
 pub use flow::{FLOW_MINUTES, Flow, Purpose};
 pub use id_token::{Identity, TokenError};

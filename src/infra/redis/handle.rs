@@ -52,9 +52,9 @@ pub(super) type Listener = Arc<dyn Fn(ConnectionEvent<'_>) + Send + Sync>;
 
 /// The way to Redis; cloning shares it.
 #[derive(Clone)]
-pub struct RedisHandle(Arc<Inner>);
+pub struct RedisHandle(Arc<SharedHandle>);
 
-struct Inner {
+struct SharedHandle {
     prefix: String,
     outbox: mpsc::Sender<OutboundMessage>,
     room: Arc<Semaphore>,
@@ -77,7 +77,7 @@ impl RedisHandle {
     /// [`RedisConnectionTask`]: super::RedisConnectionTask
     pub(super) fn new(prefix: &str) -> (Self, mpsc::Receiver<OutboundMessage>) {
         let (outbox, waiting) = mpsc::channel(WAITING);
-        let handle = Self(Arc::new(Inner {
+        let handle = Self(Arc::new(SharedHandle {
             prefix: prefix.to_owned(),
             outbox,
             room: Arc::new(Semaphore::new(WAITING_BYTES)),

@@ -126,7 +126,7 @@ pub struct AdminInviteRow {
 
 /// Somebody who follows a link.
 #[derive(Debug, Clone, Copy)]
-pub struct Joining<'j> {
+pub struct JoiningUser<'j> {
     /// Hash of the link's token.
     pub token_hash: &'j str,
     /// Id of the user, if it is a new one.
@@ -270,7 +270,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn join_admin(&self, joining: Joining<'_>, audit: &NewAuditEntry) -> Result<Joined, StoreError> {
+    pub async fn join_admin(&self, joining: JoiningUser<'_>, audit: &NewAuditEntry) -> Result<Joined, StoreError> {
         let _time = store_time("join_admin");
         on_writer_once!(self, |connection| {
             let mut tx = connection.begin().await?;

@@ -9,7 +9,7 @@ use sqlx::Connection;
 
 use super::{Store, StoreError, on_reader, on_writer, unsigned};
 use crate::domain::battle::ModelId;
-use crate::domain::register::days::{BattleDay, day_of_number, number_of, start_of};
+use crate::domain::model_register::days::{BattleDay, day_of_number, number_of, start_of};
 use crate::domain::time::Timestamp;
 use crate::metrics::store_time;
 
@@ -39,7 +39,7 @@ const SELECT_DAYS: &str = "SELECT day, model, CASE WHEN source = 'arena' THEN 0 
      CAST(SUM(battles) AS BIGINT) FROM battle_days GROUP BY day, model, imported ORDER BY day, model, imported";
 
 /// Battles of models on days, of one source.
-type Counts = BTreeMap<(i64, String), i64>;
+type DayCounts = BTreeMap<(i64, String), i64>;
 
 impl Store {
     /// Counts the battles of every day before `until` (days since 1970) that is not counted yet. Returns the number of days.
@@ -55,7 +55,7 @@ impl Store {
             (first, counted) = (day + 1, counted + 1);
         }
         if first < until {
-            self.put_counts(ARENA, &Counts::new(), until - 1).await?;
+            self.put_counts(ARENA, &DayCounts::new(), until - 1).await?;
         }
         Ok(counted)
     }
@@ -69,7 +69,7 @@ impl Store {
         let imports: Vec<(String, i64)> =
             on_reader!(self, |pool| sqlx::query_as(SELECT_IMPORTS).fetch_all(pool).await)?;
         for (import, votes) in &imports {
-            let mut counts = Counts::new();
+            let mut counts = DayCounts::new();
             let mut first = 1;
             while first <= *votes {
                 self.count_import_page(import, first, &mut counts).await?;
@@ -129,14 +129,14 @@ impl Store {
         Ok(id.and_then(|id| time_of(&id)).map(number_of).filter(|day| *day < until))
     }
 
-    async fn count_day(&self, day: i64) -> Result<Counts, StoreError> {
+    async fn count_day(&self, day: i64) -> Result<DayCounts, StoreError> {
         let (from, to) = (first_id(day), first_id(day + 1));
         let rows: Vec<(String, i64)> =
             on_reader!(self, |pool| sqlx::query_as(COUNT_DAY).bind(&from).bind(&to).fetch_all(pool).await)?;
         Ok(rows.into_iter().map(|(model, battles)| ((day, model), battles)).collect())
     }
 
-    async fn count_import_page(&self, import: &str, first: i64, counts: &mut Counts) -> Result<(), StoreError> {
+    async fn count_import_page(&self, import: &str, first: i64, counts: &mut DayCounts) -> Result<(), StoreError> {
         let [from, to] = [first, first + IMPORT_PAGE].map(|number| format!("{import}-{number:09}"));
         let rows: Vec<(i64, String, i64)> =
             on_reader!(self, |pool| sqlx::query_as(COUNT_IMPORT).bind(&from).bind(&to).fetch_all(pool).await)?;
@@ -147,7 +147,7 @@ impl Store {
     }
 
     /// Keeps counts of a source, and that it is counted through this day.
-    async fn put_counts(&self, source: &str, counts: &Counts, through: i64) -> Result<(), StoreError> {
+    async fn put_counts(&self, source: &str, counts: &DayCounts, through: i64) -> Result<(), StoreError> {
         on_writer!(self, |connection| {
             let mut tx = connection.begin().await?;
             for ((day, model), battles) in counts {

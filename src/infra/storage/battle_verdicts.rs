@@ -9,7 +9,7 @@ use super::{Store, StoreError, on_reader, on_writer, signed, unsigned};
 use crate::domain::battle::{BattleId, Outcome};
 use crate::domain::battle_judging::subject::JudgedSubject;
 use crate::domain::battle_judging::verdicts::JudgedVote;
-use crate::domain::benchmark::item::Sampling;
+use crate::domain::benchmark::item::ItemSampling;
 use crate::domain::benchmark::judgement::{Game, JudgeTokens, Status};
 use crate::domain::judging::verdict::{Preference, Verdict};
 use crate::domain::time::Timestamp;
@@ -56,7 +56,7 @@ pub struct VerdictRow {
     /// SHA-256 of the judge's instructions before a conversation is put in.
     pub prompt_sha256: String,
     /// How the judge was sampled.
-    pub params: Sampling,
+    pub params: ItemSampling,
     /// The judge's last reply as it came; empty where there was none.
     pub raw_text: String,
     /// Replies before it, which could not be read.
@@ -151,7 +151,7 @@ impl Store {
     /// [`StoreError`].
     pub async fn verdicts_of(&self, battle: &BattleId) -> Result<Vec<VerdictRow>, StoreError> {
         let _time = store_time("verdicts_of");
-        let rows: Vec<RawVerdict> =
+        let rows: Vec<RawBattleVerdict> =
             on_reader!(self, |pool| sqlx::query_as(SELECT_OF_BATTLE).bind(battle.as_str()).fetch_all(pool).await)?;
         rows.into_iter().map(VerdictRow::try_from).collect()
     }
@@ -213,7 +213,7 @@ impl Store {
 }
 
 #[derive(FromRow)]
-struct RawVerdict {
+struct RawBattleVerdict {
     id: String,
     battle_id: String,
     judge: String,
@@ -231,10 +231,10 @@ struct RawVerdict {
     created_at: i64,
 }
 
-impl TryFrom<RawVerdict> for VerdictRow {
+impl TryFrom<RawBattleVerdict> for VerdictRow {
     type Error = StoreError;
 
-    fn try_from(raw: RawVerdict) -> Result<Self, StoreError> {
+    fn try_from(raw: RawBattleVerdict) -> Result<Self, StoreError> {
         let row = raw.id.clone();
         let broken = |column, value: &str| inconsistent(column, &row, value);
         let number = |value, column| unsigned(value, TABLE, column, &row);

@@ -331,7 +331,7 @@ impl Store {
         &self,
         judge: &str,
         prompt_sha256: &str,
-        params: &crate::domain::benchmark::item::Sampling,
+        params: &crate::domain::benchmark::item::ItemSampling,
     ) -> Result<Option<BenchJudgementRow>, StoreError> {
         let _time = store_time("known_judgement");
         let params = json(params);

@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::bench_judgements::{BenchJudgementRow, lost_its_number};
 use super::{BenchSet, Database, Store, StoreError, on_reader, unsigned};
-use crate::domain::benchmark::item::Sampling;
+use crate::domain::benchmark::item::ItemSampling;
 use crate::domain::benchmark::judgement::{Game, JudgeTokens, Judgement, Status};
 use crate::domain::judging::verdict::{Rating, Verdict};
 use crate::metrics::store_time;
@@ -38,7 +38,7 @@ const POSTGRES_PAGES: &str = "SELECT COUNT(*), json_agg(id)::TEXT, json_agg(item
 type RawPage = (i64, String, String, String, String, String, String, String, String, String, String, String, String);
 
 /// Judgements with their ids.
-type Page = Vec<(String, ScoredJudgement)>;
+type JudgementPage = Vec<(String, ScoredJudgement)>;
 
 /// A judgement without its words and its request.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,7 +69,7 @@ impl Store {
         Ok(blocking(move || in_order(pages)).await)
     }
 
-    async fn pages_of_sqlite(&self, set: &BenchSet, variant: &str) -> Result<Vec<Page>, StoreError> {
+    async fn pages_of_sqlite(&self, set: &BenchSet, variant: &str) -> Result<Vec<JudgementPage>, StoreError> {
         let last: i64 = on_reader!(self, |pool| sqlx::query_scalar(LAST_ROW).fetch_one(pool).await)?;
         let read = async |(after, upto): (i64, i64)| {
             let page: RawPage = on_reader!(self, |pool| {
@@ -88,7 +88,7 @@ impl Store {
         stream::iter(pages(last)).map(read).buffered(AT_ONCE).try_collect().await
     }
 
-    async fn pages_of_postgres(&self, set: &BenchSet, variant: &str) -> Result<Vec<Page>, StoreError> {
+    async fn pages_of_postgres(&self, set: &BenchSet, variant: &str) -> Result<Vec<JudgementPage>, StoreError> {
         let pages: Vec<RawPage> = on_reader!(self, |pool| {
             sqlx::query_as(POSTGRES_PAGES)
                 .bind(set.suite.as_str())
@@ -114,12 +114,13 @@ async fn blocking<T: Send + 'static>(compute: impl FnOnce() -> T + Send + 'stati
 }
 
 /// All judgements in the order in which they were stored. Each page is in order, and pages mostly follow one another.
-fn in_order(mut pages: Vec<Page>) -> Vec<ScoredJudgement> {
-    let follow =
-        |pair: &[Page]| pair[0].last().zip(pair[1].first()).is_none_or(|(one, other)| by_time(one, other).is_le());
+fn in_order(mut pages: Vec<JudgementPage>) -> Vec<ScoredJudgement> {
+    let follow = |pair: &[JudgementPage]| {
+        pair[0].last().zip(pair[1].first()).is_none_or(|(one, other)| by_time(one, other).is_le())
+    };
     pages.retain(|page| !page.is_empty());
     if !pages.windows(2).all(follow) {
-        let mut all: Page = pages.into_iter().flatten().collect();
+        let mut all: JudgementPage = pages.into_iter().flatten().collect();
         all.sort_by(by_time);
         pages = vec![all];
     }
@@ -133,7 +134,7 @@ fn by_time((id, one): &(String, ScoredJudgement), (other_id, other): &(String, S
 }
 
 /// The judgements of a page in order.
-fn rows(page: RawPage) -> Result<Page, StoreError> {
+fn rows(page: RawPage) -> Result<JudgementPage, StoreError> {
     let (count, ids, items, turns, models, judges, baselines, games, statuses, times, inputs, outputs, verdicts) = page;
     let count = unsigned(count, "bench_judgements", "COUNT(*)", "a page")?;
     let count = usize::try_from(count).unwrap_or(usize::MAX);
@@ -147,9 +148,9 @@ fn rows(page: RawPage) -> Result<Page, StoreError> {
     let mut statuses = list::<&str>(&statuses)?.into_iter();
     let (mut turns, mut games, mut times) = (turns.into_iter(), games.into_iter(), times.into_iter());
     let mut verdicts = verdicts.split('\n');
-    let mut rows = Page::with_capacity(times.len());
+    let mut rows = JudgementPage::with_capacity(times.len());
     let mut next = || {
-        let raw = RawVerdict {
+        let raw = RawBenchVerdict {
             item: items.next()?,
             turn: turns.next()?,
             model: models.next()?,
@@ -179,7 +180,7 @@ fn inconsistent(row: &str, column: &'static str, value: String) -> StoreError {
     StoreError::Inconsistent { table: "bench_judgements", column, row: row.to_owned(), value }
 }
 
-struct RawVerdict<'c> {
+struct RawBenchVerdict<'c> {
     item: String,
     turn: i64,
     model: String,
@@ -191,7 +192,7 @@ struct RawVerdict<'c> {
     tokens: [Option<u64>; 2],
 }
 
-impl RawVerdict<'_> {
+impl RawBenchVerdict<'_> {
     fn judgement(self, id: &str, verdict: &str) -> Result<Judgement, StoreError> {
         let (parsed, status) = match parse(verdict) {
             Ok(parsed) => {
@@ -206,7 +207,7 @@ impl RawVerdict<'_> {
             suite: String::new(),
             suite_version: String::new(),
             judge_prompt_sha256: String::new(),
-            params: Sampling::default(),
+            params: ItemSampling::default(),
             raw_text: String::new(),
             attempts: 0,
             latency_ms: None,
@@ -247,7 +248,7 @@ mod tests {
     #[test]
     fn judgements_of_all_pages_are_in_the_order_of_their_times_and_ids() {
         let row = |(created_at, id): &(i64, &str)| {
-            let raw = RawVerdict {
+            let raw = RawBenchVerdict {
                 item: (*id).to_owned(),
                 turn: 1,
                 model: String::new(),

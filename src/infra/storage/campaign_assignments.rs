@@ -81,14 +81,14 @@ pub struct AssignmentRequest<'r> {
     /// Seed of the campaign.
     pub seed: u64,
     /// How many assignments the campaign may make.
-    pub room: Room,
+    pub room: AssignmentLimit,
     /// Now.
     pub now: Timestamp,
 }
 
 /// How many assignments a campaign may make, all annotators together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Room {
+pub enum AssignmentLimit {
     /// As many as its units need.
     ForAll,
     /// So many at the most.
@@ -284,9 +284,9 @@ macro_rules! take_unit {
 macro_rules! take_unit_in_room {
     ($tx:expr, $request:expr, $kinds:expr, $progress:expr) => {{
         let has_room = match $request.room {
-            Room::ForAll => true,
-            Room::Ended => false,
-            Room::UpTo(most) => {
+            AssignmentLimit::ForAll => true,
+            AssignmentLimit::Ended => false,
+            AssignmentLimit::UpTo(most) => {
                 let query = sqlx::query(TAKE_ROOM).bind($request.campaign);
                 let query = query.bind(i64::try_from(most).unwrap_or(i64::MAX)).execute(&mut *$tx);
                 query.await?.rows_affected() > 0
@@ -294,7 +294,7 @@ macro_rules! take_unit_in_room {
         };
         if has_room {
             let taken: Option<(AssignmentKind, RawUnit)> = take_unit!($tx, $request, $kinds, $progress);
-            if taken.is_none() && $request.room != Room::ForAll {
+            if taken.is_none() && $request.room != AssignmentLimit::ForAll {
                 sqlx::query(GIVE_ROOM_BACK).bind($request.campaign).bind(1_i64).execute(&mut *$tx).await?;
             }
             taken.ok_or(NothingLeft::Units)
@@ -328,11 +328,11 @@ impl Store {
             let progress = annotator.progress();
             let kinds = kinds_to_try(progress, request.shape);
             let mut taken = take_unit_in_room!(tx, request, &kinds, progress);
-            if taken.is_err() && request.room != Room::Ended {
+            if taken.is_err() && request.room != AssignmentLimit::Ended {
                 let query = sqlx::query_as(RELEASE).bind(request.campaign).bind(request.now.0);
                 let query = query.bind(request.now.0 - RELEASE_AFTER_MS).bind(request.annotator);
                 let released: Vec<(i64, String)> = query.fetch_all(&mut *tx).await?;
-                if matches!(request.room, Room::UpTo(_)) {
+                if matches!(request.room, AssignmentLimit::UpTo(_)) {
                     let query = sqlx::query(GIVE_ROOM_BACK).bind(request.campaign);
                     query.bind(i64::try_from(released.len()).unwrap_or(i64::MAX)).execute(&mut *tx).await?;
                 }

@@ -32,7 +32,7 @@ pub struct UnitJudgedByPeople {
 }
 
 #[derive(FromRow)]
-struct RawVerdict {
+struct RawCampaignVerdict {
     id: String,
     unit: i64,
     models: String,
@@ -44,10 +44,10 @@ struct RawVerdict {
     created_at: i64,
 }
 
-impl TryFrom<RawVerdict> for UnitVerdict {
+impl TryFrom<RawCampaignVerdict> for UnitVerdict {
     type Error = StoreError;
 
-    fn try_from(raw: RawVerdict) -> Result<Self, StoreError> {
+    fn try_from(raw: RawCampaignVerdict) -> Result<Self, StoreError> {
         let broken = |column, value: &str| inconsistent(column, &raw.id, value);
         Ok(Self {
             unit: position(raw.unit, &raw.id)?,
@@ -90,7 +90,7 @@ impl Store {
     /// [`StoreError`].
     pub async fn campaign_verdicts(&self, campaign: &str) -> Result<Vec<UnitVerdict>, StoreError> {
         let _time = store_time("campaign_verdicts");
-        let rows: Vec<RawVerdict> =
+        let rows: Vec<RawCampaignVerdict> =
             on_reader!(self, |pool| sqlx::query_as(SELECT_VERDICTS).bind(campaign).fetch_all(pool).await)?;
         rows.into_iter().map(UnitVerdict::try_from).collect()
     }

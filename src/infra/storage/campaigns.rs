@@ -5,7 +5,7 @@ use sqlx::{Connection, FromRow, QueryBuilder};
 use super::admin_audit::insert_audit;
 use super::campaign_votes::EXCLUDE_DELETED;
 use super::{NewAuditEntry, Store, StoreError, on_reader, on_writer, on_writer_once, unsigned};
-use crate::domain::campaign::ending::{EndReason, Ending};
+use crate::domain::campaign::ending::{CampaignEnding, EndReason};
 use crate::domain::campaign::items::CampaignItem;
 use crate::domain::time::Timestamp;
 use crate::metrics::store_time;
@@ -131,7 +131,7 @@ pub struct CampaignRow {
     /// Judgements that stand.
     pub judgements: i64,
     /// Why and since when nobody is asked any more, where something else than the judgements of each unit ended it.
-    pub ended: Option<Ending>,
+    pub ended: Option<CampaignEnding>,
 }
 
 /// An annotator to store.
@@ -228,7 +228,7 @@ impl RawCampaign {
     fn row(self) -> Result<CampaignRow, StoreError> {
         let state = CampaignState::ALL.into_iter().find(|state| state.as_str() == self.state);
         let reason = |word: String| EndReason::ALL.into_iter().find(|reason| reason.as_str() == word);
-        let ended = self.ended.and_then(reason).zip(self.ended_at).map(|(because, at)| Ending { because, at });
+        let ended = self.ended.and_then(reason).zip(self.ended_at).map(|(because, at)| CampaignEnding { because, at });
         Ok(CampaignRow {
             ended,
             state: state.ok_or(sqlx::Error::Decode("a campaign has an unknown state".into()))?,

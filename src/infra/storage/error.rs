@@ -210,20 +210,20 @@ mod tests {
 
     /// As PostgreSQL's, whose derived `Debug` has the row in its detail.
     #[derive(Debug)]
-    struct Refusal {
+    struct DerivedDebug {
         #[expect(dead_code, reason = "only its derived Debug shows it")]
         detail: &'static str,
     }
 
-    impl fmt::Display for Refusal {
+    impl fmt::Display for DerivedDebug {
         fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f.write_str("a constraint is violated")
         }
     }
 
-    impl Error for Refusal {}
+    impl Error for DerivedDebug {}
 
-    impl DatabaseError for Refusal {
+    impl DatabaseError for DerivedDebug {
         fn message(&self) -> &'static str {
             "a constraint is violated"
         }
@@ -250,7 +250,7 @@ mod tests {
     }
 
     fn refused() -> sqlx::Error {
-        sqlx::Error::Database(Box::new(Refusal { detail: "Failing row contains (a visitor's question)." }))
+        sqlx::Error::Database(Box::new(DerivedDebug { detail: "Failing row contains (a visitor's question)." }))
     }
 
     #[test]

@@ -91,7 +91,7 @@ pub use admin_audit::{ActedVia, AuditFilter, AuditRow, NewAuditEntry};
 pub use admin_identities::{AddedUser, IdentityHash, NewProviderUser};
 pub use admin_reviews::{FailureCount, LeakedVote};
 pub use admin_sessions::{AdminSessionRow, NewAdminSession, SessionAge};
-pub use admin_users::{AdminInviteRow, AdminUserRow, Joined, Joining, NewAdminInvite, ProviderAccount, UserChange};
+pub use admin_users::{AdminInviteRow, AdminUserRow, Joined, JoiningUser, NewAdminInvite, ProviderAccount, UserChange};
 pub use api_keys::{ApiKeyRow, NewApiKey};
 pub use battle_verdicts::{JudgeSpending, SettledGame, VerdictRow};
 pub use battles::EditedTurn;
@@ -104,8 +104,8 @@ pub use bench_scores::PublishedScoreRow;
 pub use bench_suites::{BenchItemRow, BenchSuiteRow};
 pub use bench_verdicts::ScoredJudgement;
 pub use campaign_assignments::{
-    AssignmentRequest, AssignmentRow, CampaignJudgementRow, ItemTexts, NewCampaignJudgement, NextAssignment,
-    NothingLeft, Room,
+    AssignmentLimit, AssignmentRequest, AssignmentRow, CampaignJudgementRow, ItemTexts, NewCampaignJudgement,
+    NextAssignment, NothingLeft,
 };
 pub use campaign_exclusions::AnnotatorExclusion;
 pub use campaign_judgements::{AnnotatorJudgements, CampaignVersion, JudgedRow};

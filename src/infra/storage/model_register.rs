@@ -4,7 +4,7 @@ use sqlx::{Connection, FromRow};
 
 use super::{Store, StoreError, on_reader, on_writer, signed, unsigned};
 use crate::domain::battle::ModelId;
-use crate::domain::register::changes::{ChangeAuthor, ModelChange, ModelSnapshot, ModelState, PairingChange};
+use crate::domain::model_register::changes::{ChangeAuthor, ModelChange, ModelSnapshot, ModelState, PairingChange};
 use crate::domain::time::Timestamp;
 use crate::metrics::store_time;
 
@@ -26,7 +26,7 @@ const SELECT_VERSION: &str = "SELECT (SELECT COUNT(*) FROM models), (SELECT COUN
 pub struct RegisterVersion(i64, i64, i64, i64, i64);
 
 #[derive(FromRow)]
-struct RawChange {
+struct RawModelChange {
     model: String,
     number: i64,
     changed_at: i64,
@@ -41,7 +41,7 @@ struct RawChange {
     author: String,
 }
 
-impl RawChange {
+impl RawModelChange {
     fn change(self) -> Result<ModelChange, StoreError> {
         let inconsistent = |column, value: String| StoreError::Inconsistent {
             table: "model_changes",
@@ -143,8 +143,8 @@ impl Store {
     /// [`StoreError`].
     pub async fn model_changes(&self) -> Result<Vec<ModelChange>, StoreError> {
         let _time = store_time("model_changes");
-        let rows: Vec<RawChange> = on_reader!(self, |pool| sqlx::query_as(SELECT_CHANGES).fetch_all(pool).await)?;
-        rows.into_iter().map(RawChange::change).collect()
+        let rows: Vec<RawModelChange> = on_reader!(self, |pool| sqlx::query_as(SELECT_CHANGES).fetch_all(pool).await)?;
+        rows.into_iter().map(RawModelChange::change).collect()
     }
 
     /// Adds a change of the pairing policy, unless there is one of its number. Returns whether it was added.

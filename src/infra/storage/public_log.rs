@@ -9,7 +9,7 @@ use super::{Database, Store, StoreError, on_reader, on_writer, signed, unsigned}
 use crate::domain::battle::{BattleId, VisitorId};
 use crate::domain::public_log::frontier::TileHash;
 use crate::domain::public_log::hash::TreeHash;
-use crate::domain::public_log::proof::TreeHead;
+use crate::domain::public_log::merkle_proof::TreeHead;
 use crate::domain::time::Timestamp;
 use crate::metrics::store_time;
 
@@ -173,7 +173,7 @@ pub struct LoggedChange {
 }
 
 #[derive(FromRow)]
-struct RawChange {
+struct RawLogChange {
     position: i64,
     subject: String,
     body: String,
@@ -184,7 +184,7 @@ struct RawChange {
     withdrawn_at: Option<i64>,
 }
 
-impl RawChange {
+impl RawLogChange {
     fn change(self) -> Result<LoggedChange, StoreError> {
         let Self { position, subject, body, vote_seq, rule, reason, excluded_at, withdrawn_at } = self;
         let position = unsigned(position, "log_entries", "position", &subject)?;
@@ -386,10 +386,10 @@ impl Store {
     pub async fn logged_changes(&self, after: Option<u64>, limit: u32) -> Result<Vec<LoggedChange>, StoreError> {
         let _time = store_time("logged_changes");
         let after = after.map_or(-1, signed);
-        let rows: Vec<RawChange> = on_reader!(self, |pool| {
+        let rows: Vec<RawLogChange> = on_reader!(self, |pool| {
             sqlx::query_as(SELECT_CHANGES).bind(after).bind(i64::from(limit)).fetch_all(pool).await
         })?;
-        rows.into_iter().map(RawChange::change).collect()
+        rows.into_iter().map(RawLogChange::change).collect()
     }
 
     /// The names in the log of those of these voters that have one.

@@ -79,7 +79,7 @@ pub struct WebhookMessageRow {
 }
 
 #[derive(FromRow)]
-struct RawMessage {
+struct RawWebhookMessage {
     id: String,
     webhook: String,
     event: String,
@@ -92,10 +92,10 @@ struct RawMessage {
     settled_at: Option<i64>,
 }
 
-impl TryFrom<RawMessage> for WebhookMessageRow {
+impl TryFrom<RawWebhookMessage> for WebhookMessageRow {
     type Error = StoreError;
 
-    fn try_from(raw: RawMessage) -> Result<Self, StoreError> {
+    fn try_from(raw: RawWebhookMessage) -> Result<Self, StoreError> {
         let wrong = |column: &'static str, value: &str| StoreError::Inconsistent {
             table: "webhook_messages",
             column,
@@ -181,7 +181,7 @@ impl Store {
     /// [`StoreError`].
     pub async fn due_webhook_messages(&self, now: Timestamp, limit: u32) -> Result<Vec<WebhookMessageRow>, StoreError> {
         let _time = store_time("due_webhook_messages");
-        let rows: Vec<RawMessage> = on_reader!(self, |pool| {
+        let rows: Vec<RawWebhookMessage> = on_reader!(self, |pool| {
             sqlx::query_as(SELECT_DUE).bind(now.0).bind(i64::from(limit)).fetch_all(pool).await
         })?;
         rows.into_iter().map(WebhookMessageRow::try_from).collect()
@@ -198,7 +198,7 @@ impl Store {
     ) -> Result<Vec<WebhookMessageRow>, StoreError> {
         let _time = store_time("webhook_messages");
         let state = state.map_or("", DeliveryState::as_str);
-        let rows: Vec<RawMessage> = on_reader!(self, |pool| {
+        let rows: Vec<RawWebhookMessage> = on_reader!(self, |pool| {
             sqlx::query_as(SELECT).bind(state).bind(i64::from(limit)).fetch_all(pool).await
         })?;
         rows.into_iter().map(WebhookMessageRow::try_from).collect()

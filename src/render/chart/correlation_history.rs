@@ -11,7 +11,7 @@ use crate::i18n::fill;
 
 /// The correlation of a moment.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Moment {
+pub struct CorrelationPoint {
     /// In milliseconds since 1970.
     pub time: i64,
     /// Of how many.
@@ -31,7 +31,7 @@ const NUMBER: f64 = 26.0;
 
 /// Draws the moments, which are in the order of their times. Where there is no correlation the line has a gap.
 #[must_use]
-pub fn draw(topic: Topic<'_>, moments: &[Moment], frame: Frame) -> String {
+pub fn draw(topic: Topic<'_>, moments: &[CorrelationPoint], frame: Frame) -> String {
     let said = chart_texts(frame.language);
     let mut canvas = Canvas::new(WIDTH, HEIGHT);
     let reading = fill(said.course.reading, &[("few", &FEW.to_string())]);
@@ -58,7 +58,7 @@ fn scales(canvas: &mut Canvas, times: &Axis, height: &Axis) {
 }
 
 /// How many were compared, where that changes and there is room for it.
-fn numbers(canvas: &mut Canvas, times: &Axis, moments: &[Moment]) {
+fn numbers(canvas: &mut Canvas, times: &Axis, moments: &[CorrelationPoint]) {
     canvas.text("quiet end", At(PLOT - 8.0, BOTTOM + 18.0), "n");
     let mut written: Option<(f64, usize)> = None;
     for moment in moments {
@@ -71,9 +71,9 @@ fn numbers(canvas: &mut Canvas, times: &Axis, moments: &[Moment]) {
 }
 
 /// A line through each run of moments that have a correlation.
-fn lines(canvas: &mut Canvas, times: &Axis, height: &Axis, moments: &[Moment]) {
+fn lines(canvas: &mut Canvas, times: &Axis, height: &Axis, moments: &[CorrelationPoint]) {
     for run in moments.split(|moment| moment.r.is_err()).filter(|run| run.len() > 1) {
-        let place = |moment: &Moment| {
+        let place = |moment: &CorrelationPoint| {
             let r = moment.r.as_ref().copied().unwrap_or_default();
             At(times.place(milliseconds(moment.time)), height.place(r))
         };
@@ -81,7 +81,7 @@ fn lines(canvas: &mut Canvas, times: &Axis, height: &Axis, moments: &[Moment]) {
     }
 }
 
-fn marks(canvas: &mut Canvas, times: &Axis, height: &Axis, moments: &[Moment], said: &ChartTexts) {
+fn marks(canvas: &mut Canvas, times: &Axis, height: &Axis, moments: &[CorrelationPoint], said: &ChartTexts) {
     for moment in moments {
         let Ok(r) = moment.r else { continue };
         let class = if moment.n < FEW { "hollow" } else { "point" };
@@ -90,7 +90,7 @@ fn marks(canvas: &mut Canvas, times: &Axis, height: &Axis, moments: &[Moment], s
     }
 }
 
-fn words(topic: Topic<'_>, moments: &[Moment], said: &ChartTexts) -> Caption {
+fn words(topic: Topic<'_>, moments: &[CorrelationPoint], said: &ChartTexts) -> Caption {
     let description = match moments {
         [] => said.no_data.to_owned(),
         [first, .., last] => describe(moments, [first, last], said),
@@ -99,7 +99,7 @@ fn words(topic: Topic<'_>, moments: &[Moment], said: &ChartTexts) -> Caption {
     Caption { key: topic.key.to_owned().into(), title: topic.title.to_owned(), description }
 }
 
-fn describe(moments: &[Moment], [first, last]: [&Moment; 2], said: &ChartTexts) -> String {
+fn describe(moments: &[CorrelationPoint], [first, last]: [&CorrelationPoint; 2], said: &ChartTexts) -> String {
     let models =
         if moments.len() == 1 { told(last, said) } else { format!("{} {}", told(first, said), told(last, said)) };
     let values = [
@@ -111,7 +111,7 @@ fn describe(moments: &[Moment], [first, last]: [&Moment; 2], said: &ChartTexts) 
     fill(said.course.description, &values.each_ref().map(|(name, value)| (*name, value.as_str())))
 }
 
-fn told(moment: &Moment, said: &ChartTexts) -> String {
+fn told(moment: &CorrelationPoint, said: &ChartTexts) -> String {
     let (time, n) = (minute(milliseconds(moment.time)), moment.n.to_string());
     match &moment.r {
         Ok(r) => fill(said.course_one, &[("time", &time), ("value", &signed(*r)), ("n", &n)]),

@@ -16,7 +16,7 @@ pub const FEW: usize = 8;
 
 /// What two series have.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Cell {
+pub enum CorrelationCell {
     /// A correlation.
     Found {
         /// Between −1 and 1.
@@ -30,7 +30,7 @@ pub enum Cell {
     Undefined(String),
 }
 
-impl Cell {
+impl CorrelationCell {
     /// Whether it says little.
     #[must_use]
     pub fn is_weak(&self) -> bool {
@@ -54,7 +54,7 @@ const TOLD: usize = 5;
 
 /// Draws `cells[row][column]` by the names; of the two cells of a pair the one below the diagonal is looked at.
 #[must_use]
-pub fn draw(topic: Topic<'_>, names: &[String], cells: &[Vec<Option<Cell>>], frame: Frame) -> String {
+pub fn draw(topic: Topic<'_>, names: &[String], cells: &[Vec<Option<CorrelationCell>>], frame: Frame) -> String {
     let said = chart_texts(frame.language);
     let reading = fill(said.correlations.reading, &[("few", &FEW.to_string())]);
     let reading = if names.len() < 2 { said.no_data } else { &reading };
@@ -84,10 +84,10 @@ fn labels(canvas: &mut Canvas, name: &str, room: f64, row: At, column: At) {
     canvas.tipped(name, |canvas| canvas.upright("", At(column.0 + 0.5 * CELL.0 + 4.5, column.1 - 8.0), &text));
 }
 
-fn cell(canvas: &mut Canvas, corner: At, cell: &Cell) {
+fn cell(canvas: &mut Canvas, corner: At, cell: &CorrelationCell) {
     let (class, shade) = match cell {
-        Cell::Found { r, .. } => ("cell ", shade(*r)),
-        Cell::Undefined(_) => ("cell stripe", ""),
+        CorrelationCell::Found { r, .. } => ("cell ", shade(*r)),
+        CorrelationCell::Undefined(_) => ("cell stripe", ""),
     };
     canvas.rect(&format!("{class}{shade}"), corner, CELL.0, CELL.1);
     let ink = if is_dark(shade) { "figure on-dark" } else { "figure" };
@@ -119,11 +119,11 @@ fn is_dark(shade: &str) -> bool {
 
 /// A cell as text: the correlation in two decimals, in brackets where it is weak, and a dash for none.
 #[must_use]
-pub fn figure(cell: &Cell) -> String {
+pub fn figure(cell: &CorrelationCell) -> String {
     match cell {
-        Cell::Found { r, .. } if cell.is_weak() => format!("({})", signed(*r)),
-        Cell::Found { r, .. } => signed(*r),
-        Cell::Undefined(_) => "–".to_owned(),
+        CorrelationCell::Found { r, .. } if cell.is_weak() => format!("({})", signed(*r)),
+        CorrelationCell::Found { r, .. } => signed(*r),
+        CorrelationCell::Undefined(_) => "–".to_owned(),
     }
 }
 
@@ -137,17 +137,17 @@ pub(super) fn signed(r: f64) -> String {
 }
 
 /// The cells below the diagonal, as (row, column, cell).
-fn pairs(cells: &[Vec<Option<Cell>>]) -> impl Iterator<Item = (usize, usize, &Cell)> {
-    let below = |(row, cells): (usize, &'_ Vec<Option<Cell>>)| (row, cells.len().min(row));
+fn pairs(cells: &[Vec<Option<CorrelationCell>>]) -> impl Iterator<Item = (usize, usize, &CorrelationCell)> {
+    let below = |(row, cells): (usize, &'_ Vec<Option<CorrelationCell>>)| (row, cells.len().min(row));
     cells.iter().enumerate().map(below).flat_map(move |(row, columns)| {
         (0..columns).filter_map(move |column| Some((row, column, cells[row][column].as_ref()?)))
     })
 }
 
-fn told(names: &[String], (row, column, cell): (usize, usize, &Cell), said: &ChartTexts) -> String {
+fn told(names: &[String], (row, column, cell): (usize, usize, &CorrelationCell), said: &ChartTexts) -> String {
     let value = match cell {
-        Cell::Undefined(reason) => reason.clone(),
-        Cell::Found { r, interval, n } => {
+        CorrelationCell::Undefined(reason) => reason.clone(),
+        CorrelationCell::Found { r, interval, n } => {
             let ends = interval.map(|ends| format!(" ({} … {})", signed(ends.lower), signed(ends.upper)));
             let weak = if cell.is_weak() { format!(", {}", said.correlation_weak) } else { String::new() };
             format!("{}{}, n = {n}{weak}", signed(*r), ends.unwrap_or_default())
@@ -156,9 +156,9 @@ fn told(names: &[String], (row, column, cell): (usize, usize, &Cell), said: &Cha
     fill(said.correlation_tip, &[("row", &names[row]), ("column", &names[column]), ("value", &value)])
 }
 
-fn words(topic: Topic<'_>, names: &[String], cells: &[Vec<Option<Cell>>], said: &ChartTexts) -> Caption {
-    let size = |cell: &Cell| if let Cell::Found { r, .. } = cell { r.abs() } else { -1.0 };
-    let mut found: Vec<_> = pairs(cells).filter(|(_, _, cell)| matches!(cell, Cell::Found { .. })).collect();
+fn words(topic: Topic<'_>, names: &[String], cells: &[Vec<Option<CorrelationCell>>], said: &ChartTexts) -> Caption {
+    let size = |cell: &CorrelationCell| if let CorrelationCell::Found { r, .. } = cell { r.abs() } else { -1.0 };
+    let mut found: Vec<_> = pairs(cells).filter(|(_, _, cell)| matches!(cell, CorrelationCell::Found { .. })).collect();
     let weak = found.iter().filter(|(_, _, cell)| cell.is_weak()).count().to_string();
     let count = found.len().to_string();
     found.sort_by(|one, other| size(other.2).total_cmp(&size(one.2)));

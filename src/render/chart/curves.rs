@@ -1,9 +1,9 @@
 //! Scores turn by turn: a line a model, with dashes and marks of its own and a name at its end.
 
 use super::axis::{Axis, label, real};
-use super::look::{LOOKS, Look, Margin, Named, names};
+use super::look::{LOOKS, Look, NameMargin, NamedLine, names};
 use super::svg::{At, Canvas, Caption};
-use super::{Frame, Series, Topic};
+use super::{ChartSeries, Frame, Topic};
 use crate::i18n::charts::ChartTexts;
 use crate::i18n::charts::chart_texts;
 use crate::i18n::fill;
@@ -17,9 +17,10 @@ const BOTTOM: f64 = 296.0;
 
 /// Draws the first twelve models, so give the best first; the first value is of the turn `first`.
 #[must_use]
-pub fn draw(topic: Topic<'_>, first: u32, series: &[Series], frame: Frame) -> String {
+pub fn draw(topic: Topic<'_>, first: u32, series: &[ChartSeries], frame: Frame) -> String {
     let said = chart_texts(frame.language);
-    let series: Vec<&Series> = series.iter().filter(|one| one.values.iter().any(Option::is_some)).take(LOOKS).collect();
+    let series: Vec<&ChartSeries> =
+        series.iter().filter(|one| one.values.iter().any(Option::is_some)).take(LOOKS).collect();
     let mut canvas = Canvas::new(WIDTH, HEIGHT);
     canvas.text("heading", At(16.0, 26.0), topic.title);
     canvas.text("quiet", At(16.0, 46.0), if series.is_empty() { said.no_data } else { said.curves.reading });
@@ -34,7 +35,7 @@ pub fn draw(topic: Topic<'_>, first: u32, series: &[Series], frame: Frame) -> St
     canvas.finish(&Caption { key: topic.key.to_owned().into(), title: topic.title.to_owned(), description }, frame)
 }
 
-fn lines<'s>(canvas: &mut Canvas, first: u32, series: &[&'s Series], said: &ChartTexts) {
+fn lines<'s>(canvas: &mut Canvas, first: u32, series: &[&'s ChartSeries], said: &ChartTexts) {
     let values = series.iter().flat_map(|one| &one.values).filter_map(|value| *value);
     let height = Axis::over(values, 0.2, BOTTOM, TOP);
     let turns = series.iter().map(|one| one.values.len()).max().unwrap_or_default();
@@ -55,15 +56,15 @@ fn lines<'s>(canvas: &mut Canvas, first: u32, series: &[&'s Series], said: &Char
     for (look, line) in drawn.iter().enumerate().rev() {
         canvas.tipped(&told(first, series[look], said), |canvas| Look::nth(look).draw(canvas, line));
     }
-    let name = |(look, (one, line)): (usize, (&'s Series, &Vec<At>))| {
+    let name = |(look, (one, line)): (usize, (&'s ChartSeries, &Vec<At>))| {
         let value = format!("{:.2}", one.values.iter().rev().find_map(|value| *value)?);
-        Some(Named { look, name: &one.name, value, end: *line.last()? })
+        Some(NamedLine { look, name: &one.name, value, end: *line.last()? })
     };
     let named = series.iter().copied().zip(&drawn).enumerate().filter_map(name).collect();
-    names(canvas, named, &Margin { left: PLOT_END, right: WIDTH, lowest: BOTTOM });
+    names(canvas, named, &NameMargin { left: PLOT_END, right: WIDTH, lowest: BOTTOM });
 }
 
-fn told(first: u32, series: &Series, said: &ChartTexts) -> String {
+fn told(first: u32, series: &ChartSeries, said: &ChartTexts) -> String {
     let one = |(turn, value): (u32, &Option<f64>)| {
         value.map(|value| format!("{} {value:.2}", fill(said.turn, &[("n", &turn.to_string())])))
     };

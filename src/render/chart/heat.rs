@@ -13,7 +13,7 @@ use crate::i18n::fill;
 
 /// What a heat map shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shown {
+pub enum HeatValues {
     /// Shares of votes won, 0 to 1.
     Wins,
     /// Numbers of battles.
@@ -49,7 +49,7 @@ const LEGEND: f64 = 370.0;
 
 /// Draws the grid.
 #[must_use]
-pub fn draw(shown: Shown, grid: HeatmapData<'_>, frame: Frame) -> String {
+pub fn draw(shown: HeatValues, grid: HeatmapData<'_>, frame: Frame) -> String {
     let plan = HeatPlan::new(grid);
     let most = largest(grid);
     let (said, count) = (shown.said(frame), real(grid.names.len()));
@@ -74,7 +74,7 @@ pub fn draw(shown: Shown, grid: HeatmapData<'_>, frame: Frame) -> String {
     canvas.finish(&words(shown, grid, frame), frame)
 }
 
-impl Shown {
+impl HeatValues {
     fn said(self, frame: Frame) -> &'static ChartText {
         let words = chart_texts(frame.language);
         match self {
@@ -172,7 +172,7 @@ fn labels(canvas: &mut Canvas, grid: HeatmapData<'_>, plan: &HeatPlan) {
 }
 
 /// All cells: a path for each shade, one for the diagonal, and one for pairs that never met.
-fn cells(canvas: &mut Canvas, grid: HeatmapData<'_>, plan: &HeatPlan, shown: Shown, most: f64) {
+fn cells(canvas: &mut Canvas, grid: HeatmapData<'_>, plan: &HeatPlan, shown: HeatValues, most: f64) {
     let mut shades = vec![String::new(); SHADES];
     let (mut unmet, mut diagonal) = (String::new(), String::new());
     let (size, dash) = (plan.cell, (0.2 * plan.cell).round());
@@ -200,7 +200,7 @@ fn cells(canvas: &mut Canvas, grid: HeatmapData<'_>, plan: &HeatPlan, shown: Sho
 }
 
 /// The figures, each with its sentence.
-fn written(canvas: &mut Canvas, grid: HeatmapData<'_>, plan: &HeatPlan, shown: Shown, most: f64, frame: Frame) {
+fn written(canvas: &mut Canvas, grid: HeatmapData<'_>, plan: &HeatPlan, shown: HeatValues, most: f64, frame: Frame) {
     for (row, figures) in grid.figures.iter().enumerate() {
         for (column, figure) in figures.iter().enumerate() {
             let Some(figure) = figure.filter(|_| row != column) else { continue };
@@ -213,19 +213,19 @@ fn written(canvas: &mut Canvas, grid: HeatmapData<'_>, plan: &HeatPlan, shown: S
     }
 }
 
-fn legend(canvas: &mut Canvas, shown: Shown, most: f64, at: At, frame: Frame) {
+fn legend(canvas: &mut Canvas, shown: HeatValues, most: f64, at: At, frame: Frame) {
     let start = LEFT.max(at.0 - 60.0) + 60.0;
     for shade in 0..SHADES {
         canvas.rect(&format!("cell {}", shown.class(shade)), At(start + 18.0 * real(shade), at.1), 18.0, 12.0);
     }
     let (low, high) = match shown {
-        Shown::Counts => ("1".to_owned(), shown.in_full(most)),
-        Shown::Wins | Shown::Predicted => ("0 %".to_owned(), "100 %".to_owned()),
+        HeatValues::Counts => ("1".to_owned(), shown.in_full(most)),
+        HeatValues::Wins | HeatValues::Predicted => ("0 %".to_owned(), "100 %".to_owned()),
     };
     let end = start + 18.0 * real(SHADES);
     canvas.text("quiet end", At(start - 6.0, at.1 + 10.0), &low);
     canvas.text("quiet", At(end + 6.0, at.1 + 10.0), &high);
-    if shown != Shown::Counts {
+    if shown != HeatValues::Counts {
         canvas.text("quiet middle", At(start + 9.0 * real(SHADES), at.1 + 26.0), "50 %");
     }
     let mark = end + 62.0;
@@ -244,10 +244,10 @@ fn largest(grid: HeatmapData<'_>) -> f64 {
     pairs(grid).map(|(_, _, figure)| figure).fold(0.0, f64::max)
 }
 
-fn words(shown: Shown, grid: HeatmapData<'_>, frame: Frame) -> Caption {
+fn words(shown: HeatValues, grid: HeatmapData<'_>, frame: Frame) -> Caption {
     let said = shown.said(frame);
     let mut pairs: Vec<_> = pairs(grid).collect();
-    let weight = |figure: f64| if shown == Shown::Counts { figure } else { (figure - 0.5).abs() };
+    let weight = |figure: f64| if shown == HeatValues::Counts { figure } else { (figure - 0.5).abs() };
     pairs.sort_by(|x, y| weight(y.2).total_cmp(&weight(x.2)));
     let tell = |&(row, column, figure): &(usize, usize, f64)| {
         let value = shown.in_full(figure);
@@ -258,9 +258,9 @@ fn words(shown: Shown, grid: HeatmapData<'_>, frame: Frame) -> Caption {
     let values = [("count", count.as_str()), ("cells", &cells), ("models", &told.join("; "))];
     Caption {
         key: match shown {
-            Shown::Wins => "wins".into(),
-            Shown::Counts => "counts".into(),
-            Shown::Predicted => "predicted".into(),
+            HeatValues::Wins => "wins".into(),
+            HeatValues::Counts => "counts".into(),
+            HeatValues::Predicted => "predicted".into(),
         },
         title: said.title.to_owned(),
         description: match grid.names {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::Frame;
 use super::axis::{Axis, label};
-use super::look::{LOOKS, Look, Margin, Named, names};
+use super::look::{LOOKS, Look, NameMargin, NamedLine, names};
 use super::svg::{At, Canvas, Caption};
 use super::time::{self, milliseconds, minute};
 use crate::domain::rating::history::Moment;
@@ -57,7 +57,11 @@ pub fn draw(traces: &[Trace], frame: Frame) -> String {
         for (at, line) in lines.iter().take(named).enumerate().rev() {
             canvas.tipped(&told(traces[at], said), |canvas| Look::nth(at).draw(canvas, line));
         }
-        names(&mut canvas, at_ends(&traces[..named], &lines), &Margin { left: PLOT_END, right: WIDTH, lowest: BOTTOM });
+        names(
+            &mut canvas,
+            at_ends(&traces[..named], &lines),
+            &NameMargin { left: PLOT_END, right: WIDTH, lowest: BOTTOM },
+        );
     }
     canvas.finish(&words, frame)
 }
@@ -73,10 +77,10 @@ fn why_empty(traces: &[&Trace], said: &'static ChartTexts) -> &'static str {
 }
 
 /// The names of traces, at the ends of their lines.
-fn at_ends<'t>(traces: &[&'t Trace], lines: &[Vec<At>]) -> Vec<Named<'t>> {
+fn at_ends<'t>(traces: &[&'t Trace], lines: &[Vec<At>]) -> Vec<NamedLine<'t>> {
     let named = |(look, (trace, line)): (usize, (&'t Trace, &Vec<At>))| {
         let value = format!("{:.0}", trace.points.last()?.1);
-        Some(Named { look, name: &trace.name, value, end: *line.last()? })
+        Some(NamedLine { look, name: &trace.name, value, end: *line.last()? })
     };
     traces.iter().copied().zip(lines).enumerate().filter_map(named).collect()
 }

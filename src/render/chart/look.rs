@@ -55,7 +55,7 @@ impl Look {
 }
 
 /// A line that gets a name.
-pub(super) struct Named<'a> {
+pub(super) struct NamedLine<'a> {
     /// Its look's number.
     pub(super) look: usize,
     pub(super) name: &'a str,
@@ -66,7 +66,7 @@ pub(super) struct Named<'a> {
 }
 
 /// Where names may stand.
-pub(super) struct Margin {
+pub(super) struct NameMargin {
     /// The end of the plot.
     pub(super) left: f64,
     /// The end of the chart.
@@ -76,7 +76,7 @@ pub(super) struct Margin {
 }
 
 /// The names beside the ends of their lines, pushed apart where they would overlap.
-pub(super) fn names(canvas: &mut Canvas, mut lines: Vec<Named<'_>>, margin: &Margin) {
+pub(super) fn names(canvas: &mut Canvas, mut lines: Vec<NamedLine<'_>>, margin: &NameMargin) {
     lines.sort_by(|x, y| x.end.1.total_cmp(&y.end.1));
     let mut heights: Vec<f64> = lines.iter().map(|line| line.end.1).collect();
     for at in 1..heights.len() {

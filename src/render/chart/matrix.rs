@@ -3,7 +3,7 @@
 use super::axis::real;
 use super::svg::{At, Canvas, Caption};
 use super::text::{shorten, width};
-use super::{Frame, Series, Topic};
+use super::{ChartSeries, Frame, Topic};
 use crate::i18n::charts::ChartTexts;
 use crate::i18n::charts::chart_texts;
 use crate::i18n::fill;
@@ -28,13 +28,13 @@ pub enum ShadedBy {
 
 /// Draws the rows in the order in which they come; each has one value a column.
 #[must_use]
-pub fn draw(topic: Topic<'_>, columns: &[String], rows: &[Series], frame: Frame) -> String {
+pub fn draw(topic: Topic<'_>, columns: &[String], rows: &[ChartSeries], frame: Frame) -> String {
     draw_shaded(ShadedBy::Table, topic, columns, rows, frame)
 }
 
 /// The same with shades over the whole table or over each column.
 #[must_use]
-pub fn draw_shaded(by: ShadedBy, topic: Topic<'_>, columns: &[String], rows: &[Series], frame: Frame) -> String {
+pub fn draw_shaded(by: ShadedBy, topic: Topic<'_>, columns: &[String], rows: &[ChartSeries], frame: Frame) -> String {
     let said = chart_texts(frame.language);
     let plan = Plan::new(by, columns, rows);
     let width = plan.origin.0 + CELL.0 * real(columns.len()) + 24.0;
@@ -62,7 +62,7 @@ struct Plan {
 }
 
 impl Plan {
-    fn new(by: ShadedBy, columns: &[String], rows: &[Series]) -> Self {
+    fn new(by: ShadedBy, columns: &[String], rows: &[ChartSeries]) -> Self {
         let longest =
             |names: &mut dyn Iterator<Item = &str>| (names.map(width).fold(0.0, f64::max) * 13.0 + 8.0).min(LABEL);
         let left = longest(&mut rows.iter().map(|row| row.name.as_str()));
@@ -70,7 +70,9 @@ impl Plan {
         let range = range(rows.iter().flat_map(|row| &row.values).copied());
         let of_column = |column| match by {
             ShadedBy::Table => range,
-            ShadedBy::Column => self::range(rows.iter().map(|row: &Series| row.values.get(column).copied().flatten())),
+            ShadedBy::Column => {
+                self::range(rows.iter().map(|row: &ChartSeries| row.values.get(column).copied().flatten()))
+            }
         };
         let ranges = (0..columns.len()).map(of_column).collect();
         Self { origin: At(LEFT + left + 8.0, HEAD + head + 8.0), by, range, ranges }
@@ -89,7 +91,7 @@ impl Plan {
         LEFT + width(self.reading(said)).max(width(topic.title) * 1.3) * 12.5
     }
 
-    fn labels(&self, canvas: &mut Canvas, columns: &[String], rows: &[Series]) {
+    fn labels(&self, canvas: &mut Canvas, columns: &[String], rows: &[ChartSeries]) {
         for (at, row) in rows.iter().enumerate() {
             let y = self.origin.1 + CELL.1 * (real(at) + 0.5) + 4.5;
             let text = shorten(&row.name, (self.origin.0 - LEFT - 8.0) / 13.0);
@@ -132,7 +134,7 @@ fn range(values: impl Iterator<Item = Option<f64>>) -> Option<(f64, f64)> {
 fn words(
     topic: Topic<'_>,
     columns: &[String],
-    rows: &[Series],
+    rows: &[ChartSeries],
     range: Option<(f64, f64)>,
     said: &ChartTexts,
 ) -> Caption {

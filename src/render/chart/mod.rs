@@ -61,7 +61,7 @@ pub struct Topic<'a> {
 
 /// One model's figures, one a place; none where there is nothing to show.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Series {
+pub struct ChartSeries {
     /// The model.
     pub name: String,
     /// Its figures, in the order of the places.

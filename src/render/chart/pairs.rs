@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::Frame;
-use super::heat::{self, HeatmapData, Shown};
+use super::heat::{self, HeatValues, HeatmapData};
 use crate::domain::rating::POINTS_PER_STRENGTH;
 use crate::domain::rating::leaderboard::RankedModel;
 use crate::domain::rating::tally::Tally;
@@ -53,11 +53,11 @@ impl Pairs {
 
     /// Draws one of the figures, of the first models, which have these names.
     #[must_use]
-    pub fn draw(&self, shown: Shown, names: &[String], frame: Frame) -> String {
+    pub fn draw(&self, shown: HeatValues, names: &[String], frame: Frame) -> String {
         let figures = match shown {
-            Shown::Wins => &self.wins,
-            Shown::Counts => &self.counts,
-            Shown::Predicted => &self.predicted,
+            HeatValues::Wins => &self.wins,
+            HeatValues::Counts => &self.counts,
+            HeatValues::Predicted => &self.predicted,
         };
         let first = |row: &Vec<Option<f64>>| row.iter().take(names.len()).copied().collect();
         let figures: Figures = figures.iter().take(names.len()).map(first).collect();

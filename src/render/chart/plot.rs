@@ -88,7 +88,7 @@ impl Plot {
                 (dot, at)
             })
             .collect();
-        let mut taken: Vec<Room> = dots.iter().map(|&(_, At(x, y))| Room::around(x, y, 5.0)).collect();
+        let mut taken: Vec<TakenArea> = dots.iter().map(|&(_, At(x, y))| TakenArea::around(x, y, 5.0)).collect();
         for (dot, at) in &dots {
             canvas.tipped(&dot.tip, |canvas| {
                 canvas.circle(dot.class, *at, 4.0);
@@ -125,12 +125,12 @@ fn axis(dots: &[&Dot], side: usize) -> Axis {
 
 /// A rectangle that is taken.
 #[derive(Clone, Copy)]
-struct Room {
+struct TakenArea {
     from: At,
     to: At,
 }
 
-impl Room {
+impl TakenArea {
     fn around(x: f64, y: f64, half: f64) -> Self {
         Self { from: At(x - half, y - half), to: At(x + half, y + half) }
     }
@@ -145,7 +145,7 @@ impl Room {
 }
 
 /// Where beside its dot a name stands free: to the right, to the left, above, below, and between these.
-fn free(At(x, y): At, text: &str, taken: &[Room]) -> Option<(&'static str, At, Room)> {
+fn free(At(x, y): At, text: &str, taken: &[TakenArea]) -> Option<(&'static str, At, TakenArea)> {
     const PLACES: [(&str, f64, f64); 8] = [
         ("halo", 8.0, 4.5),
         ("halo end", -8.0, 4.5),
@@ -164,7 +164,7 @@ fn free(At(x, y): At, text: &str, taken: &[Room]) -> Option<(&'static str, At, R
             _ => 0.0,
         };
         let (left, base) = (x + right + left, y + down);
-        let room = Room { from: At(left, base - 10.5), to: At(left + wide, base + 3.5) };
+        let room = TakenArea { from: At(left, base - 10.5), to: At(left + wide, base + 3.5) };
         (class, At(x + right, base), room)
     });
     places.into_iter().find(|(_, _, room)| room.is_in_plot() && !taken.iter().any(|other| other.meets(room)))

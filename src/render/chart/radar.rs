@@ -6,7 +6,7 @@ use super::axis::real;
 use super::look::Look;
 use super::svg::{At, Canvas, Caption};
 use super::text::shorten;
-use super::{Frame, Series, Topic};
+use super::{ChartSeries, Frame, Topic};
 use crate::i18n::charts::ChartTexts;
 use crate::i18n::charts::chart_texts;
 use crate::i18n::fill;
@@ -24,7 +24,7 @@ const RINGS: u32 = 4;
 
 /// Draws the first [`MOST`] models, so give the best first. Values go from 0 to `most`, on three axes or more.
 #[must_use]
-pub fn draw(topic: Topic<'_>, axes: &[String], series: &[Series], most: f64, frame: Frame) -> String {
+pub fn draw(topic: Topic<'_>, axes: &[String], series: &[ChartSeries], most: f64, frame: Frame) -> String {
     let said = chart_texts(frame.language);
     let series = &series[..series.len().min(MOST)];
     let words = words(topic, axes, series, most, said);
@@ -76,7 +76,7 @@ fn label(canvas: &mut Canvas, name: &str, at: At) {
     canvas.tipped(name, |canvas| canvas.text(class, At(at.0, at.1 + 4.0), &shorten(name, room / 12.5)));
 }
 
-fn outline(canvas: &mut Canvas, look: &Look, series: &Series, most: f64) {
+fn outline(canvas: &mut Canvas, look: &Look, series: &ChartSeries, most: f64) {
     let share = |value: f64| (value / most).clamp(0.0, 1.0);
     let at = |(axis, value): (usize, &Option<f64>)| value.map(|value| place(axis, series.values.len(), share(value)));
     let points: Vec<Option<At>> = series.values.iter().enumerate().map(at).collect();
@@ -96,7 +96,7 @@ fn runs(points: &[Option<At>]) -> Vec<Vec<At>> {
     runs.filter(|run| run.len() > 1).collect()
 }
 
-fn legend(canvas: &mut Canvas, series: &[Series]) {
+fn legend(canvas: &mut Canvas, series: &[ChartSeries]) {
     for (look, one) in series.iter().enumerate() {
         let y = LEGEND.1 + 24.0 * real(look);
         let (start, end) = (At(LEGEND.0, y), At(LEGEND.0 + 34.0, y));
@@ -112,7 +112,7 @@ fn short(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-fn words(topic: Topic<'_>, axes: &[String], series: &[Series], most: f64, said: &ChartTexts) -> Caption {
+fn words(topic: Topic<'_>, axes: &[String], series: &[ChartSeries], most: f64, said: &ChartTexts) -> Caption {
     let told: Vec<String> = series.iter().map(|one| told(axes, one)).collect();
     let [count, places, high] = [series.len().to_string(), axes.len().to_string(), short(most)];
     let values =
@@ -124,7 +124,7 @@ fn words(topic: Topic<'_>, axes: &[String], series: &[Series], most: f64, said: 
     Caption { key: topic.key.to_owned().into(), title: topic.title.to_owned(), description }
 }
 
-fn told(axes: &[String], series: &Series) -> String {
+fn told(axes: &[String], series: &ChartSeries) -> String {
     let figure = |value: &Option<f64>| value.map_or_else(|| "–".to_owned(), |value| format!("{value:.2}"));
     let figures = axes.iter().zip(&series.values).map(|(axis, value)| format!("{axis} {}", figure(value)));
     format!("{}: {}.", series.name, figures.collect::<Vec<_>>().join(", "))

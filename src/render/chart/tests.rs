@@ -3,11 +3,12 @@ mod correlating;
 use roxmltree::{Document, Node};
 
 use super::axis::real;
-use super::heat::{HeatmapData, Shown};
+use super::heat::{HeatValues, HeatmapData};
 use super::history::Trace;
 use super::violin::ViolinSample;
 use super::{
-    Frame, Language, Series, Setting, Topic, colours, curves, forest, heat, history, matrix, radar, style, text, violin,
+    ChartSeries, Frame, Language, Setting, Topic, colours, curves, forest, heat, history, matrix, radar, style, text,
+    violin,
 };
 use crate::domain::rating::fit::Direction;
 use crate::domain::rating::leaderboard::RankedModel;
@@ -67,9 +68,9 @@ fn effects() -> Vec<StyleEffect> {
 }
 
 /// Figures of `count` models at some places, with gaps.
-fn series(count: usize, places: usize) -> Vec<Series> {
+fn series(count: usize, places: usize) -> Vec<ChartSeries> {
     let value = |model: usize, place: usize| (!(model + place).is_multiple_of(7)).then(|| real((model + place) % 10));
-    let one = |(at, model): (usize, RankedModel)| Series {
+    let one = |(at, model): (usize, RankedModel)| ChartSeries {
         name: model.model,
         values: (0..places).map(|place| value(at, place)).collect(),
     };
@@ -107,9 +108,9 @@ fn all(count: usize, frame: Frame) -> Vec<String> {
     let heat = |shown, figures: &[Vec<_>]| heat::draw(shown, HeatmapData { names: &names, figures }, frame);
     vec![
         forest::draw(&models(count), 0.95, frame),
-        heat(Shown::Wins, &grid(1.0)),
-        heat(Shown::Counts, &grid(12_345.0)),
-        heat(Shown::Predicted, &grid(1.0)),
+        heat(HeatValues::Wins, &grid(1.0)),
+        heat(HeatValues::Counts, &grid(12_345.0)),
+        heat(HeatValues::Predicted, &grid(1.0)),
         history::draw(&traces(count), frame),
         style::draw(if count == 0 { vec![] } else { effects() }.as_slice(), frame),
     ]
@@ -211,8 +212,8 @@ fn points(line: Node<'_, '_>) -> Vec<String> {
 #[test]
 fn a_radar_closes_what_is_whole_and_leaves_gaps_open() {
     let axes = ["a", "b", "c", "d"].map(str::to_owned);
-    let whole = Series { name: "whole".into(), values: vec![Some(10.0), Some(5.0), Some(0.0), Some(10.0)] };
-    let gap = Series { name: "gap".into(), values: vec![Some(10.0), None, Some(5.0), Some(10.0)] };
+    let whole = ChartSeries { name: "whole".into(), values: vec![Some(10.0), Some(5.0), Some(0.0), Some(10.0)] };
+    let gap = ChartSeries { name: "gap".into(), values: vec![Some(10.0), None, Some(5.0), Some(10.0)] };
     let svg = radar::draw(topic("r"), &axes, &[whole, gap], 10.0, PAGE);
     let document = Document::parse(&svg).unwrap();
     let line = |name: &str| {
@@ -285,8 +286,8 @@ fn curves_differ_without_their_colours_and_begin_at_their_turn() {
 fn a_matrix_writes_each_figure_on_its_shade() {
     let columns = ["x", "y"].map(str::to_owned);
     let rows = [
-        Series { name: "low".into(), values: vec![Some(1.0), None] },
-        Series { name: "high".into(), values: vec![Some(5.5), Some(10.0)] },
+        ChartSeries { name: "low".into(), values: vec![Some(1.0), None] },
+        ChartSeries { name: "high".into(), values: vec![Some(5.5), Some(10.0)] },
     ];
     let svg = matrix::draw(topic("m"), &columns, &rows, PAGE);
     let document = Document::parse(&svg).unwrap();
@@ -340,7 +341,7 @@ fn a_heat_map_writes_its_figures_and_names_the_clearest_pairs() {
     let names = ["one".to_owned(), "two".to_owned(), "three".to_owned()];
     let figures =
         [vec![None, Some(12.0), Some(12_345.0)], vec![Some(12.0), None, None], vec![Some(12_345.0), None, None]];
-    let svg = heat::draw(Shown::Counts, HeatmapData { names: &names, figures: &figures }, PAGE);
+    let svg = heat::draw(HeatValues::Counts, HeatmapData { names: &names, figures: &figures }, PAGE);
     let document = Document::parse(&svg).unwrap();
     let written: Vec<&str> = texts(&document)
         .filter(|node| node.attribute("class").is_some_and(|class| class.starts_with("figure")))
@@ -357,7 +358,7 @@ fn a_heat_map_writes_its_figures_and_names_the_clearest_pairs() {
 fn a_heat_map_has_one_path_for_each_shade_and_a_dash_where_nobody_met() {
     let names = ["one", "two", "three"].map(str::to_owned);
     let figures = [vec![None, Some(0.0), Some(0.5)], vec![Some(1.0), None, None], vec![Some(0.5), None, None]];
-    let svg = heat::draw(Shown::Wins, HeatmapData { names: &names, figures: &figures }, PAGE);
+    let svg = heat::draw(HeatValues::Wins, HeatmapData { names: &names, figures: &figures }, PAGE);
     let document = Document::parse(&svg).unwrap();
     let paths = document.descendants().filter(|node| node.tag_name().name() == "path");
     let shapes = |path: &Node<'_, '_>| path.attribute("d").unwrap().matches('M').count();
@@ -373,7 +374,7 @@ fn a_share_and_its_rest_have_shades_as_far_from_the_middle() {
         let share = f64::from(thousandths) / 1000.0;
         let shade = |share: f64| {
             let (names, figures) = (["a".to_owned(), "b".to_owned()], [vec![None, Some(share)], vec![None, None]]);
-            let svg = heat::draw(Shown::Predicted, HeatmapData { names: &names, figures: &figures }, PAGE);
+            let svg = heat::draw(HeatValues::Predicted, HeatmapData { names: &names, figures: &figures }, PAGE);
             let (_, class) = svg.split_once("<path class=\"cell d").unwrap();
             class[..1].parse::<i32>().unwrap()
         };
@@ -386,7 +387,7 @@ fn a_share_and_its_rest_have_shades_as_far_from_the_middle() {
 fn maps_of_three_hundred_models_stay_light() {
     let names: Vec<String> = (0..300).map(|at| format!("model-{at}")).collect();
     let grid = figures(300, 1.0);
-    let svg = heat::draw(Shown::Wins, HeatmapData { names: &names, figures: &grid }, PAGE);
+    let svg = heat::draw(HeatValues::Wins, HeatmapData { names: &names, figures: &grid }, PAGE);
     let nodes = svg.matches('<').count();
     assert!(nodes < 5_000, "{nodes} tags of 90,000 pairs");
 }

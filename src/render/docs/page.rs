@@ -26,7 +26,7 @@ pub struct Heading {
 
 /// What stands under a heading, or before the first one.
 #[derive(Debug)]
-pub(super) struct Section {
+pub(super) struct DocSection {
     pub(super) heading: Option<Heading>,
     pub(super) markdown: String,
 }
@@ -39,7 +39,7 @@ pub struct DocPage {
     /// Its title.
     pub title: String,
     language: Language,
-    pub(super) sections: Vec<Section>,
+    pub(super) sections: Vec<DocSection>,
     html: OnceLock<String>,
 }
 
@@ -47,12 +47,12 @@ impl DocPage {
     /// Reads a page.
     pub(super) fn parse(name: &'static str, text: &str, language: Language) -> Self {
         let (mut title, mut in_code) = (String::new(), false);
-        let mut sections = vec![Section { heading: None, markdown: String::new() }];
+        let mut sections = vec![DocSection { heading: None, markdown: String::new() }];
         for line in text.lines() {
             in_code ^= line.starts_with("```");
             match heading(line).filter(|_| !in_code) {
                 Some(Heading { level: 1, text, .. }) => title = text,
-                Some(heading) => sections.push(Section { heading: Some(heading), markdown: String::new() }),
+                Some(heading) => sections.push(DocSection { heading: Some(heading), markdown: String::new() }),
                 None => {
                     let last = sections.last_mut().expect("the first section is there from the start");
                     last.markdown.push_str(line);
@@ -73,7 +73,7 @@ impl DocPage {
         self.html.get_or_init(|| self.sections.iter().map(|section| self.section_html(section)).collect())
     }
 
-    fn section_html(&self, section: &Section) -> String {
+    fn section_html(&self, section: &DocSection) -> String {
         let mut html = section.heading.as_ref().map_or_else(String::new, |Heading { level, id, text }| {
             let text = markup::escape(text);
             format!("<h{level} id=\"{id}\"><a class=\"anchor\" href=\"#{id}\">{text}</a></h{level}>")

@@ -50,43 +50,43 @@ pub fn check_name(check: Check, language: Language) -> &'static str {
 }
 
 /// What was found, and what to do.
-type Template = [&'static str; 2];
+type FindingTemplate = [&'static str; 2];
 
 /// The texts of findings in one language.
 struct DoctorTexts {
     checks: [&'static str; 9],
-    settings_usable: Template,
-    settings_unusable: Template,
-    database_reachable: Template,
-    database_missing: Template,
-    database_unusable: Template,
-    disk_space: Template,
-    disk_unknown: Template,
-    clock_plausible: Template,
-    clock_before_program: Template,
-    clock_behind: Template,
-    proxy_not_needed: Template,
-    proxy_trusted: Template,
-    every_address_trusted: Template,
-    no_proxy_trusted: Template,
-    no_public_url: Template,
-    public_url_without_tls: Template,
-    nothing_to_back_up: Template,
-    no_backup: Template,
-    backup_old: Template,
-    backup_moved: Template,
-    backup_fresh: Template,
-    models_answer: Template,
-    practice_models_answer: Template,
-    moderation_answers: Template,
-    moderation_lets_through: Template,
-    moderation_refuses: Template,
-    provider_answers: Template,
-    provider_unusable: Template,
+    settings_usable: FindingTemplate,
+    settings_unusable: FindingTemplate,
+    database_reachable: FindingTemplate,
+    database_missing: FindingTemplate,
+    database_unusable: FindingTemplate,
+    disk_space: FindingTemplate,
+    disk_unknown: FindingTemplate,
+    clock_plausible: FindingTemplate,
+    clock_before_program: FindingTemplate,
+    clock_behind: FindingTemplate,
+    proxy_not_needed: FindingTemplate,
+    proxy_trusted: FindingTemplate,
+    every_address_trusted: FindingTemplate,
+    no_proxy_trusted: FindingTemplate,
+    no_public_url: FindingTemplate,
+    public_url_without_tls: FindingTemplate,
+    nothing_to_back_up: FindingTemplate,
+    no_backup: FindingTemplate,
+    backup_old: FindingTemplate,
+    backup_moved: FindingTemplate,
+    backup_fresh: FindingTemplate,
+    models_answer: FindingTemplate,
+    practice_models_answer: FindingTemplate,
+    moderation_answers: FindingTemplate,
+    moderation_lets_through: FindingTemplate,
+    moderation_refuses: FindingTemplate,
+    provider_answers: FindingTemplate,
+    provider_unusable: FindingTemplate,
 }
 
 impl DoctorTexts {
-    fn template(&self, finding: &Finding) -> Template {
+    fn template(&self, finding: &Finding) -> FindingTemplate {
         match finding {
             Finding::SettingsUsable => self.settings_usable,
             Finding::SettingsUnusable(_) => self.settings_unusable,

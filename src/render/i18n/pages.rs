@@ -33,7 +33,7 @@ pub struct PageTexts {
     pub practice_explained: &'static str,
     pub battle: BattleTexts,
     pub cards: CardTexts,
-    pub held_vote: HeldVoteTexts,
+    pub vote_confirmation: VoteConfirmationTexts,
     pub modes: ModeTexts,
     pub images: ImageTexts,
     pub script: ScriptTexts,
@@ -135,8 +135,8 @@ pub struct ScriptTexts {
     pub wait_for_both: &'static str,
     pub vote_now: &'static str,
     pub unread: &'static str,
-    pub held_running: &'static str,
-    pub held_waiting: &'static str,
+    pub confirmation_running: &'static str,
+    pub confirmation_waiting: &'static str,
     pub undone: &'static str,
     pub sending_vote: &'static str,
     pub revealed: &'static str,
@@ -340,7 +340,6 @@ mod embed;
 mod english;
 mod exclusions;
 mod feed;
-mod held_vote;
 mod history;
 mod images;
 mod judges;
@@ -348,19 +347,20 @@ mod labels;
 mod leaderboard_controls;
 mod levels;
 mod model;
+mod model_register;
 mod modes;
 mod notes;
 mod own_leaderboard;
 mod pacing;
 mod public_log;
 mod refused;
-mod register;
 mod rigging;
 mod robustness;
 mod run_comparison;
 mod sign_in;
 mod slices;
 mod value;
+mod vote_confirmation;
 
 pub use admin::{
     AccountTexts, AdminSignInTexts, AdminTexts, AuditTexts, BenchPlanTexts, BenchRunTexts, CampaignAdminTexts,
@@ -379,7 +379,6 @@ pub use embed::EmbedTexts;
 pub use english::ENGLISH;
 pub use exclusions::ExclusionTexts;
 pub use feed::FeedTexts;
-pub use held_vote::HeldVoteTexts;
 pub use history::HistoryTexts;
 pub use images::{ImageScriptTexts, ImageTexts};
 pub use judges::JudgesTexts;
@@ -387,15 +386,16 @@ pub use labels::LabelTexts;
 pub use leaderboard_controls::LeaderboardControlTexts;
 pub use levels::LevelTexts;
 pub use model::ModelTexts;
+pub use model_register::RegisterTexts;
 pub use modes::{ModeText, ModeTexts};
 pub use own_leaderboard::OwnLeaderboardTexts;
 pub use pacing::{PacingInForce, PacingTexts};
 pub use public_log::PublicLogTexts;
 pub use refused::{RefusedText, RefusedTexts};
-pub use register::RegisterTexts;
 pub use rigging::RiggingTexts;
-pub use robustness::{Answer, RobustnessTexts};
+pub use robustness::{RobustnessAnswer, RobustnessTexts};
 pub use run_comparison::RunComparisonTexts;
 pub use sign_in::SignInTexts;
 pub use slices::SliceTexts;
 pub use value::ValueTexts;
+pub use vote_confirmation::VoteConfirmationTexts;

@@ -11,7 +11,7 @@ use comrak::nodes::{Node, NodeLink, NodeList, NodeValue};
 use comrak::options::Plugins;
 use comrak::{Arena, Options};
 
-use super::math::{self, Layout};
+use super::math::{self, FormulaPlace};
 use super::outline::Outline;
 use super::{code, escape, sanitize};
 
@@ -43,7 +43,7 @@ pub(super) struct Block {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Slot {
     Code { language: String, text: String, closed: bool },
-    Math { latex: String, layout: Layout },
+    Math { latex: String, layout: FormulaPlace },
 }
 
 impl Slot {
@@ -189,14 +189,14 @@ fn defuse_node<'a>(node: Node<'a>, arena: &'a Arena<'a>, slots: &mut Vec<Slot>) 
     let value = node.data().value.clone();
     let replacement = match value {
         NodeValue::CodeBlock(block) if block.info.trim() == "math" && block.closed => {
-            slot(slots, Slot::Math { latex: block.literal, layout: Layout::Block })
+            slot(slots, Slot::Math { latex: block.literal, layout: FormulaPlace::Block })
         }
         NodeValue::CodeBlock(block) => {
             let language = block.info.split_whitespace().next().unwrap_or_default().to_owned();
             slot(slots, Slot::Code { language, text: block.literal, closed: block.fenced && block.closed })
         }
         NodeValue::Math(formula) => {
-            let layout = if formula.display_math { Layout::Block } else { Layout::Inline };
+            let layout = if formula.display_math { FormulaPlace::Block } else { FormulaPlace::Inline };
             slot(slots, Slot::Math { latex: formula.literal, layout })
         }
         NodeValue::HtmlInline(tag) if is_line_break(&tag) => NodeValue::LineBreak,

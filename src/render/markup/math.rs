@@ -27,7 +27,7 @@ const DEFINITIONS: &[&str] = &[
 
 /// Where a formula stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Layout {
+pub(super) enum FormulaPlace {
     /// Within a line of text.
     Inline,
     /// On a line of its own.
@@ -35,13 +35,13 @@ pub(super) enum Layout {
 }
 
 /// A formula as MathML.
-pub(super) fn html(latex: &str, layout: Layout) -> String {
+pub(super) fn html(latex: &str, layout: FormulaPlace) -> String {
     // The parser's few internal assertions must not end a battle; it shares no state with us.
     let mathml = catch_unwind(AssertUnwindSafe(|| mathml(latex, layout))).ok().flatten();
     mathml.unwrap_or_else(|| format!("<code class=\"tex\">{}</code>", escape(latex)))
 }
 
-fn mathml(latex: &str, layout: Layout) -> Option<String> {
+fn mathml(latex: &str, layout: FormulaPlace) -> Option<String> {
     if latex.len() > MAX_LATEX || depth(latex).max(longest_chain(latex)) > MAX_DEPTH {
         return None;
     }
@@ -51,8 +51,8 @@ fn mathml(latex: &str, layout: Layout) -> Option<String> {
     let storage = Storage::new();
     let events = Parser::new(latex, &storage).collect::<Result<Vec<_>, _>>().ok()?;
     let display_mode = match layout {
-        Layout::Inline => DisplayMode::Inline,
-        Layout::Block => DisplayMode::Block,
+        FormulaPlace::Inline => DisplayMode::Inline,
+        FormulaPlace::Block => DisplayMode::Block,
     };
     let mut mathml = String::new();
     let config = RenderConfig { display_mode, ..RenderConfig::default() };
@@ -60,8 +60,8 @@ fn mathml(latex: &str, layout: Layout) -> Option<String> {
     let clean = sanitize::formula(&mathml);
     // A formula on a line of its own may be wider than its place; keys scroll what can be focused.
     Some(match layout {
-        Layout::Inline => clean,
-        Layout::Block => clean.replacen("<math", "<math tabindex=\"0\"", 1),
+        FormulaPlace::Inline => clean,
+        FormulaPlace::Block => clean.replacen("<math", "<math tabindex=\"0\"", 1),
     })
 }
 

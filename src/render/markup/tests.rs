@@ -472,7 +472,7 @@ proptest! {
 
     #[test]
     fn any_formula_becomes_harmless_html(latex in "[\\\\{}a-z^_&$%# 0-9\\[\\]()'\"<>]{0,60}") {
-        assert_harmless(&math::html(&latex, math::Layout::Block));
+        assert_harmless(&math::html(&latex, math::FormulaPlace::Block));
     }
 }
 

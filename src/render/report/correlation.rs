@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use crate::chart::correlations::{self, Cell};
+use crate::chart::correlations::{self, CorrelationCell};
 use crate::chart::scatter::{self, Dot};
 use crate::chart::violin::{self, ViolinSample};
 use crate::chart::{Frame, Setting, Topic};
@@ -115,14 +115,14 @@ pub fn of_all(
             cell(pair.n, &Correlations::new(&pair, options.level), coefficient)
         })
     };
-    let cells: Vec<Vec<Option<Cell>>> =
+    let cells: Vec<Vec<Option<CorrelationCell>>> =
         (0..names.len()).map(|row| (0..names.len()).map(|column| at(row, column)).collect()).collect();
     Ok(of_cells(&names, &cells, coefficient))
 }
 
 /// One correlation of every two series, `cells[row][column]`.
 #[must_use]
-pub fn of_cells(names: &[String], cells: &[Vec<Option<Cell>>], coefficient: Coefficient) -> String {
+pub fn of_cells(names: &[String], cells: &[Vec<Option<CorrelationCell>>], coefficient: Coefficient) -> String {
     let title = match coefficient {
         Coefficient::Pearson => "Pearson's r of every two series",
         Coefficient::Spearman => "Spearman's ρ of every two series",
@@ -133,15 +133,15 @@ pub fn of_cells(names: &[String], cells: &[Vec<Option<Cell>>], coefficient: Coef
 
 /// What the matrix shows of a pair: the interval is that of what was resampled where something was, else Fisher's.
 #[must_use]
-pub fn cell(n: usize, found: &Correlations, coefficient: Coefficient) -> Cell {
+pub fn cell(n: usize, found: &Correlations, coefficient: Coefficient) -> CorrelationCell {
     let found: &CoefficientReport = match coefficient {
         Coefficient::Pearson => &found.pearson,
         Coefficient::Spearman => &found.spearman,
         Coefficient::Kendall => &found.kendall,
     };
-    let Some(r) = found.r else { return Cell::Undefined(found.undefined.clone().unwrap_or_default()) };
+    let Some(r) = found.r else { return CorrelationCell::Undefined(found.undefined.clone().unwrap_or_default()) };
     let resampled =
         found.resampled.as_ref().map_or((found.lower, found.upper), |resampled| (resampled.lower, resampled.upper));
     let interval = resampled.0.zip(resampled.1).map(|(lower, upper)| Interval { lower, upper });
-    Cell::Found { r, interval, n }
+    CorrelationCell::Found { r, interval, n }
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 
 use crate::chart::matrix::{ShadedBy, draw_shaded};
-use crate::chart::{Frame, Series, Topic};
+use crate::chart::{ChartSeries, Frame, Topic};
 use crate::domain::correlation::suite_board::{BoardComparison, BoardModel, BoardSuite, SuiteBoard};
 use crate::i18n::pages::page_texts;
 
@@ -105,11 +105,11 @@ pub fn day(at: i64) -> Option<String> {
 #[must_use]
 pub fn chart(board: &SuiteBoard, frame: Frame) -> String {
     let columns: Vec<String> = board.suites.iter().map(|suite| suite.title.clone()).collect();
-    let row = |model: &BoardModel| Series {
+    let row = |model: &BoardModel| ChartSeries {
         name: model.model.clone(),
         values: model.scores.iter().map(|score| score.map(|score| score.score)).collect(),
     };
-    let rows: Vec<Series> = board.models.iter().map(row).collect();
+    let rows: Vec<ChartSeries> = board.models.iter().map(row).collect();
     let topic = Topic { key: "suite-board", title: page_texts(frame.language).benchmark.board };
     draw_shaded(ShadedBy::Column, topic, &columns, &rows, frame)
 }

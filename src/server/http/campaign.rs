@@ -15,14 +15,14 @@ use super::pages;
 use crate::domain::admin::key_scope::{KEY_PREFIX, KeyScope};
 use crate::domain::campaign::judgement::SentJudgement;
 use crate::domain::campaign::plan::is_id;
-use crate::domain::campaign::questions::Question;
+use crate::domain::campaign::questions::CampaignQuestion;
 use crate::domain::text_diff::{DiffPart, text_diff};
 use crate::infra::clock::Clock;
 use crate::render::markup;
 use crate::server::state::AppState;
 use crate::services::admin::api_keys::KeyRefused;
 use crate::services::campaign::annotating::{AnnotatingError, Annotator, JudgementTaking, ShownAssignment};
-use crate::services::campaign::joining::{self, Joining};
+use crate::services::campaign::joining::{self, JoiningPerson};
 
 /// Bytes of a request at the most: room for a few free texts.
 pub(super) const MAX_BYTES: usize = 65_536;
@@ -76,20 +76,20 @@ pub(super) struct ErrorBody<'e> {
 #[serde(untagged)]
 pub(super) enum NextAnswer {
     /// Nothing is left.
-    Finished(Finished),
+    Finished(FinishedJson),
     /// An assignment.
     Assignment(Box<ShownJson>),
 }
 
 /// Nothing is left to judge.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Finished {
+pub(super) struct FinishedJson {
     /// Always true.
     finished: bool,
     /// Why: `nothing_left` or `quota` for this annotator, or `separated` or `max_judgements` for the whole campaign.
     because: &'static str,
     /// How far the annotator is.
-    progress: Progress,
+    progress: AnnotatorProgressJson,
 }
 
 /// An assignment as the annotator sees it.
@@ -103,9 +103,9 @@ pub(super) struct ShownJson {
     texts: ShownTexts,
     /// What is asked about this item beside the task.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    questions: Vec<Question>,
+    questions: Vec<CampaignQuestion>,
     /// How far the annotator is.
-    progress: Progress,
+    progress: AnnotatorProgressJson,
     /// The texts as safe HTML, for a request with `"render": "html"` or `"differences"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     html: Option<ShownTexts>,
@@ -139,7 +139,7 @@ struct LetteredTexts {
 
 /// How far an annotator is.
 #[derive(Serialize, JsonSchema)]
-struct Progress {
+struct AnnotatorProgressJson {
     /// Judgements so far.
     done: u32,
     /// Judgements that this annotator may be asked for in all.
@@ -268,9 +268,9 @@ pub(super) async fn next(
     let wanted: NextRequest = if body.is_empty() { NextRequest::default() } else { parse(&body)? };
     let annotator = admit(&request, &app).await?;
     let next = annotator.next(&app.store, &app.rng, &*app.clock).await?;
-    let progress = Progress { done: next.done, of: next.of };
+    let progress = AnnotatorProgressJson { done: next.done, of: next.of };
     let answer = match next.assignment {
-        Err(why) => NextAnswer::Finished(Finished { finished: true, because: why.as_str(), progress }),
+        Err(why) => NextAnswer::Finished(FinishedJson { finished: true, because: why.as_str(), progress }),
         Ok(shown) => {
             let as_html = match wanted.render.as_deref() {
                 Some("html") => Some(texts(&shown, html)),
@@ -315,7 +315,7 @@ pub(super) async fn join(
         return Err(AnnotatingError::UnknownLink.into());
     }
     let token = bearer(&request).ok_or(CampaignApiError::NoToken)?;
-    let joining = Joining { request: sent.request.as_deref(), participant: sent.participant.as_deref() };
+    let joining = JoiningPerson { request: sent.request.as_deref(), participant: sent.participant.as_deref() };
     let invite = joining::join(&app.store, &app.rng, id, (token, joining), app.clock.now()).await?;
     Ok(HttpResponse::Ok().insert_header((CACHE_CONTROL, "no-store")).json(JoinAnswer { invite }))
 }

@@ -4,7 +4,7 @@ use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse, web};
 
 use super::error::PageError;
-use super::pages::campaign_report::CampaignReportPage;
+use super::pages::campaign_report::PublicCampaignReportPage;
 use super::pages::{Page, Section, respond};
 use crate::domain::campaign::plan::{CampaignPlan, is_id};
 use crate::domain::language::Language;
@@ -34,7 +34,7 @@ pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Resu
     let page = Page::new(&request, Section::None);
     let DocumentBody { title, body } = document_body(&app, &row, Audience::Public, page.language).await?;
     let words = campaign_report_texts(page.language);
-    Ok(respond(&request, StatusCode::OK, &CampaignReportPage { page, words, title, body }))
+    Ok(respond(&request, StatusCode::OK, &PublicCampaignReportPage { page, words, title, body }))
 }
 
 fn is_public(row: &CampaignRow) -> bool {

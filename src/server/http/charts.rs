@@ -7,10 +7,10 @@ use super::error::PageError;
 use super::leaderboard_query::{LeaderboardQuery, query_string};
 use super::leaderboard_view::{answer, frame_of, name_of, style_chart};
 use super::pages;
-use super::pages::charts::{AgainstView, ChartView, ChartsView, CountLink, MeetingRow, ModelChoice};
+use super::pages::charts::{AgainstView, ChartModelChoice, ChartView, ChartsView, CountLink, MeetingRow};
 use crate::domain::rating::leaderboard::RankedModel;
 use crate::render::chart;
-use crate::render::chart::heat::Shown;
+use crate::render::chart::heat::HeatValues;
 use crate::render::chart::pairs::Pairs;
 use crate::server::state::AppState;
 
@@ -73,7 +73,7 @@ pub(super) async fn charts(request: HttpRequest, app: web::Data<AppState>) -> Re
     if !filter.style && !filter.side {
         charts.push(ChartView::new(chart::history::draw(&traces, frame)));
     }
-    let pairs = [Shown::Wins, Shown::Counts, Shown::Predicted];
+    let pairs = [HeatValues::Wins, HeatValues::Counts, HeatValues::Predicted];
     charts.extend(pairs.map(|shown| ChartView::table_on_phones(study.pairs.draw(shown, &names, frame))));
     let ids = shown.iter().map(|model| model.model.as_str()).zip(names.iter().map(String::as_str)).collect();
     let view = ChartsView {
@@ -124,7 +124,7 @@ fn against(
         choices: models
             .into_iter()
             .enumerate()
-            .map(|(at, (id, name))| ModelChoice { id: id.to_owned(), name: name.to_owned(), chosen: at == chosen })
+            .map(|(at, (id, name))| ChartModelChoice { id: id.to_owned(), name: name.to_owned(), chosen: at == chosen })
             .collect(),
     })
 }

@@ -106,7 +106,7 @@ pub(super) struct CatalogJson<'b> {
     /// Each pair once.
     matrix: Vec<ListedCell>,
     /// What the papers claim, beside what follows from their published numbers.
-    claims: &'b [crate::domain::benchmark::claims::Claim],
+    claims: &'b [crate::domain::benchmark::paper_claims::Claim],
 }
 
 #[derive(Serialize, JsonSchema)]

@@ -14,8 +14,8 @@ use crate::services::campaign::reports::CampaignReportError;
 use crate::services::correlation::snapshot::CorrelationError;
 use crate::services::exclusions::flagged::FlaggedError;
 use crate::services::leaderboard::filtered::FilteredLeaderboardError;
+use crate::services::model_register::RegisterError;
 use crate::services::public_log::PublicLogError;
-use crate::services::register::RegisterError;
 
 /// Text of a request that fails because the database does.
 const OUTAGE: &str = "the database does not answer at the moment: try again in a minute";

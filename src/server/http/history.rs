@@ -52,7 +52,7 @@ pub(super) async fn list(
     let before = Some(query.before.as_str()).filter(|id| !id.is_empty()).and_then(BattleId::parse);
     let wanted = Some(search.trim().to_owned()).filter(|search| !search.is_empty());
     let found = match visitor.new_cookie {
-        Some(_) => history::HistoryPage::default(),
+        Some(_) => history::VisitorBattles::default(),
         None => history::list(&app.store, &app.models, &visitor.id, before.clone(), wanted).await?,
     };
     let is_whole = before.is_none() && search.trim().is_empty() && visitor.new_cookie.is_none();

@@ -46,7 +46,7 @@ pub(super) async fn answer(app: &AppState, filter: &LeaderboardFilter) -> Result
 }
 
 #[derive(Serialize)]
-struct Frame {
+struct LeaderboardFrame {
     #[serde(rename = "type")]
     kind: &'static str,
     as_of: Option<i64>,
@@ -106,7 +106,7 @@ impl Frames {
 fn frame(app: &AppState, language: Language) -> String {
     let view = view(app);
     let (notes, html) = (leaderboard::notes_html(&view, language), leaderboard::rows_html(&view, language));
-    let frame = Frame { kind: "leaderboard", as_of: view.as_of_ms, votes: view.votes, notes, html };
+    let frame = LeaderboardFrame { kind: "leaderboard", as_of: view.as_of_ms, votes: view.votes, notes, html };
     serde_json::to_string(&frame).expect("a frame is text and whole numbers")
 }
 

@@ -8,16 +8,16 @@ use super::error::PageError;
 use super::leaderboard_view::frame_of;
 use super::pages;
 use super::pages::charts::ChartView;
-use super::pages::model::{ModelView, OpponentRow, ScoreRow, SliceGroup, SliceRow};
+use super::pages::model::{ModelScoreRow, ModelView, OpponentRow, SliceGroup, SliceRow};
 use super::pages::requested_language;
 use crate::domain::battle::ModelId;
 use crate::domain::correlation::catalog::SeriesSource;
 use crate::domain::correlation::{Series, Subjects};
+use crate::domain::model_register::days::Period;
 use crate::domain::rating::facets::Facets;
 use crate::domain::rating::leaderboard_filter::LeaderboardFilter;
 use crate::domain::rating::pooling::PooledSlices;
 use crate::domain::rating::slice::SliceColumn;
-use crate::domain::register::days::Period;
 use crate::infra::llm::ModelCard;
 use crate::render::chart;
 use crate::render::i18n::pages::{PageTexts, page_texts};
@@ -145,10 +145,10 @@ fn opponents(app: &AppState, rated: &FilteredLeaderboard, id: &str) -> [Vec<Oppo
 }
 
 /// The model's place in a benchmark's scores.
-fn score(series: &Series, id: &str) -> Option<ScoreRow> {
+fn score(series: &Series, id: &str) -> Option<ModelScoreRow> {
     let is_score = matches!(SeriesSource::from_series(series), SeriesSource::Benchmark | SeriesSource::Imported);
     let point = series.points.get(id).filter(|_| is_score && series.subjects == Subjects::Models)?;
     let better = series.points.values().filter(|other| other.value > point.value).count();
     let of = series.points.len();
-    Some(ScoreRow { title: series.title.clone(), score: point.value, place: better + 1, of })
+    Some(ModelScoreRow { title: series.title.clone(), score: point.value, place: better + 1, of })
 }

@@ -9,8 +9,8 @@ use schemars::JsonSchema;
 
 use super::error::PageError;
 use super::pages;
-use crate::domain::register::days::Period;
-use crate::domain::register::report::Register;
+use crate::domain::model_register::days::Period;
+use crate::domain::model_register::report::Register;
 use crate::server::state::AppState;
 
 /// The parameters.

@@ -11,7 +11,7 @@ use super::forms::see_other;
 use super::session::is_secure;
 use crate::infra::clock::Clock as _;
 use crate::infra::limits::RateLimited;
-use crate::infra::oidc::{Answer, FLOW_MINUTES, Flow, Identity, OidcError, Purpose};
+use crate::infra::oidc::{FLOW_MINUTES, Flow, Identity, OidcError, ProviderCallback, Purpose};
 use crate::server::state::AppState;
 
 const COOKIE: &str = "langya_oidc";
@@ -60,7 +60,7 @@ pub(super) async fn identity(request: &HttpRequest, app: &AppState, flow: &Flow)
         if values.next().is_some() { Err(foreign()) } else { Ok(value) }
     };
     let (state, error) = (one("state")?.unwrap_or_default(), one("error")?);
-    let answer = Answer { state, code: one("code")?.filter(|_| error.is_none()), issuer: one("iss")? };
+    let answer = ProviderCallback { state, code: one("code")?.filter(|_| error.is_none()), issuer: one("iss")? };
     noted(app.oidc.identity(flow, answer).await).map_err(Refused::Provider)
 }
 

@@ -23,7 +23,7 @@ const PROOF: &str = ".tlog-proof";
 /// The parameters of the page.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct LogQuery {
+struct PublicLogQuery {
     /// Id of a vote.
     vote: String,
 }
@@ -183,8 +183,8 @@ async fn find(app: &AppState, vote: &str) -> Result<Option<VoteReceipt>, PageErr
 /// # Errors
 /// [`PageError`] for parameters that cannot be, or without the database.
 pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
-    let query = web::Query::<LogQuery>::from_query(request.query_string());
-    let LogQuery { vote } = query.map_err(|_| PageError::InvalidQuery("vote is given once".into()))?.into_inner();
+    let query = web::Query::<PublicLogQuery>::from_query(request.query_string());
+    let PublicLogQuery { vote } = query.map_err(|_| PageError::InvalidQuery("vote is given once".into()))?.into_inner();
     let vote = vote.trim().to_owned();
     let (latest, key) = (app.public_log.latest().await?, app.public_log.key().verifier());
     let size = latest.as_ref().map_or(0, |latest| latest.head.size);

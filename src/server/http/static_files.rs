@@ -18,11 +18,11 @@ use super::gzip;
 
 #[derive(Embed)]
 #[folder = "static"]
-struct Files;
+struct StaticFiles;
 
 /// Serves `/static/{path:.*}`, for `GET` and `HEAD`.
 pub async fn serve(request: HttpRequest, path: web::Path<String>) -> HttpResponse {
-    let Some(file) = Files::get(&path) else {
+    let Some(file) = StaticFiles::get(&path) else {
         return HttpResponse::NotFound().content_type("text/plain; charset=utf-8").body("no such file\n");
     };
     let hash = hash_of(&file);
@@ -59,7 +59,7 @@ fn smallest(path: &str, hash: String, file: &EmbeddedFile) -> Bytes {
 /// The address of a file, with its hash; for templates.
 #[must_use]
 pub fn url(path: &str) -> String {
-    match Files::get(path) {
+    match StaticFiles::get(path) {
         Some(file) => format!("/static/{path}?v={}", hash_of(&file)),
         None => format!("/static/{path}"),
     }

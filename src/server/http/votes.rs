@@ -59,7 +59,7 @@ impl VoteReaders {
 }
 
 /// What goes from the reading to the answer. An answer without an end was broken off.
-enum Part {
+enum StreamPart {
     Lines(Bytes),
     End,
 }
@@ -71,7 +71,7 @@ struct Reading {
     /// The last vote when it began: what is cast meanwhile is for the next request.
     upto: i64,
     left: u32,
-    parts: mpsc::Sender<Part>,
+    parts: mpsc::Sender<StreamPart>,
     _place: OwnedSemaphorePermit,
 }
 
@@ -110,7 +110,7 @@ pub(super) async fn votes(
 impl Reading {
     async fn run(mut self) {
         while let Some(part) = self.next().await {
-            let is_end = matches!(part, Part::End);
+            let is_end = matches!(part, StreamPart::End);
             if !is_taken(&self.parts, part).await || is_end {
                 return;
             }
@@ -118,16 +118,16 @@ impl Reading {
     }
 
     /// The next page, or the end; `None` where the database fails.
-    async fn next(&mut self) -> Option<Part> {
+    async fn next(&mut self) -> Option<StreamPart> {
         if self.left == 0 {
-            return Some(Part::End);
+            return Some(StreamPart::End);
         }
         match vote_lines(&self.store, self.after, self.upto, self.left.min(PAGE)).await {
-            Ok(None) => Some(Part::End),
+            Ok(None) => Some(StreamPart::End),
             Ok(Some(lines)) => {
                 self.after = lines.last_seq;
                 self.left = if self.left == u32::MAX { self.left } else { self.left.saturating_sub(lines.votes) };
-                Some(Part::Lines(lines.text.into()))
+                Some(StreamPart::Lines(lines.text.into()))
             }
             Err(error) => {
                 tracing::error!(error = ?error, "votes could not be read for the API");
@@ -138,17 +138,17 @@ impl Reading {
 }
 
 /// Whether the reader takes a part before its patience ends.
-async fn is_taken(parts: &mpsc::Sender<Part>, part: Part) -> bool {
+async fn is_taken(parts: &mpsc::Sender<StreamPart>, part: StreamPart) -> bool {
     matches!(timeout(PATIENCE, parts.send(part)).await, Ok(Ok(())))
 }
 
 /// The answer: it ends as it should, or is broken off, so that nobody takes a part for the whole.
-fn body(parts: mpsc::Receiver<Part>) -> impl Stream<Item = io::Result<Bytes>> {
+fn body(parts: mpsc::Receiver<StreamPart>) -> impl Stream<Item = io::Result<Bytes>> {
     stream::unfold(Some(parts), |parts| async {
         let mut parts = parts?;
         match parts.recv().await {
-            Some(Part::Lines(lines)) => Some((Ok(lines), Some(parts))),
-            Some(Part::End) => None,
+            Some(StreamPart::Lines(lines)) => Some((Ok(lines), Some(parts))),
+            Some(StreamPart::End) => None,
             None => Some((Err(io::ErrorKind::BrokenPipe.into()), None)),
         }
     })
@@ -163,8 +163,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_reader_that_takes_nothing_is_left_and_its_answer_is_broken_off() {
         let (parts, answer) = mpsc::channel(1);
-        assert!(is_taken(&parts, Part::Lines("one\n".into())).await);
-        assert!(!is_taken(&parts, Part::Lines("two\n".into())).await, "the first waits still");
+        assert!(is_taken(&parts, StreamPart::Lines("one\n".into())).await);
+        assert!(!is_taken(&parts, StreamPart::Lines("two\n".into())).await, "the first waits still");
         drop(parts);
         let sent: Vec<_> = body(answer).collect().await;
         assert!(
@@ -176,7 +176,7 @@ mod tests {
     #[tokio::test]
     async fn an_answer_that_was_read_to_its_end_ends_as_it_should() {
         let (parts, answer) = mpsc::channel(2);
-        assert!(is_taken(&parts, Part::Lines("one\n".into())).await && is_taken(&parts, Part::End).await);
+        assert!(is_taken(&parts, StreamPart::Lines("one\n".into())).await && is_taken(&parts, StreamPart::End).await);
         let sent: Vec<_> = body(answer).collect().await;
         assert!(sent.len() == 1 && sent[0].is_ok(), "{sent:?}");
     }

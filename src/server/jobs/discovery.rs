@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
+use crate::infra::allowed_addresses::AllowedAddresses;
 use crate::infra::config::{Environment, Settings};
 use crate::infra::llm::discover::{self, Places};
-use crate::infra::reach::Reach;
 
 /// These settings, and where they name no model and allow to look: with the models of local servers and of keys in the
 /// environment. Practice models then leave or stay as the settings say.
@@ -12,7 +12,7 @@ pub(super) async fn with_found_models<'a>(settings: &'a Settings, env: &Environm
     if !settings.providers.discover || !settings.models.is_empty() {
         return Cow::Borrowed(settings);
     }
-    let reach = Reach::new(&settings.providers.private_networks);
-    let models = discover::discover(env, &Places { reach, ..Places::default() }).await;
+    let allowed = AllowedAddresses::new(&settings.providers.private_networks);
+    let models = discover::discover(env, &Places { allowed, ..Places::default() }).await;
     Cow::Owned(Settings { models, ..settings.clone() })
 }

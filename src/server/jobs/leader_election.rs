@@ -21,7 +21,7 @@ pub async fn keep_lead(
     report: JobReport,
     shutdown: CancellationToken,
 ) {
-    let leader_election = Lead(leader_election);
+    let leader_election = Leadership(leader_election);
     let mut ticker = tokio::time::interval(LOOK_EVERY);
     ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut lock: Option<JobLock> = None;
@@ -49,9 +49,9 @@ pub async fn keep_lead(
 }
 
 /// The leader announces it. Leadership ends with the job, because its lock does.
-struct Lead(watch::Sender<bool>);
+struct Leadership(watch::Sender<bool>);
 
-impl Drop for Lead {
+impl Drop for Leadership {
     fn drop(&mut self) {
         self.0.send_replace(false);
     }

@@ -22,7 +22,7 @@ const LOOK_FOR_EXCLUSIONS: Duration = Duration::from_millis(250);
 
 /// What an instance does for the leaderboard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Role {
+enum LeaderboardDuty {
     /// Fits it.
     Leader,
     /// Loads what the leader has fitted.
@@ -48,9 +48,10 @@ pub async fn keep_leaderboard(
         let over = shutdown.is_cancelled();
         // At shutdown the lead is given up at once; the former leader still counts the last votes.
         leads = *leader_election.borrow_and_update() || over && leads;
-        let role = if leads { Role::Leader } else { Role::Follower };
+        let role = if leads { LeaderboardDuty::Leader } else { LeaderboardDuty::Follower };
         let store = if over { StoreWhen::AnyNew } else { StoreWhen::ManyNew };
-        let wait = if role == Role::Leader && !over && !changed { waiting_votes(&refitter).await } else { None };
+        let wait =
+            if role == LeaderboardDuty::Leader && !over && !changed { waiting_votes(&refitter).await } else { None };
         let done = wait.is_some() || update(&mut refitter, role, store, &report).await;
         if over {
             return;
@@ -101,7 +102,7 @@ async fn exclusions_changed(refitter: &Refitter) {
 }
 
 /// Whether it went well.
-async fn update(refitter: &mut Refitter, role: Role, store: StoreWhen, report: &JobReport) -> bool {
+async fn update(refitter: &mut Refitter, role: LeaderboardDuty, store: StoreWhen, report: &JobReport) -> bool {
     let done = report.run(bring_up_to_date(refitter, role, store)).await;
     match done {
         Ok(true) => tracing::debug!(votes = refitter.tally.counts.read, "leaderboard fitted"),
@@ -118,8 +119,12 @@ async fn update(refitter: &mut Refitter, role: Role, store: StoreWhen, report: &
 }
 
 /// Whether a leaderboard was fitted.
-async fn bring_up_to_date(refitter: &mut Refitter, role: Role, store: StoreWhen) -> Result<bool, RefitError> {
-    if role == Role::Follower {
+async fn bring_up_to_date(
+    refitter: &mut Refitter,
+    role: LeaderboardDuty,
+    store: StoreWhen,
+) -> Result<bool, RefitError> {
+    if role == LeaderboardDuty::Follower {
         return refitter.follow().await.map(|()| false);
     }
     let fitted = refitter.refit().await?;

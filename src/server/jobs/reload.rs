@@ -78,14 +78,14 @@ async fn watch(app: &AppState, source: &mut SettingsSource) {
     let (mut taken, mut before) = (None, None);
     loop {
         let asked = tokio::select! {
-            _ = ticker.tick() => Asked::Clock,
-            Some(()) = source.hangup.recv() => Asked::Signal,
-            Some(reader) = source.requests.recv() => Asked::Admin(reader),
+            _ = ticker.tick() => ReloadReason::Clock,
+            Some(()) = source.hangup.recv() => ReloadReason::Signal,
+            Some(reader) = source.requests.recv() => ReloadReason::Admin(reader),
         };
         let now = Some(read(source.file.path.clone()).await);
         let settled = now == before && now != taken;
         before.clone_from(&now);
-        if matches!(asked, Asked::Clock) && !settled {
+        if matches!(asked, ReloadReason::Clock) && !settled {
             continue;
         }
         let is_gone = now == Some(None) && taken.flatten().is_some();
@@ -98,7 +98,7 @@ async fn watch(app: &AppState, source: &mut SettingsSource) {
         } else {
             reload(app, source).await;
         }
-        if let Asked::Admin(reader) = asked {
+        if let ReloadReason::Admin(reader) = asked {
             // They may have gone away.
             let _ = reader.send(());
         }
@@ -106,7 +106,7 @@ async fn watch(app: &AppState, source: &mut SettingsSource) {
 }
 
 /// Why the file is looked at.
-enum Asked {
+enum ReloadReason {
     Clock,
     Signal,
     Admin(Reader),

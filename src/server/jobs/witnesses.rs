@@ -7,12 +7,12 @@ use tokio::sync::watch;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
+use crate::infra::allowed_addresses::AllowedAddresses;
 use crate::infra::config::CurrentSettings;
 use crate::infra::job_report::JobReport;
 use crate::infra::llm::http_client_within;
-use crate::infra::reach::Reach;
 use crate::services::public_log::PublicLog;
-use crate::services::public_log::witnesses::{Asked, Witnesses};
+use crate::services::public_log::witnesses::{WitnessStatus, Witnesses};
 
 /// Time between two looks for a new checkpoint.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -27,8 +27,8 @@ pub async fn ask_witnesses(
     job: JobReport,
     shutdown: CancellationToken,
 ) {
-    let reach = Reach::new(&settings.now().providers.private_networks);
-    let client = match http_client_within(CONNECT_TIMEOUT, &reach) {
+    let allowed = AllowedAddresses::new(&settings.now().providers.private_networks);
+    let client = match http_client_within(CONNECT_TIMEOUT, &allowed) {
         Ok(client) => client,
         Err(error) => {
             tracing::error!(%error, "no witness of the public log can be asked");
@@ -54,8 +54,8 @@ pub async fn ask_witnesses(
 }
 
 /// Reports a witness when it begins to fail, and when it signs again.
-fn report(failing: &mut BTreeSet<String>, asked: Asked) {
-    let Asked { name, result, .. } = asked;
+fn report(failing: &mut BTreeSet<String>, asked: WitnessStatus) {
+    let WitnessStatus { name, result, .. } = asked;
     match result {
         Ok(()) if failing.remove(&name) => tracing::info!(witness = name, "the witness signs the public log again"),
         Ok(()) => {}

@@ -15,10 +15,10 @@ use super::error_codes::ErrorCode;
 use super::flood::{Flood, FloodVerdict};
 use super::known_models::KnownModels;
 use super::protocol::{ClientMessage, Closing, MAX_MESSAGE_BYTES, Prompts, ProtocolError, ServerMessage};
-use super::rendered_view::{ReplyForm, Screen, Shown, ShownBlock, show};
+use super::rendered_view::{ReplyForm, Screen, ShownBlock, ShownEvent, show};
 use crate::domain::battle::event_log::EventEntry;
 use crate::domain::battle::{BattleId, Side};
-use crate::infra::limits::proofs::{Proofs, Solution};
+use crate::infra::limits::proof_of_work::{Proofs, Solution};
 use crate::infra::limits::{Act, Caller, RateLimits, TurnPermit};
 use crate::infra::live_battles::Watcher;
 use crate::infra::tasks::Tasks;
@@ -328,7 +328,7 @@ impl Driver {
             watcher.known().iter().for_each(|entry| screen.learn(entry));
             shown = screen.everything().await;
         }
-        let images = watcher.battle().state().held.images.clone();
+        let images = watcher.battle().state().active.images.clone();
         let watching = self.watching(watcher, screen, Prompts::Repeated(images));
         self.watch(watching).await?;
         self.say_shown(&id, &shown, &Prompts::Known, None).await?;
@@ -374,7 +374,7 @@ impl Driver {
     }
 
     fn watching(&self, watcher: Watcher, screen: Option<Screen>, prompts: Prompts) -> Watching {
-        let row = watcher.battle().state().held.row.clone();
+        let row = watcher.battle().state().active.row.clone();
         let models = &self.connection.voting.models;
         let known = KnownModels::new(&row, |side| models.card(&row.models[side.index()]));
         Watching { watcher, screen, prompts, known }
@@ -403,17 +403,17 @@ impl Driver {
     async fn say_shown(
         &mut self,
         battle: &BattleId,
-        shown: &[Shown<'_>],
+        shown: &[ShownEvent<'_>],
         prompts: &Prompts,
         known: Option<&KnownModels>,
     ) -> Result<(), End> {
         for one in shown {
             let message = match one {
-                Shown::Event(entry) => ServerMessage::of_entry(battle, entry, prompts, known),
-                Shown::Block(ShownBlock { turn, side, block, html, .. }) => {
+                ShownEvent::Event(entry) => ServerMessage::of_entry(battle, entry, prompts, known),
+                ShownEvent::Block(ShownBlock { turn, side, block, html, .. }) => {
                     ServerMessage::Html { battle, turn: *turn, side: *side, block: *block, html }
                 }
-                Shown::Changes(changes) => ServerMessage::Blocks(changes),
+                ShownEvent::Changes(changes) => ServerMessage::Blocks(changes),
             };
             self.send(&message).await?;
         }

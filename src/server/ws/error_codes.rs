@@ -2,7 +2,7 @@
 
 use super::protocol::ProtocolError;
 use crate::domain::battle::state::Refusal;
-use crate::infra::limits::proofs::{Challenge, ProofRequired};
+use crate::infra::limits::proof_of_work::{Challenge, ProofRequired};
 use crate::infra::limits::{RateLimited, TurnRefused};
 use crate::services::arena::battles::BattleError;
 use crate::services::arena::matchmaking::ChoiceError;

@@ -18,7 +18,7 @@ use crate::domain::battle::reasons::{Reason, ReasonSet, UnknownReason};
 use crate::domain::battle::receipt::Receipt;
 use crate::domain::battle::state::Refusal;
 use crate::domain::battle::{BattleId, ImageId, ModelId, Outcome, Side};
-use crate::infra::limits::proofs::{Challenge, Solution};
+use crate::infra::limits::proof_of_work::{Challenge, Solution};
 use crate::services::arena::battles::Opening;
 
 /// Bytes of one message at the most.

@@ -44,20 +44,20 @@ pub(super) struct Screen {
     turn: u32,
     /// Number of the last event in it.
     seq: u64,
-    sides: [Reply; 2],
+    sides: [RenderedReply; 2],
     /// What was said in former turns, which a client that has no text of its own may ask for.
     former: BTreeMap<u32, [String; 2]>,
 }
 
 #[derive(Default)]
-struct Reply {
+struct RenderedReply {
     text: String,
     rendered: usize,
     renderer: Renderer,
 }
 
 /// What a client is sent of some events.
-pub(super) enum Shown<'e> {
+pub(super) enum ShownEvent<'e> {
     /// An event as it is.
     Event(&'e EventEntry),
     /// A block of a reply, new or written again.
@@ -93,10 +93,10 @@ pub struct ShownChanges {
 struct ShownChange(usize, usize, String);
 
 /// What a client with this screen is sent of events; without one it gets them as they are.
-pub(super) async fn show<'e>(screen: Option<&mut Screen>, entries: &'e [EventEntry]) -> Vec<Shown<'e>> {
+pub(super) async fn show<'e>(screen: Option<&mut Screen>, entries: &'e [EventEntry]) -> Vec<ShownEvent<'e>> {
     match screen {
         Some(screen) => screen.show(entries).await,
-        None => entries.iter().map(Shown::Event).collect(),
+        None => entries.iter().map(ShownEvent::Event).collect(),
     }
 }
 
@@ -136,7 +136,7 @@ impl Screen {
         self.former.get(&turn).map(|said| said[side.index()].as_str())
     }
 
-    async fn show<'e>(&mut self, entries: &'e [EventEntry]) -> Vec<Shown<'e>> {
+    async fn show<'e>(&mut self, entries: &'e [EventEntry]) -> Vec<ShownEvent<'e>> {
         let (mut shown, mut changes) = (Vec::new(), None);
         for entry in entries {
             self.learn(entry);
@@ -146,30 +146,30 @@ impl Screen {
                 _ => Vec::new(),
             };
             if self.form == ReplyForm::Html {
-                shown.push(Shown::Event(entry));
-                shown.extend(blocks.into_iter().map(Shown::Block));
+                shown.push(ShownEvent::Event(entry));
+                shown.extend(blocks.into_iter().map(ShownEvent::Block));
                 continue;
             }
             self.gather(&mut changes, blocks);
             if !matches!(entry.event, BattleEvent::Delta { .. }) {
-                shown.extend(changes.take().map(Shown::Changes));
-                shown.push(Shown::Event(entry));
+                shown.extend(changes.take().map(ShownEvent::Changes));
+                shown.push(ShownEvent::Event(entry));
             }
         }
-        shown.extend(changes.map(Shown::Changes));
+        shown.extend(changes.map(ShownEvent::Changes));
         shown
     }
 
     /// Every block of the turn: for a client that comes back.
-    pub(super) async fn everything(&mut self) -> Vec<Shown<'static>> {
+    pub(super) async fn everything(&mut self) -> Vec<ShownEvent<'static>> {
         let mut blocks = self.render(Side::A).await;
         blocks.extend(self.render(Side::B).await);
         if self.form == ReplyForm::Html {
-            return blocks.into_iter().map(Shown::Block).collect();
+            return blocks.into_iter().map(ShownEvent::Block).collect();
         }
         let mut changes = None;
         self.gather(&mut changes, blocks);
-        changes.into_iter().map(Shown::Changes).collect()
+        changes.into_iter().map(ShownEvent::Changes).collect()
     }
 
     /// Adds blocks to what changes.
@@ -194,7 +194,7 @@ impl Screen {
     }
 }
 
-impl Reply {
+impl RenderedReply {
     /// The first words are shown at once.
     fn is_due(&self) -> bool {
         let share = if self.text.len() < LONG_REPLY { 64 } else { 12 };

@@ -1,7 +1,7 @@
 //! How the models are doing: their figures of the last day, and what went wrong.
 
 use crate::domain::battle::ModelId;
-use crate::domain::register::changes::{ModelChange, ModelState};
+use crate::domain::model_register::changes::{ModelChange, ModelState};
 use crate::domain::time::Timestamp;
 use crate::infra::storage::{FailureCount, RecentFigures, Store, StoreError};
 

@@ -15,7 +15,7 @@ use crate::infra::clock::Clock;
 use crate::infra::credentials::{PassphraseChecks, PassphraseError};
 use crate::infra::rng::{SharedRng, hex};
 use crate::infra::storage::{
-    ActedVia, AdminInviteRow, AdminUserRow, Joined, Joining, NewAdminInvite, NewAuditEntry, Store, StoreError,
+    ActedVia, AdminInviteRow, AdminUserRow, Joined, JoiningUser, NewAdminInvite, NewAuditEntry, Store, StoreError,
     UserChange,
 };
 
@@ -176,7 +176,7 @@ impl AdminUsers {
         let mut entry = actor.entry(&self.rng, self.clock.as_ref(), AdminAction::Join, &name);
         entry.latter = audit_json(&json!({ "role": link.role }));
         let user_id = self.rng.id(self.clock.as_ref());
-        let joining = Joining {
+        let joining = JoiningUser {
             token_hash: &token_hash,
             user_id: &user_id,
             name: &name,

@@ -14,8 +14,8 @@ use tokio::sync::oneshot;
 
 use super::relay::{self, LocalBattles, Relay};
 use super::turn::{self, TurnEnd};
+use crate::domain::battle::active_battle::{ActiveBattle, TurnStart};
 use crate::domain::battle::event_log::BattleEvent;
-use crate::domain::battle::held::{HeldBattle, TurnStart};
 use crate::domain::battle::language;
 use crate::domain::battle::mode::ModelChoice;
 use crate::domain::battle::state::{Action, Progress, Refusal, Stage};
@@ -167,7 +167,7 @@ impl Battles {
         let now = self.parts.clock.now();
         self.parts.store.insert_battle_with_images(&row, &opening.prompt, &opening.images, now).await?;
         self.parts.prompts.flag_prompt(&row.id, 1, flagged).await;
-        let battle = Arc::new(LiveBattle::new(HeldBattle::begin(row, &opening.prompt, opening.images)));
+        let battle = Arc::new(LiveBattle::new(ActiveBattle::begin(row, &opening.prompt, opening.images)));
         metrics::battle_started();
         self.live.add(&battle);
         let watcher = battle.watch(0);
@@ -294,13 +294,13 @@ impl Battles {
     /// instance may have taken the battle on.
     pub(super) fn awaiting_vote(&self, visitor: &VisitorId, id: &BattleId) -> Option<BattleRecord> {
         let battle = self.live.get(id).filter(|battle| battle.visitor == *visitor && self.parts.fleet.is_alone())?;
-        battle.state().held.awaiting_vote()
+        battle.state().active.awaiting_vote()
     }
 
     /// The vote on a battle was committed: it takes no more questions.
     pub fn close(&self, id: &BattleId) {
         if let Some(battle) = self.live.remove(id) {
-            battle.state().held.row.progress.stage = Stage::Voted;
+            battle.state().active.row.progress.stage = Stage::Voted;
         }
     }
 
@@ -331,11 +331,11 @@ impl Battles {
     ) -> Result<(), BattleError> {
         let former = {
             let mut state = battle.state();
-            let row = state.held.row.clone();
+            let row = state.active.row.clone();
             row.progress.allows(action, self.parts.settings.now().battle.max_turns)?;
             self.check_models(&row.models)?;
             // Taken before the database is asked, so that a second message in the same moment is refused.
-            state.held.row.progress.stage = Stage::Answering;
+            state.active.row.progress.stage = Stage::Answering;
             row
         };
         // A sweep may have taken the battle out of memory since it was found, and somebody may have read it back.
@@ -361,7 +361,7 @@ impl Battles {
             Some(prompt) => TurnStart::Message(prompt),
             None => TurnStart::Regenerate(edited),
         };
-        battle.state().held.begin_turn(turn, begun, &run, language);
+        battle.state().active.begin_turn(turn, begun, &run, language);
         self.answer(battle, run, Some(permit));
         Ok(())
     }
@@ -373,8 +373,8 @@ impl Battles {
         let stored = self.parts.store.battle(&battle.id).await;
         match &stored {
             Ok(Some(stored)) if stored.answered_by != run || stored.progress.turn != turn => self.let_go(battle),
-            Ok(Some(stored)) => battle.state().held.row = stored.clone(),
-            Ok(None) | Err(_) => battle.state().held.row.progress = progress,
+            Ok(Some(stored)) => battle.state().active.row = stored.clone(),
+            Ok(None) | Err(_) => battle.state().active.row.progress = progress,
         }
         stored?.ok_or(BattleError::UnknownBattle)
     }
@@ -386,7 +386,7 @@ impl Battles {
         let prompt = {
             let mut state = battle.state();
             state.stopper = Some(stopper);
-            state.held.exchanges.last().map(|exchange| Arc::clone(&exchange.prompt))
+            state.active.exchanges.last().map(|exchange| Arc::clone(&exchange.prompt))
         };
         battle.publish(prompt.map(|prompt| BattleEvent::Turn { prompt }));
         let (parts, live, battle) = (Arc::clone(&self.parts), Arc::clone(&self.live), Arc::clone(battle));
@@ -434,7 +434,7 @@ impl Battles {
             return Ok(true);
         }
         let row = self.parts.store.battle(&battle.id).await?;
-        let known = battle.state().held.row.clone();
+        let known = battle.state().active.row.clone();
         // Where a turn is just beginning here, the database may not have it yet.
         Ok(known.progress.stage == Stage::Answering
             || row.is_some_and(|row| row.progress == known.progress && row.answered_by == known.answered_by))
@@ -454,7 +454,7 @@ impl Battles {
             if answering && self.parts.fleet.is_run_elsewhere(run.as_ref()).await? {
                 return Ok(relay::follow(self, record, after));
             }
-            let restored = LiveBattle::new(HeldBattle::restore(record, self.parts.first_number(after)));
+            let restored = LiveBattle::new(ActiveBattle::restore(record, self.parts.first_number(after)));
             let restored = Arc::new(restored);
             // Two sockets may come back at once: the first one's battle is everybody's.
             let battle = self.live.add(&restored);

@@ -25,7 +25,7 @@ const EXPORT_PAGE: u32 = 100;
 
 /// A page of a visitor's battles, the latest first.
 #[derive(Debug, Default)]
-pub struct HistoryPage {
+pub struct VisitorBattles {
     /// The battles.
     pub battles: Vec<HistoryEntry>,
     /// The battle before which the next page begins; `None` on the last one.
@@ -121,7 +121,7 @@ pub async fn list(
     visitor: &VisitorId,
     before: Option<BattleId>,
     search: Option<String>,
-) -> Result<HistoryPage, StoreError> {
+) -> Result<VisitorBattles, StoreError> {
     let filter = OwnBattlesFilter { before, search, limit: PAGE + 1 };
     let mut rows = store.own_battles(visitor, &filter).await?;
     let more = rows.len() > PAGE as usize;
@@ -131,7 +131,7 @@ pub async fn list(
         names: row.models.iter().flatten().map(|model| models.card(model).name).collect(),
         row,
     });
-    Ok(HistoryPage { battles: battles.collect(), older })
+    Ok(VisitorBattles { battles: battles.collect(), older })
 }
 
 /// What a visitor's own rated votes say of the models, and how often other people say the same.

@@ -3,6 +3,7 @@
 pub mod access;
 pub mod battles;
 pub mod consent;
+pub mod exclusion_rules;
 pub mod fleet;
 pub mod history;
 pub mod matchmaking;
@@ -14,5 +15,4 @@ mod relay;
 pub mod reply_moderation;
 mod turn;
 pub mod unrated_talk;
-pub mod vote_rules;
 pub mod voting;

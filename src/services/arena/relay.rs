@@ -18,8 +18,8 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, MissedTickBehavior};
 
 use super::fleet::Fleet;
+use crate::domain::battle::active_battle::ActiveBattle;
 use crate::domain::battle::event_log::EventEntry;
-use crate::domain::battle::held::HeldBattle;
 use crate::domain::battle::state::Stage;
 use crate::domain::battle::{BattleId, RunId};
 use crate::infra::events::{BusState, InstanceId, InstanceMessage};
@@ -197,7 +197,7 @@ pub(super) fn stop(parts: &BattleParts, battle: &LiveBattle) {
 
 /// Follows a battle that another instance answers; [`hear`] waits for its first event.
 pub(super) fn follow(battles: &Arc<impl LocalBattles>, record: BattleRecord, after: u64) -> Arc<LiveBattle> {
-    let fresh = Arc::new(LiveBattle::new(HeldBattle::follow(record, battles.parts().first_number(after))));
+    let fresh = Arc::new(LiveBattle::new(ActiveBattle::follow(record, battles.parts().first_number(after))));
     let battle = battles.live().add(&fresh);
     if Arc::ptr_eq(&battle, &fresh) {
         let (sender, inbox) = mpsc::channel(LETTERS);
@@ -322,7 +322,7 @@ impl<B: LocalBattles> Following<'_, B> {
         if row.progress.stage != Stage::Answering {
             return Ok(RemoteStatus::Ended);
         }
-        let followed = self.battle.state().held.row.answered_by.clone();
+        let followed = self.battle.state().active.row.answered_by.clone();
         if row.answered_by != followed {
             return Ok(RemoteStatus::Elsewhere);
         }
@@ -342,7 +342,7 @@ impl<B: LocalBattles> Following<'_, B> {
 
 /// Sends a message to the instance that answers the battle.
 fn send_to_answering(parts: &BattleParts, battle: &LiveBattle, message: &RelayMessage) {
-    if let Some(run) = battle.state().held.row.answered_by.as_ref() {
+    if let Some(run) = battle.state().active.row.answered_by.as_ref() {
         send(parts, &Fleet::instance_of(run), message);
     }
 }

@@ -69,7 +69,7 @@ pub(super) async fn run(
 
 /// Ends a turn that panicked: its battle takes no vote, so that nobody waits for one for ever.
 pub(super) async fn void(parts: &BattleParts, battle: &LiveBattle, run: &RunId) -> TurnEnd {
-    let row = battle.state().held.row.clone();
+    let row = battle.state().active.row.clone();
     battle.state().stopper = None;
     if row.progress.stage != Stage::Voided {
         battle.move_on(Stage::Voided, BattleEvent::Voided);
@@ -123,8 +123,8 @@ struct Turn<'a> {
 impl<'a> Turn<'a> {
     async fn begin(parts: &'a BattleParts, battle: &'a LiveBattle, run: RunId) -> Self {
         let (row, images) = {
-            let held = &battle.state().held;
-            (held.row.clone(), held.images.clone())
+            let active = &battle.state().active;
+            (active.row.clone(), active.images.clone())
         };
         let mut settings = parts.settings.now().battle.clone();
         if row.mode == BattleMode::Direct {
@@ -172,7 +172,7 @@ impl<'a> Turn<'a> {
 
     /// Starts the side's reply; a model that left the roster goes on, one that is not known any more counts as failed.
     async fn ask(&mut self, side: Side) {
-        let mut messages = self.battle.state().held.conversation(self.number, side);
+        let mut messages = self.battle.state().active.conversation(self.number, side);
         let shown = self.parts.images.show(&self.battle.id, &self.images, &mut messages).await;
         let shown = shown.map_err(|error| ChatError::Unreached(format!("the images could not be read: {error}")));
         let model = self.parts.models.of_battle(&self.sides[side.index()].model);
@@ -371,8 +371,8 @@ impl<'a> Turn<'a> {
     async fn replace(&mut self, side: Side, model: ModelId, probability: f64) {
         {
             let mut state = self.battle.state();
-            state.held.row.models[side.index()] = model.clone();
-            state.held.row.pair_probability = probability;
+            state.active.row.models[side.index()] = model.clone();
+            state.active.row.pair_probability = probability;
         }
         self.failed.push(std::mem::replace(&mut self.sides[side.index()].model, model));
         Box::pin(self.ask(side)).await;
@@ -444,7 +444,7 @@ impl<'a> Turn<'a> {
                 return Ok(TurnEnd::Superseded);
             }
             count(stage, self.mode, &replies);
-            state.held.keep_replies(self.number, replies);
+            state.active.keep_replies(self.number, replies);
         }
         if stage == Stage::Ready {
             self.battle.move_on(stage, BattleEvent::Ready);

@@ -4,9 +4,9 @@ use crate::domain::battle::speed::chars_per_second;
 use std::sync::Arc;
 
 use super::battles::Battles;
+use super::exclusion_rules::{AppliedRules, ExclusionRules};
 use super::models::Models;
 use super::reply_moderation::ReplyModeration;
-use super::vote_rules::{AppliedRules, VoteRules};
 use crate::domain::battle::reasons::ReasonSet;
 use crate::domain::battle::receipt::{ExclusionNotice, Receipt, Revealed, RevealedPrice};
 use crate::domain::battle::state::{Refusal, Stage};
@@ -35,7 +35,7 @@ pub struct Voting {
     /// Model names to reveal.
     pub models: Arc<Models>,
     /// Rules that exclude a vote when it is cast.
-    pub rules: VoteRules,
+    pub rules: ExclusionRules,
     /// Ratings before the vote, for the receipt.
     pub leaderboard: Arc<LatestLeaderboard>,
     /// Current settings, for prices.

@@ -9,7 +9,7 @@ use futures_util::try_join;
 use parking_lot::Mutex;
 
 use super::{BattleJudging, conversation};
-use crate::domain::benchmark::item::Sampling;
+use crate::domain::benchmark::item::ItemSampling;
 use crate::domain::benchmark::judgement::{Game, JudgeRequest, JudgeStep, JudgeTokens, Status};
 use crate::domain::benchmark::pairwise::reminder;
 use crate::domain::benchmark::run_report::RunOutcome;
@@ -36,10 +36,10 @@ pub async fn judge(
     limits: &RunLimits,
     on_progress: OnProgress<'_>,
 ) -> Result<Vec<RunOutcome>, StoreError> {
-    let runs: Vec<JudgeRun<'_>> = judges
+    let runs: Vec<BattleJudgeRun<'_>> = judges
         .iter()
         .enumerate()
-        .map(|(at, judge)| JudgeRun::new(battle_judging, pending_work, at, judge, limits))
+        .map(|(at, judge)| BattleJudgeRun::new(battle_judging, pending_work, at, judge, limits))
         .collect();
     let count = |number: fn(&RunOutcome) -> u64| runs.iter().map(|run| number(&run.outcome())).sum::<u64>();
     let (total, done) = (count(|outcome| outcome.total), AtomicU64::new(count(|outcome| outcome.before)));
@@ -48,7 +48,7 @@ pub async fn judge(
     let (batch, keeper) = keeper();
     let judging = async move {
         try_join_all(runs.iter().map(|run| run.judge_all(&batch, &step))).await?;
-        Ok(runs.iter().map(JudgeRun::outcome).collect())
+        Ok(runs.iter().map(BattleJudgeRun::outcome).collect())
     };
     let keeping = keeper.run(|rows: Vec<RunRow<VerdictRow>>| async move {
         let rows = battle_judging.log().insert_attempts(rows).await?;
@@ -58,10 +58,10 @@ pub async fn judge(
     Ok(outcomes)
 }
 
-type Batch = BatchSender<RunRow<VerdictRow>>;
+type VerdictSender = BatchSender<RunRow<VerdictRow>>;
 
 /// One judge's part of a run.
-struct JudgeRun<'r> {
+struct BattleJudgeRun<'r> {
     battle_judging: BattleJudging<'r>,
     judge: &'r ModelClient,
     limits: &'r RunLimits,
@@ -69,7 +69,7 @@ struct JudgeRun<'r> {
     outcome: Mutex<RunOutcome>,
 }
 
-impl<'r> JudgeRun<'r> {
+impl<'r> BattleJudgeRun<'r> {
     fn new(
         battle_judging: BattleJudging<'r>,
         pending_work: &'r PendingWork,
@@ -83,7 +83,7 @@ impl<'r> JudgeRun<'r> {
         Self { battle_judging, judge, limits, open, outcome: Mutex::new(outcome) }
     }
 
-    async fn judge_all(&self, batch: &Batch, step: &(dyn Fn() + Sync)) -> Result<(), StoreError> {
+    async fn judge_all(&self, batch: &VerdictSender, step: &(dyn Fn() + Sync)) -> Result<(), StoreError> {
         let next = AtomicUsize::new(0);
         let at_once = self.judge.max_concurrent.min(self.open.len());
         let workers = (0..at_once).map(|_| self.work(&next, batch, step));
@@ -91,7 +91,12 @@ impl<'r> JudgeRun<'r> {
     }
 
     /// Judges one game after another, until none is left or the run is over.
-    async fn work(&self, next: &AtomicUsize, batch: &Batch, step: &(dyn Fn() + Sync)) -> Result<(), StoreError> {
+    async fn work(
+        &self,
+        next: &AtomicUsize,
+        batch: &VerdictSender,
+        step: &(dyn Fn() + Sync),
+    ) -> Result<(), StoreError> {
         while let Some((pair, game)) = self.open.get(next.fetch_add(1, Ordering::Relaxed)) {
             if self.limits.are_reached() || self.judge.is_exhausted() {
                 break;
@@ -115,7 +120,12 @@ impl<'r> JudgeRun<'r> {
     }
 
     /// One game to its end; none where the run ends first.
-    async fn judge_one(&self, open: &OpenPair, game: Game, batch: &Batch) -> Result<Option<VerdictRow>, StoreError> {
+    async fn judge_one(
+        &self,
+        open: &OpenPair,
+        game: Game,
+        batch: &VerdictSender,
+    ) -> Result<Option<VerdictRow>, StoreError> {
         let turns = conversation(self.battle_judging.store, &open.subject).await?;
         let row = match self.battle_judging.prompt.step(open.language, &turns, game) {
             JudgeStep::Ask(request) => {
@@ -124,10 +134,10 @@ impl<'r> JudgeRun<'r> {
                 VerdictRow { id, ..self.row(open, game, heard, request.sampling, tokens) }
             }
             JudgeStep::Read(verdict) => {
-                self.row(open, game, JudgeReply::read(verdict), Sampling::default(), JudgeTokens::default())
+                self.row(open, game, JudgeReply::read(verdict), ItemSampling::default(), JudgeTokens::default())
             }
             JudgeStep::Failed(status) => {
-                self.row(open, game, JudgeReply::failed(status), Sampling::default(), JudgeTokens::default())
+                self.row(open, game, JudgeReply::failed(status), ItemSampling::default(), JudgeTokens::default())
             }
         };
         self.count(|outcome| outcome.ended(row.status));
@@ -136,7 +146,12 @@ impl<'r> JudgeRun<'r> {
 
     /// Asks, and counts what did not come through. The reply has the id of its verdict: that of its attempts, unless they are
     /// still to be gone on with.
-    async fn ask(&self, language: Language, request: &JudgeRequest, batch: &Batch) -> Option<(String, JudgeReply)> {
+    async fn ask(
+        &self,
+        language: Language,
+        request: &JudgeRequest,
+        batch: &VerdictSender,
+    ) -> Option<(String, JudgeReply)> {
         let levels = Levels::Three;
         let form = ReplyFormat { parse: &|reply| levels.parse(reply), reminder: reminder(language, levels) };
         let BattleJudging { clock, rng, .. } = self.battle_judging;
@@ -153,7 +168,14 @@ impl<'r> JudgeRun<'r> {
         Some((if is_open { rng.id(clock) } else { attempts.result }, heard))
     }
 
-    fn row(&self, open: &OpenPair, game: Game, heard: JudgeReply, params: Sampling, tokens: JudgeTokens) -> VerdictRow {
+    fn row(
+        &self,
+        open: &OpenPair,
+        game: Game,
+        heard: JudgeReply,
+        params: ItemSampling,
+        tokens: JudgeTokens,
+    ) -> VerdictRow {
         let BattleJudging { clock, rng, prompt, .. } = self.battle_judging;
         let parsed = match heard.verdict {
             Some(Verdict::Pair { winner, .. }) => Some(winner),

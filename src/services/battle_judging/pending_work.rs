@@ -73,7 +73,7 @@ pub struct PendingWork {
 }
 
 /// Whether a battle can be judged.
-enum Look {
+enum BattleCheck {
     Open(OpenPair),
     WithoutText,
     WithImages,
@@ -209,13 +209,13 @@ impl PendingWork {
         for some in left.chunks(AT_ONCE) {
             for look in try_join_all(some.iter().map(|(drawn, games)| look(battle_judging, drawn, games))).await? {
                 match look {
-                    Look::Open(battle) => {
+                    BattleCheck::Open(battle) => {
                         self.battles += 1;
                         self.open.push(battle);
                     }
-                    Look::WithoutText => self.skipped.without_text += 1,
-                    Look::WithImages => self.skipped.with_images += 1,
-                    Look::TooLong => self.skipped.too_long += 1,
+                    BattleCheck::WithoutText => self.skipped.without_text += 1,
+                    BattleCheck::WithImages => self.skipped.with_images += 1,
+                    BattleCheck::TooLong => self.skipped.too_long += 1,
                 }
             }
         }
@@ -223,23 +223,27 @@ impl PendingWork {
     }
 }
 
-async fn look(battle_judging: BattleJudging<'_>, drawn: &Drawn, games: &[Vec<Game>]) -> Result<Look, StoreError> {
+async fn look(
+    battle_judging: BattleJudging<'_>,
+    drawn: &Drawn,
+    games: &[Vec<Game>],
+) -> Result<BattleCheck, StoreError> {
     let turns = conversation(battle_judging.store, &drawn.subject).await?;
     if turns.is_empty() {
-        return Ok(Look::WithoutText);
+        return Ok(BattleCheck::WithoutText);
     }
     if let JudgedSubject::Battle(battle) = &drawn.subject
         && !battle_judging.store.images_of(battle).await?.is_empty()
     {
-        return Ok(Look::WithImages);
+        return Ok(BattleCheck::WithImages);
     }
     let tokens = match battle_judging.prompt.step(drawn.language, &turns, Game::First) {
         JudgeStep::Ask(request) => Some(estimate_all(&request.messages)),
         JudgeStep::Read(_) | JudgeStep::Failed(_) => None,
     };
     if tokens.is_some_and(|tokens| tokens > MOST_TOKENS) {
-        return Ok(Look::TooLong);
+        return Ok(BattleCheck::TooLong);
     }
     let (subject, games) = (drawn.subject.clone(), games.to_vec());
-    Ok(Look::Open(OpenPair { subject, language: drawn.language, games, tokens }))
+    Ok(BattleCheck::Open(OpenPair { subject, language: drawn.language, games, tokens }))
 }

@@ -69,12 +69,12 @@ pub struct BattleJudgingReports {
     store: Store,
     /// All votes of the arena: distances between models are taken from their leaderboard.
     tally: Arc<Mutex<VoteTally>>,
-    reports: SingleFlight<InputVersion, BattleJudgingReport, BattleJudgingError>,
+    reports: SingleFlight<VerdictsVersion, BattleJudgingReport, BattleJudgingError>,
 }
 
 /// Everything that a report depends on.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct InputVersion {
+struct VerdictsVersion {
     verdicts: u64,
     last_vote_seq: i64,
     exclusion_changes: i64,
@@ -103,9 +103,9 @@ impl BattleJudgingReports {
         Ok(self.reports.get(input_version, |_| true, make).await?)
     }
 
-    async fn input_version(&self, level: ConfidenceLevel) -> Result<InputVersion, StoreError> {
+    async fn input_version(&self, level: ConfidenceLevel) -> Result<VerdictsVersion, StoreError> {
         let verdicts = self.store.verdict_count().await?;
-        Ok(InputVersion {
+        Ok(VerdictsVersion {
             verdicts,
             // Without verdicts nothing else matters.
             last_vote_seq: if verdicts == 0 { 0 } else { self.store.last_vote_seq().await? },

@@ -84,7 +84,7 @@ pub async fn answer(
 ) -> Result<Vec<RunOutcome>, StoreError> {
     let (batch, keeper) = keeper();
     let (set, work) = (bench.set(), &work);
-    let counter = Counter { done: AtomicU64::new(0), total: AtomicU64::new(0), on_progress };
+    let counter = ProgressCounter { done: AtomicU64::new(0), total: AtomicU64::new(0), on_progress };
     let counter = &counter;
     let asking = async move {
         let mut runs = Vec::with_capacity(work.models.len());
@@ -104,13 +104,13 @@ pub async fn answer(
 }
 
 /// Counts what is done over all models.
-struct Counter<'c> {
+struct ProgressCounter<'c> {
     done: AtomicU64,
     total: AtomicU64,
     on_progress: OnProgress<'c>,
 }
 
-impl Counter<'_> {
+impl ProgressCounter<'_> {
     fn add(&self, done: u64, total: u64) {
         let done = self.done.fetch_add(done, Ordering::Relaxed) + done;
         let total = self.total.fetch_add(total, Ordering::Relaxed) + total;
@@ -123,14 +123,14 @@ struct ModelRun<'r> {
     bench: RunContext<'r>,
     model: &'r ModelClient,
     limits: &'r RunLimits,
-    counter: &'r Counter<'r>,
+    counter: &'r ProgressCounter<'r>,
     given: AnswerIndex,
     outcome: Mutex<RunOutcome>,
     reads: Semaphore,
 }
 
 /// How a turn of an item ended.
-enum TurnEnd {
+enum ItemTurnEnd {
     /// Its answer is kept.
     Answered(Answer),
     /// The provider refuses the question for good.
@@ -141,14 +141,14 @@ enum TurnEnd {
     Unkept,
 }
 
-type Batch = BatchSender<RunRow<BenchAnswerRow>>;
+type AnswerSender = BatchSender<RunRow<BenchAnswerRow>>;
 
 impl<'r> ModelRun<'r> {
     async fn begin(
         bench: RunContext<'r>,
         work: &AnswerPlan<'r>,
         model: &'r ModelClient,
-        counter: &'r Counter<'r>,
+        counter: &'r ProgressCounter<'r>,
     ) -> Result<Self, StoreError> {
         let given = given(bench, &model.id, work.retry_failed).await?;
         let mut outcome = RunOutcome::new(model.id.clone());
@@ -162,7 +162,7 @@ impl<'r> ModelRun<'r> {
         Ok(Self { bench, model, limits: work.limits, counter, given, outcome: Mutex::new(outcome), reads: reads() })
     }
 
-    async fn answer_all(&self, batch: &Batch) -> RunOutcome {
+    async fn answer_all(&self, batch: &AnswerSender) -> RunOutcome {
         let next = AtomicUsize::new(0);
         let at_once = self.model.at_once().min(self.bench.data.items.len());
         let work = join_all((0..at_once).map(|_| self.work(&next, batch, self.model.worker())));
@@ -171,14 +171,14 @@ impl<'r> ModelRun<'r> {
     }
 
     /// Answers one item after the other, until none is left.
-    async fn work(&self, next: &AtomicUsize, batch: &Batch, _worker: Worker) {
+    async fn work(&self, next: &AtomicUsize, batch: &AnswerSender, _worker: Worker) {
         while let Some(item) = self.bench.data.items.get(next.fetch_add(1, Ordering::Relaxed)) {
             self.answer_item(item, batch).await;
         }
     }
 
     /// Requests the missing answers to the turns of an item. A failed turn does not stop the others.
-    async fn answer_item(&self, item: &Item, batch: &Batch) {
+    async fn answer_item(&self, item: &Item, batch: &AnswerSender) {
         if self.limits.are_reached() || self.model.is_exhausted() {
             return;
         }
@@ -197,10 +197,10 @@ impl<'r> ModelRun<'r> {
             let turns = join_all(asks.iter().map(|ask| self.answer_turn(item, ask, batch, self.model.worker())));
             for (ask, end) in asks.iter().zip(self.model.wait_for(turns).await) {
                 match end {
-                    TurnEnd::Answered(answer) => answers.push(answer),
-                    TurnEnd::Refused => refused.push(ask.turn),
-                    TurnEnd::Open => failed.push(ask.turn),
-                    TurnEnd::Unkept => return,
+                    ItemTurnEnd::Answered(answer) => answers.push(answer),
+                    ItemTurnEnd::Refused => refused.push(ask.turn),
+                    ItemTurnEnd::Open => failed.push(ask.turn),
+                    ItemTurnEnd::Unkept => return,
                 }
             }
         }
@@ -221,10 +221,10 @@ impl<'r> ModelRun<'r> {
     }
 
     /// An empty reply is requested a few times more; then it is the answer.
-    async fn answer_turn(&self, item: &Item, ask: &Ask, batch: &Batch, _worker: Worker) -> TurnEnd {
+    async fn answer_turn(&self, item: &Item, ask: &Ask, batch: &AnswerSender, _worker: Worker) -> ItemTurnEnd {
         let request = answer_request_sha256(&self.bench.set().round(), item, ask);
         let resumed = reading(&self.reads, AttemptLog::from(self.bench).resume(&self.model.id, request.clone())).await;
-        let Some(attempts) = resumed else { return TurnEnd::Open };
+        let Some(attempts) = resumed else { return ItemTurnEnd::Open };
         let mut silences = attempts.earlier.len();
         let mut requests: u32 = attempts.earlier.iter().map(|reply| reply.attempts).sum();
         loop {
@@ -240,25 +240,25 @@ impl<'r> ModelRun<'r> {
                 return self.keep(self.row(item, ask, attempts.result, reply), batch).await;
             }
             if !batch.keep(attempts.row(AttemptStatus::Unsettled, reply)).await {
-                return TurnEnd::Open;
+                return ItemTurnEnd::Open;
             }
         }
     }
 
-    async fn keep(&self, row: BenchAnswerRow, batch: &Batch) -> TurnEnd {
+    async fn keep(&self, row: BenchAnswerRow, batch: &AnswerSender) -> ItemTurnEnd {
         let answer = Answer { turn: row.turn, text: row.text.clone() };
         if !batch.keep(vec![RunRow::Result(row)]).await {
-            return TurnEnd::Unkept;
+            return ItemTurnEnd::Unkept;
         }
         self.count(|outcome| outcome.kept += 1);
         self.counter.add(1, 0);
-        TurnEnd::Answered(answer)
+        ItemTurnEnd::Answered(answer)
     }
 
     /// Counts a failure, and keeps a refusal.
-    async fn fail(&self, error: &AskError, attempts: &ResultAttempts<'_>, batch: &Batch) -> TurnEnd {
+    async fn fail(&self, error: &AskError, attempts: &ResultAttempts<'_>, batch: &AnswerSender) -> ItemTurnEnd {
         self.count(|outcome| error.count_in(outcome));
-        let AskError::Refused { error, latency } = error else { return TurnEnd::Open };
+        let AskError::Refused { error, latency } = error else { return ItemTurnEnd::Open };
         let reply = WholeReply {
             text: error.to_string(),
             reasoning: String::new(),
@@ -268,8 +268,8 @@ impl<'r> ModelRun<'r> {
             numbers: Vec::new(),
         };
         match batch.keep(attempts.row(AttemptStatus::Refused, reply)).await {
-            true => TurnEnd::Refused,
-            false => TurnEnd::Open,
+            true => ItemTurnEnd::Refused,
+            false => ItemTurnEnd::Open,
         }
     }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::RunContext;
 use super::error::BenchError;
-use crate::domain::benchmark::item::{Item, Sampling};
+use crate::domain::benchmark::item::{Item, ItemSampling};
 use crate::domain::benchmark::judgement::{Judgement, Status};
 use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::benchmark::{Suite, SuiteData};
@@ -106,7 +106,7 @@ pub async fn verdicts(bench: RunContext<'_>, path: &Path) -> Result<ImportCounts
             model: given.model,
             judge_model: given.judge,
             judge_prompt_sha256: given.judge_prompt_sha256,
-            params: Sampling::default(),
+            params: ItemSampling::default(),
             game: given.game,
             raw_text: given.raw_text,
             status: given.parsed.as_ref().err().copied().unwrap_or(Status::Ok),

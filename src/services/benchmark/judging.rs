@@ -18,7 +18,7 @@ use super::loading::answers_of;
 use super::{OnProgress, RunContext, RunProgress};
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::contestant::{Contestant, PendingJudgement, PlannedOver, judged};
-use crate::domain::benchmark::item::{Item, Sampling};
+use crate::domain::benchmark::item::{Item, ItemSampling};
 use crate::domain::benchmark::judgement::JudgeTokens;
 use crate::domain::benchmark::judgement::{Game, JudgeRequest, JudgeStep, Judgement, Status};
 use crate::domain::benchmark::run_report::{PlannedRequests, RequestPlan, RunOutcome};
@@ -218,7 +218,7 @@ impl JudgeRun<'_> {
         outcome.total
     }
 
-    async fn judge_all(&self, batch: &Batch, step: &(dyn Fn() + Sync)) -> RunOutcome {
+    async fn judge_all(&self, batch: &JudgementSender, step: &(dyn Fn() + Sync)) -> RunOutcome {
         let items = self
             .contestants
             .iter()
@@ -243,7 +243,13 @@ impl JudgeRun<'_> {
     }
 
     /// Judges one answer after the other, until none is left.
-    async fn work(&self, open: &OpenJudgements<'_>, batch: &Batch, step: &(dyn Fn() + Sync), _worker: Option<Worker>) {
+    async fn work(
+        &self,
+        open: &OpenJudgements<'_>,
+        batch: &JudgementSender,
+        step: &(dyn Fn() + Sync),
+        _worker: Option<Worker>,
+    ) {
         loop {
             // A statement of its own, so that the lock is free while the judge is asked.
             let next = open.lock().next();
@@ -252,7 +258,12 @@ impl JudgeRun<'_> {
         }
     }
 
-    async fn judge_open(&self, (contestant, item, open): OpenJudgement<'_>, batch: &Batch, step: &(dyn Fn() + Sync)) {
+    async fn judge_open(
+        &self,
+        (contestant, item, open): OpenJudgement<'_>,
+        batch: &JudgementSender,
+        step: &(dyn Fn() + Sync),
+    ) {
         // Until its row is kept: who asks the same then finds it there.
         let turn = self.turn_of(&open.prompt_sha256);
         let _turn = match self.judge {
@@ -294,10 +305,10 @@ impl JudgeRun<'_> {
         contestant: &Contestant<'_>,
         item: &Item,
         open: PendingJudgement,
-        batch: &Batch,
+        batch: &JudgementSender,
     ) -> Option<BenchJudgementRow> {
         let PendingJudgement { judging, prompt_sha256, .. } = open;
-        let without_judge = |heard| (self.new_id(), heard, Sampling::default());
+        let without_judge = |heard| (self.new_id(), heard, ItemSampling::default());
         let (id, heard, params) = match judging.step {
             JudgeStep::Read(verdict) => without_judge(JudgeReply::read(verdict)),
             JudgeStep::Failed(status) => without_judge(JudgeReply::failed(status)),
@@ -326,7 +337,7 @@ impl JudgeRun<'_> {
         item: &Item,
         request: &JudgeRequest,
         prompt_sha256: &str,
-        batch: &Batch,
+        batch: &JudgementSender,
     ) -> Option<(String, JudgeReply)> {
         let judge = self.judge?;
         let known = known(self.bench, self.plan, &judge.id, (item, request), prompt_sha256);
@@ -362,7 +373,7 @@ impl JudgeRun<'_> {
         judge: &ModelClient,
         item: &Item,
         (request, prompt_sha256): (&JudgeRequest, &str),
-        batch: &Batch,
+        batch: &JudgementSender,
     ) -> Option<(String, JudgeReply)> {
         let form = ReplyFormat {
             parse: &|reply| self.bench.suite.parse(item, reply),
@@ -389,7 +400,7 @@ impl JudgeRun<'_> {
     }
 }
 
-type Batch = BatchSender<RunRow<BenchJudgementRow>>;
+type JudgementSender = BatchSender<RunRow<BenchJudgementRow>>;
 
 /// What a reply is a judgement of.
 pub(super) struct JudgementOf<'r> {
@@ -416,7 +427,7 @@ impl JudgementOf<'_> {
         bench: RunContext<'_>,
         id: String,
         heard: JudgeReply,
-        params: Sampling,
+        params: ItemSampling,
     ) -> BenchJudgementRow {
         BenchJudgementRow {
             id,

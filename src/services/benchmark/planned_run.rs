@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::casting::Phases;
 use super::run_error::RunError;
-use super::suite_run::{OnRunProgress, Participation, ReadySuite, RunSession, Step, SuiteChoice, SuiteRun};
+use super::suite_run::{OnRunProgress, Participation, ReadySuite, RunSession, StepOutcome, SuiteChoice, SuiteRun};
 use tokio::time::timeout;
 
 use crate::domain::benchmark::SuiteOptions;
@@ -76,7 +76,7 @@ pub struct PlanWatch<'w> {
 #[derive(Default)]
 pub struct AskedPlan {
     /// The steps of each run that began, in their order.
-    pub runs: Vec<Vec<Step>>,
+    pub runs: Vec<Vec<StepOutcome>>,
     /// Results that are left, those of runs that did not begin included.
     pub left: u64,
 }

@@ -9,7 +9,7 @@ use super::RunContext;
 use super::judging::{JudgementOf, JudgingPlan, contestant, known};
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::contestant::{PendingJudgement, PlannedOver};
-use crate::domain::benchmark::item::{Item, Sampling};
+use crate::domain::benchmark::item::{Item, ItemSampling};
 use crate::domain::benchmark::judgement::JudgeStep;
 use crate::domain::benchmark::panel_scores::JudgementFilter;
 use crate::infra::llm::query_judge::JudgeReply;
@@ -71,10 +71,10 @@ impl Judging {
     }
 }
 
-fn sampling(step: &JudgeStep) -> Sampling {
+fn sampling(step: &JudgeStep) -> ItemSampling {
     match step {
         JudgeStep::Ask(request) => request.sampling,
-        JudgeStep::Read(_) | JudgeStep::Failed(_) => Sampling::default(),
+        JudgeStep::Read(_) | JudgeStep::Failed(_) => ItemSampling::default(),
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::RunContext;
 use crate::domain::benchmark::analysis::item_scores::ItemScores;
-use crate::domain::benchmark::arena_votes::{PairVotes, pair_votes};
+use crate::domain::benchmark::arena_votes::{ArenaPairVotes, pair_votes};
 use crate::domain::benchmark::item::Item;
 use crate::domain::benchmark::judgement::{Judgement, Status};
 use crate::domain::benchmark::panel_scores::{JudgementFilter, JudgementsByBaseline, ModelScores};
@@ -141,7 +141,7 @@ pub struct ItemView {
     /// What people said of it in campaigns that are closed.
     pub opinions: ItemOpinions,
     /// How visitors of the arena voted on the same question; none for an item of several turns.
-    pub votes: Vec<PairVotes>,
+    pub votes: Vec<ArenaPairVotes>,
 }
 
 /// One item of a data file; none where there is no such item.

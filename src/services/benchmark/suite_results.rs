@@ -30,7 +30,7 @@ use crate::infra::storage::{
     ScoredJudgement, Store, StoreError,
 };
 use crate::infra::tasks::Tasks;
-use crate::render::report::benchmark::findings::{Findings, Judged, Lengths};
+use crate::render::report::benchmark::findings::{ComparedJudgement, Findings, Lengths};
 use crate::render::report::benchmark::{Material, PublishedScore, Report, ScoreEntry};
 
 /// Suites that are kept.
@@ -246,7 +246,7 @@ pub struct SuiteResultsCache {
     store: Store,
     measured: SingleFlight<(SuiteId, RunSelector), SuiteResults, BenchError>,
     reports: SingleFlight<ReportKey, Report, BenchError>,
-    listed: SingleFlight<(), Listed, BenchError>,
+    listed: SingleFlight<(), ListedSuites, BenchError>,
     /// Judgements over each data file, with the number of all rows at which they were counted.
     counted: Mutex<HashMap<(SuiteId, String), (u64, u64)>>,
 }
@@ -255,7 +255,7 @@ pub struct SuiteResultsCache {
 type ReportKey = (Same<SuiteResults>, ReportChoice, Language, ReportSources);
 
 /// Every data file of every suite, and the number of all rows at that moment.
-struct Listed {
+struct ListedSuites {
     summaries: Arc<Vec<SuiteSummary>>,
     rows: u64,
     cost: Duration,
@@ -360,13 +360,13 @@ impl SuiteResultsCache {
     /// [`BenchError`].
     pub async fn suites(&self) -> Result<Arc<Vec<SuiteSummary>>, BenchError> {
         let rows = self.store.bench_row_count().await?;
-        let is_current = move |listed: &Listed| listed.rows == rows;
+        let is_current = move |listed: &ListedSuites| listed.rows == rows;
         let compute = || {
             let store = self.store.clone();
             async move {
                 let (started, rows) = (Instant::now(), store.bench_row_count().await?);
                 let summaries = Arc::new(suites(&store).await?);
-                Ok(Listed { summaries, rows, cost: started.elapsed() })
+                Ok(ListedSuites { summaries, rows, cost: started.elapsed() })
             }
         };
         if let Some(kept) = self.listed.kept(&(), |listed| is_current(listed) || listed.cost > QUICK) {
@@ -392,8 +392,8 @@ fn owned(names: BTreeSet<&str>) -> BTreeSet<String> {
     names.into_iter().map(str::to_owned).collect()
 }
 
-fn judged(rows: &[ScoredJudgement]) -> Vec<Judged<'_>> {
-    rows.iter().map(|row| Judged { judgement: &row.judgement, baseline: &row.baseline }).collect()
+fn judged(rows: &[ScoredJudgement]) -> Vec<ComparedJudgement<'_>> {
+    rows.iter().map(|row| ComparedJudgement { judgement: &row.judgement, baseline: &row.baseline }).collect()
 }
 
 fn by_answer(lengths: Vec<AnswerLength>) -> Lengths {

@@ -66,7 +66,7 @@ pub struct Participation {
 }
 
 /// What a step came to.
-pub type Step = (&'static str, Vec<RunOutcome>);
+pub type StepOutcome = (&'static str, Vec<RunOutcome>);
 
 /// Callback for the progress of a run, with what its limits count so far.
 pub type OnRunProgress<'p> = &'p (dyn Fn(RunPhase, RunProgress, Spent) + Sync);
@@ -151,7 +151,7 @@ impl<'s> SuiteRun<'s> {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn ask(&self, run: &LockedRun, show: OnRunProgress<'_>) -> Result<Vec<Step>, StoreError> {
+    pub async fn ask(&self, run: &LockedRun, show: OnRunProgress<'_>) -> Result<Vec<StepOutcome>, StoreError> {
         // Only now: who had the lock before has kept more.
         self.ready.batches.load().await?;
         let (answers, judgements) = self.plans().await?;
@@ -167,9 +167,9 @@ impl<'s> SuiteRun<'s> {
 async fn end_record(
     run: &LockedRun,
     record: RunRecord<'_>,
-    asked: Result<Vec<Step>, StoreError>,
-) -> Result<Vec<Step>, StoreError> {
-    let left = |steps: &Vec<Step>| steps.iter().flat_map(|(_, outcomes)| outcomes).map(RunOutcome::left).sum();
+    asked: Result<Vec<StepOutcome>, StoreError>,
+) -> Result<Vec<StepOutcome>, StoreError> {
+    let left = |steps: &Vec<StepOutcome>| steps.iter().flat_map(|(_, outcomes)| outcomes).map(RunOutcome::left).sum();
     let ended = record.end(&run.limits, asked.as_ref().map(left)).await;
     let steps = asked?;
     ended?;
@@ -256,7 +256,7 @@ impl<'s> ReadySuite<'s> {
         (models, retry_failed): (&[ModelClient], bool),
         run: &LockedRun,
         show: OnRunProgress<'_>,
-    ) -> Result<Vec<Step>, StoreError> {
+    ) -> Result<Vec<StepOutcome>, StoreError> {
         self.batches.load().await?;
         let plans = answering::plan(self.bench(), models, retry_failed).await?;
         let ids = models.iter().map(|model| model.id.to_string()).collect();
@@ -305,7 +305,7 @@ impl<'s> ReadySuite<'s> {
         plan: JudgingPlan<'_>,
         run: &LockedRun,
         (record, show): (&RunRecord<'_>, OnRunProgress<'_>),
-    ) -> Result<Vec<Step>, StoreError> {
+    ) -> Result<Vec<StepOutcome>, StoreError> {
         let mut steps = match cast.answering.as_slice() {
             [] => Vec::new(),
             models => {
@@ -331,7 +331,7 @@ impl<'s> ReadySuite<'s> {
         work: AnswerPlan<'_>,
         run: &LockedRun,
         (record, show): (&RunRecord<'_>, OnRunProgress<'_>),
-    ) -> Result<Vec<Step>, StoreError> {
+    ) -> Result<Vec<StepOutcome>, StoreError> {
         let note = |progress| {
             show(RunPhase::Answering, progress, run.limits.budget.spent());
             record.note(RunPhase::Answering, progress);

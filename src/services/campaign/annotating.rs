@@ -6,18 +6,18 @@ use super::ending::end_if_enough;
 use crate::domain::battle::text_counts::TextCounts;
 use crate::domain::campaign::assignment::{AssignmentKind, CampaignShape, repeats_of};
 use crate::domain::campaign::ending::EndReason;
-use crate::domain::campaign::judgement::{InvalidJudgement, Judgement, LETTERS, SentJudgement};
+use crate::domain::campaign::judgement::{InvalidJudgement, LETTERS, SentJudgement, UnitJudgement};
 use crate::domain::campaign::plan::CampaignPlan;
-use crate::domain::campaign::questions::{AskedAbout, Question};
+use crate::domain::campaign::questions::{AskedAbout, CampaignQuestion};
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
 use crate::infra::events::{Event, EventBus};
 use crate::infra::rng::{SharedRng, hex};
 use crate::infra::storage::{
-    AnnotatorRow, AssignmentRequest, AssignmentRow, CampaignRow, CampaignState, CampaignVote, ItemTexts,
-    NewCampaignJudgement, NextAssignment, NothingLeft, Room, Store, StoreError,
+    AnnotatorRow, AssignmentLimit, AssignmentRequest, AssignmentRow, CampaignRow, CampaignState, CampaignVote,
+    ItemTexts, NewCampaignJudgement, NextAssignment, NothingLeft, Store, StoreError,
 };
-use crate::services::arena::vote_rules::VoteRules;
+use crate::services::arena::exclusion_rules::ExclusionRules;
 
 /// Why an annotator's request is refused.
 #[derive(Debug, thiserror::Error)]
@@ -79,7 +79,7 @@ pub struct JudgementTaking<'j> {
     /// Time of judgements.
     pub clock: &'j dyn Clock,
     /// Rules that exclude a vote when it is cast.
-    pub rules: &'j VoteRules,
+    pub rules: &'j ExclusionRules,
     /// Announces votes of rated campaigns.
     pub events: &'j dyn EventBus,
 }
@@ -98,7 +98,7 @@ pub struct ShownAssignment {
     /// The answers by the letters under which they are shown.
     pub answers: Vec<(&'static str, String)>,
     /// What is asked about this item beside the task.
-    pub questions: Vec<Question>,
+    pub questions: Vec<CampaignQuestion>,
 }
 
 /// Why nothing is left to judge.
@@ -278,7 +278,7 @@ impl Annotator {
         &self,
         taking: &JudgementTaking<'_>,
         row: &AssignmentRow,
-        said: &Judgement,
+        said: &UnitJudgement,
     ) -> Result<Option<CampaignVote>, AnnotatingError> {
         let (Some(outcome), [a, b], true) = (said.outcome(), row.shown.as_slice(), self.plan.rated) else {
             return Ok(None);
@@ -314,11 +314,11 @@ impl Annotator {
         Ok(())
     }
 
-    fn room(&self) -> Room {
+    fn room(&self) -> AssignmentLimit {
         match (self.campaign.ended, self.plan.max_judgements) {
-            (Some(_), _) => Room::Ended,
-            (None, Some(most)) => Room::UpTo(most),
-            (None, None) => Room::ForAll,
+            (Some(_), _) => AssignmentLimit::Ended,
+            (None, Some(most)) => AssignmentLimit::UpTo(most),
+            (None, None) => AssignmentLimit::ForAll,
         }
     }
 
@@ -345,7 +345,7 @@ impl Annotator {
         let asked = self.plan.questions.iter().filter(|question| question.is_about(&texts.category));
         ShownAssignment {
             // What an annotator sees has nothing about other items.
-            questions: asked.map(|question| Question { categories: Vec::new(), ..question.clone() }).collect(),
+            questions: asked.map(|question| CampaignQuestion { categories: Vec::new(), ..question.clone() }).collect(),
             answers: LETTERS.into_iter().zip(row.shown.iter().map(answer)).collect(),
             id: row.id,
             item: texts.name,

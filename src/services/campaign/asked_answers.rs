@@ -8,14 +8,14 @@ use crate::domain::battle::ModelId;
 use crate::domain::benchmark::item::Item;
 use crate::domain::campaign::items::AnswerRow;
 use crate::domain::campaign::plan::CampaignPlan;
-use crate::domain::campaign::prompts::{PromptRow, PromptSuite, is_shown};
+use crate::domain::campaign::prompts::{CampaignPrompt, PromptSuite, is_shown};
 use crate::infra::clock::Clock;
 use crate::infra::storage::{BenchItemRow, BenchSet, BenchSuiteRow, Store, StoreError};
 use crate::services::benchmark::loading::{Loaded, answers_of};
 
 /// What is to be asked, as a run asks the items of a suite.
 #[must_use]
-pub fn asked_suite(plan: &CampaignPlan, prompts: &[PromptRow], clock: &dyn Clock) -> Loaded {
+pub fn asked_suite(plan: &CampaignPlan, prompts: &[CampaignPrompt], clock: &dyn Clock) -> Loaded {
     let suite = PromptSuite::new(&plan.id);
     let data = suite.data(prompts);
     let row = BenchSuiteRow {
@@ -48,14 +48,14 @@ pub async fn asked_answers(
     store: &Store,
     asked: &Loaded,
     plan: &CampaignPlan,
-    prompts: &[PromptRow],
+    prompts: &[CampaignPrompt],
 ) -> Result<Vec<AnswerRow>, StoreError> {
     let set = BenchSet { suite: asked.row.suite.clone(), version: asked.data.sha256.clone(), sample: 1 };
     let mut given = BTreeMap::new();
     for model in &plan.models {
         given.insert(model, answers_of(store, &set, &ModelId::new(model)).await?);
     }
-    let answers = |prompt: &PromptRow| -> Option<Vec<AnswerRow>> {
+    let answers = |prompt: &CampaignPrompt| -> Option<Vec<AnswerRow>> {
         let item = prompt.suite_item();
         let answer = |(model, index): (&&String, &crate::domain::benchmark::answer_index::AnswerIndex)| {
             let text = index.to(asked.suite.as_ref(), &item).pop()?.text;

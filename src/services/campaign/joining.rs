@@ -14,14 +14,14 @@ const MAX_PARTICIPANT: usize = 100;
 
 /// Who joins.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Joining<'j> {
+pub struct JoiningPerson<'j> {
     /// The same for every try of one person: a number drawn by their device. Without it, every try takes a place.
     pub request: Option<&'j str>,
     /// As a recruitment platform knows the person; the same for every try, too.
     pub participant: Option<&'j str>,
 }
 
-impl Joining<'_> {
+impl JoiningPerson<'_> {
     /// What is no name of a participant is left out.
     fn checked(self) -> Self {
         let is_name = |name: &&str| {
@@ -50,7 +50,7 @@ pub async fn join(
     store: &Store,
     rng: &SharedRng,
     campaign: &str,
-    (shared, joining): (&str, Joining<'_>),
+    (shared, joining): (&str, JoiningPerson<'_>),
     now: Timestamp,
 ) -> Result<String, AnnotatingError> {
     let link = store.shared_link(campaign, &token_hash(shared)).await?.ok_or(AnnotatingError::UnknownLink)?;

@@ -20,12 +20,12 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The latest reports.
 pub struct CampaignReports {
     store: Store,
-    reports: SingleFlight<InputVersion, CampaignReport, CampaignReportError>,
+    reports: SingleFlight<JudgementsVersion, CampaignReport, CampaignReportError>,
 }
 
 /// Everything that a report depends on.
 #[derive(Debug, Clone, PartialEq)]
-struct InputVersion {
+struct JudgementsVersion {
     campaign: String,
     /// A campaign that is deleted and made again is another one.
     created_at: i64,
@@ -50,7 +50,7 @@ impl CampaignReports {
         campaign: &CampaignRow,
         options: &LeaderboardOptions,
     ) -> Result<Arc<CampaignReport>, CampaignReportError> {
-        let key = InputVersion {
+        let key = JudgementsVersion {
             campaign: campaign.id.clone(),
             created_at: campaign.created_at.0,
             judged: self.store.campaign_version(&campaign.id).await?,

@@ -8,12 +8,12 @@ use serde::de::DeserializeOwned;
 
 use crate::domain::battle::Outcome;
 use crate::domain::campaign::assignment::AssignmentKind;
-use crate::domain::campaign::judgement::Judgement;
+use crate::domain::campaign::judgement::UnitJudgement;
 use crate::domain::campaign::plan::{CampaignPlan, Task};
-use crate::domain::campaign::questions::{Question, QuestionAnswers, QuestionKind, Subject};
+use crate::domain::campaign::questions::{CampaignQuestion, QuestionAnswers, QuestionKind, Subject};
 use crate::domain::campaign::report::{
-    CampaignFacts, CampaignReport, JudgedUnit, LeftOut, question_scores, report, scores_by_model, unit_verdict_log,
-    vote_log,
+    CampaignFacts, CampaignReport, JudgedUnit, LeftOutAnnotator, question_scores, report, scores_by_model,
+    unit_verdict_log, vote_log,
 };
 use crate::domain::correlation::name::CampaignPart;
 use crate::domain::rating::FitError;
@@ -176,16 +176,16 @@ pub(super) async fn counted_units(store: &Store, id: &str) -> Result<Vec<JudgedU
 }
 
 /// The question of this id, if each model has a number by it.
-fn scale_of<'p>(plan: &'p CampaignPlan, id: &str) -> Result<&'p Question, CampaignReportError> {
-    let is_of_model = |question: &&Question| question.about == Subject::Answer || plan.task == Task::Score;
+fn scale_of<'p>(plan: &'p CampaignPlan, id: &str) -> Result<&'p CampaignQuestion, CampaignReportError> {
+    let is_of_model = |question: &&CampaignQuestion| question.about == Subject::Answer || plan.task == Task::Score;
     let found = plan.questions.iter().find(|question| question.id == id && question.kind == QuestionKind::Scale);
     let unknown = || CampaignReportError::UnknownQuestion { campaign: plan.id.clone(), question: id.to_owned() };
     found.filter(is_of_model).ok_or_else(unknown)
 }
 
-fn left_out(exclusion: AnnotatorExclusion) -> Option<LeftOut> {
+fn left_out(exclusion: AnnotatorExclusion) -> Option<LeftOutAnnotator> {
     let AnnotatorExclusion { annotator, reason, excluded_by: by, excluded_at: at, withdrawn_at, .. } = exclusion;
-    withdrawn_at.is_none().then_some(LeftOut { annotator, reason, by, at, judgements: 0 })
+    withdrawn_at.is_none().then_some(LeftOutAnnotator { annotator, reason, by, at, judgements: 0 })
 }
 
 /// All judgements of a campaign that stand, in the order in which they were made.
@@ -222,7 +222,7 @@ enum UnreadableJudgement {
 #[derive(Default)]
 struct TextCache {
     shown: HashMap<String, Arc<[String]>>,
-    said: HashMap<String, Judgement>,
+    said: HashMap<String, UnitJudgement>,
     answers: HashMap<String, Arc<QuestionAnswers>>,
 }
 

@@ -9,7 +9,7 @@ use crate::domain::benchmark::item::{Answer, Item};
 use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::campaign::items::AnswerRow;
 use crate::domain::campaign::plan::CampaignPlan;
-use crate::domain::campaign::rubric::Rubric;
+use crate::domain::campaign::rubric::CampaignRubric;
 use crate::infra::storage::{BenchSet, Store};
 use crate::services::benchmark::error::BenchError;
 use crate::services::benchmark::loading::{Loaded, answers_of, load};
@@ -55,8 +55,8 @@ fn of_model(loaded: &Loaded, item: &Item, index: &crate::domain::benchmark::answ
 }
 
 /// What the rubric tells items apart by.
-fn category(item: &Item, rubric: Option<Rubric>) -> &str {
-    let is_read = rubric.is_some_and(Rubric::reads_subcategories);
+fn category(item: &Item, rubric: Option<CampaignRubric>) -> &str {
+    let is_read = rubric.is_some_and(CampaignRubric::reads_subcategories);
     item.subcategory.as_deref().filter(|_| is_read).unwrap_or(&item.category)
 }
 

@@ -67,12 +67,12 @@ struct TestedVotes {
 }
 
 /// Keeps the latest score test of all voters until a vote or an exclusion changes.
-pub struct FlaggedVoters {
+pub struct FlaggedVotersCache {
     store: Store,
     flights: SingleFlight<(), TestedVotes, FlaggedError>,
 }
 
-impl FlaggedVoters {
+impl FlaggedVotersCache {
     /// Nothing was tested yet.
     #[must_use]
     pub fn new(store: Store, tasks: Tasks) -> Self {

@@ -77,7 +77,7 @@ pub struct LeakCheck {
 }
 
 /// How a check ended.
-struct Checked {
+struct CheckOutcome {
     status: LeakCheckStatus,
     leaks: Vec<Leak>,
     attempts: u32,
@@ -187,13 +187,13 @@ impl LeakCheck {
         judge: &ModelClient,
         turns: &[TurnTexts<'_>],
         limits: &RunLimits,
-    ) -> Result<Checked, AskError> {
+    ) -> Result<CheckOutcome, AskError> {
         if turns.iter().all(TurnTexts::is_blank) {
-            return Ok(Checked::without_reply(LeakCheckStatus::WithoutText));
+            return Ok(CheckOutcome::without_reply(LeakCheckStatus::WithoutText));
         }
         let request = self.prompt.request(turns);
         if estimate_all(&request.messages) > MOST_TOKENS {
-            return Ok(Checked::without_reply(LeakCheckStatus::TooLong));
+            return Ok(CheckOutcome::without_reply(LeakCheckStatus::TooLong));
         }
         ask(judge, &request, turns, limits).await
     }
@@ -209,7 +209,7 @@ impl LeakCheck {
         })
     }
 
-    fn row(&self, vote: &UncheckedVote, judge: &ModelClient, checked: &Checked) -> LeakCheckRow {
+    fn row(&self, vote: &UncheckedVote, judge: &ModelClient, checked: &CheckOutcome) -> LeakCheckRow {
         let names: Vec<String> = checked.leaks.iter().map(|leak| TextName(*leak).to_string()).collect();
         LeakCheckRow {
             vote_seq: vote.seq,
@@ -230,20 +230,20 @@ async fn ask(
     request: &JudgeRequest,
     turns: &[TurnTexts<'_>],
     limits: &RunLimits,
-) -> Result<Checked, AskError> {
-    let mut checked = Checked::without_reply(LeakCheckStatus::Unreadable);
+) -> Result<CheckOutcome, AskError> {
+    let mut checked = CheckOutcome::without_reply(LeakCheckStatus::Unreadable);
     let mut messages = request.messages.clone();
     for _ in 0..REPLIES {
         match judge.ask(&messages, request.sampling.into(), limits).await {
             Ok(reply) => {
                 checked.add(&reply, &messages);
                 if let Ok(leaks) = read_reply(&reply.text, turns) {
-                    return Ok(Checked { status: LeakCheckStatus::Ok, leaks, ..checked });
+                    return Ok(CheckOutcome { status: LeakCheckStatus::Ok, leaks, ..checked });
                 }
             }
             Err(AskError::Refused { .. }) => {
                 let attempts = checked.attempts + 1;
-                return Ok(Checked { status: LeakCheckStatus::Refused, attempts, ..checked });
+                return Ok(CheckOutcome { status: LeakCheckStatus::Refused, attempts, ..checked });
             }
             Err(error) => return Err(error),
         }
@@ -252,7 +252,7 @@ async fn ask(
     Ok(checked)
 }
 
-impl Checked {
+impl CheckOutcome {
     fn without_reply(status: LeakCheckStatus) -> Self {
         Self { status, leaks: Vec::new(), attempts: 0, tokens: JudgeTokens::default() }
     }

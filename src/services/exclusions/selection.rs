@@ -91,8 +91,14 @@ pub async fn select(
     };
     let last = store.last_vote_seq().await?.min(range.upto);
     let in_force = store.exclusions_in_force(range).await?;
-    let mut selection =
-        Selection { filter, of_cluster, in_force, models: HashMap::new(), voters: HashMap::new(), votes: Vec::new() };
+    let mut selection = OngoingSelection {
+        filter,
+        of_cluster,
+        in_force,
+        models: HashMap::new(),
+        voters: HashMap::new(),
+        votes: Vec::new(),
+    };
     let mut after = range.after;
     while after < last {
         let upto = after.saturating_add(PAGE).min(last);
@@ -115,7 +121,7 @@ async fn numbers(store: &Store, filter: &VoteFilter) -> Result<Option<VoteRange>
 }
 
 /// A selection under way.
-struct Selection<'f> {
+struct OngoingSelection<'f> {
     filter: &'f VoteFilter,
     /// The votes of the prompt cluster, if the filter names one.
     of_cluster: Option<HashSet<i64>>,
@@ -127,7 +133,7 @@ struct Selection<'f> {
     votes: Vec<SelectedVote>,
 }
 
-impl Selection<'_> {
+impl OngoingSelection<'_> {
     fn add_page(&mut self, page: &VotePage) -> Result<(), StoreError> {
         let mut columns = page.columns().map(|(_, values)| values);
         let [seqs, voters, times] = std::array::from_fn(|_| columns.next().into_iter().flatten());

@@ -143,7 +143,7 @@ pub async fn keep_seeds(
 
 /// What labelling came to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Labelled {
+pub struct LabellingOutcome {
     /// Prompts that were labelled.
     pub queries: u64,
     /// Labels that are new or other ones than before.
@@ -183,8 +183,8 @@ pub async fn label_all(
     proposer: Option<&Proposer<'_>>,
     now: Timestamp,
     progress: impl Fn(u64),
-) -> Result<Labelled, LabelingError> {
-    let mut done = Labelled::default();
+) -> Result<LabellingOutcome, LabelingError> {
+    let mut done = LabellingOutcome::default();
     let mut last = String::new();
     loop {
         let page = store.queries_after(&last, if proposer.is_some() { ASKED_PAGE } else { PAGE }).await?;

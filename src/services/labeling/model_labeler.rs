@@ -3,7 +3,7 @@
 use futures_util::{StreamExt, TryStreamExt, stream};
 
 use super::LabelingError;
-use crate::domain::benchmark::item::{Sampling, request_sha256};
+use crate::domain::benchmark::item::{ItemSampling, request_sha256};
 use crate::domain::judging::budget::{Tokens, estimate_all};
 use crate::domain::labeling::few_shot::{FewShotPrompt, FoldPrompts, read_label};
 use crate::domain::labeling::scheme::Scheme;
@@ -16,7 +16,8 @@ use crate::infra::storage::Store;
 /// Examples of each label that the model is shown.
 pub const SHOTS: usize = 3;
 /// The likeliest label. One has few tokens, but a model that reasons needs room before it.
-const SAMPLING: Sampling = Sampling { temperature: Some(0.0), max_tokens: Some(2_000), seed: None, logprobs: false };
+const SAMPLING: ItemSampling =
+    ItemSampling { temperature: Some(0.0), max_tokens: Some(2_000), seed: None, logprobs: false };
 /// What a reply is taken to be long, in tokens.
 const USUAL_REPLY: u64 = 10;
 

@@ -17,14 +17,14 @@ use crate::infra::storage::{Store, StoreError, VoteRange};
 
 /// Everything that a report depends on.
 #[derive(Debug, Clone, PartialEq)]
-pub struct InputVersion {
+pub struct VotesVersion {
     last_vote_seq: i64,
     exclusion_changes: i64,
     /// The options of the published leaderboard.
     pub rating: LeaderboardOptions,
 }
 
-impl InputVersion {
+impl VotesVersion {
     async fn read(store: &Store, settings: &CurrentSettings) -> Result<Self, ReportError> {
         Ok(Self {
             last_vote_seq: store.last_vote_seq().await?,
@@ -43,7 +43,7 @@ impl InputVersion {
 /// A report with what it depends on; empty before the first.
 #[derive(Debug, Default)]
 pub struct ReportSnapshot<R> {
-    input_version: Option<InputVersion>,
+    input_version: Option<VotesVersion>,
     /// The report.
     pub report: R,
     cost: Duration,
@@ -121,11 +121,11 @@ impl<R: Default> BackgroundReport<R> {
     }
 
     /// Makes a new report if anything changed that the latest one depends on. Returns whether it did.
-    pub(super) async fn refresh_by<F>(&self, make: impl FnOnce(InputVersion) -> F) -> Result<bool, ReportError>
+    pub(super) async fn refresh_by<F>(&self, make: impl FnOnce(VotesVersion) -> F) -> Result<bool, ReportError>
     where
         F: Future<Output = Result<R, ReportError>>,
     {
-        let version = InputVersion::read(&self.store, &self.settings).await?;
+        let version = VotesVersion::read(&self.store, &self.settings).await?;
         if self.latest().input_version.as_ref() == Some(&version) {
             return Ok(false);
         }

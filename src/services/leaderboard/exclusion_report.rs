@@ -1,7 +1,7 @@
 //! What exclusions change on the published leaderboard. Without exclusions it costs nothing; otherwise all votes are fitted once
 //! for each rule in force.
 
-use super::background_report::{BackgroundReport, InputVersion, ReportError, on_one_thread};
+use super::background_report::{BackgroundReport, ReportError, VotesVersion, on_one_thread};
 use super::vote_log::{LogQuery, read_cast_votes};
 use crate::domain::integrity::exclusion_report::ExclusionReport;
 use crate::domain::rating::vote_log::ColumnSet;
@@ -17,7 +17,7 @@ impl BackgroundReport<ExclusionReport> {
     }
 }
 
-async fn make(store: &Store, version: InputVersion) -> Result<ExclusionReport, ReportError> {
+async fn make(store: &Store, version: VotesVersion) -> Result<ExclusionReport, ReportError> {
     let range = version.range();
     let in_force = store.exclusions_in_force(range).await?;
     if in_force.rules().is_empty() {

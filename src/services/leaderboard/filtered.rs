@@ -100,14 +100,14 @@ impl FilteredLeaderboardError {
 
 /// Everything that a leaderboard depends on besides the votes: also the time of the last label change, if the filter uses
 /// labels, and the number of changes to exclusions.
-type CacheKey = (LeaderboardFilter, LeaderboardOptions, Timestamp, i64);
+type LeaderboardCacheKey = (LeaderboardFilter, LeaderboardOptions, Timestamp, i64);
 
 /// Fits and caches filtered leaderboards.
 #[derive(Debug)]
 pub struct FilteredLeaderboards {
     store: Store,
     settings: CurrentSettings,
-    fits: SingleFlight<CacheKey, FilteredLeaderboard, FilteredLeaderboardError>,
+    fits: SingleFlight<LeaderboardCacheKey, FilteredLeaderboard, FilteredLeaderboardError>,
 }
 
 impl FilteredLeaderboards {

@@ -21,7 +21,7 @@ use crate::domain::rating::elo::{self, EloTable};
 use crate::domain::rating::leaderboard::Leaderboard;
 use crate::domain::rating::options::LeaderboardOptions;
 use crate::domain::rating::pair_counts::PairCounts;
-use crate::domain::rating::pair_votes::{Counted, PairVotes};
+use crate::domain::rating::pair_votes::{PairVotes, TallyProgress};
 use crate::domain::rating::publication::Publication;
 use crate::domain::rating::ranking::{rank, rank_log};
 use crate::domain::rating::stored_leaderboard;
@@ -148,7 +148,7 @@ impl LatestLeaderboard {
         self.latest.send_replace(Arc::new(snapshot));
     }
 
-    fn count_pairs(&self, counted: Counted<'_>) {
+    fn count_pairs(&self, counted: TallyProgress<'_>) {
         self.pair_votes.write().count(counted);
     }
 }

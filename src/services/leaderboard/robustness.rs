@@ -1,6 +1,6 @@
 //! How firm the published leaderboard is, and what rigging would take.
 
-use super::background_report::{BackgroundReport, InputVersion, ReportError, on_one_thread};
+use super::background_report::{BackgroundReport, ReportError, VotesVersion, on_one_thread};
 use super::vote_log::{LogQuery, read_log};
 use crate::domain::integrity::rigging_report::{RiggingReport, rigging_report};
 use crate::domain::rating::options::LeaderboardOptions;
@@ -31,7 +31,7 @@ impl BackgroundReport<RobustnessReport> {
     }
 }
 
-async fn make(store: &Store, version: InputVersion, clock: &dyn Clock) -> Result<RobustnessReport, ReportError> {
+async fn make(store: &Store, version: VotesVersion, clock: &dyn Clock) -> Result<RobustnessReport, ReportError> {
     let columns = ColumnSet { voters: true, ..ColumnSet::default() };
     let log = read_log(store, LogQuery { columns, range: version.range(), concurrency: 1 }, |_, _| {}).await?;
     let LeaderboardOptions { scoring, confidence, .. } = version.rating;

@@ -42,7 +42,7 @@ struct RecentUsage {
 
 /// Everything that the usage depends on besides the votes: the filter, the time of the last label change if the filter
 /// uses labels, and the number of changes to exclusions.
-type CacheKey = (LeaderboardFilter, Timestamp, i64);
+type UsageCacheKey = (LeaderboardFilter, Timestamp, i64);
 
 /// Makes reports on value for money, and caches what recent votes took.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ pub struct ValueReports {
     store: Store,
     settings: CurrentSettings,
     filtered: Arc<FilteredLeaderboards>,
-    usages: SingleFlight<CacheKey, RecentUsage, FilteredLeaderboardError>,
+    usages: SingleFlight<UsageCacheKey, RecentUsage, FilteredLeaderboardError>,
 }
 
 impl ValueReports {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use super::vote_log::ReadLogError;
 use crate::domain::rating::facets::Facets;
 use crate::domain::rating::pair_counts::PairCounts;
-use crate::domain::rating::pair_votes::Counted;
+use crate::domain::rating::pair_votes::TallyProgress;
 use crate::domain::rating::vote_counts::VoteCounts;
 use crate::infra::storage::{PackedVote, Store, StoreError, StoredCounts, VoteColumn, VotePage, VoteRange};
 
@@ -73,7 +73,11 @@ impl VoteTally {
     ///
     /// # Errors
     /// [`ReadLogError`]; votes read before the error stay counted.
-    pub async fn catch_up(&mut self, store: &Store, mut counted: impl FnMut(Counted<'_>)) -> Result<u64, ReadLogError> {
+    pub async fn catch_up(
+        &mut self,
+        store: &Store,
+        mut counted: impl FnMut(TallyProgress<'_>),
+    ) -> Result<u64, ReadLogError> {
         let exclusion_changes = store.exclusion_changes().await?;
         if !self.restored {
             self.restore(store, exclusion_changes, &mut counted).await?;
@@ -81,7 +85,7 @@ impl VoteTally {
         if self.counts.exclusion_changes != exclusion_changes {
             *self = Self { counts: VoteCounts { exclusion_changes, ..VoteCounts::default() }, ..Self::default() };
             self.restored = true;
-            counted(Counted::Reset);
+            counted(TallyProgress::Reset);
         }
         let before = self.counts.read;
         let last = store.last_vote_seq().await?;
@@ -97,7 +101,7 @@ impl VoteTally {
         &mut self,
         store: &Store,
         exclusion_changes: i64,
-        counted: &mut impl FnMut(Counted<'_>),
+        counted: &mut impl FnMut(TallyProgress<'_>),
     ) -> Result<(), ReadLogError> {
         let stored = store.vote_counts().await?;
         self.restored = true;
@@ -107,7 +111,7 @@ impl VoteTally {
         if let Some(counts) = counts {
             let names = counts.comparisons.models();
             counts.comparisons.pairs().for_each(|(one, other, votes)| {
-                counted(Counted::Pair([&names[one as usize], &names[other as usize]], votes))
+                counted(TallyProgress::Pair([&names[one as usize], &names[other as usize]], votes))
             });
             self.stored_read = counts.read;
             self.last_seq = stored.last_vote_seq;
@@ -116,7 +120,7 @@ impl VoteTally {
         Ok(())
     }
 
-    fn add_page(&mut self, page: &VotePage, mut counted: impl FnMut(Counted<'_>)) -> Result<(), ReadLogError> {
+    fn add_page(&mut self, page: &VotePage, mut counted: impl FnMut(TallyProgress<'_>)) -> Result<(), ReadLogError> {
         let mut new: BTreeMap<(u32, u32), PairCounts> = BTreeMap::new();
         let mut rated = Vec::with_capacity(page.votes);
         for row in page.rows() {
@@ -135,7 +139,7 @@ impl VoteTally {
         }
         let names = self.counts.comparisons.models();
         for (&(a, b), &votes) in &new {
-            counted(Counted::Pair([&names[a as usize], &names[b as usize]], votes));
+            counted(TallyProgress::Pair([&names[a as usize], &names[b as usize]], votes));
         }
         self.counts.read += page.votes as u64;
         self.last_seq = page.range.upto;

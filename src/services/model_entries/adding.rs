@@ -8,13 +8,13 @@ use super::editor::{ModelEditor, check_goal};
 use super::error::{ModelEntryError, Warning};
 use crate::domain::rating::value::prices::PriceDate;
 use crate::domain::wildcard::Wildcard;
+use crate::infra::allowed_addresses::AllowedAddresses;
 use crate::infra::config::edit::{self, NewModel};
 use crate::infra::config::settings_file::SettingsFile;
 use crate::infra::config::{Environment, Settings, is_variable_name};
 use crate::infra::llm::http_client_within;
 use crate::infra::llm::model_list::{ListedModel, ProviderList, read_provider_list};
 use crate::infra::llm::offer::{AddedModel, Addition, Offer, compared, duplicates, new_model};
-use crate::infra::reach::Reach;
 
 /// Models that are added without a filter at the most: hundreds of paid models are no accident then.
 pub const MOST_WITHOUT_FILTER: usize = 100;
@@ -49,12 +49,12 @@ pub struct Additions {
 }
 
 /// The addresses at which the settings file has models asked.
-async fn reach(editor: &ModelEditor<'_>) -> Result<Reach, ModelEntryError> {
+async fn allowed_addresses(editor: &ModelEditor<'_>) -> Result<AllowedAddresses, ModelEntryError> {
     let (file, env) = (editor.file.clone(), editor.env.clone());
     let read = move || {
         SettingsFile::new(&file).edit(&env, |text| {
             let settings = Settings::parse(text, &file.display().to_string(), &env)?;
-            Ok((None, Reach::new(&settings.providers.private_networks)))
+            Ok((None, AllowedAddresses::new(&settings.providers.private_networks)))
         })
     };
     tokio::task::spawn_blocking(read).await?
@@ -76,7 +76,7 @@ async fn add_models(
     today: PriceDate,
 ) -> Result<Additions, ModelEntryError> {
     let key = key(request, editor.env)?;
-    let http = http_client_within(LIST_WAIT, &reach(editor).await?)?;
+    let http = http_client_within(LIST_WAIT, &allowed_addresses(editor).await?)?;
     let key = key.as_ref().map(|(variable, key)| (variable.as_str(), key));
     let provided = read_provider_list(&request.from, key, LIST_WAIT, &http).await?;
     let chosen = chosen(&provided, request)?;

@@ -18,8 +18,8 @@ use secrecy::ExposeSecret;
 
 use crate::domain::public_log::bundle::EntryTooLong;
 use crate::domain::public_log::checkpoint::Checkpoint;
+use crate::domain::public_log::merkle_proof::TreeHead;
 use crate::domain::public_log::promised_vote::PromisedVote;
-use crate::domain::public_log::proof::TreeHead;
 use crate::infra::clock::Clock;
 use crate::infra::log_key::{LogKey, UnusableKey};
 use crate::infra::rng::SharedRng;

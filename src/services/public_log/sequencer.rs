@@ -15,7 +15,7 @@ use crate::domain::public_log::checkpoint::Checkpoint;
 use crate::domain::public_log::entry::{ExclusionEntry, LogEntry, WithdrawalEntry, short_reason};
 use crate::domain::public_log::frontier::Frontier;
 use crate::domain::public_log::hash::TreeHash;
-use crate::domain::public_log::proof::TreeHead;
+use crate::domain::public_log::merkle_proof::TreeHead;
 use crate::domain::public_log::subtree::complete_parts;
 use crate::domain::time::Timestamp;
 use crate::infra::checkpoint_file::CheckpointFile;
@@ -54,7 +54,7 @@ pub struct SequencerParts {
 
 /// Entries of one step.
 #[derive(Default)]
-struct Step {
+struct SequencedStep {
     entries: Vec<NewLogEntry>,
     voters: Vec<(VisitorId, String)>,
     last_vote_seq: i64,
@@ -161,9 +161,9 @@ impl Sequencer {
         Frontier::new(size, parts).map(|frontier| frontier.root()).ok_or(PublicLogError::Rewritten(size))
     }
 
-    async fn next_step(&self, stored: Option<&LogCheckpoint>) -> Result<Step, PublicLogError> {
+    async fn next_step(&self, stored: Option<&LogCheckpoint>) -> Result<SequencedStep, PublicLogError> {
         let (after, changes) = stored.map_or((0, 0), |stored| (stored.last_vote_seq, stored.exclusion_changes));
-        let step = Step { last_vote_seq: after, exclusion_changes: changes, ..Step::default() };
+        let step = SequencedStep { last_vote_seq: after, exclusion_changes: changes, ..SequencedStep::default() };
         let upto = self.leaderboard.latest().last_vote_seq;
         let store = &self.log.store;
         let mut votes = if after < upto {
@@ -175,7 +175,7 @@ impl Sequencer {
         if let Some(last) = votes.last() {
             let log = self.log.key.verifier().name();
             let VoteEntries { entries, voters } = entries_of_votes(log, store, &self.rng, after, &votes).await?;
-            return Ok(Step { entries, voters, last_vote_seq: last.seq, ..step });
+            return Ok(SequencedStep { entries, voters, last_vote_seq: last.seq, ..step });
         }
         if store.exclusion_changes().await? == changes {
             return Ok(step);
@@ -183,10 +183,10 @@ impl Sequencer {
         let changed = store.unlogged_changes(after, PAGE).await?;
         let entries = changed.iter().map(entries_of_change).collect::<Result<Vec<_>, _>>()?.concat();
         let logged = i64::try_from(entries.len()).unwrap_or(i64::MAX);
-        Ok(Step { entries, exclusion_changes: changes.saturating_add(logged), ..step })
+        Ok(SequencedStep { entries, exclusion_changes: changes.saturating_add(logged), ..step })
     }
 
-    fn signed(&self, before: Option<TreeHead>, mut frontier: Frontier, step: Step) -> (LogAppend, Frontier) {
+    fn signed(&self, before: Option<TreeHead>, mut frontier: Frontier, step: SequencedStep) -> (LogAppend, Frontier) {
         let mut filled = Vec::new();
         for entry in &step.entries {
             frontier.append(TreeHash::leaf(entry.body.as_bytes()), |tile_hash| filled.push(tile_hash));

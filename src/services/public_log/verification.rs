@@ -9,8 +9,8 @@ use serde_json::Value;
 use crate::domain::public_log::audit::{Audit, AuditError};
 use crate::domain::public_log::checkpoint::Checkpoint;
 use crate::domain::public_log::cosignature::WitnessKey;
+use crate::domain::public_log::merkle_proof::TreeHead;
 use crate::domain::public_log::note::{InvalidKey, NoteError, VerifierKey};
-use crate::domain::public_log::proof::TreeHead;
 use crate::domain::public_log::receipt::{LogReceipt, LogReceiptError, OpenPromises};
 use crate::domain::public_log::recount::{RatingRules, Recount, RecountError, differences};
 use crate::domain::public_log::tile::{Tile, TileKind};
@@ -74,7 +74,7 @@ pub enum VerifyError {
 
 /// What is known of a log before it is verified.
 #[derive(Debug, Clone, Default)]
-pub struct Known {
+pub struct KnownTree {
     /// The key to trust; without one, the key that the arena names is taken.
     pub key: Option<VerifierKey>,
     /// The note that was verified the last time.
@@ -85,7 +85,7 @@ pub struct Known {
 
 /// What to compare the log with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Leaderboard {
+pub enum LeaderboardSource {
     /// The leaderboard that the arena publishes.
     Published,
     /// None: only the log is checked.
@@ -136,9 +136,9 @@ struct ReadLog {
 /// [`VerifyError`] for the first thing that does not hold.
 pub async fn verify(
     source: &LogSource,
-    known: &Known,
+    known: &KnownTree,
     receipts: &[LogReceipt],
-    leaderboard: Leaderboard,
+    leaderboard: LeaderboardSource,
     progress: impl Fn(u64, u64),
 ) -> Result<Verified, VerifyError> {
     let description = describe(source).await;
@@ -149,10 +149,10 @@ pub async fn verify(
         tries += 1;
         // The leaderboard first: the log follows it.
         let board = match leaderboard {
-            Leaderboard::Published => {
+            LeaderboardSource::Published => {
                 Some(read_json("the leaderboard", source.beside("api/v1/leaderboard", "leaderboard.json").await?)?)
             }
-            Leaderboard::Skipped => None,
+            LeaderboardSource::Skipped => None,
         };
         let read = match read_log(source, (&key, &known.witnesses), known_head, receipts, &progress).await {
             // They sign a checkpoint a moment after the log does.
@@ -206,7 +206,7 @@ fn read_json(what: &'static str, bytes: Vec<u8>) -> Result<Value, VerifyError> {
 }
 
 /// The key that is known, or the one that the arena names where none is.
-fn trusted_key(known: &Known, description: Option<&Description>) -> Result<VerifierKey, VerifyError> {
+fn trusted_key(known: &KnownTree, description: Option<&Description>) -> Result<VerifierKey, VerifyError> {
     let named = description.map(|description| VerifierKey::parse(&description.key)).transpose()?;
     match (known.key.clone(), named) {
         (Some(known), Some(named)) if known != named => {

@@ -11,8 +11,8 @@ use tokio::time::Instant;
 use super::stored_tiles::hashes_of_ranges;
 use super::{PublicLog, PublicLogError};
 use crate::domain::public_log::cosignature::{WitnessKey, add_checkpoint_request};
+use crate::domain::public_log::merkle_proof::consistency_ranges;
 use crate::domain::public_log::note::NoteError;
-use crate::domain::public_log::proof::consistency_ranges;
 use crate::infra::config::WitnessSettings;
 use crate::infra::llm::HttpClient;
 use crate::infra::storage::LogCheckpoint;
@@ -47,7 +47,7 @@ pub enum WitnessingError {
 
 /// A witness, and what came of asking it.
 #[derive(Debug)]
-pub struct Asked {
+pub struct WitnessStatus {
     /// Its key.
     pub witness: String,
     /// Its name.
@@ -76,7 +76,7 @@ impl Witnesses {
         log: &PublicLog,
         client: &HttpClient,
         witnesses: &[WitnessSettings],
-    ) -> Result<Vec<Asked>, PublicLogError> {
+    ) -> Result<Vec<WitnessStatus>, PublicLogError> {
         let Some(latest) = log.latest().await? else { return Ok(Vec::new()) };
         let is_missing = |key: &WitnessKey| !matches!(key.cosigned_at(&latest.note), Ok(Some(_)));
         let may_answer = |key: &String| self.failed.get(key).is_none_or(|at| at.elapsed() >= LEFT_ALONE);
@@ -101,10 +101,10 @@ impl Witnesses {
                 }
                 Err(error) => Err(error),
             };
-            asked.push(Asked { witness: witness.key.clone(), name: key.name().to_owned(), result });
+            asked.push(WitnessStatus { witness: witness.key.clone(), name: key.name().to_owned(), result });
         }
         drop(answers);
-        for Asked { witness, result, .. } in &asked {
+        for WitnessStatus { witness, result, .. } in &asked {
             match result {
                 Ok(()) => {
                     self.failed.remove(witness);

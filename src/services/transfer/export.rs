@@ -31,7 +31,7 @@ const PAGE: u32 = 1_000;
 
 /// What to export.
 #[derive(Debug, Clone, Copy)]
-pub struct Selection {
+pub struct ExportSelection {
     /// What was cast or begun at this time or later.
     pub since: Timestamp,
     /// What was cast or begun before this time.
@@ -40,7 +40,7 @@ pub struct Selection {
     pub with_text: bool,
 }
 
-impl Selection {
+impl ExportSelection {
     /// Everything, without conversations.
     pub const ALL: Self = Self { since: Timestamp(i64::MIN), until: Timestamp(i64::MAX), with_text: false };
 }
@@ -66,7 +66,7 @@ pub enum ExportError {
 /// [`ExportError`].
 pub async fn votes(
     store: &Store,
-    selection: Selection,
+    selection: ExportSelection,
     format: Format,
     out: impl Write + Send,
     mut progress: impl FnMut(i64, i64),
@@ -98,7 +98,7 @@ pub async fn votes(
 /// [`ExportError`].
 pub async fn battles(
     store: &Store,
-    selection: Selection,
+    selection: ExportSelection,
     format: Format,
     out: impl Write + Send,
     mut progress: impl FnMut(u64),
@@ -128,7 +128,7 @@ pub async fn battles(
 /// [`ExportError`].
 pub async fn replies(
     store: &Store,
-    selection: Selection,
+    selection: ExportSelection,
     format: Format,
     out: impl Write + Send,
     mut progress: impl FnMut(u64),
@@ -202,7 +202,7 @@ pub async fn item_scores(bench: RunContext<'_>, format: Format, out: impl Write 
 
 async fn said_in(
     store: &Store,
-    selection: Selection,
+    selection: ExportSelection,
     battle: &BattleId,
 ) -> Result<[Option<Vec<Message>>; 2], StoreError> {
     let said = if selection.with_text { Some(conversations(store, battle).await?) } else { None };

@@ -4,7 +4,7 @@ use langya::domain::admin::action::AdminAction;
 use langya::domain::admin::role::Role;
 use langya::domain::time::Timestamp;
 use langya::infra::config::Settings;
-use langya::infra::storage::{ActedVia, Joined, Joining, NewAdminInvite, NewAuditEntry};
+use langya::infra::storage::{ActedVia, Joined, JoiningUser, NewAdminInvite, NewAuditEntry};
 use reqwest::{RequestBuilder, Response};
 
 use crate::support::arena::TestArena;
@@ -49,7 +49,7 @@ pub(crate) async fn account(arena: &TestArena, name: &str, role: Role, passphras
     };
     arena.app.store.insert_admin_invite(invite, None).await.unwrap();
     let user_id = format!("id of {name}");
-    let joining = Joining { token_hash: &link, user_id: &user_id, name, passphrase_hash, now };
+    let joining = JoiningUser { token_hash: &link, user_id: &user_id, name, passphrase_hash, now };
     let joined = arena.app.store.join_admin(joining, &entry(&format!("0-{name}"))).await.unwrap();
     assert_eq!(joined, Joined::Done);
 }

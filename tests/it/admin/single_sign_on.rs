@@ -10,7 +10,7 @@ use langya::infra::clock::{Clock, SystemClock};
 use langya::infra::config::{AccessMode, Settings};
 use langya::infra::credentials::passphrase_hash;
 use langya::infra::limits::SingleUse;
-use langya::infra::oidc::{Answer, Flow, OidcClient, OidcError, Purpose, TokenError};
+use langya::infra::oidc::{Flow, OidcClient, OidcError, ProviderCallback, Purpose, TokenError};
 use langya::infra::storage::UserChange;
 use langya::services::admin::actor::Actor;
 use langya::services::admin::provider_users::ProviderUser;
@@ -294,7 +294,7 @@ async fn keys_that_are_unknown_are_asked_for_once_more_and_then_rest() {
         let back = Browser::new(&arena).client.get(there).send().await.unwrap();
         let back = reqwest::Url::parse(back.headers()["location"].to_str().unwrap()).unwrap();
         let code = back.query_pairs().find(|(name, _)| name == "code").unwrap().1.into_owned();
-        let answer = Answer { state: &flow.state(&sessions), code: Some(&code), issuer: None };
+        let answer = ProviderCallback { state: &flow.state(&sessions), code: Some(&code), issuer: None };
         client.identity(&flow, answer).await
     };
     for _ in 0..2 {

@@ -30,7 +30,7 @@ fn said(battle: &Battle, winners: [Preference; 2]) -> [VerdictRow; 2] {
         judge: "<judge>".into(),
         game: Game::BOTH[game],
         prompt_sha256: "0123456789abcdef".into(),
-        params: langya::domain::benchmark::item::Sampling::default(),
+        params: langya::domain::benchmark::item::ItemSampling::default(),
         raw_text: String::new(),
         earlier: Vec::new(),
         parsed: Some(winners[game]),

@@ -2,7 +2,7 @@
 
 use langya::domain::campaign::assignment::CampaignShape;
 use langya::domain::time::Timestamp;
-use langya::infra::storage::{AssignmentRequest, NewCampaignJudgement, Room, Store};
+use langya::infra::storage::{AssignmentLimit, AssignmentRequest, NewCampaignJudgement, Store};
 use serde_json::{Value, json};
 
 use crate::bench::{Field, question, reply};
@@ -58,7 +58,7 @@ async fn judge_five(store: &Store, annotator: &str) {
             shape,
             needed: 2,
             seed: 7,
-            room: Room::ForAll,
+            room: AssignmentLimit::ForAll,
             now: Timestamp(3),
         };
         let row = store.next_assignment(request).await.unwrap().assignment.unwrap();

@@ -7,7 +7,7 @@ use langya::domain::battle::state::{Progress, Stage};
 use langya::domain::battle::{ModelId, Side};
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{
-    ActedVia, AuditFilter, BattleRow, ExclusionDecision, Joined, Joining, NewAdminInvite, NewAdminSession,
+    ActedVia, AuditFilter, BattleRow, ExclusionDecision, Joined, JoiningUser, NewAdminInvite, NewAdminSession,
     NewAuditEntry, NewReply, SessionAge, Store, UserChange,
 };
 
@@ -46,7 +46,8 @@ async fn invite(store: &Store, id: &str, role: Role, first_run: bool) {
 
 async fn join(store: &Store, link: &str, name: &str, now: i64) -> Joined {
     let user_id = format!("id of {name}");
-    let joining = Joining { token_hash: link, user_id: &user_id, name, passphrase_hash: "hash", now: Timestamp(now) };
+    let joining =
+        JoiningUser { token_hash: link, user_id: &user_id, name, passphrase_hash: "hash", now: Timestamp(now) };
     store.join_admin(joining, &entry(&format!("0-{link}-{name}"), AdminAction::Join)).await.unwrap()
 }
 

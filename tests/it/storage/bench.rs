@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use langya::domain::battle::ModelId;
-use langya::domain::benchmark::item::Sampling;
+use langya::domain::benchmark::item::ItemSampling;
 use langya::domain::benchmark::judgement::{Game, JudgeTokens, Judgement, Status};
 use langya::domain::benchmark::run_manifest::RunManifest;
 use langya::domain::benchmark::run_state::{DueCount, RunFigures, RunState};
@@ -137,7 +137,7 @@ fn judgement(id: &str, status: Status, at: i64) -> BenchJudgementRow {
             model: "m".into(),
             judge_model: "j".into(),
             judge_prompt_sha256: "p".into(),
-            params: Sampling { temperature: Some(0.0), ..Sampling::default() },
+            params: ItemSampling { temperature: Some(0.0), ..ItemSampling::default() },
             game: Game::Second,
             raw_text: format!("said by {id}"),
             parsed: (status == Status::Ok).then(rating),
@@ -278,7 +278,7 @@ pub(super) async fn scores_are_made_of_what_the_rows_say(store: &Store) {
                 suite: String::new(),
                 suite_version: String::new(),
                 judge_prompt_sha256: String::new(),
-                params: Sampling::default(),
+                params: ItemSampling::default(),
                 attempts: 0,
                 latency_ms: None,
                 tokens: row.judgement.tokens.filter(|_| row.judgement.attempts > 0),
@@ -329,7 +329,7 @@ pub(super) async fn what_a_judge_said_to_a_prompt_is_found_again(store: &Store) 
     store.insert_judgements(&[judgement("2", Status::Ok, 2), judgement("3", Status::ParseFailed, 3)]).await.unwrap();
     assert_eq!(known("p", &asked).await.as_deref(), Some("2"), "a verdict wins over a later failure");
     assert_eq!(known("q", &asked).await, None);
-    assert_eq!(known("p", &Sampling::default()).await, None, "sampled otherwise");
+    assert_eq!(known("p", &ItemSampling::default()).await, None, "sampled otherwise");
 }
 
 fn attempt(id: &str, result: &str, status: AttemptStatus, at: i64) -> AttemptRow {

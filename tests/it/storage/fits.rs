@@ -5,7 +5,7 @@ use langya::domain::battle::text_counts::TextCounts;
 use langya::domain::rating::comparison::ComparisonSet;
 use langya::domain::rating::elo::EloTable;
 use langya::domain::rating::options::LeaderboardOptions;
-use langya::domain::rating::pair_votes::Counted;
+use langya::domain::rating::pair_votes::TallyProgress;
 use langya::domain::rating::ranking::{rank, rank_log};
 use langya::domain::rating::scoring::Scoring;
 use langya::domain::rating::vote_log::{ColumnSet, ReplyTiming, VoteLog};
@@ -47,9 +47,9 @@ pub(super) async fn stored_counts_equal_a_fresh_count(store: &Store) {
     assert_eq!(store.vote_counts().await.unwrap().unwrap().last_vote_seq, before.last_seq());
     cast(store, 25..29).await;
     let (mut after, mut counted) = (VoteTally::default(), 0);
-    let mut count = |event: Counted<'_>| match event {
-        Counted::Reset => counted = 0,
-        Counted::Pair(_, votes) => counted += votes.total(),
+    let mut count = |event: TallyProgress<'_>| match event {
+        TallyProgress::Reset => counted = 0,
+        TallyProgress::Pair(_, votes) => counted += votes.total(),
     };
     assert_eq!(after.catch_up(store, &mut count).await.unwrap(), 4, "only new votes are read");
     cast(store, 29..32).await;

@@ -13,6 +13,7 @@ pub(crate) mod images;
 mod labels;
 mod leak_checks;
 mod migrations;
+pub(crate) mod model_register;
 mod modes;
 mod operations;
 mod outages;
@@ -21,7 +22,6 @@ pub(crate) mod partitions;
 mod postgres;
 pub(crate) mod public_log;
 mod question_digests;
-pub(crate) mod register;
 mod sqlite;
 pub(crate) mod verdicts;
 pub(crate) mod voter_check;
@@ -90,7 +90,9 @@ use public_log::{
     votes_are_in_the_log_once_the_leaderboard_shows_them,
 };
 
-use register::{a_change_is_recorded_once_and_read_back_as_it_was, battles_are_counted_by_the_day_on_which_they_began};
+use model_register::{
+    a_change_is_recorded_once_and_read_back_as_it_was, battles_are_counted_by_the_day_on_which_they_began,
+};
 
 use verdicts::{
     a_verdict_is_kept_once_and_failures_may_repeat, only_rated_votes_stand_beside_verdicts,

@@ -13,9 +13,9 @@ use langya::domain::judging::verdict::Preference;
 use langya::domain::moderation::{FlagState, FlaggedPart};
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{
-    AssignmentRequest, AuditFilter, BattleRow, CampaignState, CampaignVote, DeletionTarget, FlagDecision, JudgedRow,
-    NewAnnotator, NewCampaign, NewCampaignJudgement, NewDeletionRequest, NewFlag, NewUnit, RequestDecision, Room,
-    SettledGame, Store, UnitJudgedByPeople, VerdictRow, VoteColumn, VoteExclusion, VoteRange,
+    AssignmentLimit, AssignmentRequest, AuditFilter, BattleRow, CampaignState, CampaignVote, DeletionTarget,
+    FlagDecision, JudgedRow, NewAnnotator, NewCampaign, NewCampaignJudgement, NewDeletionRequest, NewFlag, NewUnit,
+    RequestDecision, SettledGame, Store, UnitJudgedByPeople, VerdictRow, VoteColumn, VoteExclusion, VoteRange,
 };
 
 use super::admin::entry;
@@ -160,7 +160,7 @@ pub(super) async fn judgements_of_a_rated_campaign_are_votes_until_they_are_take
             shape,
             needed: 2,
             seed: 1,
-            room: Room::ForAll,
+            room: AssignmentLimit::ForAll,
             now: Timestamp(3),
         };
         let row = store.next_assignment(request).await.unwrap().assignment.unwrap();

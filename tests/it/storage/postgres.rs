@@ -6,8 +6,8 @@ use langya::infra::config::StorageSettings;
 use langya::infra::storage::{DataLock, IfMissing, JobLock, Store, StoreError};
 
 use super::{
-    FORBIDDEN, FORBIDDEN_OF_BENCHMARKS, FORBIDDEN_OF_VERDICTS, admin, bench, public_log, ready, register, verdicts,
-    vote,
+    FORBIDDEN, FORBIDDEN_OF_BENCHMARKS, FORBIDDEN_OF_VERDICTS, admin, bench, model_register, public_log, ready,
+    verdicts, vote,
 };
 use crate::support::postgres::TestDatabase;
 
@@ -55,7 +55,7 @@ async fn answers_and_judgements_can_neither_be_changed_nor_deleted() {
     let store = database.open().await;
     bench::fill(&store).await;
     verdicts::fill(&store).await;
-    register::fill(&store).await;
+    model_register::fill(&store).await;
     let pool = database.raw().await;
     let emptied = [
         "TRUNCATE bench_judgements",
@@ -64,7 +64,7 @@ async fn answers_and_judgements_can_neither_be_changed_nor_deleted() {
         "TRUNCATE model_changes",
         "TRUNCATE pairing_changes",
     ];
-    let changed = FORBIDDEN_OF_BENCHMARKS.into_iter().chain(FORBIDDEN_OF_VERDICTS).chain(register::FORBIDDEN);
+    let changed = FORBIDDEN_OF_BENCHMARKS.into_iter().chain(FORBIDDEN_OF_VERDICTS).chain(model_register::FORBIDDEN);
     for statement in changed.chain(emptied) {
         let refused = sqlx::query(statement).execute(&pool).await.unwrap_err().to_string();
         assert!(refused.contains("insert-only"), "{statement}: {refused}");

@@ -11,7 +11,7 @@ use langya::domain::public_log::checkpoint::Checkpoint;
 use langya::domain::public_log::commitment::{PrivateParts, PrivateTurn};
 use langya::domain::public_log::entry::LogEntry;
 use langya::domain::public_log::hash::TreeHash;
-use langya::domain::public_log::proof::TreeHead;
+use langya::domain::public_log::merkle_proof::TreeHead;
 use langya::domain::public_log::tile::{Tile, TileKind};
 use langya::domain::time::Timestamp;
 use langya::infra::checkpoint_file::CheckpointFile;

@@ -10,8 +10,8 @@ use sqlx::sqlite::{SqliteConnectOptions, SqlitePool};
 use tempfile::TempDir;
 
 use super::{
-    FORBIDDEN, FORBIDDEN_OF_BENCHMARKS, FORBIDDEN_OF_VERDICTS, admin, bench, public_log, ready, register, verdicts,
-    vote,
+    FORBIDDEN, FORBIDDEN_OF_BENCHMARKS, FORBIDDEN_OF_VERDICTS, admin, bench, model_register, public_log, ready,
+    verdicts, vote,
 };
 
 fn settings(folder: &Path) -> StorageSettings {
@@ -68,9 +68,9 @@ async fn answers_and_judgements_can_neither_be_changed_nor_deleted() {
     let (folder, store) = open().await;
     bench::fill(&store).await;
     verdicts::fill(&store).await;
-    register::fill(&store).await;
+    model_register::fill(&store).await;
     let pool = raw(folder.path()).await;
-    for statement in FORBIDDEN_OF_BENCHMARKS.into_iter().chain(FORBIDDEN_OF_VERDICTS).chain(register::FORBIDDEN) {
+    for statement in FORBIDDEN_OF_BENCHMARKS.into_iter().chain(FORBIDDEN_OF_VERDICTS).chain(model_register::FORBIDDEN) {
         let refused = sqlx::query(statement).execute(&pool).await.unwrap_err().to_string();
         assert!(refused.contains("insert-only"), "{statement}: {refused}");
     }

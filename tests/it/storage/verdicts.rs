@@ -2,7 +2,7 @@
 
 use langya::domain::battle::{BattleId, Outcome};
 use langya::domain::battle_judging::subject::JudgedSubject;
-use langya::domain::benchmark::item::Sampling;
+use langya::domain::benchmark::item::ItemSampling;
 use langya::domain::benchmark::judgement::{Game, JudgeTokens, Status};
 use langya::domain::judging::verdict::Preference;
 use langya::domain::time::Timestamp;
@@ -17,7 +17,7 @@ fn verdict(id: &str, status: Status, at: i64) -> VerdictRow {
         judge: "j".into(),
         game: Game::Second,
         prompt_sha256: "p".into(),
-        params: Sampling { temperature: Some(0.0), ..Sampling::default() },
+        params: ItemSampling { temperature: Some(0.0), ..ItemSampling::default() },
         raw_text: format!("said by {id} 琅琊"),
         earlier: vec!["no".into()],
         parsed: (status == Status::Ok).then_some(Preference::Tie),

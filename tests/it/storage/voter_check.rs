@@ -6,8 +6,8 @@ use std::sync::Arc;
 use langya::domain::admin::action::AdminAction;
 use langya::domain::integrity::exclusion_decision::Decision;
 use langya::domain::integrity::exclusion_rule::ExclusionRule;
-use langya::domain::integrity::planted::{Planting, RiggerStrategy, plant};
 use langya::domain::integrity::pseudonym::voter_pseudonym;
+use langya::domain::integrity::simulated_riggers::{RiggerSimulation, RiggerStrategy, add_riggers};
 use langya::domain::rating::simulate::{Simulation, SimulationOptions};
 use langya::domain::rating::vote_log::{ColumnSet, VoteLog};
 use langya::domain::time::Timestamp;
@@ -42,7 +42,7 @@ pub(crate) fn rigged() -> VoteLog {
         log.voters.as_mut().unwrap().push(Some(&format!("honest-{}", vote.voter)));
     }
     let strategy = RiggerStrategy::TargetOnly;
-    plant(&log, Planting { riggers: 3, votes: 100, strategy, target_share: 1.0, seed: 3 }).unwrap()
+    add_riggers(&log, RiggerSimulation { riggers: 3, votes: 100, strategy, target_share: 1.0, seed: 3 }).unwrap()
 }
 
 /// Imports some votes of a log from the first one on, as a file.

@@ -13,7 +13,7 @@ mod urs;
 
 use std::path::{Path, PathBuf};
 
-use langya::domain::benchmark::item::{Answer, Item, Sampling};
+use langya::domain::benchmark::item::{Answer, Item, ItemSampling};
 use langya::domain::benchmark::judgement::{Game, JudgeRequest, JudgeStep, Judgement, Status};
 use langya::domain::benchmark::{Suite, SuiteOptions, suite};
 use langya::domain::judging::verdict::{Rating, Verdict};
@@ -41,7 +41,7 @@ pub(crate) fn judged(item: &str, turn: u32, game: Game, verdict: Result<Verdict,
         model: "model".to_owned(),
         judge_model: "judge".to_owned(),
         judge_prompt_sha256: String::new(),
-        params: Sampling::default(),
+        params: ItemSampling::default(),
         game,
         raw_text: String::new(),
         status: verdict.as_ref().err().copied().unwrap_or(Status::Ok),

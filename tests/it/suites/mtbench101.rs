@@ -1,6 +1,6 @@
 //! MT-Bench-101: its data file, golden and own context, what the judge is shown, the lowest turn.
 
-use langya::domain::battle::message::{Message, Role};
+use langya::domain::battle::message::{Message, MessageRole};
 use langya::domain::benchmark::item::{Item, Question};
 use langya::domain::benchmark::judgement::{Game, JudgeStep, Judgement, Status};
 use langya::domain::benchmark::mtbench101::{TASKS, judged_turns};
@@ -92,7 +92,7 @@ fn the_judge_sees_the_rubric_the_context_and_only_the_golden_answer_of_the_turn(
     let item = dialogue("1", "MR", 2);
     let request = |suite: &dyn Suite| asked(suite, &item, &[answer(2, "{reference} is 4")], &[]);
     let plain = request(&*plain());
-    assert_eq!((plain.messages[0].role, plain.sampling.temperature), (Role::System, Some(0.0)));
+    assert_eq!((plain.messages[0].role, plain.sampling.temperature), (MessageRole::System, Some(0.0)));
     assert!(plain.messages[0].content.contains("MATHEMATICAL REASONING"));
     let user = &plain.messages[1].content;
     assert!(user.contains("Human: question 1 {answer}\n\nAssistant: golden 1\n\n Human: question 2 {answer}\n\nAssistant: {reference} is 4\n"));

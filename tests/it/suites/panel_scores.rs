@@ -8,7 +8,7 @@ use langya::domain::judging::budget::Prices;
 use langya::domain::language::Language;
 use langya::domain::stats::resample::BootstrapOptions;
 use langya::render::report::benchmark::Datum;
-use langya::render::report::benchmark::findings::{Findings, Judged, Lengths};
+use langya::render::report::benchmark::findings::{ComparedJudgement, Findings, Lengths};
 
 use super::{judged, rated, read_fixture, suite_with};
 
@@ -109,7 +109,8 @@ fn a_model_costs_what_all_its_judgements_cost_also_those_that_failed() {
 fn a_report_lists_the_failed_judgements_of_each_judge_that_has_some() {
     let failed = |judge: &str, item: &str| by(judge, "m", judged(item, 1, Game::First, Err(Status::Refused)));
     let judgements = [failed("j", "1"), by("k", "m", rated("1", 1, 5.0, &[])), failed("l", "1"), failed("l", "2")];
-    let judged: Vec<Judged<'_>> = judgements.iter().map(|judgement| Judged { judgement, baseline: "" }).collect();
+    let judged: Vec<ComparedJudgement<'_>> =
+        judgements.iter().map(|judgement| ComparedJudgement { judgement, baseline: "" }).collect();
     let analyses = Findings::new(&judged, &Lengths::default()).analyses(None, Language::English);
     let table = analyses.iter().find(|analysis| analysis.key == "failed-judgements").unwrap();
     let counts: Vec<_> = table.rows.iter().map(|row| (row[0].clone(), row[1].clone())).collect();

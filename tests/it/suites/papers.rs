@@ -75,7 +75,7 @@ fn the_average_of_mtbench101_table_3_is_the_mean_of_the_tasks() {
     for row in &models {
         // Two turns each: the six tasks that skip the first are judged on the second.
         let items: Vec<Item> = TASKS.iter().enumerate().map(|(place, task)| item(place, task.code, 2)).collect();
-        let of_task = |(place, task): (usize, &langya::domain::benchmark::mtbench101::Task)| {
+        let of_task = |(place, task): (usize, &langya::domain::benchmark::mtbench101::DialogueTask)| {
             let score = number(row, &task.code.to_lowercase());
             [1, 2].map(|turn| rated(&place.to_string(), turn, score, &[]))
         };

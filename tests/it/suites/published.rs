@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use langya::domain::benchmark::alignbench::CATEGORIES;
 use langya::domain::benchmark::item::{Item, Question};
 use langya::domain::benchmark::mtbench101::TASKS;
-use langya::domain::benchmark::published::{Published, SubjectKind, Unit, by_id, of_suite, series};
+use langya::domain::benchmark::published::{Published, SubjectKind, ValueUnit, by_id, of_suite, series};
 use langya::domain::benchmark::score::mean;
 use langya::domain::benchmark::superclue::CAPABILITIES;
 use langya::domain::benchmark::urs::INTENTS;
@@ -29,10 +29,10 @@ fn every_series_has_a_source_and_values_that_its_unit_allows() {
             series.points.iter().map(|point| (point.subject.as_str(), point.part.as_str())).collect();
         assert_eq!(keys.len(), series.points.len(), "{} says something twice", series.id);
         let range = match series.unit {
-            Unit::OneToTen => 1.0..=10.0,
-            Unit::Percent => 0.0..=100.0,
-            Unit::Correlation => -1.0..=1.0,
-            Unit::Share => 0.0..=1.0,
+            ValueUnit::OneToTen => 1.0..=10.0,
+            ValueUnit::Percent => 0.0..=100.0,
+            ValueUnit::Correlation => -1.0..=1.0,
+            ValueUnit::Share => 0.0..=1.0,
         };
         for point in &series.points {
             assert!(range.contains(&point.value), "{}: {point:?}", series.id);

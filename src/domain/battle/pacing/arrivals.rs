@@ -30,7 +30,7 @@ const AT_ONCE: Duration = Duration::from_millis(1);
 
 /// Text, and the time since the chunk before.
 #[derive(Debug, Clone, Copy)]
-struct Chunk {
+struct TextChunk {
     gap: Duration,
     chars: usize,
 }
@@ -49,13 +49,13 @@ pub(super) struct Arrivals {
     /// Those of the first chunk, which say nothing about the speed.
     first: usize,
     /// The latest of the other chunks, and when the latest of all came.
-    latest: Option<Chunk>,
+    latest: Option<TextChunk>,
     last: Duration,
     speed: Speed,
     /// Characters after the first gap.
     measured_after: Option<usize>,
     /// What the continuation is drawn from.
-    chunks: VecDeque<Chunk>,
+    chunks: VecDeque<TextChunk>,
     longest: Duration,
     /// There was a pause. The first one is not continued: one that happened once, such as a stall at the beginning, would
     /// be told from those of a model that goes on by coming again.
@@ -69,7 +69,7 @@ pub(super) struct Arrivals {
 struct Continuation {
     rng: ChaCha8Rng,
     /// What was drawn and has not arrived.
-    coming: VecDeque<(Duration, Chunk)>,
+    coming: VecDeque<(Duration, TextChunk)>,
     last: Duration,
     block: (usize, usize),
 }
@@ -106,10 +106,10 @@ impl Arrivals {
             return self.came_with_the_latest(chars);
         }
         if gap <= self.pause() || self.paused {
-            self.remember(Chunk { gap: gap.min(self.pause() * LONG), chars });
+            self.remember(TextChunk { gap: gap.min(self.pause() * LONG), chars });
         }
         self.paused |= gap > self.pause();
-        self.count(Chunk { gap, chars }, at);
+        self.count(TextChunk { gap, chars }, at);
     }
 
     fn came_with_the_latest(&mut self, chars: usize) {
@@ -130,7 +130,7 @@ impl Arrivals {
         self.unmeasured * LONG
     }
 
-    fn count(&mut self, chunk: Chunk, at: Duration) {
+    fn count(&mut self, chunk: TextChunk, at: Duration) {
         self.speed.add(chunk.gap.min(self.pause()), chunk.chars);
         self.chars += chunk.chars;
         self.measured_after.get_or_insert(self.chars);
@@ -138,7 +138,7 @@ impl Arrivals {
         (self.latest, self.last) = (Some(chunk), at);
     }
 
-    fn remember(&mut self, chunk: Chunk) {
+    fn remember(&mut self, chunk: TextChunk) {
         if self.chunks.len() == KEPT {
             self.chunks.pop_front();
         }
@@ -270,9 +270,9 @@ impl Arrivals {
         Some(moment.max(self.ended.unwrap_or_default()))
     }
 
-    fn draw(&mut self, next: &mut Continuation) -> Chunk {
+    fn draw(&mut self, next: &mut Continuation) -> TextChunk {
         if !self.is_measured(self.length) || self.chunks.is_empty() {
-            return Chunk { gap: self.unmeasured / 4, chars: self.quantum.div_ceil(4) };
+            return TextChunk { gap: self.unmeasured / 4, chars: self.quantum.div_ceil(4) };
         }
         if next.block.1 == 0 {
             next.block = (next.rng.random_range(0..self.chunks.len()), BLOCK);
@@ -282,6 +282,6 @@ impl Arrivals {
         let drawn = self.chunks[at];
         self.remember(drawn);
         // A gap that came twice to the microsecond would be one that was copied.
-        Chunk { gap: drawn.gap.mul_f64(next.rng.random_range(0.9..1.1)), chars: drawn.chars }
+        TextChunk { gap: drawn.gap.mul_f64(next.rng.random_range(0.9..1.1)), chars: drawn.chars }
     }
 }

@@ -17,9 +17,9 @@ pub struct ClassDraw {
 
 /// Durations of which the shortest that can be kept is used, unless a longer one was drawn.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Classes(Vec<Duration>);
+pub struct DurationClasses(Vec<Duration>);
 
-impl Classes {
+impl DurationClasses {
     /// Classes in any order; without any, every duration is its own class.
     #[must_use]
     pub fn new(durations: impl IntoIterator<Item = Duration>) -> Self {

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use super::arrivals::Arrivals;
-use super::classes::{ClassDraw, Classes, TICK};
+use super::classes::{ClassDraw, DurationClasses, TICK};
 
 /// How much slower than measured the text is shown, so that a reserve grows.
 const MARGIN: f64 = 1.06;
@@ -33,9 +33,9 @@ pub enum Pace {
         /// Time that the reserve lasts.
         reserve: Duration,
         /// Waits before the first text.
-        starts: Classes,
+        starts: DurationClasses,
         /// Intervals between two steps.
-        intervals: Classes,
+        intervals: DurationClasses,
         /// Share of the battles that take the longest class whatever they could keep.
         slow_share: f64,
         /// The battle's draw.
@@ -44,7 +44,7 @@ pub enum Pace {
     /// After both replies have ended, at the shortest interval.
     Whole {
         /// Waits before the first text.
-        starts: Classes,
+        starts: DurationClasses,
         /// Time for a reply that is too short to measure.
         reserve: Duration,
     },
@@ -87,7 +87,7 @@ impl Pace {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Phase {
+enum ReleasePhase {
     /// Nothing has been shown.
     Holding,
     /// The next step is due then.
@@ -100,7 +100,7 @@ enum Phase {
 #[derive(Debug)]
 pub(super) struct Schedule {
     pace: Pace,
-    phase: Phase,
+    phase: ReleasePhase,
     /// Since when the first step could have been taken, were there no classes.
     filled: Option<Duration>,
     /// Since when both sides have the next step, while the reserve is being filled.
@@ -114,7 +114,15 @@ pub(super) struct Schedule {
 
 impl Schedule {
     pub(super) fn new(pace: Pace) -> Self {
-        Self { pace, phase: Phase::Holding, filled: None, available: None, was_full: false, interval: TICK, taken: 0 }
+        Self {
+            pace,
+            phase: ReleasePhase::Holding,
+            filled: None,
+            available: None,
+            was_full: false,
+            interval: TICK,
+            taken: 0,
+        }
     }
 
     /// The earliest moment at which a step may be due, as far as is known at `at`; `None` while it depends on what has
@@ -126,18 +134,18 @@ impl Schedule {
             b.advance(at);
         }
         match self.phase {
-            Phase::Running { next } if at < next => Some(next),
-            Phase::Running { next } => {
+            ReleasePhase::Running { next } if at < next => Some(next),
+            ReleasePhase::Running { next } => {
                 let is_whole = matches!(self.pace, Pace::Whole { .. });
                 if is_whole || reach([a, b], self.taken + 1).is_some_and(|reached| reached <= at) {
                     return Some(next);
                 }
-                self.phase = Phase::Refilling;
+                self.phase = ReleasePhase::Refilling;
                 self.refilled([a, b], at)
             }
-            Phase::Refilling => self.refilled([a, b], at),
-            Phase::Holding if matches!(self.pace, Pace::Whole { .. }) => self.whole(a, b),
-            Phase::Holding => self.start([a, b], at),
+            ReleasePhase::Refilling => self.refilled([a, b], at),
+            ReleasePhase::Holding if matches!(self.pace, Pace::Whole { .. }) => self.whole(a, b),
+            ReleasePhase::Holding => self.start([a, b], at),
         }
     }
 
@@ -201,14 +209,14 @@ impl Schedule {
         let [a, b] = sides;
         let due = match self.phase {
             // What came late is not made up for.
-            Phase::Running { next } if at < next + self.interval => next,
-            Phase::Running { .. } | Phase::Holding => at,
-            Phase::Refilling => {
+            ReleasePhase::Running { next } if at < next + self.interval => next,
+            ReleasePhase::Running { .. } | ReleasePhase::Holding => at,
+            ReleasePhase::Refilling => {
                 self.interval = self.interval.max(self.pace.interval(slower(a, b, Arrivals::kept_gap)));
                 at
             }
         };
-        self.phase = Phase::Running { next: due + self.interval };
+        self.phase = ReleasePhase::Running { next: due + self.interval };
         self.taken += 1;
         self.available = None;
     }

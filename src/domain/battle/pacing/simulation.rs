@@ -11,21 +11,21 @@ mod wire;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use super::measured::{PacingKind, TimingFigures};
-use super::{Classes, Pace};
+use super::timing_figures::{PacingKind, TimingFigures};
+use super::{DurationClasses, Pace};
 use crate::stats::real_len;
 use classifiers::{Dataset, Forest, Logistic};
 use features::features;
 use models::{BURSTY, Battle, CRAWLING, FAST, PAIRS, RUSHING, SLOW, battle, battle_of};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use wire::{Rule, Shown, Tail};
+use wire::{ReleaseRule, ShownSteps, Tail};
 
 const SEED: u64 = 20_261_124;
 
 /// What is to be told from the frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Question {
+enum AttackGoal {
     /// Whether the longer reply is the slower model's; the attacker knows the pair.
     Side,
     Pair,
@@ -34,20 +34,20 @@ enum Question {
 }
 
 #[derive(Debug)]
-struct Answer {
+struct AttackAccuracy {
     accuracy: f64,
     chance: f64,
     sigma: f64,
 }
 
-impl Answer {
+impl AttackAccuracy {
     fn is_chance(&self) -> bool {
         self.accuracy <= self.chance + 3.0 * self.sigma
     }
 }
 
 /// A battle on the wire.
-struct Sample {
+struct WireSample {
     pair: usize,
     longer_is_slower: bool,
     features: Vec<f64>,
@@ -55,9 +55,9 @@ struct Sample {
     end: f64,
 }
 
-fn sample(pair: usize, played: &Battle, rule: &Rule, rng: &mut ChaCha8Rng) -> Sample {
-    let shown: Shown = rule.play(played, rng);
-    Sample {
+fn sample(pair: usize, played: &Battle, rule: &ReleaseRule, rng: &mut ChaCha8Rng) -> WireSample {
+    let shown: ShownSteps = rule.play(played, rng);
+    WireSample {
         pair,
         longer_is_slower: played.longer_is_slower,
         start: shown.steps[0].as_secs_f64(),
@@ -66,11 +66,11 @@ fn sample(pair: usize, played: &Battle, rule: &Rule, rng: &mut ChaCha8Rng) -> Sa
     }
 }
 
-fn samples(rule: &Rule, battles_per_pair: usize) -> Vec<Sample> {
+fn samples(rule: &ReleaseRule, battles_per_pair: usize) -> Vec<WireSample> {
     samples_of(&PAIRS, rule, battles_per_pair)
 }
 
-fn samples_of(pairs: &[[usize; 2]], rule: &Rule, battles_per_pair: usize) -> Vec<Sample> {
+fn samples_of(pairs: &[[usize; 2]], rule: &ReleaseRule, battles_per_pair: usize) -> Vec<WireSample> {
     let mut rng = ChaCha8Rng::seed_from_u64(SEED);
     let mut samples = Vec::new();
     for _ in 0..battles_per_pair {
@@ -82,19 +82,19 @@ fn samples_of(pairs: &[[usize; 2]], rule: &Rule, battles_per_pair: usize) -> Vec
     samples
 }
 
-fn ask(samples: &[Sample], question: Question) -> Answer {
+fn ask(samples: &[WireSample], question: AttackGoal) -> AttackAccuracy {
     let rows = samples.iter().map(|sample| {
         let mut row = sample.features.clone();
-        if question == Question::Side {
+        if question == AttackGoal::Side {
             row.push(real_len(sample.pair));
         }
         row
     });
     let labels = samples.iter().map(|sample| match question {
-        Question::Side => usize::from(sample.longer_is_slower),
-        Question::Pair => sample.pair,
-        Question::Reasoning => usize::from(PAIRS[sample.pair].contains(&models::REASONING)),
-        Question::Slow => usize::from(PAIRS[sample.pair].contains(&models::SLOW)),
+        AttackGoal::Side => usize::from(sample.longer_is_slower),
+        AttackGoal::Pair => sample.pair,
+        AttackGoal::Reasoning => usize::from(PAIRS[sample.pair].contains(&models::REASONING)),
+        AttackGoal::Slow => usize::from(PAIRS[sample.pair].contains(&models::SLOW)),
     });
     let all = Dataset { rows: rows.collect(), labels: labels.collect() };
     let (train, test) = all.halves();
@@ -102,18 +102,18 @@ fn ask(samples: &[Sample], question: Question) -> Answer {
     let accuracy = test.accuracy(|row| forest.predict(row)).max(test.accuracy(|row| logistic.predict(row)));
     let chance = test.largest_class();
     let count = real_len(test.labels.len());
-    Answer { accuracy, chance, sigma: (chance * (1.0 - chance) / count).sqrt() }
+    AttackAccuracy { accuracy, chance, sigma: (chance * (1.0 - chance) / count).sqrt() }
 }
 
 const RESERVE: Duration = Duration::from_millis(1_200);
 
-fn classes(seconds: [f64; 2]) -> Classes {
-    Classes::new(seconds.map(Duration::from_secs_f64))
+fn classes(seconds: [f64; 2]) -> DurationClasses {
+    DurationClasses::new(seconds.map(Duration::from_secs_f64))
 }
 
 /// The default settings of each pacing.
-fn rule(kind: PacingKind) -> Rule {
-    Rule::Paced(match kind {
+fn rule(kind: PacingKind) -> ReleaseRule {
+    ReleaseRule::Paced(match kind {
         PacingKind::Raw => |_| Pace::Raw,
         PacingKind::Common => |_| Pace::Common { reserve: RESERVE },
         PacingKind::Whole => |_| Pace::Whole { starts: classes([3.0, 15.0]), reserve: RESERVE },
@@ -134,13 +134,13 @@ const HIDING: [PacingKind; 3] = [PacingKind::Common, PacingKind::Classes, Pacing
 fn time_does_not_tell_which_side_is_slower() {
     println!("seed {SEED}");
     for kind in HIDING {
-        let told = ask(&samples(&rule(kind), 150), Question::Side);
+        let told = ask(&samples(&rule(kind), 150), AttackGoal::Side);
         println!("{kind:?}: {told:?}");
         assert!(told.is_chance(), "{kind:?} tells the side: {told:?}");
     }
     // The same classifier sees what the arena did before, and worse.
     for tail in [Tail::OwnSpeed, Tail::MeanTempoAtMost] {
-        let told = ask(&samples(&Rule::AsItComes { tail }, 150), Question::Side);
+        let told = ask(&samples(&ReleaseRule::AsItComes { tail }, 150), AttackGoal::Side);
         println!("{tail:?}: {told:?}");
         assert!(told.accuracy > 0.7, "{tail:?} was not seen: {told:?}");
     }
@@ -153,7 +153,7 @@ fn a_stall_after_the_first_words_does_not_tell_which_side_is_slower() {
     println!("seed {SEED}");
     let pairs = [models::FAST, models::BURSTY, models::REASONING, models::SLOW].map(|other| [other, models::STALLING]);
     for kind in [PacingKind::Common, PacingKind::Classes] {
-        let told = ask(&samples_of(&pairs, &rule(kind), battles_per_pair(400)), Question::Side);
+        let told = ask(&samples_of(&pairs, &rule(kind), battles_per_pair(400)), AttackGoal::Side);
         println!("{kind:?}: {told:?}");
         assert!(told.is_chance(), "{kind:?} tells the side: {told:?}");
     }
@@ -169,9 +169,9 @@ struct ShortReplies {
 }
 
 impl ShortReplies {
-    fn told(&self, battles: usize) -> Answer {
+    fn told(&self, battles: usize) -> AttackAccuracy {
         let reserve = Duration::from_millis(self.reserve_ms);
-        let rule = Rule::Timed(Pace::Common { reserve });
+        let rule = ReleaseRule::Timed(Pace::Common { reserve });
         let mut rng = ChaCha8Rng::seed_from_u64(SEED);
         let battle = |_| {
             let short = rng.random_range(self.short.clone());
@@ -179,9 +179,9 @@ impl ShortReplies {
             let played = battle_of(self.models, [short, long], &mut rng);
             sample(0, &played, &rule, &mut rng)
         };
-        let samples: Vec<Sample> = (0..battles).map(battle).collect();
-        let mean = |of: fn(&Sample) -> f64| samples.iter().map(of).sum::<f64>() / real_len(samples.len());
-        let told = ask(&samples, Question::Side);
+        let samples: Vec<WireSample> = (0..battles).map(battle).collect();
+        let mean = |of: fn(&WireSample) -> f64| samples.iter().map(of).sum::<f64>() / real_len(samples.len());
+        let told = ask(&samples, AttackGoal::Side);
         println!("{:?}: {told:?}, begins {:.2} s, ends {:.2} s", self.short, mean(|it| it.start), mean(|it| it.end));
         told
     }
@@ -208,22 +208,22 @@ fn short_replies_of_models_far_apart_do_not_tell_which_side_is_slower() {
     }
 }
 
-fn measure(samples: &[Sample]) -> TimingFigures {
+fn measure(samples: &[WireSample]) -> TimingFigures {
     let told = |question| {
         let told = ask(samples, question);
         println!("{question:?}: {told:?}");
         100.0 * told.accuracy
     };
-    let times = |of: fn(&Sample) -> f64| {
+    let times = |of: fn(&WireSample) -> f64| {
         let mut times: Vec<f64> = samples.iter().map(of).collect();
         times.sort_by(f64::total_cmp);
         [times[times.len() / 2], times[times.len() * 9 / 10]]
     };
     TimingFigures {
-        side: told(Question::Side),
-        pair: told(Question::Pair),
-        reasoning: told(Question::Reasoning),
-        slow: told(Question::Slow),
+        side: told(AttackGoal::Side),
+        pair: told(AttackGoal::Pair),
+        reasoning: told(AttackGoal::Reasoning),
+        slow: told(AttackGoal::Slow),
         wait: times(|sample| sample.start),
         ready: times(|sample| sample.end),
     }
@@ -252,7 +252,7 @@ fn the_published_figures_are_those_of_the_simulation() {
         let measured = measure(&samples);
         println!("{kind:?} {measured:?}");
         assert_near(kind.figures().expect("figures"), measured);
-        assert!(ask(&samples, Question::Side).is_chance());
+        assert!(ask(&samples, AttackGoal::Side).is_chance());
         let TimingFigures { pair, reasoning, slow, .. } = measured;
         let hides_the_pair = pair <= 35.0 && reasoning <= 65.0 && slow <= 65.0;
         assert!(kind != PacingKind::Classes || hides_the_pair, "{measured:?}");

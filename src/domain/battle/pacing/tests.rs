@@ -233,7 +233,7 @@ fn after_a_start_without_a_reserve_the_next_pause_fills_it() {
 
 #[test]
 fn whole_replies_wait_for_a_model_that_stalls() {
-    let pace = Pace::Whole { starts: Classes::new([]), reserve: millis(1_200) };
+    let pace = Pace::Whole { starts: DurationClasses::new([]), reserve: millis(1_200) };
     let steps = moments(pace, [stalling(Side::A), even(Side::B, 300, 20, 100)].concat());
     assert!(steps[0] > 26_000, "{}", steps[0]);
 }
@@ -270,8 +270,8 @@ proptest! {
 fn in_classes(start: f64, tempo: f64) -> Pace {
     Pace::Classes {
         reserve: millis(1_200),
-        starts: Classes::new([millis(3_000), millis(15_000)]),
-        intervals: Classes::new([millis(100), millis(400)]),
+        starts: DurationClasses::new([millis(3_000), millis(15_000)]),
+        intervals: DurationClasses::new([millis(100), millis(400)]),
         slow_share: 0.5,
         draw: ClassDraw { start, tempo },
     }
@@ -292,16 +292,16 @@ fn a_battle_has_the_class_that_it_drew_or_the_first_that_it_can_keep() {
         assert_eq!(steps[0], start);
         assert!(gaps.iter().all(|each| each.abs_diff(gap) <= 1), "{gap}: {gaps:?}");
     }
-    let none = Classes::new([]);
+    let none = DurationClasses::new([]);
     assert_eq!((none.holding(millis(7)), none.drawn(0.0, 1.0)), (millis(7), Duration::ZERO));
-    let three = Classes::new([3, 1, 2].map(millis));
+    let three = DurationClasses::new([3, 1, 2].map(millis));
     assert_eq!([0.1, 0.5, 0.7, 0.8].map(|draw| three.drawn(draw, 0.5)), [3, 1, 1, 2].map(millis));
     assert_eq!(three.holding(millis(7)), millis(9));
 }
 
 #[test]
 fn whole_replies_begin_when_the_slower_model_would_have_written_the_longer_one() {
-    let pace = || Pace::Whole { starts: Classes::new([]), reserve: millis(1_200) };
+    let pace = || Pace::Whole { starts: DurationClasses::new([]), reserve: millis(1_200) };
     let mut starts = Vec::new();
     for (slow, fast) in [(30, 90), (90, 30)] {
         let steps = moments(pace(), [even(Side::A, 500, 200, slow), even(Side::B, 300, 20, fast)].concat());

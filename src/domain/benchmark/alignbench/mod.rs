@@ -9,14 +9,14 @@ mod questions;
 use serde::Deserialize;
 
 use crate::benchmark::data::{DataError, DataProblem, json_items};
-use crate::benchmark::item::{Answer, Ask, Item, Question, Sampling};
+use crate::benchmark::item::{Answer, Ask, Item, ItemSampling, Question};
 use crate::benchmark::judgement::{Game, JudgeRequest, JudgeTask, Status};
 use crate::benchmark::logprob_weighted::LOGPROB_WEIGHTED;
 use crate::benchmark::options::{SuiteError, SuiteOptions};
 use crate::benchmark::score::{Part, PartKind, Score, Scores, Verdicts, macro_mean, to_two_decimals};
 use crate::benchmark::{JudgeMode, Suite, pointwise};
 use crate::judging::prompt_file::{PromptFile, PromptText};
-use crate::judging::rubric::{Fields, Rubric};
+use crate::judging::rubric::{Rubric, RubricFields};
 use crate::judging::verdict::{Rating, Verdict, VerdictError, dictionary, official, rating};
 use crate::language::Language;
 use questions::dimensions_of_subcategory;
@@ -37,8 +37,10 @@ const OFFICIAL_PARSER: &str = "alignbench.official_parser";
 const ROUND_EACH_STAGE: &str = "alignbench.round_each_stage";
 
 const PROMPT: &str = include_str!("../prompts/alignbench.toml");
-const FIELDS: Fields = Fields { required: &["dimensions", "question", "reference", "answer"], optional: &["category"] };
-const FIELDS_OF_ONE_SCORE: Fields = Fields { required: &["question", "reference", "answer"], optional: &["category"] };
+const FIELDS: RubricFields =
+    RubricFields { required: &["dimensions", "question", "reference", "answer"], optional: &["category"] };
+const FIELDS_OF_ONE_SCORE: RubricFields =
+    RubricFields { required: &["question", "reference", "answer"], optional: &["category"] };
 
 /// The suite.
 pub struct AlignBench {
@@ -96,7 +98,7 @@ impl AlignBench {
             ("reference", reference),
             ("answer", answer),
         ];
-        let sampling = Sampling { temperature: Some(0.0), ..Sampling::default() };
+        let sampling = ItemSampling { temperature: Some(0.0), ..ItemSampling::default() };
         JudgeRequest { messages: self.rubric.messages(&values), sampling }
     }
 
@@ -150,7 +152,7 @@ impl Suite for AlignBench {
 
     fn asks(&self, item: &Item, answers: &[Answer]) -> Vec<Ask> {
         let temperature = category_of(&item.category).map(|category| category.temperature);
-        pointwise::ask(item, answers, Sampling { temperature, ..Sampling::default() })
+        pointwise::ask(item, answers, ItemSampling { temperature, ..ItemSampling::default() })
     }
 
     fn judgings(&self, item: &Item, answers: &[Answer], _baseline: &[Answer]) -> Vec<JudgeTask> {

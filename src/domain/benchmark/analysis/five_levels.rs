@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::benchmark::judgement::{Game, Judgement};
 use crate::benchmark::pairwise::votes;
-use crate::benchmark::score::{Verdicts, Vote};
+use crate::benchmark::score::{Verdicts, WeightedValue};
 use crate::judging::verdict::{Margin, Preference, Verdict};
 use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::resample::{BootstrapOptions, percentiles, replicates, resample_indices};
@@ -80,7 +80,7 @@ fn of_model(
 ) -> Option<LevelsOfModel> {
     let verdicts = Verdicts::new(said.iter().copied());
     let turns: BTreeSet<(&str, u32)> = said.iter().map(|one| (one.item_id.as_str(), one.turn)).collect();
-    let (mut items, mut games) = (BTreeMap::<&str, Votes>::new(), [0; 5]);
+    let (mut items, mut games) = (BTreeMap::<&str, ItemVotes>::new(), [0; 5]);
     for (item, turn) in turns {
         let Some(votes) = votes(item, turn, &verdicts) else { continue };
         votes.into_iter().for_each(|vote| items.entry(item).or_default().add(vote));
@@ -88,13 +88,13 @@ fn of_model(
             games[place(verdicts.get(item, turn, game)?, game)?] += 1;
         }
     }
-    let items: Vec<Votes> = items.into_values().collect();
+    let items: Vec<ItemVotes> = items.into_values().collect();
     let drawn = replicates(options, |rng| {
         let drawn = resample_indices(items.len(), rng);
-        Votes::sum(drawn.into_iter().map(|at| items[at])).share().ok_or(Undefined::Nothing)
+        ItemVotes::sum(drawn.into_iter().map(|at| items[at])).share().ok_or(Undefined::Nothing)
     });
     let interval = percentiles(&drawn, level).ok().filter(|_| items.len() > 1).map(|found| found.interval);
-    let win_rate = Votes::sum(items.iter().copied()).share()?;
+    let win_rate = ItemVotes::sum(items.iter().copied()).share()?;
     Some(LevelsOfModel { model: model.to_owned(), games, win_rate, interval })
 }
 
@@ -123,13 +123,13 @@ fn place(verdict: &Verdict, game: Game) -> Option<usize> {
 
 /// Votes of one item, or of several.
 #[derive(Debug, Clone, Copy, Default)]
-struct Votes {
+struct ItemVotes {
     won: f64,
     all: f64,
 }
 
-impl Votes {
-    fn add(&mut self, vote: Vote) {
+impl ItemVotes {
+    fn add(&mut self, vote: WeightedValue) {
         let times = f64::from(vote.times);
         self.won += times * vote.value / 100.0;
         self.all += times;
@@ -150,7 +150,7 @@ mod tests {
 
     use super::*;
     use crate::battle::Outcome;
-    use crate::benchmark::item::Sampling;
+    use crate::benchmark::item::ItemSampling;
     use crate::benchmark::judgement::Status;
     use crate::rating::options::LeaderboardOptions;
     use crate::rating::ranking::rank_log;
@@ -168,7 +168,7 @@ mod tests {
             model: "m".to_owned(),
             judge_model: "j".to_owned(),
             judge_prompt_sha256: String::new(),
-            params: Sampling::default(),
+            params: ItemSampling::default(),
             game,
             raw_text: String::new(),
             parsed: Some(Verdict::Pair { winner, margin: Some(margin) }),

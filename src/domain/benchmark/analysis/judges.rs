@@ -10,9 +10,9 @@ use crate::stats::real_len;
 
 /// What two judges say of the models that both scored.
 #[derive(Debug, Clone, PartialEq)]
-pub struct JudgeAgreement {
+pub struct JudgePairAgreement {
     /// The models, in the order of their names.
-    pub models: Vec<RankChange>,
+    pub models: Vec<JudgeRankChange>,
     /// Pearson's r of their scores.
     pub pearson: Result<Correlation, Undefined>,
     /// Spearman's ρ.
@@ -25,7 +25,7 @@ pub struct JudgeAgreement {
 
 /// Where a model stands with each of two judges.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct RankChange {
+pub struct JudgeRankChange {
     /// The model.
     pub model: String,
     /// The first judge's score.
@@ -40,20 +40,16 @@ pub struct RankChange {
 
 /// Compares two judges over the models that both scored.
 #[must_use]
-pub fn compare<S: AsRef<str> + Ord>(first: &BTreeMap<S, f64>, second: &BTreeMap<S, f64>) -> JudgeAgreement {
+pub fn compare<S: AsRef<str> + Ord>(first: &BTreeMap<S, f64>, second: &BTreeMap<S, f64>) -> JudgePairAgreement {
     let common = first.iter().filter_map(|(model, score)| Some((model.as_ref(), *score, *second.get(model)?)));
     let common: Vec<(&str, f64, f64)> = common.collect();
     let x: Vec<f64> = common.iter().map(|(_, score, _)| *score).collect();
     let y: Vec<f64> = common.iter().map(|(_, _, score)| *score).collect();
     let ranks = places(&x).into_iter().zip(places(&y));
-    let change = |((model, first, second), (first_rank, second_rank)): ((&str, f64, f64), (f64, f64))| RankChange {
-        model: model.to_owned(),
-        first,
-        second,
-        first_rank,
-        second_rank,
+    let change = |((model, first, second), (first_rank, second_rank)): ((&str, f64, f64), (f64, f64))| {
+        JudgeRankChange { model: model.to_owned(), first, second, first_rank, second_rank }
     };
-    JudgeAgreement {
+    JudgePairAgreement {
         models: common.into_iter().zip(ranks).map(change).collect(),
         pearson: pearson(&x, &y),
         spearman: spearman(&x, &y),

@@ -28,7 +28,7 @@ fn any_judgement() -> crate::benchmark::judgement::Judgement {
         model: "m".to_owned(),
         judge_model: "j".to_owned(),
         judge_prompt_sha256: String::new(),
-        params: crate::benchmark::item::Sampling::default(),
+        params: crate::benchmark::item::ItemSampling::default(),
         game: Game::First,
         raw_text: String::new(),
         parsed: None,

@@ -28,27 +28,28 @@ use serde::Deserialize;
 
 use self::items::ItemRules;
 use super::choices::{self, ChoicePrompt};
-use super::conversation::Turns;
+use super::conversation::TurnLinks;
 use super::data::DataError;
-use super::item::{Answer, Ask, Item, Sampling};
+use super::item::{Answer, Ask, Item, ItemSampling};
 use super::judgement::{JudgeRequest, JudgeTask};
 use super::options::{NAMES, SuiteError, SuiteOptions};
-use super::pairwise::{self, FIVE_LEVELS, PairRubrics, References};
+use super::pairwise::{self, FIVE_LEVELS, PairRubrics, ReferenceUse};
 use super::score::{Scores, Verdicts};
 use super::{JudgeMode, Suite, pointwise};
 use crate::benchmark::logprob_weighted::LOGPROB_WEIGHTED;
 use crate::judging::prompt_file::{PromptFile, PromptText};
-use crate::judging::rubric::{Fields, Rubric};
+use crate::judging::rubric::{Rubric, RubricFields};
 use crate::judging::verdict::pair::Levels;
 use crate::judging::verdict::{Verdict, VerdictError, dictionary, rating};
 use crate::language::Language;
 
 const PROMPT: &str = include_str!("../prompts/custom.toml");
 
-const REFERENCE: Fields = Fields { required: &["question", "reference", "answer"], optional: &["category"] };
-const DIMENSIONS: Fields =
-    Fields { required: &["dimensions", "question", "reference", "answer"], optional: &["category"] };
-const TURN: Fields = Fields { required: &["history", "answer"], optional: &["reference", "category"] };
+const REFERENCE: RubricFields =
+    RubricFields { required: &["question", "reference", "answer"], optional: &["category"] };
+const DIMENSIONS: RubricFields =
+    RubricFields { required: &["dimensions", "question", "reference", "answer"], optional: &["category"] };
+const TURN: RubricFields = RubricFields { required: &["history", "answer"], optional: &["reference", "category"] };
 
 /// What a suite file says.
 #[derive(Debug, Clone, Deserialize)]
@@ -124,11 +125,11 @@ pub struct CustomSuite {
     declaration: Declaration,
     variant: String,
     levels: Levels,
-    judge: Judge,
+    judge: JudgeForm,
 }
 
 /// How the mode asks and reads.
-enum Judge {
+enum JudgeForm {
     Pair(Box<PairRubrics>),
     Dimensions(PromptText, Rubric),
     Reference(Rubric),
@@ -158,8 +159,8 @@ impl CustomSuite {
         Ok(Self { variant: options.variant(), declaration, levels, judge })
     }
 
-    fn turns(&self) -> Turns {
-        Turns { first: 1, own_context: self.declaration.context == Context::Own }
+    fn turns(&self) -> TurnLinks {
+        TurnLinks { first: 1, own_context: self.declaration.context == Context::Own }
     }
 
     fn dimensions(&self) -> Vec<&str> {
@@ -167,9 +168,9 @@ impl CustomSuite {
     }
 
     /// How models are sampled.
-    fn sampling(&self) -> Sampling {
+    fn sampling(&self) -> ItemSampling {
         let Declaration { temperature, max_tokens, .. } = self.declaration;
-        Sampling { temperature, max_tokens, seed: None, logprobs: false }
+        ItemSampling { temperature, max_tokens, seed: None, logprobs: false }
     }
 
     fn language(&self) -> Language {
@@ -195,19 +196,19 @@ fn levels(declaration: &Declaration, options: &SuiteOptions) -> Result<Levels, S
 }
 
 /// Makes the prompts of the mode ready.
-fn judge(declaration: &Declaration, levels: Levels, file: &PromptFile) -> Result<Judge, SuiteError> {
+fn judge(declaration: &Declaration, levels: Levels, file: &PromptFile) -> Result<JudgeForm, SuiteError> {
     let rubric = |name: &str, fields| Rubric::new(name, &file.variant(name), fields);
     Ok(match declaration.mode {
-        ModeName::PairwiseBaseline => Judge::Pair(Box::new(PairRubrics::new(file, levels)?)),
-        ModeName::PointwiseRef => Judge::Reference(rubric("pointwise_ref", REFERENCE)?),
-        ModeName::PointwiseTurn => Judge::Turn(rubric("pointwise_turn", TURN)?),
-        ModeName::MultipleChoice => Judge::Choice(ChoicePrompt::new(file)?),
+        ModeName::PairwiseBaseline => JudgeForm::Pair(Box::new(PairRubrics::new(file, levels)?)),
+        ModeName::PointwiseRef => JudgeForm::Reference(rubric("pointwise_ref", REFERENCE)?),
+        ModeName::PointwiseTurn => JudgeForm::Turn(rubric("pointwise_turn", TURN)?),
+        ModeName::MultipleChoice => JudgeForm::Choice(ChoicePrompt::new(file)?),
         ModeName::PointwiseRefMultidim if declaration.dimensions.is_empty() => {
             return Err(SuiteError::File("this mode needs dimensions = [\"…\"]: name at least one".to_owned()));
         }
         ModeName::PointwiseRefMultidim => {
             let name = "pointwise_ref_multidim";
-            Judge::Dimensions(file.variant(name), rubric(name, DIMENSIONS)?)
+            JudgeForm::Dimensions(file.variant(name), rubric(name, DIMENSIONS)?)
         }
     })
 }
@@ -225,7 +226,8 @@ fn pointwise_request(rubric: &Rubric, item: &Item, dimensions: &str, answer: &st
     JudgeRequest { messages: rubric.messages(&values), sampling: JUDGE_SAMPLING }
 }
 
-const JUDGE_SAMPLING: Sampling = Sampling { temperature: Some(0.0), max_tokens: None, seed: None, logprobs: false };
+const JUDGE_SAMPLING: ItemSampling =
+    ItemSampling { temperature: Some(0.0), max_tokens: None, seed: None, logprobs: false };
 
 impl Suite for CustomSuite {
     fn name(&self) -> &str {
@@ -262,24 +264,24 @@ impl Suite for CustomSuite {
 
     fn asks(&self, item: &Item, answers: &[Answer]) -> Vec<Ask> {
         match &self.judge {
-            Judge::Choice(prompt) => prompt.ask(item, answers),
-            Judge::Turn(_) | Judge::Pair(_) => self.turns().asks(item, answers, self.sampling()),
-            Judge::Dimensions(..) | Judge::Reference(_) => pointwise::ask(item, answers, self.sampling()),
+            JudgeForm::Choice(prompt) => prompt.ask(item, answers),
+            JudgeForm::Turn(_) | JudgeForm::Pair(_) => self.turns().asks(item, answers, self.sampling()),
+            JudgeForm::Dimensions(..) | JudgeForm::Reference(_) => pointwise::ask(item, answers, self.sampling()),
         }
     }
 
     fn judgings(&self, item: &Item, answers: &[Answer], baseline: &[Answer]) -> Vec<JudgeTask> {
         match &self.judge {
-            Judge::Pair(rubrics) => rubrics.judgings(item, answers, baseline, References::Shown),
-            Judge::Choice(_) => choices::judgings(item, answers),
-            Judge::Reference(rubric) => {
+            JudgeForm::Pair(rubrics) => rubrics.judgings(item, answers, baseline, ReferenceUse::Shown),
+            JudgeForm::Choice(_) => choices::judgings(item, answers),
+            JudgeForm::Reference(rubric) => {
                 pointwise::judging(answers, |answer| pointwise_request(rubric, item, "", answer))
             }
-            Judge::Dimensions(text, rubric) => {
+            JudgeForm::Dimensions(text, rubric) => {
                 let dimensions = pointwise::numbered(&self.dimensions(), text);
                 pointwise::judging(answers, |answer| pointwise_request(rubric, item, &dimensions, answer))
             }
-            Judge::Turn(rubric) => self.turns().judgings(item, answers, |turn, answer| {
+            JudgeForm::Turn(rubric) => self.turns().judgings(item, answers, |turn, answer| {
                 let history = self.turns().history(item, answers, turn)?;
                 let reference = item.turn(turn)?.reference.as_deref().unwrap_or_default();
                 let values = [
@@ -295,27 +297,27 @@ impl Suite for CustomSuite {
 
     fn parse(&self, item: &Item, reply: &str) -> Result<Verdict, VerdictError> {
         match &self.judge {
-            Judge::Pair(_) => self.levels.parse(reply),
-            Judge::Choice(_) => Ok(choices::read(item, reply)),
-            Judge::Dimensions(..) => dictionary::parse(reply, &self.dimensions()).map(Verdict::Rating),
-            Judge::Reference(_) | Judge::Turn(_) => rating::parse(reply).map(Verdict::Rating),
+            JudgeForm::Pair(_) => self.levels.parse(reply),
+            JudgeForm::Choice(_) => Ok(choices::read(item, reply)),
+            JudgeForm::Dimensions(..) => dictionary::parse(reply, &self.dimensions()).map(Verdict::Rating),
+            JudgeForm::Reference(_) | JudgeForm::Turn(_) => rating::parse(reply).map(Verdict::Rating),
         }
     }
 
     fn reminder(&self, _item: &Item) -> String {
         let (english, chinese) = match &self.judge {
-            Judge::Pair(_) => return pairwise::reminder(self.language(), self.levels).to_owned(),
-            Judge::Choice(_) => {
+            JudgeForm::Pair(_) => return pairwise::reminder(self.language(), self.levels).to_owned(),
+            JudgeForm::Choice(_) => {
                 ("Reply with one letter from A to D and nothing else.", "请只回答A、B、C、D中的一个字母。")
             }
-            Judge::Dimensions(..) => {
+            JudgeForm::Dimensions(..) => {
                 let overall = match self.language() {
                     Language::English => "Final Score",
                     Language::Chinese => "综合得分",
                 };
                 return pointwise::dictionary_reminder(&self.dimensions(), overall, self.language());
             }
-            Judge::Reference(_) | Judge::Turn(_) => (
+            JudgeForm::Reference(_) | JudgeForm::Turn(_) => (
                 "End your reply with the rating in exactly this form, from 1 to 10: 'Rating: [[6]]'.",
                 "请在回答的最后严格按照这个格式给出1到10的分数：“评级：[[6]]”。",
             ),

@@ -7,9 +7,9 @@ mod tasks;
 
 use serde::Deserialize;
 
-use crate::benchmark::conversation::{Turns, dialogue};
+use crate::benchmark::conversation::{TurnLinks, dialogue};
 use crate::benchmark::data::{DataError, DataProblem, json_items};
-use crate::benchmark::item::{Answer, Ask, Item, Question, Sampling};
+use crate::benchmark::item::{Answer, Ask, Item, ItemSampling, Question};
 use crate::benchmark::judgement::{JudgeRequest, JudgeTask};
 use crate::benchmark::logprob_weighted::LOGPROB_WEIGHTED;
 use crate::language::Language;
@@ -18,10 +18,10 @@ use crate::benchmark::options::{SuiteError, SuiteOptions};
 use crate::benchmark::score::{Part, PartKind, Score, Scores, Verdicts, macro_mean, mean};
 use crate::benchmark::{JudgeMode, Suite};
 use crate::judging::prompt_file::PromptFile;
-use crate::judging::rubric::{Fields, Rubric};
+use crate::judging::rubric::{Rubric, RubricFields};
 use crate::judging::verdict::{Verdict, VerdictError, official, rating};
 use tasks::first_judged;
-pub use tasks::{ABILITIES, TASKS, TIERS, Task, judged_turns, task_of};
+pub use tasks::{ABILITIES, DialogueTask, TASKS, TIERS, judged_turns, task_of};
 
 /// The model's own earlier answers are the context, instead of the golden ones.
 const SELF_CONTEXT: &str = "self_context";
@@ -36,8 +36,9 @@ const FIRST_BRACKET: &str = "mtbench101.first_bracket";
 pub const MEAN_OVER_TURNS: &str = "mean over turns";
 
 const PROMPT: &str = include_str!("../prompts/mtbench101.toml");
-const FIELDS: Fields = Fields { required: &["history", "answer"], optional: &["reference"] };
-const FIELDS_WITH_REFERENCE: Fields = Fields { required: &["history", "answer", "reference"], optional: &[] };
+const FIELDS: RubricFields = RubricFields { required: &["history", "answer"], optional: &["reference"] };
+const FIELDS_WITH_REFERENCE: RubricFields =
+    RubricFields { required: &["history", "answer", "reference"], optional: &[] };
 
 /// The suite.
 pub struct MtBench101 {
@@ -54,11 +55,11 @@ pub struct MtBench101 {
 struct DialogueRecord {
     task: String,
     id: u64,
-    history: Vec<Exchange>,
+    history: Vec<DialogueExchange>,
 }
 
 #[derive(Deserialize)]
-struct Exchange {
+struct DialogueExchange {
     user: String,
     bot: String,
 }
@@ -75,7 +76,7 @@ impl MtBench101 {
             &[WHOLE_DIALOGUE, PARSED_TURNS, FIRST_BRACKET],
         )?;
         let file = PromptFile::parse(options.prompt.as_deref().unwrap_or(PROMPT));
-        let rubric = |task: &Task| {
+        let rubric = |task: &DialogueTask| {
             let fields = if task.has_reference { FIELDS_WITH_REFERENCE } else { FIELDS };
             Rubric::new(task.code, &file.variant(task.code), fields)
         };
@@ -89,8 +90,8 @@ impl MtBench101 {
         })
     }
 
-    fn turns_of(&self, item: &Item) -> Turns {
-        Turns { first: first_judged(item), own_context: self.own_context }
+    fn turns_of(&self, item: &Item) -> TurnLinks {
+        TurnLinks { first: first_judged(item), own_context: self.own_context }
     }
 
     /// The question about one turn.
@@ -103,7 +104,7 @@ impl MtBench101 {
             false => golden.to_owned(),
         };
         let values = [("history", history.as_str()), ("answer", answer), ("reference", &reference)];
-        let sampling = Sampling { temperature: Some(0.0), ..Sampling::default() };
+        let sampling = ItemSampling { temperature: Some(0.0), ..ItemSampling::default() };
         Some(JudgeRequest { messages: self.rubrics[place].messages(&values), sampling })
     }
 
@@ -151,7 +152,7 @@ impl Suite for MtBench101 {
     }
 
     fn asks(&self, item: &Item, answers: &[Answer]) -> Vec<Ask> {
-        let sampling = Sampling { temperature: Some(0.0), ..Sampling::default() };
+        let sampling = ItemSampling { temperature: Some(0.0), ..ItemSampling::default() };
         self.turns_of(item).asks(item, answers, sampling)
     }
 
@@ -192,7 +193,7 @@ fn item(line: DialogueRecord) -> Result<Item, DataProblem> {
     if line.history.iter().any(|exchange| exchange.bot.trim().is_empty()) {
         return Err(DataProblem::Empty("a bot's text"));
     }
-    let turn = |exchange: Exchange| Question { question: exchange.user, reference: Some(exchange.bot) };
+    let turn = |exchange: DialogueExchange| Question { question: exchange.user, reference: Some(exchange.bot) };
     Ok(Item {
         id: line.id.to_string(),
         category: task.code.to_owned(),
@@ -215,7 +216,7 @@ fn score_of(item: &Item, verdicts: &Verdicts<'_>, turn: u32) -> Option<f64> {
 
 /// The score of a task: the mean over its dialogues.
 fn task_score(
-    task: &Task,
+    task: &DialogueTask,
     (items, verdicts): (&[Item], &Verdicts<'_>),
     dialogue: impl Fn(&Item) -> Option<f64>,
 ) -> Option<Score> {
@@ -227,7 +228,7 @@ fn task_score(
 fn groups<'s>(
     tasks: &'s [Score],
     names: &'s [&'static str],
-    group_of: impl Fn(&Task) -> &'static str + 's,
+    group_of: impl Fn(&DialogueTask) -> &'static str + 's,
 ) -> impl Iterator<Item = Score> + 's {
     names.iter().filter_map(move |name| {
         let belongs = |score: &&Score| task_of(&score.part.name).is_some_and(|task| group_of(task) == *name);
@@ -236,7 +237,7 @@ fn groups<'s>(
 }
 
 /// The scores of a task turn by turn: means over the dialogues that have the turn.
-fn turn_scores(task: &Task, items: &[Item], verdicts: &Verdicts<'_>) -> Vec<Score> {
+fn turn_scores(task: &DialogueTask, items: &[Item], verdicts: &Verdicts<'_>) -> Vec<Score> {
     let dialogues: Vec<&Item> = items.iter().filter(|item| item.category == task.code).collect();
     let longest = dialogues.iter().flat_map(|item| judged_turns(item)).max().unwrap_or_default();
     let turn_score = |turn: u32| {

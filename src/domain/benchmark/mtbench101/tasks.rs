@@ -4,7 +4,7 @@ use crate::benchmark::item::Item;
 
 /// A task: what a group of dialogues tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Task {
+pub struct DialogueTask {
     /// Its two letters.
     pub code: &'static str,
     /// Its name.
@@ -19,20 +19,20 @@ pub struct Task {
     pub has_reference: bool,
 }
 
-const fn task(code: &'static str, title: &'static str, ability: &'static str, tier: &'static str) -> Task {
-    Task { code, title, ability, tier, skips_first: false, has_reference: false }
+const fn task(code: &'static str, title: &'static str, ability: &'static str, tier: &'static str) -> DialogueTask {
+    DialogueTask { code, title, ability, tier, skips_first: false, has_reference: false }
 }
 
-const fn from_second(task: Task) -> Task {
-    Task { skips_first: true, ..task }
+const fn from_second(task: DialogueTask) -> DialogueTask {
+    DialogueTask { skips_first: true, ..task }
 }
 
-const fn with_reference(task: Task) -> Task {
-    Task { has_reference: true, ..task }
+const fn with_reference(task: DialogueTask) -> DialogueTask {
+    DialogueTask { has_reference: true, ..task }
 }
 
 /// The tasks in the paper's order.
-pub const TASKS: [Task; 13] = [
+pub const TASKS: [DialogueTask; 13] = [
     from_second(task("CM", "Context memory", "Memory", "Perceptivity")),
     task("SI", "Separate input", "Understanding", "Perceptivity"),
     from_second(task("AR", "Anaphora resolution", "Understanding", "Perceptivity")),
@@ -57,7 +57,7 @@ pub const TIERS: [&str; 3] = ["Perceptivity", "Adaptability", "Interactivity"];
 
 /// A task by its two letters.
 #[must_use]
-pub fn task_of(code: &str) -> Option<&'static Task> {
+pub fn task_of(code: &str) -> Option<&'static DialogueTask> {
     TASKS.iter().find(|task| task.code == code)
 }
 

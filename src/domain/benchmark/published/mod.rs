@@ -26,7 +26,7 @@ pub enum SubjectKind {
 /// What a published value is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Unit {
+pub enum ValueUnit {
     /// A score from 1 to 10.
     OneToTen,
     /// 0 to 100.
@@ -53,7 +53,7 @@ pub struct Published {
     #[serde(default)]
     pub of: SubjectKind,
     /// The unit of the values.
-    pub unit: Unit,
+    pub unit: ValueUnit,
     /// Paper and table.
     pub source: String,
     /// What differs from the print, and why.
@@ -114,10 +114,10 @@ pub fn of_suite(suite: &str) -> impl Iterator<Item = &'static Published> {
 
 static SERIES: LazyLock<Vec<Published>> = LazyLock::new(|| {
     #[derive(Deserialize)]
-    struct Index {
+    struct SeriesList {
         series: Vec<Published>,
     }
-    let index: Index = toml::from_str(include_str!("series.toml")).expect("a test reads the list of series");
+    let index: SeriesList = toml::from_str(include_str!("series.toml")).expect("a test reads the list of series");
     let with_points = |series: Published| Published { points: points(&series.id), ..series };
     index.series.into_iter().map(with_points).collect()
 });

@@ -11,7 +11,7 @@ use crate::benchmark::choices::{OptionTexts, choices};
 use crate::benchmark::item::{Choices, Item, Question};
 use crate::benchmark::options::SuiteError;
 use crate::judging::prompt_file::PromptFile;
-use crate::judging::rubric::{Fields, Rubric};
+use crate::judging::rubric::{Rubric, RubricFields};
 
 /// Stages of the review.
 pub const STAGES: u8 = 3;
@@ -19,7 +19,7 @@ pub const STAGES: u8 = 3;
 pub const REVIEWERS: usize = 3;
 
 const CONSTRUCT: &str = "construct";
-const FIELDS: Fields = Fields { required: &["question"], optional: &["capability"] };
+const FIELDS: RubricFields = RubricFields { required: &["question"], optional: &["capability"] };
 
 /// How a model is asked to rewrite a question.
 pub struct Construction(Rubric);
@@ -45,7 +45,7 @@ pub enum DraftError {
 }
 
 #[derive(Deserialize)]
-struct Reply {
+struct RewrittenQuestion {
     #[serde(alias = "问题")]
     question: String,
     #[serde(alias = "选项", alias = "choices")]
@@ -79,7 +79,7 @@ impl Draft {
     /// [`DraftError`] where there is none, or its options and answer are not those of a multiple-choice question.
     pub fn parse(reply: &str) -> Result<Self, DraftError> {
         let mut starts = reply.rmatch_indices('{').map(|(place, _)| &reply[place..]);
-        let object = |text| serde_json::Deserializer::from_str(text).into_iter::<Reply>().next()?.ok();
+        let object = |text| serde_json::Deserializer::from_str(text).into_iter::<RewrittenQuestion>().next()?.ok();
         let reply = starts.find_map(object).ok_or(DraftError::NoObject)?;
         let choices = choices(reply.options, &reply.answer);
         let choices = choices.map_err(|problem| DraftError::Choices(problem.to_string()))?;
@@ -96,7 +96,7 @@ impl Draft {
 
 /// What one reviewer said of a draft.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Review {
+pub struct DraftReview {
     /// From 1 to [`STAGES`].
     pub stage: u8,
     /// Who; a reviewer's later word replaces the former.
@@ -125,7 +125,7 @@ pub enum ReviewProgress {
 
 /// Where the reviews of a draft leave it.
 #[must_use]
-pub fn progress(reviews: &[Review]) -> ReviewProgress {
+pub fn progress(reviews: &[DraftReview]) -> ReviewProgress {
     let most = REVIEWERS / 2 + 1;
     for stage in 1..=STAGES {
         let words = last_words(reviews, stage);
@@ -141,8 +141,8 @@ pub fn progress(reviews: &[Review]) -> ReviewProgress {
 }
 
 /// The last review of each reviewer in a stage.
-fn last_words(reviews: &[Review], stage: u8) -> Vec<&Review> {
-    let mut words: Vec<&Review> = Vec::new();
+fn last_words(reviews: &[DraftReview], stage: u8) -> Vec<&DraftReview> {
+    let mut words: Vec<&DraftReview> = Vec::new();
     for review in reviews.iter().filter(|review| review.stage == stage) {
         words.retain(|former| former.reviewer != review.reviewer);
         words.push(review);
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn most_reviewers_of_every_stage_must_accept() {
-        let review = |stage, reviewer: &str, accepted| Review { stage, reviewer: reviewer.to_owned(), accepted };
+        let review = |stage, reviewer: &str, accepted| DraftReview { stage, reviewer: reviewer.to_owned(), accepted };
         let mut reviews = vec![review(1, "x", true)];
         assert_eq!(progress(&reviews), ReviewProgress::Open { stage: 1 });
         reviews.push(review(1, "x", true));

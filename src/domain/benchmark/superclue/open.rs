@@ -7,12 +7,12 @@
 use serde::Deserialize;
 
 use super::{AnswerKind, capability_of, known_capability, parts};
-use crate::benchmark::conversation::Turns;
+use crate::benchmark::conversation::TurnLinks;
 use crate::benchmark::data::{DataError, DataProblem, json_items};
-use crate::benchmark::item::{Answer, Ask, Id, Item, Question, Sampling};
+use crate::benchmark::item::{Answer, Ask, Id, Item, ItemSampling, Question};
 use crate::benchmark::judgement::JudgeTask;
 use crate::benchmark::options::{SuiteError, SuiteOptions};
-use crate::benchmark::pairwise::{FIVE_LEVELS, PairRubrics, References, item_score, reminder, scores};
+use crate::benchmark::pairwise::{FIVE_LEVELS, PairRubrics, ReferenceUse, item_score, reminder, scores};
 use crate::benchmark::score::{Scores, Verdicts};
 use crate::benchmark::{JudgeMode, Suite};
 use crate::judging::prompt_file::PromptFile;
@@ -26,7 +26,7 @@ const FIRST_TOKEN: &str = "superclue-open.first_token";
 const PROMPT: &str = include_str!("../prompts/superclue_open.toml");
 
 /// The follow-up comes after the model's own first answer.
-const TURNS: Turns = Turns { first: 1, own_context: true };
+const TURNS: TurnLinks = TurnLinks { first: 1, own_context: true };
 
 /// The suite.
 pub struct SuperClueOpen {
@@ -88,12 +88,12 @@ impl Suite for SuperClueOpen {
     }
 
     fn asks(&self, item: &Item, answers: &[Answer]) -> Vec<Ask> {
-        TURNS.asks(item, answers, Sampling::default())
+        TURNS.asks(item, answers, ItemSampling::default())
     }
 
     fn judgings(&self, item: &Item, answers: &[Answer], baseline: &[Answer]) -> Vec<JudgeTask> {
         let exact = capability_of(&item.category).is_some_and(|known| known.answers == AnswerKind::Exact);
-        let references = if exact { References::Shown } else { References::Hidden };
+        let references = if exact { ReferenceUse::Shown } else { ReferenceUse::Hidden };
         self.rubrics.judgings(item, answers, baseline, references)
     }
 

@@ -7,13 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::construction::{Draft, DraftError, REVIEWERS, Review, ReviewProgress, STAGES, progress};
+use super::construction::{Draft, DraftError, DraftReview, REVIEWERS, ReviewProgress, STAGES, progress};
 use super::drafts::by_letter;
 use crate::benchmark::choices::{OptionTexts, choices};
 
 /// What a reviewer decides.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Decision {
+pub enum ReviewDecision {
     /// The draft may pass.
     Accept,
     /// It may pass like this.
@@ -43,7 +43,7 @@ pub enum ReviewError {
 pub struct Reviewed {
     draft: Draft,
     /// What counts of it.
-    reviews: Vec<Review>,
+    reviews: Vec<DraftReview>,
     /// Reviewers with a decision in each stage, also on earlier texts.
     reviewers: BTreeMap<u8, BTreeSet<String>>,
 }
@@ -65,7 +65,7 @@ impl Reviewed {
     ///
     /// # Errors
     /// [`ReviewError`].
-    pub fn take(&mut self, stage: u32, reviewer: &str, decision: Decision) -> Result<(), ReviewError> {
+    pub fn take(&mut self, stage: u32, reviewer: &str, decision: ReviewDecision) -> Result<(), ReviewError> {
         let unknown = ReviewError::Stage(stage);
         let stage = u8::try_from(stage).ok().filter(|stage| (1..=STAGES).contains(stage)).ok_or(unknown)?;
         let reviewers = self.reviewers.entry(stage).or_default();
@@ -74,12 +74,12 @@ impl Reviewed {
             return Err(ReviewError::TooMany { stage, names });
         }
         reviewers.insert(reviewer.to_owned());
-        let accepted = decision != Decision::Reject;
-        if let Decision::Revise(draft) = decision {
+        let accepted = decision != ReviewDecision::Reject;
+        if let ReviewDecision::Revise(draft) = decision {
             self.draft = draft;
             self.reviews.retain(|review| review.stage < stage);
         }
-        self.reviews.push(Review { stage, reviewer: reviewer.to_owned(), accepted });
+        self.reviews.push(DraftReview { stage, reviewer: reviewer.to_owned(), accepted });
         Ok(())
     }
 
@@ -160,11 +160,11 @@ mod tests {
         let mut reviewed = Reviewed::new(draft());
         let better = draft().revised(Some("better".to_owned()), None, None).unwrap();
         for (stage, reviewer, decision) in [
-            (1, "ann", Decision::Accept),
-            (1, "bob", Decision::Accept),
-            (2, "ann", Decision::Reject),
-            (3, "ann", Decision::Accept),
-            (2, "bob", Decision::Revise(better.clone())),
+            (1, "ann", ReviewDecision::Accept),
+            (1, "bob", ReviewDecision::Accept),
+            (2, "ann", ReviewDecision::Reject),
+            (3, "ann", ReviewDecision::Accept),
+            (2, "bob", ReviewDecision::Revise(better.clone())),
         ] {
             reviewed.take(stage, reviewer, decision).unwrap();
         }
@@ -172,7 +172,7 @@ mod tests {
         assert_eq!(reviewed.waits_for(2, &names(&["ann", "bob"])), ["ann", "1 more"]);
         assert_eq!(reviewed.waits_for(2, &names(&["ann", "bob", "cyn"])), ["ann", "cyn"]);
         assert_eq!(reviewed.waits_for(2, &names(&["ann", "bob", "cyn", "dan"])), ["ann", "1 more"]);
-        reviewed.take(2, "cyn", Decision::Accept).unwrap();
+        reviewed.take(2, "cyn", ReviewDecision::Accept).unwrap();
         assert_eq!(
             reviewed.progress(),
             ReviewProgress::Open { stage: 3 },
@@ -184,12 +184,12 @@ mod tests {
     fn a_stage_has_three_reviewers_and_there_are_three_stages() {
         let mut reviewed = Reviewed::new(draft());
         for reviewer in ["ann", "bob", "cyn", "ann"] {
-            reviewed.take(1, reviewer, Decision::Accept).unwrap();
+            reviewed.take(1, reviewer, ReviewDecision::Accept).unwrap();
         }
-        let fourth = reviewed.take(1, "dan", Decision::Reject).unwrap_err().to_string();
+        let fourth = reviewed.take(1, "dan", ReviewDecision::Reject).unwrap_err().to_string();
         assert!(fourth.contains("its 3 reviewers already, ann, bob, cyn"), "{fourth}");
-        assert_eq!(reviewed.take(4, "ann", Decision::Accept), Err(ReviewError::Stage(4)));
-        assert_eq!(reviewed.take(0, "ann", Decision::Accept), Err(ReviewError::Stage(0)));
+        assert_eq!(reviewed.take(4, "ann", ReviewDecision::Accept), Err(ReviewError::Stage(4)));
+        assert_eq!(reviewed.take(0, "ann", ReviewDecision::Accept), Err(ReviewError::Stage(0)));
     }
 
     #[track_caller]

@@ -9,14 +9,14 @@ mod intents;
 use serde::Deserialize;
 
 use crate::benchmark::data::{DataError, DataProblem, RecordLines, checked, text};
-use crate::benchmark::item::{Answer, Ask, Item, Question, Sampling};
+use crate::benchmark::item::{Answer, Ask, Item, ItemSampling, Question};
 use crate::benchmark::judgement::{JudgeRequest, JudgeTask};
 use crate::benchmark::logprob_weighted::LOGPROB_WEIGHTED;
 use crate::benchmark::options::{SuiteError, SuiteOptions};
-use crate::benchmark::score::{Part, PartKind, Score, Scores, Unit, Verdicts};
+use crate::benchmark::score::{ItemUnit, Part, PartKind, Score, Scores, Verdicts};
 use crate::benchmark::{JudgeMode, Suite, pointwise};
 use crate::judging::prompt_file::{PromptFile, PromptText};
-use crate::judging::rubric::{Fields, Rubric};
+use crate::judging::rubric::{Rubric, RubricFields};
 use crate::judging::verdict::{Rating, Verdict, VerdictError, dictionary, official};
 use crate::language::Language;
 use intents::criteria_in;
@@ -28,7 +28,8 @@ const CHINESE_PROMPT: &str = "urs.chinese_prompt";
 const OFFICIAL_PARSER: &str = "urs.official_parser";
 
 const PROMPT: &str = include_str!("../prompts/urs.toml");
-const FIELDS: Fields = Fields { required: &["criteria", "question", "reference", "answer"], optional: &["intent"] };
+const FIELDS: RubricFields =
+    RubricFields { required: &["criteria", "question", "reference", "answer"], optional: &["intent"] };
 
 /// The suite.
 pub struct Urs {
@@ -95,7 +96,7 @@ impl Urs {
             ("reference", reference),
             ("answer", answer),
         ];
-        JudgeRequest { messages: prompt.rubric.messages(&values), sampling: Sampling::default() }
+        JudgeRequest { messages: prompt.rubric.messages(&values), sampling: ItemSampling::default() }
     }
 }
 
@@ -136,7 +137,7 @@ impl Suite for Urs {
     }
 
     fn asks(&self, item: &Item, answers: &[Answer]) -> Vec<Ask> {
-        pointwise::ask(item, answers, Sampling::default())
+        pointwise::ask(item, answers, ItemSampling::default())
     }
 
     fn judgings(&self, item: &Item, answers: &[Answer], _baseline: &[Answer]) -> Vec<JudgeTask> {
@@ -192,7 +193,7 @@ impl Suite for Urs {
 struct Case<'v> {
     item: &'v Item,
     intent: &'static Intent,
-    unit: Unit<'v>,
+    unit: ItemUnit<'v>,
     /// By criterion, in the order of [`CRITERIA`]; none that the judge left out.
     criteria: [Option<f64>; CRITERIA.len()],
 }

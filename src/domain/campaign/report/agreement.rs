@@ -10,10 +10,10 @@ use serde::Serialize;
 use super::items::{PatternsOfItems, RESAMPLES};
 use super::judged::{CampaignFacts, JudgedUnit, by_name, preference_by_name};
 use crate::battle::Outcome;
-use crate::campaign::judgement::Judgement;
+use crate::campaign::judgement::UnitJudgement;
 use crate::campaign::plan::Task;
 use crate::stats::Undefined;
-use crate::stats::agreement::alpha::{Scale, krippendorff_of_groups};
+use crate::stats::agreement::alpha::{MeasurementLevel, krippendorff_of_groups};
 use crate::stats::agreement::kappa::fleiss_of_groups;
 use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::real_len;
@@ -40,14 +40,14 @@ pub struct AgreementSummary {
 impl AgreementSummary {
     pub(super) fn new(judged: &[&JudgedUnit], facts: &CampaignFacts) -> Self {
         let scale = match facts.task {
-            Task::Pairwise if judged.iter().any(|unit| matches!(unit.judgement, Judgement::Preference(_))) => {
-                Scale::Ordinal
+            Task::Pairwise if judged.iter().any(|unit| matches!(unit.judgement, UnitJudgement::Preference(_))) => {
+                MeasurementLevel::Ordinal
             }
-            Task::Pairwise => Scale::Nominal,
-            Task::Score => Scale::Interval,
-            Task::Rank => Scale::Ordinal,
+            Task::Pairwise => MeasurementLevel::Nominal,
+            Task::Score => MeasurementLevel::Interval,
+            Task::Rank => MeasurementLevel::Ordinal,
         };
-        let patterns = Patterns::new(by_unit(judged), facts.task, scale);
+        let patterns = LabelPatterns::new(by_unit(judged), facts.task, scale);
         let (kappa, alpha) = patterns.statistics(&patterns.of_items.counts());
         let options = BootstrapOptions { replicates: RESAMPLES, seed: facts.seed };
         let drawn = replicates(options, |rng| patterns.statistics(&patterns.of_items.draw(rng)));
@@ -67,32 +67,32 @@ impl AgreementSummary {
 }
 
 /// What a unit was given: one list of values in ascending order, or for a ranking one list of places for each model.
-type Given = Vec<Vec<u8>>;
+type UnitLabels = Vec<Vec<u8>>;
 
 /// Units that at least two annotators judged, by what they were given.
-struct Patterns {
-    distinct: Vec<Pattern>,
+struct LabelPatterns {
+    distinct: Vec<LabelPattern>,
     of_items: PatternsOfItems,
     task: Task,
-    scale: Scale,
+    scale: MeasurementLevel,
 }
 
-struct Pattern {
+struct LabelPattern {
     values: Vec<Vec<f64>>,
     /// How often each label was given, for each list of values.
     counts: Vec<Vec<u64>>,
 }
 
-impl Patterns {
-    fn new(units: BTreeMap<(u32, u32), Given>, task: Task, scale: Scale) -> Self {
-        let mut places: BTreeMap<Given, usize> = BTreeMap::new();
+impl LabelPatterns {
+    fn new(units: BTreeMap<(u32, u32), UnitLabels>, task: Task, scale: MeasurementLevel) -> Self {
+        let mut places: BTreeMap<UnitLabels, usize> = BTreeMap::new();
         let mut distinct = Vec::new();
         let several = units.into_iter().filter(|(_, given)| given.iter().any(|values| values.len() > 1));
-        let place = |((item, _), mut given): ((u32, u32), Given)| {
+        let place = |((item, _), mut given): ((u32, u32), UnitLabels)| {
             given.iter_mut().for_each(|values| values.sort_unstable());
             given.sort_unstable();
             let pattern = *places.entry(given).or_insert_with_key(|given| {
-                distinct.push(Pattern::new(given));
+                distinct.push(LabelPattern::new(given));
                 distinct.len() - 1
             });
             (item, pattern)
@@ -120,25 +120,25 @@ impl Patterns {
     }
 }
 
-impl Pattern {
-    fn new(given: &Given) -> Self {
+impl LabelPattern {
+    fn new(given: &UnitLabels) -> Self {
         let values = given.iter().map(|values| values.iter().copied().map(f64::from).collect()).collect();
         Self { values, counts: given.iter().map(|values| label_counts(values)).collect() }
     }
 }
 
 /// What each unit was given, item by item.
-fn by_unit(judged: &[&JudgedUnit]) -> BTreeMap<(u32, u32), Given> {
-    let mut units: BTreeMap<(u32, u32), Given> = BTreeMap::new();
+fn by_unit(judged: &[&JudgedUnit]) -> BTreeMap<(u32, u32), UnitLabels> {
+    let mut units: BTreeMap<(u32, u32), UnitLabels> = BTreeMap::new();
     for unit in judged {
         let values = units.entry((unit.item, unit.unit)).or_default();
         match &unit.judgement {
-            Judgement::Outcome(outcome) => push(values, 0, code(by_name(*outcome, &unit.shown))),
-            Judgement::Preference(preference) => {
+            UnitJudgement::Outcome(outcome) => push(values, 0, code(by_name(*outcome, &unit.shown))),
+            UnitJudgement::Preference(preference) => {
                 push(values, 0, preference_code(preference_by_name(*preference, &unit.shown)));
             }
-            Judgement::Score(score) => push(values, 0, *score),
-            Judgement::Ranking(places) => {
+            UnitJudgement::Score(score) => push(values, 0, *score),
+            UnitJudgement::Ranking(places) => {
                 let mut names: Vec<&String> = unit.shown.iter().collect();
                 names.sort();
                 for (rank, place) in (1_u8..).zip(places) {
@@ -151,7 +151,7 @@ fn by_unit(judged: &[&JudgedUnit]) -> BTreeMap<(u32, u32), Given> {
     units
 }
 
-fn push(values: &mut Given, at: usize, value: u8) {
+fn push(values: &mut UnitLabels, at: usize, value: u8) {
     if values.len() <= at {
         values.resize(at + 1, Vec::new());
     }

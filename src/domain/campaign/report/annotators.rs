@@ -9,7 +9,9 @@ use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::copying::copiers;
-use super::judged::{CampaignFacts, FAMILY_ERROR, JudgedUnit, Label, LabelsByUnit, by_name, label, labels_by_unit};
+use super::judged::{
+    CampaignFacts, FAMILY_ERROR, JudgedUnit, JudgementLabel, LabelsByUnit, by_name, label, labels_by_unit,
+};
 use crate::battle::Outcome;
 use crate::campaign::assignment::AssignmentKind;
 use crate::stats::binomial;
@@ -57,7 +59,7 @@ pub struct AnnotatorSummary {
 
 /// Tallies of one annotator.
 #[derive(Default)]
-struct Work<'j> {
+struct AnnotatorWork<'j> {
     judged: Vec<&'j JudgedUnit>,
     /// Side A and side B among judgements for one side.
     sides: [u64; 2],
@@ -71,7 +73,7 @@ struct Work<'j> {
 
 /// The summaries in the order of the pseudonyms.
 pub(super) fn summaries(facts: &CampaignFacts, judged: &[JudgedUnit]) -> Vec<AnnotatorSummary> {
-    let mut works: BTreeMap<&str, Work> = BTreeMap::new();
+    let mut works: BTreeMap<&str, AnnotatorWork> = BTreeMap::new();
     for unit in judged {
         works.entry(&unit.annotator).or_default().judged.push(unit);
     }
@@ -85,7 +87,7 @@ pub(super) fn summaries(facts: &CampaignFacts, judged: &[JudgedUnit]) -> Vec<Ann
     let copying = copiers(&labels);
     let totals = works.values().fold([0, 0], |sum, work| [sum[0] + work.gold[0], sum[1] + work.gold[1]]);
     let level = FAMILY_ERROR / real_len(works.len().max(1));
-    let summary = |(annotator, work): (&&str, &Work)| {
+    let summary = |(annotator, work): (&&str, &AnnotatorWork)| {
         let flags = [
             (AnnotatorFlag::SideBias, work.has_side_bias(level)),
             (AnnotatorFlag::Careless, work.is_careless(totals, level / 2.0)),
@@ -96,9 +98,9 @@ pub(super) fn summaries(facts: &CampaignFacts, judged: &[JudgedUnit]) -> Vec<Ann
     works.iter().map(summary).collect()
 }
 
-fn compare_with_others<'j>(works: &mut BTreeMap<&'j str, Work<'j>>, labels: &LabelsByUnit<'j>) {
+fn compare_with_others<'j>(works: &mut BTreeMap<&'j str, AnnotatorWork<'j>>, labels: &LabelsByUnit<'j>) {
     for given in labels.values().filter(|given| given.len() > 1) {
-        let mut counts: BTreeMap<&Label, f64> = BTreeMap::new();
+        let mut counts: BTreeMap<&JudgementLabel, f64> = BTreeMap::new();
         for (_, label) in given {
             *counts.entry(label).or_default() += 1.0;
         }
@@ -112,7 +114,7 @@ fn compare_with_others<'j>(works: &mut BTreeMap<&'j str, Work<'j>>, labels: &Lab
     }
 }
 
-impl Work<'_> {
+impl AnnotatorWork<'_> {
     fn count_sides(&mut self) {
         for unit in &self.judged {
             match unit.judgement.outcome() {
@@ -134,7 +136,7 @@ impl Work<'_> {
 
     fn count_repeats(&mut self) {
         let firsts = self.judged.iter().filter(|unit| unit.kind != AssignmentKind::Repeat);
-        let firsts: BTreeMap<u32, Label> = firsts.map(|unit| (unit.unit, label(unit))).collect();
+        let firsts: BTreeMap<u32, JudgementLabel> = firsts.map(|unit| (unit.unit, label(unit))).collect();
         for unit in self.judged.iter().filter(|unit| unit.kind == AssignmentKind::Repeat) {
             if let Some(first) = firsts.get(&unit.unit) {
                 self.repeats[1] += 1;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::judged::{FAMILY_ERROR, Label, LabelsByUnit};
+use super::judged::{FAMILY_ERROR, JudgementLabel, LabelsByUnit};
 use crate::stats::binomial;
 use crate::stats::{real, real_len};
 
@@ -18,7 +18,7 @@ const LEAST_KAPPA: f64 = 0.05;
 
 /// Two annotators beside each other.
 #[derive(Debug, Clone, Copy, Default)]
-struct PairTally {
+struct CopyTally {
     shared: u64,
     equal: u64,
     /// Units that the second one, by name, judged later.
@@ -54,8 +54,8 @@ pub(super) fn copiers<'j>(labels: &LabelsByUnit<'j>) -> BTreeSet<&'j str> {
     found
 }
 
-fn tally<'j>(labels: &LabelsByUnit<'j>) -> BTreeMap<(&'j str, &'j str), PairTally> {
-    let mut pairs: BTreeMap<(&str, &str), PairTally> = BTreeMap::new();
+fn tally<'j>(labels: &LabelsByUnit<'j>) -> BTreeMap<(&'j str, &'j str), CopyTally> {
+    let mut pairs: BTreeMap<(&str, &str), CopyTally> = BTreeMap::new();
     for given in labels.values() {
         for (at, (earlier, first)) in given.iter().enumerate() {
             for (later, second) in &given[at + 1..] {
@@ -72,7 +72,7 @@ fn tally<'j>(labels: &LabelsByUnit<'j>) -> BTreeMap<(&'j str, &'j str), PairTall
 
 /// Σp² over the shares of the labels.
 fn chance_agreement(labels: &LabelsByUnit) -> f64 {
-    let mut counts: BTreeMap<&Label, f64> = BTreeMap::new();
+    let mut counts: BTreeMap<&JudgementLabel, f64> = BTreeMap::new();
     for (_, label) in labels.values().flatten() {
         *counts.entry(label).or_default() += 1.0;
     }
@@ -81,7 +81,7 @@ fn chance_agreement(labels: &LabelsByUnit) -> f64 {
 }
 
 /// By annotator and label.
-type LabelShares<'l> = BTreeMap<&'l str, BTreeMap<&'l Label<'l>, f64>>;
+type LabelShares<'l> = BTreeMap<&'l str, BTreeMap<&'l JudgementLabel<'l>, f64>>;
 
 /// The share of each label among the judgements of each annotator.
 fn label_shares<'l>(labels: &'l LabelsByUnit) -> LabelShares<'l> {
@@ -104,7 +104,7 @@ fn chance_of_pair(shares: &LabelShares, [one, other]: [&str; 2]) -> f64 {
 
 /// The kappa of two people who judge by themselves, from 0 to 1. Where all others agree hardly beyond chance, the product says nothing,
 /// and the larger of the two is taken.
-fn expected_kappa(pairs: &BTreeMap<(&str, &str), PairTally>, chance: f64, [one, other]: [&str; 2]) -> f64 {
+fn expected_kappa(pairs: &BTreeMap<(&str, &str), CopyTally>, chance: f64, [one, other]: [&str; 2]) -> f64 {
     let mean = |wanted: &dyn Fn(&str, &str) -> bool| {
         let chosen = pairs.iter().filter(|((first, second), _)| wanted(first, second));
         let [equal, shared] = chosen.fold([0, 0], |sum, (_, pair)| [sum[0] + pair.equal, sum[1] + pair.shared]);

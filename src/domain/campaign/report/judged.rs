@@ -8,10 +8,10 @@ use serde::Serialize;
 use crate::battle::Outcome;
 use crate::benchmark::judgement::{Game, Status};
 use crate::campaign::assignment::AssignmentKind;
-use crate::campaign::ending::{Ending, Until};
-use crate::campaign::judgement::Judgement;
+use crate::campaign::ending::{CampaignEnding, Until};
+use crate::campaign::judgement::UnitJudgement;
 use crate::campaign::plan::Task;
-use crate::campaign::questions::{Question, QuestionAnswers};
+use crate::campaign::questions::{CampaignQuestion, QuestionAnswers};
 use crate::judging::verdict::Preference;
 use crate::time::Timestamp;
 
@@ -32,7 +32,7 @@ pub struct JudgedUnit {
     /// Why it was shown.
     pub kind: AssignmentKind,
     /// What the annotator said.
-    pub judgement: Judgement,
+    pub judgement: UnitJudgement,
     /// What the annotator answered to questions beside it; judgements without questions share it.
     pub answers: Arc<QuestionAnswers>,
     /// Seconds from being shown to being judged.
@@ -41,7 +41,7 @@ pub struct JudgedUnit {
 
 /// An annotator whose judgements count no more.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct LeftOut {
+pub struct LeftOutAnnotator {
     /// Pseudonym.
     pub annotator: String,
     /// Why.
@@ -66,15 +66,15 @@ pub struct CampaignFacts {
     /// What it waits for besides.
     pub until: Option<Until>,
     /// Why nobody is asked any more.
-    pub ended: Option<Ending>,
+    pub ended: Option<CampaignEnding>,
     /// Its questions beside the task.
-    pub questions: Vec<Question>,
+    pub questions: Vec<CampaignQuestion>,
     /// Its units.
     pub units: u32,
     /// Known outcomes by unit; the models in the order of their names.
     pub gold: BTreeMap<u32, Outcome>,
     /// Annotators whose judgements count no more.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<LeftOutAnnotator>,
     /// What judge models said, as [`by_judge`](crate::battle_judging::verdicts::by_judge) wants it.
     pub verdicts: Vec<UnitVerdict>,
     /// Seed of resampling.
@@ -111,11 +111,11 @@ pub struct UnitVerdict {
 }
 
 /// First judgements by unit, in the order in which they were made: who, and what they said.
-pub(super) type LabelsByUnit<'j> = BTreeMap<u32, Vec<(&'j str, Label<'j>)>>;
+pub(super) type LabelsByUnit<'j> = BTreeMap<u32, Vec<(&'j str, JudgementLabel<'j>)>>;
 
 /// What two judgements of one unit are compared by: equal for the same opinion, whatever the sides.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Label<'j> {
+pub(super) enum JudgementLabel<'j> {
     /// An outcome, the models in the order of their names.
     Outcome(&'static str),
     /// A preference, the models in the order of their names.
@@ -146,13 +146,15 @@ pub(super) fn preference_by_name(preference: i8, shown: &[String]) -> i8 {
 }
 
 /// The label of a judgement.
-pub(super) fn label(unit: &JudgedUnit) -> Label<'_> {
+pub(super) fn label(unit: &JudgedUnit) -> JudgementLabel<'_> {
     match &unit.judgement {
-        Judgement::Outcome(outcome) => Label::Outcome(by_name(*outcome, &unit.shown).as_str()),
-        Judgement::Preference(preference) => Label::Preference(preference_by_name(*preference, &unit.shown)),
-        Judgement::Score(score) => Label::Score(*score),
-        Judgement::Ranking(places) => {
-            Label::Ranking(places.iter().map(|place| unit.shown[usize::from(*place)].as_str()).collect())
+        UnitJudgement::Outcome(outcome) => JudgementLabel::Outcome(by_name(*outcome, &unit.shown).as_str()),
+        UnitJudgement::Preference(preference) => {
+            JudgementLabel::Preference(preference_by_name(*preference, &unit.shown))
+        }
+        UnitJudgement::Score(score) => JudgementLabel::Score(*score),
+        UnitJudgement::Ranking(places) => {
+            JudgementLabel::Ranking(places.iter().map(|place| unit.shown[usize::from(*place)].as_str()).collect())
         }
     }
 }

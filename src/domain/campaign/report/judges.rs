@@ -131,10 +131,10 @@ fn one(judge: &Judge<'_>, people: &PeopleByUnit, seed: u64, level: ConfidenceLev
     let rate = |of, total| Rate::new(Share { of, total }, level);
     let compared = judge.battles.iter().filter_map(|unit| {
         let (item, chosen) = *people.get(&u32::try_from(unit.vote.seq).ok()?)?;
-        Some(Compared { item, chosen, verdict: unit.verdict()? })
+        Some(ComparedUnit { item, chosen, verdict: unit.verdict()? })
     });
-    let compared: Vec<Compared> = compared.collect();
-    let patterns = Patterns::new(&compared);
+    let compared: Vec<ComparedUnit> = compared.collect();
+    let patterns = JudgementPatterns::new(&compared);
     let all = patterns.table(&patterns.of_items.counts());
     let drawn = replicates(BootstrapOptions { replicates: RESAMPLES, seed }, |rng| {
         let table = patterns.table(&patterns.of_items.draw(rng));
@@ -163,14 +163,14 @@ fn one(judge: &Judge<'_>, people: &PeopleByUnit, seed: u64, level: ConfidenceLev
 }
 
 /// A unit with what people and the judge said of it.
-struct Compared {
+struct ComparedUnit {
     item: u32,
     chosen: Chosen,
     verdict: Choice,
 }
 
 /// Pairs of judgements of the same unit.
-fn pairs_of_people(compared: &[Compared]) -> Share {
+fn pairs_of_people(compared: &[ComparedUnit]) -> Share {
     let pairs = |of: u64| of * of.saturating_sub(1) / 2;
     compared.iter().fold(Share::default(), |sum, unit| Share {
         of: sum.of + unit.chosen.iter().map(|of| pairs(*of)).sum::<u64>(),
@@ -179,16 +179,16 @@ fn pairs_of_people(compared: &[Compared]) -> Share {
 }
 
 /// Units by what people and the judge said of them.
-struct Patterns {
+struct JudgementPatterns {
     distinct: Vec<(Chosen, Choice)>,
     of_items: PatternsOfItems,
 }
 
-impl Patterns {
-    fn new(compared: &[Compared]) -> Self {
+impl JudgementPatterns {
+    fn new(compared: &[ComparedUnit]) -> Self {
         let mut places: BTreeMap<(Chosen, Choice), usize> = BTreeMap::new();
         let mut distinct = Vec::new();
-        let place = |unit: &Compared| {
+        let place = |unit: &ComparedUnit| {
             let pattern = *places.entry((unit.chosen, unit.verdict)).or_insert_with(|| {
                 distinct.push((unit.chosen, unit.verdict));
                 distinct.len() - 1
@@ -245,7 +245,7 @@ mod tests {
     use super::*;
     use crate::benchmark::judgement::{Game, Status};
     use crate::campaign::assignment::AssignmentKind;
-    use crate::campaign::judgement::Judgement;
+    use crate::campaign::judgement::UnitJudgement;
     use crate::judging::verdict::Preference;
     use crate::stats::agreement::kappa::cohen;
     use crate::time::Timestamp;
@@ -257,7 +257,7 @@ mod tests {
             item: unit,
             shown: shown.map(str::to_owned).into(),
             kind: AssignmentKind::Fresh,
-            judgement: Judgement::Outcome(outcome),
+            judgement: UnitJudgement::Outcome(outcome),
             answers: std::sync::Arc::default(),
             seconds: 1.0,
         }

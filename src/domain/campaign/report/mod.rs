@@ -21,7 +21,7 @@ use serde::Serialize;
 pub use agreement::AgreementSummary;
 pub use annotators::{AnnotatorFlag, AnnotatorSummary};
 pub use items::{ItemInterval, RESAMPLES};
-pub use judged::{CampaignFacts, JudgedUnit, LeftOut, UnitVerdict};
+pub use judged::{CampaignFacts, JudgedUnit, LeftOutAnnotator, UnitVerdict};
 pub use judges::{JudgeAgreement, unit_verdict_log};
 pub use pairs::{AnnotatorPair, ModelPair};
 pub use questions::{AnswerCounts, QuestionSummary, question_scores};
@@ -29,8 +29,8 @@ pub use scores::{ScoredModel, scores_by_model};
 pub use stopping::{are_separated, is_due, neighbours};
 
 use super::assignment::AssignmentKind;
-use super::ending::{Ending, Until};
-use super::judgement::Judgement;
+use super::ending::{CampaignEnding, Until};
+use super::judgement::UnitJudgement;
 use super::plan::Task;
 use crate::battle::Outcome;
 use crate::rating::FitError;
@@ -58,7 +58,7 @@ pub struct CampaignReport {
     /// Whether every unit has all its judgements, or the campaign ended.
     pub complete: bool,
     /// Why and since when nobody is asked any more, where something else than the judgements of each unit ended it.
-    pub ended: Option<Ending>,
+    pub ended: Option<CampaignEnding>,
     /// What is known of each model and the next at any time, of a campaign that waits for that.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub neighbours: Vec<NeighbourPair>,
@@ -86,7 +86,7 @@ pub struct CampaignReport {
     /// How far each two annotators agree, in campaigns of up to 40 of them.
     pub annotator_pairs: Vec<AnnotatorPair>,
     /// Annotators who are left out; nothing above counts their judgements.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<LeftOutAnnotator>,
 }
 
 /// The report of these judgements, without those of annotators who are left out. Repetitions count for self-consistency only.
@@ -141,7 +141,7 @@ pub fn report(
 }
 
 /// The judgements that count, and who is left out with how many.
-fn without_left_out(facts: &CampaignFacts, mut judged: Vec<JudgedUnit>) -> (Vec<JudgedUnit>, Vec<LeftOut>) {
+fn without_left_out(facts: &CampaignFacts, mut judged: Vec<JudgedUnit>) -> (Vec<JudgedUnit>, Vec<LeftOutAnnotator>) {
     let mut left_out = facts.left_out.clone();
     for left in &mut left_out {
         left.judgements = judged.iter().filter(|unit| *unit.annotator == *left.annotator).count() as u64;
@@ -176,11 +176,11 @@ fn log_by(judged: &[&JudgedUnit], voter: impl Fn(&JudgedUnit) -> Cow<'_, str>) -
 /// Positions of two shown answers, and the outcome between them.
 fn comparisons(unit: &JudgedUnit) -> Vec<(usize, usize, Outcome)> {
     match &unit.judgement {
-        Judgement::Outcome(_) | Judgement::Preference(_) => {
+        UnitJudgement::Outcome(_) | UnitJudgement::Preference(_) => {
             unit.judgement.outcome().map(|outcome| (0, 1, outcome)).into_iter().collect()
         }
-        Judgement::Score(_) => Vec::new(),
-        Judgement::Ranking(places) => {
+        UnitJudgement::Score(_) => Vec::new(),
+        UnitJudgement::Ranking(places) => {
             let places: Vec<usize> = places.iter().map(|place| usize::from(*place)).collect();
             let pairs = (0..places.len()).flat_map(|at| (at + 1..places.len()).map(move |below| (at, below)));
             let vote = |(better, worse): (usize, usize)| {

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::comparisons;
 use super::items::RESAMPLES;
-use super::judged::{JudgedUnit, Label, LabelsByUnit};
+use super::judged::{JudgedUnit, JudgementLabel, LabelsByUnit};
 use crate::battle::Outcome;
 use crate::stats::agreement::kappa::{cohen, cohen_of_counts};
 use crate::stats::confidence::ConfidenceLevel;
@@ -94,7 +94,7 @@ pub(super) fn model_pairs(judged: &[&JudgedUnit]) -> Vec<ModelPair> {
 }
 
 /// What two annotators said of the units that both judged.
-type LabelsOfPair<'l> = [Vec<&'l Label<'l>>; 2];
+type LabelsOfPair<'l> = [Vec<&'l JudgementLabel<'l>>; 2];
 
 /// The pairs of annotators with units in common, in the order of their names; none where there are too many annotators.
 pub(super) fn annotator_pairs(labels: &LabelsByUnit, seed: u64, level: ConfidenceLevel) -> Vec<AnnotatorPair> {
@@ -125,8 +125,13 @@ pub(super) fn annotator_pairs(labels: &LabelsByUnit, seed: u64, level: Confidenc
 }
 
 /// Bounds of Cohen's kappa: pairs of labels are counted, and a resample draws these counts.
-fn kappa_interval(first: &[&Label], second: &[&Label], seed: u64, level: ConfidenceLevel) -> Option<[f64; 2]> {
-    let mut numbers: BTreeMap<&Label, usize> = BTreeMap::new();
+fn kappa_interval(
+    first: &[&JudgementLabel],
+    second: &[&JudgementLabel],
+    seed: u64,
+    level: ConfidenceLevel,
+) -> Option<[f64; 2]> {
+    let mut numbers: BTreeMap<&JudgementLabel, usize> = BTreeMap::new();
     let mut number = |label| {
         let next = numbers.len();
         *numbers.entry(label).or_insert(next)

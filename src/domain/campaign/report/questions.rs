@@ -7,9 +7,9 @@ use serde::Serialize;
 use super::judged::JudgedUnit;
 use super::scores::{ScoredModel, ScoresByItem, mean_of, scored_models};
 use crate::campaign::invalid::LETTERS;
-use crate::campaign::questions::{Question, QuestionAnswer, QuestionKind, Value};
+use crate::campaign::questions::{CampaignQuestion, QuestionAnswer, QuestionKind, Value};
 use crate::language::Language;
-use crate::stats::agreement::alpha::{Scale, krippendorff};
+use crate::stats::agreement::alpha::{MeasurementLevel, krippendorff};
 use crate::stats::confidence::ConfidenceLevel;
 
 /// What was answered to one question.
@@ -61,14 +61,14 @@ impl QuestionSummary {
 
 /// What was answered to each question.
 pub(super) fn summaries(
-    questions: &[Question],
+    questions: &[CampaignQuestion],
     judged: &[&JudgedUnit],
     level: ConfidenceLevel,
 ) -> Vec<QuestionSummary> {
     questions.iter().map(|question| summary(question, judged, level)).collect()
 }
 
-fn summary(question: &Question, judged: &[&JudgedUnit], level: ConfidenceLevel) -> QuestionSummary {
+fn summary(question: &CampaignQuestion, judged: &[&JudgedUnit], level: ConfidenceLevel) -> QuestionSummary {
     let values = values_of(question);
     let mut counts: BTreeMap<Option<&str>, Vec<u64>> = BTreeMap::new();
     let mut given: BTreeMap<(u32, Option<&str>), Vec<f64>> = BTreeMap::new();
@@ -84,7 +84,8 @@ fn summary(question: &Question, judged: &[&JudgedUnit], level: ConfidenceLevel) 
     }
     let all: Vec<f64> = given.values().flatten().copied().collect();
     let several: Vec<Vec<f64>> = given.into_values().filter(|values| values.len() > 1).collect();
-    let scale = if question.kind == QuestionKind::Scale { Scale::Interval } else { Scale::Nominal };
+    let scale =
+        if question.kind == QuestionKind::Scale { MeasurementLevel::Interval } else { MeasurementLevel::Nominal };
     let count = |(model, counts): (Option<&str>, Vec<u64>)| AnswerCounts {
         model: model.map(str::to_owned),
         judgements: counts.iter().sum(),
@@ -106,7 +107,7 @@ fn summary(question: &Question, judged: &[&JudgedUnit], level: ConfidenceLevel) 
 }
 
 /// The values that a question can have; none for a text.
-fn values_of(question: &Question) -> Vec<Value> {
+fn values_of(question: &CampaignQuestion) -> Vec<Value> {
     match question.kind {
         QuestionKind::Choice => question.options.iter().cloned().map(Value::Text).collect(),
         QuestionKind::Scale => question.points().map(Value::Point).collect(),
@@ -123,7 +124,7 @@ fn number(value: &Value, position: usize) -> f64 {
 }
 
 /// The values of a judgement, each with the model that it is about; what is about an item with one answer is about that answer.
-fn answered<'j>(unit: &'j JudgedUnit, question: &Question) -> Vec<(Option<&'j str>, &'j Value)> {
+fn answered<'j>(unit: &'j JudgedUnit, question: &CampaignQuestion) -> Vec<(Option<&'j str>, &'j Value)> {
     match unit.answers.get(&question.id) {
         None => Vec::new(),
         Some(QuestionAnswer::One(value)) => match &*unit.shown {
@@ -138,7 +139,7 @@ fn answered<'j>(unit: &'j JudgedUnit, question: &Question) -> Vec<(Option<&'j st
 }
 
 /// The points of a scale by model and unit.
-fn scores_of<'j>(question: &Question, judged: &[&'j JudgedUnit]) -> ScoresByItem<'j> {
+fn scores_of<'j>(question: &CampaignQuestion, judged: &[&'j JudgedUnit]) -> ScoresByItem<'j> {
     let mut scores = ScoresByItem::new();
     for unit in judged {
         for (model, value) in answered(unit, question) {
@@ -152,6 +153,6 @@ fn scores_of<'j>(question: &Question, judged: &[&'j JudgedUnit]) -> ScoresByItem
 
 /// Of each model, the mean answer about each of its items to a question with a scale.
 #[must_use]
-pub fn question_scores(question: &Question, judged: &[&JudgedUnit]) -> BTreeMap<String, Vec<f64>> {
+pub fn question_scores(question: &CampaignQuestion, judged: &[&JudgedUnit]) -> BTreeMap<String, Vec<f64>> {
     super::scores::item_means(scores_of(question, judged))
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::judged::JudgedUnit;
-use crate::campaign::judgement::Judgement;
+use crate::campaign::judgement::UnitJudgement;
 use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::real_len;
 
@@ -60,7 +60,7 @@ pub(super) fn scored_models(scores: ScoresByItem<'_>, level: ConfidenceLevel) ->
 fn by_model<'j>(judged: &[&'j JudgedUnit]) -> ScoresByItem<'j> {
     let mut by_model = ScoresByItem::new();
     for unit in judged {
-        if let (Judgement::Score(score), [model]) = (&unit.judgement, &*unit.shown) {
+        if let (UnitJudgement::Score(score), [model]) = (&unit.judgement, &*unit.shown) {
             by_model.entry(model).or_default().entry(unit.unit).or_default().push(f64::from(*score));
         }
     }

@@ -73,7 +73,7 @@ mod tests {
     use super::*;
     use crate::battle::Outcome;
     use crate::campaign::assignment::AssignmentKind;
-    use crate::campaign::judgement::Judgement;
+    use crate::campaign::judgement::UnitJudgement;
 
     const ANNOTATORS: u32 = 8;
 
@@ -93,7 +93,7 @@ mod tests {
                 item: number,
                 shown: [a, b].map(|model| format!("m{model}")).into(),
                 kind: AssignmentKind::Fresh,
-                judgement: Judgement::Outcome(outcome),
+                judgement: UnitJudgement::Outcome(outcome),
                 answers: std::sync::Arc::default(),
                 seconds: 1.0,
             }

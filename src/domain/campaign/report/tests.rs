@@ -47,7 +47,7 @@ fn simulated(people: &[Person], units: u32, seed: u64) -> Vec<JudgedUnit> {
                 unit,
                 item: unit,
                 // `by_name` is its own inverse.
-                judgement: Judgement::Outcome(by_name(said, &shown)),
+                judgement: UnitJudgement::Outcome(by_name(said, &shown)),
                 shown: shown.into(),
                 kind: AssignmentKind::Fresh,
                 answers: std::sync::Arc::default(),
@@ -145,7 +145,7 @@ fn a_copier_is_named_also_where_one_model_is_better_throughout() {
             let is_good = first.filter(|_| &*one.annotator == "p09").unwrap_or_else(|| rng.random_bool(0.8));
             first = first.or(Some(is_good));
             let said = if is_good { Outcome::AWins } else { Outcome::BWins };
-            one.judgement = Judgement::Outcome(by_name(said, &one.shown));
+            one.judgement = UnitJudgement::Outcome(by_name(said, &one.shown));
         }
     }
     let found = annotators::summaries(&facts(100, people.len()), &judged);
@@ -192,7 +192,7 @@ fn known_answers_are_compared_whatever_the_sides() {
     // What the first one said is taken as known, so it is right throughout.
     let known = judged.iter().filter(|unit| &*unit.annotator == "p00");
     let gold = known.map(|unit| match unit.judgement {
-        Judgement::Outcome(said) => (unit.unit, by_name(said, &unit.shown)),
+        UnitJudgement::Outcome(said) => (unit.unit, by_name(said, &unit.shown)),
         _ => unreachable!("the task is pairwise"),
     });
     let facts = CampaignFacts { gold: gold.collect(), ..facts(80, 2) };
@@ -218,8 +218,8 @@ fn a_ranking_is_a_vote_for_each_pair_and_scores_are_means() {
         seconds: 1.0,
     };
     let ranked = [
-        unit("x", 0, &["p", "q", "r"], Judgement::Ranking(vec![2, 0, 1])),
-        unit("y", 0, &["r", "p", "q"], Judgement::Ranking(vec![0, 1, 2])),
+        unit("x", 0, &["p", "q", "r"], UnitJudgement::Ranking(vec![2, 0, 1])),
+        unit("y", 0, &["r", "p", "q"], UnitJudgement::Ranking(vec![0, 1, 2])),
     ];
     let log = vote_log(&ranked.iter().collect::<Vec<_>>());
     assert_eq!(log.outcomes.len(), 6);
@@ -234,10 +234,10 @@ fn a_ranking_is_a_vote_for_each_pair_and_scores_are_means() {
     assert_eq!((report.agreement.krippendorff, report.agreement.fleiss), (Some(1.0), None));
 
     let scored = [
-        unit("x", 0, &["p"], Judgement::Score(4)),
-        unit("y", 0, &["p"], Judgement::Score(6)),
-        unit("x", 1, &["p"], Judgement::Score(8)),
-        unit("x", 2, &["q"], Judgement::Score(9)),
+        unit("x", 0, &["p"], UnitJudgement::Score(4)),
+        unit("y", 0, &["p"], UnitJudgement::Score(6)),
+        unit("x", 1, &["p"], UnitJudgement::Score(8)),
+        unit("x", 2, &["q"], UnitJudgement::Score(9)),
     ];
     let means = scores::mean_scores(&scored.iter().collect::<Vec<_>>(), LeaderboardOptions::default().confidence);
     assert_eq!(
@@ -251,7 +251,7 @@ fn a_ranking_is_a_vote_for_each_pair_and_scores_are_means() {
 
 #[test]
 fn answers_to_questions_are_counted_and_averaged_by_model_whatever_the_sides() {
-    let questions: Vec<crate::campaign::questions::Question> = serde_json::from_str(
+    let questions: Vec<crate::campaign::questions::CampaignQuestion> = serde_json::from_str(
         r#"[{"id": "clear", "text": "How clear?", "kind": "scale", "about": "answer"},
             {"id": "fair", "text": "Fair?", "kind": "choice", "options": ["yes", "no"]},
             {"id": "why", "text": "Why?", "kind": "text"}]"#,
@@ -263,7 +263,7 @@ fn answers_to_questions_are_counted_and_averaged_by_model_whatever_the_sides() {
         item: unit,
         shown: shown.map(str::to_owned).into(),
         kind: AssignmentKind::Fresh,
-        judgement: Judgement::Preference(preference),
+        judgement: UnitJudgement::Preference(preference),
         answers: std::sync::Arc::new(serde_json::from_str(answers).unwrap()),
         seconds: 1.0,
     };
@@ -303,7 +303,7 @@ fn intervals_over_items_are_wider_where_items_decide() {
         let outcome = if unit % 5 < 3 { Outcome::AWins } else { Outcome::BWins };
         for person in simulated(&[Person::Honest(1.0); 10], 1, 1) {
             let shown: std::sync::Arc<[String]> = vec!["x".to_owned(), "y".to_owned()].into();
-            judged.push(JudgedUnit { unit, item: unit, shown, judgement: Judgement::Outcome(outcome), ..person });
+            judged.push(JudgedUnit { unit, item: unit, shown, judgement: UnitJudgement::Outcome(outcome), ..person });
         }
     }
     let report = report(&facts(40, 10), judged, &LeaderboardOptions::default()).unwrap();

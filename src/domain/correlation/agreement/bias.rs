@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::correlation::agreement::metrics::Number;
+use crate::correlation::agreement::metrics::MetricValue;
 use crate::correlation::agreement::score_sheet::ScoreSheet;
 use crate::stats::agreement::wins::rating_bias;
 use crate::stats::distribution::mean;
@@ -24,7 +24,7 @@ pub struct JudgeBias {
     /// Its name; empty where the file names none.
     pub judge: String,
     /// The mean over generators of what it gives them, less the anchor.
-    pub bias: Number,
+    pub bias: MetricValue,
     /// The mean score of each generator.
     pub generators: BTreeMap<String, f64>,
 }

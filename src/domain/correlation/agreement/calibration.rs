@@ -10,9 +10,9 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
-use super::metrics::Number;
+use super::metrics::MetricValue;
 use crate::stats::Undefined;
-use crate::stats::agreement::scores::{ScoredQuestion, Scores};
+use crate::stats::agreement::scores::{AnswerScores, ScoredQuestion};
 use crate::stats::correlation::Coefficient;
 use crate::stats::distribution::mean;
 use crate::stats::isotonic::{Isotonic, Observation};
@@ -51,7 +51,7 @@ pub struct CalibrationReport {
     /// The judge's scores, each calibrated by the folds that do not have it.
     pub calibrated: CalibrationFigures,
     /// Mean distance of people's scores from their mean in the other folds: what no judge at all would reach.
-    pub without_judge: Number,
+    pub without_judge: MetricValue,
     /// The function fitted on all answers, for scores that people have not given: in sample, so no figure above is of it.
     pub curve: Vec<CurvePoint>,
 }
@@ -60,11 +60,11 @@ pub struct CalibrationReport {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CalibrationFigures {
     /// Mean absolute difference, in points of people's scale.
-    pub mean_absolute_error: Number,
+    pub mean_absolute_error: MetricValue,
     /// Pearson's r over all answers.
-    pub pearson: Number,
+    pub pearson: MetricValue,
     /// Spearman's ρ over all answers.
-    pub spearman: Number,
+    pub spearman: MetricValue,
 }
 
 /// What a score of the judge stands for.
@@ -79,7 +79,7 @@ pub struct CurvePoint {
 /// Calibrates a judge's scores, question by question.
 pub(super) fn calibrate(questions: &[ScoredQuestion], options: CalibrationOptions) -> CalibrationReport {
     let folds = folds(questions, options);
-    let scored: Vec<Scores> = folds.iter().flatten().flat_map(|question| scores(question)).collect();
+    let scored: Vec<AnswerScores> = folds.iter().flatten().flat_map(|question| scores(question)).collect();
     let enough = match questions.len() {
         found if found < ENOUGH => Err(Undefined::TooFew { found, needed: ENOUGH }),
         _ => Ok(()),
@@ -108,49 +108,52 @@ fn folds(questions: &[ScoredQuestion], options: CalibrationOptions) -> Vec<Fold<
     (0..folds).map(|fold| shuffled.iter().skip(fold).step_by(folds).copied().collect()).collect()
 }
 
-fn scores(question: &ScoredQuestion) -> impl Iterator<Item = Scores> {
+fn scores(question: &ScoredQuestion) -> impl Iterator<Item = AnswerScores> {
     question.iter().flatten().copied()
 }
 
-fn observations(scored: &[Scores]) -> Vec<Observation> {
+fn observations(scored: &[AnswerScores]) -> Vec<Observation> {
     scored.iter().map(|scores| Observation::new(scores.judge, scores.human)).collect()
 }
 
 /// Each fold's answers, with the judge's score replaced by what the other folds say of it.
-fn out_of_fold(folds: &[Fold<'_>]) -> Result<Vec<Scores>, Undefined> {
+fn out_of_fold(folds: &[Fold<'_>]) -> Result<Vec<AnswerScores>, Undefined> {
     let of_fold = |own: usize| {
         let fitted = Isotonic::fit(&observations(&others(folds, own)))?;
         let answers = folds[own].iter().flat_map(|question| scores(question));
-        Ok(answers.map(|answer| Scores { judge: fitted.at(answer.judge), ..answer }).collect::<Vec<_>>())
+        Ok(answers.map(|answer| AnswerScores { judge: fitted.at(answer.judge), ..answer }).collect::<Vec<_>>())
     };
-    let all: Vec<Vec<Scores>> = (0..folds.len()).map(of_fold).collect::<Result<_, Undefined>>()?;
+    let all: Vec<Vec<AnswerScores>> = (0..folds.len()).map(of_fold).collect::<Result<_, Undefined>>()?;
     Ok(all.concat())
 }
 
-fn others(folds: &[Fold<'_>], own: usize) -> Vec<Scores> {
+fn others(folds: &[Fold<'_>], own: usize) -> Vec<AnswerScores> {
     let others = folds.iter().enumerate().filter(|(fold, _)| *fold != own);
     others.flat_map(|(_, questions)| questions.iter().flat_map(|question| scores(question))).collect()
 }
 
 /// People's scores beside their mean in the other folds.
-fn without_judge(folds: &[Fold<'_>]) -> Vec<Scores> {
+fn without_judge(folds: &[Fold<'_>]) -> Vec<AnswerScores> {
     let of_fold = |own: usize| {
         let human: Vec<f64> = others(folds, own).iter().map(|scores| scores.human).collect();
         let expected = mean(&human).unwrap_or(f64::NAN);
-        folds[own].iter().flat_map(|question| scores(question)).map(move |answer| Scores { judge: expected, ..answer })
+        folds[own]
+            .iter()
+            .flat_map(|question| scores(question))
+            .map(move |answer| AnswerScores { judge: expected, ..answer })
     };
     (0..folds.len()).flat_map(of_fold).filter(|scores| scores.judge.is_finite()).collect()
 }
 
-fn error(scored: &[Scores]) -> Result<f64, Undefined> {
+fn error(scored: &[AnswerScores]) -> Result<f64, Undefined> {
     mean(&scored.iter().map(|scores| (scores.human - scores.judge).abs()).collect::<Vec<_>>())
 }
 
 impl CalibrationFigures {
-    fn new(scored: Result<&[Scores], Undefined>) -> Self {
+    fn new(scored: Result<&[AnswerScores], Undefined>) -> Self {
         let correlation = |coefficient: Coefficient| {
             let scored = scored?;
-            let of = |score: fn(&Scores) -> f64| scored.iter().map(score).collect::<Vec<f64>>();
+            let of = |score: fn(&AnswerScores) -> f64| scored.iter().map(score).collect::<Vec<f64>>();
             coefficient.correlate(&of(|scores| scores.human), &of(|scores| scores.judge)).map(|found| found.r)
         };
         Self {
@@ -168,10 +171,10 @@ mod tests {
     use super::*;
 
     fn question(answers: &[(f64, f64)]) -> ScoredQuestion {
-        answers.iter().map(|&(human, judge)| Some(Scores { human, judge })).collect()
+        answers.iter().map(|&(human, judge)| Some(AnswerScores { human, judge })).collect()
     }
 
-    fn value(number: &Number) -> f64 {
+    fn value(number: &MetricValue) -> f64 {
         number.value.unwrap_or_else(|| panic!("{number:?}"))
     }
 

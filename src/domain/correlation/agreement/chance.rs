@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::correlation::agreement::metrics::{KappaReport, MeanKappa, Number};
+use crate::correlation::agreement::metrics::{KappaReport, MeanKappa, MetricValue};
 use crate::stats::Undefined;
-use crate::stats::agreement::alpha::{Scale, krippendorff};
-use crate::stats::agreement::choices::{Choice, PairVotes, majority};
+use crate::stats::agreement::alpha::{MeasurementLevel, krippendorff};
+use crate::stats::agreement::choices::{Choice, VotesByQuestion, majority};
 use crate::stats::agreement::kappa::{cohen, fleiss, randolph};
 
 /// A kappa of fewer items than this says nothing of a person.
@@ -25,13 +25,13 @@ pub struct ChanceReport {
     /// Randolph's kappa of the same: all three labels are equally likely by chance.
     pub randolph: KappaReport,
     /// Krippendorff's alpha of people, on all questions with two votes or more.
-    pub krippendorff: Number,
+    pub krippendorff: MetricValue,
     /// The same with the judge as one of them.
-    pub krippendorff_with_judge: Number,
+    pub krippendorff_with_judge: MetricValue,
 }
 
 /// Where several judged a question, the judge's verdict is that of most of them.
-pub(super) fn by_chance(people: &PairVotes, judge: &PairVotes) -> ChanceReport {
+pub(super) fn by_chance(people: &VotesByQuestion, judge: &VotesByQuestion) -> ChanceReport {
     let questions: Vec<Vec<Choice>> = people.questions().collect();
     let counts: Vec<Vec<u64>> = questions.iter().map(|votes| counts(votes)).collect();
     ChanceReport {
@@ -54,25 +54,25 @@ fn counts(votes: &[Choice]) -> Vec<u64> {
     LABELS.iter().map(|label| votes.iter().filter(|&vote| vote == label).count() as u64).collect()
 }
 
-fn alpha(questions: impl IntoIterator<Item = Vec<Choice>>) -> Number {
+fn alpha(questions: impl IntoIterator<Item = Vec<Choice>>) -> MetricValue {
     let value = |vote: &Choice| match vote {
         Choice::First => 0.0,
         Choice::Second => 1.0,
         Choice::Tie => 2.0,
     };
     let units: Vec<Vec<f64>> = questions.into_iter().map(|votes| votes.iter().map(value).collect()).collect();
-    krippendorff(&units, Scale::Nominal).into()
+    krippendorff(&units, MeasurementLevel::Nominal).into()
 }
 
 /// A question on which people or judges are undecided is left out.
-fn with_majority(people: &PairVotes, judge: &PairVotes) -> KappaReport {
+fn with_majority(people: &VotesByQuestion, judge: &VotesByQuestion) -> KappaReport {
     let both: Vec<(Vec<Choice>, Vec<Choice>)> = people.beside(judge).collect();
     let decided = both.iter().filter_map(|(votes, verdicts)| Some((majority(votes)?, majority(verdicts)?)));
     let (of_people, of_judge): (Vec<Choice>, Vec<Choice>) = decided.unzip();
     KappaReport::new(cohen(&of_people, &of_judge), both.len())
 }
 
-fn with_each(people: &PairVotes, judge: &PairVotes) -> MeanKappa {
+fn with_each(people: &VotesByQuestion, judge: &VotesByQuestion) -> MeanKappa {
     let mut by_person: BTreeMap<&str, [Vec<Choice>; 2]> = BTreeMap::new();
     for (key, cast) in people.cast() {
         let Some(verdict) = majority(&judge.of(key)) else { continue };

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use crate::correlation::agreement::answers::Answers;
-use crate::correlation::agreement::metrics::{AgreementMetrics, KappaReport, MeanKappa, Number, ShareReport};
-use crate::stats::agreement::alpha::{Scale, krippendorff};
+use crate::correlation::agreement::metrics::{AgreementMetrics, KappaReport, MeanKappa, MetricValue, ShareReport};
+use crate::stats::agreement::alpha::{MeasurementLevel, krippendorff};
 use crate::stats::agreement::choices::{band, between, majority, within};
 use crate::stats::agreement::kappa::{fleiss, randolph};
 use crate::stats::{Share, Undefined, real_len};
@@ -65,17 +65,17 @@ pub struct LabelsReport {
     /// Randolph's kappa of people: every label that occurs is equally likely by chance.
     pub randolph: KappaReport,
     /// Krippendorff's alpha of people's scores as numbers.
-    pub krippendorff: Number,
+    pub krippendorff: MetricValue,
     /// The same with the judge as one of them.
-    pub krippendorff_with_judge: Number,
+    pub krippendorff_with_judge: MetricValue,
     /// Krippendorff's alpha of people's scores as ordered values.
-    pub krippendorff_ordinal: Number,
+    pub krippendorff_ordinal: MetricValue,
     /// The same with the judge as one of them.
-    pub krippendorff_ordinal_with_judge: Number,
+    pub krippendorff_ordinal_with_judge: MetricValue,
     /// Krippendorff's alpha of people's labels.
-    pub krippendorff_nominal: Number,
+    pub krippendorff_nominal: MetricValue,
     /// The same with the judge as one of them.
-    pub krippendorff_nominal_with_judge: Number,
+    pub krippendorff_nominal_with_judge: MetricValue,
 }
 
 /// How far the judge agrees with what most people said.
@@ -109,21 +109,21 @@ pub(super) fn by_label(people: &Answers, judge: &Answers, bins: Bins) -> LabelsS
         return LabelsSection::Undefined { undefined };
     }
     let labels = scores.map(|&score| bins.label(score)).collect::<BTreeSet<u64>>();
-    let labelled = Labelled { people, judge, bins, labels: labels.into_iter().collect() };
+    let labelled = BinnedLabels { people, judge, bins, labels: labels.into_iter().collect() };
     LabelsSection::Found(Box::new(labelled.report()))
 }
 
 /// The label that each individual gave.
 type ByRater<'a> = BTreeMap<&'a str, u64>;
 
-struct Labelled<'a> {
+struct BinnedLabels<'a> {
     people: &'a Answers<'a>,
     judge: &'a Answers<'a>,
     bins: Bins,
     labels: Vec<u64>,
 }
 
-impl<'a> Labelled<'a> {
+impl<'a> BinnedLabels<'a> {
     fn report(&self) -> LabelsReport {
         let people: Vec<ByRater> = self.people.0.values().map(|scores| self.labels_of(scores)).collect();
         let counts: Vec<Vec<u64>> = people.iter().map(|labels| self.counts(labels.values())).collect();
@@ -143,12 +143,12 @@ impl<'a> Labelled<'a> {
             judge_majority: judge_majority(&both),
             fleiss: self.fleiss(&counts, &both),
             randolph: KappaReport::new(randolph(&counts, given), counts.len()),
-            krippendorff: alpha(&of_people, Scale::Interval),
-            krippendorff_with_judge: alpha(&of_all, Scale::Interval),
-            krippendorff_ordinal: alpha(&of_people, Scale::Ordinal),
-            krippendorff_ordinal_with_judge: alpha(&of_all, Scale::Ordinal),
-            krippendorff_nominal: alpha(&labels_of_people, Scale::Nominal),
-            krippendorff_nominal_with_judge: alpha(&labels_of_all, Scale::Nominal),
+            krippendorff: alpha(&of_people, MeasurementLevel::Interval),
+            krippendorff_with_judge: alpha(&of_all, MeasurementLevel::Interval),
+            krippendorff_ordinal: alpha(&of_people, MeasurementLevel::Ordinal),
+            krippendorff_ordinal_with_judge: alpha(&of_all, MeasurementLevel::Ordinal),
+            krippendorff_nominal: alpha(&labels_of_people, MeasurementLevel::Nominal),
+            krippendorff_nominal_with_judge: alpha(&labels_of_all, MeasurementLevel::Nominal),
         }
     }
 

@@ -47,14 +47,14 @@ pub struct ShareReport {
 
 impl From<Share> for ShareReport {
     fn from(share: Share) -> Self {
-        let number = Number::from(share.rate());
+        let number = MetricValue::from(share.rate());
         Self { agree: share.of, total: share.total, rate: number.value, undefined: number.undefined }
     }
 }
 
 /// A number, or why there is none.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Number {
+pub struct MetricValue {
     /// The number.
     pub value: Option<f64>,
     /// Why there is none.
@@ -62,7 +62,7 @@ pub struct Number {
     pub undefined: Option<String>,
 }
 
-impl From<Result<f64, Undefined>> for Number {
+impl From<Result<f64, Undefined>> for MetricValue {
     fn from(found: Result<f64, Undefined>) -> Self {
         Self { value: found.ok(), undefined: found.err().map(|why| why.to_string()) }
     }
@@ -134,7 +134,7 @@ impl MeanKappa {
     /// Over the people with a kappa.
     pub(super) fn over(kappas: &[Result<f64, Undefined>], fewest: usize) -> Self {
         let found: Vec<f64> = kappas.iter().copied().filter_map(Result::ok).collect();
-        let mean = Number::from(crate::stats::distribution::mean(&found));
+        let mean = MetricValue::from(crate::stats::distribution::mean(&found));
         let (kappa, undefined) = (mean.value, mean.undefined);
         Self { kappa, people: found.len(), excluded: kappas.len() - found.len(), fewest, undefined }
     }

@@ -3,18 +3,18 @@
 use serde::Serialize;
 
 use super::chance::{ChanceReport, by_chance};
-use super::sides::{SidesReport, by_side};
+use super::position_bias::{PositionBiasReport, by_side};
 use super::wins::{PairWins, PlannedTooFew, wins};
 use crate::battle::Outcome;
 use crate::correlation::agreement::metrics::AgreementMetrics;
 use crate::correlation::agreement::score_sheet::Votes;
 use crate::rating::verdict_worth::{JudgedPair, WorthReport};
-use crate::stats::agreement::choices::{Choice, PairVotes, between, decided, within};
+use crate::stats::agreement::choices::{Choice, VotesByQuestion, between, decided, within};
 use crate::stats::confidence::ConfidenceLevel;
 
 /// One agreement with ties as an answer of their own, and without them.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Setups {
+pub struct TieSetups {
     /// All votes.
     pub with_ties: AgreementMetrics,
     /// Only votes for one side.
@@ -31,13 +31,13 @@ pub struct VotesReport {
     /// Votes and verdicts that a later one of the same individual on the same question replaces.
     pub replaced: usize,
     /// Two people on one question.
-    pub human_human: Setups,
+    pub human_human: TieSetups,
     /// A person and the judge.
-    pub judge_human: Setups,
+    pub judge_human: TieSetups,
     /// Agreement beyond chance.
     pub chance: ChanceReport,
     /// How often each side won, and agreement on sides.
-    pub sides: SidesReport,
+    pub sides: PositionBiasReport,
     /// What a verdict is worth in votes.
     pub worth: WorthReport,
     /// How every two models did against each other by the votes and by the verdicts, where both have some.
@@ -58,11 +58,11 @@ pub fn compare(votes: &Votes, verdicts: &Votes, planned: Option<u64>) -> Result<
         voted: questions.len(),
         judged: both.len(),
         replaced: votes.len() + verdicts.len() - kept,
-        human_human: Setups {
+        human_human: TieSetups {
             with_ties: within(&questions).into(),
             without_ties: within(questions.iter().map(|votes| decided(votes))).into(),
         },
-        judge_human: Setups {
+        judge_human: TieSetups {
             with_ties: between(both.iter().map(|(one, other)| (one, other))).into(),
             without_ties: between(both.iter().map(|(one, other)| (decided(one), decided(other)))).into(),
         },
@@ -74,7 +74,7 @@ pub fn compare(votes: &Votes, verdicts: &Votes, planned: Option<u64>) -> Result<
 }
 
 /// Every vote beside every verdict on its question.
-fn judged<'a>(people: &'a PairVotes<'a>, judge: &'a PairVotes<'a>) -> impl Iterator<Item = JudgedPair<'a>> {
+fn judged<'a>(people: &'a VotesByQuestion<'a>, judge: &'a VotesByQuestion<'a>) -> impl Iterator<Item = JudgedPair<'a>> {
     people.cast().flat_map(|(key, cast)| {
         let (_, a, b) = key;
         let verdicts = judge.of(key);

@@ -1,6 +1,6 @@
 //! Votes on pairs of models, verdicts and scores that are compared with one another.
 
-use crate::stats::agreement::choices::{Choice, PairVote, PairVotes};
+use crate::stats::agreement::choices::{Choice, PairVote, VotesByQuestion};
 
 /// A vote or verdict of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,8 +32,8 @@ impl Votes {
         self.0.is_empty()
     }
 
-    pub(super) fn ballot(&self) -> PairVotes<'_> {
-        PairVotes::gather(self.0.iter().map(|vote| PairVote {
+    pub(super) fn ballot(&self) -> VotesByQuestion<'_> {
+        VotesByQuestion::gather(self.0.iter().map(|vote| PairVote {
             question: &vote.question,
             voter: &vote.voter,
             models: vote.models.each_ref().map(String::as_str),

@@ -7,11 +7,11 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use super::labels::{Bins, LabelsSection, by_label};
-use crate::correlation::agreement::metrics::{Number, ShareReport};
+use crate::correlation::agreement::metrics::{MetricValue, ShareReport};
 use crate::correlation::agreement::score_sheet::{ScoreSheet, shown};
 use crate::correlation::report::CoefficientReport;
 use crate::stats::agreement::scores::{
-    JudgeTies, SampleLevel, ScoredQuestion, Scores, pairwise, sample_level, system_level,
+    AnswerScores, JudgeTies, SampleLevel, ScoredQuestion, pairwise, sample_level, system_level,
 };
 use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::correlation::Coefficient;
@@ -44,7 +44,7 @@ pub struct ScoresReport {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SampleLevelReport {
     /// The mean over the questions that have one.
-    pub pearson: Number,
+    pub pearson: MetricValue,
     /// How many have one.
     pub defined: usize,
     /// Of how many.
@@ -60,7 +60,7 @@ pub struct QuestionReport {
     pub question: String,
     /// Its r.
     #[serde(flatten)]
-    pub pearson: Number,
+    pub pearson: MetricValue,
 }
 
 /// The correlations over models of their mean scores.
@@ -93,7 +93,7 @@ pub fn compare(people: &ScoreSheet, judge: &ScoreSheet, bins: Bins, calibration:
     let models: BTreeSet<&str> = both.iter().map(|(_, model)| *model).collect();
     let questions: BTreeSet<&str> = both.iter().map(|(question, _)| *question).collect();
     let scores = |question, model| {
-        Some(Scores { human: by_people.mean((question, model))?, judge: by_judge.mean((question, model))? })
+        Some(AnswerScores { human: by_people.mean((question, model))?, judge: by_judge.mean((question, model))? })
     };
     let scored: Vec<ScoredQuestion> =
         questions.iter().map(|question| models.iter().map(|model| scores(question, model)).collect()).collect();

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::correlation::agreement::metrics::Number;
-use crate::stats::agreement::choices::{Choice, PairVotes};
+use crate::correlation::agreement::metrics::MetricValue;
+use crate::stats::agreement::choices::{Choice, VotesByQuestion};
 use crate::stats::agreement::wins::WinCounts;
 
 /// More comparisons of two models than were planned.
@@ -35,15 +35,15 @@ pub struct WinFigures {
     #[serde(flatten)]
     pub counts: WinCounts,
     /// Wins and ties of all.
-    pub win_tie_rate: Number,
+    pub win_tie_rate: MetricValue,
     /// A/(A+B).
-    pub win_rate_without_ties: Number,
+    pub win_rate_without_ties: MetricValue,
     /// (A−B)/(A+T+B).
-    pub delta: Number,
+    pub delta: MetricValue,
     /// Comparisons that were planned.
     pub planned: u64,
     /// (A−B)/planned.
-    pub delta_of_planned: Number,
+    pub delta_of_planned: MetricValue,
 }
 
 impl WinFigures {
@@ -62,8 +62,8 @@ impl WinFigures {
 
 /// The pairs that both have compared, by name.
 pub(super) fn wins(
-    people: &PairVotes,
-    judge: &PairVotes,
+    people: &VotesByQuestion,
+    judge: &VotesByQuestion,
     planned: Option<u64>,
 ) -> Result<Vec<PairWins>, PlannedTooFew> {
     let (by_people, by_judge) = (counts(people), counts(judge));
@@ -81,7 +81,7 @@ pub(super) fn wins(
     both.map(pair).collect()
 }
 
-fn counts<'a>(ballot: &PairVotes<'a>) -> BTreeMap<[&'a str; 2], WinCounts> {
+fn counts<'a>(ballot: &VotesByQuestion<'a>) -> BTreeMap<[&'a str; 2], WinCounts> {
     let mut counts: BTreeMap<[&str; 2], WinCounts> = BTreeMap::new();
     for ((_, one, other), cast) in ballot.cast() {
         let counts = counts.entry([one, other]).or_default();

@@ -25,7 +25,7 @@ pub struct MixtureReport {
     /// That the correlations are of the very numbers that the weights were fitted to, so that they flatter.
     pub in_sample: bool,
     /// How a mixture does on models that it was not fitted to.
-    pub leave_one_out: LeftOut,
+    pub leave_one_out: HeldOutCorrelations,
     /// The series that are mixed.
     pub series: Vec<SeriesReport>,
     /// What the mixture is to follow.
@@ -39,7 +39,7 @@ pub struct MixtureReport {
 /// The correlations of what each model's mixture, fitted to the others, says of it; or why there are none.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
-pub enum LeftOut {
+pub enum HeldOutCorrelations {
     /// There are such mixtures.
     Found(Box<Correlations>),
     /// There are none.
@@ -90,8 +90,8 @@ pub fn mixture(
         Correlations::new(&cell, options.level)
     };
     let left_out = match leave_one_out(&mixed, of_target, search) {
-        Ok(left) => LeftOut::Found(Box::new(against(&left.predicted))),
-        Err(error) => LeftOut::Undefined { undefined: error.to_string() },
+        Ok(left) => HeldOutCorrelations::Found(Box::new(against(&left.predicted))),
+        Err(error) => HeldOutCorrelations::Undefined { undefined: error.to_string() },
     };
     let named = series.iter().map(|series| series.name.to_string()).zip(weights.iter().copied());
     Ok(MixtureReport {

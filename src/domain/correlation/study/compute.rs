@@ -10,7 +10,7 @@ use crate::correlation::{Point, Series, SeriesError, SeriesName};
 use crate::stats::distribution::{Summary, mean};
 
 /// A pair that is to be compared, by its number and the part of the votes.
-struct Compared {
+struct ComparedPair {
     pair: usize,
     slice: Option<String>,
     names: [SeriesName; 2],
@@ -58,7 +58,7 @@ pub fn compute(
     let (compared, mut warnings) = study.compared(&index)?;
     let all = compared.len() + study.combinations.len();
     let mut pairs = Vec::with_capacity(compared.len());
-    for Compared { pair, slice, names: [x, y] } in compared {
+    for ComparedPair { pair, slice, names: [x, y] } in compared {
         let report = compare(index.take(&x)?, index.take(&y)?, &study.file.models, study.options)?;
         pairs.push(StudiedPair { pair, slice, report });
         progress(pairs.len(), all);
@@ -86,16 +86,16 @@ pub fn compute(
 
 impl Study {
     /// The pairs of all votes, then those of each part of the votes; and what is not compared though it was named.
-    fn compared(&self, index: &SeriesIndex<'_>) -> Result<(Vec<Compared>, Vec<String>), StudyError> {
+    fn compared(&self, index: &SeriesIndex<'_>) -> Result<(Vec<ComparedPair>, Vec<String>), StudyError> {
         let (whole, warnings) =
             if self.pairs.is_empty() { self.every_two(index)? } else { (self.pairs.clone(), vec![]) };
         let numbered = (1..).zip(&whole);
-        let mut compared: Vec<Compared> =
-            numbered.clone().map(|(pair, names)| Compared { pair, slice: None, names: names.clone() }).collect();
+        let mut compared: Vec<ComparedPair> =
+            numbered.clone().map(|(pair, names)| ComparedPair { pair, slice: None, names: names.clone() }).collect();
         for slice in &self.slices {
             let part = |name: &SeriesName| name.of_part(slice).unwrap_or_else(|| name.clone());
             let sliced = numbered.clone().filter(|(_, names)| names.iter().any(|name| name.of_part(slice).is_some()));
-            compared.extend(sliced.map(|(pair, names)| Compared {
+            compared.extend(sliced.map(|(pair, names)| ComparedPair {
                 pair,
                 slice: Some(slice.to_string()),
                 names: names.each_ref().map(part),

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::words::Classes;
+use super::words::WordClasses;
 
 /// Parts of frames, each made of those before it. The letters are the classes of `words`.
 const PARTS: &[(&str, &str)] = &[
@@ -203,7 +203,7 @@ static REPLY_FRAMES: LazyLock<Vec<Regex>> = LazyLock::new(|| compile(REPLY));
 static PROMPT_FRAMES: LazyLock<Vec<Regex>> = LazyLock::new(|| compile(PROMPT));
 
 fn matches(frames: &[Regex], sentence: &str) -> Vec<Range<usize>> {
-    let classes = Classes::of(sentence);
+    let classes = WordClasses::of(sentence);
     let found = frames.iter().flat_map(|frame| frame.find_iter(&classes.row).map(|found| found.range()));
     found.map(|range| classes.bytes(&range)).collect()
 }

@@ -6,10 +6,10 @@
 
 use super::Speaker;
 use super::grammar::{HINT, MAKER, MODEL, WORD};
-use super::sentences::{Form, Sentence};
+use super::sentences::{Sentence, SentenceForm};
 use super::spelling::NameKind;
 use super::voice::{self, Said};
-use super::words::Classes;
+use super::words::WordClasses;
 
 /// Number of weights: a power of two.
 pub(super) const BUCKETS: usize = 1 << 16;
@@ -62,13 +62,13 @@ fn score(speaker: &Speaker<'_>, sentence: &Sentence, is_last: bool) -> i32 {
 pub(super) fn features(speaker: &Speaker<'_>, sentence: &Sentence, is_last: bool) -> Vec<usize> {
     let mut features = Features::default();
     features.read_words(&tokens(&sentence.text));
-    features.read_classes(&Classes::of(&sentence.text).row);
+    features.read_classes(&WordClasses::of(&sentence.text).row);
     for token in tokens(&sentence.former) {
         features.add("former", &[token]);
     }
     for name in &sentence.names {
         features.add("kind", &[&format!("{:?}", name.hit.kind)]);
-        if sentence.is_quoted(Form::Spaced, name.at[Form::Spaced as usize]) {
+        if sentence.is_quoted(SentenceForm::Spaced, name.at[SentenceForm::Spaced as usize]) {
             features.add("quoted", &[]);
         }
     }

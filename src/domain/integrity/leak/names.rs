@@ -8,8 +8,8 @@ use serde::Deserialize;
 
 use super::fold::Folded;
 use super::spelling::{
-    LEAST_DISGUISED, NameHit, NameKind, Pattern, VARIANTS, after_version, is_letter_sign, is_person, is_whole, shape,
-    spells_backwards,
+    LEAST_DISGUISED, NameHit, NameKind, NamePattern, VARIANTS, after_version, is_letter_sign, is_person, is_whole,
+    shape, spells_backwards,
 };
 
 /// First words of display names that are no name of a model by themselves.
@@ -79,7 +79,7 @@ static FACTS: LazyLock<Vec<MakerEntry>> = LazyLock::new(|| {
 #[derive(Debug)]
 pub struct IdentityNames {
     search: AhoCorasick,
-    patterns: Vec<Pattern>,
+    patterns: Vec<NamePattern>,
     makers_of: HashMap<String, Vec<usize>>,
 }
 
@@ -188,7 +188,7 @@ impl IdentityNames {
 
 #[derive(Default)]
 struct NameList {
-    patterns: Vec<Pattern>,
+    patterns: Vec<NamePattern>,
     seen: HashSet<(Vec<char>, usize)>,
 }
 
@@ -208,7 +208,7 @@ impl NameList {
         }
         let least = if chars.first().is_some_and(char::is_ascii) { 2 } else { 1 };
         if chars.len() >= least && self.seen.insert((chars.clone(), maker)) {
-            self.patterns.push(Pattern { chars, gaps, kind, maker });
+            self.patterns.push(NamePattern { chars, gaps, kind, maker });
         }
     }
 
@@ -234,7 +234,7 @@ impl NameList {
     fn makers_within(&self, model: &KnownModel) -> Vec<usize> {
         let texts: Vec<String> =
             model.names.iter().chain([&model.id, &model.organization]).map(|name| letters(name)).collect();
-        let held = |pattern: &&Pattern| {
+        let held = |pattern: &&NamePattern| {
             let name: String = pattern.chars.iter().collect();
             pattern.maker < FACTS.len() && texts.iter().any(|text| text.starts_with(&name))
         };

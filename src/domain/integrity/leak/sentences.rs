@@ -40,21 +40,21 @@ pub(super) struct PlacedName {
 
 impl Sentence {
     /// The text that a grammar reads.
-    pub(super) fn form(&self, form: Form) -> &str {
+    pub(super) fn form(&self, form: SentenceForm) -> &str {
         match form {
-            Form::Spaced => &self.text,
-            Form::Dense => &self.dense,
+            SentenceForm::Spaced => &self.text,
+            SentenceForm::Dense => &self.dense,
         }
     }
 
     /// Whether a byte is quoted.
-    pub(super) fn is_quoted(&self, form: Form, byte: usize) -> bool {
+    pub(super) fn is_quoted(&self, form: SentenceForm, byte: usize) -> bool {
         self.quoted[form as usize].iter().any(|range| range.contains(&byte))
     }
 
     /// Whether what a range says of a name is a quoted phrase of several words, spoken of from outside, and not a name in quotation
     /// marks. What is quoted as said to the speaker ("you are X") is the speaker's own.
-    pub(super) fn quotes_phrase(&self, form: Form, range: &Range<usize>) -> bool {
+    pub(super) fn quotes_phrase(&self, form: SentenceForm, range: &Range<usize>) -> bool {
         let Some(name) = self.names_in(form, range).last().map(|name| name.at[form as usize]) else { return false };
         let said = &self.form(form)[range.clone()];
         let quoted = self.quoted[form as usize].iter().find(|quoted| quoted.contains(&name));
@@ -64,8 +64,8 @@ impl Sentence {
 
     /// Whether a name ends a quoted phrase that does not speak to the speaker.
     pub(super) fn is_in_quoted_phrase(&self, name: &PlacedName) -> bool {
-        let at = name.at[Form::Spaced as usize];
-        let quoted = self.quoted[Form::Spaced as usize].iter().find(|quoted| quoted.contains(&at));
+        let at = name.at[SentenceForm::Spaced as usize];
+        let quoted = self.quoted[SentenceForm::Spaced as usize].iter().find(|quoted| quoted.contains(&at));
         quoted.is_some_and(|quoted| {
             let before = &self.text[quoted.start..at];
             before.contains(char::is_alphabetic) && !before.contains("you are") && !before.contains("你是")
@@ -73,7 +73,7 @@ impl Sentence {
     }
 
     /// The names in a range of bytes.
-    pub(super) fn names_in(&self, form: Form, range: &Range<usize>) -> impl Iterator<Item = &PlacedName> {
+    pub(super) fn names_in(&self, form: SentenceForm, range: &Range<usize>) -> impl Iterator<Item = &PlacedName> {
         let range = range.clone();
         self.names.iter().filter(move |name| range.contains(&name.at[form as usize]))
     }
@@ -104,7 +104,7 @@ const LEAST_PHRASE: usize = 8;
 
 /// Which form of a sentence a grammar reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum SentenceForm {
     /// With spaces.
     Spaced = 0,
     /// Without.

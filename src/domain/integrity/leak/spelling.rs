@@ -98,7 +98,7 @@ pub(super) struct NameHit {
 
 /// A name as it is searched.
 #[derive(Debug)]
-pub(super) struct Pattern {
+pub(super) struct NamePattern {
     /// Its letters and digits, folded.
     pub(super) chars: Vec<char>,
     /// Positions before which the name itself has a space or mark.
@@ -137,7 +137,7 @@ pub(super) fn is_letter_sign(text: &Folded, at: usize) -> bool {
     matches!(text.chars[at], '@' | '$' | '!' | '|') && is_latin(at.checked_sub(1)) && is_latin(Some(at + 1))
 }
 
-impl Pattern {
+impl NamePattern {
     /// Whether the characters at these places are this name and not a part of something else.
     pub(super) fn fits(&self, text: &Folded, at: &[usize]) -> bool {
         self.is_spelled(text, at) && self.is_together(text, at) && is_whole(text, at[0], at[at.len() - 1])

@@ -12,28 +12,28 @@ const HELD_OUT: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../
 const VARIED: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/varied.jsonl"));
 const INDEPENDENT: &str =
     include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/independent.jsonl"));
-const THIRD_READ: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/third_read.jsonl"));
-pub(in crate::integrity) const THIRD_UNREAD: &str =
-    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/third_unread.jsonl"));
+const THIRD_DEV: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/third_dev.jsonl"));
+pub(in crate::integrity) const THIRD_TEST: &str =
+    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/third_test.jsonl"));
 const COMPANY_TIES: &str =
     include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/company_ties.jsonl"));
 pub(in crate::integrity) const FOURTH: &str =
-    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/fourth_unread.jsonl"));
-const FIFTH_READ: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/fifth_read.jsonl"));
-pub(in crate::integrity) const FIFTH_UNREAD: &str =
-    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/fifth_unread.jsonl"));
+    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/fourth_test.jsonl"));
+const FIFTH_DEV: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/fifth_dev.jsonl"));
+pub(in crate::integrity) const FIFTH_TEST: &str =
+    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/fifth_test.jsonl"));
 /// Texts that talk a reader out of a leak, or into one.
 pub(in crate::integrity) const HOSTILE: &str =
     include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/hostile.jsonl"));
-const LEARNED_FROM: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/taught.jsonl"));
+const LEARNED_FROM: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/training.jsonl"));
 
 /// What the weights are computed from: all texts but the unread ones.
 pub(super) const TAUGHT: [&str; 10] =
-    [RULES, HELD_OUT, VARIED, INDEPENDENT, THIRD_READ, THIRD_UNREAD, COMPANY_TIES, FOURTH, FIFTH_READ, LEARNED_FROM];
+    [RULES, HELD_OUT, VARIED, INDEPENDENT, THIRD_DEV, THIRD_TEST, COMPANY_TIES, FOURTH, FIFTH_DEV, LEARNED_FROM];
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::integrity) struct Labelled {
+pub(in crate::integrity) struct LabelledText {
     pub(in crate::integrity) id: u32,
     language: String,
     pub(super) part: String,
@@ -46,7 +46,7 @@ pub(in crate::integrity) struct Labelled {
     prompt: String,
 }
 
-pub(in crate::integrity) fn read(file: &str) -> Vec<Labelled> {
+pub(in crate::integrity) fn read(file: &str) -> Vec<LabelledText> {
     file.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
@@ -64,7 +64,7 @@ pub(in crate::integrity) fn names() -> IdentityNames {
 }
 
 /// The author of a row's reply, as [`find_leaks`] knows it.
-pub(super) fn speaker_of<'n>(names: &'n IdentityNames, row: &Labelled) -> Speaker<'n> {
+pub(super) fn speaker_of<'n>(names: &'n IdentityNames, row: &LabelledText) -> Speaker<'n> {
     let proposes = prompt_leaks(names, &row.prompt);
     let asks = proposes || questions::asks_for_identity(&row.prompt);
     let cites = !proposes && !names.find(&Folded::new(&row.prompt)).is_empty();
@@ -79,7 +79,7 @@ pub(super) fn speaker_of<'n>(names: &'n IdentityNames, row: &Labelled) -> Speake
 }
 
 /// A row's text in a battle of one turn, as side B, and what it would be as a leak.
-pub(in crate::integrity) fn battle_of(row: &Labelled) -> (TurnTexts<'_>, Leak) {
+pub(in crate::integrity) fn battle_of(row: &LabelledText) -> (TurnTexts<'_>, Leak) {
     let mut texts = TurnTexts { turn: 1, prompt: &row.prompt, replies: ["Fine."; 2], reasoning: [""; 2] };
     let place = match row.part.as_str() {
         "prompt" => {
@@ -100,7 +100,7 @@ pub(in crate::integrity) fn battle_of(row: &Labelled) -> (TurnTexts<'_>, Leak) {
 }
 
 /// Whether the text of a row is marked.
-pub(in crate::integrity) fn is_marked(names: &IdentityNames, row: &Labelled, search: LeakSearch) -> bool {
+pub(in crate::integrity) fn is_marked(names: &IdentityNames, row: &LabelledText, search: LeakSearch) -> bool {
     let (texts, leak) = battle_of(row);
     find_leaks(names, ["one", "nightjar-7b"], &[texts], search).contains(&leak)
 }
@@ -110,7 +110,7 @@ fn leaks_of(turns: &[TurnTexts<'_>]) -> Vec<Leak> {
     find_leaks(&names(), ["one", "nightjar-7b"], turns, LeakSearch::RulesAndWeights)
 }
 
-struct Score {
+struct LeakScore {
     leaks: usize,
     found: usize,
     others: usize,
@@ -118,8 +118,8 @@ struct Score {
     wrong: Vec<String>,
 }
 
-impl Score {
-    fn of<'r>(names: &IdentityNames, rows: impl Iterator<Item = &'r Labelled>) -> Self {
+impl LeakScore {
+    fn of<'r>(names: &IdentityNames, rows: impl Iterator<Item = &'r LabelledText>) -> Self {
         let mut score = Self { leaks: 0, found: 0, others: 0, marked: 0, wrong: Vec::new() };
         for row in rows {
             let marked = is_marked(names, row, LeakSearch::RulesAndWeights);
@@ -163,9 +163,9 @@ fn check(title: &str, file: &str, show: bool, (least, most): (f64, f64)) {
     let places: BTreeSet<(&str, &str)> = rows.iter().map(|row| (row.language.as_str(), row.part.as_str())).collect();
     for (language, part) in places {
         let rows = rows.iter().filter(|row| (row.language.as_str(), row.part.as_str()) == (language, part));
-        Score::of(&names, rows).print(&format!("{title}, {language} {part}"));
+        LeakScore::of(&names, rows).print(&format!("{title}, {language} {part}"));
     }
-    let score = Score::of(&names, rows.iter());
+    let score = LeakScore::of(&names, rows.iter());
     score.print(title);
     if show {
         score.wrong.iter().for_each(|wrong| println!("  {wrong}"));
@@ -182,7 +182,7 @@ fn texts_that_the_rules_were_written_with_are_told_apart() {
 #[test]
 fn texts_that_were_read_since_they_were_held_out_are_told_apart() {
     check_targets("held out once", HELD_OUT, true);
-    check_targets("third writer, read since", THIRD_READ, true);
+    check_targets("third writer, read since", THIRD_DEV, true);
 }
 
 /// Our own variations, written to be hard: more turns of phrase than the rules know. Nothing may make it worse.
@@ -198,7 +198,7 @@ const THIRD_STAND: (f64, f64) = (0.97, 0.014);
 
 #[test]
 fn texts_of_a_writer_whom_the_rules_had_never_seen_are_told_apart() {
-    check("third writer, unread once", THIRD_UNREAD, false, THIRD_STAND);
+    check("third writer, unread once", THIRD_TEST, false, THIRD_STAND);
 }
 
 /// What ties a company to the speaker without a word of being or making. The rules were written with these.
@@ -225,9 +225,9 @@ const FIFTH_STAND: (f64, f64, f64) = (0.87, 0.09, 0.024);
 /// changes rules or weights must not see them.
 #[test]
 fn replies_that_no_weight_was_learned_from_are_told_apart() {
-    let (names, rows) = (names(), read(FIFTH_UNREAD));
-    let score = |title: &str, passes: &dyn Fn(&Labelled) -> bool| {
-        let score = Score::of(&names, rows.iter().filter(|row| passes(row)));
+    let (names, rows) = (names(), read(FIFTH_TEST));
+    let score = |title: &str, passes: &dyn Fn(&LabelledText) -> bool| {
+        let score = LeakScore::of(&names, rows.iter().filter(|row| passes(row)));
         score.print(&format!("fifth set, unread, {title}"));
         score.shares()
     };
@@ -249,7 +249,7 @@ fn texts_of_an_independent_writer_are_told_apart_in_every_category() {
     for (leak, category) in categories {
         let kind = if leak { "leak" } else { "no leak" };
         let rows = rows.iter().filter(|row| (row.leak, row.category.as_str()) == (leak, category));
-        Score::of(&names, rows).print(&format!("independent, {kind}, {category}"));
+        LeakScore::of(&names, rows).print(&format!("independent, {kind}, {category}"));
     }
     check_targets("independent", INDEPENDENT, true);
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::learned::{self, BUCKETS};
-use super::tests::{Labelled, TAUGHT, names, read, speaker_of};
+use super::tests::{LabelledText, TAUGHT, names, read, speaker_of};
 use super::*;
 
 /// Passes over the texts; the weights are the mean of those after each pass of the second half.
@@ -27,7 +27,7 @@ struct Example {
     leak: bool,
 }
 
-fn example(names: &IdentityNames, row: &Labelled) -> Option<Example> {
+fn example(names: &IdentityNames, row: &LabelledText) -> Option<Example> {
     let speaker = speaker_of(names, row);
     let folded = if speaker.cites { Folded::quoting(&row.text) } else { Folded::new(&row.text) };
     let found = sentences(&folded, names);
@@ -51,12 +51,12 @@ fn prune(examples: &mut [Example]) {
     }
 }
 
-struct Model {
+struct LinearModel {
     weights: Vec<f64>,
     gradients: Vec<f64>,
 }
 
-impl Model {
+impl LinearModel {
     fn score(&self, sentence: &[usize]) -> f64 {
         sentence.iter().map(|bucket| self.weights[*bucket]).sum()
     }
@@ -92,7 +92,7 @@ fn draw(state: &mut u64, below: usize) -> usize {
 
 fn train(mut examples: Vec<Example>) -> Vec<u8> {
     prune(&mut examples);
-    let mut model = Model { weights: vec![0.0; BUCKETS], gradients: vec![0.01; BUCKETS] };
+    let mut model = LinearModel { weights: vec![0.0; BUCKETS], gradients: vec![0.01; BUCKETS] };
     let (mut sums, mut state) = (vec![0.0; BUCKETS], 16);
     for pass in 0..PASSES {
         for at in (1..examples.len()).rev() {

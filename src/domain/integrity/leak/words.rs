@@ -172,13 +172,13 @@ static CLASS_OF: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(|
 
 /// The word classes of a sentence, and the byte of the sentence where each begins.
 #[derive(Debug, Default)]
-pub(super) struct Classes {
+pub(super) struct WordClasses {
     /// One ASCII letter or sign for each word.
     pub(super) row: String,
     places: Vec<Range<usize>>,
 }
 
-impl Classes {
+impl WordClasses {
     /// The classes of a sentence with one space between words.
     pub(super) fn of(sentence: &str) -> Self {
         let mut classes = Self::default();

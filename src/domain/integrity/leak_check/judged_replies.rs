@@ -12,11 +12,11 @@ use serde::Deserialize;
 use super::{LeakCheckPrompt, read_reply};
 use crate::integrity::leak::LeakSearch;
 use crate::integrity::leak::tests::{
-    FIFTH_UNREAD, FOURTH, HOSTILE, Labelled, THIRD_UNREAD, battle_of, is_marked, names, read,
+    FIFTH_TEST, FOURTH, HOSTILE, LabelledText, THIRD_TEST, battle_of, is_marked, names, read,
 };
 
 const SETS: [(&str, &str); 4] =
-    [("third", THIRD_UNREAD), ("fourth", FOURTH), ("fifth", FIFTH_UNREAD), ("hostile", HOSTILE)];
+    [("third", THIRD_TEST), ("fourth", FOURTH), ("fifth", FIFTH_TEST), ("hostile", HOSTILE)];
 const REPLIES: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/leaks/judged_replies.jsonl"));
 
 #[derive(Deserialize)]
@@ -42,20 +42,20 @@ fn write_questions(path: &str) {
 
 /// How many texts there are of a kind, and how many of them are found.
 #[derive(Debug, Clone, Copy, Default)]
-struct Found {
+struct FoundCounts {
     texts: u32,
     found: u32,
 }
 
-impl Found {
+impl FoundCounts {
     fn share(self) -> f64 {
         f64::from(self.found) / f64::from(self.texts)
     }
 }
 
 /// Counts what is found of the leaks, and of the harmless texts.
-fn count(rows: &[Labelled], is_found: impl Fn(&Labelled) -> bool) -> [Found; 2] {
-    let mut counts = [Found::default(); 2];
+fn count(rows: &[LabelledText], is_found: impl Fn(&LabelledText) -> bool) -> [FoundCounts; 2] {
+    let mut counts = [FoundCounts::default(); 2];
     for row in rows {
         let of_kind = &mut counts[usize::from(!row.leak)];
         of_kind.texts += 1;
@@ -64,7 +64,7 @@ fn count(rows: &[Labelled], is_found: impl Fn(&Labelled) -> bool) -> [Found; 2] 
     counts
 }
 
-fn check(title: &str, [leaks, harmless]: [Found; 2]) {
+fn check(title: &str, [leaks, harmless]: [FoundCounts; 2]) {
     println!(
         "{title}: recall {:.4} of {}, false marks {:.4} of {}",
         leaks.share(),
@@ -83,10 +83,10 @@ fn a_language_model_finds_what_the_rules_miss() {
     let replies: Vec<JudgedText> = REPLIES.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let replies: BTreeMap<(&str, u32), &str> =
         replies.iter().map(|one| ((one.set.as_str(), one.id), one.reply.as_str())).collect();
-    let (names, mut all) = (names(), [Found::default(); 2]);
+    let (names, mut all) = (names(), [FoundCounts::default(); 2]);
     for (set, file) in SETS {
         let rows = read(file);
-        let is_found = |row: &Labelled| {
+        let is_found = |row: &LabelledText| {
             let (texts, leak) = battle_of(row);
             // What cannot be read finds nothing.
             read_reply(replies[&(set, row.id)], &[texts]).is_ok_and(|leaks| leaks.contains(&leak))
@@ -99,7 +99,7 @@ fn a_language_model_finds_what_the_rules_miss() {
             continue;
         }
         for (sum, one) in all.iter_mut().zip(both) {
-            *sum = Found { texts: sum.texts + one.texts, found: sum.found + one.found };
+            *sum = FoundCounts { texts: sum.texts + one.texts, found: sum.found + one.found };
         }
         if set == "fifth" {
             // The one of which neither rules nor weights were ever written.

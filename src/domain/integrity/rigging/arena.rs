@@ -28,18 +28,18 @@ pub(super) struct SimulatedArena {
     /// Names of the models by position in the log.
     pub(super) names: Vec<String>,
     /// The pairs that meet after the honest votes, by positions of models.
-    pub(super) pairs: PairSampler,
+    pub(super) pairs: ArenaPairs,
     places: Vec<u64>,
 }
 
 /// Pairs of models in proportion to their probabilities.
 #[derive(Debug)]
-pub(super) struct PairSampler {
+pub(super) struct ArenaPairs {
     pairs: Vec<([usize; 2], f64)>,
     alias: WeightedAliasIndex<f64>,
 }
 
-impl PairSampler {
+impl ArenaPairs {
     fn new(names: &[String], options: &RiggingOptions, log: &VoteLog) -> Result<Self, RiggingError> {
         let board = board_of(&ComparisonSet::from_log(log), log, &LeaderboardOptions::default())?;
         let mut pool = ModelPool::new(names.iter().map(|name| entry(name, &board)).collect());
@@ -104,7 +104,7 @@ impl SimulatedArena {
         let mut log = VoteLog::with_columns(ColumnSet { voters: true, ..ColumnSet::default() });
         names.iter().for_each(|name| _ = log.models.position(name));
         for batch in 0..REFITS {
-            let pairs = PairSampler::new(&names, options, &log)?;
+            let pairs = ArenaPairs::new(&names, options, &log)?;
             let upto = options.honest_votes * (batch + 1) / REFITS;
             while log.len() < upto {
                 let ([a, b], probability) = pairs.draw(&mut rng);
@@ -115,7 +115,7 @@ impl SimulatedArena {
                 }
             }
         }
-        let pairs = PairSampler::new(&names, options, &log)?;
+        let pairs = ArenaPairs::new(&names, options, &log)?;
         let board = board_of(&ComparisonSet::from_log(&log), &log, &LeaderboardOptions::default())?;
         let places = places_of(&board, &names).into_iter().map(|place| place.unwrap_or(0)).collect();
         Ok(Self { log, names, pairs, places })

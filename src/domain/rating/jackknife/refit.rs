@@ -29,7 +29,7 @@ pub(super) struct Refits {
 }
 
 /// H·(θ_(g) − θ) without a voter.
-pub(super) enum LeftOut {
+pub(super) enum VoterLeftOut {
     Fitted(DVector<f64>),
     /// The votes of the others do not connect all models: the step of the largest group, if there is any, and the
     /// parameters outside of it.
@@ -49,13 +49,13 @@ impl Refits {
     }
 
     /// The fit without these votes.
-    pub(super) fn without(&self, votes: &[BlockVote]) -> Result<LeftOut, FitError> {
+    pub(super) fn without(&self, votes: &[BlockVote]) -> Result<VoterLeftOut, FitError> {
         let pairs = self.subtract(votes);
         let kept = self.largest_groups(&pairs);
         let apart: Vec<usize> =
             (0..self.models).filter(|model| !kept.iter().flatten().any(|one| one == model)).collect();
         if kept.iter().all(|group| group.len() < 2) {
-            return Ok(LeftOut::Divided(None, (0..self.point.len()).collect()));
+            return Ok(VoterLeftOut::Divided(None, (0..self.point.len()).collect()));
         }
         let mut group_of = vec![None; self.models];
         for (group, members) in kept.iter().enumerate() {
@@ -67,7 +67,7 @@ impl Refits {
         let loss = PairLoss::new(self.likelihood, self.models, pairs, gauges);
         let moved = minimise(loss, self.point.clone())?.point - &self.point;
         let step = self.loss.curve(&self.point, &moved);
-        Ok(if apart.is_empty() { LeftOut::Fitted(step) } else { LeftOut::Divided(Some(step), apart) })
+        Ok(if apart.is_empty() { VoterLeftOut::Fitted(step) } else { VoterLeftOut::Divided(Some(step), apart) })
     }
 
     fn subtract(&self, votes: &[BlockVote]) -> Vec<PairTally> {

@@ -25,7 +25,7 @@ pub(in super::super) fn ranges(voters: usize) -> Vec<Range<usize>> {
 }
 
 /// Sums over voters.
-pub(in super::super) struct Sums {
+pub(in super::super) struct SumsOfVoters {
     /// Σ w_g w_gᵀ above and on the diagonal; empty for many parameters until the total is made.
     meat: DMatrix<f64>,
     /// For many parameters, the w_g and the parameters where they are not zero, in ascending order.
@@ -37,7 +37,7 @@ pub(in super::super) struct Sums {
     carried: Vec<bool>,
 }
 
-impl Sums {
+impl SumsOfVoters {
     pub(in super::super) fn new(size: usize) -> Self {
         let meat = if size > MANY_PARAMETERS { DMatrix::zeros(0, 0) } else { DMatrix::zeros(size, size) };
         let information = vec![(0.0, 0.0); size];

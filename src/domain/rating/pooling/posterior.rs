@@ -70,7 +70,7 @@ struct Conditional<'v> {
     mode: Mode,
     /// −ℓ + λ|δ|²/2 at the mode.
     loss: f64,
-    curvature: Curvature,
+    curvature: FactoredHessian,
 }
 
 /// Strengths and differences.
@@ -83,7 +83,7 @@ struct Mode {
 
 /// The Hessian at a mode, factored.
 #[derive(Debug)]
-struct Curvature {
+struct FactoredHessian {
     /// A⁻¹ by slice.
     inverses: Vec<DMatrix<f64>>,
     /// S, made invertible in the direction that changes no difference.
@@ -183,13 +183,13 @@ impl<'v> Conditional<'v> {
     /// The posterior at a τ, searched from a mode nearby.
     fn at(slices: &'v [SliceLoss], start: &Mode, log_spread: f64) -> Result<Self, FitError> {
         let precision = (-2.0 * log_spread).exp();
-        let mut reached = Reached { loss: loss(slices, start, precision), mode: start.clone() };
+        let mut reached = SearchPoint { loss: loss(slices, start, precision), mode: start.clone() };
         for _ in 0..MAX_STEPS {
             let (step, slope, curvature) = newton_step(slices, &reached.mode, precision)?;
             let length = step.length();
             reached = descend(slices, reached, &step, slope, precision);
             if length < LAST_STEP {
-                let Reached { mode, loss } = reached;
+                let SearchPoint { mode, loss } = reached;
                 return Ok(Self { slices, log_spread, precision, mode, loss, curvature });
             }
         }
@@ -312,7 +312,7 @@ impl SliceTerms {
 }
 
 /// Newton's step, its slope, and the Hessian where it starts.
-fn newton_step(slices: &[SliceLoss], at: &Mode, precision: f64) -> Result<(Mode, f64, Curvature), FitError> {
+fn newton_step(slices: &[SliceLoss], at: &Mode, precision: f64) -> Result<(Mode, f64, FactoredHessian), FitError> {
     let terms: Vec<SliceTerms> = slices
         .par_iter()
         .enumerate()
@@ -344,24 +344,24 @@ fn newton_step(slices: &[SliceLoss], at: &Mode, precision: f64) -> Result<(Mode,
     }
     let log_det = terms.iter().map(|terms| terms.log_det).sum::<f64>() + log_determinant(&shared) - stiffness.ln();
     let inverses = terms.into_iter().map(|terms| terms.inverse).collect();
-    Ok((Mode { strengths, differences }, slope, Curvature { inverses, shared, stiffness, log_det }))
+    Ok((Mode { strengths, differences }, slope, FactoredHessian { inverses, shared, stiffness, log_det }))
 }
 
 /// A point of the search.
-struct Reached {
+struct SearchPoint {
     mode: Mode,
     /// −ℓ + λ|δ|²/2 there.
     loss: f64,
 }
 
 /// The full step, or the largest half of a half of it that lowers the loss.
-fn descend(slices: &[SliceLoss], from: Reached, step: &Mode, slope: f64, precision: f64) -> Reached {
+fn descend(slices: &[SliceLoss], from: SearchPoint, step: &Mode, slope: f64, precision: f64) -> SearchPoint {
     let mut share = 1.0;
     for _ in 0..MAX_HALVINGS {
         let mode = from.mode.plus(share, step);
         let loss = loss(slices, &mode, precision);
         if loss <= from.loss + SUFFICIENT * share * slope + NOISE * from.loss.abs() {
-            return Reached { mode, loss };
+            return SearchPoint { mode, loss };
         }
         share *= 0.5;
     }

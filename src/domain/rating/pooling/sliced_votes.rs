@@ -45,14 +45,14 @@ pub(super) struct SliceLoss {
 }
 
 /// Counts by pair of positions in the block.
-type Counts = HashMap<(usize, usize), PairCounts>;
+type BlockCounts = HashMap<(usize, usize), PairCounts>;
 
 impl SlicedVotes {
     /// A vote with several labels, joined by commas, counts as a fraction of a vote in each of their slices.
     pub(super) fn new(log: &VoteLog, labels: &Labels, scoring: Scoring, tally: &Tally, block: &ModelBlock) -> Self {
         let counts = counts_by_label(log, labels, scoring, tally, block);
-        let mut by_slice: HashMap<&str, Vec<(f64, &Counts)>> = HashMap::new();
-        let mut rest: Vec<(f64, &Counts)> = Vec::new();
+        let mut by_slice: HashMap<&str, Vec<(f64, &BlockCounts)>> = HashMap::new();
+        let mut rest: Vec<(f64, &BlockCounts)> = Vec::new();
         for (label, counts) in &counts {
             let slices: Vec<&str> = label.map_or_else(Vec::new, |label| parts(label).collect());
             let share = 1.0 / real_len(slices.len().max(1));
@@ -63,10 +63,10 @@ impl SlicedVotes {
                 rest.push((share, counts));
             }
         }
-        let total = |counts: &[(f64, &Counts)]| -> u64 {
+        let total = |counts: &[(f64, &BlockCounts)]| -> u64 {
             counts.iter().flat_map(|(_, counts)| counts.values()).map(|pair| pair.total()).sum()
         };
-        let mut largest: Vec<(&str, Vec<(f64, &Counts)>)> = by_slice.into_iter().collect();
+        let mut largest: Vec<(&str, Vec<(f64, &BlockCounts)>)> = by_slice.into_iter().collect();
         largest.sort_by_key(|(name, counts)| (std::cmp::Reverse(total(counts)), *name));
         rest.extend(largest.split_off(largest.len().min(MOST_SLICES)).into_iter().flat_map(|(_, counts)| counts));
         let named = largest.into_iter().map(|(name, counts)| (Some(name.to_owned()), counts));
@@ -92,7 +92,7 @@ impl SlicedVotes {
 }
 
 impl SliceVotes {
-    fn new(name: Option<String>, counts: &[(f64, &Counts)]) -> Self {
+    fn new(name: Option<String>, counts: &[(f64, &BlockCounts)]) -> Self {
         let mut pairs: Vec<((usize, usize), f64, PairCounts)> =
             counts.iter().flat_map(|&(share, counts)| counts.iter().map(move |(&pair, &c)| (pair, share, c))).collect();
         // One order of the sums, so that the order of the votes does not change a bit.
@@ -128,13 +128,13 @@ fn counts_by_label<'log>(
     scoring: Scoring,
     tally: &Tally,
     block: &ModelBlock,
-) -> Vec<(Option<&'log str>, Counts)> {
+) -> Vec<(Option<&'log str>, BlockCounts)> {
     let mut places = vec![None; log.models.as_slice().len()];
     for (place, &model) in block.members.iter().enumerate() {
         places[tally.models[model].index] = Some(place);
     }
     let names = labels.names.as_slice();
-    let mut counts = vec![Counts::new(); names.len() + 1];
+    let mut counts = vec![BlockCounts::new(); names.len() + 1];
     for (row, &outcome) in log.outcomes.iter().enumerate() {
         let (a, b) = (places[log.a[row] as usize], places[log.b[row] as usize]);
         let (Some((a, b)), true) = (a.zip(b), scoring.counts(outcome)) else { continue };

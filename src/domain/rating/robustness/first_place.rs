@@ -33,7 +33,7 @@ pub struct FirstPlace {
     /// The models in first place: several if they are equal, or if each of them has only won.
     pub models: Vec<String>,
     /// The lead over the next model; `None` where the first place is shared or the first model has only won.
-    pub lead: Option<Lead>,
+    pub lead: Option<FirstPlaceLead>,
     /// The fewest votes found whose removal gives the first place to another model, confirmed by a refit.
     pub votes: Option<DecisiveVotes>,
     /// Voters whose removal does so; `None` without voters or a lead.
@@ -42,7 +42,7 @@ pub struct FirstPlace {
 
 /// The lead of the first model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Lead {
+pub struct FirstPlaceLead {
     /// The next model.
     pub second: String,
     /// Difference of the ratings, in points.
@@ -133,9 +133,9 @@ impl<'a> Contest<'a> {
         self.component.strengths[self.first] - self.component.strengths[challenger]
     }
 
-    fn lead(&self) -> Lead {
+    fn lead(&self) -> FirstPlaceLead {
         let second = self.challengers[0];
-        Lead { second: self.component.names[second].clone(), points: POINTS_PER_STRENGTH * self.gap(second) }
+        FirstPlaceLead { second: self.component.names[second].clone(), points: POINTS_PER_STRENGTH * self.gap(second) }
     }
 
     fn decisive_votes(&self, tally: &Tally, fit: &Fit) -> Result<Option<DecisiveVotes>, FitError> {

@@ -40,7 +40,7 @@ use super::{FitError, POINTS_PER_STRENGTH};
 use crate::rating::fit::{Fit, ModelStrength};
 use crate::stats::confidence::ConfidenceLevel;
 pub use cycles::{Cycles, CyclicTriple};
-pub use first_place::{DecisiveVoters, DecisiveVotes, FirstPlace, Lead, StrongestVoter};
+pub use first_place::{DecisiveVoters, DecisiveVotes, FirstPlace, FirstPlaceLead, StrongestVoter};
 pub use flips::RemovedVotes;
 use flips::min_votes_to_flip;
 pub use goodness_of_fit::{GoodnessOfFit, PairMisfit};
@@ -238,7 +238,7 @@ fn neighbours(
         .iter()
         .flat_map(|part| part.in_order().windows(2).map(|two| (part, two[0], two[1])).collect::<Vec<_>>())
         .collect();
-    let done = voters::Counter::new(pairs.len(), progress);
+    let done = voters::WorkCounter::new(pairs.len(), progress);
     pairs
         .par_iter()
         .map(|&(part, upper, lower)| {

@@ -69,11 +69,11 @@ pub(super) fn voter_consistency(
     level: ConfidenceLevel,
 ) -> Option<VoterConsistency> {
     let looked_at = &voters[..voters.len().min(MOST_VOTERS)];
-    let judged = |votes: &Vec<CountedVote>| Likelihood::new(component, tally, votes);
-    let judged: Vec<Likelihood> = looked_at.par_iter().filter_map(judged).collect();
+    let judged = |votes: &Vec<CountedVote>| VoterLikelihood::new(component, tally, votes);
+    let judged: Vec<VoterLikelihood> = looked_at.par_iter().filter_map(judged).collect();
     let prior = Prior::most_likely(&judged)?;
     let active = judged.iter().filter(|voter| voter.votes >= FEWEST_VOTES);
-    let active: Vec<(u64, Posterior)> = active.map(|voter| (voter.votes, prior.posterior(voter))).collect();
+    let active: Vec<(u64, VoterPosterior)> = active.map(|voter| (voter.votes, prior.posterior(voter))).collect();
     let against = active.iter().filter(|(_, posterior)| posterior.below_half >= level.share());
     let against: Vec<u64> = against.map(|(votes, _)| *votes).collect();
     let mut means: Vec<f64> = active.iter().map(|(_, posterior)| posterior.mean).collect();
@@ -91,14 +91,14 @@ pub(super) fn voter_consistency(
 }
 
 /// How likely the votes of a voter are under each η.
-struct Likelihood {
+struct VoterLikelihood {
     /// Number of its votes for a side.
     votes: u64,
     /// By node of the grid, scaled so that the largest is 1.
     of_node: [f64; NODES],
 }
 
-impl Likelihood {
+impl VoterLikelihood {
     /// `None` without a vote for a side in the component.
     fn new(component: &LargestComponent, tally: &Tally, votes: &[CountedVote]) -> Option<Self> {
         let votes: Vec<RatedVote> = votes.iter().filter_map(|vote| RatedVote::new(component, tally, *vote)).collect();
@@ -170,7 +170,7 @@ struct Prior {
 }
 
 /// What the votes of a voter and the prior say of its η.
-struct Posterior {
+struct VoterPosterior {
     mean: f64,
     /// Probability that η is below ½.
     below_half: f64,
@@ -188,7 +188,7 @@ impl Prior {
     }
 
     /// The prior of the lattice under which the votes are most likely; `None` without voters.
-    fn most_likely(voters: &[Likelihood]) -> Option<Self> {
+    fn most_likely(voters: &[VoterLikelihood]) -> Option<Self> {
         let lattice = ALPHAS.flat_map(|alpha| BETAS.map(move |beta| (alpha, beta)));
         let lattice: Vec<(i32, i32)> = lattice.filter(|_| !voters.is_empty()).collect();
         let tried = lattice.into_par_iter().map(|(alpha, beta)| {
@@ -200,18 +200,18 @@ impl Prior {
     }
 
     /// Σ ln of how likely the votes of each voter are, up to a constant.
-    fn log_likelihood(&self, voters: &[Likelihood]) -> f64 {
+    fn log_likelihood(&self, voters: &[VoterLikelihood]) -> f64 {
         voters.iter().map(|voter| self.likelihood(voter).ln()).sum()
     }
 
-    fn likelihood(&self, voter: &Likelihood) -> f64 {
+    fn likelihood(&self, voter: &VoterLikelihood) -> f64 {
         self.weights.iter().zip(&voter.of_node).map(|(weight, likelihood)| weight * likelihood).sum()
     }
 
-    fn posterior(&self, voter: &Likelihood) -> Posterior {
+    fn posterior(&self, voter: &VoterLikelihood) -> VoterPosterior {
         let all = self.likelihood(voter);
         let share = |node: usize| self.weights[node] * voter.of_node[node] / all;
-        Posterior {
+        VoterPosterior {
             mean: (0..NODES).map(|node| eta(node) * share(node)).sum(),
             below_half: (0..NODES / 2).map(share).sum(),
         }

@@ -34,13 +34,13 @@ impl Ranges {
 }
 
 /// Counts finished work items and reports the share.
-pub(super) struct Counter<F> {
+pub(super) struct WorkCounter<F> {
     done: AtomicUsize,
     all: usize,
     progress: F,
 }
 
-impl<F: Fn(f64) + Sync> Counter<F> {
+impl<F: Fn(f64) + Sync> WorkCounter<F> {
     pub(super) fn new(all: usize, progress: F) -> Self {
         Self { done: AtomicUsize::new(0), all, progress }
     }
@@ -60,7 +60,7 @@ pub(super) fn leave_each_out(
 ) -> Result<Ranges, FitError> {
     let looked_at = &voters[..voters.len().min(MOST_VOTERS)];
     let refit = Refit::new(tally, fitted);
-    let done = Counter::new(looked_at.len(), progress);
+    let done = WorkCounter::new(looked_at.len(), progress);
     let places: Vec<Vec<Option<u64>>> = looked_at
         .par_iter()
         .map(|votes| {

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::super::tally::{PairTally, Tally};
-use super::super::vote_log::{Counts, StyleColumns, VoteLog};
+use super::super::vote_log::{FeatureCounts, StyleColumns, VoteLog};
 use super::StyleOptions;
 use crate::rating::fit::{Fit, ModelStrength};
 use crate::stats::real_len;
@@ -119,7 +119,7 @@ impl StyledVotes {
     }
 }
 
-fn columns_of(columns: &StyleColumns) -> [&Counts; FEATURES.len()] {
+fn columns_of(columns: &StyleColumns) -> [&FeatureCounts; FEATURES.len()] {
     [&columns.tokens, &columns.headings, &columns.lists, &columns.bold]
 }
 
@@ -137,7 +137,7 @@ struct Standardization {
 }
 
 impl Standardization {
-    fn new(counts: &Counts, rows: &[u32]) -> Self {
+    fn new(counts: &FeatureCounts, rows: &[u32]) -> Self {
         let value = |&row: &u32| difference(counts[row as usize]);
         let first = rows.first().map_or(0.0, value);
         // Exact equality: rounding must not make a constant feature vary.
@@ -162,7 +162,7 @@ fn summed(rows: &[u32], value: impl Fn(&u32) -> f64 + Sync) -> f64 {
 
 fn styled_vote(
     log: &VoteLog,
-    scales: Option<&[(&Counts, Standardization); FEATURES.len()]>,
+    scales: Option<&[(&FeatureCounts, Standardization); FEATURES.len()]>,
     options: StyleOptions,
     row: usize,
     turn: bool,

@@ -5,7 +5,7 @@ use nalgebra::{DMatrix, DVector};
 use rayon::prelude::*;
 
 use super::super::FitError;
-use super::super::jackknife::{Correction, Sums, ranges};
+use super::super::jackknife::{Correction, SumsOfVoters, ranges};
 use super::super::vote_log::Labels;
 use super::errors::{Variances, by_voter, held_inverse};
 use super::features::{FeatureGroup, FeatureVector, StyledVote, StyledVotes};
@@ -31,17 +31,17 @@ pub(super) fn variances(
         inverse: &inverse,
         predict: loss.predict(point),
     };
-    let parts: Vec<Sums> = ranges(begins.len() - 1)
+    let parts: Vec<SumsOfVoters> = ranges(begins.len() - 1)
         .into_par_iter()
         .map(|range| {
-            let (mut sums, mut correction) = (Sums::new(size), Correction::default());
+            let (mut sums, mut correction) = (SumsOfVoters::new(size), Correction::default());
             range.for_each(|voter| {
                 style.leave_out(&order[begins[voter]..begins[voter + 1]], &mut correction, &mut sums);
             });
             sums
         })
         .collect();
-    let sums = Sums::total(size, parts);
+    let sums = SumsOfVoters::total(size, parts);
     Ok(sums.covariance(&inverse).map(|covariance| Variances {
         values: covariance.diagonal(),
         covariance,
@@ -51,7 +51,7 @@ pub(super) fn variances(
 }
 
 /// One vote of the voter, by positions in the voter's parameters; the features follow the models there.
-struct Vote {
+struct PlacedVote {
     first: usize,
     second: usize,
     x: FeatureVector,
@@ -88,7 +88,7 @@ impl<P: Fn(f64, &StyledVote) -> f64> StyledPoint<'_, P> {
     }
 
     /// Adds a voter to the sums.
-    fn leave_out(&self, votes: &[u32], correction: &mut Correction, sums: &mut Sums) {
+    fn leave_out(&self, votes: &[u32], correction: &mut Correction, sums: &mut SumsOfVoters) {
         let (parameters, models) = self.touched(votes);
         let place = |model: usize| parameters[..models].binary_search(&model).expect("each vote's models are listed");
         let (mut score, mut information) = (vec![0.0; parameters.len()], vec![0.0; parameters.len()]);
@@ -107,7 +107,7 @@ impl<P: Fn(f64, &StyledVote) -> f64> StyledPoint<'_, P> {
                 score[models + at] += slope * vote.x[feature];
                 information[models + at] += weight * vote.x[feature] * vote.x[feature];
             }
-            terms.push(Vote { first, second, x: vote.x, weight });
+            terms.push(PlacedVote { first, second, x: vote.x, weight });
         }
         correction.set(&parameters, &score, self.inverse);
         match correction.solve(|from, to| self.curve(&terms, models, from, to)) {
@@ -120,7 +120,7 @@ impl<P: Fn(f64, &StyledVote) -> f64> StyledPoint<'_, P> {
     }
 
     /// Sets `to` to H_g times `from`.
-    fn curve(&self, votes: &[Vote], models: usize, from: &[f64], to: &mut [f64]) {
+    fn curve(&self, votes: &[PlacedVote], models: usize, from: &[f64], to: &mut [f64]) {
         to.fill(0.0);
         for vote in votes {
             let along = self.kept.iter().enumerate().map(|(at, &feature)| vote.x[feature] * from[models + at]);

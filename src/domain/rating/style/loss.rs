@@ -19,7 +19,7 @@ pub(super) struct StyleLoss<'votes> {
     kept: Vec<usize>,
     total: f64,
     /// Cache of the last point: argmin evaluates loss, gradient and Hessian at one point in sequence.
-    last: RefCell<Option<(DVector<f64>, Sums)>>,
+    last: RefCell<Option<(DVector<f64>, StyleSums)>>,
 }
 
 /// Terms of one vote.
@@ -40,7 +40,7 @@ struct GroupSums {
 
 /// Sums over all votes, Σ slope·u and Σ weight·u·uᵀ with u = (e_first − e_second, x), in parts.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Sums {
+pub(super) struct StyleSums {
     loss: f64,
     /// By group.
     cells: Vec<(usize, GroupSums)>,
@@ -125,7 +125,7 @@ impl<'votes> StyleLoss<'votes> {
         move |difference, vote| difference + vote.x.iter().zip(&effects).map(|(x, effect)| x * effect).sum::<f64>()
     }
 
-    fn at<T>(&self, point: &DVector<f64>, read: impl Fn(&Sums) -> T) -> T {
+    fn at<T>(&self, point: &DVector<f64>, read: impl Fn(&StyleSums) -> T) -> T {
         let mut last = self.last.borrow_mut();
         if let Some((_, sums)) = last.as_ref().filter(|(known, _)| known == point) {
             return read(sums);
@@ -137,18 +137,18 @@ impl<'votes> StyleLoss<'votes> {
     }
 
     /// Sums terms of d over all votes, in chunks on all threads.
-    pub(super) fn sums(&self, point: &DVector<f64>, terms: impl Fn(f64, &StyledVote) -> Terms + Sync) -> Sums {
+    pub(super) fn sums(&self, point: &DVector<f64>, terms: impl Fn(f64, &StyledVote) -> Terms + Sync) -> StyleSums {
         let (votes, predict) = (self.votes, self.predict(point));
         let chunks = votes.votes.len().div_ceil(CHUNK);
-        let parts: Vec<Sums> =
+        let parts: Vec<StyleSums> =
             (0..chunks).into_par_iter().map(|chunk| chunk_sums(votes, chunk, point, &predict, &terms)).collect();
-        let mut total = Sums::default();
+        let mut total = StyleSums::default();
         parts.into_iter().for_each(|part| total.add(part));
         total
     }
 
     /// Σ slope·u.
-    fn vector(&self, sums: &Sums) -> DVector<f64> {
+    fn vector(&self, sums: &StyleSums) -> DVector<f64> {
         let models = self.models().len();
         let mut vector = DVector::zeros(models + self.kept.len());
         for &(group, cell) in &sums.cells {
@@ -163,7 +163,7 @@ impl<'votes> StyleLoss<'votes> {
     }
 
     /// Σ weight·u·uᵀ.
-    pub(super) fn matrix(&self, sums: &Sums) -> DMatrix<f64> {
+    pub(super) fn matrix(&self, sums: &StyleSums) -> DMatrix<f64> {
         let models = self.models().len();
         let size = models + self.kept.len();
         let mut matrix = DMatrix::zeros(size, size);
@@ -196,10 +196,10 @@ fn chunk_sums(
     point: &DVector<f64>,
     predict: impl Fn(f64, &StyledVote) -> f64,
     terms: impl Fn(f64, &StyledVote) -> Terms,
-) -> Sums {
+) -> StyleSums {
     let end = ((chunk + 1) * CHUNK).min(votes.votes.len());
     let mut at = chunk * CHUNK;
-    let mut sums = Sums::default();
+    let mut sums = StyleSums::default();
     let mut group = votes.groups.partition_point(|group| group.begin <= at) - 1;
     while at < end {
         let until = votes.end_of(group).min(end);
@@ -215,7 +215,7 @@ fn chunk_sums(
     sums
 }
 
-impl Sums {
+impl StyleSums {
     fn add_vote(&mut self, cell: &mut GroupSums, x: &FeatureVector, terms: &Terms) {
         self.loss += terms.loss;
         cell.slope += terms.slope;

@@ -158,7 +158,7 @@ pub fn fit_style(log: &VoteLog, tally: &Tally, plain: &Fit, options: StyleOption
 }
 
 /// The optimum with style, in the parameter order of [`StyleLoss`]: strengths, then effects.
-struct Found {
+struct StyleOptimum {
     point: DVector<f64>,
     loss: f64,
     iterations: u64,
@@ -170,7 +170,7 @@ fn fit_identified_features<'votes>(
     votes: &'votes StyledVotes,
     plain: &Fit,
     notes: &mut Vec<RatingNote>,
-) -> Result<(StyleLoss<'votes>, Found), FitError> {
+) -> Result<(StyleLoss<'votes>, StyleOptimum), FitError> {
     let mut kept: Vec<usize> = votes.varying().collect();
     loop {
         let loss = StyleLoss::new(votes, kept.clone());
@@ -190,8 +190,12 @@ fn fit_identified_features<'votes>(
         }
         let found = found?;
         let converged = found.converged;
-        let found =
-            Found { loss: found.cost * loss.total(), point: found.point, iterations: found.iterations, converged };
+        let found = StyleOptimum {
+            loss: found.cost * loss.total(),
+            point: found.point,
+            iterations: found.iterations,
+            converged,
+        };
         return Ok((loss, found));
     }
 }
@@ -236,7 +240,7 @@ fn runaway(before: Option<&DMatrix<f64>>, after: Option<&DMatrix<f64>>) -> Optio
 
 fn assemble(
     loss: &StyleLoss<'_>,
-    found: &Found,
+    found: &StyleOptimum,
     variances: Option<&Variances>,
     plain: &Fit,
     notes: Vec<RatingNote>,

@@ -17,7 +17,7 @@ use super::loss::{OutcomeCounts, TieLoss, add_block};
 use super::outcomes::{OutcomeModel, PairOutcome};
 use crate::battle::Outcome;
 use crate::rating::graph::decompose;
-use crate::rating::jackknife::{Correction, Sums, ranges};
+use crate::rating::jackknife::{Correction, SumsOfVoters, ranges};
 use crate::rating::newton::descend;
 use crate::rating::pair_counts::PairCounts;
 use crate::rating::scoring::Scoring;
@@ -169,17 +169,17 @@ fn errors_by_voter(
 ) -> Option<Vec<Option<ErrorOf>>> {
     let inverse = inverse_of(loss.hessian(point))?;
     // As in `jackknife.rs`, ranges of voters are summed apart and then in order.
-    let parts: Vec<Sums> = ranges(votes.len())
+    let parts: Vec<SumsOfVoters> = ranges(votes.len())
         .into_par_iter()
         .map(|range| {
-            let (mut sums, mut correction) = (Sums::new(point.len()), Correction::default());
+            let (mut sums, mut correction) = (SumsOfVoters::new(point.len()), Correction::default());
             for of_voter in range.map(|voter| votes.of(voter)) {
                 leave_out(&VoterPart::new(loss, point, places, of_voter), &inverse, &mut correction, &mut sums);
             }
             sums
         })
         .collect();
-    let sums = Sums::total(point.len(), parts);
+    let sums = SumsOfVoters::total(point.len(), parts);
     let variances = sums.variances(&inverse)?;
     let effective = sums.effective_voters();
     let error = |place: usize| {
@@ -189,7 +189,7 @@ fn errors_by_voter(
     Some((0..point.len()).map(error).collect())
 }
 
-fn leave_out(voter: &VoterPart, inverse: &DMatrix<f64>, correction: &mut Correction, sums: &mut Sums) {
+fn leave_out(voter: &VoterPart, inverse: &DMatrix<f64>, correction: &mut Correction, sums: &mut SumsOfVoters) {
     if voter.touched.is_empty() {
         return;
     }

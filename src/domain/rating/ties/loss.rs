@@ -91,11 +91,11 @@ impl TieLoss {
     }
 
     /// The Hessian; with `UpperBound`, that of a convex function above the loss that touches it at the point.
-    fn curvature(&self, point: &DVector<f64>, curvature: Curvature) -> DMatrix<f64> {
+    fn curvature(&self, point: &DVector<f64>, curvature: HessianKind) -> DMatrix<f64> {
         let mut matrix = DMatrix::zeros(point.len(), point.len());
         for pair in &self.pairs {
             let (mut whole, downwards) = self.of_pair(pair, point);
-            if curvature == Curvature::UpperBound {
+            if curvature == HessianKind::UpperBound {
                 whole.add(-1.0, &downwards);
             }
             add_block(&mut matrix, self.places(pair.first, pair.second), &whole.hessian);
@@ -104,7 +104,7 @@ impl TieLoss {
     }
 
     pub(super) fn hessian(&self, point: &DVector<f64>) -> DMatrix<f64> {
-        self.curvature(point, Curvature::Exact)
+        self.curvature(point, HessianKind::Exact)
     }
 
     fn held(&self, mut matrix: DMatrix<f64>) -> DMatrix<f64> {
@@ -115,7 +115,7 @@ impl TieLoss {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Curvature {
+enum HessianKind {
     Exact,
     UpperBound,
 }
@@ -156,11 +156,11 @@ impl Hessian for &TieLoss {
     type Hessian = DMatrix<f64>;
 
     fn hessian(&self, point: &DVector<f64>) -> Result<DMatrix<f64>, Error> {
-        let exact = self.held(self.curvature(point, Curvature::Exact)) / self.votes();
+        let exact = self.held(self.curvature(point, HessianKind::Exact)) / self.votes();
         // Away from the minimum the loss need not be convex.
         if cholesky(exact.clone()).is_some() {
             return Ok(exact);
         }
-        Ok(self.held(self.curvature(point, Curvature::UpperBound)) / self.votes())
+        Ok(self.held(self.curvature(point, HessianKind::UpperBound)) / self.votes())
     }
 }

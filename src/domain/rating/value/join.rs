@@ -138,7 +138,7 @@ fn mark_pareto_sets(models: &mut [ModelValue]) {
 }
 
 /// A model that is compared.
-struct Candidate<'a> {
+struct ComparedModel<'a> {
     /// Its position on the leaderboard.
     place: usize,
     ranked: &'a RankedModel,
@@ -146,21 +146,21 @@ struct Candidate<'a> {
     cost: f64,
 }
 
-fn candidates<'a>(board: &'a Leaderboard, models: &[ModelValue]) -> Vec<Candidate<'a>> {
+fn candidates<'a>(board: &'a Leaderboard, models: &[ModelValue]) -> Vec<ComparedModel<'a>> {
     let candidate = |(place, (ranked, value)): (usize, (&'a RankedModel, &ModelValue))| {
         let (rating, cost) = rating_and_cost(value)?;
-        Some(Candidate { place, ranked, rating, cost })
+        Some(ComparedModel { place, ranked, rating, cost })
     };
     board.models.iter().zip(models).enumerate().filter_map(candidate).collect()
 }
 
 /// The cheapest model that costs less and cannot be told apart; of equally cheap ones, the best rated.
-fn cheapest_equal(one: &Candidate<'_>, all: &[Candidate<'_>], input: ValueInput<'_>) -> Option<CheaperModel> {
-    let equal = |other: &&Candidate<'_>| {
+fn cheapest_equal(one: &ComparedModel<'_>, all: &[ComparedModel<'_>], input: ValueInput<'_>) -> Option<CheaperModel> {
+    let equal = |other: &&ComparedModel<'_>| {
         let difference = input.differences.between(one.ranked, other.ranked);
         other.cost < one.cost && difference.is_some_and(|difference| !difference.tells_apart())
     };
-    let order = |x: &&Candidate<'_>, y: &&Candidate<'_>| {
+    let order = |x: &&ComparedModel<'_>, y: &&ComparedModel<'_>| {
         x.cost.total_cmp(&y.cost).then(y.rating.total_cmp(&x.rating)).then_with(|| x.ranked.model.cmp(&y.ranked.model))
     };
     let cheapest = all.iter().filter(equal).min_by(order)?;
@@ -176,7 +176,7 @@ fn cheapest_equal(one: &Candidate<'_>, all: &[Candidate<'_>], input: ValueInput<
 }
 
 /// Models that have no cost and are rated higher than all that have one.
-fn rated_higher_without_cost(candidates: &[Candidate<'_>], models: &[ModelValue]) -> Vec<String> {
+fn rated_higher_without_cost(candidates: &[ComparedModel<'_>], models: &[ModelValue]) -> Vec<String> {
     let highest = candidates.iter().map(|candidate| candidate.rating).fold(f64::NEG_INFINITY, f64::max);
     let is_higher = |value: &&ModelValue| {
         value.reservation.is_none() && value.cost.is_none() && value.rating.is_some_and(|rating| rating > highest)
@@ -185,8 +185,8 @@ fn rated_higher_without_cost(candidates: &[Candidate<'_>], models: &[ModelValue]
     if candidates.is_empty() { Vec::new() } else { names.collect() }
 }
 
-fn finding(candidates: &[Candidate<'_>], models: &[ModelValue], input: ValueInput<'_>) -> ValueFinding {
-    let by_rating = |x: &&Candidate<'_>, y: &&Candidate<'_>| {
+fn finding(candidates: &[ComparedModel<'_>], models: &[ModelValue], input: ValueInput<'_>) -> ValueFinding {
+    let by_rating = |x: &&ComparedModel<'_>, y: &&ComparedModel<'_>| {
         x.rating.total_cmp(&y.rating).then(y.cost.total_cmp(&x.cost)).then_with(|| y.place.cmp(&x.place))
     };
     let Some(first) = candidates.iter().max_by(by_rating).filter(|_| candidates.len() > 1) else {
@@ -196,8 +196,8 @@ fn finding(candidates: &[Candidate<'_>], models: &[ModelValue], input: ValueInpu
     if let Some(cheaper) = models[first.place].cheaper.clone() {
         return ValueFinding::CheaperModel { best, cheaper };
     }
-    let cheaper: Vec<&Candidate<'_>> = candidates.iter().filter(|other| other.cost < first.cost).collect();
-    let is_told_apart = |other: &&Candidate<'_>| input.differences.between(first.ranked, other.ranked).is_some();
+    let cheaper: Vec<&ComparedModel<'_>> = candidates.iter().filter(|other| other.cost < first.cost).collect();
+    let is_told_apart = |other: &&ComparedModel<'_>| input.differences.between(first.ranked, other.ranked).is_some();
     match cheaper.len() {
         0 => ValueFinding::BestIsCheapest { best },
         number if cheaper.iter().all(is_told_apart) => ValueFinding::CheaperAreLower { best, cheaper: number },

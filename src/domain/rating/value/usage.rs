@@ -49,7 +49,8 @@ impl ArenaUsage {
     /// The usage of the votes of a log, as far as it has the columns.
     #[must_use]
     pub fn new(log: &VoteLog) -> Self {
-        let (mut prompts, mut models) = (Mean::default(), vec![Samples::default(); log.models.as_slice().len()]);
+        let (mut prompts, mut models) =
+            (RecordedMean::default(), vec![Samples::default(); log.models.as_slice().len()]);
         let has_one_turn = |row: &usize| log.turns.as_ref().is_none_or(|turns| turns[*row] == 1);
         for row in (0..log.len()).filter(has_one_turn) {
             prompts.add(log.prompt_tokens.as_ref().map_or(0, |tokens| tokens[row]));
@@ -69,12 +70,12 @@ impl ArenaUsage {
 
 /// The mean of counts that were recorded.
 #[derive(Debug, Clone, Copy, Default)]
-struct Mean {
+struct RecordedMean {
     sum: u64,
     count: u64,
 }
 
-impl Mean {
+impl RecordedMean {
     fn add(&mut self, tokens: u32) {
         self.sum += u64::from(tokens);
         self.count += u64::from(tokens > 0);
@@ -88,7 +89,7 @@ impl Mean {
 /// What is known of a model's answers, one by one.
 #[derive(Debug, Clone, Default)]
 struct Samples {
-    replies: Mean,
+    replies: RecordedMean,
     first_tokens: Vec<f64>,
     speeds: Vec<f64>,
 }

@@ -7,7 +7,7 @@ use crate::stats::{SeriesSide, Undefined};
 
 /// The distance of two values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scale {
+pub enum MeasurementLevel {
     /// Labels: 0 for equal labels, 1 otherwise.
     Nominal,
     /// Ordered values: by the number of ratings between them.
@@ -22,7 +22,7 @@ pub enum Scale {
 /// # Errors
 /// [`Undefined::Nothing`] if no unit has two values, [`Undefined::NoVariation`] if all values are equal,
 /// [`Undefined::NotFinite`].
-pub fn krippendorff(units: &[Vec<f64>], scale: Scale) -> Result<f64, Undefined> {
+pub fn krippendorff(units: &[Vec<f64>], scale: MeasurementLevel) -> Result<f64, Undefined> {
     let groups: Vec<(&[f64], f64)> = units.iter().map(|values| (values.as_slice(), 1.0)).collect();
     krippendorff_of_groups(&groups, scale)
 }
@@ -31,14 +31,14 @@ pub fn krippendorff(units: &[Vec<f64>], scale: Scale) -> Result<f64, Undefined> 
 ///
 /// # Errors
 /// As [`krippendorff`].
-pub fn krippendorff_of_groups(groups: &[(&[f64], f64)], scale: Scale) -> Result<f64, Undefined> {
+pub fn krippendorff_of_groups(groups: &[(&[f64], f64)], scale: MeasurementLevel) -> Result<f64, Undefined> {
     if groups.iter().flat_map(|(values, _)| *values).any(|value| !value.is_finite()) {
         return Err(Undefined::NotFinite(SeriesSide::First));
     }
     let paired: Vec<(&[f64], f64)> =
         groups.iter().copied().filter(|(values, units)| values.len() > 1 && *units > 0.0).collect();
     let values = paired.iter().flat_map(|(values, units)| values.iter().map(move |value| (*value, *units)));
-    let distances = Distances::new(values, scale);
+    let distances = DistinctValues::new(values, scale);
     let total: f64 = distances.counts.iter().sum();
     let expected = distances.expected() / (total - 1.0);
     match (paired.is_empty(), expected > 0.0) {
@@ -49,16 +49,16 @@ pub fn krippendorff_of_groups(groups: &[(&[f64], f64)], scale: Scale) -> Result<
 }
 
 /// The distinct values in ascending order, with their counts.
-struct Distances {
+struct DistinctValues {
     places: BTreeMap<u64, usize>,
     values: Vec<f64>,
     counts: Vec<f64>,
-    scale: Scale,
+    scale: MeasurementLevel,
 }
 
-impl Distances {
+impl DistinctValues {
     /// Of values, each with how often it was given.
-    fn new(all: impl Iterator<Item = (f64, f64)>, scale: Scale) -> Self {
+    fn new(all: impl Iterator<Item = (f64, f64)>, scale: MeasurementLevel) -> Self {
         let mut sorted: Vec<(f64, f64)> = all.map(|(value, times)| (value + 0.0, times)).collect();
         sorted.sort_by(|(x, _), (y, _)| x.total_cmp(y));
         let groups: Vec<&[(f64, f64)]> = sorted.chunk_by(|(x, _), (y, _)| x.total_cmp(y).is_eq()).collect();
@@ -73,9 +73,9 @@ impl Distances {
     fn between(&self, one: usize, other: usize) -> f64 {
         match self.scale {
             _ if one == other => 0.0,
-            Scale::Nominal => 1.0,
-            Scale::Interval => (self.values[one] - self.values[other]).powi(2),
-            Scale::Ordinal => {
+            MeasurementLevel::Nominal => 1.0,
+            MeasurementLevel::Interval => (self.values[one] - self.values[other]).powi(2),
+            MeasurementLevel::Ordinal => {
                 let (low, high) = (one.min(other), one.max(other));
                 let ends = f64::midpoint(self.counts[low], self.counts[high]);
                 (self.counts[low..=high].iter().sum::<f64>() - ends).powi(2)
@@ -123,7 +123,11 @@ mod tests {
 
     #[test]
     fn krippendorffs_own_example_comes_out_on_every_scale() {
-        for (scale, expected) in [(Scale::Nominal, 0.743), (Scale::Ordinal, 0.815), (Scale::Interval, 0.849)] {
+        for (scale, expected) in [
+            (MeasurementLevel::Nominal, 0.743),
+            (MeasurementLevel::Ordinal, 0.815),
+            (MeasurementLevel::Interval, 0.849),
+        ] {
             let alpha = krippendorff(&example(), scale).unwrap();
             assert!((alpha - expected).abs() < 5e-4, "{scale:?}: {alpha}");
         }
@@ -133,7 +137,7 @@ mod tests {
     fn groups_of_equal_units_count_as_often_as_there_are() {
         let (one, other): (&[f64], &[f64]) = (&[1.0, 2.0, 1.0], &[4.0, 4.0]);
         let units = [vec![one.to_vec(); 3], vec![other.to_vec(); 2]].concat();
-        for scale in [Scale::Nominal, Scale::Ordinal, Scale::Interval] {
+        for scale in [MeasurementLevel::Nominal, MeasurementLevel::Ordinal, MeasurementLevel::Interval] {
             let grouped = krippendorff_of_groups(&[(one, 3.0), (other, 2.0), (&[9.0, 8.0], 0.0)], scale).unwrap();
             assert!((grouped - krippendorff(&units, scale).unwrap()).abs() < 1e-12, "{scale:?}");
         }
@@ -141,9 +145,15 @@ mod tests {
 
     #[test]
     fn no_pairs_and_no_variation_are_different_errors() {
-        assert_eq!(krippendorff(&[vec![1.0], vec![2.0]], Scale::Nominal), Err(Undefined::Nothing));
-        assert_eq!(krippendorff(&[vec![1.0; 2], vec![1.0; 3]], Scale::Interval), Err(Undefined::NoVariation));
-        assert_eq!(krippendorff(&[vec![f64::NAN; 2]], Scale::Ordinal), Err(Undefined::NotFinite(SeriesSide::First)));
-        assert_eq!(krippendorff(&[vec![0.0, -0.0], vec![1.0, 1.0]], Scale::Nominal), Ok(1.0));
+        assert_eq!(krippendorff(&[vec![1.0], vec![2.0]], MeasurementLevel::Nominal), Err(Undefined::Nothing));
+        assert_eq!(
+            krippendorff(&[vec![1.0; 2], vec![1.0; 3]], MeasurementLevel::Interval),
+            Err(Undefined::NoVariation)
+        );
+        assert_eq!(
+            krippendorff(&[vec![f64::NAN; 2]], MeasurementLevel::Ordinal),
+            Err(Undefined::NotFinite(SeriesSide::First))
+        );
+        assert_eq!(krippendorff(&[vec![0.0, -0.0], vec![1.0, 1.0]], MeasurementLevel::Nominal), Ok(1.0));
     }
 }

@@ -106,14 +106,14 @@ pub fn band(score: f64) -> u8 {
 
 /// Votes on pairs of models by question. The key is the question with its two models in name order.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct PairVotes<'a> {
-    questions: BTreeMap<PairKey<'a>, Vec<Cast<'a>>>,
+pub struct VotesByQuestion<'a> {
+    questions: BTreeMap<PairKey<'a>, Vec<VoterChoice<'a>>>,
 }
 
 /// A question and its two models in name order.
 pub type PairKey<'a> = (&'a str, &'a str, &'a str);
 /// A voter and the vote.
-pub type Cast<'a> = (&'a str, Choice);
+pub type VoterChoice<'a> = (&'a str, Choice);
 
 /// One vote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -128,7 +128,7 @@ pub struct PairVote<'a> {
     pub choice: Choice,
 }
 
-impl<'a> PairVotes<'a> {
+impl<'a> VotesByQuestion<'a> {
     /// Groups votes by question and swaps votes on the models in the other order. Of several votes of one voter on one
     /// question, the last counts, so that nobody is compared with themselves.
     pub fn gather(votes: impl IntoIterator<Item = PairVote<'a>>) -> Self {
@@ -152,7 +152,7 @@ impl<'a> PairVotes<'a> {
     }
 
     /// The questions in order, with voters and votes.
-    pub fn cast(&self) -> impl Iterator<Item = (PairKey<'a>, &[Cast<'a>])> {
+    pub fn cast(&self) -> impl Iterator<Item = (PairKey<'a>, &[VoterChoice<'a>])> {
         self.questions.iter().map(|(key, cast)| (*key, cast.as_slice()))
     }
 
@@ -180,7 +180,7 @@ impl<'a> PairVotes<'a> {
     }
 }
 
-fn choices(cast: &[Cast]) -> Vec<Choice> {
+fn choices(cast: &[VoterChoice]) -> Vec<Choice> {
     cast.iter().map(|(_, choice)| *choice).collect()
 }
 
@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn votes_on_swapped_models_are_swapped_and_a_second_thought_counts_alone() {
         let vote = |voter, models, choice| PairVote { question: "q", voter, models, choice };
-        let ballot = PairVotes::gather([
+        let ballot = VotesByQuestion::gather([
             vote("ann", ["x", "y"], First),
             vote("ben", ["y", "x"], First),
             vote("ann", ["y", "x"], Tie),

@@ -7,11 +7,11 @@ use crate::stats::real_len;
 use crate::stats::{Share, Undefined};
 
 /// The scores of the answers to one question, by model; `None` for an answer that lacks a score.
-pub type ScoredQuestion = Vec<Option<Scores>>;
+pub type ScoredQuestion = Vec<Option<AnswerScores>>;
 
 /// The two scores of an answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Scores {
+pub struct AnswerScores {
     /// Score by people.
     pub human: f64,
     /// Score by the judge.
@@ -49,7 +49,7 @@ pub fn sample_level(questions: &[ScoredQuestion]) -> SampleLevel {
 }
 
 fn correlation(question: &ScoredQuestion) -> Result<f64, Undefined> {
-    let scored: Vec<Scores> = question.iter().copied().flatten().collect();
+    let scored: Vec<AnswerScores> = question.iter().copied().flatten().collect();
     let human: Vec<f64> = scored.iter().map(|scores| scores.human).collect();
     let judge: Vec<f64> = scored.iter().map(|scores| scores.judge).collect();
     pearson_r(&human, &judge)
@@ -62,11 +62,11 @@ fn correlation(question: &ScoredQuestion) -> Result<f64, Undefined> {
 /// [`Undefined`] as for the correlation.
 pub fn system_level(questions: &[ScoredQuestion], coefficient: Coefficient) -> Result<Correlation, Undefined> {
     let models = questions.iter().map(Vec::len).max().unwrap_or(0);
-    let of_model = |model: usize| -> Vec<Scores> {
+    let of_model = |model: usize| -> Vec<AnswerScores> {
         questions.iter().filter_map(|question| question.get(model).copied().flatten()).collect()
     };
-    let scored: Vec<Vec<Scores>> = (0..models).map(of_model).filter(|scores| !scores.is_empty()).collect();
-    let means = |score: fn(&Scores) -> f64| -> Vec<f64> {
+    let scored: Vec<Vec<AnswerScores>> = (0..models).map(of_model).filter(|scores| !scores.is_empty()).collect();
+    let means = |score: fn(&AnswerScores) -> f64| -> Vec<f64> {
         scored.iter().map(|scores| scores.iter().map(score).sum::<f64>() / real_len(scores.len())).collect()
     };
     coefficient.correlate(&means(|scores| scores.human), &means(|scores| scores.judge))
@@ -78,7 +78,7 @@ pub fn system_level(questions: &[ScoredQuestion], coefficient: Coefficient) -> R
 pub fn pairwise(questions: &[ScoredQuestion], ties: JudgeTies) -> Share {
     let mut share = Share::default();
     for question in questions {
-        let scored: Vec<Scores> = question.iter().copied().flatten().collect();
+        let scored: Vec<AnswerScores> = question.iter().copied().flatten().collect();
         for (second, y) in scored.iter().enumerate() {
             for x in &scored[..second] {
                 let (human, judge) = (by_size(&x.human, &y.human), by_size(&x.judge, &y.judge));

@@ -33,7 +33,7 @@ pub struct DataColumn {
 
 /// Correlations of two columns over the positions that both have, in the order of [`Coefficient::ALL`].
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Cell {
+pub struct ColumnCorrelations {
     /// Number of positions that both have.
     pub n: usize,
     /// Correlations of the values.
@@ -43,7 +43,7 @@ pub struct Cell {
     pub resampled: Option<[Result<Resampled, Undefined>; 3]>,
 }
 
-impl Cell {
+impl ColumnCorrelations {
     /// The cell of the two columns in the other order.
     fn swapped(self) -> Self {
         Self {
@@ -58,7 +58,7 @@ impl Cell {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Matrix {
     /// Cells of columns i < j, ordered by j, then by i.
-    cells: Vec<Cell>,
+    cells: Vec<ColumnCorrelations>,
 }
 
 impl Matrix {
@@ -67,7 +67,7 @@ impl Matrix {
     /// # Panics
     /// If `i` equals `j` or one of them is out of range.
     #[must_use]
-    pub fn cell(&self, i: usize, j: usize) -> Cell {
+    pub fn cell(&self, i: usize, j: usize) -> ColumnCorrelations {
         assert_ne!(i, j, "a column is not compared with itself");
         if i < j { self.cells[place(i, j)] } else { self.cells[place(j, i)].swapped() }
     }
@@ -80,7 +80,7 @@ fn place(i: usize, j: usize) -> usize {
 
 /// The correlations of two columns.
 #[must_use]
-pub fn pair(x: &DataColumn, y: &DataColumn, level: ConfidenceLevel) -> Cell {
+pub fn pair(x: &DataColumn, y: &DataColumn, level: ConfidenceLevel) -> ColumnCorrelations {
     all_pairs(&[x, y], level).cell(0, 1)
 }
 
@@ -103,7 +103,7 @@ fn all_pairs(columns: &[&DataColumn], level: ConfidenceLevel) -> Matrix {
         let (n, found) = found(columns[i], columns[j]);
         let resampled =
             replicates_of(columns[i], columns[j]).map(|samples| resampled(&replicates[..samples], place, level));
-        Cell { n, found, resampled }
+        ColumnCorrelations { n, found, resampled }
     };
     Matrix { cells: pairs.par_iter().enumerate().map(cell).collect() }
 }

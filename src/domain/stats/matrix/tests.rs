@@ -26,7 +26,7 @@ fn in_replicate(column: &DataColumn, replicate: usize) -> Vec<Option<f64>> {
 }
 
 /// The cell of two columns, computed pair by pair and replicate by replicate.
-fn expected(x: &DataColumn, y: &DataColumn, level: ConfidenceLevel) -> Cell {
+fn expected(x: &DataColumn, y: &DataColumn, level: ConfidenceLevel) -> ColumnCorrelations {
     let (of_x, of_y) = common(&x.values, &y.values);
     let samples = match (x.samples.len(), y.samples.len()) {
         (0, samples) | (samples, 0) => samples,
@@ -39,14 +39,14 @@ fn expected(x: &DataColumn, y: &DataColumn, level: ConfidenceLevel) -> Cell {
         });
         percentiles(&found.collect::<Vec<_>>(), level)
     });
-    Cell {
+    ColumnCorrelations {
         n: of_x.len(),
         found: Coefficient::ALL.map(|coefficient| coefficient.correlate(&of_x, &of_y)),
         resampled: (samples > 0).then_some(resampled),
     }
 }
 
-fn cells(columns: &[DataColumn], level: ConfidenceLevel) -> Vec<Cell> {
+fn cells(columns: &[DataColumn], level: ConfidenceLevel) -> Vec<ColumnCorrelations> {
     matrix(columns, level).cells
 }
 

@@ -17,7 +17,7 @@ use crate::votes::parquet::texts::Texts;
 /// The columns that make a vote.
 pub(super) struct ParquetRows<'g> {
     group: &'g RowGroup<'g>,
-    models: [Models<'g>; 2],
+    models: [ModelColumn<'g>; 2],
     winners: Winners<'g>,
     times: Option<Times<'g>>,
     exclusions: Exclusions<'g>,
@@ -36,7 +36,7 @@ impl<'g> ParquetRows<'g> {
     pub(super) fn new(group: &'g RowGroup<'g>) -> Option<Self> {
         Some(Self {
             group,
-            models: [Models::new(group.texts(Field::ModelA)?), Models::new(group.texts(Field::ModelB)?)],
+            models: [ModelColumn::new(group.texts(Field::ModelA)?), ModelColumn::new(group.texts(Field::ModelB)?)],
             winners: Winners::new(group),
             times: Times::new(group),
             exclusions: Exclusions::new(group),
@@ -66,12 +66,12 @@ fn unnamed(group: &RowGroup<'_>, field: Field) -> RowError {
 }
 
 /// A column of model names, and where each of them stands in the log.
-struct Models<'m> {
+struct ModelColumn<'m> {
     texts: Cow<'m, Texts>,
     places: Vec<u32>,
 }
 
-impl<'m> Models<'m> {
+impl<'m> ModelColumn<'m> {
     fn new(texts: Cow<'m, Texts>) -> Self {
         Self { places: vec![Labels::NONE; texts.names.len()], texts }
     }

@@ -6,11 +6,11 @@ use std::time::Duration;
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
+use crate::allowed_addresses::private_networks;
 use crate::domain::benchmark::run_manifest::ParticipantSettings;
 use crate::domain::judging::budget::Prices;
 use crate::domain::judging::rubric::sha256;
 use crate::domain::rating::value::prices::{ModelPrice, PriceDate, PriceSource};
-use crate::reach::private_networks;
 
 /// `[providers]`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

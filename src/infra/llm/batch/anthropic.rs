@@ -41,7 +41,7 @@ pub(in crate::llm) struct AnthropicBatches {
 }
 
 #[derive(Deserialize)]
-struct Batch {
+struct AnthropicBatch {
     id: String,
     processing_status: String,
     #[serde(default)]
@@ -50,12 +50,12 @@ struct Batch {
 }
 
 #[derive(Deserialize)]
-struct Page {
-    data: Vec<Batch>,
+struct AnthropicPage {
+    data: Vec<AnthropicBatch>,
 }
 
 #[derive(Deserialize)]
-struct Line {
+struct AnthropicLine {
     custom_id: String,
     result: LineResult,
 }
@@ -79,19 +79,19 @@ impl AnthropicBatches {
     async fn sent(&self, requests: &[String]) -> Result<String, ChatError> {
         let body = format!("{{\"requests\":[{}]}}", requests.join(","));
         let request = self.endpoint.beside(OWN_PATH, BATCHES).post_empty();
-        let batch: Batch = read_body(request.header(CONTENT_TYPE, "application/json").body(body)).await?;
+        let batch: AnthropicBatch = read_body(request.header(CONTENT_TYPE, "application/json").body(body)).await?;
         checked_id(&batch.id)
     }
 
     /// The latest batches with as many requests: the provider keeps no metadata, so the results have to show which one it is.
     async fn found(&self, search: BatchSearch<'_>) -> Result<Vec<String>, ChatError> {
         let request = self.endpoint.beside(OWN_PATH, &format!("{BATCHES}?limit={MOST_SEARCHED}")).get();
-        let page: Page = read_body(request).await?;
+        let page: AnthropicPage = read_body(request).await?;
         let alike = page.data.iter().filter(|batch| batch.all() == search.requests as u64);
         alike.map(|batch| checked_id(&batch.id)).collect()
     }
 
-    fn result(&self, line: Line) -> BatchResult {
+    fn result(&self, line: AnthropicLine) -> BatchResult {
         let reply = match line.result.kind.as_str() {
             "succeeded" => whole_reply(&line.result.message, self.read),
             "canceled" => Err(ChatError::Unanswered(BatchEnd::Cancelled)),
@@ -112,7 +112,7 @@ fn failure(error: &Value) -> ChatError {
     }
 }
 
-impl Batch {
+impl AnthropicBatch {
     fn count(&self, name: &str) -> u64 {
         self.request_counts.get(name).copied().unwrap_or_default()
     }
@@ -139,7 +139,7 @@ impl BatchApi for AnthropicBatches {
 
     fn probe(&self) -> BoxFuture<'_, Result<(), ChatError>> {
         let request = self.endpoint.beside(OWN_PATH, &format!("{BATCHES}?limit=1")).get();
-        read_body::<Page>(request).map(|page| page.map(drop)).boxed()
+        read_body::<AnthropicPage>(request).map(|page| page.map(drop)).boxed()
     }
 
     fn send<'a>(&'a self, _tag: &'a str, requests: &'a [String]) -> BoxFuture<'a, Result<String, ChatError>> {
@@ -152,7 +152,7 @@ impl BatchApi for AnthropicBatches {
 
     fn poll<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<BatchProgress, ChatError>> {
         let request = self.endpoint.beside(OWN_PATH, &format!("{BATCHES}/{id}")).get();
-        async move { read_body::<Batch>(request).await?.progress() }.boxed()
+        async move { read_body::<AnthropicBatch>(request).await?.progress() }.boxed()
     }
 
     /// The results lie where the provider says, if that is at its own address: the key goes along.

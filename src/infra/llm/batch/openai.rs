@@ -29,18 +29,18 @@ pub(in crate::llm) struct OpenAiBatches {
 }
 
 #[derive(Deserialize)]
-struct Named {
+struct FileObject {
     id: String,
 }
 
 #[derive(Deserialize)]
-struct Batch {
+struct OpenAiBatch {
     id: String,
     status: String,
     #[serde(default)]
     created_at: i64,
     #[serde(default)]
-    request_counts: Option<Counts>,
+    request_counts: Option<RequestCounts>,
     output_file_id: Option<String>,
     error_file_id: Option<String>,
     errors: Option<Value>,
@@ -48,7 +48,7 @@ struct Batch {
 }
 
 #[derive(Default, Deserialize)]
-struct Counts {
+struct RequestCounts {
     #[serde(default)]
     total: u64,
     #[serde(default)]
@@ -58,14 +58,14 @@ struct Counts {
 }
 
 #[derive(Deserialize)]
-struct Page {
-    data: Vec<Batch>,
+struct OpenAiPage {
+    data: Vec<OpenAiBatch>,
     #[serde(default)]
     has_more: bool,
 }
 
 #[derive(Deserialize)]
-struct Line {
+struct OpenAiLine {
     custom_id: String,
     response: Option<LineResponse>,
     error: Option<LineError>,
@@ -97,7 +97,7 @@ impl OpenAiBatches {
         let boundary = format!("langya-{tag}");
         let request = self.endpoint.beside(OWN_PATH, "/files").post_empty();
         let request = request.header(CONTENT_TYPE, format!("multipart/form-data; boundary={boundary}"));
-        let file: Named = read_body(request.body(multipart(&boundary, requests))).await?;
+        let file: FileObject = read_body(request.body(multipart(&boundary, requests))).await?;
         checked_id(&file.id)
     }
 
@@ -109,15 +109,15 @@ impl OpenAiBatches {
             "metadata": {"langya": tag},
         });
         let Value::Object(body) = body else { unreachable!("an object was written") };
-        let batch: Named = read_body(self.endpoint.beside(OWN_PATH, "/batches").post(&body)).await?;
+        let batch: FileObject = read_body(self.endpoint.beside(OWN_PATH, "/batches").post(&body)).await?;
         checked_id(&batch.id)
     }
 
     async fn found(&self, search: BatchSearch<'_>) -> Result<Vec<String>, ChatError> {
         let (mut after, earliest) = (String::new(), search.made_at.0 / 1_000 - CLOCK_SKEW);
         for _ in 0..MOST_PAGES {
-            let page: Page = read_body(self.get(&format!("/batches?limit=100{after}"))).await?;
-            let is_ours = |batch: &&Batch| {
+            let page: OpenAiPage = read_body(self.get(&format!("/batches?limit=100{after}"))).await?;
+            let is_ours = |batch: &&OpenAiBatch| {
                 batch.metadata.as_ref().and_then(|data| data["langya"].as_str()).is_some_and(|tag| tag == search.tag)
             };
             if let Some(batch) = page.data.iter().find(is_ours) {
@@ -133,7 +133,7 @@ impl OpenAiBatches {
         Ok(Vec::new())
     }
 
-    fn result(&self, line: Line) -> BatchResult {
+    fn result(&self, line: OpenAiLine) -> BatchResult {
         let code = line.error.and_then(|error| error.code);
         let reply = match (line.response, code.as_ref().and_then(Value::as_str)) {
             (_, Some("batch_expired")) => Err(ChatError::Unanswered(BatchEnd::Expired)),
@@ -178,7 +178,7 @@ fn multipart(boundary: &str, requests: &[String]) -> String {
     form
 }
 
-impl Batch {
+impl OpenAiBatch {
     fn progress(self) -> Result<BatchProgress, ChatError> {
         let ended = |gap| -> Result<BatchState, ChatError> {
             let files = self.output_file_id.iter().chain(&self.error_file_id).map(|id| checked_id(id));
@@ -207,7 +207,7 @@ impl BatchApi for OpenAiBatches {
     }
 
     fn probe(&self) -> BoxFuture<'_, Result<(), ChatError>> {
-        read_body::<Page>(self.get("/batches?limit=1")).map(|page| page.map(drop)).boxed()
+        read_body::<OpenAiPage>(self.get("/batches?limit=1")).map(|page| page.map(drop)).boxed()
     }
 
     fn send<'a>(&'a self, tag: &'a str, requests: &'a [String]) -> BoxFuture<'a, Result<String, ChatError>> {
@@ -223,7 +223,7 @@ impl BatchApi for OpenAiBatches {
     }
 
     fn poll<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<BatchProgress, ChatError>> {
-        async move { read_body::<Batch>(self.get(&format!("/batches/{id}"))).await?.progress() }.boxed()
+        async move { read_body::<OpenAiBatch>(self.get(&format!("/batches/{id}"))).await?.progress() }.boxed()
     }
 
     fn results<'a>(

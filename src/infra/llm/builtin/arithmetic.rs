@@ -2,7 +2,7 @@
 
 /// A sum worked out.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Solution {
+pub(super) struct SolvedSum {
     /// The whole expression as LaTeX.
     pub(super) expression: String,
     /// One step a line, as LaTeX, the last one with the result.
@@ -18,7 +18,7 @@ const MAX_CANDIDATES: usize = 8;
 const MAX_LENGTH: usize = 200;
 
 /// Works out the longest expression of a text; `None` where there is none. `last` is what “it” and “that” stand for.
-pub(super) fn solve(text: &str, last: Option<f64>) -> Option<Solution> {
+pub(super) fn solve(text: &str, last: Option<f64>) -> Option<SolvedSum> {
     let symbols = as_symbols(text, last);
     let mut candidates: Vec<&str> = symbols
         .split(|c: char| !(c.is_ascii_digit() || "+-*/^().√%, ".contains(c)))
@@ -29,7 +29,7 @@ pub(super) fn solve(text: &str, last: Option<f64>) -> Option<Solution> {
     candidates.into_iter().take(MAX_CANDIDATES).find_map(solve_expression)
 }
 
-fn solve_expression(text: &str) -> Option<Solution> {
+fn solve_expression(text: &str) -> Option<SolvedSum> {
     let plain: Vec<char> = text.chars().filter(|c| *c != ' ' && *c != ',').collect();
     if has_numbers_side_by_side(text) {
         return None;
@@ -41,7 +41,7 @@ fn solve_expression(text: &str) -> Option<Solution> {
     }
     let mut steps = Vec::new();
     let value = expression.evaluate(&mut steps)?;
-    Some(Solution { expression: expression.latex(), steps, value })
+    Some(SolvedSum { expression: expression.latex(), steps, value })
 }
 
 /// `12 apples 5` leaves `12  5`, which is no number.

@@ -1,6 +1,6 @@
 //! Exact within its field: arithmetic, units and dates, worked out with every step. It admits everything else.
 
-use super::arithmetic::{self, Solution, equals, number};
+use super::arithmetic::{self, SolvedSum, equals, number};
 use super::dates;
 use super::units::{self, Conversion};
 use super::words::{language_of, question, questions};
@@ -36,7 +36,7 @@ pub(super) fn worked_out(conversation: &[Message]) -> Option<String> {
     arithmetic::solve(asked, last).map(|solution| solution_text(&solution, language))
 }
 
-fn solution_text(solution: &Solution, language: Language) -> String {
+fn solution_text(solution: &SolvedSum, language: Language) -> String {
     let result = equals(solution.value);
     let headline = format!("$$ {} {result} $$", solution.expression);
     if solution.steps.len() < 2 {

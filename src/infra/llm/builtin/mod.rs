@@ -42,16 +42,16 @@ pub enum PracticeKind {
 
 /// How fast a practice model writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Pace {
+pub struct WritingSpeed {
     /// Before the first word, in milliseconds: shortest and longest.
     pub first_ms: (u64, u64),
     /// Between two words, in milliseconds: shortest and longest.
     pub word_ms: (u64, u64),
 }
 
-impl Pace {
+impl WritingSpeed {
     /// No waiting at all.
-    pub const INSTANT: Pace = Pace { first_ms: (0, 0), word_ms: (0, 0) };
+    pub const INSTANT: WritingSpeed = WritingSpeed { first_ms: (0, 0), word_ms: (0, 0) };
 }
 
 impl PracticeKind {
@@ -103,7 +103,7 @@ impl PracticeKind {
 
     /// Its own speed.
     #[must_use]
-    pub fn pace(self) -> Pace {
+    pub fn pace(self) -> WritingSpeed {
         let (first_ms, word_ms) = match self {
             PracticeKind::Echo => ((80, 160), (20, 30)),
             PracticeKind::Rules => ((150, 350), (30, 50)),
@@ -111,7 +111,7 @@ impl PracticeKind {
             PracticeKind::Retriever => ((300, 600), (25, 40)),
             PracticeKind::Scholar => ((450, 900), (30, 60)),
         };
-        Pace { first_ms, word_ms }
+        WritingSpeed { first_ms, word_ms }
     }
 
     /// What it answers to a conversation that ends with a question.
@@ -140,14 +140,14 @@ impl PracticeKind {
 #[derive(Debug)]
 pub struct PracticeModel {
     kind: PracticeKind,
-    pace: Pace,
+    pace: WritingSpeed,
     rng: Mutex<ChaCha8Rng>,
 }
 
 impl PracticeModel {
     /// Takes its speed and the rng for its wording and its rhythm.
     #[must_use]
-    pub fn new(kind: PracticeKind, pace: Pace, rng: ChaCha8Rng) -> Self {
+    pub fn new(kind: PracticeKind, pace: WritingSpeed, rng: ChaCha8Rng) -> Self {
         Self { kind, pace, rng: Mutex::new(rng) }
     }
 }
@@ -186,12 +186,14 @@ impl PracticeModel {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::llm::Role;
+    use crate::llm::MessageRole;
 
     /// A conversation of these questions with some answer between them.
     pub(super) fn asked(questions: &[&str]) -> Vec<Message> {
         let said = |role, content: &str| Message::of(role, content);
-        let turns = questions.iter().flat_map(|question| [said(Role::User, question), said(Role::Assistant, "…")]);
+        let turns = questions
+            .iter()
+            .flat_map(|question| [said(MessageRole::User, question), said(MessageRole::Assistant, "…")]);
         turns.take((questions.len() * 2).saturating_sub(1)).collect()
     }
 
@@ -241,7 +243,7 @@ mod tests {
     #[tokio::test]
     async fn the_same_seed_gives_the_same_replies() {
         let replies = async || {
-            let model = PracticeModel::new(PracticeKind::Echo, Pace::INSTANT, ChaCha8Rng::seed_from_u64(5));
+            let model = PracticeModel::new(PracticeKind::Echo, WritingSpeed::INSTANT, ChaCha8Rng::seed_from_u64(5));
             let mut replies = Vec::new();
             for _ in 0..5 {
                 replies.push(model.reply(&asked(&["Hi"])).collect::<Vec<_>>().await);

@@ -19,7 +19,7 @@ pub(super) struct Passage {
 
 /// A passage that answers, best first.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Hit {
+pub(super) struct RankedPassage {
     pub(super) passage: &'static Passage,
     pub(super) score: f64,
 }
@@ -39,7 +39,7 @@ struct Posting {
     count: u32,
 }
 
-struct Index {
+struct PassageIndex {
     passages: Vec<Passage>,
     /// Terms of each passage.
     lengths: Vec<f64>,
@@ -47,7 +47,7 @@ struct Index {
     postings: HashMap<String, Vec<Posting>>,
 }
 
-static INDEX: LazyLock<Index> = LazyLock::new(|| Index::new(include_str!("passages.txt")));
+static INDEX: LazyLock<PassageIndex> = LazyLock::new(|| PassageIndex::new(include_str!("passages.txt")));
 
 pub(super) fn answer(conversation: &[Message]) -> String {
     let language = language_of(question(conversation));
@@ -67,12 +67,12 @@ pub(super) fn answer(conversation: &[Message]) -> String {
 
 /// The passages about the last question. A question without a subject of its own (“and why?”) goes on about the one
 /// before it.
-pub(super) fn search(conversation: &[Message]) -> Vec<Hit> {
+pub(super) fn search(conversation: &[Message]) -> Vec<RankedPassage> {
     let subject = questions(conversation).map(terms).find(|terms| !terms.is_empty()).unwrap_or_default();
     INDEX.search(&subject)
 }
 
-impl Index {
+impl PassageIndex {
     fn new(text: &'static str) -> Self {
         let passages: Vec<Passage> = text.split("\n\n").filter_map(Passage::parse).collect();
         let mut postings: HashMap<String, Vec<Posting>> = HashMap::new();
@@ -93,7 +93,7 @@ impl Index {
         Self { passages, lengths, mean_length, postings }
     }
 
-    fn search(&'static self, asked: &[String]) -> Vec<Hit> {
+    fn search(&'static self, asked: &[String]) -> Vec<RankedPassage> {
         let unique: std::collections::BTreeSet<&String> = asked.iter().collect();
         // Per passage: its score and the weight of the terms that it holds.
         let mut found: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
@@ -109,8 +109,8 @@ impl Index {
             }
         }
         let enough = found.into_iter().filter(|(_, (_, held))| *held >= MIN_COVERAGE * asked_weight);
-        let mut hits: Vec<Hit> =
-            enough.map(|(passage, (score, _))| Hit { passage: &self.passages[passage], score }).collect();
+        let mut hits: Vec<RankedPassage> =
+            enough.map(|(passage, (score, _))| RankedPassage { passage: &self.passages[passage], score }).collect();
         hits.sort_by(|one, other| other.score.total_cmp(&one.score));
         hits.truncate(3);
         hits

@@ -9,42 +9,60 @@ use crate::domain::language::Language;
 use crate::llm::Message;
 
 /// A keyword and the sentences for it; `{}` stands for what came after the keyword, seen from the other side.
-struct Rule {
+struct KeywordRule {
     keyword: &'static str,
     answers: &'static [&'static str],
 }
 
-const ENGLISH: &[Rule] = &[
-    Rule { keyword: "hello", answers: &["Hello! What is on your mind today?", "Hi there. What shall we talk about?"] },
-    Rule { keyword: "thank", answers: &["You are welcome. Is there anything else you would like to talk about?"] },
-    Rule { keyword: "i feel", answers: &["How long have you felt {}?", "What usually makes you feel {}?"] },
-    Rule { keyword: "i am", answers: &["How does being {} change your day?", "Since when are you {}?"] },
-    Rule { keyword: "i want", answers: &["What would it mean to you to get {}?", "Suppose you had {}: what then?"] },
-    Rule { keyword: "i need", answers: &["What keeps you from having {}?", "Are you sure that you need {}?"] },
-    Rule { keyword: "i can't", answers: &["What would have to change so that you could {}?"] },
-    Rule { keyword: "i think", answers: &["What makes you think {}?", "Do others also think {}?"] },
-    Rule {
+const ENGLISH: &[KeywordRule] = &[
+    KeywordRule {
+        keyword: "hello",
+        answers: &["Hello! What is on your mind today?", "Hi there. What shall we talk about?"],
+    },
+    KeywordRule {
+        keyword: "thank",
+        answers: &["You are welcome. Is there anything else you would like to talk about?"],
+    },
+    KeywordRule { keyword: "i feel", answers: &["How long have you felt {}?", "What usually makes you feel {}?"] },
+    KeywordRule { keyword: "i am", answers: &["How does being {} change your day?", "Since when are you {}?"] },
+    KeywordRule {
+        keyword: "i want",
+        answers: &["What would it mean to you to get {}?", "Suppose you had {}: what then?"],
+    },
+    KeywordRule { keyword: "i need", answers: &["What keeps you from having {}?", "Are you sure that you need {}?"] },
+    KeywordRule { keyword: "i can't", answers: &["What would have to change so that you could {}?"] },
+    KeywordRule { keyword: "i think", answers: &["What makes you think {}?", "Do others also think {}?"] },
+    KeywordRule {
         keyword: "should i",
         answers: &["What speaks for it, and what against: to {}?", "What would a friend say if you {}?"],
     },
-    Rule { keyword: "because", answers: &["Is that the only reason?", "What other reasons come to mind?"] },
-    Rule {
+    KeywordRule { keyword: "because", answers: &["Is that the only reason?", "What other reasons come to mind?"] },
+    KeywordRule {
         keyword: "write",
         answers: &[
             "I would begin with the reader: who is it for? Then one idea a paragraph: the first says what it is about, \
              the last what to do next. What should {} leave behind?",
         ],
     },
-    Rule {
+    KeywordRule {
         keyword: "how do i",
         answers: &["A good start is to say what you tried so far. Which part of how to {} is hardest?"],
     },
-    Rule { keyword: "how to", answers: &["Take one small step first. What is the smallest part of how to {}?"] },
-    Rule { keyword: "why", answers: &["What do you think is the reason?", "What answer would you hope to hear?"] },
-    Rule { keyword: "what is", answers: &["What does {} mean to you?", "What would you do if you knew about {}?"] },
-    Rule { keyword: "you are", answers: &["What makes you say that I am {}?", "Would it help you if I were {}?"] },
-    Rule { keyword: "can you", answers: &["I can only talk in a simple way. Why do you want me to {}?"] },
-    Rule { keyword: "sorry", answers: &["No need to be sorry. Go on, please."] },
+    KeywordRule { keyword: "how to", answers: &["Take one small step first. What is the smallest part of how to {}?"] },
+    KeywordRule {
+        keyword: "why",
+        answers: &["What do you think is the reason?", "What answer would you hope to hear?"],
+    },
+    KeywordRule {
+        keyword: "what is",
+        answers: &["What does {} mean to you?", "What would you do if you knew about {}?"],
+    },
+    KeywordRule {
+        keyword: "you are",
+        answers: &["What makes you say that I am {}?", "Would it help you if I were {}?"],
+    },
+    KeywordRule { keyword: "can you", answers: &["I can only talk in a simple way. Why do you want me to {}?"] },
+    KeywordRule { keyword: "sorry", answers: &["No need to be sorry. Go on, please."] },
 ];
 
 const ENGLISH_OTHERWISE: &[&str] = &[
@@ -54,22 +72,28 @@ const ENGLISH_OTHERWISE: &[&str] = &[
     "I see. And what happened next?",
 ];
 
-const CHINESE: &[Rule] = &[
-    Rule { keyword: "你好", answers: &["你好！今天想聊点什么？", "你好，有什么想说的吗？"] },
-    Rule { keyword: "谢谢", answers: &["不客气。还有什么想聊的吗？"] },
-    Rule { keyword: "我觉得", answers: &["为什么你觉得{}？", "别人也觉得{}吗？"] },
-    Rule { keyword: "我想", answers: &["如果真的能{}，你会怎么样？", "是什么让你想{}？"] },
-    Rule { keyword: "我很", answers: &["你从什么时候开始这么{}的？", "什么事情会让你更{}？"] },
-    Rule { keyword: "我不能", answers: &["要怎样你才能{}？"] },
-    Rule { keyword: "我应该", answers: &["如果{}，最好的结果是什么？最坏的呢？"] },
-    Rule { keyword: "怎么", answers: &["先说说你已经试过什么？哪一步“{}”最难？"] },
-    Rule { keyword: "如何", answers: &["不妨先走一小步。要{}，最小的一步是什么？"] },
-    Rule {
+const CHINESE: &[KeywordRule] = &[
+    KeywordRule {
+        keyword: "你好", answers: &["你好！今天想聊点什么？", "你好，有什么想说的吗？"]
+    },
+    KeywordRule { keyword: "谢谢", answers: &["不客气。还有什么想聊的吗？"] },
+    KeywordRule { keyword: "我觉得", answers: &["为什么你觉得{}？", "别人也觉得{}吗？"] },
+    KeywordRule { keyword: "我想", answers: &["如果真的能{}，你会怎么样？", "是什么让你想{}？"] },
+    KeywordRule {
+        keyword: "我很", answers: &["你从什么时候开始这么{}的？", "什么事情会让你更{}？"]
+    },
+    KeywordRule { keyword: "我不能", answers: &["要怎样你才能{}？"] },
+    KeywordRule { keyword: "我应该", answers: &["如果{}，最好的结果是什么？最坏的呢？"] },
+    KeywordRule { keyword: "怎么", answers: &["先说说你已经试过什么？哪一步“{}”最难？"] },
+    KeywordRule { keyword: "如何", answers: &["不妨先走一小步。要{}，最小的一步是什么？"] },
+    KeywordRule {
         keyword: "写", answers: &["写之前先想读者是谁，每段只讲一件事。你希望{}让人记住什么？"]
     },
-    Rule { keyword: "为什么", answers: &["你自己认为为什么{}？", "你希望听到什么样的解释？"] },
-    Rule { keyword: "什么是", answers: &["对你来说，{}意味着什么？"] },
-    Rule { keyword: "因为", answers: &["这是唯一的原因吗？", "还有别的原因吗？"] },
+    KeywordRule {
+        keyword: "为什么", answers: &["你自己认为为什么{}？", "你希望听到什么样的解释？"]
+    },
+    KeywordRule { keyword: "什么是", answers: &["对你来说，{}意味着什么？"] },
+    KeywordRule { keyword: "因为", answers: &["这是唯一的原因吗？", "还有别的原因吗？"] },
 ];
 
 const CHINESE_OTHERWISE: &[&str] =

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use super::calculator::worked_out;
-use super::retriever::{Hit, search};
+use super::retriever::{RankedPassage, search};
 use super::words::{excerpt, language_of, question};
 use crate::domain::language::Language;
 use crate::llm::Message;
@@ -82,7 +82,7 @@ fn section(text: &mut String, title: &str, body: &str) {
 }
 
 /// The best passage as a summary and its sentences as points; near passages in a table.
-fn passages(text: &mut String, best: Hit, others: &[Hit], language: Language) {
+fn passages(text: &mut String, best: RankedPassage, others: &[RankedPassage], language: Language) {
     let sentences = sentences(best.passage.text);
     let (first, rest) = sentences.split_first().map_or((best.passage.text, &[][..]), |(first, rest)| (*first, rest));
     section(text, best.passage.title, &format!("**{first}**"));
@@ -90,7 +90,7 @@ fn passages(text: &mut String, best: Hit, others: &[Hit], language: Language) {
         let points: Vec<String> = rest.iter().map(|sentence| format!("- {sentence}")).collect();
         let _ = write!(text, "\n\n{}", points.join("\n"));
     }
-    let related: Vec<&Hit> = others.iter().filter(|hit| hit.score > 0.5 * best.score).collect();
+    let related: Vec<&RankedPassage> = others.iter().filter(|hit| hit.score > 0.5 * best.score).collect();
     if !related.is_empty() {
         let head = if language == Language::Chinese { "| 相关内容 | 要点 |" } else { "| See also | In short |" };
         let rows: Vec<String> = related

@@ -4,7 +4,7 @@ use super::words::is_han;
 
 /// A unit: `value · factor + offset` is the value in its dimension's base unit.
 #[derive(Debug, PartialEq)]
-pub(super) struct Unit {
+pub(super) struct MeasureUnit {
     /// How it is written in an answer.
     pub(super) symbol: &'static str,
     dimension: Dimension,
@@ -23,14 +23,14 @@ enum Dimension {
     Temperature,
 }
 
-const fn unit(symbol: &'static str, dimension: Dimension, factor: f64, names: &'static [&'static str]) -> Unit {
-    Unit { symbol, dimension, factor, offset: 0.0, names }
+const fn unit(symbol: &'static str, dimension: Dimension, factor: f64, names: &'static [&'static str]) -> MeasureUnit {
+    MeasureUnit { symbol, dimension, factor, offset: 0.0, names }
 }
 
 use Dimension::{Length, Mass, Temperature, Time, Volume};
 
 /// Chinese names that contain another one come before it.
-const UNITS: [Unit; 24] = [
+const UNITS: [MeasureUnit; 24] = [
     unit("km", Length, 1000.0, &["km", "kilometer", "kilometre", "公里", "千米"]),
     unit("cm", Length, 0.01, &["cm", "centimeter", "centimetre", "厘米"]),
     unit("mm", Length, 0.001, &["mm", "millimeter", "millimetre", "毫米"]),
@@ -54,7 +54,7 @@ const UNITS: [Unit; 24] = [
     unit("s", Time, 1.0, &["s", "sec", "second", "秒"]),
     unit("d", Time, 86_400.0, &["day", "天"]),
     unit("°C", Temperature, 1.0, &["°c", "c", "celsiu", "celsius", "摄氏度"]),
-    Unit {
+    MeasureUnit {
         symbol: "°F",
         dimension: Temperature,
         factor: 5.0 / 9.0,
@@ -67,8 +67,8 @@ const UNITS: [Unit; 24] = [
 #[derive(Debug, PartialEq)]
 pub(super) struct Conversion {
     pub(super) value: f64,
-    pub(super) from: &'static Unit,
-    pub(super) to: &'static Unit,
+    pub(super) from: &'static MeasureUnit,
+    pub(super) to: &'static MeasureUnit,
 }
 
 impl Conversion {
@@ -84,44 +84,46 @@ impl Conversion {
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Word {
+enum QuestionWord {
     Number(f64),
-    Unit(&'static Unit),
+    Unit(&'static MeasureUnit),
 }
 
 /// Finds a number with a unit and another unit of the same dimension.
 pub(super) fn find(text: &str) -> Option<Conversion> {
     let words = words(text);
     let (position, value, from) = words.windows(2).enumerate().find_map(|(position, pair)| match pair {
-        [Word::Number(value), Word::Unit(unit)] => Some((position, *value, *unit)),
+        [QuestionWord::Number(value), QuestionWord::Unit(unit)] => Some((position, *value, *unit)),
         _ => None,
     })?;
     let others = words.iter().enumerate().filter(|(index, _)| *index != position + 1);
     let to = others.into_iter().find_map(|(_, word)| match word {
-        Word::Unit(unit) if unit.dimension == from.dimension && *unit != from => Some(*unit),
+        QuestionWord::Unit(unit) if unit.dimension == from.dimension && *unit != from => Some(*unit),
         _ => None,
     })?;
     Some(Conversion { value, from, to })
 }
 
 /// Numbers and units in their order; other words are left out.
-fn words(text: &str) -> Vec<Word> {
+fn words(text: &str) -> Vec<QuestionWord> {
     let lower = text.to_lowercase();
     let mut words = Vec::new();
     let mut rest = lower.as_str();
     while let Some(first) = rest.chars().next() {
         let length = if first.is_ascii_digit() {
             let length = run(rest, |c| c.is_ascii_digit() || c == '.' || c == ',');
-            words.extend(rest[..length].trim_end_matches(['.', ',']).replace(',', "").parse().ok().map(Word::Number));
+            words.extend(
+                rest[..length].trim_end_matches(['.', ',']).replace(',', "").parse().ok().map(QuestionWord::Number),
+            );
             length
         } else if is_han(first) {
             let found =
                 UNITS.iter().find_map(|unit| Some((unit, unit.names.iter().find(|name| rest.starts_with(**name))?)));
-            words.extend(found.map(|(unit, _)| Word::Unit(unit)));
+            words.extend(found.map(|(unit, _)| QuestionWord::Unit(unit)));
             found.map_or(first.len_utf8(), |(_, name)| name.len())
         } else if first.is_alphabetic() || first == '°' {
             let length = run(rest, |c| (c.is_alphabetic() || c == '°') && !is_han(c));
-            words.extend(named(&rest[..length]).map(Word::Unit));
+            words.extend(named(&rest[..length]).map(QuestionWord::Unit));
             length
         } else {
             first.len_utf8()
@@ -135,7 +137,7 @@ fn run(text: &str, belongs: impl Fn(char) -> bool) -> usize {
     text.find(|c| !belongs(c)).unwrap_or(text.len())
 }
 
-fn named(word: &str) -> Option<&'static Unit> {
+fn named(word: &str) -> Option<&'static MeasureUnit> {
     let singular = word.strip_suffix('s').filter(|rest| rest.len() > 1).unwrap_or(word);
     UNITS.iter().find(|unit| unit.names.contains(&word) || unit.names.contains(&singular))
 }

@@ -1,7 +1,7 @@
 //! Words of English and Chinese text: pieces to stream, terms to search with, the last question of a conversation.
 
 use crate::domain::language::Language;
-use crate::llm::{Message, Role};
+use crate::llm::{Message, MessageRole};
 
 /// Whether a character is a Chinese one.
 pub(super) fn is_han(c: char) -> bool {
@@ -20,7 +20,7 @@ pub(super) fn question(conversation: &[Message]) -> &str {
 
 /// The visitor's messages, the last one first.
 pub(super) fn questions(conversation: &[Message]) -> impl Iterator<Item = &str> {
-    conversation.iter().rev().filter(|message| message.role == Role::User).map(|message| message.content.trim())
+    conversation.iter().rev().filter(|message| message.role == MessageRole::User).map(|message| message.content.trim())
 }
 
 /// The beginning of a text, at most `limit` characters of it, on one line.

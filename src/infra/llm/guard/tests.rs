@@ -6,23 +6,23 @@ use super::*;
 use crate::domain::battle::ModelId;
 
 #[derive(Clone)]
-enum Step {
+enum ScriptStep {
     Say(&'static str),
     Think(&'static str),
     Wait(u64),
     Fail(ChatError),
     Count(Usage),
 }
-use Step::{Count, Fail, Say, Think, Wait};
+use ScriptStep::{Count, Fail, Say, Think, Wait};
 
 /// Plays one script a try and keeps the times of the tries.
 #[derive(Default)]
-struct Scripted {
-    scripts: Mutex<VecDeque<Vec<Step>>>,
+struct ScriptedTries {
+    scripts: Mutex<VecDeque<Vec<ScriptStep>>>,
     asked: Mutex<Vec<Instant>>,
 }
 
-impl ChatModel for Scripted {
+impl ChatModel for ScriptedTries {
     fn ask(&self, _: &[Message], _: &Sampling) -> ReplyStream {
         lock(&self.asked).push(Instant::now());
         let steps = lock(&self.scripts).pop_front().unwrap_or_else(|| vec![Say("again")]);
@@ -43,17 +43,17 @@ impl ChatModel for Scripted {
     }
 }
 
-struct Rig {
+struct GuardRig {
     model: GuardedModel,
-    scripted: Arc<Scripted>,
+    scripted: Arc<ScriptedTries>,
 }
 
-fn bench<const N: usize>(scripts: [Vec<Step>; N]) -> Rig {
+fn bench<const N: usize>(scripts: [Vec<ScriptStep>; N]) -> GuardRig {
     bench_with(Limits::from(&ProviderSettings::default()), scripts.into())
 }
 
-fn bench_with(limits: Limits, scripts: VecDeque<Vec<Step>>) -> Rig {
-    let scripted = Arc::new(Scripted { scripts: Mutex::new(scripts), ..Scripted::default() });
+fn bench_with(limits: Limits, scripts: VecDeque<Vec<ScriptStep>>) -> GuardRig {
+    let scripted = Arc::new(ScriptedTries { scripts: Mutex::new(scripts), ..ScriptedTries::default() });
     let card = ModelCard {
         id: ModelId::new("m"),
         name: "M".into(),
@@ -62,10 +62,10 @@ fn bench_with(limits: Limits, scripts: VecDeque<Vec<Step>>) -> Rig {
         practice: false,
     };
     let rng = ChaCha8Rng::seed_from_u64(7);
-    Rig { model: GuardedModel::new(card, 1.0, scripted.clone(), limits, rng), scripted }
+    GuardRig { model: GuardedModel::new(card, 1.0, scripted.clone(), limits, rng), scripted }
 }
 
-impl Rig {
+impl GuardRig {
     async fn ask(&self) -> (String, Option<ChatError>) {
         let mut reply = self.model.reply(&[]);
         let (mut text, mut error) = (String::new(), None);

@@ -8,12 +8,12 @@ use crate::domain::judging::budget::Budget;
 
 /// Plays one answer a request; then it says "again".
 #[derive(Default)]
-struct Scripted {
+struct ScriptedAnswers {
     answers: Mutex<VecDeque<Result<&'static str, ChatError>>>,
     asked: Mutex<Vec<Instant>>,
 }
 
-impl ChatModel for Scripted {
+impl ChatModel for ScriptedAnswers {
     fn ask(&self, _: &[Message], _: &Sampling) -> ReplyStream {
         self.asked.lock().push(Instant::now());
         let answer = self.answers.lock().pop_front().unwrap_or(Ok("again"));
@@ -21,8 +21,8 @@ impl ChatModel for Scripted {
     }
 }
 
-fn asked<const N: usize>(answers: [Result<&'static str, ChatError>; N]) -> (ModelClient, Arc<Scripted>) {
-    let scripted = Arc::new(Scripted { answers: Mutex::new(answers.into()), ..Scripted::default() });
+fn asked<const N: usize>(answers: [Result<&'static str, ChatError>; N]) -> (ModelClient, Arc<ScriptedAnswers>) {
+    let scripted = Arc::new(ScriptedAnswers { answers: Mutex::new(answers.into()), ..ScriptedAnswers::default() });
     let settings = BenchSettings { attempts: 3, backoff_ms: 1_000, give_up_after: 2 };
     let rng = ChaCha8Rng::seed_from_u64(7);
     (ModelClient::new(ModelId::new("m"), scripted.clone(), settings, rng), scripted)

@@ -52,14 +52,14 @@ pub struct ModelList {
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Listing {
+enum ListBody {
     Data { data: Vec<Value> },
     Tags { models: Vec<Value> },
     Bare(Vec<Value>),
 }
 
 /// Fields of all known servers. Each is read by itself, so that an odd one costs only itself.
-struct Fields<'v>(&'v Value);
+struct ListedFields<'v>(&'v Value);
 
 impl ModelList {
     /// Reads OpenAI's form, or Ollama's.
@@ -68,14 +68,14 @@ impl ModelList {
     /// [`ListError::NoList`] and [`ListError::TooMany`].
     pub fn parse(body: &[u8], provider: ProviderKind) -> Result<Self, ListError> {
         let entries = match (serde_json::from_slice(body).map_err(|_| ListError::NoList)?, provider) {
-            (Listing::Tags { models }, ProviderKind::Ollama) => models,
-            (_, ProviderKind::Ollama) | (Listing::Tags { .. }, _) => return Err(ListError::NoList),
-            (Listing::Data { data } | Listing::Bare(data), _) => data,
+            (ListBody::Tags { models }, ProviderKind::Ollama) => models,
+            (_, ProviderKind::Ollama) | (ListBody::Tags { .. }, _) => return Err(ListError::NoList),
+            (ListBody::Data { data } | ListBody::Bare(data), _) => data,
         };
         if entries.len() > MAX_MODELS {
             return Err(ListError::TooMany(MAX_MODELS));
         }
-        let mut models: Vec<ListedModel> = entries.iter().filter_map(|entry| Fields(entry).model()).collect();
+        let mut models: Vec<ListedModel> = entries.iter().filter_map(|entry| ListedFields(entry).model()).collect();
         let mut seen = std::collections::HashSet::new();
         models.retain(|listed| seen.insert(listed.model.clone()));
         let others = entries.len() - models.len();
@@ -84,7 +84,7 @@ impl ModelList {
     }
 }
 
-impl Fields<'_> {
+impl ListedFields<'_> {
     fn model(&self) -> Option<ListedModel> {
         let model = self.text("id").or_else(|| self.text("model")).or_else(|| self.text("name"))?;
         if !is_usable(model) || is_embedding(model) || !self.writes_text() {
@@ -100,7 +100,7 @@ impl Fields<'_> {
             context_length: ["context_length", "max_model_len", "max_context_length"]
                 .iter()
                 .find_map(|key| self.count(key)),
-            max_reply: Fields(&self.0["top_provider"]).count("max_completion_tokens"),
+            max_reply: ListedFields(&self.0["top_provider"]).count("max_completion_tokens"),
             input_price: price(&self.0["pricing"]["prompt"]),
             output_price: price(&self.0["pricing"]["completion"]),
             created: self.0["created"].as_i64().unwrap_or_default(),

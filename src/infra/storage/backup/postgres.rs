@@ -21,7 +21,7 @@ const COUNT_RELATIONS: &str = "SELECT COUNT(*) FROM pg_class JOIN pg_namespace n
 /// Dumps the database into a file and reads it back; returns the votes that there were before.
 pub(super) async fn dump(settings: &StorageSettings, partial: &Path) -> Result<i64, BackupError> {
     let votes = count(&mut Server::from_settings(settings)?.connect().await?, COUNT_VOTES).await?;
-    let address = Address::new(settings)?;
+    let address = PostgresAddress::new(settings)?;
     let mut dump = Command::new("pg_dump");
     dump.args(["--format=custom", "--no-owner", "--no-privileges", "--file"]).arg(partial);
     run("pg_dump", "kept", address.given_to(dump)).await?;
@@ -41,7 +41,7 @@ pub(super) async fn restore(settings: &StorageSettings, file: &Path) -> Result<R
     }
     let mut restore = Command::new("pg_restore");
     restore.args(["--exit-on-error", "--single-transaction", "--no-owner", "--no-privileges"]);
-    let mut restore = Address::new(settings)?.given_to(restore);
+    let mut restore = PostgresAddress::new(settings)?.given_to(restore);
     restore.arg("--").arg(file);
     run("pg_restore", "restored", restore).await?;
     sqlx::query("ANALYZE").execute(&mut connection).await.map_err(StoreError::from)?;
@@ -67,12 +67,12 @@ async fn run(tool: &'static str, done: &'static str, mut command: Command) -> Re
 }
 
 /// The address of a database as the programs get it, and its password.
-struct Address {
+struct PostgresAddress {
     without_password: String,
     password: Option<String>,
 }
 
-impl Address {
+impl PostgresAddress {
     fn new(settings: &StorageSettings) -> Result<Self, BackupError> {
         let address = settings.database.expose();
         let (place, options) = address.split_at(address.find('?').unwrap_or(address.len()));
@@ -126,7 +126,7 @@ mod tests {
     #[track_caller]
     fn check(address: &str, expected: &str, password: Option<&str>) {
         let settings = StorageSettings { database: address.into(), ..StorageSettings::default() };
-        let address = Address::new(&settings).unwrap();
+        let address = PostgresAddress::new(&settings).unwrap();
         assert_eq!((address.without_password.as_str(), address.password.as_deref()), (expected, password));
     }
 
@@ -141,6 +141,6 @@ mod tests {
         check("postgresql:///n?host=/run", "postgresql:///n?host=/run", None);
         let settings =
             StorageSettings { database: "postgres://u@h/n?a=1&password=x".into(), ..StorageSettings::default() };
-        assert!(matches!(Address::new(&settings), Err(BackupError::PasswordInOptions)));
+        assert!(matches!(PostgresAddress::new(&settings), Err(BackupError::PasswordInOptions)));
     }
 }

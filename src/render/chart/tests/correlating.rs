@@ -3,8 +3,8 @@
 use roxmltree::{Document, Node};
 
 use super::{PAGE, colours, fill, luminance, models, number, real, texts, topic};
-use crate::chart::correlation_history::Moment;
-use crate::chart::correlations::{Cell, figure, shade};
+use crate::chart::correlation_history::CorrelationPoint;
+use crate::chart::correlations::{CorrelationCell, figure, shade};
 use crate::chart::scatter::Dot;
 use crate::chart::{Frame, correlation_history, correlations, scatter};
 use crate::domain::stats::Interval;
@@ -32,20 +32,20 @@ fn dots(count: usize) -> Vec<Dot> {
     models(count).into_iter().enumerate().map(dot).collect()
 }
 
-fn cells(count: usize) -> Vec<Vec<Option<Cell>>> {
+fn cells(count: usize) -> Vec<Vec<Option<CorrelationCell>>> {
     let cell = |row: usize, column: usize| match (row * 7 + column) % 11 {
         0 => None,
-        1 => Some(Cell::Undefined("<b>\u{1b} why".into())),
+        1 => Some(CorrelationCell::Undefined("<b>\u{1b} why".into())),
         at => {
             let r = real(at) / 5.0 - 1.0;
-            Some(Cell::Found { r, interval: interval(r, 0.3), n: at * 2 })
+            Some(CorrelationCell::Found { r, interval: interval(r, 0.3), n: at * 2 })
         }
     };
     (0..count).map(|row| (0..count).map(|column| cell(row, column)).collect()).collect()
 }
 
-fn moments(count: usize) -> Vec<Moment> {
-    let moment = |at: usize| Moment {
+fn moments(count: usize) -> Vec<CorrelationPoint> {
+    let moment = |at: usize| CorrelationPoint {
         time: i64::try_from(at).unwrap() * 3_600_000,
         n: at,
         r: if at % 5 == 3 { Err("<i> none".to_owned()) } else { Ok(1.0 - real(at) / 60.0) },
@@ -154,15 +154,15 @@ fn names_of_dots_do_not_stand_on_each_other_and_all_are_told() {
 
 #[test]
 fn a_cell_has_its_figure_its_shade_and_brackets_where_it_is_weak() {
-    let found = |r, half, n| Cell::Found { r, interval: interval(r, half), n };
+    let found = |r, half, n| CorrelationCell::Found { r, interval: interval(r, half), n };
     for (cell, written, weak) in [
         (found(0.5, 0.2, 20), "0.50", false),
         (found(-0.8, 0.1, 8), "−0.80", false),
         (found(0.5, 0.2, 7), "(0.50)", true),
         (found(0.1, 0.2, 50), "(0.10)", true),
         (found(-0.001, 0.2, 50), "(0.00)", true),
-        (Cell::Found { r: 1.0, interval: None, n: 30 }, "(1.00)", true),
-        (Cell::Undefined("why".into()), "–", true),
+        (CorrelationCell::Found { r: 1.0, interval: None, n: 30 }, "(1.00)", true),
+        (CorrelationCell::Undefined("why".into()), "–", true),
     ] {
         assert_eq!((figure(&cell).as_str(), cell.is_weak()), (written, weak));
     }
@@ -173,11 +173,11 @@ fn a_cell_has_its_figure_its_shade_and_brackets_where_it_is_weak() {
 #[test]
 fn the_lower_half_of_the_matrix_is_drawn_and_reasons_are_tooltips() {
     let names = ["one", "two", "three"].map(str::to_owned);
-    let found = |r| Some(Cell::Found { r, interval: interval(r, 0.01), n: 20 });
+    let found = |r| Some(CorrelationCell::Found { r, interval: interval(r, 0.01), n: 20 });
     let cells = [
         vec![None, found(9.0), found(9.0)],
         vec![found(-0.5), None, found(9.0)],
-        vec![Some(Cell::Undefined("nobody has both".into())), found(0.75), None],
+        vec![Some(CorrelationCell::Undefined("nobody has both".into())), found(0.75), None],
     ];
     let svg = correlations::draw(topic("c"), &names, &cells, PAGE);
     let document = Document::parse(&svg).unwrap();
@@ -204,7 +204,11 @@ fn the_lower_half_of_the_matrix_is_drawn_and_reasons_are_tooltips() {
 
 #[test]
 fn a_course_has_gaps_where_nothing_was_defined_and_writes_how_many_were_compared() {
-    let moment = |hour: i64, n, r: Result<f64, &str>| Moment { time: hour * 3_600_000, n, r: r.map_err(str::to_owned) };
+    let moment = |hour: i64, n, r: Result<f64, &str>| CorrelationPoint {
+        time: hour * 3_600_000,
+        n,
+        r: r.map_err(str::to_owned),
+    };
     let moments = [
         moment(0, 3, Ok(0.5)),
         moment(10, 3, Ok(0.25)),

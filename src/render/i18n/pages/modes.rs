@@ -78,8 +78,8 @@ pub struct ChosenTexts {
 pub struct KnownTexts {
     pub error_voided: &'static str,
     pub error_empty_reply: &'static str,
-    pub held_running: &'static str,
-    pub held_waiting: &'static str,
+    pub confirmation_running: &'static str,
+    pub confirmation_waiting: &'static str,
 }
 
 #[derive(Serialize)]
@@ -149,8 +149,8 @@ pub(super) const ENGLISH: ModeTexts = ModeTexts {
         known: KnownTexts {
             error_voided: "A model that you chose did not answer, and no other takes its place. Ask again, or begin anew with another model.",
             error_empty_reply: "There is no complete answer, so there is nothing to vote on. Ask again, or begin anew with another model.",
-            held_running: "Nothing is sent yet. Your vote is sent in two seconds, or waits for you once you pick a reason.",
-            held_waiting: "Nothing is sent yet. Take your time; your vote is sent when you ask for it or leave this page.",
+            confirmation_running: "Nothing is sent yet. Your vote is sent in two seconds, or waits for you once you pick a reason.",
+            confirmation_waiting: "Nothing is sent yet. Take your time; your vote is sent when you ask for it or leave this page.",
         },
         alone: AloneTexts {
             started: "The model is answering.",
@@ -217,8 +217,8 @@ pub(super) const CHINESE: ModeTexts = ModeTexts {
         known: KnownTexts {
             error_voided: "你选择的模型没有作答，也不会换成别的模型。请重新提问，或换一个模型重新开始。",
             error_empty_reply: "没有完整的回答，无法投票。请重新提问，或换一个模型重新开始。",
-            held_running: "尚未提交。投票将在两秒后提交；如果选择理由，则会等你确认。",
-            held_waiting: "尚未提交。不用着急，你确认或离开本页时才会提交。",
+            confirmation_running: "尚未提交。投票将在两秒后提交；如果选择理由，则会等你确认。",
+            confirmation_waiting: "尚未提交。不用着急，你确认或离开本页时才会提交。",
         },
         alone: AloneTexts {
             started: "模型正在回答。",

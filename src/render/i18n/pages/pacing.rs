@@ -1,6 +1,6 @@
 //! What time may tell before the vote, and what visitors wait for.
 
-use crate::domain::battle::pacing::measured::{PacingKind, TimingFigures};
+use crate::domain::battle::pacing::timing_figures::{PacingKind, TimingFigures};
 
 /// The pacing that is in force.
 #[derive(Debug)]

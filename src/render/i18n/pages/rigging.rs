@@ -1,6 +1,6 @@
 //! What rigging would take, and may have done, in plain sentences.
 
-use super::Answer;
+use super::robustness::{Naming, RobustnessAnswer};
 use crate::domain::integrity::rigging_report::{FlaggedVoters, InfluentialVoter, RiggingReport, SwapCost};
 
 /// The texts of one language.
@@ -19,11 +19,9 @@ struct Sentences {
     flags: fn(&FlaggedVoters, &Naming<'_>) -> String,
 }
 
-type Naming<'a> = dyn Fn(&str) -> String + 'a;
-
 impl RiggingTexts {
     /// What a report says of a leaderboard of so many votes.
-    pub fn answers(&self, report: &RiggingReport, votes: u64, name: &Naming<'_>) -> Vec<Answer> {
+    pub fn answers(&self, report: &RiggingReport, votes: u64, name: &Naming<'_>) -> Vec<RobustnessAnswer> {
         let weakest =
             report.neighbours.iter().filter_map(|swap| Some((swap.votes?, swap))).min_by_key(|(held, _)| *held);
         let swap = weakest.map(|(held, swap)| (self.swap, (self.sentences.swap)(swap, held, votes, name)));
@@ -32,7 +30,7 @@ impl RiggingTexts {
         let influence = flagged.map(|_| (self.influence, (self.sentences.influence)(most_influential, name)));
         let flags = flagged.map(|flagged| (self.flags, (self.sentences.flags)(flagged, name)));
         let answers = [swap, influence, flags].into_iter().flatten();
-        answers.map(|(question, text)| Answer { question, text }).collect()
+        answers.map(|(question, text)| RobustnessAnswer { question, text }).collect()
     }
 }
 

@@ -16,22 +16,22 @@ pub struct RobustnessTexts {
     pub title: &'static str,
     /// `{votes}` and `{time}` are filled in.
     pub computed: &'static str,
-    answers: fn(&OverallRobustness, &Naming<'_>) -> Vec<Answer>,
+    answers: fn(&OverallRobustness, &Naming<'_>) -> Vec<RobustnessAnswer>,
 }
 
 /// What a model is called.
-type Naming<'a> = dyn Fn(&str) -> String + 'a;
+pub(super) type Naming<'a> = dyn Fn(&str) -> String + 'a;
 
 /// A question of a reader, and what the votes answer.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Answer {
+pub struct RobustnessAnswer {
     pub question: &'static str,
     pub text: String,
 }
 
 impl RobustnessTexts {
     /// What a report says; `name` gives the name that people read of a model. Empty where no votes compare two models.
-    pub fn answers(&self, report: &OverallRobustness, name: impl Fn(&str) -> String) -> Vec<Answer> {
+    pub fn answers(&self, report: &OverallRobustness, name: impl Fn(&str) -> String) -> Vec<RobustnessAnswer> {
         if report.first_place.is_none() { Vec::new() } else { (self.answers)(report, &name) }
     }
 }

@@ -1,9 +1,9 @@
 //! What the tables of [`findings`](super::findings) and [`item_findings`](super::item_findings) are put together from.
 
 use super::{Analysis, Datum};
-use crate::i18n::findings::Finding;
+use crate::i18n::findings::FindingText;
 
-pub(super) fn table(key: &str, said: &Finding, rows: Vec<Vec<Datum>>) -> Analysis {
+pub(super) fn table(key: &str, said: &FindingText, rows: Vec<Vec<Datum>>) -> Analysis {
     Analysis {
         key: key.to_owned(),
         title: said.title.to_owned(),

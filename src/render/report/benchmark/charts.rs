@@ -2,7 +2,7 @@
 
 use super::layout::column;
 use super::{Chart, ReportTable, ScoreEntry, most};
-use crate::chart::{self, Frame, Series, Setting, Topic, curves, matrix, radar, violin};
+use crate::chart::{self, ChartSeries, Frame, Setting, Topic, curves, matrix, radar, violin};
 use crate::domain::benchmark::analysis::self_preference_matrix::SelfPreferenceMatrix;
 use crate::domain::benchmark::score::{Part, PartKind};
 use crate::domain::benchmark::{JudgeMode, Suite};
@@ -43,11 +43,11 @@ pub(super) fn draw(
 /// Draws the cross validation: a row an evaluator, a column a generator of references. None where there is nothing in it.
 pub(super) fn grid(grid: &SelfPreferenceMatrix, language: Language) -> Option<Chart> {
     let (evaluators, generators) = (grid.evaluators(), grid.generators());
-    let series = |evaluator: &&str| Series {
+    let series = |evaluator: &&str| ChartSeries {
         name: (*evaluator).to_owned(),
         values: generators.iter().map(|generator| grid.mean(evaluator, generator).ok()).collect(),
     };
-    let rows: Vec<Series> = evaluators.iter().map(series).collect();
+    let rows: Vec<ChartSeries> = evaluators.iter().map(series).collect();
     let columns: Vec<String> = generators.iter().map(|generator| (*generator).to_owned()).collect();
     let topic = Topic { key: "cross-validation", title: finding_texts(language).grid.title };
     let frame = Frame { language, setting: Setting::Page };
@@ -87,9 +87,9 @@ impl Drawing<'_> {
         parts
     }
 
-    fn series(&self, parts: &[Part]) -> Vec<Series> {
+    fn series(&self, parts: &[Part]) -> Vec<ChartSeries> {
         let value = |entry: &ScoreEntry, part: &Part| entry.scores.of(part).and_then(|score| score.value);
-        let one = |entry: &&ScoreEntry| Series {
+        let one = |entry: &&ScoreEntry| ChartSeries {
             name: self.name(entry),
             values: parts.iter().map(|part| value(entry, part)).collect(),
         };

@@ -11,7 +11,7 @@ use crate::domain::benchmark::Suite;
 use crate::domain::benchmark::analysis::failed_judgements::JudgementEnds;
 use crate::domain::benchmark::analysis::five_levels::{LevelsOfModel, levels_by_model};
 use crate::domain::benchmark::analysis::item_scores::ItemPair;
-use crate::domain::benchmark::analysis::judges::{JudgeAgreement, compare};
+use crate::domain::benchmark::analysis::judges::{JudgePairAgreement, compare};
 use crate::domain::benchmark::analysis::length::{GameLengths, ScoredLength, longer_wins, within_items};
 use crate::domain::benchmark::analysis::position::PositionBias;
 use crate::domain::benchmark::analysis::self_preference::{ScoresByJudge, SelfPreference, self_preferences};
@@ -34,7 +34,7 @@ use crate::i18n::findings::{FindingTexts, finding_texts};
 const JUDGES: usize = 12;
 
 /// A judgement, and who was compared with; empty where nobody was.
-pub struct Judged<'j> {
+pub struct ComparedJudgement<'j> {
     /// The judgement.
     pub judgement: &'j Judgement,
     /// The baseline.
@@ -58,7 +58,7 @@ pub struct Findings {
     length: Vec<(String, usize, Result<Correlation, Undefined>)>,
     /// Each with the judge's name as it is shown, by baseline.
     preferences: Vec<(String, SelfPreference)>,
-    pairs: Vec<(String, String, JudgeAgreement)>,
+    pairs: Vec<(String, String, JudgePairAgreement)>,
     grid: SelfPreferenceMatrix,
     items: ItemFindings,
 }
@@ -66,12 +66,12 @@ pub struct Findings {
 impl Findings {
     /// Looks at every judgement.
     #[must_use]
-    pub fn new(judged: &[Judged<'_>], lengths: &Lengths) -> Self {
-        let mut by_judge: BTreeMap<&str, Vec<&Judged<'_>>> = BTreeMap::new();
+    pub fn new(judged: &[ComparedJudgement<'_>], lengths: &Lengths) -> Self {
+        let mut by_judge: BTreeMap<&str, Vec<&ComparedJudgement<'_>>> = BTreeMap::new();
         for one in judged.iter().filter(|one| !one.judgement.judge_model.is_empty()) {
             by_judge.entry(&one.judgement.judge_model).or_default().push(one);
         }
-        let by_judge: Vec<(&str, Vec<&Judged<'_>>)> = by_judge.into_iter().collect();
+        let by_judge: Vec<(&str, Vec<&ComparedJudgement<'_>>)> = by_judge.into_iter().collect();
         let found: Vec<Self> =
             by_judge.par_iter().map(|(judge, judged)| Self::of_judge(judge, judged, lengths)).collect();
         let mut findings = Self::default();
@@ -86,7 +86,7 @@ impl Findings {
         findings
     }
 
-    fn of_judge(judge: &str, judged: &[&Judged<'_>], lengths: &Lengths) -> Self {
+    fn of_judge(judge: &str, judged: &[&ComparedJudgement<'_>], lengths: &Lengths) -> Self {
         let judgements = || judged.iter().map(|one| one.judgement);
         let ends = JudgementEnds::new(judged.iter().map(|one| (one.baseline, one.judgement)));
         let weighted = WeightedScores::new(judgements());
@@ -270,7 +270,7 @@ impl Findings {
 
     fn judge_pairs(&self, words: &FindingTexts) -> Analysis {
         let r = |found: &Result<Correlation, Undefined>| Datum::Number(found.as_ref().ok().map(|found| found.r));
-        let row = |(first, second, pair): &(String, String, JudgeAgreement)| {
+        let row = |(first, second, pair): &(String, String, JudgePairAgreement)| {
             vec![
                 Datum::Text(first.clone()),
                 Datum::Text(second.clone()),
@@ -350,7 +350,7 @@ fn by_judge<'e>(
 }
 
 /// A judge's five-level verdicts, baseline by baseline.
-fn levels(judge: &str, judged: &[&Judged<'_>]) -> Vec<(String, LevelsOfModel)> {
+fn levels(judge: &str, judged: &[&ComparedJudgement<'_>]) -> Vec<(String, LevelsOfModel)> {
     let baselines: BTreeSet<&str> = judged.iter().map(|one| one.baseline).collect();
     let of_baseline = |baseline: &str| {
         let own = judged.iter().filter(|one| one.baseline == baseline).map(|one| one.judgement);
@@ -365,7 +365,7 @@ fn length(judgement: &Judgement, model: &str, lengths: &Lengths) -> Option<u64> 
 }
 
 /// A game with the lengths of its answers, where both are kept.
-fn game(one: &Judged<'_>, lengths: &Lengths) -> Option<GameLengths> {
+fn game(one: &ComparedJudgement<'_>, lengths: &Lengths) -> Option<GameLengths> {
     let said = one.judgement;
     let Some(Verdict::Pair { winner, .. }) = said.parsed else { return None };
     let [own, other] = [said.model.as_str(), one.baseline].map(|model| length(said, model, lengths));
@@ -376,7 +376,7 @@ fn game(one: &Judged<'_>, lengths: &Lengths) -> Option<GameLengths> {
 /// How a judge's scores go with the lengths of the answers; none where it gives no scores, or no answer is kept.
 fn length_of(
     judge: &str,
-    judged: &[&Judged<'_>],
+    judged: &[&ComparedJudgement<'_>],
     lengths: &Lengths,
 ) -> Option<(String, usize, Result<Correlation, Undefined>)> {
     let items: Vec<(String, u64, f64)> = judged

@@ -9,7 +9,7 @@ use crate::report::file::{FileContent, file as report_file};
 
 #[derive(Template)]
 #[template(path = "_parts/report.html")]
-struct Body<'r> {
+struct SuiteReportBody<'r> {
     report: &'r Report,
     words: &'static ReportTexts,
 }
@@ -19,7 +19,7 @@ struct Body<'r> {
 /// # Errors
 /// [`askama::Error`] where it cannot be written.
 pub fn body(report: &Report, language: Language) -> askama::Result<String> {
-    Body { report, words: report_texts(language) }.render()
+    SuiteReportBody { report, words: report_texts(language) }.render()
 }
 
 /// A whole file, with its styles and charts in it.

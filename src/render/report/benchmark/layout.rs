@@ -16,7 +16,7 @@ use crate::domain::language::Language;
 use crate::i18n::reports::{ReportTexts, named, report_texts};
 
 /// The plan of a table.
-pub(super) struct Layout {
+pub(super) struct ReportLayout {
     key: &'static str,
     title: String,
     columns: Vec<Part>,
@@ -24,7 +24,7 @@ pub(super) struct Layout {
     heads: Vec<Vec<String>>,
 }
 
-impl Layout {
+impl ReportLayout {
     fn new(key: &'static str, title: &str, columns: Vec<Part>) -> Self {
         Self { key, title: title.to_owned(), columns, heads: Vec::new() }
     }
@@ -114,7 +114,7 @@ fn of_series(
 /// A table without rows, and its columns; none where there is nothing to put in.
 fn frame(
     suite: &dyn Suite,
-    layout: Layout,
+    layout: ReportLayout,
     has: &dyn Fn(&Part) -> bool,
     language: Language,
 ) -> Option<(ReportTable, Vec<Part>)> {
@@ -179,7 +179,7 @@ fn name(suite: &dyn Suite, part: &Part, language: Language) -> String {
     own.to_owned()
 }
 
-fn layouts(suite: &dyn Suite, entries: &[&ScoreEntry], language: Language) -> Vec<Layout> {
+fn layouts(suite: &dyn Suite, entries: &[&ScoreEntry], language: Language) -> Vec<ReportLayout> {
     let words = report_texts(language);
     match suite.name() {
         "alignbench" => of_alignbench(words, language),
@@ -205,7 +205,7 @@ fn group(name: &str) -> Part {
 }
 
 /// The paper's ReportTable 6, and its ReportTable 10 of dimensions.
-fn of_alignbench(words: &ReportTexts, language: Language) -> Vec<Layout> {
+fn of_alignbench(words: &ReportTexts, language: Language) -> Vec<ReportLayout> {
     let group_of = |part: &Part| match alignbench::category_of(&part.name) {
         Some(category) if part.kind == PartKind::Category => category.group.to_owned(),
         _ => part.name.clone(),
@@ -222,13 +222,13 @@ fn of_alignbench(words: &ReportTexts, language: Language) -> Vec<Layout> {
     let columns = std::iter::once(Part::overall()).chain(in_group(REASONING)).chain(in_group(LANGUAGE));
     let dimensions = alignbench::DIMENSIONS.map(|name| Part::new(PartKind::Dimension, name));
     vec![
-        Layout::new("scores", words.tasks, columns.collect()).under(head),
-        Layout::new("dimensions", words.dimensions, dimensions.to_vec()),
+        ReportLayout::new("scores", words.tasks, columns.collect()).under(head),
+        ReportLayout::new("dimensions", words.dimensions, dimensions.to_vec()),
     ]
 }
 
 /// The paper's ReportTable 3, then its abilities and tiers, and its ablation without the minimum.
-fn of_mtbench101(words: &ReportTexts, language: Language) -> Vec<Layout> {
+fn of_mtbench101(words: &ReportTexts, language: Language) -> Vec<ReportLayout> {
     let task = |part: &Part| TASKS.iter().find(|task| task.code == part.name);
     let tier = |part: &Part| task(part).map_or_else(String::new, |task| named(task.tier, language).to_owned());
     let ability = |part: &Part| task(part).map_or_else(String::new, |task| named(task.ability, language).to_owned());
@@ -237,14 +237,14 @@ fn of_mtbench101(words: &ReportTexts, language: Language) -> Vec<Layout> {
     let rule = Part::new(PartKind::Rule, MEAN_OVER_TURNS);
     let by_mean = std::iter::once(rule.clone()).chain(TASKS.iter().map(|task| rule.clone().within(task.code)));
     vec![
-        Layout::new("scores", words.tasks, all).under(tier).under(ability),
-        Layout::new("abilities", words.groups, TIERS.iter().chain(&ABILITIES).map(|name| group(name)).collect()),
-        Layout::new("mean-over-turns", words.mean_over_turns, by_mean.collect()),
+        ReportLayout::new("scores", words.tasks, all).under(tier).under(ability),
+        ReportLayout::new("abilities", words.groups, TIERS.iter().chain(&ABILITIES).map(|name| group(name)).collect()),
+        ReportLayout::new("mean-over-turns", words.mean_over_turns, by_mean.collect()),
     ]
 }
 
 /// The paper's ReportTable 4, then Tables 12 and 13 by language, and the criteria.
-fn of_urs(suite: &dyn Suite, words: &ReportTexts, language: Language) -> Vec<Layout> {
+fn of_urs(suite: &dyn Suite, words: &ReportTexts, language: Language) -> Vec<ReportLayout> {
     const TABLE_4: [&str; 6] =
         ["Solve_Professional_Problem", "Factual_QA", "Text_Assistant", "Ask_for_Advice", "Seek_Creativity", "Leisure"];
     let intents = TABLE_4.iter().map(|intent| category(intent)).chain([Part::overall()]);
@@ -263,15 +263,15 @@ fn of_urs(suite: &dyn Suite, words: &ReportTexts, language: Language) -> Vec<Lay
     };
     let criteria = CRITERIA.map(|(criterion, _)| Part::new(PartKind::Dimension, criterion));
     vec![
-        Layout::new("scores", words.intents, intents.collect()),
-        Layout::new("groups", words.blocks, vec![group(OBJECTIVE), group(SUBJECTIVE)]),
-        Layout::new("languages", words.languages, languages).under(head),
-        Layout::new("dimensions", words.dimensions, criteria.to_vec()),
+        ReportLayout::new("scores", words.intents, intents.collect()),
+        ReportLayout::new("groups", words.blocks, vec![group(OBJECTIVE), group(SUBJECTIVE)]),
+        ReportLayout::new("languages", words.languages, languages).under(head),
+        ReportLayout::new("dimensions", words.dimensions, criteria.to_vec()),
     ]
 }
 
 /// The paper's ReportTable 2 (both turns, the first, the second), then its ReportTable 3 by capability.
-fn of_superclue(words: &ReportTexts, language: Language) -> Vec<Layout> {
+fn of_superclue(words: &ReportTexts, language: Language) -> Vec<ReportLayout> {
     let turn = |turn: &str| Part::new(PartKind::Turn, turn);
     let group_of = |part: &Part| {
         let name = part.within.as_deref().unwrap_or(&part.name);
@@ -280,11 +280,11 @@ fn of_superclue(words: &ReportTexts, language: Language) -> Vec<Layout> {
     let capabilities: Vec<Part> = CAPABILITIES.iter().map(|known| category(known.name)).collect();
     let in_turn = |number: &'static str| CAPABILITIES.iter().map(move |known| turn(number).within(known.name));
     vec![
-        Layout::new("scores", words.by_turn, vec![turn("1"), turn("2"), Part::overall()]),
-        Layout::new("capabilities", words.capabilities, capabilities).under(group_of),
-        Layout::new("first-turn", words.first_turn, in_turn("1").collect()).under(group_of),
-        Layout::new("second-turn", words.second_turn, in_turn("2").collect()).under(group_of),
-        Layout::new(
+        ReportLayout::new("scores", words.by_turn, vec![turn("1"), turn("2"), Part::overall()]),
+        ReportLayout::new("capabilities", words.capabilities, capabilities).under(group_of),
+        ReportLayout::new("first-turn", words.first_turn, in_turn("1").collect()).under(group_of),
+        ReportLayout::new("second-turn", words.second_turn, in_turn("2").collect()).under(group_of),
+        ReportLayout::new(
             "rules",
             words.rules,
             [WINS_AND_TIES, TIES_HALF, THREE_ONE_ZERO].map(|rule| Part::new(PartKind::Rule, rule)).to_vec(),
@@ -293,11 +293,11 @@ fn of_superclue(words: &ReportTexts, language: Language) -> Vec<Layout> {
 }
 
 /// What an operator's own suite has.
-fn of_any(suite: &dyn Suite, entries: &[&ScoreEntry], words: &ReportTexts, language: Language) -> Vec<Layout> {
+fn of_any(suite: &dyn Suite, entries: &[&ScoreEntry], words: &ReportTexts, language: Language) -> Vec<ReportLayout> {
     let whole = |part: &Part| {
         part.within.as_deref().map_or_else(String::new, |whole| named(suite.category_title(whole), language).to_owned())
     };
-    let layout = |own: layout::Layout| {
+    let layout = |own: layout::TableLayout| {
         let (key, title) = match own.kind {
             TableKind::Scores => ("scores", words.tasks),
             TableKind::Dimensions => ("dimensions", words.dimensions),
@@ -305,7 +305,7 @@ fn of_any(suite: &dyn Suite, entries: &[&ScoreEntry], words: &ReportTexts, langu
             TableKind::Languages => ("languages", words.languages),
             TableKind::Rules => ("rules", words.rules),
         };
-        Layout::new(key, title, own.parts).under(whole)
+        ReportLayout::new(key, title, own.parts).under(whole)
     };
     layout::layouts(entries.iter().map(|entry| &entry.scores)).into_iter().map(layout).collect()
 }

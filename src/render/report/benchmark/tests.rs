@@ -1,5 +1,5 @@
 use super::*;
-use crate::domain::benchmark::item::{Question, Sampling};
+use crate::domain::benchmark::item::{ItemSampling, Question};
 use crate::domain::benchmark::judgement::{Game, Judgement, Status};
 use crate::domain::benchmark::options::NAMES;
 use crate::domain::benchmark::registry::suite;
@@ -182,7 +182,7 @@ fn items_have_their_categories_in_the_language_of_the_report() {
         model: model.to_owned(),
         judge_model: judge.to_owned(),
         judge_prompt_sha256: String::new(),
-        params: Sampling::default(),
+        params: ItemSampling::default(),
         game: Game::First,
         raw_text: String::new(),
         parsed: Some(Verdict::Rating(Rating::new(score, [].into()))),

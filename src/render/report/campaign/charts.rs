@@ -1,9 +1,9 @@
 //! The charts of a campaign's report, each beside the table that has its figures.
 
 use super::{DocumentChart, DocumentPart};
-use crate::chart::heat::{self, HeatmapData, Shown};
+use crate::chart::heat::{self, HeatValues, HeatmapData};
 use crate::chart::violin::{self, ViolinSample};
-use crate::chart::{self, Frame, Series, Setting, Topic, forest, matrix};
+use crate::chart::{self, ChartSeries, Frame, Setting, Topic, forest, matrix};
 use crate::domain::campaign::report::CampaignReport;
 use crate::domain::language::Language;
 use crate::domain::stats::confidence::ConfidenceLevel;
@@ -52,7 +52,7 @@ pub(super) fn with_wins(part: DocumentPart, report: &CampaignReport, language: L
             figures[other][one] = Some(1.0 - pair.share_a());
         }
     }
-    let draw = || heat::draw(Shown::Wins, HeatmapData { names: &names, figures: &figures }, frame(language));
+    let draw = || heat::draw(HeatValues::Wins, HeatmapData { names: &names, figures: &figures }, frame(language));
     with(part, (names.len() > 2).then(draw))
 }
 
@@ -64,8 +64,8 @@ pub(super) fn with_kappas(part: DocumentPart, report: &CampaignReport, language:
         pairs.find(|pair| [&pair.one, &pair.other] == [one.min(other), one.max(other)])?.kappa
     };
     let row =
-        |one: &String| Series { name: one.clone(), values: names.iter().map(|other| kappa(one, other)).collect() };
-    let rows: Vec<Series> = names.iter().map(row).collect();
+        |one: &String| ChartSeries { name: one.clone(), values: names.iter().map(|other| kappa(one, other)).collect() };
+    let rows: Vec<ChartSeries> = names.iter().map(row).collect();
     let topic = Topic { key: "campaign-kappas", title: campaign_report_texts(language).annotator_pairs };
     let any = rows.iter().flat_map(|row| &row.values).any(Option::is_some);
     with(part, (any && names.len() > 2).then(|| matrix::draw(topic, &names, &rows, frame(language))))

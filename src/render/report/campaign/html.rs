@@ -9,7 +9,7 @@ use crate::report::file::{FileContent, file as report_file};
 
 #[derive(Template)]
 #[template(path = "_parts/campaign_report.html")]
-struct Body<'d> {
+struct CampaignReportBody<'d> {
     document: &'d CampaignDocument,
     words: &'static CampaignReportTexts,
 }
@@ -19,7 +19,7 @@ struct Body<'d> {
 /// # Errors
 /// [`askama::Error`] where it cannot be written.
 pub fn body(document: &CampaignDocument, language: Language) -> askama::Result<String> {
-    Body { document, words: campaign_report_texts(language) }.render()
+    CampaignReportBody { document, words: campaign_report_texts(language) }.render()
 }
 
 /// A whole file, with its styles and charts in it.

@@ -10,7 +10,7 @@ use crate::domain::campaign::report::{
     AnnotatorFlag, AnnotatorSummary, AnswerCounts, CampaignReport, ItemInterval, JudgeAgreement, ModelPair,
     QuestionSummary, ScoredModel,
 };
-use crate::domain::campaign::rubric::Rubric;
+use crate::domain::campaign::rubric::CampaignRubric;
 use crate::domain::language::Language;
 use crate::domain::rating::leaderboard::RankedModel;
 use crate::domain::rating::neighbours::{NeighbourPair, NeighbourState};
@@ -146,7 +146,7 @@ pub(super) fn dimensions(
     plan: &CampaignPlan,
     (words, language): (&CampaignReportTexts, Language),
 ) -> DocumentPart {
-    let ids: Vec<String> = plan.rubric.map_or_else(Vec::new, Rubric::ids);
+    let ids: Vec<String> = plan.rubric.map_or_else(Vec::new, CampaignRubric::ids);
     let scored = report.questions.iter().filter(|question| question.judgements > 0 && ids.contains(&question.question));
     let models: BTreeSet<&str> = scored.clone().flat_map(|question| &question.models).map(|one| &*one.model).collect();
     let heads = [text(words.dimension), number(words.judgements), number(words.alpha), number(words.shared_units)];

@@ -1,9 +1,9 @@
 use super::*;
 use crate::domain::battle::Outcome;
 use crate::domain::campaign::assignment::AssignmentKind;
-use crate::domain::campaign::judgement::Judgement;
+use crate::domain::campaign::judgement::UnitJudgement;
 use crate::domain::campaign::plan::Task;
-use crate::domain::campaign::report::{CampaignFacts, JudgedUnit, LeftOut, report};
+use crate::domain::campaign::report::{CampaignFacts, JudgedUnit, LeftOutAnnotator, report};
 use crate::domain::rating::options::LeaderboardOptions;
 
 const PLAN: &str = "[campaign]\nid = \"pilot\"\ntitle = \"Which | <b>one</b>?\"\nanswers = \"x\"\n";
@@ -18,7 +18,7 @@ fn facts(task: Task) -> CampaignFacts {
         questions: Vec::new(),
         units: 12,
         gold: std::collections::BTreeMap::new(),
-        left_out: vec![LeftOut {
+        left_out: vec![LeftOutAnnotator {
             annotator: "pilot-4".into(),
             reason: "asleep <i>".into(),
             by: "ann".into(),
@@ -48,7 +48,11 @@ fn written(task: Task, audience: Audience, language: Language) -> CampaignDocume
                 item: unit,
                 shown: shown.into(),
                 kind: AssignmentKind::Fresh,
-                judgement: if task == Task::Score { Judgement::Score(score) } else { Judgement::Outcome(outcome) },
+                judgement: if task == Task::Score {
+                    UnitJudgement::Score(score)
+                } else {
+                    UnitJudgement::Outcome(outcome)
+                },
                 answers: std::sync::Arc::default(),
                 seconds: 5.0,
             }
@@ -109,7 +113,7 @@ fn the_dimensions_of_a_rubric_stand_in_one_table() {
             item: unit / 2,
             shown: vec![if unit % 2 == 0 { "<m1>".to_owned() } else { "m2".to_owned() }].into(),
             kind: AssignmentKind::Fresh,
-            judgement: Judgement::Score(5),
+            judgement: UnitJudgement::Score(5),
             answers: answers(if unit % 2 == 0 { 8 } else { 3 + u8::from(unit == 3) }),
             seconds: 5.0,
         });

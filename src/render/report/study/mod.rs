@@ -34,7 +34,7 @@ pub enum StudyReportError {
 pub const TABLE: &str = "data/table.csv";
 
 /// The files of a folder by their paths in it.
-pub type Files = BTreeMap<String, Vec<u8>>;
+pub type StudyFiles = BTreeMap<String, Vec<u8>>;
 
 /// Everything that comes of the study. `table` is the text of its table, where it has one; the study that is written
 /// with the rest reads it from the folder, so that the folder is all that it takes to make the study again.
@@ -46,10 +46,10 @@ pub fn files(
     series: &[Series],
     results: &Results,
     table: Option<Vec<u8>>,
-) -> Result<Files, StudyReportError> {
+) -> Result<StudyFiles, StudyReportError> {
     let pictures = pictures::draw(study, series, results)?;
     let used = StudyFile { table: table.as_ref().map(|_| TABLE.to_owned()), ..study.file.clone() };
-    let mut files = Files::from([
+    let mut files = StudyFiles::from([
         ("study.toml".to_owned(), toml::to_string(&used)?.into_bytes()),
         ("results.json".to_owned(), (serde_json::to_string_pretty(results)? + "\n").into_bytes()),
         ("report.md".to_owned(), report::write(results, &pictures).into_bytes()),

@@ -1,7 +1,7 @@
 //! The pictures of a study by name, in the order in which the report shows them.
 
 use super::StudyReportError;
-use crate::chart::correlations::Cell;
+use crate::chart::correlations::CorrelationCell;
 use crate::chart::violin::ViolinSample;
 use crate::domain::correlation::Series;
 use crate::domain::correlation::study::SeriesIndex;
@@ -72,7 +72,7 @@ fn matrices(results: &Results) -> Vec<Picture> {
 }
 
 fn matrix(pairs: &[&StudiedPair], names: &[String], coefficient: Coefficient) -> Picture {
-    let mut cells: Vec<Vec<Option<Cell>>> = vec![vec![None; names.len()]; names.len()];
+    let mut cells: Vec<Vec<Option<CorrelationCell>>> = vec![vec![None; names.len()]; names.len()];
     for pair in pairs {
         let place = |name: &String| names.iter().position(|known| known == name);
         let (Some(x), Some(y)) = (place(&pair.report.x.series), place(&pair.report.y.series)) else { continue };

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::methods;
 use super::pictures::{self, Picture};
-use crate::domain::correlation::report::{CoefficientReport, LeftOut};
+use crate::domain::correlation::report::{CoefficientReport, HeldOutCorrelations};
 use crate::domain::correlation::study::{Mixture, Results, StudiedCombination, StudiedPair};
 use crate::report::benchmark::markdown::escaped;
 
@@ -184,8 +184,8 @@ fn mixture(combination: &StudiedCombination) -> String {
     write!(out, "\n{n} models: {models}\n\n").expect(TEXT_GROWS);
     out += &head(&["coefficient", "r of the numbers fitted to", "p", "r leaving one out", "p"], 1);
     let left = match &found.leave_one_out {
-        LeftOut::Found(left) => Some(left),
-        LeftOut::Undefined { .. } => None,
+        HeldOutCorrelations::Found(left) => Some(left),
+        HeldOutCorrelations::Undefined { .. } => None,
     };
     for (place, (name, coefficient)) in found.correlations.named().into_iter().enumerate() {
         let left = left.map(|left| left.named()[place].1);
@@ -193,7 +193,7 @@ fn mixture(combination: &StudiedCombination) -> String {
         let [left_r, left_p] = [number(left.and_then(|left| left.r)), number(left.and_then(|left| left.p))];
         line(&mut out, &[name.to_owned(), r, p, left_r, left_p]);
     }
-    if let LeftOut::Undefined { undefined } = &found.leave_one_out {
+    if let HeldOutCorrelations::Undefined { undefined } = &found.leave_one_out {
         write!(out, "\nLeaving one out: {}\n", escaped(undefined)).expect(TEXT_GROWS);
     }
     out + "\n"

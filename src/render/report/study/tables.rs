@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::StudyReportError;
-use crate::domain::correlation::report::{CoefficientReport, LeftOut, SeriesReport};
+use crate::domain::correlation::report::{CoefficientReport, HeldOutCorrelations, SeriesReport};
 use crate::domain::correlation::study::{Mixture, Results, StudiedCombination, StudiedPair};
 use crate::domain::spreadsheet::defused;
 
@@ -128,8 +128,8 @@ fn mixture(combination: &StudiedCombination) -> Vec<Vec<CsvCell<'_>>> {
         Mixture::Undefined(why) => (None, why.clone()),
     };
     let (left, no_left) = match found.map(|found| &found.leave_one_out) {
-        Some(LeftOut::Found(left)) => (Some(&left.pearson), None),
-        Some(LeftOut::Undefined { undefined }) => (None, Some(undefined.clone())),
+        Some(HeldOutCorrelations::Found(left)) => (Some(&left.pearson), None),
+        Some(HeldOutCorrelations::Undefined { undefined }) => (None, Some(undefined.clone())),
         None => (None, None),
     };
     let undefined = no_left.or_else(|| left?.undefined.clone()).unwrap_or(undefined);

@@ -3,7 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 
-use super::call::SignedIn;
+use super::call::SignedInRequest;
 use crate::server::http::error::PageError;
 use crate::server::http::forms::see_other;
 use crate::server::http::pages::admin::account::{AccountPage, SessionLine};
@@ -15,13 +15,13 @@ use crate::services::admin::users::UserError;
 const DONE: &str = "/admin/account?done=1";
 
 /// `GET /admin/account`
-pub(super) async fn page(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(super) async fn page(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let frame = call.frame(AdminTab::Account);
     show(&call, StatusCode::OK, frame, Vec::new()).await
 }
 
 /// `POST /admin/account/passphrase`
-pub(super) async fn passphrase(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(super) async fn passphrase(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let (former, latter) = (call.fields.one("former"), call.fields.one("latter"));
     match call.app.admin_users.change_passphrase(&call.session.id, former, latter, &call.actor()).await {
         Ok(()) => Ok(see_other(DONE)),
@@ -30,13 +30,13 @@ pub(super) async fn passphrase(call: SignedIn) -> Result<HttpResponse, PageError
 }
 
 /// `POST /admin/account/session`
-pub(super) async fn end_session(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(super) async fn end_session(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     call.app.admin_sessions.end(call.fields.one("session"), &call.session, &call.actor()).await?;
     Ok(see_other(DONE))
 }
 
 /// `POST /admin/account/factor/begin`
-pub(super) async fn begin_factor(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(super) async fn begin_factor(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     match call.app.admin_users.begin_second_factor(&call.session.name).await {
         Ok(()) => Ok(see_other("/admin/account#factor")),
         Err(error) => refused(&call, error).await,
@@ -44,7 +44,7 @@ pub(super) async fn begin_factor(call: SignedIn) -> Result<HttpResponse, PageErr
 }
 
 /// `POST /admin/account/factor/on`: the recovery codes are on the answer itself, and nowhere later.
-pub(super) async fn confirm_factor(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(super) async fn confirm_factor(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     match call.app.admin_users.confirm_second_factor(call.fields.one("code"), &call.actor()).await {
         Ok(Some(codes)) => show(&call, StatusCode::OK, call.frame(AdminTab::Account), codes).await,
         Ok(None) => {
@@ -56,14 +56,14 @@ pub(super) async fn confirm_factor(call: SignedIn) -> Result<HttpResponse, PageE
 }
 
 /// `POST /admin/account/factor/off`
-pub(super) async fn disable_factor(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(super) async fn disable_factor(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     match call.app.admin_users.disable_second_factor(call.fields.one("former"), &call.actor()).await {
         Ok(()) => Ok(see_other(DONE)),
         Err(error) => refused(&call, error).await,
     }
 }
 
-async fn refused(call: &SignedIn, error: UserError) -> Result<HttpResponse, PageError> {
+async fn refused(call: &SignedInRequest, error: UserError) -> Result<HttpResponse, PageError> {
     let words = &call.page().t().admin;
     let problem = match error {
         UserError::Store(error) => return Err(error.into()),
@@ -75,7 +75,7 @@ async fn refused(call: &SignedIn, error: UserError) -> Result<HttpResponse, Page
 }
 
 async fn show(
-    call: &SignedIn,
+    call: &SignedInRequest,
     status: StatusCode,
     frame: AdminFrame,
     recovery_codes: Vec<String>,

@@ -3,7 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 
-use super::call::SignedIn;
+use super::call::SignedInRequest;
 use crate::infra::storage::AuditFilter;
 use crate::server::http::error::PageError;
 use crate::server::http::leaderboard_query::escaped;
@@ -15,7 +15,7 @@ use crate::server::http::pages::respond;
 const PAGE: u32 = 50;
 
 /// `GET /admin/audit`: `actor`, `action`, and `before` with the id of an entry.
-pub(super) async fn page(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(super) async fn page(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let given = |name: &str| call.fields.given(name).filter(|text| !text.contains('\0')).map(str::to_owned);
     let filter = AuditFilter { actor: given("actor"), action: given("action"), before: given("before") };
     let mut entries = call.app.store.audit_entries(&filter, PAGE + 1).await?;

@@ -4,13 +4,15 @@ use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 
 use super::bench_runs::show_runs;
-use super::call::{Fields, SignedIn};
+use super::call::{Fields, SignedInRequest};
 use crate::domain::benchmark::run_plan::{PlannedSuite, RunPlan, RunPlanError};
 use crate::infra::storage::{StoreError, is_storable};
 use crate::server::http::error::PageError;
 use crate::server::http::forms::see_other;
 use crate::server::http::pages::admin::AdminTab;
-use crate::server::http::pages::admin::bench_plans::{BenchPlanPage, Choice, DryRun, MOST_ROUNDS, PlanForm, fields_of};
+use crate::server::http::pages::admin::bench_plans::{
+    BenchPlanPage, DryRun, MOST_ROUNDS, PlanChoice, PlanForm, fields_of,
+};
 use crate::server::http::pages::respond;
 use crate::services::benchmark::plans::{StartPlanError, stop_plan};
 use crate::services::benchmark::run_error::RunError;
@@ -31,15 +33,15 @@ enum BadForm {
 
 /// `GET /admin/benchmarks/plan`: the form, and what it would ask once it names a `suite`. Further fields: `model`, `judge`, `baseline`,
 /// `rounds`, `seed`, `max_calls`, `budget` and `batch`; or `again` with the id of an earlier plan.
-pub(super) async fn consider(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(super) async fn consider(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     if let Some(id) = call.fields.given("again").filter(|id| is_storable(id)) {
         return match call.app.store.bench_plan(id).await? {
             Some(row) => show_dry_run(&call, &row.plan).await,
-            None => show(&call, StatusCode::OK, Shown::default()).await,
+            None => show(&call, StatusCode::OK, ShownPlan::default()).await,
         };
     }
     if call.fields.all("suite").next().is_none() && call.fields.all("rounds").next().is_none() {
-        return show(&call, StatusCode::OK, Shown::default()).await;
+        return show(&call, StatusCode::OK, ShownPlan::default()).await;
     }
     match plan_of_fields(&call) {
         Ok(plan) => show_dry_run(&call, &plan).await,
@@ -48,7 +50,7 @@ pub(super) async fn consider(call: SignedIn) -> Result<HttpResponse, PageError> 
 }
 
 /// `POST /admin/benchmarks/plan`: what a `plan` in TOML would ask.
-pub(super) async fn consider_text(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(super) async fn consider_text(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     match RunPlan::parse(call.fields.one(TEXT)) {
         Ok(plan) => show_dry_run(&call, &plan).await,
         Err(error) => show_bad(&call, BadForm::Plan(error)).await,
@@ -56,7 +58,7 @@ pub(super) async fn consider_text(call: SignedIn) -> Result<HttpResponse, PageEr
 }
 
 /// `POST /admin/benchmarks/start`: a `plan` in TOML, or the fields of the form.
-pub(super) async fn start(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(super) async fn start(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let plan = match call.fields.given(TEXT) {
         Some(text) => RunPlan::parse(text).map_err(BadForm::Plan),
         None => plan_of_fields(&call),
@@ -76,7 +78,7 @@ pub(super) async fn start(call: SignedIn) -> Result<HttpResponse, PageError> {
 }
 
 /// `POST /admin/benchmarks/stop`
-pub(super) async fn stop(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(super) async fn stop(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let app = &call.app;
     if stop_plan(&app.store, (&app.rng, app.clock.as_ref()), &call.actor()).await? {
         return Ok(see_other("/admin/benchmarks?done=1"));
@@ -86,7 +88,7 @@ pub(super) async fn stop(call: SignedIn) -> Result<HttpResponse, PageError> {
 }
 
 /// The plan of the fields.
-fn plan_of_fields(call: &SignedIn) -> Result<RunPlan, BadForm> {
+fn plan_of_fields(call: &SignedInRequest) -> Result<RunPlan, BadForm> {
     let fields = &call.fields;
     let names = |name: &str| fields.all(name).map(str::to_owned).collect::<Vec<_>>();
     let rounds = fields.given("rounds").unwrap_or("1").parse().ok();
@@ -115,7 +117,7 @@ fn plan_of_fields(call: &SignedIn) -> Result<RunPlan, BadForm> {
 
 /// What the page shows beside an empty form.
 #[derive(Default)]
-struct Shown<'p> {
+struct ShownPlan<'p> {
     /// The plan that fills the form.
     plan: Option<&'p RunPlan>,
     /// What it would ask.
@@ -126,37 +128,37 @@ struct Shown<'p> {
     refusal: Option<String>,
 }
 
-async fn show_dry_run(call: &SignedIn, plan: &RunPlan) -> Result<HttpResponse, PageError> {
+async fn show_dry_run(call: &SignedInRequest, plan: &RunPlan) -> Result<HttpResponse, PageError> {
     match call.app.bench_plans.dry_run(plan).await {
         Ok(steps) => {
             let dry_run = Some(DryRun { steps, is_batch: plan.batch });
-            show(call, StatusCode::OK, Shown { plan: Some(plan), dry_run, ..Shown::default() }).await
+            show(call, StatusCode::OK, ShownPlan { plan: Some(plan), dry_run, ..ShownPlan::default() }).await
         }
         Err(error) => show_refused(call, plan, error).await,
     }
 }
 
-async fn show_bad(call: &SignedIn, bad: BadForm) -> Result<HttpResponse, PageError> {
+async fn show_bad(call: &SignedInRequest, bad: BadForm) -> Result<HttpResponse, PageError> {
     let words = &call.page().t().admin.bench_runs.plan;
     let (problem, refusal) = match bad {
         BadForm::NoneChosen => (Some(words.none_chosen), None),
         BadForm::Number => (Some(words.bad_number), None),
         BadForm::Plan(error) => (None, Some(error.to_string())),
     };
-    show(call, StatusCode::BAD_REQUEST, Shown { problem, refusal, ..Shown::default() }).await
+    show(call, StatusCode::BAD_REQUEST, ShownPlan { problem, refusal, ..ShownPlan::default() }).await
 }
 
-async fn show_refused(call: &SignedIn, plan: &RunPlan, error: RunError) -> Result<HttpResponse, PageError> {
+async fn show_refused(call: &SignedInRequest, plan: &RunPlan, error: RunError) -> Result<HttpResponse, PageError> {
     let error = match error {
         RunError::Bench(error) if !error.is_missing() => return Err(error.into()),
         error => error,
     };
-    let shown = Shown { plan: Some(plan), refusal: Some(error.to_string()), ..Shown::default() };
+    let shown = ShownPlan { plan: Some(plan), refusal: Some(error.to_string()), ..ShownPlan::default() };
     show(call, StatusCode::CONFLICT, shown).await
 }
 
-async fn show(call: &SignedIn, status: StatusCode, shown: Shown<'_>) -> Result<HttpResponse, PageError> {
-    let Shown { plan, dry_run, problem, refusal } = shown;
+async fn show(call: &SignedInRequest, status: StatusCode, shown: ShownPlan<'_>) -> Result<HttpResponse, PageError> {
+    let ShownPlan { plan, dry_run, problem, refusal } = shown;
     let currency = call.app.settings.now().prices.currency.to_string();
     let form = form_of(call, plan).await?;
     let frame = match problem {
@@ -168,7 +170,7 @@ async fn show(call: &SignedIn, status: StatusCode, shown: Shown<'_>) -> Result<H
 }
 
 /// The form as a plan fills it, or as it was typed.
-async fn form_of(call: &SignedIn, plan: Option<&RunPlan>) -> Result<PlanForm, StoreError> {
+async fn form_of(call: &SignedInRequest, plan: Option<&RunPlan>) -> Result<PlanForm, StoreError> {
     let mut suites: Vec<String> =
         call.app.store.bench_suites().await?.iter().map(|row| row.suite.to_string()).collect();
     suites.sort();
@@ -178,7 +180,7 @@ async fn form_of(call: &SignedIn, plan: Option<&RunPlan>) -> Result<PlanForm, St
     let roster = call.app.models.current();
     let choice = |field: &str, id: &str, name: &str| {
         let is_chosen = fields.all(field).any(|chosen| chosen == id);
-        Choice { id: id.to_owned(), name: name.to_owned(), is_chosen }
+        PlanChoice { id: id.to_owned(), name: name.to_owned(), is_chosen }
     };
     let models = |field: &str| {
         let choices = roster.all().iter().map(|model| choice(field, model.card.id.as_str(), &model.card.name));

@@ -3,7 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 
-use super::call::SignedIn;
+use super::call::SignedInRequest;
 use crate::domain::admin::role::Role;
 use crate::infra::clock::Clock as _;
 use crate::infra::storage::StoreError;
@@ -18,14 +18,14 @@ use crate::services::benchmark::plan_progress::latest_plan;
 const SHOWN: u32 = 50;
 
 /// `GET /admin/benchmarks`
-pub(super) async fn page(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(super) async fn page(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let frame = call.frame(AdminTab::Benchmarks);
     show_runs(&call, StatusCode::OK, frame).await
 }
 
 /// The page, after something was refused too.
 pub(super) async fn show_runs(
-    call: &SignedIn,
+    call: &SignedInRequest,
     status: StatusCode,
     frame: AdminFrame,
 ) -> Result<HttpResponse, PageError> {
@@ -37,13 +37,13 @@ pub(super) async fn show_runs(
 }
 
 /// How far the latest plan has come.
-async fn latest(call: &SignedIn) -> Result<Option<PlanView>, StoreError> {
+async fn latest(call: &SignedInRequest) -> Result<Option<PlanView>, StoreError> {
     let progress = latest_plan(&call.app.store, call.app.clock.now()).await?;
     let may_change = may_change(call);
     Ok(progress.map(|progress| PlanView { progress, may_change }))
 }
 
 /// Whether whoever asks may start and stop plans.
-fn may_change(call: &SignedIn) -> bool {
+fn may_change(call: &SignedInRequest) -> bool {
     call.session.role.covers(Role::Operator)
 }

@@ -25,7 +25,7 @@ pub(super) struct Call<S> {
 }
 
 /// A request of somebody who is signed in and has the role.
-pub(super) type SignedIn = Call<AdminSessionRow>;
+pub(super) type SignedInRequest = Call<AdminSessionRow>;
 
 /// The fields of a form or a query, in their order.
 pub(super) struct Fields(Vec<(String, String)>);
@@ -76,7 +76,7 @@ impl<S> Call<S> {
 }
 
 impl Call<()> {
-    pub(super) fn signed_in(self, session: AdminSessionRow) -> SignedIn {
+    pub(super) fn signed_in(self, session: AdminSessionRow) -> SignedInRequest {
         Call { request: self.request, app: self.app, fields: self.fields, session }
     }
 
@@ -87,7 +87,7 @@ impl Call<()> {
     }
 }
 
-impl SignedIn {
+impl SignedInRequest {
     /// Who acts, for the audit log.
     pub(super) fn actor(&self) -> Actor {
         Actor { name: self.session.name.clone(), via: ActedVia::Page, address: self.origin().address }

@@ -3,7 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 
-use super::call::SignedIn;
+use super::call::SignedInRequest;
 use crate::domain::campaign::plan::CampaignPlan;
 use crate::infra::clock::Clock as _;
 use crate::infra::storage::{CampaignRow, Store, StoreError, is_storable};
@@ -23,7 +23,7 @@ const MOST_INVITES: u32 = 100;
 const MOST_DAYS: u32 = 3_650;
 
 /// `GET /admin/campaigns`
-pub(super) async fn list(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(super) async fn list(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let mut campaigns = Vec::new();
     for row in call.app.store.campaigns().await? {
         campaigns.push(line(&call.app.store, row).await?);
@@ -33,13 +33,13 @@ pub(super) async fn list(call: SignedIn) -> Result<HttpResponse, PageError> {
 }
 
 /// `GET /admin/campaigns/one`: the campaign with this `id`.
-pub(super) async fn one(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(super) async fn one(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let frame = call.frame(AdminTab::Campaigns);
     show(&call, StatusCode::OK, frame, Vec::new()).await
 }
 
 /// `GET /admin/campaigns/report`: what all annotators of the campaign with this `id` said so far.
-pub(super) async fn report(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(super) async fn report(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let row = call.app.store.campaign(campaign_id(&call)?).await?.ok_or_else(unknown)?;
     let page = call.page();
     let DocumentBody { title, body } = document_body(&call.app, &row, Audience::Operators, page.language).await?;
@@ -49,7 +49,7 @@ pub(super) async fn report(call: SignedIn) -> Result<HttpResponse, PageError> {
 }
 
 /// `POST /admin/campaigns/state`: `id`, and `change` open, pause or close.
-pub(super) async fn change(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(super) async fn change(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let id = campaign_id(&call)?;
     let change = match call.fields.one("change") {
         "open" => StateChange::Open,
@@ -62,7 +62,7 @@ pub(super) async fn change(call: SignedIn) -> Result<HttpResponse, PageError> {
 }
 
 /// `POST /admin/campaigns/invite`: `id`, `count`, `quota`, `days`, and `shared` for one link for all. The links are on the answer itself, and nowhere later.
-pub(super) async fn invite(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(super) async fn invite(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let id = campaign_id(&call)?;
     let number = |name: &str, most: u32| {
         let number = call.fields.one(name).trim().parse().ok().filter(|number: &u32| *number <= most);
@@ -86,7 +86,7 @@ pub(super) async fn invite(call: SignedIn) -> Result<HttpResponse, PageError> {
 }
 
 /// `POST /admin/campaigns/revoke`: `id` and `annotator`.
-pub(super) async fn revoke(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(super) async fn revoke(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let (id, annotator) = (campaign_id(&call)?, call.fields.one("annotator"));
     if !is_storable(annotator) {
         return Err(invalid("annotator is plain text"));
@@ -101,13 +101,13 @@ pub(super) async fn revoke(call: SignedIn) -> Result<HttpResponse, PageError> {
     }
 }
 
-fn admin(call: &SignedIn) -> CampaignAdmin<'_> {
+fn admin(call: &SignedInRequest) -> CampaignAdmin<'_> {
     let app = &call.app;
     CampaignAdmin { store: &app.store, rng: &app.rng, clock: app.clock.as_ref(), actor: call.actor() }
 }
 
 async fn show(
-    call: &SignedIn,
+    call: &SignedInRequest,
     status: StatusCode,
     frame: AdminFrame,
     links: Vec<String>,
@@ -122,7 +122,7 @@ async fn show(
     Ok(respond(&call.request, status, &view))
 }
 
-fn campaign_id(call: &SignedIn) -> Result<&str, PageError> {
+fn campaign_id(call: &SignedInRequest) -> Result<&str, PageError> {
     let id = call.fields.one("id");
     is_storable(id).then_some(id).ok_or_else(unknown)
 }

@@ -3,7 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 
-use super::call::SignedIn;
+use super::call::SignedInRequest;
 use crate::domain::admin::key_scope::KeyScope;
 use crate::infra::clock::Clock as _;
 use crate::server::http::error::PageError;
@@ -14,13 +14,13 @@ use crate::server::http::pages::respond;
 use crate::services::admin::api_keys::{ApiKeyError, KeyRequest, MOST_DAYS};
 
 /// `GET /admin/keys`
-pub(super) async fn page(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(super) async fn page(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let frame = call.frame(AdminTab::Keys);
     show(&call, StatusCode::OK, frame, None).await
 }
 
 /// `POST /admin/keys/create`: `name`, `scope` once for each, and `days`. The key is on the answer itself, and nowhere later.
-pub(super) async fn create(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(super) async fn create(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let invalid = |text: String| PageError::InvalidQuery(text);
     let scopes: Result<Vec<KeyScope>, _> = call.fields.all("scope").map(str::parse).collect();
     let scopes = scopes.map_err(|error| invalid(format!("scope: {error}")))?;
@@ -33,14 +33,14 @@ pub(super) async fn create(call: SignedIn) -> Result<HttpResponse, PageError> {
 }
 
 /// `POST /admin/keys/revoke`: `id`.
-pub(super) async fn revoke(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(super) async fn revoke(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     match call.app.api_keys.revoke(call.fields.one("id"), &call.actor()).await {
         Ok(()) => Ok(see_other("/admin/keys?done=1")),
         Err(error) => refused(&call, error).await,
     }
 }
 
-async fn refused(call: &SignedIn, error: ApiKeyError) -> Result<HttpResponse, PageError> {
+async fn refused(call: &SignedInRequest, error: ApiKeyError) -> Result<HttpResponse, PageError> {
     let words = &call.page().t().admin.keys;
     let (status, problem) = match error {
         ApiKeyError::Store(error) => return Err(error.into()),
@@ -53,7 +53,7 @@ async fn refused(call: &SignedIn, error: ApiKeyError) -> Result<HttpResponse, Pa
 }
 
 async fn show(
-    call: &SignedIn,
+    call: &SignedInRequest,
     status: StatusCode,
     frame: AdminFrame,
     key: Option<String>,

@@ -35,22 +35,22 @@ use crate::domain::admin::role::Role;
 use crate::infra::oidc::Identity;
 use crate::infra::storage::AdminSessionRow;
 use crate::server::state::AppState;
-use call::{Call, Fields, SignedIn};
+use call::{Call, Fields, SignedInRequest};
 
 /// Bytes of a form at the most.
 const MAX_FORM_BYTES: usize = 64 * 1024;
 /// What the token of a session's forms signs.
 const FORM: &str = "admin form";
 
-type Answer = LocalBoxFuture<'static, Result<HttpResponse, PageError>>;
+type AdminResponse = LocalBoxFuture<'static, Result<HttpResponse, PageError>>;
 
 /// Who may ask.
 #[derive(Clone, Copy)]
-enum Access {
+enum AdminAccess {
     /// Everybody: whoever is not signed in yet.
-    Anybody(fn(Call<()>) -> Answer),
+    Anybody(fn(Call<()>) -> AdminResponse),
     /// Whoever is signed in and has this role at least.
-    AtLeast(Role, fn(SignedIn) -> Answer),
+    AtLeast(Role, fn(SignedInRequest) -> AdminResponse),
 }
 
 /// How an address is asked.
@@ -68,7 +68,7 @@ pub struct AdminRoute {
     pub method: AdminMethod,
     /// The address.
     pub path: &'static str,
-    access: Access,
+    access: AdminAccess,
 }
 
 impl AdminRoute {
@@ -76,21 +76,21 @@ impl AdminRoute {
     #[must_use]
     pub fn least_role(&self) -> Option<Role> {
         match self.access {
-            Access::Anybody(_) => None,
-            Access::AtLeast(role, _) => Some(role),
+            AdminAccess::Anybody(_) => None,
+            AdminAccess::AtLeast(role, _) => Some(role),
         }
     }
 
-    const fn open(method: AdminMethod, path: &'static str, handler: fn(Call<()>) -> Answer) -> Self {
-        Self { method, path, access: Access::Anybody(handler) }
+    const fn open(method: AdminMethod, path: &'static str, handler: fn(Call<()>) -> AdminResponse) -> Self {
+        Self { method, path, access: AdminAccess::Anybody(handler) }
     }
 
-    const fn read(path: &'static str, least: Role, handler: fn(SignedIn) -> Answer) -> Self {
-        Self { method: AdminMethod::Get, path, access: Access::AtLeast(least, handler) }
+    const fn read(path: &'static str, least: Role, handler: fn(SignedInRequest) -> AdminResponse) -> Self {
+        Self { method: AdminMethod::Get, path, access: AdminAccess::AtLeast(least, handler) }
     }
 
-    const fn change(path: &'static str, least: Role, handler: fn(SignedIn) -> Answer) -> Self {
-        Self { method: AdminMethod::Post, path, access: Access::AtLeast(least, handler) }
+    const fn change(path: &'static str, least: Role, handler: fn(SignedInRequest) -> AdminResponse) -> Self {
+        Self { method: AdminMethod::Post, path, access: AdminAccess::AtLeast(least, handler) }
     }
 }
 
@@ -216,8 +216,8 @@ async fn answer(
     let fields = Fields::new(if method == AdminMethod::Get { request.query_string() } else { as_text(&body)? })?;
     let call = Call { request, app, fields, session: () };
     match route.access {
-        Access::Anybody(handler) => handler(call).await,
-        Access::AtLeast(least, handler) => match session_of(&call.request, &call.app).await? {
+        AdminAccess::Anybody(handler) => handler(call).await,
+        AdminAccess::AtLeast(least, handler) => match session_of(&call.request, &call.app).await? {
             None if method == AdminMethod::Get => sign_in::ask(&call).await,
             None => Err(PageError::AdminSignInRequired),
             Some(session) if !session.role.covers(least) => Err(PageError::AdminRole(least)),

@@ -3,7 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 
-use super::call::SignedIn;
+use super::call::SignedInRequest;
 use crate::domain::admin::role::Role;
 use crate::server::http::error::PageError;
 use crate::server::http::forms::see_other;
@@ -17,7 +17,7 @@ use crate::services::flag_reviews::{FlagError, FlagReviews};
 const SHOWN: u32 = 200;
 
 /// `GET /admin/moderation`
-pub(super) async fn list(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(super) async fn list(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let store = &call.app.store;
     let (flags, open) = (store.flags(None, SHOWN).await?, store.open_flags().await?);
     let (page, frame) = (call.page(), call.frame(AdminTab::Moderation));
@@ -27,24 +27,24 @@ pub(super) async fn list(call: SignedIn) -> Result<HttpResponse, PageError> {
 }
 
 /// `GET /admin/moderation/one`: the flag with this `id`, and what it is about.
-pub(super) async fn one(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(super) async fn one(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let frame = call.frame(AdminTab::Moderation);
     show_one(&call, StatusCode::OK, frame).await
 }
 
 /// `POST /admin/moderation/keep`: leaves the text of the flag `id` as it is.
-pub(super) async fn keep(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(super) async fn keep(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let done = reviews(&call).keep(call.fields.one("id")).await;
     decided(&call, done).await
 }
 
 /// `POST /admin/moderation/remove`: deletes the texts of the flag's battle.
-pub(super) async fn remove(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(super) async fn remove(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let done = reviews(&call).remove_texts(call.fields.one("id")).await;
     decided(&call, done).await
 }
 
-async fn decided(call: &SignedIn, done: Result<(), FlagError>) -> Result<HttpResponse, PageError> {
+async fn decided(call: &SignedInRequest, done: Result<(), FlagError>) -> Result<HttpResponse, PageError> {
     match done {
         Ok(()) => Ok(see_other(&format!("/admin/moderation/one?id={}&done=1", escaped(call.fields.one("id"))))),
         Err(FlagError::IsDecided) => {
@@ -55,13 +55,13 @@ async fn decided(call: &SignedIn, done: Result<(), FlagError>) -> Result<HttpRes
     }
 }
 
-async fn show_one(call: &SignedIn, status: StatusCode, frame: AdminFrame) -> Result<HttpResponse, PageError> {
+async fn show_one(call: &SignedInRequest, status: StatusCode, frame: AdminFrame) -> Result<HttpResponse, PageError> {
     let review = reviews(call).look(call.fields.one("id")).await.map_err(page_error)?;
     let may_remove = frame.role.covers(Role::Operator);
     Ok(respond(&call.request, status, &FlagPage { page: call.page(), frame, review, may_remove }))
 }
 
-fn reviews(call: &SignedIn) -> FlagReviews<'_> {
+fn reviews(call: &SignedInRequest) -> FlagReviews<'_> {
     let app = &call.app;
     FlagReviews { store: &app.store, rng: &app.rng, clock: app.clock.as_ref(), actor: call.actor() }
 }

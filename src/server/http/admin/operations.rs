@@ -6,7 +6,7 @@ use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use tokio::time::Instant;
 
-use super::call::SignedIn;
+use super::call::SignedInRequest;
 use crate::domain::doctor::Finding;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock as _;
@@ -23,7 +23,7 @@ use crate::server::state::AppState;
 use crate::services::doctor::examine_open;
 
 /// `GET /admin/operations`
-pub(super) async fn page(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(super) async fn page(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let app = &call.app;
     let (settings, now) = (app.settings.now(), app.clock.now());
     let mut findings = examine_open(&settings, &app.store, now).await;

@@ -3,20 +3,20 @@
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 
-use super::call::SignedIn;
+use super::call::SignedInRequest;
 use crate::infra::clock::Clock as _;
 use crate::server::http::error::PageError;
 use crate::server::http::pages::admin::AdminTab;
-use crate::server::http::pages::admin::overview::{ModelLine, OverviewPage};
+use crate::server::http::pages::admin::overview::{OverviewModel, OverviewPage};
 use crate::server::http::pages::respond;
 use crate::server::http::pages::time::time_text;
 use crate::services::admin::overview::overview;
 
 /// `GET /admin`
-pub(super) async fn page(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(super) async fn page(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let overview = overview(&call.app.store, call.app.clock.now()).await?;
     let roster = call.app.models.current();
-    let models = roster.all().iter().map(|model| ModelLine {
+    let models = roster.all().iter().map(|model| OverviewModel {
         name: model.card.name.clone(),
         weight: model.weight,
         healthy: model.healthy(),

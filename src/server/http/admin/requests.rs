@@ -3,7 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 
-use super::call::SignedIn;
+use super::call::SignedInRequest;
 use crate::domain::admin::deletion_request::RequestScope;
 use crate::domain::battle::BattleId;
 use crate::server::http::error::PageError;
@@ -18,13 +18,13 @@ use crate::services::deletion_requests::{DeletionRequests, RequestError};
 const SHOWN: u32 = 200;
 
 /// `GET /admin/requests`
-pub(super) async fn list(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(super) async fn list(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let frame = call.frame(AdminTab::Requests);
     show_list(&call, StatusCode::OK, frame).await
 }
 
 /// `POST /admin/requests/add`: `battle`, `scope` and `reason`.
-pub(super) async fn add(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(super) async fn add(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let battle = BattleId::parse(call.fields.one("battle").trim());
     let scope: RequestScope = call.fields.one("scope").parse().map_err(|_| invalid("scope is battle or visitor"))?;
     let added = match battle {
@@ -41,13 +41,13 @@ pub(super) async fn add(call: SignedIn) -> Result<HttpResponse, PageError> {
 }
 
 /// `GET /admin/requests/one`: the request with this `id`, and what deleting would concern.
-pub(super) async fn one(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(super) async fn one(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let frame = call.frame(AdminTab::Requests);
     show_one(&call, StatusCode::OK, frame).await
 }
 
 /// `POST /admin/requests/decide`: `id`, `answer`, and `decision` delete or refuse.
-pub(super) async fn decide(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(super) async fn decide(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let (id, answer) = (call.fields.one("id"), call.fields.one("answer"));
     let done = match call.fields.one("decision") {
         "delete" => requests(&call).delete_texts(id, answer).await.map(drop),
@@ -63,12 +63,12 @@ pub(super) async fn decide(call: SignedIn) -> Result<HttpResponse, PageError> {
     }
 }
 
-fn requests(call: &SignedIn) -> DeletionRequests<'_> {
+fn requests(call: &SignedInRequest) -> DeletionRequests<'_> {
     let app = &call.app;
     DeletionRequests { store: &app.store, rng: &app.rng, clock: app.clock.as_ref(), actor: call.actor() }
 }
 
-async fn show_list(call: &SignedIn, status: StatusCode, frame: AdminFrame) -> Result<HttpResponse, PageError> {
+async fn show_list(call: &SignedInRequest, status: StatusCode, frame: AdminFrame) -> Result<HttpResponse, PageError> {
     let requests = call.app.store.deletion_requests(SHOWN).await?;
     let field = |name: &str| call.fields.one(name).to_owned();
     let (battle, reason) = (field("battle"), field("reason"));
@@ -77,7 +77,7 @@ async fn show_list(call: &SignedIn, status: StatusCode, frame: AdminFrame) -> Re
     Ok(respond(&call.request, status, &page))
 }
 
-async fn show_one(call: &SignedIn, status: StatusCode, frame: AdminFrame) -> Result<HttpResponse, PageError> {
+async fn show_one(call: &SignedInRequest, status: StatusCode, frame: AdminFrame) -> Result<HttpResponse, PageError> {
     let preview = match requests(call).preview(call.fields.one("id")).await {
         Ok(preview) => preview,
         Err(RequestError::Store(error)) => return Err(error.into()),
@@ -88,7 +88,7 @@ async fn show_one(call: &SignedIn, status: StatusCode, frame: AdminFrame) -> Res
 }
 
 /// The frame with why something was refused; an error where nothing can be shown.
-fn refused(call: &SignedIn, error: RequestError) -> Result<AdminFrame, PageError> {
+fn refused(call: &SignedInRequest, error: RequestError) -> Result<AdminFrame, PageError> {
     let words = &call.page().t().admin.requests;
     let problem = match error {
         RequestError::Store(error) => return Err(error.into()),

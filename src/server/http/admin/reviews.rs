@@ -3,7 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 
-use super::call::SignedIn;
+use super::call::SignedInRequest;
 use crate::domain::battle::ModelId;
 use crate::domain::labeling::scheme::Scheme;
 use crate::infra::clock::Clock;
@@ -15,13 +15,13 @@ use crate::server::http::pages::respond;
 use crate::services::admin::reviews::{LeakDecision, Reviews};
 use crate::services::exclusions::leak_check::LeakCheckState;
 
-fn reviews(call: &SignedIn) -> Reviews<'_> {
+fn reviews(call: &SignedInRequest) -> Reviews<'_> {
     let clock: &dyn Clock = call.app.clock.as_ref();
     Reviews { store: &call.app.store, rng: &call.app.rng, clock, actor: call.actor() }
 }
 
 /// `GET /admin/leaks`: `after` skips votes up to that number.
-pub(super) async fn leaks(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(super) async fn leaks(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let after = call.fields.given("after").and_then(|text| text.parse().ok()).unwrap_or(0);
     let review = reviews(&call).next_leak(after).await?;
     let name = |id: &ModelId| call.app.models.card(id).name;
@@ -36,7 +36,7 @@ pub(super) async fn leaks(call: SignedIn) -> Result<HttpResponse, PageError> {
 }
 
 /// `POST /admin/leaks`: `vote`, and `decision` confirm or withdraw.
-pub(super) async fn decide_leak(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(super) async fn decide_leak(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let vote: i64 = call.fields.one("vote").parse().map_err(|_| invalid("vote is a number"))?;
     let decision = match call.fields.one("decision") {
         "confirm" => LeakDecision::Confirm,
@@ -48,7 +48,7 @@ pub(super) async fn decide_leak(call: SignedIn) -> Result<HttpResponse, PageErro
 }
 
 /// `GET /admin/labels`: `scheme`.
-pub(super) async fn labels(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(super) async fn labels(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let scheme = Scheme::parse(call.fields.one("scheme")).unwrap_or(Scheme::Superclue);
     let queued = reviews(&call).next_label(scheme).await?;
     let (page, frame) = (call.page(), call.frame(AdminTab::Labels));
@@ -57,7 +57,7 @@ pub(super) async fn labels(call: SignedIn) -> Result<HttpResponse, PageError> {
 }
 
 /// `POST /admin/labels`: `scheme`, `query` and `label`.
-pub(super) async fn decide_label(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(super) async fn decide_label(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let scheme = Scheme::parse(call.fields.one("scheme")).ok_or_else(|| invalid("no scheme has this name"))?;
     let label = scheme.position(call.fields.one("label")).ok().and_then(|position| scheme.label(position));
     let label = label.ok_or_else(|| invalid("no label has this name"))?;

@@ -3,7 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::http::{StatusCode, header};
 
-use super::call::{Call, SignedIn};
+use super::call::{Call, SignedInRequest};
 use super::cookie::{cookie_of, expired_cookie};
 use crate::infra::oidc::{Identity, OidcError, Purpose};
 use crate::server::http::error::PageError;
@@ -90,7 +90,7 @@ async fn refused(call: &Call<()>, error: AdminSignInError, next: &str) -> Result
 }
 
 /// `POST /admin/sign-out`
-pub(super) async fn sign_out(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(super) async fn sign_out(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     call.app.admin_sessions.end(&call.session.id, &call.session, &call.actor()).await?;
     let mut response = see_other("/admin/sign-in");
     let gone = expired_cookie(&call.app.settings.now().server.public_url);

@@ -3,7 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 
-use super::call::SignedIn;
+use super::call::SignedInRequest;
 use crate::domain::admin::role::Role;
 use crate::infra::storage::UserChange;
 use crate::server::http::error::PageError;
@@ -15,20 +15,20 @@ use crate::services::admin::provider_users::ProviderUser;
 use crate::services::admin::users::{UserError, link_address};
 
 /// `GET /admin/users`
-pub(super) async fn page(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(super) async fn page(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let frame = call.frame(AdminTab::Users);
     show(&call, StatusCode::OK, frame, None).await
 }
 
 /// `POST /admin/users/invite`: the link is on the answer itself, and nowhere later.
-pub(super) async fn invite(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(super) async fn invite(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let role = role_of(call.fields.one("role"))?;
     let token = call.app.admin_users.invite(role, call.app.settings.now().admin.link_hours, &call.actor()).await?;
     show(&call, StatusCode::OK, call.frame(AdminTab::Users), Some(&token)).await
 }
 
 /// `POST /admin/users/add`: `name`, `role`, and `email` or `subject`.
-pub(super) async fn add(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(super) async fn add(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let (fields, settings) = (&call.fields, call.app.settings.now());
     let role = role_of(fields.one("role"))?;
     let user =
@@ -40,7 +40,7 @@ pub(super) async fn add(call: SignedIn) -> Result<HttpResponse, PageError> {
 }
 
 /// `POST /admin/users/change`: `name`, and `change` with the role, `disable`, `enable` or `reset`.
-pub(super) async fn change(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(super) async fn change(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let (name, users, actor) = (call.fields.one("name"), &call.app.admin_users, call.actor());
     let done = match call.fields.one("change") {
         "role" => users.change(name, UserChange::Role(role_of(call.fields.one("role"))?), &actor).await.map(|()| None),
@@ -56,7 +56,7 @@ pub(super) async fn change(call: SignedIn) -> Result<HttpResponse, PageError> {
     }
 }
 
-async fn refused(call: &SignedIn, error: UserError) -> Result<HttpResponse, PageError> {
+async fn refused(call: &SignedInRequest, error: UserError) -> Result<HttpResponse, PageError> {
     let (admin, provider) = (&call.page().t().admin, call.app.settings.now().oidc.shown_name());
     let words = &admin.users;
     let problem = match error {
@@ -78,7 +78,7 @@ fn role_of(text: &str) -> Result<Role, PageError> {
 }
 
 async fn show(
-    call: &SignedIn,
+    call: &SignedInRequest,
     status: StatusCode,
     frame: AdminFrame,
     token: Option<&str>,

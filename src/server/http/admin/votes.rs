@@ -3,7 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 
-use super::call::SignedIn;
+use super::call::SignedInRequest;
 use crate::domain::battle::{BattleId, ModelId};
 use crate::domain::integrity::exclusion_decision::{Decision, SelectedVote};
 use crate::domain::integrity::exclusion_rule::ExclusionRule;
@@ -28,7 +28,7 @@ const SHOWN: usize = 100;
 const LONGEST_REASON: usize = 500;
 
 /// `GET /admin/voters`: flagged voters with their evidence.
-pub(super) async fn voters(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(super) async fn voters(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let report = call.app.flagged_voters.report().await?;
     let flagged: Vec<Evidence> = report.flagged(DEFAULT_ALPHA).map(|result| evidence(&call, result)).collect();
     let (page, frame) = (call.page(), call.frame(AdminTab::Voters));
@@ -37,7 +37,7 @@ pub(super) async fn voters(call: SignedIn) -> Result<HttpResponse, PageError> {
 }
 
 /// `GET /admin/votes`: `voter`, `model`, `rule`, `prompt_cluster` and `battle`; the latest votes without any.
-pub(super) async fn votes(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(super) async fn votes(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let fields = filter_fields(&call);
     let mut filter = filter(&fields)?;
     if filter == VoteFilter::default() {
@@ -62,7 +62,7 @@ pub(super) async fn votes(call: SignedIn) -> Result<HttpResponse, PageError> {
 }
 
 /// `GET /admin/votes/decide`: what a decision would change; it is made by the form on this page.
-pub(super) async fn consider(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(super) async fn consider(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let fields = filter_fields(&call);
     let (decision, mut filter) = (decision(&call)?, decided_filter(&fields)?);
     filter.range.upto = call.app.store.last_vote_seq().await?;
@@ -95,7 +95,7 @@ pub(super) async fn consider(call: SignedIn) -> Result<HttpResponse, PageError> 
 }
 
 /// `POST /admin/votes/decide`: makes the decision about the votes that its preview was about.
-pub(super) async fn decide(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(super) async fn decide(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let fields = filter_fields(&call);
     let (decision, mut filter) = (decision(&call)?, decided_filter(&fields)?);
     let upto = call.fields.one("upto").parse();
@@ -111,7 +111,7 @@ pub(super) async fn decide(call: SignedIn) -> Result<HttpResponse, PageError> {
     Ok(see_other(&format!("/admin/votes?{}done=1", query(&fields))))
 }
 
-fn filter_fields(call: &SignedIn) -> FilterFields {
+fn filter_fields(call: &SignedInRequest) -> FilterFields {
     let field = |name: &str| call.fields.one(name).trim().to_owned();
     FilterFields {
         voter: field("voter"),
@@ -154,7 +154,7 @@ fn decided_filter(fields: &FilterFields) -> Result<VoteFilter, PageError> {
 }
 
 /// `change` is `exclude`, by the rule `by` and with a reason, or `include`, where `by` may be empty.
-fn decision(call: &SignedIn) -> Result<Decision, PageError> {
+fn decision(call: &SignedInRequest) -> Result<Decision, PageError> {
     let (by, reason) = (call.fields.given("by"), call.fields.one("reason").trim());
     match call.fields.one("change") {
         "include" => Ok(Decision::Include { rule: by.map(str::to_owned) }),
@@ -182,7 +182,7 @@ fn query(fields: &FilterFields) -> String {
     all.filter(|(_, value)| !value.is_empty()).map(|(name, value)| format!("{name}={}&", escaped(value))).collect()
 }
 
-fn evidence(call: &SignedIn, result: &VoterResult) -> Evidence {
+fn evidence(call: &SignedInRequest, result: &VoterResult) -> Evidence {
     let model = result.model.as_ref();
     let name = |id: &str| call.app.models.card(&ModelId::new(id)).name;
     Evidence {
@@ -198,7 +198,7 @@ fn evidence(call: &SignedIn, result: &VoterResult) -> Evidence {
     }
 }
 
-fn line(call: &SignedIn, vote: &SelectedVote) -> VoteLine {
+fn line(call: &SignedInRequest, vote: &SelectedVote) -> VoteLine {
     let name = |id: &str| call.app.models.card(&ModelId::new(id)).name;
     VoteLine {
         seq: vote.seq,

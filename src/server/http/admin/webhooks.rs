@@ -3,7 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 
-use super::call::SignedIn;
+use super::call::SignedInRequest;
 use crate::domain::webhook::WebhookEvent;
 use crate::infra::config::WebhookSettings;
 use crate::server::http::error::PageError;
@@ -17,13 +17,13 @@ use crate::services::webhooks::{WebhookRetryError, retry};
 const PAGE: u32 = 100;
 
 /// `GET /admin/webhooks`
-pub(super) async fn page(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(super) async fn page(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let frame = call.frame(AdminTab::Webhooks);
     show(&call, StatusCode::OK, frame).await
 }
 
 /// `POST /admin/webhooks/retry`: `id` of a message that was given up.
-pub(super) async fn send_again(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(super) async fn send_again(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let (app, id) = (&call.app, call.fields.one("id"));
     match retry(&app.store, &app.rng, app.clock.as_ref(), id, &call.actor()).await {
         Ok(()) => Ok(see_other("/admin/webhooks?done=1")),
@@ -35,7 +35,7 @@ pub(super) async fn send_again(call: SignedIn) -> Result<HttpResponse, PageError
     }
 }
 
-async fn show(call: &SignedIn, status: StatusCode, frame: AdminFrame) -> Result<HttpResponse, PageError> {
+async fn show(call: &SignedInRequest, status: StatusCode, frame: AdminFrame) -> Result<HttpResponse, PageError> {
     let sender = &call.app.webhooks;
     let wanted = |webhook: &WebhookSettings| {
         let events = WebhookEvent::ALL.into_iter().filter(|event| webhook.wants(*event));

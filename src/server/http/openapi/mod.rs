@@ -23,7 +23,7 @@ use crate::infra::config::VoteAccess;
 use crate::infra::rng::hex;
 use description::without_links;
 pub use operations::OPERATIONS;
-use operations::{Access, Content, Method, Operation};
+use operations::{AllowedCallers, HttpMethod, Operation, ResponseContent};
 
 /// Where the document keeps the schemas of types.
 const SCHEMAS: &str = "/components/schemas";
@@ -44,11 +44,12 @@ pub fn document() -> &'static Value {
 /// Whether everybody may read what is at an address of the API.
 #[must_use]
 pub(super) fn is_public(path: &str, votes: VoteAccess) -> bool {
-    let mut reading = OPERATIONS.iter().filter(|operation| operation.method == Method::Get && operation.path == path);
+    let mut reading =
+        OPERATIONS.iter().filter(|operation| operation.method == HttpMethod::Get && operation.path == path);
     reading.any(|operation| match operation.access {
-        Access::Anybody => true,
-        Access::VoteReaders => votes == VoteAccess::Public,
-        Access::Annotators | Access::AnyKey | Access::Key(_) => false,
+        AllowedCallers::Anybody => true,
+        AllowedCallers::VoteReaders => votes == VoteAccess::Public,
+        AllowedCallers::Annotators | AllowedCallers::AnyKey | AllowedCallers::Key(_) => false,
     })
 }
 
@@ -152,16 +153,16 @@ fn described(operation: &Operation, generators: &mut Generators) -> Value {
             json!({ "required": body.is_required, "content": { "application/json": { "schema": schema } } });
     }
     match operation.access {
-        Access::Anybody => {}
-        Access::Annotators => entry["security"] = json!([{ "invite": [] }, { "key": [KeyScope::Annotate] }]),
-        Access::VoteReaders => entry["security"] = json!([{ "key": [KeyScope::Read] }, {}]),
-        Access::AnyKey => entry["security"] = json!([{ "key": [] }]),
-        Access::Key(scope) => entry["security"] = json!([{ "key": [scope] }]),
+        AllowedCallers::Anybody => {}
+        AllowedCallers::Annotators => entry["security"] = json!([{ "invite": [] }, { "key": [KeyScope::Annotate] }]),
+        AllowedCallers::VoteReaders => entry["security"] = json!([{ "key": [KeyScope::Read] }, {}]),
+        AllowedCallers::AnyKey => entry["security"] = json!([{ "key": [] }]),
+        AllowedCallers::Key(scope) => entry["security"] = json!([{ "key": [scope] }]),
     }
     entry
 }
 
-fn answer(description: &str, contents: &[Content], generator: &mut SchemaGenerator) -> Value {
+fn answer(description: &str, contents: &[ResponseContent], generator: &mut SchemaGenerator) -> Value {
     let content: Map<String, Value> = contents
         .iter()
         .map(|content| (content.kind.to_owned(), json!({ "schema": (content.schema)(generator) })))

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::domain::admin::key_scope::KeyScope;
 use crate::domain::battle_judging::report::BattleJudgingReport;
 use crate::domain::correlation::report::{MixtureReport, PairReport};
-use crate::domain::register::report::Register;
+use crate::domain::model_register::report::Register;
 use crate::render::report::benchmark::Report;
 use crate::server::http::api::{DatedLeaderboard, DatedRigging, DatedRobustness};
 use crate::server::http::api_keys::{AuditList, AuditQuery, KeyJson};
@@ -32,14 +32,14 @@ type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
 /// How an address is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Method {
+pub enum HttpMethod {
     /// Reads.
     Get,
     /// Changes something.
     Post,
 }
 
-impl Method {
+impl HttpMethod {
     /// The method as a path item of the document names it.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -52,14 +52,14 @@ impl Method {
 
 /// A type of content and its schema.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Content {
+pub(super) struct ResponseContent {
     pub(super) kind: &'static str,
     pub(super) schema: SchemaOf,
 }
 
 /// What is sent.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Body {
+pub(super) struct RequestBody {
     pub(super) schema: SchemaOf,
     pub(super) is_required: bool,
 }
@@ -68,7 +68,7 @@ pub(super) struct Body {
 #[derive(Debug)]
 pub struct Operation {
     /// How it is asked.
-    pub method: Method,
+    pub method: HttpMethod,
     /// The address, with its parameters in braces.
     pub path: &'static str,
     /// The name that generated clients use.
@@ -78,14 +78,14 @@ pub struct Operation {
     /// What it is for, in a sentence.
     pub summary: &'static str,
     pub(super) query: Option<SchemaOf>,
-    pub(super) body: Option<Body>,
-    pub(super) answers: &'static [Content],
-    pub(super) access: Access,
+    pub(super) body: Option<RequestBody>,
+    pub(super) answers: &'static [ResponseContent],
+    pub(super) access: AllowedCallers,
 }
 
 /// Who may ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Access {
+pub(super) enum AllowedCallers {
     /// Everybody.
     Anybody,
     /// Annotators by the token of their link, and programs by a key that may annotate.
@@ -101,7 +101,7 @@ pub(super) enum Access {
 impl Operation {
     /// The statuses of refusals, with what each means.
     pub(super) fn refusals(&self) -> &'static [(&'static str, &'static str)] {
-        if self.access == Access::Annotators {
+        if self.access == AllowedCallers::Annotators {
             return &[
                 ("400", "The request cannot be read, or the judgement does not fit the task."),
                 ("401", "The token is missing or unknown."),
@@ -112,7 +112,7 @@ impl Operation {
                 ("503", "The database does not answer: try again in a minute."),
             ];
         }
-        if self.access == Access::VoteReaders {
+        if self.access == AllowedCallers::VoteReaders {
             return &[
                 ("400", "A parameter cannot be read: the text says what it may be."),
                 ("401", "The key is missing or unknown, was revoked, or has expired."),
@@ -125,7 +125,7 @@ impl Operation {
                 ),
             ];
         }
-        if self.access != Access::Anybody {
+        if self.access != AllowedCallers::Anybody {
             return &[
                 ("400", "A parameter cannot be read: the text says what it may be."),
                 ("401", "The key is missing or unknown, was revoked, or has expired."),
@@ -142,18 +142,18 @@ impl Operation {
     }
 
     /// Annotators get refusals as JSON, everybody else a line of text.
-    pub(super) fn refused_as(&self) -> Content {
-        if self.access == Access::Annotators { json::<ErrorBody<'_>>() } else { TEXT }
+    pub(super) fn refused_as(&self) -> ResponseContent {
+        if self.access == AllowedCallers::Annotators { json::<ErrorBody<'_>>() } else { TEXT }
     }
 }
 
 /// Plain text.
-pub(super) const TEXT: Content = Content { kind: "text/plain", schema: schema_of::<String> };
-const LINES: Content = Content { kind: "application/x-ndjson", schema: schema_of::<String> };
-const CSV: Content = Content { kind: "text/csv", schema: schema_of::<String> };
+pub(super) const TEXT: ResponseContent = ResponseContent { kind: "text/plain", schema: schema_of::<String> };
+const LINES: ResponseContent = ResponseContent { kind: "application/x-ndjson", schema: schema_of::<String> };
+const CSV: ResponseContent = ResponseContent { kind: "text/csv", schema: schema_of::<String> };
 
-const fn json<T: JsonSchema>() -> Content {
-    Content { kind: "application/json", schema: schema_of::<T> }
+const fn json<T: JsonSchema>() -> ResponseContent {
+    ResponseContent { kind: "application/json", schema: schema_of::<T> }
 }
 
 fn schema_of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
@@ -175,13 +175,28 @@ enum CorrelationAnswer<'a> {
     Catalog(CatalogJson<'a>),
 }
 
-const fn get(path: &'static str, id: &'static str, tag: &'static str, answers: &'static [Content]) -> Operation {
+const fn get(
+    path: &'static str,
+    id: &'static str,
+    tag: &'static str,
+    answers: &'static [ResponseContent],
+) -> Operation {
     let (query, body) = (None, None);
-    Operation { method: Method::Get, path, id, tag, summary: "", query, body, answers, access: Access::Anybody }
+    Operation {
+        method: HttpMethod::Get,
+        path,
+        id,
+        tag,
+        summary: "",
+        query,
+        body,
+        answers,
+        access: AllowedCallers::Anybody,
+    }
 }
 
-const fn post(path: &'static str, id: &'static str, answers: &'static [Content]) -> Operation {
-    Operation { method: Method::Post, access: Access::Annotators, ..get(path, id, "campaigns", answers) }
+const fn post(path: &'static str, id: &'static str, answers: &'static [ResponseContent]) -> Operation {
+    Operation { method: HttpMethod::Post, access: AllowedCallers::Annotators, ..get(path, id, "campaigns", answers) }
 }
 
 impl Operation {
@@ -189,7 +204,7 @@ impl Operation {
         Self { summary, ..self }
     }
 
-    const fn for_keys(self, access: Access) -> Self {
+    const fn for_keys(self, access: AllowedCallers) -> Self {
         Self { access, ..self }
     }
 
@@ -198,7 +213,7 @@ impl Operation {
     }
 
     const fn with_body(self, schema: SchemaOf, is_required: bool) -> Self {
-        Self { body: Some(Body { schema, is_required }), ..self }
+        Self { body: Some(RequestBody { schema, is_required }), ..self }
     }
 }
 
@@ -234,7 +249,7 @@ pub static OPERATIONS: [Operation; 25] = [
     get("/api/v1/votes", "votes", "votes", &[LINES])
         .about("The vote log in lines of JSON, in its order and without conversations, as `langya export votes` writes it.")
         .with_query(parameters_of::<VotesQuery>)
-        .for_keys(Access::VoteReaders),
+        .for_keys(AllowedCallers::VoteReaders),
     get("/api/v1/exclusions", "exclusions", "votes", &[json::<ExclusionList>()])
         .about("What keeps votes out of the ratings, the latest first, 100 at once and up to 1,000 with `limit`.")
         .with_query(parameters_of::<ExclusionsQuery>),
@@ -270,10 +285,10 @@ pub static OPERATIONS: [Operation; 25] = [
         .with_body(schema_of::<JoinRequest>, false),
     get("/api/v1/key", "api_key", "keys", &[json::<KeyJson>()])
         .about("What the key of the request may do.")
-        .for_keys(Access::AnyKey),
+        .for_keys(AllowedCallers::AnyKey),
     get("/api/v1/audit", "audit_log", "keys", &[json::<AuditList>()])
         .about("The audit log, the latest entry first, 100 at once and up to 1,000 with `limit`.")
         .with_query(parameters_of::<AuditQuery>)
-        .for_keys(Access::Key(KeyScope::Admin)),
+        .for_keys(AllowedCallers::Key(KeyScope::Admin)),
     get("/api/v1/openapi.json", "openapi", "document", &[json::<Map<String, Value>>()]).about("This document."),
 ];

@@ -5,7 +5,7 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use askama::Template;
 
 use super::{Page, Section, respond};
-use crate::domain::battle::pacing::measured::PacingKind;
+use crate::domain::battle::pacing::timing_figures::PacingKind;
 use crate::domain::integrity::exclusion_rule::ExclusionRule;
 use crate::domain::language::Language;
 use crate::infra::config::{
@@ -36,7 +36,7 @@ struct AboutPage {
 struct ArenaNow {
     pairing: String,
     /// The most likely pairs.
-    pairs: Vec<PairChance>,
+    pairs: Vec<MeetingChance>,
     all_pairs: usize,
     method: String,
     leaks: &'static str,
@@ -53,12 +53,12 @@ struct ArenaNow {
 
 /// Two models and how likely they meet.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct PairChance {
+pub(super) struct MeetingChance {
     pub(super) names: [String; 2],
     pub(super) probability: f64,
 }
 
-impl PairChance {
+impl MeetingChance {
     fn percent(&self) -> String {
         format!("{:.2} %", 100.0 * self.probability)
     }
@@ -69,7 +69,7 @@ const PAIRS: usize = 12;
 
 /// `GET /about`
 pub async fn about(request: HttpRequest, app: web::Data<AppState>) -> HttpResponse {
-    let pair = |pair: &PublishedPair| PairChance {
+    let pair = |pair: &PublishedPair| MeetingChance {
         names: pair.models.each_ref().map(|model| app.models.card(model).name),
         probability: pair.probability,
     };
@@ -78,7 +78,7 @@ pub async fn about(request: HttpRequest, app: web::Data<AppState>) -> HttpRespon
 }
 
 /// The rules as the settings make them.
-pub(super) fn rules(request: &HttpRequest, settings: &Settings, pairs: Vec<PairChance>) -> HttpResponse {
+pub(super) fn rules(request: &HttpRequest, settings: &Settings, pairs: Vec<MeetingChance>) -> HttpResponse {
     let page = Page::new(request, Section::About);
     let limits = limits(&page.t().about.limits, &settings.limits);
     let now = now(page.t(), settings, pairs);
@@ -86,7 +86,7 @@ pub(super) fn rules(request: &HttpRequest, settings: &Settings, pairs: Vec<PairC
     respond(request, StatusCode::OK, &AboutPage { page, judged, limits, pacing: in_force(&settings.battle), now })
 }
 
-fn now(texts: &PageTexts, settings: &Settings, mut pairs: Vec<PairChance>) -> ArenaNow {
+fn now(texts: &PageTexts, settings: &Settings, mut pairs: Vec<MeetingChance>) -> ArenaNow {
     let (words, pairing, rating) = (&texts.arena, &settings.pairing, &settings.rating);
     let all_pairs = pairs.len();
     pairs.sort_by(|one, other| other.probability.total_cmp(&one.probability));

@@ -7,7 +7,7 @@ use askama::Template;
 
 use super::{Page, Section, respond};
 use crate::domain::campaign::plan::{CampaignPlan, Task};
-use crate::domain::campaign::questions::{MAX_FREE_TEXT, Question, QuestionKind, Subject};
+use crate::domain::campaign::questions::{CampaignQuestion, MAX_FREE_TEXT, QuestionKind, Subject};
 use crate::domain::language::Language;
 use crate::infra::storage::CampaignRow;
 use crate::render::i18n::pages::CampaignTexts;
@@ -16,7 +16,7 @@ use crate::server::http::error::PageError;
 
 #[derive(Template)]
 #[template(path = "campaign.html")]
-struct CampaignPage {
+struct AnnotationPage {
     page: Page,
     words: &'static CampaignTexts,
     id: String,
@@ -29,7 +29,7 @@ struct CampaignPage {
     keys: &'static str,
 }
 
-impl CampaignPage {
+impl AnnotationPage {
     fn is(&self, task: &str) -> bool {
         self.plan.task.as_str() == task
     }
@@ -60,11 +60,11 @@ impl CampaignPage {
 
     /// What is asked beside the task: a question about answers has a field for each.
     fn fields(&self) -> Vec<QuestionField<'_>> {
-        let letters = |question: &Question| match question.about {
+        let letters = |question: &CampaignQuestion| match question.about {
             Subject::Item => vec![None],
             Subject::Answer => self.letters().iter().copied().map(Some).collect(),
         };
-        let fields = self.plan.questions.iter().zip(0..).flat_map(|(question, at): (&Question, u32)| {
+        let fields = self.plan.questions.iter().zip(0..).flat_map(|(question, at): (&CampaignQuestion, u32)| {
             letters(question).into_iter().map(move |letter| QuestionField {
                 name: format!("question-{at}{}", letter.unwrap_or_default()),
                 question,
@@ -88,7 +88,7 @@ impl CampaignPage {
 struct QuestionField<'p> {
     /// Name of its inputs.
     name: String,
-    question: &'p Question,
+    question: &'p CampaignQuestion,
     /// The answer that it is about.
     letter: Option<&'static str>,
     /// Language of the reader.
@@ -137,7 +137,7 @@ pub(crate) fn campaign(request: &HttpRequest, row: &CampaignRow) -> Result<HttpR
         Task::Score => (words.score_question, words.score_keys),
         Task::Rank => (words.rank_question, words.rank_keys),
     };
-    let view = CampaignPage {
+    let view = AnnotationPage {
         instructions: markup::render(&plan.instructions).concat(),
         script_texts: serde_json::to_string(&words.script).map_err(unreadable)?,
         id: row.id.clone(),

@@ -9,7 +9,7 @@ use crate::render::i18n::campaign_report::CampaignReportTexts;
 /// `GET /campaign/{id}/report`
 #[derive(Template)]
 #[template(path = "campaign_report.html")]
-pub(crate) struct CampaignReportPage {
+pub(crate) struct PublicCampaignReportPage {
     pub(crate) page: Page,
     pub(crate) words: &'static CampaignReportTexts,
     pub(crate) title: String,

@@ -43,14 +43,14 @@ pub struct AgainstView {
     /// Its name.
     pub model: String,
     /// The models to choose from.
-    pub choices: Vec<ModelChoice>,
+    pub choices: Vec<ChartModelChoice>,
     /// Its opponents.
     pub rows: Vec<MeetingRow>,
 }
 
 /// A model to choose.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ModelChoice {
+pub struct ChartModelChoice {
     /// Its key.
     pub id: String,
     /// Its name.

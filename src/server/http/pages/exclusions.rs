@@ -8,7 +8,7 @@ use super::time::time_text;
 use super::{Page, Section, respond};
 use crate::domain::integrity::exclusion_report::ExclusionReport;
 use crate::domain::integrity::exclusion_rule::ExclusionRule;
-use crate::domain::integrity::leaderboard_change::{LeaderboardChange, ModelChange, Place};
+use crate::domain::integrity::leaderboard_change::{ChangedModel, LeaderboardChange, LeaderboardPlace};
 use crate::domain::language::Language;
 use crate::domain::rating::leaderboard::VoteTotals;
 use crate::render::i18n::pages::{ExclusionTexts, page_texts};
@@ -121,7 +121,7 @@ impl ChangeView {
     /// `name` gives the name that people read of a model.
     pub(crate) fn new(change: &LeaderboardChange, language: Language, name: impl Fn(&str) -> String) -> Self {
         let texts = &page_texts(language).exclusions;
-        let line = |change: &ModelChange| ChangeLine {
+        let line = |change: &ChangedModel| ChangeLine {
             name: name(&change.model),
             places: [change.before, change.after].map(cells),
         };
@@ -137,7 +137,7 @@ impl ChangeView {
     }
 }
 
-fn cells(place: Option<Place>) -> [String; 3] {
+fn cells(place: Option<LeaderboardPlace>) -> [String; 3] {
     let dash = || "–".to_owned();
     let Some(place) = place else { return [dash(), dash(), dash()] };
     let rank = match (place.best_rank, place.worst_rank) {

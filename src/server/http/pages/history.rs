@@ -97,7 +97,7 @@ impl OwnLeaderboardView {
 /// A battle in the list.
 struct HistoryRow {
     id: String,
-    began: Moment,
+    began: ShownTime,
     /// The first question, shortened; `None` where the texts are deleted.
     excerpt: Option<String>,
     turns: u64,
@@ -110,7 +110,7 @@ struct HistoryRow {
 }
 
 /// A time for people and for machines.
-struct Moment {
+struct ShownTime {
     machine: String,
     text: String,
 }
@@ -130,7 +130,7 @@ fn row(entry: &HistoryEntry, texts: &'static PageTexts) -> HistoryRow {
     let without_vote = if mode.hides_nothing() { texts.modes.without_vote } else { texts.history.without_vote };
     HistoryRow {
         id: entry.row.id.to_string(),
-        began: Moment::new(entry.row.created_at),
+        began: ShownTime::new(entry.row.created_at),
         excerpt: entry.row.prompt.as_deref().map(|prompt| shortened(prompt, EXCERPT)),
         turns: entry.row.turns,
         mode: mode_label(texts, mode),
@@ -217,7 +217,7 @@ struct TurnView {
 }
 
 struct VoteView {
-    cast: Moment,
+    cast: ShownTime,
     outcome: &'static str,
     /// What a rule made of the vote.
     rule: Option<String>,
@@ -362,7 +362,7 @@ impl VoteView {
         let cards = [(Some(&receipt.a), a), (receipt.b.as_ref(), b)];
         let cards = cards.into_iter().filter_map(|(model, chosen)| Some(CardView::new(model?, chosen, texts)));
         Self {
-            cast: Moment::new(vote.cast_at),
+            cast: ShownTime::new(vote.cast_at),
             outcome,
             rule: rule(texts, receipt.excluded.as_ref(), receipt.marked.as_ref()).filter(|_| own),
             decided_since: decided_since(texts, vote).filter(|_| own),
@@ -451,7 +451,7 @@ fn decided_since(texts: &PageTexts, vote: &PastVote) -> Option<String> {
     }
 }
 
-impl Moment {
+impl ShownTime {
     fn new(time: Timestamp) -> Self {
         match jiff::Timestamp::from_millisecond(time.0) {
             Ok(time) => Self { machine: time.to_string(), text: time.strftime("%Y-%m-%d %H:%M UTC").to_string() },

@@ -7,10 +7,10 @@ use askama::Template;
 use super::charts::ChartView;
 use super::{Page, Section, respond};
 use crate::domain::language::Language;
+use crate::domain::model_register::report::RegisterEntry;
 use crate::domain::rating::leaderboard::RankedModel;
 use crate::domain::rating::pooling::PooledRating;
 use crate::domain::rating::value::usage::ModelUsage;
-use crate::domain::register::report::RegisterEntry;
 use crate::infra::llm::ModelCard;
 use crate::render::i18n::fill;
 use crate::render::i18n::pages::{ModelTexts, PageTexts};
@@ -37,7 +37,7 @@ pub(crate) struct ModelView {
     /// Its ratings in slices of one column.
     pub(crate) slices: Option<SliceGroup>,
     /// Its scores in benchmarks.
-    pub(crate) scores: Vec<ScoreRow>,
+    pub(crate) scores: Vec<ModelScoreRow>,
     /// How fast it answered lately.
     pub(crate) speed: Option<ModelUsage>,
 }
@@ -68,7 +68,7 @@ pub(crate) struct SliceRow {
 }
 
 /// A score of a benchmark, and how many models have a better one.
-pub(crate) struct ScoreRow {
+pub(crate) struct ModelScoreRow {
     pub(crate) title: String,
     pub(crate) score: f64,
     pub(crate) place: usize,
@@ -203,7 +203,7 @@ impl SliceRow {
     }
 }
 
-impl ScoreRow {
+impl ModelScoreRow {
     fn score(&self) -> String {
         format!("{:.2}", self.score)
     }

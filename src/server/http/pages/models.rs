@@ -6,9 +6,9 @@ use askama::Template;
 
 use super::{Page, Section, respond};
 use crate::domain::language::Language;
-use crate::domain::register::changes::ChangeAuthor;
-use crate::domain::register::days::Period;
-use crate::domain::register::report::{
+use crate::domain::model_register::changes::ChangeAuthor;
+use crate::domain::model_register::days::Period;
+use crate::domain::model_register::report::{
     EntryChange, EntryState, OrganizationEntries, PairingPeriod, Register, RegisterEntry,
 };
 use crate::render::i18n::pages::RegisterTexts;

@@ -5,12 +5,12 @@ use crate::domain::language::Language;
 use crate::domain::rating::robustness::OverallRobustness;
 use crate::domain::time::Timestamp;
 use crate::render::i18n::fill;
-use crate::render::i18n::pages::{Answer, page_texts};
+use crate::render::i18n::pages::{RobustnessAnswer, page_texts};
 
 /// Questions and answers about the latest leaderboard.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RobustnessFold {
-    pub(super) answers: Vec<Answer>,
+    pub(super) answers: Vec<RobustnessAnswer>,
     /// When this was computed, and from how many votes.
     pub(super) computed: String,
 }

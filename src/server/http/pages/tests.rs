@@ -9,7 +9,7 @@ use crate::domain::benchmark::judgement::{Game, Status};
 use crate::domain::integrity::rigging_report::RiggingReport;
 use crate::domain::judging::verdict::Preference;
 use crate::domain::rating::notes::RatingNote;
-use crate::domain::rating::robustness::{FirstPlace, Lead, OverallRobustness};
+use crate::domain::rating::robustness::{FirstPlace, FirstPlaceLead, OverallRobustness};
 use crate::domain::stats::confidence::ConfidenceLevel;
 use crate::domain::time::Timestamp;
 use crate::infra::config::{
@@ -88,7 +88,7 @@ fn view() -> LeaderboardView {
 
 /// A report of two models, whose names are markup.
 fn fold(language: Language) -> Option<RobustnessFold> {
-    let lead = Lead { second: "heron".into(), points: 100.0 };
+    let lead = FirstPlaceLead { second: "heron".into(), points: 100.0 };
     let first_place = FirstPlace { models: vec!["crane".into()], lead: Some(lead), votes: None, voters: None };
     let report = OverallRobustness { votes: 80, first_place: Some(first_place), ..OverallRobustness::default() };
     let rigging = RiggingReport::default();

@@ -17,13 +17,13 @@ use crate::infra::llm::batch::{BatchEnd, MOST_BYTES, MOST_REQUESTS};
 use crate::infra::llm::{ChatError, ReplyPart, ReplyStream};
 use crate::infra::storage::{BatchRowState, BenchBatchRow, StoreError};
 
-type Reply = Result<Vec<ReplyPart>, ChatError>;
+type QueuedReply = Result<Vec<ReplyPart>, ChatError>;
 
 /// The queue of a model.
 pub(super) struct ModelQueue {
     runner: BatchRunner,
     sends: bool,
-    state: Mutex<State>,
+    state: Mutex<QueueState>,
     /// Wakes the loop: there may be a batch to run.
     changed: Notify,
     /// Wakes those who wait for the end of a batch.
@@ -31,13 +31,13 @@ pub(super) struct ModelQueue {
 }
 
 #[derive(Default)]
-struct State {
+struct QueueState {
     /// Workers that do not wait.
     active: usize,
     /// Requests that are in no batch yet.
     queued: Vec<Queued>,
     /// Who waits for which request.
-    waiting: HashMap<String, Vec<oneshot::Sender<Reply>>>,
+    waiting: HashMap<String, Vec<oneshot::Sender<QueuedReply>>>,
     /// Batches of earlier runs, and those that this run has ended.
     batches: Vec<OpenBatch>,
     /// Which batches of earlier runs may have the reply to a request.
@@ -58,13 +58,13 @@ struct Queued {
 /// A batch whose replies are not all known to be kept.
 struct OpenBatch {
     row: BenchBatchRow,
-    phase: Phase,
+    phase: BatchPhase,
     /// Replies that nobody has taken.
     left: HashSet<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Phase {
+enum BatchPhase {
     /// Nobody has asked for it.
     Idle,
     Wanted,
@@ -75,7 +75,7 @@ enum Phase {
 }
 
 /// The batch that runs next.
-enum Work {
+enum NextBatch {
     Earlier(usize),
     New(Vec<Queued>),
 }
@@ -97,7 +97,7 @@ impl ModelQueue {
             for key in &row.requests {
                 state.holders.entry(key.clone()).or_default().insert(at);
             }
-            state.batches.push(OpenBatch { row, phase: Phase::Idle, left: HashSet::new() });
+            state.batches.push(OpenBatch { row, phase: BatchPhase::Idle, left: HashSet::new() });
         }
     }
 
@@ -105,10 +105,10 @@ impl ModelQueue {
     pub(super) async fn all_are_kept(&self) -> Result<(), StoreError> {
         let taken: Vec<String> = {
             let mut state = self.state.lock();
-            let is_taken = |batch: &OpenBatch| batch.phase == Phase::Ended && batch.left.is_empty();
+            let is_taken = |batch: &OpenBatch| batch.phase == BatchPhase::Ended && batch.left.is_empty();
             let ids = state.batches.iter().filter(|batch| is_taken(batch)).map(|batch| batch.row.id.clone()).collect();
             for batch in state.batches.iter_mut().filter(|batch| is_taken(batch)) {
-                batch.phase = Phase::Open;
+                batch.phase = BatchPhase::Open;
             }
             ids
         };
@@ -119,14 +119,14 @@ impl ModelQueue {
     }
 
     /// The batch that can run now, if any.
-    fn next_work(&self) -> Option<Work> {
+    fn next_work(&self) -> Option<NextBatch> {
         let mut state = self.state.lock();
         if state.stopped {
             return None;
         }
-        if let Some(at) = state.batches.iter().position(|batch| batch.phase == Phase::Wanted) {
-            state.batches[at].phase = Phase::Running;
-            return Some(Work::Earlier(at));
+        if let Some(at) = state.batches.iter().position(|batch| batch.phase == BatchPhase::Wanted) {
+            state.batches[at].phase = BatchPhase::Running;
+            return Some(NextBatch::Earlier(at));
         }
         let bytes: usize = state.queued.iter().map(|queued| queued.request.len()).sum();
         let is_full = state.queued.len() >= MOST_REQUESTS || bytes >= MOST_BYTES;
@@ -141,17 +141,17 @@ impl ModelQueue {
         // One that is larger by itself goes by itself, and the provider says what it thinks of it.
         let count = state.queued.iter().take(MOST_REQUESTS).take_while(fits).count().max(1);
         state.under_way += 1;
-        Some(Work::New(state.queued.drain(..count).collect()))
+        Some(NextBatch::New(state.queued.drain(..count).collect()))
     }
 
-    async fn run_batch(&self, work: Work, stop: &CancellationToken) {
+    async fn run_batch(&self, work: NextBatch, stop: &CancellationToken) {
         match work {
-            Work::Earlier(at) => {
+            NextBatch::Earlier(at) => {
                 let row = self.state.lock().batches[at].row.clone();
                 let outcome = self.runner.resume(&row, stop).await;
                 self.state.lock().end(at, outcome);
             }
-            Work::New(queued) => {
+            NextBatch::New(queued) => {
                 let (keys, requests): (Vec<String>, Vec<String>) =
                     queued.into_iter().map(|queued| (queued.key, queued.request)).unzip();
                 let row = self.runner.row(keys);
@@ -162,7 +162,7 @@ impl ModelQueue {
                     state.give_up(error.clone());
                 }
                 let at = state.batches.len();
-                state.batches.push(OpenBatch { row, phase: Phase::Running, left: HashSet::new() });
+                state.batches.push(OpenBatch { row, phase: BatchPhase::Running, left: HashSet::new() });
                 state.end(at, outcome);
             }
         }
@@ -175,8 +175,8 @@ impl ModelQueue {
         let mut state = self.state.lock();
         state.stopped = true;
         let mut ended: Vec<String> = std::mem::take(&mut state.queued).into_iter().map(|queued| queued.key).collect();
-        for batch in state.batches.iter_mut().filter(|batch| batch.phase == Phase::Wanted) {
-            batch.phase = Phase::Open;
+        for batch in state.batches.iter_mut().filter(|batch| batch.phase == BatchPhase::Wanted) {
+            batch.phase = BatchPhase::Open;
             ended.extend(batch.row.requests.iter().cloned());
         }
         for key in ended {
@@ -187,12 +187,13 @@ impl ModelQueue {
     }
 }
 
-impl State {
+impl QueueState {
     /// Takes how a batch ended.
     fn end(&mut self, at: usize, outcome: BatchOutcome) {
         let keys = std::mem::take(&mut self.batches[at].row.requests);
         let goes_on = || Err(ChatError::Unanswered(BatchEnd::GoesOn));
-        self.batches[at].phase = if matches!(outcome, BatchOutcome::Ended(..)) { Phase::Ended } else { Phase::Open };
+        self.batches[at].phase =
+            if matches!(outcome, BatchOutcome::Ended(..)) { BatchPhase::Ended } else { BatchPhase::Open };
         match outcome {
             BatchOutcome::Ended(mut replies, gap) => {
                 for key in keys {
@@ -218,7 +219,7 @@ impl State {
     }
 
     /// Hands a reply over, or keeps it for who asks later. A failure counts only where no other batch may have a reply.
-    fn take(&mut self, at: usize, key: String, reply: Reply) {
+    fn take(&mut self, at: usize, key: String, reply: QueuedReply) {
         let is_held = self.holders.get_mut(&key).is_some_and(|holders| {
             holders.remove(&at);
             !holders.is_empty()
@@ -237,7 +238,7 @@ impl State {
     }
 
     /// Lets who waits for a request go on.
-    fn answer(&mut self, key: &str, reply: &Reply) {
+    fn answer(&mut self, key: &str, reply: &QueuedReply) {
         for waiting in self.waiting.remove(key).into_iter().flatten() {
             self.active += 1;
             if waiting.send(reply.clone()).is_err() {
@@ -283,14 +284,14 @@ impl RequestQueue for ModelQueue {
                 if holders.is_empty() {
                     return parts_of(Err(ChatError::Unanswered(BatchEnd::Missing)));
                 }
-                let is_open = |at: &usize| state.batches[*at].phase == Phase::Open;
+                let is_open = |at: &usize| state.batches[*at].phase == BatchPhase::Open;
                 if holders.iter().all(is_open) {
                     return parts_of(Err(ChatError::Unanswered(BatchEnd::GoesOn)));
                 }
                 for at in holders {
                     let batch = &mut state.batches[at];
-                    if batch.phase == Phase::Idle {
-                        batch.phase = Phase::Wanted;
+                    if batch.phase == BatchPhase::Idle {
+                        batch.phase = BatchPhase::Wanted;
                     }
                 }
             }
@@ -356,7 +357,7 @@ impl RequestQueue for ModelQueue {
 }
 
 /// A reply as a stream, for who reads the replies to single requests.
-fn parts_of(reply: Reply) -> ReplyStream {
+fn parts_of(reply: QueuedReply) -> ReplyStream {
     let parts: Vec<Result<ReplyPart, ChatError>> = match reply {
         Ok(parts) => parts.into_iter().map(Ok).collect(),
         Err(error) => vec![Err(error)],

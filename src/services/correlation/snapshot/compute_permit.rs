@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{CorrelationService, CorrelationSnapshot};
-use crate::domain::benchmark::claims::{self, Claim};
+use crate::domain::benchmark::paper_claims::{self, Claim};
 use crate::domain::correlation::catalog::{CatalogError, MixtureQuestion, PairStudy, SeriesGroup};
 use crate::domain::correlation::report::MixtureReport;
 use crate::domain::correlation::suite_board::BoardComparison;
@@ -148,7 +148,7 @@ impl CorrelationService {
     /// # Errors
     /// [`CorrelationError::Shared`].
     pub async fn claims(&self) -> Result<Arc<Vec<Claim>>, CorrelationError> {
-        let all = || async { Ok(tokio::task::spawn_blocking(claims::all).await?) };
+        let all = || async { Ok(tokio::task::spawn_blocking(paper_claims::all).await?) };
         Ok(self.compute_permit.claims.get((), |_| true, all).await?)
     }
 }

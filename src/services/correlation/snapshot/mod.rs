@@ -42,7 +42,7 @@ const MOMENTS: usize = 40;
 
 /// Everything that a snapshot depends on.
 #[derive(Debug, Clone, PartialEq)]
-struct InputVersion {
+struct SeriesVersion {
     /// The latest vote.
     votes: i64,
     /// Number of changes to exclusions of votes.
@@ -65,7 +65,7 @@ struct InputVersion {
 
 /// All series of the arena at one moment.
 pub struct CorrelationSnapshot {
-    input_version: Option<InputVersion>,
+    input_version: Option<SeriesVersion>,
     /// Time of the snapshot; `None` before the first.
     pub made_at: Option<Timestamp>,
     /// The series.
@@ -187,9 +187,9 @@ impl CorrelationService {
         Ok(true)
     }
 
-    async fn input_version(&self) -> Result<InputVersion, ReadSeriesError> {
+    async fn input_version(&self) -> Result<SeriesVersion, ReadSeriesError> {
         let settings = self.settings.now();
-        Ok(InputVersion {
+        Ok(SeriesVersion {
             votes: self.store.last_vote_seq().await?,
             exclusion_changes: self.store.exclusion_changes().await?,
             judged: self.store.bench_row_count().await?,
@@ -202,7 +202,7 @@ impl CorrelationService {
         })
     }
 
-    async fn make(&self, input_version: InputVersion) -> Result<CorrelationSnapshot, ReadSeriesError> {
+    async fn make(&self, input_version: SeriesVersion) -> Result<CorrelationSnapshot, ReadSeriesError> {
         let started = Instant::now();
         let sources = Sources {
             store: Some(&self.store),
@@ -248,7 +248,7 @@ impl CorrelationService {
     }
 
     /// The ratings at past moments, out of the log, with the models under the names that series have them under.
-    async fn history(&self, input_version: &InputVersion) -> Result<Vec<Moment>, ReadSeriesError> {
+    async fn history(&self, input_version: &SeriesVersion) -> Result<Vec<Moment>, ReadSeriesError> {
         if input_version.votes == 0 {
             return Ok(Vec::new());
         }

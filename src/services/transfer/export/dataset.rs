@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{ExportError, PAGE, Selection, said_in};
+use super::{ExportError, ExportSelection, PAGE, said_in};
 use crate::domain::labeling::scheme::Scheme;
 use crate::formats::data_card::DatasetStatistics;
 use crate::formats::dataset::{DatasetPlan, DatasetWriter};
@@ -22,7 +22,7 @@ pub async fn dataset(
 ) -> Result<DatasetStatistics, ExportError> {
     let mut writer = DatasetWriter::begin(folder, plan)?;
     let last = store.last_vote_seq().await?;
-    let all = Selection { with_text: plan.facts.with_text, ..Selection::ALL };
+    let all = ExportSelection { with_text: plan.facts.with_text, ..ExportSelection::ALL };
     let mut seq = plan.facts.after;
     loop {
         let page = store.votes_after(seq, all.since, all.until, PAGE).await?;

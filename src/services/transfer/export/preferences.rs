@@ -5,10 +5,10 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use super::{ExportError, PAGE, Selection, conversations};
+use super::{ExportError, ExportSelection, PAGE, conversations};
 use crate::domain::battle::record::VoteRow;
 use crate::domain::battle::{ModelId, Side};
-use crate::domain::preference::{PairWins, PreferencePair, winner_and_loser};
+use crate::domain::preference::{PreferenceCounts, PreferencePair, winner_and_loser};
 use crate::domain::rating::leaderboard::Leaderboard;
 use crate::formats::tables::{Format, TableWriter};
 use crate::infra::storage::Store;
@@ -28,7 +28,7 @@ pub struct PreferenceFilter {
 
 /// Why a vote is no preference of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum LeftOut {
+pub enum SkippedVote {
     /// A tie, or both were bad.
     NoChoice,
     /// A rule excludes it.
@@ -43,7 +43,7 @@ pub enum LeftOut {
     Margin,
 }
 
-impl LeftOut {
+impl SkippedVote {
     /// What it says to people.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -64,7 +64,7 @@ pub struct PreferenceReport {
     /// Preferences in the file.
     pub written: u64,
     /// Votes that are not in it, by reason.
-    pub left_out: BTreeMap<LeftOut, u64>,
+    pub left_out: BTreeMap<SkippedVote, u64>,
     /// The last vote of the log that was looked at: where a later export goes on.
     pub last_seq: i64,
 }
@@ -91,7 +91,7 @@ struct PreferenceRow<'r> {
 pub async fn preferences(
     store: &Store,
     filter: PreferenceFilter,
-    selection: Selection,
+    selection: ExportSelection,
     out: impl Write + Send,
     mut progress: impl FnMut(i64, i64),
 ) -> Result<PreferenceReport, ExportError> {
@@ -119,7 +119,7 @@ pub async fn preferences(
 
 /// What others say of a choice.
 #[derive(Debug, Clone, Copy)]
-struct Judged {
+struct OtherOpinions {
     agreement: Option<f64>,
     margin: Option<f64>,
 }
@@ -129,42 +129,44 @@ async fn preference(
     store: &Store,
     vote: &VoteRow,
     filter: PreferenceFilter,
-    wins: &PairWins,
+    wins: &PreferenceCounts,
     ratings: &HashMap<ModelId, f64>,
-) -> Result<Result<(PreferencePair, Judged), LeftOut>, ExportError> {
-    let Some((winner, loser)) = winner_and_loser(&vote.models, vote.outcome) else { return Ok(Err(LeftOut::NoChoice)) };
+) -> Result<Result<(PreferencePair, OtherOpinions), SkippedVote>, ExportError> {
+    let Some((winner, loser)) = winner_and_loser(&vote.models, vote.outcome) else {
+        return Ok(Err(SkippedVote::NoChoice));
+    };
     if vote.exclusion.is_some() && !filter.unrated {
-        return Ok(Err(LeftOut::Unrated));
+        return Ok(Err(SkippedVote::Unrated));
     }
     if winner == loser {
-        return Ok(Err(LeftOut::NoText));
+        return Ok(Err(SkippedVote::NoText));
     }
     let agreement = wins.agreement_of_others(winner, loser);
     let margin = ratings.get(winner).zip(ratings.get(loser)).map(|(chosen, rejected)| chosen - rejected);
     let reaches =
         |least: Option<f64>, found: Option<f64>| least.is_none_or(|least| found.is_some_and(|found| found >= least));
     if !reaches(filter.min_agreement, agreement) {
-        return Ok(Err(LeftOut::Agreement));
+        return Ok(Err(SkippedVote::Agreement));
     }
     if !reaches(filter.min_margin, margin) {
-        return Ok(Err(LeftOut::Margin));
+        return Ok(Err(SkippedVote::Margin));
     }
     if !store.images_of(&vote.battle).await?.is_empty() {
-        return Ok(Err(LeftOut::Images));
+        return Ok(Err(SkippedVote::Images));
     }
     let [a, b] = conversations(store, &vote.battle).await?;
     let pair = match chosen_side(vote, winner) {
         Side::A => PreferencePair::new(&a, &b),
         Side::B => PreferencePair::new(&b, &a),
     };
-    Ok(pair.map(|pair| (pair, Judged { agreement, margin })).ok_or(LeftOut::NoText))
+    Ok(pair.map(|pair| (pair, OtherOpinions { agreement, margin })).ok_or(SkippedVote::NoText))
 }
 
 fn chosen_side(vote: &VoteRow, winner: &ModelId) -> Side {
     if vote.models[0] == *winner { Side::A } else { Side::B }
 }
 
-fn row<'r>(vote: &'r VoteRow, pair: &'r PreferencePair, judged: Judged) -> PreferenceRow<'r> {
+fn row<'r>(vote: &'r VoteRow, pair: &'r PreferencePair, judged: OtherOpinions) -> PreferenceRow<'r> {
     let (chosen_model, rejected_model) =
         winner_and_loser(&vote.models, vote.outcome).unwrap_or((&vote.models[0], &vote.models[1]));
     PreferenceRow {
@@ -181,8 +183,8 @@ fn row<'r>(vote: &'r VoteRow, pair: &'r PreferencePair, judged: Judged) -> Prefe
 }
 
 /// Counts all votes that may be taken, also those before the selected ones.
-async fn pair_wins(store: &Store, filter: PreferenceFilter) -> Result<PairWins, ExportError> {
-    let (mut wins, mut seq, all) = (PairWins::default(), 0, Selection::ALL);
+async fn pair_wins(store: &Store, filter: PreferenceFilter) -> Result<PreferenceCounts, ExportError> {
+    let (mut wins, mut seq, all) = (PreferenceCounts::default(), 0, ExportSelection::ALL);
     loop {
         let page = store.votes_after(seq, all.since, all.until, PAGE).await?;
         for vote in &page {

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use super::wire::Shown;
+use super::wire::ShownSteps;
 use crate::stats::real_len;
 
 /// Of the wait, the gaps of the common part and the tail, what surrounds the first end, and the counts.
-pub(super) fn features(shown: &Shown) -> Vec<f64> {
+pub(super) fn features(shown: &ShownSteps) -> Vec<f64> {
     let gaps: Vec<f64> = shown.steps.windows(2).map(|pair| seconds(pair[1] - pair[0])).collect();
     let (common, tail) = gaps.split_at(shown.first_end.min(gaps.len()));
     let near_end = &common[common.len().saturating_sub(6)..];

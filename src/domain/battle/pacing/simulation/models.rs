@@ -23,7 +23,7 @@ pub(super) const PAIRS: [[usize; 2]; 6] =
     [[FAST, BURSTY], [FAST, REASONING], [FAST, SLOW], [BURSTY, REASONING], [BURSTY, SLOW], [REASONING, SLOW]];
 
 /// How a model writes.
-struct Model {
+struct WritingModel {
     /// Median time of the first token in seconds, and the spread of its logarithm.
     first: (f64, f64),
     chars_per_second: f64,
@@ -37,13 +37,48 @@ struct Model {
     stalls: f64,
 }
 
-const MODELS: [Model; 7] = [
-    Model { first: (0.4, 0.3), chars_per_second: 260.0, chunk: (3, 8), variation: 0.5, pauses: 0.001, stalls: 0.0 },
-    Model { first: (1.2, 0.3), chars_per_second: 38.0, chunk: (3, 8), variation: 0.6, pauses: 0.003, stalls: 0.0 },
-    Model { first: (7.0, 0.45), chars_per_second: 120.0, chunk: (3, 8), variation: 0.5, pauses: 0.001, stalls: 0.0 },
-    Model { first: (0.9, 0.3), chars_per_second: 85.0, chunk: (40, 100), variation: 0.3, pauses: 0.005, stalls: 0.0 },
-    Model { first: (0.6, 0.3), chars_per_second: 100.0, chunk: (3, 8), variation: 0.5, pauses: 0.001, stalls: 0.7 },
-    Model {
+const MODELS: [WritingModel; 7] = [
+    WritingModel {
+        first: (0.4, 0.3),
+        chars_per_second: 260.0,
+        chunk: (3, 8),
+        variation: 0.5,
+        pauses: 0.001,
+        stalls: 0.0,
+    },
+    WritingModel {
+        first: (1.2, 0.3),
+        chars_per_second: 38.0,
+        chunk: (3, 8),
+        variation: 0.6,
+        pauses: 0.003,
+        stalls: 0.0,
+    },
+    WritingModel {
+        first: (7.0, 0.45),
+        chars_per_second: 120.0,
+        chunk: (3, 8),
+        variation: 0.5,
+        pauses: 0.001,
+        stalls: 0.0,
+    },
+    WritingModel {
+        first: (0.9, 0.3),
+        chars_per_second: 85.0,
+        chunk: (40, 100),
+        variation: 0.3,
+        pauses: 0.005,
+        stalls: 0.0,
+    },
+    WritingModel {
+        first: (0.6, 0.3),
+        chars_per_second: 100.0,
+        chunk: (3, 8),
+        variation: 0.5,
+        pauses: 0.001,
+        stalls: 0.7,
+    },
+    WritingModel {
         first: (0.005, 0.3),
         chars_per_second: 2_400.0,
         chunk: (12, 12),
@@ -51,7 +86,14 @@ const MODELS: [Model; 7] = [
         pauses: 0.0,
         stalls: 0.0,
     },
-    Model { first: (0.06, 0.3), chars_per_second: 200.0, chunk: (12, 12), variation: 0.58, pauses: 0.0, stalls: 0.0 },
+    WritingModel {
+        first: (0.06, 0.3),
+        chars_per_second: 200.0,
+        chunk: (12, 12),
+        variation: 0.58,
+        pauses: 0.0,
+        stalls: 0.0,
+    },
 ];
 
 /// Characters of the shorter reply.

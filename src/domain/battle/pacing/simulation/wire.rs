@@ -12,7 +12,7 @@ use crate::battle::pacing::{ClassDraw, Ending, Pace, Pacer, Release, TICK};
 pub(super) const QUANTUM: usize = 12;
 
 /// How text is released.
-pub(super) enum Rule {
+pub(super) enum ReleaseRule {
     Paced(fn(ClassDraw) -> Pace),
     Timed(Pace),
     /// A step as soon as both sides have more than a quantum, without a reserve.
@@ -30,14 +30,14 @@ pub(super) enum Tail {
 
 /// The moments of the steps.
 #[derive(Debug, PartialEq)]
-pub(super) struct Shown {
+pub(super) struct ShownSteps {
     pub(super) steps: Vec<Duration>,
     /// The step with the first end.
     pub(super) first_end: usize,
 }
 
-impl Rule {
-    pub(super) fn play(&self, battle: &Battle, rng: &mut impl Rng) -> Shown {
+impl ReleaseRule {
+    pub(super) fn play(&self, battle: &Battle, rng: &mut impl Rng) -> ShownSteps {
         match self {
             Self::Paced(pace) => {
                 let draw = ClassDraw { start: rng.random(), tempo: rng.random() };
@@ -50,8 +50,8 @@ impl Rule {
 }
 
 /// As a turn of the arena plays it: text is read when a step is due, and otherwise at intervals.
-fn paced(mut pacer: Pacer, battle: &Battle) -> Shown {
-    let mut shown = Shown { steps: Vec::new(), first_end: usize::MAX };
+fn paced(mut pacer: Pacer, battle: &Battle) -> ShownSteps {
+    let mut shown = ShownSteps { steps: Vec::new(), first_end: usize::MAX };
     let (mut arrivals, mut at) = (battle.arrivals.iter().peekable(), Duration::ZERO);
     while !pacer.finished() {
         let mut read = false;
@@ -76,7 +76,7 @@ fn paced(mut pacer: Pacer, battle: &Battle) -> Shown {
     shown
 }
 
-fn as_it_comes(battle: &Battle, tail: Tail) -> Shown {
+fn as_it_comes(battle: &Battle, tail: Tail) -> ShownSteps {
     let [a, b] = Side::BOTH.map(|side| step_arrivals(battle, side));
     let first_end = a.len().min(b.len()) - 1;
     let (mut steps, mut next): (Vec<Duration>, Duration) = (Vec::new(), Duration::ZERO);
@@ -90,7 +90,7 @@ fn as_it_comes(battle: &Battle, tail: Tail) -> Shown {
         }
         next = steps[at] + kept;
     }
-    Shown { steps, first_end }
+    ShownSteps { steps, first_end }
 }
 
 /// When each step of a side can be taken at the earliest.

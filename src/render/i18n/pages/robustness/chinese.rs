@@ -1,8 +1,8 @@
 //! Chinese.
 
 use super::{
-    Answer, Naming, RobustnessTexts, agree_on_first, furthest_move, is_significant, mean_number, median, percent,
-    points, times_in_100,
+    Naming, RobustnessAnswer, RobustnessTexts, agree_on_first, furthest_move, is_significant, mean_number, median,
+    percent, points, times_in_100,
 };
 use crate::domain::rating::robustness::{
     Cycles, DecisiveVoters, FirstPlace, GoodnessOfFit, OverallRobustness, TieOrder, TieTreatment, VoterConsistency,
@@ -14,8 +14,8 @@ pub(in crate::i18n::pages) const CHINESE: RobustnessTexts = RobustnessTexts {
     answers,
 };
 
-fn answers(report: &OverallRobustness, name: &Naming<'_>) -> Vec<Answer> {
-    let answer = |question, text: Option<String>| text.map(|text| Answer { question, text });
+fn answers(report: &OverallRobustness, name: &Naming<'_>) -> Vec<RobustnessAnswer> {
+    let answer = |question, text: Option<String>| text.map(|text| RobustnessAnswer { question, text });
     let first = report.first_place.as_ref();
     [
         answer("谁是第一？", first.map(|first| who_is_first(first, name))),

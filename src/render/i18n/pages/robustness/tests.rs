@@ -1,8 +1,8 @@
 use super::*;
 use crate::domain::language::Language;
 use crate::domain::rating::robustness::{
-    Cycles, CyclicTriple, DecisiveVoters, DecisiveVotes, FirstPlace, GoodnessOfFit, Lead, PairMisfit, PlaceMove,
-    StrongestVoter, TieTreatment, VoterConsistency,
+    Cycles, CyclicTriple, DecisiveVoters, DecisiveVotes, FirstPlace, FirstPlaceLead, GoodnessOfFit, PairMisfit,
+    PlaceMove, StrongestVoter, TieTreatment, VoterConsistency,
 };
 use crate::i18n::pages::page_texts;
 
@@ -11,7 +11,7 @@ fn order(ties: TieTreatment, first: &str, largest_move: Option<PlaceMove>) -> Ti
 }
 
 fn report() -> OverallRobustness {
-    let lead = Lead { second: "b".into(), points: 12.4 };
+    let lead = FirstPlaceLead { second: "b".into(), points: 12.4 };
     let votes = DecisiveVotes { challenger: "b".into(), votes: 119, share: 0.000_119 };
     let strongest = Some(StrongestVoter { votes: 41, lead: -3.25 });
     let voters = DecisiveVoters { voters: 900, decisive: 64, left_out: 64, strongest };
@@ -65,7 +65,7 @@ fn report() -> OverallRobustness {
 
 fn said(report: &OverallRobustness, language: Language) -> String {
     let answers = page_texts(language).robustness.answers(report, |model| model.to_uppercase());
-    answers.into_iter().map(|Answer { question, text }| format!("{question} {text}\n")).collect()
+    answers.into_iter().map(|RobustnessAnswer { question, text }| format!("{question} {text}\n")).collect()
 }
 
 #[test]

@@ -3,11 +3,11 @@
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 
-use super::editing::{Refusal, editor};
+use super::editing::{EditRefusal, editor};
 use super::viewing::today;
 use crate::infra::config::is_variable_name;
 use crate::infra::config::key_home::belongs_to;
-use crate::server::http::admin::call::SignedIn;
+use crate::server::http::admin::call::SignedInRequest;
 use crate::server::http::error::PageError;
 use crate::server::http::forms::see_other;
 use crate::server::http::pages::admin::model_list::{AddFields, AddModelsPage, Listing};
@@ -17,39 +17,39 @@ use crate::services::model_entries::{AddRequest, Additions, EditGoal, ModelEdito
 
 /// What the form asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
+enum AddingStep {
     List,
     Preview,
     Add,
 }
 
 /// `GET /admin/models/add`
-pub(in crate::server::http::admin) async fn page(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(in crate::server::http::admin) async fn page(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let frame = call.frame(AdminTab::Models);
     show(&call, StatusCode::OK, frame, AddFields::default(), None)
 }
 
 /// `POST /admin/models/add`: `from`, `key_env` and `filter`, the chosen models as `only`, and the `step` `list`, `preview` or `add`.
-pub(in crate::server::http::admin) async fn add(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(in crate::server::http::admin) async fn add(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let step = match call.fields.one("step") {
-        "list" => Step::List,
-        "preview" => Step::Preview,
-        "add" => Step::Add,
+        "list" => AddingStep::List,
+        "preview" => AddingStep::Preview,
+        "add" => AddingStep::Add,
         _ => return Err(PageError::InvalidQuery("step is list, preview or add".to_owned())),
     };
     let field = |name: &str| call.fields.one(name).trim().to_owned();
     let fields = AddFields { from: field("from"), key_env: field("key_env"), filter: field("filter") };
     match take_step(&call, &fields, step).await {
-        Ok(_) if step == Step::Add => Ok(see_other("/admin/models?done=1")),
+        Ok(_) if step == AddingStep::Add => Ok(see_other("/admin/models?done=1")),
         Ok(additions) => {
             let currency = additions.warnings.iter().find_map(|warning| match warning {
                 Warning::OtherCurrency(currency) => Some(currency.clone()),
                 _ => None,
             });
-            let listing = Listing::new(additions, currency, step == Step::Preview);
+            let listing = Listing::new(additions, currency, step == AddingStep::Preview);
             show(&call, StatusCode::OK, call.frame(AdminTab::Models), fields, Some(listing))
         }
-        Err(Refusal::Edit(ModelEntryError::Audit(error))) => Err(error.into()),
+        Err(EditRefusal::Edit(ModelEntryError::Audit(error))) => Err(error.into()),
         Err(refusal) => {
             let frame = call.frame_with(AdminTab::Models, &refusal.text(&call.page().t().admin.models));
             show(&call, StatusCode::CONFLICT, frame, fields, None)
@@ -57,39 +57,39 @@ pub(in crate::server::http::admin) async fn add(call: SignedIn) -> Result<HttpRe
     }
 }
 
-async fn take_step(call: &SignedIn, fields: &AddFields, step: Step) -> Result<Additions, Refusal> {
-    let file = call.app.settings_file.as_deref().ok_or(Refusal::NoFile)?;
+async fn take_step(call: &SignedInRequest, fields: &AddFields, step: AddingStep) -> Result<Additions, EditRefusal> {
+    let file = call.app.settings_file.as_deref().ok_or(EditRefusal::NoFile)?;
     let given = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
     let only: Vec<String> = call.fields.all("only").map(str::to_owned).collect();
-    if step != Step::List && only.is_empty() {
-        return Err(Refusal::NoneChosen);
+    if step != AddingStep::List && only.is_empty() {
+        return Err(EditRefusal::NoneChosen);
     }
     let request = AddRequest {
         from: fields.from.clone(),
         key_env: given(&fields.key_env),
         filter: given(&fields.filter),
-        only: Some(only).filter(|_| step != Step::List),
-        dry_run: step != Step::Add,
+        only: Some(only).filter(|_| step != AddingStep::List),
+        dry_run: step != AddingStep::Add,
     };
     if let Some(variable) = &request.key_env {
         if !is_variable_name(variable) {
-            return Err(Refusal::Edit(ModelEntryError::NotAVariable));
+            return Err(EditRefusal::Edit(ModelEntryError::NotAVariable));
         }
         if !belongs_to(variable, &request.from, &call.app.settings.now()) {
-            return Err(Refusal::ForeignKey(variable.clone()));
+            return Err(EditRefusal::ForeignKey(variable.clone()));
         }
     }
-    let goal = if step == Step::List { EditGoal::Readable } else { EditGoal::Runnable };
+    let goal = if step == AddingStep::List { EditGoal::Readable } else { EditGoal::Runnable };
     let editor = ModelEditor { goal, ..editor(call, file) };
-    let additions = editor.add(&request, today(&call.app)).await.map_err(Refusal::Edit)?;
-    if step == Step::Add {
+    let additions = editor.add(&request, today(&call.app)).await.map_err(EditRefusal::Edit)?;
+    if step == AddingStep::Add {
         file.read_now().await;
     }
     Ok(additions)
 }
 
 fn show(
-    call: &SignedIn,
+    call: &SignedInRequest,
     status: StatusCode,
     frame: AdminFrame,
     fields: AddFields,

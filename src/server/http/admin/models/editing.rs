@@ -6,14 +6,14 @@ use crate::infra::config::edit::change::{Change, InvalidChange, ModelValues, Pri
 use crate::infra::llm::model_list::ListError;
 use crate::render::i18n::pages::ModelAdminTexts;
 use crate::server::followed_file::FollowedFile;
-use crate::server::http::admin::call::SignedIn;
+use crate::server::http::admin::call::SignedInRequest;
 use crate::server::http::error::PageError;
 use crate::services::model_entries::{AuditTrail, EditGoal, ModelEditor, ModelEntryError};
 
 use super::viewing::today;
 
 /// Why nothing was changed.
-pub(super) enum Refusal {
+pub(super) enum EditRefusal {
     /// The field of this name takes a number.
     Number(fn(&ModelAdminTexts) -> &'static str),
     /// One of two prices.
@@ -30,7 +30,7 @@ pub(super) enum Refusal {
     Edit(ModelEntryError),
 }
 
-impl Refusal {
+impl EditRefusal {
     /// What the page says.
     pub(super) fn text(&self, words: &ModelAdminTexts) -> String {
         match self {
@@ -65,27 +65,31 @@ fn edit_text(error: &ModelEntryError, words: &ModelAdminTexts) -> String {
 }
 
 /// The editor of the settings file, in the name of whoever asks.
-pub(super) fn editor<'c>(call: &'c SignedIn, file: &'c FollowedFile) -> ModelEditor<'c> {
+pub(super) fn editor<'c>(call: &'c SignedInRequest, file: &'c FollowedFile) -> ModelEditor<'c> {
     let app = &call.app;
     let audit = AuditTrail { store: &app.store, rng: &app.rng, clock: app.clock.as_ref(), actor: call.actor() };
     ModelEditor { file: file.path.clone(), env: &file.env, goal: EditGoal::Runnable, audit: Some(audit) }
 }
 
 /// Changes one entry and has the arena take it up.
-pub(super) async fn edit(call: &SignedIn, id: &ModelId, change: &Change) -> Result<Result<(), Refusal>, PageError> {
-    let Some(file) = &call.app.settings_file else { return Ok(Err(Refusal::NoFile)) };
+pub(super) async fn edit(
+    call: &SignedInRequest,
+    id: &ModelId,
+    change: &Change,
+) -> Result<Result<(), EditRefusal>, PageError> {
+    let Some(file) = &call.app.settings_file else { return Ok(Err(EditRefusal::NoFile)) };
     match editor(call, file).change(id.as_str(), change).await {
         Ok(_) => {
             file.read_now().await;
             Ok(Ok(()))
         }
         Err(ModelEntryError::Audit(error)) => Err(error.into()),
-        Err(error) => Ok(Err(Refusal::Edit(error))),
+        Err(error) => Ok(Err(EditRefusal::Edit(error))),
     }
 }
 
 /// The values that a form gives; what it leaves out stays as it is, and empty prices are taken out.
-pub(super) fn values(call: &SignedIn) -> Result<ModelValues, Refusal> {
+pub(super) fn values(call: &SignedInRequest) -> Result<ModelValues, EditRefusal> {
     Ok(ModelValues {
         weight: number(call, "weight", |words| words.weight)?,
         max_tokens: number(call, "max_tokens", |words| words.max_tokens)?,
@@ -95,7 +99,7 @@ pub(super) fn values(call: &SignedIn) -> Result<ModelValues, Refusal> {
     })
 }
 
-fn prices(call: &SignedIn) -> Result<PriceValues, Refusal> {
+fn prices(call: &SignedInRequest) -> Result<PriceValues, EditRefusal> {
     let input = number(call, "input_price", |words| words.input_price)?;
     let output = number(call, "output_price", |words| words.output_price)?;
     match (input, output) {
@@ -110,18 +114,18 @@ fn prices(call: &SignedIn) -> Result<PriceValues, Refusal> {
                 source: source.map_err(refused_field)?,
             })
         }
-        _ => Err(Refusal::HalfAPrice),
+        _ => Err(EditRefusal::HalfAPrice),
     }
 }
 
-fn refused_field(error: impl std::error::Error) -> Refusal {
-    Refusal::Field(error.to_string())
+fn refused_field(error: impl std::error::Error) -> EditRefusal {
+    EditRefusal::Field(error.to_string())
 }
 
 fn number<N: std::str::FromStr>(
-    call: &SignedIn,
+    call: &SignedInRequest,
     field: &str,
     label: fn(&ModelAdminTexts) -> &'static str,
-) -> Result<Option<N>, Refusal> {
-    call.fields.given(field).map(str::parse).transpose().map_err(|_| Refusal::Number(label))
+) -> Result<Option<N>, EditRefusal> {
+    call.fields.given(field).map(str::parse).transpose().map_err(|_| EditRefusal::Number(label))
 }

@@ -12,13 +12,13 @@ use actix_web::http::StatusCode;
 use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
 
-use super::call::SignedIn;
+use super::call::SignedInRequest;
 use crate::domain::battle::ModelId;
 use crate::infra::config::edit::change::Change;
 use crate::server::http::error::PageError;
 use crate::server::http::forms::see_other;
 use crate::server::http::leaderboard_query::escaped;
-use crate::server::http::pages::admin::models::{ModelPage, ModelsPage};
+use crate::server::http::pages::admin::models::{AdminModelPage, AdminModelsPage};
 use crate::server::http::pages::admin::{AdminFrame, AdminTab};
 use crate::server::http::pages::respond;
 use crate::services::model_check::{CheckedModel, check_one};
@@ -26,13 +26,13 @@ use editing::edit;
 use viewing::{ModelViews, file_state, today};
 
 /// `GET /admin/models`
-pub(super) async fn page(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(super) async fn page(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let frame = call.frame(AdminTab::Models);
     show_all(&call, StatusCode::OK, frame).await
 }
 
 /// `POST /admin/models/pause`: `model`, and `change` with `pause` or `resume`.
-pub(super) async fn pause(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(super) async fn pause(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let id = model_of(&call)?;
     let weight = match call.fields.one("change") {
         "pause" => 0.0,
@@ -49,13 +49,13 @@ pub(super) async fn pause(call: SignedIn) -> Result<HttpResponse, PageError> {
 }
 
 /// `GET /admin/models/change`: one `model`.
-pub(super) async fn consider(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(super) async fn consider(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let (id, frame) = (model_of(&call)?, call.frame(AdminTab::Models));
     show_one(&call, StatusCode::OK, &id, frame, None).await
 }
 
 /// `POST /admin/models/change`: the values of one `model`.
-pub(super) async fn change(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(super) async fn change(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let id = model_of(&call)?;
     let done = match editing::values(&call) {
         Ok(values) => edit(&call, &id, &Change::Values(values)).await?,
@@ -71,7 +71,7 @@ pub(super) async fn change(call: SignedIn) -> Result<HttpResponse, PageError> {
 }
 
 /// `POST /admin/models/test`: asks one `model` a question, past its circuit breaker.
-pub(super) async fn test(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(super) async fn test(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let (id, roster) = (model_of(&call)?, call.app.models.current());
     let model = roster.get(&id).ok_or_else(|| unknown(&id))?;
     // The seed would spread waits between tries, of which there are none here.
@@ -80,7 +80,7 @@ pub(super) async fn test(call: SignedIn) -> Result<HttpResponse, PageError> {
     show_one(&call, StatusCode::OK, &id, call.frame(AdminTab::Models), Some(checked)).await
 }
 
-fn model_of(call: &SignedIn) -> Result<ModelId, PageError> {
+fn model_of(call: &SignedInRequest) -> Result<ModelId, PageError> {
     let id = call.fields.given("model").ok_or_else(|| PageError::InvalidQuery("name a model".to_owned()))?;
     Ok(ModelId::new(id))
 }
@@ -89,15 +89,15 @@ fn unknown(id: &ModelId) -> PageError {
     PageError::Missing(format!("no model {:?} takes part", id.as_str()))
 }
 
-async fn show_all(call: &SignedIn, status: StatusCode, frame: AdminFrame) -> Result<HttpResponse, PageError> {
+async fn show_all(call: &SignedInRequest, status: StatusCode, frame: AdminFrame) -> Result<HttpResponse, PageError> {
     let views = ModelViews::read(&call.app).await?;
     let (page, file) = (call.page(), file_state(&call.app).await);
-    let view = ModelsPage { page, frame, lines: views.lines(), currency: views.currency(), file };
+    let view = AdminModelsPage { page, frame, lines: views.lines(), currency: views.currency(), file };
     Ok(respond(&call.request, status, &view))
 }
 
 async fn show_one(
-    call: &SignedIn,
+    call: &SignedInRequest,
     status: StatusCode,
     id: &ModelId,
     frame: AdminFrame,
@@ -105,7 +105,7 @@ async fn show_one(
 ) -> Result<HttpResponse, PageError> {
     let views = ModelViews::read(&call.app).await?;
     let line = views.line(id).ok_or_else(|| unknown(id))?;
-    let view = ModelPage {
+    let view = AdminModelPage {
         page: call.page(),
         frame,
         line,

@@ -8,7 +8,7 @@ use actix_web::http::StatusCode;
 
 use crate::domain::battle::ModelId;
 use crate::infra::config::PairingSettings;
-use crate::server::http::admin::call::SignedIn;
+use crate::server::http::admin::call::SignedInRequest;
 use crate::server::http::error::PageError;
 use crate::server::http::pages::admin::AdminTab;
 use crate::server::http::pages::admin::pairing::{ModelChance, PairChance, PairingPage};
@@ -20,7 +20,7 @@ const PAIRS: usize = 30;
 const VOTES: u32 = 1_000;
 
 /// `policy` and the other keys of `[pairing]`, `votes` to come, and `weight:ID` for each model; what is left out is as it is.
-pub(in crate::server::http::admin) async fn page(call: SignedIn) -> Result<HttpResponse, PageError> {
+pub(in crate::server::http::admin) async fn page(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let settings = pairing(&call, &call.app.settings.now().pairing)?;
     let votes = value(&call, "votes", VOTES)?;
     let roster = call.app.models.current();
@@ -62,7 +62,7 @@ fn weight_field(id: &ModelId) -> String {
     format!("weight:{id}")
 }
 
-fn pairing(call: &SignedIn, now: &PairingSettings) -> Result<PairingSettings, PageError> {
+fn pairing(call: &SignedInRequest, now: &PairingSettings) -> Result<PairingSettings, PageError> {
     let settings = PairingSettings {
         policy: value(call, "policy", now.policy)?,
         uniform_share: value(call, "uniform_share", now.uniform_share)?,
@@ -74,7 +74,7 @@ fn pairing(call: &SignedIn, now: &PairingSettings) -> Result<PairingSettings, Pa
     Ok(settings)
 }
 
-fn value<T: FromStr>(call: &SignedIn, field: &str, now: T) -> Result<T, PageError> {
+fn value<T: FromStr>(call: &SignedInRequest, field: &str, now: T) -> Result<T, PageError> {
     let given = call.fields.given(field).map(str::parse).transpose();
     given.map(|value| value.unwrap_or(now)).map_err(|_| invalid(&format!("{field} cannot be read")))
 }

@@ -15,7 +15,7 @@ use crate::infra::llm::breaker::BreakerPhase;
 use crate::infra::llm::guard::GuardedModel;
 use crate::infra::llm::roster::Roster;
 use crate::infra::storage::StoreError;
-use crate::server::http::pages::admin::models::{FileState, ModelLine, Serving};
+use crate::server::http::pages::admin::models::{FileState, ModelLine, ServingState};
 use crate::server::state::AppState;
 use crate::services::admin::models::ModelHealth;
 
@@ -45,7 +45,7 @@ impl ModelViews {
         let mut lines: Vec<ModelLine> = self.roster.all().iter().map(|model| self.line_of(model)).collect();
         lines.extend(self.health.retired().filter(|change| self.roster.get(&change.model).is_none()).map(|change| {
             ModelLine {
-                serving: Serving::Retired,
+                serving: ServingState::Retired,
                 weight: 0.0,
                 is_configured: false,
                 price: None,
@@ -86,7 +86,7 @@ impl ModelViews {
         ModelLine {
             id: id.to_string(),
             name: name.to_owned(),
-            serving: Serving::Drawn,
+            serving: ServingState::Drawn,
             weight: 0.0,
             figures,
             share: figures.share(self.health.figures.battles),
@@ -98,12 +98,12 @@ impl ModelViews {
     }
 }
 
-fn serving(model: &GuardedModel) -> Serving {
+fn serving(model: &GuardedModel) -> ServingState {
     match (model.weight > 0.0, model.resting(), model.state().phase) {
-        (false, ..) => Serving::Paused,
-        (true, Some(rest), _) => Serving::Rests(rest),
-        (true, None, BreakerPhase::Closed) => Serving::Drawn,
-        (true, None, BreakerPhase::Open | BreakerPhase::HalfOpen) => Serving::OnTrial,
+        (false, ..) => ServingState::Paused,
+        (true, Some(rest), _) => ServingState::Rests(rest),
+        (true, None, BreakerPhase::Closed) => ServingState::Drawn,
+        (true, None, BreakerPhase::Open | BreakerPhase::HalfOpen) => ServingState::OnTrial,
     }
 }
 

@@ -20,7 +20,7 @@ const MINUTE_MS: u64 = 60_000;
 pub(crate) const MOST_ROUNDS: u32 = 20;
 
 /// Something that can be chosen.
-pub(crate) struct Choice {
+pub(crate) struct PlanChoice {
     pub(crate) id: String,
     pub(crate) name: String,
     pub(crate) is_chosen: bool,
@@ -28,10 +28,10 @@ pub(crate) struct Choice {
 
 /// What the form holds, as it was typed.
 pub(crate) struct PlanForm {
-    pub(crate) suites: Vec<Choice>,
-    pub(crate) models: Vec<Choice>,
-    pub(crate) judges: Vec<Choice>,
-    pub(crate) baselines: Vec<Choice>,
+    pub(crate) suites: Vec<PlanChoice>,
+    pub(crate) models: Vec<PlanChoice>,
+    pub(crate) judges: Vec<PlanChoice>,
+    pub(crate) baselines: Vec<PlanChoice>,
     pub(crate) rounds: String,
     pub(crate) seed: String,
     pub(crate) max_calls: String,

@@ -4,7 +4,7 @@ use askama::Template;
 
 use super::AdminFrame;
 use crate::domain::admin::role::Role;
-use crate::domain::campaign::ending::{EndReason, Ending};
+use crate::domain::campaign::ending::{CampaignEnding, EndReason};
 use crate::domain::campaign::plan::CampaignPlan;
 use crate::domain::language::Language;
 use crate::domain::time::Timestamp;
@@ -41,8 +41,10 @@ impl CampaignLine {
     fn ending(&self, words: &CampaignAdminTexts) -> Option<String> {
         let because = |text: &str, at: i64| format!("{text} ({})", time_text(at));
         match self.row.ended {
-            Some(Ending { because: EndReason::Separated, at }) => Some(because(words.ended_separated, at)),
-            Some(Ending { because: EndReason::MaxJudgements, at }) => Some(because(words.ended_max_judgements, at)),
+            Some(CampaignEnding { because: EndReason::Separated, at }) => Some(because(words.ended_separated, at)),
+            Some(CampaignEnding { because: EndReason::MaxJudgements, at }) => {
+                Some(because(words.ended_max_judgements, at))
+            }
             None if self.is_all_judged => Some(words.ended_all_judged.to_owned()),
             None => (self.row.state == CampaignState::Closed).then(|| words.ended_by_hand.to_owned()),
         }

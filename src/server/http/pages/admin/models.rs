@@ -17,7 +17,7 @@ use crate::services::model_check::CheckedModel;
 
 /// What a model does at the moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Serving {
+pub(crate) enum ServingState {
     Drawn,
     /// Its circuit breaker is open for this long.
     Rests(Duration),
@@ -27,7 +27,7 @@ pub(crate) enum Serving {
     Retired,
 }
 
-impl Serving {
+impl ServingState {
     fn text(self, words: &ModelAdminTexts) -> String {
         match self {
             Self::Drawn => words.serving.to_owned(),
@@ -49,7 +49,7 @@ impl Serving {
 pub(crate) struct ModelLine {
     pub(crate) id: String,
     pub(crate) name: String,
-    pub(crate) serving: Serving,
+    pub(crate) serving: ServingState,
     pub(crate) weight: f64,
     pub(crate) figures: ModelFigures,
     /// Share of the battles of the last 24 hours.
@@ -66,7 +66,7 @@ pub(crate) struct ModelLine {
 
 impl ModelLine {
     pub(crate) fn is_paused(&self) -> bool {
-        self.serving == Serving::Paused
+        self.serving == ServingState::Paused
     }
 
     fn share(&self) -> String {
@@ -127,7 +127,7 @@ impl FileState {
 /// All models.
 #[derive(Template)]
 #[template(path = "admin/models.html")]
-pub(crate) struct ModelsPage {
+pub(crate) struct AdminModelsPage {
     pub(crate) page: Page,
     pub(crate) frame: AdminFrame,
     pub(crate) lines: Vec<ModelLine>,
@@ -135,7 +135,7 @@ pub(crate) struct ModelsPage {
     pub(crate) file: FileState,
 }
 
-impl ModelsPage {
+impl AdminModelsPage {
     fn may_change(&self) -> bool {
         self.frame.role.covers(Role::Operator) && self.file.is_writable()
     }
@@ -148,7 +148,7 @@ impl ModelsPage {
 /// One model.
 #[derive(Template)]
 #[template(path = "admin/model.html")]
-pub(crate) struct ModelPage {
+pub(crate) struct AdminModelPage {
     pub(crate) page: Page,
     pub(crate) frame: AdminFrame,
     pub(crate) line: ModelLine,
@@ -163,7 +163,7 @@ pub(crate) struct ModelPage {
     pub(crate) today: String,
 }
 
-impl ModelPage {
+impl AdminModelPage {
     fn may_change(&self) -> bool {
         self.file.is_writable() && self.line.is_configured
     }

@@ -10,7 +10,7 @@ use crate::services::admin::overview::Overview;
 use crate::services::exclusions::voter_check::CheckState;
 
 /// A model that takes part.
-pub(crate) struct ModelLine {
+pub(crate) struct OverviewModel {
     pub(crate) name: String,
     /// Pairing weight; 0 pauses.
     pub(crate) weight: f64,
@@ -20,7 +20,7 @@ pub(crate) struct ModelLine {
     pub(crate) failures: u32,
 }
 
-impl ModelLine {
+impl OverviewModel {
     fn is_paused(&self) -> bool {
         self.weight <= 0.0
     }
@@ -33,7 +33,7 @@ pub(crate) struct OverviewPage {
     pub(crate) page: Page,
     pub(crate) frame: AdminFrame,
     pub(crate) overview: Overview,
-    pub(crate) models: Vec<ModelLine>,
+    pub(crate) models: Vec<OverviewModel>,
     /// Rated votes of the leaderboard.
     pub(crate) rated: u64,
     pub(crate) fitted_ms: Option<i64>,

@@ -27,12 +27,12 @@ pub(crate) struct PairChance {
 }
 
 /// Chances as the page writes them.
-trait Shown {
+trait ShowChance {
     fn today(&self) -> String;
     fn then(&self) -> String;
 }
 
-impl Shown for ChanceChange {
+impl ShowChance for ChanceChange {
     fn today(&self) -> String {
         percent(Some(self.today))
     }

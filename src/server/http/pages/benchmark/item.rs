@@ -12,7 +12,7 @@ use super::super::{Page, Section, respond};
 use super::by_difference;
 use super::side_choice::{SideChoice, side_choices};
 use crate::domain::benchmark::Suite;
-use crate::domain::benchmark::arena_votes::PairVotes;
+use crate::domain::benchmark::arena_votes::ArenaPairVotes;
 use crate::domain::benchmark::item::Item;
 use crate::domain::benchmark::judgement::Judgement;
 use crate::domain::campaign::item_opinions::{ItemOpinions, ScoreOpinion};
@@ -34,13 +34,13 @@ pub(crate) struct ItemPageView {
     title: String,
     id: String,
     category: String,
-    turns: Vec<TurnView>,
+    turns: Vec<ItemTurnView>,
     options: Vec<(&'static str, String, bool)>,
-    models: Vec<ModelView>,
+    models: Vec<ItemModelView>,
     /// The two models that are shown side by side, with their answers turn by turn; none where fewer answered.
-    pair: Option<PairView>,
+    pair: Option<ItemPairView>,
     opinions: ItemOpinions,
-    votes: Vec<PairVotes>,
+    votes: Vec<ArenaPairVotes>,
     around: Neighbours,
     sorted_by: Option<[String; 2]>,
     carried: String,
@@ -81,7 +81,7 @@ pub(crate) enum ItemOrder {
     Difference,
 }
 
-struct PairView {
+struct ItemPairView {
     models: [String; 2],
     turns: Vec<PairTurn>,
 }
@@ -94,13 +94,13 @@ struct PairTurn {
     verdicts: [Vec<(String, String)>; 2],
 }
 
-struct TurnView {
+struct ItemTurnView {
     number: usize,
     question: String,
     reference: Option<String>,
 }
 
-struct ModelView {
+struct ItemModelView {
     model: String,
     answers: Vec<AnswerView>,
 }
@@ -169,13 +169,13 @@ impl ItemPage<'_> {
     }
 
     /// The address of this view for others: the two models with the answers that are meant.
-    fn shared(&self, pair: &PairView) -> String {
+    fn shared(&self, pair: &ItemPairView) -> String {
         let [left, right] = pair.models.each_ref().map(|model| escaped(model));
         let (suite, id, carried) = (&self.view.suite, escaped(&self.view.id), &self.view.carried);
         format!("/benchmarks/{suite}/items/{id}?{carried}left={left}&right={right}")
     }
 
-    fn side_choices(&self, pair: &PairView) -> [SideChoice; 2] {
+    fn side_choices(&self, pair: &ItemPairView) -> [SideChoice; 2] {
         let models = self.view.models.iter().map(|model| model.model.as_str());
         side_choices(&self.page.t().benchmark, models, pair.models.each_ref().map(String::as_str))
     }
@@ -231,7 +231,7 @@ impl Neighbours {
 }
 
 /// Two models' answers side by side: those that were chosen, or the first two that answered.
-fn pair(view: &ItemView, sides: &[String; 2], words: &BenchmarkTexts) -> Option<PairView> {
+fn pair(view: &ItemView, sides: &[String; 2], words: &BenchmarkTexts) -> Option<ItemPairView> {
     let mut answers: BTreeMap<&str, BTreeMap<u32, &str>> = BTreeMap::new();
     for answer in &view.answers {
         answers.entry(&answer.model).or_default().insert(answer.turn, &answer.text);
@@ -250,7 +250,7 @@ fn pair(view: &ItemView, sides: &[String; 2], words: &BenchmarkTexts) -> Option<
         texts: marked(text(0, number), text(1, number)),
         verdicts: models.each_ref().map(|model| verdicts(view, model, number, words)),
     };
-    Some(PairView { turns: turns.into_iter().map(turn).collect(), models: models.clone() })
+    Some(ItemPairView { turns: turns.into_iter().map(turn).collect(), models: models.clone() })
 }
 
 fn marked(one: &str, other: &str) -> [Vec<DiffPart>; 2] {
@@ -264,8 +264,8 @@ fn verdicts(view: &ItemView, model: &str, turn: u32, words: &BenchmarkTexts) -> 
     own.map(|row| (row.judgement.judge_model.clone(), verdict(&row.judgement, words))).collect()
 }
 
-fn turns(item: &Item) -> Vec<TurnView> {
-    let turn = |(number, turn): (usize, &crate::domain::benchmark::item::Question)| TurnView {
+fn turns(item: &Item) -> Vec<ItemTurnView> {
+    let turn = |(number, turn): (usize, &crate::domain::benchmark::item::Question)| ItemTurnView {
         number,
         question: rendered(&turn.question),
         reference: turn.reference.as_deref().map(rendered),
@@ -281,7 +281,7 @@ fn options(item: &Item) -> Vec<(&'static str, String, bool)> {
 }
 
 /// What models answered, and the judgements of each answer; a judgement whose answer is not kept stands alone.
-fn models(view: &ItemView, words: &BenchmarkTexts) -> Vec<ModelView> {
+fn models(view: &ItemView, words: &BenchmarkTexts) -> Vec<ItemModelView> {
     let mut models: BTreeMap<&str, BTreeMap<u32, AnswerView>> = BTreeMap::new();
     let empty = |turn| AnswerView { turn, text: None, judgements: Vec::new() };
     for answer in &view.answers {
@@ -294,7 +294,7 @@ fn models(view: &ItemView, words: &BenchmarkTexts) -> Vec<ModelView> {
         let turns = models.entry(&said.model).or_default();
         turns.entry(said.turn).or_insert_with(|| empty(said.turn)).judgements.push(judgement(row, words));
     }
-    let model = |(model, answers): (&str, BTreeMap<u32, AnswerView>)| ModelView {
+    let model = |(model, answers): (&str, BTreeMap<u32, AnswerView>)| ItemModelView {
         model: model.to_owned(),
         answers: answers.into_values().collect(),
     };

@@ -1,8 +1,8 @@
 //! The correlations of all series of a group, as a table whose cells lead to their pairs.
 
-use super::Names;
-use crate::domain::stats::matrix::Cell as Found;
-use crate::render::chart::correlations::{Cell, figure, shade};
+use super::ShownNames;
+use crate::domain::stats::matrix::ColumnCorrelations as Found;
+use crate::render::chart::correlations::{CorrelationCell, figure, shade};
 
 /// The table.
 pub(super) struct MatrixView {
@@ -26,7 +26,7 @@ pub(super) struct MatrixCell {
 }
 
 impl MatrixView {
-    pub(super) fn new(names: &Names<'_>) -> Self {
+    pub(super) fn new(names: &ShownNames<'_>) -> Self {
         let grid = names.view.board.matrix(names.view.group);
         let series: Vec<_> = grid.series.iter().map(|&place| &names.view.board.catalog.series()[place]).collect();
         let labels: Vec<String> = series.iter().map(|series| names.of(series)).collect();
@@ -38,7 +38,7 @@ impl MatrixView {
                     let cell = shown(&grid.cell(column, row), names);
                     MatrixCell {
                         tip: tip(&labels[column], &labels[row], &cell),
-                        class: if let Cell::Found { r, .. } = cell { shade(r) } else { "undefined" },
+                        class: if let CorrelationCell::Found { r, .. } = cell { shade(r) } else { "undefined" },
                         figure: figure(&cell),
                         address: names.pair_address(&x, &y),
                     }
@@ -57,22 +57,22 @@ impl MatrixView {
 }
 
 /// The chosen correlation; its interval is that of resampling where there is one, or else Fisher's.
-fn shown(found: &Found, names: &Names<'_>) -> Cell {
+fn shown(found: &Found, names: &ShownNames<'_>) -> CorrelationCell {
     let place = names.view.coefficient as usize;
     match found.found[place] {
-        Err(why) => Cell::Undefined((names.words().why_none)(why)),
+        Err(why) => CorrelationCell::Undefined((names.words().why_none)(why)),
         Ok(one) => {
             let resampled = found.resampled.and_then(|resampled| resampled[place].ok()).map(|found| found.interval);
             let interval = resampled.or_else(|| one.interval(names.view.board.catalog.options.level).ok());
-            Cell::Found { r: one.r, interval, n: found.n }
+            CorrelationCell::Found { r: one.r, interval, n: found.n }
         }
     }
 }
 
-fn tip(x: &str, y: &str, cell: &Cell) -> String {
+fn tip(x: &str, y: &str, cell: &CorrelationCell) -> String {
     let what = match cell {
-        Cell::Undefined(why) => why.clone(),
-        Cell::Found { interval, n, .. } => {
+        CorrelationCell::Undefined(why) => why.clone(),
+        CorrelationCell::Found { interval, n, .. } => {
             let ends = interval.map_or_else(String::new, |ends| format!(" ({:.2} … {:.2})", ends.lower, ends.upper));
             format!("{}{ends}, n = {n}", figure(cell))
         }

@@ -1,7 +1,7 @@
 //! The mixture that follows a series best.
 
-use super::{Names, named};
-use crate::domain::correlation::report::{CoefficientReport, Correlations, LeftOut, MixtureReport};
+use super::{ShownNames, named};
+use crate::domain::correlation::report::{CoefficientReport, Correlations, HeldOutCorrelations, MixtureReport};
 use crate::domain::stats::correlation::Coefficient;
 
 /// A mixture as it is shown.
@@ -17,7 +17,7 @@ pub(super) struct MixtureView {
 }
 
 impl MixtureView {
-    pub(super) fn new(report: &MixtureReport, names: &Names<'_>) -> Self {
+    pub(super) fn new(report: &MixtureReport, names: &ShownNames<'_>) -> Self {
         let words = names.words();
         let weight = |series: &crate::domain::correlation::report::SeriesReport| {
             let weight = report.weights.get(&series.series).copied().unwrap_or_default();
@@ -25,8 +25,8 @@ impl MixtureView {
         };
         let models: Vec<String> = report.models.iter().map(|model| names.model(model)).collect();
         let left = match &report.leave_one_out {
-            LeftOut::Found(found) => figures(found, words.none),
-            LeftOut::Undefined { undefined } => vec![format!("{} ({undefined})", words.none)],
+            HeldOutCorrelations::Found(found) => figures(found, words.none),
+            HeldOutCorrelations::Undefined { undefined } => vec![format!("{} ({undefined})", words.none)],
         };
         Self {
             target: names.of_name(&report.target.series),

@@ -55,7 +55,7 @@ struct CorrelationPage<'a> {
     view: &'a View<'a>,
     /// When it was computed, for machines and in words.
     made_at: Option<[String; 2]>,
-    choices: Vec<Choices>,
+    choices: Vec<SeriesChoices>,
     pair: Option<PairView>,
     intents: Option<PairView>,
     /// Where it is asked for.
@@ -64,7 +64,7 @@ struct CorrelationPage<'a> {
 }
 
 /// Series from one source.
-struct Choices {
+struct SeriesChoices {
     label: &'static str,
     of_models: bool,
     series: Vec<SeriesChoice>,
@@ -79,7 +79,7 @@ struct SeriesChoice {
 #[must_use]
 pub(crate) fn correlation(request: &HttpRequest, models: &Models, view: &View<'_>) -> HttpResponse {
     let page = Page::new(request, Section::Correlation);
-    let names = Names { models, page: &page, view };
+    let names = ShownNames { models, page: &page, view };
     let shown = CorrelationPage {
         words: names.words(),
         made_at: made_at(view.board),
@@ -99,7 +99,7 @@ fn made_at(board: &CorrelationSnapshot) -> Option<[String; 2]> {
     Some([time.to_string(), time.strftime("%Y-%m-%d %H:%M UTC").to_string()])
 }
 
-fn choices(names: &Names<'_>) -> Vec<Choices> {
+fn choices(names: &ShownNames<'_>) -> Vec<SeriesChoices> {
     const SOURCES: [SeriesSource; 5] = [
         SeriesSource::Votes,
         SeriesSource::Benchmark,
@@ -110,20 +110,20 @@ fn choices(names: &Names<'_>) -> Vec<Choices> {
     let of = |(source, label): (SeriesSource, &'static str)| {
         let own = names.view.board.catalog.series().iter().filter(|series| SeriesSource::from_series(series) == source);
         let choice = |series: &Series| SeriesChoice { name: series.name.to_string(), label: names.of(series) };
-        Choices { label, of_models: source != SeriesSource::Intents, series: own.map(choice).collect() }
+        SeriesChoices { label, of_models: source != SeriesSource::Intents, series: own.map(choice).collect() }
     };
     let all = SOURCES.into_iter().zip(names.words().sources).map(of);
     all.filter(|choices| !choices.series.is_empty()).collect()
 }
 
 /// What series and models are called on the page.
-struct Names<'a> {
+struct ShownNames<'a> {
     models: &'a Models,
     page: &'a Page,
     view: &'a View<'a>,
 }
 
-impl Names<'_> {
+impl ShownNames<'_> {
     fn words(&self) -> &'static CorrelationTexts {
         &self.page.t().correlation
     }

@@ -1,6 +1,6 @@
 //! Two series: a scatter, the three correlations, what was compared and what was not, and how it came about.
 
-use super::{Names, named};
+use super::{ShownNames, named};
 use crate::domain::correlation::Subjects;
 use crate::domain::correlation::catalog::PairStudy;
 use crate::domain::correlation::history::HistoryPoint;
@@ -44,7 +44,7 @@ pub(super) struct CoefficientRow {
 
 impl PairView {
     /// `key` distinguishes its charts from others of the page.
-    pub(super) fn new(study: &PairStudy, key: &str, names: &Names<'_>) -> Self {
+    pub(super) fn new(study: &PairStudy, key: &str, names: &ShownNames<'_>) -> Self {
         let report = &study.report;
         let titles = [&report.x, &report.y].map(|series| names.of_name(&series.series));
         let series = names.view.board.catalog.find(&report.x.series);
@@ -89,7 +89,7 @@ fn drawn(
     ChartView::new(scatter::draw(Topic { key: &key, title: &title }, [&titles[0], &titles[1]], &dots, frame))
 }
 
-fn rows(study: &PairStudy, names: &Names<'_>) -> Vec<CoefficientRow> {
+fn rows(study: &PairStudy, names: &ShownNames<'_>) -> Vec<CoefficientRow> {
     let words = names.words();
     let row = |(place, coefficient): (usize, Coefficient)| {
         let found = study.cell.found[place];
@@ -153,17 +153,17 @@ fn only_in(series: &SeriesReport, title: &str, called: &dyn Fn(&str) -> String) 
     (!names.is_empty()).then(|| (title.to_owned(), names))
 }
 
-fn history(moments: &[HistoryPoint], names: &Names<'_>, frame: Frame) -> Option<ChartView> {
+fn history(moments: &[HistoryPoint], names: &ShownNames<'_>, frame: Frame) -> Option<ChartView> {
     let words = names.words();
     let moment = |moment: &HistoryPoint| {
         let time = jiff::SignedDuration::try_from_secs_f64(moment.seconds).unwrap_or_default().as_millis();
-        correlation_history::Moment {
+        correlation_history::CorrelationPoint {
             time: i64::try_from(time).unwrap_or(i64::MAX),
             n: moment.n,
             r: moment.r.map_err(|why| (words.why_none)(why)),
         }
     };
-    let moments: Vec<correlation_history::Moment> = moments.iter().map(moment).collect();
+    let moments: Vec<correlation_history::CorrelationPoint> = moments.iter().map(moment).collect();
     let title = format!("{}: {}", words.history, named(words, names.view.coefficient));
     let topic = Topic { key: "history", title: &title };
     // One moment has no history: the scatter above shows it.

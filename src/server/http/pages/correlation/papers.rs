@@ -4,7 +4,7 @@ use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 
-use crate::domain::benchmark::claims::{Claim, ClaimVerdict, Text};
+use crate::domain::benchmark::paper_claims::{BilingualText, Claim, ClaimVerdict};
 use crate::domain::language::Language;
 use crate::render::i18n::pages::CorrelationTexts;
 use crate::server::http::pages::{Page, Section, respond};
@@ -25,7 +25,7 @@ pub(crate) fn papers(request: &HttpRequest, claims: &[Claim]) -> HttpResponse {
 }
 
 impl PapersPage<'_> {
-    fn text<'t>(&self, text: &'t Text) -> &'t str {
+    fn text<'t>(&self, text: &'t BilingualText) -> &'t str {
         match self.page.language {
             Language::English => &text.en,
             Language::Chinese => &text.zh,

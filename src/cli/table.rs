@@ -1,0 +1,69 @@
+//! Prints the rows of a result as a table, as JSON or as CSV.
+
+use clap::ValueEnum;
+use serde::Serialize;
+
+use super::output::lines_of_csv;
+use super::terminal_text::{printable, width};
+use crate::cli::error::CommandResult;
+
+/// How results are printed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum TableFormat {
+    /// Columns for reading
+    #[default]
+    Table,
+    /// One JSON array
+    Json,
+    /// Comma-separated values with a header line
+    Csv,
+}
+
+/// A row that can be printed as a line of a table.
+pub trait TableRow: Serialize {
+    /// The heads of the columns.
+    const HEADS: &'static [&'static str];
+
+    /// The cells, as many as heads.
+    fn cells(&self) -> Vec<String>;
+}
+
+/// Rows in one of the formats, with a line end.
+///
+/// # Errors
+/// Rows that cannot be written as JSON or CSV.
+pub fn render<R: TableRow>(rows: &[R], format: TableFormat) -> CommandResult<String> {
+    match format {
+        TableFormat::Table => Ok(table(R::HEADS, rows.iter().map(TableRow::cells).collect())),
+        TableFormat::Json => Ok(format!("{}\n", serde_json::to_string_pretty(rows)?)),
+        TableFormat::Csv => lines_of_csv(rows),
+    }
+}
+
+/// Columns for reading; a name that would steer the terminal does not.
+pub(super) fn table(heads: &[&str], rows: Vec<Vec<String>>) -> String {
+    let heads: Vec<String> = heads.iter().map(|head| head.to_uppercase()).collect();
+    let rows = rows.into_iter().map(|row| row.iter().map(|cell| printable(cell)).collect());
+    let lines: Vec<Vec<String>> = [heads].into_iter().chain(rows).collect();
+    let columns = lines.first().map_or(0, Vec::len);
+    let widths: Vec<usize> =
+        (0..columns).map(|column| lines.iter().map(|line| width(&line[column])).max().unwrap_or(0)).collect();
+    let mut text = String::new();
+    for line in &lines {
+        let cells = line.iter().zip(&widths).map(|(cell, full)| format!("{cell}{}", " ".repeat(full - width(cell))));
+        text.push_str(cells.collect::<Vec<_>>().join("  ").trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_keeps_its_columns_under_wide_characters() {
+        let rows = vec![vec!["a".into(), "千问".into(), "x".into()], vec!["bcd".into(), "q".into(), "y".into()]];
+        assert_eq!(table(&["id", "name", "z"], rows), "ID   NAME  Z\na    千问  x\nbcd  q     y\n");
+    }
+}

@@ -1,0 +1,76 @@
+use super::*;
+use crate::battle::event_log::EPOCH_GAP;
+use crate::battle::mode::BattleMode;
+use crate::battle::record::ReplyEnding;
+use crate::battle::state::Progress;
+use crate::battle::{BattleId, ModelId, VisitorId};
+
+/// A battle of one turn as the database has it.
+fn record(stage: Stage, replies: &[&str]) -> BattleRecord {
+    let row = BattleRow {
+        id: BattleId::new("x"),
+        visitor: VisitorId::new("visitor"),
+        mode: BattleMode::Anonymous,
+        progress: Progress { stage, turn: 1 },
+        models: ["one", "two"].map(ModelId::new),
+        pairing_policy: "uniform".into(),
+        policy_version: 1,
+        pair_probability: 1.0,
+        language: "en".into(),
+        category: None,
+        intent: None,
+        answered_by: Some(RunId::new("there.0")),
+    };
+    let reply = |(side, text): (Side, &&str)| NewReply {
+        side,
+        model: row.models[side.index()].clone(),
+        text: (*text).to_owned(),
+        reasoning: String::new(),
+        ending: ReplyEnding::Complete,
+        first_token_ms: Some(1),
+        duration_ms: 2,
+    };
+    let replies = Side::BOTH.into_iter().zip(replies).map(|kept| ReplyRow { turn: 1, reply: reply(kept) }).collect();
+    BattleRecord { turns: vec![TurnRow { turn: 1, prompt: "Which?".into() }], replies, images: Vec::new(), battle: row }
+}
+
+/// What the instance that answers told, numbered from 1.
+fn letter(replies: [&str; 2]) -> Vec<EventEntry> {
+    let [a, b] = replies.map(str::to_owned);
+    let events = [
+        BattleEvent::Turn { prompt: "Which?".into() },
+        BattleEvent::Delta { side: Side::A, text: a },
+        BattleEvent::Delta { side: Side::B, text: b },
+        BattleEvent::Done { side: Side::A },
+        BattleEvent::Done { side: Side::B },
+        BattleEvent::Ready,
+    ];
+    (1..).zip(events).map(|(seq, event)| EventEntry { seq, turn: 1, event }).collect()
+}
+
+#[test]
+fn a_turn_that_ends_elsewhere_is_ready_when_this_instance_can_take_its_vote() {
+    let mut battle = ActiveBattle::follow(record(Stage::Answering, &[]), EPOCH_GAP);
+    assert!(!battle.take_in(1, letter(["A", "B"])));
+    let told = battle.log().head();
+    assert_eq!(battle.log().after(0), &letter(["A", "B"])[..5], "nothing is ready yet");
+    assert_eq!(battle.row.progress.stage, Stage::Answering);
+    battle.catch_up(record(Stage::Ready, &["A", "B"]), EPOCH_GAP);
+    assert_eq!(battle.log().after(told), &letter(["A", "B"])[5..], "with the number that it has elsewhere");
+    assert_eq!(battle.row.progress.stage, Stage::Ready);
+}
+
+#[test]
+fn what_the_database_holds_otherwise_is_told_anew() {
+    let mut battle = ActiveBattle::follow(record(Stage::Answering, &[]), EPOCH_GAP);
+    assert!(!battle.take_in(1, letter(["A", "B"])));
+    let known = battle.log().head();
+    battle.catch_up(record(Stage::Ready, &["A", "Another"]), EPOCH_GAP);
+    let told = battle.log().after(known);
+    let texts: Vec<BattleEvent> = told.iter().map(|entry| entry.event.clone()).collect();
+    let anew: Vec<BattleEvent> = letter(["A", "Another"]).into_iter().map(|entry| entry.event).collect();
+    assert!(told[0].seq >= EPOCH_GAP, "{told:?}");
+    // Replies of a finished turn come one after the other.
+    let in_order = [0, 1, 3, 2, 4, 5].map(|at| anew[at].clone());
+    assert_eq!(texts, in_order);
+}

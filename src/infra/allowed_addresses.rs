@@ -1,0 +1,151 @@
+//! Which addresses models may be asked at. Models run on this machine, on private networks and on the Internet; nothing else that the
+//! arena can reach is one.
+//!
+//! An address is judged when it is connected to, not when its name is written down: a name can lead elsewhere by then.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::sync::Arc;
+
+use ipnet::IpNet;
+
+/// Networks that only this machine or its neighbours reach: loopback, private, shared by a provider's customers, unique local.
+const PRIVATE: [&str; 8] = [
+    "127.0.0.0/8",
+    "10.0.0.0/8",
+    "172.16.0.0/12",
+    "192.168.0.0/16",
+    "100.64.0.0/10",
+    "::1/128",
+    "fc00::/7",
+    "fec0::/10",
+];
+/// Where clouds answer with credentials, beside the link-local addresses.
+const METADATA_V4: [[u8; 4]; 3] = [[100, 100, 100, 200], [168, 63, 129, 16], [192, 0, 0, 192]];
+const METADATA_V6: [Ipv6Addr; 2] =
+    [Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254), Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254)];
+
+/// The addresses at which models may be. Cloning shares it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AllowedAddresses {
+    private: Arc<[IpNet]>,
+}
+
+impl Default for AllowedAddresses {
+    /// Every private network: that is where models run.
+    fn default() -> Self {
+        Self::new(&private_networks())
+    }
+}
+
+impl AllowedAddresses {
+    /// The Internet, and of the private networks these.
+    #[must_use]
+    pub fn new(private: &[IpNet]) -> Self {
+        Self { private: private.into() }
+    }
+
+    /// Whether a model may be at an address. Link-local and metadata addresses never hold one, however they are written.
+    #[must_use]
+    pub fn contains(&self, ip: IpAddr) -> bool {
+        let ip = meant(ip);
+        let is_private = private_networks().iter().any(|network| network.contains(&ip));
+        !is_forbidden(ip) && (!is_private || self.private.iter().any(|network| network.contains(&ip)))
+    }
+}
+
+/// The networks that [`AllowedAddresses::new`] has to be given to reach them.
+#[must_use]
+pub fn private_networks() -> Vec<IpNet> {
+    PRIVATE.iter().map(|network| network.parse().expect("a network")).collect()
+}
+
+/// The address that is connected to in the end: IPv6 can carry one of IPv4 in several ways, and "no address" is this machine.
+fn meant(ip: IpAddr) -> IpAddr {
+    let v4 = |high: u16, low: u16| {
+        let ([a, b], [c, d]) = (high.to_be_bytes(), low.to_be_bytes());
+        IpAddr::V4(Ipv4Addr::new(a, b, c, d))
+    };
+    let canonical = ip.to_canonical();
+    let carried = match canonical {
+        IpAddr::V4(_) => canonical,
+        IpAddr::V6(ip) => match ip.segments() {
+            // The translation of RFC 6052, 6to4, and the form of IPv4 before it was given up (RFC 4291).
+            [0x64, 0xff9b, 0, 0, 0, 0, high, low] | [0x2002, high, low, ..] => v4(high, low),
+            [0, 0, 0, 0, 0, 0, high, low] if high > 0 => v4(high, low),
+            _ => canonical,
+        },
+    };
+    match carried {
+        IpAddr::V4(ip) if ip.octets()[0] == 0 => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        IpAddr::V6(Ipv6Addr::UNSPECIFIED) => IpAddr::V6(Ipv6Addr::LOCALHOST),
+        carried => carried,
+    }
+}
+
+fn is_forbidden(ip: IpAddr) -> bool {
+    match ip {
+        IpAddr::V4(ip) => ip.is_link_local() || METADATA_V4.contains(&ip.octets()),
+        IpAddr::V6(ip) => ip.is_unicast_link_local() || METADATA_V6.contains(&ip),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(allowed: &AllowedAddresses, address: &str, expected: bool) {
+        assert_eq!(allowed.contains(address.parse().unwrap()), expected, "{address}");
+    }
+
+    #[test]
+    fn metadata_and_link_local_addresses_are_out_of_reach_in_every_spelling() {
+        let whole = AllowedAddresses::new(&["0.0.0.0/0".parse().unwrap(), "::/0".parse().unwrap()]);
+        for address in [
+            "169.254.169.254",
+            "169.254.0.1",
+            "100.100.100.200",
+            "168.63.129.16",
+            "192.0.0.192",
+            "fe80::1",
+            "fd00:ec2::254",
+            "fd20:ce::254",
+            "::ffff:169.254.169.254",
+            "64:ff9b::a9fe:a9fe",
+            "2002:a9fe:a9fe::1",
+            "::169.254.169.254",
+        ] {
+            check(&whole, address, false);
+            check(&AllowedAddresses::default(), address, false);
+        }
+    }
+
+    #[test]
+    fn private_networks_are_reached_by_default_and_only_those_that_are_named_otherwise() {
+        let one = AllowedAddresses::new(&["10.1.0.0/16".parse().unwrap()]);
+        for (address, by_default, with_one, with_none) in [
+            ("127.0.0.1", true, false, false),
+            ("::1", true, false, false),
+            ("0.0.0.0", true, false, false),
+            ("0.1.2.3", true, false, false),
+            ("::", true, false, false),
+            ("10.1.2.3", true, true, false),
+            ("::ffff:10.1.2.3", true, true, false),
+            ("64:ff9b::a01:203", true, true, false),
+            ("10.2.2.3", true, false, false),
+            ("172.16.0.1", true, false, false),
+            ("192.168.1.1", true, false, false),
+            ("100.64.0.1", true, false, false),
+            ("fd12::1", true, false, false),
+            ("2002:7f00:1::", true, false, false),
+            ("172.32.0.1", true, true, true),
+            ("8.8.8.8", true, true, true),
+            ("2001:4860:4860::8888", true, true, true),
+            ("64:ff9b::808:808", true, true, true),
+        ] {
+            check(&AllowedAddresses::default(), address, by_default);
+            check(&one, address, with_one);
+            check(&AllowedAddresses::new(&[]), address, with_none);
+        }
+    }
+}

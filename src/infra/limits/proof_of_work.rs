@@ -1,0 +1,317 @@
+//! Proofs of work before a battle, where many battles come from one network or in all: signed challenges that no instance has to
+//! keep, and solutions that count once.
+//!
+//! A challenge is the text `EXPIRES.PUZZLES.BITS.NUMBER.SEED`; its seed is the signature of the rest and of the visitor, by the key
+//! of the sessions, so every instance knows its own arena's, and nobody can use another visitor's.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Caller, RateLimits, SingleUse};
+use crate::clock::Clock;
+use crate::config::CurrentSettings;
+use crate::domain::admission::proof_of_work::{self, Puzzles};
+use crate::metrics;
+use crate::rng::SharedRng;
+use crate::sessions::Sessions;
+
+/// A challenge may be answered for so long: longer than anybody needs, and short enough to remember what was answered.
+const VALID: Duration = Duration::from_secs(120);
+/// Clocks of instances may differ by so much.
+const CLOCK_SKEW: Duration = Duration::from_secs(30);
+/// Hexadecimal digits of a seed: 128 bits of the signature.
+const SEED_DIGITS: usize = 32;
+
+/// What a visitor computes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Challenge {
+    /// The text to send back.
+    pub challenge: String,
+    /// What the puzzles begin with.
+    pub seed: String,
+    /// How many.
+    pub puzzles: u32,
+    /// Zero bits of each.
+    pub bits: u32,
+    /// Seconds until it expires.
+    pub expires_in: u64,
+}
+
+/// What a visitor has computed.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Solution {
+    /// The challenge's text.
+    pub challenge: String,
+    /// A number for each puzzle.
+    pub numbers: Vec<u64>,
+}
+
+/// Why a battle may not begin yet.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}: solve the puzzles of \"proof\" and send the message again with the solution")]
+pub struct ProofRequired {
+    /// What is missing.
+    pub reason: ProofProblem,
+    /// What to compute.
+    pub challenge: Challenge,
+}
+
+/// What is missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ProofProblem {
+    /// There is no solution.
+    #[error("many battles are being started, so a little computation is asked for first")]
+    Missing,
+    /// A solution of no challenge of this arena and visitor, or of one that has expired, or a wrong one.
+    #[error("this solution is wrong, expired or another visitor's")]
+    Invalid,
+    /// It was used.
+    #[error("this solution was used already")]
+    Used,
+}
+
+/// A solution that is right and not yet used; `None` where none was needed.
+#[must_use = "a solution counts once: `Proofs::spend` it"]
+pub struct CheckedSolution(Option<String>);
+
+/// Asks for proofs and checks them.
+pub struct Proofs {
+    sessions: Arc<Sessions>,
+    limits: Arc<RateLimits>,
+    settings: CurrentSettings,
+    rng: Arc<SharedRng>,
+    clock: Arc<dyn Clock>,
+    used: SingleUse,
+}
+
+/// What [`Proofs`] is made of.
+pub struct ProofParts {
+    /// Whose key signs.
+    pub sessions: Arc<Sessions>,
+    /// Who knows the pressure.
+    pub limits: Arc<RateLimits>,
+    /// Where the threshold is.
+    pub settings: CurrentSettings,
+    /// Randomness.
+    pub rng: Arc<SharedRng>,
+    /// The time of day.
+    pub clock: Arc<dyn Clock>,
+    /// What is used once.
+    pub used: SingleUse,
+}
+
+impl Proofs {
+    /// Puts it together.
+    #[must_use]
+    pub fn new(parts: ProofParts) -> Self {
+        let ProofParts { sessions, limits, settings, rng, clock, used } = parts;
+        Self { sessions, limits, settings, rng, clock, used }
+    }
+
+    /// Whether this visitor may begin a battle: without pressure everybody may. Uses nothing up.
+    ///
+    /// # Errors
+    /// [`ProofRequired`], with what to compute.
+    pub fn check(&self, caller: &Caller, solution: Option<&Solution>) -> Result<CheckedSolution, ProofRequired> {
+        let pressure = self.limits.pressure(caller);
+        let Some(puzzles) = proof_of_work::puzzles_under(pressure, self.settings.now().limits.proof_above) else {
+            return Ok(CheckedSolution(None));
+        };
+        match solution {
+            None => Err(self.refusal(caller, puzzles, ProofProblem::Missing)),
+            Some(solution) if self.is_right(caller, solution) => Ok(CheckedSolution(Some(solution.challenge.clone()))),
+            Some(_) => Err(self.refusal(caller, puzzles, ProofProblem::Invalid)),
+        }
+    }
+
+    /// Uses a solution up.
+    ///
+    /// # Errors
+    /// [`ProofRequired`] where it was used before, on any instance.
+    pub async fn spend(&self, caller: &Caller, checked: CheckedSolution) -> Result<(), ProofRequired> {
+        let Some(challenge) = checked.0 else { return Ok(()) };
+        if self.used.claim(&challenge, VALID + 2 * CLOCK_SKEW).await {
+            return Ok(());
+        }
+        let pressure = self.limits.pressure(caller).max(f64::MIN_POSITIVE);
+        let puzzles = proof_of_work::puzzles_under(pressure, 0.0);
+        let puzzles = puzzles.expect("there is some pressure above none");
+        Err(self.refusal(caller, puzzles, ProofProblem::Used))
+    }
+
+    fn refusal(&self, caller: &Caller, puzzles: Puzzles, reason: ProofProblem) -> ProofRequired {
+        metrics::refused("turns", reason.as_str());
+        ProofRequired { reason, challenge: self.issue(caller, puzzles) }
+    }
+
+    fn issue(&self, caller: &Caller, puzzles: Puzzles) -> Challenge {
+        let expires = self.now() + VALID.as_secs();
+        let number = self.rng.token();
+        let signed = format!("{expires}.{}.{}.{number}", puzzles.count, puzzles.bits);
+        let seed = self.seed(caller, &signed);
+        Challenge {
+            challenge: format!("{signed}.{seed}"),
+            seed,
+            puzzles: puzzles.count,
+            bits: puzzles.bits,
+            expires_in: VALID.as_secs(),
+        }
+    }
+
+    fn is_right(&self, caller: &Caller, solution: &Solution) -> bool {
+        let Some((signed, seed)) = solution.challenge.rsplit_once('.') else { return false };
+        // A seed is public to the visitor who was given it, and of no use to others.
+        if seed != self.seed(caller, signed) {
+            return false;
+        }
+        let Some((expires, puzzles)) = read_challenge(signed) else { return false };
+        self.now() < expires + CLOCK_SKEW.as_secs() && proof_of_work::is_solved(seed, puzzles, &solution.numbers)
+    }
+
+    fn seed(&self, caller: &Caller, signed: &str) -> String {
+        let mut signature = self.sessions.signature("proof", &format!("{} {signed}", caller.visitor));
+        signature.truncate(SEED_DIGITS);
+        signature
+    }
+
+    /// Seconds since 1970.
+    fn now(&self) -> u64 {
+        u64::try_from(self.clock.now().0 / 1_000).unwrap_or(0)
+    }
+}
+
+impl ProofProblem {
+    /// The word in metrics.
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Missing => "proof_required",
+            Self::Invalid => "proof_invalid",
+            Self::Used => "proof_used",
+        }
+    }
+}
+
+/// When it expires, and its puzzles.
+fn read_challenge(signed: &str) -> Option<(u64, Puzzles)> {
+    let mut parts = signed.split('.');
+    let expires = parts.next()?.parse().ok()?;
+    let puzzles = Puzzles { count: parts.next()?.parse().ok()?, bits: parts.next()?.parse().ok()? };
+    Some((expires, puzzles))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{LimitSettings, Settings, WindowLimits};
+    use crate::domain::battle::VisitorId;
+    use crate::domain::time::Timestamp;
+    use parking_lot::Mutex;
+
+    struct SetClock(Mutex<i64>);
+
+    impl Clock for SetClock {
+        fn now(&self) -> Timestamp {
+            Timestamp(*self.0.lock())
+        }
+    }
+
+    struct Under {
+        proofs: Proofs,
+        limits: Arc<RateLimits>,
+        clock: Arc<SetClock>,
+    }
+
+    /// An arena of two turns a minute for each network.
+    fn arena(key: &str) -> Under {
+        let turns_per_address = WindowLimits::new(2, 0, 0);
+        let limits = LimitSettings { turns_per_address, proof_above: 0.4, ..LimitSettings::default() };
+        let settings = CurrentSettings::new(Settings { limits, ..Settings::default() });
+        let limits = Arc::new(RateLimits::new(settings.clone(), None));
+        let (rng, clock) = (Arc::new(SharedRng::seeded(7)), Arc::new(SetClock(Mutex::new(1_000_000))));
+        let sessions = Arc::new(Sessions::with_key(key, Arc::clone(&rng)));
+        let used = SingleUse::new("proof", None);
+        let proofs = ProofParts { sessions, limits: Arc::clone(&limits), settings, rng, clock: clock.clone(), used };
+        Under { proofs: Proofs::new(proofs), limits, clock }
+    }
+
+    fn caller(visitor: &str) -> Caller {
+        Caller { visitor: VisitorId::new(visitor), network: Some("home".into()) }
+    }
+
+    fn solved(required: &ProofRequired) -> Solution {
+        let Challenge { challenge, seed, puzzles, bits, .. } = required.challenge.clone();
+        Solution { challenge, numbers: proof_of_work::solve(&seed, Puzzles { count: puzzles, bits }) }
+    }
+
+    async fn under_pressure(key: &str) -> Under {
+        let arena = arena(key);
+        let _ = arena.limits.begin_turn(&caller("somebody")).await.unwrap();
+        arena
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn nobody_is_asked_for_anything_before_a_network_is_busy_or_after_it_has_calmed_down() {
+        let arena = arena("key");
+        assert!(arena.proofs.check(&caller("ann"), None).is_ok());
+        let _ = arena.limits.begin_turn(&caller("ben")).await.unwrap();
+        let asked = arena.proofs.check(&caller("ann"), None).map(drop).unwrap_err();
+        assert_eq!((asked.reason, asked.challenge.puzzles), (ProofProblem::Missing, 16));
+        let elsewhere = Caller { network: Some("elsewhere".into()), ..caller("ann") };
+        assert!(arena.proofs.check(&elsewhere, None).is_ok(), "another network");
+        tokio::time::advance(Duration::from_secs(30)).await;
+        assert!(arena.proofs.check(&caller("ann"), None).is_ok(), "it came back");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_solution_counts_once_for_its_visitor_until_it_expires() {
+        let arena = under_pressure("key").await;
+        let ann = caller("ann");
+        let solution = solved(&arena.proofs.check(&ann, None).map(drop).unwrap_err());
+        let checked = arena.proofs.check(&ann, Some(&solution)).unwrap();
+        let again = arena.proofs.check(&ann, Some(&solution)).unwrap();
+        assert!(arena.proofs.spend(&ann, checked).await.is_ok());
+        assert_eq!(arena.proofs.spend(&ann, again).await.unwrap_err().reason, ProofProblem::Used);
+
+        let stolen = arena.proofs.check(&caller("ben"), Some(&solution)).map(drop).unwrap_err();
+        assert_eq!(stolen.reason, ProofProblem::Invalid);
+        let other_arena = under_pressure("another key").await;
+        assert!(other_arena.proofs.check(&ann, Some(&solution)).is_err());
+        let fresh = solved(&stolen);
+        *arena.clock.0.lock() += 151_000;
+        assert!(arena.proofs.check(&caller("ben"), Some(&fresh)).is_err(), "it has expired");
+        *arena.clock.0.lock() -= 2_000;
+        assert!(arena.proofs.check(&caller("ben"), Some(&fresh)).is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn nothing_that_was_altered_is_a_solution() {
+        let arena = under_pressure("key").await;
+        let ann = caller("ann");
+        let good = solved(&arena.proofs.check(&ann, None).map(drop).unwrap_err());
+        let parts: Vec<&str> = good.challenge.split('.').collect();
+        let [expires, count, bits, number, seed] = parts[..] else { panic!("{parts:?}") };
+        let altered = [
+            format!("9{expires}.{count}.{bits}.{number}.{seed}"),
+            format!("{expires}.1.{bits}.{number}.{seed}"),
+            format!("{expires}.{count}.0.{number}.{seed}"),
+            format!("{expires}.{count}.{bits}.{}.{seed}", "0".repeat(32)),
+            format!("{expires}.{count}.{bits}.{number}.{}", "0".repeat(32)),
+            format!("{expires}.{count}.{bits}.{number}"),
+            seed.to_owned(),
+            ".....".to_owned(),
+            String::new(),
+        ];
+        for challenge in altered {
+            for numbers in [good.numbers.clone(), good.numbers[..1].to_vec(), Vec::new()] {
+                let forged = Solution { challenge: challenge.clone(), numbers };
+                assert!(arena.proofs.check(&ann, Some(&forged)).is_err(), "{forged:?}");
+            }
+        }
+        let mut numbers = good.numbers.clone();
+        numbers[3] += 1;
+        assert!(arena.proofs.check(&ann, Some(&Solution { numbers, ..good.clone() })).is_err());
+        assert!(arena.proofs.check(&ann, Some(&good)).is_ok());
+    }
+}

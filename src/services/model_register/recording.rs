@@ -1,0 +1,123 @@
+//! Writes the register: what the settings in force say where that has changed, the reason that a command states, and the battles of
+//! finished days.
+
+use std::sync::Arc;
+
+use hmac::{Hmac, KeyInit, Mac};
+use secrecy::ExposeSecret;
+use sha2::Sha256;
+
+use crate::domain::battle::ModelId;
+use crate::domain::model_register::changes::{
+    ConfiguredModel, ModelSnapshot, ModelState, due_changes, due_pairing, stated_reason,
+};
+use crate::domain::model_register::days::countable_until;
+use crate::domain::time::Timestamp;
+use crate::infra::clock::Clock;
+use crate::infra::config::CurrentSettings;
+use crate::infra::llm::roster::{Roster, provider_model};
+use crate::infra::rng::{SharedRng, hex};
+use crate::infra::storage::{Store, StoreError};
+use crate::services::arena::models::Models;
+
+/// The name of the digests' key among the database's secrets.
+const KEY_NAME: &str = "register_key";
+
+/// Writes the register of an arena.
+pub struct Recorder {
+    /// The database.
+    pub store: Store,
+    /// The models in force.
+    pub models: Arc<Models>,
+    /// The settings in force.
+    pub settings: CurrentSettings,
+    /// Time of changes.
+    pub clock: Arc<dyn Clock>,
+    /// Makes the key, once for each database.
+    pub rng: Arc<SharedRng>,
+}
+
+impl Recorder {
+    /// Records what the settings in force say otherwise than the register. Returns the number of new rows.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn record_settings(&self) -> Result<u64, StoreError> {
+        let now = self.clock.now();
+        let key = self.store.secret(KEY_NAME, &(self.rng.token() + &self.rng.token()), now).await?;
+        let configured = configured(&self.models.current(), key.expose_secret());
+        let due = due_changes(&self.store.model_changes().await?, &configured, now);
+        let mut added = if due.is_empty() { 0 } else { self.store.add_model_changes(&due).await? };
+        let pairing = self.store.pairing_changes().await?;
+        if let Some(change) = due_pairing(pairing.last(), &self.settings.now().pairing.rules(), now) {
+            added += u64::from(self.store.add_pairing_change(&change).await?);
+        }
+        Ok(added)
+    }
+
+    /// Counts the battles of days and imports that are finished and not counted yet. Returns their number.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn count_battles(&self) -> Result<u64, StoreError> {
+        let until = countable_until(self.clock.now(), self.store.oldest_open_battle().await?);
+        let days = self.store.count_battle_days(until).await?;
+        Ok(days + self.store.count_imported_battles().await?)
+    }
+}
+
+/// Why a reason could not be recorded.
+#[derive(Debug, thiserror::Error)]
+pub enum ReasonError {
+    /// The register has no change of this model.
+    #[error("the register has no change of a model {0:?}: `langya models register` lists the models")]
+    UnknownModel(String),
+    /// Another change was recorded at the same time.
+    #[error("model {0:?} was changed at the same time: try again")]
+    Concurrent(String),
+    /// The database failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Records why a model was added, paused, changed or retired.
+///
+/// # Errors
+/// [`ReasonError`].
+pub async fn state_reason(store: &Store, model: &str, reason: &str, now: Timestamp) -> Result<(), ReasonError> {
+    let id = ModelId::new(model);
+    let changes = store.model_changes().await?;
+    let last = changes.iter().rev().find(|change| change.model == id);
+    let last = last.ok_or_else(|| ReasonError::UnknownModel(model.to_owned()))?;
+    match store.add_model_changes(&[stated_reason(last, reason, now)]).await? {
+        0 => Err(ReasonError::Concurrent(model.to_owned())),
+        _ => Ok(()),
+    }
+}
+
+/// The models of a roster as the register has them.
+fn configured(roster: &Roster, key: &str) -> Vec<ConfiguredModel> {
+    let models = roster.all().iter().map(|model| {
+        let entry = roster.entry(&model.card.id);
+        ConfiguredModel {
+            model: model.card.id.clone(),
+            snapshot: ModelSnapshot {
+                state: ModelState::of_weight(model.weight),
+                weight: model.weight,
+                name: model.card.name.clone(),
+                organization: model.card.organization.clone(),
+                license: model.card.license.clone(),
+                practice: model.card.practice,
+                provider_model: entry.map(|entry| digest(&provider_model(entry), key)),
+            },
+            reason: entry.map(|entry| entry.reason.clone()).unwrap_or_default(),
+        }
+    });
+    models.collect()
+}
+
+/// Equal for equal texts. Without the key nobody can try which text it is of.
+fn digest(text: &str, key: &str) -> String {
+    let keyed = Hmac::<Sha256>::new_from_slice(key.as_bytes()).expect("HMAC takes keys of any length");
+    hex(&keyed.chain_update("langya provider model ").chain_update(text).finalize().into_bytes()[..16])
+}
