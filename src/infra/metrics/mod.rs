@@ -4,7 +4,7 @@
 //! happens. Labels are the operator's own words (models, routes, operations), never a visitor's text, id or address.
 //! Nothing is counted per token. What can be looked up is set when it is read, see `http/metrics.rs`.
 
-mod crowd;
+mod waiting_observations;
 mod names;
 
 use std::collections::{BTreeSet, HashMap};
@@ -20,7 +20,7 @@ use parking_lot::{Mutex, RwLock};
 
 use crate::domain::battle::{ModelId, Outcome};
 
-use crowd::WaitingObservations;
+use waiting_observations::WaitingObservations;
 pub use names::{ALL, MetricKind, MetricName};
 
 /// The states of a circuit breaker.
@@ -37,7 +37,7 @@ struct Metrics {
     /// Models whose breaker was shown.
     shown: Mutex<BTreeSet<ModelId>>,
     /// Observations of single models.
-    crowd: WaitingObservations,
+    waiting: WaitingObservations,
 }
 
 impl Metrics {
@@ -58,7 +58,7 @@ impl Metrics {
             fixed,
             store: RwLock::default(),
             shown: Mutex::default(),
-            crowd: WaitingObservations::default(),
+            waiting: WaitingObservations::default(),
         })
     }
 
@@ -171,13 +171,13 @@ pub fn first_token_histogram(model: &ModelId) -> Histogram {
 
 /// A model's first text came so long after it was asked; shown together with that of other battles.
 pub fn first_token(histogram: &Histogram, after: Duration) {
-    METRICS.crowd.record(histogram, after.as_secs_f64());
+    METRICS.waiting.record(histogram, after.as_secs_f64());
 }
 
 /// A model wrote a whole reply at this speed; shown together with those of other battles.
 pub fn reply_speed(model: &ModelId, chars_per_second: f64) {
     let histogram = METRICS.here(|| histogram!("langya_model_reply_chars_per_second", "model" => model.to_string()));
-    METRICS.crowd.record(&histogram, chars_per_second);
+    METRICS.waiting.record(&histogram, chars_per_second);
 }
 
 /// A request to a model failed, in one of a fixed few ways.

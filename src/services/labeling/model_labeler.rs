@@ -1,6 +1,7 @@
 //! A language model as labeller: asks it, keeps each reply, and never pays for the same question twice.
 
-use futures_util::{StreamExt, TryStreamExt, stream};
+use futures_util::{StreamExt, stream};
+use parking_lot::Mutex;
 
 use super::LabelingError;
 use crate::domain::benchmark::item::{ItemSampling, request_sha256};
@@ -64,22 +65,18 @@ impl ModelLabeler<'_> {
         Ok(score(&pairs, self.scheme, options))
     }
 
-    /// The label of each text, by its instructions; `None` where the reply names none.
+    /// The label of each text, by its instructions; `None` where the reply names none. After a text without a reply nothing more is
+    /// asked, and what is under way is still kept.
     ///
     /// # Errors
-    /// [`LabelingError::Unanswered`]; what came before is kept. [`LabelingError::Store`].
+    /// [`LabelingError::Unanswered`], [`LabelingError::Store`].
     pub async fn labels(
         self,
         texts: &[(&FewShotPrompt, &str)],
         progress: impl Fn(u64),
     ) -> Result<Vec<Option<usize>>, LabelingError> {
-        let asked = stream::iter(texts.iter().map(|(prompt, text)| self.label(prompt, text)));
-        let mut done = 0;
-        let counted = asked.buffered(self.client.max_concurrent.max(1)).inspect_ok(|_| {
-            done += 1;
-            progress(done);
-        });
-        counted.try_collect().await
+        let asked = texts.iter().map(|(prompt, text)| self.label(prompt, text));
+        until_failure(asked, self.client.max_concurrent.max(1), progress).await
     }
 
     async fn label(self, prompt: &FewShotPrompt, text: &str) -> Result<Option<usize>, LabelingError> {
@@ -117,5 +114,71 @@ impl ModelLabeler<'_> {
             estimate.cost = estimate.cost.zip(self.client.prices).map(|(cost, prices)| cost + prices.cost(tokens));
         }
         Ok(estimate)
+    }
+}
+
+/// What all of these return, in their order, with `at_once` of them under way. After a failure no other begins, and those that have
+/// begun still end: their replies are paid for. `progress` gets the number of those that ended well.
+async fn until_failure<T, E>(
+    asked: impl Iterator<Item = impl Future<Output = Result<T, E>>>,
+    at_once: usize,
+    progress: impl Fn(u64),
+) -> Result<Vec<T>, E> {
+    let failure = Mutex::new(None);
+    let asked = asked.map(|asked| async {
+        if failure.lock().is_some() {
+            return None;
+        }
+        asked.await.map_err(|error| _ = failure.lock().get_or_insert(error)).ok()
+    });
+    let mut answers = Vec::new();
+    let mut ended = stream::iter(asked).buffered(at_once);
+    while let Some(answer) = ended.next().await {
+        answers.extend(answer);
+        progress(answers.len() as u64);
+    }
+    drop(ended);
+    failure.into_inner().map_or(Ok(answers), Err)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::pin::pin;
+
+    use futures_util::poll;
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_is_under_way_ends_after_a_failure_and_nothing_else_begins() {
+        let (answer, answered) = oneshot::channel();
+        let (answered, begun) = (RefCell::new(Some(answered)), RefCell::new(Vec::new()));
+        let ask = async |number| {
+            begun.borrow_mut().push(number);
+            let waits = if number == 1 { answered.borrow_mut().take() } else { None };
+            match waits {
+                Some(answered) => answered.await.map_err(|_| "gone"),
+                None => Err("failed"),
+            }
+        };
+        let kept = RefCell::new(0);
+        let asked = [0, 1, 2].into_iter().map(ask);
+        let mut all = pin!(until_failure(asked, 2, |done| *kept.borrow_mut() = done));
+        assert!(poll!(&mut all).is_pending(), "the second is under way");
+        answer.send(()).unwrap();
+        assert_eq!((all.await, *kept.borrow(), begun.take()), (Err("failed"), 1, vec![0, 1]));
+    }
+
+    #[tokio::test]
+    async fn answers_come_in_the_order_of_the_questions() {
+        let asked = [3, 1, 2].into_iter().map(async |number| {
+            for _ in 0..number {
+                tokio::task::yield_now().await;
+            }
+            Ok::<_, ()>(number)
+        });
+        assert_eq!(until_failure(asked, 3, |_| ()).await, Ok(vec![3, 1, 2]));
     }
 }

@@ -44,10 +44,10 @@ mod tests {
 
     #[test]
     fn no_observation_shows_by_itself() {
-        let (crowd, seen) = (WaitingObservations::default(), Arc::new(CountingHistogram::default()));
+        let (waiting, seen) = (WaitingObservations::default(), Arc::new(CountingHistogram::default()));
         let histogram = Histogram::from_arc(Arc::clone(&seen));
         for number in 1..=100 {
-            crowd.record(&histogram, 1.0);
+            waiting.record(&histogram, 1.0);
             assert_eq!(seen.0.load(Ordering::SeqCst), number / TOGETHER * TOGETHER);
         }
     }
