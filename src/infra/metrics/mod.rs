@@ -4,8 +4,8 @@
 //! happens. Labels are the operator's own words (models, routes, operations), never a visitor's text, id or address.
 //! Nothing is counted per token. What can be looked up is set when it is read, see `http/metrics.rs`.
 
-mod waiting_observations;
 mod names;
+mod waiting_observations;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::LazyLock;
@@ -20,8 +20,8 @@ use parking_lot::{Mutex, RwLock};
 
 use crate::domain::battle::{ModelId, Outcome};
 
-use waiting_observations::WaitingObservations;
 pub use names::{ALL, MetricKind, MetricName};
+use waiting_observations::WaitingObservations;
 
 /// The states of a circuit breaker.
 const BREAKER_PHASES: [&str; 3] = ["closed", "open", "half_open"];

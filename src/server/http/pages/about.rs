@@ -7,7 +7,6 @@ use askama::Template;
 use super::{Page, Section, respond};
 use crate::domain::battle::pacing::timing_figures::PacingKind;
 use crate::domain::integrity::exclusion_rule::ExclusionRule;
-use crate::domain::language::Language;
 use crate::infra::config::{
     BattleSettings, FlaggedVoterPolicy, LeakPolicy, LimitSettings, PacingMode, PairingPolicySetting, PairingSettings,
     Settings, WindowLimits,

@@ -6,7 +6,6 @@ use askama::Template;
 
 use super::{Page, Section, respond};
 use crate::domain::battle::mode::BattleMode;
-use crate::domain::language::Language;
 use crate::infra::config::{AccessMode, Settings};
 use crate::render::i18n::pages::ModeText;
 

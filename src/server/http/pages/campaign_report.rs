@@ -2,8 +2,7 @@
 
 use askama::Template;
 
-use super::{Page, Section};
-use crate::domain::language::Language;
+use super::Page;
 use crate::render::i18n::campaign_report::CampaignReportTexts;
 
 /// `GET /campaign/{id}/report`

@@ -5,7 +5,6 @@ use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 
 use super::{Page, Section, respond};
-use crate::domain::language::Language;
 use crate::render::chart;
 use crate::render::chart::pairs::Meeting;
 

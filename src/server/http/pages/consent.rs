@@ -5,7 +5,6 @@ use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 
 use super::{Page, Section, respond};
-use crate::domain::language::Language;
 use crate::render::i18n::fill;
 use crate::render::i18n::pages::{ConsentText, ConsentTexts};
 use crate::services::arena::consent::Consent;

@@ -5,7 +5,6 @@ use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 
 use super::{Page, Section, respond};
-use crate::domain::language::Language;
 use crate::render::docs::search::Hit;
 use crate::render::docs::{DocPage, Guide, Heading};
 use crate::render::i18n::fill;

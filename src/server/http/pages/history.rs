@@ -10,7 +10,6 @@ use crate::domain::battle::receipt::{ExclusionNotice, Revealed};
 use crate::domain::battle::state::Stage;
 use crate::domain::battle::{ImageId, Outcome};
 use crate::domain::labeling::scheme::Scheme;
-use crate::domain::language::Language;
 use crate::domain::rating::own_votes::OwnLeaderboard;
 use crate::domain::time::Timestamp;
 use crate::render::i18n::fill;

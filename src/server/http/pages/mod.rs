@@ -28,6 +28,7 @@ pub mod public_log;
 pub(crate) mod refused;
 pub mod robustness_fold;
 pub(crate) mod sign_in;
+mod site_frame;
 pub(crate) mod time;
 pub(crate) mod unavailable;
 pub mod value;

@@ -6,7 +6,6 @@ use askama::Template;
 
 use super::charts::ChartView;
 use super::{Page, Section, respond};
-use crate::domain::language::Language;
 use crate::domain::model_register::report::RegisterEntry;
 use crate::domain::rating::leaderboard::RankedModel;
 use crate::domain::rating::pooling::PooledRating;

@@ -5,7 +5,6 @@ use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 
 use super::{Page, Section, respond};
-use crate::domain::language::Language;
 use crate::domain::model_register::changes::ChangeAuthor;
 use crate::domain::model_register::days::Period;
 use crate::domain::model_register::report::{

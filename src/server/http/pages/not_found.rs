@@ -5,7 +5,6 @@ use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 
 use super::{Page, Section, respond};
-use crate::domain::language::Language;
 
 #[derive(Template)]
 #[template(path = "not_found.html")]

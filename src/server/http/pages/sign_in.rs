@@ -4,8 +4,7 @@ use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 
-use super::{Page, Section, respond};
-use crate::domain::language::Language;
+use super::{Page, respond};
 
 /// What the page shows.
 #[derive(Template)]

@@ -6,7 +6,6 @@ use askama::Template;
 
 use super::charts::ChartView;
 use super::{Page, Section, respond};
-use crate::domain::language::Language;
 use crate::domain::rating::value::report::{ModelValue, ValueReport, amount};
 use crate::render::chart::{self, Setting};
 use crate::render::i18n::pages::ValueTexts;

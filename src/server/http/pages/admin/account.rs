@@ -3,11 +3,10 @@
 use askama::Template;
 
 use super::AdminFrame;
-use crate::domain::language::Language;
 use crate::infra::storage::AdminSessionRow;
 use crate::render::qr_code::{self, QrPicture};
+use crate::server::http::pages::Page;
 use crate::server::http::pages::time::time_text;
-use crate::server::http::pages::{Page, Section};
 use crate::services::admin::second_factor::SecondFactor;
 
 /// The page.

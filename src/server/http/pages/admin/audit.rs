@@ -4,10 +4,9 @@ use askama::Template;
 
 use super::AdminFrame;
 use crate::domain::admin::action::AdminAction;
-use crate::domain::language::Language;
 use crate::infra::storage::{AuditFilter, AuditRow};
+use crate::server::http::pages::Page;
 use crate::server::http::pages::time::time_text;
-use crate::server::http::pages::{Page, Section};
 
 /// The page.
 #[derive(Template)]

@@ -6,11 +6,10 @@ use super::AdminFrame;
 use crate::domain::benchmark::run_plan::{PlannedSuite, RunPlan};
 use crate::domain::benchmark::run_report::{PlannedStep, RequestTotal};
 use crate::domain::benchmark::run_state::{DueCount, RunState};
-use crate::domain::language::Language;
 use crate::render::i18n::pages::{BenchPlanTexts, BenchRunTexts};
 use crate::server::http::leaderboard_query::escaped;
+use crate::server::http::pages::Page;
 use crate::server::http::pages::time::time_text;
-use crate::server::http::pages::{Page, Section};
 use crate::services::benchmark::plan_progress::{PlanProgress, StepProgress};
 
 /// Milliseconds of a minute.

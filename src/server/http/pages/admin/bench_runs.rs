@@ -5,10 +5,9 @@ use askama::Template;
 use super::AdminFrame;
 use super::bench_plans::{PlanView, money, state_class};
 use crate::domain::benchmark::run_state::{DueCount, RunState};
-use crate::domain::language::Language;
 use crate::infra::storage::BenchRunRow;
+use crate::server::http::pages::Page;
 use crate::server::http::pages::time::time_text;
-use crate::server::http::pages::{Page, Section};
 
 /// A run.
 pub(crate) struct RunLine {

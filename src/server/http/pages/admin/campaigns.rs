@@ -6,12 +6,11 @@ use super::AdminFrame;
 use crate::domain::admin::role::Role;
 use crate::domain::campaign::ending::{CampaignEnding, EndReason};
 use crate::domain::campaign::plan::CampaignPlan;
-use crate::domain::language::Language;
 use crate::domain::time::Timestamp;
 use crate::infra::storage::{CampaignRow, CampaignState, InvitedAnnotator, SharedLinkRow};
 use crate::render::i18n::pages::CampaignAdminTexts;
+use crate::server::http::pages::Page;
 use crate::server::http::pages::time::time_text;
-use crate::server::http::pages::{Page, Section};
 
 /// A campaign.
 pub(crate) struct CampaignLine {

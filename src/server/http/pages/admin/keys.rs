@@ -4,11 +4,10 @@ use askama::Template;
 
 use super::AdminFrame;
 use crate::domain::admin::key_scope::{KeyScope, MOST_NAME_CHARS};
-use crate::domain::language::Language;
 use crate::domain::time::Timestamp;
 use crate::infra::storage::ApiKeyRow;
+use crate::server::http::pages::Page;
 use crate::server::http::pages::time::time_text;
-use crate::server::http::pages::{Page, Section};
 use crate::services::admin::api_keys::MOST_DAYS;
 
 /// The page.

@@ -19,6 +19,9 @@ pub(crate) mod users;
 pub(crate) mod votes;
 pub(crate) mod webhooks;
 
+use askama::Template;
+
+use super::Page;
 use crate::domain::admin::role::Role;
 use crate::render::i18n::pages::AdminTexts;
 
@@ -123,4 +126,18 @@ pub(crate) struct AdminFrame {
     pub(crate) done: bool,
     /// Why a change was refused.
     pub(crate) problem: Option<String>,
+}
+
+/// Pages, account and outcome of the last change, above a page of the admin.
+#[derive(Template)]
+#[template(path = "_parts/admin_bar.html")]
+pub(crate) struct AdminBar<'f> {
+    frame: &'f AdminFrame,
+    admin: &'static AdminTexts,
+}
+
+impl AdminFrame {
+    pub(crate) fn bar(&self, page: &Page) -> AdminBar<'_> {
+        AdminBar { frame: self, admin: &page.t().admin }
+    }
 }

@@ -3,10 +3,9 @@
 use askama::Template;
 
 use super::AdminFrame;
-use crate::domain::language::Language;
 use crate::infra::llm::offer::{AddedModel, Addition};
 use crate::render::i18n::pages::ModelAddTexts;
-use crate::server::http::pages::{Page, Section};
+use crate::server::http::pages::Page;
 use crate::services::model_entries::Additions;
 
 /// What was typed.

@@ -6,14 +6,13 @@ use askama::Template;
 
 use super::AdminFrame;
 use crate::domain::battle::Side;
-use crate::domain::language::Language;
 use crate::domain::moderation::{FlagState, FlaggedPart};
 use crate::domain::time::Timestamp;
 use crate::infra::config::{ModerationSettings, OnFailure};
 use crate::infra::moderation::ModerationEndpoint;
 use crate::infra::storage::{BattleRecord, FlagRow, ReplyRow};
+use crate::server::http::pages::Page;
 use crate::server::http::pages::time::time_text;
-use crate::server::http::pages::{Page, Section};
 use crate::services::flag_reviews::FlagReview;
 
 /// How the service is doing.

@@ -3,9 +3,8 @@
 use askama::Template;
 
 use super::AdminFrame;
-use crate::domain::language::Language;
+use crate::server::http::pages::Page;
 use crate::server::http::pages::time::time_text;
-use crate::server::http::pages::{Page, Section};
 use crate::services::admin::overview::Overview;
 use crate::services::exclusions::voter_check::CheckState;
 

@@ -5,9 +5,8 @@ use askama::Template;
 use super::AdminFrame;
 use super::models::percent;
 use crate::domain::battle::pairing::preview::ChanceChange;
-use crate::domain::language::Language;
 use crate::infra::config::{PairingPolicySetting, PairingSettings};
-use crate::server::http::pages::{Page, Section};
+use crate::server::http::pages::Page;
 
 /// A model with its chances.
 pub(crate) struct ModelChance {

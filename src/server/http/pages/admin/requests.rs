@@ -7,11 +7,10 @@ use askama::Template;
 use super::AdminFrame;
 use crate::domain::admin::deletion_request::{RequestScope, RequestState};
 use crate::domain::battle::Side;
-use crate::domain::language::Language;
 use crate::domain::time::Timestamp;
 use crate::infra::storage::{BattleRecord, DeletionRequestRow, ReplyRow};
+use crate::server::http::pages::Page;
 use crate::server::http::pages::time::time_text;
-use crate::server::http::pages::{Page, Section};
 use crate::services::deletion_requests::{LONGEST_REASON, RequestPreview};
 
 /// All requests.

@@ -6,10 +6,9 @@ use super::AdminFrame;
 use crate::domain::battle::Side;
 use crate::domain::labeling::queue::QueuedQuery;
 use crate::domain::labeling::scheme::Scheme;
-use crate::domain::language::Language;
 use crate::infra::storage::{BattleRecord, ReplyRow};
 use crate::render::i18n::fill;
-use crate::server::http::pages::{Page, Section};
+use crate::server::http::pages::Page;
 use crate::services::admin::reviews::LeakReview;
 use crate::services::exclusions::leak_check::LeakCheckState;
 

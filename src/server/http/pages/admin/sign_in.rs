@@ -2,8 +2,7 @@
 
 use askama::Template;
 
-use crate::domain::language::Language;
-use crate::server::http::pages::{Page, Section};
+use crate::server::http::pages::Page;
 
 /// The page on which people sign in to the admin.
 #[derive(Template)]

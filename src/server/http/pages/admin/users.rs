@@ -5,9 +5,8 @@ use askama::Template;
 use super::AdminFrame;
 use crate::domain::admin::provider_account::RoleFrom;
 use crate::domain::admin::role::Role;
-use crate::domain::language::Language;
 use crate::infra::storage::AdminUserRow;
-use crate::server::http::pages::{Page, Section};
+use crate::server::http::pages::Page;
 
 /// The page.
 #[derive(Template)]

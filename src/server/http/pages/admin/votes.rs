@@ -6,11 +6,10 @@ use super::AdminFrame;
 use crate::domain::admin::role::Role;
 use crate::domain::battle::Outcome;
 use crate::domain::integrity::exclusion_rule::ExclusionRule;
-use crate::domain::language::Language;
 use crate::render::i18n::pages::VoteAdminTexts;
+use crate::server::http::pages::Page;
 use crate::server::http::pages::exclusions::ChangeView;
 use crate::server::http::pages::time::time_text;
-use crate::server::http::pages::{Page, Section};
 
 /// The filter as it was typed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -4,12 +4,11 @@ use askama::Template;
 
 use super::AdminFrame;
 use crate::domain::admin::role::Role;
-use crate::domain::language::Language;
 use crate::domain::time::Timestamp;
 use crate::domain::webhook::DeliveryState;
 use crate::infra::storage::WebhookMessageRow;
+use crate::server::http::pages::Page;
 use crate::server::http::pages::time::time_text;
-use crate::server::http::pages::{Page, Section};
 
 /// A webhook of the settings.
 pub(crate) struct WebhookLine {

@@ -7,7 +7,6 @@ use askama::Template;
 use super::super::time::time_text;
 use super::super::{Page, Section, respond};
 use crate::domain::benchmark::run_comparison::{CanaryFinding, ItemChange, ModelAcrossRuns};
-use crate::domain::language::Language;
 use crate::domain::stats::paired::PairedDifference;
 use crate::infra::storage::BenchRunRow;
 use crate::server::http::leaderboard_query::escaped;

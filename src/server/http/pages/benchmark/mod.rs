@@ -22,7 +22,6 @@ use crate::domain::benchmark::options::NAMES;
 use crate::domain::benchmark::registry::suite as suite_named;
 use crate::domain::benchmark::{Suite, SuiteOptions};
 use crate::domain::correlation::suite_board::{BoardComparison, BoardModel, BoardScore, SuiteBoard, SuperClueTotal};
-use crate::domain::language::Language;
 use crate::render::i18n::reports::{ReportTexts, named, report_texts};
 use crate::render::report::benchmark::{Report, html};
 use crate::render::report::suite_board::day;
