@@ -9,10 +9,12 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::api_keys::{get_with, key};
+use crate::bounds::has_started;
 use crate::support::api_document::check_answer;
 use crate::support::arena::TestArena;
 use crate::support::program::{Server, langya};
 use crate::support::scripted::Scripted;
+use crate::support::until;
 use crate::support::visitor::get;
 
 /// More than two pages.
@@ -116,6 +118,8 @@ async fn votes_are_read_by_whom_the_operator_lets_in_and_only_after_they_are_cas
 async fn what_a_reader_has_already_is_not_sent_again() {
     let (one, two) = (Scripted::saying("One."), Scripted::saying("Two."));
     let arena = TestArena::start(&[("one", &one), ("two", &two)]).await;
+    has_started(&arena.url).await;
+    until(async || get(&format!("{}/log/checkpoint", arena.url)).await.status().is_success().then_some(())).await;
     let ask = async |path: &str, tag: &str| {
         let request = Client::new().get(format!("{}{path}", arena.url)).header("if-none-match", tag);
         request.send().await.unwrap()

@@ -43,8 +43,8 @@ pub(crate) fn serve(folder: &Path) -> Server {
 }
 
 /// Waits until the jobs that run at the start have had the memory that they need.
-pub(crate) async fn has_started(server: &Server) {
-    let url = format!("{}/api/v1/correlation", server.url);
+pub(crate) async fn has_started(url: &str) {
+    let url = format!("{url}/api/v1/correlation");
     until(async || get(&url).await.status().is_success().then_some(())).await;
 }
 
@@ -61,7 +61,7 @@ pub(crate) async fn two_short_models() -> (Upstream, TempDir) {
 async fn a_million_empty_continuation_frames_grow_no_memory() {
     let (_upstream, folder) = two_short_models().await;
     let server = serve(folder.path());
-    has_started(&server).await;
+    has_started(&server.url).await;
     let mut socket = RawSocket::open(&server.url).await;
     socket.send(&text_frame("not JSON")).await;
     socket.until("invalid_message").await;
@@ -89,7 +89,7 @@ async fn a_reader_that_never_reads_holds_up_its_models_not_the_arena_and_is_drop
     }
     let folder = folder_with(&upstream, "max_reply_bytes = 100000000", ["one", "two"]);
     let server = serve(folder.path());
-    has_started(&server).await;
+    has_started(&server.url).await;
     // What a process keeps from its first battle and vote on is there before.
     let mut first = Visitor::connect(&server.url).await;
     first.ask("Which?").await;
@@ -126,7 +126,7 @@ async fn readers_that_never_read_are_dropped_while_others_stream_on() {
     }
     let folder = folder_with(&upstream, "max_reply_bytes = 100000000", ["one", "two"]);
     let server = serve(folder.path());
-    has_started(&server).await;
+    has_started(&server.url).await;
     let mut other = Visitor::connect(&server.url).await;
     let before = memory(&server, "VmHWM");
     let mut stalled = Vec::new();
@@ -167,7 +167,7 @@ async fn a_storm_of_starts_is_bounded_and_leaves_no_request_behind() {
     }
     let folder = folder_with(&upstream, "resume_grace_ms = 1", ["one", "two"]);
     let server = serve(folder.path());
-    has_started(&server).await;
+    has_started(&server.url).await;
     let before = memory(&server, "VmHWM");
     let storm = text_frame(r#"{"type":"start","prompt":"Storm"}"#).repeat(starts);
     let began = Instant::now();
@@ -200,7 +200,7 @@ async fn idle_sockets_are_cheap() {
         println!("skipped: this system does not let a process open {sockets} sockets");
         return;
     }
-    has_started(&server).await;
+    has_started(&server.url).await;
     let mut first = Visitor::connect(&server.url).await;
     let before = memory(&server, "VmRSS");
     let mut idle = Vec::new();
@@ -273,7 +273,7 @@ async fn messages_without_end_are_refused_and_then_closed_with_1008() {
 async fn a_body_that_nobody_asked_for_is_not_collected() {
     let (_upstream, folder) = two_short_models().await;
     let server = serve(folder.path());
-    has_started(&server).await;
+    has_started(&server.url).await;
     let before = memory(&server, "VmHWM");
     let mut stream = TcpStream::connect(server.url.strip_prefix("http://").unwrap()).await.unwrap();
     let head = "POST /nothing HTTP/1.1\r\nhost: localhost\r\ncontent-length: 10000000000\r\n\r\n";
@@ -295,7 +295,7 @@ async fn a_body_that_nobody_asked_for_is_not_collected() {
 async fn a_packed_body_is_not_unpacked() {
     let (_upstream, folder) = two_short_models().await;
     let server = serve(folder.path());
-    has_started(&server).await;
+    has_started(&server.url).await;
     let mut packer = GzEncoder::new(Vec::new(), Compression::fast());
     packer.write_all(&vec![0; 16 << 20]).unwrap();
     // Members one after the other are one file: 256 MiB.

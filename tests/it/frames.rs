@@ -169,7 +169,7 @@ async fn frames_that_come_byte_by_byte_or_in_pieces_are_messages_like_any_other(
 async fn ten_megabytes_of_pings_are_cut_off_and_grow_no_memory() {
     let (_upstream, folder) = two_short_models().await;
     let server = serve(folder.path());
-    has_started(&server).await;
+    has_started(&server.url).await;
     let mut witness = Visitor::connect(&server.url).await;
     let before = memory(&server, "VmHWM");
     let pings = frame(0x89, &[b'x'; 125]).repeat(1_000);

@@ -83,7 +83,7 @@ pub fn text(bytes: &[u8]) -> Result<&str, DataError> {
 /// The records of lines of JSON, with their line numbers; empty lines are passed over.
 ///
 /// # Errors
-/// [`DataProblem::TestRecord`] for the first line that is none, with what is missing.
+/// [`DataProblem::Record`] for the first line that is none, with what is missing.
 pub fn json_lines<R: DeserializeOwned>(bytes: &[u8]) -> Result<Vec<(u64, R)>, DataError> {
     let lines = (1..).zip(text(bytes)?.lines()).filter(|(_, line)| !line.trim().is_empty());
     let record = |(number, line): (u64, &str)| match serde_json::from_str(line) {

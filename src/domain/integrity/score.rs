@@ -9,7 +9,7 @@
 //!   the votes on other models ([`super::consistency`]), so that a careless voter is no enemy of the best models.
 //! - Votes for neither model are left out, by conditioning on the votes for one: honest voters tie between 0 and 70 % of the
 //!   time, and a tie moves the target half as far.
-//! - Honest voters have tastes, which move several of their votes together ([`super::tastes`]). The p-value is exact for any
+//! - Honest voters have tastes, which move several of their votes together ([`super::overdispersion`]). The p-value is exact for any
 //!   number of votes: a Poisson binomial tail mixed over the taste ([`super::poisson_binomial`]). z is reported, not used.
 //! - The p-values of all models and both directions are combined by Bonferroni's rule over those that could be this small at
 //!   all (Tarone 1990), since a model of two votes can never be significant.
@@ -142,7 +142,7 @@ impl<'a> ModelDirection<'a> {
 }
 
 /// The most suspicious model of a voter; `None` without two votes on one model. `taste` is the correlation of
-/// [`super::tastes`].
+/// [`super::overdispersion`].
 pub(super) fn score_test(models: &[ModelVotes], taste: f64) -> Option<ScoreResult> {
     let directions: Vec<ModelDirection<'_>> = models.iter().flat_map(ModelDirection::both).collect();
     let mut candidates: Vec<(f64, &ModelDirection<'_>)> =
