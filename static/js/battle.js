@@ -1,5 +1,5 @@
 // The battle page. Phases: empty → asking → writing → ready → confirming → voting → revealed, or voided; `resuming` after a reload,
-// `proving` while the page computes what the arena asks for under pressure. A vote is `confirming` until it is sent (vote_confirmation.js).
+// `proving` while the page computes what the arena asks for under pressure. In `confirming` the choice can be taken back (vote_confirmation.js).
 // After `revealed` the visitor may go on asking both models, which is neither rated nor kept: `talking`.
 // The server decides everything; this page shows what it says and asks again after a lost connection.
 
