@@ -1,4 +1,9 @@
-//! Holds the direction of the folders of `src/`: `domain ← formats, render ← infra ← services ← server, cli`.
+//! Holds the direction of the folders of `src/`, `domain ← formats, render ← infra ← services ← server, cli`, and that a name stands for
+//! one type.
+
+use std::collections::BTreeMap;
+
+use regex::Regex;
 
 use crate::source::{Module, modules};
 
@@ -45,4 +50,21 @@ fn domain_formats_and_render_name_no_outside_world() {
     };
     let broken: Vec<String> = modules().iter().filter(pure).flat_map(named).collect();
     assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+#[test]
+fn a_name_stands_for_one_type() {
+    let declaration =
+        r"(?m)^(?:\s*(?:pub(?:\([^)]*\))? )?(?:struct|enum|trait|union)|(?:pub(?:\([^)]*\))? )?type) (\w+)";
+    let declaration = Regex::new(declaration).unwrap();
+    let modules = modules();
+    let mut files: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for module in &modules {
+        for found in declaration.captures_iter(&module.code) {
+            files.entry(found.get(1).unwrap().as_str()).or_default().push(module.file.display().to_string());
+        }
+    }
+    assert!(files.len() > 1_000, "{} types are found: the expression reads no declarations", files.len());
+    files.retain(|_, files| files.len() > 1);
+    assert!(files.is_empty(), "names of several types: {files:#?}");
 }
