@@ -24,7 +24,7 @@ use crate::infra::storage::{IfMissing, Store};
 use crate::infra::telemetry;
 use crate::services::public_log::PublicLog;
 use crate::services::public_log::database_check::{CheckedDatabase, DatabaseCheckError};
-use crate::services::public_log::verification::{KnownTree, LeaderboardSource, Verified, verify};
+use crate::services::public_log::verification::{LeaderboardSource, TrustAnchors, Verified, verify};
 
 /// Arguments of `langya verify`.
 #[derive(Debug, Clone, Args)]
@@ -188,11 +188,11 @@ fn receipt(path: &Path) -> CommandResult<LogReceipt> {
 }
 
 /// An explicit key wins over the known one; what was verified under another key is not compared.
-fn known_of(options: &VerifyOptions, last: Option<&KnownLog>) -> CommandResult<KnownTree> {
+fn known_of(options: &VerifyOptions, last: Option<&KnownLog>) -> CommandResult<TrustAnchors> {
     let given = options.key.as_deref().map(VerifierKey::parse).transpose()?;
     let kept = last.map(|last| VerifierKey::parse(&last.key)).transpose()?;
     let witnesses = options.witnesses.iter().map(|key| WitnessKey::parse(key)).collect::<Result<_, _>>()?;
-    Ok(KnownTree { key: given.or(kept), checkpoint: last.map(|last| last.checkpoint.clone()), witnesses })
+    Ok(TrustAnchors { key: given.or(kept), checkpoint: last.map(|last| last.checkpoint.clone()), witnesses })
 }
 
 fn known_logs(path: &Path) -> CommandResult<KnownLogs> {

@@ -14,13 +14,13 @@ const STAND_IN_LENGTH: usize = 400;
 /// A model's answers to the items of one data file, in one round.
 #[derive(Debug, Default)]
 pub struct AnswerIndex {
-    given: HashMap<String, Vec<AskedAnswer>>,
+    given: HashMap<String, Vec<IndexedAnswer>>,
     round: String,
     refused: HashSet<String>,
 }
 
 #[derive(Debug)]
-struct AskedAnswer {
+struct IndexedAnswer {
     turn: u32,
     ask_sha256: String,
     text: String,
@@ -65,9 +65,9 @@ impl AnswerIndex {
     /// The answers, each with its item and the [`ask_sha256`] of what was asked.
     #[must_use]
     pub fn new(answers: impl IntoIterator<Item = (String, String, Answer)>) -> Self {
-        let mut given: HashMap<String, Vec<AskedAnswer>> = HashMap::new();
+        let mut given: HashMap<String, Vec<IndexedAnswer>> = HashMap::new();
         for (item, ask_sha256, Answer { turn, text }) in answers {
-            given.entry(item).or_default().push(AskedAnswer { turn, ask_sha256, text });
+            given.entry(item).or_default().push(IndexedAnswer { turn, ask_sha256, text });
         }
         Self { given, ..Self::default() }
     }

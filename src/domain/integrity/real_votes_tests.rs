@@ -82,8 +82,8 @@ fn shares(flags: Flags, riggers: u64, times: u64) -> String {
     )
 }
 
-/// The plantings of the table: a strategy, and the share of its votes that show the target.
-const PLANTINGS: [(RiggerStrategy, f64); 4] = [
+/// The simulations of the table: a strategy, and the share of its votes that show the target.
+const SIMULATIONS: [(RiggerStrategy, f64); 4] = [
     (RiggerStrategy::TargetOnly, 1.0),
     (RiggerStrategy::Smart, 0.2),
     (RiggerStrategy::Naive, 0.2),
@@ -91,11 +91,11 @@ const PLANTINGS: [(RiggerStrategy, f64); 4] = [
     (RiggerStrategy::Smart, 0.034),
 ];
 
-/// `LANGYA_TEST_SIZE=long cargo test --release -p langya-domain table_of_planted_riggers -- --ignored --nocapture` prints the
+/// `LANGYA_TEST_SIZE=long cargo test --release -p langya-domain table_of_simulated_riggers -- --ignored --nocapture` prints the
 /// table of DESIGN.md. The short form has one row of it.
 #[test]
 #[ignore = "slow: tests/run runs it"]
-fn table_of_planted_riggers() {
+fn table_of_simulated_riggers() {
     let Some(log) = llmfao() else { return };
     println!("seed {SEED}");
     for test in VoterTest::ALL {
@@ -106,10 +106,10 @@ fn table_of_planted_riggers() {
         report.results.iter().take(4).for_each(|result| println!("  {result:?}"));
     }
     if !is_long() {
-        let (strategy, target_share) = PLANTINGS[0];
+        let (strategy, target_share) = SIMULATIONS[0];
         return row(&log, RiggerSimulation { riggers: 10, votes: 100, strategy, target_share, seed: 0 });
     }
-    for (strategy, target_share) in PLANTINGS {
+    for (strategy, target_share) in SIMULATIONS {
         for (riggers, votes) in [1, 3, 10].into_iter().flat_map(|riggers| [20, 50, 100].map(|votes| (riggers, votes))) {
             row(&log, RiggerSimulation { riggers, votes, strategy, target_share, seed: 0 });
         }

@@ -19,7 +19,7 @@ const OUTCOMES: usize = Outcome::ALL.len();
 
 /// Counts of every pair that met, by positions in [`VoteLog::models`] with the lower one first.
 pub(super) fn count(log: &VoteLog) -> Vec<(u32, u32, PairCounts)> {
-    let votes = VoteColumnsRange { a: &log.a, b: &log.b, outcomes: &log.outcomes };
+    let votes = VoteSlice { a: &log.a, b: &log.b, outcomes: &log.outcomes };
     let models = log.models.as_slice().len();
     // A counter holds at most 2^32 − 1 votes.
     if models <= DENSE_MODELS && u32::try_from(log.len()).is_ok() { dense(models, votes) } else { hashed(votes) }
@@ -27,13 +27,13 @@ pub(super) fn count(log: &VoteLog) -> Vec<(u32, u32, PairCounts)> {
 
 /// A range of votes, in columns.
 #[derive(Clone, Copy)]
-struct VoteColumnsRange<'log> {
+struct VoteSlice<'log> {
     a: &'log [u32],
     b: &'log [u32],
     outcomes: &'log [Outcome],
 }
 
-impl VoteColumnsRange<'_> {
+impl VoteSlice<'_> {
     fn halves(self) -> (Self, Self) {
         let middle = self.outcomes.len() / 2;
         let (a, b, outcomes) = (self.a.split_at(middle), self.b.split_at(middle), self.outcomes.split_at(middle));
@@ -45,7 +45,7 @@ impl VoteColumnsRange<'_> {
     }
 }
 
-fn dense(models: usize, votes: VoteColumnsRange<'_>) -> Vec<(u32, u32, PairCounts)> {
+fn dense(models: usize, votes: VoteSlice<'_>) -> Vec<(u32, u32, PairCounts)> {
     let cells = if votes.outcomes.len() > SHARED_VOTES && models <= SHARED_MODELS {
         let (one, other) = votes.halves();
         let (mut cells, more) = rayon::join(|| table(models, one), || table(models, other));
@@ -58,7 +58,7 @@ fn dense(models: usize, votes: VoteColumnsRange<'_>) -> Vec<(u32, u32, PairCount
 }
 
 /// Votes by A, B and outcome, at index (a·models + b)·4 + outcome.
-fn table(models: usize, votes: VoteColumnsRange<'_>) -> Vec<u32> {
+fn table(models: usize, votes: VoteSlice<'_>) -> Vec<u32> {
     let mut cells = vec![0_u32; models * models * OUTCOMES];
     for (a, b, outcome) in votes.rows() {
         cells[(a as usize * models + b as usize) * OUTCOMES + outcome as usize] += 1;
@@ -89,7 +89,7 @@ fn counts_at(cells: &[u32], pair: usize) -> PairCounts {
     }
 }
 
-fn hashed(votes: VoteColumnsRange<'_>) -> Vec<(u32, u32, PairCounts)> {
+fn hashed(votes: VoteSlice<'_>) -> Vec<(u32, u32, PairCounts)> {
     let mut pairs: HashMap<(u32, u32), PairCounts> = HashMap::new();
     for (a, b, outcome) in votes.rows() {
         pairs.entry((a.min(b), a.max(b))).or_default().add(outcome, a < b);
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn a_table_on_one_thread_or_two_and_hashing_count_alike() {
         let log = random_log(7, SHARED_VOTES + 1);
-        let votes = VoteColumnsRange { a: &log.a, b: &log.b, outcomes: &log.outcomes };
+        let votes = VoteSlice { a: &log.a, b: &log.b, outcomes: &log.outcomes };
         let counted = count(&log);
         assert_eq!(counted, pairs_of(7, &table(7, votes)));
         assert_eq!(counted, sorted(hashed(votes)));

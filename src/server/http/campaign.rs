@@ -22,7 +22,7 @@ use crate::render::markup;
 use crate::server::state::AppState;
 use crate::services::admin::api_keys::KeyRefused;
 use crate::services::campaign::annotating::{AnnotatingError, Annotator, JudgementTaking, ShownAssignment};
-use crate::services::campaign::joining::{self, JoiningPerson};
+use crate::services::campaign::joining::{self, JoinIdentity};
 
 /// Bytes of a request at the most: room for a few free texts.
 pub(super) const MAX_BYTES: usize = 65_536;
@@ -315,7 +315,7 @@ pub(super) async fn join(
         return Err(AnnotatingError::UnknownLink.into());
     }
     let token = bearer(&request).ok_or(CampaignApiError::NoToken)?;
-    let joining = JoiningPerson { request: sent.request.as_deref(), participant: sent.participant.as_deref() };
+    let joining = JoinIdentity { request: sent.request.as_deref(), participant: sent.participant.as_deref() };
     let invite = joining::join(&app.store, &app.rng, id, (token, joining), app.clock.now()).await?;
     Ok(HttpResponse::Ok().insert_header((CACHE_CONTROL, "no-store")).json(JoinAnswer { invite }))
 }

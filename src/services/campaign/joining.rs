@@ -12,16 +12,16 @@ const TOKEN: usize = 32;
 /// Characters of a participant's name at the most.
 const MAX_PARTICIPANT: usize = 100;
 
-/// Who joins.
+/// What tells a second try of the same person from another person.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct JoiningPerson<'j> {
+pub struct JoinIdentity<'j> {
     /// The same for every try of one person: a number drawn by their device. Without it, every try takes a place.
     pub request: Option<&'j str>,
     /// As a recruitment platform knows the person; the same for every try, too.
     pub participant: Option<&'j str>,
 }
 
-impl JoiningPerson<'_> {
+impl JoinIdentity<'_> {
     /// What is no name of a participant is left out.
     fn checked(self) -> Self {
         let is_name = |name: &&str| {
@@ -50,7 +50,7 @@ pub async fn join(
     store: &Store,
     rng: &SharedRng,
     campaign: &str,
-    (shared, joining): (&str, JoiningPerson<'_>),
+    (shared, joining): (&str, JoinIdentity<'_>),
     now: Timestamp,
 ) -> Result<String, AnnotatingError> {
     let link = store.shared_link(campaign, &token_hash(shared)).await?.ok_or(AnnotatingError::UnknownLink)?;

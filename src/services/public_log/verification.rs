@@ -72,9 +72,9 @@ pub enum VerifyError {
     OtherLeaderboard(Vec<String>),
 }
 
-/// What is known of a log before it is verified.
+/// What a verifier trusts before it reads a log.
 #[derive(Debug, Clone, Default)]
-pub struct KnownTree {
+pub struct TrustAnchors {
     /// The key to trust; without one, the key that the arena names is taken.
     pub key: Option<VerifierKey>,
     /// The note that was verified the last time.
@@ -136,7 +136,7 @@ struct ReadLog {
 /// [`VerifyError`] for the first thing that does not hold.
 pub async fn verify(
     source: &LogSource,
-    known: &KnownTree,
+    known: &TrustAnchors,
     receipts: &[LogReceipt],
     leaderboard: LeaderboardSource,
     progress: impl Fn(u64, u64),
@@ -206,7 +206,7 @@ fn read_json(what: &'static str, bytes: Vec<u8>) -> Result<Value, VerifyError> {
 }
 
 /// The key that is known, or the one that the arena names where none is.
-fn trusted_key(known: &KnownTree, description: Option<&Description>) -> Result<VerifierKey, VerifyError> {
+fn trusted_key(known: &TrustAnchors, description: Option<&Description>) -> Result<VerifierKey, VerifyError> {
     let named = description.map(|description| VerifierKey::parse(&description.key)).transpose()?;
     match (known.key.clone(), named) {
         (Some(known), Some(named)) if known != named => {

@@ -16,9 +16,9 @@ const LATER: f64 = 0.9;
 /// Kappa of all others from which on it can divide.
 const LEAST_KAPPA: f64 = 0.05;
 
-/// Two annotators beside each other.
+/// The units that two annotators both judged.
 #[derive(Debug, Clone, Copy, Default)]
-struct CopyTally {
+struct AnnotatorOverlap {
     shared: u64,
     equal: u64,
     /// Units that the second one, by name, judged later.
@@ -54,8 +54,8 @@ pub(super) fn copiers<'j>(labels: &LabelsByUnit<'j>) -> BTreeSet<&'j str> {
     found
 }
 
-fn tally<'j>(labels: &LabelsByUnit<'j>) -> BTreeMap<(&'j str, &'j str), CopyTally> {
-    let mut pairs: BTreeMap<(&str, &str), CopyTally> = BTreeMap::new();
+fn tally<'j>(labels: &LabelsByUnit<'j>) -> BTreeMap<(&'j str, &'j str), AnnotatorOverlap> {
+    let mut pairs: BTreeMap<(&str, &str), AnnotatorOverlap> = BTreeMap::new();
     for given in labels.values() {
         for (at, (earlier, first)) in given.iter().enumerate() {
             for (later, second) in &given[at + 1..] {
@@ -104,7 +104,7 @@ fn chance_of_pair(shares: &LabelShares, [one, other]: [&str; 2]) -> f64 {
 
 /// The kappa of two people who judge by themselves, from 0 to 1. Where all others agree hardly beyond chance, the product says nothing,
 /// and the larger of the two is taken.
-fn expected_kappa(pairs: &BTreeMap<(&str, &str), CopyTally>, chance: f64, [one, other]: [&str; 2]) -> f64 {
+fn expected_kappa(pairs: &BTreeMap<(&str, &str), AnnotatorOverlap>, chance: f64, [one, other]: [&str; 2]) -> f64 {
     let mean = |wanted: &dyn Fn(&str, &str) -> bool| {
         let chosen = pairs.iter().filter(|((first, second), _)| wanted(first, second));
         let [equal, shared] = chosen.fold([0, 0], |sum, (_, pair)| [sum[0] + pair.equal, sum[1] + pair.shared]);
