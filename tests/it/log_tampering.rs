@@ -27,7 +27,7 @@ use langya::infra::storage::{ExclusionDecision, IfMissing, Store, StoredLeaderbo
 use langya::services::leaderboard::refit::LeaderboardSnapshot;
 use langya::services::leaderboard::vote_log::{LogQuery, read_log};
 use langya::services::public_log::reader::VoteReceipt;
-use langya::services::public_log::verification::{KnownTree, LeaderboardSource, VerifyError, verify};
+use langya::services::public_log::verification::{LeaderboardSource, TrustAnchors, VerifyError, verify};
 use langya::services::transfer::import;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -53,7 +53,7 @@ const VOTES: usize = 300;
 struct Arena {
     folder: TempDir,
     store: Store,
-    known: KnownTree,
+    known: TrustAnchors,
 }
 
 fn settings(folder: &Path) -> StorageSettings {
@@ -65,13 +65,13 @@ impl Arena {
     async fn new(rng: &mut ChaCha8Rng) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(&settings(folder.path()), IfMissing::Create).await.unwrap();
-        let mut arena = Self { folder, store, known: KnownTree::default() };
+        let mut arena = Self { folder, store, known: TrustAnchors::default() };
         arena.import(rng, VOTES / 2).await;
         arena.exclude("first", &[3, 8, 21]).await;
         arena.append().await;
         let key = log_of(&arena.store).await.key().verifier().clone();
         let checkpoint = Some(arena.store.log_checkpoint().await.unwrap().unwrap().note);
-        arena.known = KnownTree { key: Some(key), checkpoint, ..KnownTree::default() };
+        arena.known = TrustAnchors { key: Some(key), checkpoint, ..TrustAnchors::default() };
         arena.import(rng, VOTES / 2).await;
         cast(&arena.store, &["with texts"]).await;
         arena.exclude("second", &[200, 250]).await;
@@ -167,7 +167,7 @@ async fn publish(store: &Store, to: &Path) {
     write("leaderboard.json", serde_json::to_string(&board).unwrap().as_bytes());
 }
 
-async fn check(folder: &Path, known: &KnownTree, receipts: &[LogReceipt]) -> Result<u64, VerifyError> {
+async fn check(folder: &Path, known: &TrustAnchors, receipts: &[LogReceipt]) -> Result<u64, VerifyError> {
     let source = LogSource::parse(folder.to_str().unwrap()).unwrap();
     let verified = verify(&source, known, receipts, LeaderboardSource::Published, |_, _| {}).await?;
     Ok(verified.leaderboard_votes.unwrap())
@@ -241,7 +241,7 @@ async fn an_untouched_log_is_verified_however_it_grew() {
     println!("seed {SEED}");
     let mut rng = ChaCha8Rng::seed_from_u64(SEED);
     let arena = Arena::new(&mut rng).await;
-    let (folder, mut known) = (tempfile::tempdir().unwrap(), KnownTree::default());
+    let (folder, mut known) = (tempfile::tempdir().unwrap(), TrustAnchors::default());
     for round in 0..size(8, 40) {
         arena.import(&mut rng, 1 + 7 * round).await;
         if round % 3 == 0 {
@@ -254,7 +254,7 @@ async fn an_untouched_log_is_verified_however_it_grew() {
             .await
             .unwrap_or_else(|error| panic!("false alarm: {error}"));
         assert_eq!(votes, u64::try_from(arena.store.last_vote_seq().await.unwrap()).unwrap());
-        known = KnownTree {
+        known = TrustAnchors {
             checkpoint: Some(fs::read_to_string(folder.path().join("checkpoint")).unwrap()),
             ..arena.known.clone()
         };
@@ -346,7 +346,7 @@ async fn an_operator_who_signs_another_history_is_found() {
     rewrite(folder.path(), &key, |entries| {
         entries[kept] = replaced(&entries[kept], "\"language\":\"", "\"language\":\"x")
     });
-    let stranger = KnownTree { checkpoint: None, ..arena.known.clone() };
+    let stranger = TrustAnchors { checkpoint: None, ..arena.known.clone() };
     check(folder.path(), &stranger, &[]).await.unwrap();
     let error = check(folder.path(), &stranger, &receipts).await.unwrap_err();
     assert!(matches!(error, VerifyError::Receipt(_)), "{error}");
@@ -362,7 +362,7 @@ async fn an_operator_who_signs_another_history_is_found() {
     )
     .unwrap();
     assert!(matches!(check(folder.path(), &arena.known, &[]).await.unwrap_err(), VerifyError::Note(_)));
-    let renamed = KnownTree { key: Some(VerifierKey::new("other/log", [3; 32]).unwrap()), ..arena.known.clone() };
+    let renamed = TrustAnchors { key: Some(VerifierKey::new("other/log", [3; 32]).unwrap()), ..arena.known.clone() };
     assert!(matches!(check(folder.path(), &renamed, &[]).await.unwrap_err(), VerifyError::OtherKey { .. }));
     println!("{} other histories, all found", found + 3);
 }
