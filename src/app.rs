@@ -9,8 +9,8 @@ use tokio::sync::watch;
 use self::job_table::{JOBS, Job};
 use crate::domain::rating::FitError;
 use crate::infra::checkpoint_file::CheckpointFile;
-use crate::infra::class_draws::ClassDraws;
 use crate::infra::clock::Clock;
+use crate::infra::clock_jumps::JumpDetectingClock;
 use crate::infra::config::{CurrentSettings, Settings};
 use crate::infra::events::{BusState, EventBus};
 use crate::infra::limits::proof_of_work::{ProofParts, Proofs};
@@ -18,13 +18,13 @@ use crate::infra::limits::{RateLimits, SingleUse};
 use crate::infra::llm::roster::Roster;
 use crate::infra::moderation::ModerationEndpoint;
 use crate::infra::oidc::OidcClient;
+use crate::infra::pacing_class_draws::ClassDraws;
 use crate::infra::raw_ticks::RawTicks;
 use crate::infra::redis::RedisHandle;
 use crate::infra::rng::SharedRng;
 use crate::infra::sessions::Sessions;
 use crate::infra::storage::{Store, StoreError};
 use crate::infra::tasks::Tasks;
-use crate::infra::watched_clock::WatchedClock;
 use crate::infra::webhooks::WebhookSender;
 use crate::server::followed_file::FollowedFile;
 use crate::server::jobs;
@@ -33,13 +33,13 @@ use crate::services::admin::api_keys::ApiKeys;
 use crate::services::admin::sessions::AdminSessions;
 use crate::services::admin::users::AdminUsers;
 use crate::services::arena::access::Access;
+use crate::services::arena::battle_dependencies::BattleDependencies;
 use crate::services::arena::battles::Battles;
 use crate::services::arena::consent::Consents;
 use crate::services::arena::exclusion_rules::ExclusionRules;
-use crate::services::arena::fleet::Fleet;
+use crate::services::arena::instances::ArenaInstances;
 use crate::services::arena::matchmaking::Matchmaker;
 use crate::services::arena::models::Models;
-use crate::services::arena::parts::BattleParts;
 use crate::services::arena::prompt_images::PromptImages;
 use crate::services::arena::prompt_rules::PromptRules;
 use crate::services::arena::reply_moderation::ReplyModeration;
@@ -104,12 +104,12 @@ pub enum StartError {
 }
 
 /// Where another process may serve the same database, battles may be under way there.
-fn join_fleet(store: &Store, events: &dyn EventBus) -> Fleet {
+fn join_instances(store: &Store, events: &dyn EventBus) -> ArenaInstances {
     let me = events.instance().clone();
     if store.is_shared() || *events.state().borrow() != BusState::Alone {
-        Fleet::among_others(store.clone(), me)
+        ArenaInstances::among_others(store.clone(), me)
     } else {
-        Fleet::alone(store.clone(), me)
+        ArenaInstances::alone(store.clone(), me)
     }
 }
 
@@ -122,9 +122,9 @@ struct Foundation {
     events: Arc<dyn EventBus>,
     link: Option<RedisHandle>,
     rng: Arc<SharedRng>,
-    clock: Arc<WatchedClock>,
+    clock: Arc<JumpDetectingClock>,
     tasks: Tasks,
-    fleet: Arc<Fleet>,
+    instances: Arc<ArenaInstances>,
     models: Arc<Models>,
     leaderboard: Arc<LatestLeaderboard>,
     sessions: Arc<Sessions>,
@@ -134,10 +134,10 @@ struct Foundation {
 impl Foundation {
     async fn open(settings: Settings, worlds: Dependencies) -> Result<Self, StartError> {
         let Dependencies { store, events, link, roster, clock, rng, moderation, webhooks, settings_file } = worlds;
-        let (settings, clock) = (CurrentSettings::new(settings), Arc::new(WatchedClock::new(clock)));
+        let (settings, clock) = (CurrentSettings::new(settings), Arc::new(JumpDetectingClock::new(clock)));
         let (rng, tasks) = (Arc::new(rng), Tasks::default());
-        let fleet = Arc::new(join_fleet(&store, events.as_ref()));
-        jobs::heartbeat::first_beat(&fleet, &settings.now(), clock.now()).await?;
+        let instances = Arc::new(join_instances(&store, events.as_ref()));
+        jobs::heartbeat::first_beat(&instances, &settings.now(), clock.now()).await?;
         let models = Arc::new(Models::open(roster, &store, clock.as_ref()).await?);
         let leaderboard = Arc::new(LatestLeaderboard::open(&store).await?);
         let sessions = Arc::new(Sessions::open(&store, Arc::clone(&rng), clock.as_ref()).await?);
@@ -160,7 +160,7 @@ impl Foundation {
             rng,
             clock,
             tasks,
-            fleet,
+            instances,
             models,
             leaderboard,
             sessions,
@@ -173,9 +173,9 @@ impl Foundation {
     }
 
     async fn battles(&self, matchmaker: &Arc<Matchmaker>, images: &Arc<PromptImages>) -> Result<Battles, StartError> {
-        Ok(Battles::new(BattleParts {
+        Ok(Battles::new(BattleDependencies {
             store: self.store.clone(),
-            fleet: Arc::clone(&self.fleet),
+            instances: Arc::clone(&self.instances),
             events: Arc::clone(&self.events),
             models: Arc::clone(&self.models),
             matchmaker: Arc::clone(matchmaker),
@@ -318,7 +318,7 @@ impl AppState {
             store: base.store,
             models: base.models,
             leaderboard: base.leaderboard,
-            fleet: base.fleet,
+            instances: base.instances,
             sessions: base.sessions,
             events: base.events,
             link: base.link,

@@ -3,7 +3,7 @@
 use crate::infra::clock::Clock;
 use crate::infra::job_report::JobReport;
 use crate::infra::redis::SharedBreakers;
-use crate::infra::tasks::Need;
+use crate::infra::tasks::JobNeed;
 use crate::server::jobs;
 use crate::server::jobs::bench_plans::run_plans;
 use crate::server::jobs::correlations::keep_correlations;
@@ -30,7 +30,7 @@ pub(super) struct Job {
     /// Its name in logs, metrics and `/readyz`.
     pub(super) name: &'static str,
     /// Whether battles can go on without it.
-    pub(super) need: Need,
+    pub(super) need: JobNeed,
     /// Starts it, at first and after a panic. The sender tells whether this instance has the lead; in the report it notes its runs.
     pub(super) run: fn(&AppState, &watch::Sender<bool>, JobReport) -> BoxFuture<'static, ()>,
 }
@@ -39,7 +39,7 @@ pub(super) struct Job {
 pub(super) const JOBS: [Job; 21] = [
     Job {
         name: "keep_lead",
-        need: Need::Nothing,
+        need: JobNeed::Nothing,
         run: |app, leader_election, report| {
             jobs::leader_election::keep_lead(app.store.clone(), leader_election.clone(), report, app.tasks.shutdown())
                 .boxed()
@@ -47,7 +47,7 @@ pub(super) const JOBS: [Job; 21] = [
     },
     Job {
         name: "keep_leaderboard",
-        need: Need::Nothing,
+        need: JobNeed::Nothing,
         run: |app, leader_election, report| {
             jobs::leaderboard::keep_leaderboard(
                 app.refitter(),
@@ -60,7 +60,7 @@ pub(super) const JOBS: [Job; 21] = [
     },
     Job {
         name: "keep_correlations",
-        need: Need::Nothing,
+        need: JobNeed::Nothing,
         run: |app, _, report| {
             let (correlation, events) = (Arc::clone(&app.correlation), Arc::clone(&app.events));
             keep_correlations(correlation, events, app.settings.clone(), report, app.tasks.shutdown()).boxed()
@@ -68,7 +68,7 @@ pub(super) const JOBS: [Job; 21] = [
     },
     Job {
         name: "keep_robustness",
-        need: Need::Nothing,
+        need: JobNeed::Nothing,
         run: |app, _, report| {
             let reports = Reports {
                 robustness: Arc::clone(&app.robustness),
@@ -81,7 +81,7 @@ pub(super) const JOBS: [Job; 21] = [
     },
     Job {
         name: "keep_voters_checked",
-        need: Need::Nothing,
+        need: JobNeed::Nothing,
         run: |app, leader_election, report| {
             let (check, events) = (Arc::clone(&app.voter_check), Arc::clone(&app.events));
             let (settings, shutdown) = (app.settings.clone(), app.tasks.shutdown());
@@ -91,32 +91,32 @@ pub(super) const JOBS: [Job; 21] = [
     Job {
         // Other instances take this one for gone without it, and take over its battles.
         name: "keep_beating",
-        need: Need::Battles,
+        need: JobNeed::Battles,
         run: |app, _, report| {
-            let (fleet, clock) = (Arc::clone(&app.fleet), app.clock.clone());
-            send_heartbeats(fleet, app.settings.clone(), clock, report, app.tasks.shutdown()).boxed()
+            let (instances, clock) = (Arc::clone(&app.instances), app.clock.clone());
+            send_heartbeats(instances, app.settings.clone(), clock, report, app.tasks.shutdown()).boxed()
         },
     },
     Job {
         name: "follow_sign_outs",
-        need: Need::Nothing,
+        need: JobNeed::Nothing,
         run: |app, _, report| {
             jobs::sign_outs::follow_sign_outs(Arc::clone(&app.access), report, app.tasks.shutdown()).boxed()
         },
     },
     Job {
         name: "handle_messages",
-        need: Need::Nothing,
+        need: JobNeed::Nothing,
         run: |app, _, _| Arc::clone(&app.battles).handle_messages().boxed(),
     },
     Job {
         name: "tidy_metrics",
-        need: Need::Nothing,
+        need: JobNeed::Nothing,
         run: |app, _, report| jobs::tidying::tidy_metrics(report, app.tasks.shutdown()).boxed(),
     },
     Job {
         name: "keep_health",
-        need: Need::Nothing,
+        need: JobNeed::Nothing,
         run: |app, _, report| {
             let (models, clock) = (Arc::clone(&app.models), app.clock.clone());
             let rests = app.link.clone().map(SharedBreakers::new);
@@ -125,7 +125,7 @@ pub(super) const JOBS: [Job; 21] = [
     },
     Job {
         name: "sweep_battles",
-        need: Need::Nothing,
+        need: JobNeed::Nothing,
         run: |app, leader_election, report| {
             let (battles, clock) = (Arc::clone(&app.battles), Arc::clone(&app.clock));
             let (store, settings) = (app.store.clone(), app.settings.clone());
@@ -143,7 +143,7 @@ pub(super) const JOBS: [Job; 21] = [
     },
     Job {
         name: "keep_retention",
-        need: Need::Nothing,
+        need: JobNeed::Nothing,
         run: |app, leader_election, report| {
             let random_and_time = (Arc::clone(&app.rng), app.clock.clone() as Arc<dyn Clock>);
             let (lead, shutdown) = (leader_election.subscribe(), app.tasks.shutdown());
@@ -152,7 +152,7 @@ pub(super) const JOBS: [Job; 21] = [
     },
     Job {
         name: "keep_partitions",
-        need: Need::Nothing,
+        need: JobNeed::Nothing,
         run: |app, leader_election, report| {
             jobs::partitions::keep_partitions(
                 app.store.clone(),
@@ -165,21 +165,21 @@ pub(super) const JOBS: [Job; 21] = [
     },
     Job {
         name: "keep_register",
-        need: Need::Nothing,
+        need: JobNeed::Nothing,
         run: |app, leader_election, report| {
             keep_register(app.recorder(), leader_election.subscribe(), report, app.tasks.shutdown()).boxed()
         },
     },
     Job {
         name: "keep_public_log",
-        need: Need::Nothing,
+        need: JobNeed::Nothing,
         run: |app, leader_election, report| {
             keep_public_log(app.sequencer(), leader_election.subscribe(), report, app.tasks.shutdown()).boxed()
         },
     },
     Job {
         name: "ask_witnesses",
-        need: Need::Nothing,
+        need: JobNeed::Nothing,
         run: |app, leader_election, report| {
             let (log, settings) = (app.public_log.clone(), app.settings.clone());
             ask_witnesses(log, settings, leader_election.subscribe(), report, app.tasks.shutdown()).boxed()
@@ -187,7 +187,7 @@ pub(super) const JOBS: [Job; 21] = [
     },
     Job {
         name: "tell_webhooks",
-        need: Need::Nothing,
+        need: JobNeed::Nothing,
         run: |app, leader_election, report| {
             let (sender, rng) = (Arc::clone(&app.webhooks), Arc::clone(&app.rng));
             let webhooks = Webhooks::new(app.store.clone(), sender, rng, app.clock.clone());
@@ -197,7 +197,7 @@ pub(super) const JOBS: [Job; 21] = [
     },
     Job {
         name: "judge_battles",
-        need: Need::Nothing,
+        need: JobNeed::Nothing,
         run: |app, leader_election, report| {
             let (settings, events) = (app.settings.clone(), Arc::clone(&app.events));
             let (lead, shutdown) = (leader_election.subscribe(), app.tasks.shutdown());
@@ -206,7 +206,7 @@ pub(super) const JOBS: [Job; 21] = [
     },
     Job {
         name: "check_leaks",
-        need: Need::Nothing,
+        need: JobNeed::Nothing,
         run: |app, leader_election, report| {
             let (settings, events) = (app.settings.clone(), Arc::clone(&app.events));
             let (lead, shutdown) = (leader_election.subscribe(), app.tasks.shutdown());
@@ -215,14 +215,14 @@ pub(super) const JOBS: [Job; 21] = [
     },
     Job {
         name: "keep_question_digests",
-        need: Need::Nothing,
+        need: JobNeed::Nothing,
         run: |app, leader_election, report| {
             keep_question_digests(app.store.clone(), leader_election.subscribe(), report, app.tasks.shutdown()).boxed()
         },
     },
     Job {
         name: "run_plans",
-        need: Need::Nothing,
+        need: JobNeed::Nothing,
         run: |app, leader_election, report| {
             let plans = Arc::clone(&app.bench_plans);
             run_plans(plans, leader_election.subscribe(), report, app.tasks.clone()).boxed()

@@ -8,7 +8,7 @@ use crate::domain::benchmark::SuiteError;
 use crate::domain::campaign::items::ItemError;
 use crate::domain::correlation::study::StudyError;
 use crate::domain::correlation::{AliasError, SeriesError};
-use crate::domain::judging::rubric::RubricError;
+use crate::domain::judging::judge_prompt::JudgePromptError;
 use crate::domain::public_log::cosignature::InvalidWitnessKey;
 use crate::domain::public_log::note::InvalidKey;
 use crate::domain::public_log::receipt::LogReceiptError;
@@ -21,9 +21,9 @@ use crate::formats::model_table::ModelTableError;
 use crate::formats::records::BenchFileError;
 use crate::formats::votes::VoteFileError;
 use crate::infra::config::ConfigError;
-use crate::infra::config::settings_file::SettingsFileError;
+use crate::infra::config::edit::settings_file::SettingsFileError;
 use crate::infra::llm::model_list::ListError;
-use crate::infra::log_source::SourceError;
+use crate::infra::public_log_source::SourceError;
 use crate::infra::redis::AddressError;
 use crate::infra::storage::backup::BackupError;
 use crate::infra::storage::{StoreError, TransferError};
@@ -37,12 +37,12 @@ use crate::services::campaign::administration::CampaignAdminError;
 use crate::services::campaign::creation::CreateCampaignError;
 use crate::services::campaign::reports::CampaignReportError;
 use crate::services::correlation::ReadSeriesError;
-use crate::services::deletion_requests::RequestError;
+use crate::services::deletion_requests::DeletionRequestError;
 use crate::services::exclusions::preview::PreviewError;
-use crate::services::flag_reviews::FlagError;
 use crate::services::labeling::LabelingError;
 use crate::services::leaderboard::vote_log::ReadLogError;
 use crate::services::model_entries::ModelEntryError;
+use crate::services::moderation_reviews::ModerationReviewError;
 use crate::services::public_log::PublicLogError;
 use crate::services::public_log::database_check::DatabaseCheckError;
 use crate::services::public_log::verification::VerifyError;
@@ -131,7 +131,7 @@ macro_rules! is_input_by_method {
 }
 
 is_input!(true: BadInput, InvalidKey, InvalidWitnessKey, ConfigError, AddressError, FitError, InvalidConfidence, SliceError, VoteFileError, AgreementError,
-    AliasError, ModelTableError, BenchFileError, SuiteError, RubricError, CampaignFileError, ItemError);
+    AliasError, ModelTableError, BenchFileError, SuiteError, JudgePromptError, CampaignFileError, ItemError);
 is_input!(false: StudyReportError, anyhow::Error, std::io::Error, serde_json::Error, csv::Error, csv::IntoInnerError<csv::Writer<Vec<u8>>>,
     std::string::FromUtf8Error, askama::Error, tokio::task::JoinError);
 is_input_by_method!(SourceError, SeriesError, ReadSeriesError, StudyError, LabelingError);
@@ -154,7 +154,7 @@ impl CommandFailure for CampaignAdminError {
     }
 }
 
-impl CommandFailure for RequestError {
+impl CommandFailure for DeletionRequestError {
     fn is_input(&self) -> bool {
         match self {
             Self::Store(error) => CommandFailure::is_input(error),
@@ -163,7 +163,7 @@ impl CommandFailure for RequestError {
     }
 }
 
-impl CommandFailure for FlagError {
+impl CommandFailure for ModerationReviewError {
     fn is_input(&self) -> bool {
         match self {
             Self::Store(error) => CommandFailure::is_input(error),

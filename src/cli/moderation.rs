@@ -18,8 +18,8 @@ use crate::infra::clock::{Clock as _, SystemClock};
 use crate::infra::config::{Environment, Settings};
 use crate::infra::moderation::ModerationEndpoint;
 use crate::infra::rng::SharedRng;
-use crate::infra::storage::{FlagRow, IfMissing, Store};
-use crate::services::flag_reviews::FlagReviews;
+use crate::infra::storage::{IfMissing, ModerationFlagRow, Store};
+use crate::services::moderation_reviews::ModerationReviews;
 
 /// Bytes of a text at the most.
 const MOST_BYTES: u64 = 64 << 10;
@@ -75,7 +75,7 @@ pub async fn run(options: ModerationOptions, env: &Environment) -> CommandResult
     }
     let store = Store::open(&settings.storage, IfMissing::Fail).await?;
     let rng = SharedRng::from_system();
-    let reviews = FlagReviews { store: &store, rng: &rng, clock: &SystemClock, actor: actor(env) };
+    let reviews = ModerationReviews { store: &store, rng: &rng, clock: &SystemClock, actor: actor(env) };
     match options.what {
         ModerationCommand::List(options) => {
             let rows = store.flags(None, options.limit).await?;
@@ -100,7 +100,7 @@ pub async fn run(options: ModerationOptions, env: &Environment) -> CommandResult
 }
 
 /// What was said goes out as JSON: a terminal does not obey it.
-async fn show(reviews: &FlagReviews<'_>, id: &str) -> CommandResult<()> {
+async fn show(reviews: &ModerationReviews<'_>, id: &str) -> CommandResult<()> {
     let review = reviews.look(id).await?;
     let texts = review.record.map(|record| FlaggedTexts {
         prompts: record.turns.iter().map(|turn| turn.prompt.clone()).collect(),
@@ -154,7 +154,7 @@ struct FlagLine {
 }
 
 impl FlagLine {
-    fn new(row: FlagRow) -> Self {
+    fn new(row: ModerationFlagRow) -> Self {
         Self {
             state: row.state.as_str(),
             battle: row.flag.battle.to_string(),

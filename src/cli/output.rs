@@ -10,7 +10,7 @@ use serde::Serialize;
 use tempfile::NamedTempFile;
 
 use crate::cli::error::{BadInput, CommandResult};
-use crate::domain::spreadsheet::defused;
+use crate::domain::csv_injection::defused;
 
 /// Prints the result of a command. Whoever reads it through a pipe and goes away early, as `head` does, has all they want.
 ///

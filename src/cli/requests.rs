@@ -11,13 +11,13 @@ use super::output::print;
 use super::table::{TableFormat, TableRow, render};
 use super::times::show_time;
 use crate::cli::error::{BadInput, CommandResult};
-use crate::domain::admin::deletion_request::RequestScope;
+use crate::domain::admin::deletion_request::DeletionScope;
 use crate::domain::battle::BattleId;
 use crate::infra::clock::SystemClock;
 use crate::infra::config::Environment;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{DeletionRequestRow, IfMissing, Store};
-use crate::services::deletion_requests::{DeletionRequests, RequestPreview};
+use crate::services::deletion_requests::{DeletionPreview, DeletionRequests};
 
 /// Flags of `langya requests`.
 #[derive(Debug, Args)]
@@ -114,7 +114,7 @@ async fn list(store: &Store, options: &ListRequestsOptions) -> CommandResult<()>
 async fn add(requests: &DeletionRequests<'_>, options: &AddRequestOptions) -> CommandResult<()> {
     let battle = BattleId::parse(&options.battle);
     let battle = battle.ok_or_else(|| BadInput(format!("{:?} is no id of a battle", options.battle)))?;
-    let scope = if options.all_of_visitor { RequestScope::Visitor } else { RequestScope::Battle };
+    let scope = if options.all_of_visitor { DeletionScope::Visitor } else { DeletionScope::Battle };
     let id = requests.add(battle, scope, &options.reason).await?;
     print(&format!("{id}\n"))
 }
@@ -122,7 +122,7 @@ async fn add(requests: &DeletionRequests<'_>, options: &AddRequestOptions) -> Co
 async fn delete_texts(requests: &DeletionRequests<'_>, options: &DeleteTextsOptions) -> CommandResult<()> {
     let DeleteTextsOptions { id, reason, dry_run } = options;
     if *dry_run {
-        let RequestPreview { battles, .. } = requests.preview(id).await?;
+        let DeletionPreview { battles, .. } = requests.preview(id).await?;
         eprintln!("the texts of {battles} battles would be deleted; votes would stay");
         return Ok(());
     }

@@ -25,7 +25,7 @@ use crate::infra::moderation::ModerationEndpoint;
 use crate::infra::redis::{AddressError, RedisConnectionTask, RedisHandle};
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{DataLock, IfMissing, Store};
-use crate::infra::tasks::Need;
+use crate::infra::tasks::JobNeed;
 use crate::infra::telemetry;
 use crate::infra::webhooks::WebhookSender;
 use crate::server::followed_file::FollowedFile;
@@ -167,13 +167,13 @@ fn print_first_link(app: &AppState, listening: &str, token: &str) {
 fn supervise(app: &Arc<AppState>, keeper: Option<RedisConnectionTask>, source: SettingsSource) {
     if let Some(keeper) = keeper {
         let (keeper, shutdown) = (Arc::new(Mutex::new(keeper)), app.tasks.shutdown());
-        app.tasks.supervise("keep_redis", Need::Nothing, move || {
+        app.tasks.supervise("keep_redis", JobNeed::Nothing, move || {
             let (keeper, shutdown) = (Arc::clone(&keeper), shutdown.clone());
             async move { keeper.lock().await.run(shutdown).await }
         });
     }
     let (followed, source) = (Arc::clone(app), Arc::new(Mutex::new(source)));
-    app.tasks.supervise("follow_settings", Need::Nothing, move || {
+    app.tasks.supervise("follow_settings", JobNeed::Nothing, move || {
         reload::follow_settings(Arc::clone(&followed), Arc::clone(&source))
     });
 }
@@ -203,7 +203,7 @@ async fn end(app: &AppState, serving: &Serving) {
     if !app.tasks.end(CUT_PATIENCE).await {
         tracing::warn!("some battles were still running at exit");
     }
-    if let Err(error) = app.fleet.leave().await {
+    if let Err(error) = app.instances.leave().await {
         tracing::warn!(error = ?error, "the other instances could not be told that this one stops: they will notice");
     }
     // Before the threads that its connections belong to.

@@ -17,8 +17,8 @@ use crate::domain::public_log::cosignature::WitnessKey;
 use crate::domain::public_log::note::VerifierKey;
 use crate::domain::public_log::receipt::{CheckedReceipt, LogReceipt};
 use crate::infra::clock::SystemClock;
-use crate::infra::config::{LogFormat, StorageSettings};
-use crate::infra::log_source::LogSource;
+use crate::infra::config::{LoggingFormat, StorageSettings};
+use crate::infra::public_log_source::PublicLogSource;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{IfMissing, Store};
 use crate::infra::telemetry;
@@ -80,7 +80,7 @@ type KnownLogs = BTreeMap<String, KnownLog>;
 /// # Errors
 /// A log that does not hold, and whatever cannot be read.
 pub async fn run(options: VerifyOptions) -> CommandResult<ExitCode> {
-    telemetry::start(LogFormat::Text);
+    telemetry::start(LoggingFormat::Text);
     let path = Path::new(&options.source);
     match database(&options.source) {
         Some(database) => rows(&options, &database).await,
@@ -129,7 +129,7 @@ async fn rows(options: &VerifyOptions, settings: &StorageSettings) -> CommandRes
 }
 
 async fn log(options: &VerifyOptions) -> CommandResult<ExitCode> {
-    let source = LogSource::parse(&options.source)?;
+    let source = PublicLogSource::parse(&options.source)?;
     let receipts = options.receipts.iter().map(|path| receipt(path)).collect::<CommandResult<Vec<_>>>()?;
     let mut logs = known_logs(&options.known)?;
     let known = known_of(options, logs.get(&source.name()))?;

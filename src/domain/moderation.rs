@@ -67,7 +67,7 @@ pub fn is_category(name: &str) -> bool {
 
 /// Which text of a turn a flag is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FlaggedPart {
+pub enum ModeratedPart {
     /// What the visitor asked.
     Prompt,
     /// The reply of side A.
@@ -78,7 +78,7 @@ pub enum FlaggedPart {
 
 /// What a reviewer made of a flag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FlagState {
+pub enum ModerationFlagState {
     /// Nobody has decided.
     Open,
     /// The text stays.
@@ -92,7 +92,7 @@ pub enum FlagState {
 #[error("unknown part or state of a flag")]
 pub struct UnknownFlagWord;
 
-impl FlaggedPart {
+impl ModeratedPart {
     /// All parts.
     pub const ALL: [Self; 3] = [Self::Prompt, Self::ReplyA, Self::ReplyB];
 
@@ -107,7 +107,7 @@ impl FlaggedPart {
     }
 }
 
-impl FlagState {
+impl ModerationFlagState {
     /// All states.
     pub const ALL: [Self; 3] = [Self::Open, Self::Kept, Self::Removed];
 
@@ -122,7 +122,7 @@ impl FlagState {
     }
 }
 
-impl FromStr for FlaggedPart {
+impl FromStr for ModeratedPart {
     type Err = UnknownFlagWord;
 
     fn from_str(text: &str) -> Result<Self, UnknownFlagWord> {
@@ -130,7 +130,7 @@ impl FromStr for FlaggedPart {
     }
 }
 
-impl FromStr for FlagState {
+impl FromStr for ModerationFlagState {
     type Err = UnknownFlagWord;
 
     fn from_str(text: &str) -> Result<Self, UnknownFlagWord> {

@@ -14,7 +14,7 @@ use crate::data_card::{DatasetFacts, DatasetStatistics, data_card};
 use crate::domain::battle::record::VoteRow;
 use crate::domain::time::Timestamp;
 use crate::tables::export_columns::{CONVERSATIONS, EXCLUSION, VOTE_COLUMNS};
-use crate::tables::export_rows::LogRow;
+use crate::tables::export_rows::VoteLogRow;
 use crate::tables::{Format, TableWriter};
 
 /// The folder of the shards.
@@ -59,7 +59,7 @@ impl<'w> DatasetWriter<'w> {
     ///
     /// # Errors
     /// The system's.
-    pub fn write(&mut self, vote: &VoteRow, row: &LogRow<'_>) -> io::Result<()> {
+    pub fn write(&mut self, vote: &VoteRow, row: &VoteLogRow<'_>) -> io::Result<()> {
         self.counted.add(vote);
         let shard = match &mut self.open {
             Some(shard) => shard,

@@ -14,14 +14,14 @@ pub struct Review {
     /// The accepted drafts as a data file of superclue-close, in the order of the drafts; empty where there are none.
     pub items: String,
     /// Every readable draft with how far it has come.
-    pub stands: Vec<Stand>,
+    pub statuses: Vec<DraftReviewStatus>,
     /// Replies that are no drafts, so nobody reviews them.
     pub unreadable: u64,
 }
 
 /// How far a draft has come.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stand {
+pub struct DraftReviewStatus {
     /// Its id.
     pub id: String,
     /// Where it is.
@@ -51,15 +51,15 @@ pub fn review(drafts: &Path, decisions: &[PathBuf]) -> Result<Review, BenchFileE
             take(path, &record, &mut reviewed, &mut teams)?;
         }
     }
-    let (mut items, mut stands) = (String::new(), Vec::new());
+    let (mut items, mut statuses) = (String::new(), Vec::new());
     for (line, reviewed) in lines.iter().filter_map(|line| Some((line, reviewed.get(line.id.as_str())?))) {
-        let stand = Stand::new(&line.id, reviewed, &teams);
-        if stand.progress == ReviewProgress::Accepted {
+        let status = DraftReviewStatus::new(&line.id, reviewed, &teams);
+        if status.progress == ReviewProgress::Accepted {
             items += &close_line(&line.id, &line.capability, reviewed.draft());
         }
-        stands.push(stand);
+        statuses.push(status);
     }
-    Ok(Review { items, stands, unreadable })
+    Ok(Review { items, statuses, unreadable })
 }
 
 /// A draft of which nobody has said anything, by its id; none where the reply could not be read.
@@ -116,7 +116,7 @@ fn decided(path: &Path, record: &Record, decision: &str, draft: &Draft) -> Resul
     }
 }
 
-impl Stand {
+impl DraftReviewStatus {
     fn new(id: &str, reviewed: &Reviewed, teams: &Teams) -> Self {
         let progress = reviewed.progress();
         let waits_for = match progress {

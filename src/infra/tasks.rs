@@ -44,14 +44,14 @@ pub struct Tasks {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JobTrouble {
     /// Whether battles need the job.
-    pub need: Need,
+    pub need: JobNeed,
     /// Whether it runs again.
     pub state: JobState,
 }
 
 /// Whether battles can go on without a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Need {
+pub enum JobNeed {
     /// They cannot: the instance is not ready while the job is down.
     Battles,
     /// They can.
@@ -111,7 +111,7 @@ impl Tasks {
 
     /// Runs a job that heeds [`Tasks::shutdown`] until it returns. After a panic it starts again, after a wait that doubles
     /// with each panic in a row; until it has settled, [`Tasks::troubled`] names it.
-    pub fn supervise<F>(&self, name: &'static str, need: Need, mut job: impl FnMut() -> F + Send + 'static)
+    pub fn supervise<F>(&self, name: &'static str, need: JobNeed, mut job: impl FnMut() -> F + Send + 'static)
     where
         F: Future<Output = ()> + Send + 'static,
     {
@@ -232,7 +232,7 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     /// A job whose first runs panic and whose later ones wait for the end; the receiver hears when each run begins.
-    fn panicking(tasks: &Tasks, name: &'static str, need: Need, panics: u32) -> mpsc::UnboundedReceiver<Instant> {
+    fn panicking(tasks: &Tasks, name: &'static str, need: JobNeed, panics: u32) -> mpsc::UnboundedReceiver<Instant> {
         let (begun, receiver) = mpsc::unbounded_channel();
         let (runs, shutdown) = (AtomicU32::new(0), tasks.shutdown());
         tasks.supervise(name, need, move || {
@@ -251,7 +251,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_job_that_panics_comes_back_after_growing_waits_and_is_counted() {
         let tasks = Tasks::default();
-        let mut begun = panicking(&tasks, "test_of_waits", Need::Nothing, 8);
+        let mut begun = panicking(&tasks, "test_of_waits", JobNeed::Nothing, 8);
         let mut times = Vec::new();
         for _ in 0..9 {
             times.push(begun.recv().await.unwrap());
@@ -265,13 +265,13 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_job_is_in_trouble_from_its_panic_until_it_has_settled() {
         let tasks = Tasks::default();
-        let mut begun = panicking(&tasks, "test_of_trouble", Need::Battles, 1);
+        let mut begun = panicking(&tasks, "test_of_trouble", JobNeed::Battles, 1);
         let state = || tasks.troubled().get("test_of_trouble").copied();
         begun.recv().await.unwrap();
         tokio::task::yield_now().await;
-        assert_eq!(state(), Some(JobTrouble { need: Need::Battles, state: JobState::Down }));
+        assert_eq!(state(), Some(JobTrouble { need: JobNeed::Battles, state: JobState::Down }));
         begun.recv().await.unwrap();
-        assert_eq!(state(), Some(JobTrouble { need: Need::Battles, state: JobState::Restarted }));
+        assert_eq!(state(), Some(JobTrouble { need: JobNeed::Battles, state: JobState::Restarted }));
         advance(SETTLED - SECOND).await;
         assert!(state().is_some());
         sleep(2 * SECOND).await;
@@ -283,7 +283,7 @@ mod tests {
     async fn a_job_that_has_settled_starts_again_as_quickly_as_at_first() {
         let tasks = Tasks::default();
         let (begun, mut receiver) = mpsc::unbounded_channel();
-        tasks.supervise("test_of_settling", Need::Nothing, move || {
+        tasks.supervise("test_of_settling", JobNeed::Nothing, move || {
             begun.send(Instant::now()).unwrap();
             async {
                 sleep(SETTLED + SECOND).await;
@@ -300,11 +300,11 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn an_end_does_not_wait_for_a_restart_and_a_job_that_returns_is_done() {
         let tasks = Tasks::default();
-        let mut begun = panicking(&tasks, "test_of_ends", Need::Nothing, 99);
+        let mut begun = panicking(&tasks, "test_of_ends", JobNeed::Nothing, 99);
         for _ in 0..7 {
             begun.recv().await.unwrap();
         }
-        tasks.supervise("test_of_returns", Need::Nothing, || std::future::ready(()));
+        tasks.supervise("test_of_returns", JobNeed::Nothing, || std::future::ready(()));
         let asked = Instant::now();
         assert!(tasks.end(SECOND).await);
         assert_eq!(asked.elapsed(), Duration::ZERO);

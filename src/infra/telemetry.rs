@@ -6,12 +6,12 @@ use tracing::Subscriber;
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::{EnvFilter, fmt};
 
-use crate::config::LogFormat;
+use crate::config::LoggingFormat;
 
 /// Starts logging to stderr. `RUST_LOG` chooses what is logged; without it, what an operator needs. What clients do
 /// wrong on the wire is not among it: anybody could fill the log. Nor is what the database's driver says of each
 /// connection that it loses: [`crate::storage`] tells of an outage once.
-pub fn start(format: LogFormat) {
+pub fn start(format: LoggingFormat) {
     let filter = EnvFilter::try_from_default_env()
         .unwrap_or_else(|_| EnvFilter::new("warn,actix_http=off,sqlx=error,langya=info"));
     // A second start in one process (tests) keeps the first.
@@ -27,13 +27,13 @@ pub fn log_panics() {
 }
 
 /// A log in this format to this writer.
-pub fn log<W>(format: LogFormat, filter: EnvFilter, writer: W) -> Box<dyn Subscriber + Send + Sync>
+pub fn log<W>(format: LoggingFormat, filter: EnvFilter, writer: W) -> Box<dyn Subscriber + Send + Sync>
 where
     W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
 {
     let log = fmt().with_env_filter(filter).with_writer(writer).with_target(false);
     match format {
-        LogFormat::Text => Box::new(log.with_ansi(std::io::stderr().is_terminal()).finish()),
-        LogFormat::Json => Box::new(log.json().flatten_event(true).with_current_span(false).finish()),
+        LoggingFormat::Text => Box::new(log.with_ansi(std::io::stderr().is_terminal()).finish()),
+        LoggingFormat::Json => Box::new(log.json().flatten_event(true).with_current_span(false).finish()),
     }
 }

@@ -4,7 +4,7 @@
 use tiny_skia::{Color, FillRule, LineCap, LineJoin, Paint, Path, PathBuilder, Pixmap, Rect, Stroke, Transform};
 
 use crate::domain::battle::Outcome;
-use crate::domain::contrast::Rgb;
+use crate::domain::colour_contrast::Rgb;
 
 /// Width and height in pixels.
 pub const SIZE: (u32, u32) = (1200, 630);

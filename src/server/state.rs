@@ -1,6 +1,7 @@
 //! What HTTP handlers, websockets and jobs reach.
 
 use crate::domain::integrity::exclusion_report::ExclusionReport;
+use crate::infra::clock_jumps::JumpDetectingClock;
 use crate::infra::config::CurrentSettings;
 use crate::infra::events::EventBus;
 use crate::infra::limits::RateLimits;
@@ -11,7 +12,6 @@ use crate::infra::rng::SharedRng;
 use crate::infra::sessions::Sessions;
 use crate::infra::storage::Store;
 use crate::infra::tasks::Tasks;
-use crate::infra::watched_clock::WatchedClock;
 use crate::infra::webhooks::WebhookSender;
 use crate::server::followed_file::FollowedFile;
 use crate::services::admin::api_keys::ApiKeys;
@@ -20,7 +20,7 @@ use crate::services::admin::users::AdminUsers;
 use crate::services::arena::access::Access;
 use crate::services::arena::battles::Battles;
 use crate::services::arena::consent::Consents;
-use crate::services::arena::fleet::Fleet;
+use crate::services::arena::instances::ArenaInstances;
 use crate::services::arena::matchmaking::Matchmaker;
 use crate::services::arena::models::Models;
 use crate::services::arena::prompt_images::PromptImages;
@@ -82,7 +82,7 @@ pub struct AppState {
     /// Chooses the pair of models.
     pub matchmaker: Arc<Matchmaker>,
     /// Which instances serve the arena.
-    pub fleet: Arc<Fleet>,
+    pub instances: Arc<ArenaInstances>,
     /// Battles.
     pub battles: Arc<Battles>,
     /// Votes.
@@ -122,7 +122,7 @@ pub struct AppState {
     /// Randomness.
     pub rng: Arc<SharedRng>,
     /// Clock of the arena.
-    pub clock: Arc<WatchedClock>,
+    pub clock: Arc<JumpDetectingClock>,
     /// Owner of all background tasks.
     pub tasks: Tasks,
 }

@@ -4,12 +4,12 @@
 use serde_json::json;
 
 use crate::domain::admin::action::AdminAction;
-use crate::domain::admin::deletion_request::{RequestScope, RequestState};
+use crate::domain::admin::deletion_request::{DeletionRequestState, DeletionScope};
 use crate::domain::battle::BattleId;
 use crate::infra::clock::Clock;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{
-    BattleRecord, DeletionRequestRow, DeletionTarget, NewDeletionRequest, RequestDecision, Store, StoreError,
+    BattleRecord, DeletionDecision, DeletionRequestRow, DeletionTarget, NewDeletionRequest, Store, StoreError,
     is_storable,
 };
 use crate::services::admin::actor::{Actor, audit_json};
@@ -19,7 +19,7 @@ pub const LONGEST_REASON: usize = 500;
 
 /// Why a request is not taken or not decided.
 #[derive(Debug, thiserror::Error)]
-pub enum RequestError {
+pub enum DeletionRequestError {
     /// Nothing is stored of such a battle.
     #[error("there is no battle {0:?}")]
     UnknownBattle(BattleId),
@@ -45,7 +45,7 @@ pub enum RequestError {
 
 /// What a deletion would concern.
 #[derive(Debug, Clone, PartialEq)]
-pub struct RequestPreview {
+pub struct DeletionPreview {
     /// The request.
     pub row: DeletionRequestRow,
     /// The battle that it names; `None` where nothing of it is stored any more.
@@ -57,18 +57,18 @@ pub struct RequestPreview {
 /// Stores what somebody asks on the page of a battle. One that asks for the same as an open one is taken and adds nothing.
 ///
 /// # Errors
-/// [`RequestError::Reason`] and [`RequestError::Store`].
+/// [`DeletionRequestError::Reason`] and [`DeletionRequestError::Store`].
 pub async fn ask(
     store: &Store,
     rng: &SharedRng,
     clock: &dyn Clock,
     battle: BattleId,
     reason: &str,
-) -> Result<(), RequestError> {
+) -> Result<(), DeletionRequestError> {
     let new = NewDeletionRequest {
         id: rng.id(clock),
         battle,
-        scope: RequestScope::Battle,
+        scope: DeletionScope::Battle,
         reason: checked(reason)?,
         entered_by: String::new(),
         created_at: clock.now(),
@@ -93,8 +93,13 @@ impl DeletionRequests<'_> {
     /// Enters a request for somebody, and returns its id.
     ///
     /// # Errors
-    /// [`RequestError`].
-    pub async fn add(&self, battle: BattleId, scope: RequestScope, reason: &str) -> Result<String, RequestError> {
+    /// [`DeletionRequestError`].
+    pub async fn add(
+        &self,
+        battle: BattleId,
+        scope: DeletionScope,
+        reason: &str,
+    ) -> Result<String, DeletionRequestError> {
         let reason = checked(reason)?;
         self.target(&battle, scope).await?;
         let id = self.rng.id(self.clock);
@@ -103,30 +108,30 @@ impl DeletionRequests<'_> {
         let (entered_by, created_at) = (self.actor.name.clone(), self.clock.now());
         let new = NewDeletionRequest { id: id.clone(), battle, scope, reason, entered_by, created_at };
         let is_new = self.store.insert_deletion_request(&new, Some(&entry)).await?;
-        is_new.then_some(id).ok_or(RequestError::IsOpen)
+        is_new.then_some(id).ok_or(DeletionRequestError::IsOpen)
     }
 
     /// What deleting would concern. Nothing is changed.
     ///
     /// # Errors
-    /// [`RequestError`].
-    pub async fn preview(&self, id: &str) -> Result<RequestPreview, RequestError> {
+    /// [`DeletionRequestError`].
+    pub async fn preview(&self, id: &str) -> Result<DeletionPreview, DeletionRequestError> {
         let row = self.find(id).await?;
         let record = self.store.battle_record(&row.request.battle).await?;
         let battles = match self.target(&row.request.battle, row.request.scope).await {
             Ok(target) => self.store.battles_with_texts(&target).await?,
-            Err(RequestError::Store(error)) => return Err(error.into()),
+            Err(DeletionRequestError::Store(error)) => return Err(error.into()),
             Err(_) => 0,
         };
-        Ok(RequestPreview { row, record, battles })
+        Ok(DeletionPreview { row, record, battles })
     }
 
     /// Deletes the texts that a request is about, and returns of how many battles. Where it fails half-way, the request stays open, and
     /// the next call does the rest.
     ///
     /// # Errors
-    /// [`RequestError`].
-    pub async fn delete_texts(&self, id: &str, answer: &str) -> Result<u64, RequestError> {
+    /// [`DeletionRequestError`].
+    pub async fn delete_texts(&self, id: &str, answer: &str) -> Result<u64, DeletionRequestError> {
         let (answer, row) = (checked(answer)?, self.find_open(id).await?);
         let (battle, scope) = (&row.request.battle, row.request.scope);
         let target = self.target(battle, scope).await?;
@@ -136,56 +141,56 @@ impl DeletionRequests<'_> {
         entry.latter = audit_json(&json!({ "reason": answer }));
         self.store.begin_deletion(&target, self.clock.now(), &entry).await?;
         let battles = self.store.delete_texts_of_target(&target).await?;
-        self.decide(id, RequestState::Done, answer, battles, None).await?;
+        self.decide(id, DeletionRequestState::Done, answer, battles, None).await?;
         Ok(battles)
     }
 
     /// Refuses a request.
     ///
     /// # Errors
-    /// [`RequestError`].
-    pub async fn refuse(&self, id: &str, answer: &str) -> Result<(), RequestError> {
+    /// [`DeletionRequestError`].
+    pub async fn refuse(&self, id: &str, answer: &str) -> Result<(), DeletionRequestError> {
         let (answer, _) = (checked(answer)?, self.find_open(id).await?);
         let mut entry = self.actor.entry(self.rng, self.clock, AdminAction::RefuseRequest, &subject(id));
         entry.latter = audit_json(&json!({ "reason": answer }));
-        self.decide(id, RequestState::Refused, answer, 0, Some(&entry)).await
+        self.decide(id, DeletionRequestState::Refused, answer, 0, Some(&entry)).await
     }
 
     async fn decide(
         &self,
         id: &str,
-        state: RequestState,
+        state: DeletionRequestState,
         answer: String,
         battles: u64,
         audit: Option<&crate::infra::storage::NewAuditEntry>,
-    ) -> Result<(), RequestError> {
-        let decision = RequestDecision { state, answer, by: self.actor.name.clone(), at: self.clock.now(), battles };
+    ) -> Result<(), DeletionRequestError> {
+        let decision = DeletionDecision { state, answer, by: self.actor.name.clone(), at: self.clock.now(), battles };
         let was_open = self.store.decide_deletion_request(id, &decision, audit).await?;
-        was_open.then_some(()).ok_or(RequestError::IsDecided)
+        was_open.then_some(()).ok_or(DeletionRequestError::IsDecided)
     }
 
-    async fn find(&self, id: &str) -> Result<DeletionRequestRow, RequestError> {
-        let unknown = || RequestError::UnknownRequest(id.to_owned());
+    async fn find(&self, id: &str) -> Result<DeletionRequestRow, DeletionRequestError> {
+        let unknown = || DeletionRequestError::UnknownRequest(id.to_owned());
         if !is_storable(id) {
             return Err(unknown());
         }
         self.store.deletion_request(id).await?.ok_or_else(unknown)
     }
 
-    async fn find_open(&self, id: &str) -> Result<DeletionRequestRow, RequestError> {
+    async fn find_open(&self, id: &str) -> Result<DeletionRequestRow, DeletionRequestError> {
         let row = self.find(id).await?;
-        if row.state == RequestState::Open { Ok(row) } else { Err(RequestError::IsDecided) }
+        if row.state == DeletionRequestState::Open { Ok(row) } else { Err(DeletionRequestError::IsDecided) }
     }
 
-    async fn target(&self, battle: &BattleId, scope: RequestScope) -> Result<DeletionTarget, RequestError> {
+    async fn target(&self, battle: &BattleId, scope: DeletionScope) -> Result<DeletionTarget, DeletionRequestError> {
         let record = self.store.battle_record(battle).await?;
-        let record = record.ok_or_else(|| RequestError::UnknownBattle(battle.clone()))?;
+        let record = record.ok_or_else(|| DeletionRequestError::UnknownBattle(battle.clone()))?;
         let visitor = match scope {
-            RequestScope::Battle => None,
-            RequestScope::Visitor if record.battle.visitor.as_str().is_empty() => {
-                return Err(RequestError::UnknownVisitor(battle.clone()));
+            DeletionScope::Battle => None,
+            DeletionScope::Visitor if record.battle.visitor.as_str().is_empty() => {
+                return Err(DeletionRequestError::UnknownVisitor(battle.clone()));
             }
-            RequestScope::Visitor => Some(record.battle.visitor),
+            DeletionScope::Visitor => Some(record.battle.visitor),
         };
         Ok(DeletionTarget { battle: battle.clone(), visitor })
     }
@@ -195,8 +200,8 @@ fn subject(id: &str) -> String {
     format!("request {id}")
 }
 
-fn checked(reason: &str) -> Result<String, RequestError> {
+fn checked(reason: &str) -> Result<String, DeletionRequestError> {
     let reason = reason.trim();
     let is_usable = (1..=LONGEST_REASON).contains(&reason.chars().count()) && is_storable(reason);
-    is_usable.then(|| reason.to_owned()).ok_or(RequestError::Reason)
+    is_usable.then(|| reason.to_owned()).ok_or(DeletionRequestError::Reason)
 }

@@ -16,7 +16,7 @@ use crate::services::arena::models::Models;
 
 /// How a round ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Round {
+pub enum RoundOutcome {
     /// No pending work, or no budget.
     Done,
     /// There is more to ask.
@@ -32,7 +32,7 @@ pub trait JudgingRounds: Send {
         &mut self,
         settings: &Settings,
         stop: CancellationToken,
-    ) -> impl Future<Output = Result<Round, StoreError>> + Send;
+    ) -> impl Future<Output = Result<RoundOutcome, StoreError>> + Send;
 
     /// Whether what the rounds go by is another in other settings.
     fn is_changed(before: &Settings, after: &Settings) -> bool;

@@ -9,8 +9,8 @@ use serde::Serialize;
 use tokio::time::Instant;
 
 use crate::infra::config::{ConfigError, Environment, ModelSettings, PracticeMode, Settings};
-use crate::infra::llm::advice::advice;
-use crate::infra::llm::guard::GuardedModel;
+use crate::infra::llm::failure_advice::advice;
+use crate::infra::llm::resilient_model::ResilientModel;
 use crate::infra::llm::roster::{Roster, entries};
 use crate::infra::llm::{ChatModel, Message, ReplyPart};
 
@@ -78,7 +78,7 @@ fn without_key(entry: &ModelSettings) -> CheckedModel {
 }
 
 /// Asks one model. `entry` is what the settings say of it.
-pub async fn check_one(model: Arc<GuardedModel>, entry: Option<&ModelSettings>) -> CheckedModel {
+pub async fn check_one(model: Arc<ResilientModel>, entry: Option<&ModelSettings>) -> CheckedModel {
     let question = Message::user(QUESTION);
     let begun = Instant::now();
     let mut reply = model.reply(&[question]);

@@ -7,7 +7,7 @@ import { Ballot } from "./ballot.js";
 import { serveCards } from "./cards.js";
 import { Composer } from "./composer.js";
 import { VoteConfirmation } from "./vote_confirmation.js";
-import { dropVote, keepVote, keptVotes } from "./kept_votes.js";
+import { dropVote, keepVote, unsentVotes } from "./unsent_votes.js";
 import { Modes } from "./modes.js";
 import { announce, fill, fromNow, keep, kept, number, part } from "./page.js";
 import { hideReveal, reveal } from "./reveal.js";
@@ -48,7 +48,7 @@ let openingImages = [];
 let pending = null;
 let phase = "empty";
 /** Votes of earlier visits whose receipts have not come. */
-const unsent = keptVotes();
+const unsent = unsentVotes();
 let slow;
 /** The version of the text that the visitor has agreed to on this page. */
 let consent;

@@ -7,8 +7,8 @@ use langya::domain::admission::invite_code;
 use langya::domain::time::Timestamp;
 use langya::infra::clock::Clock as _;
 use langya::infra::config::{AccessMode, LimitSettings, Settings, WindowLimits};
-use langya::infra::credentials::{code_hash, passphrase_hash};
 use langya::infra::events::{InstanceId, LocalBus};
+use langya::infra::secret_hashes::{code_hash, passphrase_hash};
 use langya::infra::storage::{NewInvite, SignInMethod};
 use reqwest::{Response, StatusCode};
 

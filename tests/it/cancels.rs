@@ -9,7 +9,7 @@ use crate::support::upstream::{Script, Upstream};
 
 /// How a visitor ends a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum RunSelector {
+enum ReplyEnd {
     Reset,
     NoCloseFrame,
     CloseFrame,
@@ -17,8 +17,8 @@ enum RunSelector {
     NewStart,
 }
 
-const WAYS: [RunSelector; 5] =
-    [RunSelector::Reset, RunSelector::NoCloseFrame, RunSelector::CloseFrame, RunSelector::Stop, RunSelector::NewStart];
+const WAYS: [ReplyEnd; 5] =
+    [ReplyEnd::Reset, ReplyEnd::NoCloseFrame, ReplyEnd::CloseFrame, ReplyEnd::Stop, ReplyEnd::NewStart];
 /// What is promised; judged by the long form, which is run to measure.
 const PROMISED: Duration = Duration::from_secs(2);
 const START: &str = r#"{"type":"start","prompt":"Is anybody there?"}"#;
@@ -40,20 +40,20 @@ async fn begin(url: &str) -> RawSocket {
 }
 
 /// Ends the replies of a battle that has begun, in this way; a socket that stays open is returned.
-async fn end(mut socket: RawSocket, way: RunSelector, upstream: &Upstream) -> Option<RawSocket> {
+async fn end(mut socket: RawSocket, way: ReplyEnd, upstream: &Upstream) -> Option<RawSocket> {
     match way {
-        RunSelector::Reset => socket.reset(),
-        RunSelector::NoCloseFrame => drop(socket),
-        RunSelector::CloseFrame => {
+        ReplyEnd::Reset => socket.reset(),
+        ReplyEnd::NoCloseFrame => drop(socket),
+        ReplyEnd::CloseFrame => {
             socket.send(&frame(0x88, &1001_u16.to_be_bytes())).await;
             return Some(socket);
         }
-        RunSelector::Stop => {
+        ReplyEnd::Stop => {
             socket.send(&text_frame(r#"{"type":"stop"}"#)).await;
             socket.until(r#""type":"ready""#).await;
             return Some(socket);
         }
-        RunSelector::NewStart => {
+        ReplyEnd::NewStart => {
             let before = upstream.received().len();
             socket.send(&text_frame(START)).await;
             upstream.until_received(before + 2).await;

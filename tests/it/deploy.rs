@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use langya::infra::config::{Environment, LogFormat, Settings};
+use langya::infra::config::{Environment, LoggingFormat, Settings};
 use langya::infra::metrics::{self, MetricKind};
 use serde_json::Value;
 
@@ -74,7 +74,7 @@ fn the_settings_of_the_compose_file_are_taken_and_limit_a_public_arena() {
     let settings = Settings::parse(&deploy("compose/langya.toml"), "compose/langya.toml", &Environment::default());
     let settings = settings.unwrap();
     assert_eq!((settings.limits.turns.minute, settings.limits.turns_per_address.minute), (30, 360));
-    assert_eq!(settings.log.format, LogFormat::Json);
+    assert_eq!(settings.log.format, LoggingFormat::Json);
     // The networks are those of the containers that they mean.
     let compose = deploy("compose.yaml");
     for (container, network) in
@@ -106,7 +106,7 @@ fn the_settings_of_the_config_map_are_taken_and_fit_the_deployment() {
     );
     assert_eq!(settings.server.listen, "0.0.0.0:8717", "the pod's address is answered");
     assert!(deploy("kubernetes/deployment.yaml").contains("containerPort: 8717\n"));
-    assert_eq!((settings.limits.turns.minute, settings.log.format), (30, LogFormat::Json));
+    assert_eq!((settings.limits.turns.minute, settings.log.format), (30, LoggingFormat::Json));
     let number = |file: &str, key: &str| -> u64 {
         let text = deploy(file);
         text.lines().find_map(|line| line.trim().strip_prefix(key)).unwrap().trim().parse().unwrap()

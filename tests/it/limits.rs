@@ -6,7 +6,7 @@ use langya::domain::time::Timestamp;
 use langya::infra::config::{LimitSettings, PacingMode, Settings, WindowLimits};
 use langya::infra::llm::ChatError;
 use langya::infra::llm::breaker::{BreakerPhase, BreakerPolicy};
-use langya::infra::llm::guard::Limits;
+use langya::infra::llm::resilient_model::Limits;
 use serde_json::{Value, json};
 
 use crate::support::arena::{NO_LIMITS, TestArena, quick_limits};

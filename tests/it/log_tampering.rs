@@ -12,7 +12,7 @@ use langya::domain::public_log::frontier::Frontier;
 use langya::domain::public_log::hash::TreeHash;
 use langya::domain::public_log::merkle_proof::TreeHead;
 use langya::domain::public_log::note::VerifierKey;
-use langya::domain::public_log::receipt::{Kept, LogReceipt};
+use langya::domain::public_log::receipt::{KeptReceipt, LogReceipt};
 use langya::domain::public_log::recount::RatingRules;
 use langya::domain::public_log::tile::{Tile, TileKind, encode_hashes};
 use langya::domain::rating::options::IntervalMethod;
@@ -21,12 +21,12 @@ use langya::domain::rating::vote_log::ColumnSet;
 use langya::domain::time::Timestamp;
 use langya::formats::votes::ReadOptions;
 use langya::infra::config::StorageSettings;
-use langya::infra::log_key::LogKey;
-use langya::infra::log_source::LogSource;
+use langya::infra::public_log_key::PublicLogKey;
+use langya::infra::public_log_source::PublicLogSource;
 use langya::infra::storage::{ExclusionDecision, IfMissing, Store, StoredLeaderboard, VoteRange};
 use langya::services::leaderboard::refit::LeaderboardSnapshot;
 use langya::services::leaderboard::vote_log::{LogQuery, read_log};
-use langya::services::public_log::reader::VoteReceipt;
+use langya::services::public_log::reader::PublicLogLookup;
 use langya::services::public_log::verification::{LeaderboardSource, TrustAnchors, VerifyError, verify};
 use langya::services::transfer::import;
 use rand::{RngExt, SeedableRng};
@@ -168,7 +168,7 @@ async fn publish(store: &Store, to: &Path) {
 }
 
 async fn check(folder: &Path, known: &TrustAnchors, receipts: &[LogReceipt]) -> Result<u64, VerifyError> {
-    let source = LogSource::parse(folder.to_str().unwrap()).unwrap();
+    let source = PublicLogSource::parse(folder.to_str().unwrap()).unwrap();
     let verified = verify(&source, known, receipts, LeaderboardSource::Published, |_, _| {}).await?;
     Ok(verified.leaderboard_votes.unwrap())
 }
@@ -183,7 +183,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Changes what entries a published log has, and everything that follows from them, and signs it with the arena's own key.
-fn rewrite(folder: &Path, key: &LogKey, change: impl FnOnce(&mut Vec<Vec<u8>>)) {
+fn rewrite(folder: &Path, key: &PublicLogKey, change: impl FnOnce(&mut Vec<Vec<u8>>)) {
     let note = fs::read_to_string(folder.join("checkpoint")).unwrap();
     let size = Checkpoint::parse(key.verifier().verify(&note).unwrap()).unwrap().head.size;
     let mut entries = Vec::new();
@@ -217,10 +217,10 @@ fn rewrite(folder: &Path, key: &LogKey, change: impl FnOnce(&mut Vec<Vec<u8>>)) 
 }
 
 /// The arena's own key, which an operator has who rewrites the log.
-async fn own_key(arena: &Arena) -> LogKey {
+async fn own_key(arena: &Arena) -> PublicLogKey {
     let seed = arena.store.secret("log_key", "", Timestamp(0)).await.unwrap();
     let name = arena.known.key.as_ref().unwrap().name().to_owned();
-    LogKey::new(&name, secrecy::ExposeSecret::expose_secret(&seed)).unwrap()
+    PublicLogKey::new(&name, secrecy::ExposeSecret::expose_secret(&seed)).unwrap()
 }
 
 /// Proofs of some votes, as voters keep them.
@@ -230,7 +230,7 @@ async fn receipts(arena: &Arena) -> Vec<LogReceipt> {
         arena.store.votes_after(0, Timestamp(i64::MIN), Timestamp(i64::MAX), 1_000).await.unwrap().iter().step_by(40)
     {
         let receipt = log_of(&arena.store).await.receipt(&vote.id, Duration::ZERO).await.unwrap().unwrap();
-        let VoteReceipt::Logged(found) = receipt else { panic!("{receipt:?}") };
+        let PublicLogLookup::Logged(found) = receipt else { panic!("{receipt:?}") };
         receipts.push(LogReceipt::read(&vote.id, &found.logged.to_text()).unwrap());
     }
     receipts
@@ -341,7 +341,7 @@ async fn an_operator_who_signs_another_history_is_found() {
     // Nobody has verified it before, but a voter has a receipt.
     let folder = tempfile::tempdir().unwrap();
     publish(&arena.store, folder.path()).await;
-    let Kept::Proof(logged) = &receipts[2].kept else { panic!("{:?}", receipts[2]) };
+    let KeptReceipt::Proof(logged) = &receipts[2].kept else { panic!("{:?}", receipts[2]) };
     let kept = usize::try_from(logged.index).unwrap();
     rewrite(folder.path(), &key, |entries| {
         entries[kept] = replaced(&entries[kept], "\"language\":\"", "\"language\":\"x")
@@ -352,7 +352,7 @@ async fn an_operator_who_signs_another_history_is_found() {
     assert!(matches!(error, VerifyError::Receipt(_)), "{error}");
     // Another key.
     publish(&arena.store, folder.path()).await;
-    let other = LogKey::new(key.verifier().name(), &"07".repeat(32)).unwrap();
+    let other = PublicLogKey::new(key.verifier().name(), &"07".repeat(32)).unwrap();
     fs::write(
         folder.path().join("checkpoint"),
         other.sign(&Checkpoint {

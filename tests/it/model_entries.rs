@@ -19,12 +19,12 @@ const NEVER: Duration = Duration::from_millis(200);
 const FILE: &str = "# Our arena\n[providers]\npractice = \"never\" # real ones only\n\n# the first\n[[models]]\nid='mine'\n\
     provider = \"openai\"\nbase_url = \"http://127.0.0.1:9/v1\"\nmodel = \"x\"\n";
 
-struct RunContext {
+struct SettingsFixture {
     folder: TempDir,
     upstream: Upstream,
 }
 
-impl RunContext {
+impl SettingsFixture {
     async fn new(text: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("langya.toml"), text).unwrap();
@@ -80,7 +80,7 @@ fn openrouter() -> Value {
 
 #[actix_web::test]
 async fn models_of_an_openrouter_list_are_added_with_names_prices_and_lengths_and_never_with_the_key() {
-    let context = RunContext::new(FILE).await;
+    let context = SettingsFixture::new(FILE).await;
     context.upstream.script("/api/v1/models", Script::json(&openrouter()));
     let (folder, url) = (context.path().to_owned(), format!("{}/api/v1", context.upstream.url()));
     let run = tokio::task::spawn_blocking(move || {
@@ -108,7 +108,7 @@ async fn models_of_an_openrouter_list_are_added_with_names_prices_and_lengths_an
 
 #[actix_web::test]
 async fn a_dry_run_and_a_second_addition_leave_the_file_as_it_is() {
-    let context = RunContext::new(FILE).await;
+    let context = SettingsFixture::new(FILE).await;
     context.openai("/v1/models", &["Qwen/Qwen-14B-Chat", "plain"]);
     let dry = context.add(&["--dry-run"]).await;
     assert!(dry.code == Some(0) && dry.stdout.contains("would be added") && dry.stderr.contains("nothing was written"));
@@ -128,7 +128,7 @@ async fn a_dry_run_and_a_second_addition_leave_the_file_as_it_is() {
 
 #[actix_web::test]
 async fn ollama_is_read_in_its_own_form_into_a_file_that_was_not_there() {
-    let context = RunContext::new("").await;
+    let context = SettingsFixture::new("").await;
     std::fs::remove_file(context.path().join("langya.toml")).unwrap();
     context
         .upstream
@@ -145,7 +145,7 @@ async fn ollama_is_read_in_its_own_form_into_a_file_that_was_not_there() {
 
 #[actix_web::test]
 async fn a_running_arena_takes_up_what_is_added_paused_and_removed() {
-    let context = RunContext::new("# ours\n").await;
+    let context = SettingsFixture::new("# ours\n").await;
     context.openai("/v1/models", &["one", "two", "three"]);
     for model in ["one", "two", "three"] {
         context.upstream.script(model, Script::openai(["Said."]));
@@ -178,7 +178,7 @@ async fn a_running_arena_takes_up_what_is_added_paused_and_removed() {
 
 #[actix_web::test]
 async fn hostile_and_useless_lists_are_refused_in_one_line() {
-    let context = RunContext::new(FILE).await;
+    let context = SettingsFixture::new(FILE).await;
     context.refused(&[], 2, "the server answered with status 404").await;
     let page = "content-type: text/html\r\n";
     context.upstream.script("/models", Script::whole("200 OK", page, "<html>CANARY</html>"));
@@ -225,7 +225,7 @@ async fn a_list_without_end_and_a_server_that_says_nothing_are_left() {
 
 #[actix_web::test]
 async fn a_check_names_the_key_variable_that_is_not_set_and_asks_the_others() {
-    let context = RunContext::new("").await;
+    let context = SettingsFixture::new("").await;
     context.upstream.script("one", Script::openai(["Paris", "."]));
     let base = format!("provider = \"openai\"\nbase_url = \"{}/v1\"\n", context.upstream.url());
     let text =

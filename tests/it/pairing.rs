@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use langya::infra::llm::ChatError;
 use langya::infra::llm::breaker::BreakerPolicy;
-use langya::infra::llm::guard::GuardedModel;
+use langya::infra::llm::resilient_model::ResilientModel;
 use langya::infra::llm::roster::Roster;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -16,10 +16,10 @@ use crate::support::arena::{SEED, TestArena, card, quick_limits};
 use crate::support::scripted::{Scripted, Step};
 use crate::support::visitor::get;
 
-fn weighted(id: &str, weight: f64, model: &Scripted) -> Arc<GuardedModel> {
+fn weighted(id: &str, weight: f64, model: &Scripted) -> Arc<ResilientModel> {
     let mut limits = quick_limits();
     limits.breaker = BreakerPolicy { failures: 1, rest: Duration::from_secs(3600) };
-    Arc::new(GuardedModel::new(card(id), weight, Arc::new(model.clone()), limits, ChaCha8Rng::seed_from_u64(SEED)))
+    Arc::new(ResilientModel::new(card(id), weight, Arc::new(model.clone()), limits, ChaCha8Rng::seed_from_u64(SEED)))
 }
 
 /// The published probabilities by the two ids in order.

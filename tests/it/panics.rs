@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use langya::domain::battle::state::Stage;
-use langya::infra::llm::guard::GuardedModel;
+use langya::infra::llm::resilient_model::ResilientModel;
 use langya::infra::llm::roster::Roster;
 use langya::infra::llm::{ChatModel, Message, ReplyStream, Sampling};
 use rand::SeedableRng;
@@ -29,10 +29,10 @@ impl ChatModel for Panicking {
     }
 }
 
-fn model(id: &str, weight: f64, words: &'static str, panics: usize) -> Arc<GuardedModel> {
+fn model(id: &str, weight: f64, words: &'static str, panics: usize) -> Arc<ResilientModel> {
     let model = Panicking { left: AtomicUsize::new(panics), then: Scripted::saying(words) };
     let rng = ChaCha8Rng::seed_from_u64(SEED);
-    Arc::new(GuardedModel::new(card(id), weight, Arc::new(model), quick_limits(), rng))
+    Arc::new(ResilientModel::new(card(id), weight, Arc::new(model), quick_limits(), rng))
 }
 
 async fn text(arena: &TestArena, path: &str) -> (u16, String) {

@@ -10,9 +10,9 @@ use langya::infra::allowed_addresses::AllowedAddresses;
 use langya::infra::config::{Environment, ModelSettings, ProviderKind, ProviderSettings, Settings};
 use langya::infra::llm::anthropic::AnthropicModel;
 use langya::infra::llm::discover::{Places, discover, with_discovered};
-use langya::infra::llm::guard::{GuardedModel, Limits};
 use langya::infra::llm::ollama::OllamaModel;
 use langya::infra::llm::openai::OpenAiModel;
+use langya::infra::llm::resilient_model::{Limits, ResilientModel};
 use langya::infra::llm::roster::Roster;
 use langya::infra::llm::{
     ChatError, ChatModel, Message, MessageRole, ModelCard, ReplyPart, ReplyStream, Usage, http_client,
@@ -43,7 +43,7 @@ fn model_of(settings: &ModelSettings) -> Arc<dyn ChatModel> {
     }
 }
 
-fn guarded(model: Arc<dyn ChatModel>, change: impl FnOnce(&mut ProviderSettings)) -> GuardedModel {
+fn guarded(model: Arc<dyn ChatModel>, change: impl FnOnce(&mut ProviderSettings)) -> ResilientModel {
     let mut limits = ProviderSettings { retry_backoff_ms: 1, ..ProviderSettings::default() };
     change(&mut limits);
     let card = ModelCard {
@@ -53,7 +53,7 @@ fn guarded(model: Arc<dyn ChatModel>, change: impl FnOnce(&mut ProviderSettings)
         license: String::new(),
         practice: false,
     };
-    GuardedModel::new(card, 1.0, model, Limits::from(&limits), rand_chacha::ChaCha8Rng::seed_from_u64(1))
+    ResilientModel::new(card, 1.0, model, Limits::from(&limits), rand_chacha::ChaCha8Rng::seed_from_u64(1))
 }
 
 fn conversation() -> Vec<Message> {

@@ -7,7 +7,7 @@ use langya::domain::public_log::note::VerifierKey;
 use langya::domain::public_log::promise::VotePromise;
 use langya::domain::public_log::tlog_proof::LoggedEntry;
 use langya::domain::time::Timestamp;
-use langya::infra::log_key::LogKey;
+use langya::infra::public_log_key::PublicLogKey;
 use langya::infra::storage::ExclusionDecision;
 use langya::services::public_log::database_check::CheckedDatabase;
 use serde_json::Value;
@@ -162,7 +162,7 @@ async fn a_voter_is_promised_an_entry_and_can_tell_whether_it_came() {
     assert!(kept.code == Some(0) && kept.stdout.contains("receipts: 1 in the log"), "{kept:?}");
     // A promise by the arena's own key that no entry keeps, as an arena that drops votes would leave it.
     let seed = arena.app.store.secret("log_key", "", Timestamp(0)).await.unwrap();
-    let own = LogKey::new(key.name(), secrecy::ExposeSecret::expose_secret(&seed)).unwrap();
+    let own = PublicLogKey::new(key.name(), secrecy::ExposeSecret::expose_secret(&seed)).unwrap();
     let other = VotePromise { winner: "model_a".into(), ..promise.clone() };
     std::fs::write(folder.path().join("broken"), own.sign_promise(&other)).unwrap();
     let broken = verify(&[&address, "--receipt", "broken"]).await;

@@ -15,12 +15,12 @@ use crate::support::visitor::{Visitor, get};
 /// The longest wait; reached only by a failing test.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-struct RunContext {
+struct SettingsFixture {
     folder: TempDir,
     upstream: Upstream,
 }
 
-impl RunContext {
+impl SettingsFixture {
     async fn new() -> Self {
         Self { folder: tempfile::tempdir().unwrap(), upstream: Upstream::start().await }
     }
@@ -50,7 +50,7 @@ fn ids(receipt: &Value) -> Vec<&str> {
 
 #[actix_web::test]
 async fn new_models_take_part_at_once_and_those_that_left_finish_their_battles() {
-    let (bench, gate) = (RunContext::new().await, Gate::new());
+    let (bench, gate) = (SettingsFixture::new().await, Gate::new());
     for model in ["one", "two"] {
         let gated = Script::stream().text("Begun, ").wait(&gate).text("and ended.").event("[DONE]").end();
         bench.upstream.scripts(model, [gated, Script::openai(["Again."])]);
@@ -80,7 +80,7 @@ async fn new_models_take_part_at_once_and_those_that_left_finish_their_battles()
 
 #[actix_web::test]
 async fn what_cannot_be_used_is_told_in_one_line_and_what_needs_a_restart_is_named() {
-    let bench = RunContext::new().await;
+    let bench = SettingsFixture::new().await;
     for model in ["one", "two"] {
         bench.upstream.script(model, Script::openai(["Said."]));
     }
@@ -111,7 +111,7 @@ async fn what_cannot_be_used_is_told_in_one_line_and_what_needs_a_restart_is_nam
 
 #[actix_web::test]
 async fn an_edited_rating_rule_changes_the_leaderboard_without_a_vote() {
-    let bench = RunContext::new().await;
+    let bench = SettingsFixture::new().await;
     for model in ["one", "two"] {
         bench.upstream.script(model, Script::openai(["Said."]));
     }

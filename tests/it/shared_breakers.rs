@@ -9,7 +9,7 @@ use langya::infra::config::StorageSettings;
 use langya::infra::events::BusState;
 use langya::infra::job_report::JobReports;
 use langya::infra::llm::breaker::{BreakerPhase, BreakerPolicy};
-use langya::infra::llm::guard::{GuardedModel, Limits};
+use langya::infra::llm::resilient_model::{Limits, ResilientModel};
 use langya::infra::llm::roster::Roster;
 use langya::infra::llm::{ChatError, ChatModel};
 use langya::infra::redis::SharedBreakers;
@@ -32,7 +32,7 @@ const REST: Duration = Duration::from_secs(30);
 /// An instance with one model, whose health is followed.
 struct Ward {
     instance: Instance,
-    model: Arc<GuardedModel>,
+    model: Arc<ResilientModel>,
     shutdown: CancellationToken,
     _folder: TempDir,
 }
@@ -42,7 +42,7 @@ impl Ward {
         let instance = Instance::connected(name, &redis.settings()).await;
         let limits = Limits { breaker: BreakerPolicy { failures: 2, rest: REST }, ..quick_limits() };
         let rng = ChaCha8Rng::seed_from_u64(SEED);
-        let model = Arc::new(GuardedModel::new(card("shaky"), 1.0, Arc::new(scripted.clone()), limits, rng));
+        let model = Arc::new(ResilientModel::new(card("shaky"), 1.0, Arc::new(scripted.clone()), limits, rng));
         let folder = tempfile::tempdir().unwrap();
         let settings = StorageSettings { data_dir: folder.path().to_owned(), ..StorageSettings::default() };
         let store = Store::open(&settings, IfMissing::Create).await.unwrap();

@@ -8,9 +8,9 @@ use std::time::Duration;
 use langya::domain::battle::ModelId;
 use langya::domain::battle::state::Stage;
 use langya::infra::config::{ModelSettings, PacingMode, ProviderKind};
-use langya::infra::llm::guard::{GuardedModel, Limits};
 use langya::infra::llm::http_client;
 use langya::infra::llm::openai::OpenAiModel;
+use langya::infra::llm::resilient_model::{Limits, ResilientModel};
 use langya::infra::llm::roster::Roster;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -80,7 +80,7 @@ pub(crate) fn text_of(mode: &str) -> String {
     }
 }
 
-fn model(upstream: &Upstream, id: &str, weight: f64, limits: Limits) -> Arc<GuardedModel> {
+fn model(upstream: &Upstream, id: &str, weight: f64, limits: Limits) -> Arc<ResilientModel> {
     let settings = ModelSettings {
         base_url: format!("{}/v1", upstream.url()),
         model: format!("canary-{id}"),
@@ -89,7 +89,7 @@ fn model(upstream: &Upstream, id: &str, weight: f64, limits: Limits) -> Arc<Guar
     let key = SecretString::from("sk-OUR-CANARY");
     let http = http_client(Duration::from_secs(2)).unwrap();
     let provider = Arc::new(OpenAiModel::new(&settings, Some(&key), &http).unwrap());
-    Arc::new(GuardedModel::new(card(id), weight, provider, limits, ChaCha8Rng::seed_from_u64(SEED)))
+    Arc::new(ResilientModel::new(card(id), weight, provider, limits, ChaCha8Rng::seed_from_u64(SEED)))
 }
 
 /// A battle in which one model's server plays the mode.

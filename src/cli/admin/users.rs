@@ -10,7 +10,7 @@ use crate::cli::table::{TableFormat, TableRow, render};
 use crate::cli::times::show_time;
 use crate::domain::admin::role::Role;
 use crate::infra::storage::{AdminUserRow, UserChange};
-use crate::services::admin::provider_users::ProviderUser;
+use crate::services::admin::oidc_users::ProviderUser;
 use crate::services::admin::users::link_address;
 
 /// Flags of `langya admin invite`.

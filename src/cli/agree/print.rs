@@ -11,8 +11,8 @@ use crate::domain::correlation::agreement::{
     ScoresReport, SideShares, VotesReport, WinFigures,
 };
 use crate::domain::correlation::report::CoefficientReport;
+use crate::domain::csv_injection::defused;
 use crate::domain::rating::verdict_worth::WorthReport;
-use crate::domain::spreadsheet::defused;
 
 /// More pairs of models than this are left to the other formats.
 const MOST_PAIRS: usize = 10;

@@ -16,11 +16,11 @@ use crate::cli::output::{OutFile, Overwrite, print};
 use crate::cli::progress::BenchBar;
 use crate::cli::table::{TableFormat, TableRow, render};
 use crate::domain::battle::ModelId;
-use crate::domain::benchmark::superclue::construction::{Construction, ReviewProgress};
-use crate::formats::draft_review::{Review, Stand, review};
+use crate::domain::benchmark::superclue::construction::{DraftPrompt, ReviewProgress};
+use crate::formats::draft_review::{DraftReviewStatus, Review, review};
 use crate::infra::config::Environment;
 use crate::infra::llm::discover::{Places, with_discovered};
-use crate::services::benchmark::construction::{Construct, Constructed, construct};
+use crate::services::benchmark::construction::{DraftRunInput, DraftRunOutcome, construct};
 
 /// Flags of `langya bench construct`.
 #[derive(Debug, Clone, Args)]
@@ -74,13 +74,13 @@ pub(super) struct ReviewOptions {
 pub(super) async fn draft(options: ConstructOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = with_discovered(options.location.settings(env)?, env, &Places::default()).await;
     let prompt = options.prompt.as_deref().map(read_text).transpose()?;
-    let prompt = Construction::new(prompt.as_deref())?;
+    let prompt = DraftPrompt::new(prompt.as_deref())?;
     let clients = model_clients(settings, env)?;
     let model = clients.one(&ModelId::new(&options.model), options.budget.amounts())?;
     let limits = options.budget.limits()?;
     let bar = BenchBar::new("rewriting");
     let show = |progress| bar.show(progress, limits.budget.spent());
-    let work = Construct {
+    let work = DraftRunInput {
         questions: &options.questions,
         drafts: &options.out,
         prompt: &prompt,
@@ -95,8 +95,8 @@ pub(super) async fn draft(options: ConstructOptions, env: &Environment) -> Comma
 
 /// `langya bench review`.
 pub(super) fn check(options: &ReviewOptions) -> CommandResult<ExitCode> {
-    let Review { items, stands, unreadable } = review(&options.drafts, &options.reviews)?;
-    let count = |is: fn(&ReviewProgress) -> bool| stands.iter().filter(|stand| is(&stand.progress)).count();
+    let Review { items, statuses, unreadable } = review(&options.drafts, &options.reviews)?;
+    let count = |is: fn(&ReviewProgress) -> bool| statuses.iter().filter(|status| is(&status.progress)).count();
     let accepted = count(|progress| *progress == ReviewProgress::Accepted);
     let rejected = count(|progress| matches!(progress, ReviewProgress::Rejected { .. }));
     let waiting = count(|progress| matches!(progress, ReviewProgress::Open { .. }));
@@ -104,7 +104,7 @@ pub(super) fn check(options: &ReviewOptions) -> CommandResult<ExitCode> {
     if accepted > 0 {
         OutFile::create(&options.out, options.overwrite)?.write(|file| file.write_all(items.as_bytes()))?;
     }
-    let rows: Vec<StandRow> = stands.iter().map(StandRow::new).collect();
+    let rows: Vec<ReviewStatusRow> = statuses.iter().map(ReviewStatusRow::new).collect();
     print(&render(&rows, options.format)?)?;
     eprintln!("{accepted} accepted, {rejected} rejected, {waiting} waiting, {unreadable} could not be read");
     match accepted {
@@ -127,8 +127,8 @@ struct ConstructedRow {
 }
 
 impl ConstructedRow {
-    fn new(constructed: &Constructed) -> Self {
-        let Constructed { outcome, unreadable } = constructed;
+    fn new(constructed: &DraftRunOutcome) -> Self {
+        let DraftRunOutcome { outcome, unreadable } = constructed;
         Self {
             model: outcome.model.to_string(),
             total: outcome.total,
@@ -153,25 +153,25 @@ impl TableRow for ConstructedRow {
 
 /// How far a draft has come.
 #[derive(Debug, Clone, Serialize)]
-struct StandRow {
+struct ReviewStatusRow {
     id: String,
     state: &'static str,
     stage: Option<u8>,
     waits_for: String,
 }
 
-impl StandRow {
-    fn new(stand: &Stand) -> Self {
-        let (state, stage) = match stand.progress {
+impl ReviewStatusRow {
+    fn new(status: &DraftReviewStatus) -> Self {
+        let (state, stage) = match status.progress {
             ReviewProgress::Accepted => ("accepted", None),
             ReviewProgress::Rejected { stage } => ("rejected", Some(stage)),
             ReviewProgress::Open { stage } => ("waiting", Some(stage)),
         };
-        Self { id: stand.id.clone(), state, stage, waits_for: stand.waits_for.join(", ") }
+        Self { id: status.id.clone(), state, stage, waits_for: status.waits_for.join(", ") }
     }
 }
 
-impl TableRow for StandRow {
+impl TableRow for ReviewStatusRow {
     const HEADS: &'static [&'static str] = &["id", "state", "stage", "waits for"];
 
     fn cells(&self) -> Vec<String> {

@@ -1,5 +1,6 @@
 //! `langya bench`: list suites and runs, ask models, ask judges, report scores, make items.
 
+mod answer_and_judge;
 mod batches;
 pub(super) mod clients;
 mod compare;
@@ -7,7 +8,6 @@ mod constructing;
 mod planned_run;
 mod plans;
 mod report;
-mod requests;
 pub(super) mod rows;
 pub(super) mod run;
 mod runs;
@@ -24,7 +24,7 @@ use crate::cli::error::{BadInput, CommandResult};
 use crate::domain::benchmark::{SuiteOptions, options::NAMES};
 use crate::infra::config::{Environment, Settings};
 use crate::infra::storage::{DataLock, IfMissing, Store, StoreError};
-use crate::services::benchmark::casting::Phases;
+use crate::services::benchmark::run_roles::Phases;
 use crate::services::benchmark::scores::suites;
 use crate::services::benchmark::suite_run::SuiteChoice;
 
@@ -40,11 +40,11 @@ enum BenchCommand {
     /// List the suites, with their data, answers and judges
     List(ListSuitesOptions),
     /// Ask models the items of a suite; what is kept already is not asked again
-    Answer(requests::AnswerOptions),
+    Answer(answer_and_judge::AnswerOptions),
     /// Have judges judge the answers that are there
-    Judge(requests::BenchJudgeOptions),
+    Judge(answer_and_judge::BenchJudgeOptions),
     /// Ask models, then judges; `all` for every suite with data, or a plan of several (.toml), as one run
-    Run(requests::BenchJudgeOptions),
+    Run(answer_and_judge::BenchJudgeOptions),
     /// List runs with their progress and cost, the latest first
     Runs(runs::RunsOptions),
     /// List the plans that the server runs, which operators start on the admin page /admin/benchmarks, the latest first
@@ -155,10 +155,10 @@ pub(super) fn read_text(path: &Path) -> Result<String, BadInput> {
 pub async fn run(options: BenchOptions, env: &Environment) -> CommandResult<ExitCode> {
     match options.what {
         BenchCommand::List(options) => list(&options, env).await,
-        BenchCommand::Answer(options) => requests::answer(options, env).await,
-        BenchCommand::Judge(options) => requests::judge(options, Phases::Judging, env).await,
+        BenchCommand::Answer(options) => answer_and_judge::answer(options, env).await,
+        BenchCommand::Judge(options) => answer_and_judge::judge(options, Phases::Judging, env).await,
         BenchCommand::Run(options) if planned_run::is_plan(&options.suite.name) => planned_run::run(options, env).await,
-        BenchCommand::Run(options) => requests::judge(options, Phases::Both, env).await,
+        BenchCommand::Run(options) => answer_and_judge::judge(options, Phases::Both, env).await,
         BenchCommand::Runs(options) => runs::run(&options, env).await,
         BenchCommand::Plans(options) => plans::list(&options, env).await,
         BenchCommand::Batches(options) => batches::batches(&options, env).await,

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use serde::Serialize;
 use tokio::time::Instant;
 
+use super::answer_and_judge::{BenchJudgeOptions, tell_partial};
 use super::batches::tell_open;
 use super::clients::tell_given_up;
-use super::requests::{BenchJudgeOptions, tell_partial};
 use super::rows::{OutcomeRow, left_over, outcome_rows};
 use super::run::{PhaseBar, tell_of_plan, tell_unpriced};
 use super::{WayFlags, read_text, session};
@@ -23,8 +23,8 @@ use crate::domain::judging::budget::Spent;
 use crate::infra::config::Environment;
 use crate::infra::llm::model_client::RunLimits;
 use crate::infra::storage::Store;
-use crate::services::benchmark::casting::Phases;
 use crate::services::benchmark::planned_run::{AskedPlan, OpenPlan, OpenRun, PlanOptions, PlanWatch, all_suites};
+use crate::services::benchmark::run_roles::Phases;
 use crate::services::benchmark::suite_run::SuiteRun;
 
 /// Stands for every suite that has data.

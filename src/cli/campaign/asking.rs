@@ -21,8 +21,8 @@ use crate::infra::llm::model_client::ModelClient;
 use crate::infra::storage::Store;
 use crate::services::benchmark::answering;
 use crate::services::benchmark::batches::BatchOptions;
-use crate::services::benchmark::casting::named_once;
 use crate::services::benchmark::loading::Loaded;
+use crate::services::benchmark::run_roles::named_once;
 use crate::services::benchmark::suite_run::{ReadySuite, RunSession};
 use crate::services::campaign::asked_answers::{asked_answers, asked_suite, keep_items};
 

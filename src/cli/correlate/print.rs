@@ -9,7 +9,7 @@ use crate::cli::terminal_text::printable;
 use crate::domain::correlation::report::{
     CoefficientReport, Correlations, HeldOutCorrelations, MixtureReport, PairReport, SeriesReport,
 };
-use crate::domain::spreadsheet::defused;
+use crate::domain::csv_injection::defused;
 
 /// Two series as a table.
 pub(super) fn pair(report: &PairReport) -> String {

@@ -9,8 +9,8 @@ use crate::cli::fit::OutputFormat;
 use crate::cli::output::print;
 use crate::cli::progress;
 use crate::domain::correlation::Aliases;
-use crate::domain::correlation::study::{Data, Results, Study, compute};
-use crate::domain::judging::rubric::sha256;
+use crate::domain::correlation::study::{Results, Study, StudySources, compute};
+use crate::domain::judging::judge_prompt::sha256;
 use crate::domain::rating::options::LeaderboardOptions;
 use crate::formats::model_table::ModelTable;
 use crate::infra::config::Settings;
@@ -80,7 +80,7 @@ async fn make(study: Study, table: Option<StudyTable>, settings: &Settings) -> C
         progress::show(&bar, series.len(), names.len());
     }
     drop(bar);
-    let data = Data { table_sha256: table.as_ref().map(|table| sha256(&table.text)), used: reader.used() };
+    let data = StudySources { table_sha256: table.as_ref().map(|table| sha256(&table.text)), used: reader.used() };
     let made = tokio::task::spawn_blocking(move || {
         let bar = progress::bar("comparisons");
         let results = compute(&study, &series, data, |done, all| progress::show(&bar, done, all))?;

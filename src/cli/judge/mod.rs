@@ -30,8 +30,8 @@ use crate::infra::storage::{Store, StoreError};
 use crate::services::battle_judging::judging::judge;
 use crate::services::battle_judging::pending_work::{PendingWork, Skipped, pending_units, pending_work};
 use crate::services::battle_judging::{BattleJudging, LOCK, MOST_TOKENS, Scope};
-use crate::services::benchmark::casting::named_once;
 use crate::services::benchmark::run_error::RunError;
+use crate::services::benchmark::run_roles::named_once;
 use crate::services::campaign::administration::CampaignAdminError;
 
 /// Flags of `langya judge`.

@@ -17,7 +17,7 @@ use crate::domain::rating::value::prices::{PriceDate, PriceSource};
 use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::edit::change::{Change, ModelValues, PriceValues};
 use crate::infra::config::{DEFAULT_FILE, Environment};
-use crate::infra::llm::offer::{AddedModel, Addition};
+use crate::infra::llm::model_list_merge::{AddedModel, Addition};
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{IfMissing, Store, StoreError};
 use crate::services::admin::actor::Actor;

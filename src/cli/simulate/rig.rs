@@ -10,7 +10,7 @@ use crate::cli::error::{BadInput, CommandFailure, CommandResult};
 use crate::cli::table::{TableFormat, TableRow, render};
 use crate::cli::{output, progress};
 use crate::domain::battle::pairing::{PairingRules, Policy};
-use crate::domain::integrity::rigging::{
+use crate::domain::integrity::rigging_simulation::{
     Control, ControlLimits, PLACES, RIGGED_VOTES, RiggingError, RiggingOptions, RiggingResult, simulate_rigging,
 };
 use crate::infra::config::PairingSettings;

@@ -19,7 +19,7 @@ use crate::infra::config::{Environment, Settings};
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{IfMissing, Store, is_storable};
 use crate::services::admin::actor::Actor;
-use crate::services::exclusions::decision::{Author, write_decision};
+use crate::services::exclusions::decision::{DecisionContext, write_decision};
 use crate::services::exclusions::preview::preview;
 use crate::services::exclusions::selection::select;
 
@@ -139,7 +139,7 @@ async fn run(common: CommonDecideOptions, decision: Decision, env: &Environment)
     } else {
         let rng = SharedRng::from_system();
         let name = common.by.clone().unwrap_or_else(|| user(env));
-        let author = Author {
+        let author = DecisionContext {
             id: rng.id(&SystemClock),
             actor: Actor::of_command(name),
             decided_at: SystemClock.now(),

@@ -10,7 +10,9 @@ use crate::cli::error::{BadInput, CommandResult};
 use crate::cli::table::{TableFormat, TableRow, render};
 use crate::cli::vote_files::ReadFlags;
 use crate::cli::{Location, output, progress};
-use crate::domain::integrity::voters::{DEFAULT_ALPHA, FEWEST_VOTES, VoterReport, VoterResult, VoterTest, test_voters};
+use crate::domain::integrity::rigging_detection::{
+    DEFAULT_ALPHA, FEWEST_VOTES, VoterReport, VoterResult, VoterTest, test_voters,
+};
 use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
 use crate::formats::votes;
 use crate::infra::config::Environment;

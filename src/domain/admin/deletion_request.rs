@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 /// What a request is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RequestScope {
+pub enum DeletionScope {
     /// The texts of one battle.
     Battle,
     /// The texts of all battles of its visitor.
@@ -13,7 +13,7 @@ pub enum RequestScope {
 
 /// Where a request stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RequestState {
+pub enum DeletionRequestState {
     /// Nobody has decided it.
     Open,
     /// The texts are deleted.
@@ -27,7 +27,7 @@ pub enum RequestState {
 #[error("unknown scope or state of a request")]
 pub struct UnknownRequestWord;
 
-impl RequestScope {
+impl DeletionScope {
     /// All scopes.
     pub const ALL: [Self; 2] = [Self::Battle, Self::Visitor];
 
@@ -41,7 +41,7 @@ impl RequestScope {
     }
 }
 
-impl RequestState {
+impl DeletionRequestState {
     /// All states.
     pub const ALL: [Self; 3] = [Self::Open, Self::Done, Self::Refused];
 
@@ -56,7 +56,7 @@ impl RequestState {
     }
 }
 
-impl FromStr for RequestScope {
+impl FromStr for DeletionScope {
     type Err = UnknownRequestWord;
 
     fn from_str(text: &str) -> Result<Self, UnknownRequestWord> {
@@ -64,7 +64,7 @@ impl FromStr for RequestScope {
     }
 }
 
-impl FromStr for RequestState {
+impl FromStr for DeletionRequestState {
     type Err = UnknownRequestWord;
 
     fn from_str(text: &str) -> Result<Self, UnknownRequestWord> {

@@ -6,6 +6,6 @@ pub mod action;
 pub mod deletion_request;
 pub mod key_scope;
 pub mod model_figures;
-pub mod provider_account;
+pub mod oidc_account;
 pub mod role;
 pub mod totp;

@@ -7,13 +7,14 @@ use std::fmt::Write as _;
 
 use crate::benchmark::item::ItemSampling;
 use crate::benchmark::judgement::{Game, JudgeRequest, JudgeStep, Status};
+use crate::judging::judge_prompt::{JudgePrompt, JudgePromptError, JudgePromptFields, prompt_sha256};
 use crate::judging::prompt_file::PromptFile;
-use crate::judging::rubric::{Rubric, RubricError, RubricFields, prompt_sha256};
 use crate::judging::text_mark::text_mark;
 use crate::language::Language;
 
 const PROMPT: &str = include_str!("prompts/battle.toml");
-const FIELDS: RubricFields = RubricFields { required: &["conversation_a", "conversation_b"], optional: &["mark"] };
+const FIELDS: JudgePromptFields =
+    JudgePromptFields { required: &["conversation_a", "conversation_b"], optional: &["mark"] };
 /// A judge's reply is no longer than this.
 const MAX_TOKENS: u32 = 2048;
 
@@ -29,8 +30,8 @@ pub struct BattleTurn {
 /// The instructions to judges of battles, in both languages.
 #[derive(Debug, Clone)]
 pub struct BattlePrompt {
-    english: Rubric,
-    chinese: Rubric,
+    english: JudgePrompt,
+    chinese: JudgePrompt,
     sha256: String,
 }
 
@@ -38,15 +39,16 @@ impl BattlePrompt {
     /// The instructions of a prompt file, and the program's own where it says nothing.
     ///
     /// # Errors
-    /// [`RubricError`] where a conversation has no place in them.
-    pub fn new(own: Option<&str>) -> Result<Self, RubricError> {
+    /// [`JudgePromptError`] where a conversation has no place in them.
+    pub fn new(own: Option<&str>) -> Result<Self, JudgePromptError> {
         let built_in = PromptFile::parse(PROMPT);
         let file = own.map_or_else(|| built_in.clone(), |text| PromptFile::parse(text).or(&built_in));
-        let rubric = |language: Language| Rubric::new(language.code(), &file.variant(language.code()), FIELDS);
-        let (english, chinese) = (rubric(Language::English)?, rubric(Language::Chinese)?);
+        let judge_prompt =
+            |language: Language| JudgePrompt::new(language.code(), &file.variant(language.code()), FIELDS);
+        let (english, chinese) = (judge_prompt(Language::English)?, judge_prompt(Language::Chinese)?);
         let names = ["conversation_a", "conversation_b", "mark"].map(|name| (name, format!("{{{name}}}")));
         let unfilled = names.each_ref().map(|(name, text)| (*name, text.as_str()));
-        let texts = [&english, &chinese].map(|rubric| rubric.messages(&unfilled)).concat();
+        let texts = [&english, &chinese].map(|judge_prompt| judge_prompt.messages(&unfilled)).concat();
         Ok(Self { sha256: prompt_sha256(&texts), english, chinese })
     }
 
@@ -70,14 +72,14 @@ impl BattlePrompt {
         };
         let mark = text_mark(texts(turns));
         let [a, b] = [("A", sides[0]), ("B", sides[1])].map(|(name, side)| told(language, turns, &mark, name, side));
-        let rubric = match language {
+        let judge_prompt = match language {
             Language::English => &self.english,
             Language::Chinese => &self.chinese,
         };
         let values = [("conversation_a", a.as_str()), ("conversation_b", b.as_str()), ("mark", mark.as_str())];
         let sampling =
             ItemSampling { temperature: Some(0.0), max_tokens: Some(MAX_TOKENS), seed: None, logprobs: false };
-        JudgeStep::Ask(JudgeRequest { messages: rubric.messages(&values), sampling })
+        JudgeStep::Ask(JudgeRequest { messages: judge_prompt.messages(&values), sampling })
     }
 }
 

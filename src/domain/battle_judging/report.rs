@@ -10,7 +10,7 @@ use super::agreement::{Distances, Rate, Setups, SliceAgreement, Statistic, slice
 use super::verdicts::{Judge, JudgedBattle, JudgedVote, by_judge};
 use crate::battle::Outcome;
 use crate::battle_judging::leaderboards::{JudgeLeaderboards, boards};
-use crate::benchmark::analysis::position::PositionBias;
+use crate::benchmark::analysis::position_bias::PositionBias;
 use crate::rating::FitError;
 use crate::rating::leaderboard::RankedModel;
 use crate::rating::verdict_worth::{JudgedPair, WorthReport};

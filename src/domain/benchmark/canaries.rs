@@ -2,7 +2,7 @@
 //! saying so.
 
 use super::item::Item;
-use crate::judging::rubric::sha256;
+use crate::judging::judge_prompt::sha256;
 
 /// How many there are.
 pub const CANARIES: usize = 20;

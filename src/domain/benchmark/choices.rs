@@ -12,20 +12,21 @@ use super::item::{Answer, Ask, Choices, Item, ItemSampling, answer_of};
 use super::judgement::{Game, JudgeStep, JudgeTask, Status};
 use super::options::SuiteError;
 use super::score::{Part, Score, Verdicts};
+use crate::judging::judge_prompt::{JudgePrompt, JudgePromptFields};
 use crate::judging::prompt_file::PromptFile;
-use crate::judging::rubric::{Rubric, RubricFields};
 use crate::judging::verdict::{Letter, Verdict, choice};
 
 /// The variant of a prompt file with the question to the models.
 const ASK: &str = "ask";
-const FIELDS: RubricFields = RubricFields { required: &["question", "a", "b", "c", "d"], optional: &["capability"] };
+const FIELDS: JudgePromptFields =
+    JudgePromptFields { required: &["question", "a", "b", "c", "d"], optional: &["capability"] };
 
 /// How models are asked.
-pub(super) struct ChoicePrompt(Rubric);
+pub(super) struct ChoicePrompt(JudgePrompt);
 
 impl ChoicePrompt {
     pub(super) fn new(file: &PromptFile) -> Result<Self, SuiteError> {
-        Ok(Self(Rubric::new(ASK, &file.variant(ASK), FIELDS)?))
+        Ok(Self(JudgePrompt::new(ASK, &file.variant(ASK), FIELDS)?))
     }
 
     /// The question with its options, unless it has been answered.

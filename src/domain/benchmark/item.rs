@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::battle::message::Message;
-use crate::judging::rubric::{prompt_sha256, sha256};
+use crate::judging::judge_prompt::{prompt_sha256, sha256};
 use crate::judging::verdict::Letter;
 use crate::language::Language;
 

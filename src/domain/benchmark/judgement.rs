@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::item::{ItemSampling, request_sha256};
 use crate::battle::message::Message;
-use crate::judging::rubric::prompt_sha256;
+use crate::judging::judge_prompt::prompt_sha256;
 use crate::judging::verdict::{Verdict, VerdictError};
 
 /// Which of the two games of a pair; suites that do not compare have only the first.

@@ -52,7 +52,7 @@ use judgement::{JudgeTask, Judgement};
 pub use options::{SuiteError, SuiteOptions};
 use score::{Scores, Verdicts};
 
-use crate::judging::rubric::sha256;
+use crate::judging::judge_prompt::sha256;
 use crate::judging::verdict::{Verdict, VerdictError};
 
 /// How answers become verdicts.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::judging::rubric::RubricError;
+use crate::judging::judge_prompt::JudgePromptError;
 
 /// The suites that are built in.
 pub const NAMES: [&str; 5] = ["superclue-open", "superclue-close", "urs", "alignbench", "mtbench101"];
@@ -20,7 +20,7 @@ pub struct SuiteOptions {
     pub prompt: Option<String>,
     /// Switches that reproduce what the official programs do, such as `mtbench101.first_bracket`.
     pub compat: BTreeSet<String>,
-    /// The model whose answers are the references instead of the data file's: see [`Beside`](super::references::Beside).
+    /// The model whose answers are the references instead of the data file's: see [`ReferenceSuite`](super::references::ReferenceSuite).
     pub references: Option<String>,
 }
 
@@ -60,7 +60,7 @@ pub enum SuiteError {
     File(String),
     /// A prompt that cannot be used.
     #[error(transparent)]
-    Prompt(#[from] RubricError),
+    Prompt(#[from] JudgePromptError),
     /// A prompt that asks for three levels where five are read.
     #[error(
         "the prompt for {0:?} does not ask for [[A>>B]], and five_levels reads only such verdicts: have it name all five, or leave \
@@ -98,7 +98,7 @@ impl SuiteOptions {
         let prompt = self
             .prompt
             .as_ref()
-            .map(|text| format!("prompt {}", &crate::judging::rubric::sha256(text.as_bytes())[..12]));
+            .map(|text| format!("prompt {}", &crate::judging::judge_prompt::sha256(text.as_bytes())[..12]));
         let references = self.references.as_ref().map(|model| format!("{REFERENCES}{model}"));
         let parts = self.ablation.iter().cloned().chain(prompt).chain(self.compat.iter().cloned()).chain(references);
         parts.collect::<Vec<_>>().join(", ")

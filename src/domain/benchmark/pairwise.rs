@@ -9,8 +9,8 @@ use super::item::{Answer, Item, ItemSampling, answer_of};
 use super::judgement::{Game, JudgeRequest, JudgeStep, JudgeTask, Status};
 use super::options::SuiteError;
 use super::score::{Part, PartKind, Score, Verdicts, WeightedValue, mean};
+use crate::judging::judge_prompt::{JudgePrompt, JudgePromptFields};
 use crate::judging::prompt_file::{PromptFile, PromptText};
-use crate::judging::rubric::{Rubric, RubricFields};
 use crate::judging::verdict::pair::{Levels, both_games};
 use crate::judging::verdict::{GameResult, Margin, Preference, Verdict};
 use crate::language::Language;
@@ -27,15 +27,15 @@ pub const THREE_ONE_ZERO: &str = "3-1-0";
 /// A judge's reply is no longer than this.
 const MAX_TOKENS: u32 = 2048;
 
-const SINGLE: RubricFields =
-    RubricFields { required: &["question", "answer_a", "answer_b"], optional: &["ref_answer_1"] };
-const SINGLE_REFERENCE: RubricFields =
-    RubricFields { required: &["question", "answer_a", "answer_b", "ref_answer_1"], optional: &[] };
-const MULTI: RubricFields = RubricFields {
+const SINGLE: JudgePromptFields =
+    JudgePromptFields { required: &["question", "answer_a", "answer_b"], optional: &["ref_answer_1"] };
+const SINGLE_REFERENCE: JudgePromptFields =
+    JudgePromptFields { required: &["question", "answer_a", "answer_b", "ref_answer_1"], optional: &[] };
+const MULTI: JudgePromptFields = JudgePromptFields {
     required: &["question_1", "question_2", "answer_a_1", "answer_a_2", "answer_b_1", "answer_b_2"],
     optional: &["ref_answer_1", "ref_answer_2"],
 };
-const MULTI_REFERENCE: RubricFields = RubricFields {
+const MULTI_REFERENCE: JudgePromptFields = JudgePromptFields {
     required: &[
         "question_1",
         "question_2",
@@ -51,11 +51,11 @@ const MULTI_REFERENCE: RubricFields = RubricFields {
 
 /// The prompts that compare two answers, by turn and with a reference or without. Their names in a prompt file are
 /// FastChat's, so its file of judge prompts can be used as it stands.
-pub(super) struct PairRubrics {
-    single: Rubric,
-    multi: Rubric,
-    single_reference: Rubric,
-    multi_reference: Rubric,
+pub(super) struct PairPrompts {
+    single: JudgePrompt,
+    multi: JudgePrompt,
+    single_reference: JudgePrompt,
+    multi_reference: JudgePrompt,
 }
 
 /// Whether the judge is shown the reference answers of an item that has them.
@@ -72,24 +72,24 @@ struct Players<'a> {
     b: &'a [Answer],
 }
 
-impl PairRubrics {
+impl PairPrompts {
     /// The prompts of a file, which have to ask for the verdicts that are read.
     pub(super) fn new(file: &PromptFile, levels: Levels) -> Result<Self, SuiteError> {
-        let rubric = |name: &str, fields| {
+        let judge_prompt = |name: &str, fields| {
             let text = with_levels(file.variant(name), levels);
-            let rubric = Rubric::new(name, &text, fields)?;
-            let asks_for_five = rubric.messages(&[]).iter().any(|message| message.content.contains("A>>B"));
+            let judge_prompt = JudgePrompt::new(name, &text, fields)?;
+            let asks_for_five = judge_prompt.messages(&[]).iter().any(|message| message.content.contains("A>>B"));
             match (levels, asks_for_five) {
                 (Levels::Five, false) => Err(SuiteError::AsksForThree(name.to_owned())),
                 (Levels::Three, true) => Err(SuiteError::AsksForFive(name.to_owned())),
-                _ => Ok(rubric),
+                _ => Ok(judge_prompt),
             }
         };
         Ok(Self {
-            single: rubric("pair-v2", SINGLE)?,
-            multi: rubric("pair-v2-multi-turn", MULTI)?,
-            single_reference: rubric("pair-math-v1", SINGLE_REFERENCE)?,
-            multi_reference: rubric("pair-math-v1-multi-turn", MULTI_REFERENCE)?,
+            single: judge_prompt("pair-v2", SINGLE)?,
+            multi: judge_prompt("pair-v2-multi-turn", MULTI)?,
+            single_reference: judge_prompt("pair-math-v1", SINGLE_REFERENCE)?,
+            multi_reference: judge_prompt("pair-math-v1-multi-turn", MULTI_REFERENCE)?,
         })
     }
 
@@ -129,7 +129,7 @@ impl PairRubrics {
         let reference = |turn| item.turn(turn).and_then(|turn| turn.reference.as_deref());
         let said = |answers, turn| answer_of(answers, turn).unwrap_or_default();
         let known = references == ReferenceUse::Shown && (1..=turn).all(|turn| reference(turn).is_some());
-        let rubric = match (turn, known) {
+        let judge_prompt = match (turn, known) {
             (1, false) => &self.single,
             (1, true) => &self.single_reference,
             (_, false) => &self.multi,
@@ -150,7 +150,7 @@ impl PairRubrics {
         ];
         let sampling =
             ItemSampling { temperature: Some(0.0), max_tokens: Some(MAX_TOKENS), seed: None, logprobs: false };
-        JudgeRequest { messages: rubric.messages(&values), sampling }
+        JudgeRequest { messages: judge_prompt.messages(&values), sampling }
     }
 }
 

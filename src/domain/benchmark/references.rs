@@ -12,12 +12,12 @@ use crate::judging::verdict::{Verdict, VerdictError};
 
 /// A suite that judges beside a model's answers instead of the data file's references. An item that the model has not
 /// answered, or with nothing, is not judged and counts as missing.
-pub struct Beside {
+pub struct ReferenceSuite {
     suite: Box<dyn Suite>,
     answers: HashMap<String, Vec<Answer>>,
 }
 
-impl Beside {
+impl ReferenceSuite {
     /// The suite beside these answers, by item. Its variant names the model already: see
     /// [`SuiteOptions::references`](super::SuiteOptions::references).
     #[must_use]
@@ -37,7 +37,7 @@ impl Beside {
     }
 }
 
-impl Suite for Beside {
+impl Suite for ReferenceSuite {
     delegate_to_suite!();
 
     fn variant(&self) -> &str {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// What a campaign waits for besides the judgements of each unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Until {
+pub enum EndCondition {
     /// Each model and the next are told apart, or known to be equal.
     Separated,
 }
@@ -14,7 +14,7 @@ pub enum Until {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EndReason {
-    /// [`Until::Separated`].
+    /// [`EndCondition::Separated`].
     Separated,
     /// There are as many judgements as the file allows.
     MaxJudgements,

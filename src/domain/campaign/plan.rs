@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::ending::Until;
+use super::ending::EndCondition;
 pub use super::id::is_id;
 use super::questions::{self, CampaignQuestion, MAX_POINTS};
 use super::rubric::CampaignRubric;
@@ -80,7 +80,7 @@ pub struct CampaignPlan {
     pub judgements_per_item: u32,
     /// What ends the campaign before each unit has all its judgements.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub until: Option<Until>,
+    pub until: Option<EndCondition>,
     /// Judgements of all annotators together at the most, repetitions included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_judgements: Option<u64>,

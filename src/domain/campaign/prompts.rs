@@ -10,7 +10,7 @@ use crate::benchmark::judgement::JudgeTask;
 use crate::benchmark::score::{Scores, Verdicts};
 use crate::benchmark::suite_id::SuiteId;
 use crate::benchmark::{JudgeMode, Suite, SuiteData};
-use crate::judging::rubric::sha256;
+use crate::judging::judge_prompt::sha256;
 use crate::judging::verdict::{Verdict, VerdictError};
 use crate::language::Language;
 

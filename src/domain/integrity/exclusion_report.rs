@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::cast_votes::CastVotes;
 use super::exclusions_in_force::ExclusionsInForce;
 use super::leaderboard_change::LeaderboardChange;
+use super::ratable_votes::RatableVotes;
 use crate::rating::FitError;
 use crate::rating::options::LeaderboardOptions;
 use crate::rating::ranking::rank_log;
@@ -34,7 +34,11 @@ impl ExclusionReport {
     ///
     /// # Errors
     /// [`FitError`].
-    pub fn new(cast: &CastVotes, in_force: &ExclusionsInForce, options: &LeaderboardOptions) -> Result<Self, FitError> {
+    pub fn new(
+        cast: &RatableVotes,
+        in_force: &ExclusionsInForce,
+        options: &LeaderboardOptions,
+    ) -> Result<Self, FitError> {
         let board = rank_log(&cast.rated(in_force), options)?;
         let effect = |rule: &Arc<str>| {
             let without = rank_log(&cast.rated(&in_force.clone().without_rule(rule)), options)?;

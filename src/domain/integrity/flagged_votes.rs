@@ -6,14 +6,14 @@
 
 use std::collections::BTreeMap;
 
-use super::cast_votes::CastVotes;
 use super::exclusion_rule::ExclusionRule;
 use super::exclusions_in_force::ExclusionsInForce;
-use super::voters::{SuspectModel, VoterResult, VoterTest, test_voters};
+use super::ratable_votes::RatableVotes;
+use super::rigging_detection::{SuspectModel, VoterResult, VoterTest, test_voters};
 use crate::rating::FitError;
 
 /// α of a test that nobody looks at before it excludes: stricter than where an operator reads the list
-/// ([`super::voters::DEFAULT_ALPHA`]).
+/// ([`super::rigging_detection::DEFAULT_ALPHA`]).
 const ALPHA: f64 = 0.01;
 /// The tests that decide.
 const DECIDING: [VoterTest; 2] = [VoterTest::Score, VoterTest::Fisher];
@@ -34,7 +34,11 @@ pub struct FlaggedVotes {
 ///
 /// # Errors
 /// [`FitError::Solver`] as for the fit.
-pub fn flagged_votes(cast: &CastVotes, in_force: &ExclusionsInForce, seed: u64) -> Result<Vec<FlaggedVotes>, FitError> {
+pub fn flagged_votes(
+    cast: &RatableVotes,
+    in_force: &ExclusionsInForce,
+    seed: u64,
+) -> Result<Vec<FlaggedVotes>, FitError> {
     let rule = ExclusionRule::AnomalousVoter.name();
     let tested = cast.rated(&in_force.clone().without_rule(rule));
     let mut reasons: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -58,7 +62,7 @@ pub fn flagged_votes(cast: &CastVotes, in_force: &ExclusionsInForce, seed: u64) 
 
 /// The votes of these voters that pass, in log order.
 fn votes_of(
-    cast: &CastVotes,
+    cast: &RatableVotes,
     voters: &BTreeMap<String, Vec<String>>,
     passes: impl Fn(i64) -> bool,
 ) -> BTreeMap<String, Vec<i64>> {
@@ -103,7 +107,7 @@ mod tests {
     use crate::rating::vote_log::{ColumnSet, VoteLog};
 
     /// Honest votes of 60 voters on 8 models, and three riggers with 100 votes each.
-    fn rigged() -> CastVotes {
+    fn rigged() -> RatableVotes {
         let options = SimulationOptions { models: 8, voters: 60, seed: 5, ..SimulationOptions::default() };
         let mut simulation = Simulation::new(options).unwrap();
         let mut log = VoteLog::with_columns(ColumnSet { voters: true, ..ColumnSet::default() });
@@ -117,7 +121,7 @@ mod tests {
         let log = add_riggers(&log, RiggerSimulation { riggers: 3, votes: 100, strategy, target_share: 1.0, seed: 3 })
             .unwrap();
         let numbers = (1..).take(log.len()).collect();
-        CastVotes { log, numbers }
+        RatableVotes { log, numbers }
     }
 
     #[test]

@@ -41,7 +41,7 @@ use self::grammar::{NAME_LENGTH, is_placeholder};
 pub use self::names::{IdentityNames, KnownModel};
 use self::sentences::{PlacedName, Sentence, SentenceForm, sentences};
 use self::spelling::NameKind;
-use self::voice::Said;
+use self::voice::RuleMatch;
 use crate::battle::Side;
 use crate::battle::record::{BattleRecord, TurnRow};
 
@@ -248,7 +248,7 @@ impl Speaker<'_> {
     fn speaks(&self, sentence: &Sentence, form: SentenceForm, range: &Range<usize>) -> bool {
         let text = sentence.form(form);
         let last = sentence.names_in(form, range).last().map_or(range.end, |name| name.at[form as usize] + NAME_LENGTH);
-        let said = Said { before: &text[..range.start], text: &text[range.clone()], after: &text[last..] };
+        let said = RuleMatch { before: &text[..range.start], text: &text[range.clone()], after: &text[last..] };
         let mut named = sentence.names_in(form, range);
         let is_of_makers = named.all(|name| name.hit.kind == NameKind::Maker);
         if said.is_hearsay() || is_of_makers && voice::is_of_employee(&sentence.text) {
@@ -262,7 +262,7 @@ impl Speaker<'_> {
 }
 
 #[cfg(test)]
-mod real_replies;
+mod real_replies_tests;
 #[cfg(test)]
 pub(super) mod tests;
 #[cfg(test)]

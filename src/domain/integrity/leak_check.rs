@@ -13,9 +13,9 @@ use super::leak::{Leak, LeakPlace, TurnTexts};
 use crate::battle::Side;
 use crate::benchmark::item::ItemSampling;
 use crate::benchmark::judgement::JudgeRequest;
+use crate::judging::judge_prompt::{JudgePrompt, JudgePromptError, JudgePromptFields, prompt_sha256};
 use crate::judging::prompt_file::PromptFile;
 use crate::judging::reasoning::Thought;
-use crate::judging::rubric::{Rubric, RubricError, RubricFields, prompt_sha256};
 use crate::judging::text_mark::text_mark;
 
 /// What a model is asked for once more after a reply that cannot be read.
@@ -23,7 +23,7 @@ pub const REMINDER: &str = "End with one line: \"leaks: none\", or \"leaks: \" a
      \"leaks: reply B 1\".";
 
 const PROMPT: &str = include_str!("leak_check/prompt.toml");
-const FIELDS: RubricFields = RubricFields { required: &["texts"], optional: &["mark"] };
+const FIELDS: JudgePromptFields = JudgePromptFields { required: &["texts"], optional: &["mark"] };
 /// A reply is no longer than this, with what a model thinks before it.
 const MAX_TOKENS: u32 = 4_096;
 
@@ -49,7 +49,7 @@ pub enum LeakReplyError {
 /// The instructions to a model that checks for leaks.
 #[derive(Debug, Clone)]
 pub struct LeakCheckPrompt {
-    rubric: Rubric,
+    judge_prompt: JudgePrompt,
     sha256: String,
 }
 
@@ -57,11 +57,11 @@ impl LeakCheckPrompt {
     /// The program's own instructions.
     ///
     /// # Errors
-    /// [`RubricError`]; a test reads them.
-    pub fn new() -> Result<Self, RubricError> {
-        let rubric = Rubric::new("leak", &PromptFile::parse(PROMPT).variant("leak"), FIELDS)?;
+    /// [`JudgePromptError`]; a test reads them.
+    pub fn new() -> Result<Self, JudgePromptError> {
+        let judge_prompt = JudgePrompt::new("leak", &PromptFile::parse(PROMPT).variant("leak"), FIELDS)?;
         let unfilled = [("texts", "{texts}"), ("mark", "{mark}")];
-        Ok(Self { sha256: prompt_sha256(&rubric.messages(&unfilled)), rubric })
+        Ok(Self { sha256: prompt_sha256(&judge_prompt.messages(&unfilled)), judge_prompt })
     }
 
     /// SHA-256 of the instructions before texts are put in.
@@ -82,7 +82,7 @@ impl LeakCheckPrompt {
         write!(texts, "{mark} end of the texts").expect("writing to a String cannot fail");
         let sampling =
             ItemSampling { temperature: Some(0.0), max_tokens: Some(MAX_TOKENS), seed: None, logprobs: false };
-        JudgeRequest { messages: self.rubric.messages(&[("texts", &texts), ("mark", &mark)]), sampling }
+        JudgeRequest { messages: self.judge_prompt.messages(&[("texts", &texts), ("mark", &mark)]), sampling }
     }
 }
 

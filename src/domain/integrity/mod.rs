@@ -1,12 +1,11 @@
 //! Keeps the leaderboard hard to game: who voted, which votes a rule excludes, and why.
 //!
-//! [`voters`] tests every voter against the crowd in three ways: a score test of each model (`score`), the likelihood test of
-//! Huang et al. (`likelihood`) and Fisher's combination of Chiang et al. (`fisher`). [`simulated_riggers`] makes riggers whose votes are
-//! known, to measure the tests, [`rigging`] simulates what they gain, and [`rigging_report`] says what that means for a
-//! leaderboard. [`leak`] finds texts that give a model away by rules, and [`leak_check`] has a language model read them. A test reports; it excludes a vote only where the
-//! operator says so beforehand ([`flagged_votes`]).
+//! [`rigging_detection`] tests every voter against the crowd in three ways: a score test of each model (`score_test`), the likelihood
+//! test of Huang et al. (`likelihood`) and Fisher's combination of Chiang et al. (`fisher`). [`simulated_riggers`] makes riggers whose
+//! votes are known, to measure the tests, [`rigging_simulation`] simulates what they gain, and [`rigging_report`] says what that means
+//! for a leaderboard. [`leak`] finds texts that give a model away by rules, and [`leak_check`] has a language model read them. A test
+//! reports; it excludes a vote only where the operator says so beforehand ([`flagged_votes`]).
 
-pub mod cast_votes;
 pub mod exclusion_decision;
 pub mod exclusion_report;
 pub mod exclusion_rule;
@@ -19,11 +18,12 @@ pub mod prompt_cluster;
 pub mod prompt_index;
 pub mod pseudonym;
 pub mod question_digest;
+pub mod ratable_votes;
 
-pub mod rigging;
+pub mod rigging_detection;
 pub mod rigging_report;
+pub mod rigging_simulation;
 pub mod simulated_riggers;
-pub mod voters;
 
 mod consistency;
 mod false_discovery;
@@ -33,4 +33,4 @@ mod overdispersion;
 mod poisson_binomial;
 #[cfg(test)]
 mod real_votes_tests;
-mod score;
+mod score_test;

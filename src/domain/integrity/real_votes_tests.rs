@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
+use super::rigging_detection::{DEFAULT_ALPHA, VoterReport, VoterTest, test_voters};
 use super::simulated_riggers::{RiggerSimulation, RiggerStrategy, add_riggers, is_simulated_rigger};
-use super::voters::{DEFAULT_ALPHA, VoterReport, VoterTest, test_voters};
 use crate::battle::Outcome;
 use crate::rating::vote_log::{ColumnSet, VoteLog};
 use crate::stats::{real, real_len};
@@ -46,7 +46,7 @@ struct Flags {
     honest: usize,
 }
 
-fn flags(report: &VoterReport, flagged: impl Fn(&super::voters::VoterResult) -> bool) -> Flags {
+fn flags(report: &VoterReport, flagged: impl Fn(&super::rigging_detection::VoterResult) -> bool) -> Flags {
     let mut flags = Flags::default();
     for result in report.results.iter().filter(|result| flagged(result)) {
         *(if is_simulated_rigger(&result.voter) { &mut flags.riggers } else { &mut flags.honest }) += 1;

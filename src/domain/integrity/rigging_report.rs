@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::voters::{DEFAULT_ALPHA, FEWEST_VOTES, VoterTest, test_voters};
+use super::rigging_detection::{DEFAULT_ALPHA, FEWEST_VOTES, VoterTest, test_voters};
 use crate::rating::FitError;
 use crate::rating::crowd::Crowd;
 use crate::rating::robustness::{PlaceMove, neighbour_flips};

@@ -116,14 +116,14 @@ pub fn score(pairs: &[(usize, Option<usize>)], scheme: Scheme, options: Validati
 
 /// What a classifier learned from seeds, and how well it does on those that it did not learn from.
 #[derive(Debug, Clone)]
-pub struct Trained {
+pub struct ValidatedClassifier {
     /// How well.
     pub validation: Validation,
     /// Learned from all seeds.
     pub classifier: Classifier,
 }
 
-impl Trained {
+impl ValidatedClassifier {
     /// Validates, then learns from all seeds.
     ///
     /// # Errors

@@ -16,12 +16,12 @@ pub struct LogReceipt {
     /// Its file.
     pub name: String,
     /// What it holds.
-    pub kept: Kept,
+    pub kept: KeptReceipt,
 }
 
 /// What a voter keeps of a vote.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kept {
+pub enum KeptReceipt {
     /// The proof that it is in the log.
     Proof(LoggedEntry),
     /// The signed promise that it will be.
@@ -87,8 +87,8 @@ impl LogReceipt {
         let held = |key: &str| json.as_ref().and_then(|json| json[key].as_str());
         let text = held("proof").or_else(|| held("promise")).unwrap_or(text);
         let kept = match VotePromise::is_meant_by(text) {
-            true => Some(Kept::Promise(text.to_owned())),
-            false => LoggedEntry::parse(text).map(Kept::Proof),
+            true => Some(KeptReceipt::Promise(text.to_owned())),
+            false => LoggedEntry::parse(text).map(KeptReceipt::Proof),
         };
         let malformed = || LogReceiptError { name: name.to_owned(), reason: LogReceiptProblem::Malformed };
         Ok(Self { name: name.to_owned(), kept: kept.ok_or_else(malformed)? })
@@ -100,11 +100,11 @@ impl LogReceipt {
     /// [`LogReceiptProblem::Inclusion`] or [`LogReceiptProblem::Promise`].
     pub fn verify(&self, key: &VerifierKey) -> Result<CheckedReceipt<'_>, LogReceiptError> {
         match &self.kept {
-            Kept::Proof(logged) => {
+            KeptReceipt::Proof(logged) => {
                 let checkpoint = logged.verify(key).map_err(|error| self.wrong(error.into()))?;
                 Ok(CheckedReceipt::Logged(logged, checkpoint.head))
             }
-            Kept::Promise(note) => {
+            KeptReceipt::Promise(note) => {
                 let promise = VotePromise::verify(note, key).map_err(|error| self.wrong(error.into()))?;
                 Ok(CheckedReceipt::Promised(promise))
             }
@@ -116,7 +116,7 @@ impl LogReceipt {
     /// # Errors
     /// [`LogReceiptError`].
     pub fn check_in(&self, tile: Tile, hashes: &[u8], key: &VerifierKey) -> Result<(), LogReceiptError> {
-        let Kept::Proof(logged) = &self.kept else { return Ok(()) };
+        let KeptReceipt::Proof(logged) = &self.kept else { return Ok(()) };
         if !(tile.start()..tile.end()).contains(&logged.index) {
             return Ok(());
         }
@@ -132,7 +132,7 @@ impl LogReceipt {
     /// [`LogReceiptProblem::OtherEntry`].
     pub fn check_size(&self, size: u64) -> Result<(), LogReceiptError> {
         match &self.kept {
-            Kept::Proof(logged) if logged.index >= size => Err(self.other_entry(logged)),
+            KeptReceipt::Proof(logged) if logged.index >= size => Err(self.other_entry(logged)),
             _ => Ok(()),
         }
     }
@@ -153,7 +153,7 @@ impl<'r> OpenPromises<'r> {
     /// [`LogReceiptProblem::Promise`].
     pub fn new(receipts: &'r [LogReceipt], key: &VerifierKey) -> Result<Self, LogReceiptError> {
         let mut open = Vec::new();
-        for receipt in receipts.iter().filter(|receipt| matches!(receipt.kept, Kept::Promise(_))) {
+        for receipt in receipts.iter().filter(|receipt| matches!(receipt.kept, KeptReceipt::Promise(_))) {
             if let CheckedReceipt::Promised(promise) = receipt.verify(key)? {
                 open.push((receipt, promise));
             }

@@ -8,11 +8,22 @@
 use std::collections::HashMap;
 
 use super::counting;
-use super::pair_counts::{Comparison, PairCounts};
+use super::pair_counts::PairCounts;
 use super::scoring::Scoring;
 use super::tally::Tally;
 use super::vote_log::{Names, SelfPlay, VoteLog};
 use crate::battle::Outcome;
+
+/// One vote between two models, by position in the comparison set or the vote log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Comparison {
+    /// The model on side A.
+    pub a: u32,
+    /// The model on side B.
+    pub b: u32,
+    /// The vote.
+    pub outcome: Outcome,
+}
 
 /// Counts of all rated votes.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -9,8 +9,8 @@
 use serde::Serialize;
 
 use super::POINTS_PER_STRENGTH;
-use super::interval::Intervals;
 use super::leaderboard::RankedModel;
+use super::sandwich::Intervals;
 use super::tally::Tally;
 use crate::stats::confidence::ConfidenceLevel;
 

@@ -2,7 +2,7 @@
 //!
 //! V = (G−1)/G · Σ_g (θ_(g) − θ)(θ_(g) − θ)ᵀ, where θ_(g) is the fit without voter g and G the number of voters: the
 //! jackknife of clusters, CR3 (Bell and McCaffrey 2002; MacKinnon, Nielsen and Webb 2023). The sandwich by voter of
-//! [`super::cluster`] leaves each voter in the fit that the voter's votes are compared with, and so is too narrow.
+//! [`super::clustered_sandwich`] leaves each voter in the fit that the voter's votes are compared with, and so is too narrow.
 //!
 //! For most voters θ_(g) − θ is one Newton step, (H − H_g)⁻¹ s_g, with s_g the sum of the voter's scores and H_g the
 //! voter's part of the Hessian. Since (H − H_g)⁻¹ s_g = H⁺ w_g with w_g = (1 − H_g H⁺)⁻¹ s_g, V = H⁺ (Σ w_g w_gᵀ) H⁺, and
@@ -24,8 +24,8 @@ use super::FitError;
 use super::block::{ModelBlock, blocks_of};
 use super::covariance::Covariances;
 use super::fit::Fit;
-use super::interval::Uncertainty;
 use super::newton::inverse_but_for_a_constant;
+use super::sandwich::Uncertainty;
 use super::scoring::Scoring;
 use super::tally::Tally;
 use super::vote_log::VoteLog;

@@ -1,7 +1,7 @@
 //! Ratings: from votes to a ranked leaderboard with intervals.
 //!
 //! Pure. [`vote_log`] holds votes in columns, [`comparison`] counts them by pair, and [`tally`] is the input of every
-//! fit. [`elo`], [`bradley_terry`] and [`davidson`] fit; [`interval`] and [`bootstrap`] estimate intervals;
+//! fit. [`elo`], [`bradley_terry`] and [`davidson`] fit; [`sandwich`] and [`bootstrap`] estimate intervals;
 //! [`resample`] gives bootstrap samples of each metric; [`unbounded`] bounds a model that only wins or only loses.
 //! [`ranking`] makes a [`leaderboard`], [`differences`] compares any two of its models, and [`value`] joins ratings with
 //! prices and times; [`slice`](mod@slice) selects votes and [`weighting`] weighs them. A *strength*
@@ -16,7 +16,6 @@ pub mod elo;
 pub mod facets;
 pub mod fit;
 pub mod history;
-pub mod interval;
 pub mod leaderboard;
 pub mod leaderboard_days;
 pub mod leaderboard_filter;
@@ -33,6 +32,7 @@ pub mod publication;
 pub mod ranking;
 pub mod resample;
 pub mod robustness;
+pub mod sandwich;
 pub mod scoring;
 pub mod simulate;
 pub mod slice;
@@ -48,7 +48,7 @@ pub mod vote_log;
 pub mod weighting;
 
 mod block;
-mod cluster;
+mod clustered_sandwich;
 mod counting;
 mod covariance;
 pub(crate) mod crowd;

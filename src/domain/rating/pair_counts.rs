@@ -1,21 +1,10 @@
-//! A vote as positions of its models, and the counts of a pair by outcome.
+//! The votes of a pair, counted by outcome.
 
 use std::collections::BTreeMap;
 
 use super::scoring::Scoring;
 use crate::battle::Outcome;
 use crate::battle::receipt::CrowdAgreement;
-
-/// One vote between two models, by position in the comparison set or the vote log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Comparison {
-    /// The model on side A.
-    pub a: u32,
-    /// The model on side B.
-    pub b: u32,
-    /// The vote.
-    pub outcome: Outcome,
-}
 
 /// Fewest earlier votes on a pair that a new vote is compared with.
 pub const ENOUGH_TO_COMPARE: u64 = 10;

@@ -1,7 +1,7 @@
 //! Ratings and intervals on the public scale, before ranking.
 
 use super::fit::Direction;
-use super::interval::{Ends, Intervals};
+use super::sandwich::{Ends, Intervals};
 use super::tally::Tally;
 use super::unbounded::limit;
 use super::{CENTRE, FitError, POINTS_PER_STRENGTH};

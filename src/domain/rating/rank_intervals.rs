@@ -10,8 +10,8 @@
 
 use super::POINTS_PER_STRENGTH;
 use super::covariance::Covariances;
-use super::interval::Intervals;
 use super::public_scale::ScaledModel;
+use super::sandwich::Intervals;
 use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::max_t::level_of_each_pair;
 

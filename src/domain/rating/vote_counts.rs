@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::comparison::ComparisonSet;
+use super::comparison::{Comparison, ComparisonSet};
 use super::elo::EloTable;
 use super::facets::Facets;
-use super::pair_counts::{Comparison, PairCounts};
+use super::pair_counts::PairCounts;
 use super::scoring::Scoring;
 use super::vote_log::{Names, SelfPlay, exclusion_rule};
 use crate::battle::Outcome;

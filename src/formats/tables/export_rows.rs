@@ -13,7 +13,7 @@ use crate::domain::time::Timestamp;
 
 /// One row of the log.
 #[derive(Serialize)]
-pub struct LogRow<'a> {
+pub struct VoteLogRow<'a> {
     seq: i64,
     battle_id: &'a str,
     model_a: &'a str,
@@ -56,7 +56,7 @@ pub fn conversation(turns: &[TurnRow], replies: &[ReplyRow], side: Side) -> Vec<
     said
 }
 
-impl<'a> LogRow<'a> {
+impl<'a> VoteLogRow<'a> {
     /// A vote with its final labels and, where they are exported, the conversations of both sides.
     #[must_use]
     pub fn new(
@@ -197,7 +197,7 @@ mod tests {
     use crate::domain::battle::reasons::ReasonSet;
     use crate::domain::battle::text_counts::TextCounts;
     use crate::domain::battle::{BattleId, ModelId, Outcome};
-    use crate::domain::judging::rubric::sha256;
+    use crate::domain::judging::judge_prompt::sha256;
 
     fn vote(visitor: &str) -> VoteRow {
         VoteRow {
@@ -229,7 +229,7 @@ mod tests {
     }
 
     fn row(visitor: &str) -> Value {
-        serde_json::to_value(LogRow::new(&vote(visitor), &FinalLabels::default(), None, None)).unwrap()
+        serde_json::to_value(VoteLogRow::new(&vote(visitor), &FinalLabels::default(), None, None)).unwrap()
     }
 
     #[test]

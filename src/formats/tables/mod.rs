@@ -6,7 +6,7 @@ pub mod export_columns;
 pub mod export_rows;
 mod parquet;
 
-use crate::domain::spreadsheet::defused;
+use crate::domain::csv_injection::defused;
 use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};
 

@@ -142,6 +142,6 @@ impl ReadJob<'_> {
 }
 
 #[cfg(test)]
-mod known_layouts;
+mod published_formats_tests;
 #[cfg(test)]
 mod tests;

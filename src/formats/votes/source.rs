@@ -22,7 +22,7 @@ const LOOK: u64 = 64 * 1024;
 /// A file of votes, opened.
 pub(super) enum VoteFile {
     /// Columns on disk.
-    Parquet(Plain),
+    Parquet(SharedFile),
     /// One JSON array.
     Array(Text),
     /// One JSON object a line.
@@ -39,7 +39,7 @@ impl VoteFile {
         let mut file = File::open(path)?;
         let head = read_head(&mut file)?;
         if head.starts_with(PARQUET) {
-            return Plain::new(file).map(Self::Parquet);
+            return SharedFile::new(file).map(Self::Parquet);
         }
         if head.starts_with(GZIP) {
             Self::unpacked(Bounded::unpacked(MultiGzDecoder::new(Cursor::new(head).chain(file)), limits))
@@ -57,7 +57,7 @@ impl VoteFile {
             let mut file = tempfile::tempfile()?;
             io::copy(&mut Cursor::new(head).chain(inner), &mut file)?;
             file.rewind()?;
-            return Plain::new(file).map(Self::Parquet);
+            return SharedFile::new(file).map(Self::Parquet);
         }
         Ok(Self::text(head, inner))
     }
@@ -94,36 +94,36 @@ fn delimiter_of(text: &[u8]) -> u8 {
 }
 
 /// A file on disk that several threads read at different places.
-pub(super) struct Plain {
+pub(super) struct SharedFile {
     file: Arc<File>,
     length: u64,
 }
 
-impl Plain {
+impl SharedFile {
     fn new(file: File) -> io::Result<Self> {
         let length = file.metadata()?.len();
         Ok(Self { file: Arc::new(file), length })
     }
 }
 
-impl Length for Plain {
+impl Length for SharedFile {
     fn len(&self) -> u64 {
         self.length
     }
 }
 
-impl ChunkReader for Plain {
-    type T = BufReader<Onwards>;
+impl ChunkReader for SharedFile {
+    type T = BufReader<PositionedReader>;
 
     fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {
-        Ok(BufReader::new(Onwards { file: Arc::clone(&self.file), at: start }))
+        Ok(BufReader::new(PositionedReader { file: Arc::clone(&self.file), at: start }))
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
         // What the file says of itself may be wrong: no more is made room for than it has.
         let there = self.length.saturating_sub(start).min(length as u64);
         let mut bytes = Vec::with_capacity(usize::try_from(there).unwrap_or(0));
-        let mut rest = Onwards { file: Arc::clone(&self.file), at: start }.take(length as u64);
+        let mut rest = PositionedReader { file: Arc::clone(&self.file), at: start }.take(length as u64);
         rest.read_to_end(&mut bytes)?;
         if bytes.len() < length {
             return Err(ParquetError::EOF("the file ends too early".into()));
@@ -133,12 +133,12 @@ impl ChunkReader for Plain {
 }
 
 /// Reads on from a place of its own, whoever else reads the same file.
-pub(super) struct Onwards {
+pub(super) struct PositionedReader {
     file: Arc<File>,
     at: u64,
 }
 
-impl Read for Onwards {
+impl Read for PositionedReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         #[cfg(unix)]
         let read = std::os::unix::fs::FileExt::read_at(&*self.file, buffer, self.at)?;

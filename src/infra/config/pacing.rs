@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use super::ConfigError;
 use super::sections::{BattleSettings, PacingMode};
-use super::{ConfigError, require};
+use super::value_checks::require;
 use crate::domain::battle::pacing::{ClassDraw, DurationClasses, Pace, TICK};
 
 impl BattleSettings {

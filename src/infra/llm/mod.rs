@@ -1,27 +1,27 @@
 //! Language models behind one trait, [`ChatModel`]: ask with a conversation, get a stream of text.
 //!
-//! One file per provider. [`guard`] wraps every model with timeouts, retries before the first token and a circuit
+//! One file per provider. [`resilient_model`] wraps every model with timeouts, retries before the first token and a circuit
 //! breaker; [`roster`] is the list of models that the running arena knows.
 
-pub mod advice;
 pub mod anthropic;
 pub mod batch;
 pub mod breaker;
 pub mod builtin;
 mod client;
 pub mod discover;
-pub mod guard;
+pub mod failure_advice;
 mod lazy_timer;
 pub mod lines;
 pub mod model_client;
 pub mod model_list;
-pub mod offer;
+pub mod model_list_merge;
 pub mod ollama;
 pub mod openai;
 pub mod query_judge;
 mod reading;
 #[cfg(fuzzing)]
 mod recorded;
+pub mod resilient_model;
 mod retry_after;
 pub mod roster;
 pub mod sse;

@@ -17,7 +17,7 @@ use crate::config::{BenchSettings, Settings};
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::run_report::RunOutcome;
 use crate::domain::judging::budget::{BudgetTracker, Prices, Reservation, Tokens, estimate, estimate_all};
-use crate::domain::judging::rubric::sha256;
+use crate::domain::judging::judge_prompt::sha256;
 use crate::domain::judging::token_probabilities::{MOST_NUMBERS, NumberToken};
 use crate::llm::batch::queue::{Pause, RequestQueue, Worker};
 use crate::llm::batch::{BatchApi, BatchEnd, MOST_REQUESTS};
@@ -130,7 +130,7 @@ impl AskError {
 }
 
 impl ModelClient {
-    /// Takes a model whose own guard has no retries and no circuit breaker: this client does both.
+    /// Takes a model whose own wrapper has no retries and no circuit breaker: this client does both.
     #[must_use]
     pub fn new(id: ModelId, model: Arc<dyn ChatModel>, settings: BenchSettings, rng: ChaCha8Rng) -> Self {
         Self {

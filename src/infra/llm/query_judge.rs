@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::domain::benchmark::judgement::{JudgeRequest, Status};
 use crate::domain::benchmark::run_report::Effort;
+use crate::domain::judging::judge_prompt::with_reminder;
 use crate::domain::judging::reasoning::Thought;
-use crate::domain::judging::rubric::with_reminder;
 use crate::domain::judging::token_probabilities::{NumberToken, expected_verdict};
 use crate::domain::judging::verdict::{Verdict, VerdictError};
 use crate::llm::model_client::{AskError, ModelClient, RunLimits, WholeReply};

@@ -1,4 +1,4 @@
-//! The models of the running arena, each behind its guard.
+//! The models of the running arena, each with its timeouts, retries and breaker.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -9,9 +9,9 @@ use secrecy::SecretString;
 
 use super::anthropic::{self, AnthropicModel};
 use super::builtin::{PracticeKind, PracticeModel};
-use super::guard::{GuardedModel, Limits};
 use super::ollama::{self, OllamaModel};
 use super::openai::{self, OpenAiModel};
+use super::resilient_model::{Limits, ResilientModel};
 use super::{ChatModel, HttpClient, ModelCard, http_client_within};
 use crate::allowed_addresses::AllowedAddresses;
 use crate::config::{ConfigError, Environment, ModelSettings, PracticeMode, ProviderKind, Settings};
@@ -20,7 +20,7 @@ use crate::domain::battle::ModelId;
 /// The models of an arena, in the order of its settings.
 #[derive(Clone, Default)]
 pub struct Roster {
-    models: Vec<Arc<GuardedModel>>,
+    models: Vec<Arc<ResilientModel>>,
     /// What each model was built from; models of a test have none.
     recipes: HashMap<ModelId, ModelRecipe>,
     /// The settings name no model and allow to look for some, which was not done yet.
@@ -68,14 +68,14 @@ impl Roster {
                 roster.models.push(Arc::new(kept.with(card(entry), entry.weight)));
                 continue;
             }
-            // Two streams a model: one for its guard, one for what it says.
+            // Two streams a model: one for its wrapper, one for what it says.
             let rng = |offset: u64| {
                 let mut rng = ChaCha8Rng::seed_from_u64(seed);
                 rng.set_stream(2 * stream + offset);
                 rng
             };
             let (card, model) = model(entry, env, &http, rng(1))?;
-            roster.models.push(Arc::new(GuardedModel::new(card, entry.weight, model, limits, rng(0))));
+            roster.models.push(Arc::new(ResilientModel::new(card, entry.weight, model, limits, rng(0))));
         }
         Ok(roster)
     }
@@ -97,13 +97,13 @@ impl Roster {
 
     /// A roster of these models, for tests and embedders.
     #[must_use]
-    pub fn new(models: Vec<Arc<GuardedModel>>) -> Self {
+    pub fn new(models: Vec<Arc<ResilientModel>>) -> Self {
         Self { models, ..Self::default() }
     }
 
     /// The model with this id.
     #[must_use]
-    pub fn get(&self, id: &ModelId) -> Option<Arc<GuardedModel>> {
+    pub fn get(&self, id: &ModelId) -> Option<Arc<ResilientModel>> {
         self.models.iter().find(|model| model.card.id == *id).cloned()
     }
 
@@ -127,7 +127,7 @@ impl Roster {
 
     /// All models.
     #[must_use]
-    pub fn all(&self) -> &[Arc<GuardedModel>] {
+    pub fn all(&self) -> &[Arc<ResilientModel>] {
         &self.models
     }
 
@@ -139,7 +139,7 @@ impl Roster {
 
     /// The models that may be paired now: a weight above 0, and a breaker that is not open.
     #[must_use]
-    pub fn healthy(&self) -> Vec<Arc<GuardedModel>> {
+    pub fn healthy(&self) -> Vec<Arc<ResilientModel>> {
         self.models.iter().filter(|model| model.weight > 0.0 && model.healthy()).cloned().collect()
     }
 }

@@ -10,11 +10,11 @@ use ipnet::IpNet;
 use serde::Deserialize;
 use tokio::sync::Mutex;
 
-use super::flow::{FLOW_MINUTES, Flow, Purpose};
 use super::http::{self, Form, HttpError};
 use super::id_token::{self, Expected, Identity, TokenError};
 use super::key_set::KeySet;
 use super::metadata::{ClientProof, Metadata};
+use super::sign_in_state::{FLOW_MINUTES, Flow, Purpose};
 use crate::clock::Clock;
 use crate::config::{CurrentSettings, OidcSettings};
 use crate::domain::time::Timestamp;

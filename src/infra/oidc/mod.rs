@@ -4,13 +4,13 @@
 //! ID token signed by one of its keys, for this arena, for this very sign-in and in time. What it says beside that is not read.
 
 mod client;
-mod flow;
 mod http;
 mod id_token;
 mod key_set;
 mod metadata;
 mod ring_signatures;
+mod sign_in_state;
 
 pub use client::{CALLBACK, OidcClient, OidcError, ProviderCallback, check};
-pub use flow::{FLOW_MINUTES, Flow, Purpose};
 pub use id_token::{Identity, TokenError};
+pub use sign_in_state::{FLOW_MINUTES, Flow, Purpose};

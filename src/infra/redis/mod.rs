@@ -18,4 +18,4 @@ mod shared_breakers;
 
 pub use connection_task::RedisConnectionTask;
 pub use handle::{AddressError, ConnectionEvent, RedisHandle};
-pub use shared_breakers::{Rest, SharedBreakers};
+pub use shared_breakers::{BreakerRemaining, SharedBreakers};

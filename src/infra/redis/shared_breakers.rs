@@ -9,7 +9,7 @@ use crate::redis::handle::RedisHandle;
 
 /// A model, and how long its breaker stays open from now on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rest {
+pub struct BreakerRemaining {
     /// The model's id.
     pub model: String,
     /// `None` where it does not rest.
@@ -30,10 +30,10 @@ impl SharedBreakers {
 
     /// Publishes the breakers that are open here, and returns how long each is open on any instance, in the order given; `None`
     /// where Redis cannot be asked. A rest that is known is not said again, so that it ends when it was to.
-    pub async fn exchange(&self, own: &[Rest]) -> Option<Vec<Option<Duration>>> {
+    pub async fn exchange(&self, own: &[BreakerRemaining]) -> Option<Vec<Option<Duration>>> {
         let mut connection = self.link.connection().filter(|_| !own.is_empty())?;
         let mut pipeline = redis::pipe();
-        for Rest { model, remaining } in own {
+        for BreakerRemaining { model, remaining } in own {
             let key = self.link.key("breaker", model);
             let milliseconds = remaining.map_or(0, |rest| u64::try_from(rest.as_millis()).unwrap_or(u64::MAX));
             if milliseconds > 0 {

@@ -5,7 +5,7 @@ use sqlx::Connection;
 use super::admin_audit::insert_audit;
 use super::admin_users::{AdminUserRow, RawUser};
 use super::{NewAuditEntry, Store, StoreError, on_reader, on_writer_once};
-use crate::domain::admin::provider_account::RoleFrom;
+use crate::domain::admin::oidc_account::RoleFrom;
 use crate::domain::admin::role::Role;
 use crate::domain::time::Timestamp;
 use crate::metrics::store_time;

@@ -5,7 +5,7 @@ use sqlx::{Connection, FromRow};
 use super::admin_audit::insert_audit;
 use super::admin_sessions::role_of;
 use super::{NewAuditEntry, Store, StoreError, on_reader, on_writer, on_writer_once};
-use crate::domain::admin::provider_account::RoleFrom;
+use crate::domain::admin::oidc_account::RoleFrom;
 use crate::domain::admin::role::Role;
 use crate::domain::time::Timestamp;
 use crate::metrics::store_time;

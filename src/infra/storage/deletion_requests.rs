@@ -4,7 +4,7 @@ use sqlx::{Connection, FromRow};
 
 use super::admin_audit::insert_audit;
 use super::{NewAuditEntry, Store, StoreError, on_reader, on_writer_once, signed, unsigned};
-use crate::domain::admin::deletion_request::{RequestScope, RequestState};
+use crate::domain::admin::deletion_request::{DeletionRequestState, DeletionScope};
 use crate::domain::battle::{BattleId, VisitorId};
 use crate::domain::time::Timestamp;
 use crate::metrics::store_time;
@@ -30,7 +30,7 @@ pub struct NewDeletionRequest {
     /// The battle that it names.
     pub battle: BattleId,
     /// What it is about.
-    pub scope: RequestScope,
+    pub scope: DeletionScope,
     /// Why, in the words of who asks.
     pub reason: String,
     /// Who entered it; empty where it was asked on the battle's page.
@@ -45,7 +45,7 @@ pub struct DeletionRequestRow {
     /// As it came in.
     pub request: NewDeletionRequest,
     /// Where it stands.
-    pub state: RequestState,
+    pub state: DeletionRequestState,
     /// Why it was decided so.
     pub answer: String,
     /// Who decided it.
@@ -58,9 +58,9 @@ pub struct DeletionRequestRow {
 
 /// How a request is decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RequestDecision {
+pub struct DeletionDecision {
     /// Done or refused.
-    pub state: RequestState,
+    pub state: DeletionRequestState,
     /// Why.
     pub answer: String,
     /// Who decides.
@@ -185,7 +185,7 @@ impl Store {
     pub async fn decide_deletion_request(
         &self,
         id: &str,
-        decision: &RequestDecision,
+        decision: &DeletionDecision,
         audit: Option<&NewAuditEntry>,
     ) -> Result<bool, StoreError> {
         let _time = store_time("decide_deletion_request");

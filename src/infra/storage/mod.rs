@@ -1,4 +1,4 @@
-//! The database, behind [`Store`]: one file for each table, the SQL beside the method that runs it.
+//! The database, behind [`Store`]: files are named after their tables, and the SQL stands beside the method that runs it.
 //!
 //! The statements use `$1` placeholders, `RETURNING` and `ON CONFLICT`, which SQLite and PostgreSQL read alike; `on_reader`
 //! and `on_writer` run them on either, and again after what passes (see `retry`). Where the two differ, a statement has
@@ -23,7 +23,6 @@ mod bench_plans;
 mod bench_runs;
 mod bench_scores;
 mod bench_suites;
-mod bench_verdicts;
 mod campaign_assignments;
 mod campaign_endings;
 mod campaign_exclusions;
@@ -59,6 +58,7 @@ mod public_log_sources;
 mod question_digests;
 mod request_attempts;
 mod retry;
+mod scored_judgements;
 mod secrets;
 mod sign_ins;
 mod sqlite;
@@ -102,7 +102,6 @@ pub use bench_plans::{BenchPlanRow, NewBenchPlan, PlanBeat};
 pub use bench_runs::{BenchRunRow, NewBenchRun, PlanStep};
 pub use bench_scores::PublishedScoreRow;
 pub use bench_suites::{BenchItemRow, BenchSuiteRow};
-pub use bench_verdicts::ScoredJudgement;
 pub use campaign_assignments::{
     AssignmentLimit, AssignmentRequest, AssignmentRow, CampaignJudgementRow, ItemTexts, NewCampaignJudgement,
     NextAssignment, NothingLeft,
@@ -114,7 +113,7 @@ pub use campaign_verdicts::UnitJudgedByPeople;
 pub use campaign_votes::CampaignVote;
 pub use campaigns::{AnnotatorRow, CampaignRow, CampaignState, InvitedAnnotator, NewAnnotator, NewCampaign, NewUnit};
 pub use consents::{ConsentRow, ConsentVersion};
-pub use deletion_requests::{DeletionRequestRow, DeletionTarget, NewDeletionRequest, RequestDecision};
+pub use deletion_requests::{DeletionDecision, DeletionRequestRow, DeletionTarget, NewDeletionRequest};
 pub use error::StoreError;
 pub use images::NewImage;
 pub use imported_votes::unstorable_name;
@@ -126,7 +125,7 @@ pub use locks::{DataLock, JobLock};
 pub use model_figures::RecentFigures;
 pub use model_register::RegisterVersion;
 pub use models::{BreakerReport, RegisteredModel};
-pub use moderation_flags::{FlagDecision, FlagRow, NewFlag};
+pub use moderation_flags::{ModerationDecision, ModerationFlagRow, NewModerationFlag};
 pub use outage::OutageKind;
 pub use own_battles::{OwnBattleRow, OwnBattlesFilter};
 pub use pending_migrations::PendingMigration;
@@ -135,6 +134,7 @@ pub use public_log::{LogAppend, LogCheckpoint, LogSubject, LoggedChange, LoggedV
 pub use public_log_sources::{UnloggedChange, VotedPrompt, VotedReply};
 pub use question_digests::FirstQuestion;
 pub use request_attempts::{AttemptRow, AttemptStatus, OpenAttempts};
+pub use scored_judgements::ScoredJudgement;
 pub use sign_ins::{InviteRow, NewInvite, NewSignIn, SignInMethod};
 pub use transfer::{Moved, TransferError, transfer};
 pub use vote_columns::{VotePageError, columns_of_log};

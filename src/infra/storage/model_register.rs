@@ -1,4 +1,4 @@
-//! The register of models: changes of models and of the pairing policy, which are only ever added.
+//! Changes of models and of the pairing policy, which are only ever added.
 
 use sqlx::{Connection, FromRow};
 

@@ -5,7 +5,7 @@ use sqlx::{Connection, FromRow};
 use super::admin_audit::insert_audit;
 use super::{NewAuditEntry, Store, StoreError, on_reader, on_writer_once, unsigned};
 use crate::domain::battle::BattleId;
-use crate::domain::moderation::{FlagState, FlaggedPart};
+use crate::domain::moderation::{ModeratedPart, ModerationFlagState};
 use crate::domain::time::Timestamp;
 use crate::metrics::store_time;
 
@@ -23,7 +23,7 @@ const DECIDE: &str =
 
 /// A flag as it is raised.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewFlag {
+pub struct NewModerationFlag {
     /// Its id; sorts by time.
     pub id: String,
     /// The battle.
@@ -31,7 +31,7 @@ pub struct NewFlag {
     /// The turn, from 1.
     pub turn: u32,
     /// Which text of the turn.
-    pub part: FlaggedPart,
+    pub part: ModeratedPart,
     /// What the service found.
     pub categories: Vec<String>,
     /// When.
@@ -40,11 +40,11 @@ pub struct NewFlag {
 
 /// A flag with what was decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FlagRow {
+pub struct ModerationFlagRow {
     /// As it was raised.
-    pub flag: NewFlag,
+    pub flag: NewModerationFlag,
     /// Where it stands.
-    pub state: FlagState,
+    pub state: ModerationFlagState,
     /// Who decided it; empty where the text was deleted by another way.
     pub decided_by: String,
     /// When.
@@ -53,9 +53,9 @@ pub struct FlagRow {
 
 /// Who decides a flag, and when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FlagDecision<'d> {
+pub struct ModerationDecision<'d> {
     /// Kept or removed.
-    pub state: FlagState,
+    pub state: ModerationFlagState,
     /// Who decides.
     pub by: &'d str,
     /// Now.
@@ -67,7 +67,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn insert_flags(&self, flags: &[NewFlag]) -> Result<(), StoreError> {
+    pub async fn insert_flags(&self, flags: &[NewModerationFlag]) -> Result<(), StoreError> {
         let _time = store_time("insert_flags");
         on_writer_once!(self, |connection| {
             let mut tx = connection.begin().await?;
@@ -84,19 +84,23 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn flags(&self, state: Option<FlagState>, limit: u32) -> Result<Vec<FlagRow>, StoreError> {
-        self.select_flags("", state.map_or("", FlagState::as_str), limit).await
+    pub async fn flags(
+        &self,
+        state: Option<ModerationFlagState>,
+        limit: u32,
+    ) -> Result<Vec<ModerationFlagRow>, StoreError> {
+        self.select_flags("", state.map_or("", ModerationFlagState::as_str), limit).await
     }
 
     /// The flag of this id.
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn flag(&self, id: &str) -> Result<Option<FlagRow>, StoreError> {
+    pub async fn flag(&self, id: &str) -> Result<Option<ModerationFlagRow>, StoreError> {
         if id.is_empty() { Ok(None) } else { Ok(self.select_flags(id, "", 1).await?.pop()) }
     }
 
-    async fn select_flags(&self, id: &str, state: &str, limit: u32) -> Result<Vec<FlagRow>, StoreError> {
+    async fn select_flags(&self, id: &str, state: &str, limit: u32) -> Result<Vec<ModerationFlagRow>, StoreError> {
         let _time = store_time("flags");
         let rows: Vec<RawFlag> = on_reader!(self, |pool| {
             sqlx::query_as(SELECT).bind(id).bind(state).bind(i64::from(limit)).fetch_all(pool).await
@@ -121,7 +125,7 @@ impl Store {
     pub async fn decide_flag(
         &self,
         id: &str,
-        decision: FlagDecision<'_>,
+        decision: ModerationDecision<'_>,
         audit: Option<&NewAuditEntry>,
     ) -> Result<bool, StoreError> {
         let _time = store_time("decide_flag");
@@ -152,7 +156,7 @@ struct RawFlag {
 }
 
 impl RawFlag {
-    fn row(self) -> Result<FlagRow, StoreError> {
+    fn row(self) -> Result<ModerationFlagRow, StoreError> {
         let bad = |column, value: &str| StoreError::Inconsistent {
             table: "moderation_flags",
             column,
@@ -162,8 +166,8 @@ impl RawFlag {
         let part = self.part.parse().map_err(|_| bad("part", &self.part))?;
         let state = self.state.parse().map_err(|_| bad("state", &self.state))?;
         let turn = u32::try_from(self.turn).map_err(|_| bad("turn", &self.turn.to_string()))?;
-        Ok(FlagRow {
-            flag: NewFlag {
+        Ok(ModerationFlagRow {
+            flag: NewModerationFlag {
                 id: self.id,
                 battle: BattleId::new(self.battle),
                 turn,

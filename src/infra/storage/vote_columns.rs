@@ -2,7 +2,7 @@
 
 use super::{PackedVote, StoreError, VoteColumn, VotePage};
 use crate::domain::battle::text_counts::TextCounts;
-use crate::domain::integrity::cast_votes::CastVotes;
+use crate::domain::integrity::ratable_votes::RatableVotes;
 use crate::domain::labeling::final_labels::FinalLabels;
 use crate::domain::labeling::scheme::Scheme;
 use crate::domain::rating::vote_log::{ColumnSet, Labels, ReplyTiming, SelfPlay, StyleColumns, VoteLog};
@@ -47,7 +47,7 @@ impl VotePage {
     ///
     /// # Errors
     /// [`VotePageError`].
-    pub fn cast_votes(&self, labels: &FinalLabels, columns: ColumnSet) -> Result<CastVotes, VotePageError> {
+    pub fn cast_votes(&self, labels: &FinalLabels, columns: ColumnSet) -> Result<RatableVotes, VotePageError> {
         let mut log = VoteLog::with_columns(columns);
         let mut rated = Vec::with_capacity(self.votes);
         for row in self.rows() {
@@ -68,7 +68,7 @@ impl VotePage {
         }
         // Of the votes that are in the log.
         let numbers = numbers.into_iter().zip(&rated).filter_map(|(number, is_rated)| is_rated.then_some(number));
-        Ok(CastVotes { numbers: numbers.collect(), log })
+        Ok(RatableVotes { numbers: numbers.collect(), log })
     }
 
     /// The sequence numbers of the votes; empty if they were not read.

@@ -20,7 +20,7 @@ type PostgresQuery<'b> = Query<'b, Postgres, PgArguments>;
 
 /// Votes in one statement for SQLite at the most.
 const LONGEST: usize = 256;
-/// SQLite gets statements of these lengths, so that each is prepared once; places that are left over hold no ballot.
+/// SQLite gets statements of these lengths, so that each is prepared once; places that are left over hold no vote.
 const LENGTHS: [usize; 9] = [1, 4, 16, 32, 64, 96, 128, 192, LONGEST];
 
 const COLUMNS: [&str; 14] = [
@@ -39,17 +39,17 @@ const COLUMNS: [&str; 14] = [
     "receipt",
     "created_at",
 ];
-/// What a vote says stands in its ballot, and the rest of its row in its battle.
+/// What a vote says stands in its own row of `new_votes`, and the rest of its row in its battle.
 const INSERT: &str = "INSERT INTO votes (id, battle_id, visitor, model_a, model_b, outcome, turn, anonymous, language, \
      category, intent, satisfaction, reasons_a, reasons_b, pairing_policy, policy_version, pair_probability, \
      first_token_ms_a, first_token_ms_b, duration_ms_a, duration_ms_b, text_counts, receipt, created_at) \
-     SELECT ballots.id, battles.id, visitor, model_a, model_b, ballots.outcome, battles.turn, \
+     SELECT new_votes.id, battles.id, visitor, model_a, model_b, new_votes.outcome, battles.turn, \
      battles.mode = 'anonymous', language, \
-     category, intent, ballots.satisfaction, ballots.reasons_a, ballots.reasons_b, pairing_policy, policy_version, \
-     pair_probability, ballots.first_token_ms_a, ballots.first_token_ms_b, ballots.duration_ms_a, ballots.duration_ms_b, \
-     ballots.text_counts, ballots.receipt, ballots.created_at";
+     category, intent, new_votes.satisfaction, new_votes.reasons_a, new_votes.reasons_b, pairing_policy, policy_version, \
+     pair_probability, new_votes.first_token_ms_a, new_votes.first_token_ms_b, new_votes.duration_ms_a, new_votes.duration_ms_b, \
+     new_votes.text_counts, new_votes.receipt, new_votes.created_at";
 /// A further turn may have begun since the voter looked: then no row comes. Of two votes on a battle the first stays.
-const JOIN: &str = "ON battles.id = ballots.battle WHERE battles.stage = 'ready' AND battles.turn = ballots.turn";
+const JOIN: &str = "ON battles.id = new_votes.battle WHERE battles.stage = 'ready' AND battles.turn = new_votes.turn";
 const KEEP_FIRST: &str = "ON CONFLICT (battle_id) DO NOTHING";
 
 /// What excludes a vote when it is cast. The id is made of the vote's and the rule's, so that a statement which is sent
@@ -76,25 +76,25 @@ impl From<NewVoteRow> for VoteInsert {
     }
 }
 
-/// A connection that takes a group of ballots in as few trips as its database allows.
-pub(super) trait TakeBallots {
-    /// Inserts each ballot whose battle is ready in the turn that the voter saw and has no vote, and ends those battles.
+/// A connection that takes a group of votes in as few trips as its database allows.
+pub(super) trait InsertVotes {
+    /// Inserts each vote whose battle is ready in the turn that the voter saw and has no vote, and ends those battles.
     /// Returns how many it took.
-    async fn take(&mut self, ballots: &[VoteInsert]) -> sqlx::Result<u64>;
+    async fn take(&mut self, inserts: &[VoteInsert]) -> sqlx::Result<u64>;
 }
 
-impl TakeBallots for SqliteConnection {
-    async fn take(&mut self, ballots: &[VoteInsert]) -> sqlx::Result<u64> {
+impl InsertVotes for SqliteConnection {
+    async fn take(&mut self, inserts: &[VoteInsert]) -> sqlx::Result<u64> {
         let mut taken = 0;
-        for ballots in ballots.chunks(LONGEST) {
-            let at = LENGTHS.iter().position(|length| *length >= ballots.len()).unwrap_or(LENGTHS.len() - 1);
-            let filled = ballots.iter().fold(sqlx::query(SQLITE[at].as_str()), bind_ballot);
-            let left_over = (LENGTHS[at] - ballots.len()) * COLUMNS.len();
+        for inserts in inserts.chunks(LONGEST) {
+            let at = LENGTHS.iter().position(|length| *length >= inserts.len()).unwrap_or(LENGTHS.len() - 1);
+            let filled = inserts.iter().fold(sqlx::query(SQLITE[at].as_str()), bind_vote);
+            let left_over = (LENGTHS[at] - inserts.len()) * COLUMNS.len();
             let filled = (0..left_over).fold(filled, |query, _| query.bind(None::<i64>));
             // Each vote, and its battle.
             taken += filled.execute(&mut *self).await?.rows_affected() / 2;
         }
-        for (vote, exclusion) in exclusions(ballots) {
+        for (vote, exclusion) in exclusions(inserts) {
             let query = sqlx::query(EXCLUDE_ON_SQLITE).bind(vote.battle.as_str()).bind(&vote.id);
             query.bind(exclusion.rule.name()).bind(&exclusion.reason).execute(&mut *self).await?;
         }
@@ -103,11 +103,11 @@ impl TakeBallots for SqliteConnection {
 }
 
 /// The exclusions of a group, each with its vote.
-fn exclusions(ballots: &[VoteInsert]) -> impl Iterator<Item = (&NewVoteRow, &VoteExclusion)> {
-    ballots.iter().flat_map(|ballot| ballot.vote.exclusions.iter().map(|exclusion| (&ballot.vote, exclusion)))
+fn exclusions(inserts: &[VoteInsert]) -> impl Iterator<Item = (&NewVoteRow, &VoteExclusion)> {
+    inserts.iter().flat_map(|insert| insert.vote.exclusions.iter().map(|exclusion| (&insert.vote, exclusion)))
 }
 
-fn bind_ballot<'b>(query: SqliteQuery<'b>, VoteInsert { vote, text_counts }: &'b VoteInsert) -> SqliteQuery<'b> {
+fn bind_vote<'b>(query: SqliteQuery<'b>, VoteInsert { vote, text_counts }: &'b VoteInsert) -> SqliteQuery<'b> {
     query
         .bind(&vote.id)
         .bind(vote.battle.as_str())
@@ -125,59 +125,59 @@ fn bind_ballot<'b>(query: SqliteQuery<'b>, VoteInsert { vote, text_counts }: &'b
         .bind(vote.created_at.0)
 }
 
-impl TakeBallots for PgConnection {
-    async fn take(&mut self, ballots: &[VoteInsert]) -> sqlx::Result<u64> {
-        if exclusions(ballots).next().is_none() {
-            return Ok(bind_columns(sqlx::query(POSTGRES.as_str()), ballots).execute(self).await?.rows_affected());
+impl InsertVotes for PgConnection {
+    async fn take(&mut self, inserts: &[VoteInsert]) -> sqlx::Result<u64> {
+        if exclusions(inserts).next().is_none() {
+            return Ok(bind_columns(sqlx::query(POSTGRES.as_str()), inserts).execute(self).await?.rows_affected());
         }
         let (mut votes, mut rules, mut reasons) = (Vec::new(), Vec::new(), Vec::new());
-        for (vote, exclusion) in exclusions(ballots) {
+        for (vote, exclusion) in exclusions(inserts) {
             votes.push(vote.id.as_str());
             rules.push(exclusion.rule.name());
             reasons.push(exclusion.reason.as_str());
         }
-        let filled = bind_columns(sqlx::query(POSTGRES_EXCLUDING.as_str()), ballots);
+        let filled = bind_columns(sqlx::query(POSTGRES_EXCLUDING.as_str()), inserts);
         let stored: i64 = filled.bind(votes).bind(rules).bind(reasons).fetch_one(self).await?.try_get(0)?;
         Ok(u64::try_from(stored).unwrap_or(0))
     }
 }
 
-fn bind_columns<'b>(query: PostgresQuery<'b>, ballots: &'b [VoteInsert]) -> PostgresQuery<'b> {
-    fn column<'b, T>(ballots: &'b [VoteInsert], value: impl Fn(&'b VoteInsert) -> T) -> Vec<T> {
-        ballots.iter().map(value).collect()
+fn bind_columns<'b>(query: PostgresQuery<'b>, inserts: &'b [VoteInsert]) -> PostgresQuery<'b> {
+    fn column<'b, T>(inserts: &'b [VoteInsert], value: impl Fn(&'b VoteInsert) -> T) -> Vec<T> {
+        inserts.iter().map(value).collect()
     }
     query
-        .bind(column(ballots, |ballot| ballot.vote.id.as_str()))
-        .bind(column(ballots, |ballot| ballot.vote.battle.as_str()))
-        .bind(column(ballots, |ballot| i64::from(ballot.vote.turn)))
-        .bind(column(ballots, |ballot| ballot.vote.outcome.as_str()))
-        .bind(column(ballots, |ballot| ballot.vote.satisfaction))
-        .bind(column(ballots, |ballot| ballot.vote.reasons[0].stored()))
-        .bind(column(ballots, |ballot| ballot.vote.reasons[1].stored()))
-        .bind(column(ballots, |ballot| ballot.vote.first_token_ms[0].map(signed)))
-        .bind(column(ballots, |ballot| ballot.vote.first_token_ms[1].map(signed)))
-        .bind(column(ballots, |ballot| signed(ballot.vote.duration_ms[0])))
-        .bind(column(ballots, |ballot| signed(ballot.vote.duration_ms[1])))
-        .bind(column(ballots, |ballot| ballot.text_counts.as_str()))
-        .bind(column(ballots, |ballot| ballot.vote.receipt.as_str()))
-        .bind(column(ballots, |ballot| ballot.vote.created_at.0))
+        .bind(column(inserts, |insert| insert.vote.id.as_str()))
+        .bind(column(inserts, |insert| insert.vote.battle.as_str()))
+        .bind(column(inserts, |insert| i64::from(insert.vote.turn)))
+        .bind(column(inserts, |insert| insert.vote.outcome.as_str()))
+        .bind(column(inserts, |insert| insert.vote.satisfaction))
+        .bind(column(inserts, |insert| insert.vote.reasons[0].stored()))
+        .bind(column(inserts, |insert| insert.vote.reasons[1].stored()))
+        .bind(column(inserts, |insert| insert.vote.first_token_ms[0].map(signed)))
+        .bind(column(inserts, |insert| insert.vote.first_token_ms[1].map(signed)))
+        .bind(column(inserts, |insert| signed(insert.vote.duration_ms[0])))
+        .bind(column(inserts, |insert| signed(insert.vote.duration_ms[1])))
+        .bind(column(inserts, |insert| insert.text_counts.as_str()))
+        .bind(column(inserts, |insert| insert.vote.receipt.as_str()))
+        .bind(column(inserts, |insert| insert.vote.created_at.0))
 }
 
-/// `CROSS JOIN` has SQLite go through the ballots and look each battle up, whatever it thinks of their number. The places
+/// `CROSS JOIN` has SQLite go through the votes and look each battle up, whatever it thinks of their number. The places
 /// have no names: the driver asks for the name of each, and SQLite would look through all of them each time.
 ///
-/// A ballot that is not taken may draw a number all the same, so the numbers of those that are lie anywhere in the last
-/// `ballots`. The other votes there have ended their battles already.
-fn for_sqlite(ballots: usize) -> String {
+/// A vote that is not taken may draw a number all the same, so the numbers of those that are lie anywhere in the last
+/// `inserts`. The other votes there have ended their battles already.
+fn for_sqlite(inserts: usize) -> String {
     let row = format!("({})", ["?"; COLUMNS.len()].join(", "));
-    let rows = vec![row; ballots].join(", ");
+    let rows = vec![row; inserts].join(", ");
     let columns = COLUMNS.join(", ");
     format!(
-        "WITH ballots ({columns}) AS (VALUES {rows}) {INSERT} FROM ballots CROSS JOIN battles {JOIN} {KEEP_FIRST}; \
+        "WITH new_votes ({columns}) AS (VALUES {rows}) {INSERT} FROM new_votes CROSS JOIN battles {JOIN} {KEEP_FIRST}; \
          UPDATE battles SET stage = 'voted', \
          updated_at = (SELECT created_at FROM votes WHERE seq = last_insert_rowid()) \
          WHERE changes() > 0 AND stage = 'ready' \
-         AND id IN (SELECT battle_id FROM votes WHERE seq > last_insert_rowid() - {ballots})"
+         AND id IN (SELECT battle_id FROM votes WHERE seq > last_insert_rowid() - {inserts})"
     )
 }
 
@@ -186,7 +186,7 @@ fn for_sqlite(ballots: usize) -> String {
 fn for_postgres() -> String {
     let (places, columns) = (places(), COLUMNS.join(", "));
     format!(
-        "{INSERT} FROM UNNEST({places}) AS ballots ({columns}) JOIN battles {JOIN} FOR UPDATE OF battles {KEEP_FIRST}"
+        "{INSERT} FROM UNNEST({places}) AS new_votes ({columns}) JOIN battles {JOIN} FOR UPDATE OF battles {KEEP_FIRST}"
     )
 }
 
@@ -204,7 +204,7 @@ fn for_postgres_excluding() -> String {
     )
 }
 
-/// The places of one ballot's columns.
+/// The places of one vote's columns.
 fn places() -> String {
     (1..=COLUMNS.len()).map(|column| format!("${column}")).collect::<Vec<_>>().join(", ")
 }

@@ -1,4 +1,4 @@
-//! CommitGroup commit: one transaction, and one wait for the disk, for everything that came while the last one was under way.
+//! Group commit: one transaction, and one wait for the disk, for everything that came while the last one was under way.
 //!
 //! On SQLite all that a battle writes goes through here, on PostgreSQL only votes: there each of the other writes is one
 //! statement on a connection of its own, and the server groups their commits. A caller is answered only after the commit.
@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use super::battle_writes::{ApplyWrite, BattleWrite};
 use super::{Database, StoreError, on_writer};
 use crate::metrics;
-use crate::storage::vote_inserts::{TakeBallots, VoteInsert};
+use crate::storage::vote_inserts::{InsertVotes, VoteInsert};
 
 /// Writes that wait in a lane at the most.
 const LANE: usize = 4_096;
@@ -72,8 +72,8 @@ impl WriteQueue {
     }
 
     /// Has a vote written; returns after its commit.
-    pub(super) async fn vote(&self, ballot: VoteInsert) -> Result<Written, StoreError> {
-        enqueue(&self.votes, ballot).await
+    pub(super) async fn vote(&self, insert: VoteInsert) -> Result<Written, StoreError> {
+        enqueue(&self.votes, insert).await
     }
 
     /// Takes no more writes, and waits until those in the queue are done.
@@ -187,21 +187,21 @@ impl GroupWriter {
     /// tried alone then, so that none pays for another.
     async fn write(self, group: CommitGroup) {
         let (writes, changes): (Vec<_>, Vec<_>) = group.battles.into_iter().map(Pending::split).unzip();
-        let (ballots, receipts): (Vec<_>, Vec<_>) = group.votes.into_iter().map(Pending::split).unzip();
-        match self.commit(&writes, &ballots).await {
+        let (inserts, receipts): (Vec<_>, Vec<_>) = group.votes.into_iter().map(Pending::split).unzip();
+        match self.commit(&writes, &inserts).await {
             Ok((changed, written)) => {
                 changes.into_iter().zip(changed).for_each(|(caller, changed)| answer(caller, Ok(changed)));
                 receipts.into_iter().for_each(|caller| answer(caller, Ok(written)));
             }
             Err(error)
-                if writes.len() + ballots.len() > 1 && !error.is_outage() && !self.database.is_transient(&error) =>
+                if writes.len() + inserts.len() > 1 && !error.is_outage() && !self.database.is_transient(&error) =>
             {
                 for (write, caller) in writes.iter().zip(changes) {
                     let written = self.commit(std::slice::from_ref(write), &[]).await;
                     answer(caller, written.map(|(changed, _)| changed.into_iter().sum()));
                 }
-                for (ballot, caller) in ballots.iter().zip(receipts) {
-                    let written = self.commit(&[], std::slice::from_ref(ballot)).await;
+                for (insert, caller) in inserts.iter().zip(receipts) {
+                    let written = self.commit(&[], std::slice::from_ref(insert)).await;
                     answer(caller, written.map(|(_, written)| written));
                 }
             }
@@ -214,14 +214,14 @@ impl GroupWriter {
     }
 
     /// Writes all of it in one commit: how many battles each change of a battle changed, and whether all votes are new.
-    async fn commit(&self, writes: &[BattleWrite], ballots: &[VoteInsert]) -> Result<(Vec<u64>, Written), StoreError> {
+    async fn commit(&self, writes: &[BattleWrite], inserts: &[VoteInsert]) -> Result<(Vec<u64>, Written), StoreError> {
         on_writer!(self, |connection| {
             let mut changed = Vec::with_capacity(writes.len());
             for write in writes {
                 changed.push(connection.apply(write).await?);
             }
-            let stored = if ballots.is_empty() { 0 } else { connection.take(ballots).await? };
-            let all = usize::try_from(stored).is_ok_and(|stored| stored == ballots.len());
+            let stored = if inserts.is_empty() { 0 } else { connection.take(inserts).await? };
+            let all = usize::try_from(stored).is_ok_and(|stored| stored == inserts.len());
             Ok::<_, sqlx::Error>((changed, if all { Written::All } else { Written::Some }))
         })
     }

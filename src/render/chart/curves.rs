@@ -1,7 +1,7 @@
 //! Scores turn by turn: a line a model, with dashes and marks of its own and a name at its end.
 
 use super::axis::{Axis, label, real};
-use super::look::{LOOKS, Look, NameMargin, NamedLine, names};
+use super::line_style::{LINE_STYLES, LineStyle, NameMargin, NamedLine, names};
 use super::svg::{At, Canvas, Caption};
 use super::{ChartSeries, Frame, Topic};
 use crate::i18n::charts::ChartTexts;
@@ -20,7 +20,7 @@ const BOTTOM: f64 = 296.0;
 pub fn draw(topic: Topic<'_>, first: u32, series: &[ChartSeries], frame: Frame) -> String {
     let said = chart_texts(frame.language);
     let series: Vec<&ChartSeries> =
-        series.iter().filter(|one| one.values.iter().any(Option::is_some)).take(LOOKS).collect();
+        series.iter().filter(|one| one.values.iter().any(Option::is_some)).take(LINE_STYLES).collect();
     let mut canvas = Canvas::new(WIDTH, HEIGHT);
     canvas.text("heading", At(16.0, 26.0), topic.title);
     canvas.text("quiet", At(16.0, 46.0), if series.is_empty() { said.no_data } else { said.curves.reading });
@@ -53,12 +53,12 @@ fn lines<'s>(canvas: &mut Canvas, first: u32, series: &[&'s ChartSeries], said: 
     let place = |(place, value): (usize, &Option<f64>)| value.map(|y| At(turn.place(real(place)), height.place(y)));
     let drawn = series.iter().map(|one| one.values.iter().enumerate().filter_map(place).collect::<Vec<At>>());
     let drawn: Vec<Vec<At>> = drawn.collect();
-    for (look, line) in drawn.iter().enumerate().rev() {
-        canvas.tipped(&told(first, series[look], said), |canvas| Look::nth(look).draw(canvas, line));
+    for (style, line) in drawn.iter().enumerate().rev() {
+        canvas.tipped(&told(first, series[style], said), |canvas| LineStyle::nth(style).draw(canvas, line));
     }
-    let name = |(look, (one, line)): (usize, (&'s ChartSeries, &Vec<At>))| {
+    let name = |(style, (one, line)): (usize, (&'s ChartSeries, &Vec<At>))| {
         let value = format!("{:.2}", one.values.iter().rev().find_map(|value| *value)?);
-        Some(NamedLine { look, name: &one.name, value, end: *line.last()? })
+        Some(NamedLine { style, name: &one.name, value, end: *line.last()? })
     };
     let named = series.iter().copied().zip(&drawn).enumerate().filter_map(name).collect();
     names(canvas, named, &NameMargin { left: PLOT_END, right: WIDTH, lowest: BOTTOM });

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::Frame;
 use super::axis::{Axis, label};
-use super::look::{LOOKS, Look, NameMargin, NamedLine, names};
+use super::line_style::{LINE_STYLES, LineStyle, NameMargin, NamedLine, names};
 use super::svg::{At, Canvas, Caption};
 use super::time::{self, milliseconds, minute};
 use crate::domain::rating::history::Moment;
@@ -40,7 +40,7 @@ pub fn draw(traces: &[Trace], frame: Frame) -> String {
     let mut canvas = Canvas::new(WIDTH, if has_moments(&traces) { HEIGHT } else { TOP });
     let words = words(&traces, said);
     canvas.text("heading", At(16.0, 26.0), &words.title);
-    let named = traces.len().min(LOOKS);
+    let named = traces.len().min(LINE_STYLES);
     let reading =
         if has_moments(&traces) { reading(named, traces.len(), said) } else { why_empty(&traces, said).to_owned() };
     canvas.text("quiet", At(16.0, 46.0), &reading);
@@ -55,7 +55,7 @@ pub fn draw(traces: &[Trace], frame: Frame) -> String {
             canvas.polyline("trace faint", line);
         }
         for (at, line) in lines.iter().take(named).enumerate().rev() {
-            canvas.tipped(&told(traces[at], said), |canvas| Look::nth(at).draw(canvas, line));
+            canvas.tipped(&told(traces[at], said), |canvas| LineStyle::nth(at).draw(canvas, line));
         }
         names(
             &mut canvas,
@@ -78,9 +78,9 @@ fn why_empty(traces: &[&Trace], said: &'static ChartTexts) -> &'static str {
 
 /// The names of traces, at the ends of their lines.
 fn at_ends<'t>(traces: &[&'t Trace], lines: &[Vec<At>]) -> Vec<NamedLine<'t>> {
-    let named = |(look, (trace, line)): (usize, (&'t Trace, &Vec<At>))| {
+    let named = |(style, (trace, line)): (usize, (&'t Trace, &Vec<At>))| {
         let value = format!("{:.0}", trace.points.last()?.1);
-        Some(NamedLine { look, name: &trace.name, value, end: *line.last()? })
+        Some(NamedLine { style, name: &trace.name, value, end: *line.last()? })
     };
     traces.iter().copied().zip(lines).enumerate().filter_map(named).collect()
 }

@@ -24,7 +24,7 @@ pub mod violin;
 
 mod axis;
 mod colours;
-mod look;
+mod line_style;
 mod plot;
 mod svg;
 mod text;

@@ -3,7 +3,7 @@
 use std::f64::consts::TAU;
 
 use super::axis::real;
-use super::look::Look;
+use super::line_style::LineStyle;
 use super::svg::{At, Canvas, Caption};
 use super::text::shorten;
 use super::{ChartSeries, Frame, Topic};
@@ -36,8 +36,8 @@ pub fn draw(topic: Topic<'_>, axes: &[String], series: &[ChartSeries], most: f64
     }
     canvas.text("quiet", At(16.0, 46.0), &fill(said.radar.reading, &[("low", "0"), ("high", &short(most))]));
     wheel(&mut canvas, axes, most);
-    for (look, one) in series.iter().enumerate().rev() {
-        canvas.tipped(&told(axes, one), |canvas| outline(canvas, &Look::nth(look), one, most));
+    for (style, one) in series.iter().enumerate().rev() {
+        canvas.tipped(&told(axes, one), |canvas| outline(canvas, &LineStyle::nth(style), one, most));
     }
     legend(&mut canvas, series);
     canvas.finish(&words, frame)
@@ -76,14 +76,14 @@ fn label(canvas: &mut Canvas, name: &str, at: At) {
     canvas.tipped(name, |canvas| canvas.text(class, At(at.0, at.1 + 4.0), &shorten(name, room / 12.5)));
 }
 
-fn outline(canvas: &mut Canvas, look: &Look, series: &ChartSeries, most: f64) {
+fn outline(canvas: &mut Canvas, style: &LineStyle, series: &ChartSeries, most: f64) {
     let share = |value: f64| (value / most).clamp(0.0, 1.0);
     let at = |(axis, value): (usize, &Option<f64>)| value.map(|value| place(axis, series.values.len(), share(value)));
     let points: Vec<Option<At>> = series.values.iter().enumerate().map(at).collect();
     for run in runs(&points) {
-        look.line(canvas, &run);
+        style.line(canvas, &run);
     }
-    points.into_iter().flatten().for_each(|point| look.mark(canvas, point));
+    points.into_iter().flatten().for_each(|point| style.mark(canvas, point));
 }
 
 /// The stretches of a ring between its gaps; the whole ring, closed, where it has none.
@@ -97,11 +97,11 @@ fn runs(points: &[Option<At>]) -> Vec<Vec<At>> {
 }
 
 fn legend(canvas: &mut Canvas, series: &[ChartSeries]) {
-    for (look, one) in series.iter().enumerate() {
-        let y = LEGEND.1 + 24.0 * real(look);
+    for (style, one) in series.iter().enumerate() {
+        let y = LEGEND.1 + 24.0 * real(style);
         let (start, end) = (At(LEGEND.0, y), At(LEGEND.0 + 34.0, y));
-        Look::nth(look).line(canvas, &[start, end]);
-        Look::nth(look).mark(canvas, At(LEGEND.0 + 17.0, y));
+        LineStyle::nth(style).line(canvas, &[start, end]);
+        LineStyle::nth(style).mark(canvas, At(LEGEND.0 + 17.0, y));
         let name = shorten(&one.name, (WIDTH - end.0 - 20.0) / 13.0);
         canvas.tipped(&one.name, |canvas| canvas.text("", At(end.0 + 8.0, y + 4.5), &name));
     }

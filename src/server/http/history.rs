@@ -7,7 +7,7 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use serde::Deserialize;
 
 use super::error::PageError;
-use super::forms::{self, TokenForm, see_other, visitor};
+use super::form_token::{self, TokenForm, see_other, visitor};
 use super::hosts::public_address;
 use super::leaderboard_query::escaped;
 use super::pages;
@@ -20,7 +20,7 @@ use crate::infra::clock::Clock as _;
 use crate::infra::config::AccessMode;
 use crate::server::state::AppState;
 use crate::services::arena::history::{self, PastBattle};
-use crate::services::deletion_requests::{self, RequestError};
+use crate::services::deletion_requests::{self, DeletionRequestError};
 use crate::services::labeling::visitor_labels::{self, QuestionLabel};
 
 /// Characters of a search at the most.
@@ -109,7 +109,7 @@ pub(super) async fn delete(
     form: web::Form<TokenForm>,
 ) -> Result<HttpResponse, PageError> {
     let visitor = owner(&request, &app).await?;
-    forms::check(&request, &app, &visitor, &form.token)?;
+    form_token::check(&request, &app, &visitor, &form.token)?;
     let deleted = app.store.delete_texts_of(&visitor.id, app.clock.now()).await?;
     let mut response = see_other(&format!("/history?deleted={deleted}"));
     if forgets_browser(&app) {
@@ -137,7 +137,7 @@ pub(super) async fn battle(
     let share =
         app.store.share_of(&battle.id).await?.map(|token| format!("{}/shared/{token}", public_address(&request, &app)));
     let labels = question_labels(&app, &battle).await?;
-    let owner = OwnerView { token: forms::token(&app, &visitor), share, labels };
+    let owner = OwnerView { token: form_token::token(&app, &visitor), share, labels };
     Ok(private(pages::history::battle(&request, &BattleView::new(&request, &battle, BattleReader::Owner(owner)))))
 }
 
@@ -180,7 +180,7 @@ pub(super) async fn ask_removal(
     let battle = battle.ok_or_else(|| PageError::Missing("no battle is shared by this link".to_owned()))?;
     match deletion_requests::ask(&app.store, &app.rng, app.clock.as_ref(), battle, &form.reason).await {
         Ok(()) => Ok(see_other(&format!("/shared/{token}?{ASKED}#removal"))),
-        Err(RequestError::Store(error)) => Err(error.into()),
+        Err(DeletionRequestError::Store(error)) => Err(error.into()),
         Err(error) => Err(PageError::InvalidQuery(error.to_string())),
     }
 }
@@ -287,7 +287,7 @@ async fn owned(
     form: &TokenForm,
 ) -> Result<(Visitor, BattleId), PageError> {
     let visitor = owner(request, app).await?;
-    forms::check(request, app, &visitor, &form.token)?;
+    form_token::check(request, app, &visitor, &form.token)?;
     // The address goes into a header again.
     let is_plain = id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     let battle = BattleId::parse(id).filter(|_| is_plain);
@@ -302,7 +302,7 @@ async fn owner(request: &HttpRequest, app: &AppState) -> Result<Visitor, PageErr
 }
 
 fn owner_token(app: &AppState, visitor: &Visitor) -> Option<String> {
-    visitor.new_cookie.is_none().then(|| forms::token(app, visitor))
+    visitor.new_cookie.is_none().then(|| form_token::token(app, visitor))
 }
 
 fn forgets_browser(app: &AppState) -> bool {

@@ -10,7 +10,7 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use ipnet::IpNet;
 
 use super::pages::not_found;
-use super::ready::{Readiness, is_draining, takes_writes};
+use super::probes::{Readiness, is_draining, takes_writes};
 use crate::infra::events::BusState;
 use crate::infra::metrics;
 use crate::server::state::AppState;

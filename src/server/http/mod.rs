@@ -2,20 +2,19 @@
 
 mod address;
 pub mod admin;
-mod api;
 mod api_keys;
 mod bare_errors;
 mod benchmark;
 mod benchmark_comparison;
 mod campaign;
 mod campaign_report;
-mod changes;
 mod charts;
 mod connections;
 mod consent;
 mod correlation;
 mod correlation_query;
 mod cors;
+mod csrf;
 mod docs;
 mod draining;
 mod embed;
@@ -24,13 +23,14 @@ pub mod error;
 mod error_page;
 mod exclusions;
 mod feed;
-mod forms;
+mod form_token;
 mod gzip;
 pub mod headers;
 mod history;
 mod hosts;
 mod images;
 mod judges;
+mod leaderboard_api;
 mod leaderboard_files;
 mod leaderboard_page;
 pub mod leaderboard_query;
@@ -43,8 +43,8 @@ mod oidc;
 mod oidc_callback;
 pub mod openapi;
 pub mod pages;
+mod probes;
 mod public_log;
-mod ready;
 mod request_id;
 mod serving;
 mod session;
@@ -123,14 +123,14 @@ fn own(config: &mut web::ServiceConfig) {
     config
         .service(
             web::resource("/sign-in")
-                .app_data(web::FormConfig::default().limit(forms::MAX_FORM_BYTES))
+                .app_data(web::FormConfig::default().limit(form_token::MAX_FORM_BYTES))
                 .get(sign_in::page)
                 .route(web::head().to(sign_in::page))
                 .post(sign_in::sign_in),
         )
         .service(
             web::resource("/sign-out")
-                .app_data(web::FormConfig::default().limit(forms::MAX_FORM_BYTES))
+                .app_data(web::FormConfig::default().limit(form_token::MAX_FORM_BYTES))
                 .post(sign_in::sign_out),
         )
         .service(web::resource("/sign-in/provider").get(sign_in::provider))
@@ -139,29 +139,29 @@ fn own(config: &mut web::ServiceConfig) {
         .service(web::resource("/history/export").get(history::export))
         .service(
             web::resource("/history/delete")
-                .app_data(web::FormConfig::default().limit(forms::MAX_FORM_BYTES))
+                .app_data(web::FormConfig::default().limit(form_token::MAX_FORM_BYTES))
                 .post(history::delete),
         )
         .service(web::resource("/battle/{id}").get(history::battle).route(web::head().to(history::battle)))
         .service(
             web::resource("/battle/{id}/share")
-                .app_data(web::FormConfig::default().limit(forms::MAX_FORM_BYTES))
+                .app_data(web::FormConfig::default().limit(form_token::MAX_FORM_BYTES))
                 .post(history::share),
         )
         .service(
             web::resource("/battle/{id}/unshare")
-                .app_data(web::FormConfig::default().limit(forms::MAX_FORM_BYTES))
+                .app_data(web::FormConfig::default().limit(form_token::MAX_FORM_BYTES))
                 .post(history::unshare),
         )
         .service(
             web::resource("/battle/{id}/label")
-                .app_data(web::FormConfig::default().limit(forms::MAX_FORM_BYTES))
+                .app_data(web::FormConfig::default().limit(form_token::MAX_FORM_BYTES))
                 .post(history::label),
         )
         .service(web::resource("/shared/{token}").get(history::shared).route(web::head().to(history::shared)))
         .service(
             web::resource("/shared/{token}/removal")
-                .app_data(web::FormConfig::default().limit(forms::MAX_FORM_BYTES))
+                .app_data(web::FormConfig::default().limit(form_token::MAX_FORM_BYTES))
                 .post(history::ask_removal),
         )
         .service(
@@ -214,16 +214,16 @@ fn programs(config: &mut web::ServiceConfig) {
         .route("/leaderboard.atom", web::get().to(feed::atom))
         .route("/leaderboard.svg", web::get().to(leaderboard_files::svg))
         .route("/api/v1/leaderboard.csv", web::get().to(leaderboard_files::csv))
-        .route("/api/v1/leaderboard", web::get().to(api::leaderboard))
-        .route("/api/v1/leaderboard/robustness", web::get().to(api::robustness))
-        .route("/api/v1/leaderboard/rigging", web::get().to(api::rigging))
+        .route("/api/v1/leaderboard", web::get().to(leaderboard_api::leaderboard))
+        .route("/api/v1/leaderboard/robustness", web::get().to(leaderboard_api::robustness))
+        .route("/api/v1/leaderboard/rigging", web::get().to(leaderboard_api::rigging))
         .route("/api/v1/leaderboard/value", web::get().to(value::json))
         .route("/api/v1/models", web::get().to(models::json))
         .route("/api/v1/log", web::get().to(public_log::json))
         .route("/api/v1/log/votes/{vote}", web::get().to(public_log::receipt))
         .route("/api/v1/votes", web::get().to(votes::votes))
         .route("/api/v1/exclusions", web::get().to(exclusions::json))
-        .route("/api/v1/pairing", web::get().to(api::pairing))
+        .route("/api/v1/pairing", web::get().to(leaderboard_api::pairing))
         .route("/api/v1/consent", web::get().to(consent::json))
         .route("/benchmarks.svg", web::get().to(suite_board::svg))
         .route("/api/v1/benchmarks.csv", web::get().to(suite_board::csv))
@@ -235,8 +235,8 @@ fn programs(config: &mut web::ServiceConfig) {
         .route("/api/v1/key", web::get().to(api_keys::key))
         .route("/api/v1/audit", web::get().to(api_keys::audit))
         .route("/api/v1/openapi.json", web::get().to(openapi::json))
-        .route("/healthz", web::get().to(api::healthz))
-        .route("/readyz", web::get().to(ready::readyz))
+        .route("/healthz", web::get().to(probes::healthz))
+        .route("/readyz", web::get().to(probes::readyz))
         .route("/metrics", web::get().to(metrics::metrics));
 }
 
@@ -267,7 +267,7 @@ pub fn serve(app: Arc<AppState>, listener: TcpListener, commands: String) -> std
             .wrap(Compress::default())
             .wrap(from_fn(cors::allow_reading))
             .wrap(from_fn(draining::let_connections_go))
-            .wrap(from_fn(changes::guard_changes))
+            .wrap(from_fn(csrf::guard_changes))
             .wrap(from_fn(hosts::refuse_foreign_hosts))
             .wrap(from_fn(request_id::request_id))
             // Outermost, so that no answer goes around it.

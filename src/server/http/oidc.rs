@@ -7,7 +7,7 @@ use actix_web::cookie::{Cookie, SameSite, time::Duration};
 use actix_web::{HttpRequest, HttpResponse, web};
 
 use super::address::network_of;
-use super::forms::see_other;
+use super::form_token::see_other;
 use super::session::is_secure;
 use crate::infra::clock::Clock as _;
 use crate::infra::limits::RateLimited;

@@ -15,7 +15,7 @@ use crate::domain::public_log::recount::RatingRules;
 use crate::domain::public_log::tile::TileKind;
 use crate::infra::config::RatingSettings;
 use crate::server::state::AppState;
-use crate::services::public_log::reader::{LoggedVoteReceipt, VoteReceipt};
+use crate::services::public_log::reader::{LoggedVoteReceipt, PublicLogLookup};
 
 /// What the address of a proof ends in.
 const PROOF: &str = ".tlog-proof";
@@ -139,10 +139,10 @@ pub(super) async fn receipt(path: web::Path<String>, app: web::Data<AppState>) -
     };
     let missing = || PageError::Missing("there is no vote with this id".into());
     match find(&app, vote).await?.ok_or_else(missing)? {
-        VoteReceipt::Promised(_) if only_proof => {
+        PublicLogLookup::Promised(_) if only_proof => {
             Err(PageError::Missing("this vote waits for the next checkpoint: try again in a minute".into()))
         }
-        VoteReceipt::Promised(time) => Ok(HttpResponse::Ok().json(ReceiptJson {
+        PublicLogLookup::Promised(time) => Ok(HttpResponse::Ok().json(ReceiptJson {
             vote,
             state: "promised",
             included_by: Some(time.0),
@@ -151,10 +151,10 @@ pub(super) async fn receipt(path: web::Path<String>, app: web::Data<AppState>) -
             salt: None,
             proof: None,
         })),
-        VoteReceipt::Logged(found) if only_proof => {
+        PublicLogLookup::Logged(found) if only_proof => {
             Ok(HttpResponse::Ok().content_type("text/plain; charset=utf-8").body(found.logged.to_text()))
         }
-        VoteReceipt::Logged(found) => Ok(HttpResponse::Ok().json(ReceiptJson {
+        PublicLogLookup::Logged(found) => Ok(HttpResponse::Ok().json(ReceiptJson {
             vote,
             state: "logged",
             included_by: None,
@@ -171,7 +171,7 @@ fn entry_text(found: &LoggedVoteReceipt) -> String {
 }
 
 /// `None` also for what cannot be an id.
-async fn find(app: &AppState, vote: &str) -> Result<Option<VoteReceipt>, PageError> {
+async fn find(app: &AppState, vote: &str) -> Result<Option<PublicLogLookup>, PageError> {
     if vote.is_empty() || vote.len() > 64 || vote.contains(char::is_control) {
         return Ok(None);
     }
@@ -191,8 +191,8 @@ pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Resu
     let receipt = match (vote.as_str(), find(&app, &vote).await?) {
         ("", _) => ReceiptView::NotAsked,
         (_, None) => ReceiptView::Unknown,
-        (_, Some(VoteReceipt::Promised(time))) => ReceiptView::Promised(time_text(time.0)),
-        (_, Some(VoteReceipt::Logged(found))) => ReceiptView::Logged(LoggedView {
+        (_, Some(PublicLogLookup::Promised(time))) => ReceiptView::Promised(time_text(time.0)),
+        (_, Some(PublicLogLookup::Logged(found))) => ReceiptView::Logged(LoggedView {
             position: found.logged.index,
             size,
             entry: entry_text(&found),

@@ -1,6 +1,6 @@
 //! `/sign-in` and `/sign-out`, for arenas that are not open to everybody.
 //!
-//! No other site can sign a visitor in or out (see [`forms`]). Signing in begins a new session.
+//! No other site can sign a visitor in or out (see [`form_token`]). Signing in begins a new session.
 
 use actix_web::http::{StatusCode, header};
 use actix_web::{HttpRequest, HttpResponse, web};
@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::address::network_of;
 use super::error::PageError;
-use super::forms::{self, TokenForm, see_other, visitor};
+use super::form_token::{self, TokenForm, see_other, visitor};
 use super::oidc;
 use super::pages::battle::BattlePageState;
 use super::pages::sign_in::{SignInView, sign_in_page};
@@ -84,7 +84,7 @@ pub(super) async fn sign_in(
         return Ok(pages::not_found::not_found(request).await);
     }
     let visitor = visitor(&request, &app);
-    forms::check(&request, &app, &visitor, &form.token)?;
+    form_token::check(&request, &app, &visitor, &form.token)?;
     let network = network_of(&request, &app.settings.now().server.trusted_proxies);
     match app.access.sign_in(&form.secret, network.as_deref().unwrap_or(THIS_MACHINE)).await {
         Ok(session) => {
@@ -148,7 +148,7 @@ pub(super) async fn sign_out(
     form: web::Form<TokenForm>,
 ) -> Result<HttpResponse, PageError> {
     let visitor = visitor(&request, &app);
-    forms::check(&request, &app, &visitor, &form.token)?;
+    form_token::check(&request, &app, &visitor, &form.token)?;
     app.access.sign_out(&visitor.session).await?;
     let mut response = see_other("/sign-in");
     let gone = expired_cookie(&app.settings.now().server.public_url);
@@ -186,7 +186,7 @@ fn show(
     });
     let by_code = app.access.mode() == AccessMode::Invite;
     let provider = (app.access.mode() == AccessMode::Oidc).then_some(provider);
-    let token = forms::token(app, visitor);
+    let token = form_token::token(app, visitor);
     let view = SignInView { page, by_code, provider, signed_in, problem, token };
     let mut response = sign_in_page(request, status, view);
     if let Some(SignInError::TooFast(limited)) = error {

@@ -7,7 +7,7 @@ use actix_web::{HttpRequest, HttpResponse, web};
 
 use super::pages;
 use crate::domain::battle::Outcome;
-use crate::domain::contrast::{AccentColours, Rgb};
+use crate::domain::colour_contrast::{AccentColours, Rgb};
 use crate::render::preview::{preview_file, preview_picture};
 use crate::server::state::AppState;
 

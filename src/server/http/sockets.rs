@@ -22,7 +22,7 @@ use crate::infra::limits::Caller;
 use crate::infra::metrics::{self, OpenSocket};
 use crate::server::http::pages::requested_language;
 use crate::server::state::AppState;
-use crate::server::ws::driver::{self, Connection};
+use crate::server::ws::battle_socket::{self, Connection};
 use crate::server::ws::frame_limit::FrameLimit;
 use crate::server::ws::leaderboard;
 use crate::server::ws::protocol::MAX_MESSAGE_BYTES;
@@ -91,7 +91,7 @@ pub(super) async fn battle(
     };
     let span = span("battle", &app);
     let life = async move {
-        driver::drive(connection, session, inbox).await;
+        battle_socket::drive(connection, session, inbox).await;
         drop(seat);
     };
     actix_web::rt::spawn(app.tasks.track(life.instrument(span)));

@@ -11,7 +11,7 @@ use super::error::PageError;
 use super::pages::benchmark as pages;
 use super::pages::benchmark::suite_card::SuiteCard;
 use crate::domain::correlation::suite_board::{BoardComparison, SuiteBoard};
-use crate::domain::spreadsheet::defused;
+use crate::domain::csv_injection::defused;
 use crate::render::chart::{Frame, Setting};
 use crate::render::report::suite_board;
 use crate::server::http::pages::requested_language;

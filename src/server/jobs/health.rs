@@ -13,7 +13,7 @@ use crate::infra::backoff::later;
 use crate::infra::clock::Clock;
 use crate::infra::job_report::JobReport;
 use crate::infra::llm::breaker::BreakerState;
-use crate::infra::redis::{Rest, SharedBreakers};
+use crate::infra::redis::{BreakerRemaining, SharedBreakers};
 use crate::infra::storage::{BreakerReport, Store, StoreError};
 use crate::services::arena::models::Models;
 
@@ -79,10 +79,10 @@ async fn store_states(
 /// Tells other instances which models rest here, and lets those rest here that rest there.
 async fn share_rests(models: &Models, rests: &SharedBreakers) {
     let roster = models.current();
-    let own: Vec<Rest> = roster
+    let own: Vec<BreakerRemaining> = roster
         .all()
         .iter()
-        .map(|model| Rest { model: model.card.id.to_string(), remaining: model.resting() })
+        .map(|model| BreakerRemaining { model: model.card.id.to_string(), remaining: model.resting() })
         .collect();
     let asked_at = Instant::now();
     let Some(shared) = rests.exchange(&own).await else { return };

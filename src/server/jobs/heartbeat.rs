@@ -12,17 +12,17 @@ use crate::infra::config::{CurrentSettings, Settings};
 use crate::infra::job_report::JobReport;
 use crate::infra::rng::hex;
 use crate::infra::storage::StoreError;
-use crate::services::arena::fleet::{BEAT_EVERY, Fleet};
+use crate::services::arena::instances::{ArenaInstances, BEAT_EVERY};
 
 /// Beats until the arena ends. Whoever ends it takes this instance out of the list when its battles are through.
 pub async fn send_heartbeats(
-    fleet: Arc<Fleet>,
+    instances: Arc<ArenaInstances>,
     settings: CurrentSettings,
     clock: Arc<dyn Clock>,
     report: JobReport,
     shutdown: CancellationToken,
 ) {
-    if fleet.is_alone() {
+    if instances.is_alone() {
         return;
     }
     let mut ticker = tokio::time::interval(BEAT_EVERY);
@@ -34,8 +34,8 @@ pub async fn send_heartbeats(
             () = shutdown.cancelled() => return,
         }
         // An outage that it finds is told by the storage.
-        let _ = fleet.check_durable().await;
-        let beat = report.run(fleet.heartbeat(&fingerprint(&settings.now()), clock.now())).await;
+        let _ = instances.check_durable().await;
+        let beat = report.run(instances.heartbeat(&fingerprint(&settings.now()), clock.now())).await;
         report.runs_within(BEAT_EVERY);
         match beat {
             Ok(()) => failing = false,
@@ -52,8 +52,8 @@ pub async fn send_heartbeats(
 ///
 /// # Errors
 /// [`StoreError`].
-pub async fn first_beat(fleet: &Fleet, settings: &Settings, now: Timestamp) -> Result<(), StoreError> {
-    fleet.heartbeat(&fingerprint(settings), now).await
+pub async fn first_beat(instances: &ArenaInstances, settings: &Settings, now: Timestamp) -> Result<(), StoreError> {
+    instances.heartbeat(&fingerprint(settings), now).await
 }
 
 /// What has to be the same on all instances: models, battles, pairing and rating.

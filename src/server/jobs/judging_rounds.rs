@@ -11,7 +11,7 @@ use super::next_event::next_event;
 use crate::infra::config::{CurrentSettings, Settings};
 use crate::infra::events::{Event, EventBus};
 use crate::infra::job_report::JobReport;
-use crate::services::judging_rounds::{JudgingRounds, Round};
+use crate::services::judging_rounds::{JudgingRounds, RoundOutcome};
 
 /// Votes of so long are waited for, so that a round has more than one.
 const GATHER: Duration = Duration::from_millis(500);
@@ -36,17 +36,17 @@ pub async fn judge_in_rounds<R: JudgingRounds>(
         let leads = *lead.borrow_and_update();
         let round = tokio::select! {
             round = round(&mut rounds, &now, &settings, lead.clone(), &report), if leads => round,
-            () = std::future::ready(()), if !leads => Round::Done,
+            () = std::future::ready(()), if !leads => RoundOutcome::Done,
             () = shutdown.cancelled() => return,
         };
         let wait = async {
             match round {
-                Round::More => {}
-                Round::Failing => {
+                RoundOutcome::More => {}
+                RoundOutcome::Failing => {
                     report.runs_within(REST);
                     tokio::time::sleep(REST).await;
                 }
-                Round::Done => {
+                RoundOutcome::Done => {
                     report.runs_within(LOOK_ANYWAY);
                     let _ = tokio::time::timeout(LOOK_ANYWAY, next_event(&mut votes, Event::VoteRecorded)).await;
                     tokio::time::sleep(GATHER).await;
@@ -71,7 +71,7 @@ async fn round<R: JudgingRounds>(
     settings: &CurrentSettings,
     mut lead: watch::Receiver<bool>,
     report: &JobReport,
-) -> Round {
+) -> RoundOutcome {
     let stop = CancellationToken::new();
     let mut changes = settings.changes();
     let watching = async {
@@ -86,12 +86,12 @@ async fn round<R: JudgingRounds>(
     };
     let done = tokio::select! {
         done = report.run(rounds.round(now, stop.clone())) => done,
-        () = watching => Ok(Round::Done),
+        () = watching => Ok(RoundOutcome::Done),
     };
     done.unwrap_or_else(|error| {
         if !error.is_outage() {
             tracing::error!(error = ?error, "voted battles could not be worked on");
         }
-        Round::Failing
+        RoundOutcome::Failing
     })
 }

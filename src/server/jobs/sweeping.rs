@@ -8,11 +8,11 @@ use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
 use crate::domain::time::Timestamp;
+use crate::infra::clock_jumps::JumpDetectingClock;
 use crate::infra::config::CurrentSettings;
 use crate::infra::job_report::JobReport;
 use crate::infra::metrics;
 use crate::infra::storage::Store;
-use crate::infra::watched_clock::WatchedClock;
 use crate::services::arena::battles::Battles;
 
 /// Interval of the sweeps.
@@ -22,7 +22,7 @@ const SWEEP_EVERY: Duration = Duration::from_secs(20);
 pub async fn sweep_battles(
     battles: Arc<Battles>,
     store: Store,
-    clock: Arc<WatchedClock>,
+    clock: Arc<JumpDetectingClock>,
     settings: CurrentSettings,
     leader_election: watch::Receiver<bool>,
     report: JobReport,

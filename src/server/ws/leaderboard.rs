@@ -8,7 +8,7 @@ use bytestring::ByteString;
 use futures_util::StreamExt;
 use tokio::time::Instant;
 
-use super::driver::within_limit;
+use super::battle_socket::within_limit;
 use super::flood::{Flood, FloodVerdict};
 use super::protocol::Closing;
 use crate::server::state::AppState;

@@ -4,9 +4,9 @@
 pub mod actor;
 pub mod api_keys;
 pub mod models;
+pub mod oidc_sign_in;
+pub mod oidc_users;
 pub mod overview;
-pub mod provider_sign_in;
-pub mod provider_users;
 pub mod reviews;
 pub mod second_factor;
 pub mod sessions;

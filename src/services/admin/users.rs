@@ -8,12 +8,12 @@ use sha2::{Digest, Sha256};
 use super::actor::{Actor, audit_json};
 use crate::domain::admin::account::{self, AccountError};
 use crate::domain::admin::action::AdminAction;
-use crate::domain::admin::provider_account::RoleFrom;
+use crate::domain::admin::oidc_account::RoleFrom;
 use crate::domain::admin::role::Role;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
-use crate::infra::credentials::{PassphraseChecks, PassphraseError};
 use crate::infra::rng::{SharedRng, hex};
+use crate::infra::secret_hashes::{PassphraseChecks, PassphraseError};
 use crate::infra::storage::{
     ActedVia, AdminInviteRow, AdminUserRow, Joined, JoiningUser, NewAdminInvite, NewAuditEntry, Store, StoreError,
     UserChange,

@@ -15,10 +15,10 @@ use crate::domain::battle::VisitorId;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
 use crate::infra::config::{AccessMode, CurrentSettings};
-use crate::infra::credentials::{PassphraseChecks, code_hash};
 use crate::infra::limits::{Act, RateLimited, RateLimits};
 use crate::infra::metrics;
 use crate::infra::oidc::{Identity, OidcError};
+use crate::infra::secret_hashes::{PassphraseChecks, code_hash};
 use crate::infra::sessions::{NewSession, Sessions};
 use crate::infra::storage::{NewSignIn, SignInMethod, Store, StoreError};
 

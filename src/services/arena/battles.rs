@@ -4,15 +4,15 @@
 //! the visitor's sockets. A battle lives in memory while somebody watches it or it is being answered, and is read back
 //! from the database otherwise.
 
+use super::battle_dependencies::BattleDependencies;
 use super::matchmaking::{ChoiceError, PromptKind};
-use super::parts::BattleParts;
 use super::prompt_images::ImageError;
 use super::prompt_rules::PromptError;
 use std::sync::Arc;
 
 use tokio::sync::oneshot;
 
-use super::relay::{self, LocalBattles, Relay};
+use super::remote_battles::{self, LocalBattles, RemoteBattles};
 use super::turn::{self, TurnEnd};
 use crate::domain::battle::active_battle::{ActiveBattle, TurnStart};
 use crate::domain::battle::event_log::BattleEvent;
@@ -28,9 +28,9 @@ use crate::infra::tasks::{Panicked, contain};
 
 /// All battles of this process.
 pub struct Battles {
-    parts: Arc<BattleParts>,
+    parts: Arc<BattleDependencies>,
     live: Arc<RunningBattles>,
-    relay: Relay,
+    remote_battles: RemoteBattles,
 }
 
 /// Why a battle does not go on; the message tells the visitor what to do.
@@ -92,7 +92,7 @@ impl LocalBattles for Battles {
         battle.move_away();
     }
 
-    fn parts(&self) -> &BattleParts {
+    fn parts(&self) -> &BattleDependencies {
         &self.parts
     }
 
@@ -100,12 +100,12 @@ impl LocalBattles for Battles {
         &self.live
     }
 
-    fn relay(&self) -> &Relay {
-        &self.relay
+    fn remote_battles(&self) -> &RemoteBattles {
+        &self.remote_battles
     }
 
     async fn take_over(&self, battle: &Arc<LiveBattle>, from: Option<&RunId>) -> Result<bool, StoreError> {
-        let run = self.parts.fleet.new_run();
+        let run = self.parts.instances.new_run();
         if !self.parts.store.take_over_turn(&battle.id, from, &run, self.parts.clock.now()).await? {
             return Ok(false);
         }
@@ -119,13 +119,13 @@ impl LocalBattles for Battles {
 impl Battles {
     /// Answers messages of other instances until shutdown: it sends them the events of battles that they follow.
     pub async fn handle_messages(self: Arc<Self>) {
-        relay::handle_messages(self).await;
+        remote_battles::handle_messages(self).await;
     }
 
     /// No battles yet.
     #[must_use]
-    pub fn new(parts: BattleParts) -> Self {
-        Self { parts: Arc::new(parts), live: Arc::default(), relay: Relay::default() }
+    pub fn new(parts: BattleDependencies) -> Self {
+        Self { parts: Arc::new(parts), live: Arc::default(), remote_battles: RemoteBattles::default() }
     }
 
     /// Begins a battle and watches it from its first event. `permit` is held while the turn is
@@ -149,7 +149,7 @@ impl Battles {
         }
         self.parts.images.check(visitor, &opening.images).await?;
         let pair = self.parts.matchmaker.pair(&opening.choice, PromptKind::of(&opening.images))?;
-        let run = self.parts.fleet.new_run();
+        let run = self.parts.instances.new_run();
         let row = BattleRow {
             id: BattleId::new(self.parts.rng.id(self.parts.clock.as_ref())),
             visitor: visitor.clone(),
@@ -217,7 +217,7 @@ impl Battles {
         let battle = self.find(visitor, id).await?;
         battle.progress().allows(Action::Stop, self.parts.settings.now().battle.max_turns)?;
         if battle.is_followed() {
-            relay::stop(&self.parts, &battle);
+            remote_battles::stop(&self.parts, &battle);
         } else {
             battle.stop();
         }
@@ -247,7 +247,7 @@ impl Battles {
     ) -> Result<Watcher, BattleError> {
         loop {
             let battle = self.find_after(visitor, id, after).await?;
-            relay::hear(&self.parts, &battle).await;
+            remote_battles::hear(&self.parts, &battle).await;
             // A number that this log never had belongs to an earlier log of the battle: send all of it.
             let known = if after <= battle.last_seq() { after } else { 0 };
             let watcher = battle.watch(known);
@@ -293,7 +293,8 @@ impl Battles {
     /// A battle that waits for its vote, with its prompts and replies; `None` where the database has to be asked, since another
     /// instance may have taken the battle on.
     pub(super) fn awaiting_vote(&self, visitor: &VisitorId, id: &BattleId) -> Option<BattleRecord> {
-        let battle = self.live.get(id).filter(|battle| battle.visitor == *visitor && self.parts.fleet.is_alone())?;
+        let battle =
+            self.live.get(id).filter(|battle| battle.visitor == *visitor && self.parts.instances.is_alone())?;
         battle.state().active.awaiting_vote()
     }
 
@@ -345,7 +346,7 @@ impl Battles {
         let turn = former.progress.turn + u32::from(action == Action::Message);
         let edited = prompt.filter(|_| action == Action::Regenerate);
         let language = edited.filter(|_| turn == 1).map(language::detect);
-        let (run, from) = (self.parts.fleet.new_run(), former.answered_by.as_ref());
+        let (run, from) = (self.parts.instances.new_run(), former.answered_by.as_ref());
         let (store, now) = (&self.parts.store, self.parts.clock.now());
         let begun = match edited {
             Some(prompt) => store.edit_turn(&battle.id, EditedTurn { turn, prompt, language }, from, &run, now).await,
@@ -430,7 +431,7 @@ impl Battles {
 
     /// Whether the battle stands as it does in memory: another instance may have taken it on.
     async fn is_current(&self, battle: &LiveBattle) -> Result<bool, StoreError> {
-        if self.parts.fleet.is_alone() || battle.is_under_way() || battle.is_followed() {
+        if self.parts.instances.is_alone() || battle.is_under_way() || battle.is_followed() {
             return Ok(true);
         }
         let row = self.parts.store.battle(&battle.id).await?;
@@ -451,8 +452,8 @@ impl Battles {
             let record = record.filter(|record| record.battle.visitor == *visitor).ok_or(BattleError::UnknownBattle)?;
             let run = record.battle.answered_by.clone();
             let answering = record.battle.progress.stage == Stage::Answering;
-            if answering && self.parts.fleet.is_run_elsewhere(run.as_ref()).await? {
-                return Ok(relay::follow(self, record, after));
+            if answering && self.parts.instances.is_run_elsewhere(run.as_ref()).await? {
+                return Ok(remote_battles::follow(self, record, after));
             }
             let restored = LiveBattle::new(ActiveBattle::restore(record, self.parts.first_number(after)));
             let restored = Arc::new(restored);

@@ -1,17 +1,17 @@
 //! The arena: starts, answers, follows and ends battles, and records votes.
 
 pub mod access;
+pub mod battle_dependencies;
 pub mod battles;
 pub mod consent;
 pub mod exclusion_rules;
-pub mod fleet;
 pub mod history;
+pub mod instances;
 pub mod matchmaking;
 pub mod models;
-pub mod parts;
 pub mod prompt_images;
 pub mod prompt_rules;
-mod relay;
+mod remote_battles;
 pub mod reply_moderation;
 mod turn;
 pub mod unrated_talk;

@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use crate::domain::battle::ModelId;
 use crate::infra::clock::Clock;
 use crate::infra::llm::ModelCard;
-use crate::infra::llm::guard::GuardedModel;
+use crate::infra::llm::resilient_model::ResilientModel;
 use crate::infra::llm::roster::Roster;
 use crate::infra::storage::{Store, StoreError};
 
@@ -20,7 +20,7 @@ const MAX_RETIRED: usize = 64;
 pub struct Models {
     roster: RwLock<Arc<Roster>>,
     /// Models that left the roster, the latest last: battles that have them go on.
-    retired: RwLock<Vec<Arc<GuardedModel>>>,
+    retired: RwLock<Vec<Arc<ResilientModel>>>,
     cards: RwLock<HashMap<ModelId, ModelCard>>,
     /// Whether the roster is what the settings come to, and no models may still be found; sent with every roster.
     settled: watch::Sender<bool>,
@@ -83,7 +83,7 @@ impl Models {
 
     /// The model that a battle has, also where it has left the roster since; `None` where it left long ago.
     #[must_use]
-    pub fn of_battle(&self, id: &ModelId) -> Option<Arc<GuardedModel>> {
+    pub fn of_battle(&self, id: &ModelId) -> Option<Arc<ResilientModel>> {
         let find_retired = || {
             let retired = self.retired.read();
             retired.iter().rev().find(|model| model.card.id == *id).cloned()

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::domain::battle::BattleId;
-use crate::domain::moderation::{FlaggedPart, ModerationResult};
+use crate::domain::moderation::{ModeratedPart, ModerationResult};
 use crate::infra::clock::Clock;
 use crate::infra::config::{CurrentSettings, OnFailure};
 use crate::infra::metrics;
 use crate::infra::moderation::ModerationEndpoint;
 use crate::infra::rng::SharedRng;
-use crate::infra::storage::{NewFlag, Store};
+use crate::infra::storage::{NewModerationFlag, Store};
 
 /// Why a prompt is not taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -81,7 +81,7 @@ impl PromptRules {
     /// [`PromptError::Refused`] and [`PromptError::Unchecked`].
     pub async fn moderate(&self, prompt: &str) -> Result<Vec<String>, PromptError> {
         let on_failure = self.settings.now().moderation.on_failure;
-        match self.ask(FlaggedPart::Prompt, prompt).await {
+        match self.ask(ModeratedPart::Prompt, prompt).await {
             Some(ModerationResult::Allowed) => Ok(Vec::new()),
             Some(ModerationResult::Flagged(categories)) => Ok(categories),
             Some(ModerationResult::Refused(categories)) => {
@@ -94,7 +94,7 @@ impl PromptRules {
     }
 
     /// What comes of a text; `None` where the service does not answer.
-    pub(super) async fn ask(&self, part: FlaggedPart, text: &str) -> Option<ModerationResult> {
+    pub(super) async fn ask(&self, part: ModeratedPart, text: &str) -> Option<ModerationResult> {
         let Some(endpoint) = &self.endpoint else { return Some(ModerationResult::Allowed) };
         let settings = self.settings.now();
         let within = Duration::from_millis(settings.moderation.timeout_ms);
@@ -122,16 +122,22 @@ impl PromptRules {
     /// Puts a prompt before a reviewer. A battle goes on where that fails: its visitor has done nothing wrong.
     pub async fn flag_prompt(&self, battle: &BattleId, turn: u32, categories: Vec<String>) {
         if !categories.is_empty() {
-            self.flag(vec![self.new_flag(battle, turn, FlaggedPart::Prompt, categories)]).await;
+            self.flag(vec![self.new_flag(battle, turn, ModeratedPart::Prompt, categories)]).await;
         }
     }
 
-    pub(super) fn new_flag(&self, battle: &BattleId, turn: u32, part: FlaggedPart, categories: Vec<String>) -> NewFlag {
+    pub(super) fn new_flag(
+        &self,
+        battle: &BattleId,
+        turn: u32,
+        part: ModeratedPart,
+        categories: Vec<String>,
+    ) -> NewModerationFlag {
         let (id, flagged_at) = (self.rng.id(self.clock.as_ref()), self.clock.now());
-        NewFlag { id, battle: battle.clone(), turn, part, categories, flagged_at }
+        NewModerationFlag { id, battle: battle.clone(), turn, part, categories, flagged_at }
     }
 
-    pub(super) async fn flag(&self, flags: Vec<NewFlag>) {
+    pub(super) async fn flag(&self, flags: Vec<NewModerationFlag>) {
         if let Err(error) = self.store.insert_flags(&flags).await {
             metrics::flags_lost(flags.len() as u64);
             tracing::error!(error = ?error, flags = flags.len(), "flagged texts could not be put before a reviewer");

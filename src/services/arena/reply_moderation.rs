@@ -7,7 +7,7 @@ use tokio::sync::Semaphore;
 use super::prompt_rules::PromptRules;
 use crate::domain::battle::Side;
 use crate::domain::battle::record::BattleRecord;
-use crate::domain::moderation::{FlaggedPart, ModerationResult};
+use crate::domain::moderation::{ModeratedPart, ModerationResult};
 use crate::infra::metrics;
 use crate::infra::tasks::Tasks;
 
@@ -50,7 +50,7 @@ impl ReplyModeration {
 async fn look_at(rules: &PromptRules, record: &BattleRecord) {
     let mut flags = Vec::new();
     for row in record.replies.iter().filter(|row| !row.reply.text.is_empty()) {
-        let part = if row.reply.side == Side::A { FlaggedPart::ReplyA } else { FlaggedPart::ReplyB };
+        let part = if row.reply.side == Side::A { ModeratedPart::ReplyA } else { ModeratedPart::ReplyB };
         match rules.ask(part, &row.reply.text).await {
             // A reply was shown already: what would refuse a prompt flags it.
             Some(ModerationResult::Flagged(categories) | ModerationResult::Refused(categories)) => {

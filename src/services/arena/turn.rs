@@ -26,8 +26,8 @@ use crate::infra::live_battles::LiveBattle;
 use crate::infra::llm::{ChatError, ReplyPart};
 use crate::infra::metrics;
 use crate::infra::storage::{NewReply, ReplyEnding, SideFailure, StoreError};
+use crate::services::arena::battle_dependencies::BattleDependencies;
 use crate::services::arena::matchmaking::PromptKind;
-use crate::services::arena::parts::BattleParts;
 use counting::count;
 use side::{SideRun, without_nul};
 
@@ -52,7 +52,7 @@ pub(super) enum TurnEnd {
 
 /// Runs the battle's latest turn to its end; returns when both replies are kept.
 pub(super) async fn run(
-    parts: Arc<BattleParts>,
+    parts: Arc<BattleDependencies>,
     battle: Arc<LiveBattle>,
     run: RunId,
     stop: oneshot::Receiver<()>,
@@ -68,7 +68,7 @@ pub(super) async fn run(
 }
 
 /// Ends a turn that panicked: its battle takes no vote, so that nobody waits for one for ever.
-pub(super) async fn void(parts: &BattleParts, battle: &LiveBattle, run: &RunId) -> TurnEnd {
+pub(super) async fn void(parts: &BattleDependencies, battle: &LiveBattle, run: &RunId) -> TurnEnd {
     let row = battle.state().active.row.clone();
     battle.state().stopper = None;
     if row.progress.stage != Stage::Voided {
@@ -95,7 +95,7 @@ pub(super) async fn void(parts: &BattleParts, battle: &LiveBattle, run: &RunId) 
 }
 
 struct Turn<'a> {
-    parts: &'a BattleParts,
+    parts: &'a BattleDependencies,
     /// The settings as they were when the turn began: an edited file does not disturb it.
     settings: BattleSettings,
     mode: BattleMode,
@@ -121,7 +121,7 @@ struct Turn<'a> {
 }
 
 impl<'a> Turn<'a> {
-    async fn begin(parts: &'a BattleParts, battle: &'a LiveBattle, run: RunId) -> Self {
+    async fn begin(parts: &'a BattleDependencies, battle: &'a LiveBattle, run: RunId) -> Self {
         let (row, images) = {
             let active = &battle.state().active;
             (active.row.clone(), active.images.clone())
@@ -453,7 +453,7 @@ impl<'a> Turn<'a> {
     }
 }
 
-impl BattleParts {
+impl BattleDependencies {
     /// Offers the replies of a turn to the database until it takes them: an outage shall not cost what models wrote and
     /// a visitor has read. `false` means that somebody else answers the turn.
     async fn keep_replies(
@@ -479,7 +479,7 @@ impl BattleParts {
 
 /// Waits until nobody has watched for `grace`. While other instances cannot be reached, one of them may have the
 /// visitor, so the turn goes on to its end.
-async fn nobody_is_there(battle: &LiveBattle, parts: &BattleParts, grace: Duration) {
+async fn nobody_is_there(battle: &LiveBattle, parts: &BattleDependencies, grace: Duration) {
     let mut bus = parts.events.state();
     loop {
         battle.left_alone(grace).await;

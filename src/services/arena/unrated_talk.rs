@@ -14,7 +14,7 @@ use crate::domain::battle::message::{Message, PromptImage};
 use crate::domain::battle::state::{Refusal, Stage};
 use crate::domain::battle::{BattleId, Side, VisitorId};
 use crate::infra::limits::TurnPermit;
-use crate::infra::llm::guard::GuardedModel;
+use crate::infra::llm::resilient_model::ResilientModel;
 use crate::infra::llm::{ChatError, ChatModel, ReplyPart, ReplyStream};
 use crate::infra::storage::{BattleRecord, StoreError};
 
@@ -51,7 +51,7 @@ pub struct UnratedTalk {
 }
 
 struct TalkingSide {
-    model: Arc<GuardedModel>,
+    model: Arc<ResilientModel>,
     messages: Vec<Message>,
     reply: String,
     stream: Option<ReplyStream>,

@@ -15,7 +15,7 @@ use crate::infra::config::{JudgeSettings, Settings};
 use crate::infra::llm::model_client::{ModelClient, RunLimits};
 use crate::infra::storage::StoreError;
 use crate::services::battle_judging::pending_work::pending_work;
-use crate::services::judging_rounds::{JudgingRounds, Round, RoundParts};
+use crate::services::judging_rounds::{JudgingRounds, RoundOutcome, RoundParts};
 
 /// Battles of one round at the most.
 const AT_MOST: usize = 256;
@@ -73,7 +73,7 @@ impl AutoJudge {
         judges: &[ModelClient],
         budget: Budget,
         stop: CancellationToken,
-    ) -> Result<(Round, bool), StoreError> {
+    ) -> Result<(RoundOutcome, bool), StoreError> {
         let RoundParts { store, rng, clock, .. } = &self.parts;
         let (clock, now) = (clock.as_ref(), clock.now());
         let scope = Scope {
@@ -92,29 +92,29 @@ impl AutoJudge {
             self.settled_upto = found.last_seq;
         }
         let round = match (all_settled, found.more) {
-            (true, true) => Round::More,
-            (true, false) => Round::Done,
+            (true, true) => RoundOutcome::More,
+            (true, false) => RoundOutcome::Done,
             // Stopped or out of budget: nobody failed.
-            (false, _) if limits.are_reached() => Round::Done,
-            (false, _) => Round::Failing,
+            (false, _) if limits.are_reached() => RoundOutcome::Done,
+            (false, _) => RoundOutcome::Failing,
         };
         Ok((round, limits.budget.is_exhausted()))
     }
 }
 
 impl JudgingRounds for AutoJudge {
-    async fn round(&mut self, settings: &Settings, stop: CancellationToken) -> Result<Round, StoreError> {
+    async fn round(&mut self, settings: &Settings, stop: CancellationToken) -> Result<RoundOutcome, StoreError> {
         let judges = self.take_up(settings);
         let today = day_of(self.parts.clock.now());
         if judges.is_empty() || self.used_up == Some(today) {
-            return Ok(Round::Done);
+            return Ok(RoundOutcome::Done);
         }
         let Some(budget) = left(&self.parts.store, &self.by, &judges, today).await? else {
             self.use_up(today);
-            return Ok(Round::Done);
+            return Ok(RoundOutcome::Done);
         };
         // A command judges just now: it asks what this round would.
-        let Some(lock) = self.parts.store.command_lock(LOCK).await? else { return Ok(Round::Done) };
+        let Some(lock) = self.parts.store.command_lock(LOCK).await? else { return Ok(RoundOutcome::Done) };
         let done = self.judge(&judges, budget, stop).await;
         lock.release().await;
         let (round, exhausted) = done?;

@@ -10,7 +10,7 @@ use super::error::BenchError;
 use super::{OnProgress, RunProgress};
 use crate::domain::benchmark::item::Item;
 use crate::domain::benchmark::run_report::RunOutcome;
-use crate::domain::benchmark::superclue::construction::Construction;
+use crate::domain::benchmark::superclue::construction::DraftPrompt;
 use crate::domain::benchmark::superclue::drafts::DraftLine;
 use crate::domain::benchmark::{SuiteData, SuiteOptions, suite};
 use crate::formats::drafts::DraftFile;
@@ -23,20 +23,20 @@ use crate::infra::llm::model_client::{AskError, ModelClient, RunLimits};
 const ATTEMPTS: u32 = 3;
 
 /// What is to be rewritten, and how.
-pub struct Construct<'c> {
+pub struct DraftRunInput<'c> {
     /// A data file of superclue-open; its first turns are rewritten.
     pub questions: &'c Path,
     /// The file of drafts, which need not be there.
     pub drafts: &'c Path,
     /// The request.
-    pub prompt: &'c Construction,
+    pub prompt: &'c DraftPrompt,
     /// Ask again where the file has a reply that could not be read.
     pub retry_failed: bool,
 }
 
 /// Result of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Constructed {
+pub struct DraftRunOutcome {
     /// Drafts and replies that could not be read, together.
     pub outcome: RunOutcome,
     /// Of what this run kept, the replies that could not be read.
@@ -48,17 +48,17 @@ pub struct Constructed {
 /// # Errors
 /// [`BenchError`] where a file cannot be used, or takes nothing more.
 pub async fn construct(
-    work: &Construct<'_>,
+    work: &DraftRunInput<'_>,
     model: &ModelClient,
     limits: &RunLimits,
     on_progress: OnProgress<'_>,
-) -> Result<Constructed, BenchError> {
+) -> Result<DraftRunOutcome, BenchError> {
     let items = questions(work.questions)?;
     let (file, lines) = DraftFile::open(work.drafts)?;
     let open = open(&items, &lines, model.id.as_str(), work.retry_failed);
     let (total, before) = (items.len() as u64, (items.len() - open.len()) as u64);
     let begun =
-        Constructed { outcome: RunOutcome { total, before, ..RunOutcome::new(model.id.clone()) }, unreadable: 0 };
+        DraftRunOutcome { outcome: RunOutcome { total, before, ..RunOutcome::new(model.id.clone()) }, unreadable: 0 };
     on_progress(RunProgress { done: before, total });
     let run = Run { prompt: work.prompt, model, limits, on_progress, constructed: Mutex::new(begun) };
     let (batch, keeper) = keeper();
@@ -105,11 +105,11 @@ fn open<'i>(items: &'i [Item], lines: &[DraftLine], model: &str, retry_failed: b
 }
 
 struct Run<'r> {
-    prompt: &'r Construction,
+    prompt: &'r DraftPrompt,
     model: &'r ModelClient,
     limits: &'r RunLimits,
     on_progress: OnProgress<'r>,
-    constructed: Mutex<Constructed>,
+    constructed: Mutex<DraftRunOutcome>,
 }
 
 impl Run<'_> {
@@ -162,7 +162,7 @@ impl Run<'_> {
         (self.on_progress)(progress);
     }
 
-    fn constructed(&self) -> parking_lot::MutexGuard<'_, Constructed> {
+    fn constructed(&self) -> parking_lot::MutexGuard<'_, DraftRunOutcome> {
         // Plain numbers, valid after each statement.
         self.constructed.lock()
     }

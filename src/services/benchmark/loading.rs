@@ -7,7 +7,7 @@ use super::error::BenchError;
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::answer_index::AnswerIndex;
 use crate::domain::benchmark::item::{Answer, Item};
-use crate::domain::benchmark::references::Beside;
+use crate::domain::benchmark::references::ReferenceSuite;
 use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::benchmark::{Suite, SuiteData, SuiteOptions, custom_suite, suite};
 use crate::infra::clock::SystemClock;
@@ -83,7 +83,7 @@ async fn beside(
     if answers.is_empty() {
         return Err(BenchError::NoAnswers { suite: name, model: model.to_owned() });
     }
-    Ok(Box::new(Beside::new(suite, answers)))
+    Ok(Box::new(ReferenceSuite::new(suite, answers)))
 }
 
 /// The suite of a data file, with options.

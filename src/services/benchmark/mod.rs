@@ -9,7 +9,6 @@
 pub mod answering;
 pub mod attempts;
 pub mod batches;
-pub mod casting;
 pub mod construction;
 pub mod error;
 pub mod imports;
@@ -25,6 +24,7 @@ pub mod reread;
 pub mod run_comparison;
 pub mod run_error;
 pub mod run_record;
+pub mod run_roles;
 pub mod scores;
 pub mod suite_results;
 pub mod suite_run;

@@ -11,7 +11,7 @@ use crate::domain::battle::ModelId;
 use crate::domain::benchmark::run_manifest::RunManifest;
 use crate::domain::judging::budget::Budget;
 use crate::infra::config::{BenchSettings, ModelSettings, Settings};
-use crate::infra::llm::advice::advice;
+use crate::infra::llm::failure_advice::advice;
 use crate::infra::llm::model_client::ModelClient;
 use crate::infra::llm::roster::{Roster, entries};
 use crate::infra::rng::SharedRng;

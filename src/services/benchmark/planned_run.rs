@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::casting::Phases;
 use super::run_error::RunError;
+use super::run_roles::Phases;
 use super::suite_run::{OnRunProgress, Participation, ReadySuite, RunSession, StepOutcome, SuiteChoice, SuiteRun};
 use tokio::time::timeout;
 

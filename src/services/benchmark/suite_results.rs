@@ -31,7 +31,7 @@ use crate::infra::storage::{
 };
 use crate::infra::tasks::Tasks;
 use crate::render::report::benchmark::findings::{ComparedJudgement, Findings, Lengths};
-use crate::render::report::benchmark::{Material, PublishedScore, Report, ScoreEntry};
+use crate::render::report::benchmark::{PublishedScore, Report, ReportInput, ScoreEntry};
 
 /// Suites that are kept.
 const KEPT: usize = 16;
@@ -99,7 +99,7 @@ impl SuiteResults {
         if let Some(model) = compare_with.filter(|model| !self.findings.models().contains(model)) {
             return Err(BenchError::NotCompared { suite: row.suite.to_string(), model: model.to_owned() });
         }
-        let material = Material {
+        let material = ReportInput {
             suite: self.loaded.suite.as_ref(),
             variant: &self.way.variant,
             version: &row.version,

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use super::batches::{BatchOptions, SuiteBatches, check_servers};
-use super::casting::{Cast, Casting, Phases, RoleIds};
 use super::error::BenchError;
 use super::loading::{Loaded, load};
 use super::locked_run::LockedRun;
 use super::model_clients::ModelClients;
 use super::run_error::RunError;
 use super::run_record::{RunPhase, RunRecord, planned};
+use super::run_roles::{Phases, RoleAssignment, RoleIds, RunRoles};
 use super::{RunContext, RunProgress, answering, judging};
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::canaries::retain_canaries;
@@ -74,7 +74,7 @@ pub type OnRunProgress<'p> = &'p (dyn Fn(RunPhase, RunProgress, Spent) + Sync);
 /// A run over one round of answers, before anything is asked.
 pub struct SuiteRun<'s> {
     ready: ReadySuite<'s>,
-    cast: Cast,
+    roles: RunRoles,
     retry_failed: bool,
     over: PlannedOver,
     plan: Option<PlanStep>,
@@ -88,10 +88,10 @@ impl<'s> SuiteRun<'s> {
     pub async fn new(ready: ReadySuite<'s>, who: &Participation, phases: Phases) -> Result<Self, RunError> {
         let ReadySuite { session, loaded, sample, batches, .. } = &ready;
         let (store, clients) = (&session.store, &session.clients);
-        let casting = Casting { store, clients, batches, loaded, sample: *sample, phases };
-        let cast = casting.cast(&who.roles, who.budget).await?;
+        let assignment = RoleAssignment { store, clients, batches, loaded, sample: *sample, phases };
+        let roles = assignment.assign(&who.roles, who.budget).await?;
         let over = if phases == Phases::Both { PlannedOver::AllAnswers } else { PlannedOver::KeptAnswers };
-        Ok(Self { cast, retry_failed: who.retry_failed, over, plan: None, ready })
+        Ok(Self { roles, retry_failed: who.retry_failed, over, plan: None, ready })
     }
 
     /// The same as a step of a plan that is kept.
@@ -115,12 +115,12 @@ impl<'s> SuiteRun<'s> {
     /// Judges that judge their own answers too.
     #[must_use]
     pub fn partial_judges(&self) -> &[String] {
-        &self.cast.partial
+        &self.roles.partial
     }
 
     /// Everybody who is asked.
     pub fn clients(&self) -> impl Iterator<Item = &ModelClient> {
-        self.cast.answering.iter().chain(&self.cast.judges)
+        self.roles.answering.iter().chain(&self.roles.judges)
     }
 
     /// Takes the suite's lock.
@@ -133,7 +133,7 @@ impl<'s> SuiteRun<'s> {
     }
 
     fn judging(&self) -> JudgingPlan<'_> {
-        let Cast { models, baseline, .. } = &self.cast;
+        let RunRoles { models, baseline, .. } = &self.roles;
         JudgingPlan { models, baseline: baseline.as_ref(), retry_failed: self.retry_failed, over: self.over }
     }
 
@@ -143,8 +143,8 @@ impl<'s> SuiteRun<'s> {
     /// [`StoreError`].
     pub async fn plans(&self) -> Result<(Vec<RequestPlan>, Vec<RequestPlan>), StoreError> {
         let bench = self.ready.bench();
-        let answers = answering::plan(bench, &self.cast.answering, self.retry_failed).await?;
-        Ok((answers, judging::plan(bench, &self.cast.judges, self.judging()).await?))
+        let answers = answering::plan(bench, &self.roles.answering, self.retry_failed).await?;
+        Ok((answers, judging::plan(bench, &self.roles.judges, self.judging()).await?))
     }
 
     /// Asks everybody, under the lock.
@@ -155,10 +155,10 @@ impl<'s> SuiteRun<'s> {
         // Only now: who had the lock before has kept more.
         self.ready.batches.load().await?;
         let (answers, judgements) = self.plans().await?;
-        let begun = self.ready.begun(self.cast.ids(), (&answers, &judgements), self.plan.clone());
+        let begun = self.ready.begun(self.roles.ids(), (&answers, &judgements), self.plan.clone());
         let record =
             RunRecord::begin(&self.ready.session.store, &SystemClock, begun, run.limits.budget.spent()).await?;
-        let asked = self.ready.ask(&self.cast, self.judging(), run, (&record, show)).await;
+        let asked = self.ready.ask(&self.roles, self.judging(), run, (&record, show)).await;
         end_record(run, record, asked).await
     }
 }
@@ -301,12 +301,12 @@ impl<'s> ReadySuite<'s> {
     /// Asks models, and then judges.
     async fn ask(
         &self,
-        cast: &Cast,
+        roles: &RunRoles,
         plan: JudgingPlan<'_>,
         run: &LockedRun,
         (record, show): (&RunRecord<'_>, OnRunProgress<'_>),
     ) -> Result<Vec<StepOutcome>, StoreError> {
-        let mut steps = match cast.answering.as_slice() {
+        let mut steps = match roles.answering.as_slice() {
             [] => Vec::new(),
             models => {
                 let work = AnswerPlan { models, retry_failed: plan.retry_failed, limits: &run.limits };
@@ -317,7 +317,7 @@ impl<'s> ReadySuite<'s> {
             show(RunPhase::Judging, progress, run.limits.budget.spent());
             record.note(RunPhase::Judging, progress);
         };
-        let judging = judging::judge(self.bench(), &cast.judges, plan, &run.limits, &note);
+        let judging = judging::judge(self.bench(), &roles.judges, plan, &run.limits, &note);
         let outcomes = run.until_lock_is_lost(record.follow(&run.limits.budget, judging)).await?;
         self.batches.all_are_kept().await?;
         record.note_failures(&outcomes);

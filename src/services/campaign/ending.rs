@@ -1,7 +1,7 @@
 //! Looks whether a campaign has enough judgements, after one came.
 
 use super::reports::{CampaignReportError, counted_units};
-use crate::domain::campaign::ending::{EndReason, Until};
+use crate::domain::campaign::ending::{EndCondition, EndReason};
 use crate::domain::campaign::plan::CampaignPlan;
 use crate::domain::campaign::report::{JudgedUnit, are_separated, is_due, neighbours};
 use crate::domain::stats::confidence::ConfidenceLevel;
@@ -24,7 +24,10 @@ pub(super) async fn end_if_enough(
     let judged = store.campaign_judged(&campaign.id).await?;
     if plan.max_judgements.is_some_and(|most| judged >= most) {
         store.end_campaign(&campaign.id, EndReason::MaxJudgements, now).await?;
-    } else if plan.until == Some(Until::Separated) && is_due(judged) && is_separated(store, campaign, plan).await? {
+    } else if plan.until == Some(EndCondition::Separated)
+        && is_due(judged)
+        && is_separated(store, campaign, plan).await?
+    {
         store.end_campaign(&campaign.id, EndReason::Separated, now).await?;
     }
     Ok(())

@@ -10,7 +10,7 @@ use crate::services::admin::actor::{Actor, audit_json};
 
 /// Who decides, when, under which id, and about which votes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Author {
+pub struct DecisionContext {
     /// Id of the decision.
     pub id: String,
     /// The person or program.
@@ -30,11 +30,11 @@ pub async fn write_decision(
     store: &Store,
     decision: &Decision,
     votes: &[SelectedVote],
-    author: Author,
+    author: DecisionContext,
 ) -> Result<u64, StoreError> {
     let numbers: Vec<i64> = votes.iter().filter(|vote| decision.concerns(vote)).map(|vote| vote.seq).collect();
     let audit = audit_entry(decision, &author, numbers.len());
-    let Author { id, actor, decided_at, .. } = author;
+    let DecisionContext { id, actor, decided_at, .. } = author;
     match decision {
         Decision::Exclude { rule, reason } => {
             let (rule, reason) = (rule.to_string(), reason.clone());
@@ -48,7 +48,7 @@ pub async fn write_decision(
 }
 
 /// The entry of the audit log, under the id of the decision: so its exclusions can be found, whose ids begin with it.
-fn audit_entry(decision: &Decision, author: &Author, votes: usize) -> NewAuditEntry {
+fn audit_entry(decision: &Decision, author: &DecisionContext, votes: usize) -> NewAuditEntry {
     let (action, former, latter) = match decision {
         Decision::Exclude { rule, reason } => {
             let after = json!({ "votes": votes, "rule": rule.name(), "reason": reason });

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::domain::integrity::pseudonym::voter_pseudonym;
-use crate::domain::integrity::voters::{VoterReport, VoterTest, test_voters};
+use crate::domain::integrity::rigging_detection::{VoterReport, VoterTest, test_voters};
 use crate::domain::rating::FitError;
 use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
 use crate::infra::single_flight::{FlightError, SingleFlight, Throttle};

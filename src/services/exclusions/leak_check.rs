@@ -10,7 +10,7 @@ use crate::domain::integrity::exclusion_rule::ExclusionRule;
 use crate::domain::integrity::leak::{Leak, TurnTexts};
 use crate::domain::integrity::leak_check::{LeakCheckPrompt, REMINDER, TextName, read_reply};
 use crate::domain::judging::budget::{Budget, BudgetTracker, estimate, estimate_all};
-use crate::domain::judging::rubric::with_reminder;
+use crate::domain::judging::judge_prompt::with_reminder;
 use crate::domain::time::{Timestamp, day_of};
 use crate::infra::config::{IntegritySettings, Settings};
 use crate::infra::llm::Message;
@@ -20,7 +20,7 @@ use crate::infra::storage::{
     ExclusionDecision, LeakCheckCounts, LeakCheckRow, LeakCheckStatus, Store, StoreError, UncheckedVote,
 };
 use crate::services::exclusions::PROGRAM;
-use crate::services::judging_rounds::{JudgingRounds, Round, RoundParts};
+use crate::services::judging_rounds::{JudgingRounds, RoundOutcome, RoundParts};
 
 /// Votes of one round at the most.
 const AT_MOST: u32 = 64;
@@ -286,23 +286,23 @@ impl RoundCounts {
 }
 
 impl JudgingRounds for LeakCheck {
-    async fn round(&mut self, settings: &Settings, stop: CancellationToken) -> Result<Round, StoreError> {
-        let Some(judge) = self.take_up(settings) else { return Ok(Round::Done) };
+    async fn round(&mut self, settings: &Settings, stop: CancellationToken) -> Result<RoundOutcome, StoreError> {
+        let Some(judge) = self.take_up(settings) else { return Ok(RoundOutcome::Done) };
         let (now, store) = (self.parts.clock.now(), &self.parts.store);
         let today = day_of(now);
         if self.used_up == Some(today) {
-            return Ok(Round::Done);
+            return Ok(RoundOutcome::Done);
         }
         let newest = store.last_vote_seq().await?;
         let votes = store.votes_without_leak_check(self.settled_upto, looked_at_since(now), AT_MOST).await?;
         let Some(last) = votes.last() else {
             // Later rounds need not read the log from its beginning.
             self.settled_upto = newest;
-            return Ok(Round::Done);
+            return Ok(RoundOutcome::Done);
         };
         let Some(budget) = self.left(today).await? else {
             self.use_up(today);
-            return Ok(Round::Done);
+            return Ok(RoundOutcome::Done);
         };
         let limits = RunLimits { stop, budget: BudgetTracker::new(budget) };
         let counts = self.check_all(&votes, &judge, &limits).await?;
@@ -314,13 +314,13 @@ impl JudgingRounds for LeakCheck {
             self.use_up(today);
         }
         if counts.failed > 0 {
-            return Ok(Round::Failing);
+            return Ok(RoundOutcome::Failing);
         }
         if counts.left > 0 {
-            return Ok(Round::Done);
+            return Ok(RoundOutcome::Done);
         }
         self.settled_upto = last.seq;
-        Ok(if votes.len() == AT_MOST as usize { Round::More } else { Round::Done })
+        Ok(if votes.len() == AT_MOST as usize { RoundOutcome::More } else { RoundOutcome::Done })
     }
 
     fn is_changed(before: &Settings, after: &Settings) -> bool {

@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use self::model_labeler::ModelLabeler;
 use crate::domain::battle::ModelId;
+use crate::domain::csv_injection::defused;
 use crate::domain::labeling::LabelOrigin;
 use crate::domain::labeling::classifier::Classifier;
 use crate::domain::labeling::few_shot::FewShotPrompt;
@@ -21,8 +22,7 @@ use crate::domain::labeling::report::{LabelReport, LabelReportBuilder};
 use crate::domain::labeling::scheme::Scheme;
 use crate::domain::labeling::seeds::{self, RowProblem, Seed, SeedError};
 use crate::domain::labeling::softmax::FitFailed;
-use crate::domain::labeling::validation::{Trained, ValidationOptions};
-use crate::domain::spreadsheet::defused;
+use crate::domain::labeling::validation::{ValidatedClassifier, ValidationOptions};
 use crate::domain::time::Timestamp;
 use crate::infra::llm::model_client::AskError;
 use crate::infra::storage::{LabelSource, NewLabel, PromptRow, Store, StoreError};
@@ -110,8 +110,12 @@ pub fn read_seeds(file: &Path, scheme: Scheme, folds: usize) -> Result<Vec<Seed>
 ///
 /// # Errors
 /// [`LabelingError::Fit`], [`LabelingError::Thread`].
-pub async fn train(seeds: Vec<Seed>, scheme: Scheme, options: ValidationOptions) -> Result<Trained, LabelingError> {
-    Ok(tokio::task::spawn_blocking(move || Trained::new(&seeds, scheme, options)).await??)
+pub async fn train(
+    seeds: Vec<Seed>,
+    scheme: Scheme,
+    options: ValidationOptions,
+) -> Result<ValidatedClassifier, LabelingError> {
+    Ok(tokio::task::spawn_blocking(move || ValidatedClassifier::new(&seeds, scheme, options)).await??)
 }
 
 /// Keeps the labels of those seeds that are prompts of this arena, and returns how many changed.

@@ -2,7 +2,7 @@
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 
-use crate::domain::integrity::cast_votes::CastVotes;
+use crate::domain::integrity::ratable_votes::RatableVotes;
 use crate::domain::labeling::scheme::Scheme;
 use crate::domain::rating::vote_log::{ColumnSet, SelfPlay, VoteLog};
 use crate::domain::time::Timestamp;
@@ -71,7 +71,7 @@ pub async fn read_cast_votes(
     store: &Store,
     options: LogQuery,
     progress: impl Fn(i64, i64),
-) -> Result<CastVotes, ReadLogError> {
+) -> Result<RatableVotes, ReadLogError> {
     read_votes(store, options, Excluded::Read, progress).await
 }
 
@@ -89,7 +89,7 @@ async fn read_votes(
     options: LogQuery,
     excluded: Excluded,
     progress: impl Fn(i64, i64),
-) -> Result<CastVotes, ReadLogError> {
+) -> Result<RatableVotes, ReadLogError> {
     let LogQuery { columns, range, concurrency } = options;
     let schemes = schemes(store, columns).await?;
     // Labels and exclusions are looked up by sequence number.
@@ -108,7 +108,7 @@ async fn read_votes(
         Ok::<_, ReadLogError>((upto, votes))
     });
     let mut pages = pages.buffered(concurrency.max(1));
-    let mut votes = CastVotes { log: VoteLog::with_columns(columns), numbers: Vec::new() };
+    let mut votes = RatableVotes { log: VoteLog::with_columns(columns), numbers: Vec::new() };
     while let Some((upto, mut page)) = pages.try_next().await? {
         votes.log.append(&page.log);
         votes.numbers.append(&mut page.numbers);

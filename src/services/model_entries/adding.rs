@@ -9,12 +9,12 @@ use super::error::{ModelEntryError, Warning};
 use crate::domain::rating::value::prices::PriceDate;
 use crate::domain::wildcard::Wildcard;
 use crate::infra::allowed_addresses::AllowedAddresses;
+use crate::infra::config::edit::settings_file::SettingsFile;
 use crate::infra::config::edit::{self, NewModel};
-use crate::infra::config::settings_file::SettingsFile;
 use crate::infra::config::{Environment, Settings, is_variable_name};
 use crate::infra::llm::http_client_within;
 use crate::infra::llm::model_list::{ListedModel, ProviderList, read_provider_list};
-use crate::infra::llm::offer::{AddedModel, Addition, Offer, compared, duplicates, new_model};
+use crate::infra::llm::model_list_merge::{AddedModel, Addition, Offer, compared, duplicates, new_model};
 
 /// Models that are added without a filter at the most: hundreds of paid models are no accident then.
 pub const MOST_WITHOUT_FILTER: usize = 100;

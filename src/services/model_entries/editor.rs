@@ -9,7 +9,7 @@ use super::error::{ModelEntryError, Warning};
 use crate::infra::clock::Clock;
 use crate::infra::config::edit::actions::{ModelAction, model_actions};
 use crate::infra::config::edit::change::Change;
-use crate::infra::config::settings_file::SettingsFile;
+use crate::infra::config::edit::settings_file::SettingsFile;
 use crate::infra::config::{ConfigError, Environment, Settings};
 use crate::infra::llm::roster::{Roster, entries};
 use crate::infra::rng::SharedRng;

@@ -3,7 +3,7 @@
 use crate::infra::config::ConfigError;
 use crate::infra::config::edit::EditError;
 use crate::infra::config::edit::change::InvalidChange;
-use crate::infra::config::settings_file::SettingsFileError;
+use crate::infra::config::edit::settings_file::SettingsFileError;
 use crate::infra::llm::model_list::ListError;
 use crate::infra::storage::StoreError;
 

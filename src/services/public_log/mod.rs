@@ -21,7 +21,7 @@ use crate::domain::public_log::checkpoint::Checkpoint;
 use crate::domain::public_log::merkle_proof::TreeHead;
 use crate::domain::public_log::promised_vote::PromisedVote;
 use crate::infra::clock::Clock;
-use crate::infra::log_key::{LogKey, UnusableKey};
+use crate::infra::public_log_key::{PublicLogKey, UnusableKey};
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{Store, StoreError};
 
@@ -90,7 +90,7 @@ impl PublicLogError {
 #[derive(Debug, Clone)]
 pub struct PublicLog {
     store: Store,
-    key: Arc<LogKey>,
+    key: Arc<PublicLogKey>,
 }
 
 impl PublicLog {
@@ -108,13 +108,13 @@ impl PublicLog {
         let now = clock.now();
         let seed = store.secret(KEY_NAME, &(rng.token() + &rng.token()), now).await?;
         let origin = store.secret(ORIGIN_NAME, &new_origin(public_url, rng), now).await?;
-        let key = LogKey::new(origin.expose_secret(), seed.expose_secret())?;
+        let key = PublicLogKey::new(origin.expose_secret(), seed.expose_secret())?;
         Ok(Self { store, key: Arc::new(key) })
     }
 
     /// The key that verifies checkpoints, under the name of the log.
     #[must_use]
-    pub fn key(&self) -> &LogKey {
+    pub fn key(&self) -> &PublicLogKey {
         &self.key
     }
 

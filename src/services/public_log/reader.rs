@@ -14,7 +14,7 @@ use crate::infra::storage::LogCheckpoint;
 
 /// What the log knows of a vote.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum VoteReceipt {
+pub enum PublicLogLookup {
     /// It will be in the log by this moment.
     Promised(Timestamp),
     /// It is in the log.
@@ -62,18 +62,18 @@ impl PublicLog {
     ///
     /// # Errors
     /// [`PublicLogError`].
-    pub async fn receipt(&self, vote: &str, within: Duration) -> Result<Option<VoteReceipt>, PublicLogError> {
+    pub async fn receipt(&self, vote: &str, within: Duration) -> Result<Option<PublicLogLookup>, PublicLogError> {
         // The checkpoint first: the entry is then in its tree or in a later one.
         let (latest, logged) = (self.latest().await?, self.store.logged_vote(vote).await?);
         let signed = latest.zip(logged).filter(|(latest, logged)| logged.position < latest.head.size);
         let Some((latest, logged)) = signed else {
             let cast_at = self.store.vote_cast_at(vote).await?;
-            return Ok(cast_at.map(|time| VoteReceipt::Promised(included_by(time, within))));
+            return Ok(cast_at.map(|time| PublicLogLookup::Promised(included_by(time, within))));
         };
         let size = latest.head.size;
         let hashes = hashes_of_ranges(&self.store, &inclusion_ranges(logged.position, size), size).await?;
         let entry =
             LoggedEntry { entry: logged.body.into_bytes(), index: logged.position, hashes, checkpoint: latest.note };
-        Ok(Some(VoteReceipt::Logged(Box::new(LoggedVoteReceipt { logged: entry, salt: logged.salt }))))
+        Ok(Some(PublicLogLookup::Logged(Box::new(LoggedVoteReceipt { logged: entry, salt: logged.salt }))))
     }
 }

@@ -15,7 +15,7 @@ use crate::domain::public_log::receipt::{LogReceipt, LogReceiptError, OpenPromis
 use crate::domain::public_log::recount::{RatingRules, Recount, RecountError, differences};
 use crate::domain::public_log::tile::{Tile, TileKind};
 use crate::domain::rating::FitError;
-use crate::infra::log_source::{LogSource, SourceError};
+use crate::infra::public_log_source::{PublicLogSource, SourceError};
 
 /// Tiles fetched at the same time.
 const AT_ONCE: usize = 8;
@@ -135,7 +135,7 @@ struct ReadLog {
 /// # Errors
 /// [`VerifyError`] for the first thing that does not hold.
 pub async fn verify(
-    source: &LogSource,
+    source: &PublicLogSource,
     known: &TrustAnchors,
     receipts: &[LogReceipt],
     leaderboard: LeaderboardSource,
@@ -192,11 +192,11 @@ pub async fn verify(
 }
 
 /// Whether a second reading can find another state.
-fn is_live(source: &LogSource) -> bool {
-    matches!(source, LogSource::Http { .. })
+fn is_live(source: &PublicLogSource) -> bool {
+    matches!(source, PublicLogSource::Http { .. })
 }
 
-async fn describe(source: &LogSource) -> Result<Description, VerifyError> {
+async fn describe(source: &PublicLogSource) -> Result<Description, VerifyError> {
     let found = source.beside("api/v1/log", "log.json").await?;
     serde_json::from_slice(&found).map_err(|error| VerifyError::Json("what the arena says of its log", error))
 }
@@ -235,7 +235,7 @@ fn witnessed(note: &str, witnesses: &[WitnessKey]) -> Result<Vec<(String, u64)>,
 }
 
 async fn read_log(
-    source: &LogSource,
+    source: &PublicLogSource,
     (key, witnesses): (&VerifierKey, &[WitnessKey]),
     known: Option<TreeHead>,
     receipts: &[LogReceipt],

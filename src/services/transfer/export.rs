@@ -19,7 +19,7 @@ use crate::formats::tables::export_columns::{
     BATTLE_COLUMNS, CONVERSATIONS, EXCLUSION, ITEM_SCORE_COLUMNS, LEADERBOARD_COLUMNS, REPLY_COLUMNS, SCORE_COLUMNS,
     VOTE_COLUMNS,
 };
-use crate::formats::tables::export_rows::{BattleExportRow, LogRow, ReplyRecord, conversation};
+use crate::formats::tables::export_rows::{BattleExportRow, ReplyRecord, VoteLogRow, conversation};
 use crate::formats::tables::{Format, TableWriter};
 use crate::infra::storage::{Store, StoreError, VoteRange};
 use crate::services::benchmark::RunContext;
@@ -81,7 +81,7 @@ pub async fn votes(
         let labels = final_labels_of(store, &Scheme::ALL, range).await?;
         for vote in &page {
             let [a, b] = said_in(store, selection, &vote.battle).await?;
-            table.write(&LogRow::new(vote, &labels, a, b))?;
+            table.write(&VoteLogRow::new(vote, &labels, a, b))?;
             seq = vote.seq;
         }
         progress(seq, last);

@@ -3,7 +3,7 @@
 use super::export::ExportError;
 use crate::domain::labeling::scheme::Scheme;
 use crate::domain::time::Timestamp;
-use crate::formats::tables::export_rows::LogRow;
+use crate::formats::tables::export_rows::VoteLogRow;
 use crate::formats::tables::{Format, TableWriter};
 use crate::infra::storage::{Store, VoteRange};
 use crate::services::labeling::final_labels::final_labels_of;
@@ -35,7 +35,7 @@ pub async fn vote_lines(store: &Store, after: i64, upto: i64, limit: u32) -> Res
     let labels = final_labels_of(store, &Scheme::ALL, range).await?;
     let mut text = Vec::new();
     let mut table = TableWriter::begin(Format::Jsonl, Vec::new(), &mut text)?;
-    votes.iter().try_for_each(|vote| table.write(&LogRow::new(vote, &labels, None, None)))?;
+    votes.iter().try_for_each(|vote| table.write(&VoteLogRow::new(vote, &labels, None, None)))?;
     table.finish()?;
     Ok(Some(VoteLines { text, last_seq, votes: u32::try_from(votes.len()).unwrap_or(PAGE) }))
 }

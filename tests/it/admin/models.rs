@@ -11,13 +11,13 @@ use crate::support::upstream::{Script, Upstream};
 use crate::support::visitor::{Visitor, get};
 
 /// An arena of a process with a settings file, whose models are at a scripted provider.
-struct RunContext {
+struct SettingsFixture {
     folder: TempDir,
     upstream: Upstream,
     server: Server,
 }
 
-impl RunContext {
+impl SettingsFixture {
     async fn start(models: &[&str], environment: &[(&str, &str)]) -> Self {
         let (folder, upstream) = (tempfile::tempdir().unwrap(), Upstream::start().await);
         let entry = |id: &&str| {
@@ -73,7 +73,7 @@ async fn text(browser: &mut Browser, path: &str) -> String {
 
 #[actix_web::test]
 async fn pausing_changing_and_resuming_a_model_is_in_force_with_the_answer_and_in_the_audit_log() {
-    let context = RunContext::start(&["one", "two", "three"], &[]).await;
+    let context = SettingsFixture::start(&["one", "two", "three"], &[]).await;
     let mut ada = context.owner().await;
     let before = context.text();
     assert!(text(&mut ada, "/admin/models").await.contains("takes part"));
@@ -125,7 +125,7 @@ async fn pausing_changing_and_resuming_a_model_is_in_force_with_the_answer_and_i
 
 #[actix_web::test]
 async fn a_file_that_cannot_be_used_is_told_on_the_page_without_its_values_and_the_arena_goes_on() {
-    let context = RunContext::start(&["one", "two"], &[]).await;
+    let context = SettingsFixture::start(&["one", "two"], &[]).await;
     let mut ada = context.owner().await;
     let file = context.folder.path().join("langya.toml");
     std::fs::write(&file, format!("{}max_tokens = \"sk-CANARY\"\n", context.text())).unwrap();
@@ -144,7 +144,7 @@ async fn a_file_that_cannot_be_used_is_told_on_the_page_without_its_values_and_t
 
 #[actix_web::test]
 async fn a_failing_model_shows_its_errors_and_what_it_needs_and_nothing_that_its_provider_wrote() {
-    let context = RunContext::start(&["bad", "one", "two"], &[]).await;
+    let context = SettingsFixture::start(&["bad", "one", "two"], &[]).await;
     let failing = Script::whole("401 Unauthorized", "content-type: application/json\r\n", "{\"error\":\"sk-CANARY\"}");
     context.upstream.script("bad", failing);
     let mut ada = context.owner().await;
@@ -177,7 +177,7 @@ async fn a_failing_model_shows_its_errors_and_what_it_needs_and_nothing_that_its
 
 #[actix_web::test]
 async fn models_of_a_list_are_added_after_a_preview_and_a_key_goes_to_no_foreign_server() {
-    let context = RunContext::start(&["one", "two"], &[("OUR_KEY", "sk-CANARY")]).await;
+    let context = SettingsFixture::start(&["one", "two"], &[("OUR_KEY", "sk-CANARY")]).await;
     let data: Vec<Value> = ["one", "new", "other"].iter().map(|id| json!({"id": id, "object": "model"})).collect();
     context.upstream.script("/v1/models", Script::json(&json!({"object": "list", "data": data})));
     context.upstream.script("new", Script::openai(["New."]));
@@ -221,7 +221,7 @@ async fn models_of_a_list_are_added_after_a_preview_and_a_key_goes_to_no_foreign
 
 #[actix_web::test]
 async fn another_pairing_is_tried_on_the_page_and_by_the_command_and_nothing_changes() {
-    let context = RunContext::start(&["one", "two", "three"], &[]).await;
+    let context = SettingsFixture::start(&["one", "two", "three"], &[]).await;
     let mut ada = context.owner().await;
     let (before, drawn) = (context.text(), context.drawn().await);
     let page = text(&mut ada, "/admin/models/pairing?policy=weighted&weight:one=2&votes=100").await;
@@ -242,7 +242,7 @@ async fn another_pairing_is_tried_on_the_page_and_by_the_command_and_nothing_cha
 
 #[actix_web::test]
 async fn the_command_sets_what_the_page_sets_and_tells_the_audit_log() {
-    let context = RunContext::start(&["one", "two"], &[]).await;
+    let context = SettingsFixture::start(&["one", "two"], &[]).await;
     context.owner().await;
     let set =
         ["models", "set", "one", "--weight", "3", "--max-tokens", "64", "--input-price", "1", "--output-price", "2"];

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use langya::domain::admin::role::Role;
-use langya::domain::moderation::FlagState;
+use langya::domain::moderation::ModerationFlagState;
 use langya::infra::config::{ModerationSettings, OnFailure};
 use langya::infra::storage::AuditFilter;
 use reqwest::StatusCode;
@@ -62,7 +62,7 @@ impl Stage {
 
     /// What waits for a reviewer.
     async fn open(&self) -> Vec<(String, u32, &'static str)> {
-        let rows = self.arena.app.store.flags(Some(FlagState::Open), 9).await.unwrap();
+        let rows = self.arena.app.store.flags(Some(ModerationFlagState::Open), 9).await.unwrap();
         rows.into_iter().map(|row| (row.flag.categories.join(","), row.flag.turn, row.flag.part.as_str())).collect()
     }
 
@@ -143,7 +143,7 @@ async fn a_flagged_prompt_is_answered_and_reviewed_and_its_texts_go_while_its_vo
     assert_eq!(stage.open().await, [flag(1)]);
 
     let mut operator = signed_in(&stage.arena, Role::Operator).await;
-    let first = stage.arena.app.store.flags(Some(FlagState::Open), 1).await.unwrap().remove(0).flag;
+    let first = stage.arena.app.store.flags(Some(ModerationFlagState::Open), 1).await.unwrap().remove(0).flag;
     let page = text(&mut operator, &format!("/admin/moderation/one?id={}", first.id)).await;
     let its_vote = format!("/admin/votes?battle={}", first.battle);
     assert!(page.contains(&its_vote));

@@ -8,12 +8,12 @@ use langya::domain::admin::role::Role;
 use langya::domain::time::Timestamp;
 use langya::infra::clock::{Clock, SystemClock};
 use langya::infra::config::{AccessMode, Settings};
-use langya::infra::credentials::passphrase_hash;
 use langya::infra::limits::SingleUse;
 use langya::infra::oidc::{Flow, OidcClient, OidcError, ProviderCallback, Purpose, TokenError};
+use langya::infra::secret_hashes::passphrase_hash;
 use langya::infra::storage::UserChange;
 use langya::services::admin::actor::Actor;
-use langya::services::admin::provider_users::ProviderUser;
+use langya::services::admin::oidc_users::ProviderUser;
 use reqwest::{Response, StatusCode};
 use serde_json::{Value, json};
 

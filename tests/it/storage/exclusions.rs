@@ -23,7 +23,7 @@ use langya::infra::storage::{
     VoteRange,
 };
 use langya::services::admin::actor::Actor;
-use langya::services::exclusions::decision::{Author, write_decision};
+use langya::services::exclusions::decision::{DecisionContext, write_decision};
 use langya::services::exclusions::preview::preview;
 use langya::services::exclusions::selection::{VoteFilter, select};
 use langya::services::labeling::final_labels::FacetChanges;
@@ -254,7 +254,7 @@ pub(super) async fn decisions_are_undone_to_the_last_bit(store: &Store) {
         (by_model, ExclusionRule::RateLimited, 24),
         (by_battle, ExclusionRule::IdentityLeak, 1),
     ] {
-        let author = |id: &str| Author {
+        let author = |id: &str| DecisionContext {
             id: format!("{id} {rule}"),
             actor: Actor::of_command("ann".into()),
             decided_at: Timestamp(9),

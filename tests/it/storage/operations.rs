@@ -1,7 +1,7 @@
 //! What every database promises of operations: requests to delete texts, and changes of campaigns with their entries in the audit log.
 
 use langya::domain::admin::action::AdminAction;
-use langya::domain::admin::deletion_request::{RequestScope, RequestState};
+use langya::domain::admin::deletion_request::{DeletionRequestState, DeletionScope};
 use langya::domain::battle::state::Stage;
 use langya::domain::battle::{BattleId, ModelId, Outcome, VisitorId};
 use langya::domain::battle_judging::subject::JudgedSubject;
@@ -10,18 +10,19 @@ use langya::domain::campaign::assignment::{AssignmentKind, CampaignShape};
 use langya::domain::campaign::items::CampaignItem;
 use langya::domain::integrity::exclusion_rule::ExclusionRule;
 use langya::domain::judging::verdict::Preference;
-use langya::domain::moderation::{FlagState, FlaggedPart};
+use langya::domain::moderation::{ModeratedPart, ModerationFlagState};
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{
-    AssignmentLimit, AssignmentRequest, AuditFilter, BattleRow, CampaignState, CampaignVote, DeletionTarget,
-    FlagDecision, JudgedRow, NewAnnotator, NewCampaign, NewCampaignJudgement, NewDeletionRequest, NewFlag, NewUnit,
-    RequestDecision, SettledGame, Store, UnitJudgedByPeople, VerdictRow, VoteColumn, VoteExclusion, VoteRange,
+    AssignmentLimit, AssignmentRequest, AuditFilter, BattleRow, CampaignState, CampaignVote, DeletionDecision,
+    DeletionTarget, JudgedRow, ModerationDecision, NewAnnotator, NewCampaign, NewCampaignJudgement, NewDeletionRequest,
+    NewModerationFlag, NewUnit, SettledGame, Store, UnitJudgedByPeople, VerdictRow, VoteColumn, VoteExclusion,
+    VoteRange,
 };
 
 use super::admin::entry;
 use super::{battle, ready, stage, vote};
 
-fn request(id: &str, battle: &str, scope: RequestScope) -> NewDeletionRequest {
+fn request(id: &str, battle: &str, scope: DeletionScope) -> NewDeletionRequest {
     NewDeletionRequest {
         id: id.into(),
         battle: BattleId::new(battle),
@@ -38,14 +39,14 @@ async fn audited(store: &Store) -> usize {
 
 pub(super) async fn one_request_about_the_same_texts_waits_and_is_decided_once(store: &Store) {
     let audit = entry("a1", AdminAction::EnterRequest);
-    let first = request("q1", "x", RequestScope::Battle);
+    let first = request("q1", "x", DeletionScope::Battle);
     assert!(store.insert_deletion_request(&first, Some(&audit)).await.unwrap());
     let again = entry("a2", AdminAction::EnterRequest);
-    assert!(!store.insert_deletion_request(&request("q2", "x", RequestScope::Battle), Some(&again)).await.unwrap());
-    assert!(store.insert_deletion_request(&request("q3", "x", RequestScope::Visitor), None).await.unwrap());
+    assert!(!store.insert_deletion_request(&request("q2", "x", DeletionScope::Battle), Some(&again)).await.unwrap());
+    assert!(store.insert_deletion_request(&request("q3", "x", DeletionScope::Visitor), None).await.unwrap());
     assert_eq!((store.open_deletion_requests().await.unwrap(), audited(store).await), (2, 1));
-    let decision = RequestDecision {
-        state: RequestState::Refused,
+    let decision = DeletionDecision {
+        state: DeletionRequestState::Refused,
         answer: "no".into(),
         by: "ada".into(),
         at: Timestamp(5),
@@ -57,9 +58,9 @@ pub(super) async fn one_request_about_the_same_texts_waits_and_is_decided_once(s
     assert_eq!(audited(store).await, 2, "what changes nothing has no entry");
     let rows = store.deletion_requests(9).await.unwrap();
     let states: Vec<_> = rows.iter().map(|row| (row.request.id.as_str(), row.state)).collect();
-    assert_eq!(states, [("q3", RequestState::Open), ("q1", RequestState::Refused)], "open ones first");
+    assert_eq!(states, [("q3", DeletionRequestState::Open), ("q1", DeletionRequestState::Refused)], "open ones first");
     assert_eq!((&rows[1].request, rows[1].decided_at), (&first, Some(Timestamp(5))));
-    assert!(store.insert_deletion_request(&request("q4", "x", RequestScope::Battle), None).await.unwrap());
+    assert!(store.insert_deletion_request(&request("q4", "x", DeletionScope::Battle), None).await.unwrap());
     assert_eq!(store.deletion_request("").await.unwrap(), None);
 }
 
@@ -109,7 +110,7 @@ pub(super) async fn flags_are_decided_once_and_end_with_their_texts(store: &Stor
     for id in ["x", "y"] {
         ready(store, id).await;
     }
-    let flag = |id: &str, battle: &str, part| NewFlag {
+    let flag = |id: &str, battle: &str, part| NewModerationFlag {
         id: id.into(),
         battle: BattleId::new(battle),
         turn: 1,
@@ -117,22 +118,22 @@ pub(super) async fn flags_are_decided_once_and_end_with_their_texts(store: &Stor
         categories: vec!["hate".into(), "self-harm/intent".into()],
         flagged_at: Timestamp(3),
     };
-    let first = flag("f1", "x", FlaggedPart::Prompt);
-    store.insert_flags(&[first.clone(), flag("f2", "y", FlaggedPart::ReplyB)]).await.unwrap();
+    let first = flag("f1", "x", ModeratedPart::Prompt);
+    store.insert_flags(&[first.clone(), flag("f2", "y", ModeratedPart::ReplyB)]).await.unwrap();
     store.insert_flags(std::slice::from_ref(&first)).await.unwrap();
     assert_eq!(store.open_flags().await.unwrap(), 2, "a flag that is sent twice is one");
-    let decision = FlagDecision { state: FlagState::Kept, by: "ada", at: Timestamp(5) };
+    let decision = ModerationDecision { state: ModerationFlagState::Kept, by: "ada", at: Timestamp(5) };
     let audit = entry("a1", AdminAction::KeepFlagged);
     assert!(store.decide_flag("f1", decision, Some(&audit)).await.unwrap());
     assert!(!store.decide_flag("f1", decision, Some(&entry("a2", AdminAction::KeepFlagged))).await.unwrap());
     assert_eq!(audited(store).await, 1, "what changes nothing has no entry");
     let row = store.flag("f1").await.unwrap().unwrap();
-    assert_eq!((&row.flag, row.state, row.decided_by.as_str()), (&first, FlagState::Kept, "ada"));
+    assert_eq!((&row.flag, row.state, row.decided_by.as_str()), (&first, ModerationFlagState::Kept, "ada"));
     let target = DeletionTarget { battle: BattleId::new("y"), visitor: None };
     store.delete_texts_of_target(&target).await.unwrap();
     assert_eq!(store.open_flags().await.unwrap(), 0, "its text is gone by another way");
-    assert_eq!(store.flag("f2").await.unwrap().unwrap().state, FlagState::Removed);
-    assert!(store.flags(Some(FlagState::Open), 9).await.unwrap().is_empty());
+    assert_eq!(store.flag("f2").await.unwrap().unwrap().state, ModerationFlagState::Removed);
+    assert!(store.flags(Some(ModerationFlagState::Open), 9).await.unwrap().is_empty());
     assert_eq!(store.flags(None, 9).await.unwrap().len(), 2);
     assert_eq!(store.flag("").await.unwrap(), None);
 }

@@ -16,13 +16,13 @@ use langya::domain::public_log::tile::{Tile, TileKind};
 use langya::domain::time::Timestamp;
 use langya::infra::checkpoint_file::CheckpointFile;
 use langya::infra::clock::SystemClock;
-use langya::infra::log_key::LogKey;
+use langya::infra::public_log_key::PublicLogKey;
 use langya::infra::rng::SharedRng;
 use langya::infra::storage::{
     LogAppend, LogCheckpoint, LogSubject, NewLogEntry, NewSalt, Store, StoredLeaderboard, VoteExclusion,
 };
 use langya::services::leaderboard::refit::{LatestLeaderboard, LeaderboardSnapshot};
-use langya::services::public_log::reader::VoteReceipt;
+use langya::services::public_log::reader::PublicLogLookup;
 use langya::services::public_log::sequencer::{Sequencer, SequencerParts};
 use langya::services::public_log::{PublicLog, PublicLogError};
 use serde_json::Value;
@@ -137,7 +137,7 @@ pub(super) async fn an_entry_commits_to_what_it_does_not_show(store: &Store) {
 
     let log = log_of(store).await;
     let receipt = async || match log.receipt("vote-y", Duration::ZERO).await.unwrap() {
-        Some(VoteReceipt::Logged(found)) => *found,
+        Some(PublicLogLookup::Logged(found)) => *found,
         other => panic!("{other:?}"),
     };
     let before = receipt().await;
@@ -312,7 +312,7 @@ pub(super) async fn nothing_is_signed_against_an_earlier_checkpoint(store: &Stor
     assert!(shrank.to_string().contains("the public log shrank") && shrank.to_string().contains("backup"), "{shrank}");
     assert!(matches!(refused(&signed(2, other_root)).await, PublicLogError::Rewritten(2)));
     assert!(matches!(refused(&signed(1, other_root)).await, PublicLogError::Rewritten(1)));
-    let stranger = LogKey::new(&origin, &"11".repeat(32)).unwrap();
+    let stranger = PublicLogKey::new(&origin, &"11".repeat(32)).unwrap();
     let foreign = stranger.sign(&Checkpoint { origin: origin.clone(), head: head(store).await });
     assert!(matches!(refused(&foreign).await, PublicLogError::Foreign(_)));
     assert!(matches!(refused("").await, PublicLogError::Foreign(_)));

@@ -17,7 +17,7 @@ use langya::infra::config::{CurrentSettings, FlaggedVoterPolicy, Settings};
 use langya::infra::rng::SharedRng;
 use langya::infra::storage::{ExclusionDecision, Store};
 use langya::services::admin::actor::Actor;
-use langya::services::exclusions::decision::{Author, write_decision};
+use langya::services::exclusions::decision::{DecisionContext, write_decision};
 use langya::services::exclusions::selection::{VoteFilter, select};
 use langya::services::exclusions::voter_check::{CheckState, VoterCheck};
 use langya::services::transfer::import;
@@ -91,7 +91,7 @@ async fn let_back_in(store: &Store, voter: &str) {
     let filter = VoteFilter { voters: vec![voter.to_owned()], ..VoteFilter::default() };
     let votes = select(store, &filter, |_, _| {}).await.unwrap();
     let actor = Actor::of_command("olga".to_owned());
-    let author = Author { id: "back".to_owned(), actor, decided_at: Timestamp(9), subject: filter.summary() };
+    let author = DecisionContext { id: "back".to_owned(), actor, decided_at: Timestamp(9), subject: filter.summary() };
     let decision = Decision::Include { rule: Some(RULE.to_string()) };
     assert_eq!(write_decision(store, &decision, &votes, author).await.unwrap(), 90);
 }

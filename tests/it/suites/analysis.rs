@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use langya::domain::benchmark::analysis::judges::compare;
 use langya::domain::benchmark::analysis::length::{GameLengths, ScoredLength, longer_wins, within_items};
-use langya::domain::benchmark::analysis::position::PositionBias;
+use langya::domain::benchmark::analysis::position_bias::PositionBias;
 use langya::domain::benchmark::analysis::self_preference::{ScoresByJudge, self_preferences};
 use langya::domain::benchmark::analysis::self_preference_matrix::{CrossScore, SelfPreferenceMatrix};
 use langya::domain::benchmark::judgement::{Game, Judgement, Status};

@@ -4,7 +4,7 @@ use langya::domain::benchmark::Suite;
 use langya::domain::benchmark::item::{Item, Question};
 use langya::domain::benchmark::judgement::{Game, JudgeStep, Judgement, Status};
 use langya::domain::benchmark::score::{Coverage, Scores};
-use langya::domain::benchmark::superclue::construction::{Construction, Draft};
+use langya::domain::benchmark::superclue::construction::{Draft, DraftPrompt};
 use langya::domain::judging::verdict::{Letter, Preference, Verdict};
 use langya::domain::language::Language;
 
@@ -186,13 +186,13 @@ fn choices_are_asked_read_and_counted_without_a_judge() {
 #[test]
 fn an_open_question_is_rewritten_into_a_choice() {
     let item = &read_fixture(&*open(), "superclue_open.jsonl")[1];
-    let request = Construction::new(None).unwrap().request(item);
+    let request = DraftPrompt::new(None).unwrap().request(item);
     assert!(request[0].content.contains("原题：\n怎样设一个好密码？") && request[0].content.contains("{\"问题\": "));
     let reply = r#"{"问题": "怎样设一个好密码？", "选项": ["短", "长而随机", "生日", "不设"], "答案": "B"}"#;
     let made = Draft::parse(reply).unwrap().item(item);
     assert_eq!((made.id.as_str(), made.category.as_str(), made.turns.len()), ("s-2", "安全", 1));
     assert_eq!(close().parse(&made, "B").unwrap(), Verdict::Choice { choice: Some(Letter::B), correct: true });
-    let missing = Construction::new(Some("改写")).err().unwrap().to_string();
+    let missing = DraftPrompt::new(Some("改写")).err().unwrap().to_string();
     assert_eq!(missing, "the prompt for \"construct\" has no {question}: put it where that text belongs");
 }
 

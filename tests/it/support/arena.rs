@@ -11,7 +11,7 @@ use langya::infra::config::{Environment, LimitSettings, Settings, Timeouts, Wind
 use langya::infra::events::{EventBus, InstanceId, LocalBus};
 use langya::infra::llm::ModelCard;
 use langya::infra::llm::breaker::BreakerPolicy;
-use langya::infra::llm::guard::{GuardedModel, Limits};
+use langya::infra::llm::resilient_model::{Limits, ResilientModel};
 use langya::infra::llm::roster::Roster;
 use langya::infra::moderation::ModerationEndpoint;
 use langya::infra::rng::SharedRng;
@@ -155,7 +155,7 @@ impl Drop for TestArena {
 fn roster(models: &[(&str, &Scripted)], limits: Limits) -> Roster {
     let guarded = models.iter().map(|(id, model)| {
         let rng = ChaCha8Rng::seed_from_u64(SEED);
-        Arc::new(GuardedModel::new(card(id), 1.0, Arc::new((*model).clone()), limits, rng))
+        Arc::new(ResilientModel::new(card(id), 1.0, Arc::new((*model).clone()), limits, rng))
     });
     Roster::new(guarded.collect())
 }

@@ -15,8 +15,8 @@ use crate::benchmark::logprob_weighted::LOGPROB_WEIGHTED;
 use crate::benchmark::options::{SuiteError, SuiteOptions};
 use crate::benchmark::score::{Part, PartKind, Score, Scores, Verdicts, macro_mean, to_two_decimals};
 use crate::benchmark::{JudgeMode, Suite, pointwise};
+use crate::judging::judge_prompt::{JudgePrompt, JudgePromptFields};
 use crate::judging::prompt_file::{PromptFile, PromptText};
-use crate::judging::rubric::{Rubric, RubricFields};
 use crate::judging::verdict::{Rating, Verdict, VerdictError, dictionary, official, rating};
 use crate::language::Language;
 use questions::dimensions_of_subcategory;
@@ -37,16 +37,16 @@ const OFFICIAL_PARSER: &str = "alignbench.official_parser";
 const ROUND_EACH_STAGE: &str = "alignbench.round_each_stage";
 
 const PROMPT: &str = include_str!("../prompts/alignbench.toml");
-const FIELDS: RubricFields =
-    RubricFields { required: &["dimensions", "question", "reference", "answer"], optional: &["category"] };
-const FIELDS_OF_ONE_SCORE: RubricFields =
-    RubricFields { required: &["question", "reference", "answer"], optional: &["category"] };
+const FIELDS: JudgePromptFields =
+    JudgePromptFields { required: &["dimensions", "question", "reference", "answer"], optional: &["category"] };
+const FIELDS_OF_ONE_SCORE: JudgePromptFields =
+    JudgePromptFields { required: &["question", "reference", "answer"], optional: &["category"] };
 
 /// The suite.
 pub struct AlignBench {
     variant: String,
     text: PromptText,
-    rubric: Rubric,
+    judge_prompt: JudgePrompt,
     by_dimension: bool,
     failed_as_minus_1: bool,
     official_parser: bool,
@@ -79,7 +79,7 @@ impl AlignBench {
         let fields = if options.ablation.is_some() { FIELDS_OF_ONE_SCORE } else { FIELDS };
         Ok(Self {
             variant: options.variant(),
-            rubric: Rubric::new(variant, &text, fields)?,
+            judge_prompt: JudgePrompt::new(variant, &text, fields)?,
             text,
             by_dimension: options.ablation.is_none(),
             failed_as_minus_1: options.has(FAILED_AS_MINUS_1),
@@ -99,7 +99,7 @@ impl AlignBench {
             ("answer", answer),
         ];
         let sampling = ItemSampling { temperature: Some(0.0), ..ItemSampling::default() };
-        JudgeRequest { messages: self.rubric.messages(&values), sampling }
+        JudgeRequest { messages: self.judge_prompt.messages(&values), sampling }
     }
 
     fn category_score(&self, name: &str, items: &[Item], verdicts: &Verdicts<'_>) -> Option<Score> {

@@ -11,7 +11,7 @@ pub mod five_levels;
 pub mod item_scores;
 pub mod judges;
 pub mod length;
-pub mod position;
+pub mod position_bias;
 pub mod self_preference;
 pub mod self_preference_matrix;
 pub mod weighted_scores;

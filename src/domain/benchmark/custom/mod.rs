@@ -33,23 +33,24 @@ use super::data::DataError;
 use super::item::{Answer, Ask, Item, ItemSampling};
 use super::judgement::{JudgeRequest, JudgeTask};
 use super::options::{NAMES, SuiteError, SuiteOptions};
-use super::pairwise::{self, FIVE_LEVELS, PairRubrics, ReferenceUse};
+use super::pairwise::{self, FIVE_LEVELS, PairPrompts, ReferenceUse};
 use super::score::{Scores, Verdicts};
 use super::{JudgeMode, Suite, pointwise};
 use crate::benchmark::logprob_weighted::LOGPROB_WEIGHTED;
+use crate::judging::judge_prompt::{JudgePrompt, JudgePromptFields};
 use crate::judging::prompt_file::{PromptFile, PromptText};
-use crate::judging::rubric::{Rubric, RubricFields};
 use crate::judging::verdict::pair::Levels;
 use crate::judging::verdict::{Verdict, VerdictError, dictionary, rating};
 use crate::language::Language;
 
 const PROMPT: &str = include_str!("../prompts/custom.toml");
 
-const REFERENCE: RubricFields =
-    RubricFields { required: &["question", "reference", "answer"], optional: &["category"] };
-const DIMENSIONS: RubricFields =
-    RubricFields { required: &["dimensions", "question", "reference", "answer"], optional: &["category"] };
-const TURN: RubricFields = RubricFields { required: &["history", "answer"], optional: &["reference", "category"] };
+const REFERENCE: JudgePromptFields =
+    JudgePromptFields { required: &["question", "reference", "answer"], optional: &["category"] };
+const DIMENSIONS: JudgePromptFields =
+    JudgePromptFields { required: &["dimensions", "question", "reference", "answer"], optional: &["category"] };
+const TURN: JudgePromptFields =
+    JudgePromptFields { required: &["history", "answer"], optional: &["reference", "category"] };
 
 /// What a suite file says.
 #[derive(Debug, Clone, Deserialize)]
@@ -130,10 +131,10 @@ pub struct CustomSuite {
 
 /// How the mode asks and reads.
 enum JudgeForm {
-    Pair(Box<PairRubrics>),
-    Dimensions(PromptText, Rubric),
-    Reference(Rubric),
-    Turn(Rubric),
+    Pair(Box<PairPrompts>),
+    Dimensions(PromptText, JudgePrompt),
+    Reference(JudgePrompt),
+    Turn(JudgePrompt),
     Choice(ChoicePrompt),
 }
 
@@ -197,24 +198,24 @@ fn levels(declaration: &Declaration, options: &SuiteOptions) -> Result<Levels, S
 
 /// Makes the prompts of the mode ready.
 fn judge(declaration: &Declaration, levels: Levels, file: &PromptFile) -> Result<JudgeForm, SuiteError> {
-    let rubric = |name: &str, fields| Rubric::new(name, &file.variant(name), fields);
+    let judge_prompt = |name: &str, fields| JudgePrompt::new(name, &file.variant(name), fields);
     Ok(match declaration.mode {
-        ModeName::PairwiseBaseline => JudgeForm::Pair(Box::new(PairRubrics::new(file, levels)?)),
-        ModeName::PointwiseRef => JudgeForm::Reference(rubric("pointwise_ref", REFERENCE)?),
-        ModeName::PointwiseTurn => JudgeForm::Turn(rubric("pointwise_turn", TURN)?),
+        ModeName::PairwiseBaseline => JudgeForm::Pair(Box::new(PairPrompts::new(file, levels)?)),
+        ModeName::PointwiseRef => JudgeForm::Reference(judge_prompt("pointwise_ref", REFERENCE)?),
+        ModeName::PointwiseTurn => JudgeForm::Turn(judge_prompt("pointwise_turn", TURN)?),
         ModeName::MultipleChoice => JudgeForm::Choice(ChoicePrompt::new(file)?),
         ModeName::PointwiseRefMultidim if declaration.dimensions.is_empty() => {
             return Err(SuiteError::File("this mode needs dimensions = [\"…\"]: name at least one".to_owned()));
         }
         ModeName::PointwiseRefMultidim => {
             let name = "pointwise_ref_multidim";
-            JudgeForm::Dimensions(file.variant(name), rubric(name, DIMENSIONS)?)
+            JudgeForm::Dimensions(file.variant(name), judge_prompt(name, DIMENSIONS)?)
         }
     })
 }
 
 /// A question to a judge about one answer.
-fn pointwise_request(rubric: &Rubric, item: &Item, dimensions: &str, answer: &str) -> JudgeRequest {
+fn pointwise_request(judge_prompt: &JudgePrompt, item: &Item, dimensions: &str, answer: &str) -> JudgeRequest {
     let (question, reference) = pointwise::question_and_reference(item);
     let values = [
         ("category", item.category.as_str()),
@@ -223,7 +224,7 @@ fn pointwise_request(rubric: &Rubric, item: &Item, dimensions: &str, answer: &st
         ("reference", reference),
         ("answer", answer),
     ];
-    JudgeRequest { messages: rubric.messages(&values), sampling: JUDGE_SAMPLING }
+    JudgeRequest { messages: judge_prompt.messages(&values), sampling: JUDGE_SAMPLING }
 }
 
 const JUDGE_SAMPLING: ItemSampling =
@@ -272,16 +273,16 @@ impl Suite for CustomSuite {
 
     fn judgings(&self, item: &Item, answers: &[Answer], baseline: &[Answer]) -> Vec<JudgeTask> {
         match &self.judge {
-            JudgeForm::Pair(rubrics) => rubrics.judgings(item, answers, baseline, ReferenceUse::Shown),
+            JudgeForm::Pair(judge_prompts) => judge_prompts.judgings(item, answers, baseline, ReferenceUse::Shown),
             JudgeForm::Choice(_) => choices::judgings(item, answers),
-            JudgeForm::Reference(rubric) => {
-                pointwise::judging(answers, |answer| pointwise_request(rubric, item, "", answer))
+            JudgeForm::Reference(judge_prompt) => {
+                pointwise::judging(answers, |answer| pointwise_request(judge_prompt, item, "", answer))
             }
-            JudgeForm::Dimensions(text, rubric) => {
+            JudgeForm::Dimensions(text, judge_prompt) => {
                 let dimensions = pointwise::numbered(&self.dimensions(), text);
-                pointwise::judging(answers, |answer| pointwise_request(rubric, item, &dimensions, answer))
+                pointwise::judging(answers, |answer| pointwise_request(judge_prompt, item, &dimensions, answer))
             }
-            JudgeForm::Turn(rubric) => self.turns().judgings(item, answers, |turn, answer| {
+            JudgeForm::Turn(judge_prompt) => self.turns().judgings(item, answers, |turn, answer| {
                 let history = self.turns().history(item, answers, turn)?;
                 let reference = item.turn(turn)?.reference.as_deref().unwrap_or_default();
                 let values = [
@@ -290,7 +291,7 @@ impl Suite for CustomSuite {
                     ("reference", reference),
                     ("answer", answer),
                 ];
-                Some(JudgeRequest { messages: rubric.messages(&values), sampling: JUDGE_SAMPLING })
+                Some(JudgeRequest { messages: judge_prompt.messages(&values), sampling: JUDGE_SAMPLING })
             }),
         }
     }

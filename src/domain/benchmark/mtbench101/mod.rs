@@ -17,8 +17,8 @@ use crate::language::Language;
 use crate::benchmark::options::{SuiteError, SuiteOptions};
 use crate::benchmark::score::{Part, PartKind, Score, Scores, Verdicts, macro_mean, mean};
 use crate::benchmark::{JudgeMode, Suite};
+use crate::judging::judge_prompt::{JudgePrompt, JudgePromptFields};
 use crate::judging::prompt_file::PromptFile;
-use crate::judging::rubric::{Rubric, RubricFields};
 use crate::judging::verdict::{Verdict, VerdictError, official, rating};
 use tasks::first_judged;
 pub use tasks::{ABILITIES, DialogueTask, TASKS, TIERS, judged_turns, task_of};
@@ -36,14 +36,14 @@ const FIRST_BRACKET: &str = "mtbench101.first_bracket";
 pub const MEAN_OVER_TURNS: &str = "mean over turns";
 
 const PROMPT: &str = include_str!("../prompts/mtbench101.toml");
-const FIELDS: RubricFields = RubricFields { required: &["history", "answer"], optional: &["reference"] };
-const FIELDS_WITH_REFERENCE: RubricFields =
-    RubricFields { required: &["history", "answer", "reference"], optional: &[] };
+const FIELDS: JudgePromptFields = JudgePromptFields { required: &["history", "answer"], optional: &["reference"] };
+const FIELDS_WITH_REFERENCE: JudgePromptFields =
+    JudgePromptFields { required: &["history", "answer", "reference"], optional: &[] };
 
 /// The suite.
 pub struct MtBench101 {
     variant: String,
-    rubrics: Vec<Rubric>,
+    judge_prompts: Vec<JudgePrompt>,
     own_context: bool,
     whole_dialogue: bool,
     parsed_turns: bool,
@@ -76,13 +76,13 @@ impl MtBench101 {
             &[WHOLE_DIALOGUE, PARSED_TURNS, FIRST_BRACKET],
         )?;
         let file = PromptFile::parse(options.prompt.as_deref().unwrap_or(PROMPT));
-        let rubric = |task: &DialogueTask| {
+        let judge_prompt = |task: &DialogueTask| {
             let fields = if task.has_reference { FIELDS_WITH_REFERENCE } else { FIELDS };
-            Rubric::new(task.code, &file.variant(task.code), fields)
+            JudgePrompt::new(task.code, &file.variant(task.code), fields)
         };
         Ok(Self {
             variant: options.variant(),
-            rubrics: TASKS.iter().map(rubric).collect::<Result<_, _>>()?,
+            judge_prompts: TASKS.iter().map(judge_prompt).collect::<Result<_, _>>()?,
             own_context: options.ablation.is_some(),
             whole_dialogue: options.has(WHOLE_DIALOGUE),
             parsed_turns: options.has(PARSED_TURNS),
@@ -105,7 +105,7 @@ impl MtBench101 {
         };
         let values = [("history", history.as_str()), ("answer", answer), ("reference", &reference)];
         let sampling = ItemSampling { temperature: Some(0.0), ..ItemSampling::default() };
-        Some(JudgeRequest { messages: self.rubrics[place].messages(&values), sampling })
+        Some(JudgeRequest { messages: self.judge_prompts[place].messages(&values), sampling })
     }
 
     /// The judged turns of a dialogue; none where it is incomplete.

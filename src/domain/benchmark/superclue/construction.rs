@@ -10,8 +10,8 @@ use crate::battle::message::Message;
 use crate::benchmark::choices::{OptionTexts, choices};
 use crate::benchmark::item::{Choices, Item, Question};
 use crate::benchmark::options::SuiteError;
+use crate::judging::judge_prompt::{JudgePrompt, JudgePromptFields};
 use crate::judging::prompt_file::PromptFile;
-use crate::judging::rubric::{Rubric, RubricFields};
 
 /// Stages of the review.
 pub const STAGES: u8 = 3;
@@ -19,10 +19,10 @@ pub const STAGES: u8 = 3;
 pub const REVIEWERS: usize = 3;
 
 const CONSTRUCT: &str = "construct";
-const FIELDS: RubricFields = RubricFields { required: &["question"], optional: &["capability"] };
+const FIELDS: JudgePromptFields = JudgePromptFields { required: &["question"], optional: &["capability"] };
 
 /// How a model is asked to rewrite a question.
-pub struct Construction(Rubric);
+pub struct DraftPrompt(JudgePrompt);
 
 /// A question as a model has rewritten it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,14 +54,14 @@ struct RewrittenQuestion {
     answer: String,
 }
 
-impl Construction {
+impl DraftPrompt {
     /// The built-in prompt, or one from a prompt file's variant `construct`.
     ///
     /// # Errors
     /// [`SuiteError`] where the prompt does not take the question.
     pub fn new(prompt: Option<&str>) -> Result<Self, SuiteError> {
         let file = PromptFile::parse(prompt.unwrap_or(PROMPT));
-        Ok(Self(Rubric::new(CONSTRUCT, &file.variant(CONSTRUCT), FIELDS)?))
+        Ok(Self(JudgePrompt::new(CONSTRUCT, &file.variant(CONSTRUCT), FIELDS)?))
     }
 
     /// The request to rewrite the first turn of an open item.

@@ -12,7 +12,7 @@ use crate::benchmark::data::{DataError, DataProblem, json_items};
 use crate::benchmark::item::{Answer, Ask, Id, Item, ItemSampling, Question};
 use crate::benchmark::judgement::JudgeTask;
 use crate::benchmark::options::{SuiteError, SuiteOptions};
-use crate::benchmark::pairwise::{FIVE_LEVELS, PairRubrics, ReferenceUse, item_score, reminder, scores};
+use crate::benchmark::pairwise::{FIVE_LEVELS, PairPrompts, ReferenceUse, item_score, reminder, scores};
 use crate::benchmark::score::{Scores, Verdicts};
 use crate::benchmark::{JudgeMode, Suite};
 use crate::judging::prompt_file::PromptFile;
@@ -31,7 +31,7 @@ const TURNS: TurnLinks = TurnLinks { first: 1, own_context: true };
 /// The suite.
 pub struct SuperClueOpen {
     variant: String,
-    rubrics: PairRubrics,
+    judge_prompts: PairPrompts,
     levels: Levels,
     first_token: bool,
 }
@@ -58,7 +58,7 @@ impl SuperClueOpen {
         options.check("superclue-open", &[FIVE_LEVELS], switches)?;
         let file = PromptFile::parse(options.prompt.as_deref().unwrap_or(PROMPT));
         let first_token = options.has(FIRST_TOKEN);
-        Ok(Self { variant: options.variant(), rubrics: PairRubrics::new(&file, levels)?, levels, first_token })
+        Ok(Self { variant: options.variant(), judge_prompts: PairPrompts::new(&file, levels)?, levels, first_token })
     }
 }
 
@@ -94,7 +94,7 @@ impl Suite for SuperClueOpen {
     fn judgings(&self, item: &Item, answers: &[Answer], baseline: &[Answer]) -> Vec<JudgeTask> {
         let exact = capability_of(&item.category).is_some_and(|known| known.answers == AnswerKind::Exact);
         let references = if exact { ReferenceUse::Shown } else { ReferenceUse::Hidden };
-        self.rubrics.judgings(item, answers, baseline, references)
+        self.judge_prompts.judgings(item, answers, baseline, references)
     }
 
     fn parse(&self, _item: &Item, reply: &str) -> Result<Verdict, VerdictError> {

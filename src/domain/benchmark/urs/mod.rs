@@ -15,8 +15,8 @@ use crate::benchmark::logprob_weighted::LOGPROB_WEIGHTED;
 use crate::benchmark::options::{SuiteError, SuiteOptions};
 use crate::benchmark::score::{ItemUnit, Part, PartKind, Score, Scores, Verdicts};
 use crate::benchmark::{JudgeMode, Suite, pointwise};
+use crate::judging::judge_prompt::{JudgePrompt, JudgePromptFields};
 use crate::judging::prompt_file::{PromptFile, PromptText};
-use crate::judging::rubric::{Rubric, RubricFields};
 use crate::judging::verdict::{Rating, Verdict, VerdictError, dictionary, official};
 use crate::language::Language;
 use intents::criteria_in;
@@ -28,8 +28,8 @@ const CHINESE_PROMPT: &str = "urs.chinese_prompt";
 const OFFICIAL_PARSER: &str = "urs.official_parser";
 
 const PROMPT: &str = include_str!("../prompts/urs.toml");
-const FIELDS: RubricFields =
-    RubricFields { required: &["criteria", "question", "reference", "answer"], optional: &["intent"] };
+const FIELDS: JudgePromptFields =
+    JudgePromptFields { required: &["criteria", "question", "reference", "answer"], optional: &["intent"] };
 
 /// The suite.
 pub struct Urs {
@@ -43,7 +43,7 @@ pub struct Urs {
 /// A prompt in one language.
 struct Prompt {
     text: PromptText,
-    rubric: Rubric,
+    judge_prompt: JudgePrompt,
 }
 
 /// A row of the data file.
@@ -65,7 +65,7 @@ impl Urs {
         let file = PromptFile::parse(options.prompt.as_deref().unwrap_or(PROMPT));
         let prompt = |language: Language| {
             let text = file.variant(language.code());
-            Rubric::new(language.code(), &text, FIELDS).map(|rubric| Prompt { text, rubric })
+            JudgePrompt::new(language.code(), &text, FIELDS).map(|judge_prompt| Prompt { text, judge_prompt })
         };
         Ok(Self {
             variant: options.variant(),
@@ -96,7 +96,7 @@ impl Urs {
             ("reference", reference),
             ("answer", answer),
         ];
-        JudgeRequest { messages: prompt.rubric.messages(&values), sampling: ItemSampling::default() }
+        JudgeRequest { messages: prompt.judge_prompt.messages(&values), sampling: ItemSampling::default() }
     }
 }
 

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::battle::Outcome;
 use crate::benchmark::judgement::{Game, Status};
 use crate::campaign::assignment::AssignmentKind;
-use crate::campaign::ending::{CampaignEnding, Until};
+use crate::campaign::ending::{CampaignEnding, EndCondition};
 use crate::campaign::judgement::UnitJudgement;
 use crate::campaign::plan::Task;
 use crate::campaign::questions::{CampaignQuestion, QuestionAnswers};
@@ -64,7 +64,7 @@ pub struct CampaignFacts {
     /// Judgements that each unit needs.
     pub judgements_per_item: u32,
     /// What it waits for besides.
-    pub until: Option<Until>,
+    pub until: Option<EndCondition>,
     /// Why nobody is asked any more.
     pub ended: Option<CampaignEnding>,
     /// Its questions beside the task.

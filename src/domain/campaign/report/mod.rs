@@ -29,7 +29,7 @@ pub use scores::{ScoredModel, scores_by_model};
 pub use stopping::{are_separated, is_due, neighbours};
 
 use super::assignment::AssignmentKind;
-use super::ending::{CampaignEnding, Until};
+use super::ending::{CampaignEnding, EndCondition};
 use super::judgement::UnitJudgement;
 use super::plan::Task;
 use crate::battle::Outcome;
@@ -122,7 +122,7 @@ pub fn report(
         complete: units_done == u64::from(facts.units) || facts.ended.is_some(),
         ended: facts.ended,
         neighbours: match facts.until {
-            Some(Until::Separated) => neighbours(&first, facts.planned(), options.confidence)?,
+            Some(EndCondition::Separated) => neighbours(&first, facts.planned(), options.confidence)?,
             None => Vec::new(),
         },
         agreement: AgreementSummary::new(&first, facts),

@@ -13,8 +13,8 @@ mod answers;
 mod calibration;
 mod chance;
 mod labels;
-mod position_bias;
 mod score_sheet;
+mod side_shares;
 mod wins;
 
 use serde::Serialize;
@@ -24,9 +24,9 @@ pub use calibration::{CalibrationFigures, CalibrationOptions, CalibrationReport,
 pub use chance::ChanceReport;
 pub use labels::{Bins, FleissReport, LabelsReport, LabelsSection, MajorityReport};
 pub use pairs::{VotesReport, compare};
-pub use position_bias::{PositionBiasReport, SideShares};
 pub use score_sheet::{ScoreSheet, Scored, Vote, Votes, question_key};
 pub use scores::ScoresReport;
+pub use side_shares::{PositionBiasReport, SideShares};
 pub use wins::{PairWins, PlannedTooFew, WinFigures};
 
 /// How files are compared.

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::chance::{ChanceReport, by_chance};
-use super::position_bias::{PositionBiasReport, by_side};
+use super::side_shares::{PositionBiasReport, by_side};
 use super::wins::{PairWins, PlannedTooFew, wins};
 use crate::battle::Outcome;
 use crate::correlation::agreement::metrics::AgreementMetrics;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::file::MixturePlan;
-use super::results::{Data, Mixture, Results, StudiedCombination, StudiedPair, StudiedPoint, StudiedSeries};
+use super::results::{Mixture, Results, StudiedCombination, StudiedPair, StudiedPoint, StudiedSeries, StudySources};
 use super::{Study, StudyError};
 use crate::correlation::report::{compare, mixture};
 use crate::correlation::{Point, Series, SeriesError, SeriesName};
@@ -51,7 +51,7 @@ impl<'s> SeriesIndex<'s> {
 pub fn compute(
     study: &Study,
     series: &[Series],
-    data: Data,
+    data: StudySources,
     mut progress: impl FnMut(usize, usize),
 ) -> Result<Results, StudyError> {
     let index = SeriesIndex::new(series);

@@ -10,4 +10,4 @@ mod results;
 pub use compute::{SeriesIndex, compute};
 pub use error::StudyError;
 pub use file::{CombinationLine, MixturePlan, PairLine, Study, StudyFile};
-pub use results::{Data, Fact, Mixture, Results, StudiedCombination, StudiedPair, StudiedPoint, StudiedSeries};
+pub use results::{Fact, Mixture, Results, StudiedCombination, StudiedPair, StudiedPoint, StudiedSeries, StudySources};

@@ -19,7 +19,7 @@ pub struct Results {
     /// The requested models; empty for all.
     pub models: Vec<String>,
     /// What all of it is made from.
-    pub data: Data,
+    pub data: StudySources,
     /// The series, in the order of the study.
     pub series: Vec<StudiedSeries>,
     /// The pairs; those of a part of the votes follow all others.
@@ -32,7 +32,7 @@ pub struct Results {
 
 /// What a study is made from.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Data {
+pub struct StudySources {
     /// SHA-256 of the table; none where there is no table.
     pub table_sha256: Option<String>,
     /// What of the database and of papers.
@@ -50,7 +50,7 @@ pub struct Fact {
     pub value: String,
 }
 
-impl Data {
+impl StudySources {
     /// All of it, one line each.
     pub fn facts(&self) -> Vec<Fact> {
         let mut facts = Vec::new();

@@ -8,7 +8,7 @@ use super::Speaker;
 use super::grammar::{HINT, MAKER, MODEL, WORD};
 use super::sentences::{Sentence, SentenceForm};
 use super::spelling::NameKind;
-use super::voice::{self, Said};
+use super::voice::{self, RuleMatch};
 use super::words::WordClasses;
 
 /// Number of weights: a power of two.
@@ -47,7 +47,7 @@ fn is_own_voice(speaker: &Speaker<'_>, sentence: &Sentence) -> bool {
     let is_hinted = sentence.names.iter().all(|name| name.hit.kind == NameKind::Hint);
     let is_supposed = SAYS_WHO.iter().filter_map(|start| sentence.text.rfind(start)).any(|start| {
         let (before, text) = sentence.text.split_at(start);
-        Said { before, text, after: "" }.is_hearsay()
+        RuleMatch { before, text, after: "" }.is_hearsay()
     });
     let is_other = voice::is_line_of_another(&sentence.text) || is_of_makers && voice::is_of_employee(&sentence.text);
     !speaker.repeats && !is_quoted && !is_hinted && !is_supposed && !is_other

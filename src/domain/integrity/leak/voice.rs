@@ -58,7 +58,7 @@ static SAID_BY_ANOTHER: LazyLock<Regex> = LazyLock::new(|| {
 
 /// What a rule found in a sentence, with what stands around it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Said<'s> {
+pub(super) struct RuleMatch<'s> {
     /// The sentence up to there.
     pub(super) before: &'s str,
     /// What was found.
@@ -67,7 +67,7 @@ pub(super) struct Said<'s> {
     pub(super) after: &'s str,
 }
 
-impl Said<'_> {
+impl RuleMatch<'_> {
     /// Whether others guess or say it, or it is only supposed.
     pub(super) fn is_hearsay(&self) -> bool {
         let before = self.before.trim_end();

@@ -8,8 +8,8 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::super::block::ModelBlock;
-use super::super::interval::Intervals;
 use super::super::loss::logistic;
+use super::super::sandwich::Intervals;
 use super::super::scoring::Scoring;
 use super::super::tally::Tally;
 use super::super::vote_log::{Labels, VoteLog};

@@ -3,9 +3,9 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::super::interval::Intervals;
 use super::super::jackknife::jackknife;
 use super::super::loss::logistic;
+use super::super::sandwich::Intervals;
 use super::super::scoring::Scoring;
 use super::super::tally::{PairTally, Tally};
 use super::super::vote_log::{VoteLog, VotersKnown};

@@ -18,13 +18,13 @@ mod information;
 mod kind;
 mod majorities;
 mod overall;
+mod pair_votes_by_voter;
 mod places;
 mod refit;
 mod replicates;
 mod tie_orders;
 mod voter_consistency;
 mod voters;
-mod votes_of_voters;
 
 use rayon::prelude::*;
 use schemars::JsonSchema;
@@ -47,9 +47,9 @@ pub use goodness_of_fit::{GoodnessOfFit, PairMisfit};
 use information::Information;
 pub use overall::OverallRobustness;
 use overall::overall_of;
+use pair_votes_by_voter::pair_votes_by_voter;
 pub use tie_orders::{PlaceMove, TieOrder, TieTreatment};
 pub use voter_consistency::VoterConsistency;
-use votes_of_voters::votes_of_voters;
 
 /// Strengths that differ by less are equal up to rounding.
 const ROUNDING: f64 = 1e-9;
@@ -155,7 +155,7 @@ pub fn robustness(
     let places = places_of(&fit);
     let possible = places::possible(&tally, &fit, &parts, options.confidence)?;
     let neighbours = neighbours(&tally, &fit, &parts, options.confidence, |share| progress(0.5 * share))?;
-    let votes = votes_of_voters(log, options.scoring, &tally);
+    let votes = pair_votes_by_voter(log, options.scoring, &tally);
     let leave_out = |votes: &Vec<_>| voters::leave_each_out(votes, &tally, &fit, |share| progress(0.5 + 0.5 * share));
     let voters = votes.as_ref().map(leave_out).transpose()?;
     let overall = overall_of(log, options, &tally, &fit, votes.as_deref())?;
@@ -184,7 +184,7 @@ pub fn overall_robustness(log: &VoteLog, options: RobustnessOptions) -> Result<O
     }
     let tally = Tally::from_log(log, options.scoring);
     let fit = fit(&tally)?;
-    let votes = votes_of_voters(log, options.scoring, &tally);
+    let votes = pair_votes_by_voter(log, options.scoring, &tally);
     overall_of(log, options, &tally, &fit, votes.as_deref())
 }
 

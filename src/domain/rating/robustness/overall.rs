@@ -11,10 +11,10 @@ use super::cycles::{Cycles, cycles};
 use super::first_place::{FirstPlace, first_place};
 use super::flips::whole;
 use super::goodness_of_fit::{GoodnessOfFit, goodness_of_fit};
+use super::pair_votes_by_voter::CountedVote;
 use super::replicates::replicates;
 use super::tie_orders::{TieOrder, tie_orders};
 use super::voter_consistency::{VoterConsistency, voter_consistency};
-use super::votes_of_voters::CountedVote;
 use super::{FitError, RobustnessOptions};
 use crate::rating::fit::Fit;
 

@@ -8,7 +8,7 @@ use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 use super::super::bradley_terry::fit;
 use super::super::loss::logistic;
 use super::super::tally::{PairTally, Tally};
-use super::votes_of_voters::CountedVote;
+use super::pair_votes_by_voter::CountedVote;
 use super::{FitError, places_of};
 use crate::rating::fit::{Fit, ModelStrength};
 use crate::stats::real_len;

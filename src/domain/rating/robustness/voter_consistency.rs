@@ -22,7 +22,7 @@ use super::super::loss::logistic;
 use super::super::tally::Tally;
 use super::component::LargestComponent;
 use super::kind::VoteKind;
-use super::votes_of_voters::CountedVote;
+use super::pair_votes_by_voter::CountedVote;
 use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::distribution::quantile;
 use crate::stats::real_len;

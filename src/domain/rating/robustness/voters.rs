@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rayon::prelude::*;
 
 use super::super::tally::Tally;
+use super::pair_votes_by_voter::CountedVote;
 use super::refit::Refit;
-use super::votes_of_voters::CountedVote;
 use super::{FitError, PlaceRange, places_of};
 use crate::rating::fit::Fit;
 use crate::stats::real_len;

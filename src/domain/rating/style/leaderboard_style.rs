@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use super::super::FitError;
 use super::super::fit::Fit;
-use super::super::interval::{Ends, Intervals};
 use super::super::notes::RatingNote;
 use super::super::options::{IntervalMethod, LeaderboardOptions, Method};
+use super::super::sandwich::{Ends, Intervals};
 use super::super::scoring::{Scoring, TieRule};
 use super::super::tally::Tally;
 use super::super::vote_log::VoteLog;

@@ -98,7 +98,7 @@ pub struct StyleOptions<'log> {
 pub struct StyledFit {
     /// The fit, with the same models and components as the one without style.
     pub fit: Fit,
-    /// Standard errors of the strengths, by position in [`Tally::models`]; `None` as in [`super::interval::sandwich`].
+    /// Standard errors of the strengths, by position in [`Tally::models`]; `None` as in [`super::sandwich::sandwich`].
     pub errors: Vec<Option<f64>>,
     /// Effective number of voters by model, with [`StyleErrors::Jackknife`].
     pub voters: Option<Vec<f64>>,

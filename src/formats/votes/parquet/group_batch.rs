@@ -9,7 +9,7 @@ use super::super::column_names::{Field, TIMINGS};
 use super::super::error::RowError;
 use super::column_reader::ParquetColumn;
 use super::group::RowGroup;
-use super::rows::{ParquetRows, Read};
+use super::rows::{ParquetRows, RowContent};
 use super::texts::Texts;
 use crate::domain::rating::vote_log::{Labels, ReplyTiming, VoteLog};
 
@@ -38,7 +38,7 @@ impl RowGroup<'_> {
         batch.log.outcomes.reserve_exact(self.rows);
         for row in 0..self.rows {
             match rows.read(row, &mut batch.log) {
-                Ok(Read::Vote { a, b, outcome, seconds }) => {
+                Ok(RowContent::Vote { a, b, outcome, seconds }) => {
                     batch.log.a.push(a);
                     batch.log.b.push(b);
                     batch.log.outcomes.push(outcome);
@@ -47,7 +47,7 @@ impl RowGroup<'_> {
                     }
                     kept.push(u32::try_from(row).unwrap_or(u32::MAX));
                 }
-                Ok(Read::LeftOut(rule)) => batch.exclude(rule),
+                Ok(RowContent::LeftOut(rule)) => batch.exclude(rule),
                 Err(reason) if self.plan.job.options.skip_bad => batch.exclude(RowError::kind(&reason)),
                 Err(reason) => return Err((row as u64, reason)),
             }

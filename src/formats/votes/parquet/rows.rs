@@ -24,7 +24,7 @@ pub(super) struct ParquetRows<'g> {
 }
 
 /// What a row is.
-pub(super) enum Read<'r> {
+pub(super) enum RowContent<'r> {
     /// A vote on the models at these places of the log.
     Vote { a: u32, b: u32, outcome: Outcome, seconds: Option<f64> },
     /// A vote that this rule leaves out.
@@ -44,7 +44,7 @@ impl<'g> ParquetRows<'g> {
     }
 
     /// Reads a row; the log gets the names of its models.
-    pub(super) fn read(&mut self, row: usize, log: &mut VoteLog) -> Result<Read<'_>, RowError> {
+    pub(super) fn read(&mut self, row: usize, log: &mut VoteLog) -> Result<RowContent<'_>, RowError> {
         let [a, b] = &mut self.models;
         let a = a.position(row, log).ok_or_else(|| unnamed(self.group, Field::ModelA))?;
         let b = b.position(row, log).ok_or_else(|| unnamed(self.group, Field::ModelB))?;
@@ -53,11 +53,11 @@ impl<'g> ParquetRows<'g> {
             return Err(SelfPlay(names()[0].to_owned()).into());
         }
         if self.winners.is_undecided(row) {
-            return Ok(Read::LeftOut(NO_CHOICE));
+            return Ok(RowContent::LeftOut(NO_CHOICE));
         }
         let outcome = self.winners.outcome(row, names)?;
         let seconds = self.times.as_ref().map(|times| times.at(row, self.group)).transpose()?;
-        Ok(self.exclusions.rule(row).map_or(Read::Vote { a, b, outcome, seconds }, Read::LeftOut))
+        Ok(self.exclusions.rule(row).map_or(RowContent::Vote { a, b, outcome, seconds }, RowContent::LeftOut))
     }
 }
 

@@ -3,6 +3,7 @@
 
 pub mod actions;
 pub mod change;
+pub mod settings_file;
 
 use toml_edit::{ArrayOfTables, Document, DocumentMut, Item, Table, value};
 

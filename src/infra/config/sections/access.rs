@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::OidcSettings;
-use crate::config::{ConfigError, require};
+use crate::config::ConfigError;
+use crate::config::value_checks::require;
 
 /// How people are let in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

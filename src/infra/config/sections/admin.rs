@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::{ConfigError, require};
+use crate::config::ConfigError;
+use crate::config::value_checks::require;
 
 /// `[admin]`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::allowed_addresses::private_networks;
 use crate::domain::benchmark::run_manifest::ParticipantSettings;
 use crate::domain::judging::budget::Prices;
-use crate::domain::judging::rubric::sha256;
+use crate::domain::judging::judge_prompt::sha256;
 use crate::domain::rating::value::prices::{ModelPrice, PriceDate, PriceSource};
 
 /// `[providers]`

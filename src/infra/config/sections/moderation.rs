@@ -5,7 +5,8 @@ use std::fmt;
 use regex::{Regex, RegexBuilder};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::config::{ConfigError, is_variable_name, is_web_address, require};
+use crate::config::ConfigError;
+use crate::config::value_checks::{is_variable_name, is_web_address, require};
 use crate::domain::moderation::{ANY, CategoryRules, is_category};
 
 /// Bytes of a compiled expression at the most.

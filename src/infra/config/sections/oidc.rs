@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 
-use crate::config::{ConfigError, Environment, is_variable_name, require};
+use crate::config::value_checks::{is_variable_name, require};
+use crate::config::{ConfigError, Environment};
 use crate::domain::admin::role::Role;
 use crate::domain::text_direction;
 

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::{ConfigError, require};
+use crate::config::ConfigError;
+use crate::config::value_checks::require;
 use crate::domain::time::Timestamp;
 
 const DAY_MS: i64 = 24 * 3_600_000;

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
-use crate::config::{ConfigError, ServiceUrl, is_web_address, require};
+use crate::config::value_checks::{is_web_address, require};
+use crate::config::{ConfigError, ServiceUrl};
 
 /// `[server]`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -104,7 +105,7 @@ impl Default for RedisSettings {
 /// What a log line looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum LogFormat {
+pub enum LoggingFormat {
     /// For people.
     Text,
     /// One JSON object a line.
@@ -114,13 +115,13 @@ pub enum LogFormat {
 /// `[log]`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct LogSettings {
+pub struct LoggingSettings {
     /// `text` or `json`.
-    pub format: LogFormat,
+    pub format: LoggingFormat,
 }
 
-impl Default for LogSettings {
+impl Default for LoggingSettings {
     fn default() -> Self {
-        Self { format: LogFormat::Text }
+        Self { format: LoggingFormat::Text }
     }
 }

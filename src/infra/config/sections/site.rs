@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::{ConfigError, is_web_address, is_web_origin, require};
-use crate::domain::contrast::{AccentColours, Rgb};
+use crate::config::ConfigError;
+use crate::config::value_checks::{is_web_address, is_web_origin, require};
+use crate::domain::colour_contrast::{AccentColours, Rgb};
 use crate::domain::language::Language;
 use crate::domain::text_direction;
 

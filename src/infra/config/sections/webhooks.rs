@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::{ConfigError, is_variable_name, is_web_address, require};
+use crate::config::ConfigError;
+use crate::config::value_checks::{is_variable_name, is_web_address, require};
 use crate::domain::campaign::plan::is_id;
 use crate::domain::webhook::WebhookEvent;
 

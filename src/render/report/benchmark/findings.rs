@@ -13,7 +13,7 @@ use crate::domain::benchmark::analysis::five_levels::{LevelsOfModel, levels_by_m
 use crate::domain::benchmark::analysis::item_scores::ItemPair;
 use crate::domain::benchmark::analysis::judges::{JudgePairAgreement, compare};
 use crate::domain::benchmark::analysis::length::{GameLengths, ScoredLength, longer_wins, within_items};
-use crate::domain::benchmark::analysis::position::PositionBias;
+use crate::domain::benchmark::analysis::position_bias::PositionBias;
 use crate::domain::benchmark::analysis::self_preference::{ScoresByJudge, SelfPreference, self_preferences};
 use crate::domain::benchmark::analysis::self_preference_matrix::{PreferenceCell, SelfPreferenceMatrix};
 use crate::domain::benchmark::analysis::weighted_scores::WeightedScores;

@@ -125,7 +125,7 @@ impl PublishedScore {
 
 /// What a report is made of.
 #[derive(Clone, Copy)]
-pub struct Material<'m> {
+pub struct ReportInput<'m> {
     /// The suite, with the options that it was judged with.
     pub suite: &'m dyn Suite,
     /// What differs from the plain suite.
@@ -217,7 +217,7 @@ pub struct Chart {
 impl Report {
     /// The report of a judge, or of the jury where none is named and there is one.
     #[must_use]
-    pub fn new(material: Material<'_>, judge: Option<&str>, language: Language) -> Self {
+    pub fn new(material: ReportInput<'_>, judge: Option<&str>, language: Language) -> Self {
         let words = report_texts(language);
         let judges = judges(material.entries);
         let judge = judge.map_or_else(|| judges.last().cloned().unwrap_or_default(), str::to_owned);
@@ -294,7 +294,7 @@ fn best_first(mut entries: Vec<&ScoreEntry>) -> Vec<&ScoreEntry> {
 }
 
 fn notes(
-    material: &Material<'_>,
+    material: &ReportInput<'_>,
     judge: &str,
     judge_is_contestant: bool,
     coverage: Coverage,

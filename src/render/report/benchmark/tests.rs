@@ -42,7 +42,7 @@ fn entry(model: &str, judge: &str, scores: Vec<Score>) -> ScoreEntry {
 
 fn report(name: &str, entries: &[ScoreEntry], published: &[PublishedScore], language: Language) -> Report {
     let suite = named(name);
-    let material = Material {
+    let material = ReportInput {
         suite: &*suite,
         variant: "",
         version: "00ff",

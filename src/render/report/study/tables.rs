@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::StudyReportError;
 use crate::domain::correlation::report::{CoefficientReport, HeldOutCorrelations, SeriesReport};
 use crate::domain::correlation::study::{Mixture, Results, StudiedCombination, StudiedPair};
-use crate::domain::spreadsheet::defused;
+use crate::domain::csv_injection::defused;
 
 /// A cell.
 enum CsvCell<'c> {

@@ -5,7 +5,7 @@ use actix_web::http::StatusCode;
 
 use super::call::SignedInRequest;
 use crate::server::http::error::PageError;
-use crate::server::http::forms::see_other;
+use crate::server::http::form_token::see_other;
 use crate::server::http::pages::admin::account::{AccountPage, SessionLine};
 use crate::server::http::pages::admin::{AdminFrame, AdminTab};
 use crate::server::http::pages::respond;

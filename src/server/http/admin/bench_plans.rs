@@ -8,7 +8,7 @@ use super::call::{Fields, SignedInRequest};
 use crate::domain::benchmark::run_plan::{PlannedSuite, RunPlan, RunPlanError};
 use crate::infra::storage::{StoreError, is_storable};
 use crate::server::http::error::PageError;
-use crate::server::http::forms::see_other;
+use crate::server::http::form_token::see_other;
 use crate::server::http::pages::admin::AdminTab;
 use crate::server::http::pages::admin::bench_plans::{
     BenchPlanPage, DryRun, MOST_ROUNDS, PlanChoice, PlanForm, fields_of,

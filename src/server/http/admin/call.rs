@@ -5,7 +5,7 @@ use actix_web::{HttpRequest, web};
 use crate::infra::storage::{ActedVia, AdminSessionRow};
 use crate::server::http::address::{address_of, network_of};
 use crate::server::http::error::PageError;
-use crate::server::http::forms;
+use crate::server::http::form_token;
 use crate::server::http::pages::admin::{AdminFrame, AdminTab};
 use crate::server::http::pages::{Page, Section};
 use crate::server::state::AppState;
@@ -82,8 +82,8 @@ impl Call<()> {
 
     /// Refuses a form that this very browser was not shown: nobody can be signed in by another site.
     pub(super) fn check_visitor(&self) -> Result<(), PageError> {
-        let visitor = forms::visitor(&self.request, &self.app);
-        forms::check(&self.request, &self.app, &visitor, self.fields.one("token"))
+        let visitor = form_token::visitor(&self.request, &self.app);
+        form_token::check(&self.request, &self.app, &visitor, self.fields.one("token"))
     }
 }
 

@@ -10,7 +10,7 @@ use crate::infra::storage::{CampaignRow, Store, StoreError, is_storable};
 use crate::render::report::campaign::Audience;
 use crate::server::http::campaign_report::{DocumentBody, document_body};
 use crate::server::http::error::PageError;
-use crate::server::http::forms::see_other;
+use crate::server::http::form_token::see_other;
 use crate::server::http::leaderboard_query::escaped;
 use crate::server::http::pages::admin::campaigns::{CampaignLine, CampaignPage, CampaignReportPage, CampaignsPage};
 use crate::server::http::pages::admin::{AdminFrame, AdminTab};

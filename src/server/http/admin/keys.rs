@@ -7,7 +7,7 @@ use super::call::SignedInRequest;
 use crate::domain::admin::key_scope::KeyScope;
 use crate::infra::clock::Clock as _;
 use crate::server::http::error::PageError;
-use crate::server::http::forms::see_other;
+use crate::server::http::form_token::see_other;
 use crate::server::http::pages::admin::keys::KeysPage;
 use crate::server::http::pages::admin::{AdminFrame, AdminTab};
 use crate::server::http::pages::respond;

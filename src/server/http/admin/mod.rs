@@ -8,12 +8,12 @@ mod bench_runs;
 mod call;
 mod campaigns;
 mod cookie;
+mod deletion_requests;
 mod keys;
 mod models;
 mod moderation;
 mod operations;
 mod overview;
-mod requests;
 mod reviews;
 mod sign_in;
 mod users;
@@ -151,10 +151,10 @@ pub static ADMIN_ROUTES: [AdminRoute; 59] = [
     AdminRoute::change("/admin/campaigns/state", Role::Operator, |call| campaigns::change(call).boxed_local()),
     AdminRoute::change("/admin/campaigns/invite", Role::Operator, |call| campaigns::invite(call).boxed_local()),
     AdminRoute::change("/admin/campaigns/revoke", Role::Operator, |call| campaigns::revoke(call).boxed_local()),
-    AdminRoute::read("/admin/requests", Role::Operator, |call| requests::list(call).boxed_local()),
-    AdminRoute::read("/admin/requests/one", Role::Operator, |call| requests::one(call).boxed_local()),
-    AdminRoute::change("/admin/requests/add", Role::Operator, |call| requests::add(call).boxed_local()),
-    AdminRoute::change("/admin/requests/decide", Role::Operator, |call| requests::decide(call).boxed_local()),
+    AdminRoute::read("/admin/requests", Role::Operator, |call| deletion_requests::list(call).boxed_local()),
+    AdminRoute::read("/admin/requests/one", Role::Operator, |call| deletion_requests::one(call).boxed_local()),
+    AdminRoute::change("/admin/requests/add", Role::Operator, |call| deletion_requests::add(call).boxed_local()),
+    AdminRoute::change("/admin/requests/decide", Role::Operator, |call| deletion_requests::decide(call).boxed_local()),
 ];
 
 /// Adds the addresses of the table.

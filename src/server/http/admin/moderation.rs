@@ -6,12 +6,12 @@ use actix_web::http::StatusCode;
 use super::call::SignedInRequest;
 use crate::domain::admin::role::Role;
 use crate::server::http::error::PageError;
-use crate::server::http::forms::see_other;
+use crate::server::http::form_token::see_other;
 use crate::server::http::leaderboard_query::escaped;
-use crate::server::http::pages::admin::moderation::{EndpointLine, FlagPage, FlagsPage};
+use crate::server::http::pages::admin::moderation::{EndpointLine, FlagsPage, ModerationFlagPage};
 use crate::server::http::pages::admin::{AdminFrame, AdminTab};
 use crate::server::http::pages::respond;
-use crate::services::flag_reviews::{FlagError, FlagReviews};
+use crate::services::moderation_reviews::{ModerationReviewError, ModerationReviews};
 
 /// Flags that are listed.
 const SHOWN: u32 = 200;
@@ -44,10 +44,10 @@ pub(super) async fn remove(call: SignedInRequest) -> Result<HttpResponse, PageEr
     decided(&call, done).await
 }
 
-async fn decided(call: &SignedInRequest, done: Result<(), FlagError>) -> Result<HttpResponse, PageError> {
+async fn decided(call: &SignedInRequest, done: Result<(), ModerationReviewError>) -> Result<HttpResponse, PageError> {
     match done {
         Ok(()) => Ok(see_other(&format!("/admin/moderation/one?id={}&done=1", escaped(call.fields.one("id"))))),
-        Err(FlagError::IsDecided) => {
+        Err(ModerationReviewError::IsDecided) => {
             let problem = call.page().t().admin.moderation.is_decided;
             show_one(call, StatusCode::CONFLICT, call.frame_with(AdminTab::Moderation, problem)).await
         }
@@ -58,17 +58,17 @@ async fn decided(call: &SignedInRequest, done: Result<(), FlagError>) -> Result<
 async fn show_one(call: &SignedInRequest, status: StatusCode, frame: AdminFrame) -> Result<HttpResponse, PageError> {
     let review = reviews(call).look(call.fields.one("id")).await.map_err(page_error)?;
     let may_remove = frame.role.covers(Role::Operator);
-    Ok(respond(&call.request, status, &FlagPage { page: call.page(), frame, review, may_remove }))
+    Ok(respond(&call.request, status, &ModerationFlagPage { page: call.page(), frame, review, may_remove }))
 }
 
-fn reviews(call: &SignedInRequest) -> FlagReviews<'_> {
+fn reviews(call: &SignedInRequest) -> ModerationReviews<'_> {
     let app = &call.app;
-    FlagReviews { store: &app.store, rng: &app.rng, clock: app.clock.as_ref(), actor: call.actor() }
+    ModerationReviews { store: &app.store, rng: &app.rng, clock: app.clock.as_ref(), actor: call.actor() }
 }
 
-fn page_error(error: FlagError) -> PageError {
+fn page_error(error: ModerationReviewError) -> PageError {
     match error {
-        FlagError::Store(error) => error.into(),
+        ModerationReviewError::Store(error) => error.into(),
         _ => PageError::Missing("no flag has this id".to_owned()),
     }
 }

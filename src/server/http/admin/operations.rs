@@ -28,7 +28,7 @@ pub(super) async fn page(call: SignedInRequest) -> Result<HttpResponse, PageErro
     let (settings, now) = (app.settings.now(), app.clock.now());
     let mut findings = examine_open(&settings, &app.store, now).await;
     findings.extend(moderation(app, &settings));
-    let instances = if app.fleet.is_alone() { Vec::new() } else { app.store.instances().await? };
+    let instances = if app.instances.is_alone() { Vec::new() } else { app.store.instances().await? };
     let (page, frame) = (call.page(), call.frame(AdminTab::Operations));
     let findings = findings.iter().map(|finding| FindingLine::new(finding, page.language)).collect();
     let (jobs, bus) = (jobs(app), *app.events.state().borrow());

@@ -8,7 +8,7 @@ use crate::domain::battle::ModelId;
 use crate::domain::labeling::scheme::Scheme;
 use crate::infra::clock::Clock;
 use crate::server::http::error::PageError;
-use crate::server::http::forms::see_other;
+use crate::server::http::form_token::see_other;
 use crate::server::http::pages::admin::AdminTab;
 use crate::server::http::pages::admin::reviews::{LabelsPage, LeaksPage};
 use crate::server::http::pages::respond;

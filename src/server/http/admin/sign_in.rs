@@ -7,7 +7,7 @@ use super::call::{Call, SignedInRequest};
 use super::cookie::{cookie_of, expired_cookie};
 use crate::infra::oidc::{Identity, OidcError, Purpose};
 use crate::server::http::error::PageError;
-use crate::server::http::forms::{self, see_other};
+use crate::server::http::form_token::{self, see_other};
 use crate::server::http::oidc;
 use crate::server::http::pages::admin::sign_in::{AdminSignInPage, SignedInPage, WelcomePage};
 use crate::server::http::pages::not_found::not_found;
@@ -139,7 +139,7 @@ async fn show(
     error: Option<&AdminSignInError>,
     next: &str,
 ) -> Result<HttpResponse, PageError> {
-    let (page, visitor) = (call.page(), forms::visitor(&call.request, &call.app));
+    let (page, visitor) = (call.page(), form_token::visitor(&call.request, &call.app));
     let (words, settings) = (&page.t().admin.sign_in, call.app.settings.now());
     let provider = settings.oidc.shown_name();
     let problem = error.map(|error| match error {
@@ -154,7 +154,7 @@ async fn show(
     let view = AdminSignInPage {
         name: call.fields.one("name").to_owned(),
         no_owner: !call.app.store.has_admin_owner().await?,
-        token: forms::token(&call.app, &visitor),
+        token: form_token::token(&call.app, &visitor),
         next: next.to_owned(),
         problem,
         provider: settings.oidc.admins.then_some(provider),
@@ -169,7 +169,7 @@ async fn show(
 }
 
 fn show_welcome(call: &Call<()>, status: StatusCode, error: Option<&UserError>) -> HttpResponse {
-    let (page, visitor) = (call.page(), forms::visitor(&call.request, &call.app));
+    let (page, visitor) = (call.page(), form_token::visitor(&call.request, &call.app));
     let words = &page.t().admin;
     let problem = error.map(|error| match error {
         UserError::Account(error) => words.account_problem(*error),
@@ -180,7 +180,7 @@ fn show_welcome(call: &Call<()>, status: StatusCode, error: Option<&UserError>) 
     let view = WelcomePage {
         link: call.fields.one("link").to_owned(),
         name: call.fields.one("name").to_owned(),
-        token: forms::token(&call.app, &visitor),
+        token: form_token::token(&call.app, &visitor),
         problem,
         page,
     };

@@ -7,11 +7,11 @@ use super::call::SignedInRequest;
 use crate::domain::admin::role::Role;
 use crate::infra::storage::UserChange;
 use crate::server::http::error::PageError;
-use crate::server::http::forms::see_other;
+use crate::server::http::form_token::see_other;
 use crate::server::http::pages::admin::users::UsersPage;
 use crate::server::http::pages::admin::{AdminFrame, AdminTab};
 use crate::server::http::pages::respond;
-use crate::services::admin::provider_users::ProviderUser;
+use crate::services::admin::oidc_users::ProviderUser;
 use crate::services::admin::users::{UserError, link_address};
 
 /// `GET /admin/users`

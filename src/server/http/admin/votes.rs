@@ -8,17 +8,17 @@ use crate::domain::battle::{BattleId, ModelId};
 use crate::domain::integrity::exclusion_decision::{Decision, SelectedVote};
 use crate::domain::integrity::exclusion_rule::ExclusionRule;
 use crate::domain::integrity::prompt_cluster::ClusterId;
-use crate::domain::integrity::voters::{DEFAULT_ALPHA, VoterResult};
+use crate::domain::integrity::rigging_detection::{DEFAULT_ALPHA, VoterResult};
 use crate::infra::clock::Clock as _;
 use crate::infra::storage::{VoteRange, is_storable};
 use crate::server::http::error::PageError;
-use crate::server::http::forms::see_other;
+use crate::server::http::form_token::see_other;
 use crate::server::http::leaderboard_query::escaped;
 use crate::server::http::pages::admin::AdminTab;
 use crate::server::http::pages::admin::votes::{DecisionPage, Evidence, FilterFields, VoteLine, VotersPage, VotesPage};
 use crate::server::http::pages::exclusions::ChangeView;
 use crate::server::http::pages::respond;
-use crate::services::exclusions::decision::{Author, write_decision};
+use crate::services::exclusions::decision::{DecisionContext, write_decision};
 use crate::services::exclusions::preview::preview;
 use crate::services::exclusions::selection::{VoteFilter, select};
 
@@ -101,7 +101,7 @@ pub(super) async fn decide(call: SignedInRequest) -> Result<HttpResponse, PageEr
     let upto = call.fields.one("upto").parse();
     filter.range.upto = upto.map_err(|_| invalid("the form lacks its last vote: look at the preview again"))?;
     let votes = select(&call.app.store, &filter, |_, _| {}).await?;
-    let author = Author {
+    let author = DecisionContext {
         id: call.app.rng.id(call.app.clock.as_ref()),
         actor: call.actor(),
         decided_at: call.app.clock.now(),

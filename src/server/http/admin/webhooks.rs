@@ -7,7 +7,7 @@ use super::call::SignedInRequest;
 use crate::domain::webhook::WebhookEvent;
 use crate::infra::config::WebhookSettings;
 use crate::server::http::error::PageError;
-use crate::server::http::forms::see_other;
+use crate::server::http::form_token::see_other;
 use crate::server::http::pages::admin::webhooks::{WebhookLine, WebhooksPage};
 use crate::server::http::pages::admin::{AdminFrame, AdminTab};
 use crate::server::http::pages::respond;

@@ -1,7 +1,7 @@
 //! One side of a turn: its model, its reply so far, and how it ended.
 
 use crate::domain::battle::{ModelId, Side};
-use crate::infra::llm::guard::GuardedModel;
+use crate::infra::llm::resilient_model::ResilientModel;
 use crate::infra::llm::{ChatError, ChatModel, Message, ReplyPart, ReplyStream};
 use crate::infra::storage::{NewReply, ReplyEnding};
 use futures_util::StreamExt;
@@ -39,7 +39,7 @@ impl SideRun {
     /// Starts the reply of the side's model to a conversation, unless either is not to be had.
     pub(super) fn ask(
         &mut self,
-        model: Option<&GuardedModel>,
+        model: Option<&ResilientModel>,
         conversation: Result<&[Message], ChatError>,
     ) -> Result<(), ChatError> {
         self.asked_at = Instant::now();

@@ -6,7 +6,7 @@ use super::{ExportError, ExportSelection, PAGE, said_in};
 use crate::domain::labeling::scheme::Scheme;
 use crate::formats::data_card::DatasetStatistics;
 use crate::formats::dataset::{DatasetPlan, DatasetWriter};
-use crate::formats::tables::export_rows::LogRow;
+use crate::formats::tables::export_rows::VoteLogRow;
 use crate::infra::storage::{Store, VoteRange};
 use crate::services::labeling::final_labels::final_labels_of;
 
@@ -30,7 +30,7 @@ pub async fn dataset(
         let labels = final_labels_of(store, &Scheme::ALL, range).await?;
         for vote in &page {
             let [a, b] = said_in(store, all, &vote.battle).await?;
-            writer.write(vote, &LogRow::new(vote, &labels, a, b))?;
+            writer.write(vote, &VoteLogRow::new(vote, &labels, a, b))?;
             seq = vote.seq;
         }
         progress(seq, last);

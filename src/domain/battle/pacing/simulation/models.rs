@@ -101,14 +101,14 @@ const LENGTHS: [usize; 8] = [200, 300, 440, 650, 960, 1_400, 2_050, 3_000];
 
 /// What comes of a side.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Came {
+pub(super) enum SideArrival {
     Text(usize),
     End,
 }
 
 /// Both replies as they come, in the order of time.
 pub(super) struct Battle {
-    pub(super) arrivals: Vec<(Duration, Side, Came)>,
+    pub(super) arrivals: Vec<(Duration, Side, SideArrival)>,
     pub(super) longer_is_slower: bool,
 }
 
@@ -130,7 +130,7 @@ pub(super) fn battle_of([quick, slow]: [usize; 2], [short, long]: [usize; 2], rn
     Battle { arrivals, longer_is_slower }
 }
 
-fn reply(model: usize, chars: usize, side: Side, rng: &mut impl Rng) -> Vec<(Duration, Side, Came)> {
+fn reply(model: usize, chars: usize, side: Side, rng: &mut impl Rng) -> Vec<(Duration, Side, SideArrival)> {
     let model = &MODELS[model];
     let spread = LogNormal::new(0.0, 0.15).expect("a spread");
     let mut at = model.first.0 * LogNormal::new(0.0, model.first.1).expect("a spread").sample(rng);
@@ -141,7 +141,7 @@ fn reply(model: usize, chars: usize, side: Side, rng: &mut impl Rng) -> Vec<(Dur
     let mut stall = (model.stalls > 0.0 && rng.random_bool(model.stalls)).then(|| chars - rng.random_range(15..60));
     while left > 0 {
         let chunk = rng.random_range(model.chunk.0..=model.chunk.1).min(left);
-        came.push((Duration::from_secs_f64(at), side, Came::Text(chunk)));
+        came.push((Duration::from_secs_f64(at), side, SideArrival::Text(chunk)));
         left -= chunk;
         let noise: f64 = StandardNormal.sample(rng);
         drift = 0.98 * drift + 0.03 * noise;
@@ -154,6 +154,6 @@ fn reply(model: usize, chars: usize, side: Side, rng: &mut impl Rng) -> Vec<(Dur
         }
     }
     let end = came.last().map_or(at, |(last, ..)| last.as_secs_f64()) + rng.random_range(0.0..0.1) + 4.0 / speed;
-    came.push((Duration::from_secs_f64(end), side, Came::End));
+    came.push((Duration::from_secs_f64(end), side, SideArrival::End));
     came
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rand::{Rng, RngExt};
 
-use super::models::{Battle, Came};
+use super::models::{Battle, SideArrival};
 use crate::battle::Side;
 use crate::battle::pacing::{ClassDraw, Ending, Pace, Pacer, Release, TICK};
 
@@ -58,8 +58,8 @@ fn paced(mut pacer: Pacer, battle: &Battle) -> ShownSteps {
         while let Some((_, side, came)) = arrivals.next_if(|(when, ..)| *when <= at) {
             read = true;
             match came {
-                Came::Text(chars) => pacer.push(*side, &"x".repeat(*chars), at),
-                Came::End => pacer.end(*side, Ending::Complete, at),
+                SideArrival::Text(chars) => pacer.push(*side, &"x".repeat(*chars), at),
+                SideArrival::End => pacer.end(*side, Ending::Complete, at),
             }
         }
         let released = pacer.step(at);
@@ -98,11 +98,11 @@ fn step_arrivals(battle: &Battle, side: Side) -> Vec<Duration> {
     let (mut chars, mut steps) = (0, Vec::new());
     for (at, _, came) in battle.arrivals.iter().filter(|(_, of, _)| *of == side) {
         match came {
-            Came::Text(more) => {
+            SideArrival::Text(more) => {
                 chars += more;
                 steps.resize((chars - 1) / QUANTUM, *at);
             }
-            Came::End => steps.push(*at),
+            SideArrival::End => steps.push(*at),
         }
     }
     steps

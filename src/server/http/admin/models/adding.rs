@@ -9,7 +9,7 @@ use crate::infra::config::is_variable_name;
 use crate::infra::config::key_home::belongs_to;
 use crate::server::http::admin::call::SignedInRequest;
 use crate::server::http::error::PageError;
-use crate::server::http::forms::see_other;
+use crate::server::http::form_token::see_other;
 use crate::server::http::pages::admin::model_list::{AddFields, AddModelsPage, Listing};
 use crate::server::http::pages::admin::{AdminFrame, AdminTab};
 use crate::server::http::pages::respond;

@@ -16,7 +16,7 @@ use super::call::SignedInRequest;
 use crate::domain::battle::ModelId;
 use crate::infra::config::edit::change::Change;
 use crate::server::http::error::PageError;
-use crate::server::http::forms::see_other;
+use crate::server::http::form_token::see_other;
 use crate::server::http::leaderboard_query::escaped;
 use crate::server::http::pages::admin::models::{AdminModelPage, AdminModelsPage};
 use crate::server::http::pages::admin::{AdminFrame, AdminTab};

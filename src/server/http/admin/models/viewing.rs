@@ -9,10 +9,10 @@ use jiff::tz::TimeZone;
 use crate::domain::battle::ModelId;
 use crate::domain::rating::value::prices::PriceDate;
 use crate::infra::clock::Clock as _;
-use crate::infra::config::settings_file::SettingsFile;
+use crate::infra::config::edit::settings_file::SettingsFile;
 use crate::infra::config::{ModelSettings, Settings};
 use crate::infra::llm::breaker::BreakerPhase;
-use crate::infra::llm::guard::GuardedModel;
+use crate::infra::llm::resilient_model::ResilientModel;
 use crate::infra::llm::roster::Roster;
 use crate::infra::storage::StoreError;
 use crate::server::http::pages::admin::models::{FileState, ModelLine, ServingState};
@@ -70,7 +70,7 @@ impl ModelViews {
         self.settings.prices.currency.to_string()
     }
 
-    fn line_of(&self, model: &GuardedModel) -> ModelLine {
+    fn line_of(&self, model: &ResilientModel) -> ModelLine {
         let entry = self.roster.entry(&model.card.id);
         ModelLine {
             serving: serving(model),
@@ -98,7 +98,7 @@ impl ModelViews {
     }
 }
 
-fn serving(model: &GuardedModel) -> ServingState {
+fn serving(model: &ResilientModel) -> ServingState {
     match (model.weight > 0.0, model.resting(), model.state().phase) {
         (false, ..) => ServingState::Paused,
         (true, Some(rest), _) => ServingState::Rests(rest),

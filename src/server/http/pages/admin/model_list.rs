@@ -3,7 +3,7 @@
 use askama::Template;
 
 use super::AdminFrame;
-use crate::infra::llm::offer::{AddedModel, Addition};
+use crate::infra::llm::model_list_merge::{AddedModel, Addition};
 use crate::render::i18n::pages::ModelAddTexts;
 use crate::server::http::pages::Page;
 use crate::services::model_entries::Additions;

@@ -6,14 +6,14 @@ use askama::Template;
 
 use super::AdminFrame;
 use crate::domain::battle::Side;
-use crate::domain::moderation::{FlagState, FlaggedPart};
+use crate::domain::moderation::{ModeratedPart, ModerationFlagState};
 use crate::domain::time::Timestamp;
 use crate::infra::config::{ModerationSettings, OnFailure};
 use crate::infra::moderation::ModerationEndpoint;
-use crate::infra::storage::{BattleRecord, FlagRow, ReplyRow};
+use crate::infra::storage::{BattleRecord, ModerationFlagRow, ReplyRow};
 use crate::server::http::pages::Page;
 use crate::server::http::pages::time::time_text;
-use crate::services::flag_reviews::FlagReview;
+use crate::services::moderation_reviews::ModerationReview;
 
 /// How the service is doing.
 pub(crate) struct EndpointLine {
@@ -37,7 +37,7 @@ impl EndpointLine {
 pub(crate) struct FlagsPage {
     pub(crate) page: Page,
     pub(crate) frame: AdminFrame,
-    pub(crate) flags: Vec<FlagRow>,
+    pub(crate) flags: Vec<ModerationFlagRow>,
     pub(crate) open: u64,
     /// `None` where no service is asked.
     pub(crate) endpoint: Option<EndpointLine>,
@@ -51,7 +51,7 @@ impl FlagsPage {
     }
 
     #[expect(clippy::unused_self, reason = "the template calls it on the page")]
-    fn class(&self, state: impl Borrow<FlagState>) -> &'static str {
+    fn class(&self, state: impl Borrow<ModerationFlagState>) -> &'static str {
         class(*state.borrow())
     }
 
@@ -71,17 +71,17 @@ impl FlagsPage {
 /// One flag, with its battle.
 #[derive(Template)]
 #[template(path = "admin/flag.html")]
-pub(crate) struct FlagPage {
+pub(crate) struct ModerationFlagPage {
     pub(crate) page: Page,
     pub(crate) frame: AdminFrame,
-    pub(crate) review: FlagReview,
+    pub(crate) review: ModerationReview,
     /// Whether this person may delete texts and exclude votes.
     pub(crate) may_remove: bool,
 }
 
-impl FlagPage {
+impl ModerationFlagPage {
     fn is_open(&self) -> bool {
-        self.review.row.state == FlagState::Open
+        self.review.row.state == ModerationFlagState::Open
     }
 
     fn class(&self) -> &'static str {
@@ -93,17 +93,17 @@ impl FlagPage {
     }
 
     /// Whether it is this text that was flagged.
-    fn is_flagged(&self, turn: &u32, part: FlaggedPart) -> bool {
+    fn is_flagged(&self, turn: &u32, part: ModeratedPart) -> bool {
         let flag = &self.review.row.flag;
         flag.turn == *turn && flag.part == part
     }
 
     /// The replies of a turn.
     #[expect(clippy::unused_self, reason = "the template calls it on the page")]
-    fn replies<'r>(&self, record: &'r BattleRecord, turn: &u32) -> Vec<(&'static str, &'r str, FlaggedPart)> {
+    fn replies<'r>(&self, record: &'r BattleRecord, turn: &u32) -> Vec<(&'static str, &'r str, ModeratedPart)> {
         let side = |row: &ReplyRow| match row.reply.side {
-            Side::A => ("A", FlaggedPart::ReplyA),
-            Side::B => ("B", FlaggedPart::ReplyB),
+            Side::A => ("A", ModeratedPart::ReplyA),
+            Side::B => ("B", ModeratedPart::ReplyB),
         };
         let of_turn = record.replies.iter().filter(|row| row.turn == *turn);
         let texts = of_turn.map(|row| (side(row), row.reply.text.as_str()));
@@ -111,10 +111,10 @@ impl FlagPage {
     }
 }
 
-fn class(state: FlagState) -> &'static str {
+fn class(state: ModerationFlagState) -> &'static str {
     match state {
-        FlagState::Open => "warning",
-        FlagState::Kept => "ok",
-        FlagState::Removed => "other",
+        ModerationFlagState::Open => "warning",
+        ModerationFlagState::Kept => "ok",
+        ModerationFlagState::Removed => "other",
     }
 }

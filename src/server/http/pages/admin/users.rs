@@ -3,7 +3,7 @@
 use askama::Template;
 
 use super::AdminFrame;
-use crate::domain::admin::provider_account::RoleFrom;
+use crate::domain::admin::oidc_account::RoleFrom;
 use crate::domain::admin::role::Role;
 use crate::infra::storage::AdminUserRow;
 use crate::server::http::pages::Page;

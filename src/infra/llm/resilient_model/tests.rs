@@ -44,7 +44,7 @@ impl ChatModel for ScriptedTries {
 }
 
 struct GuardRig {
-    model: GuardedModel,
+    model: ResilientModel,
     scripted: Arc<ScriptedTries>,
 }
 
@@ -62,7 +62,7 @@ fn bench_with(limits: Limits, scripts: VecDeque<Vec<ScriptStep>>) -> GuardRig {
         practice: false,
     };
     let rng = ChaCha8Rng::seed_from_u64(7);
-    GuardRig { model: GuardedModel::new(card, 1.0, scripted.clone(), limits, rng), scripted }
+    GuardRig { model: ResilientModel::new(card, 1.0, scripted.clone(), limits, rng), scripted }
 }
 
 impl GuardRig {

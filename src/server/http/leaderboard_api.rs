@@ -1,4 +1,4 @@
-//! JSON for programs, and the address that says whether the process runs.
+//! The leaderboard, its robustness and the probabilities of pairs as JSON for programs.
 
 use actix_web::{HttpRequest, HttpResponse, web};
 use schemars::JsonSchema;
@@ -12,11 +12,6 @@ use crate::domain::integrity::rigging_report::RiggingReport;
 use crate::domain::rating::leaderboard::Leaderboard;
 use crate::domain::rating::robustness::OverallRobustness;
 use crate::server::state::AppState;
-
-/// `GET /healthz`: the process runs.
-pub(super) async fn healthz() -> &'static str {
-    "ok\n"
-}
 
 /// A leaderboard and its date.
 #[derive(Serialize, JsonSchema)]

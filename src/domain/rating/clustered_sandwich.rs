@@ -1,6 +1,6 @@
 //! Intervals clustered by voter: the votes of one person are not independent.
 //!
-//! V = H⁺ B H⁺ as in [`super::interval`], but B = G/(G−1) · Σ_g s_g s_gᵀ, where s_g is the sum of the scores of all
+//! V = H⁺ B H⁺ as in [`super::sandwich`], but B = G/(G−1) · Σ_g s_g s_gᵀ, where s_g is the sum of the scores of all
 //! votes of voter g and G the number of voters (Liang and Zeger 1986). A vote without a voter is a cluster of its own.
 //! If every voter voted once, this is the sandwich times G/(G−1).
 
@@ -9,9 +9,9 @@ use nalgebra::{DMatrix, DVector};
 use super::FitError;
 use super::block::{ModelBlock, blocks_of};
 use super::covariance::Covariances;
-use super::interval::Uncertainty;
 use super::loss::LossScore;
 use super::newton::inverse_but_for_a_constant;
+use super::sandwich::Uncertainty;
 use super::scoring::Scoring;
 use super::tally::Tally;
 use super::vote_log::VoteLog;

@@ -7,7 +7,7 @@ use super::actor::{Actor, audit_json};
 use super::users::{AdminUsers, UserError};
 use crate::domain::admin::account;
 use crate::domain::admin::action::AdminAction;
-use crate::domain::admin::provider_account::RoleFrom;
+use crate::domain::admin::oidc_account::RoleFrom;
 use crate::domain::admin::role::Role;
 use crate::infra::rng::hex;
 use crate::infra::storage::{AddedUser, IdentityHash, NewProviderUser};

@@ -15,7 +15,7 @@ export function dropVote(battle) {
 }
 
 /** The votes that are kept, by battle. */
-export function keptVotes() {
+export function unsentVotes() {
   const votes = new Map();
   for (const key of keys()) {
     try {

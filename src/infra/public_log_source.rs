@@ -17,7 +17,7 @@ const MOST_BYTES: usize = 256 * (2 + u16::MAX as usize);
 
 /// Where a log is read from.
 #[derive(Debug, Clone)]
-pub enum LogSource {
+pub enum PublicLogSource {
     /// An arena, or any server of the same files.
     Http {
         /// Address of the log, with a slash at its end.
@@ -78,7 +78,7 @@ impl SourceError {
     }
 }
 
-impl LogSource {
+impl PublicLogSource {
     /// Reads an address or the path of a folder.
     ///
     /// # Errors

@@ -5,14 +5,14 @@ use crate::rating::vote_log::VoteLog;
 
 /// Votes with their numbers.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct CastVotes {
+pub struct RatableVotes {
     /// The votes, whatever excludes them.
     pub log: VoteLog,
     /// Number of each vote in the log.
     pub numbers: Vec<i64>,
 }
 
-impl CastVotes {
+impl RatableVotes {
     /// The log as a fit reads it: the rated votes, and the excluded ones counted by rule.
     #[must_use]
     pub fn rated(&self, exclusions: &ExclusionsInForce) -> VoteLog {
@@ -50,7 +50,7 @@ mod tests {
             (8, "z", "y", AWins, "ann"),
         ];
         let log_of = |numbers: &[i64]| {
-            let mut cast = CastVotes { log: VoteLog::with_columns(columns), numbers: Vec::new() };
+            let mut cast = RatableVotes { log: VoteLog::with_columns(columns), numbers: Vec::new() };
             for (number, a, b, outcome, voter) in votes.into_iter().filter(|vote| numbers.contains(&vote.0)) {
                 cast.log.push(a, b, outcome).unwrap();
                 cast.log.voters.as_mut().unwrap().push(Some(voter).filter(|voter| !voter.is_empty()));

@@ -53,7 +53,7 @@ impl From<&ProviderSettings> for Limits {
 }
 
 /// A model as the arena asks it.
-pub struct GuardedModel {
+pub struct ResilientModel {
     /// What is public about it once its name may be shown.
     pub card: ModelCard,
     /// Pairing weight; 0 pauses.
@@ -73,8 +73,8 @@ struct Shared {
     arriving: AtomicUsize,
 }
 
-impl GuardedModel {
-    /// Puts a guard around a model; `rng` spreads the waits between tries.
+impl ResilientModel {
+    /// Wraps a model; `rng` spreads the waits between tries.
     #[must_use]
     pub fn new(card: ModelCard, weight: f64, model: Arc<dyn ChatModel>, limits: Limits, rng: ChaCha8Rng) -> Self {
         let breaker = Breaker::new(limits.breaker);
@@ -92,7 +92,7 @@ impl GuardedModel {
         Self { card, weight, shared: Arc::clone(&self.shared) }
     }
 
-    /// The same model behind a guard of its own that neither tries again nor lets it rest, for whoever does both.
+    /// The same model in a wrapper of its own that neither tries again nor opens a breaker, for a caller that does both.
     #[must_use]
     pub fn without_retries(&self, rng: ChaCha8Rng) -> Self {
         let Shared { model, limits, .. } = &*self.shared;
@@ -131,7 +131,7 @@ impl GuardedModel {
     }
 }
 
-impl ChatModel for GuardedModel {
+impl ChatModel for ResilientModel {
     /// As the model's own reply, with these errors beside: [`ChatError::BreakerOpen`], [`ChatError::Timeout`], and
     /// [`ChatError::Empty`] for a reply that ends without text. What the provider counted comes once, after the text.
     fn ask(&self, messages: &[Message], sampling: &Sampling) -> ReplyStream {
@@ -142,7 +142,7 @@ impl ChatModel for GuardedModel {
         stream::unfold(reply, |mut reply| async move { reply.next().await.map(|item| (item, reply)) }).fuse().boxed()
     }
 
-    /// The guard is about single replies: a batch has its own time.
+    /// Limits are for single replies: a batch has its own time.
     fn batches(&self) -> Option<Arc<dyn BatchApi>> {
         self.shared.model.batches()
     }

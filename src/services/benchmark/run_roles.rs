@@ -23,7 +23,7 @@ pub enum Phases {
 }
 
 /// The models in their roles.
-pub struct Cast {
+pub struct RunRoles {
     /// The contestants.
     pub models: Vec<ModelId>,
     /// The model that others are compared with.
@@ -44,7 +44,7 @@ pub(super) struct RoleIds {
     pub(super) baseline: String,
 }
 
-impl Cast {
+impl RunRoles {
     pub(super) fn ids(&self) -> RoleIds {
         RoleIds {
             models: self.models.iter().map(ToString::to_string).collect(),
@@ -54,8 +54,8 @@ impl Cast {
     }
 }
 
-/// Casts the models of a run.
-pub(super) struct Casting<'c> {
+/// Assigns the roles of a run.
+pub(super) struct RoleAssignment<'c> {
     pub(super) store: &'c Store,
     pub(super) clients: &'c ModelClients,
     pub(super) batches: &'c SuiteBatches,
@@ -65,9 +65,9 @@ pub(super) struct Casting<'c> {
     pub(super) phases: Phases,
 }
 
-impl Casting<'_> {
+impl RoleAssignment<'_> {
     /// The models in their roles, if these fit the suite.
-    pub(super) async fn cast(&self, roles: &PlannedRoles, budget: Budget) -> Result<Cast, RunError> {
+    pub(super) async fn assign(&self, roles: &PlannedRoles, budget: Budget) -> Result<RunRoles, RunError> {
         let mode = self.loaded.suite.mode();
         self.check_roles(roles)?;
         let baseline = roles.baseline.as_ref().map(ModelId::new);
@@ -84,7 +84,7 @@ impl Casting<'_> {
             Phases::Judging => Vec::new(),
             Phases::Both => models.iter().chain(&baseline).cloned().collect(),
         };
-        Ok(Cast {
+        Ok(RunRoles {
             answering: self.batches.attach(self.clients.asked(&answering, budget)?)?,
             judges: self.batches.attach(self.clients.asked(&judges, budget)?)?,
             partial,

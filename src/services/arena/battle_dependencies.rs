@@ -1,15 +1,15 @@
 //! The services and settings that battles need.
 
 use crate::domain::battle::event_log::EPOCH_GAP;
-use crate::infra::class_draws::ClassDraws;
 use crate::infra::clock::Clock;
 use crate::infra::config::CurrentSettings;
 use crate::infra::events::EventBus;
+use crate::infra::pacing_class_draws::ClassDraws;
 use crate::infra::raw_ticks::RawTicks;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::Store;
 use crate::infra::tasks::Tasks;
-use crate::services::arena::fleet::Fleet;
+use crate::services::arena::instances::ArenaInstances;
 use crate::services::arena::matchmaking::Matchmaker;
 use crate::services::arena::models::Models;
 use crate::services::arena::prompt_images::PromptImages;
@@ -18,11 +18,11 @@ use rand::RngExt;
 use std::sync::Arc;
 
 /// Services and settings that battles use.
-pub struct BattleParts {
+pub struct BattleDependencies {
     /// The database.
     pub store: Store,
     /// The instances of the arena.
-    pub fleet: Arc<Fleet>,
+    pub instances: Arc<ArenaInstances>,
     /// Event bus between instances.
     pub events: Arc<dyn EventBus>,
     /// The models.
@@ -47,7 +47,7 @@ pub struct BattleParts {
     pub settings: CurrentSettings,
 }
 
-impl BattleParts {
+impl BattleDependencies {
     /// A random distance between event numbers of two epochs, so that two instances do not choose the same numbers.
     pub(super) fn apart(&self) -> u64 {
         EPOCH_GAP * self.rng.with(|rng| rng.random_range(1..EPOCH_GAP))

@@ -4,15 +4,17 @@
 use serde_json::json;
 
 use crate::domain::admin::action::AdminAction;
-use crate::domain::moderation::FlagState;
+use crate::domain::moderation::ModerationFlagState;
 use crate::infra::clock::Clock;
 use crate::infra::rng::SharedRng;
-use crate::infra::storage::{BattleRecord, DeletionTarget, FlagDecision, FlagRow, Store, StoreError, is_storable};
+use crate::infra::storage::{
+    BattleRecord, DeletionTarget, ModerationDecision, ModerationFlagRow, Store, StoreError, is_storable,
+};
 use crate::services::admin::actor::{Actor, audit_json};
 
 /// Why a flag is not decided.
 #[derive(Debug, thiserror::Error)]
-pub enum FlagError {
+pub enum ModerationReviewError {
     /// There is none of this id.
     #[error("there is no flag {0:?}: `langya moderation list` shows them")]
     Unknown(String),
@@ -26,9 +28,9 @@ pub enum FlagError {
 
 /// A flag with what it is about.
 #[derive(Debug, Clone, PartialEq)]
-pub struct FlagReview {
+pub struct ModerationReview {
     /// The flag.
-    pub row: FlagRow,
+    pub row: ModerationFlagRow,
     /// Its battle; `None` where nothing of it is stored any more.
     pub record: Option<BattleRecord>,
     /// Number of its vote in the log, if it has one.
@@ -36,7 +38,7 @@ pub struct FlagReview {
 }
 
 /// Where decisions go.
-pub struct FlagReviews<'r> {
+pub struct ModerationReviews<'r> {
     /// The database.
     pub store: &'r Store,
     /// Ids of entries.
@@ -47,34 +49,34 @@ pub struct FlagReviews<'r> {
     pub actor: Actor,
 }
 
-impl FlagReviews<'_> {
+impl ModerationReviews<'_> {
     /// A flag with its battle. Nothing is changed.
     ///
     /// # Errors
-    /// [`FlagError`].
-    pub async fn look(&self, id: &str) -> Result<FlagReview, FlagError> {
+    /// [`ModerationReviewError`].
+    pub async fn look(&self, id: &str) -> Result<ModerationReview, ModerationReviewError> {
         let row = self.find(id).await?;
         let record = self.store.battle_record(&row.flag.battle).await?;
         let vote = self.store.vote_on(&row.flag.battle).await?.map(|vote| vote.seq);
-        Ok(FlagReview { row, record, vote })
+        Ok(ModerationReview { row, record, vote })
     }
 
     /// Leaves the text as it is.
     ///
     /// # Errors
-    /// [`FlagError`].
-    pub async fn keep(&self, id: &str) -> Result<(), FlagError> {
+    /// [`ModerationReviewError`].
+    pub async fn keep(&self, id: &str) -> Result<(), ModerationReviewError> {
         let row = self.find_open(id).await?;
         let mut entry = self.actor.entry(self.rng, self.clock, AdminAction::KeepFlagged, &subject(id));
         entry.former = audit_json(&json!({ "battle": row.flag.battle, "categories": row.flag.categories }));
-        self.decide(id, FlagState::Kept, Some(&entry)).await
+        self.decide(id, ModerationFlagState::Kept, Some(&entry)).await
     }
 
     /// Deletes the texts of the flag's battle. Where it fails half-way, the next call does the rest.
     ///
     /// # Errors
-    /// [`FlagError`].
-    pub async fn remove_texts(&self, id: &str) -> Result<(), FlagError> {
+    /// [`ModerationReviewError`].
+    pub async fn remove_texts(&self, id: &str) -> Result<(), ModerationReviewError> {
         let row = self.find_open(id).await?;
         let target = DeletionTarget { battle: row.flag.battle.clone(), visitor: None };
         let mut entry = self.actor.entry(self.rng, self.clock, AdminAction::DeleteTexts, &subject(id));
@@ -82,31 +84,31 @@ impl FlagReviews<'_> {
         entry.latter = audit_json(&json!({ "reason": row.flag.categories }));
         self.store.begin_deletion(&target, self.clock.now(), &entry).await?;
         self.store.delete_texts_of_target(&target).await?;
-        self.decide(id, FlagState::Removed, None).await
+        self.decide(id, ModerationFlagState::Removed, None).await
     }
 
     async fn decide(
         &self,
         id: &str,
-        state: FlagState,
+        state: ModerationFlagState,
         audit: Option<&crate::infra::storage::NewAuditEntry>,
-    ) -> Result<(), FlagError> {
-        let decision = FlagDecision { state, by: &self.actor.name, at: self.clock.now() };
+    ) -> Result<(), ModerationReviewError> {
+        let decision = ModerationDecision { state, by: &self.actor.name, at: self.clock.now() };
         let was_open = self.store.decide_flag(id, decision, audit).await?;
-        was_open.then_some(()).ok_or(FlagError::IsDecided)
+        was_open.then_some(()).ok_or(ModerationReviewError::IsDecided)
     }
 
-    async fn find(&self, id: &str) -> Result<FlagRow, FlagError> {
-        let unknown = || FlagError::Unknown(id.to_owned());
+    async fn find(&self, id: &str) -> Result<ModerationFlagRow, ModerationReviewError> {
+        let unknown = || ModerationReviewError::Unknown(id.to_owned());
         if !is_storable(id) {
             return Err(unknown());
         }
         self.store.flag(id).await?.ok_or_else(unknown)
     }
 
-    async fn find_open(&self, id: &str) -> Result<FlagRow, FlagError> {
+    async fn find_open(&self, id: &str) -> Result<ModerationFlagRow, ModerationReviewError> {
         let row = self.find(id).await?;
-        if row.state == FlagState::Open { Ok(row) } else { Err(FlagError::IsDecided) }
+        if row.state == ModerationFlagState::Open { Ok(row) } else { Err(ModerationReviewError::IsDecided) }
     }
 }
 

@@ -4,19 +4,19 @@ use super::svg::{At, Canvas};
 use super::text::shorten;
 
 /// As many lines as can be told apart.
-pub(super) const LOOKS: usize = 12;
+pub(super) const LINE_STYLES: usize = 12;
 /// Room for the name of a line.
 const LABEL: f64 = 15.0;
 
 /// How a line is drawn.
-pub(super) struct Look {
+pub(super) struct LineStyle {
     colour: &'static str,
     dashes: &'static str,
     mark: fn(&mut Canvas, &str, At),
 }
 
-impl Look {
-    /// [`LOOKS`] lines differ in dashes or marks.
+impl LineStyle {
+    /// [`LINE_STYLES`] lines differ in dashes or marks.
     pub(super) fn nth(at: usize) -> Self {
         const MARKS: [fn(&mut Canvas, &str, At); 4] = [
             |canvas, class, at| canvas.circle(class, at, 4.0),
@@ -56,8 +56,8 @@ impl Look {
 
 /// A line that gets a name.
 pub(super) struct NamedLine<'a> {
-    /// Its look's number.
-    pub(super) look: usize,
+    /// Number of its style.
+    pub(super) style: usize,
     pub(super) name: &'a str,
     /// Its latest value as text.
     pub(super) value: String,
@@ -90,9 +90,9 @@ pub(super) fn names(canvas: &mut Canvas, mut lines: Vec<NamedLine<'_>>, margin: 
     // Each name has a piece of its line: one that led from the line's end to the name would look like a fall or a rise.
     let x = margin.left + 40.0;
     for (line, y) in lines.iter().zip(heights) {
-        let look = Look::nth(line.look);
-        look.line(canvas, &[At(x - 28.0, y), At(x - 2.0, y)]);
-        look.mark(canvas, At(x - 15.0, y));
+        let style = LineStyle::nth(line.style);
+        style.line(canvas, &[At(x - 28.0, y), At(x - 2.0, y)]);
+        style.mark(canvas, At(x - 15.0, y));
         let text = format!("{}  {}", line.value, shorten(line.name, (margin.right - x - 56.0) / 13.0));
         canvas.tipped(line.name, |canvas| canvas.text("", At(x + 4.0, y + 4.5), &text));
     }

@@ -11,7 +11,7 @@ use crate::battle::message::{Message, MessageRole};
 
 /// The fields that a suite fills.
 #[derive(Debug, Clone, Copy)]
-pub struct RubricFields {
+pub struct JudgePromptFields {
     /// Without these the judge would not see what it judges.
     pub required: &'static [&'static str],
     /// These may be left out.
@@ -20,7 +20,7 @@ pub struct RubricFields {
 
 /// Why a prompt cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum RubricError {
+pub enum JudgePromptError {
     /// No text for the judge.
     #[error("the prompt file has no user text for {0:?}: add user = \"…\" at its head or under [variants.{0}]")]
     NoUser(String),
@@ -36,24 +36,26 @@ pub enum RubricError {
 
 /// A judge prompt with named fields.
 #[derive(Debug, Clone)]
-pub struct Rubric {
+pub struct JudgePrompt {
     system: Option<FieldTemplate>,
     user: FieldTemplate,
 }
 
-impl Rubric {
+impl JudgePrompt {
     /// Checks a prompt and makes it ready to be filled.
     ///
     /// # Errors
-    /// [`RubricError`] where the text for the judge or one of the required fields is missing.
-    pub fn new(variant: &str, text: &PromptText, fields: RubricFields) -> Result<Self, RubricError> {
-        let user = text.user.as_deref().ok_or_else(|| RubricError::NoUser(variant.to_owned()))?;
+    /// [`JudgePromptError`] where the text for the judge or one of the required fields is missing.
+    pub fn new(variant: &str, text: &PromptText, fields: JudgePromptFields) -> Result<Self, JudgePromptError> {
+        let user = text.user.as_deref().ok_or_else(|| JudgePromptError::NoUser(variant.to_owned()))?;
         let template = |part: &str| FieldTemplate::parse(part, fields, text);
-        let rubric = Self { system: text.system.as_deref().map(template), user: template(user) };
-        let known = rubric.fields();
+        let judge_prompt = Self { system: text.system.as_deref().map(template), user: template(user) };
+        let known = judge_prompt.fields();
         match fields.required.iter().find(|field| !known.contains(*field)) {
-            None => Ok(rubric),
-            Some(field) => Err(RubricError::MissingField { variant: variant.to_owned(), field: (*field).to_owned() }),
+            None => Ok(judge_prompt),
+            Some(field) => {
+                Err(JudgePromptError::MissingField { variant: variant.to_owned(), field: (*field).to_owned() })
+            }
         }
     }
 
@@ -80,7 +82,7 @@ enum RubricPart {
 }
 
 impl FieldTemplate {
-    fn parse(text: &str, fields: RubricFields, named: &PromptText) -> Self {
+    fn parse(text: &str, fields: JudgePromptFields, named: &PromptText) -> Self {
         let mut parts = Vec::new();
         let mut rest = text;
         while let Some((before, name, after)) = next_braces(rest) {
@@ -173,15 +175,15 @@ mod tests {
     use super::*;
     use crate::judging::prompt_file::PromptFile;
 
-    const FIELDS: RubricFields = RubricFields { required: &["question", "answer"], optional: &["reference"] };
+    const FIELDS: JudgePromptFields = JudgePromptFields { required: &["question", "answer"], optional: &["reference"] };
 
-    fn rubric(text: &str) -> Result<Rubric, RubricError> {
-        Rubric::new("all", &PromptFile::parse(text).variant("all"), FIELDS)
+    fn judge_prompt(text: &str) -> Result<JudgePrompt, JudgePromptError> {
+        JudgePrompt::new("all", &PromptFile::parse(text).variant("all"), FIELDS)
     }
 
     #[track_caller]
     fn check(template: &str, values: &[(&str, &str)], expected: &str) {
-        assert_eq!(rubric(template).unwrap().messages(values)[0].content, expected);
+        assert_eq!(judge_prompt(template).unwrap().messages(values)[0].content, expected);
     }
 
     #[test]
@@ -206,14 +208,14 @@ mod tests {
 
     #[test]
     fn a_prompt_without_a_field_is_refused_with_its_name() {
-        let error = rubric("{question}").unwrap_err();
+        let error = judge_prompt("{question}").unwrap_err();
         assert_eq!(error.to_string(), "the prompt for \"all\" has no {answer}: put it where that text belongs");
     }
 
     #[test]
     fn texts_of_a_variant_are_brought_in_by_name() {
         let text = "system = '{rubric}!'\nuser = '{question}{answer}'\n[variants.all]\nrubric = 'be {kind}'";
-        assert_eq!(rubric(text).unwrap().messages(&[])[0], Message::system("be {kind}!"));
+        assert_eq!(judge_prompt(text).unwrap().messages(&[])[0], Message::system("be {kind}!"));
     }
 
     #[test]

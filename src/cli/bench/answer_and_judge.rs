@@ -19,8 +19,8 @@ use crate::domain::benchmark::run_report::RunOutcome;
 use crate::infra::config::Environment;
 use crate::services::benchmark::answering;
 use crate::services::benchmark::batches::check_servers;
-use crate::services::benchmark::casting::{Phases, named_once};
 use crate::services::benchmark::locked_run::LockedRun;
+use crate::services::benchmark::run_roles::{Phases, named_once};
 use crate::services::benchmark::suite_run::{Participation, ReadySuite, StepOutcome, SuiteRun};
 
 /// Flags of `langya bench answer`.

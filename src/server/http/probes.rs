@@ -1,4 +1,5 @@
-//! `/readyz`: whether a load balancer should send visitors here, and if not, why, in words without any name.
+//! `/healthz`: whether the process runs. `/readyz`: whether a load balancer should send visitors here, and if not, why, in words
+//! without any name.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -9,11 +10,16 @@ use actix_web::{HttpResponse, web};
 use crate::infra::events::BusState;
 use crate::infra::metrics;
 use crate::infra::storage::{OutageKind, StoreError};
-use crate::infra::tasks::{JobState, JobTrouble, Need, Tasks};
+use crate::infra::tasks::{JobNeed, JobState, JobTrouble, Tasks};
 use crate::server::state::AppState;
 
 /// Longest wait for the database.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// `GET /healthz`: the process runs.
+pub(super) async fn healthz() -> &'static str {
+    "ok\n"
+}
 
 /// What stands in the way of battles, and what does not but should be known.
 #[derive(Debug, Default)]
@@ -45,7 +51,7 @@ impl Readiness {
                 JobState::Restarted => "running again after a panic",
             };
             let lines = match trouble {
-                JobTrouble { need: Need::Battles, state: JobState::Down } => &mut self.obstacles,
+                JobTrouble { need: JobNeed::Battles, state: JobState::Down } => &mut self.obstacles,
                 _ => &mut self.remarks,
             };
             lines.push(format!("job {name}: {state}, see the log").into());
@@ -120,7 +126,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_job_that_battles_need_stands_in_their_way_while_it_is_down() {
         let tasks = Tasks::default();
-        for (name, need) in [("needed", Need::Battles), ("other", Need::Nothing)] {
+        for (name, need) in [("needed", JobNeed::Battles), ("other", JobNeed::Nothing)] {
             let (first, shutdown) = (AtomicBool::new(true), tasks.shutdown());
             tasks.supervise(name, need, move || {
                 assert!(!first.swap(false, Ordering::Relaxed));

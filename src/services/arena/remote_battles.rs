@@ -17,7 +17,7 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, MissedTickBehavior};
 
-use super::fleet::Fleet;
+use super::instances::ArenaInstances;
 use crate::domain::battle::active_battle::ActiveBattle;
 use crate::domain::battle::event_log::EventEntry;
 use crate::domain::battle::state::Stage;
@@ -26,7 +26,7 @@ use crate::infra::events::{BusState, InstanceId, InstanceMessage};
 use crate::infra::live_battles::{LiveBattle, RunningBattles};
 use crate::infra::storage::{BattleRecord, StoreError};
 use crate::infra::tasks::contain;
-use crate::services::arena::parts::BattleParts;
+use crate::services::arena::battle_dependencies::BattleDependencies;
 
 /// Interval of the follower's requests.
 const ASK_EVERY: Duration = Duration::from_millis(500);
@@ -44,7 +44,7 @@ const DENIALS: u32 = 4;
 /// What instances say to each other about a battle.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum RelayMessage {
+enum RemoteBattleMessage {
     /// "Tell me what happens in this battle after the event numbered `after`."
     Follow { battle: BattleId, after: u64 },
     /// "This happened."
@@ -67,11 +67,11 @@ struct Told {
 /// What following a remote battle, and answering its followers, needs of this instance's battles.
 pub(super) trait LocalBattles: Send + Sync + 'static {
     /// What battles are made of.
-    fn parts(&self) -> &BattleParts;
+    fn parts(&self) -> &BattleDependencies;
     /// The battles in memory.
     fn live(&self) -> &RunningBattles;
     /// The battles that are followed, here and by others.
-    fn relay(&self) -> &Relay;
+    fn remote_battles(&self) -> &RemoteBattles;
     /// Removes a battle from memory; its sockets reconnect and load it again.
     fn let_go(&self, battle: &Arc<LiveBattle>);
     /// Answers a turn here whose instance is gone; `false` if another instance was quicker.
@@ -84,7 +84,7 @@ pub(super) trait LocalBattles: Send + Sync + 'static {
 
 /// The battles that this instance follows, and those whose events it sends.
 #[derive(Debug, Default)]
-pub(super) struct Relay {
+pub(super) struct RemoteBattles {
     /// Inboxes of the followed battles.
     followed: Mutex<HashMap<BattleId, mpsc::Sender<Told>>>,
     /// The battles that others follow: the last event that each of them has.
@@ -111,13 +111,13 @@ pub(super) async fn handle_messages(battles: Arc<impl LocalBattles>) {
 
 fn answer(battles: &Arc<impl LocalBattles>, InstanceMessage { from, body }: InstanceMessage) {
     match serde_json::from_str(&body) {
-        Ok(RelayMessage::Follow { battle, after }) => send_events(battles, from, battle, after),
-        Ok(RelayMessage::Told(told)) => {
-            let inbox = lock(&battles.relay().followed).get(&told.battle).cloned();
+        Ok(RemoteBattleMessage::Follow { battle, after }) => send_events(battles, from, battle, after),
+        Ok(RemoteBattleMessage::Told(told)) => {
+            let inbox = lock(&battles.remote_battles().followed).get(&told.battle).cloned();
             // A full inbox drops the message, which is requested again.
             let _ = inbox.map(|inbox| inbox.try_send(told));
         }
-        Ok(RelayMessage::Stop { battle }) => {
+        Ok(RemoteBattleMessage::Stop { battle }) => {
             if let Some(battle) = battles.live().get(&battle) {
                 battle.stop();
             }
@@ -133,9 +133,9 @@ fn send_events(battles: &Arc<impl LocalBattles>, to: InstanceId, id: BattleId, a
     let Some(battle) = battles.live().get(&id).filter(|battle| is_told(battle)) else {
         let known = battles.live().get(&id).filter(|battle| !battle.is_followed());
         let (first, entries) = known.map_or((1, Vec::new()), |battle| (battle.first_seq(), battle.after(after)));
-        return send(battles.parts(), &to, &RelayMessage::Told(Told { battle: id, first, entries, over: true }));
+        return send(battles.parts(), &to, &RemoteBattleMessage::Told(Told { battle: id, first, entries, over: true }));
     };
-    let mut followers = lock(&battles.relay().followers);
+    let mut followers = lock(&battles.remote_battles().followers);
     let key = (to.clone(), id);
     if let Some(follower) = followers.get(&key)
         && follower.send(after).is_ok()
@@ -148,7 +148,7 @@ fn send_events(battles: &Arc<impl LocalBattles>, to: InstanceId, id: BattleId, a
     battles.parts().tasks.clone().spawn("tell_follower", async move {
         // The follower repeats its request after a panic.
         let _ = contain("tell_follower", keep_telling(battles.parts(), &to, &battle, renewals)).await;
-        lock(&battles.relay().followers).remove(&key);
+        lock(&battles.remote_battles().followers).remove(&key);
     });
 }
 
@@ -157,7 +157,12 @@ fn is_told(battle: &LiveBattle) -> bool {
     battle.is_under_way() && !battle.is_followed()
 }
 
-async fn keep_telling(parts: &BattleParts, to: &InstanceId, battle: &Arc<LiveBattle>, mut asked: watch::Receiver<u64>) {
+async fn keep_telling(
+    parts: &BattleDependencies,
+    to: &InstanceId,
+    battle: &Arc<LiveBattle>,
+    mut asked: watch::Receiver<u64>,
+) {
     let shutdown = parts.tasks.shutdown();
     let mut lease_ends = Instant::now() + LEASE;
     let mut watcher = battle.watch(*asked.borrow_and_update());
@@ -169,7 +174,7 @@ async fn keep_telling(parts: &BattleParts, to: &InstanceId, battle: &Arc<LiveBat
                 entries.extend(watcher.missed());
                 let over = !battle.is_under_way();
                 let told = Told { battle: battle.id.clone(), first: battle.first_seq(), entries, over };
-                send(parts, to, &RelayMessage::Told(told));
+                send(parts, to, &RemoteBattleMessage::Told(told));
                 if over {
                     return;
                 }
@@ -191,8 +196,8 @@ async fn keep_telling(parts: &BattleParts, to: &InstanceId, battle: &Arc<LiveBat
 }
 
 /// Passes a stop on to the instance that answers.
-pub(super) fn stop(parts: &BattleParts, battle: &LiveBattle) {
-    send_to_answering(parts, battle, &RelayMessage::Stop { battle: battle.id.clone() });
+pub(super) fn stop(parts: &BattleDependencies, battle: &LiveBattle) {
+    send_to_answering(parts, battle, &RemoteBattleMessage::Stop { battle: battle.id.clone() });
 }
 
 /// Follows a battle that another instance answers; [`hear`] waits for its first event.
@@ -201,12 +206,12 @@ pub(super) fn follow(battles: &Arc<impl LocalBattles>, record: BattleRecord, aft
     let battle = battles.live().add(&fresh);
     if Arc::ptr_eq(&battle, &fresh) {
         let (sender, inbox) = mpsc::channel(LETTERS);
-        lock(&battles.relay().followed).insert(battle.id.clone(), sender);
+        lock(&battles.remote_battles().followed).insert(battle.id.clone(), sender);
         let (battles, battle) = (Arc::clone(battles), Arc::clone(&battle));
         battles.parts().tasks.clone().spawn("follow_battle", async move {
             let following = Following { battles: &battles, battle: &battle, inbox, denials: 0, end_asked_for: 0 };
             let followed = contain("follow_battle", following.run()).await;
-            lock(&battles.relay().followed).remove(&battle.id);
+            lock(&battles.remote_battles().followed).remove(&battle.id);
             if followed.is_err() {
                 battles.let_go(&battle);
             }
@@ -217,7 +222,7 @@ pub(super) fn follow(battles: &Arc<impl LocalBattles>, record: BattleRecord, aft
 
 /// Waits for the first event of a followed battle; if none arrives soon, its log is made of what the database holds. Nobody may
 /// watch it before: its event numbers are not known yet.
-pub(super) async fn hear(parts: &BattleParts, battle: &LiveBattle) {
+pub(super) async fn hear(parts: &BattleDependencies, battle: &LiveBattle) {
     if !battle.listens() {
         return;
     }
@@ -284,7 +289,7 @@ impl<B: LocalBattles> Following<'_, B> {
     }
 
     fn ask(&self) {
-        let question = RelayMessage::Follow { battle: self.battle.id.clone(), after: self.battle.last_heard() };
+        let question = RemoteBattleMessage::Follow { battle: self.battle.id.clone(), after: self.battle.last_heard() };
         send_to_answering(self.battles.parts(), self.battle, &question);
     }
 
@@ -326,7 +331,7 @@ impl<B: LocalBattles> Following<'_, B> {
         if row.answered_by != followed {
             return Ok(RemoteStatus::Elsewhere);
         }
-        let alive = self.denials < DENIALS && parts.fleet.is_run_elsewhere(followed.as_ref()).await?;
+        let alive = self.denials < DENIALS && parts.instances.is_run_elsewhere(followed.as_ref()).await?;
         Ok(if alive { RemoteStatus::SameRun } else { RemoteStatus::Orphaned(followed) })
     }
 
@@ -341,13 +346,13 @@ impl<B: LocalBattles> Following<'_, B> {
 }
 
 /// Sends a message to the instance that answers the battle.
-fn send_to_answering(parts: &BattleParts, battle: &LiveBattle, message: &RelayMessage) {
+fn send_to_answering(parts: &BattleDependencies, battle: &LiveBattle, message: &RemoteBattleMessage) {
     if let Some(run) = battle.state().active.row.answered_by.as_ref() {
-        send(parts, &Fleet::instance_of(run), message);
+        send(parts, &ArenaInstances::instance_of(run), message);
     }
 }
 
-fn send(parts: &BattleParts, to: &InstanceId, message: &RelayMessage) {
+fn send(parts: &BattleDependencies, to: &InstanceId, message: &RemoteBattleMessage) {
     parts.events.send(to, serde_json::to_string(message).expect("messages are plain text and whole numbers"));
 }
 

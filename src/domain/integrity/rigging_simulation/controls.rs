@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::arena::{SimulatedArena, board_of, places_of};
 use super::attack::Attack;
 use super::{RiggingError, RiggingOptions};
-use crate::integrity::voters::{DEFAULT_ALPHA, VoterTest, test_voters};
+use crate::integrity::rigging_detection::{DEFAULT_ALPHA, VoterTest, test_voters};
 use crate::rating::comparison::ComparisonSet;
 use crate::rating::options::LeaderboardOptions;
 use crate::rating::vote_log::{Labels, VoteLog};

@@ -5,13 +5,13 @@ use std::borrow::Borrow;
 use askama::Template;
 
 use super::AdminFrame;
-use crate::domain::admin::deletion_request::{RequestScope, RequestState};
+use crate::domain::admin::deletion_request::{DeletionRequestState, DeletionScope};
 use crate::domain::battle::Side;
 use crate::domain::time::Timestamp;
 use crate::infra::storage::{BattleRecord, DeletionRequestRow, ReplyRow};
 use crate::server::http::pages::Page;
 use crate::server::http::pages::time::time_text;
-use crate::services::deletion_requests::{LONGEST_REASON, RequestPreview};
+use crate::services::deletion_requests::{DeletionPreview, LONGEST_REASON};
 
 /// All requests.
 #[derive(Template)]
@@ -34,7 +34,7 @@ impl RequestsPage {
     }
 
     #[expect(clippy::unused_self, reason = "the template calls it on the page")]
-    fn class(&self, state: impl Borrow<RequestState>) -> &'static str {
+    fn class(&self, state: impl Borrow<DeletionRequestState>) -> &'static str {
         class(*state.borrow())
     }
 }
@@ -45,14 +45,14 @@ impl RequestsPage {
 pub(crate) struct RequestPage {
     pub(crate) page: Page,
     pub(crate) frame: AdminFrame,
-    pub(crate) preview: RequestPreview,
+    pub(crate) preview: DeletionPreview,
     /// What was typed, where it was refused.
     pub(crate) answer: String,
 }
 
 impl RequestPage {
     fn is_open(&self) -> bool {
-        self.preview.row.state == RequestState::Open
+        self.preview.row.state == DeletionRequestState::Open
     }
 
     fn class(&self) -> &'static str {
@@ -76,10 +76,10 @@ impl RequestPage {
     }
 }
 
-fn class(state: RequestState) -> &'static str {
+fn class(state: DeletionRequestState) -> &'static str {
     match state {
-        RequestState::Open => "warning",
-        RequestState::Done => "ok",
-        RequestState::Refused => "other",
+        DeletionRequestState::Open => "warning",
+        DeletionRequestState::Done => "ok",
+        DeletionRequestState::Refused => "other",
     }
 }

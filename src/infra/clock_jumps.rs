@@ -17,12 +17,12 @@ use crate::domain::time::Timestamp;
 const TOLERANCE_MS: i64 = 5_000;
 
 /// A clock that detects jumps at each reading, so that every timestamp is taken after the jumps before it are known.
-pub struct WatchedClock {
+pub struct JumpDetectingClock {
     clock: Arc<dyn Clock>,
     jumps: Mutex<ClockJumps>,
 }
 
-impl WatchedClock {
+impl JumpDetectingClock {
     /// Watches this clock from now on.
     #[must_use]
     pub fn new(clock: Arc<dyn Clock>) -> Self {
@@ -38,7 +38,7 @@ impl WatchedClock {
     }
 }
 
-impl Clock for WatchedClock {
+impl Clock for JumpDetectingClock {
     fn now(&self) -> Timestamp {
         let mut jumps = self.jumps.lock();
         let now = self.clock.now();
@@ -124,13 +124,13 @@ mod tests {
 
     struct ClockRig {
         shown: Arc<ShownClock>,
-        watched: WatchedClock,
+        watched: JumpDetectingClock,
     }
 
     impl ClockRig {
         fn new(shown: i64) -> Self {
             let shown = Arc::new(ShownClock(shown.into()));
-            Self { watched: WatchedClock::new(Arc::clone(&shown) as Arc<dyn Clock>), shown }
+            Self { watched: JumpDetectingClock::new(Arc::clone(&shown) as Arc<dyn Clock>), shown }
         }
 
         /// The time of day that something is dated by.

@@ -13,7 +13,7 @@ use crate::domain::public_log::promise::VotePromise;
 pub const SEED_BYTES: usize = 32;
 
 /// Signs checkpoints and promises.
-pub struct LogKey {
+pub struct PublicLogKey {
     pair: Ed25519KeyPair,
     verifier: VerifierKey,
 }
@@ -25,7 +25,7 @@ pub struct LogKey {
 )]
 pub struct UnusableKey;
 
-impl LogKey {
+impl PublicLogKey {
     /// The key of 64 hexadecimal digits, under a name.
     ///
     /// # Errors
@@ -62,9 +62,9 @@ impl LogKey {
     }
 }
 
-impl fmt::Debug for LogKey {
+impl fmt::Debug for PublicLogKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "LogKey({})", self.verifier)
+        write!(f, "PublicLogKey({})", self.verifier)
     }
 }
 
@@ -78,9 +78,10 @@ mod tests {
     fn what_a_key_signs_is_verified() {
         // The first key pair of RFC 8032, section 7.1.
         let seed = "9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60";
-        let key = LogKey::new("arena.example/log", seed).unwrap();
+        let key = PublicLogKey::new("arena.example/log", seed).unwrap();
         assert!(
-            format!("{key:?}").starts_with("LogKey(arena.example/log+") && !format!("{key:?}").contains(&seed[..8])
+            format!("{key:?}").starts_with("PublicLogKey(arena.example/log+")
+                && !format!("{key:?}").contains(&seed[..8])
         );
         let head = TreeHead { size: 3, root: TreeHash::leaf(b"x") };
         let checkpoint = Checkpoint { origin: "arena.example/log".into(), head };
@@ -95,7 +96,7 @@ mod tests {
         for (name, seed) in
             [("a", ""), ("a", "00"), ("a", &"zz".repeat(32)), ("a b", &"00".repeat(32)), ("a", &"ü".repeat(32))]
         {
-            assert_eq!(LogKey::new(name, seed).err(), Some(UnusableKey), "{name} {seed}");
+            assert_eq!(PublicLogKey::new(name, seed).err(), Some(UnusableKey), "{name} {seed}");
         }
     }
 }

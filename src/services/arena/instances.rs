@@ -22,7 +22,7 @@ const PATIENCE: u32 = 5;
 
 /// The instances of the arena, as this one sees them.
 #[derive(Debug)]
-pub struct Fleet {
+pub struct ArenaInstances {
     store: Store,
     me: InstanceId,
     runs: AtomicU64,
@@ -38,7 +38,7 @@ struct PeerState {
     settings: String,
 }
 
-impl Fleet {
+impl ArenaInstances {
     /// The only instance there can be.
     #[must_use]
     pub fn alone(store: Store, me: InstanceId) -> Self {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-use super::{ConfigError, Environment, Settings};
+use crate::config::{ConfigError, Environment, Settings};
 
 /// Permissions of a settings file that did not exist, before the process's mask.
 const NEW_FILE_MODE: u32 = 0o666;

@@ -4,15 +4,15 @@ use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 
 use super::call::SignedInRequest;
-use crate::domain::admin::deletion_request::RequestScope;
+use crate::domain::admin::deletion_request::DeletionScope;
 use crate::domain::battle::BattleId;
 use crate::server::http::error::PageError;
-use crate::server::http::forms::see_other;
+use crate::server::http::form_token::see_other;
 use crate::server::http::leaderboard_query::escaped;
-use crate::server::http::pages::admin::requests::{RequestPage, RequestsPage};
+use crate::server::http::pages::admin::deletion_requests::{RequestPage, RequestsPage};
 use crate::server::http::pages::admin::{AdminFrame, AdminTab};
 use crate::server::http::pages::respond;
-use crate::services::deletion_requests::{DeletionRequests, RequestError};
+use crate::services::deletion_requests::{DeletionRequestError, DeletionRequests};
 
 /// Requests that are listed.
 const SHOWN: u32 = 200;
@@ -26,10 +26,10 @@ pub(super) async fn list(call: SignedInRequest) -> Result<HttpResponse, PageErro
 /// `POST /admin/requests/add`: `battle`, `scope` and `reason`.
 pub(super) async fn add(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let battle = BattleId::parse(call.fields.one("battle").trim());
-    let scope: RequestScope = call.fields.one("scope").parse().map_err(|_| invalid("scope is battle or visitor"))?;
+    let scope: DeletionScope = call.fields.one("scope").parse().map_err(|_| invalid("scope is battle or visitor"))?;
     let added = match battle {
         Some(battle) => requests(&call).add(battle, scope, call.fields.one("reason")).await,
-        None => Err(RequestError::UnknownBattle(BattleId::new(""))),
+        None => Err(DeletionRequestError::UnknownBattle(BattleId::new(""))),
     };
     match added {
         Ok(id) => Ok(see_other(&format!("/admin/requests/one?id={}&done=1", escaped(&id)))),
@@ -80,7 +80,7 @@ async fn show_list(call: &SignedInRequest, status: StatusCode, frame: AdminFrame
 async fn show_one(call: &SignedInRequest, status: StatusCode, frame: AdminFrame) -> Result<HttpResponse, PageError> {
     let preview = match requests(call).preview(call.fields.one("id")).await {
         Ok(preview) => preview,
-        Err(RequestError::Store(error)) => return Err(error.into()),
+        Err(DeletionRequestError::Store(error)) => return Err(error.into()),
         Err(_) => return Err(PageError::Missing("no request has this id".to_owned())),
     };
     let answer = call.fields.one("answer").to_owned();
@@ -88,16 +88,16 @@ async fn show_one(call: &SignedInRequest, status: StatusCode, frame: AdminFrame)
 }
 
 /// The frame with why something was refused; an error where nothing can be shown.
-fn refused(call: &SignedInRequest, error: RequestError) -> Result<AdminFrame, PageError> {
+fn refused(call: &SignedInRequest, error: DeletionRequestError) -> Result<AdminFrame, PageError> {
     let words = &call.page().t().admin.requests;
     let problem = match error {
-        RequestError::Store(error) => return Err(error.into()),
-        RequestError::UnknownRequest(_) => return Err(PageError::Missing("no request has this id".to_owned())),
-        RequestError::UnknownBattle(_) => words.unknown_battle,
-        RequestError::UnknownVisitor(_) => words.unknown_visitor,
-        RequestError::IsOpen => words.is_open,
-        RequestError::IsDecided => words.is_decided,
-        RequestError::Reason => words.bad_reason,
+        DeletionRequestError::Store(error) => return Err(error.into()),
+        DeletionRequestError::UnknownRequest(_) => return Err(PageError::Missing("no request has this id".to_owned())),
+        DeletionRequestError::UnknownBattle(_) => words.unknown_battle,
+        DeletionRequestError::UnknownVisitor(_) => words.unknown_visitor,
+        DeletionRequestError::IsOpen => words.is_open,
+        DeletionRequestError::IsDecided => words.is_decided,
+        DeletionRequestError::Reason => words.bad_reason,
     };
     Ok(call.frame_with(AdminTab::Requests, problem))
 }

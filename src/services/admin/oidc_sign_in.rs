@@ -4,10 +4,10 @@
 use serde_json::json;
 
 use super::actor::{Actor, audit_json};
-use super::provider_users::{email_hash, subject_hash};
+use super::oidc_users::{email_hash, subject_hash};
 use super::sessions::{AdminSessions, AdminSignInError, RequestOrigin};
 use crate::domain::admin::action::AdminAction;
-use crate::domain::admin::provider_account::{self, RoleFrom};
+use crate::domain::admin::oidc_account::{self, RoleFrom};
 use crate::domain::admin::role::Role;
 use crate::infra::limits::Act;
 use crate::infra::metrics;
@@ -35,7 +35,7 @@ impl AdminSessions {
     ) -> Result<String, AdminSignInError> {
         let settings = self.settings.now();
         let values = identity.texts(&settings.oidc.role_claim);
-        let claimed = provider_account::role_of_values(&values, &settings.oidc.roles);
+        let claimed = oidc_account::role_of_values(&values, &settings.oidc.roles);
         let subject = subject_hash(&identity.issuer, &identity.subject);
         let email = identity.verified_email().map(|email| email_hash(&identity.issuer, email));
         let user = match self.store.admin_of_identity(&subject, email.as_deref()).await? {
@@ -62,7 +62,7 @@ impl AdminSessions {
         subject: &str,
         from: &RequestOrigin,
     ) -> Result<AdminUserRow, AdminSignInError> {
-        for name in provider_account::names(identity.name(), subject) {
+        for name in oidc_account::names(identity.name(), subject) {
             let mut entry = actor(&name, from).entry(&self.rng, self.clock.as_ref(), AdminAction::Join, &name);
             entry.latter = audit_json(&json!({ "role": role, "provider": identity.issuer }));
             let new = NewProviderUser {

@@ -1,0 +1,100 @@
+//! Reads the settings: `langya.toml`, and the environment over it.
+
+use std::path::Path;
+
+use super::environment::Environment;
+use super::{ConfigError, DEFAULT_FILE, Settings};
+
+impl Settings {
+    /// Reads `path` (or `langya.toml` where it exists and no path is given) and lays the environment over it.
+    ///
+    /// # Errors
+    /// [`ConfigError`] names the key and the way out.
+    pub fn load(path: Option<&Path>, env: &Environment) -> Result<Self, ConfigError> {
+        let (origin, text) = match path {
+            Some(path) => (path.display().to_string(), read(path)?),
+            None if Path::new(DEFAULT_FILE).exists() => (DEFAULT_FILE.into(), read(Path::new(DEFAULT_FILE))?),
+            None => ("the environment".into(), String::new()),
+        };
+        Self::parse(&text, &origin, env)
+    }
+
+    /// Reads settings from TOML text; `origin` names it in messages.
+    ///
+    /// # Errors
+    /// As [`Settings::load`].
+    pub fn parse(text: &str, origin: &str, env: &Environment) -> Result<Self, ConfigError> {
+        let invalid = |reason: String| ConfigError::Invalid { origin: origin.to_owned(), reason };
+        // Once by itself, for messages that name the line; the environment may still complete it.
+        toml::from_str::<Settings>(text).map_err(|error| invalid(in_one_line_without_values(&error)))?;
+        let mut table: toml::Table = text.parse().map_err(|error| invalid(in_one_line(&error)))?;
+        for (name, value) in env.overrides() {
+            overlay(&mut table, name, value)
+                .map_err(|reason| ConfigError::Invalid { origin: format!("LANGYA__{name}"), reason })?;
+        }
+        let settings: Settings = table.try_into().map_err(|error: toml::de::Error| ConfigError::Invalid {
+            origin: "the environment (LANGYA__…)".into(),
+            reason: in_one_line(&error),
+        })?;
+        let mut settings = settings.checked()?;
+        settings.oidc = settings.oidc.with_secret(env);
+        Ok(settings)
+    }
+}
+
+/// What the reader of TOML says, in one line, and of the text that it points at only the key: a value may be secret.
+fn in_one_line(error: &toml::de::Error) -> String {
+    let message = error.to_string();
+    let mut said = Vec::new();
+    for line in message.lines() {
+        match line.split_once('|') {
+            Some((number, text)) if number.trim().chars().all(|c| c.is_ascii_digit()) => {
+                let key = text.split_once('=').map(|(key, _)| key.trim());
+                // What goes on from the line above may have the sign within a value.
+                if let Some(key) = key.filter(|key| key.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c)))
+                {
+                    said.push(format!("at \"{key}\""));
+                }
+            }
+            _ => said.push(line.trim().to_owned()),
+        }
+    }
+    said.join(": ")
+}
+
+/// As [`in_one_line`], for a file: the reader repeats a text that stands where another kind of value is expected.
+fn in_one_line_without_values(error: &toml::de::Error) -> String {
+    let line = in_one_line(error);
+    match (line.find(": string \""), line.rfind("\", expected ")) {
+        (Some(start), Some(end)) if start < end => format!("{}: string{}", &line[..start], &line[end + 1..]),
+        _ => line,
+    }
+}
+
+fn read(path: &Path) -> Result<String, ConfigError> {
+    let unreadable = |source| ConfigError::Unreadable { path: path.to_owned(), source };
+    let bytes = crate::formats::read_file(path).map_err(unreadable)?;
+    String::from_utf8(bytes).map_err(|_| unreadable(std::io::Error::other("it is not UTF-8")))
+}
+
+/// Every key with its default.
+fn defaults() -> toml::Table {
+    toml::Table::try_from(Settings::default()).unwrap_or_default()
+}
+
+/// Lays `SECTION__KEY=value` over the table: as it stands where the key holds text, else as TOML writes numbers, booleans and
+/// lists.
+fn overlay(table: &mut toml::Table, name: &str, value: &str) -> Result<(), String> {
+    let lower = name.to_lowercase();
+    let Some((section, key)) = lower.split_once("__") else {
+        return Err("names no key: write LANGYA__SECTION__KEY".into());
+    };
+    let is_text = defaults().get(section).and_then(|section| section.get(key)).is_some_and(toml::Value::is_str);
+    let parsed = value.parse::<toml::Value>().ok().filter(|value| !is_text && !value.is_table());
+    let section_table = table.entry(section).or_insert_with(|| toml::Value::Table(toml::Table::new()));
+    let Some(section_table) = section_table.as_table_mut() else {
+        return Err(format!("`{section}` is a list: set it in langya.toml"));
+    };
+    section_table.insert(key.to_owned(), parsed.unwrap_or_else(|| toml::Value::String(value.to_owned())));
+    Ok(())
+}

@@ -1,0 +1,309 @@
+//! Counts acts against the limits of the settings.
+
+use parking_lot::{Mutex, MutexGuard};
+use tokio::time::Instant;
+
+use super::concurrency::{ConcurrencyLimit, TurnPermit, UnderWay};
+use super::gcra::{Count, LimitCounts, Wait, rates};
+use super::shared::{LimitAnswer, SharedCounts};
+use super::{Act, Caller, LimitScope, RateLimited, TurnRefused};
+use crate::config::{CurrentSettings, WindowLimits};
+use crate::domain::battle::VisitorId;
+use crate::metrics;
+use crate::redis::RedisHandle;
+
+/// Tries that a network has on an account of the admin that too many tried.
+const LAST_TRIES: WindowLimits = WindowLimits::new(0, 1, 3);
+
+/// The limits of the arena.
+pub struct RateLimits {
+    settings: CurrentSettings,
+    under_way: UnderWay,
+    local: Mutex<LimitCounts>,
+    shared: Option<SharedCounts>,
+}
+
+impl RateLimits {
+    /// Limits as the settings have them at each use, counted together with other instances where there is a link.
+    #[must_use]
+    pub fn new(settings: CurrentSettings, link: Option<RedisHandle>) -> Self {
+        Self { settings, under_way: UnderWay::default(), local: Mutex::default(), shared: link.map(SharedCounts::new) }
+    }
+
+    /// Counts one act.
+    ///
+    /// # Errors
+    /// [`RateLimited`] where it would be too much; then it is not counted.
+    pub async fn take(&self, act: Act, caller: &Caller) -> Result<(), RateLimited> {
+        self.take_all(act, self.counts(act, Some(&caller.visitor), caller.network.as_deref())).await
+    }
+
+    /// Counts one try to sign in, by network alone: a guesser takes a fresh cookie each time, and must not keep others out.
+    ///
+    /// # Errors
+    /// [`RateLimited`] where it would be too much; then it is not counted.
+    pub async fn take_sign_in(&self, network: &str) -> Result<(), RateLimited> {
+        self.take_all(Act::SignIn, self.counts(Act::SignIn, None, Some(network))).await
+    }
+
+    /// Counts one try to sign in to an account of the admin. `account` is the name as it was typed, whether there is such an
+    /// account or not. Where too many tried it, each network has one try an hour left: guessing is slow from however many
+    /// networks, and the owner still gets in from any that did not guess.
+    ///
+    /// # Errors
+    /// [`RateLimited`] where it would be too much.
+    pub async fn take_admin_sign_in(&self, account: &str, network: &str) -> Result<(), RateLimited> {
+        let (settings, act) = (self.settings.now(), Act::AdminSignIn);
+        let counts = |limits: WindowLimits, scope: LimitScope, name: String| {
+            Vec::from_iter(count(limits, scope, format!("{}_{name}", act.as_str())))
+        };
+        let limits = &settings.limits;
+        let of_network =
+            counts(limits.admin_sign_ins_per_address, LimitScope::Network, format!("per_address:{network}"));
+        self.take_all(act, of_network).await?;
+        let of_account =
+            counts(limits.admin_sign_ins_per_account, LimitScope::Account, format!("per_account:{account}"));
+        if self.take_all(act, of_account).await.is_ok() {
+            return Ok(());
+        }
+        let of_both = counts(LAST_TRIES, LimitScope::Account, format!("per_account_and_address:{account}:{network}"));
+        self.take_all(act, of_both).await
+    }
+
+    /// Refuses a network that has sent too many wrong API keys, as far as this instance knows; nothing is counted.
+    ///
+    /// # Errors
+    /// [`RateLimited`].
+    pub fn check_wrong_keys(&self, network: &str) -> Result<(), RateLimited> {
+        let act = Act::WrongKey;
+        let wait = self.local().wait(&self.counts(act, None, Some(network)), Instant::now());
+        wait.map_or(Ok(()), |wait| Err(refused(act, wait)))
+    }
+
+    /// Counts one wrong API key. Where other instances have counted too many, this one learns it, so that it looks at no more of
+    /// the network's keys than its own share.
+    ///
+    /// # Errors
+    /// [`RateLimited`] where it was one too many.
+    pub async fn take_wrong_key(&self, network: &str) -> Result<(), RateLimited> {
+        let counts = self.counts(Act::WrongKey, None, Some(network));
+        let taken = self.take_all(Act::WrongKey, counts.clone()).await;
+        if taken.is_err() {
+            self.local().charge(&counts, Instant::now());
+        }
+        taken
+    }
+
+    async fn take_all(&self, act: Act, counts: Vec<Count>) -> Result<(), RateLimited> {
+        let wait = if counts.is_empty() { None } else { self.wait(&counts).await };
+        wait.map_or(Ok(()), |wait| Err(refused(act, wait)))
+    }
+
+    /// Counts one turn, and gives it a place among those that are being answered.
+    ///
+    /// # Errors
+    /// [`TurnRefused`] where it would be too much; then it is not counted.
+    pub async fn begin_turn(&self, caller: &Caller) -> Result<TurnPermit, TurnRefused> {
+        // The place first: it is given back where the rate refuses, and what was counted could not be.
+        let permit = self.under_way.take(self.places(caller)).ok_or_else(|| {
+            metrics::refused(Act::Turn.as_str(), "at_once");
+            TurnRefused::TooManyAtOnce
+        })?;
+        self.take(Act::Turn, caller).await?;
+        Ok(permit)
+    }
+
+    /// How much of the turns of the caller's network and of the whole arena is used, 0 to 1, as far as this instance knows: what
+    /// others granted it learns whenever it asks Redis.
+    #[must_use]
+    pub fn pressure(&self, caller: &Caller) -> f64 {
+        let counts = self.counts(Act::Turn, Some(&caller.visitor), caller.network.as_deref());
+        let (local, now) = (self.local(), Instant::now());
+        let of_many = counts.iter().filter(|count| count.scope != LimitScope::Visitor);
+        of_many.map(|count| local.used_share(count, now)).fold(0.0, f64::max)
+    }
+
+    /// The limits that are on for turns at the same time, and whom they count.
+    fn places(&self, caller: &Caller) -> Vec<ConcurrencyLimit> {
+        let settings = self.settings.now();
+        let limits = &settings.limits;
+        let place = |limit: u32, kind: &str, who: Option<&str>| {
+            (limit > 0).then_some(ConcurrencyLimit { name: format!("{kind}:{}", who?), limit })
+        };
+        let visitor = place(limits.battles_at_once, "visitor", Some(caller.visitor.as_str()));
+        let network = place(limits.battles_at_once_per_address, "address", caller.network.as_deref());
+        visitor.into_iter().chain(network).collect()
+    }
+
+    /// Counts one more on all of these; how long to wait where one of them does not grant it.
+    async fn wait(&self, counts: &[Count]) -> Option<Wait> {
+        let Some(shared) = &self.shared else { return self.take_alone(counts) };
+        if let Some(wait) = self.local().wait(counts, Instant::now()) {
+            return Some(wait);
+        }
+        match shared.charge(counts).await {
+            LimitAnswer::Granted(ahead) => {
+                let (mut local, now) = (self.local(), Instant::now());
+                local.charge(counts, now);
+                local.learn(counts, &ahead, now);
+                None
+            }
+            LimitAnswer::Refused(wait) => Some(wait),
+            LimitAnswer::Nothing => {
+                metrics::counted_alone();
+                self.take_alone(counts)
+            }
+        }
+    }
+
+    fn take_alone(&self, counts: &[Count]) -> Option<Wait> {
+        let (mut local, now) = (self.local(), Instant::now());
+        let wait = local.wait(counts, now);
+        if wait.is_none() {
+            local.charge(counts, now);
+        }
+        wait
+    }
+
+    /// The limits that are on for this act, and whom they count.
+    fn counts(&self, act: Act, visitor: Option<&VisitorId>, network: Option<&str>) -> Vec<Count> {
+        let settings = self.settings.now();
+        let limits = &settings.limits;
+        let [of_visitor, of_network, of_all] = match act {
+            Act::Turn => [limits.turns, limits.turns_per_address, limits.turns_in_all],
+            Act::Vote => [limits.votes, limits.votes_per_address, limits.votes_in_all],
+            Act::Image => [limits.images, limits.images_per_address, WindowLimits::NONE],
+            Act::SignIn | Act::WrongKey => [WindowLimits::NONE, limits.sign_ins_per_address, WindowLimits::NONE],
+            Act::AdminSignIn => [WindowLimits::NONE; 3],
+        };
+        let what = act.as_str();
+        let visitor = visitor.and_then(|id| count(of_visitor, LimitScope::Visitor, format!("{what}:{id}")));
+        let network = network.and_then(|id| count(of_network, LimitScope::Network, format!("{what}_per_address:{id}")));
+        let arena = count(of_all, LimitScope::Arena, format!("{what}_in_all"));
+        [visitor, network, arena].into_iter().flatten().collect()
+    }
+
+    /// A panic elsewhere leaves counts that can be used.
+    fn local(&self) -> MutexGuard<'_, LimitCounts> {
+        self.local.lock()
+    }
+}
+
+/// A refusal, which is counted.
+fn refused(act: Act, Wait { wait, scope }: Wait) -> RateLimited {
+    metrics::refused(act.as_str(), scope.as_str());
+    RateLimited { act, scope, wait }
+}
+
+/// A limit of this name, where it is on.
+fn count(limits: WindowLimits, scope: LimitScope, name: String) -> Option<Count> {
+    let rates = rates([limits.minute, limits.hour, limits.day]);
+    rates.iter().any(Option::is_some).then_some(Count { name, scope, rates })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::config::{LimitSettings, Settings};
+
+    fn limits(limits: LimitSettings) -> (RateLimits, CurrentSettings) {
+        let settings = CurrentSettings::new(Settings { limits, ..Settings::default() });
+        (RateLimits::new(settings.clone(), None), settings)
+    }
+
+    fn caller(visitor: &str, network: &str) -> Caller {
+        Caller { visitor: VisitorId::new(visitor), network: Some(network.into()) }
+    }
+
+    async fn granted(limits: &RateLimits, act: Act, caller: &Caller) -> usize {
+        let mut granted = 0;
+        for _ in 0..20 {
+            granted += usize::from(limits.take(act, caller).await.is_ok());
+        }
+        granted
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn each_visitor_and_network_has_its_limits_for_turns_and_for_votes() {
+        let (limits, settings) = limits(LimitSettings {
+            turns: WindowLimits::new(5, 0, 0),
+            votes: WindowLimits::new(3, 0, 0),
+            turns_per_address: WindowLimits::new(8, 0, 0),
+            votes_per_address: WindowLimits::NONE,
+            ..LimitSettings::default()
+        });
+        let (ann, ben, carl) = (caller("ann", "home"), caller("ben", "home"), caller("carl", "elsewhere"));
+        for (caller, act, expected) in [
+            (&ann, Act::Turn, 5),
+            (&ben, Act::Turn, 3),
+            (&carl, Act::Turn, 5),
+            (&ann, Act::Vote, 3),
+            (&ben, Act::Vote, 3),
+        ] {
+            assert_eq!(granted(&limits, act, caller).await, expected, "{act:?} of {caller:?}");
+        }
+        settings.replace(Settings {
+            limits: LimitSettings { votes: WindowLimits::NONE, ..settings.now().limits.clone() },
+            ..Settings::default()
+        });
+        assert_eq!(granted(&limits, Act::Vote, &ann).await, 20, "other settings are in force at once");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn guessing_at_an_account_is_slow_from_one_network_and_from_many_and_its_owner_still_gets_in() {
+        let (limits, _) = limits(LimitSettings::default());
+        // What may be used at once and what comes back within the hour.
+        for (networks, most) in [(1_u32, 30 + 30), (500, 30 + 30 + 500 * (1 + 1))] {
+            let account = format!("ada of {networks}");
+            let mut granted = 0;
+            // Ten thousand tries within an hour.
+            for guess in 0..10_000 {
+                let network = format!("guesser {} of {networks}", guess % networks);
+                granted += u32::from(limits.take_admin_sign_in(&account, &network).await.is_ok());
+                tokio::time::advance(Duration::from_millis(360)).await;
+            }
+            assert!(granted <= most, "{granted} of 10,000 guesses from {networks} networks were checked");
+            assert!(granted >= 30, "{granted}");
+            limits.take_admin_sign_in(&account, &format!("home {networks}")).await.unwrap();
+            let again = limits.take_admin_sign_in("another account", "home 1").await;
+            assert!(again.is_ok(), "other accounts are not concerned");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_refusal_says_when_to_try_again() {
+        let (limits, _) = limits(LimitSettings { votes: WindowLimits::new(7, 0, 0), ..LimitSettings::default() });
+        let ann = caller("ann", "home");
+        assert_eq!(granted(&limits, Act::Vote, &ann).await, 7);
+        let refused = limits.take(Act::Vote, &ann).await.unwrap_err();
+        assert_eq!(refused.to_string(), "too many votes of yours: try again in 9 s");
+        tokio::time::advance(Duration::from_secs(9)).await;
+        assert_eq!(granted(&limits, Act::Vote, &ann).await, 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn each_visitor_and_network_has_so_many_turns_at_once_and_a_refusal_counts_for_nothing() {
+        let (limits, _) = limits(LimitSettings {
+            turns: WindowLimits::new(5, 0, 0),
+            battles_at_once: 2,
+            battles_at_once_per_address: 3,
+            ..LimitSettings::default()
+        });
+        let (ann, ben) = (caller("ann", "home"), caller("ben", "home"));
+        let first = limits.begin_turn(&ann).await.unwrap();
+        let _second = limits.begin_turn(&ann).await.unwrap();
+        for _ in 0..10 {
+            assert_eq!(limits.begin_turn(&ann).await.unwrap_err(), TurnRefused::TooManyAtOnce);
+        }
+        let _third = limits.begin_turn(&ben).await.unwrap();
+        assert_eq!(limits.begin_turn(&ben).await.unwrap_err(), TurnRefused::TooManyAtOnce, "the network is full");
+        drop(first);
+        for _ in 0..3 {
+            let _ = limits.begin_turn(&ann).await.unwrap();
+        }
+        assert!(matches!(limits.begin_turn(&ann).await, Err(TurnRefused::TooFast(_))), "refusals were not counted");
+        assert!(limits.begin_turn(&ben).await.is_ok(), "a turn that was too fast holds no place");
+    }
+}
