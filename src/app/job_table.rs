@@ -112,7 +112,7 @@ pub(super) const JOBS: [Job; 21] = [
     Job {
         name: "tidy_metrics",
         need: JobNeed::Nothing,
-        run: |app, _, report| jobs::tidying::tidy_metrics(report, app.tasks.shutdown()).boxed(),
+        run: |app, _, report| jobs::metrics_tidying::tidy_metrics(report, app.tasks.shutdown()).boxed(),
     },
     Job {
         name: "keep_health",
@@ -129,7 +129,7 @@ pub(super) const JOBS: [Job; 21] = [
         run: |app, leader_election, report| {
             let (battles, clock) = (Arc::clone(&app.battles), Arc::clone(&app.clock));
             let (store, settings) = (app.store.clone(), app.settings.clone());
-            jobs::sweeping::sweep_battles(
+            jobs::battle_sweep::sweep_battles(
                 battles,
                 store,
                 clock,

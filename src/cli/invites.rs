@@ -15,8 +15,8 @@ use crate::domain::admission::invite_code;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::Environment;
+use crate::infra::passphrase_hash::code_hash;
 use crate::infra::rng::SharedRng;
-use crate::infra::secret_hashes::code_hash;
 use crate::infra::storage::{IfMissing, InviteRow, NewInvite, Store};
 
 const DAY_MS: i64 = 24 * 3_600_000;

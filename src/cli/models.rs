@@ -23,7 +23,7 @@ use crate::infra::config::{Environment, ModelSettings, ProviderKind, Settings};
 use crate::infra::llm::discover::{Places, with_discovered};
 use crate::infra::llm::roster::{card, entries};
 use crate::infra::storage::{IfMissing, Store, StoreError};
-use crate::services::admin::models::ModelHealth;
+use crate::services::admin::model_health::ModelHealth;
 pub use edit::{AddModelOptions, ModelArgument, ResumeOptions, SetOptions};
 pub use pairing::PairingOptions;
 pub use register::{ReasonOptions, RegisterOptions};

@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use super::output::print;
 use crate::cli::error::{BadInput, CommandResult};
 use crate::domain::admin::account::LEAST_PASSPHRASE_CHARS;
-use crate::infra::secret_hashes::passphrase_hash;
+use crate::infra::passphrase_hash::passphrase_hash;
 
 /// Nobody types more.
 const MOST_BYTES: u64 = 4_096;

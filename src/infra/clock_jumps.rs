@@ -1,4 +1,4 @@
-//! Marks battles as abandoned that waited too long for a vote, although the system clock may have jumped.
+//! Jumps of the system clock, and how long battles may wait for a vote in spite of them.
 //!
 //! Rows carry the time of day. Where it goes a day on, every ballot that waits looks a day older; where it goes a day back,
 //! they seem to come from the future and would wait that much longer. So jumps are found by comparison with the monotonic

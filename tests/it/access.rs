@@ -8,7 +8,7 @@ use langya::domain::time::Timestamp;
 use langya::infra::clock::Clock as _;
 use langya::infra::config::{AccessMode, LimitSettings, Settings, WindowLimits};
 use langya::infra::events::{InstanceId, LocalBus};
-use langya::infra::secret_hashes::{code_hash, passphrase_hash};
+use langya::infra::passphrase_hash::{code_hash, passphrase_hash};
 use langya::infra::storage::{NewInvite, SignInMethod};
 use reqwest::{Response, StatusCode};
 

@@ -114,7 +114,7 @@ async fn a_change_takes_the_token_of_the_session_and_comes_from_a_page_of_the_ar
 #[actix_web::test]
 async fn signing_in_begins_a_new_session_and_signing_out_ends_it_on_the_server() {
     let arena = arena(|settings| settings.server.public_url = "https://arena.example.org".to_owned()).await;
-    let hash = langya::infra::secret_hashes::passphrase_hash(PASSPHRASE).unwrap();
+    let hash = langya::infra::passphrase_hash::passphrase_hash(PASSPHRASE).unwrap();
     account(&arena, "ada", Role::Owner, &hash).await;
     let mut browser = Browser::new(&arena);
     browser.origin = "https://arena.example.org".to_owned();
@@ -178,7 +178,7 @@ async fn guessing_is_slowed_down_and_the_owner_still_gets_in_from_elsewhere() {
         };
     })
     .await;
-    let hash = langya::infra::secret_hashes::passphrase_hash(PASSPHRASE).unwrap();
+    let hash = langya::infra::passphrase_hash::passphrase_hash(PASSPHRASE).unwrap();
     account(&arena, "ada", Role::Owner, &hash).await;
     let from = async |address: &str, name: &str, passphrase: &str| {
         let mut browser = Browser::new(&arena);
@@ -206,7 +206,7 @@ async fn guessing_is_slowed_down_and_the_owner_still_gets_in_from_elsewhere() {
 #[actix_web::test]
 async fn a_wrong_name_a_wrong_pass_phrase_and_a_locked_out_account_get_one_answer() {
     let arena = arena(|_| {}).await;
-    let hash = langya::infra::secret_hashes::passphrase_hash(PASSPHRASE).unwrap();
+    let hash = langya::infra::passphrase_hash::passphrase_hash(PASSPHRASE).unwrap();
     account(&arena, "ada", Role::Owner, &hash).await;
     account(&arena, "ben", Role::Viewer, &hash).await;
     account(&arena, "reset", Role::Viewer, "").await;
@@ -236,7 +236,7 @@ async fn a_wrong_name_a_wrong_pass_phrase_and_a_locked_out_account_get_one_answe
 #[actix_web::test]
 async fn a_second_factor_takes_each_code_once_and_a_recovery_code_instead() {
     let arena = arena(|_| {}).await;
-    let hash = langya::infra::secret_hashes::passphrase_hash(PASSPHRASE).unwrap();
+    let hash = langya::infra::passphrase_hash::passphrase_hash(PASSPHRASE).unwrap();
     account(&arena, "ada", Role::Viewer, &hash).await;
     let mut browser = Browser::new(&arena);
     browser.sign_in("ada", PASSPHRASE, "").await;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use langya::infra::config::{AccessMode, VoteAccess};
-use langya::infra::secret_hashes::passphrase_hash;
+use langya::infra::passphrase_hash::passphrase_hash;
 use langya::server::http::admin::{ADMIN_ROUTES, AdminMethod};
 use langya::server::http::headers::CONTENT_SECURITY_POLICY;
 use reqwest::{Client, Method, Response};

@@ -6,7 +6,7 @@ use langya::domain::time::Timestamp;
 use langya::infra::config::{LimitSettings, PacingMode, Settings, WindowLimits};
 use langya::infra::llm::ChatError;
 use langya::infra::llm::breaker::{BreakerPhase, BreakerPolicy};
-use langya::infra::llm::resilient_model::Limits;
+use langya::infra::llm::resilient_model::ReplyLimits;
 use serde_json::{Value, json};
 
 use crate::support::arena::{NO_LIMITS, TestArena, quick_limits};
@@ -207,7 +207,7 @@ async fn a_model_that_has_no_room_for_more_of_our_requests_does_not_rest() {
     });
     let other = Scripted::saying("Other.");
     let breaker = BreakerPolicy { failures: 3, ..quick_limits().breaker };
-    let limits = Limits { breaker, ..quick_limits() };
+    let limits = ReplyLimits { breaker, ..quick_limits() };
     let models: [(&str, &Scripted); 2] = [("crowded", &crowded), ("other", &other)];
     let arena =
         TestArena::start_with_limits(&models, limits, |settings| settings.battle.pacing = PacingMode::Raw).await;

@@ -23,7 +23,7 @@ use langya::formats::votes::ReadOptions;
 use langya::infra::config::StorageSettings;
 use langya::infra::public_log_key::PublicLogKey;
 use langya::infra::public_log_source::PublicLogSource;
-use langya::infra::storage::{ExclusionDecision, IfMissing, Store, StoredLeaderboard, VoteRange};
+use langya::infra::storage::{IfMissing, NewExclusions, Store, StoredLeaderboard, VoteRange};
 use langya::services::leaderboard::refit::LeaderboardSnapshot;
 use langya::services::leaderboard::vote_log::{LogQuery, read_log};
 use langya::services::public_log::reader::PublicLogLookup;
@@ -95,7 +95,7 @@ impl Arena {
     }
 
     async fn exclude(&self, id: &str, votes: &[i64]) {
-        let decision = ExclusionDecision {
+        let decision = NewExclusions {
             id: id.into(),
             rule: "admin".into(),
             reason: "a test".into(),

@@ -9,7 +9,7 @@ use langya::domain::time::Timestamp;
 use langya::infra::config::{Environment, LimitSettings, Settings, WindowLimits};
 use langya::infra::llm::ChatError;
 use langya::infra::llm::breaker::BreakerPolicy;
-use langya::infra::llm::resilient_model::{Limits, ResilientModel};
+use langya::infra::llm::resilient_model::{ReplyLimits, ResilientModel};
 use langya::infra::llm::roster::Roster;
 use langya::infra::storage::{VoteRange, VoteRow};
 use langya::services::leaderboard::vote_log::{LogQuery, read_cast_votes};
@@ -197,7 +197,7 @@ async fn a_model_that_cannot_be_chosen_is_refused_in_the_same_words_whatever_the
     let saying = Scripted::saying("one");
     let failing = Scripted::new(|_| vec![Step::Fail(ChatError::Unreached("a test".into()))]);
     let strict = BreakerPolicy { failures: 1, rest: std::time::Duration::from_secs(600) };
-    let limits = Limits { breaker: strict, ..quick_limits() };
+    let limits = ReplyLimits { breaker: strict, ..quick_limits() };
     let guarded = |id: &str, weight, model: &Scripted| {
         let rng = ChaCha8Rng::seed_from_u64(1);
         Arc::new(ResilientModel::new(card(id), weight, Arc::new(model.clone()), limits, rng))

@@ -12,7 +12,7 @@ use langya::infra::llm::anthropic::AnthropicModel;
 use langya::infra::llm::discover::{Places, discover, with_discovered};
 use langya::infra::llm::ollama::OllamaModel;
 use langya::infra::llm::openai::OpenAiModel;
-use langya::infra::llm::resilient_model::{Limits, ResilientModel};
+use langya::infra::llm::resilient_model::{ReplyLimits, ResilientModel};
 use langya::infra::llm::roster::Roster;
 use langya::infra::llm::{
     ChatError, ChatModel, Message, MessageRole, ModelCard, ReplyPart, ReplyStream, Usage, http_client,
@@ -53,7 +53,7 @@ fn guarded(model: Arc<dyn ChatModel>, change: impl FnOnce(&mut ProviderSettings)
         license: String::new(),
         practice: false,
     };
-    ResilientModel::new(card, 1.0, model, Limits::from(&limits), rand_chacha::ChaCha8Rng::seed_from_u64(1))
+    ResilientModel::new(card, 1.0, model, ReplyLimits::from(&limits), rand_chacha::ChaCha8Rng::seed_from_u64(1))
 }
 
 fn conversation() -> Vec<Message> {

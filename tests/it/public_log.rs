@@ -8,7 +8,7 @@ use langya::domain::public_log::promise::VotePromise;
 use langya::domain::public_log::tlog_proof::LoggedEntry;
 use langya::domain::time::Timestamp;
 use langya::infra::public_log_key::PublicLogKey;
-use langya::infra::storage::ExclusionDecision;
+use langya::infra::storage::NewExclusions;
 use langya::services::public_log::database_check::CheckedDatabase;
 use serde_json::Value;
 
@@ -242,7 +242,7 @@ async fn langya_verify_checks_an_arena_from_outside() {
         assert!(first.stdout.contains(said), "{said}: {}", first.stdout);
     }
 
-    let decision = ExclusionDecision {
+    let decision = NewExclusions {
         id: "d".into(),
         rule: "admin".into(),
         reason: "a test".into(),

@@ -15,7 +15,7 @@ use langya::domain::rating::options::{Anchor, IntervalMethod, LeaderboardOptions
 use langya::domain::rating::ranking::{rank, rank_log};
 use langya::domain::rating::scoring::{BothBadRule, Scoring, TieRule};
 use langya::domain::rating::tally::Tally;
-use langya::domain::rating::vote_log::{Labels, Names, VoteLog};
+use langya::domain::rating::vote_log::{InternedTexts, Labels, VoteLog};
 use proptest::prelude::*;
 
 use crate::support::ratings::{
@@ -472,7 +472,7 @@ proptest! {
             elo.record(vote, scoring);
         }
         prop_assert_eq!(&running, &ComparisonSet::from_log(&log));
-        let mut names = Names::default();
+        let mut names = InternedTexts::default();
         running.models().iter().for_each(|name| { names.position(name); });
         let restored = ComparisonSet::restore(names, running.pairs());
         let stored: EloTable = serde_json::from_str(&serde_json::to_string(&elo).unwrap()).unwrap();

@@ -9,7 +9,7 @@ use langya::infra::config::StorageSettings;
 use langya::infra::events::BusState;
 use langya::infra::job_report::JobReports;
 use langya::infra::llm::breaker::{BreakerPhase, BreakerPolicy};
-use langya::infra::llm::resilient_model::{Limits, ResilientModel};
+use langya::infra::llm::resilient_model::{ReplyLimits, ResilientModel};
 use langya::infra::llm::roster::Roster;
 use langya::infra::llm::{ChatError, ChatModel};
 use langya::infra::redis::SharedBreakers;
@@ -40,7 +40,7 @@ struct Ward {
 impl Ward {
     async fn start(name: &str, redis: &TestRedis, scripted: &Scripted) -> Self {
         let instance = Instance::connected(name, &redis.settings()).await;
-        let limits = Limits { breaker: BreakerPolicy { failures: 2, rest: REST }, ..quick_limits() };
+        let limits = ReplyLimits { breaker: BreakerPolicy { failures: 2, rest: REST }, ..quick_limits() };
         let rng = ChaCha8Rng::seed_from_u64(SEED);
         let model = Arc::new(ResilientModel::new(card("shaky"), 1.0, Arc::new(scripted.clone()), limits, rng));
         let folder = tempfile::tempdir().unwrap();

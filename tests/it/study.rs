@@ -5,7 +5,7 @@ use std::io::BufRead;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use langya::domain::judging::judge_prompt::sha256;
+use langya::domain::sha256::sha256;
 use serde_json::Value;
 
 use crate::correlate::judged;

@@ -10,7 +10,7 @@ use langya::domain::battle::state::Stage;
 use langya::infra::config::{ModelSettings, PacingMode, ProviderKind};
 use langya::infra::llm::http_client;
 use langya::infra::llm::openai::OpenAiModel;
-use langya::infra::llm::resilient_model::{Limits, ResilientModel};
+use langya::infra::llm::resilient_model::{ReplyLimits, ResilientModel};
 use langya::infra::llm::roster::Roster;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -80,7 +80,7 @@ pub(crate) fn text_of(mode: &str) -> String {
     }
 }
 
-fn model(upstream: &Upstream, id: &str, weight: f64, limits: Limits) -> Arc<ResilientModel> {
+fn model(upstream: &Upstream, id: &str, weight: f64, limits: ReplyLimits) -> Arc<ResilientModel> {
     let settings = ModelSettings {
         base_url: format!("{}/v1", upstream.url()),
         model: format!("canary-{id}"),
@@ -154,7 +154,7 @@ pub(crate) fn silenced(frame: &str) -> String {
 }
 
 /// Only a silence is met with a short limit, so that a busy machine changes no outcome.
-fn limits(mode: &str) -> Limits {
+fn limits(mode: &str) -> ReplyLimits {
     let mut limits = quick_limits();
     match mode {
         "hang" => limits.timeouts.first_token = SHORT,

@@ -7,8 +7,8 @@ use crate::domain::correlation::agreement::metrics::{
     AgreementMetrics, KappaReport, MeanKappa, MetricValue, ShareReport,
 };
 use crate::domain::correlation::agreement::{
-    AgreementReport, BiasReport, CalibrationReport, LabelsReport, LabelsSection, PairWins, PositionBiasReport,
-    ScoresReport, SideShares, VotesReport, WinFigures,
+    AgreementReport, BiasReport, CalibrationReport, LabelsReport, LabelsSection, PairWins, ScoresReport, SideShares,
+    SideSharesReport, VotesReport, WinFigures,
 };
 use crate::domain::correlation::report::CoefficientReport;
 use crate::domain::csv_injection::defused;
@@ -147,7 +147,7 @@ fn of_votes(report: &VotesReport) -> Vec<StatisticLine> {
 }
 
 /// Votes by the side of the screen: labels A, B and tie.
-fn of_sides(report: &PositionBiasReport) -> Vec<StatisticLine> {
+fn of_sides(report: &SideSharesReport) -> Vec<StatisticLine> {
     let chance = &report.chance;
     let share = |name: &str, shares: &SideShares| StatisticLine {
         share: Some([shares.a, shares.a + shares.b]),
@@ -256,7 +256,7 @@ fn of_labels(labels: &LabelsReport) -> Vec<StatisticLine> {
 }
 
 fn of_bias(report: &BiasReport) -> Vec<StatisticLine> {
-    let line = |judge: &crate::domain::correlation::agreement::bias::JudgeBias| {
+    let line = |judge: &crate::domain::correlation::agreement::reference_bias::JudgeBias| {
         let name = if judge.judge.is_empty() { "the judge" } else { judge.judge.as_str() };
         let note = format!("({} generators, references of {} points)", judge.generators.len(), report.anchor);
         StatisticLine { note, ..StatisticLine::number(&format!("rating bias of {name}"), &judge.bias) }

@@ -37,11 +37,11 @@ enum CampaignCommand {
     /// List all campaigns
     List(list::ListCampaignsOptions),
     /// Let annotators judge
-    Open(state::CampaignId),
+    Open(state::CampaignArgument),
     /// Stop for now: annotators see that it is paused, and nothing is lost
-    Pause(state::CampaignId),
+    Pause(state::CampaignArgument),
     /// End it; it can be opened again
-    Close(state::CampaignId),
+    Close(state::CampaignArgument),
     /// Make links for annotators and print their tokens, once: only hashes are kept
     Invite(invite::InviteAnnotatorOptions),
     /// Make an annotator's link unusable; what they judged stays

@@ -9,7 +9,7 @@ use crate::services::campaign::administration::{CampaignAdmin, StateChange};
 
 /// Which campaign.
 #[derive(Debug, Args)]
-pub(super) struct CampaignId {
+pub(super) struct CampaignArgument {
     /// Id of the campaign
     id: String,
 }
@@ -18,7 +18,7 @@ pub(super) struct CampaignId {
 #[derive(Debug, Args)]
 pub(super) struct DeleteCampaignOptions {
     #[command(flatten)]
-    campaign: CampaignId,
+    campaign: CampaignArgument,
     /// Also where it has judgements
     #[arg(long)]
     with_judgements: bool,
@@ -30,7 +30,7 @@ pub(super) struct DeleteCampaignOptions {
 /// An unknown campaign.
 pub(super) async fn change(
     admin: &CampaignAdmin<'_>,
-    CampaignId { id }: &CampaignId,
+    CampaignArgument { id }: &CampaignArgument,
     change: StateChange,
 ) -> CommandResult<()> {
     admin.set_state(id, change).await?;

@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::cli::error::{BadInput, CommandResult};
-use crate::domain::judging::judge_prompt::sha256;
+use crate::domain::sha256::sha256;
 
 /// The list of the folder's files.
 const SUMS: &str = "SHA256SUMS";

@@ -11,7 +11,7 @@ use super::list::ListedVote;
 use crate::cli::error::{BadInput, CommandResult};
 use crate::cli::table::{TableFormat, render, table};
 use crate::cli::{Location, output, progress};
-use crate::domain::integrity::exclusion_decision::{Decision, SelectedVote};
+use crate::domain::integrity::exclusion_decision::{ExclusionDecision, SelectedVote};
 use crate::domain::integrity::exclusion_rule::ExclusionRule;
 use crate::domain::integrity::leaderboard_change::{ChangedModel, LeaderboardChange, LeaderboardPlace};
 use crate::infra::clock::{Clock, SystemClock};
@@ -19,9 +19,9 @@ use crate::infra::config::{Environment, Settings};
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{IfMissing, Store, is_storable};
 use crate::services::admin::actor::Actor;
-use crate::services::exclusions::decision::{DecisionContext, write_decision};
 use crate::services::exclusions::preview::preview;
 use crate::services::exclusions::selection::select;
+use crate::services::exclusions::write_decision::{DecisionContext, write_decision};
 
 /// Most characters of a reason or a name.
 const LONGEST_TEXT: usize = 500;
@@ -104,7 +104,7 @@ struct DecidedVoter {
 /// No filter, or no vote that matches.
 pub(super) async fn exclude(options: ExcludeOptions, env: &Environment) -> CommandResult<ExitCode> {
     let ExcludeOptions { common, rule, reason } = options;
-    run(common, Decision::Exclude { rule, reason }, env).await
+    run(common, ExclusionDecision::Exclude { rule, reason }, env).await
 }
 
 /// Withdraws exclusions.
@@ -113,13 +113,13 @@ pub(super) async fn exclude(options: ExcludeOptions, env: &Environment) -> Comma
 /// No filter, or no exclusion in force that matches.
 pub(super) async fn include(options: IncludeOptions, env: &Environment) -> CommandResult<ExitCode> {
     let IncludeOptions { common, rule } = options;
-    run(common, Decision::Include { rule }, env).await
+    run(common, ExclusionDecision::Include { rule }, env).await
 }
 
-async fn run(common: CommonDecideOptions, decision: Decision, env: &Environment) -> CommandResult<ExitCode> {
+async fn run(common: CommonDecideOptions, decision: ExclusionDecision, env: &Environment) -> CommandResult<ExitCode> {
     let by_rule = match &decision {
-        Decision::Include { rule } => rule.as_deref(),
-        Decision::Exclude { .. } => None,
+        ExclusionDecision::Include { rule } => rule.as_deref(),
+        ExclusionDecision::Exclude { .. } => None,
     };
     if common.filters.is_empty() && by_rule.is_none() {
         return Err(BadInput(
@@ -163,8 +163,8 @@ async fn selected(
     Ok(votes)
 }
 
-fn check_found(matched: &[SelectedVote], votes: &[SelectedVote], decision: &Decision) -> Result<(), BadInput> {
-    let excludes = matches!(decision, Decision::Exclude { .. });
+fn check_found(matched: &[SelectedVote], votes: &[SelectedVote], decision: &ExclusionDecision) -> Result<(), BadInput> {
+    let excludes = matches!(decision, ExclusionDecision::Exclude { .. });
     if matched.is_empty() && excludes {
         return Err(BadInput(
             "no vote matches: `langya votes list` with the same flags shows what there is".to_owned(),
@@ -180,7 +180,7 @@ fn check_found(matched: &[SelectedVote], votes: &[SelectedVote], decision: &Deci
 async fn preview_of(
     store: &Store,
     votes: &[SelectedVote],
-    decision: &Decision,
+    decision: &ExclusionDecision,
     settings: &Settings,
 ) -> CommandResult<LeaderboardChange> {
     let bar = progress::bar("rating votes");
@@ -196,10 +196,10 @@ fn user(env: &Environment) -> String {
 }
 
 impl DecisionReport {
-    fn new(decision: &Decision, common: &CommonDecideOptions, matched: usize, votes: &[SelectedVote]) -> Self {
+    fn new(decision: &ExclusionDecision, common: &CommonDecideOptions, matched: usize, votes: &[SelectedVote]) -> Self {
         let (action, rule) = match decision {
-            Decision::Exclude { rule, .. } => ("exclude", Some(rule.to_string())),
-            Decision::Include { rule } => ("include", rule.clone()),
+            ExclusionDecision::Exclude { rule, .. } => ("exclude", Some(rule.to_string())),
+            ExclusionDecision::Include { rule } => ("include", rule.clone()),
         };
         let mut by_voter: BTreeMap<&str, u64> = BTreeMap::new();
         votes.iter().for_each(|vote| *by_voter.entry(&vote.voter).or_default() += 1);

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::Suite;
 use super::item::{Answer, Ask, Item, request_sha256};
-use crate::judging::judge_prompt::sha256;
+use crate::sha256::sha256;
 
 /// What stands for an answer that is yet to be given, where only the size of later questions matters.
 const STAND_IN: &str = "word ";

@@ -2,7 +2,7 @@
 //! saying so.
 
 use super::item::Item;
-use crate::judging::judge_prompt::sha256;
+use crate::sha256::sha256;
 
 /// How many there are.
 pub const CANARIES: usize = 20;

@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::battle::message::Message;
-use crate::judging::judge_prompt::{prompt_sha256, sha256};
+use crate::judging::judge_prompt::prompt_sha256;
 use crate::judging::verdict::Letter;
 use crate::language::Language;
+use crate::sha256::sha256;
 
 /// One item of a suite.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -52,8 +52,8 @@ use judgement::{JudgeTask, Judgement};
 pub use options::{SuiteError, SuiteOptions};
 use score::{Scores, Verdicts};
 
-use crate::judging::judge_prompt::sha256;
 use crate::judging::verdict::{Verdict, VerdictError};
+use crate::sha256::sha256;
 
 /// How answers become verdicts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

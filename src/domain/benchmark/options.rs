@@ -95,10 +95,8 @@ impl SuiteOptions {
 
     /// The options in one line: see [`super::Suite::variant`].
     pub(super) fn variant(&self) -> String {
-        let prompt = self
-            .prompt
-            .as_ref()
-            .map(|text| format!("prompt {}", &crate::judging::judge_prompt::sha256(text.as_bytes())[..12]));
+        let prompt =
+            self.prompt.as_ref().map(|text| format!("prompt {}", &crate::sha256::sha256(text.as_bytes())[..12]));
         let references = self.references.as_ref().map(|model| format!("{REFERENCES}{model}"));
         let parts = self.ablation.iter().cloned().chain(prompt).chain(self.compat.iter().cloned()).chain(references);
         parts.collect::<Vec<_>>().join(", ")

@@ -9,7 +9,7 @@ use super::Suite;
 use super::canaries::canaries;
 use super::item::{Answer, Item, request_sha256};
 use super::judgement::JudgeStep;
-use crate::judging::judge_prompt::sha256;
+use crate::sha256::sha256;
 
 /// Stands for an answer where only the prompt around it counts.
 const ANSWER: &str = "{answer}";

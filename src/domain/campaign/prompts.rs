@@ -10,9 +10,9 @@ use crate::benchmark::judgement::JudgeTask;
 use crate::benchmark::score::{Scores, Verdicts};
 use crate::benchmark::suite_id::SuiteId;
 use crate::benchmark::{JudgeMode, Suite, SuiteData};
-use crate::judging::judge_prompt::sha256;
 use crate::judging::verdict::{Verdict, VerdictError};
 use crate::language::Language;
+use crate::sha256::sha256;
 
 /// What begins the name of the suite of a campaign's prompts. No suite of a file can have it, and no list shows what does.
 pub const SUITE_PREFIX: &str = "campaign:";

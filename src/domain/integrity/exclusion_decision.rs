@@ -26,7 +26,7 @@ pub struct SelectedVote {
 
 /// What is decided of the selected votes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Decision {
+pub enum ExclusionDecision {
     /// Exclude them.
     Exclude {
         /// By this rule.
@@ -41,7 +41,7 @@ pub enum Decision {
     },
 }
 
-impl Decision {
+impl ExclusionDecision {
     /// Whether it changes something about a vote.
     #[must_use]
     pub fn concerns(&self, vote: &SelectedVote) -> bool {
@@ -89,16 +89,16 @@ mod tests {
         let votes = [vote(1, &[]), vote(2, &["admin"]), vote(3, &["admin", "old_rule"])];
         let in_force: ExclusionsInForce =
             votes.iter().flat_map(|vote| vote.rules.iter().map(|rule| (vote.seq, Arc::clone(rule)))).collect();
-        let check = |decision: Decision, concerned: &[i64], after: &[(i64, &str)]| {
+        let check = |decision: ExclusionDecision, concerned: &[i64], after: &[(i64, &str)]| {
             let found: Vec<i64> = votes.iter().filter(|vote| decision.concerns(vote)).map(|vote| vote.seq).collect();
             assert_eq!(found, concerned, "{decision:?}");
             let after: ExclusionsInForce = after.iter().map(|&(vote, rule)| (vote, Arc::from(rule))).collect();
             assert_eq!(decision.apply(&votes, in_force.clone()), after, "{decision:?}");
         };
-        let exclude = Decision::Exclude { rule: ExclusionRule::Admin, reason: "spam".into() };
+        let exclude = ExclusionDecision::Exclude { rule: ExclusionRule::Admin, reason: "spam".into() };
         check(exclude, &[1], &[(1, "admin"), (2, "admin"), (3, "admin"), (3, "old_rule")]);
-        check(Decision::Include { rule: Some("admin".into()) }, &[2, 3], &[(3, "old_rule")]);
-        check(Decision::Include { rule: Some("old_rule".into()) }, &[3], &[(2, "admin"), (3, "admin")]);
-        check(Decision::Include { rule: None }, &[2, 3], &[]);
+        check(ExclusionDecision::Include { rule: Some("admin".into()) }, &[2, 3], &[(3, "old_rule")]);
+        check(ExclusionDecision::Include { rule: Some("old_rule".into()) }, &[3], &[(2, "admin"), (3, "admin")]);
+        check(ExclusionDecision::Include { rule: None }, &[2, 3], &[]);
     }
 }

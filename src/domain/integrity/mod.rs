@@ -1,6 +1,6 @@
 //! Keeps the leaderboard hard to game: who voted, which votes a rule excludes, and why.
 //!
-//! [`rigging_detection`] tests every voter against the crowd in three ways: a score test of each model (`score_test`), the likelihood
+//! [`rigging_detection`] tests every voter against the crowd in three ways: a score test of each model (`rao_score`), the likelihood
 //! test of Huang et al. (`likelihood`) and Fisher's combination of Chiang et al. (`fisher`). [`simulated_riggers`] makes riggers whose
 //! votes are known, to measure the tests, [`rigging_simulation`] simulates what they gain, and [`rigging_report`] says what that means
 //! for a leaderboard. [`leak`] finds texts that give a model away by rules, and [`leak_check`] has a language model read them. A test
@@ -31,6 +31,6 @@ mod fisher;
 mod likelihood;
 mod overdispersion;
 mod poisson_binomial;
+mod rao_score;
 #[cfg(test)]
 mod real_votes_tests;
-mod score_test;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::exclusion_rule::ExclusionRule;
 use super::exclusions_in_force::ExclusionsInForce;
 use super::prompt_cluster::{ClusterId, PromptClusters, PromptSketch, PromptVote, repeated_votes};
-use crate::rating::vote_log::Names;
+use crate::rating::vote_log::InternedTexts;
 
 /// Characters that are kept of the first prompt of a cluster, to show what it is about.
 const EXCERPT: usize = 200;
@@ -18,7 +18,7 @@ const EXCERPT: usize = 200;
 #[derive(Debug, Default)]
 pub struct PromptIndex {
     clusters: PromptClusters,
-    voters: Names,
+    voters: InternedTexts,
     /// In log order.
     votes: Vec<IndexedVote>,
     /// The beginning of the first prompt of each cluster.

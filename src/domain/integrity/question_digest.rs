@@ -1,7 +1,7 @@
 //! Which questions are the same: a digest that agrees without case, character width, whitespace and sentence punctuation.
 
 use super::prompt_cluster::normalized;
-use crate::judging::judge_prompt::sha256;
+use crate::sha256::sha256;
 
 /// SHA-256 of a question as [`normalized`], in hexadecimal. A question of punctuation alone stands for itself.
 #[must_use]

@@ -14,7 +14,7 @@ use super::false_discovery::q_values;
 use super::fisher::{FisherResult, History, fisher_test};
 use super::likelihood::{LikelihoodResult, likelihood_test};
 use super::overdispersion::{SharedResiduals, taste_correlation};
-use super::score_test::{ModelVotes, ScoreResult, by_model, score_test, shared_residuals};
+use super::rao_score::{ModelVotes, ScoreResult, by_model, score_test, shared_residuals};
 use crate::battle::Outcome;
 use crate::rating::FitError;
 use crate::rating::crowd::{Crowd, CrowdVote};

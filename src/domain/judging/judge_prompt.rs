@@ -2,12 +2,12 @@
 //! `{answer}` in a question stays text.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
 
 use super::prompt_file::PromptText;
 use crate::battle::message::{Message, MessageRole};
+use crate::sha256::hex;
 
 /// The fields that a suite fills.
 #[derive(Debug, Clone, Copy)]
@@ -143,19 +143,6 @@ pub fn prompt_sha256(messages: &[Message]) -> String {
         digest.update(&message.content);
     }
     hex(&digest.finalize())
-}
-
-/// The SHA-256 of a data file in hexadecimal: the version of a suite.
-#[must_use]
-pub fn sha256(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        write!(text, "{byte:02x}").expect("writing to a String cannot fail");
-        text
-    })
 }
 
 /// The same question with a line about the form of the reply behind it: for a judge at temperature 0, which would

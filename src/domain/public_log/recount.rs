@@ -14,7 +14,7 @@ use crate::rating::neighbours::SequentialOptions;
 use crate::rating::options::{IntervalMethod, LeaderboardOptions};
 use crate::rating::ranking::{rank, rank_log};
 use crate::rating::vote_counts::VoteCounts;
-use crate::rating::vote_log::{ColumnSet, Names, SelfPlay, VoteLog};
+use crate::rating::vote_log::{ColumnSet, InternedTexts, SelfPlay, VoteLog};
 use crate::stats::confidence::ConfidenceLevel;
 
 /// The settings by which the arena ranks, as it publishes them.
@@ -109,8 +109,8 @@ pub enum RecountError {
 #[derive(Debug, Default)]
 pub struct Recount {
     entries: u64,
-    models: Names,
-    voters: Names,
+    models: InternedTexts,
+    voters: InternedTexts,
     votes: Vec<RecountedVote>,
     /// The rules in force by number of the vote.
     excluded: BTreeMap<i64, BTreeSet<String>>,

@@ -11,7 +11,7 @@ use super::counting;
 use super::pair_counts::PairCounts;
 use super::scoring::Scoring;
 use super::tally::Tally;
-use super::vote_log::{Names, SelfPlay, VoteLog};
+use super::vote_log::{InternedTexts, SelfPlay, VoteLog};
 use crate::battle::Outcome;
 
 /// One vote between two models, by position in the comparison set or the vote log.
@@ -28,7 +28,7 @@ pub struct Comparison {
 /// Counts of all rated votes.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ComparisonSet {
-    models: Names,
+    models: InternedTexts,
     pairs: HashMap<(u32, u32), PairCounts>,
     votes: u64,
 }
@@ -49,7 +49,7 @@ impl ComparisonSet {
     /// Restores a set from [`ComparisonSet::models`] and [`ComparisonSet::pairs`]. Repeated and swapped pairs are added
     /// up.
     #[must_use]
-    pub fn restore(models: Names, pairs: impl IntoIterator<Item = (u32, u32, PairCounts)>) -> Self {
+    pub fn restore(models: InternedTexts, pairs: impl IntoIterator<Item = (u32, u32, PairCounts)>) -> Self {
         let mut set = Self { models, ..Self::default() };
         for (first, second, counts) in pairs {
             let counts = if first < second { counts } else { counts.swapped() };

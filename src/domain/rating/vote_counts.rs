@@ -12,7 +12,7 @@ use super::elo::EloTable;
 use super::facets::Facets;
 use super::pair_counts::PairCounts;
 use super::scoring::Scoring;
-use super::vote_log::{Names, SelfPlay, exclusion_rule};
+use super::vote_log::{InternedTexts, SelfPlay, exclusion_rule};
 use crate::battle::Outcome;
 
 /// Version of the JSON form; counts in another version are not read.
@@ -97,7 +97,7 @@ impl VoteCounts {
         {
             return None;
         }
-        let mut names = Names::default();
+        let mut names = InternedTexts::default();
         for model in &counts.models {
             names.position(model);
         }

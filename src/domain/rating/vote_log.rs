@@ -1,15 +1,15 @@
 //! The vote log in memory, in columns.
 //!
 //! A file or the database is read into a [`VoteLog`] once; fits, slices and correlations read from it. A column outside
-//! the [`ColumnSet`] is not read and is `None`. Names are stored once ([`Names`]) and rows hold their positions, so ten
+//! the [`ColumnSet`] is not read and is `None`. Names are stored once ([`InternedTexts`]) and rows hold their positions, so ten
 //! million votes fit into memory.
 
 use rayon::slice::ParallelSliceMut;
 
-use super::names::{Renamed, picked};
+use super::interned_texts::{Renamed, picked};
 use crate::battle::Outcome;
 
-pub use super::names::{Labels, Names};
+pub use super::interned_texts::{InternedTexts, Labels};
 
 /// How many voters the votes of a log name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,7 +95,7 @@ pub struct ColumnSet {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct VoteLog {
     /// The models.
-    pub models: Names,
+    pub models: InternedTexts,
     /// The model on side A, by position in `models`.
     pub a: Vec<u32>,
     /// The model on side B, by position in `models`.

@@ -197,7 +197,7 @@ mod tests {
     use crate::domain::battle::reasons::ReasonSet;
     use crate::domain::battle::text_counts::TextCounts;
     use crate::domain::battle::{BattleId, ModelId, Outcome};
-    use crate::domain::judging::judge_prompt::sha256;
+    use crate::domain::sha256::sha256;
 
     fn vote(visitor: &str) -> VoteRow {
         VoteRow {

@@ -2,7 +2,7 @@
 //! columns and a winner column.
 //!
 //! `source` finds out what a file is: Parquet, lines of JSON, one JSON array, or fields between delimiters, each of them
-//! packed by gzip or zstd or not. `columns` knows the names under which models, winner and the rest stand, `cell` and
+//! packed by gzip or zstd or not. `column_names` knows the names under which models, winner and the rest stand, `cell` and
 //! `winner` their spellings, and `batch` checks each row and puts it into the columns of a [`VoteLog`]; Parquet comes in
 //! columns already and takes a way of its own (`parquet`). Votes come in the order of the time column where the file has
 //! one, else as they stand. A row that cannot be read ends the whole reading with its file, place and reason, unless bad

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::batch::BatchApi;
 use super::batch::anthropic::AnthropicBatches;
-use super::client::HttpClient;
+use super::http_client::HttpClient;
 use super::reading::{SseReader, parse_json};
 use super::sse::SseEvent;
 use super::transport::{Endpoint, StreamProgress, stream_reply};

@@ -7,9 +7,9 @@ pub mod anthropic;
 pub mod batch;
 pub mod breaker;
 pub mod builtin;
-mod client;
 pub mod discover;
 pub mod failure_advice;
+mod http_client;
 mod lazy_timer;
 pub mod lines;
 pub mod model_client;
@@ -35,7 +35,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use self::batch::{BatchApi, BatchEnd};
-pub use self::client::{HttpClient, http_client, http_client_within};
+pub use self::http_client::{HttpClient, http_client, http_client_within};
 #[cfg(fuzzing)]
 pub use self::recorded::read_recorded;
 pub(crate) use self::transport::connection_error;

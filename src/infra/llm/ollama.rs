@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
 
-use super::client::HttpClient;
+use super::http_client::HttpClient;
 use super::openai::with_system_prompt;
 use super::reading::{LineReader, parse_json};
 use super::transport::{Endpoint, StreamProgress, stream_reply};

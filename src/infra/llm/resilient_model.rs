@@ -27,7 +27,7 @@ use crate::metrics::{first_token, first_token_histogram, model_error};
 
 /// Limits of time and repetition for one model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct ReplyLimits {
     /// Limits of time. The one for the connection is kept by the HTTP client.
     pub timeouts: Timeouts,
     /// Further tries before the first token.
@@ -38,7 +38,7 @@ pub struct Limits {
     pub breaker: BreakerPolicy,
 }
 
-impl From<&ProviderSettings> for Limits {
+impl From<&ProviderSettings> for ReplyLimits {
     fn from(settings: &ProviderSettings) -> Self {
         Self {
             timeouts: settings.timeouts(),
@@ -64,7 +64,7 @@ pub struct ResilientModel {
 struct Shared {
     card: ModelCard,
     model: Arc<dyn ChatModel>,
-    limits: Limits,
+    limits: ReplyLimits,
     breaker: Mutex<Breaker>,
     state: watch::Sender<BreakerState>,
     rng: Mutex<ChaCha8Rng>,
@@ -76,7 +76,7 @@ struct Shared {
 impl ResilientModel {
     /// Wraps a model; `rng` spreads the waits between tries.
     #[must_use]
-    pub fn new(card: ModelCard, weight: f64, model: Arc<dyn ChatModel>, limits: Limits, rng: ChaCha8Rng) -> Self {
+    pub fn new(card: ModelCard, weight: f64, model: Arc<dyn ChatModel>, limits: ReplyLimits, rng: ChaCha8Rng) -> Self {
         let breaker = Breaker::new(limits.breaker);
         let state = watch::Sender::new(breaker.state());
         let (breaker, rng) = (Mutex::new(breaker), Mutex::new(rng));
@@ -97,7 +97,7 @@ impl ResilientModel {
     pub fn without_retries(&self, rng: ChaCha8Rng) -> Self {
         let Shared { model, limits, .. } = &*self.shared;
         let breaker = BreakerPolicy { failures: 0, ..limits.breaker };
-        let limits = Limits { retries: 0, breaker, ..*limits };
+        let limits = ReplyLimits { retries: 0, breaker, ..*limits };
         Self::new(self.card.clone(), self.weight, Arc::clone(model), limits, rng)
     }
 

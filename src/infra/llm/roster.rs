@@ -11,7 +11,7 @@ use super::anthropic::{self, AnthropicModel};
 use super::builtin::{PracticeKind, PracticeModel};
 use super::ollama::{self, OllamaModel};
 use super::openai::{self, OpenAiModel};
-use super::resilient_model::{Limits, ResilientModel};
+use super::resilient_model::{ReplyLimits, ResilientModel};
 use super::{ChatModel, HttpClient, ModelCard, http_client_within};
 use crate::allowed_addresses::AllowedAddresses;
 use crate::config::{ConfigError, Environment, ModelSettings, PracticeMode, ProviderKind, Settings};
@@ -30,7 +30,7 @@ pub struct Roster {
 #[derive(Clone)]
 struct ModelRecipe {
     entry: ModelSettings,
-    limits: Limits,
+    limits: ReplyLimits,
     allowed: AllowedAddresses,
 }
 
@@ -52,7 +52,7 @@ impl Roster {
     pub fn rebuild(settings: &Settings, env: &Environment, seed: u64, former: &Self) -> Result<Self, ConfigError> {
         let allowed = AllowedAddresses::new(&settings.providers.private_networks);
         let http = http_client_within(settings.providers.timeouts().connect, &allowed)?;
-        let limits = Limits::from(&settings.providers);
+        let limits = ReplyLimits::from(&settings.providers);
         let mut seen = HashSet::new();
         let awaits_discovery = Self::may_find(settings);
         let mut roster = Self { awaits_discovery, ..Self::default() };

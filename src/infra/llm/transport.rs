@@ -14,7 +14,7 @@ use reqwest::{RequestBuilder, Response, Url};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value};
 
-use super::client::HttpClient;
+use super::http_client::HttpClient;
 use super::{ChatError, ReplyPart, ReplyStream, retry_after};
 use crate::config::{ConfigError, ModelSettings};
 
@@ -272,7 +272,7 @@ fn describe_io(error: &io::Error, connecting: bool) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::super::client::http_client;
+    use super::super::http_client::http_client;
     use super::*;
     use crate::config::Settings;
 

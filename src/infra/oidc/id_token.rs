@@ -4,8 +4,8 @@ use jsonwebtoken::jwk::Jwk;
 use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header};
 use serde_json::{Map, Value};
 
+use super::id_token_signatures::{self, ALGORITHMS};
 use super::key_set::KeySet;
-use super::ring_signatures::{self, ALGORITHMS};
 use crate::domain::time::Timestamp;
 
 /// How far the clocks of the provider and of this machine may be apart, in seconds.
@@ -133,7 +133,7 @@ fn algorithm_of(token: &str) -> Result<(Algorithm, Option<String>), TokenError> 
 
 /// The claims of a token that this key has signed. What they say is checked elsewhere, by a clock of ours.
 fn signed_claims(token: &str, key: &Jwk, algorithm: Algorithm) -> Result<Map<String, Value>, TokenError> {
-    ring_signatures::install();
+    id_token_signatures::install();
     let key = DecodingKey::from_jwk(key).map_err(|_| TokenError::UnknownKey)?;
     let mut only_signature = Validation::new(algorithm);
     only_signature.required_spec_claims.clear();

@@ -5,7 +5,7 @@ use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, PublicKeyUse};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::ring_signatures::ALGORITHMS;
+use super::id_token_signatures::ALGORITHMS;
 
 /// Keys that are read at the most.
 const MOST_KEYS: usize = 100;

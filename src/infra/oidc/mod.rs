@@ -6,9 +6,9 @@
 mod client;
 mod http;
 mod id_token;
+mod id_token_signatures;
 mod key_set;
 mod metadata;
-mod ring_signatures;
 mod sign_in_state;
 
 pub use client::{CALLBACK, OidcClient, OidcError, ProviderCallback, check};

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use sqlx::Connection;
 
 use super::vote_exclusions::IS_RATED;
-use super::{ExclusionDecision, Store, StoreError, on_reader, on_writer, signed, unsigned};
+use super::{NewExclusions, Store, StoreError, on_reader, on_writer, signed, unsigned};
 use crate::domain::battle::BattleId;
 use crate::domain::benchmark::judgement::JudgeTokens;
 use crate::domain::time::Timestamp;
@@ -145,7 +145,7 @@ impl Store {
     pub async fn insert_leak_check(
         &self,
         row: &LeakCheckRow,
-        exclusion: Option<&ExclusionDecision>,
+        exclusion: Option<&NewExclusions>,
     ) -> Result<bool, StoreError> {
         let _time = store_time("insert_leak_check");
         let (prompt, reply) = (signed(row.tokens.prompt), signed(row.tokens.reply));
@@ -157,7 +157,7 @@ impl Store {
             let query = query.bind(prompt).bind(reply).bind(row.created_at.0);
             let mut excluded = 0;
             if query.execute(&mut *tx).await?.rows_affected() == 1
-                && let Some(ExclusionDecision { id, rule, reason, decided_by, decided_at }) = exclusion
+                && let Some(NewExclusions { id, rule, reason, decided_by, decided_at }) = exclusion
             {
                 let query = sqlx::query(EXCLUDE).bind(id).bind(row.vote_seq).bind(rule).bind(reason);
                 excluded = query.bind(decided_by).bind(decided_at.0).execute(&mut *tx).await?.rows_affected();

@@ -77,7 +77,7 @@ fn withdraw_many(numbers: &str) -> String {
 
 /// A decision to exclude votes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ExclusionDecision {
+pub struct NewExclusions {
     /// Id of the decision; with the number of a vote, the id of its exclusion.
     pub id: String,
     /// Name of the rule.
@@ -239,13 +239,13 @@ impl Store {
     /// [`StoreError`].
     pub async fn exclude(
         &self,
-        decision: &ExclusionDecision,
+        decision: &NewExclusions,
         votes: &[i64],
         audit: Option<&NewAuditEntry>,
     ) -> Result<u64, StoreError> {
         let _time = store_time("exclude");
         let (statement, votes) = (exclude_many(self.numbers()), numbers_json(votes));
-        let ExclusionDecision { id, rule, reason, decided_by, decided_at } = decision;
+        let NewExclusions { id, rule, reason, decided_by, decided_at } = decision;
         on_writer_once!(self, |connection| {
             let mut tx = connection.begin().await?;
             let query = sqlx::query(AssertSqlSafe(statement.clone())).bind(&votes).bind(id).bind(rule).bind(reason);
@@ -263,14 +263,10 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn exclude_unless_reinstated(
-        &self,
-        decision: &ExclusionDecision,
-        votes: &[i64],
-    ) -> Result<u64, StoreError> {
+    pub async fn exclude_unless_reinstated(&self, decision: &NewExclusions, votes: &[i64]) -> Result<u64, StoreError> {
         let _time = store_time("exclude_unless_reinstated");
         let (statement, votes) = (exclude_unless_reinstated(self.numbers()), numbers_json(votes));
-        let ExclusionDecision { id, rule, reason, decided_by, decided_at } = decision;
+        let NewExclusions { id, rule, reason, decided_by, decided_at } = decision;
         on_writer_once!(self, |connection| {
             let mut tx = connection.begin().await?;
             sqlx::query(self.exclusions_turn()).execute(&mut *tx).await?;

@@ -36,7 +36,7 @@ const FETCH_SITE: &str = "sec-fetch-site";
 ///
 /// # Errors
 /// Passes on what the inner service refused.
-pub(super) async fn guard_changes<B: MessageBody>(
+pub(super) async fn refuse_cross_site<B: MessageBody>(
     app: web::Data<AppState>,
     mut request: ServiceRequest,
     next: Next<B>,

@@ -54,7 +54,7 @@ mod sockets;
 pub mod static_files;
 mod suite_board;
 mod value;
-mod votes;
+mod vote_log_api;
 
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -221,7 +221,7 @@ fn programs(config: &mut web::ServiceConfig) {
         .route("/api/v1/models", web::get().to(models::json))
         .route("/api/v1/log", web::get().to(public_log::json))
         .route("/api/v1/log/votes/{vote}", web::get().to(public_log::receipt))
-        .route("/api/v1/votes", web::get().to(votes::votes))
+        .route("/api/v1/votes", web::get().to(vote_log_api::votes))
         .route("/api/v1/exclusions", web::get().to(exclusions::json))
         .route("/api/v1/pairing", web::get().to(leaderboard_api::pairing))
         .route("/api/v1/consent", web::get().to(consent::json))
@@ -252,7 +252,7 @@ pub fn serve(app: Arc<AppState>, listener: TcpListener, commands: String) -> std
     let frames = web::Data::new(leaderboard_view::Frames::default());
     let docs = web::Data::new(docs::Docs::new(commands));
     let boards = web::Data::new(leaderboard_page::LeaderboardPages::default());
-    let readers = web::Data::new(votes::VoteReaders::default());
+    let readers = web::Data::new(vote_log_api::VoteReaders::default());
     let mut server = HttpServer::new(move || {
         App::new()
             .app_data(app.clone())
@@ -267,7 +267,7 @@ pub fn serve(app: Arc<AppState>, listener: TcpListener, commands: String) -> std
             .wrap(Compress::default())
             .wrap(from_fn(cors::allow_reading))
             .wrap(from_fn(draining::let_connections_go))
-            .wrap(from_fn(csrf::guard_changes))
+            .wrap(from_fn(csrf::refuse_cross_site))
             .wrap(from_fn(hosts::refuse_foreign_hosts))
             .wrap(from_fn(request_id::request_id))
             // Outermost, so that no answer goes around it.

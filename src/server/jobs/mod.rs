@@ -1,5 +1,6 @@
 //! Background loops, one a file: each waits for a time or an event and calls a service. `app.rs` starts them.
 
+pub mod battle_sweep;
 pub mod bench_plans;
 pub mod correlations;
 mod discovery;
@@ -8,6 +9,7 @@ pub mod heartbeat;
 pub mod judging_rounds;
 pub mod leader_election;
 pub mod leaderboard;
+pub mod metrics_tidying;
 pub mod model_register;
 mod next_event;
 mod next_run;
@@ -18,8 +20,6 @@ pub mod reload;
 pub mod retention;
 pub mod robustness;
 pub mod sign_outs;
-pub mod sweeping;
-pub mod tidying;
 pub mod voter_check;
 pub mod webhooks;
 pub mod witnesses;

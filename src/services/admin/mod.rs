@@ -3,11 +3,11 @@
 
 pub mod actor;
 pub mod api_keys;
-pub mod models;
+pub mod leak_and_label_reviews;
+pub mod model_health;
 pub mod oidc_sign_in;
 pub mod oidc_users;
 pub mod overview;
-pub mod reviews;
 pub mod second_factor;
 pub mod sessions;
 pub mod users;

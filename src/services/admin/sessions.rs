@@ -16,8 +16,8 @@ use crate::infra::config::CurrentSettings;
 use crate::infra::limits::{Act, RateLimited, RateLimits};
 use crate::infra::metrics;
 use crate::infra::oidc::OidcError;
+use crate::infra::passphrase_hash::PassphraseError;
 use crate::infra::rng::{SharedRng, hex};
-use crate::infra::secret_hashes::PassphraseError;
 use crate::infra::storage::{ActedVia, AdminSessionRow, AdminUserRow, NewAdminSession, SessionAge, Store, StoreError};
 
 const MINUTE_MS: i64 = 60_000;

@@ -12,8 +12,8 @@ use crate::domain::admin::oidc_account::RoleFrom;
 use crate::domain::admin::role::Role;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
+use crate::infra::passphrase_hash::{PassphraseChecks, PassphraseError};
 use crate::infra::rng::{SharedRng, hex};
-use crate::infra::secret_hashes::{PassphraseChecks, PassphraseError};
 use crate::infra::storage::{
     ActedVia, AdminInviteRow, AdminUserRow, Joined, JoiningUser, NewAdminInvite, NewAuditEntry, Store, StoreError,
     UserChange,

@@ -18,7 +18,7 @@ use crate::infra::config::{AccessMode, CurrentSettings};
 use crate::infra::limits::{Act, RateLimited, RateLimits};
 use crate::infra::metrics;
 use crate::infra::oidc::{Identity, OidcError};
-use crate::infra::secret_hashes::{PassphraseChecks, code_hash};
+use crate::infra::passphrase_hash::{PassphraseChecks, code_hash};
 use crate::infra::sessions::{NewSession, Sessions};
 use crate::infra::storage::{NewSignIn, SignInMethod, Store, StoreError};
 

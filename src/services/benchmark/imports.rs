@@ -8,7 +8,7 @@ use crate::domain::benchmark::item::{Item, ItemSampling};
 use crate::domain::benchmark::judgement::{Judgement, Status};
 use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::benchmark::{Suite, SuiteData};
-use crate::domain::judging::judge_prompt::sha256;
+use crate::domain::sha256::sha256;
 use crate::domain::time::Timestamp;
 use crate::formats::bench_records::{self, GivenAnswer, GivenScore, GivenVerdict, name_of};
 use crate::formats::records::BenchFileError;

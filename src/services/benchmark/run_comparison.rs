@@ -11,7 +11,7 @@ use crate::domain::benchmark::run_manifest::RunChange;
 use crate::domain::benchmark::run_selector::RunSelector;
 use crate::domain::benchmark::run_state::RunState;
 use crate::domain::benchmark::suite_id::SuiteId;
-use crate::domain::judging::judge_prompt::sha256;
+use crate::domain::sha256::sha256;
 use crate::infra::storage::{BenchAnswerRow, BenchFilter, BenchRunRow, BenchSet, Store};
 
 /// Runs among which one is looked for.

@@ -17,7 +17,7 @@ use crate::infra::llm::Message;
 use crate::infra::llm::model_client::{AskError, ModelClient, RunLimits, WholeReply};
 use crate::infra::metrics;
 use crate::infra::storage::{
-    ExclusionDecision, LeakCheckCounts, LeakCheckRow, LeakCheckStatus, Store, StoreError, UncheckedVote,
+    LeakCheckCounts, LeakCheckRow, LeakCheckStatus, NewExclusions, Store, StoreError, UncheckedVote,
 };
 use crate::services::exclusions::PROGRAM;
 use crate::services::judging_rounds::{JudgingRounds, RoundOutcome, RoundParts};
@@ -198,9 +198,9 @@ impl LeakCheck {
         ask(judge, &request, turns, limits).await
     }
 
-    fn exclusion(&self, judge: &ModelClient, leaks: &[Leak]) -> Option<ExclusionDecision> {
+    fn exclusion(&self, judge: &ModelClient, leaks: &[Leak]) -> Option<NewExclusions> {
         let reasons: Vec<String> = leaks.iter().take(REASONS).map(Leak::to_string).collect();
-        (!leaks.is_empty()).then(|| ExclusionDecision {
+        (!leaks.is_empty()).then(|| NewExclusions {
             id: self.parts.rng.id(self.parts.clock.as_ref()),
             rule: ExclusionRule::IdentityLeak.to_string(),
             reason: format!("{}, as {} reads it", reasons.join("; "), judge.id),

@@ -1,6 +1,6 @@
 //! What a decision would change on the leaderboard, without writing it.
 
-use crate::domain::integrity::exclusion_decision::{Decision, SelectedVote};
+use crate::domain::integrity::exclusion_decision::{ExclusionDecision, SelectedVote};
 use crate::domain::integrity::leaderboard_change::LeaderboardChange;
 use crate::domain::rating::FitError;
 use crate::domain::rating::options::LeaderboardOptions;
@@ -31,7 +31,7 @@ pub enum PreviewError {
 pub async fn preview(
     store: &Store,
     votes: &[SelectedVote],
-    decision: &Decision,
+    decision: &ExclusionDecision,
     options: LeaderboardOptions,
     progress: impl Fn(i64, i64),
 ) -> Result<LeaderboardChange, PreviewError> {

@@ -14,7 +14,7 @@ use crate::infra::clock::Clock;
 use crate::infra::config::{CurrentSettings, FlaggedVoterPolicy};
 use crate::infra::metrics;
 use crate::infra::rng::SharedRng;
-use crate::infra::storage::{ExclusionDecision, Store, StoreError, VoteRange};
+use crate::infra::storage::{NewExclusions, Store, StoreError, VoteRange};
 use crate::services::leaderboard::background_report::{ReportError, on_one_thread};
 use crate::services::leaderboard::vote_log::{LogQuery, read_cast_votes};
 
@@ -99,7 +99,7 @@ impl VoterCheck {
     }
 
     async fn exclude(&self, flagged: FlaggedVotes) -> Result<u64, StoreError> {
-        let decision = ExclusionDecision {
+        let decision = NewExclusions {
             id: self.rng.id(&*self.clock),
             rule: ExclusionRule::AnomalousVoter.to_string(),
             reason: flagged.reason,

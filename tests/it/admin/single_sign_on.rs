@@ -10,7 +10,7 @@ use langya::infra::clock::{Clock, SystemClock};
 use langya::infra::config::{AccessMode, Settings};
 use langya::infra::limits::SingleUse;
 use langya::infra::oidc::{Flow, OidcClient, OidcError, ProviderCallback, Purpose, TokenError};
-use langya::infra::secret_hashes::passphrase_hash;
+use langya::infra::passphrase_hash::passphrase_hash;
 use langya::infra::storage::UserChange;
 use langya::services::admin::actor::Actor;
 use langya::services::admin::oidc_users::ProviderUser;

@@ -7,8 +7,8 @@ use langya::domain::battle::state::{Progress, Stage};
 use langya::domain::battle::{ModelId, Side};
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{
-    ActedVia, AuditFilter, BattleRow, ExclusionDecision, Joined, JoiningUser, NewAdminInvite, NewAdminSession,
-    NewAuditEntry, NewReply, SessionAge, Store, UserChange,
+    ActedVia, AuditFilter, BattleRow, Joined, JoiningUser, NewAdminInvite, NewAdminSession, NewAuditEntry,
+    NewExclusions, NewReply, SessionAge, Store, UserChange,
 };
 
 use super::{battle, battle_id, by, failure, ready, reply, vote};
@@ -95,7 +95,7 @@ pub(super) async fn a_confirmed_leak_leaves_the_queue_and_failures_are_counted(s
         ready(store, id).await;
         store.insert_vote(&vote(&format!("vote of {id}"), id, 1)).await.unwrap();
     }
-    let decision = ExclusionDecision {
+    let decision = NewExclusions {
         id: "d".into(),
         rule: "identity_leak".into(),
         reason: "names itself".into(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures_util::future::join_all;
 use langya::domain::battle::state::{Progress, Stage};
 use langya::domain::battle::{BattleId, ModelId, Outcome, RunId, Side, VisitorId};
-use langya::domain::integrity::exclusion_decision::Decision;
+use langya::domain::integrity::exclusion_decision::ExclusionDecision;
 use langya::domain::integrity::exclusion_rule::ExclusionRule;
 use langya::domain::integrity::exclusions_in_force::ExclusionsInForce;
 use langya::domain::integrity::leaderboard_change::LeaderboardChange;
@@ -19,13 +19,13 @@ use langya::infra::clock::SystemClock;
 use langya::infra::config::{CurrentSettings, Settings};
 use langya::infra::events::{InstanceId, LocalBus};
 use langya::infra::storage::{
-    BattleRow, ExclusionDecision, ExclusionRow, InsertedVote, NewExclusion, NewReply, NewVoteRow, Store, VoteExclusion,
+    BattleRow, ExclusionRow, InsertedVote, NewExclusion, NewExclusions, NewReply, NewVoteRow, Store, VoteExclusion,
     VoteRange,
 };
 use langya::services::admin::actor::Actor;
-use langya::services::exclusions::decision::{DecisionContext, write_decision};
 use langya::services::exclusions::preview::preview;
 use langya::services::exclusions::selection::{VoteFilter, select};
+use langya::services::exclusions::write_decision::{DecisionContext, write_decision};
 use langya::services::labeling::final_labels::FacetChanges;
 use langya::services::leaderboard::rated_votes::RatedVotes;
 use langya::services::leaderboard::refit::{LatestLeaderboard, Refitter};
@@ -151,9 +151,9 @@ pub(super) async fn the_leaderboard_follows_exclusions_and_withdrawals(store: &S
     assert!(third.refit().await.unwrap(), "the first fit of a process sees that too");
 }
 
-fn decision(id: &str, rule: &str, at: i64) -> ExclusionDecision {
+fn decision(id: &str, rule: &str, at: i64) -> NewExclusions {
     let text = str::to_owned;
-    ExclusionDecision {
+    NewExclusions {
         id: text(id),
         rule: text(rule),
         reason: text("spam"),
@@ -262,7 +262,7 @@ pub(super) async fn decisions_are_undone_to_the_last_bit(store: &Store) {
         };
         let votes = select(store, &filter, |_, _| {}).await.unwrap();
         assert_eq!(votes.len(), expected, "{filter:?}");
-        let exclude = Decision::Exclude { rule, reason: "a test".into() };
+        let exclude = ExclusionDecision::Exclude { rule, reason: "a test".into() };
         let options = Settings::default().rating.leaderboard_options().unwrap();
         let announced = preview(store, &votes, &exclude, options, |_, _| {}).await.unwrap();
         assert_eq!(write_decision(store, &exclude, &votes, author("out")).await.unwrap(), expected as u64);
@@ -274,7 +274,7 @@ pub(super) async fn decisions_are_undone_to_the_last_bit(store: &Store) {
         // A rule is undone by its name, whatever the filter was.
         let undo = VoteFilter { rule: Some(rule.to_string()), ..VoteFilter::default() };
         let votes = select(store, &undo, |_, _| {}).await.unwrap();
-        let include = Decision::Include { rule: Some(rule.to_string()) };
+        let include = ExclusionDecision::Include { rule: Some(rule.to_string()) };
         assert_eq!(write_decision(store, &include, &votes, author("in")).await.unwrap(), expected as u64);
         assert_eq!(fresh(store).await, before, "{rule}: to the last bit as before");
     }

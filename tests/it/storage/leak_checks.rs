@@ -2,7 +2,7 @@
 
 use langya::domain::benchmark::judgement::JudgeTokens;
 use langya::domain::time::Timestamp;
-use langya::infra::storage::{ExclusionDecision, LeakCheckCounts, LeakCheckRow, LeakCheckStatus, NewVoteRow, Store};
+use langya::infra::storage::{LeakCheckCounts, LeakCheckRow, LeakCheckStatus, NewExclusions, NewVoteRow, Store};
 
 use super::{exclude, ready, vote};
 
@@ -19,8 +19,8 @@ fn row(vote_seq: i64, status: LeakCheckStatus, leaks: &str) -> LeakCheckRow {
     }
 }
 
-fn decision(id: &str) -> ExclusionDecision {
-    ExclusionDecision {
+fn decision(id: &str) -> NewExclusions {
+    NewExclusions {
         id: id.to_owned(),
         rule: "identity_leak".to_owned(),
         reason: "a test".to_owned(),
@@ -51,7 +51,7 @@ pub(super) async fn a_vote_is_checked_once_and_excluded_with_its_check(store: &S
     assert_eq!(unchecked(0, 0, 9).await, [a, b, e]);
     assert_eq!(store.count_without_leak_check(Timestamp(60)).await.unwrap(), 2);
 
-    let insert = async |row: LeakCheckRow, decision: Option<&ExclusionDecision>| {
+    let insert = async |row: LeakCheckRow, decision: Option<&NewExclusions>| {
         store.insert_leak_check(&row, decision).await.unwrap()
     };
     assert!(insert(row(a, LeakCheckStatus::Ok, "reply A 1"), Some(&decision("first"))).await);

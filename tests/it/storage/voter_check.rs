@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use langya::domain::admin::action::AdminAction;
-use langya::domain::integrity::exclusion_decision::Decision;
+use langya::domain::integrity::exclusion_decision::ExclusionDecision;
 use langya::domain::integrity::exclusion_rule::ExclusionRule;
 use langya::domain::integrity::pseudonym::voter_pseudonym;
 use langya::domain::integrity::simulated_riggers::{RiggerSimulation, RiggerStrategy, add_riggers};
@@ -15,11 +15,11 @@ use langya::formats::votes::ReadOptions;
 use langya::infra::clock::SystemClock;
 use langya::infra::config::{CurrentSettings, FlaggedVoterPolicy, Settings};
 use langya::infra::rng::SharedRng;
-use langya::infra::storage::{ExclusionDecision, Store};
+use langya::infra::storage::{NewExclusions, Store};
 use langya::services::admin::actor::Actor;
-use langya::services::exclusions::decision::{DecisionContext, write_decision};
 use langya::services::exclusions::selection::{VoteFilter, select};
 use langya::services::exclusions::voter_check::{CheckState, VoterCheck};
+use langya::services::exclusions::write_decision::{DecisionContext, write_decision};
 use langya::services::transfer::import;
 use sqlx::postgres::PgPool;
 
@@ -92,7 +92,7 @@ async fn let_back_in(store: &Store, voter: &str) {
     let votes = select(store, &filter, |_, _| {}).await.unwrap();
     let actor = Actor::of_command("olga".to_owned());
     let author = DecisionContext { id: "back".to_owned(), actor, decided_at: Timestamp(9), subject: filter.summary() };
-    let decision = Decision::Include { rule: Some(RULE.to_string()) };
+    let decision = ExclusionDecision::Include { rule: Some(RULE.to_string()) };
     assert_eq!(write_decision(store, &decision, &votes, author).await.unwrap(), 90);
 }
 
@@ -146,7 +146,7 @@ async fn a_voter_who_is_let_back_in_while_the_check_excludes_stays_in() {
     let (store, pool) = (database.open().await, database.raw().await);
     ready(&store, "x").await;
     store.insert_vote(&vote("v", "x", 1)).await.unwrap();
-    let decision = |id: &str| ExclusionDecision {
+    let decision = |id: &str| NewExclusions {
         id: id.to_owned(),
         rule: RULE.to_string(),
         reason: "a test".to_owned(),

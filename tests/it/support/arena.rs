@@ -11,7 +11,7 @@ use langya::infra::config::{Environment, LimitSettings, Settings, Timeouts, Wind
 use langya::infra::events::{EventBus, InstanceId, LocalBus};
 use langya::infra::llm::ModelCard;
 use langya::infra::llm::breaker::BreakerPolicy;
-use langya::infra::llm::resilient_model::{Limits, ResilientModel};
+use langya::infra::llm::resilient_model::{ReplyLimits, ResilientModel};
 use langya::infra::llm::roster::Roster;
 use langya::infra::moderation::ModerationEndpoint;
 use langya::infra::rng::SharedRng;
@@ -74,7 +74,7 @@ impl TestArena {
     /// Starts an arena with changed settings and limits for its models.
     pub(crate) async fn start_with_limits(
         models: &[(&str, &Scripted)],
-        limits: Limits,
+        limits: ReplyLimits,
         change: impl FnOnce(&mut Settings),
     ) -> Self {
         Self::start_with_roster(roster(models, limits), change).await
@@ -152,7 +152,7 @@ impl Drop for TestArena {
     }
 }
 
-fn roster(models: &[(&str, &Scripted)], limits: Limits) -> Roster {
+fn roster(models: &[(&str, &Scripted)], limits: ReplyLimits) -> Roster {
     let guarded = models.iter().map(|(id, model)| {
         let rng = ChaCha8Rng::seed_from_u64(SEED);
         Arc::new(ResilientModel::new(card(id), 1.0, Arc::new((*model).clone()), limits, rng))
@@ -172,8 +172,8 @@ pub(crate) fn card(id: &str) -> ModelCard {
 }
 
 /// Limits under which no test waits long.
-pub(crate) fn quick_limits() -> Limits {
-    Limits {
+pub(crate) fn quick_limits() -> ReplyLimits {
+    ReplyLimits {
         timeouts: Timeouts {
             connect: Duration::from_millis(500),
             first_token: Duration::from_secs(5),

@@ -4,9 +4,9 @@
 //! D.3), [`scores`] scores with scores (AlignBench, section 3.3, and MT-Bench-101, section 4.4), [`bias`](mod@bias) says how a judge
 //! leans. What does not exist is none in a report, with the reason beside it.
 
-pub mod bias;
 pub mod metrics;
 pub mod pairs;
+pub mod reference_bias;
 pub mod scores;
 
 mod answers;
@@ -19,14 +19,14 @@ mod wins;
 
 use serde::Serialize;
 
-pub use bias::{BiasReport, bias};
 pub use calibration::{CalibrationFigures, CalibrationOptions, CalibrationReport, CurvePoint};
 pub use chance::ChanceReport;
 pub use labels::{Bins, FleissReport, LabelsReport, LabelsSection, MajorityReport};
 pub use pairs::{VotesReport, compare};
+pub use reference_bias::{BiasReport, bias};
 pub use score_sheet::{ScoreSheet, Scored, Vote, Votes, question_key};
 pub use scores::ScoresReport;
-pub use side_shares::{PositionBiasReport, SideShares};
+pub use side_shares::{SideShares, SideSharesReport};
 pub use wins::{PairWins, PlannedTooFew, WinFigures};
 
 /// How files are compared.

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::chance::{ChanceReport, by_chance};
-use super::side_shares::{PositionBiasReport, by_side};
+use super::side_shares::{SideSharesReport, by_side};
 use super::wins::{PairWins, PlannedTooFew, wins};
 use crate::battle::Outcome;
 use crate::correlation::agreement::metrics::AgreementMetrics;
@@ -37,7 +37,7 @@ pub struct VotesReport {
     /// Agreement beyond chance.
     pub chance: ChanceReport,
     /// How often each side won, and agreement on sides.
-    pub sides: PositionBiasReport,
+    pub sides: SideSharesReport,
     /// What a verdict is worth in votes.
     pub worth: WorthReport,
     /// How every two models did against each other by the votes and by the verdicts, where both have some.

@@ -14,7 +14,7 @@ use crate::stats::{Undefined, real};
 
 /// Both files by side.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct PositionBiasReport {
+pub struct SideSharesReport {
     /// People's votes.
     pub people: SideShares,
     /// The judge's verdicts.
@@ -39,9 +39,9 @@ pub struct SideShares {
 }
 
 /// The shares of both files, and agreement with sides kept.
-pub(super) fn by_side(votes: &Votes, verdicts: &Votes) -> PositionBiasReport {
+pub(super) fn by_side(votes: &Votes, verdicts: &Votes) -> SideSharesReport {
     let (people, judge) = (Sided::new(votes), Sided::new(verdicts));
-    PositionBiasReport {
+    SideSharesReport {
         people: shares(votes),
         judge: shares(verdicts),
         chance: by_chance(&people.votes(), &judge.votes()),

@@ -14,7 +14,7 @@ use ::parquet::file::reader::RowGroupReader;
 use ::parquet::schema::types::ColumnDescriptor;
 
 use super::pages::read_texts;
-use crate::domain::rating::vote_log::Names;
+use crate::domain::rating::vote_log::InternedTexts;
 
 /// Values read at a time.
 const STEP: usize = 64 * 1024;
@@ -39,7 +39,7 @@ impl ParquetColumn {
         match self {
             Self::Texts(texts) => Cow::Borrowed(texts),
             Self::Numbers(numbers) => {
-                let mut names = Names::default();
+                let mut names = InternedTexts::default();
                 let rows = numbers.iter().map(|number| match number.is_nan() {
                     true => Texts::NONE,
                     false => names.position(&number.to_string()),
@@ -186,7 +186,7 @@ pub(super) fn read_column(group: &dyn RowGroupReader, at: usize) -> Result<Parqu
 }
 
 fn uuids(reader: ColumnReaderImpl<FixedLenByteArrayType>, rows: usize) -> Result<Texts, ParquetError> {
-    let mut names = Names::default();
+    let mut names = InternedTexts::default();
     let rows = read_nullable(reader, rows, |bytes| {
         bytes.and_then(|bytes| uuid(bytes.data())).map_or(Texts::NONE, |text| names.position(&text))
     })?;
@@ -204,7 +204,7 @@ fn texts(group: &dyn RowGroupReader, at: usize, rows: usize) -> Result<Texts, Pa
     if let Some(texts) = read_texts(group.get_column_page_reader(at)?, descriptor.max_def_level(), rows)? {
         return Ok(texts);
     }
-    let mut names = Names::default();
+    let mut names = InternedTexts::default();
     let mut problem = None;
     let reader = get_typed_column_reader::<ByteArrayType>(group.get_column_reader(at)?);
     let rows = read_nullable(reader, rows, |text| match text.map(|text| text.as_utf8()) {

@@ -10,7 +10,7 @@ use ::parquet::basic::Encoding;
 use ::parquet::column::page::{Page, PageReader};
 use ::parquet::errors::ParquetError;
 
-use crate::domain::rating::vote_log::Names;
+use crate::domain::rating::vote_log::InternedTexts;
 use crate::votes::parquet::texts::{TextList, Texts};
 
 /// The texts of a column whose rows hold one value or none; `None` where a page is encoded in another way.
@@ -89,7 +89,7 @@ struct TextColumn {
     /// Where the dictionary's texts begin and end.
     dictionary: Range<u32>,
     /// The texts that pages hold themselves, and the place of each in `texts`.
-    paged: Names,
+    paged: InternedTexts,
     places: Vec<u32>,
     rows: Vec<u32>,
     /// Levels and numbers of a page, kept for the next one.

@@ -7,10 +7,13 @@ use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
 use crate::allowed_addresses::private_networks;
+use crate::config::ConfigError;
+use crate::config::value_checks::require;
 use crate::domain::benchmark::run_manifest::ParticipantSettings;
 use crate::domain::judging::budget::Prices;
-use crate::domain::judging::judge_prompt::sha256;
 use crate::domain::rating::value::prices::{ModelPrice, PriceDate, PriceSource};
+use crate::domain::sha256::sha256;
+use crate::domain::text_direction;
 
 /// `[providers]`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -276,4 +279,33 @@ pub struct Timeouts {
     pub idle: Duration,
     /// For the whole reply.
     pub total: Duration,
+}
+
+impl ModelSettings {
+    /// # Errors
+    /// [`ConfigError::OutOfRange`].
+    pub(in crate::config) fn check(&self) -> Result<(), ConfigError> {
+        require(
+            !self.id.contains(char::is_control) && text_direction::in_name(&self.id) == self.id,
+            "models.id",
+            format!("{:?}", self.id),
+            "a name without control characters",
+        )?;
+        require(
+            self.reason.chars().count() <= 500
+                && !self.reason.contains(char::is_control)
+                && text_direction::in_name(&self.reason) == self.reason,
+            "models.reason",
+            format!("unusable for model {:?}", self.id),
+            "one line of at most 500 characters",
+        )?;
+        require(self.max_concurrent >= 1, "models.max_concurrent", self.max_concurrent, "1 or more")?;
+        for (key, price) in [("models.input_price", self.input_price), ("models.output_price", self.output_price)] {
+            let price = price.unwrap_or(0.0);
+            require(price.is_finite() && price >= 0.0, key, price, "0 or more, the price of a million tokens")?;
+        }
+        let share = self.batch_price.unwrap_or(0.0);
+        require((0.0..=1.0).contains(&share), "models.batch_price", share, "0 to 1, a share of the prices")?;
+        Ok(())
+    }
 }

@@ -4,6 +4,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::ModelSettings;
+use crate::config::ConfigError;
+use crate::config::value_checks::require;
 use crate::domain::rating::neighbours::SequentialOptions;
 use crate::domain::rating::options::IntervalMethod;
 use crate::domain::rating::value::prices::Currency;
@@ -106,5 +109,57 @@ pub struct PriceSettings {
 impl Default for PriceSettings {
     fn default() -> Self {
         Self { currency: "USD".parse().expect("a currency") }
+    }
+}
+
+impl RatingSettings {
+    /// # Errors
+    /// [`ConfigError::OutOfRange`].
+    pub(in crate::config) fn check(&self) -> Result<(), ConfigError> {
+        require(
+            self.confidence > 0.0 && self.confidence < 1.0,
+            "rating.confidence",
+            self.confidence,
+            "between 0 and 1, for example 0.95",
+        )?;
+        let within = self.equal_within;
+        require(within.is_finite() && within >= 0.0, "rating.equal_within", within, "0 or more, in rating points")?;
+        require(self.group_votes >= 1, "rating.group_votes", self.group_votes, "1 or more")?;
+        let seconds = self.group_seconds;
+        require((1..=3_600).contains(&seconds), "rating.group_seconds", seconds, "1 to 3600")?;
+        require(self.tuned_battles >= 1, "rating.tuned_battles", self.tuned_battles, "1 or more")?;
+        Ok(())
+    }
+}
+
+impl BenchSettings {
+    /// # Errors
+    /// [`ConfigError::OutOfRange`].
+    pub(in crate::config) fn check(&self) -> Result<(), ConfigError> {
+        require(self.attempts >= 3, "bench.attempts", self.attempts, "3 or more")?;
+        require(self.give_up_after >= 1, "bench.give_up_after", self.give_up_after, "1 or more")
+    }
+}
+
+impl JudgeSettings {
+    /// # Errors
+    /// [`ConfigError::OutOfRange`].
+    pub(in crate::config) fn check(&self, models: &[ModelSettings]) -> Result<(), ConfigError> {
+        require((0.0..=1.0).contains(&self.share), "judge.share", self.share, "0 to 1")?;
+        let budget = self.budget_per_day;
+        require(budget.is_finite() && budget >= 0.0, "judge.budget_per_day", budget, "0 or more")?;
+        let twice = (1..self.models.len()).find(|at| self.models[..*at].contains(&self.models[*at]));
+        let name = twice.map_or("", |at| &self.models[at]);
+        require(twice.is_none(), "judge.models", format!("{name:?} twice"), "each judge once")?;
+        let has_prices = |judge: &String| {
+            models.iter().any(|model| model.id == *judge && model.input_price.is_some() && model.output_price.is_some())
+        };
+        let unpriced = self.models.iter().find(|judge| budget > 0.0 && !has_prices(judge));
+        require(
+            unpriced.is_none(),
+            "judge.budget_per_day",
+            budget,
+            "0 unless every judge is one of [[models]] with input_price and output_price",
+        )
     }
 }

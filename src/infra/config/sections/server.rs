@@ -125,3 +125,12 @@ impl Default for LoggingSettings {
         Self { format: LoggingFormat::Text }
     }
 }
+
+impl StorageSettings {
+    /// # Errors
+    /// [`ConfigError::OutOfRange`].
+    pub(in crate::config) fn check(&self) -> Result<(), ConfigError> {
+        require(self.max_connections >= 1, "storage.max_connections", self.max_connections, "1 or more")?;
+        require(self.acquire_timeout_ms >= 1, "storage.acquire_timeout_ms", self.acquire_timeout_ms, "1 or more")
+    }
+}

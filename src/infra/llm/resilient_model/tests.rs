@@ -49,10 +49,10 @@ struct GuardRig {
 }
 
 fn bench<const N: usize>(scripts: [Vec<ScriptStep>; N]) -> GuardRig {
-    bench_with(Limits::from(&ProviderSettings::default()), scripts.into())
+    bench_with(ReplyLimits::from(&ProviderSettings::default()), scripts.into())
 }
 
-fn bench_with(limits: Limits, scripts: VecDeque<Vec<ScriptStep>>) -> GuardRig {
+fn bench_with(limits: ReplyLimits, scripts: VecDeque<Vec<ScriptStep>>) -> GuardRig {
     let scripted = Arc::new(ScriptedTries { scripts: Mutex::new(scripts), ..ScriptedTries::default() });
     let card = ModelCard {
         id: ModelId::new("m"),
@@ -265,7 +265,7 @@ async fn a_reply_that_is_dropped_or_unfit_is_neither_success_nor_failure() {
 #[tokio::test(start_paused = true)]
 async fn a_refusal_for_lack_of_room_is_our_load_while_the_model_answers_others_of_ours() {
     let no_room = || [vec![Fail(status(429))], vec![Fail(status(503))], vec![Wait(999)]];
-    let limits = Limits { retries: 0, ..Limits::from(&ProviderSettings::default()) };
+    let limits = ReplyLimits { retries: 0, ..ReplyLimits::from(&ProviderSettings::default()) };
     let scripts = std::iter::once(vec![Say("a"), Say("b")]).chain(no_room()).chain(no_room());
     let bench = bench_with(limits, scripts.collect());
     let mut under_way = bench.model.reply(&[]);

@@ -12,7 +12,7 @@ use crate::server::http::form_token::see_other;
 use crate::server::http::pages::admin::AdminTab;
 use crate::server::http::pages::admin::reviews::{LabelsPage, LeaksPage};
 use crate::server::http::pages::respond;
-use crate::services::admin::reviews::{LeakDecision, Reviews};
+use crate::services::admin::leak_and_label_reviews::{LeakDecision, Reviews};
 use crate::services::exclusions::leak_check::LeakCheckState;
 
 fn reviews(call: &SignedInRequest) -> Reviews<'_> {

@@ -5,7 +5,7 @@ use actix_web::http::StatusCode;
 
 use super::call::SignedInRequest;
 use crate::domain::battle::{BattleId, ModelId};
-use crate::domain::integrity::exclusion_decision::{Decision, SelectedVote};
+use crate::domain::integrity::exclusion_decision::{ExclusionDecision, SelectedVote};
 use crate::domain::integrity::exclusion_rule::ExclusionRule;
 use crate::domain::integrity::prompt_cluster::ClusterId;
 use crate::domain::integrity::rigging_detection::{DEFAULT_ALPHA, VoterResult};
@@ -18,9 +18,9 @@ use crate::server::http::pages::admin::AdminTab;
 use crate::server::http::pages::admin::votes::{DecisionPage, Evidence, FilterFields, VoteLine, VotersPage, VotesPage};
 use crate::server::http::pages::exclusions::ChangeView;
 use crate::server::http::pages::respond;
-use crate::services::exclusions::decision::{DecisionContext, write_decision};
 use crate::services::exclusions::preview::preview;
 use crate::services::exclusions::selection::{VoteFilter, select};
+use crate::services::exclusions::write_decision::{DecisionContext, write_decision};
 
 /// Votes of a page, the latest first.
 const SHOWN: usize = 100;
@@ -81,7 +81,7 @@ pub(super) async fn consider(call: SignedInRequest) -> Result<HttpResponse, Page
     voters.dedup();
     let view = DecisionPage {
         change: ChangeView::new(&change, page.language, name),
-        excludes: matches!(decision, Decision::Exclude { .. }),
+        excludes: matches!(decision, ExclusionDecision::Exclude { .. }),
         rule: call.fields.one("by").to_owned(),
         reason: call.fields.one("reason").trim().to_owned(),
         upto: filter.range.upto,
@@ -154,16 +154,16 @@ fn decided_filter(fields: &FilterFields) -> Result<VoteFilter, PageError> {
 }
 
 /// `change` is `exclude`, by the rule `by` and with a reason, or `include`, where `by` may be empty.
-fn decision(call: &SignedInRequest) -> Result<Decision, PageError> {
+fn decision(call: &SignedInRequest) -> Result<ExclusionDecision, PageError> {
     let (by, reason) = (call.fields.given("by"), call.fields.one("reason").trim());
     match call.fields.one("change") {
-        "include" => Ok(Decision::Include { rule: by.map(str::to_owned) }),
+        "include" => Ok(ExclusionDecision::Include { rule: by.map(str::to_owned) }),
         "exclude" => {
             let rule =
                 by.unwrap_or(ExclusionRule::Admin.name()).parse().map_err(|_| invalid("no rule has this name"))?;
             let is_reason = (1..=LONGEST_REASON).contains(&reason.chars().count()) && is_storable(reason);
             let reason = is_reason.then(|| reason.to_owned());
-            Ok(Decision::Exclude {
+            Ok(ExclusionDecision::Exclude {
                 rule,
                 reason: reason.ok_or_else(|| invalid("give a reason of 1 to 500 characters"))?,
             })

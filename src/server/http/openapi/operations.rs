@@ -25,7 +25,7 @@ use crate::server::http::models::RegisterQuery;
 use crate::server::http::public_log::{LogDescription, ReceiptJson};
 use crate::server::http::suite_board::{BoardQuery, Suites};
 use crate::server::http::value::DatedReport;
-use crate::server::http::votes::VotesQuery;
+use crate::server::http::vote_log_api::VotesQuery;
 use crate::services::arena::matchmaking::PublishedPairing;
 
 type SchemaOf = fn(&mut SchemaGenerator) -> Schema;

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::{ExportError, ExportSelection, PAGE, conversations};
 use crate::domain::battle::record::VoteRow;
 use crate::domain::battle::{ModelId, Side};
-use crate::domain::preference::{PreferenceCounts, PreferencePair, winner_and_loser};
+use crate::domain::preference_pairs::{PreferenceCounts, PreferencePair, winner_and_loser};
 use crate::domain::rating::leaderboard::Leaderboard;
 use crate::formats::tables::{Format, TableWriter};
 use crate::infra::storage::Store;

@@ -17,7 +17,7 @@ use crate::infra::llm::roster::Roster;
 use crate::infra::storage::StoreError;
 use crate::server::http::pages::admin::models::{FileState, ModelLine, ServingState};
 use crate::server::state::AppState;
-use crate::services::admin::models::ModelHealth;
+use crate::services::admin::model_health::ModelHealth;
 
 /// The models of an arena as an operator sees them.
 pub(super) struct ModelViews {

@@ -9,7 +9,7 @@ use crate::domain::labeling::scheme::Scheme;
 use crate::infra::storage::{BattleRecord, ReplyRow};
 use crate::render::i18n::fill;
 use crate::server::http::pages::Page;
-use crate::services::admin::reviews::LeakReview;
+use crate::services::admin::leak_and_label_reviews::LeakReview;
 use crate::services::exclusions::leak_check::LeakCheckState;
 
 /// The next leak.

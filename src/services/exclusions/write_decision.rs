@@ -3,9 +3,9 @@
 use serde_json::json;
 
 use crate::domain::admin::action::AdminAction;
-use crate::domain::integrity::exclusion_decision::{Decision, SelectedVote};
+use crate::domain::integrity::exclusion_decision::{ExclusionDecision, SelectedVote};
 use crate::domain::time::Timestamp;
-use crate::infra::storage::{ExclusionDecision, NewAuditEntry, Store, StoreError};
+use crate::infra::storage::{NewAuditEntry, NewExclusions, Store, StoreError};
 use crate::services::admin::actor::{Actor, audit_json};
 
 /// Who decides, when, under which id, and about which votes.
@@ -28,7 +28,7 @@ pub struct DecisionContext {
 /// [`StoreError`].
 pub async fn write_decision(
     store: &Store,
-    decision: &Decision,
+    decision: &ExclusionDecision,
     votes: &[SelectedVote],
     author: DecisionContext,
 ) -> Result<u64, StoreError> {
@@ -36,25 +36,25 @@ pub async fn write_decision(
     let audit = audit_entry(decision, &author, numbers.len());
     let DecisionContext { id, actor, decided_at, .. } = author;
     match decision {
-        Decision::Exclude { rule, reason } => {
+        ExclusionDecision::Exclude { rule, reason } => {
             let (rule, reason) = (rule.to_string(), reason.clone());
-            let excluded = ExclusionDecision { id, rule, reason, decided_by: actor.name, decided_at };
+            let excluded = NewExclusions { id, rule, reason, decided_by: actor.name, decided_at };
             store.exclude(&excluded, &numbers, Some(&audit)).await
         }
-        Decision::Include { rule } => {
+        ExclusionDecision::Include { rule } => {
             store.withdraw_exclusions(&numbers, rule.as_deref(), &actor.name, decided_at, Some(&audit)).await
         }
     }
 }
 
 /// The entry of the audit log, under the id of the decision: so its exclusions can be found, whose ids begin with it.
-fn audit_entry(decision: &Decision, author: &DecisionContext, votes: usize) -> NewAuditEntry {
+fn audit_entry(decision: &ExclusionDecision, author: &DecisionContext, votes: usize) -> NewAuditEntry {
     let (action, former, latter) = match decision {
-        Decision::Exclude { rule, reason } => {
+        ExclusionDecision::Exclude { rule, reason } => {
             let after = json!({ "votes": votes, "rule": rule.name(), "reason": reason });
             (AdminAction::ExcludeVotes, None, audit_json(&after))
         }
-        Decision::Include { rule } => {
+        ExclusionDecision::Include { rule } => {
             let before = json!({ "votes": votes, "rule": rule });
             (AdminAction::IncludeVotes, audit_json(&before), None)
         }

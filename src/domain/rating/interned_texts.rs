@@ -7,22 +7,22 @@ use hashbrown::hash_table::{Entry, HashTable};
 
 /// Distinct texts in order of first appearance.
 #[derive(Debug, Clone, Default)]
-pub struct Names {
+pub struct InternedTexts {
     names: Vec<String>,
     /// The hash and the position of each name.
     table: HashTable<(u64, u32)>,
     hasher: DefaultHashBuilder,
 }
 
-impl PartialEq for Names {
+impl PartialEq for InternedTexts {
     fn eq(&self, other: &Self) -> bool {
         self.names == other.names
     }
 }
 
-impl Eq for Names {}
+impl Eq for InternedTexts {}
 
-impl Names {
+impl InternedTexts {
     /// The position of a name; a new name is added.
     pub fn position(&mut self, name: &str) -> u32 {
         let hash = self.hasher.hash_one(name);
@@ -68,7 +68,7 @@ impl Names {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Labels {
     /// The distinct texts.
-    pub names: Names,
+    pub names: InternedTexts,
     /// One position for each vote; [`Labels::NONE`] for a vote without a text.
     pub rows: Vec<u32>,
 }
@@ -109,13 +109,13 @@ pub(super) struct Renamed {
     former: Vec<String>,
     /// The new position of each former one, once it was asked for.
     positions: Vec<Option<u32>>,
-    pub(super) names: Names,
+    pub(super) names: InternedTexts,
 }
 
 impl Renamed {
-    pub(super) fn new(former: Names) -> Self {
+    pub(super) fn new(former: InternedTexts) -> Self {
         let former = former.into_vec();
-        Self { positions: vec![None; former.len()], former, names: Names::default() }
+        Self { positions: vec![None; former.len()], former, names: InternedTexts::default() }
     }
 
     pub(super) fn position(&mut self, former: u32) -> u32 {
