@@ -1,7 +1,7 @@
 //! Agreement of a judge with people: votes and verdicts on pairs of models, or scores of answers.
 //!
 //! [`pairs`] compares votes with verdicts (MT-Bench, appendix
-//! D.3), [`scores`] scores with scores (AlignBench, section 3.3, and MT-Bench-101, section 4.4), [`bias`](mod@bias) says how a judge
+//! D.3), [`scores`] scores with scores (AlignBench, section 3.3, and MT-Bench-101, section 4.4), [`reference_bias`] says how a judge
 //! leans. What does not exist is none in a report, with the reason beside it.
 
 pub mod metrics;
