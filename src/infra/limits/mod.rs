@@ -22,7 +22,7 @@ pub use single_use::SingleUse;
 /// What is limited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Act {
-    /// A battle, a further question, or an regenerate.
+    /// A battle, a further question, or a reply that is generated again.
     Turn,
     /// A vote.
     Vote,
