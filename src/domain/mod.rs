@@ -10,6 +10,7 @@ pub mod colour_contrast;
 pub mod correlation;
 pub mod csv_injection;
 pub mod doctor;
+pub mod hex;
 pub mod integrity;
 pub mod judging;
 pub mod labeling;

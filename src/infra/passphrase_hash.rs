@@ -9,7 +9,7 @@ use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 use sha2::{Digest, Sha256};
 use tokio::sync::Semaphore;
 
-use crate::rng::hex;
+use crate::domain::hex::hex;
 
 /// Pass phrases that are hashed at the same time; each takes 19 MiB and a core for a moment.
 const CHECKS_AT_ONCE: usize = 2;

@@ -3,6 +3,7 @@
 //! The generator is cryptographic, so that ids and tokens cannot be guessed from others. A test gives the seed; the
 //! server takes it from the operating system.
 
+use crate::domain::hex::hex;
 use parking_lot::Mutex;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
@@ -56,10 +57,4 @@ impl SharedRng {
         self.with(|rng| rng.fill_bytes(&mut random));
         hex(&random)
     }
-}
-
-/// Bytes as lower-case hexadecimal digits.
-#[must_use]
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -12,7 +12,8 @@ use sha2::{Digest, Sha256};
 
 use crate::clock::Clock;
 use crate::domain::battle::VisitorId;
-use crate::rng::{SharedRng, hex};
+use crate::domain::hex::hex;
+use crate::rng::SharedRng;
 use crate::storage::{Store, StoreError};
 
 /// The key's name among the database's secrets.

@@ -156,7 +156,7 @@ async fn a_session_ends_when_nobody_uses_it_and_at_the_latest_after_its_hours() 
         ("idle", now - 61 * minute, now + minute, StatusCode::UNAUTHORIZED),
         ("over", now - minute, now, StatusCode::UNAUTHORIZED),
     ] {
-        let token_hash = langya::infra::rng::hex(&Sha256::digest(format!("langya admin session {id}")));
+        let token_hash = langya::domain::hex::hex(&Sha256::digest(format!("langya admin session {id}")));
         let (created_at, expires_at) = (Timestamp(created), Timestamp(expires));
         let session =
             NewAdminSession { id, token_hash: &token_hash, user_id: "id of ada", address: "", created_at, expires_at };

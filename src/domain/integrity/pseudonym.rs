@@ -2,6 +2,8 @@
 
 use sha2::{Digest, Sha256};
 
+use crate::hex::hex;
+
 /// A voter's name in exports, lists and commands: the same for all votes of one session, and no way back to it. Empty for an imported
 /// vote that names no voter: one name for all of these would make them one person's.
 #[must_use]
@@ -10,7 +12,7 @@ pub fn voter_pseudonym(visitor: &str) -> String {
         return String::new();
     }
     let digest = Sha256::digest(format!("langya judge {visitor}"));
-    digest[..8].iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&digest[..8])
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use super::prompt_file::PromptText;
 use crate::battle::message::{Message, MessageRole};
-use crate::sha256::hex;
+use crate::hex::hex;
 
 /// The fields that a suite fills.
 #[derive(Debug, Clone, Copy)]

@@ -1,9 +1,9 @@
 //! A mark that separates the texts in a prompt. It is made of the texts themselves: a text that held the mark would have to hold its
 //! own hash.
 
-use std::fmt::Write as _;
-
 use sha2::{Digest, Sha256};
+
+use crate::hex::hex;
 
 /// Characters of a mark: 64 bits.
 const DIGITS: usize = 16;
@@ -16,11 +16,7 @@ pub fn text_mark<'t>(texts: impl Iterator<Item = &'t str>) -> String {
         digest.update(format!("{}\n", text.len()));
         digest.update(text);
     }
-    let hash = digest.finalize().iter().fold(String::new(), |mut text, byte| {
-        write!(text, "{byte:02x}").expect("writing to a String cannot fail");
-        text
-    });
-    format!("### {}", &hash[..DIGITS])
+    format!("### {}", &hex(&digest.finalize())[..DIGITS])
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use ring::signature::{ED25519, UnparsedPublicKey};
 
 use super::hash::TreeHash;
+use crate::hex::hex;
 
 /// The byte that says a signature of the whole text by Ed25519.
 const ED25519_TYPE: u8 = 1;
@@ -139,17 +140,13 @@ pub(super) fn parse_key(text: &str, kind: u8) -> Option<(&str, [u8; 32])> {
     let bytes = STANDARD.decode(encoded).ok()?;
     let (found, key) = bytes.split_first()?;
     let key = key.try_into().ok().filter(|_| *found == kind)?;
-    (id == hex(key_id(name, kind, &key))).then_some((name, key))
+    (id == hex(&key_id(name, kind, &key))).then_some((name, key))
 }
 
 /// Writes `NAME+ID+KEY`.
 pub(super) fn write_key(f: &mut fmt::Formatter<'_>, name: &str, kind: u8, key: &[u8; 32]) -> fmt::Result {
     let encoded = STANDARD.encode([&[kind], key.as_slice()].concat());
-    write!(f, "{name}+{}+{encoded}", hex(key_id(name, kind, key)))
-}
-
-fn hex(id: [u8; 4]) -> String {
-    id.iter().map(|byte| format!("{byte:02x}")).collect()
+    write!(f, "{name}+{}+{encoded}", hex(&key_id(name, kind, key)))
 }
 
 impl fmt::Display for VerifierKey {

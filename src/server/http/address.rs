@@ -10,7 +10,7 @@ use actix_web::HttpRequest;
 use ipnet::IpNet;
 use sha2::{Digest, Sha256};
 
-use crate::infra::rng::hex;
+use crate::domain::hex::hex;
 
 const FORWARDED: &str = "x-forwarded-for";
 /// People behind one router often share as much of an address.

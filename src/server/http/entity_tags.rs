@@ -10,7 +10,7 @@ use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage, body, error};
 use sha2::{Digest, Sha256};
 
-use crate::infra::rng::hex;
+use crate::domain::hex::hex;
 
 /// Middleware for `actix_web::middleware::from_fn`; answers that are streamed, or say themselves how they are kept, pass.
 ///

@@ -3,8 +3,8 @@
 //! Each has a strong entity tag made of its content. Pages link to `/static/…?v=HASH`, which browsers may keep for
 //! ever; without the right hash (modules that import each other) a browser asks each time and mostly hears "not modified".
 
+use crate::domain::hex::hex;
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 use actix_web::http::header::{self, EntityTag};
 use actix_web::web::Bytes;
@@ -67,11 +67,7 @@ pub fn url(path: &str) -> String {
 
 /// The first 128 bits of the content's SHA-256.
 fn hash_of(file: &EmbeddedFile) -> String {
-    file.metadata.sha256_hash()[..16].iter().fold(String::new(), |mut hex, byte| {
-        // Writing to a String does not fail.
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
+    hex(&file.metadata.sha256_hash()[..16])
 }
 
 fn content_type(file: &EmbeddedFile) -> String {

@@ -6,11 +6,11 @@ use sha2::{Digest, Sha256};
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
+use crate::domain::hex::hex;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
 use crate::infra::config::{CurrentSettings, Settings};
 use crate::infra::job_report::JobReport;
-use crate::infra::rng::hex;
 use crate::infra::storage::StoreError;
 use crate::services::arena::instances::{ArenaInstances, BEAT_EVERY};
 

@@ -10,10 +10,11 @@ use sha2::{Digest, Sha256};
 use super::actor::{Actor, audit_json};
 use crate::domain::admin::action::AdminAction;
 use crate::domain::admin::key_scope::{KEY_PREFIX, KeyScope, parse_name};
+use crate::domain::hex::hex;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
 use crate::infra::limits::{RateLimited, RateLimits};
-use crate::infra::rng::{SharedRng, hex};
+use crate::infra::rng::SharedRng;
 use crate::infra::storage::{ApiKeyRow, NewApiKey, Store, StoreError, is_storable};
 
 const DAY_MS: i64 = 86_400_000;

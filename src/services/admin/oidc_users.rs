@@ -9,7 +9,7 @@ use crate::domain::admin::account;
 use crate::domain::admin::action::AdminAction;
 use crate::domain::admin::oidc_account::RoleFrom;
 use crate::domain::admin::role::Role;
-use crate::infra::rng::hex;
+use crate::domain::hex::hex;
 use crate::infra::storage::{AddedUser, IdentityHash, NewProviderUser};
 
 /// Characters of an address or subject at the most.

@@ -8,7 +8,7 @@ use super::users::{AdminUsers, UserError};
 use crate::domain::admin::action::AdminAction;
 use crate::domain::admin::totp;
 use crate::domain::admission::invite_code;
-use crate::infra::rng::hex;
+use crate::domain::hex::hex;
 use crate::infra::storage::{AdminUserRow, StoreError};
 
 /// Recovery codes of an account.

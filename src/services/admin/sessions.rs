@@ -10,6 +10,7 @@ use super::actor::{Actor, audit_json};
 use super::users::AdminUsers;
 use crate::domain::admin::account;
 use crate::domain::admin::action::AdminAction;
+use crate::domain::hex::hex;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
 use crate::infra::config::CurrentSettings;
@@ -17,7 +18,7 @@ use crate::infra::limits::{Act, RateLimited, RateLimits};
 use crate::infra::metrics;
 use crate::infra::oidc::OidcError;
 use crate::infra::passphrase_hash::PassphraseError;
-use crate::infra::rng::{SharedRng, hex};
+use crate::infra::rng::SharedRng;
 use crate::infra::storage::{ActedVia, AdminSessionRow, AdminUserRow, NewAdminSession, SessionAge, Store, StoreError};
 
 const MINUTE_MS: i64 = 60_000;

@@ -10,10 +10,11 @@ use crate::domain::admin::account::{self, AccountError};
 use crate::domain::admin::action::AdminAction;
 use crate::domain::admin::oidc_account::RoleFrom;
 use crate::domain::admin::role::Role;
+use crate::domain::hex::hex;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
 use crate::infra::passphrase_hash::{PassphraseChecks, PassphraseError};
-use crate::infra::rng::{SharedRng, hex};
+use crate::infra::rng::SharedRng;
 use crate::infra::storage::{
     ActedVia, AdminInviteRow, AdminUserRow, Joined, JoiningUser, NewAdminInvite, NewAuditEntry, Store, StoreError,
     UserChange,

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 
 use crate::domain::battle::VisitorId;
+use crate::domain::hex::hex;
 use crate::domain::language::Language;
 use crate::infra::clock::Clock;
 use crate::infra::config::{AccessMode, CurrentSettings, LimitSettings, Settings, WindowLimits};
-use crate::infra::rng::hex;
 use crate::infra::storage::{ConsentVersion, Store, StoreError};
 use crate::render::i18n::pages::{ConsentFacts, ConsentText, StorageInForce};
 

@@ -9,10 +9,11 @@ use crate::domain::campaign::ending::EndReason;
 use crate::domain::campaign::judgement::{InvalidJudgement, LETTERS, SentJudgement, UnitJudgement};
 use crate::domain::campaign::plan::CampaignPlan;
 use crate::domain::campaign::questions::{AskedAbout, CampaignQuestion};
+use crate::domain::hex::hex;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
 use crate::infra::events::{Event, EventBus};
-use crate::infra::rng::{SharedRng, hex};
+use crate::infra::rng::SharedRng;
 use crate::infra::storage::{
     AnnotatorRow, AssignmentLimit, AssignmentRequest, AssignmentRow, CampaignRow, CampaignState, CampaignVote,
     ItemTexts, NewCampaignJudgement, NextAssignment, NothingLeft, Store, StoreError,

@@ -3,8 +3,9 @@
 use sha2::{Digest, Sha256};
 
 use super::annotating::{AnnotatingError, token_hash};
+use crate::domain::hex::hex;
 use crate::domain::time::Timestamp;
-use crate::infra::rng::{SharedRng, hex};
+use crate::infra::rng::SharedRng;
 use crate::infra::storage::{CampaignState, JoiningAnnotator, Store, is_storable};
 
 /// Characters of a link's token.

@@ -8,6 +8,7 @@ use secrecy::ExposeSecret;
 use sha2::Sha256;
 
 use crate::domain::battle::ModelId;
+use crate::domain::hex::hex;
 use crate::domain::model_register::changes::{
     ConfiguredModel, ModelSnapshot, ModelState, due_changes, due_pairing, stated_reason,
 };
@@ -16,7 +17,7 @@ use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
 use crate::infra::config::CurrentSettings;
 use crate::infra::llm::roster::{Roster, provider_model};
-use crate::infra::rng::{SharedRng, hex};
+use crate::infra::rng::SharedRng;
 use crate::infra::storage::{Store, StoreError};
 use crate::services::arena::models::Models;
 

@@ -6,10 +6,11 @@ use rand::Rng;
 
 use super::PublicLogError;
 use crate::domain::battle::VisitorId;
+use crate::domain::hex::hex;
 use crate::domain::public_log::commitment::SALT_BYTES;
 use crate::domain::public_log::promised_vote::PromisedVote;
 use crate::domain::public_log::vote_entry::{Hashes, PrivateTexts, commitment_of, vote_entry};
-use crate::infra::rng::{SharedRng, hex};
+use crate::infra::rng::SharedRng;
 use crate::infra::storage::{LogSubject, NewLogEntry, NewSalt, Store, VoteRow, VotedPrompt, VotedReply};
 
 /// Hexadecimal digits of a voter's name in the log.

@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
+use crate::domain::hex::hex;
 use crate::domain::rating::vote_log::ColumnSet;
 use crate::domain::time::Timestamp;
 use crate::formats::votes::{ReadOptions, VoteFileError, read_log};
-use crate::infra::rng::hex;
 use crate::infra::storage::{Import, Imported, ImportedVote, Store, StoreError, unstorable_name};
 
 /// What an import keeps of a vote.

@@ -18,9 +18,9 @@ use sha2::{Digest, Sha256};
 
 use super::entity_tags::is_known;
 use crate::domain::admin::key_scope::KeyScope;
+use crate::domain::hex::hex;
 use crate::domain::webhook::{ChangedLeaderboard, RecordedVotes, WebhookEvent, WebhookMessage};
 use crate::infra::config::VoteAccess;
-use crate::infra::rng::hex;
 use description::without_links;
 pub use operations::OPERATIONS;
 use operations::{AllowedCallers, HttpMethod, Operation, ResponseContent};
