@@ -30,7 +30,7 @@ use langya::infra::storage::{
 use langya::server::jobs::public_log::keep_public_log;
 use langya::services::leaderboard::refit::{LatestLeaderboard, LeaderboardSnapshot};
 use langya::services::public_log::PublicLog;
-use langya::services::public_log::sequencer::{Sequencer, SequencerParts};
+use langya::services::public_log::sequencer::{Sequencer, SequencerDependencies};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, PgPool, SqlitePool};
 use tokio::sync::watch;
@@ -111,7 +111,7 @@ async fn keep_log(store: Store, folder: PathBuf, over: CancellationToken) -> any
     let rng = SharedRng::from_system();
     let log = PublicLog::open(store.clone(), &rng, &SystemClock, "bench").await?;
     let leaderboard = Arc::new(LatestLeaderboard::open(&store).await?);
-    let sequencer = Sequencer::new(SequencerParts {
+    let sequencer = Sequencer::new(SequencerDependencies {
         log,
         leaderboard: Arc::clone(&leaderboard),
         clock: Arc::new(SystemClock),

@@ -19,7 +19,7 @@ use crate::infra::llm::roster::Roster;
 use crate::infra::moderation::ModerationEndpoint;
 use crate::infra::oidc::OidcClient;
 use crate::infra::pacing_class_draws::ClassDraws;
-use crate::infra::raw_ticks::RawTicks;
+use crate::infra::raw_pacing_ticks::RawPacingTicks;
 use crate::infra::redis::RedisHandle;
 use crate::infra::rng::SharedRng;
 use crate::infra::sessions::Sessions;
@@ -53,7 +53,7 @@ use crate::services::correlation::snapshot::CorrelationService;
 use crate::services::exclusions::flagged::FlaggedVotersCache;
 use crate::services::exclusions::leak_check::LeakCheck;
 use crate::services::exclusions::voter_check::VoterCheck;
-use crate::services::judging_rounds::RoundParts;
+use crate::services::judging_rounds::RoundDependencies;
 use crate::services::labeling::final_labels::FacetChanges;
 use crate::services::leaderboard::background_report::BackgroundReport;
 use crate::services::leaderboard::day_feed::DayFeed;
@@ -64,7 +64,7 @@ use crate::services::leaderboard::value::ValueReports;
 use crate::services::leaderboard::vote_tally::VoteTally;
 use crate::services::model_register::ModelRegister;
 use crate::services::model_register::recording::Recorder;
-use crate::services::public_log::sequencer::{Sequencer, SequencerParts};
+use crate::services::public_log::sequencer::{Sequencer, SequencerDependencies};
 use crate::services::public_log::{PublicLog, PublicLogError};
 
 /// The outside worlds of an arena; a test gives its own.
@@ -182,7 +182,7 @@ impl Foundation {
             rng: Arc::clone(&self.rng),
             clock: self.clock.clone(),
             class_draws: ClassDraws::open(&self.store, &self.rng, self.clock.as_ref()).await?,
-            raw_ticks: RawTicks::start(),
+            raw_pacing_ticks: RawPacingTicks::start(),
             tasks: self.tasks.clone(),
             prompts: Arc::clone(&self.prompts),
             images: Arc::clone(images),
@@ -372,7 +372,7 @@ impl AppState {
     }
 
     fn sequencer(&self) -> Sequencer {
-        Sequencer::new(SequencerParts {
+        Sequencer::new(SequencerDependencies {
             log: self.public_log.clone(),
             leaderboard: Arc::clone(&self.leaderboard),
             clock: self.clock.clone(),
@@ -389,8 +389,8 @@ impl AppState {
         LeakCheck::new(self.round_parts())
     }
 
-    fn round_parts(&self) -> RoundParts {
-        RoundParts {
+    fn round_parts(&self) -> RoundDependencies {
+        RoundDependencies {
             store: self.store.clone(),
             models: Arc::clone(&self.models),
             rng: Arc::clone(&self.rng),

@@ -129,7 +129,7 @@ pub(super) const JOBS: [Job; 21] = [
         run: |app, leader_election, report| {
             let (battles, clock) = (Arc::clone(&app.battles), Arc::clone(&app.clock));
             let (store, settings) = (app.store.clone(), app.settings.clone());
-            jobs::battle_sweep::sweep_battles(
+            jobs::abandoned_battles::sweep_battles(
                 battles,
                 store,
                 clock,

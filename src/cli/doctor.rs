@@ -14,7 +14,7 @@ use crate::domain::doctor::{Finding, ModelAnswers, Severity};
 use crate::domain::language::Language;
 use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::{Environment, OnFailure, Settings};
-use crate::infra::llm::discover::{Places, with_discovered};
+use crate::infra::llm::discover::{DiscoveryTargets, with_discovered};
 use crate::infra::moderation::ModerationEndpoint;
 use crate::infra::oidc;
 use crate::render::i18n::doctor::{FindingWords, finding_words};
@@ -50,16 +50,19 @@ pub async fn run(options: DoctorOptions, env: &Environment) -> CommandResult<Exi
 }
 
 async fn findings(settings: Settings, no_models: bool, env: &Environment) -> Vec<Finding> {
-    let mut findings = vec![Finding::SettingsUsable];
-    findings.extend(examine(&settings, SystemClock.now()).await);
+    let mut findings = examine(&settings, SystemClock.now()).await;
     findings.extend(provider(&settings).await);
     if !no_models {
         findings.extend(moderation(&settings, env).await);
-        let settings = with_discovered(settings, env, &Places::default()).await;
+        let settings = with_discovered(settings, env, &DiscoveryTargets::default()).await;
         findings.push(match check_all(&settings, env).await {
             Ok(checked) => Finding::ModelsAnswer(answers(checked, &settings)),
             Err(error) => Finding::SettingsUnusable(error.to_string()),
         });
+    }
+    // What the settings name, such as the variable of a key, is looked up only above.
+    if !findings.iter().any(|finding| matches!(finding, Finding::SettingsUnusable(_))) {
+        findings.insert(0, Finding::SettingsUsable);
     }
     findings
 }

@@ -26,7 +26,7 @@ use crate::infra::llm::model_list::ListError;
 use crate::infra::public_log_source::SourceError;
 use crate::infra::redis::AddressError;
 use crate::infra::storage::backup::BackupError;
-use crate::infra::storage::{StoreError, TransferError};
+use crate::infra::storage::{DatabaseMoveError, StoreError};
 use crate::render::report::study::StudyReportError;
 use crate::services::admin::api_keys::ApiKeyError;
 use crate::services::admin::users::UserError;
@@ -303,7 +303,7 @@ impl CommandFailure for VerifyError {
     }
 }
 
-impl CommandFailure for TransferError {
+impl CommandFailure for DatabaseMoveError {
     fn is_input(&self) -> bool {
         match self {
             Self::WrongBackends | Self::NotEmpty(_) => true,

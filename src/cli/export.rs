@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressDrawTarget};
 
-use super::bench::WayFlags;
+use super::bench::RunSelectorFlags;
 use super::output::{OutFile, Overwrite};
 use super::times::parse_time;
 use super::{Location, progress};
@@ -59,7 +59,7 @@ struct ExportScoresOptions {
     #[arg(long, value_name = "NAME")]
     suite: String,
     #[command(flatten)]
-    way: WayFlags,
+    way: RunSelectorFlags,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -104,7 +104,7 @@ enum ExportContent {
     Battles(ExportSelection),
     Replies(ExportSelection),
     Leaderboard,
-    Scores { suite: String, way: WayFlags, of: ScoredPart },
+    Scores { suite: String, way: RunSelectorFlags, of: ScoredPart },
 }
 
 /// What scores are exported.

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 
-use super::bench::{WayFlags, open_beside, read_text};
+use super::bench::{RunSelectorFlags, open_beside, read_text};
 use super::output::print;
 use super::vote_files::ReadFlags;
 use super::{Location, progress};
@@ -80,7 +80,7 @@ struct OfSuiteOptions {
     #[arg(long, value_name = "NAME")]
     suite: String,
     #[command(flatten)]
-    way: WayFlags,
+    way: RunSelectorFlags,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -120,8 +120,8 @@ pub async fn run(options: ImportOptions, env: &Environment) -> CommandResult<Exi
     match options.what {
         ImportKind::Votes(options) => votes(*options, env).await,
         ImportKind::Suite(options) => suite(options, env).await,
-        ImportKind::Answers(options) => of_suite(options, Made::Answers, env).await,
-        ImportKind::Verdicts(options) => of_suite(options, Made::Verdicts, env).await,
+        ImportKind::Answers(options) => of_suite(options, SuiteImport::Answers, env).await,
+        ImportKind::Verdicts(options) => of_suite(options, SuiteImport::Verdicts, env).await,
         ImportKind::Scores(options) => scores(options, env).await,
         ImportKind::Arena(options) => arena(options, env).await,
     }
@@ -195,21 +195,21 @@ async fn suite(options: ImportSuiteOptions, env: &Environment) -> CommandResult<
 
 /// What a file about a suite holds.
 #[derive(Debug, Clone, Copy)]
-enum Made {
+enum SuiteImport {
     Answers,
     Verdicts,
 }
 
 /// Imports answers or verdicts.
-async fn of_suite(options: OfSuiteOptions, made: Made, env: &Environment) -> CommandResult<ExitCode> {
+async fn of_suite(options: OfSuiteOptions, kind: SuiteImport, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
     let store = open_beside(&settings).await?;
     let loaded = load(&store, &options.suite, options.way.data.as_deref(), &options.way.options()?).await?;
     let rng = SharedRng::from_system();
     let bench = loaded.bench(&store, &rng, options.way.sample);
-    let (what, taken) = match made {
-        Made::Answers => ("answers", imports::answers(bench, &options.file).await?),
-        Made::Verdicts => ("verdicts", imports::verdicts(bench, &options.file).await?),
+    let (what, taken) = match kind {
+        SuiteImport::Answers => ("answers", imports::answers(bench, &options.file).await?),
+        SuiteImport::Verdicts => ("verdicts", imports::verdicts(bench, &options.file).await?),
     };
     print(&format!("{}: {} {what} read, {} of them new\n", options.file.display(), taken.read, taken.new))?;
     store.close().await;

@@ -14,13 +14,13 @@ use serde::Serialize;
 use super::Location;
 use super::output::print;
 use crate::cli::error::CommandResult;
-use crate::cli::table::{TableFormat, TableRow, render};
+use crate::cli::table::{TableFormat, TableRow, render, value_or_dash};
 use crate::domain::battle::ModelId;
 use crate::domain::model_register::changes::ModelState;
 use crate::infra::clock::{Clock as _, SystemClock};
 use crate::infra::config::edit::change::Change;
 use crate::infra::config::{Environment, ModelSettings, ProviderKind, Settings};
-use crate::infra::llm::discover::{Places, with_discovered};
+use crate::infra::llm::discover::{DiscoveryTargets, with_discovered};
 use crate::infra::llm::roster::{card, entries};
 use crate::infra::storage::{IfMissing, Store, StoreError};
 use crate::services::admin::model_health::ModelHealth;
@@ -139,7 +139,7 @@ pub async fn run(options: &Options, env: &Environment) -> CommandResult<ExitCode
 
 /// The settings with the models that `serve` would find.
 async fn discovered(location: &Location, env: &Environment) -> CommandResult<Settings> {
-    Ok(with_discovered(location.settings(env)?, env, &Places::default()).await)
+    Ok(with_discovered(location.settings(env)?, env, &DiscoveryTargets::default()).await)
 }
 
 async fn print_list(settings: &Settings, format: TableFormat) -> CommandResult<ExitCode> {
@@ -206,8 +206,7 @@ impl TableRow for PrintedModel {
     ];
 
     fn cells(&self) -> Vec<String> {
-        let or_dash = |cell: Option<String>| cell.unwrap_or_else(|| "-".to_owned());
-        let percent = |share: Option<f64>| or_dash(share.map(|share| format!("{:.1}%", 100.0 * share)));
+        let percent = |share: Option<f64>| value_or_dash(share.map(|share| format!("{:.1}%", 100.0 * share)));
         vec![
             self.id.clone(),
             self.name.clone(),
@@ -215,14 +214,14 @@ impl TableRow for PrintedModel {
             self.provider.as_str().to_owned(),
             self.weight.to_string(),
             self.state.to_owned(),
-            or_dash(self.breaker.clone()),
-            or_dash(self.battles.map(|battles| battles.to_string())),
+            value_or_dash(self.breaker.as_ref()),
+            value_or_dash(self.battles),
             percent(self.share),
             percent(self.error_rate),
-            or_dash(self.first_token_ms.map(|ms| format!("{ms} ms"))),
-            or_dash(self.input_price.map(|price| price.to_string())),
-            or_dash(self.output_price.map(|price| price.to_string())),
-            or_dash(self.last_error.clone()),
+            value_or_dash(self.first_token_ms.map(|ms| format!("{ms} ms"))),
+            value_or_dash(self.input_price),
+            value_or_dash(self.output_price),
+            value_or_dash(self.last_error.as_ref()),
         ]
     }
 }

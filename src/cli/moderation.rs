@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::Location;
 use super::actor::actor;
 use super::output::print;
-use super::table::{TableFormat, TableRow, render};
+use super::table::{TableFormat, TableRow, or_dash, render};
 use super::times::show_time;
 use crate::cli::error::{BadInput, CommandResult};
 use crate::domain::moderation::ModerationResult;
@@ -182,7 +182,7 @@ impl TableRow for FlagLine {
             self.part.to_owned(),
             self.categories.join(", "),
             self.flagged_at.clone(),
-            if self.decided_by.is_empty() { "-".to_owned() } else { self.decided_by.clone() },
+            or_dash(&self.decided_by),
         ]
     }
 }

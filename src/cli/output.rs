@@ -1,12 +1,15 @@
 //! Writes results to standard output and to files.
 
+use std::fmt;
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::Args;
-use serde::Serialize;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 use tempfile::NamedTempFile;
 
 use crate::cli::error::{BadInput, CommandResult};
@@ -48,15 +51,53 @@ fn told(written: io::Result<()>) -> CommandResult<()> {
 /// # Errors
 /// Rows that have no columns.
 pub(super) fn lines_of_csv<R: Serialize>(rows: &[R]) -> CommandResult<String> {
-    let mut plain = csv::Writer::from_writer(Vec::new());
-    rows.iter().try_for_each(|row| plain.serialize(row))?;
-    let plain = plain.into_inner()?;
     let mut lines = csv::Writer::from_writer(Vec::new());
-    for row in csv::ReaderBuilder::new().has_headers(false).from_reader(plain.as_slice()).records() {
-        let cell = |cell: &str| if cell.parse::<f64>().is_ok() { cell.to_owned() } else { defused(cell).into_owned() };
-        lines.write_record(row?.iter().map(cell))?;
+    for (at, row) in rows.iter().enumerate() {
+        let CsvRow(fields) = serde_json::from_str(&serde_json::to_string(row)?)?;
+        if at == 0 {
+            lines.write_record(fields.iter().map(|(name, _)| name))?;
+        }
+        let cell = |text: String| if text.parse::<f64>().is_ok() { text } else { defused(&text).into_owned() };
+        lines.write_record(fields.into_iter().map(|(_, value)| cell(csv_text(value))))?;
     }
     Ok(String::from_utf8(lines.into_inner()?)?)
+}
+
+/// A value as a CSV cell holds it: a list, for which CSV has no form, with `+` between its values.
+fn csv_text(value: Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text,
+        Value::Array(values) => values.into_iter().map(csv_text).collect::<Vec<_>>().join("+"),
+        number_or_flag => number_or_flag.to_string(),
+    }
+}
+
+/// The fields of a JSON object in the order in which they are written, which `serde_json::Map` does not keep.
+struct CsvRow(Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for CsvRow {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Fields;
+
+        impl<'de> Visitor<'de> for Fields {
+            type Value = CsvRow;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a row with named columns")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<CsvRow, A::Error> {
+                let mut fields = Vec::new();
+                while let Some(field) = object.next_entry()? {
+                    fields.push(field);
+                }
+                Ok(CsvRow(fields))
+            }
+        }
+
+        deserializer.deserialize_map(Fields)
+    }
 }
 
 /// Flag of every command that writes a file.
@@ -145,6 +186,28 @@ fn cannot_write(path: &Path, error: &io::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_csv_row_keeps_its_order_and_writes_a_list_into_one_cell() {
+        #[derive(Serialize)]
+        struct Run {
+            suite: &'static str,
+            models: Vec<&'static str>,
+            cost: f64,
+            expected: Option<f64>,
+            note: &'static str,
+        }
+        let run = |models: &[&'static str], note| Run {
+            suite: "urs",
+            models: models.to_vec(),
+            cost: 0.5,
+            expected: None,
+            note,
+        };
+        let text = lines_of_csv(&[run(&["a", "b,c"], "=1+1"), run(&[], "-5")]).unwrap();
+        assert_eq!(text, "suite,models,cost,expected,note\nurs,\"a+b,c\",0.5,,'=1+1\nurs,,0.5,,-5\n");
+        assert_eq!(lines_of_csv::<Run>(&[]).unwrap(), "");
+    }
 
     #[test]
     fn only_a_reader_who_went_away_is_no_failure() {

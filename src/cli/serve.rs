@@ -184,7 +184,7 @@ fn bus(settings: &RedisSettings, instance: InstanceId) -> Result<Bus, AddressErr
         return Ok((Arc::new(LocalBus::new(instance)), None));
     }
     let (bus, keeper) = RedisBus::new(settings, instance)?;
-    let link = bus.link().clone();
+    let link = bus.handle().clone();
     Ok((Arc::new(bus), Some((link, keeper))))
 }
 

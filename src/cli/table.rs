@@ -57,6 +57,21 @@ pub(super) fn table(heads: &[&str], rows: Vec<Vec<String>>) -> String {
     text
 }
 
+/// A cell of a text, which may be empty.
+pub(super) fn or_dash(text: &str) -> String {
+    value_or_dash(Some(text).filter(|text| !text.is_empty()))
+}
+
+/// A cell of a value that may be missing.
+pub(super) fn value_or_dash<T: ToString>(value: Option<T>) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| value.to_string())
+}
+
+/// A cell of a cost; without prices there is none.
+pub(super) fn cost_or_dash(cost: Option<f64>) -> String {
+    value_or_dash(cost.map(|cost| format!("{cost:.4}")))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::Location;
 use super::actor::actor;
 use super::output::print;
-use super::table::{TableFormat, TableRow, render};
+use super::table::{TableFormat, TableRow, or_dash, render, value_or_dash};
 use super::terminal_text::printable;
 use super::times::show_time;
 use crate::cli::error::CommandResult;
@@ -91,9 +91,9 @@ impl TableRow for MessageLine {
             self.event.to_owned(),
             self.state.to_owned(),
             self.failures.to_string(),
-            if self.error.is_empty() { "-".to_owned() } else { printable(&self.error).to_string() },
+            or_dash(&printable(&self.error)),
             self.created_at.clone(),
-            self.next_at.clone().unwrap_or_else(|| "-".to_owned()),
+            value_or_dash(self.next_at.as_ref()),
         ]
     }
 }

@@ -21,7 +21,7 @@ pub mod pacing_class_draws;
 pub mod passphrase_hash;
 pub mod public_log_key;
 pub mod public_log_source;
-pub mod raw_ticks;
+pub mod raw_pacing_ticks;
 pub mod redis;
 pub mod rng;
 pub mod sessions;

@@ -5,6 +5,7 @@ use std::fmt;
 
 use ring::signature::{Ed25519KeyPair, KeyPair};
 
+use crate::domain::hex::decode_hex;
 use crate::domain::public_log::checkpoint::Checkpoint;
 use crate::domain::public_log::note::VerifierKey;
 use crate::domain::public_log::promise::VotePromise;
@@ -31,9 +32,7 @@ impl PublicLogKey {
     /// # Errors
     /// [`UnusableKey`].
     pub fn new(name: &str, seed: &str) -> Result<Self, UnusableKey> {
-        let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
-        let bytes: Option<Vec<u8>> = seed.as_bytes().chunks(2).map(byte).collect();
-        let bytes = bytes.filter(|bytes| bytes.len() == SEED_BYTES).ok_or(UnusableKey)?;
+        let bytes = decode_hex(seed).filter(|bytes| bytes.len() == SEED_BYTES).ok_or(UnusableKey)?;
         let pair = Ed25519KeyPair::from_seed_unchecked(&bytes).map_err(|_| UnusableKey)?;
         let public = pair.public_key().as_ref().try_into().map_err(|_| UnusableKey)?;
         Ok(Self { verifier: VerifierKey::new(name, public).ok_or(UnusableKey)?, pair })

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use crate::clock::Clock;
 use crate::domain::battle::VisitorId;
-use crate::domain::hex::hex;
+use crate::domain::hex::{decode_hex, hex};
 use crate::rng::SharedRng;
 use crate::storage::{Store, StoreError};
 
@@ -84,7 +84,7 @@ impl Sessions {
     pub fn find(&self, token: &str) -> Option<Session> {
         let (number, signature) = token.split_once('.')?;
         // Takes as long for a signature that is nearly right as for any other.
-        self.signed(number).verify_slice(&bytes_of(signature)?).ok()?;
+        self.signed(number).verify_slice(&decode_hex(signature)?).ok()?;
         Some(session_of(number))
     }
 
@@ -105,7 +105,7 @@ impl Sessions {
     #[must_use]
     pub fn is_signature(&self, purpose: &str, text: &str, signature: &str) -> bool {
         let keyed = self.keyed.clone().chain_update("langya ").chain_update(purpose).chain_update(" ");
-        bytes_of(signature).is_some_and(|bytes| keyed.chain_update(text).verify_slice(&bytes).is_ok())
+        decode_hex(signature).is_some_and(|bytes| keyed.chain_update(text).verify_slice(&bytes).is_ok())
     }
 
     fn signed(&self, number: &str) -> Hmac<Sha256> {
@@ -122,12 +122,6 @@ fn session_of(number: &str) -> Session {
 
 fn pseudonym(number: &str) -> VisitorId {
     VisitorId::new(hex(&Sha256::digest(format!("langya visitor {number}"))[..16]))
-}
-
-/// The bytes that hexadecimal digits stand for.
-fn bytes_of(digits: &str) -> Option<Vec<u8>> {
-    let pairs = digits.as_bytes().chunks(2);
-    pairs.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
 }
 
 #[cfg(test)]

@@ -39,7 +39,7 @@ pub trait JudgingRounds: Send {
 }
 
 /// What rounds work with.
-pub struct RoundParts {
+pub struct RoundDependencies {
     /// The database.
     pub store: Store,
     /// The models, among them those that are asked.
@@ -50,7 +50,7 @@ pub struct RoundParts {
     pub clock: Arc<dyn Clock>,
 }
 
-impl RoundParts {
+impl RoundDependencies {
     /// A model with the limits and prices of these settings; `None` where no model has this id.
     #[must_use]
     pub fn client(&self, id: &ModelId, settings: &Settings) -> Option<ModelClient> {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use langya::domain::battle::VisitorId;
 use langya::infra::config::{CurrentSettings, Settings};
-use langya::infra::limits::{Act, Caller, RateLimits, TurnRefused};
+use langya::infra::limits::{Caller, LimitedAction, RateLimits, TurnRefused};
 use tokio::time::{Instant, sleep};
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -57,7 +57,7 @@ async fn program(limits: &RateLimits, next_cookie: impl Fn(usize) -> Caller, end
         count(&tally.battles);
         sleep(QUICK_BATTLE).await;
         drop(permit);
-        while let Err(limited) = limits.take(Act::Vote, caller).await {
+        while let Err(limited) = limits.take(LimitedAction::Vote, caller).await {
             count(&tally.refused);
             sleep(limited.wait.max(RETRY)).await;
             if Instant::now() >= end {
@@ -129,7 +129,7 @@ async fn a_person_who_votes_every_twenty_seconds_for_an_hour_is_never_refused() 
         let permit = limits.begin_turn(&person).await.unwrap_or_else(|error| panic!("battle {battle}: {error}"));
         sleep(Duration::from_secs(18)).await;
         drop(permit);
-        limits.take(Act::Vote, &person).await.unwrap_or_else(|error| panic!("vote {battle}: {error}"));
+        limits.take(LimitedAction::Vote, &person).await.unwrap_or_else(|error| panic!("vote {battle}: {error}"));
         sleep(Duration::from_secs(2)).await;
     }
 }
@@ -147,7 +147,7 @@ async fn a_class_of_thirty_who_vote_once_a_minute_for_an_hour_are_never_refused(
                 sleep(Duration::from_secs(25)).await;
                 drop(permit);
             }
-            limits.take(Act::Vote, &person).await.unwrap_or_else(|error| panic!("vote {minute}: {error}"));
+            limits.take(LimitedAction::Vote, &person).await.unwrap_or_else(|error| panic!("vote {minute}: {error}"));
             sleep(Duration::from_secs(10)).await;
         }
     };
@@ -161,7 +161,7 @@ async fn an_attack_from_one_address_leaves_visitors_of_others_alone() {
         let person = caller("ben", Some("elsewhere"));
         for _ in 0..3 {
             let _ = limits.begin_turn(&person).await.unwrap();
-            limits.take(Act::Vote, &person).await.unwrap();
+            limits.take(LimitedAction::Vote, &person).await.unwrap();
             sleep(Duration::from_secs(20)).await;
         }
     };

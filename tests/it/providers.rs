@@ -9,7 +9,7 @@ use langya::domain::battle::ModelId;
 use langya::infra::allowed_addresses::AllowedAddresses;
 use langya::infra::config::{Environment, ModelSettings, ProviderKind, ProviderSettings, Settings};
 use langya::infra::llm::anthropic::AnthropicModel;
-use langya::infra::llm::discover::{Places, discover, with_discovered};
+use langya::infra::llm::discover::{DiscoveryTargets, discover, with_discovered};
 use langya::infra::llm::ollama::OllamaModel;
 use langya::infra::llm::openai::OpenAiModel;
 use langya::infra::llm::resilient_model::{ReplyLimits, ResilientModel};
@@ -381,9 +381,9 @@ async fn faults_of_the_other_providers_are_told_alike() {
     }
 }
 
-fn nowhere() -> Places {
+fn nowhere() -> DiscoveryTargets {
     let closed = "http://127.0.0.1:9".to_owned();
-    Places {
+    DiscoveryTargets {
         ollama: closed.clone(),
         compatible: vec![("vLLM", format!("{closed}/v1"))],
         openai: closed.clone(),
@@ -406,7 +406,7 @@ async fn local_servers_and_keys_in_the_environment_are_found() {
     paid.script("/models", Script::json(&list));
     let list = json!({"data": [{"id": "claude-x", "display_name": "Claude X", "type": "model"}]});
     paid.script("/v1/models", Script::json(&list));
-    let places = Places {
+    let places = DiscoveryTargets {
         ollama: ollama.url(),
         compatible: vec![("llama.cpp", format!("{}/v1", local.url()))],
         openai: paid.url(),
@@ -447,7 +447,7 @@ async fn a_redirect_is_a_failure_and_is_not_followed() {
 async fn servers_out_of_reach_are_not_even_looked_for() {
     let upstream = Upstream::start().await;
     upstream.script("/v1/models", Script::json(&json!({"data": [{"id": "m"}]})));
-    let places = Places { compatible: vec![("vLLM", format!("{}/v1", upstream.url()))], ..nowhere() };
+    let places = DiscoveryTargets { compatible: vec![("vLLM", format!("{}/v1", upstream.url()))], ..nowhere() };
     assert_eq!(discover(&Environment::default(), &places).await.len(), 1);
     let mut settings = Settings::default();
     settings.providers.private_networks = Vec::new();
@@ -461,7 +461,7 @@ async fn servers_that_are_absent_silent_or_something_else_are_passed_over() {
     let upstream = Upstream::start().await;
     upstream.script("/v1/models", Script::whole("200 OK", "content-type: text/html\r\n", "<h1>A shop</h1>"));
     upstream.script("/api/tags", Script::silence());
-    let places = Places {
+    let places = DiscoveryTargets {
         ollama: upstream.url(),
         compatible: vec![("vLLM", format!("{}/v1", upstream.url()))],
         local_wait: Duration::from_millis(100),
@@ -474,7 +474,7 @@ async fn servers_that_are_absent_silent_or_something_else_are_passed_over() {
 #[tokio::test]
 async fn configured_models_end_the_search() {
     let upstream = Upstream::start().await;
-    let places = Places { ollama: upstream.url(), ..nowhere() };
+    let places = DiscoveryTargets { ollama: upstream.url(), ..nowhere() };
     let configured = Settings { models: vec![settings(&upstream, ProviderKind::Openai)], ..Settings::default() };
     let switched_off = Settings {
         providers: ProviderSettings { discover: false, ..ProviderSettings::default() },

@@ -35,8 +35,8 @@ impl EventBus for LostBus {
         self.0.send(to, body);
     }
 
-    fn letters(&self) -> broadcast::Receiver<InstanceMessage> {
-        self.0.letters()
+    fn messages(&self) -> broadcast::Receiver<InstanceMessage> {
+        self.0.messages()
     }
 
     fn state(&self) -> watch::Receiver<BusState> {

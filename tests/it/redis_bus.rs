@@ -18,9 +18,9 @@ async fn next<T: Clone>(receiver: &mut Receiver<T>) -> T {
 
 /// A letter that comes after everything sent before it on the same way.
 async fn mark(from: &Instance, to: &Instance) {
-    let mut letters = to.bus.letters();
+    let mut messages = to.bus.messages();
     from.bus.send(to.bus.instance(), "mark".into());
-    assert_eq!(next(&mut letters).await.body, "mark");
+    assert_eq!(next(&mut messages).await.body, "mark");
 }
 
 #[actix_web::test]
@@ -29,7 +29,7 @@ async fn events_and_letters_reach_other_instances_and_ones_own_events_come_once(
     let (one, two) =
         (Instance::connected("one", &redis.settings()).await, Instance::connected("two", &redis.settings()).await);
     let (mut heard_by_one, mut heard_by_two) = (one.bus.subscribe(), two.bus.subscribe());
-    let (mut letters_to_one, mut letters_to_two) = (one.bus.letters(), two.bus.letters());
+    let (mut messages_to_one, mut messages_to_two) = (one.bus.messages(), two.bus.messages());
 
     one.bus.publish(Event::LeaderboardPublished);
     assert_eq!(heard_by_one.try_recv(), Ok(Event::LeaderboardPublished), "at once on the same instance");
@@ -41,15 +41,15 @@ async fn events_and_letters_reach_other_instances_and_ones_own_events_come_once(
 
     let long = "长".repeat(100_000);
     one.bus.send(two.bus.instance(), long.clone());
-    let _mark = next(&mut letters_to_two).await;
-    assert_eq!(next(&mut letters_to_two).await, InstanceMessage { from: InstanceId("one".into()), body: long });
+    let _mark = next(&mut messages_to_two).await;
+    assert_eq!(next(&mut messages_to_two).await, InstanceMessage { from: InstanceId("one".into()), body: long });
     one.bus.send(one.bus.instance(), "to myself".into());
-    let _mark = next(&mut letters_to_one).await;
+    let _mark = next(&mut messages_to_one).await;
     assert_eq!(
-        next(&mut letters_to_one).await,
+        next(&mut messages_to_one).await,
         InstanceMessage { from: InstanceId("one".into()), body: "to myself".into() }
     );
-    assert_eq!(letters_to_two.try_recv(), Err(TryRecvError::Empty), "a letter is for one instance");
+    assert_eq!(messages_to_two.try_recv(), Err(TryRecvError::Empty), "a letter is for one instance");
     one.end().await;
     two.end().await;
 }
@@ -61,12 +61,12 @@ async fn arenas_with_different_prefixes_share_nothing() {
     let (one, two) =
         (Instance::connected("one", &redis.settings()).await, Instance::connected("two", &redis.settings()).await);
     let stranger = Instance::connected("two", &other_arena).await;
-    let (mut heard, mut letters) = (stranger.bus.subscribe(), stranger.bus.letters());
+    let (mut heard, mut messages) = (stranger.bus.subscribe(), stranger.bus.messages());
     one.bus.publish(Event::VoteRecorded);
     mark(&one, &two).await;
     stranger.bus.publish(Event::LeaderboardPublished);
     assert_eq!(heard.try_recv(), Ok(Event::LeaderboardPublished));
-    assert_eq!((heard.try_recv(), letters.try_recv()), (Err(TryRecvError::Empty), Err(TryRecvError::Empty)));
+    assert_eq!((heard.try_recv(), messages.try_recv()), (Err(TryRecvError::Empty), Err(TryRecvError::Empty)));
 }
 
 #[actix_web::test]
@@ -183,9 +183,9 @@ async fn messages_that_find_the_queue_full_are_dropped_and_the_log_says_how_many
     log.until("messages to other instances were dropped: their queue was full messages=904").await;
     (0..20).for_each(|_| one.bus.send(two.bus.instance(), "x".repeat(1 << 20)));
     log.until("messages to other instances were dropped: their queue was full messages=5").await;
-    let mut letters = two.bus.letters();
+    let mut messages = two.bus.messages();
     one.bus.send(two.bus.instance(), "mark".into());
-    while next(&mut letters).await.body != "mark" {}
+    while next(&mut messages).await.body != "mark" {}
 }
 
 #[actix_web::test]

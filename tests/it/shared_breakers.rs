@@ -47,7 +47,7 @@ impl Ward {
         let settings = StorageSettings { data_dir: folder.path().to_owned(), ..StorageSettings::default() };
         let store = Store::open(&settings, IfMissing::Create).await.unwrap();
         let models = Models::open(Roster::new(vec![Arc::clone(&model)]), &store, &SystemClock).await.unwrap();
-        let (breakers, shutdown) = (SharedBreakers::new(instance.bus.link().clone()), CancellationToken::new());
+        let (breakers, shutdown) = (SharedBreakers::new(instance.bus.handle().clone()), CancellationToken::new());
         let report = JobReports::default().of("health");
         let job = keep_health(Arc::new(models), store, Some(breakers), Arc::new(SystemClock), report, shutdown.clone());
         actix_web::rt::spawn(job);

@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use langya::domain::battle::VisitorId;
 use langya::infra::config::{CurrentSettings, LimitSettings, Settings, WindowLimits};
 use langya::infra::events::BusState;
-use langya::infra::limits::{Act, Caller, LimitScope, RateLimits, SingleUse};
+use langya::infra::limits::{Caller, LimitScope, LimitedAction, RateLimits, SingleUse};
 
 use crate::support::instance::Instance;
 use crate::support::redis::TestRedis;
@@ -22,7 +22,7 @@ fn limits(instance: &Instance) -> RateLimits {
         ..LimitSettings::default()
     };
     let settings = CurrentSettings::new(Settings { limits, ..Settings::default() });
-    RateLimits::new(settings, Some(instance.bus.link().clone()))
+    RateLimits::new(settings, Some(instance.bus.handle().clone()))
 }
 
 fn visitor(name: &str) -> Caller {
@@ -31,7 +31,7 @@ fn visitor(name: &str) -> Caller {
 
 /// How many of so many votes at once are granted.
 async fn granted(limits: &RateLimits, caller: &Caller, asked: usize) -> usize {
-    let answers = join_all((0..asked).map(|_| limits.take(Act::Vote, caller))).await;
+    let answers = join_all((0..asked).map(|_| limits.take(LimitedAction::Vote, caller))).await;
     answers.into_iter().filter(Result::is_ok).count()
 }
 
@@ -49,7 +49,7 @@ async fn two_instances_grant_no_more_than_the_limit_together_and_every_key_expir
     let ann = visitor("ann");
     let (by_one, by_two) = futures_util::join!(granted(&one, &ann, 50), granted(&two, &ann, 50));
     check_cap(by_one + by_two, CAP);
-    let refused = two.take(Act::Vote, &ann).await.unwrap_err();
+    let refused = two.take(LimitedAction::Vote, &ann).await.unwrap_err();
     assert!((1..=6).contains(&refused.wait.as_millis().div_ceil(1_000)), "{refused}");
 
     let family = |name: &str| Caller { visitor: VisitorId::new(name), network: Some("home".into()) };
@@ -129,8 +129,10 @@ async fn the_script_and_the_rule_in_memory_agree() {
     ));
     // A new instance each time remembers nothing by itself, so that Redis alone decides.
     for asked in 1..=CAP + 5 {
-        let (shared, alone) =
-            (limits(&instance).take(Act::Vote, &visitor("ann")).await, alone.take(Act::Vote, &visitor("ann")).await);
+        let (shared, alone) = (
+            limits(&instance).take(LimitedAction::Vote, &visitor("ann")).await,
+            alone.take(LimitedAction::Vote, &visitor("ann")).await,
+        );
         assert_eq!(shared.is_ok(), alone.is_ok(), "vote {asked}: {shared:?} {alone:?}");
     }
 }
@@ -148,22 +150,22 @@ async fn hours_days_and_the_arenas_limit_are_counted_together_and_tell_each_inst
         ..LimitSettings::default()
     };
     let [one, two] =
-        instances.each_ref().map(|at| RateLimits::new(settings(limits.clone()), Some(at.bus.link().clone())));
+        instances.each_ref().map(|at| RateLimits::new(settings(limits.clone()), Some(at.bus.handle().clone())));
     let (ann, ben) = (visitor("ann"), visitor("ben"));
     let (by_one, by_two) = futures_util::join!(granted(&one, &ann, 20), granted(&two, &ann, 20));
     check_cap(by_one + by_two, 7);
-    let refused = two.take(Act::Vote, &ann).await.unwrap_err();
+    let refused = two.take(LimitedAction::Vote, &ann).await.unwrap_err();
     assert!(refused.scope == LimitScope::Visitor && refused.seconds() > 60, "{refused}");
     check_cap(7 + granted(&one, &ben, 20).await, 11);
-    assert_eq!(two.take(Act::Vote, &visitor("carl")).await.unwrap_err().scope, LimitScope::Arena);
+    assert_eq!(two.take(LimitedAction::Vote, &visitor("carl")).await.unwrap_err().scope, LimitScope::Arena);
     let keys = redis.keys();
     assert!(keys.iter().all(|(_, expires_in)| (1..=86_400_000).contains(expires_in)), "{keys:?}");
 
     for _ in 0..6 {
-        one.take(Act::Turn, &ann).await.unwrap();
+        one.take(LimitedAction::Turn, &ann).await.unwrap();
     }
     assert!(two.pressure(&ben) < 0.01, "it has not asked yet");
-    two.take(Act::Turn, &ben).await.unwrap();
+    two.take(LimitedAction::Turn, &ben).await.unwrap();
     assert!((two.pressure(&ben) - 0.7).abs() < 0.01, "{}", two.pressure(&ben));
 }
 
@@ -172,7 +174,7 @@ async fn what_counts_once_counts_once_for_all_instances_and_with_redis_gone_once
     let Some(mut redis) = TestRedis::start() else { return };
     let instances =
         [Instance::connected("one", &redis.settings()).await, Instance::connected("two", &redis.settings()).await];
-    let [one, two] = instances.each_ref().map(|at| SingleUse::new("proof", Some(at.bus.link().clone())));
+    let [one, two] = instances.each_ref().map(|at| SingleUse::new("proof", Some(at.bus.handle().clone())));
     let remembered = Duration::from_secs(60);
     let claims = (0..20).map(|i| if i % 2 == 0 { &one } else { &two }.claim("proof", remembered));
     let granted = join_all(claims).await.into_iter().filter(|granted| *granted).count();

@@ -12,7 +12,7 @@ use super::run::PhaseBar;
 use crate::cli::Location;
 use crate::cli::error::{BadInput, CommandResult};
 use crate::cli::output::print;
-use crate::cli::table::{TableFormat, TableRow, render};
+use crate::cli::table::{TableFormat, TableRow, render, value_or_dash};
 use crate::cli::times::show_time;
 use crate::domain::benchmark::run_plan::RunPlan;
 use crate::domain::benchmark::suite_id::SuiteId;
@@ -188,7 +188,7 @@ impl TableRow for BatchLine {
             self.batch.clone(),
             self.suite.clone(),
             self.model.clone(),
-            self.provider_id.clone().unwrap_or_else(|| "-".to_owned()),
+            value_or_dash(self.provider_id.as_ref()),
             self.requests.to_string(),
             self.state.to_owned(),
             self.created_at.clone(),

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::cli::Location;
 use crate::cli::error::CommandResult;
 use crate::cli::output::{lines_of_csv, print};
-use crate::cli::table::{TableFormat, TableRow, render};
+use crate::cli::table::{TableFormat, TableRow, render, value_or_dash};
 use crate::domain::benchmark::run_comparison::{ItemChange, ModelAcrossRuns, RunComparison};
 use crate::domain::stats::paired::PairedDifference;
 use crate::infra::config::Environment;
@@ -104,9 +104,8 @@ impl ComparedModelLine {
         let difference = |found: PairedDifference| {
             format!("{:+.3} ({:+.3} to {:+.3})", found.mean, found.interval.lower, found.interval.upper)
         };
-        let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
         let canaries = row.canaries.as_ref().map(|found| {
-            let p = or_dash(found.adjusted_p.map(|p| format!("{p:.4}")));
+            let p = value_or_dash(found.adjusted_p.map(|p| format!("{p:.4}")));
             let said = if found.drift { "DRIFT: the provider has changed it" } else { "no drift" };
             format!("{said} ({} items, p {p})", found.items)
         });
@@ -115,8 +114,8 @@ impl ComparedModelLine {
             items: row.items,
             higher: row.higher,
             lower: row.lower,
-            difference: or_dash(row.difference.map(difference)),
-            p: or_dash(row.difference.map(|found| format!("{:.4}", found.p))),
+            difference: value_or_dash(row.difference.map(difference)),
+            p: value_or_dash(row.difference.map(|found| format!("{:.4}", found.p))),
             same_answers: format!("{}/{}", row.same_answers, row.answered),
             canaries: canaries.unwrap_or_else(|| "other or unknown settings".to_owned()),
         }
@@ -146,7 +145,7 @@ struct ItemLine {
 
 impl ItemLine {
     fn new(item: &ItemChange) -> Self {
-        let score = |score: Option<f64>| score.map_or_else(|| "-".to_owned(), |score| format!("{score:.2}"));
+        let score = |score: Option<f64>| value_or_dash(score.map(|score| format!("{score:.2}")));
         Self {
             item: item.item.clone(),
             model: item.model.clone(),
@@ -154,7 +153,7 @@ impl ItemLine {
             after: score(item.after),
             answer: match item.same_answer {
                 Some(true) => "same",
-                Some(false) => "other",
+                Some(false) => "different",
                 None => "-",
             },
         }

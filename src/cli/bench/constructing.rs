@@ -14,12 +14,12 @@ use crate::cli::bench::clients::{BudgetFlags, model_clients, tell_given_up};
 use crate::cli::error::CommandResult;
 use crate::cli::output::{OutFile, Overwrite, print};
 use crate::cli::progress::BenchBar;
-use crate::cli::table::{TableFormat, TableRow, render};
+use crate::cli::table::{TableFormat, TableRow, or_dash, render, value_or_dash};
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::superclue::construction::{DraftPrompt, ReviewProgress};
 use crate::formats::draft_review::{DraftReviewStatus, Review, review};
 use crate::infra::config::Environment;
-use crate::infra::llm::discover::{Places, with_discovered};
+use crate::infra::llm::discover::{DiscoveryTargets, with_discovered};
 use crate::services::benchmark::construction::{DraftRunInput, DraftRunOutcome, construct};
 
 /// Flags of `langya bench construct`.
@@ -72,7 +72,7 @@ pub(super) struct ReviewOptions {
 
 /// `langya bench construct`.
 pub(super) async fn draft(options: ConstructOptions, env: &Environment) -> CommandResult<ExitCode> {
-    let settings = with_discovered(options.location.settings(env)?, env, &Places::default()).await;
+    let settings = with_discovered(options.location.settings(env)?, env, &DiscoveryTargets::default()).await;
     let prompt = options.prompt.as_deref().map(read_text).transpose()?;
     let prompt = DraftPrompt::new(prompt.as_deref())?;
     let clients = model_clients(settings, env)?;
@@ -146,8 +146,7 @@ impl TableRow for ConstructedRow {
 
     fn cells(&self) -> Vec<String> {
         let numbers = [self.total, self.before, self.made, self.unreadable, self.left].map(|number| number.to_string());
-        let failed = if self.failed.is_empty() { "-".to_owned() } else { self.failed.clone() };
-        [self.model.clone()].into_iter().chain(numbers).chain([failed]).collect()
+        [self.model.clone()].into_iter().chain(numbers).chain([or_dash(&self.failed)]).collect()
     }
 }
 
@@ -157,7 +156,7 @@ struct ReviewStatusRow {
     id: String,
     state: &'static str,
     stage: Option<u8>,
-    waits_for: String,
+    waits_for: Vec<String>,
 }
 
 impl ReviewStatusRow {
@@ -167,7 +166,7 @@ impl ReviewStatusRow {
             ReviewProgress::Rejected { stage } => ("rejected", Some(stage)),
             ReviewProgress::Open { stage } => ("waiting", Some(stage)),
         };
-        Self { id: status.id.clone(), state, stage, waits_for: status.waits_for.join(", ") }
+        Self { id: status.id.clone(), state, stage, waits_for: status.waits_for.clone() }
     }
 }
 
@@ -175,8 +174,6 @@ impl TableRow for ReviewStatusRow {
     const HEADS: &'static [&'static str] = &["id", "state", "stage", "waits for"];
 
     fn cells(&self) -> Vec<String> {
-        let stage = self.stage.map_or_else(|| "-".to_owned(), |stage| stage.to_string());
-        let waits_for = if self.waits_for.is_empty() { "-".to_owned() } else { self.waits_for.clone() };
-        vec![self.id.clone(), self.state.to_owned(), stage, waits_for]
+        vec![self.id.clone(), self.state.to_owned(), value_or_dash(self.stage), or_dash(&self.waits_for.join(", "))]
     }
 }

@@ -86,12 +86,12 @@ pub(super) struct SuiteFlags {
     #[arg(long, value_name = "N")]
     pub(super) seed: Option<u64>,
     #[command(flatten)]
-    pub(super) way: WayFlags,
+    pub(super) way: RunSelectorFlags,
 }
 
 /// How a suite is asked and judged, and over which data.
 #[derive(Debug, Clone, Default, Args)]
-pub(super) struct WayFlags {
+pub(super) struct RunSelectorFlags {
     /// Another way of asking or judging that the paper compares. alignbench: general, rules;
     /// mtbench101: self_context; superclue-open and pairwise suites of your own: five_levels, the verdicts of Arena-Hard;
     /// every suite of scores: logprob_weighted, the mean over the scores that the judge could have given, weighted by its own
@@ -129,7 +129,7 @@ impl SuiteFlags {
     }
 }
 
-impl WayFlags {
+impl RunSelectorFlags {
     /// The options of the suite.
     pub(super) fn options(&self) -> CommandResult<SuiteOptions> {
         Ok(SuiteOptions {
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn help_lists_every_ablation_and_switch() {
-        let help = WayFlags::augment_args(clap::Command::new("bench")).render_long_help().to_string();
+        let help = RunSelectorFlags::augment_args(clap::Command::new("bench")).render_long_help().to_string();
         let unknown = "?".to_owned();
         for name in NAMES {
             let ablation = SuiteOptions { ablation: Some(unknown.clone()), ..SuiteOptions::default() };

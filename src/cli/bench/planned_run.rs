@@ -12,10 +12,10 @@ use super::batches::tell_open;
 use super::clients::tell_given_up;
 use super::rows::{OutcomeRow, left_over, outcome_rows};
 use super::run::{PhaseBar, tell_of_plan, tell_unpriced};
-use super::{WayFlags, read_text, session};
+use super::{RunSelectorFlags, read_text, session};
 use crate::cli::error::{BadInput, CommandResult};
 use crate::cli::output::print;
-use crate::cli::table::{TableRow, render};
+use crate::cli::table::{TableRow, cost_or_dash, or_dash, render, value_or_dash};
 use crate::domain::benchmark::run_plan::RunPlan;
 use crate::domain::benchmark::run_report::{PlannedStep, RequestTotal};
 use crate::domain::benchmark::run_state::time_left;
@@ -99,7 +99,7 @@ fn rows(open: &OpenPlan<'_>, asked: &AskedPlan) -> Vec<SuiteOutcomeRow> {
 }
 
 /// What belongs to one suite is said in a plan.
-fn check_way(way: &WayFlags) -> Result<(), BadInput> {
+fn check_way(way: &RunSelectorFlags) -> Result<(), BadInput> {
     let own = [
         ("--ablation", way.ablation.is_some()),
         ("--prompt", way.prompt.is_some()),
@@ -189,13 +189,11 @@ impl TableRow for SuitePlanRow {
         &["suite", "round", "done", "reused", "requests", "at most", "tokens in", "tokens out", "cost", "at most"];
 
     fn cells(&self) -> Vec<String> {
-        let money = |cost: Option<f64>| cost.map_or_else(|| "-".to_owned(), |cost| format!("{cost:.4}"));
         let RequestTotal { done, reused, calls, worst_calls, input_tokens, output_tokens, .. } = self.total;
-        let mut cells =
-            vec![self.suite.clone(), self.sample.map_or_else(|| "-".to_owned(), |sample| sample.to_string())];
+        let mut cells = vec![self.suite.clone(), value_or_dash(self.sample)];
         let numbers = [done, reused, calls, worst_calls, input_tokens, output_tokens];
         cells.extend(numbers.map(|number| number.to_string()));
-        cells.extend([money(self.total.cost), money(self.total.worst_cost)]);
+        cells.extend([cost_or_dash(self.total.cost), cost_or_dash(self.total.worst_cost)]);
         cells
     }
 }
@@ -229,7 +227,6 @@ impl TableRow for SuiteOutcomeRow {
         &["suite", "round", "step", "model", "all", "before", "now", "reused", "refused", "left", "failed"];
 
     fn cells(&self) -> Vec<String> {
-        let or_dash = |text: &str| if text.is_empty() { "-".to_owned() } else { text.to_owned() };
         vec![
             self.suite.clone(),
             self.sample.to_string(),

@@ -10,7 +10,7 @@ use crate::cli::Location;
 use crate::cli::actor::actor;
 use crate::cli::error::{BadInput, CommandResult};
 use crate::cli::output::print;
-use crate::cli::table::{TableFormat, TableRow, render};
+use crate::cli::table::{TableFormat, TableRow, cost_or_dash, or_dash, render};
 use crate::cli::times::show_time;
 use crate::domain::benchmark::run_plan::RunPlan;
 use crate::infra::clock::{Clock as _, SystemClock};
@@ -124,19 +124,18 @@ impl TableRow for PlanLine {
         &["plan", "started at", "by", "state", "suites", "models", "judges", "calls", "cost", "expected", "note"];
 
     fn cells(&self) -> Vec<String> {
-        let or_dash = |text: String| if text.is_empty() { "-".to_owned() } else { text };
         vec![
             self.plan.clone(),
             self.started_at.clone(),
-            or_dash(self.started_by.clone()),
+            or_dash(&self.started_by),
             self.state.to_owned(),
             self.suites.join("+"),
             self.models.join("+"),
-            or_dash(self.judges.join("+")),
+            or_dash(&self.judges.join("+")),
             format!("{}/{}", self.calls, self.expected_calls),
             format!("{:.4}", self.cost),
-            self.expected_cost.map_or_else(|| "-".to_owned(), |cost| format!("{cost:.4}")),
-            or_dash(self.note.clone()),
+            cost_or_dash(self.expected_cost),
+            or_dash(&self.note),
         ]
     }
 }

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 
-use super::WayFlags;
+use super::RunSelectorFlags;
 use crate::cli::Location;
 use crate::cli::error::CommandResult;
 use crate::cli::output::{Overwrite, lines_of_csv, print};
@@ -42,7 +42,7 @@ pub(super) struct BenchReportOptions {
     #[arg(value_name = "SUITE")]
     name: String,
     #[command(flatten)]
-    way: WayFlags,
+    way: RunSelectorFlags,
     /// Models to show, by id and joined with commas; all where it is left out
     #[arg(long, value_name = "IDS", value_delimiter = ',')]
     models: Vec<String>,

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
-use crate::cli::table::TableRow;
+use crate::cli::table::{TableRow, cost_or_dash, or_dash, value_or_dash};
 use crate::domain::benchmark::run_report::{RequestPlan, RunOutcome};
 use crate::domain::judging::budget::ReachedLimit;
 use crate::infra::llm::model_client::RunLimits;
@@ -64,10 +64,6 @@ fn day(at: crate::domain::time::Timestamp) -> Option<String> {
     Some(moment.strftime("%Y-%m-%d").to_string())
 }
 
-fn or_dash(text: &str) -> String {
-    if text.is_empty() { "-".to_owned() } else { text.to_owned() }
-}
-
 impl TableRow for SuiteRow {
     const HEADS: &'static [&'static str] =
         &["suite", "data", "items", "models", "answers", "judges", "judged", "latest", "source"];
@@ -81,7 +77,7 @@ impl TableRow for SuiteRow {
             self.answers.to_string(),
             or_dash(&self.judges),
             format!("{}/{}", self.judged, self.judgements),
-            self.latest.clone().unwrap_or_else(|| "-".to_owned()),
+            value_or_dash(self.latest.as_ref()),
             or_dash(&self.source),
         ]
     }
@@ -155,7 +151,6 @@ impl TableRow for PlanRow {
     ];
 
     fn cells(&self) -> Vec<String> {
-        let money = |cost: Option<f64>| cost.map_or_else(|| "-".to_owned(), |cost| format!("{cost:.4}"));
         vec![
             self.step.to_owned(),
             or_dash(&self.model),
@@ -165,8 +160,8 @@ impl TableRow for PlanRow {
             self.worst_calls.to_string(),
             self.input_tokens.to_string(),
             self.output_tokens.to_string(),
-            money(self.cost),
-            money(self.worst_cost),
+            cost_or_dash(self.cost),
+            cost_or_dash(self.worst_cost),
             or_dash(&self.basis),
         ]
     }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::cli::Location;
 use crate::cli::error::CommandResult;
 use crate::cli::output::print;
-use crate::cli::table::{TableFormat, TableRow, render};
+use crate::cli::table::{TableFormat, TableRow, cost_or_dash, or_dash, render};
 use crate::cli::times::show_time;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::{Clock as _, SystemClock};
@@ -52,8 +52,8 @@ struct PrintedRun {
     data: String,
     sample: u32,
     state: &'static str,
-    models: String,
-    judges: String,
+    models: Vec<String>,
+    judges: Vec<String>,
     baseline: String,
     answers: u64,
     answers_due: u64,
@@ -72,10 +72,10 @@ struct PrintedRun {
 impl PrintedRun {
     fn new(BenchRunRow { run, figures, changed_at }: BenchRunRow, now: Timestamp) -> Self {
         Self {
-            data: run.version.chars().take(12).collect(),
+            data: run.version,
             state: figures.state.seen(changed_at, now).as_str(),
-            models: run.models.join("+"),
-            judges: run.judges.join("+"),
+            models: run.models,
+            judges: run.judges,
             answers: figures.answers.done,
             answers_due: figures.answers.due,
             judgements: figures.judgements.done,
@@ -115,23 +115,21 @@ impl TableRow for PrintedRun {
     ];
 
     fn cells(&self) -> Vec<String> {
-        let or_dash = |text: &str| if text.is_empty() { "-".to_owned() } else { text.to_owned() };
         // Without prices there is no expected cost, and none that was counted.
-        let money = |cost: Option<f64>| cost.map_or_else(|| "-".to_owned(), |cost| format!("{cost:.4}"));
         vec![
             self.run.clone(),
             self.started_at.clone(),
             self.suite.clone(),
             self.state.to_owned(),
-            self.models.clone(),
-            or_dash(&self.judges),
+            self.models.join("+"),
+            or_dash(&self.judges.join("+")),
             format!("{}/{}", self.answers, self.answers_due),
             format!("{}/{}", self.judgements, self.judgements_due),
             self.calls.to_string(),
             self.input_tokens.to_string(),
             self.output_tokens.to_string(),
-            money(Some(self.cost).filter(|cost| *cost > 0.0 || self.expected_cost.is_some())),
-            money(self.expected_cost),
+            cost_or_dash(Some(self.cost).filter(|cost| *cost > 0.0 || self.expected_cost.is_some())),
+            cost_or_dash(self.expected_cost),
             or_dash(&self.error),
         ]
     }

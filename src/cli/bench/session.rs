@@ -5,13 +5,13 @@ use super::open_beside;
 use crate::cli::Location;
 use crate::cli::error::CommandResult;
 use crate::infra::config::Environment;
-use crate::infra::llm::discover::{Places, with_discovered};
+use crate::infra::llm::discover::{DiscoveryTargets, with_discovered};
 use crate::services::benchmark::batches::BatchOptions;
 use crate::services::benchmark::suite_run::RunSession;
 
 /// Opens the database, and the models of the settings.
 pub(super) async fn open(location: &Location, env: &Environment) -> CommandResult<RunSession> {
-    let settings = with_discovered(location.settings(env)?, env, &Places::default()).await;
+    let settings = with_discovered(location.settings(env)?, env, &DiscoveryTargets::default()).await;
     let store = open_beside(&settings).await?;
     Ok(RunSession { store, clients: model_clients(settings, env)?, batches: BatchOptions::default() })
 }

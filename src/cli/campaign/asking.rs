@@ -16,7 +16,7 @@ use crate::domain::campaign::prompts::CampaignPrompt;
 use crate::formats::campaign_files::{CampaignFiles, read_prompts, with_answers};
 use crate::infra::clock::SystemClock;
 use crate::infra::config::{Environment, Settings};
-use crate::infra::llm::discover::{Places, with_discovered};
+use crate::infra::llm::discover::{DiscoveryTargets, with_discovered};
 use crate::infra::llm::model_client::ModelClient;
 use crate::infra::storage::Store;
 use crate::services::benchmark::answering;
@@ -70,7 +70,7 @@ impl<'a> Asking<'a> {
             return Err(BadInput(said.to_owned()).into());
         }
         named_once("model", &plan.models)?;
-        let settings = with_discovered(settings, env, &Places::default()).await;
+        let settings = with_discovered(settings, env, &DiscoveryTargets::default()).await;
         let clients = model_clients(settings, env)?;
         let session = RunSession { store: store.clone(), clients, batches: BatchOptions::default() };
         let ids: Vec<ModelId> = plan.models.iter().map(ModelId::new).collect();

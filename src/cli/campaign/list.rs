@@ -28,7 +28,8 @@ struct ListedCampaign {
     units: i64,
     annotators: i64,
     judgements: i64,
-    ended: Option<String>,
+    ended_because: Option<&'static str>,
+    ended_at: Option<String>,
     created_at: String,
     title: String,
 }
@@ -46,7 +47,7 @@ impl TableRow for ListedCampaign {
             self.units.to_string(),
             self.annotators.to_string(),
             self.judgements.to_string(),
-            self.ended.clone().unwrap_or_default(),
+            self.ended_because.zip(self.ended_at.as_ref()).map_or_else(String::new, |(why, at)| format!("{why} {at}")),
             self.created_at.clone(),
             self.title.clone(),
         ]
@@ -64,7 +65,8 @@ impl ListedCampaign {
             units: row.units,
             annotators: row.annotators,
             judgements: row.judgements,
-            ended: row.ended.map(|end| format!("{} {}", end.because.as_str(), show_time(Timestamp(end.at)))),
+            ended_because: row.ended.map(|end| end.because.as_str()),
+            ended_at: row.ended.map(|end| show_time(Timestamp(end.at))),
             created_at: show_time(row.created_at),
             title: plan.title,
         })

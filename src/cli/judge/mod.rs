@@ -24,7 +24,7 @@ use crate::domain::campaign::plan::{CampaignPlan, Task};
 use crate::domain::time::Timestamp;
 use crate::infra::clock::SystemClock;
 use crate::infra::config::Environment;
-use crate::infra::llm::discover::{Places, with_discovered};
+use crate::infra::llm::discover::{DiscoveryTargets, with_discovered};
 use crate::infra::llm::model_client::ModelClient;
 use crate::infra::storage::{Store, StoreError};
 use crate::services::battle_judging::judging::judge;
@@ -100,7 +100,7 @@ pub async fn run(options: JudgeOptions, env: &Environment) -> CommandResult<Exit
 async fn run_judges(options: &RunOptions, env: &Environment) -> CommandResult<ExitCode> {
     let own = options.prompt.as_deref().map(read_text).transpose()?;
     let prompt = BattlePrompt::new(own.as_deref())?;
-    let settings = with_discovered(options.location.settings(env)?, env, &Places::default()).await;
+    let settings = with_discovered(options.location.settings(env)?, env, &DiscoveryTargets::default()).await;
     let store = open_beside(&settings).await?;
     let clients = model_clients(settings, env)?;
     let judges = clients.asked(&options.judges()?, options.limits.budget.amounts())?;

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use super::{TableFormat, TableRow, render};
 use crate::cli::error::CommandResult;
 use crate::cli::output::print;
+use crate::cli::table::value_or_dash;
 use crate::infra::config::{Environment, Settings};
 use crate::services::model_check::{CheckedModel, check_all};
 
@@ -26,13 +27,12 @@ impl TableRow for CheckedModel {
     const HEADS: &'static [&'static str] = &["id", "result", "first token", "speed", "what to change"];
 
     fn cells(&self) -> Vec<String> {
-        let or_dash = |cell: Option<String>| cell.unwrap_or_else(|| "-".into());
         vec![
             self.id.clone(),
             self.error.clone().unwrap_or_else(|| "ok".into()),
-            or_dash(self.first_token_ms.map(|ms| format!("{ms} ms"))),
-            or_dash(self.chars_per_second.map(|speed| format!("{speed} chars/s"))),
-            or_dash(self.advice.clone()),
+            value_or_dash(self.first_token_ms.map(|ms| format!("{ms} ms"))),
+            value_or_dash(self.chars_per_second.map(|speed| format!("{speed} chars/s"))),
+            value_or_dash(self.advice.as_ref()),
         ]
     }
 }

@@ -13,6 +13,7 @@ use super::{TableFormat, TableRow, render};
 use crate::cli::Location;
 use crate::cli::error::CommandResult;
 use crate::cli::output::print;
+use crate::cli::table::{or_dash, value_or_dash};
 use crate::domain::rating::value::prices::{PriceDate, PriceSource};
 use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::edit::change::{Change, ModelValues, PriceValues};
@@ -137,15 +138,13 @@ impl TableRow for AdditionRow {
     const HEADS: &'static [&'static str] = &["id", "name", "model", "context", "price in", "price out", "result"];
 
     fn cells(&self) -> Vec<String> {
-        let or_dash = |cell: Option<String>| cell.unwrap_or_else(|| "-".to_owned());
-        let name = if self.name.is_empty() { "-" } else { &self.name };
         vec![
             self.id.clone(),
-            name.to_owned(),
+            or_dash(&self.name),
             self.model.clone(),
-            or_dash(self.context_length.map(|tokens| tokens.to_string())),
-            or_dash(self.input_price.map(|price| price.to_string())),
-            or_dash(self.output_price.map(|price| price.to_string())),
+            value_or_dash(self.context_length),
+            value_or_dash(self.input_price),
+            value_or_dash(self.output_price),
             self.result.clone(),
         ]
     }

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::cli::error::{CommandFailure, CommandResult};
 use crate::cli::output::print;
-use crate::cli::table::{TableFormat, TableRow, render, table};
+use crate::cli::table::{TableFormat, TableRow, or_dash, render, table, value_or_dash};
 use crate::domain::model_register::days::Period;
 use crate::domain::model_register::report::{OrganizationEntries, PairingPeriod, Register, RegisterEntry};
 use crate::domain::rating::stored_leaderboard;
@@ -107,15 +107,14 @@ fn tables(register: &Register) -> CommandResult<String> {
 }
 
 fn organization_cells(one: &OrganizationEntries) -> Vec<String> {
-    let name = if one.organization.is_empty() { "-" } else { &one.organization };
     let counts = [one.entries, one.in_battles, one.provider_models, one.on_leaderboard, one.active];
-    [name.to_owned()].into_iter().chain(counts.map(|count| count.to_string())).collect()
+    [or_dash(&one.organization)].into_iter().chain(counts.map(|count| count.to_string())).collect()
 }
 
 fn pairing_cells(period: &PairingPeriod) -> Vec<String> {
     vec![
         time(period.from),
-        period.until.map_or_else(|| "-".to_owned(), time),
+        value_or_dash(period.until.map(time)),
         period.policy.clone(),
         period.policy_version.to_string(),
         period.uniform_share.to_string(),
@@ -196,20 +195,19 @@ impl TableRow for RegisterLine {
     ];
 
     fn cells(&self) -> Vec<String> {
-        let or_dash = |text: Option<String>| text.filter(|text| !text.is_empty()).unwrap_or_else(|| "-".into());
         vec![
             self.id.clone(),
-            or_dash(Some(self.organization.clone())),
+            or_dash(&self.organization),
             self.state.to_owned(),
-            or_dash(self.weight.map(|weight| weight.to_string())),
+            value_or_dash(self.weight),
             if self.on_leaderboard { "yes" } else { "no" }.to_owned(),
-            or_dash(self.first_day.clone()),
-            or_dash(self.last_day.clone()),
+            value_or_dash(self.first_day.as_ref()),
+            value_or_dash(self.last_day.as_ref()),
             self.battles.to_string(),
-            or_dash(self.share.map(|share| format!("{:.1} %", share * 100.0))),
+            value_or_dash(self.share.map(|share| format!("{:.1} %", share * 100.0))),
             self.imported_battles.to_string(),
-            or_dash(Some(self.same_provider_model_as.clone())),
-            or_dash(Some(self.reason.clone())),
+            or_dash(&self.same_provider_model_as),
+            or_dash(&self.reason),
         ]
     }
 }

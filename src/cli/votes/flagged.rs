@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use crate::cli::error::{BadInput, CommandResult};
-use crate::cli::table::{TableFormat, TableRow, render};
+use crate::cli::table::{TableFormat, TableRow, or_dash, render, value_or_dash};
 use crate::cli::vote_files::ReadFlags;
 use crate::cli::{Location, output, progress};
 use crate::domain::integrity::rigging_detection::{
@@ -109,17 +109,15 @@ impl TableRow for FlaggedLine<'_> {
         &["voter", "votes", "test", "votes are", "model", "on it", "wins", "expected", "statistic", "p", "q"];
 
     fn cells(&self) -> Vec<String> {
-        let or_dash = |text: &str| if text.is_empty() { "-".to_owned() } else { text.to_owned() };
-        let whole = |number: Option<u64>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
         vec![
             self.voter.to_owned(),
             self.votes.to_string(),
             self.test.to_owned(),
             or_dash(self.votes_are),
             or_dash(self.model),
-            whole(self.votes_on_model),
-            whole(self.wins),
-            self.expected_wins.map_or_else(|| "-".to_owned(), |expected| format!("{expected:.1}")),
+            value_or_dash(self.votes_on_model),
+            value_or_dash(self.wins),
+            value_or_dash(self.expected_wins.map(|expected| format!("{expected:.1}"))),
             format!("{:.2}", self.statistic),
             format!("{:.2e}", self.p),
             format!("{:.2e}", self.q),

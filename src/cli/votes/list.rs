@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::filters::FilterFlags;
 use crate::cli::error::CommandResult;
-use crate::cli::table::{TableFormat, TableRow, render};
+use crate::cli::table::{TableFormat, TableRow, or_dash, render};
 use crate::cli::times::show_time;
 use crate::cli::{Location, output, progress};
 use crate::domain::integrity::exclusion_decision::SelectedVote;
@@ -65,7 +65,6 @@ impl TableRow for ListedVote<'_> {
     const HEADS: &'static [&'static str] = &["seq", "cast at", "voter", "model a", "model b", "winner", "excluded by"];
 
     fn cells(&self) -> Vec<String> {
-        let or_dash = |text: &str| if text.is_empty() { "-".to_owned() } else { text.to_owned() };
         vec![
             self.seq.to_string(),
             self.cast_at.clone(),

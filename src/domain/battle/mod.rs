@@ -55,6 +55,15 @@ impl Side {
         }
     }
 
+    /// The letter that people read.
+    #[must_use]
+    pub fn letter(self) -> &'static str {
+        match self {
+            Side::A => "A",
+            Side::B => "B",
+        }
+    }
+
     /// The side's name on the wire and in the database.
     #[must_use]
     pub fn as_str(self) -> &'static str {

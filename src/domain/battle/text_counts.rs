@@ -27,12 +27,13 @@ impl TextCounts {
     #[must_use]
     pub fn count(text: &str) -> Self {
         let mut counts = Self { tokens: count_tokens(text), ..Self::default() };
-        let mut in_code = false;
+        let mut open = None;
         for line in text.lines().map(str::trim_start) {
-            if line.starts_with("```") || line.starts_with("~~~") {
-                in_code = !in_code;
-            } else if !in_code {
-                counts.count_line(line);
+            match (open, CodeFence::parse(line)) {
+                (None, None) => counts.count_line(line),
+                (None, begins) => open = begins,
+                (Some(begun), Some(fence)) if fence.closes(begun) => open = None,
+                (Some(_), _) => {}
             }
         }
         counts
@@ -63,6 +64,29 @@ impl TextCounts {
         }
         self.bold_stars += spans(line, "**");
         self.bold_underscores += spans(line, "__");
+    }
+}
+
+/// A line that begins or ends a block of code: CommonMark 0.31, section 4.5, at any indentation.
+#[derive(Debug, Clone, Copy)]
+struct CodeFence {
+    mark: u8,
+    length: usize,
+    /// Nothing stands behind it, such as the name of a programming language.
+    is_bare: bool,
+}
+
+impl CodeFence {
+    fn parse(line: &str) -> Option<Self> {
+        let mark = *line.as_bytes().first().filter(|mark| matches!(mark, b'`' | b'~'))?;
+        let length = line.bytes().take_while(|byte| *byte == mark).count();
+        let info = line[length..].trim();
+        let is_inline_code = mark == b'`' && info.contains('`');
+        (length >= 3 && !is_inline_code).then_some(Self { mark, length, is_bare: info.is_empty() })
+    }
+
+    fn closes(self, begun: Self) -> bool {
+        self.is_bare && self.mark == begun.mark && self.length >= begun.length
     }
 }
 
@@ -104,6 +128,22 @@ mod tests {
         assert_eq!(counts.headings, [1, 0, 1, 0, 0, 0]);
         assert_eq!((counts.unordered, counts.ordered), (2, 2));
         assert_eq!((counts.bold_stars, counts.bold_underscores), (1, 1));
+    }
+
+    #[test]
+    fn code_ends_at_a_fence_like_its_own() {
+        for text in [
+            "```\n~~~\n# code\n```\n# Heading",
+            "````md\n```\n# code\n```\n- code\n````\n# Heading",
+            "~~~\n```\n# code\n~~~~\n# Heading",
+            "```\n```rust\n# code\n```\n# Heading",
+            "```let x``` in a line\n# Heading",
+            "  ```\n  # code\n  ```\n# Heading",
+        ] {
+            let counts = TextCounts::count(text);
+            assert_eq!((counts.headings, counts.unordered), ([1, 0, 0, 0, 0, 0], 0), "{text:?}");
+        }
+        assert_eq!(TextCounts::count("```\n# code that never ends").headings, [0; 6]);
     }
 
     #[test]

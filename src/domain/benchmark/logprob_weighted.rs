@@ -1,7 +1,7 @@
 //! A suite whose scores are the expected ones, over the probabilities that judges tell of their numbers.
 
 use super::data::DataError;
-use super::delegation::delegate_to_suite;
+use super::delegate_to_suite::delegate_to_suite;
 use super::item::{Answer, Ask, Item};
 use super::judgement::{JudgeStep, JudgeTask};
 use super::options::{SuiteError, SuiteOptions};

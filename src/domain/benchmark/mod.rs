@@ -14,7 +14,7 @@ pub mod canaries;
 pub mod contestant;
 pub mod custom;
 pub mod data;
-mod delegation;
+mod delegate_to_suite;
 pub mod item;
 pub mod item_draws;
 pub mod judgement;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::data::DataError;
-use super::delegation::delegate_to_suite;
+use super::delegate_to_suite::delegate_to_suite;
 use super::item::{Answer, Ask, Item, Question, answer_of};
 use super::judgement::JudgeTask;
 use super::score::{Scores, Verdicts};

@@ -1,7 +1,7 @@
 //! A suite whose requests carry a seed, for models that take one.
 
 use super::data::DataError;
-use super::delegation::delegate_to_suite;
+use super::delegate_to_suite::delegate_to_suite;
 use super::item::{Answer, Ask, Item};
 use super::judgement::{JudgeStep, JudgeTask};
 use super::score::{Scores, Verdicts};

@@ -11,11 +11,11 @@ use std::str::FromStr;
 pub enum ExclusionRule {
     /// A reply names its model or maker, or the visitor's text does.
     IdentityLeak,
-    /// A side failed and the visitor voted all the same.
+    /// A side failed before the vote. Only an operator sets it: no vote is taken on a battle with a failed side.
     FailedSide,
     /// The visitor chose the models.
     NamedMode,
-    /// The voter exceeded the arena's limits.
+    /// The voter went over the arena's limits. Only an operator sets it: votes over the limits are refused.
     RateLimited,
     /// Statistical tests find that the voter votes unlike all others.
     AnomalousVoter,

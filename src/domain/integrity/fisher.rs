@@ -15,7 +15,7 @@ use rand_chacha::ChaCha8Rng;
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
 use crate::battle::Outcome;
-use crate::rating::crowd::CrowdVote;
+use crate::rating::crowd_expectation::CrowdVote;
 use crate::stats::{real, real_len};
 
 const CHECKPOINTS: usize = 5;

@@ -105,14 +105,13 @@ pub struct Leak {
 impl fmt::Display for Leak {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let turn = self.turn;
-        let letter = |side: Side| if side == Side::A { 'A' } else { 'B' };
         match self.place {
             LeakPlace::Prompt => write!(f, "the prompt of turn {turn} speaks to a model by name"),
             LeakPlace::Reply(side) => {
-                write!(f, "reply {} of turn {turn} says which model or maker wrote it", letter(side))
+                write!(f, "reply {} of turn {turn} says which model or maker wrote it", side.letter())
             }
             LeakPlace::Reasoning(side) => {
-                write!(f, "the reasoning of reply {} of turn {turn} says which model or maker wrote it", letter(side))
+                write!(f, "the reasoning of reply {} of turn {turn} says which model or maker wrote it", side.letter())
             }
         }
     }

@@ -1,7 +1,7 @@
 //! How a language model is asked which texts of a battle give a model away, and how its reply is read.
 //!
 //! [`super::leak`] finds by rules what texts say in so many words; a language model also understands what they only describe. What
-//! visitors and models wrote is filled in once, apart by a [mark](text_mark) that no text holds; nothing of the reply is kept or shown
+//! visitors and models wrote is filled in once, apart by a [mark](prompt_delimiter) that no text holds; nothing of the reply is kept or shown
 //! but which texts it names.
 
 use std::fmt::{self, Write as _};
@@ -14,9 +14,9 @@ use crate::battle::Side;
 use crate::benchmark::item::ItemSampling;
 use crate::benchmark::judgement::JudgeRequest;
 use crate::judging::judge_prompt::{JudgePrompt, JudgePromptError, JudgePromptFields, prompt_sha256};
+use crate::judging::prompt_delimiter::prompt_delimiter;
 use crate::judging::prompt_file::PromptFile;
 use crate::judging::reasoning::Thought;
-use crate::judging::text_mark::text_mark;
 
 /// What a model is asked for once more after a reply that cannot be read.
 pub const REMINDER: &str = "End with one line: \"leaks: none\", or \"leaks: \" and the names of the texts that give a model away, such as \
@@ -74,7 +74,7 @@ impl LeakCheckPrompt {
     #[must_use]
     pub fn request(&self, turns: &[TurnTexts<'_>]) -> JudgeRequest {
         let named = named_texts(turns);
-        let mark = text_mark(named.iter().map(|(_, text)| *text));
+        let mark = prompt_delimiter(named.iter().map(|(_, text)| *text));
         let mut texts = String::new();
         for (leak, text) in &named {
             writeln!(texts, "{mark} {}\n{text}", TextName(*leak)).expect("writing to a String cannot fail");
@@ -141,12 +141,11 @@ pub struct TextName(pub Leak);
 
 impl fmt::Display for TextName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let letter = |side: Side| if side == Side::A { 'A' } else { 'B' };
         let turn = self.0.turn;
         match self.0.place {
             LeakPlace::Prompt => write!(f, "prompt {turn}"),
-            LeakPlace::Reply(side) => write!(f, "reply {} {turn}", letter(side)),
-            LeakPlace::Reasoning(side) => write!(f, "reasoning {} {turn}", letter(side)),
+            LeakPlace::Reply(side) => write!(f, "reply {} {turn}", side.letter()),
+            LeakPlace::Reasoning(side) => write!(f, "reasoning {} {turn}", side.letter()),
         }
     }
 }

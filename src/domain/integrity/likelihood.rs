@@ -10,7 +10,7 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use crate::battle::Outcome;
-use crate::rating::crowd::{Crowd, CrowdVote};
+use crate::rating::crowd_expectation::{CrowdExpectation, CrowdVote};
 use crate::stats::real;
 
 /// Most simulated voters, and so the smallest p-value is 1/10,000.
@@ -27,7 +27,7 @@ pub(super) struct LikelihoodResult {
 
 /// Tests the votes of a voter against the strengths without them.
 pub(super) fn likelihood_test(
-    crowd: &Crowd,
+    crowd: &CrowdExpectation,
     votes: &[CrowdVote],
     strengths: &DVector<f64>,
     rng: &mut ChaCha8Rng,

@@ -4,13 +4,14 @@
 //! test of Huang et al. (`likelihood`) and Fisher's combination of Chiang et al. (`fisher`). [`simulated_riggers`] makes riggers whose
 //! votes are known, to measure the tests, [`rigging_simulation`] simulates what they gain, and [`rigging_report`] says what that means
 //! for a leaderboard. [`leak`] finds texts that give a model away by rules, and [`leak_check`] has a language model read them. A test
-//! reports; it excludes a vote only where the operator says so beforehand ([`flagged_votes`]).
+//! reports; it excludes a vote only where the operator says so beforehand ([`anomalous_voters`]).
 
+pub mod anomalous_voters;
 pub mod exclusion_decision;
 pub mod exclusion_report;
 pub mod exclusion_rule;
 pub mod exclusions_in_force;
-pub mod flagged_votes;
+
 pub mod leaderboard_change;
 pub mod leak;
 pub mod leak_check;

@@ -4,7 +4,7 @@
 //! For the votes of a voter on model m, z_m = Σ (v − E(v)) / √(Σ Var v), v = 1 for m and 0 for its rival: the score statistic
 //! of an effect of m on that voter's votes in a Bradley–Terry model (Rao 1948; Cox and Hinkley 1974, section 9.3).
 //!
-//! - E(v) comes from the ratings without the voter's own votes ([`crate::rating::crowd`]), nor those of other outliers, who may
+//! - E(v) comes from the ratings without the voter's own votes ([`crate::rating::crowd_expectation`]), nor those of other outliers, who may
 //!   help the same model, and from the voter's consistency in
 //!   the votes on other models ([`super::consistency`]), so that a careless voter is no enemy of the best models.
 //! - Votes for neither model are left out, by conditioning on the votes for one: honest voters tie between 0 and 70 % of the
@@ -20,7 +20,7 @@ use super::consistency::{OF_CROWD, slope};
 use super::overdispersion::SharedResiduals;
 use super::poisson_binomial::{all_with_taste, tail, tail_with_taste};
 use crate::battle::Outcome;
-use crate::rating::crowd::{Crowd, CrowdVote};
+use crate::rating::crowd_expectation::{CrowdExpectation, CrowdVote};
 use crate::rating::logistic;
 use crate::stats::real_len;
 
@@ -65,7 +65,7 @@ struct DecisiveVote {
 }
 
 /// The votes of a voter by model, for every model with at least two votes.
-pub(super) fn by_model(crowd: &Crowd, votes: &[CrowdVote], strengths: &DVector<f64>) -> Vec<ModelVotes> {
+pub(super) fn by_model(crowd: &CrowdExpectation, votes: &[CrowdVote], strengths: &DVector<f64>) -> Vec<ModelVotes> {
     let decisive = |vote: &CrowdVote| {
         let (winner, loser) = match vote.outcome {
             Outcome::AWins => (vote.a, vote.b),

@@ -17,7 +17,7 @@ use super::overdispersion::{SharedResiduals, taste_correlation};
 use super::rao_score::{ModelVotes, ScoreResult, by_model, score_test, shared_residuals};
 use crate::battle::Outcome;
 use crate::rating::FitError;
-use crate::rating::crowd::{Crowd, CrowdVote};
+use crate::rating::crowd_expectation::{CrowdExpectation, CrowdVote};
 use crate::rating::vote_log::{Labels, VoteLog};
 
 /// Voters with fewer votes for one of two models are not tested: nothing can be told from them.
@@ -204,7 +204,7 @@ pub fn test_voters(log: &VoteLog, test: VoterTest, seed: u64) -> Result<VoterRep
 
 /// The crowd that voters are compared with.
 struct Reference {
-    crowd: Crowd,
+    crowd: CrowdExpectation,
     /// By voter: whether its votes are in the crowd.
     in_crowd: Vec<bool>,
 }
@@ -213,13 +213,13 @@ impl Reference {
     /// `None` where no votes of the crowd compare two rated models.
     fn new(log: &VoteLog, labels: &Labels, in_crowd: Vec<bool>) -> Result<Option<Self>, FitError> {
         if in_crowd.iter().all(|inside| *inside) {
-            return Ok(Crowd::new(log)?.map(|crowd| Self { crowd, in_crowd }));
+            return Ok(CrowdExpectation::new(log)?.map(|crowd| Self { crowd, in_crowd }));
         }
         let keep: Vec<bool> =
             labels.rows.iter().map(|&voter| voter == Labels::NONE || in_crowd[voter as usize]).collect();
         let mut inside = log.clone();
         inside.retain(&keep);
-        Ok(Crowd::new(&inside)?.map(|crowd| Self { crowd, in_crowd }))
+        Ok(CrowdExpectation::new(&inside)?.map(|crowd| Self { crowd, in_crowd }))
     }
 
     /// A crowd without the voters who stray from it more than chance, whatever their reason. Riggers of one target would hide one

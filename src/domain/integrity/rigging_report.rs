@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::rigging_detection::{DEFAULT_ALPHA, FEWEST_VOTES, VoterTest, test_voters};
 use crate::rating::FitError;
-use crate::rating::crowd::Crowd;
+use crate::rating::crowd_expectation::CrowdExpectation;
 use crate::rating::robustness::{PlaceMove, neighbour_flips};
 use crate::rating::vote_log::{Labels, VoteLog};
 
@@ -76,7 +76,7 @@ pub struct FlaggedVoters {
 /// # Errors
 /// [`FitError::Solver`] as for the fit.
 pub fn rigging_report(log: &VoteLog, seed: u64) -> Result<RiggingReport, FitError> {
-    let Some(crowd) = Crowd::new(log)? else { return Ok(RiggingReport::default()) };
+    let Some(crowd) = CrowdExpectation::new(log)? else { return Ok(RiggingReport::default()) };
     let flips = neighbour_flips(log, NEIGHBOURS)?;
     let neighbours = flips.into_iter().map(|(upper, lower, votes)| SwapCost { upper, lower, votes }).collect();
     let has_voters = log.voters.as_ref().is_some_and(|voters| !voters.names.as_slice().is_empty());
@@ -102,7 +102,7 @@ fn moves(published: &[u64], places: &[u64], names: &[&str]) -> (u64, Option<Plac
 }
 
 /// By one Newton step for each voter, which is close for the few votes of one person and takes milliseconds for thousands.
-fn most_influential(crowd: &Crowd, log: &VoteLog) -> Option<InfluentialVoter> {
+fn most_influential(crowd: &CrowdExpectation, log: &VoteLog) -> Option<InfluentialVoter> {
     let (names, published) = (crowd.names(log), places(crowd.strengths()));
     let voters = crowd.votes_of_voters(log).into_iter().filter(|votes| !votes.is_empty());
     let without = |votes: Vec<_>| {
@@ -114,7 +114,7 @@ fn most_influential(crowd: &Crowd, log: &VoteLog) -> Option<InfluentialVoter> {
     voters.filter_map(without).max_by_key(|voter| (distance(voter), voter.moved, voter.votes))
 }
 
-fn flagged(crowd: &Crowd, log: &VoteLog, seed: u64) -> Result<FlaggedVoters, FitError> {
+fn flagged(crowd: &CrowdExpectation, log: &VoteLog, seed: u64) -> Result<FlaggedVoters, FitError> {
     let report = test_voters(log, VoterTest::Score, seed)?;
     let labels = log.voters.as_ref().ok_or(FitError::NoVoters)?;
     let mut is_flagged = vec![false; labels.names.as_slice().len()];
@@ -144,8 +144,8 @@ fn flagged(crowd: &Crowd, log: &VoteLog, seed: u64) -> Result<FlaggedVoters, Fit
 }
 
 /// Compares the places of the models that both logs rate together.
-fn compare(crowd: &Crowd, log: &VoteLog, rest: &VoteLog, found: &mut FlaggedVoters) -> Result<(), FitError> {
-    let Some(without) = Crowd::new(rest)? else { return Ok(()) };
+fn compare(crowd: &CrowdExpectation, log: &VoteLog, rest: &VoteLog, found: &mut FlaggedVoters) -> Result<(), FitError> {
+    let Some(without) = CrowdExpectation::new(rest)? else { return Ok(()) };
     let shared = |model: &usize| Some((crowd.parameter(*model)?, without.parameter(*model)?));
     let models: Vec<usize> = (0..log.models.as_slice().len()).filter(|model| shared(model).is_some()).collect();
     let (published, other): (Vec<f64>, Vec<f64>) = models

@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::battle::Outcome;
 use crate::rating::FitError;
-use crate::rating::crowd::Crowd;
+use crate::rating::crowd_expectation::CrowdExpectation;
 use crate::rating::vote_log::VoteLog;
 
 /// What a rigger does in a battle without the target.
@@ -65,7 +65,7 @@ pub fn is_simulated_rigger(voter: &str) -> bool {
 /// # Errors
 /// [`FitError::Solver`] as for the fit, [`FitError::NoVoters`] without voters or comparable votes.
 pub fn add_riggers(log: &VoteLog, simulation: RiggerSimulation) -> Result<VoteLog, FitError> {
-    let crowd = Crowd::new(log)?.ok_or(FitError::NoVoters)?;
+    let crowd = CrowdExpectation::new(log)?.ok_or(FitError::NoVoters)?;
     let mut rigged = log.clone();
     let names = crowd.names(log);
     let pairs: Vec<[usize; 2]> = crowd.votes(log).iter().map(|vote| [vote.a, vote.b]).collect();
@@ -93,7 +93,13 @@ fn draw_pair(pairs: &[[usize; 2]], target: usize, simulation: RiggerSimulation, 
     }
 }
 
-fn vote(crowd: &Crowd, [a, b]: [usize; 2], target: usize, strategy: RiggerStrategy, rng: &mut impl Rng) -> Outcome {
+fn vote(
+    crowd: &CrowdExpectation,
+    [a, b]: [usize; 2],
+    target: usize,
+    strategy: RiggerStrategy,
+    rng: &mut impl Rng,
+) -> Outcome {
     if a == target {
         return Outcome::AWins;
     }

@@ -51,7 +51,7 @@ mod block;
 mod clustered_sandwich;
 mod counting;
 mod covariance;
-pub(crate) mod crowd;
+pub(crate) mod crowd_expectation;
 mod graph;
 mod interned_texts;
 mod jackknife;

@@ -27,7 +27,7 @@ mod rows;
 mod table;
 mod texts;
 
-use column_reader::{ParquetColumn, TimeUnit, read_column};
+use column_reader::{ParquetColumn, ReadAs, TimeUnit, read_column};
 use group::RowGroup;
 use group_batch::GroupVotes;
 pub(super) use table::read_table;
@@ -95,6 +95,10 @@ fn reserve(log: &mut VoteLog, rows: i64) {
     }
 }
 
+/// Fields whose values are names.
+const NAMES: [Field; 7] =
+    [Field::ModelA, Field::ModelB, Field::Voter, Field::Language, Field::Category, Field::Intent, Field::PairingPolicy];
+
 /// What to read of a file.
 struct ReadPlan<'p> {
     job: &'p ReadJob<'p>,
@@ -150,7 +154,11 @@ impl<'p> ReadPlan<'p> {
     }
 
     fn read_group(&self, group: &dyn RowGroupReader) -> ReadGroup {
-        let read = |&at: &usize| read_column(group, at);
+        let names: Vec<usize> = NAMES.iter().filter_map(|&field| Some(self.header.one(field)?.at)).collect();
+        let read = |&at: &usize| {
+            let read_as = if names.contains(&at) { ReadAs::Texts } else { ReadAs::Stored };
+            read_column(group, at, read_as)
+        };
         let columns: Vec<ParquetColumn> = self.needed.par_iter().map(read).collect::<Result<_, _>>()?;
         let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
         if columns.iter().any(|column| column.len() != rows) {

@@ -6,14 +6,14 @@ use super::{BusState, Event, EventBus, InstanceId, InstanceMessage};
 
 /// Events and messages that a slow listener may be behind before it misses some.
 const EVENTS: usize = 64;
-const LETTERS: usize = 1_024;
+const MESSAGES: usize = 1_024;
 
 /// The bus of an arena that is one process.
 #[derive(Debug)]
 pub struct LocalBus {
     instance: InstanceId,
     events: broadcast::Sender<Event>,
-    letters: broadcast::Sender<InstanceMessage>,
+    messages: broadcast::Sender<InstanceMessage>,
     state: watch::Sender<BusState>,
 }
 
@@ -24,7 +24,7 @@ impl LocalBus {
         Self {
             instance,
             events: broadcast::channel(EVENTS).0,
-            letters: broadcast::channel(LETTERS).0,
+            messages: broadcast::channel(MESSAGES).0,
             state: watch::Sender::new(BusState::Alone),
         }
     }
@@ -32,9 +32,9 @@ impl LocalBus {
 
 impl LocalBus {
     /// Delivers a message to the current readers.
-    pub(super) fn deliver(&self, letter: InstanceMessage) {
+    pub(super) fn deliver(&self, message: InstanceMessage) {
         // No reader is fine: messages are repeated.
-        let _ = self.letters.send(letter);
+        let _ = self.messages.send(message);
     }
 }
 
@@ -58,8 +58,8 @@ impl EventBus for LocalBus {
         }
     }
 
-    fn letters(&self) -> broadcast::Receiver<InstanceMessage> {
-        self.letters.subscribe()
+    fn messages(&self) -> broadcast::Receiver<InstanceMessage> {
+        self.messages.subscribe()
     }
 
     fn state(&self) -> watch::Receiver<BusState> {

@@ -75,7 +75,7 @@ pub trait EventBus: Send + Sync {
     fn send(&self, to: &InstanceId, body: String);
 
     /// Messages to this instance from now on.
-    fn letters(&self) -> broadcast::Receiver<InstanceMessage>;
+    fn messages(&self) -> broadcast::Receiver<InstanceMessage>;
 
     /// Whether other instances can be reached.
     fn state(&self) -> watch::Receiver<BusState>;

@@ -14,16 +14,16 @@ use crate::redis::{AddressError, ConnectionEvent, RedisConnectionTask, RedisHand
 
 /// The bus of an arena that is several processes.
 pub struct RedisBus {
-    ears: Arc<BusListener>,
-    link: RedisHandle,
+    listener: Arc<BusListener>,
+    handle: RedisHandle,
     prefix: String,
 }
 
-/// What is told to the listeners of this instance.
+/// Passes what Redis says on to this instance.
 struct BusListener {
     local: LocalBus,
     state: watch::Sender<BusState>,
-    letters_channel: String,
+    message_channel: String,
 }
 
 /// An event on its way.
@@ -40,60 +40,61 @@ impl RedisBus {
     /// [`AddressError`] where the address cannot be one.
     pub fn new(settings: &RedisSettings, instance: InstanceId) -> Result<(Self, RedisConnectionTask), AddressError> {
         let prefix = settings.prefix.clone();
-        let (events_channel, letters_channel) = (events_channel(&prefix), letters_channel(&prefix, &instance));
-        let channels = vec![events_channel, letters_channel.clone()];
-        let ears = Arc::new(BusListener {
+        let (events_channel, message_channel) = (events_channel(&prefix), message_channel(&prefix, &instance));
+        let channels = vec![events_channel, message_channel.clone()];
+        let listener = Arc::new(BusListener {
             local: LocalBus::new(instance.clone()),
             state: watch::Sender::new(BusState::Lost),
-            letters_channel,
+            message_channel,
         });
-        let listener = Arc::clone(&ears);
-        let (link, keeper) = RedisConnectionTask::new(settings, &instance, channels, move |news| listener.hear(&news))?;
-        Ok((Self { ears, link, prefix }, keeper))
+        let of_task = Arc::clone(&listener);
+        let (handle, task) =
+            RedisConnectionTask::new(settings, &instance, channels, move |event| of_task.on_event(&event))?;
+        Ok((Self { listener, handle, prefix }, task))
     }
 
-    /// The way to Redis, for what else is shared.
+    /// The connection to Redis, for what else is shared.
     #[must_use]
-    pub fn link(&self) -> &RedisHandle {
-        &self.link
+    pub fn handle(&self) -> &RedisHandle {
+        &self.handle
     }
 }
 
 impl EventBus for RedisBus {
     fn instance(&self) -> &InstanceId {
-        self.ears.local.instance()
+        self.listener.local.instance()
     }
 
     fn publish(&self, event: Event) {
-        self.ears.local.publish(event);
-        let notice = Envelope { from: self.instance().clone(), event };
-        self.link.post(events_channel(&self.prefix), json(&notice));
+        self.listener.local.publish(event);
+        let envelope = Envelope { from: self.instance().clone(), event };
+        self.handle.post(events_channel(&self.prefix), json(&envelope));
     }
 
     fn subscribe(&self) -> broadcast::Receiver<Event> {
-        self.ears.local.subscribe()
+        self.listener.local.subscribe()
     }
 
     fn send(&self, to: &InstanceId, body: String) {
         if to == self.instance() {
-            return self.ears.local.send(to, body);
+            return self.listener.local.send(to, body);
         }
-        let letter = InstanceMessage { from: self.instance().clone(), body };
-        self.link.post(letters_channel(&self.prefix, to), json(&letter));
+        let message = InstanceMessage { from: self.instance().clone(), body };
+        self.handle.post(message_channel(&self.prefix, to), json(&message));
     }
 
-    fn letters(&self) -> broadcast::Receiver<InstanceMessage> {
-        self.ears.local.letters()
+    fn messages(&self) -> broadcast::Receiver<InstanceMessage> {
+        self.listener.local.messages()
     }
 
     fn state(&self) -> watch::Receiver<BusState> {
-        self.ears.state.subscribe()
+        self.listener.state.subscribe()
     }
 }
 
 impl BusListener {
-    fn hear(&self, news: &ConnectionEvent<'_>) {
-        match news {
+    fn on_event(&self, event: &ConnectionEvent<'_>) {
+        match event {
             ConnectionEvent::Up => {
                 self.state.send_replace(BusState::Connected);
                 // Something may have been missed: listeners read the state again.
@@ -102,13 +103,13 @@ impl BusListener {
             ConnectionEvent::Down => {
                 self.state.send_replace(BusState::Lost);
             }
-            ConnectionEvent::Message { channel, body } if *channel == self.letters_channel => {
-                read(body).into_iter().for_each(|letter| self.local.deliver(letter));
+            ConnectionEvent::Message { channel, body } if *channel == self.message_channel => {
+                read(body).into_iter().for_each(|message| self.local.deliver(message));
             }
             ConnectionEvent::Message { body, .. } => {
-                let notice: Option<Envelope> = read(body);
-                let foreign = notice.filter(|notice| notice.from != *self.local.instance());
-                foreign.into_iter().for_each(|notice| self.local.publish(notice.event));
+                let envelope: Option<Envelope> = read(body);
+                let foreign = envelope.filter(|envelope| envelope.from != *self.local.instance());
+                foreign.into_iter().for_each(|envelope| self.local.publish(envelope.event));
             }
         }
     }
@@ -118,7 +119,7 @@ fn events_channel(prefix: &str) -> String {
     format!("{prefix}:events")
 }
 
-fn letters_channel(prefix: &str, to: &InstanceId) -> String {
+fn message_channel(prefix: &str, to: &InstanceId) -> String {
     format!("{prefix}:to:{to}")
 }
 

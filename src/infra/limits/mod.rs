@@ -21,7 +21,7 @@ pub use single_use::SingleUse;
 
 /// What is limited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Act {
+pub enum LimitedAction {
     /// A battle, a further question, or a reply that is generated again.
     Turn,
     /// A vote.
@@ -36,7 +36,7 @@ pub enum Act {
     WrongKey,
 }
 
-impl Act {
+impl LimitedAction {
     /// The word in metrics and keys.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -91,7 +91,7 @@ pub struct Caller {
 #[error("too many {what} {whose}: try again in {seconds} s", what = .act.as_str(), whose = self.whose(), seconds = self.seconds())]
 pub struct RateLimited {
     /// What was too much.
-    pub act: Act,
+    pub act: LimitedAction,
     /// Whose limit it is.
     pub scope: LimitScope,
     /// How long to wait.

@@ -6,7 +6,7 @@ use tokio::time::Instant;
 use super::concurrency::{ConcurrencyLimit, TurnPermit, UnderWay};
 use super::gcra::{Count, LimitCounts, Wait, rates};
 use super::shared::{LimitAnswer, SharedCounts};
-use super::{Act, Caller, LimitScope, RateLimited, TurnRefused};
+use super::{Caller, LimitScope, LimitedAction, RateLimited, TurnRefused};
 use crate::config::{CurrentSettings, WindowLimits};
 use crate::domain::battle::VisitorId;
 use crate::metrics;
@@ -34,7 +34,7 @@ impl RateLimits {
     ///
     /// # Errors
     /// [`RateLimited`] where it would be too much; then it is not counted.
-    pub async fn take(&self, act: Act, caller: &Caller) -> Result<(), RateLimited> {
+    pub async fn take(&self, act: LimitedAction, caller: &Caller) -> Result<(), RateLimited> {
         self.take_all(act, self.counts(act, Some(&caller.visitor), caller.network.as_deref())).await
     }
 
@@ -43,7 +43,7 @@ impl RateLimits {
     /// # Errors
     /// [`RateLimited`] where it would be too much; then it is not counted.
     pub async fn take_sign_in(&self, network: &str) -> Result<(), RateLimited> {
-        self.take_all(Act::SignIn, self.counts(Act::SignIn, None, Some(network))).await
+        self.take_all(LimitedAction::SignIn, self.counts(LimitedAction::SignIn, None, Some(network))).await
     }
 
     /// Counts one try to sign in to an account of the admin. `account` is the name as it was typed, whether there is such an
@@ -53,7 +53,7 @@ impl RateLimits {
     /// # Errors
     /// [`RateLimited`] where it would be too much.
     pub async fn take_admin_sign_in(&self, account: &str, network: &str) -> Result<(), RateLimited> {
-        let (settings, act) = (self.settings.now(), Act::AdminSignIn);
+        let (settings, act) = (self.settings.now(), LimitedAction::AdminSignIn);
         let counts = |limits: WindowLimits, scope: LimitScope, name: String| {
             Vec::from_iter(count(limits, scope, format!("{}_{name}", act.as_str())))
         };
@@ -75,7 +75,7 @@ impl RateLimits {
     /// # Errors
     /// [`RateLimited`].
     pub fn check_wrong_keys(&self, network: &str) -> Result<(), RateLimited> {
-        let act = Act::WrongKey;
+        let act = LimitedAction::WrongKey;
         let wait = self.local().wait(&self.counts(act, None, Some(network)), Instant::now());
         wait.map_or(Ok(()), |wait| Err(refused(act, wait)))
     }
@@ -86,15 +86,15 @@ impl RateLimits {
     /// # Errors
     /// [`RateLimited`] where it was one too many.
     pub async fn take_wrong_key(&self, network: &str) -> Result<(), RateLimited> {
-        let counts = self.counts(Act::WrongKey, None, Some(network));
-        let taken = self.take_all(Act::WrongKey, counts.clone()).await;
+        let counts = self.counts(LimitedAction::WrongKey, None, Some(network));
+        let taken = self.take_all(LimitedAction::WrongKey, counts.clone()).await;
         if taken.is_err() {
             self.local().charge(&counts, Instant::now());
         }
         taken
     }
 
-    async fn take_all(&self, act: Act, counts: Vec<Count>) -> Result<(), RateLimited> {
+    async fn take_all(&self, act: LimitedAction, counts: Vec<Count>) -> Result<(), RateLimited> {
         let wait = if counts.is_empty() { None } else { self.wait(&counts).await };
         wait.map_or(Ok(()), |wait| Err(refused(act, wait)))
     }
@@ -106,10 +106,10 @@ impl RateLimits {
     pub async fn begin_turn(&self, caller: &Caller) -> Result<TurnPermit, TurnRefused> {
         // The place first: it is given back where the rate refuses, and what was counted could not be.
         let permit = self.under_way.take(self.places(caller)).ok_or_else(|| {
-            metrics::refused(Act::Turn.as_str(), "at_once");
+            metrics::refused(LimitedAction::Turn.as_str(), "at_once");
             TurnRefused::TooManyAtOnce
         })?;
-        self.take(Act::Turn, caller).await?;
+        self.take(LimitedAction::Turn, caller).await?;
         Ok(permit)
     }
 
@@ -117,7 +117,7 @@ impl RateLimits {
     /// others granted it learns whenever it asks Redis.
     #[must_use]
     pub fn pressure(&self, caller: &Caller) -> f64 {
-        let counts = self.counts(Act::Turn, Some(&caller.visitor), caller.network.as_deref());
+        let counts = self.counts(LimitedAction::Turn, Some(&caller.visitor), caller.network.as_deref());
         let (local, now) = (self.local(), Instant::now());
         let of_many = counts.iter().filter(|count| count.scope != LimitScope::Visitor);
         of_many.map(|count| local.used_share(count, now)).fold(0.0, f64::max)
@@ -166,15 +166,17 @@ impl RateLimits {
     }
 
     /// The limits that are on for this act, and whom they count.
-    fn counts(&self, act: Act, visitor: Option<&VisitorId>, network: Option<&str>) -> Vec<Count> {
+    fn counts(&self, act: LimitedAction, visitor: Option<&VisitorId>, network: Option<&str>) -> Vec<Count> {
         let settings = self.settings.now();
         let limits = &settings.limits;
         let [of_visitor, of_network, of_all] = match act {
-            Act::Turn => [limits.turns, limits.turns_per_address, limits.turns_in_all],
-            Act::Vote => [limits.votes, limits.votes_per_address, limits.votes_in_all],
-            Act::Image => [limits.images, limits.images_per_address, WindowLimits::NONE],
-            Act::SignIn | Act::WrongKey => [WindowLimits::NONE, limits.sign_ins_per_address, WindowLimits::NONE],
-            Act::AdminSignIn => [WindowLimits::NONE; 3],
+            LimitedAction::Turn => [limits.turns, limits.turns_per_address, limits.turns_in_all],
+            LimitedAction::Vote => [limits.votes, limits.votes_per_address, limits.votes_in_all],
+            LimitedAction::Image => [limits.images, limits.images_per_address, WindowLimits::NONE],
+            LimitedAction::SignIn | LimitedAction::WrongKey => {
+                [WindowLimits::NONE, limits.sign_ins_per_address, WindowLimits::NONE]
+            }
+            LimitedAction::AdminSignIn => [WindowLimits::NONE; 3],
         };
         let what = act.as_str();
         let visitor = visitor.and_then(|id| count(of_visitor, LimitScope::Visitor, format!("{what}:{id}")));
@@ -190,7 +192,7 @@ impl RateLimits {
 }
 
 /// A refusal, which is counted.
-fn refused(act: Act, Wait { wait, scope }: Wait) -> RateLimited {
+fn refused(act: LimitedAction, Wait { wait, scope }: Wait) -> RateLimited {
     metrics::refused(act.as_str(), scope.as_str());
     RateLimited { act, scope, wait }
 }
@@ -217,7 +219,7 @@ mod tests {
         Caller { visitor: VisitorId::new(visitor), network: Some(network.into()) }
     }
 
-    async fn granted(limits: &RateLimits, act: Act, caller: &Caller) -> usize {
+    async fn granted(limits: &RateLimits, act: LimitedAction, caller: &Caller) -> usize {
         let mut granted = 0;
         for _ in 0..20 {
             granted += usize::from(limits.take(act, caller).await.is_ok());
@@ -236,11 +238,11 @@ mod tests {
         });
         let (ann, ben, carl) = (caller("ann", "home"), caller("ben", "home"), caller("carl", "elsewhere"));
         for (caller, act, expected) in [
-            (&ann, Act::Turn, 5),
-            (&ben, Act::Turn, 3),
-            (&carl, Act::Turn, 5),
-            (&ann, Act::Vote, 3),
-            (&ben, Act::Vote, 3),
+            (&ann, LimitedAction::Turn, 5),
+            (&ben, LimitedAction::Turn, 3),
+            (&carl, LimitedAction::Turn, 5),
+            (&ann, LimitedAction::Vote, 3),
+            (&ben, LimitedAction::Vote, 3),
         ] {
             assert_eq!(granted(&limits, act, caller).await, expected, "{act:?} of {caller:?}");
         }
@@ -248,7 +250,7 @@ mod tests {
             limits: LimitSettings { votes: WindowLimits::NONE, ..settings.now().limits.clone() },
             ..Settings::default()
         });
-        assert_eq!(granted(&limits, Act::Vote, &ann).await, 20, "other settings are in force at once");
+        assert_eq!(granted(&limits, LimitedAction::Vote, &ann).await, 20, "other settings are in force at once");
     }
 
     #[tokio::test(start_paused = true)]
@@ -276,11 +278,11 @@ mod tests {
     async fn a_refusal_says_when_to_try_again() {
         let (limits, _) = limits(LimitSettings { votes: WindowLimits::new(7, 0, 0), ..LimitSettings::default() });
         let ann = caller("ann", "home");
-        assert_eq!(granted(&limits, Act::Vote, &ann).await, 7);
-        let refused = limits.take(Act::Vote, &ann).await.unwrap_err();
+        assert_eq!(granted(&limits, LimitedAction::Vote, &ann).await, 7);
+        let refused = limits.take(LimitedAction::Vote, &ann).await.unwrap_err();
         assert_eq!(refused.to_string(), "too many votes of yours: try again in 9 s");
         tokio::time::advance(Duration::from_secs(9)).await;
-        assert_eq!(granted(&limits, Act::Vote, &ann).await, 1);
+        assert_eq!(granted(&limits, LimitedAction::Vote, &ann).await, 1);
     }
 
     #[tokio::test(start_paused = true)]

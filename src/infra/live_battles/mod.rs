@@ -133,7 +133,7 @@ impl LiveBattle {
     #[must_use]
     pub fn watch(self: &Arc<Self>, after: u64) -> Watcher {
         self.audience.send_modify(|watching| *watching += 1);
-        Watcher { head: self.head.subscribe(), battle: Arc::clone(self), told: after }
+        Watcher { head: self.head.subscribe(), battle: Arc::clone(self), last_sent: after }
     }
 
     /// The number of the latest event.
@@ -198,7 +198,7 @@ impl LiveBattle {
 pub struct Watcher {
     battle: Arc<LiveBattle>,
     head: watch::Receiver<LogHead>,
-    told: u64,
+    last_sent: u64,
 }
 
 impl Watcher {
@@ -211,29 +211,29 @@ impl Watcher {
     /// All events up to and including the known ones: what a client that comes back has on its screen.
     #[must_use]
     pub fn known(&self) -> Vec<EventEntry> {
-        self.battle.state().active.log().up_to(self.told).to_vec()
+        self.battle.state().active.log().up_to(self.last_sent).to_vec()
     }
 
-    /// Waits for events that were not told yet; `None` where the battle goes on in another place. Safe to cancel:
+    /// Waits for events that were not sent yet; `None` where the battle goes on in another place. Safe to cancel:
     /// nothing is taken before it returns.
     pub async fn next(&mut self) -> Option<Vec<EventEntry>> {
-        let told = self.told;
+        let sent = self.last_sent;
         // The sender lives in `self.battle`, so waiting cannot fail; if it did, there would be nothing more to tell.
-        let head = self.head.wait_for(|head| head.seq > told || head.moved).await.ok().map(|head| *head)?;
-        (head.seq > told).then(|| self.missed())
+        let head = self.head.wait_for(|head| head.seq > sent || head.moved).await.ok().map(|head| *head)?;
+        (head.seq > sent).then(|| self.missed())
     }
 
-    /// The number of the latest event that was told.
+    /// The number of the latest event that was sent.
     #[must_use]
-    pub fn told(&self) -> u64 {
-        self.told
+    pub fn last_sent(&self) -> u64 {
+        self.last_sent
     }
 
-    /// Events that were not told yet, without waiting.
+    /// Events that were not sent yet, without waiting.
     pub fn missed(&mut self) -> Vec<EventEntry> {
         let state = self.battle.state();
-        let missed = state.active.log().after(self.told).to_vec();
-        self.told = state.active.log().head();
+        let missed = state.active.log().after(self.last_sent).to_vec();
+        self.last_sent = state.active.log().head();
         let before = self.battle.furthest.fetch_max(state.active.log().bytes(), Ordering::AcqRel);
         if state.active.log().bytes().saturating_sub(before) > BEHIND {
             self.battle.caught_up.notify_waiters();

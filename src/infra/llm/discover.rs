@@ -25,7 +25,7 @@ const MAX_LIST_BYTES: usize = 4 << 20;
 
 /// Where is looked.
 #[derive(Debug, Clone)]
-pub struct Places {
+pub struct DiscoveryTargets {
     /// Ollama's address.
     pub ollama: String,
     /// Names and addresses (with `/v1`) of local servers that speak chat completions.
@@ -42,7 +42,7 @@ pub struct Places {
     pub remote_wait: Duration,
 }
 
-impl Default for Places {
+impl Default for DiscoveryTargets {
     fn default() -> Self {
         Self {
             ollama: ollama::DEFAULT_BASE_URL.into(),
@@ -61,16 +61,16 @@ impl Default for Places {
 }
 
 /// The settings with the models found, where none are configured and `providers.discover` says so.
-pub async fn with_discovered(mut settings: Settings, env: &Environment, places: &Places) -> Settings {
+pub async fn with_discovered(mut settings: Settings, env: &Environment, places: &DiscoveryTargets) -> Settings {
     if settings.models.is_empty() && settings.providers.discover {
         let allowed = AllowedAddresses::new(&settings.providers.private_networks);
-        settings.models = discover(env, &Places { allowed, ..places.clone() }).await;
+        settings.models = discover(env, &DiscoveryTargets { allowed, ..places.clone() }).await;
     }
     settings
 }
 
 /// Looks in all places at once.
-pub async fn discover(env: &Environment, places: &Places) -> Vec<ModelSettings> {
+pub async fn discover(env: &Environment, places: &DiscoveryTargets) -> Vec<ModelSettings> {
     let http = match http_client_within(places.remote_wait, &places.allowed) {
         Ok(http) => http,
         Err(error) => {
@@ -94,7 +94,7 @@ pub async fn discover(env: &Environment, places: &Places) -> Vec<ModelSettings> 
     with_distinct_ids(found.flatten().collect())
 }
 
-async fn ollama_models(places: &Places, http: &HttpClient) -> Vec<ModelSettings> {
+async fn ollama_models(places: &DiscoveryTargets, http: &HttpClient) -> Vec<ModelSettings> {
     let Some(body) = fetch(&format!("{}/api/tags", places.ollama), HeaderMap::new(), places.local_wait, http).await
     else {
         return Vec::new();
@@ -109,7 +109,12 @@ async fn ollama_models(places: &Places, http: &HttpClient) -> Vec<ModelSettings>
     told("Ollama", models)
 }
 
-async fn compatible_models(server: &str, base: &str, places: &Places, http: &HttpClient) -> Vec<ModelSettings> {
+async fn compatible_models(
+    server: &str,
+    base: &str,
+    places: &DiscoveryTargets,
+    http: &HttpClient,
+) -> Vec<ModelSettings> {
     let Some(body) = fetch(&format!("{base}/models"), HeaderMap::new(), places.local_wait, http).await else {
         return Vec::new();
     };
@@ -125,7 +130,7 @@ async fn compatible_models(server: &str, base: &str, places: &Places, http: &Htt
     told(server, models)
 }
 
-async fn openai_models(env: &Environment, places: &Places, http: &HttpClient) -> Vec<ModelSettings> {
+async fn openai_models(env: &Environment, places: &DiscoveryTargets, http: &HttpClient) -> Vec<ModelSettings> {
     let variable = "OPENAI_API_KEY";
     let Some(headers) = key_header(env, variable, AUTHORIZATION, "Bearer ") else { return Vec::new() };
     let Some(body) = fetch(&format!("{}/models", places.openai), headers, places.remote_wait, http).await else {
@@ -141,7 +146,7 @@ async fn openai_models(env: &Environment, places: &Places, http: &HttpClient) ->
     told("OpenAI", models.collect())
 }
 
-async fn anthropic_models(env: &Environment, places: &Places, http: &HttpClient) -> Vec<ModelSettings> {
+async fn anthropic_models(env: &Environment, places: &DiscoveryTargets, http: &HttpClient) -> Vec<ModelSettings> {
     let variable = "ANTHROPIC_API_KEY";
     let Some(mut headers) = key_header(env, variable, HeaderName::from_static("x-api-key"), "") else {
         return Vec::new();

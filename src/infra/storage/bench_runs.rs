@@ -1,6 +1,6 @@
 //! Runs of benchmarks, for looking at: how far each has come, and what it costs.
 
-use sqlx::FromRow;
+use sqlx::{AssertSqlSafe, FromRow};
 
 use super::{Store, StoreError, on_reader, on_writer, signed, unsigned};
 use crate::domain::benchmark::run_manifest::RunManifest;
@@ -18,13 +18,7 @@ const UPDATE: &str = "UPDATE bench_runs SET state = $2, answers = $3, answers_du
      calls = $7, input_tokens = $8, output_tokens = $9, cost = $10, error = $11, changed_at = $12 WHERE id = $1";
 const SELECT: &str = "SELECT id, suite, version, sample, models, judges, baseline, state, answers, answers_due, judgements, \
      judgements_due, calls, input_tokens, output_tokens, cost, expected_cost, error, started_at, changed_at, manifest, plan, step \
-     FROM bench_runs ORDER BY id DESC LIMIT $1";
-const SELECT_OF_SUITE: &str = "SELECT id, suite, version, sample, models, judges, baseline, state, answers, answers_due, judgements, \
-     judgements_due, calls, input_tokens, output_tokens, cost, expected_cost, error, started_at, changed_at, manifest, plan, step \
-     FROM bench_runs WHERE suite = $2 ORDER BY id DESC LIMIT $1";
-const SELECT_OF_PLAN: &str = "SELECT id, suite, version, sample, models, judges, baseline, state, answers, answers_due, judgements, \
-     judgements_due, calls, input_tokens, output_tokens, cost, expected_cost, error, started_at, changed_at, manifest, plan, step \
-     FROM bench_runs WHERE plan = $1 ORDER BY id";
+     FROM bench_runs";
 
 /// Which run of a kept plan something is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -121,8 +115,10 @@ impl Store {
     /// [`StoreError`].
     pub async fn bench_runs(&self, limit: u32) -> Result<Vec<BenchRunRow>, StoreError> {
         let _time = store_time("bench_runs");
-        let rows: Vec<RawRun> =
-            on_reader!(self, |pool| sqlx::query_as(SELECT).bind(i64::from(limit)).fetch_all(pool).await)?;
+        let query = format!("{SELECT} ORDER BY id DESC LIMIT $1");
+        let rows: Vec<RawRun> = on_reader!(self, |pool| {
+            sqlx::query_as(AssertSqlSafe(query.clone())).bind(i64::from(limit)).fetch_all(pool).await
+        })?;
         rows.into_iter().map(RawRun::row).collect()
     }
 
@@ -132,8 +128,9 @@ impl Store {
     /// [`StoreError`].
     pub async fn bench_runs_of(&self, suite: &str, limit: u32) -> Result<Vec<BenchRunRow>, StoreError> {
         let _time = store_time("bench_runs_of");
+        let query = format!("{SELECT} WHERE suite = $2 ORDER BY id DESC LIMIT $1");
         let rows: Vec<RawRun> = on_reader!(self, |pool| {
-            sqlx::query_as(SELECT_OF_SUITE).bind(i64::from(limit)).bind(suite).fetch_all(pool).await
+            sqlx::query_as(AssertSqlSafe(query.clone())).bind(i64::from(limit)).bind(suite).fetch_all(pool).await
         })?;
         rows.into_iter().map(RawRun::row).collect()
     }
@@ -144,8 +141,9 @@ impl Store {
     /// [`StoreError`].
     pub async fn bench_runs_of_plan(&self, plan: &str) -> Result<Vec<BenchRunRow>, StoreError> {
         let _time = store_time("bench_runs_of_plan");
+        let query = format!("{SELECT} WHERE plan = $1 ORDER BY id");
         let rows: Vec<RawRun> =
-            on_reader!(self, |pool| sqlx::query_as(SELECT_OF_PLAN).bind(plan).fetch_all(pool).await)?;
+            on_reader!(self, |pool| { sqlx::query_as(AssertSqlSafe(query.clone())).bind(plan).fetch_all(pool).await })?;
         rows.into_iter().map(RawRun::row).collect()
     }
 }
@@ -187,9 +185,12 @@ impl RawRun {
         };
         let number = |value: i64, column: &'static str| unsigned(value, "bench_runs", column, &self.id);
         let ids = |text: &str, column| serde_json::from_str::<Vec<String>>(text).map_err(|_| bad(column, text));
-        let count = |done, due| Ok::<_, StoreError>(DueCount { done: number(done, "done")?, due: number(due, "due")? });
-        let (answers, judgements) =
-            (count(self.answers, self.answers_due)?, count(self.judgements, self.judgements_due)?);
+        let answers =
+            DueCount { done: number(self.answers, "answers")?, due: number(self.answers_due, "answers_due")? };
+        let judgements = DueCount {
+            done: number(self.judgements, "judgements")?,
+            due: number(self.judgements_due, "judgements_due")?,
+        };
         let tokens = Tokens {
             input: number(self.input_tokens, "input_tokens")?,
             output: number(self.output_tokens, "output_tokens")?,

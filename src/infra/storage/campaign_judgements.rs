@@ -3,11 +3,11 @@
 
 use sqlx::{AssertSqlSafe, FromRow, Row};
 
+use super::vote_pages::{RECORD, packed_values};
 use super::{Database, Store, StoreError, on_reader};
 use crate::metrics::store_time;
 
-/// Between judgements: JSON escapes it, and nothing else that is read here has it.
-const RECORD: char = '\u{1e}';
+/// What is read of a judgement. JSON escapes the [`RECORD`] between judgements, and nothing else that is read here has it.
 const COLUMNS: [&str; 8] =
     ["a.unit", "a.item", "a.kind", "a.shown", "j.judgement", "j.answers", "a.given_at", "j.judged_at"];
 const SELECT_IDS: &str =
@@ -35,7 +35,8 @@ pub struct CampaignVersion {
 pub struct AnnotatorJudgements {
     /// Pseudonym.
     pub annotator: String,
-    columns: Vec<String>,
+    columns: [String; COLUMNS.len()],
+    count: usize,
 }
 
 /// A judgement that stands.
@@ -60,12 +61,28 @@ pub struct JudgedRow<'r> {
 }
 
 impl AnnotatorJudgements {
+    /// `columns` are those of [`COLUMNS`], each `None` where the annotator has no judgement.
+    fn new(annotator: &str, columns: [Option<String>; COLUMNS.len()]) -> Result<Self, StoreError> {
+        let held = columns.each_ref().map(|column| column.as_deref().map_or(0, packed_values));
+        // One value too many or too few would move all that follow to another judgement.
+        if let Some(at) = held.iter().position(|&values| values != held[0]) {
+            return Err(StoreError::Inconsistent {
+                table: "campaign_judgements",
+                column: COLUMNS[at],
+                row: format!("one of annotator {annotator}"),
+                value: format!("{} values of {} judgements", held[at], held[0]),
+            });
+        }
+        let columns = columns.map(Option::unwrap_or_default);
+        Ok(Self { annotator: annotator.to_owned(), columns, count: held[0] })
+    }
+
     /// The judgements.
     pub fn rows(&self) -> impl Iterator<Item = Result<JudgedRow<'_>, StoreError>> {
-        let mut columns: Vec<_> = self.columns.iter().map(|column| column.split(RECORD)).collect();
-        std::iter::from_fn(move || {
-            let values: Vec<&str> = columns.iter_mut().map_while(Iterator::next).collect();
-            let [unit, item, kind, shown, judgement, answers, given_at, judged_at] = values.try_into().ok()?;
+        let mut columns = self.columns.each_ref().map(|column| column.split(RECORD));
+        (0..self.count).map(move |_| {
+            let values = columns.each_mut().map(|column| column.next().unwrap_or_default());
+            let [unit, item, kind, shown, judgement, answers, given_at, judged_at] = values;
             let number = |text: &str| text.parse::<i64>().map_err(|error| sqlx::Error::Decode(error.into()));
             let row = || {
                 let (given_at, judged_at) = (number(given_at)?, number(judged_at)?);
@@ -80,7 +97,7 @@ impl AnnotatorJudgements {
                     judged_at,
                 })
             };
-            Some(row())
+            row()
         })
     }
 }
@@ -125,9 +142,37 @@ impl Store {
         );
         let columns = on_reader!(self, |pool| {
             let row = sqlx::query(AssertSqlSafe(query.clone())).bind(annotator).fetch_one(pool).await?;
-            let texts = (0..COLUMNS.len()).map(|at| row.try_get::<Option<String>, _>(at));
-            texts.collect::<Result<Option<Vec<String>>, sqlx::Error>>()
+            let mut columns = [const { None::<String> }; COLUMNS.len()];
+            for (at, column) in columns.iter_mut().enumerate() {
+                *column = row.try_get(at)?;
+            }
+            Ok::<_, sqlx::Error>(columns)
         })?;
-        Ok(AnnotatorJudgements { annotator: annotator.to_owned(), columns: columns.unwrap_or_default() })
+        AnnotatorJudgements::new(annotator, columns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn columns(answers: Option<&str>) -> [Option<String>; 8] {
+        let columns =
+            ["0\u{1e}1", "7\u{1e}8", "fresh\u{1e}fresh", "[]\u{1e}[]", "{}\u{1e}{}", "", "1\u{1e}2", "3\u{1e}4"];
+        let mut columns = columns.map(|column| Some(column.to_owned()));
+        columns[5] = answers.map(str::to_owned);
+        columns
+    }
+
+    #[test]
+    fn a_value_too_many_or_too_few_is_an_error_and_moves_no_judgement() {
+        let judged = AnnotatorJudgements::new("c-1", columns(Some("\u{1e}"))).unwrap();
+        let rows: Vec<JudgedRow<'_>> = judged.rows().map(Result::unwrap).collect();
+        assert_eq!((rows.len(), rows[1].unit, rows[1].answers, rows[1].judged_at), (2, 1, "", 4));
+        for answers in [Some("a"), Some("a\u{1e}b\u{1e}c"), None] {
+            let error = AnnotatorJudgements::new("c-1", columns(answers)).unwrap_err().to_string();
+            assert!(error.contains("j.answers") && error.contains("of 2 judgements"), "{error}");
+        }
+        assert_eq!(AnnotatorJudgements::new("c-9", [const { None }; 8]).unwrap().rows().count(), 0);
     }
 }

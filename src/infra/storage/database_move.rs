@@ -108,7 +108,7 @@ pub struct Moved {
 
 /// Why an arena was not moved; nothing was then.
 #[derive(Debug, thiserror::Error)]
-pub enum TransferError {
+pub enum DatabaseMoveError {
     /// Source and target are not what they have to be.
     #[error(
         "an arena is moved from a SQLite file into PostgreSQL: name that with --database postgres://…; a SQLite arena is moved \
@@ -126,7 +126,7 @@ pub enum TransferError {
     Store(#[from] StoreError),
 }
 
-impl From<sqlx::Error> for TransferError {
+impl From<sqlx::Error> for DatabaseMoveError {
     fn from(error: sqlx::Error) -> Self {
         Self::Store(error.into())
     }
@@ -135,14 +135,14 @@ impl From<sqlx::Error> for TransferError {
 /// Moves everything of `source` into `target`, an empty arena, and returns the rows of each table.
 ///
 /// # Errors
-/// [`TransferError`]; the target is as it was then.
+/// [`DatabaseMoveError`]; the target is as it was then.
 pub async fn transfer(
     source: &Store,
     target: &Store,
     mut progress: impl FnMut(Moved),
-) -> Result<Vec<Moved>, TransferError> {
+) -> Result<Vec<Moved>, DatabaseMoveError> {
     let (Database::Sqlite(source), Database::Postgres(target)) = (&source.database, &target.database) else {
-        return Err(TransferError::WrongBackends);
+        return Err(DatabaseMoveError::WrongBackends);
     };
     let mut tx = target.pool.begin().await?;
     // No instance may begin a battle meanwhile, or record a change of its models.
@@ -151,7 +151,7 @@ pub async fn transfer(
         .await?;
     let battles: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM battles").fetch_one(&mut *tx).await?;
     if battles > 0 {
-        return Err(TransferError::NotEmpty(battles));
+        return Err(DatabaseMoveError::NotEmpty(battles));
     }
     sqlx::query("DELETE FROM leaderboards").execute(&mut *tx).await?;
     sqlx::query("DELETE FROM vote_counts").execute(&mut *tx).await?;
@@ -177,7 +177,7 @@ pub async fn transfer(
     // Only now: votes move their battles on by a trigger.
     for (table, left) in tables.iter().zip(&left) {
         if table.sum_of_target(&mut tx).await? != *left {
-            return Err(TransferError::Changed(table.name));
+            return Err(DatabaseMoveError::Changed(table.name));
         }
     }
     sqlx::query(CONTINUE_SEQ).execute(&mut *tx).await?;
@@ -187,7 +187,7 @@ pub async fn transfer(
 
 impl TransferTable {
     /// The columns of a table as the source declares them.
-    async fn read_schema(name: &'static str, source: &SqlitePool) -> Result<Self, TransferError> {
+    async fn read_schema(name: &'static str, source: &SqlitePool) -> Result<Self, DatabaseMoveError> {
         let declared: Vec<(String, String)> =
             sqlx::query_as("SELECT name, type FROM pragma_table_info($1) ORDER BY cid")
                 .bind(name)
@@ -222,7 +222,7 @@ impl TransferTable {
         source: &SqlitePool,
         target: &mut PgConnection,
         progress: &mut impl FnMut(Moved),
-    ) -> Result<Sum, TransferError> {
+    ) -> Result<Sum, DatabaseMoveError> {
         let columns = self.column_list();
         let places = (1..=self.columns.len()).map(|n| format!("${n}")).collect::<Vec<_>>().join(", ");
         let name = self.name;
@@ -253,7 +253,7 @@ impl TransferTable {
         }
     }
 
-    async fn sum_of_target(&self, target: &mut PgConnection) -> Result<Sum, TransferError> {
+    async fn sum_of_target(&self, target: &mut PgConnection) -> Result<Sum, DatabaseMoveError> {
         let columns = self.column_list();
         let select = format!("SELECT {columns} FROM {}", self.name);
         let mut rows = sqlx::query(AssertSqlSafe(select.as_str())).fetch(target);

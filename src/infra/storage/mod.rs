@@ -113,7 +113,7 @@ pub use campaign_verdicts::UnitJudgedByPeople;
 pub use campaign_votes::CampaignVote;
 pub use campaigns::{AnnotatorRow, CampaignRow, CampaignState, InvitedAnnotator, NewAnnotator, NewCampaign, NewUnit};
 pub use consents::{ConsentRow, ConsentVersion};
-pub use database_move::{Moved, TransferError, transfer};
+pub use database_move::{DatabaseMoveError, Moved, transfer};
 pub use deletion_requests::{DeletionDecision, DeletionRequestRow, DeletionTarget, NewDeletionRequest};
 pub use error::StoreError;
 pub use images::NewImage;

@@ -13,8 +13,13 @@ use crate::domain::battle::Outcome;
 use crate::domain::time::Timestamp;
 use crate::metrics::store_time;
 
-/// Between votes.
-const RECORD: char = '\u{1e}';
+/// Between values of one row each.
+pub(super) const RECORD: char = '\u{1e}';
+
+/// How many values are joined in a text, one at least.
+pub(super) fn packed_values(text: &str) -> usize {
+    memchr::memchr_iter(RECORD as u8, text.as_bytes()).count() + 1
+}
 
 /// Whether a column of the log can hold a text: not with the character that stands between votes, nor with the zero that
 /// PostgreSQL takes in no text.
@@ -108,7 +113,7 @@ impl VotePage {
         let named = ["outcome", "model_a", "model_b"].into_iter().chain(columns.iter().map(|column| column.name()));
         for (name, text) in named.zip(&texts) {
             // One value too many or too few would move all that follow to another vote.
-            let held = if votes == 0 { 0 } else { memchr::memchr_iter(RECORD as u8, text.as_bytes()).count() + 1 };
+            let held = if votes == 0 { 0 } else { packed_values(text) };
             if held != votes {
                 return Err(inconsistent(range, name, &format!("{held} values of {votes} votes")));
             }
@@ -187,8 +192,8 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn rateable_vote_page(&self, range: VoteRange, columns: &[VoteColumn]) -> Result<VotePage, StoreError> {
-        let _time = store_time("rateable_vote_page");
+    pub async fn ratable_vote_page(&self, range: VoteRange, columns: &[VoteColumn]) -> Result<VotePage, StoreError> {
+        let _time = store_time("ratable_vote_page");
         let outcome = format!("CASE WHEN {IN_PAGE} AND {IS_NEVER_RATED} THEN 'xnamed_mode' ELSE outcome END");
         self.read_page(range, columns, outcome).await
     }

@@ -32,8 +32,6 @@ pub(super) async fn refuse_foreign_hosts<B: MessageBody>(
     }
 }
 
-/// Whether requests under this name are answered. `target` is the host in the request line, where it has one; it and
-/// the `Host` header must both be ours.
 /// Where the arena is reached, as far as it knows: its public address, or the one of this request; without a slash at its end.
 pub(super) fn public_address(request: &HttpRequest, app: &AppState) -> String {
     let settings = app.settings.now();
@@ -41,6 +39,8 @@ pub(super) fn public_address(request: &HttpRequest, app: &AppState) -> String {
     if public.is_empty() { format!("http://{}", request.connection_info().host()) } else { public.to_owned() }
 }
 
+/// Whether requests under this name are answered. `target` is the host in the request line, where it has one; it and
+/// the `Host` header must both be ours.
 fn is_served(version: Version, target: Option<&str>, headers: &HeaderMap, public_url: &str) -> bool {
     let mut named = headers.get_all(HOST).map(|host| host.to_str().ok());
     let host_is_ours = match (named.next(), named.next()) {

@@ -14,7 +14,7 @@ use super::sign_in::admitted;
 use crate::domain::battle::ImageId;
 use crate::domain::battle::message::PromptImage;
 use crate::formats::prompt_images::UnusableImage;
-use crate::infra::limits::{Act, Caller, RateLimited};
+use crate::infra::limits::{Caller, LimitedAction, RateLimited};
 use crate::server::state::AppState;
 use crate::server::ws::error_codes::ErrorCode;
 use crate::services::arena::prompt_images::ImageError;
@@ -111,7 +111,7 @@ pub(super) async fn take(
     }
     let network = network_of(&request, &settings.server.trusted_proxies);
     let caller = Caller { visitor: visitor.id, network };
-    app.limits.take(Act::Image, &caller).await?;
+    app.limits.take(LimitedAction::Image, &caller).await?;
     let max = app.images.max_bytes();
     let file = body.to_bytes_limited(max).await.map_err(|_| ImageError::TooLarge { max })?;
     let file = file.map_err(|_| ImageApiError::Broken)?;

@@ -15,8 +15,8 @@ use super::error::PageError;
 use super::gzip;
 use super::leaderboard_query::LeaderboardQuery;
 use super::leaderboard_selection::{LeaderboardSelection, ModelFacts};
-use super::leaderboard_view::{Latest, answer, frame_of, robustness_fold, shown, style_chart, view};
-use super::pages::exclusions::{ChangeView, ExclusionsFold};
+use super::leaderboard_view::{Latest, answer, frame_of, robustness_details, shown, style_chart, view};
+use super::pages::exclusions::{ChangeView, ExclusionsDetails};
 use super::pages::leaderboard::{LeaderboardRow, LeaderboardView, leaderboard_html};
 use super::pages::leaderboard_controls::LeaderboardControls;
 use super::pages::{self, requested_language};
@@ -119,8 +119,12 @@ pub(super) async fn page(
 /// The leaderboard of all votes.
 fn live(app: &AppState, choice: &LeaderboardSelection, language: Language) -> LeaderboardView {
     let votes = &app.leaderboard.latest().board.votes;
-    let exclusions = Some(ExclusionsFold::new(votes, &app.exclusion_reports.latest().report, language));
-    narrowed(LeaderboardView { robustness: robustness_fold(app, language), exclusions, ..view(app) }, choice, language)
+    let exclusions = Some(ExclusionsDetails::new(votes, &app.exclusion_reports.latest().report, language));
+    narrowed(
+        LeaderboardView { robustness: robustness_details(app, language), exclusions, ..view(app) },
+        choice,
+        language,
+    )
 }
 
 /// The models that are chosen, in the order that is.

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::error::PageError;
 use super::pages::charts::ChartView;
 use super::pages::leaderboard::{self, EarlyVotes, LeaderboardRow, LeaderboardView, TopTwo};
-use super::pages::robustness_fold::RobustnessFold;
+use super::pages::robustness_details::RobustnessDetails;
 use crate::domain::battle::ModelId;
 use crate::domain::language::Language;
 use crate::domain::rating::fit::Direction;
@@ -120,11 +120,11 @@ pub(super) fn view(app: &AppState) -> LeaderboardView {
 }
 
 /// How firm the latest leaderboard is; `None` before the first report, and where no votes compare two models.
-pub(super) fn robustness_fold(app: &AppState, language: Language) -> Option<RobustnessFold> {
+pub(super) fn robustness_details(app: &AppState, language: Language) -> Option<RobustnessDetails> {
     let latest = app.robustness.latest();
     let name = |model: &str| app.models.card(&ModelId::new(model)).name;
     let report = &latest.report;
-    RobustnessFold::new(&report.overall, &report.rigging, report.computed_at?, language, name)
+    RobustnessDetails::new(&report.overall, &report.rigging, report.computed_at?, language, name)
 }
 
 pub(super) fn shown(app: &AppState, board: &Leaderboard) -> LeaderboardView {

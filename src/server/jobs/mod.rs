@@ -1,6 +1,6 @@
 //! Background loops, one a file: each waits for a time or an event and calls a service. `app.rs` starts them.
 
-pub mod battle_sweep;
+pub mod abandoned_battles;
 pub mod bench_plans;
 pub mod correlations;
 mod discovery;

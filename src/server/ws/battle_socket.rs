@@ -19,7 +19,7 @@ use super::rendered_view::{ReplyForm, Screen, ShownBlock, ShownEvent, show};
 use crate::domain::battle::event_log::EventEntry;
 use crate::domain::battle::{BattleId, Side};
 use crate::infra::limits::proof_of_work::{Proofs, Solution};
-use crate::infra::limits::{Act, Caller, RateLimits, TurnPermit};
+use crate::infra::limits::{Caller, LimitedAction, RateLimits, TurnPermit};
 use crate::infra::live_battles::Watcher;
 use crate::infra::tasks::Tasks;
 use crate::services::arena::access::SignedIn;
@@ -245,7 +245,7 @@ impl Driver {
             ClientMessage::Text { turn, side } => self.say_text(turn, side).await,
             ClientMessage::Vote { battle, outcome, satisfaction, reasons } => {
                 let Some(id) = self.resolve_battle(battle).await? else { return Ok(()) };
-                if let Err(limited) = self.connection.limits.take(Act::Vote, &self.connection.caller).await {
+                if let Err(limited) = self.connection.limits.take(LimitedAction::Vote, &self.connection.caller).await {
                     return self.say_error(&limited, Some(&id)).await;
                 }
                 self.vote(NewVote { visitor, battle: id, outcome, satisfaction, reasons }).await

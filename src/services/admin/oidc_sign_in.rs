@@ -9,7 +9,7 @@ use super::sessions::{AdminSessions, AdminSignInError, RequestOrigin};
 use crate::domain::admin::action::AdminAction;
 use crate::domain::admin::oidc_account::{self, RoleFrom};
 use crate::domain::admin::role::Role;
-use crate::infra::limits::Act;
+use crate::infra::limits::LimitedAction;
 use crate::infra::metrics;
 use crate::infra::oidc::Identity;
 use crate::infra::storage::{ActedVia, AddedUser, AdminUserRow, IdentityHash, NewProviderUser};
@@ -25,7 +25,7 @@ impl AdminSessions {
         from: &RequestOrigin,
     ) -> Result<String, AdminSignInError> {
         let signed_in = self.try_sign_in_at_provider(identity, from).await;
-        signed_in.inspect_err(|error| metrics::refused(Act::AdminSignIn.as_str(), error.as_str()))
+        signed_in.inspect_err(|error| metrics::refused(LimitedAction::AdminSignIn.as_str(), error.as_str()))
     }
 
     async fn try_sign_in_at_provider(

@@ -8,7 +8,8 @@ use super::users::{AdminUsers, UserError};
 use crate::domain::admin::action::AdminAction;
 use crate::domain::admin::totp;
 use crate::domain::admission::invite_code;
-use crate::domain::hex::hex;
+use crate::domain::hex::{decode_hex, hex};
+use crate::domain::time::Timestamp;
 use crate::infra::storage::{AdminUserRow, StoreError};
 
 /// Recovery codes of an account.
@@ -41,7 +42,7 @@ impl AdminUsers {
             (Some(_), _) => SecondFactor::On,
             (None, None) => SecondFactor::Off,
             (None, Some(pending)) => {
-                let secret = bytes_of(pending);
+                let secret = decode_hex(pending).unwrap_or_default();
                 let address = totp::address(&secret, issuer, &user.name);
                 SecondFactor::Pending { secret: totp::secret_text(&secret), address }
             }
@@ -73,7 +74,7 @@ impl AdminUsers {
             return Err(UserError::AtProvider(user.name));
         }
         let Some(pending) = &user.totp_pending else { return Ok(None) };
-        let Some(step) = totp::step_of(&bytes_of(pending), code, self.clock.now().0, None) else { return Ok(None) };
+        let Some(step) = step_of(pending, code, self.clock.now(), None) else { return Ok(None) };
         let codes: Vec<String> = (0..RECOVERY_CODES).map(|_| self.recovery_code()).collect();
         let hashes: Vec<String> = codes.iter().filter_map(|code| recovery_hash(code)).collect();
         let entry = actor.entry(&self.rng, self.clock.as_ref(), AdminAction::EnableTotp, &user.name);
@@ -98,7 +99,7 @@ impl AdminUsers {
     pub(super) async fn takes_code(&self, user: &AdminUserRow, typed: &str) -> Result<bool, StoreError> {
         let Some(secret) = &user.totp_secret else { return Ok(true) };
         let now = self.clock.now();
-        if let Some(step) = totp::step_of(&bytes_of(secret), typed, now.0, Some(user.totp_step)) {
+        if let Some(step) = step_of(secret, typed, now, Some(user.totp_step)) {
             return self.store.take_admin_totp(&user.id, step).await;
         }
         match recovery_hash(typed) {
@@ -114,13 +115,13 @@ impl AdminUsers {
     }
 }
 
+/// The step that a code is of; `None` for a wrong code, and for a secret that the database has lost digits of.
+fn step_of(secret: &str, code: &str, now: Timestamp, used: Option<i64>) -> Option<i64> {
+    totp::step_of(&decode_hex(secret)?, code, now.0, used)
+}
+
 /// What is kept of a recovery code, which has 128 random bits.
 fn recovery_hash(typed: &str) -> Option<String> {
     let letters = invite_code::normalised(typed)?;
     Some(hex(&Sha256::digest(format!("langya recovery code {letters}"))))
-}
-
-fn bytes_of(digits: &str) -> Vec<u8> {
-    let pairs = digits.as_bytes().chunks(2);
-    pairs.filter_map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
 }

@@ -14,7 +14,7 @@ use crate::domain::hex::hex;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
 use crate::infra::config::CurrentSettings;
-use crate::infra::limits::{Act, RateLimited, RateLimits};
+use crate::infra::limits::{LimitedAction, RateLimited, RateLimits};
 use crate::infra::metrics;
 use crate::infra::oidc::OidcError;
 use crate::infra::passphrase_hash::PassphraseError;
@@ -106,7 +106,7 @@ impl AdminSessions {
     /// [`AdminSignInError`].
     pub async fn sign_in(&self, given: Credentials<'_>, from: &RequestOrigin) -> Result<String, AdminSignInError> {
         let signed_in = self.try_sign_in(given, from).await;
-        signed_in.inspect_err(|error| metrics::refused(Act::AdminSignIn.as_str(), error.as_str()))
+        signed_in.inspect_err(|error| metrics::refused(LimitedAction::AdminSignIn.as_str(), error.as_str()))
     }
 
     async fn try_sign_in(&self, given: Credentials<'_>, from: &RequestOrigin) -> Result<String, AdminSignInError> {

@@ -15,7 +15,7 @@ use crate::domain::battle::VisitorId;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
 use crate::infra::config::{AccessMode, CurrentSettings};
-use crate::infra::limits::{Act, RateLimited, RateLimits};
+use crate::infra::limits::{LimitedAction, RateLimited, RateLimits};
 use crate::infra::metrics;
 use crate::infra::oidc::{Identity, OidcError};
 use crate::infra::passphrase_hash::{PassphraseChecks, code_hash};
@@ -145,7 +145,7 @@ impl Access {
     /// [`SignInError`].
     pub async fn sign_in(&self, secret: &str, network: &str) -> Result<NewSession, SignInError> {
         let signed_in = self.try_sign_in(secret, network).await;
-        signed_in.inspect_err(|error| metrics::refused(Act::SignIn.as_str(), error.as_str()))
+        signed_in.inspect_err(|error| metrics::refused(LimitedAction::SignIn.as_str(), error.as_str()))
     }
 
     async fn try_sign_in(&self, secret: &str, network: &str) -> Result<NewSession, SignInError> {

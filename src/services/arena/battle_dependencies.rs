@@ -5,7 +5,7 @@ use crate::infra::clock::Clock;
 use crate::infra::config::CurrentSettings;
 use crate::infra::events::EventBus;
 use crate::infra::pacing_class_draws::ClassDraws;
-use crate::infra::raw_ticks::RawTicks;
+use crate::infra::raw_pacing_ticks::RawPacingTicks;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::Store;
 use crate::infra::tasks::Tasks;
@@ -36,7 +36,7 @@ pub struct BattleDependencies {
     /// Which classes of waiting and tempo they draw.
     pub class_draws: ClassDraws,
     /// When raw text is released.
-    pub raw_ticks: RawTicks,
+    pub raw_pacing_ticks: RawPacingTicks,
     /// Owner of the running turns.
     pub tasks: Tasks,
     /// What may be asked.

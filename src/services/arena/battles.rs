@@ -28,7 +28,7 @@ use crate::infra::tasks::{Panicked, contain};
 
 /// All battles of this process.
 pub struct Battles {
-    parts: Arc<BattleDependencies>,
+    dependencies: Arc<BattleDependencies>,
     live: Arc<RunningBattles>,
     remote_battles: RemoteBattles,
 }
@@ -92,8 +92,8 @@ impl LocalBattles for Battles {
         battle.move_away();
     }
 
-    fn parts(&self) -> &BattleDependencies {
-        &self.parts
+    fn dependencies(&self) -> &BattleDependencies {
+        &self.dependencies
     }
 
     fn live(&self) -> &RunningBattles {
@@ -105,12 +105,12 @@ impl LocalBattles for Battles {
     }
 
     async fn take_over(&self, battle: &Arc<LiveBattle>, from: Option<&RunId>) -> Result<bool, StoreError> {
-        let run = self.parts.instances.new_run();
-        if !self.parts.store.take_over_turn(&battle.id, from, &run, self.parts.clock.now()).await? {
+        let run = self.dependencies.instances.new_run();
+        if !self.dependencies.store.take_over_turn(&battle.id, from, &run, self.dependencies.clock.now()).await? {
             return Ok(false);
         }
         tracing::info!(battle.id = %battle.id, "answering a turn again whose instance is gone");
-        battle.adopt(&run, self.parts.apart());
+        battle.adopt(&run, self.dependencies.apart());
         self.answer(battle, run, None);
         Ok(true)
     }
@@ -124,8 +124,8 @@ impl Battles {
 
     /// No battles yet.
     #[must_use]
-    pub fn new(parts: BattleDependencies) -> Self {
-        Self { parts: Arc::new(parts), live: Arc::default(), remote_battles: RemoteBattles::default() }
+    pub fn new(dependencies: BattleDependencies) -> Self {
+        Self { dependencies: Arc::new(dependencies), live: Arc::default(), remote_battles: RemoteBattles::default() }
     }
 
     /// Begins a battle and watches it from its first event. `permit` is held while the turn is
@@ -140,18 +140,18 @@ impl Battles {
         permit: TurnPermit,
     ) -> Result<Watcher, BattleError> {
         self.refuse_while_draining()?;
-        self.parts.prompts.check(&opening.prompt)?;
+        self.dependencies.prompts.check(&opening.prompt)?;
         check_label("intent", opening.intent.as_deref())?;
         check_label("category", opening.category.as_deref())?;
-        let flagged = self.parts.prompts.moderate(&opening.prompt).await?;
+        let flagged = self.dependencies.prompts.moderate(&opening.prompt).await?;
         if !self.has_room() {
             return Err(BattleError::Busy);
         }
-        self.parts.images.check(visitor, &opening.images).await?;
-        let pair = self.parts.matchmaker.pair(&opening.choice, PromptKind::of(&opening.images))?;
-        let run = self.parts.instances.new_run();
+        self.dependencies.images.check(visitor, &opening.images).await?;
+        let pair = self.dependencies.matchmaker.pair(&opening.choice, PromptKind::of(&opening.images))?;
+        let run = self.dependencies.instances.new_run();
         let row = BattleRow {
-            id: BattleId::new(self.parts.rng.id(self.parts.clock.as_ref())),
+            id: BattleId::new(self.dependencies.rng.id(self.dependencies.clock.as_ref())),
             visitor: visitor.clone(),
             mode: opening.choice.mode(),
             progress: Progress { stage: Stage::Answering, turn: 1 },
@@ -164,9 +164,9 @@ impl Battles {
             intent: opening.intent,
             answered_by: Some(run.clone()),
         };
-        let now = self.parts.clock.now();
-        self.parts.store.insert_battle_with_images(&row, &opening.prompt, &opening.images, now).await?;
-        self.parts.prompts.flag_prompt(&row.id, 1, flagged).await;
+        let now = self.dependencies.clock.now();
+        self.dependencies.store.insert_battle_with_images(&row, &opening.prompt, &opening.images, now).await?;
+        self.dependencies.prompts.flag_prompt(&row.id, 1, flagged).await;
         let battle = Arc::new(LiveBattle::new(ActiveBattle::begin(row, &opening.prompt, opening.images)));
         metrics::battle_started();
         self.live.add(&battle);
@@ -187,7 +187,7 @@ impl Battles {
         permit: TurnPermit,
     ) -> Result<(), BattleError> {
         self.refuse_while_draining()?;
-        self.parts.prompts.check(prompt)?;
+        self.dependencies.prompts.check(prompt)?;
         let battle = self.find(visitor, id).await?;
         self.ask(&battle, Action::Message, Some(prompt), permit).await
     }
@@ -204,7 +204,7 @@ impl Battles {
         permit: TurnPermit,
     ) -> Result<(), BattleError> {
         self.refuse_while_draining()?;
-        prompt.map_or(Ok(()), |prompt| self.parts.prompts.check(prompt))?;
+        prompt.map_or(Ok(()), |prompt| self.dependencies.prompts.check(prompt))?;
         let battle = self.find(visitor, id).await?;
         self.ask(&battle, Action::Regenerate, prompt, permit).await
     }
@@ -215,9 +215,9 @@ impl Battles {
     /// [`BattleError`].
     pub async fn stop(self: &Arc<Self>, visitor: &VisitorId, id: &BattleId) -> Result<(), BattleError> {
         let battle = self.find(visitor, id).await?;
-        battle.progress().allows(Action::Stop, self.parts.settings.now().battle.max_turns)?;
+        battle.progress().allows(Action::Stop, self.dependencies.settings.now().battle.max_turns)?;
         if battle.is_followed() {
-            remote_battles::stop(&self.parts, &battle);
+            remote_battles::stop(&self.dependencies, &battle);
         } else {
             battle.stop();
         }
@@ -230,8 +230,8 @@ impl Battles {
     /// [`BattleError`].
     pub async fn admit_prompt(&self, prompt: &str) -> Result<(), BattleError> {
         self.refuse_while_draining()?;
-        self.parts.prompts.check(prompt)?;
-        self.parts.prompts.moderate(prompt).await?;
+        self.dependencies.prompts.check(prompt)?;
+        self.dependencies.prompts.moderate(prompt).await?;
         Ok(())
     }
 
@@ -247,7 +247,7 @@ impl Battles {
     ) -> Result<Watcher, BattleError> {
         loop {
             let battle = self.find_after(visitor, id, after).await?;
-            remote_battles::hear(&self.parts, &battle).await;
+            remote_battles::await_first_event(&self.dependencies, &battle).await;
             // A number that this log never had belongs to an earlier log of the battle: send all of it.
             let known = if after <= battle.last_seq() { after } else { 0 };
             let watcher = battle.watch(known);
@@ -265,7 +265,7 @@ impl Battles {
 
     /// Whether memory has room for one more battle, after idle ones are removed.
     fn has_room(&self) -> bool {
-        let most = self.parts.settings.now().battle.max_live;
+        let most = self.dependencies.settings.now().battle.max_live;
         if self.live.len() >= most {
             self.live.sweep();
         }
@@ -294,7 +294,7 @@ impl Battles {
     /// instance may have taken the battle on.
     pub(super) fn awaiting_vote(&self, visitor: &VisitorId, id: &BattleId) -> Option<BattleRecord> {
         let battle =
-            self.live.get(id).filter(|battle| battle.visitor == *visitor && self.parts.instances.is_alone())?;
+            self.live.get(id).filter(|battle| battle.visitor == *visitor && self.dependencies.instances.is_alone())?;
         battle.state().active.awaiting_vote()
     }
 
@@ -313,13 +313,13 @@ impl Battles {
         prompt: Option<&str>,
         permit: TurnPermit,
     ) -> Result<(), BattleError> {
-        battle.progress().allows(action, self.parts.settings.now().battle.max_turns)?;
+        battle.progress().allows(action, self.dependencies.settings.now().battle.max_turns)?;
         let flagged = match prompt {
-            Some(prompt) => self.parts.prompts.moderate(prompt).await?,
+            Some(prompt) => self.dependencies.prompts.moderate(prompt).await?,
             None => Vec::new(),
         };
         self.begin_turn(battle, action, prompt, permit).await?;
-        self.parts.prompts.flag_prompt(&battle.id, battle.progress().turn, flagged).await;
+        self.dependencies.prompts.flag_prompt(&battle.id, battle.progress().turn, flagged).await;
         Ok(())
     }
 
@@ -333,7 +333,7 @@ impl Battles {
         let former = {
             let mut state = battle.state();
             let row = state.active.row.clone();
-            row.progress.allows(action, self.parts.settings.now().battle.max_turns)?;
+            row.progress.allows(action, self.dependencies.settings.now().battle.max_turns)?;
             self.check_models(&row.models)?;
             // Taken before the database is asked, so that a second message in the same moment is refused.
             state.active.row.progress.stage = Stage::Answering;
@@ -346,8 +346,8 @@ impl Battles {
         let turn = former.progress.turn + u32::from(action == Action::Message);
         let edited = prompt.filter(|_| action == Action::Regenerate);
         let language = edited.filter(|_| turn == 1).map(language::detect);
-        let (run, from) = (self.parts.instances.new_run(), former.answered_by.as_ref());
-        let (store, now) = (&self.parts.store, self.parts.clock.now());
+        let (run, from) = (self.dependencies.instances.new_run(), former.answered_by.as_ref());
+        let (store, now) = (&self.dependencies.store, self.dependencies.clock.now());
         let begun = match edited {
             Some(prompt) => store.edit_turn(&battle.id, EditedTurn { turn, prompt, language }, from, &run, now).await,
             None => store.begin_turn(&battle.id, turn, prompt, from, &run, now).await,
@@ -355,7 +355,7 @@ impl Battles {
         if !matches!(begun, Ok(true)) {
             let stored = self.stored_instead(battle, former).await?;
             begun?;
-            stored.progress.allows(action, self.parts.settings.now().battle.max_turns)?;
+            stored.progress.allows(action, self.dependencies.settings.now().battle.max_turns)?;
             return Err(Refusal::StillAnswering.into());
         }
         let begun = match prompt.filter(|_| action == Action::Message) {
@@ -371,7 +371,7 @@ impl Battles {
     /// back for it; otherwise this one stands as it does there.
     async fn stored_instead(&self, battle: &Arc<LiveBattle>, former: BattleRow) -> Result<BattleRow, BattleError> {
         let (run, turn, progress) = (former.answered_by, former.progress.turn, former.progress);
-        let stored = self.parts.store.battle(&battle.id).await;
+        let stored = self.dependencies.store.battle(&battle.id).await;
         match &stored {
             Ok(Some(stored)) if stored.answered_by != run || stored.progress.turn != turn => self.let_go(battle),
             Ok(Some(stored)) => battle.state().active.row = stored.clone(),
@@ -390,13 +390,14 @@ impl Battles {
             state.active.exchanges.last().map(|exchange| Arc::clone(&exchange.prompt))
         };
         battle.publish(prompt.map(|prompt| BattleEvent::Turn { prompt }));
-        let (parts, live, battle) = (Arc::clone(&self.parts), Arc::clone(&self.live), Arc::clone(battle));
-        self.parts.tasks.spawn_turn(async move {
+        let (dependencies, live, battle) = (Arc::clone(&self.dependencies), Arc::clone(&self.live), Arc::clone(battle));
+        self.dependencies.tasks.spawn_turn(async move {
             let _permit = permit;
-            let ran = contain("turn", turn::run(Arc::clone(&parts), Arc::clone(&battle), run.clone(), stop)).await;
+            let ran =
+                contain("turn", turn::run(Arc::clone(&dependencies), Arc::clone(&battle), run.clone(), stop)).await;
             let end = match ran {
                 Ok(end) => end,
-                Err(Panicked) => turn::void(&parts, &battle, &run).await,
+                Err(Panicked) => turn::void(&dependencies, &battle, &run).await,
             };
             if end == TurnEnd::Superseded {
                 live.forget(&battle);
@@ -431,10 +432,10 @@ impl Battles {
 
     /// Whether the battle stands as it does in memory: another instance may have taken it on.
     async fn is_current(&self, battle: &LiveBattle) -> Result<bool, StoreError> {
-        if self.parts.instances.is_alone() || battle.is_under_way() || battle.is_followed() {
+        if self.dependencies.instances.is_alone() || battle.is_under_way() || battle.is_followed() {
             return Ok(true);
         }
-        let row = self.parts.store.battle(&battle.id).await?;
+        let row = self.dependencies.store.battle(&battle.id).await?;
         let known = battle.state().active.row.clone();
         // Where a turn is just beginning here, the database may not have it yet.
         Ok(known.progress.stage == Stage::Answering
@@ -448,14 +449,14 @@ impl Battles {
         after: u64,
     ) -> Result<Arc<LiveBattle>, BattleError> {
         loop {
-            let record = self.parts.store.battle_record(id).await?;
+            let record = self.dependencies.store.battle_record(id).await?;
             let record = record.filter(|record| record.battle.visitor == *visitor).ok_or(BattleError::UnknownBattle)?;
             let run = record.battle.answered_by.clone();
             let answering = record.battle.progress.stage == Stage::Answering;
-            if answering && self.parts.instances.is_run_elsewhere(run.as_ref()).await? {
+            if answering && self.dependencies.instances.is_run_elsewhere(run.as_ref()).await? {
                 return Ok(remote_battles::follow(self, record, after));
             }
-            let restored = LiveBattle::new(ActiveBattle::restore(record, self.parts.first_number(after)));
+            let restored = LiveBattle::new(ActiveBattle::restore(record, self.dependencies.first_number(after)));
             let restored = Arc::new(restored);
             // Two sockets may come back at once: the first one's battle is everybody's.
             let battle = self.live.add(&restored);
@@ -475,13 +476,13 @@ impl Battles {
     }
 
     fn refuse_while_draining(&self) -> Result<(), BattleError> {
-        if self.parts.tasks.is_draining() { Err(BattleError::Draining) } else { Ok(()) }
+        if self.dependencies.tasks.is_draining() { Err(BattleError::Draining) } else { Ok(()) }
     }
 
     /// Before a turn begins: a model that this instance cannot ask would void the battle, and the vote on what was
     /// answered so far with it.
     fn check_models(&self, models: &[ModelId; 2]) -> Result<(), BattleError> {
-        let known = models.iter().all(|model| self.parts.models.of_battle(model).is_some());
+        let known = models.iter().all(|model| self.dependencies.models.of_battle(model).is_some());
         if known { Ok(()) } else { Err(BattleError::ModelGone) }
     }
 }

@@ -35,9 +35,9 @@ const LEASE: Duration = Duration::from_secs(2);
 /// Events of this period go into one message.
 const BATCH: Duration = Duration::from_millis(20);
 /// How long a visitor waits for the first message before the battle is read from the database.
-const FIRST_LETTER: Duration = Duration::from_millis(700);
+const FIRST_MESSAGE: Duration = Duration::from_millis(700);
 /// Maximum number of queued messages about one battle; further ones are dropped and requested again.
-const LETTERS: usize = 64;
+const MESSAGES: usize = 64;
 /// How many times the instance named in the database may answer that it does not have the battle.
 const DENIALS: u32 = 4;
 
@@ -48,14 +48,14 @@ enum RemoteBattleMessage {
     /// "Tell me what happens in this battle after the event numbered `after`."
     Follow { battle: BattleId, after: u64 },
     /// "This happened."
-    Told(Told),
+    LogEntries(LogEntries),
     /// "Its visitor wants both replies to end."
     Stop { battle: BattleId },
 }
 
 /// Events of a battle for another instance.
 #[derive(Debug, Serialize, Deserialize)]
-struct Told {
+struct LogEntries {
     battle: BattleId,
     /// The number of the first event in the log.
     first: u64,
@@ -67,7 +67,7 @@ struct Told {
 /// What following a remote battle, and answering its followers, needs of this instance's battles.
 pub(super) trait LocalBattles: Send + Sync + 'static {
     /// What battles are made of.
-    fn parts(&self) -> &BattleDependencies;
+    fn dependencies(&self) -> &BattleDependencies;
     /// The battles in memory.
     fn live(&self) -> &RunningBattles;
     /// The battles that are followed, here and by others.
@@ -86,22 +86,22 @@ pub(super) trait LocalBattles: Send + Sync + 'static {
 #[derive(Debug, Default)]
 pub(super) struct RemoteBattles {
     /// Inboxes of the followed battles.
-    followed: Mutex<HashMap<BattleId, mpsc::Sender<Told>>>,
+    followed: Mutex<HashMap<BattleId, mpsc::Sender<LogEntries>>>,
     /// The battles that others follow: the last event that each of them has.
     followers: Mutex<HashMap<(InstanceId, BattleId), watch::Sender<u64>>>,
 }
 
 /// Handles messages of other instances until shutdown.
 pub(super) async fn handle_messages(battles: Arc<impl LocalBattles>) {
-    let mut letters = battles.parts().events.letters();
-    let shutdown = battles.parts().tasks.shutdown();
+    let mut messages = battles.dependencies().events.messages();
+    let shutdown = battles.dependencies().tasks.shutdown();
     loop {
-        let letter = tokio::select! {
-            letter = letters.recv() => letter,
+        let message = tokio::select! {
+            message = messages.recv() => message,
             () = shutdown.cancelled() => return,
         };
-        match letter {
-            Ok(letter) => answer(&battles, letter),
+        match message {
+            Ok(message) => answer(&battles, message),
             // What was missed is requested again.
             Err(RecvError::Lagged(_)) => {}
             Err(RecvError::Closed) => return,
@@ -112,10 +112,10 @@ pub(super) async fn handle_messages(battles: Arc<impl LocalBattles>) {
 fn answer(battles: &Arc<impl LocalBattles>, InstanceMessage { from, body }: InstanceMessage) {
     match serde_json::from_str(&body) {
         Ok(RemoteBattleMessage::Follow { battle, after }) => send_events(battles, from, battle, after),
-        Ok(RemoteBattleMessage::Told(told)) => {
-            let inbox = lock(&battles.remote_battles().followed).get(&told.battle).cloned();
+        Ok(RemoteBattleMessage::LogEntries(sent)) => {
+            let inbox = lock(&battles.remote_battles().followed).get(&sent.battle).cloned();
             // A full inbox drops the message, which is requested again.
-            let _ = inbox.map(|inbox| inbox.try_send(told));
+            let _ = inbox.map(|inbox| inbox.try_send(sent));
         }
         Ok(RemoteBattleMessage::Stop { battle }) => {
             if let Some(battle) = battles.live().get(&battle) {
@@ -130,10 +130,14 @@ fn answer(battles: &Arc<impl LocalBattles>, InstanceMessage { from, body }: Inst
 
 /// Sends another instance the events that it requested, for as long as it renews its request.
 fn send_events(battles: &Arc<impl LocalBattles>, to: InstanceId, id: BattleId, after: u64) {
-    let Some(battle) = battles.live().get(&id).filter(|battle| is_told(battle)) else {
+    let Some(battle) = battles.live().get(&id).filter(|battle| is_answered_here(battle)) else {
         let known = battles.live().get(&id).filter(|battle| !battle.is_followed());
         let (first, entries) = known.map_or((1, Vec::new()), |battle| (battle.first_seq(), battle.after(after)));
-        return send(battles.parts(), &to, &RemoteBattleMessage::Told(Told { battle: id, first, entries, over: true }));
+        return send(
+            battles.dependencies(),
+            &to,
+            &RemoteBattleMessage::LogEntries(LogEntries { battle: id, first, entries, over: true }),
+        );
     };
     let mut followers = lock(&battles.remote_battles().followers);
     let key = (to.clone(), id);
@@ -145,25 +149,25 @@ fn send_events(battles: &Arc<impl LocalBattles>, to: InstanceId, id: BattleId, a
     let (asked, renewals) = watch::channel(after);
     followers.insert(key.clone(), asked);
     let battles = Arc::clone(battles);
-    battles.parts().tasks.clone().spawn("tell_follower", async move {
+    battles.dependencies().tasks.clone().spawn("tell_follower", async move {
         // The follower repeats its request after a panic.
-        let _ = contain("tell_follower", keep_telling(battles.parts(), &to, &battle, renewals)).await;
+        let _ = contain("tell_follower", send_until_lease_ends(battles.dependencies(), &to, &battle, renewals)).await;
         lock(&battles.remote_battles().followers).remove(&key);
     });
 }
 
 /// Whether this instance answers the battle, or is storing its stopped replies.
-fn is_told(battle: &LiveBattle) -> bool {
+fn is_answered_here(battle: &LiveBattle) -> bool {
     battle.is_under_way() && !battle.is_followed()
 }
 
-async fn keep_telling(
-    parts: &BattleDependencies,
+async fn send_until_lease_ends(
+    dependencies: &BattleDependencies,
     to: &InstanceId,
     battle: &Arc<LiveBattle>,
     mut asked: watch::Receiver<u64>,
 ) {
-    let shutdown = parts.tasks.shutdown();
+    let shutdown = dependencies.tasks.shutdown();
     let mut lease_ends = Instant::now() + LEASE;
     let mut watcher = battle.watch(*asked.borrow_and_update());
     loop {
@@ -173,8 +177,8 @@ async fn keep_telling(
                 tokio::time::sleep(BATCH).await;
                 entries.extend(watcher.missed());
                 let over = !battle.is_under_way();
-                let told = Told { battle: battle.id.clone(), first: battle.first_seq(), entries, over };
-                send(parts, to, &RemoteBattleMessage::Told(told));
+                let sent = LogEntries { battle: battle.id.clone(), first: battle.first_seq(), entries, over };
+                send(dependencies, to, &RemoteBattleMessage::LogEntries(sent));
                 if over {
                     return;
                 }
@@ -185,7 +189,7 @@ async fn keep_telling(
                 }
                 lease_ends = Instant::now() + LEASE;
                 let has = *asked.borrow_and_update();
-                if has < watcher.told() {
+                if has < watcher.last_sent() {
                     watcher = battle.watch(has);
                 }
             }
@@ -196,19 +200,19 @@ async fn keep_telling(
 }
 
 /// Passes a stop on to the instance that answers.
-pub(super) fn stop(parts: &BattleDependencies, battle: &LiveBattle) {
-    send_to_answering(parts, battle, &RemoteBattleMessage::Stop { battle: battle.id.clone() });
+pub(super) fn stop(dependencies: &BattleDependencies, battle: &LiveBattle) {
+    send_to_answering(dependencies, battle, &RemoteBattleMessage::Stop { battle: battle.id.clone() });
 }
 
-/// Follows a battle that another instance answers; [`hear`] waits for its first event.
+/// Follows a battle that another instance answers; [`await_first_event`] waits for its first event.
 pub(super) fn follow(battles: &Arc<impl LocalBattles>, record: BattleRecord, after: u64) -> Arc<LiveBattle> {
-    let fresh = Arc::new(LiveBattle::new(ActiveBattle::follow(record, battles.parts().first_number(after))));
+    let fresh = Arc::new(LiveBattle::new(ActiveBattle::follow(record, battles.dependencies().first_number(after))));
     let battle = battles.live().add(&fresh);
     if Arc::ptr_eq(&battle, &fresh) {
-        let (sender, inbox) = mpsc::channel(LETTERS);
+        let (sender, inbox) = mpsc::channel(MESSAGES);
         lock(&battles.remote_battles().followed).insert(battle.id.clone(), sender);
         let (battles, battle) = (Arc::clone(battles), Arc::clone(&battle));
-        battles.parts().tasks.clone().spawn("follow_battle", async move {
+        battles.dependencies().tasks.clone().spawn("follow_battle", async move {
             let following = Following { battles: &battles, battle: &battle, inbox, denials: 0, end_asked_for: 0 };
             let followed = contain("follow_battle", following.run()).await;
             lock(&battles.remote_battles().followed).remove(&battle.id);
@@ -222,12 +226,12 @@ pub(super) fn follow(battles: &Arc<impl LocalBattles>, record: BattleRecord, aft
 
 /// Waits for the first event of a followed battle; if none arrives soon, its log is made of what the database holds. Nobody may
 /// watch it before: its event numbers are not known yet.
-pub(super) async fn hear(parts: &BattleDependencies, battle: &LiveBattle) {
+pub(super) async fn await_first_event(dependencies: &BattleDependencies, battle: &LiveBattle) {
     if !battle.listens() {
         return;
     }
-    if *parts.events.state().borrow() == BusState::Connected {
-        battle.first_event(FIRST_LETTER).await;
+    if *dependencies.events.state().borrow() == BusState::Connected {
+        battle.first_event(FIRST_MESSAGE).await;
     }
     battle.mark_unreachable();
 }
@@ -235,7 +239,7 @@ pub(super) async fn hear(parts: &BattleDependencies, battle: &LiveBattle) {
 struct Following<'a, B> {
     battles: &'a Arc<B>,
     battle: &'a Arc<LiveBattle>,
-    inbox: mpsc::Receiver<Told>,
+    inbox: mpsc::Receiver<LogEntries>,
     denials: u32,
     /// Number of requests for the last events since the database has the end of the turn.
     end_asked_for: u32,
@@ -255,20 +259,20 @@ enum RemoteStatus {
 
 impl<B: LocalBattles> Following<'_, B> {
     async fn run(mut self) {
-        let parts = self.battles.parts();
-        let shutdown = parts.tasks.shutdown();
+        let dependencies = self.battles.dependencies();
+        let shutdown = dependencies.tasks.shutdown();
         let mut ticker = tokio::time::interval(ASK_EVERY);
         ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut left = pin!(self.battle.left_alone(2 * FIRST_LETTER));
+        let mut left = pin!(self.battle.left_alone(2 * FIRST_MESSAGE));
         loop {
             let look = tokio::select! {
-                told = self.inbox.recv() => told.is_some_and(|told| self.take_in(told)),
+                sent = self.inbox.recv() => sent.is_some_and(|sent| self.apply(sent)),
                 _ = ticker.tick() => { self.ask(); true }
                 () = &mut left => {
                     if self.battles.live().forget_unwatched(self.battle) {
                         return;
                     }
-                    left.set(self.battle.left_alone(2 * FIRST_LETTER));
+                    left.set(self.battle.left_alone(2 * FIRST_MESSAGE));
                     false
                 }
                 () = shutdown.cancelled() => return,
@@ -280,17 +284,17 @@ impl<B: LocalBattles> Following<'_, B> {
     }
 
     /// Applies a message; returns whether the database has to be read now.
-    fn take_in(&mut self, told: Told) -> bool {
-        if self.battle.take_in(told.first, told.entries) {
+    fn apply(&mut self, sent: LogEntries) -> bool {
+        if self.battle.take_in(sent.first, sent.entries) {
             self.ask();
         }
-        self.denials += u32::from(told.over);
-        told.over
+        self.denials += u32::from(sent.over);
+        sent.over
     }
 
     fn ask(&self) {
         let question = RemoteBattleMessage::Follow { battle: self.battle.id.clone(), after: self.battle.last_heard() };
-        send_to_answering(self.battles.parts(), self.battle, &question);
+        send_to_answering(self.battles.dependencies(), self.battle, &question);
     }
 
     /// Updates the battle from the database; `false` while it is still being answered elsewhere.
@@ -322,8 +326,8 @@ impl<B: LocalBattles> Following<'_, B> {
     }
 
     async fn standing(&self) -> Result<RemoteStatus, StoreError> {
-        let parts = self.battles.parts();
-        let Some(row) = parts.store.battle(&self.battle.id).await? else { return Ok(RemoteStatus::Elsewhere) };
+        let dependencies = self.battles.dependencies();
+        let Some(row) = dependencies.store.battle(&self.battle.id).await? else { return Ok(RemoteStatus::Elsewhere) };
         if row.progress.stage != Stage::Answering {
             return Ok(RemoteStatus::Ended);
         }
@@ -331,29 +335,29 @@ impl<B: LocalBattles> Following<'_, B> {
         if row.answered_by != followed {
             return Ok(RemoteStatus::Elsewhere);
         }
-        let alive = self.denials < DENIALS && parts.instances.is_run_elsewhere(followed.as_ref()).await?;
+        let alive = self.denials < DENIALS && dependencies.instances.is_run_elsewhere(followed.as_ref()).await?;
         Ok(if alive { RemoteStatus::SameRun } else { RemoteStatus::Orphaned(followed) })
     }
 
     /// `false` if it is being answered again, or does not exist any more.
     async fn catch_up(&self) -> Result<bool, StoreError> {
-        let record = self.battles.parts().store.battle_record(&self.battle.id).await?;
+        let record = self.battles.dependencies().store.battle_record(&self.battle.id).await?;
         let ended = record.filter(|record| record.battle.progress.stage != Stage::Answering);
         let Some(record) = ended else { return Ok(false) };
-        self.battle.catch_up(record, self.battles.parts().apart());
+        self.battle.catch_up(record, self.battles.dependencies().apart());
         Ok(true)
     }
 }
 
 /// Sends a message to the instance that answers the battle.
-fn send_to_answering(parts: &BattleDependencies, battle: &LiveBattle, message: &RemoteBattleMessage) {
+fn send_to_answering(dependencies: &BattleDependencies, battle: &LiveBattle, message: &RemoteBattleMessage) {
     if let Some(run) = battle.state().active.row.answered_by.as_ref() {
-        send(parts, &ArenaInstances::instance_of(run), message);
+        send(dependencies, &ArenaInstances::instance_of(run), message);
     }
 }
 
-fn send(parts: &BattleDependencies, to: &InstanceId, message: &RemoteBattleMessage) {
-    parts.events.send(to, serde_json::to_string(message).expect("messages are plain text and whole numbers"));
+fn send(dependencies: &BattleDependencies, to: &InstanceId, message: &RemoteBattleMessage) {
+    dependencies.events.send(to, serde_json::to_string(message).expect("messages are plain text and whole numbers"));
 }
 
 fn lock<T>(map: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -52,12 +52,12 @@ pub(super) enum TurnEnd {
 
 /// Runs the battle's latest turn to its end; returns when both replies are kept.
 pub(super) async fn run(
-    parts: Arc<BattleDependencies>,
+    dependencies: Arc<BattleDependencies>,
     battle: Arc<LiveBattle>,
     run: RunId,
     stop: oneshot::Receiver<()>,
 ) -> TurnEnd {
-    let mut turn = Turn::begin(&parts, &battle, run).await;
+    let mut turn = Turn::begin(&dependencies, &battle, run).await;
     turn.play(stop).await;
     turn.finish().await.unwrap_or_else(|error| {
         tracing::error!(battle.id = %battle.id, error = ?error, "the replies of a turn could not be stored");
@@ -68,7 +68,7 @@ pub(super) async fn run(
 }
 
 /// Ends a turn that panicked: its battle takes no vote, so that nobody waits for one for ever.
-pub(super) async fn void(parts: &BattleDependencies, battle: &LiveBattle, run: &RunId) -> TurnEnd {
+pub(super) async fn void(dependencies: &BattleDependencies, battle: &LiveBattle, run: &RunId) -> TurnEnd {
     let row = battle.state().active.row.clone();
     battle.state().stopper = None;
     if row.progress.stage != Stage::Voided {
@@ -81,7 +81,7 @@ pub(super) async fn void(parts: &BattleDependencies, battle: &LiveBattle, run: &
     };
     let progress = Progress { stage: Stage::Voided, ..row.progress };
     let replies: Vec<NewReply> = row.mode.sides().iter().map(|side| failed(*side)).collect();
-    match parts.keep_replies(&battle.id, run, progress, &replies).await {
+    match dependencies.keep_replies(&battle.id, run, progress, &replies).await {
         Ok(true) => {
             metrics::battle_voided();
             TurnEnd::Finished
@@ -95,7 +95,7 @@ pub(super) async fn void(parts: &BattleDependencies, battle: &LiveBattle, run: &
 }
 
 struct Turn<'a> {
-    parts: &'a BattleDependencies,
+    dependencies: &'a BattleDependencies,
     /// The settings as they were when the turn began: an edited file does not disturb it.
     settings: BattleSettings,
     mode: BattleMode,
@@ -121,23 +121,23 @@ struct Turn<'a> {
 }
 
 impl<'a> Turn<'a> {
-    async fn begin(parts: &'a BattleDependencies, battle: &'a LiveBattle, run: RunId) -> Self {
+    async fn begin(dependencies: &'a BattleDependencies, battle: &'a LiveBattle, run: RunId) -> Self {
         let (row, images) = {
             let active = &battle.state().active;
             (active.row.clone(), active.images.clone())
         };
-        let mut settings = parts.settings.now().battle.clone();
+        let mut settings = dependencies.settings.now().battle.clone();
         if row.mode == BattleMode::Direct {
             // One reply alone is paced with no other, and its model is known.
             settings.pacing = PacingMode::Raw;
         }
-        let pace = settings.pace(parts.class_draws.of_battle(&battle.id));
-        let pacer = Pacer::new(pace, settings.quantum(), parts.rng.seed());
+        let pace = settings.pace(dependencies.class_draws.of_battle(&battle.id));
+        let pacer = Pacer::new(pace, settings.quantum(), dependencies.rng.seed());
         let mut ticker = tokio::time::interval(TICK);
         // After a pause the next text is released at once.
         ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut turn = Self {
-            parts,
+            dependencies,
             settings,
             mode: row.mode,
             battle,
@@ -173,9 +173,9 @@ impl<'a> Turn<'a> {
     /// Starts the side's reply; a model that left the roster goes on, one that is not known any more counts as failed.
     async fn ask(&mut self, side: Side) {
         let mut messages = self.battle.state().active.conversation(self.number, side);
-        let shown = self.parts.images.show(&self.battle.id, &self.images, &mut messages).await;
+        let shown = self.dependencies.images.show(&self.battle.id, &self.images, &mut messages).await;
         let shown = shown.map_err(|error| ChatError::Unreached(format!("the images could not be read: {error}")));
-        let model = self.parts.models.of_battle(&self.sides[side.index()].model);
+        let model = self.dependencies.models.of_battle(&self.sides[side.index()].model);
         let asked = self.sides[side.index()].ask(model.as_deref(), shown.map(|()| messages.as_slice()));
         if let Err(error) = asked {
             Box::pin(self.fail(side, error)).await;
@@ -185,10 +185,10 @@ impl<'a> Turn<'a> {
     /// Takes what comes in and shows what is due, until everything is shown or the visitor stops it or leaves.
     async fn play(&mut self, stop: oneshot::Receiver<()>) {
         let grace = Duration::from_millis(self.settings.resume_grace_ms);
-        let shutdown = self.parts.tasks.shutdown();
+        let shutdown = self.dependencies.tasks.shutdown();
         // Whoever waits for the end stands in a list: once a turn, not once a token.
         let mut ended = pin!(shutdown.cancelled());
-        let mut left = pin!(nobody_is_there(self.battle, self.parts, grace));
+        let mut left = pin!(nobody_is_there(self.battle, self.dependencies, grace));
         // A dropped sender never stops a turn: only a message does.
         let mut stop = pin!(async {
             if stop.await.is_err() {
@@ -257,7 +257,7 @@ impl<'a> Turn<'a> {
         }
         let due = !self.battle.readers_are_behind() && self.is_due();
         if self.is_raw() {
-            self.rests_until = (due && left > 0).then(|| self.parts.raw_ticks.next());
+            self.rests_until = (due && left > 0).then(|| self.dependencies.raw_pacing_ticks.next());
         } else if left < MAX_PARTS {
             self.rest();
         }
@@ -338,8 +338,8 @@ impl<'a> Turn<'a> {
             battle.id = %self.battle.id, battle.side = side.as_str(), model = %failure.model, error = %error,
             replaced_by = replacement.as_ref().map(|(model, _)| model.as_str()), "a side failed"
         );
-        let now = self.parts.clock.now();
-        let recorded = self.parts.store.record_side_failure(&self.battle.id, &self.run, &failure, now).await;
+        let now = self.dependencies.clock.now();
+        let recorded = self.dependencies.store.record_side_failure(&self.battle.id, &self.run, &failure, now).await;
         match (replacement, recorded) {
             (_, Ok(false)) => self.superseded = true,
             (Some((model, probability)), Ok(true)) => self.replace(side, model, probability).await,
@@ -365,7 +365,7 @@ impl<'a> Turn<'a> {
         let mut excluded = self.failed.clone();
         excluded.push(run.model.clone());
         let kind = PromptKind::of(&self.images);
-        self.parts.matchmaker.replace(&self.sides[side.other().index()].model, &excluded, kind)
+        self.dependencies.matchmaker.replace(&self.sides[side.other().index()].model, &excluded, kind)
     }
 
     async fn replace(&mut self, side: Side, model: ModelId, probability: f64) {
@@ -386,7 +386,7 @@ impl<'a> Turn<'a> {
     async fn tick(&mut self, at: Instant) {
         (self.alarm, self.rests_until) = (None, None);
         if self.is_raw() {
-            self.parts.raw_ticks.came(at);
+            self.dependencies.raw_pacing_ticks.came(at);
         }
         self.read_and_show().await;
     }
@@ -436,7 +436,7 @@ impl<'a> Turn<'a> {
         let progress = Progress { stage, turn: self.number };
         let answered = Side::BOTH.into_iter().zip(self.sides).filter(|(side, _)| self.mode.sides().contains(side));
         let replies: Vec<NewReply> = answered.map(|(side, run)| run.keep(side)).collect();
-        let kept = self.parts.keep_replies(&self.battle.id, &self.run, progress, &replies).await?;
+        let kept = self.dependencies.keep_replies(&self.battle.id, &self.run, progress, &replies).await?;
         {
             let mut state = self.battle.state();
             state.stopper = None;
@@ -479,8 +479,8 @@ impl BattleDependencies {
 
 /// Waits until nobody has watched for `grace`. While other instances cannot be reached, one of them may have the
 /// visitor, so the turn goes on to its end.
-async fn nobody_is_there(battle: &LiveBattle, parts: &BattleDependencies, grace: Duration) {
-    let mut bus = parts.events.state();
+async fn nobody_is_there(battle: &LiveBattle, dependencies: &BattleDependencies, grace: Duration) {
+    let mut bus = dependencies.events.state();
     loop {
         battle.left_alone(grace).await;
         if *bus.borrow_and_update() != BusState::Lost {

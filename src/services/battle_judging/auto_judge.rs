@@ -15,7 +15,7 @@ use crate::infra::config::{JudgeSettings, Settings};
 use crate::infra::llm::model_client::{ModelClient, RunLimits};
 use crate::infra::storage::StoreError;
 use crate::services::battle_judging::pending_work::pending_work;
-use crate::services::judging_rounds::{JudgingRounds, RoundOutcome, RoundParts};
+use crate::services::judging_rounds::{JudgingRounds, RoundDependencies, RoundOutcome};
 
 /// Battles of one round at the most.
 const AT_MOST: usize = 256;
@@ -24,7 +24,7 @@ const NEW: i64 = 7 * 24 * 60 * 60 * 1_000;
 
 /// Judges in rounds, and remembers what need not be looked at again.
 pub struct AutoJudge {
-    parts: RoundParts,
+    dependencies: RoundDependencies,
     prompt: BattlePrompt,
     /// The settings that the rest is about.
     by: JudgeSettings,
@@ -40,9 +40,9 @@ impl AutoJudge {
     /// # Panics
     /// Never: a test reads the built-in instructions.
     #[must_use]
-    pub fn new(parts: RoundParts) -> Self {
+    pub fn new(dependencies: RoundDependencies) -> Self {
         let prompt = BattlePrompt::new(None).expect("a test reads the built-in instructions");
-        Self { parts, prompt, by: JudgeSettings::default(), settled_upto: 0, used_up: None }
+        Self { dependencies, prompt, by: JudgeSettings::default(), settled_upto: 0, used_up: None }
     }
 
     /// The judges of these settings.
@@ -53,7 +53,7 @@ impl AutoJudge {
             (self.settled_upto, self.used_up) = (0, None);
         }
         let client = |id: ModelId| {
-            let client = self.parts.client(&id, settings);
+            let client = self.dependencies.client(&id, settings);
             if changed && client.is_none() {
                 tracing::error!(judge = %id, "judge.models names an unknown model: it judges nothing");
             }
@@ -74,7 +74,7 @@ impl AutoJudge {
         budget: Budget,
         stop: CancellationToken,
     ) -> Result<(RoundOutcome, bool), StoreError> {
-        let RoundParts { store, rng, clock, .. } = &self.parts;
+        let RoundDependencies { store, rng, clock, .. } = &self.dependencies;
         let (clock, now) = (clock.as_ref(), clock.now());
         let scope = Scope {
             since: Timestamp(now.0.saturating_sub(NEW)),
@@ -105,16 +105,16 @@ impl AutoJudge {
 impl JudgingRounds for AutoJudge {
     async fn round(&mut self, settings: &Settings, stop: CancellationToken) -> Result<RoundOutcome, StoreError> {
         let judges = self.take_up(settings);
-        let today = day_of(self.parts.clock.now());
+        let today = day_of(self.dependencies.clock.now());
         if judges.is_empty() || self.used_up == Some(today) {
             return Ok(RoundOutcome::Done);
         }
-        let Some(budget) = left(&self.parts.store, &self.by, &judges, today).await? else {
+        let Some(budget) = left(&self.dependencies.store, &self.by, &judges, today).await? else {
             self.use_up(today);
             return Ok(RoundOutcome::Done);
         };
         // A command judges just now: it asks what this round would.
-        let Some(lock) = self.parts.store.command_lock(LOCK).await? else { return Ok(RoundOutcome::Done) };
+        let Some(lock) = self.dependencies.store.command_lock(LOCK).await? else { return Ok(RoundOutcome::Done) };
         let done = self.judge(&judges, budget, stop).await;
         lock.release().await;
         let (round, exhausted) = done?;

@@ -20,7 +20,7 @@ use crate::infra::storage::{
     LeakCheckCounts, LeakCheckRow, LeakCheckStatus, NewExclusions, Store, StoreError, UncheckedVote,
 };
 use crate::services::exclusions::PROGRAM;
-use crate::services::judging_rounds::{JudgingRounds, RoundOutcome, RoundParts};
+use crate::services::judging_rounds::{JudgingRounds, RoundDependencies, RoundOutcome};
 
 /// Votes of one round at the most.
 const AT_MOST: u32 = 64;
@@ -66,7 +66,7 @@ impl LeakCheckState {
 
 /// Reads battles in rounds.
 pub struct LeakCheck {
-    parts: RoundParts,
+    dependencies: RoundDependencies,
     prompt: LeakCheckPrompt,
     /// The settings that the rest is about.
     by: IntegritySettings,
@@ -99,9 +99,9 @@ impl LeakCheck {
     /// # Panics
     /// Never: a test reads the built-in instructions.
     #[must_use]
-    pub fn new(parts: RoundParts) -> Self {
+    pub fn new(dependencies: RoundDependencies) -> Self {
         let prompt = LeakCheckPrompt::new().expect("a test reads the built-in instructions");
-        Self { parts, prompt, by: IntegritySettings::default(), settled_upto: 0, used_up: None }
+        Self { dependencies, prompt, by: IntegritySettings::default(), settled_upto: 0, used_up: None }
     }
 
     /// The model of these settings.
@@ -114,7 +114,7 @@ impl LeakCheck {
         if self.by.leak_judge.is_empty() {
             return None;
         }
-        let judge = self.parts.client(&ModelId::new(&self.by.leak_judge), settings);
+        let judge = self.dependencies.client(&ModelId::new(&self.by.leak_judge), settings);
         if changed && judge.is_none() {
             tracing::error!(
                 judge = self.by.leak_judge,
@@ -130,7 +130,7 @@ impl LeakCheck {
         if most == 0 {
             return Ok(Some(Budget::default()));
         }
-        let left = most.saturating_sub(self.parts.store.leak_check_calls(today).await?);
+        let left = most.saturating_sub(self.dependencies.store.leak_check_calls(today).await?);
         Ok((left > 0).then_some(Budget { max_calls: Some(left), max_cost: None }))
     }
 
@@ -161,7 +161,7 @@ impl LeakCheck {
         judge: &ModelClient,
         limits: &RunLimits,
     ) -> Result<RoundCounts, StoreError> {
-        let store = &self.parts.store;
+        let store = &self.dependencies.store;
         let record = store.battle_record(&vote.battle).await?;
         let turns = record.as_ref().map(TurnTexts::of_battle).unwrap_or_default();
         let checked = match self.read(judge, &turns, limits).await {
@@ -201,11 +201,11 @@ impl LeakCheck {
     fn exclusion(&self, judge: &ModelClient, leaks: &[Leak]) -> Option<NewExclusions> {
         let reasons: Vec<String> = leaks.iter().take(REASONS).map(Leak::to_string).collect();
         (!leaks.is_empty()).then(|| NewExclusions {
-            id: self.parts.rng.id(self.parts.clock.as_ref()),
+            id: self.dependencies.rng.id(self.dependencies.clock.as_ref()),
             rule: ExclusionRule::IdentityLeak.to_string(),
             reason: format!("{}, as {} reads it", reasons.join("; "), judge.id),
             decided_by: PROGRAM.to_owned(),
-            decided_at: self.parts.clock.now(),
+            decided_at: self.dependencies.clock.now(),
         })
     }
 
@@ -219,7 +219,7 @@ impl LeakCheck {
             leaks: names.join(", "),
             attempts: checked.attempts,
             tokens: checked.tokens,
-            created_at: self.parts.clock.now(),
+            created_at: self.dependencies.clock.now(),
         }
     }
 }
@@ -288,7 +288,7 @@ impl RoundCounts {
 impl JudgingRounds for LeakCheck {
     async fn round(&mut self, settings: &Settings, stop: CancellationToken) -> Result<RoundOutcome, StoreError> {
         let Some(judge) = self.take_up(settings) else { return Ok(RoundOutcome::Done) };
-        let (now, store) = (self.parts.clock.now(), &self.parts.store);
+        let (now, store) = (self.dependencies.clock.now(), &self.dependencies.store);
         let today = day_of(now);
         if self.used_up == Some(today) {
             return Ok(RoundOutcome::Done);

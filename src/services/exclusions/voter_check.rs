@@ -5,9 +5,9 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::PROGRAM;
+use crate::domain::integrity::anomalous_voters::{AnomalousVoter, votes_to_exclude};
 use crate::domain::integrity::exclusion_rule::ExclusionRule;
 use crate::domain::integrity::exclusions_in_force::ExclusionsInForce;
-use crate::domain::integrity::flagged_votes::{FlaggedVotes, flagged_votes};
 use crate::domain::rating::vote_log::ColumnSet;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
@@ -98,7 +98,7 @@ impl VoterCheck {
         Ok(excluded)
     }
 
-    async fn exclude(&self, flagged: FlaggedVotes) -> Result<u64, StoreError> {
+    async fn exclude(&self, flagged: AnomalousVoter) -> Result<u64, StoreError> {
         let decision = NewExclusions {
             id: self.rng.id(&*self.clock),
             rule: ExclusionRule::AnomalousVoter.to_string(),
@@ -110,8 +110,12 @@ impl VoterCheck {
     }
 }
 
-async fn find(store: &Store, range: VoteRange, in_force: ExclusionsInForce) -> Result<Vec<FlaggedVotes>, ReportError> {
+async fn find(
+    store: &Store,
+    range: VoteRange,
+    in_force: ExclusionsInForce,
+) -> Result<Vec<AnomalousVoter>, ReportError> {
     let columns = ColumnSet { voters: true, ..ColumnSet::default() };
     let cast = read_cast_votes(store, LogQuery { columns, range, concurrency: 1 }, |_, _| {}).await?;
-    on_one_thread(move || flagged_votes(&cast, &in_force, SEED)).await
+    on_one_thread(move || votes_to_exclude(&cast, &in_force, SEED)).await
 }

@@ -101,7 +101,7 @@ async fn read_votes(
         let range = VoteRange { after, upto, ..range };
         let page = match excluded {
             Excluded::Counted => store.vote_page(range, &stored_columns).await?,
-            Excluded::Read => store.rateable_vote_page(range, &stored_columns).await?,
+            Excluded::Read => store.ratable_vote_page(range, &stored_columns).await?,
         };
         let labels = final_labels_of(store, &schemes, range).await?;
         let votes = tokio::task::spawn_blocking(move || page.cast_votes(&labels, columns)).await??;

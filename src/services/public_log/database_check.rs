@@ -6,6 +6,7 @@ use super::sequencer::entries_of_change;
 use super::vote_entries::texts;
 use super::{PublicLog, PublicLogError};
 use crate::domain::battle::VisitorId;
+use crate::domain::hex::decode_hex;
 use crate::domain::public_log::checkpoint::Checkpoint;
 use crate::domain::public_log::commitment::SALT_BYTES;
 use crate::domain::public_log::entry::LogEntry;
@@ -177,7 +178,5 @@ fn bodies_of(change: &LoggedChange) -> Result<Option<Vec<String>>, PublicLogErro
 }
 
 fn salt_bytes(salt: &str) -> Option<[u8; SALT_BYTES]> {
-    let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
-    let bytes: Option<Vec<u8>> = salt.as_bytes().chunks(2).map(byte).collect();
-    bytes?.try_into().ok()
+    decode_hex(salt)?.try_into().ok()
 }

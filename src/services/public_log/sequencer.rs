@@ -39,7 +39,7 @@ pub struct Sequencer {
 }
 
 /// What a sequencer is made of.
-pub struct SequencerParts {
+pub struct SequencerDependencies {
     /// The log.
     pub log: PublicLog,
     /// Votes up to its last one are appended.
@@ -64,8 +64,8 @@ struct SequencedStep {
 impl Sequencer {
     /// Nothing is read yet.
     #[must_use]
-    pub fn new(parts: SequencerParts) -> Self {
-        let SequencerParts { log, leaderboard, clock, rng, file } = parts;
+    pub fn new(dependencies: SequencerDependencies) -> Self {
+        let SequencerDependencies { log, leaderboard, clock, rng, file } = dependencies;
         Self { log, leaderboard, clock, rng, file, frontier: None }
     }
 

@@ -7,6 +7,7 @@ use langya::domain::campaign::plan::CampaignPlan;
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{AuditFilter, NewCampaign, NewUnit};
 use reqwest::StatusCode;
+use serde_json::Value;
 
 use super::browser::{Browser, arena, signed_in};
 use crate::support::arena::TestArena;
@@ -82,7 +83,13 @@ async fn an_operator_runs_a_campaign_and_a_viewer_only_looks() {
         run.stdout
     };
     beside(&["campaign", "close", "pilot"]).await;
+    arena.app.store.end_campaign("pilot", EndReason::Separated, Timestamp(86_400_000)).await.unwrap();
     assert!(beside(&["campaign", "list"]).await.contains("closed"));
+    let listed: Value = serde_json::from_str(&beside(&["campaign", "list", "--format", "json"]).await).unwrap();
+    assert_eq!(
+        (&listed[0]["ended_because"], &listed[0]["ended_at"]),
+        (&"separated".into(), &"1970-01-02T00:00:00Z".into())
+    );
     for (path, field) in
         [("/admin/campaigns/state", ("change", "open")), ("/admin/campaigns/revoke", ("annotator", "x"))]
     {
@@ -133,10 +140,10 @@ async fn make_open(arena: &TestArena, operator: &mut Browser, id: &str) -> Strin
 
 /// Judges the one pair of a campaign.
 async fn judge(arena: &TestArena, id: &str, token: &str) {
-    let post = async |path: &str, body: serde_json::Value| {
+    let post = async |path: &str, body: Value| {
         let url = format!("{}/api/v1/campaigns/{id}/{path}", arena.url);
         let answer = reqwest::Client::new().post(url).bearer_auth(token).json(&body).send().await.unwrap();
-        answer.json::<serde_json::Value>().await.unwrap()
+        answer.json::<Value>().await.unwrap()
     };
     let shown = post("next", serde_json::json!({})).await;
     let judged = post("judgements", serde_json::json!({"assignment": shown["assignment"], "outcome": "a"})).await;

@@ -183,6 +183,8 @@ async fn the_command_lists_shows_keeps_and_deletes_what_was_flagged_and_asks_the
     assert_eq!(beside(&["delete-texts", &ids[1]]).await.code, Some(0));
     let states: Vec<Value> = list().await.iter().map(|line| line["state"].clone()).collect();
     assert_eq!(states, ["kept", "removed"]);
+    let csv = beside(&["list", "--format", "csv"]).await;
+    assert!(csv.code == Some(0) && csv.stdout.lines().nth(1).unwrap().contains(",hate,"), "{csv:?}");
     let again = beside(&["delete-texts", &ids[1]]).await;
     assert!(again.code == Some(2) && again.stderr.contains("decided already"), "{again:?}");
     let unknown = beside(&["keep", "nowhere"]).await;
@@ -265,4 +267,18 @@ async fn the_key_reaches_the_service_alone_and_the_doctor_asks_it() {
     assert_eq!(found["severity"], "wrong");
     assert!(!doctor.stdout.contains("CANARY") && !doctor.stdout.contains("key-of-a-test"), "{}", doctor.stdout);
     assert!(found["found"].as_str().unwrap().contains("401"), "{found}");
+}
+
+#[test]
+fn the_doctor_never_calls_settings_fine_and_wrong_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "[moderation]\nbase_url = \"http://127.0.0.1:9\"\napi_key_env = \"MODERATION_KEY\"\n";
+    std::fs::write(folder.path().join("langya.toml"), text).unwrap();
+    // The variable of the key is not set.
+    let doctor = langya_in(folder.path(), ["doctor", "--config", "langya.toml", "--format", "json"], &[]);
+    let findings: Vec<Value> = serde_json::from_str(&doctor.stdout).unwrap();
+    let settings: Vec<&Value> = findings.iter().filter(|finding| finding["check"] == "settings").collect();
+    assert!(!settings.is_empty(), "{findings:?}");
+    assert!(settings.iter().all(|finding| finding["severity"] == "wrong"), "{settings:?}");
+    assert!(settings[0]["found"].as_str().unwrap().contains("MODERATION_KEY"), "{settings:?}");
 }

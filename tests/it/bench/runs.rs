@@ -50,6 +50,8 @@ async fn a_run_shows_its_progress_while_it_asks_and_its_cost_beside_what_was_exp
     assert_eq!((&runs[0]["input_tokens"], &runs[0]["output_tokens"]), (&json!(calls * 100), &json!(calls * 10)));
     let csv = field.done(&["bench", "runs", "--format", "csv"]).await;
     assert!(csv.lines().next().unwrap().contains(",calls,input_tokens,output_tokens,cost,"), "{csv}");
+    assert!(csv.lines().nth(1).unwrap().contains(",one,judge,"), "{csv}");
+    assert_eq!((&runs[0]["models"], &runs[0]["judges"]), (&json!(["one"]), &json!(["judge"])));
     let table = field.done(&["bench", "runs"]).await;
     let cells = [calls, calls * 100, calls * 10].map(|number| number.to_string());
     let row: Vec<&str> = table.lines().last().unwrap().split_whitespace().collect();

@@ -101,6 +101,8 @@ async fn an_operator_sees_what_a_plan_would_cost_starts_it_and_watches_it_to_its
     assert_eq!((plan["state"].as_str(), plan["note"].as_str()), (Some("done"), Some("")), "{plan}");
     assert_eq!((plan["calls"].as_u64(), plan["started_by"].as_str()), (u64::try_from(requests).ok(), Some("ada")));
     assert!(plan["cost"].as_f64().unwrap() > 0.0, "{plan}");
+    let csv = field.done(&["bench", "plans", "--format", "csv"]).await;
+    assert!(csv.lines().nth(1).unwrap().contains(",ada,done,mtbench101,one+two,judge,"), "{csv}");
     assert!(page(&mut ada, form).await.contains("Everything is stored already"));
     let audit = field.store().await.audit_entries(&AuditFilter::default(), 10).await.unwrap();
     let started = audit.iter().find(|row| row.action == AdminAction::StartBenchmarks.as_str()).unwrap();

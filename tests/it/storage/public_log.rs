@@ -23,7 +23,7 @@ use langya::infra::storage::{
 };
 use langya::services::leaderboard::refit::{LatestLeaderboard, LeaderboardSnapshot};
 use langya::services::public_log::reader::PublicLogLookup;
-use langya::services::public_log::sequencer::{Sequencer, SequencerParts};
+use langya::services::public_log::sequencer::{Sequencer, SequencerDependencies};
 use langya::services::public_log::{PublicLog, PublicLogError};
 use serde_json::Value;
 
@@ -46,7 +46,7 @@ pub(crate) async fn log_of(store: &Store) -> PublicLog {
 
 /// What appends to the log of a database, with its file in this folder.
 pub(crate) async fn sequencer(store: &Store, folder: &Path) -> Sequencer {
-    Sequencer::new(SequencerParts {
+    Sequencer::new(SequencerDependencies {
         log: log_of(store).await,
         leaderboard: Arc::new(LatestLeaderboard::open(store).await.unwrap()),
         clock: Arc::new(SystemClock),

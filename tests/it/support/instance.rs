@@ -44,7 +44,7 @@ impl Instance {
 
     /// Waits until Redis takes writes, or not.
     pub(crate) async fn until_writable(&self, writable: bool) {
-        timeout(PATIENCE, self.bus.link().until_writable(writable)).await.unwrap();
+        timeout(PATIENCE, self.bus.handle().until_writable(writable)).await.unwrap();
     }
 
     /// Ends it as a process that stops in order.

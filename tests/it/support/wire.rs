@@ -1,5 +1,5 @@
 //! A bus between arenas of one test: what Redis is between processes, with a switch that cuts it and one that loses
-//! letters.
+//! messages.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,7 +22,7 @@ struct Shared {
 #[derive(Clone)]
 struct End {
     events: broadcast::Sender<Event>,
-    letters: broadcast::Sender<InstanceMessage>,
+    messages: broadcast::Sender<InstanceMessage>,
 }
 
 impl Wire {
@@ -38,7 +38,7 @@ impl Wire {
     /// The bus of one arena.
     pub(crate) fn bus(&self, instance: &str) -> Arc<dyn EventBus> {
         let instance = InstanceId(instance.into());
-        let end = End { events: broadcast::channel(64).0, letters: broadcast::channel(1_024).0 };
+        let end = End { events: broadcast::channel(64).0, messages: broadcast::channel(1_024).0 };
         self.0.ends.lock().unwrap().insert(instance.clone(), end.clone());
         Arc::new(WireBus { wire: self.clone(), instance, end })
     }
@@ -48,19 +48,19 @@ impl Wire {
         self.0.state.send_replace(BusState::Lost);
     }
 
-    /// Loses the next letters without a word.
-    pub(crate) fn lose(&self, letters: usize) {
-        self.0.losing.store(letters, Ordering::SeqCst);
+    /// Loses the next messages without a word.
+    pub(crate) fn lose(&self, messages: usize) {
+        self.0.losing.store(messages, Ordering::SeqCst);
     }
 
-    /// Waits until as many letters were lost as there should be.
+    /// Waits until as many messages were lost as there should be.
     pub(crate) async fn lost_all(&self) {
         super::until(async || (self.0.losing.load(Ordering::SeqCst) == 0).then_some(())).await;
     }
 
-    /// Waits until so many letters were delivered.
-    pub(crate) async fn delivered(&self, letters: usize) {
-        self.0.delivered.subscribe().wait_for(|count| *count >= letters).await.unwrap();
+    /// Waits until so many messages were delivered.
+    pub(crate) async fn delivered(&self, messages: usize) {
+        self.0.delivered.subscribe().wait_for(|count| *count >= messages).await.unwrap();
     }
 }
 
@@ -94,13 +94,13 @@ impl EventBus for WireBus {
             return;
         }
         if let Some(end) = self.wire.0.ends.lock().unwrap().get(to) {
-            let _ = end.letters.send(InstanceMessage { from: self.instance.clone(), body });
+            let _ = end.messages.send(InstanceMessage { from: self.instance.clone(), body });
             self.wire.0.delivered.send_modify(|count| *count += 1);
         }
     }
 
-    fn letters(&self) -> broadcast::Receiver<InstanceMessage> {
-        self.end.letters.subscribe()
+    fn messages(&self) -> broadcast::Receiver<InstanceMessage> {
+        self.end.messages.subscribe()
     }
 
     fn state(&self) -> watch::Receiver<BusState> {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::arena::SimulatedArena;
 use super::{RiggingError, RiggingOptions};
 use crate::battle::Outcome;
-use crate::rating::crowd::Crowd;
+use crate::rating::crowd_expectation::CrowdExpectation;
 use crate::rating::logistic;
 use crate::rating::vote_log::VoteLog;
 
@@ -122,12 +122,12 @@ impl Attack {
 struct Disguise {
     /// Share of all votes.
     share: f64,
-    crowd: Crowd,
+    crowd: CrowdExpectation,
 }
 
 impl Disguise {
     fn new(log: &VoteLog, share: f64) -> Result<Self, RiggingError> {
-        Ok(Self { share, crowd: Crowd::new(log)?.ok_or(crate::rating::FitError::NoVoters)? })
+        Ok(Self { share, crowd: CrowdExpectation::new(log)?.ok_or(crate::rating::FitError::NoVoters)? })
     }
 
     /// Whether the next vote is honest. An attacker without a disguise draws nothing for it.
@@ -154,14 +154,14 @@ fn recognize(model: usize, models: usize, accuracy: f64, rng: &mut impl Rng) -> 
 
 /// How votes move the gap between the target and the next model above it.
 struct Aim {
-    crowd: Crowd,
+    crowd: CrowdExpectation,
     /// By parameter.
     pull: Vec<f64>,
 }
 
 impl Aim {
     fn new(log: &VoteLog, target: usize) -> Result<Self, RiggingError> {
-        let crowd = Crowd::new(log)?.ok_or(crate::rating::FitError::NoVoters)?;
+        let crowd = CrowdExpectation::new(log)?.ok_or(crate::rating::FitError::NoVoters)?;
         let target = crowd.parameter(target).ok_or(crate::rating::FitError::NoVoters)?;
         let above = (0..crowd.models()).filter(|&model| crowd.difference(model, target) > 0.0);
         // A leader keeps its distance from the second.

@@ -327,6 +327,21 @@ fn a_uuid_is_read_as_its_text() {
 }
 
 #[test]
+fn a_voters_number_keeps_all_its_digits() {
+    let judge = |number: i64, signed: bool| {
+        let judge = (Physical::INT64, Some(LogicalType::integer(64, signed)), number);
+        time_and_voter(one_vote::<DoubleType, Int64Type>((Physical::DOUBLE, None, 7.0), judge)).unwrap().1
+    };
+    // The next floating point number is 2 higher.
+    assert_eq!(judge((1 << 53) + 1, true), "9007199254740993");
+    assert_eq!(judge(-7, true), "-7");
+    assert_eq!(judge(-1, false), u64::MAX.to_string());
+    let plain = (Physical::INT64, None, i64::MAX);
+    let file = one_vote::<DoubleType, Int64Type>((Physical::DOUBLE, None, 7.0), plain);
+    assert_eq!(time_and_voter(file), Ok((7.0, i64::MAX.to_string())));
+}
+
+#[test]
 fn whole_numbers_without_a_unit_are_no_time() {
     let file = one_vote::<Int64Type, ByteArrayType>((Physical::INT64, None, 1_795_219_200), plain_judge());
     let error = time_and_voter(file).unwrap_err();

@@ -122,9 +122,9 @@ pub(super) const ENGLISH: ExclusionTexts = ExclusionTexts {
     ],
     rules: [
         "A reply, or the visitor's own text, says which model or maker is answering, so the vote was not blind.",
-        "One of the two sides failed before the vote.",
+        "The operator found that one of the two sides had failed before the vote. The arena itself takes no vote on such a battle.",
         "The visitor chose the models, so the vote was not blind.",
-        "The voter exceeded the limits of this arena.",
+        "The operator found that the voter went over the limits of this arena. The arena itself refuses votes over its limits.",
         "Statistical tests find that this voter votes unlike all others.",
         "The same voter had voted on this prompt, or nearly the same one, before.",
         "The operator decided it; the reason says why.",
@@ -180,9 +180,9 @@ pub(super) const CHINESE: ExclusionTexts = ExclusionTexts {
     ],
     rules: [
         "回复或访客自己的文字透露了是哪个模型或哪家公司在回答，因此这一票不是盲评。",
-        "投票前有一方出了故障。",
+        "运营者发现投票前有一方出了故障。竞技场本身不接受这种对战的投票。",
         "模型由访客自己选定，因此这一票不是盲评。",
-        "投票者超出了本竞技场的限额。",
+        "运营者发现投票者超出了本竞技场的限额。竞技场本身会拒绝超额的投票。",
         "统计检验表明，该投票者的投票与其他所有人都不同。",
         "同一投票者此前已就这个提问（或几乎相同的提问）投过票。",
         "由运营者决定，原因见理由。",

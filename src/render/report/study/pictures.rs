@@ -34,11 +34,32 @@ pub(super) fn draw(study: &Study, series: &[Series], results: &Results) -> Resul
     Ok(pictures)
 }
 
-/// Why a figure is missing.
+/// Which figures are missing.
 pub(super) fn left_out(results: &Results) -> Option<String> {
-    let pairs = results.pairs.len();
-    (pairs > PAIRS)
-        .then(|| format!("The first {PAIRS} of {pairs} pairs are drawn; all of them are in data/correlations.csv."))
+    not_drawn(results.pairs.len(), series_names(&whole_pairs(results)).len())
+}
+
+fn not_drawn(pairs: usize, series: usize) -> Option<String> {
+    let pairs = (pairs > PAIRS).then(|| format!("The first {PAIRS} of {pairs} pairs are drawn."));
+    let series = (series > SERIES).then(|| format!("The matrices show the first {SERIES} of {series} series."));
+    let missing: Vec<String> = pairs.into_iter().chain(series).collect();
+    (!missing.is_empty()).then(|| missing.join(" ") + " All of them are in data/correlations.csv.")
+}
+
+/// The pairs over all models, not over a slice of them.
+fn whole_pairs(results: &Results) -> Vec<&StudiedPair> {
+    results.pairs.iter().filter(|pair| pair.slice.is_none()).collect()
+}
+
+/// The series of pairs, in the order in which they first occur.
+fn series_names(pairs: &[&StudiedPair]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for name in pairs.iter().flat_map(|pair| [&pair.report.x.series, &pair.report.y.series]) {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    names
 }
 
 fn scatter(study: &Study, pair: &StudiedPair) -> Picture {
@@ -58,13 +79,9 @@ fn capital(text: &str) -> String {
 
 /// A matrix for each coefficient, where there are more than two series.
 fn matrices(results: &Results) -> Vec<Picture> {
-    let whole: Vec<&StudiedPair> = results.pairs.iter().filter(|pair| pair.slice.is_none()).collect();
-    let mut names: Vec<String> = Vec::new();
-    for name in whole.iter().flat_map(|pair| [&pair.report.x.series, &pair.report.y.series]) {
-        if !names.contains(name) && names.len() < SERIES {
-            names.push(name.clone());
-        }
-    }
+    let whole = whole_pairs(results);
+    let mut names = series_names(&whole);
+    names.truncate(SERIES);
     if names.len() < 3 {
         return Vec::new();
     }
@@ -118,4 +135,18 @@ fn mixtures(study: &Study, index: &SeriesIndex<'_>, results: &Results) -> Result
         pictures.push(Picture { name, title: capital(&combination.name()), svg });
     }
     Ok(pictures)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_too_much_to_draw_is_named() {
+        assert_eq!(not_drawn(PAIRS, SERIES), None);
+        let missing = not_drawn(PAIRS, 61).unwrap();
+        assert_eq!(missing, "The matrices show the first 60 of 61 series. All of them are in data/correlations.csv.");
+        assert!(not_drawn(41, 2).unwrap().starts_with("The first 40 of 41 pairs are drawn. All"));
+        assert!(not_drawn(41, 61).unwrap().contains("pairs are drawn. The matrices show"));
+    }
 }

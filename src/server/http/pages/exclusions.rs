@@ -69,7 +69,7 @@ pub fn exclusions(request: &HttpRequest, view: &ExclusionsView) -> HttpResponse 
 
 /// Which votes the leaderboard leaves out.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ExclusionsFold {
+pub struct ExclusionsDetails {
     pub(super) sentence: String,
     pub(super) rules: Vec<ExcludedVotes>,
 }
@@ -84,7 +84,7 @@ pub(super) struct ExcludedVotes {
     pub(super) effect: Option<String>,
 }
 
-impl ExclusionsFold {
+impl ExclusionsDetails {
     /// What the counts of a leaderboard and the latest report say.
     pub(crate) fn new(votes: &VoteTotals, report: &ExclusionReport, language: Language) -> Self {
         let texts = &page_texts(language).exclusions;

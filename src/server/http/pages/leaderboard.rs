@@ -8,9 +8,9 @@ use actix_web::HttpRequest;
 use askama::Template;
 
 use super::charts::ChartView;
-use super::exclusions::{ChangeView, ExclusionsFold};
+use super::exclusions::{ChangeView, ExclusionsDetails};
 use super::leaderboard_controls::{LeaderboardControls, SortLink};
-use super::robustness_fold::RobustnessFold;
+use super::robustness_details::RobustnessDetails;
 use super::{Page, Section};
 use crate::domain::labeling::final_labels::LabeledFacets;
 use crate::domain::language::Language;
@@ -59,9 +59,9 @@ pub struct LeaderboardView {
     /// The effects of style, where it is held equal.
     pub style_chart: Option<ChartView>,
     /// How firm it is, once that is known.
-    pub robustness: Option<RobustnessFold>,
+    pub robustness: Option<RobustnessDetails>,
     /// Which votes are left out, on the leaderboard of all votes.
-    pub exclusions: Option<ExclusionsFold>,
+    pub exclusions: Option<ExclusionsDetails>,
     /// What the choice of votes changes, where another is asked for.
     pub change: Option<ChangeView>,
 }

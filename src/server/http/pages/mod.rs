@@ -26,7 +26,7 @@ pub(crate) mod models;
 pub mod not_found;
 pub mod public_log;
 pub(crate) mod refused;
-pub mod robustness_fold;
+pub mod robustness_details;
 pub(crate) mod sign_in;
 mod site_frame;
 pub(crate) mod time;

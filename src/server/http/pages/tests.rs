@@ -19,7 +19,7 @@ use crate::render::i18n::pages::page_texts;
 
 use super::battle::BattlePageState;
 use super::leaderboard::{LeaderboardRow, LeaderboardView, leaderboard_html, rows_html};
-use super::robustness_fold::RobustnessFold;
+use super::robustness_details::RobustnessDetails;
 use super::*;
 use crate::services::arena::consent::Consent;
 
@@ -87,12 +87,12 @@ fn view() -> LeaderboardView {
 }
 
 /// A report of two models, whose names are markup.
-fn fold(language: Language) -> Option<RobustnessFold> {
+fn fold(language: Language) -> Option<RobustnessDetails> {
     let lead = FirstPlaceLead { second: "heron".into(), points: 100.0 };
     let first_place = FirstPlace { models: vec!["crane".into()], lead: Some(lead), votes: None, voters: None };
     let report = OverallRobustness { votes: 80, first_place: Some(first_place), ..OverallRobustness::default() };
     let rigging = RiggingReport::default();
-    RobustnessFold::new(&report, &rigging, Timestamp(1_700_000_000_000), language, |model| format!("<i>{model}</i>"))
+    RobustnessDetails::new(&report, &rigging, Timestamp(1_700_000_000_000), language, |model| format!("<i>{model}</i>"))
 }
 
 #[actix_web::test]

@@ -6,9 +6,8 @@ use askama::Template;
 
 use super::AdminFrame;
 use crate::domain::admin::deletion_request::{DeletionRequestState, DeletionScope};
-use crate::domain::battle::Side;
 use crate::domain::time::Timestamp;
-use crate::infra::storage::{BattleRecord, DeletionRequestRow, ReplyRow};
+use crate::infra::storage::{BattleRecord, DeletionRequestRow};
 use crate::server::http::pages::Page;
 use crate::server::http::pages::time::time_text;
 use crate::services::deletion_requests::{DeletionPreview, LONGEST_REASON};
@@ -70,9 +69,8 @@ impl RequestPage {
     /// The replies of a turn.
     #[expect(clippy::unused_self, reason = "the template calls it on the page")]
     fn replies<'r>(&self, record: &'r BattleRecord, turn: &u32) -> Vec<(&'static str, &'r str)> {
-        let letter = |row: &ReplyRow| if row.reply.side == Side::A { "A" } else { "B" };
         let of_turn = record.replies.iter().filter(|row| row.turn == *turn);
-        of_turn.map(|row| (letter(row), row.reply.text.as_str())).collect()
+        of_turn.map(|row| (row.reply.side.letter(), row.reply.text.as_str())).collect()
     }
 }
 

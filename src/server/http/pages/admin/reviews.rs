@@ -3,10 +3,9 @@
 use askama::Template;
 
 use super::AdminFrame;
-use crate::domain::battle::Side;
 use crate::domain::labeling::queue::QueuedQuery;
 use crate::domain::labeling::scheme::Scheme;
-use crate::infra::storage::{BattleRecord, ReplyRow};
+use crate::infra::storage::BattleRecord;
 use crate::render::i18n::fill;
 use crate::server::http::pages::Page;
 use crate::services::admin::leak_and_label_reviews::LeakReview;
@@ -43,9 +42,8 @@ impl LeaksPage {
     /// The replies of a turn.
     #[expect(clippy::unused_self, reason = "the template calls it on the page")]
     fn replies<'r>(&self, record: &'r BattleRecord, turn: &u32) -> Vec<(&'static str, &'r str)> {
-        let letter = |row: &ReplyRow| if row.reply.side == Side::A { "A" } else { "B" };
         let of_turn = record.replies.iter().filter(|row| row.turn == *turn);
-        of_turn.map(|row| (letter(row), row.reply.text.as_str())).collect()
+        of_turn.map(|row| (row.reply.side.letter(), row.reply.text.as_str())).collect()
     }
 }
 

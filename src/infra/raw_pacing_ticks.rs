@@ -15,13 +15,13 @@ const MEMORY: u64 = 16;
 
 /// The ticks of this process.
 #[derive(Debug)]
-pub struct RawTicks {
+pub struct RawPacingTicks {
     start: Instant,
     /// Moving mean of how late ticks come.
     late_micros: AtomicU64,
 }
 
-impl RawTicks {
+impl RawPacingTicks {
     /// Ticks that count from now.
     #[must_use]
     pub fn start() -> Self {
@@ -51,13 +51,13 @@ mod tests {
 
     use super::*;
 
-    fn millis(ticks: &RawTicks) -> u128 {
+    fn millis(ticks: &RawPacingTicks) -> u128 {
         (ticks.next() - ticks.start).as_millis()
     }
 
     #[tokio::test(start_paused = true)]
     async fn ticks_are_the_same_for_all_and_further_apart_while_they_come_late() {
-        let ticks = RawTicks::start();
+        let ticks = RawPacingTicks::start();
         for (at, next) in [(0, 20), (1, 20), (19, 20), (20, 40), (39, 40)] {
             advance(ticks.start + Duration::from_millis(at) - Instant::now()).await;
             assert_eq!(millis(&ticks), next, "at {at} ms");

@@ -20,7 +20,7 @@ const DECIDING: [VoterTest; 2] = [VoterTest::Score, VoterTest::Fisher];
 
 /// A flagged voter with votes that the rule does not exclude yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FlaggedVotes {
+pub struct AnomalousVoter {
     /// The voter as the log names it.
     pub voter: String,
     /// What the tests found; published, so it names no voter.
@@ -34,11 +34,11 @@ pub struct FlaggedVotes {
 ///
 /// # Errors
 /// [`FitError::Solver`] as for the fit.
-pub fn flagged_votes(
+pub fn votes_to_exclude(
     cast: &RatableVotes,
     in_force: &ExclusionsInForce,
     seed: u64,
-) -> Result<Vec<FlaggedVotes>, FitError> {
+) -> Result<Vec<AnomalousVoter>, FitError> {
     let rule = ExclusionRule::AnomalousVoter.name();
     let tested = cast.rated(&in_force.clone().without_rule(rule));
     let mut reasons: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -55,7 +55,7 @@ pub fn flagged_votes(
     let mut votes = votes_of(cast, &reasons, |vote| !in_force.rules_of(vote).any(|other| **other == *rule));
     let flagged = |(voter, findings): (String, Vec<String>)| {
         let votes = votes.remove(&voter).filter(|votes| !votes.is_empty())?;
-        Some(FlaggedVotes { voter, reason: findings.join("; "), votes })
+        Some(AnomalousVoter { voter, reason: findings.join("; "), votes })
     };
     Ok(reasons.into_iter().filter_map(flagged).collect())
 }
@@ -128,7 +128,7 @@ mod tests {
     fn the_votes_of_riggers_are_found_with_a_reason_and_what_is_excluded_is_tested_and_not_found_again() {
         let cast = rigged();
         let none = ExclusionsInForce::none();
-        let found = flagged_votes(&cast, &none, 0).unwrap();
+        let found = votes_to_exclude(&cast, &none, 0).unwrap();
         let (riggers, honest): (Vec<_>, Vec<_>) = found.iter().partition(|found| is_simulated_rigger(&found.voter));
         assert!(riggers.len() == 3 && riggers.iter().all(|found| found.votes.len() == 100), "{found:?}");
         assert!(honest.is_empty(), "of 60 honest voters: {honest:?}");
@@ -138,21 +138,21 @@ mod tests {
         let rule = Arc::from(ExclusionRule::AnomalousVoter.name());
         let (excluded, late) = found[0].votes.split_at(90);
         let some: ExclusionsInForce = excluded.iter().map(|&vote| (vote, Arc::clone(&rule))).collect();
-        let again = flagged_votes(&cast, &some, 0).unwrap();
+        let again = votes_to_exclude(&cast, &some, 0).unwrap();
         assert_eq!(
             again[0],
-            FlaggedVotes { votes: late.to_vec(), ..found[0].clone() },
+            AnomalousVoter { votes: late.to_vec(), ..found[0].clone() },
             "the same test, the votes since"
         );
         let all: ExclusionsInForce =
             found.iter().flat_map(|found| &found.votes).map(|&vote| (vote, Arc::clone(&rule))).collect();
-        assert_eq!(flagged_votes(&cast, &all, 0).unwrap(), [], "nothing is left, and nobody new is flagged");
+        assert_eq!(votes_to_exclude(&cast, &all, 0).unwrap(), [], "nothing is left, and nobody new is flagged");
     }
 
     #[test]
     fn votes_without_voters_flag_nobody() {
         let mut cast = rigged();
         cast.log.voters = None;
-        assert_eq!(flagged_votes(&cast, &ExclusionsInForce::none(), 0).unwrap(), []);
+        assert_eq!(votes_to_exclude(&cast, &ExclusionsInForce::none(), 0).unwrap(), []);
     }
 }

@@ -10,7 +10,7 @@ const DIGITS: usize = 16;
 
 /// The beginning of a line that none of these texts holds.
 #[must_use]
-pub fn text_mark<'t>(texts: impl Iterator<Item = &'t str>) -> String {
+pub fn prompt_delimiter<'t>(texts: impl Iterator<Item = &'t str>) -> String {
     let mut digest = Sha256::new();
     for text in texts {
         digest.update(format!("{}\n", text.len()));
@@ -25,7 +25,7 @@ mod tests {
 
     #[test]
     fn a_mark_is_of_all_texts_and_of_where_each_ends() {
-        let mark = |texts: &[&str]| text_mark(texts.iter().copied());
+        let mark = |texts: &[&str]| prompt_delimiter(texts.iter().copied());
         assert_eq!(mark(&["a", "b"]), mark(&["a", "b"]));
         assert!(mark(&["a", "b"]).starts_with("### ") && mark(&["a", "b"]).len() == 4 + DIGITS);
         for other in [&["ab", ""][..], &["ab"], &["b", "a"], &["a", "c"]] {

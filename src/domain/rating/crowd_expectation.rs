@@ -18,7 +18,7 @@ const MOST_KAPPA: f64 = 2.0;
 
 /// The ratings of the largest component, where all votes for neither count half.
 #[derive(Debug)]
-pub(crate) struct Crowd {
+pub(crate) struct CrowdExpectation {
     /// For each model of the log, its parameter.
     parameters: Vec<Option<usize>>,
     /// θ.
@@ -38,7 +38,7 @@ pub(crate) struct CrowdVote {
     pub(crate) outcome: Outcome,
 }
 
-impl Crowd {
+impl CrowdExpectation {
     /// `None` where no votes compare two rated models.
     pub(crate) fn new(log: &VoteLog) -> Result<Option<Self>, FitError> {
         let tally = Tally::from_log(log, Scoring::default());

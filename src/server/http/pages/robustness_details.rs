@@ -9,13 +9,13 @@ use crate::render::i18n::pages::{RobustnessAnswer, page_texts};
 
 /// Questions and answers about the latest leaderboard.
 #[derive(Debug, Clone, PartialEq)]
-pub struct RobustnessFold {
+pub struct RobustnessDetails {
     pub(super) answers: Vec<RobustnessAnswer>,
     /// When this was computed, and from how many votes.
     pub(super) computed: String,
 }
 
-impl RobustnessFold {
+impl RobustnessDetails {
     /// `name` gives the name that people read of a model. `None` where there is nothing to say.
     pub(crate) fn new(
         report: &OverallRobustness,
