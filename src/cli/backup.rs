@@ -63,8 +63,8 @@ pub async fn restore(options: RestoreOptions, env: &Environment) -> CommandResul
     });
     match (signed, u64::try_from(restored.log_entries).unwrap_or_default()) {
         (Some(signed), held) if signed > held => eprintln!(
-            "warning: the public log of this arena was signed with {signed} entries and this copy holds {held}: it signs nothing until a later \
-             copy is restored, or {} is removed, which everybody who verified the log will notice",
+            "warning: the public log was last signed with {signed} entries and this copy holds {held}: the arena signs nothing until \
+             you restore a later copy or remove {}; everybody who verified the log will notice the removal",
             kept.path().display()
         ),
         (None, 1..) => eprintln!(

@@ -8,8 +8,9 @@ use serde::Serialize;
 
 use super::Location;
 use super::output::print;
-use super::table::{TableFormat, TableRow, render};
+use super::table::{TableRow, render};
 use crate::cli::error::CommandResult;
+use crate::cli::output_format::OutputFormat;
 use crate::domain::doctor::{Finding, ModelAnswers, Severity};
 use crate::domain::language::Language;
 use crate::infra::clock::{Clock, SystemClock};
@@ -26,12 +27,12 @@ use crate::services::model_check::{CheckedModel, check_all};
 pub struct DoctorOptions {
     #[command(flatten)]
     location: Location,
-    /// Ask the models nothing, which costs nothing
+    /// Do not send a question to the models, which may cost money
     #[arg(long)]
     no_models: bool,
     /// How to print what was found
     #[arg(long, value_enum, default_value_t)]
-    format: TableFormat,
+    format: OutputFormat,
 }
 
 /// Looks at everything that an arena needs, and prints a line for each; the exit code is 1 where something is wrong.

@@ -37,7 +37,7 @@ enum ExportKind {
     Votes(RowsOptions),
     /// Every battle that is over, voted on or not
     Battles(RowsOptions),
-    /// Every reply of battles that are over, with its prompt, by when its battle began
+    /// Every reply of finished battles, with its prompt; --since and --until refer to the start of the battle
     Replies(PeriodOptions),
     /// The latest leaderboard
     Leaderboard(FileOptions),
@@ -66,10 +66,10 @@ struct ExportScoresOptions {
 struct PeriodOptions {
     #[command(flatten)]
     file: FileOptions,
-    /// Only what is of this time or later: 2026-11-21, or 2026-11-21T08:00:00Z
+    /// Only rows of this time or later: 2026-11-21, or 2026-11-21T08:00:00Z
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     since: Option<Timestamp>,
-    /// Only what is from before this time
+    /// Only rows from before this time
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     until: Option<Timestamp>,
 }

@@ -17,7 +17,7 @@ use clap::Args;
 use console::Term;
 
 pub use error::FitCommandError;
-pub use options::{FitOptions, OutputFormat};
+pub use options::FitOptions;
 pub use print::{FitResult, print};
 
 use super::{Location, charts, output, progress};

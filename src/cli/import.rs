@@ -30,9 +30,9 @@ pub struct ImportOptions {
 
 #[derive(Debug, Clone, Subcommand)]
 enum ImportKind {
-    /// Votes that were cast elsewhere: the leaderboard counts them. The same file a second time changes nothing
+    /// Votes cast elsewhere, which the leaderboard counts. Importing the same file again changes nothing
     Votes(Box<ImportVotesOptions>),
-    /// The items of a benchmark's suite, from its data file (--help shows each). The same file a second time changes nothing
+    /// Items of a benchmark suite, from its data file (--help shows the formats). Importing the same file again changes nothing
     Suite(ImportSuiteOptions),
     /// Answers of models to a suite's items that were given elsewhere: item, model, answer, turn
     Answers(OfSuiteOptions),
@@ -48,7 +48,7 @@ enum ImportKind {
 struct ArenaOptions {
     #[command(flatten)]
     location: Location,
-    /// The arena's database file, such as data/langya.db; nobody may be serving from it
+    /// The arena's database file, such as data/langya.db; stop the arena first
     #[arg(value_name = "FILE")]
     file: PathBuf,
 }
@@ -76,7 +76,7 @@ struct OfSuiteOptions {
     /// Lines of JSON, or CSV with a header
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// The suite that they are about
+    /// Suite that the records belong to
     #[arg(long, value_name = "NAME")]
     suite: String,
     #[command(flatten)]

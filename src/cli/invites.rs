@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use super::Location;
 use super::output::{lines_of_csv, print};
-use super::table::TableFormat;
 use crate::cli::error::{BadInput, CommandResult};
+use crate::cli::output_format::OutputFormat;
 use crate::cli::terminal_text::printable;
 use crate::domain::admission::invite_code;
 use crate::domain::time::Timestamp;
@@ -38,9 +38,9 @@ enum InviteCommand {
     List {
         /// How to print them
         #[arg(long, value_enum, default_value_t)]
-        format: TableFormat,
+        format: OutputFormat,
     },
-    /// Make an invite unusable, and sign out whoever came in by it
+    /// Revoke an invite, and sign out everyone who used it
     Revoke {
         /// Id of the invite, from `list`
         id: String,
@@ -63,7 +63,7 @@ struct CreateInviteOptions {
     note: String,
     /// How to print them
     #[arg(long, value_enum, default_value_t)]
-    format: TableFormat,
+    format: OutputFormat,
 }
 
 /// A new invite as it is printed.
@@ -121,18 +121,18 @@ async fn created(store: &Store, options: &CreateInviteOptions) -> CommandResult<
         invites.push(CreatedInvite { id, code, quota: options.quota, expires_at: expires_at.map(time) });
     }
     match options.format {
-        TableFormat::Table => Ok(invites.iter().map(|invite| format!("{}  {}\n", invite.code, invite.id)).collect()),
-        TableFormat::Json => Ok(serde_json::to_string_pretty(&invites)? + "\n"),
-        TableFormat::Csv => lines_of_csv(&invites),
+        OutputFormat::Table => Ok(invites.iter().map(|invite| format!("{}  {}\n", invite.code, invite.id)).collect()),
+        OutputFormat::Json => Ok(serde_json::to_string_pretty(&invites)? + "\n"),
+        OutputFormat::Csv => lines_of_csv(&invites),
     }
 }
 
-fn listed(invites: &[InviteRow], now: Timestamp, format: TableFormat) -> CommandResult<String> {
+fn listed(invites: &[InviteRow], now: Timestamp, format: OutputFormat) -> CommandResult<String> {
     let rows: Vec<ListedInvite> = invites.iter().map(|invite| ListedInvite::new(invite, now)).collect();
     match format {
-        TableFormat::Table => Ok(rows.iter().map(ListedInvite::line).collect()),
-        TableFormat::Json => Ok(serde_json::to_string_pretty(&rows)? + "\n"),
-        TableFormat::Csv => lines_of_csv(&rows),
+        OutputFormat::Table => Ok(rows.iter().map(ListedInvite::line).collect()),
+        OutputFormat::Json => Ok(serde_json::to_string_pretty(&rows)? + "\n"),
+        OutputFormat::Csv => lines_of_csv(&rows),
     }
 }
 

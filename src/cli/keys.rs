@@ -9,10 +9,11 @@ use serde::Serialize;
 use super::Location;
 use super::actor::actor;
 use super::output::print;
-use super::table::{TableFormat, TableRow, render};
+use super::table::{TableRow, render};
 use super::terminal_text::printable;
 use super::times::show_time;
 use crate::cli::error::CommandResult;
+use crate::cli::output_format::OutputFormat;
 use crate::domain::admin::key_scope::{KeyScope, join_scopes};
 use crate::domain::time::Timestamp;
 use crate::infra::clock::{Clock as _, SystemClock};
@@ -38,7 +39,7 @@ enum KeyCommand {
     List {
         /// How to print them
         #[arg(long, value_enum, default_value_t)]
-        format: TableFormat,
+        format: OutputFormat,
     },
     /// Revoke a key, from the next request on
     Revoke {
@@ -59,7 +60,7 @@ struct CreateKeyOptions {
     days: u32,
     /// How to print it
     #[arg(long, value_enum, default_value_t)]
-    format: TableFormat,
+    format: OutputFormat,
 }
 
 /// A new key as it is printed.

@@ -7,11 +7,11 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 
-use super::fit::OutputFormat;
 use super::{Location, progress};
-use crate::cli::bench::clients::{BudgetFlags, model_clients};
 use crate::cli::bench::open_existing_beside;
 use crate::cli::error::{BadInput, CommandResult};
+use crate::cli::model_run::clients::{BudgetFlags, model_clients};
+use crate::cli::output_format::OutputFormat;
 use crate::cli::table::table;
 use crate::domain::battle::ModelId;
 use crate::domain::csv_injection::defused;
@@ -38,12 +38,12 @@ pub struct LabelOptions {
 
 #[derive(Debug, Clone, Subcommand)]
 enum LabelCommand {
-    /// Learn from labelled queries, show how well by cross-validation, and label every prompt of the arena. With --model a
-    /// language model is validated on the same folds, and whichever is better labels
+    /// Train on labelled queries, show the cross-validated accuracy, and label every prompt of the arena. With --model, a
+    /// language model is validated on the same folds, and the more accurate of the two labels the prompts
     Train(TrainOptions),
-    /// Write the prompts that a reviewer is to look at, those first of which the classifier is least sure
+    /// Write the prompts for a reviewer to check, those first of which the classifier is least certain
     Queue(QueueOptions),
-    /// Take in what a reviewer filled in; the same file a second time changes nothing
+    /// Import a queue that a reviewer filled in; importing the same file again changes nothing
     Review(LabelReviewOptions),
     /// Show how far labelling has come and how far labels agree
     Report(LabelReportOptions),
@@ -85,7 +85,7 @@ struct TrainOptions {
     /// Parts of the cross-validation
     #[arg(long, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u8).range(2..=20))]
     folds: u8,
-    /// Of the shuffle before it
+    /// Seed of the shuffle before cross-validation
     #[arg(long, value_name = "S", default_value_t = 0)]
     seed: u64,
     /// A model of the settings that labels too, shown three examples of each label; it never labels prompts that it answered
@@ -130,7 +130,7 @@ struct LabelReportOptions {
     #[command(flatten)]
     common: CommonLabelOptions,
     /// How the result is printed
-    #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
+    #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
 }
 
@@ -244,7 +244,8 @@ async fn dry_run(
     let queries = labeling::all_prompts(store).await?;
     let texts: Vec<_> = queries.iter().map(|text| (&prompt, text.as_str())).collect();
     let line = |what: &str, LabelingEstimate { requests, kept, cost }| {
-        let cost = cost.map_or_else(|| "a cost that no price tells".to_owned(), |cost| format!("about {cost:.2}"));
+        let cost =
+            cost.map_or_else(|| "an unknown cost (no prices are set)".to_owned(), |cost| format!("about {cost:.2}"));
         format!("{what}: {requests} requests for {cost}; {kept} replies are kept already\n")
     };
     let validation = labeler.estimate(&prompts.of(seeds)).await?;

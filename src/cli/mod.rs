@@ -19,10 +19,12 @@ pub mod invites;
 pub mod judge;
 pub mod keys;
 pub mod label;
+mod model_run;
 pub mod models;
 pub mod moderation;
 mod name_table;
 mod output;
+pub mod output_format;
 pub mod passphrase;
 mod progress;
 pub mod reference;
@@ -62,7 +64,7 @@ struct Cli {
 enum Command {
     /// Run the arena.
     Serve(serve::ServeOptions),
-    /// List the models, ask each of them one question, add some from a server.
+    /// List, check, add, edit and pause models.
     Models(models::Options),
     /// Fit a leaderboard from the database or from files.
     Fit(Box<fit::FitCommand>),
@@ -72,7 +74,7 @@ enum Command {
     Export(export::ExportOptions),
     /// Correlate score series of the same models: columns of a table, ratings of the arena, benchmark scores.
     Correlate(Box<correlate::CorrelateOptions>),
-    /// How far a judge agrees with people.
+    /// Measure how far a judge agrees with people.
     Agree(agree::AgreeOptions),
     /// Label what prompts are about: by a classifier, then by reviewers.
     Label(label::LabelOptions),
@@ -82,7 +84,7 @@ enum Command {
     Invites(invites::InviteOptions),
     /// Hash a pass phrase from the standard input, for access.passphrase_hash.
     Passphrase,
-    /// Who may run the arena, and what they did.
+    /// Manage admin accounts and print the audit log.
     Admin(admin::AdminOptions),
     /// Make, list and revoke keys with which programs use the API.
     Keys(keys::KeyOptions),
@@ -92,9 +94,9 @@ enum Command {
     Bench(bench::BenchOptions),
     /// Have people judge stored answers: make a campaign, invite annotators, report what they said.
     Campaign(campaign::CampaignOptions),
-    /// Requests to delete what was said in battles: list, enter, grant and refuse them.
+    /// List, add, grant and refuse requests to delete the texts of battles.
     Requests(requests::RequestsOptions),
-    /// What the moderation service flagged: list it, look at it, keep or delete it.
+    /// Review the texts that the moderation service flagged: list, show, keep or delete them.
     Moderation(moderation::ModerationOptions),
     /// Delete texts that are older than the settings allow, as the arena does by itself.
     Retention(retention::RetentionOptions),
@@ -104,11 +106,11 @@ enum Command {
     Simulate(simulate::SimulateOptions),
     /// Check the public vote log of an arena, and that its leaderboard follows from it.
     Verify(verify::VerifyOptions),
-    /// Look at everything that an arena needs: what is wrong, and what to do.
+    /// Check everything that an arena needs, and report what is wrong and how to fix it.
     Doctor(doctor::DoctorOptions),
     /// Copy the database of a running arena to one file.
     Backup(backup::BackupOptions),
-    /// Restore a backup to where no arena is.
+    /// Restore a backup; the target must not hold an arena yet.
     Restore(backup::RestoreOptions),
     /// Bring the database of an earlier version up to this one, or list what would change.
     Upgrade(upgrade::UpgradeOptions),
@@ -117,10 +119,10 @@ enum Command {
 /// Where settings and data are; flags win over the environment, and that over the file.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Location {
-    /// Settings file; `langya.toml` where it exists
+    /// Settings file [default: `langya.toml`, if it exists]
     #[arg(long, global = true, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Database address; `langya.db` in the data folder
+    /// Database address [default: the settings, or else `langya.db` in the data folder]
     #[arg(long, global = true, value_name = "URL")]
     pub database: Option<String>,
     /// Data folder

@@ -14,7 +14,8 @@ use serde::Serialize;
 use super::Location;
 use super::output::print;
 use crate::cli::error::CommandResult;
-use crate::cli::table::{TableFormat, TableRow, render, value_or_dash};
+use crate::cli::output_format::OutputFormat;
+use crate::cli::table::{TableRow, render, value_or_dash};
 use crate::domain::battle::ModelId;
 use crate::domain::model_register::changes::ModelState;
 use crate::infra::clock::{Clock as _, SystemClock};
@@ -45,13 +46,13 @@ pub enum ModelsCommand {
     List {
         /// How to print them
         #[arg(long, value_enum, default_value_t)]
-        format: TableFormat,
+        format: OutputFormat,
     },
     /// Ask each model one question; say how fast it is, or what to change where it fails
     Check {
         /// How to print the results
         #[arg(long, value_enum, default_value_t)]
-        format: TableFormat,
+        format: OutputFormat,
     },
     /// Add models that a server lists to the settings file
     Add(AddModelOptions),
@@ -59,9 +60,9 @@ pub enum ModelsCommand {
     Set(SetOptions),
     /// Take a model out of the settings file
     Remove(ModelArgument),
-    /// Have no new battle draw a model
+    /// Pause a model, so that no new battle draws it
     Pause(ModelArgument),
-    /// Have battles draw a paused model again
+    /// Resume a paused model, so that battles draw it again
     Resume(ResumeOptions),
     /// Show what another pairing policy or other weights would change; nothing is changed
     Pairing(PairingOptions),
@@ -142,7 +143,7 @@ async fn discovered(location: &Location, env: &Environment) -> CommandResult<Set
     Ok(with_discovered(location.settings(env)?, env, &DiscoveryTargets::default()).await)
 }
 
-async fn print_list(settings: &Settings, format: TableFormat) -> CommandResult<ExitCode> {
+async fn print_list(settings: &Settings, format: OutputFormat) -> CommandResult<ExitCode> {
     print(&render(&list(settings, &known_models(settings).await?), format)?)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -236,12 +237,12 @@ mod tests {
         let breakers = BTreeMap::from([(ModelId::new("practice-echo"), "open".to_owned())]);
         let rows = list(&settings, &DatabaseModels { breakers, ..DatabaseModels::default() });
         assert_eq!((rows[0].breaker.as_deref(), rows[1].breaker.as_deref()), (Some("open"), None));
-        for format in [TableFormat::Table, TableFormat::Json, TableFormat::Csv] {
+        for format in [OutputFormat::Table, OutputFormat::Json, OutputFormat::Csv] {
             let text = render(&rows, format).unwrap();
             assert!(rows.iter().all(|row| text.contains(&row.id)), "{text}");
         }
         assert!(
-            render(&rows, TableFormat::Csv)
+            render(&rows, OutputFormat::Csv)
                 .unwrap()
                 .starts_with("id,name,organization,provider,weight,state,practice,breaker,battles,share,error_rate,")
         );

@@ -10,9 +10,10 @@ use serde::Serialize;
 use super::Location;
 use super::actor::actor;
 use super::output::print;
-use super::table::{TableFormat, TableRow, or_dash, render};
+use super::table::{TableRow, or_dash, render};
 use super::times::show_time;
 use crate::cli::error::{BadInput, CommandResult};
+use crate::cli::output_format::OutputFormat;
 use crate::domain::moderation::ModerationResult;
 use crate::infra::clock::{Clock as _, SystemClock};
 use crate::infra::config::{Environment, Settings};
@@ -54,7 +55,7 @@ struct ListFlagsOptions {
     limit: u32,
     /// How to print them
     #[arg(long, value_enum, default_value_t)]
-    format: TableFormat,
+    format: OutputFormat,
 }
 
 #[derive(Debug, Args)]
@@ -90,7 +91,7 @@ pub async fn run(options: ModerationOptions, env: &Environment) -> CommandResult
         ModerationCommand::DeleteTexts(FlagOptions { id }) => {
             reviews.remove_texts(&id).await?;
             eprintln!(
-                "the texts of the battle are deleted; its vote stays. Those in backups and exports are yours to delete"
+                "the texts of the battle are deleted; its vote stays. Copies in backups and exports remain: delete them yourself"
             );
         }
         ModerationCommand::Check => {}

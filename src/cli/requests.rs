@@ -8,9 +8,10 @@ use serde::Serialize;
 use super::Location;
 use super::actor::actor;
 use super::output::print;
-use super::table::{TableFormat, TableRow, render};
+use super::table::{TableRow, render};
 use super::times::show_time;
 use crate::cli::error::{BadInput, CommandResult};
+use crate::cli::output_format::OutputFormat;
 use crate::domain::admin::deletion_request::DeletionScope;
 use crate::domain::battle::BattleId;
 use crate::infra::clock::SystemClock;
@@ -47,7 +48,7 @@ struct ListRequestsOptions {
     limit: u32,
     /// How to print them
     #[arg(long, value_enum, default_value_t)]
-    format: TableFormat,
+    format: OutputFormat,
 }
 
 #[derive(Debug, Args)]
@@ -113,7 +114,9 @@ async fn list(store: &Store, options: &ListRequestsOptions) -> CommandResult<()>
 
 async fn add(requests: &DeletionRequests<'_>, options: &AddRequestOptions) -> CommandResult<()> {
     let battle = BattleId::parse(&options.battle);
-    let battle = battle.ok_or_else(|| BadInput(format!("{:?} is no id of a battle", options.battle)))?;
+    let battle = battle.ok_or_else(|| {
+        BadInput(format!("{:?} is not the id of a battle: copy the id from an export", options.battle))
+    })?;
     let scope = if options.all_of_visitor { DeletionScope::Visitor } else { DeletionScope::Battle };
     let id = requests.add(battle, scope, &options.reason).await?;
     print(&format!("{id}\n"))
@@ -128,7 +131,7 @@ async fn delete_texts(requests: &DeletionRequests<'_>, options: &DeleteTextsOpti
     }
     let battles = requests.delete_texts(id, reason).await?;
     eprintln!(
-        "the texts of {battles} battles are deleted; votes stay. Those in backups and exports are yours to delete"
+        "the texts of {battles} battles are deleted; votes stay. Copies in backups and exports remain: delete them yourself"
     );
     Ok(())
 }

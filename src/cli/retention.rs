@@ -48,7 +48,7 @@ pub async fn run(options: RetentionOptions, env: &Environment) -> CommandResult<
     } else {
         let battles = retention.run(&settings.retention).await?;
         eprintln!(
-            "the texts of {battles} battles are deleted; votes stay. Those in backups and exports are yours to delete"
+            "the texts of {battles} battles are deleted; votes stay. Copies in backups and exports remain: delete them yourself"
         );
     }
     store.close().await;

@@ -35,7 +35,7 @@ pub(super) struct SliceFlags {
     /// Only votes before this time
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     until: Option<Timestamp>,
-    /// Only votes that there were at this time, or until the end of this day in UTC
+    /// Only votes cast up to this time, or up to the end of this day in UTC
     #[arg(long, value_name = "TIME", value_parser = parse_end_time, conflicts_with = "until")]
     as_of: Option<Timestamp>,
 }

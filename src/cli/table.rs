@@ -1,23 +1,11 @@
 //! Prints the rows of a result as a table, as JSON or as CSV.
 
-use clap::ValueEnum;
 use serde::Serialize;
 
 use super::output::lines_of_csv;
+use super::output_format::OutputFormat;
 use super::terminal_text::{printable, width};
 use crate::cli::error::CommandResult;
-
-/// How results are printed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum TableFormat {
-    /// Columns for reading
-    #[default]
-    Table,
-    /// One JSON array
-    Json,
-    /// Comma-separated values with a header line
-    Csv,
-}
 
 /// A row that can be printed as a line of a table.
 pub trait TableRow: Serialize {
@@ -32,11 +20,11 @@ pub trait TableRow: Serialize {
 ///
 /// # Errors
 /// Rows that cannot be written as JSON or CSV.
-pub fn render<R: TableRow>(rows: &[R], format: TableFormat) -> CommandResult<String> {
+pub fn render<R: TableRow>(rows: &[R], format: OutputFormat) -> CommandResult<String> {
     match format {
-        TableFormat::Table => Ok(table(R::HEADS, rows.iter().map(TableRow::cells).collect())),
-        TableFormat::Json => Ok(format!("{}\n", serde_json::to_string_pretty(rows)?)),
-        TableFormat::Csv => lines_of_csv(rows),
+        OutputFormat::Table => Ok(table(R::HEADS, rows.iter().map(TableRow::cells).collect())),
+        OutputFormat::Json => Ok(format!("{}\n", serde_json::to_string_pretty(rows)?)),
+        OutputFormat::Csv => lines_of_csv(rows),
     }
 }
 

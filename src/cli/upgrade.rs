@@ -7,9 +7,10 @@ use serde::Serialize;
 
 use super::Location;
 use super::output::print;
-use super::table::{TableFormat, TableRow, render};
+use super::table::{TableRow, render};
 use super::times::show_time;
 use crate::cli::error::CommandResult;
+use crate::cli::output_format::OutputFormat;
 use crate::infra::config::{Environment, StorageSettings};
 use crate::infra::storage::backup::LastBackup;
 use crate::infra::storage::{DataLock, PendingMigration, Store};
@@ -24,7 +25,7 @@ pub struct UpgradeOptions {
     check: bool,
     /// How to print the changes
     #[arg(long, value_enum, default_value_t)]
-    format: TableFormat,
+    format: OutputFormat,
 }
 
 /// Runs the subcommand: the changes on the standard output, what to do on the standard error.
@@ -47,13 +48,13 @@ pub async fn run(options: UpgradeOptions, env: &Environment) -> CommandResult<Ex
     } else if options.check {
         eprintln!("{count} changes of the tables are pending; {}", backup_advice(&settings.storage));
         eprintln!(
-            "langya upgrade makes them, and so does the next langya serve; an earlier version cannot open the database then"
+            "run langya upgrade to apply them, or langya serve, which applies them first; earlier versions cannot open the database then"
         );
     } else {
         eprintln!("{count} changes of the tables are made");
     }
     let rows: Vec<PrintedChange> = changes.into_iter().map(PrintedChange::from).collect();
-    if count > 0 || !matches!(options.format, TableFormat::Table) {
+    if count > 0 || !matches!(options.format, OutputFormat::Table) {
         print(&render(&rows, options.format)?)?;
     }
     Ok(ExitCode::SUCCESS)

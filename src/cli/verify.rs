@@ -29,11 +29,11 @@ use crate::services::public_log::verification::{LeaderboardSource, TrustAnchors,
 /// Arguments of `langya verify`.
 #[derive(Debug, Clone, Args)]
 pub struct VerifyOptions {
-    /// Address of a log, which ends in /log; a folder with the files of one; the file of a receipt; or a database of
-    /// one's own, to compare its rows with its log
+    /// Address of a log, ending in /log; a folder with the files of a log; a receipt file; or your own arena's database, whose
+    /// rows are compared with its log
     #[arg(value_name = "FILE|URL")]
     source: String,
-    /// Key of the log, as its page /log shows it; the one that is known from the last time, or the arena's own
+    /// Key of the log, as its page /log shows it [default: the key stored in --known, or else the one the arena sends]
     #[arg(long, value_name = "KEY")]
     key: Option<String>,
     /// Receipt of a vote whose entry must be in the log; may be given several times
@@ -116,7 +116,7 @@ async fn rows(options: &VerifyOptions, settings: &StorageSettings) -> CommandRes
     print(&match options.format {
         VerifyFormat::Table => {
             format!(
-                "{votes} votes and all exclusions are as the {entries} entries of the log say\n{without_salt} of them without texts to compare\n"
+                "{votes} votes and all exclusions match the {entries} entries of the log\n{without_salt} of them without texts to compare\n"
             )
         }
         VerifyFormat::Json => {
@@ -170,7 +170,7 @@ fn one_receipt(options: &VerifyOptions, path: &Path) -> CommandResult<ExitCode> 
         CheckedReceipt::Promised(promise) => {
             let said = serde_json::to_string(&promise)?;
             let sentence = format!(
-                "{log} promised that this vote will be in it\n{said}\nwhether it is: langya verify ADDRESS/log --receipt FILE\n"
+                "{log} promised to log this vote\n{said}\nto check that it did, run langya verify ADDRESS/log --receipt FILE\n"
             );
             (sentence, serde_json::json!({"log": log, "promise": promise}))
         }

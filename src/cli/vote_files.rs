@@ -38,7 +38,7 @@ pub struct ReadFlags {
     /// Leave out rows that are no votes and count them by reason, instead of refusing the file
     #[arg(long)]
     pub skip_bad: bool,
-    /// Take the fields that a row of CSV or TSV lacks at its end for empty, instead of refusing the file
+    /// Treat missing fields at the end of a CSV or TSV row as empty, instead of refusing the file
     #[arg(long)]
     pub pad: bool,
     /// Most bytes of one line, or of one object of a JSON array

@@ -8,10 +8,11 @@ use serde::Serialize;
 use super::Location;
 use super::actor::actor;
 use super::output::print;
-use super::table::{TableFormat, TableRow, or_dash, render, value_or_dash};
+use super::table::{TableRow, or_dash, render, value_or_dash};
 use super::terminal_text::printable;
 use super::times::show_time;
 use crate::cli::error::CommandResult;
+use crate::cli::output_format::OutputFormat;
 use crate::domain::webhook::DeliveryState;
 use crate::infra::clock::SystemClock;
 use crate::infra::config::Environment;
@@ -32,7 +33,7 @@ pub struct WebhookOptions {
 enum WebhookCommand {
     /// List messages, the latest first
     List {
-        /// Only those that wait, were taken, or were given up
+        /// Only messages that are waiting, delivered, or given up (dead)
         #[arg(long, value_enum)]
         state: Option<ListedState>,
         /// How many
@@ -40,9 +41,9 @@ enum WebhookCommand {
         limit: u32,
         /// How to print them
         #[arg(long, value_enum, default_value_t)]
-        format: TableFormat,
+        format: OutputFormat,
     },
-    /// Have a message that was given up sent again
+    /// Resend a message that was given up
     Retry {
         /// Id of the message, from `list`
         id: String,

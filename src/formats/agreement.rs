@@ -57,7 +57,7 @@ impl Sheet {
             (Some(_), _) => votes_of(table).map(Self::Votes),
             (None, Some(_)) => scores_of(table).map(Self::Scores),
             (None, None) => {
-                Err(table.bad(format!("no column is called {}, as for votes, or score", WINNER.join(" or "))))
+                Err(table.bad(format!("no column is called {} (for votes) or score (for scores)", WINNER.join(" or "))))
             }
         }
     }

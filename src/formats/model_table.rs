@@ -15,7 +15,7 @@ pub enum ModelTableError {
         reason: String,
     },
     /// There is no such column.
-    #[error("the table has no column {name:?}: there is {known}")]
+    #[error("the table has no column {name:?}: its columns are {known}")]
     Column {
         /// The requested column.
         name: String,

@@ -41,9 +41,7 @@ pub fn read_prices(file: &Path) -> Result<PriceList, PriceFileError> {
     let unusable = |reason| PriceFileError::Unusable { file: file.to_owned(), reason };
     for needed in [MODEL, INPUT, OUTPUT] {
         if !table.columns.iter().any(|column| column == needed) {
-            return Err(unusable(format!(
-                "no column is called {needed}: name it so, with the price of a million tokens"
-            )));
+            return Err(unusable(format!("no column is called {needed}: add it, with the price of a million tokens")));
         }
     }
     let mut list = PriceList::default();

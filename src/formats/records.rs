@@ -85,7 +85,7 @@ fn json_lines(text: &str) -> Result<Vec<Record>, (u64, String)> {
     let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
     let record = |(line, text): (u64, &str)| match serde_json::from_str(text) {
         Ok(Value::Object(fields)) => Ok(Record { line, fields, blank: Vec::new() }),
-        _ => Err((line, "this is no JSON object: write one a line".to_owned())),
+        _ => Err((line, "the line is not a JSON object: write one object per line".to_owned())),
     };
     lines.map(record).collect()
 }
@@ -139,7 +139,7 @@ impl Record {
             Some(Value::String(text)) => serde_json::from_str(text),
             Some(value) => serde_json::from_value(value.clone()),
         };
-        read.map_err(|_| self.refuse(path, format!("{} is no object with a number for each name", names[0])))
+        read.map_err(|_| self.refuse(path, format!("{} must be an object with one number per name", names[0])))
     }
 
     /// A text that has to be there.
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_used_is_told_with_its_line() {
-        refused("{\"answer\": \"x\"}\n[1]", "line 2: this is no JSON object");
+        refused("{\"answer\": \"x\"}\n[1]", "line 2: the line is not a JSON object");
         refused("{\"answer\": \"x\"}\n{\"answer\": \" \"}", "line 2: it has no answer or text");
         refused("answer,turn\nx,1\nx,0\n", "line 3: turn is \"0\": write a number from 1");
         refused("answer,turn\nx\n", "line 2: it has another number of fields");

@@ -69,11 +69,7 @@ impl ModerationEndpoint {
             return Ok(None);
         }
         let http = http_client_within(CONNECT_TIMEOUT, &AllowedAddresses::new(&settings.providers.private_networks))?;
-        let invalid = |rule| ConfigError::OutOfRange {
-            key: "moderation.base_url",
-            value: "no address that can be used".to_owned(),
-            rule,
-        };
+        let invalid = |rule| ConfigError::OutOfRange { key: "moderation.base_url", value: "unusable".to_owned(), rule };
         let url = Url::parse(&format!("{}/moderations", moderation.base_url.trim_end_matches('/')))
             .map_err(|_| invalid("write an address such as https://api.openai.com/v1"))?;
         if url.query().is_some() || url.fragment().is_some() || !url.username().is_empty() || url.password().is_some() {
@@ -81,8 +77,8 @@ impl ModerationEndpoint {
         }
         if !http.reaches(&url) {
             return Err(invalid(
-                "it is out of reach at link-local and metadata addresses, and on private networks that \
-                 providers.private_networks does not name",
+                "link-local and metadata addresses are not allowed, and private networks only if \
+                 providers.private_networks lists them",
             ));
         }
         let headers = match moderation.api_key_env.as_str() {

@@ -65,8 +65,8 @@ impl WebhookSender {
             let url = url.ok_or_else(|| {
                 refused(
                     "webhooks.url",
-                    "write no name, no password and no #; link-local and metadata addresses are out of reach, and private networks \
-                     that providers.private_networks does not name",
+                    "write no user name, password or fragment (#); link-local and metadata addresses are not allowed, and private \
+                     networks only if providers.private_networks lists them",
                 )
             })?;
             let secret = env.secret(&webhook.secret_env);

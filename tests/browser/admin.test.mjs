@@ -289,11 +289,11 @@ test("an operator plans a run by keyboard, and the page follows it to its limit"
   await choose("Suites", "mtbench101");
   await choose("Models that answer", "Crane");
   await choose("Judges", "Heron");
-  await page.getByLabel("Most requests").focus();
+  await page.getByLabel("Maximum requests").focus();
   await page.keyboard.type("2");
-  await enter(page, page.getByRole("button", { name: "Show what it would ask" }));
-  await page.getByRole("heading", { name: "What would be asked" }).waitFor();
-  assert.equal(await page.getByLabel("Most requests").inputValue(), "2", "what was typed stays");
+  await enter(page, page.getByRole("button", { name: "Preview requests and cost" }));
+  await page.getByRole("heading", { name: "Requests and expected cost" }).waitFor();
+  assert.equal(await page.getByLabel("Maximum requests").inputValue(), "2", "what was typed stays");
   await assertAccessible(page, "a plan before it starts");
   await enter(page, page.getByRole("button", { name: "Start", exact: true }));
   await page.waitForURL(/\/admin\/benchmarks\?done=1/);

@@ -183,7 +183,7 @@ for (const [device, viewport] of [["desktop", { width: 1440, height: 900 }], ["p
   test(`a preference and the answers to questions are given by keyboard only, on a ${device}`, async () => {
     const before = judgements("asked");
     const page = await begin("asked", { viewport });
-    const submit = page.getByRole("button", { name: "Store and go on" });
+    const submit = page.getByRole("button", { name: "Save and continue" });
     for (let done = 0; done < 3; done += 1) {
       await shown(page, done);
       assert.ok(await submit.isDisabled(), "nothing is chosen yet");
@@ -298,7 +298,7 @@ test("what was written and chosen beside a decision survives a reload, until it 
   assert.equal(await text.inputValue(), "Half a thought");
   assert.equal(await page.locator("input:checked").count(), 3);
   await page.keyboard.press("7");
-  await page.getByRole("button", { name: "Store and go on" }).click();
+  await page.getByRole("button", { name: "Save and continue" }).click();
   await shown(page, 1);
   assert.equal(await text.inputValue(), "", "the next one begins empty");
   assert.equal(await page.locator("input:checked").count(), 0);

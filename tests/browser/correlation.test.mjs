@@ -48,7 +48,7 @@ test("two series are chosen by keyboard and shown as a scatter with their figure
   assert.equal(await figures.locator(".chosen").count(), 1);
   assert.match(await page.getByRole("img", { name: /This correlation over time: Kendall/ }).innerHTML(), /40 moments/);
   await page.locator("#pair summary").first().press("Enter");
-  assert.equal(await page.getByRole("region", { name: "What was compared, and its numbers" }).getByRole("row").count(), 11);
+  assert.equal(await page.getByRole("region", { name: "Compared values" }).getByRole("row").count(), 11);
   assert.equal(await page.locator("main script, main img").count(), 0, "a name stays text");
   page.assertQuiet();
 });
@@ -83,8 +83,8 @@ test("a mixture is found, and what it flatters is said", async () => {
   await page.waitForURL(/b=arena%3Aelo.*step=0.01#mixture$/);
   const weights = await page.getByRole("region", { name: "Weights" }).getByRole("cell").allInnerTexts();
   assert.equal(weights.reduce((sum, weight) => sum + Number(weight), 0), 1, String(weights));
-  await page.getByText("so it flatters").waitFor();
-  await page.getByRole("row", { name: /Each model by the mixture of the others/ }).waitFor();
+  await page.getByText("The first row is too optimistic").waitFor();
+  await page.getByRole("row", { name: /Leave-one-out/ }).waitFor();
   page.assertQuiet();
 });
 

@@ -85,12 +85,12 @@ test("pasted and dropped files are taken, what is no image is refused in words, 
   await bring(page, "drop", { name: "dropped.png", type: "image/png", bytes });
   assert.equal(await small(page).count(), 2);
   await bring(page, "drop", { name: "notes.pdf", type: "application/pdf", bytes: [1] });
-  await page.getByText("This is no PNG, JPEG or WebP image that can be read.").waitFor();
+  await page.getByText("This is not a readable PNG, JPEG or WebP image.").waitFor();
   await bring(page, "paste", { name: "false.png", type: "image/png", bytes: [1, 2, 3] });
   assert.equal(await small(page).count(), 3);
   await ask(page, "a short question");
   // The arena has looked at it: the question stays, to be sent without it.
-  await page.getByText("This is no PNG, JPEG or WebP image that can be read.").waitFor();
+  await page.getByText("This is not a readable PNG, JPEG or WebP image.").waitFor();
   assert.equal(await page.locator("#prompt").inputValue(), "a short question");
   await page.getByRole("button", { name: "Remove image 3" }).click();
   await ask(page, "a short question");

@@ -79,7 +79,7 @@ test("a tab leads to a slice of the votes, and a name to the page of its model",
   await page.getByRole("link", { name: "Heron", exact: true }).click();
   await page.waitForURL(/\/models\/heron$/);
   const text = await page.locator("main").innerText();
-  for (const part of ["Lakeside Lab", "Apache-2.0", "Opponents", "By part of the votes"]) assert.ok(text.includes(part), `${part}: ${text}`);
+  for (const part of ["Lakeside Lab", "Apache-2.0", "Opponents", "Ratings by slice"]) assert.ok(text.includes(part), `${part}: ${text}`);
   page.assertQuiet();
 });
 

@@ -59,7 +59,7 @@ test("under pressure the page computes by itself, says so, and typing goes on", 
   assert.equal(sent.proof.numbers.length, required.proof.puzzles);
   const said = await page.evaluate(() => window.said);
   assert.ok(
-    said.some((text) => text.includes("Your browser computes for a moment")),
+    said.some((text) => text.includes("Your browser first does a short computation")),
     said.join(),
   );
   assert.ok(await page.locator('[data-part="notice"]').isHidden(), "it is over");

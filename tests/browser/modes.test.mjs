@@ -46,7 +46,7 @@ for (const [device, options] of [["a desktop", {}], ["a phone", PHONE], ["a smal
     await assertAccessible(page, `a battle on ${device}`);
     await vote(page, device === "a desktop" ? "1" : "A is better");
     assert.ok(await page.getByText("Your vote is kept and not rated, because you chose a model.").isVisible());
-    assert.ok(await page.getByText("This vote moves no rating.").isVisible());
+    assert.ok(await page.getByText("This vote does not change any rating.").isVisible());
     assert.equal(await page.getByRole("button", { name: /two new models/ }).isVisible(), false);
     await assertAccessible(page, `the names on ${device}`);
 
@@ -155,7 +155,7 @@ test("a chosen model that fails is not replaced: the page says so and asks it ag
   await choose(page, "Side by side", { "Model A": NAMES[0], "Model B": NAMES[1] });
   await ask(page, "a chosen question that fails at first");
   await phase(page, "voided");
-  assert.match(await page.getByRole("alert").textContent(), /no other takes its place/);
+  assert.match(await page.getByRole("alert").textContent(), /chosen models are not replaced/);
   assert.deepEqual(await heads(page), NAMES);
   await page.getByRole("button", { name: "Ask again" }).click();
   await phase(page, "ready");

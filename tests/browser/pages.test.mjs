@@ -105,7 +105,7 @@ test("the theme button goes round and is kept", async () => {
   const page = await site.arrive("/about", { colorScheme: "light" });
   const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   const light = await paper();
-  await page.getByRole("button", { name: "Colours: as the system has them" }).click();
+  await page.getByRole("button", { name: "Colours: same as the system" }).click();
   await page.getByRole("button", { name: "Colours: light" }).click();
   const dark = await paper();
   assert.notEqual(dark, light);

@@ -67,7 +67,7 @@ test("a choice is sent after two seconds, and until then Escape and Undo take it
 test("reasons and satisfaction stop the clock and go with the vote, before any name is shown", async () => {
   const { page, sent } = await readyPage({ hurry: true });
   await choose(page, "B is better");
-  const [a, b] = ["What is true of A?", "What is true of B?"].map((name) => page.getByRole("group", { name }));
+  const [a, b] = ["What describes A?", "What describes B?"].map((name) => page.getByRole("group", { name }));
   await a.getByRole("checkbox", { name: "Too long" }).check({ force: true });
   await b.getByRole("checkbox", { name: "Useful" }).check({ force: true });
   await b.getByRole("checkbox", { name: "Clear" }).check({ force: true });

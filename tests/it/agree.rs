@@ -393,7 +393,7 @@ fn files_that_cannot_be_compared_say_why() {
     let votes = "question,voter,model_a,model_b,winner\n1,ann,x,y,a\n";
     let scores = "item,model,annotator,score\n1,x,ann,3\n";
     for (people, judge, said) in [
-        ("", votes, "people.csv: no column is called winner or outcome or verdict, as for votes, or score"),
+        ("", votes, "people.csv: no column is called winner or outcome or verdict (for votes) or score (for scores)"),
         (votes, "model,score\nx,3\n", "judge.csv: no column is called question or question_id"),
         (votes, "question,model_a,winner\n", "judge.csv: no column is called model_b or right or model_2"),
         (votes, "question,model_a,model_b,winner\n1,x,y,both\n", "judge.csv: line 2: the winner \"both\""),

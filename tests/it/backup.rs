@@ -139,7 +139,7 @@ async fn a_damaged_backup_and_a_file_that_is_none_are_refused() {
     std::fs::write(here.join("damaged"), &bytes).unwrap();
     std::fs::write(here.join("text"), "no database").unwrap();
     check_refused(&restore(here, "damaged", "new/langya.db"), 1, "damaged");
-    check_refused(&restore(here, "text", "new/langya.db"), 2, "is no backup of an arena");
+    check_refused(&restore(here, "text", "new/langya.db"), 2, "is not a backup of an arena");
     check_refused(&restore(here, "absent", "new/langya.db"), 1, "absent");
     check_refused(&backup(here, "damaged", "copy"), 1, "damaged");
     check_refused(&restore(here, "sound", "postgres://u@127.0.0.1:1/n"), 2, "copy of SQLite");
@@ -176,7 +176,7 @@ fn a_doctor_names_what_is_wrong_and_what_to_do() {
     std::fs::write(here.join("data/langya.db"), "no database, but long enough to be taken for one").unwrap();
     let run = langya(here, ["doctor"]);
     assert_eq!(run.code, Some(1), "{run:?}");
-    for said in ["not a database", "every visitor can claim any address", "0 of 1 answer", "127.0.0.1:1"] {
+    for said in ["not a database", "every visitor can forge an address", "0 of 1 answer", "127.0.0.1:1"] {
         assert!(run.stdout.contains(said), "{said}: {}", run.stdout);
     }
     std::fs::write(here.join("langya.toml"), "[server]\nlisen = 1\n").unwrap();

@@ -95,7 +95,7 @@ fn mixtures_have_the_weights_of_the_paper_and_show_that_they_are_fitted() {
 fn what_cannot_be_compared_says_why() {
     let folder = folder();
     for (arguments, said) in [
-        (vec!["--x", "close", "--y", "opne"], "no column \"opne\": there is model, close"),
+        (vec!["--x", "close", "--y", "opne"], "no column \"opne\": its columns are model, close"),
         (vec!["--x", "close"], "--y"),
         (vec![], "--x"),
         (vec!["--x", "arena:fame", "--y", "close"], "\"arena:fame\" is unknown: write arena:rating"),

@@ -113,7 +113,7 @@ async fn a_voter_reads_what_was_decided_of_the_vote_since() {
     let browser = Browser::of(&arena, &visitor);
     let battle = play(&mut visitor, "Are you Gemini?", Some("a")).await;
     let path = format!("/battle/{battle}");
-    let (later, again) = ("excluded from the ratings after you cast it", "decided later that your vote counts");
+    let (later, again) = ("excluded from the ratings after you cast it", "readmitted to the ratings after you cast it");
     let says = async |text: &str| browser.page(&path).await.contains(text);
     assert!(says("does not count in the ratings").await && !says(later).await && !says(again).await);
     let store = &arena.app.store;

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use langya::cli::table::{TableFormat, render};
+use langya::cli::output_format::OutputFormat;
+use langya::cli::table::render;
 use langya::domain::battle::ModelId;
 use langya::infra::allowed_addresses::AllowedAddresses;
 use langya::infra::config::{Environment, ModelSettings, ProviderKind, ProviderSettings, Settings};
@@ -502,7 +503,7 @@ async fn a_check_says_for_each_model_what_to_change() {
     let checked = check_models(&settings, &roster).await;
     let ok: Vec<bool> = checked.iter().map(|model| model.ok).collect();
     assert_eq!(ok, [true, false, false]);
-    let table = render(&checked, TableFormat::Table).unwrap();
+    let table = render(&checked, OutputFormat::Table).unwrap();
     assert!(table.contains("MY_KEY") && table.contains("\"unknown\""), "{table}");
     assert!(!table.to_uppercase().contains("CANARY"), "{table}");
 }

@@ -300,7 +300,7 @@ fn the_command_says_it_in_sentences() {
         "\nWho is first? ",
         "\nHow many votes or voters decide it? Without ",
         "\nDo the ratings describe the votes? Not quite: over 15 pairs of models",
-        "Furthest: model A has 67 % of the points in 67 votes against model B; its rating predicts 50 %.",
+        "Largest deviation: model A has 67 % of the points in 67 votes against model B; its rating predicts 50 %.",
         "\nDo models beat each other in circles? 1 of 20 groups of three do, most clearly ",
         "\nDoes it matter how ties count? ",
         "\nDo the voters agree? Voters who clearly vote against the rest: 1 of the 29 with 10 votes or more for one side, who",

@@ -18,7 +18,7 @@ async fn the_page_and_the_json_follow_the_votes_and_agree_with_the_command() {
     let json =
         async || -> Value { get(&format!("{}/api/v1/leaderboard/robustness", arena.url)).await.json().await.unwrap() };
     arena.app.robustness.changes().wait_for(|latest| latest.report.computed_at.is_some()).await.unwrap();
-    assert!(!page("/leaderboard?lang=en").await.contains("How firm"), "no votes, no fold");
+    assert!(!page("/leaderboard?lang=en").await.contains("How robust"), "no votes, no fold");
     assert_eq!(json().await["overall"]["first_place"], Value::Null);
 
     let mut visitor = arena.visitor().await;
@@ -31,7 +31,7 @@ async fn the_page_and_the_json_follow_the_votes_and_agree_with_the_command() {
     let mut changes = arena.app.robustness.changes();
     changes.wait_for(|report| report.last_vote_seq() == outcomes.len() as i64).await.unwrap();
     let whole = page("/leaderboard?lang=en").await;
-    for said in ["<summary>How firm is this?</summary>", "Who is first?", "12 votes between rated models"] {
+    for said in ["<summary>How robust is this", "Who is first?", "12 votes between rated models"] {
         assert!(whole.contains(said), "no {said}: {whole}");
     }
     for said in ["How much does one voter change?", "Of 1 voters, "] {
@@ -47,7 +47,7 @@ async fn the_page_and_the_json_follow_the_votes_and_agree_with_the_command() {
     assert_eq!(whole.contains("How few votes would swap two neighbours?"), can_swap, "{rigging} {whole}");
     assert!(page("/leaderboard?lang=zh").await.contains("这份榜单有多可靠？"));
     assert!(page("/leaderboard?lang=zh").await.contains("有没有人投得与众不同？"));
-    assert!(!page("/leaderboard?lang=en&ties=drop").await.contains("How firm"), "a part has no report");
+    assert!(!page("/leaderboard?lang=en&ties=drop").await.contains("How robust"), "a part has no report");
     let report = json().await;
     assert_eq!(report["last_vote_seq"], outcomes.len());
     assert!(report["as_of"].is_i64(), "{report}");

@@ -32,7 +32,7 @@ async fn the_rules_are_those_of_the_running_settings() {
     let rules = page(&arena, "/about?lang=en").await;
     for said in [
         "differ by 123 points",
-        "20 % of the battles are drawn from all pairs alike",
+        "For 20 % of battles, every pair is equally likely",
         "Every pair, while every model answers.",
         "<td class=\"number\">33.33 %</td>",
         "Name-of-three",

@@ -117,10 +117,10 @@ async fn the_page_offers_known_values_and_shows_the_chosen_ones() {
         pooled.contains("<option value=\"language\" selected>") && pooled.contains("English · 3 rated votes"),
         "{pooled}"
     );
-    assert!(!whole.contains("Good for, of 100 questions"), "{whole}");
+    assert!(!whole.contains("Good enough, of 100 questions"), "{whole}");
     let levels = page("/leaderboard?level=show&lang=en").await;
     assert!(
-        levels.contains("Good for, of 100 questions") && levels.contains("<option value=\"show\" selected>"),
+        levels.contains("Good enough, of 100 questions") && levels.contains("<option value=\"show\" selected>"),
         "{levels}"
     );
     // Whether five votes tell the side from the models depends on the coin.

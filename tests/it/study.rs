@@ -127,7 +127,7 @@ fn a_report_says_what_was_compared_how_and_what_to_beware_of() {
         "| 1 | published:superclue\\_close | published:superclue\\_open:turn:1 | 8 | pearson | 0.5547 | 0.1536 (t) | -0.2462 to 0.9054 | – |",
         "- pair 3: n = 5, and a correlation of fewer than 8 says little\n",
         "- pair 3: 360 Brain, SparkDesk, Wenxin Yiyan are left out",
-        "- mixture 2: its correlation is of the very numbers that its weights were fitted to, and flatters\n",
+        "- mixture 2: its correlation is in-sample, on the numbers that its weights were fitted to, and therefore optimistic\n",
         "RWKV's 80.15 is left out",
         "arXiv:2307.15020",
         "| published:superclue\\_close | 0.5440 |",

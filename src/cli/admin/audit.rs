@@ -6,7 +6,8 @@ use serde::Serialize;
 use super::Admin;
 use crate::cli::error::CommandResult;
 use crate::cli::output::print;
-use crate::cli::table::{TableFormat, TableRow, render};
+use crate::cli::output_format::OutputFormat;
+use crate::cli::table::{TableRow, render};
 use crate::cli::terminal_text::printable;
 use crate::cli::times::show_time;
 use crate::domain::time::Timestamp;
@@ -29,7 +30,7 @@ pub(super) struct AuditOptions {
     limit: u32,
     /// How to print them
     #[arg(long, value_enum, default_value_t)]
-    format: TableFormat,
+    format: OutputFormat,
 }
 
 #[derive(Serialize)]

@@ -29,7 +29,7 @@ pub struct AdminOptions {
 
 #[derive(Debug, Subcommand)]
 enum AdminCommand {
-    /// Print a link of one use that makes an account
+    /// Print a single-use link that creates an account
     Invite(users::InviteUserOptions),
     /// List and change accounts
     #[command(subcommand)]

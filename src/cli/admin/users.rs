@@ -6,7 +6,8 @@ use serde::Serialize;
 use super::Admin;
 use crate::cli::error::CommandResult;
 use crate::cli::output::print;
-use crate::cli::table::{TableFormat, TableRow, render};
+use crate::cli::output_format::OutputFormat;
+use crate::cli::table::{TableRow, render};
 use crate::cli::times::show_time;
 use crate::domain::admin::role::Role;
 use crate::infra::storage::{AdminUserRow, UserChange};
@@ -25,12 +26,12 @@ pub(super) struct InviteUserOptions {
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("identity").required(true).args(["email", "subject"])))]
 pub(super) struct AddUserOptions {
-    /// What to call them here
+    /// Name of the account
     name: String,
     /// What they may do: viewer, reviewer, operator or owner
     #[arg(long, value_name = "ROLE")]
     role: Role,
-    /// Their e-mail address at the provider, which has to have verified it; it counts until the first sign-in
+    /// E-mail address, which the provider must have verified; identifies the account until its first sign-in
     #[arg(long, value_name = "ADDRESS")]
     email: Option<String>,
     /// Their subject at the provider: the claim `sub`
@@ -45,9 +46,9 @@ pub(super) enum UsersCommand {
     List {
         /// How to print them
         #[arg(long, value_enum, default_value_t)]
-        format: TableFormat,
+        format: OutputFormat,
     },
-    /// Print a link of one use that makes an account
+    /// Print a single-use link that creates an account
     Invite(InviteUserOptions),
     /// Add somebody who signs in at the provider of `[oidc]`
     Add(AddUserOptions),
@@ -68,7 +69,7 @@ pub(super) enum UsersCommand {
         /// Name of the account
         name: String,
     },
-    /// Take somebody's pass phrase and second factor away, end all their sessions, and print a link for a new pass phrase
+    /// Remove an account's pass phrase and second factor, end its sessions, and print a link for setting a new pass phrase
     Reset {
         /// Name of the account
         name: String,

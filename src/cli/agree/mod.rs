@@ -8,9 +8,9 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use super::fit::OutputFormat;
 use super::output::print;
 use crate::cli::error::{BadInput, CommandResult};
+use crate::cli::output_format::OutputFormat;
 use crate::domain::correlation::agreement::{AgreementOptions, AgreementReport, BiasReport, Bins, CalibrationOptions};
 use crate::domain::correlation::report::FEW;
 use crate::formats::agreement::{bias_of_file, compare_files};
@@ -19,30 +19,30 @@ use crate::formats::agreement::{bias_of_file, compare_files};
 /// both hold scores (a question, a model, a score, and who gave it).
 #[derive(Debug, Clone, Args)]
 pub struct AgreeOptions {
-    /// People's votes: a question, two models, a winner, and who voted; or their scores: a question, a model, a score, and
-    /// who gave it. CSV, TSV, JSON lines, a JSON array or Parquet, packed by gzip or zstd or not
+    /// People's votes (question, two models, winner, voter) or scores (question, model, score, rater): CSV, TSV, JSON
+    /// lines, a JSON array or Parquet, optionally compressed with gzip or zstd
     #[arg(long, value_name = "FILE", required_unless_present = "anchor")]
     votes: Option<PathBuf>,
     /// A judge's verdicts or scores on the same questions and models; without them people are compared with each other only
     #[arg(long, value_name = "FILE")]
     verdicts: Option<PathBuf>,
-    /// Comparisons that were planned of every two models, for the difference of win rates; as many as there are by default
+    /// Planned comparisons per pair of models, for the difference of win rates [default: as many as were made]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     planned: Option<u64>,
     /// When two scores count as the same
     #[arg(long, value_enum, default_value_t)]
     bins: BinsFlag,
-    /// Tell the rating bias of a judge that scored against references of this many points (8 in URS)
+    /// Report the rating bias of a judge that scored against references worth this many points (8 in URS)
     #[arg(long, value_name = "POINTS", requires = "verdicts")]
     anchor: Option<f64>,
-    /// Folds of questions by which a judge's scores are calibrated on people's: each answer by a function fitted on the other folds
+    /// Cross-validation folds, split by question, for calibrating a judge's scores to people's
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..=1000))]
     folds: u32,
     /// Seed by which questions are dealt out to folds
     #[arg(long, value_name = "SEED", default_value_t = 0)]
     seed: u64,
     /// How the result is printed
-    #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
+    #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
 }
 
@@ -85,7 +85,9 @@ pub fn run(options: AgreeOptions) -> CommandResult<ExitCode> {
         && scores.system_level.models.len() < FEW
     {
         let models = scores.system_level.models.len();
-        eprintln!("warning: only {models} models have scores of both: a correlation of so few says little");
+        eprintln!(
+            "warning: only {models} models have scores from both people and judge: a correlation of so few is unreliable"
+        );
     }
     match options.format {
         OutputFormat::Json => print(&format!("{}\n", serde_json::to_string_pretty(&found)?))?,

@@ -46,7 +46,7 @@ pub(super) fn table(found: &AgreeOutput) -> String {
         text.push('\n');
     }
     if pairs.len() > MOST_PAIRS {
-        text.push_str(&format!("win rates of {} pairs of models: --format csv or json tells them\n", pairs.len()));
+        text.push_str(&format!("win rates of {} pairs of models: use --format csv or json to see them\n", pairs.len()));
     }
     text
 }

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use clap::Args;
 
 use super::batches::{BatchFlag, tell_open};
-use super::clients::tell_given_up;
-use super::rows::{outcome_rows, plan_rows};
-use super::run::{LimitFlags, PhaseBar, end, print_plans};
 use super::{SuiteFlags, session};
 use crate::cli::Location;
 use crate::cli::error::{BadInput, CommandResult};
-use crate::cli::table::TableFormat;
+use crate::cli::model_run::clients::tell_given_up;
+use crate::cli::model_run::rows::{outcome_rows, plan_rows};
+use crate::cli::model_run::{LimitFlags, PhaseBar, end, print_plans};
+use crate::cli::output_format::OutputFormat;
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::run_plan::PlannedRoles;
 use crate::domain::benchmark::run_report::RunOutcome;
@@ -30,7 +30,7 @@ pub(super) struct AnswerOptions {
     location: Location,
     #[command(flatten)]
     suite: SuiteFlags,
-    /// Models to ask, by id and joined with commas; all of the settings where it is left out
+    /// Models to ask: comma-separated ids [default: all models in the settings]
     #[arg(long, value_name = "IDS", value_delimiter = ',')]
     models: Vec<String>,
     /// Ask models again what their providers refused
@@ -49,7 +49,7 @@ pub(super) struct BenchJudgeOptions {
     pub(super) location: Location,
     #[command(flatten)]
     pub(super) suite: SuiteFlags,
-    /// Contestants, by id and joined with commas; where it is left out, all that have answers, or for `run` all of the settings
+    /// Contestants: comma-separated ids [default: all models with answers; for `run`, all models in the settings]
     #[arg(long, value_name = "IDS", value_delimiter = ',')]
     pub(super) models: Vec<String>,
     /// Judge, by id; several joined with commas are a jury
@@ -58,10 +58,10 @@ pub(super) struct BenchJudgeOptions {
     /// Baseline model, for suites that compare with one
     #[arg(long, value_name = "ID")]
     pub(super) baseline: Option<String>,
-    /// Judge beside this model's first answers instead of the data file's references
+    /// Use this model's round-1 answers as references instead of those in the data file
     #[arg(long, value_name = "ID")]
     references: Option<String>,
-    /// Ask judges again about what they refused, or could not be read on; with `run` also models what their providers refused
+    /// Repeat judgements that were refused or could not be parsed; with `run`, also answers that providers refused
     #[arg(long)]
     pub(super) retry_failed: bool,
     #[command(flatten)]
@@ -103,7 +103,7 @@ impl BenchJudgeOptions {
     /// References for answers that are still to come.
     pub(super) fn check_references(&self, phases: Phases) -> Result<(), BadInput> {
         if phases == Phases::Both && self.references.is_some() {
-            let said = "answers have to be there before they are references: give --references to `langya bench judge`";
+            let said = "reference answers must exist before the run: collect them first, then pass --references to `langya bench judge`";
             return Err(BadInput(said.to_owned()));
         }
         Ok(())
@@ -148,7 +148,7 @@ pub(super) fn tell_partial(run: &SuiteRun<'_>) {
 }
 
 /// Says how a run ended.
-async fn end_steps(run: LockedRun, steps: Vec<StepOutcome>, format: TableFormat) -> CommandResult<ExitCode> {
+async fn end_steps(run: LockedRun, steps: Vec<StepOutcome>, format: OutputFormat) -> CommandResult<ExitCode> {
     let rows = steps.iter().flat_map(|(step, outcomes)| outcome_rows(step, outcomes)).collect();
     let outcomes: Vec<RunOutcome> = steps.into_iter().flat_map(|(_, outcomes)| outcomes).collect();
     end(run, rows, &outcomes, format).await

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use clap::Args;
 use serde::Serialize;
 
-use super::clients::BudgetFlags;
 use super::open_existing_beside;
-use super::run::PhaseBar;
 use crate::cli::Location;
 use crate::cli::error::{BadInput, CommandResult};
+use crate::cli::model_run::PhaseBar;
+use crate::cli::model_run::clients::BudgetFlags;
 use crate::cli::output::print;
-use crate::cli::table::{TableFormat, TableRow, render, value_or_dash};
+use crate::cli::output_format::OutputFormat;
+use crate::cli::table::{TableRow, render, value_or_dash};
 use crate::cli::times::show_time;
 use crate::domain::benchmark::run_plan::RunPlan;
 use crate::domain::benchmark::suite_id::SuiteId;
@@ -26,8 +27,8 @@ use crate::services::benchmark::suite_run::RunSession;
 /// Whether requests are sent in batches.
 #[derive(Debug, Clone, Args)]
 pub(super) struct BatchFlag {
-    /// Send the requests in batches, for models whose providers answer them within a day for less (OpenAI, Anthropic). What an
-    /// earlier run sent in batches is taken with this flag and without it, and is not asked again
+    /// Send the requests through the provider's batch API, which costs less and answers within a day (OpenAI, Anthropic).
+    /// Replies to batches of earlier runs are collected with or without this flag, and not requested again
     #[arg(long)]
     batch: bool,
 }
@@ -57,9 +58,7 @@ impl BatchFlag {
     /// Says what a plan means with it.
     pub(super) fn tell_of_plan(&self) {
         if self.batch {
-            eprintln!(
-                "costs are those of batches: batch_price of each model's prices, half of them where it is not set"
-            );
+            eprintln!("costs are those of batches: each model's prices times its batch_price (0.5 if not set)");
         }
     }
 }
@@ -83,12 +82,12 @@ fn tell(row: &BenchBatchRow) {
     let requests = requests.len();
     match provider_id {
         Some(name) => eprintln!(
-            "batch {name} of model {model} with {requests} requests of suite {suite} is at the provider: a run over the suite takes \
-             its replies, and does not ask them again; `langya bench batches --forget {id}` gives it up"
+            "batch {name} of model {model} ({requests} requests, suite {suite}) is at the provider: the next run of the suite \
+             collects its replies; to abandon it, run `langya bench batches --forget {id}`"
         ),
         None => eprintln!(
-            "a batch of model {model} with {requests} requests of suite {suite} may be at the provider: a run over the suite looks \
-             for it before it asks them again; `langya bench batches --forget {id}` gives it up"
+            "a batch of model {model} ({requests} requests, suite {suite}) may be at the provider: the next run of the suite looks \
+             for it before it repeats the requests; to abandon it, run `langya bench batches --forget {id}`"
         ),
     }
 }
@@ -104,7 +103,7 @@ pub(super) struct BatchesOptions {
     forget: Option<String>,
     /// How to print them
     #[arg(long, value_enum, default_value_t)]
-    format: TableFormat,
+    format: OutputFormat,
 }
 
 /// Prints the batches that are not taken yet, or forgets one.
@@ -130,11 +129,7 @@ pub(super) async fn batches(options: &BatchesOptions, env: &Environment) -> Comm
 async fn forget(store: &Store, id: &str) -> CommandResult<()> {
     let open = store.all_open_bench_batches().await?;
     let mut found = open.iter().filter(|row| row.id == id || row.provider_id.as_deref() == Some(id));
-    let unknown = || {
-        BadInput(format!(
-            "no batch {id:?} waits for its replies to be taken: `langya bench batches` lists those that do"
-        ))
-    };
+    let unknown = || BadInput(format!("no open batch has the id {id:?}: `langya bench batches` lists the open ones"));
     let row = found.next().ok_or_else(unknown)?;
     if found.next().is_some() {
         let said =

@@ -8,7 +8,8 @@ use serde::Serialize;
 use crate::cli::Location;
 use crate::cli::error::CommandResult;
 use crate::cli::output::{lines_of_csv, print};
-use crate::cli::table::{TableFormat, TableRow, render, value_or_dash};
+use crate::cli::output_format::OutputFormat;
+use crate::cli::table::{TableRow, render, value_or_dash};
 use crate::domain::benchmark::run_comparison::{ItemChange, ModelAcrossRuns, RunComparison};
 use crate::domain::stats::paired::PairedDifference;
 use crate::infra::config::Environment;
@@ -31,7 +32,7 @@ pub(super) struct CompareOptions {
     location: Location,
     /// How to print them: a table of what changed, the models and the items that changed most, or every item for programs
     #[arg(long, value_enum, default_value_t)]
-    format: TableFormat,
+    format: OutputFormat,
 }
 
 /// Prints what differs between two runs.
@@ -43,9 +44,9 @@ pub(super) async fn run(options: &CompareOptions, env: &Environment) -> CommandR
     let store = Store::open(&settings.storage, IfMissing::Fail).await?;
     let compared = compare(&store, [&options.before, &options.after]).await?;
     print(&match options.format {
-        TableFormat::Json => format!("{}\n", serde_json::to_string_pretty(&ComparisonDocument::new(&compared))?),
-        TableFormat::Csv => lines_of_csv(&compared.comparison.items)?,
-        TableFormat::Table => text(&compared.comparison)?,
+        OutputFormat::Json => format!("{}\n", serde_json::to_string_pretty(&ComparisonDocument::new(&compared))?),
+        OutputFormat::Csv => lines_of_csv(&compared.comparison.items)?,
+        OutputFormat::Table => text(&compared.comparison)?,
     })?;
     Ok(ExitCode::SUCCESS)
 }
@@ -74,11 +75,11 @@ fn text(comparison: &RunComparison) -> CommandResult<String> {
     if text.is_empty() {
         text.push_str("nothing that the manifests name has changed\n");
     }
-    text += &render(&comparison.models.iter().map(ComparedModelLine::new).collect::<Vec<_>>(), TableFormat::Table)?;
+    text += &render(&comparison.models.iter().map(ComparedModelLine::new).collect::<Vec<_>>(), OutputFormat::Table)?;
     let moved = comparison.items.iter().filter(|item| item.difference().is_some_and(|difference| difference != 0.0));
     let lines: Vec<ItemLine> = moved.take(LISTED).map(ItemLine::new).collect();
     if !lines.is_empty() {
-        text += &render(&lines, TableFormat::Table)?;
+        text += &render(&lines, OutputFormat::Table)?;
     }
     Ok(text)
 }

@@ -8,13 +8,14 @@ use clap::Args;
 use serde::Serialize;
 
 use super::read_text;
-use super::rows::left_over;
 use crate::cli::Location;
-use crate::cli::bench::clients::{BudgetFlags, model_clients, tell_given_up};
 use crate::cli::error::CommandResult;
+use crate::cli::model_run::clients::{BudgetFlags, model_clients, tell_given_up};
+use crate::cli::model_run::rows::left_over;
 use crate::cli::output::{OutFile, Overwrite, print};
+use crate::cli::output_format::OutputFormat;
 use crate::cli::progress::BenchBar;
-use crate::cli::table::{TableFormat, TableRow, or_dash, render, value_or_dash};
+use crate::cli::table::{TableRow, or_dash, render, value_or_dash};
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::superclue::construction::{DraftPrompt, ReviewProgress};
 use crate::formats::draft_review::{DraftReviewStatus, Review, review};
@@ -46,7 +47,7 @@ pub(super) struct ConstructOptions {
     budget: BudgetFlags,
     /// How to print the outcome
     #[arg(long, value_enum, default_value_t)]
-    format: TableFormat,
+    format: OutputFormat,
 }
 
 /// Flags of `langya bench review`.
@@ -67,7 +68,7 @@ pub(super) struct ReviewOptions {
     overwrite: Overwrite,
     /// How to print how far each draft has come
     #[arg(long, value_enum, default_value_t)]
-    format: TableFormat,
+    format: OutputFormat,
 }
 
 /// `langya bench construct`.

@@ -2,25 +2,24 @@
 
 mod answer_and_judge;
 mod batches;
-pub(super) mod clients;
 mod compare;
 mod constructing;
 mod planned_run;
 mod plans;
 mod report;
-pub(super) mod rows;
-pub(super) mod run;
 mod runs;
 mod session;
+mod suite_rows;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 
+use self::suite_rows::SuiteRow;
 use super::Location;
-use super::table::TableFormat;
 use crate::cli::error::{BadInput, CommandResult};
+use crate::cli::output_format::OutputFormat;
 use crate::domain::benchmark::{SuiteOptions, options::NAMES};
 use crate::infra::config::{Environment, Settings};
 use crate::infra::storage::{DataLock, IfMissing, Store, StoreError};
@@ -39,11 +38,11 @@ pub struct BenchOptions {
 enum BenchCommand {
     /// List the suites, with their data, answers and judges
     List(ListSuitesOptions),
-    /// Ask models the items of a suite; what is kept already is not asked again
+    /// Collect models' answers to a suite's items; stored answers are not requested again
     Answer(answer_and_judge::AnswerOptions),
     /// Have judges judge the answers that are there
     Judge(answer_and_judge::BenchJudgeOptions),
-    /// Ask models, then judges; `all` for every suite with data, or a plan of several (.toml), as one run
+    /// Collect answers, then judge them; SUITE may be `all` (every suite with data) or a plan file of several (.toml), as one run
     Run(answer_and_judge::BenchJudgeOptions),
     /// List runs with their progress and cost, the latest first
     Runs(runs::RunsOptions),
@@ -59,7 +58,7 @@ enum BenchCommand {
     Report(report::BenchReportOptions),
     /// Have a model rewrite open questions of SuperCLUE as multiple choice; drafts that are there are not asked for again
     Construct(constructing::ConstructOptions),
-    /// Write the drafts that reviewers accepted as the data of superclue-close, and tell for whom others wait
+    /// Write the accepted drafts as data of superclue-close, and list the reviewers that the other drafts wait for
     Review(constructing::ReviewOptions),
 }
 
@@ -69,7 +68,7 @@ struct ListSuitesOptions {
     location: Location,
     /// How to print them
     #[arg(long, value_enum, default_value_t)]
-    format: TableFormat,
+    format: OutputFormat,
 }
 
 /// Which suite, and how it is asked and judged.
@@ -82,7 +81,7 @@ pub(super) struct SuiteFlags {
     /// has changed a model (see `bench compare`)
     #[arg(long)]
     pub(super) canaries: bool,
-    /// Seed of the requests, for models that take one; further rounds count on from it. What was asked with another seed, or without, is asked again
+    /// Seed of the requests, for models that accept one; each further round adds 1. A new seed repeats earlier requests
     #[arg(long, value_name = "N")]
     pub(super) seed: Option<u64>,
     #[command(flatten)]
@@ -107,7 +106,7 @@ pub(super) struct RunSelectorFlags {
     /// urs.chinese_prompt, urs.official_parser
     #[arg(long, value_name = "SWITCH")]
     pub(super) compat: Vec<String>,
-    /// Data file by the first characters of its SHA-256; the latest one where it is left out
+    /// Data file, by a prefix of its SHA-256 [default: the latest]
     #[arg(long, value_name = "SHA256")]
     pub(super) data: Option<String>,
     /// Which round of answers: each round asks all of it again
@@ -196,9 +195,9 @@ async fn list(options: &ListSuitesOptions, env: &Environment) -> CommandResult<E
         Err(StoreError::Missing(_)) => Vec::new(),
         Err(error) => return Err(error.into()),
     };
-    let mut listed: Vec<rows::SuiteRow> = known.iter().map(rows::SuiteRow::new).collect();
+    let mut listed: Vec<SuiteRow> = known.iter().map(SuiteRow::new).collect();
     let without_data = NAMES.iter().filter(|name| known.iter().all(|summary| summary.suite.suite.as_str() != **name));
-    listed.extend(without_data.map(|name| rows::SuiteRow::without_data(name)));
+    listed.extend(without_data.map(|name| SuiteRow::without_data(name)));
     super::output::print(&super::table::render(&listed, options.format)?)?;
     Ok(ExitCode::SUCCESS)
 }

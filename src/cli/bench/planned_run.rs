@@ -9,11 +9,11 @@ use tokio::time::Instant;
 
 use super::answer_and_judge::{BenchJudgeOptions, tell_partial};
 use super::batches::tell_open;
-use super::clients::tell_given_up;
-use super::rows::{OutcomeRow, left_over, outcome_rows};
-use super::run::{PhaseBar, tell_of_plan, tell_unpriced};
 use super::{RunSelectorFlags, read_text, session};
 use crate::cli::error::{BadInput, CommandResult};
+use crate::cli::model_run::clients::tell_given_up;
+use crate::cli::model_run::rows::{OutcomeRow, left_over, outcome_rows};
+use crate::cli::model_run::{PhaseBar, tell_of_plan, tell_unpriced};
 use crate::cli::output::print;
 use crate::cli::table::{TableRow, cost_or_dash, or_dash, render, value_or_dash};
 use crate::domain::benchmark::run_plan::RunPlan;

@@ -10,7 +10,8 @@ use crate::cli::Location;
 use crate::cli::actor::actor;
 use crate::cli::error::{BadInput, CommandResult};
 use crate::cli::output::print;
-use crate::cli::table::{TableFormat, TableRow, cost_or_dash, or_dash, render};
+use crate::cli::output_format::OutputFormat;
+use crate::cli::table::{TableRow, cost_or_dash, or_dash, render};
 use crate::cli::times::show_time;
 use crate::domain::benchmark::run_plan::RunPlan;
 use crate::infra::clock::{Clock as _, SystemClock};
@@ -30,7 +31,7 @@ pub(super) struct PlansOptions {
     limit: u32,
     /// How to print them
     #[arg(long, value_enum, default_value_t)]
-    format: TableFormat,
+    format: OutputFormat,
 }
 
 /// Flags of `langya bench stop`.
@@ -73,7 +74,7 @@ pub(super) async fn stop(options: &StopOptions, env: &Environment) -> CommandRes
     let store = open_existing_beside(&options.location.settings(env)?).await?;
     let rng = SharedRng::from_system();
     if !stop_plan(&store, (&rng, &SystemClock), &actor(env)).await? {
-        let said = "no plan runs here that could be stopped: `langya bench plans` lists them";
+        let said = "no plan is running: `langya bench plans` lists all plans and their states";
         return Err(BadInput(said.to_owned()).into());
     }
     eprintln!("the plan is being stopped: what is under way is finished, and `langya bench plans` says how it ended");

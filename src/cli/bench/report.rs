@@ -43,19 +43,19 @@ pub(super) struct BenchReportOptions {
     name: String,
     #[command(flatten)]
     way: RunSelectorFlags,
-    /// Models to show, by id and joined with commas; all where it is left out
+    /// Models to show: comma-separated ids [default: all]
     #[arg(long, value_name = "IDS", value_delimiter = ',')]
     models: Vec<String>,
-    /// Judges to show, by id and joined with commas; all where it is left out
+    /// Judges to show: comma-separated ids [default: all]
     #[arg(long, value_name = "IDS", value_delimiter = ',')]
     judge: Vec<String>,
-    /// Judgements beside this model's answers as the references
+    /// Show judgements that used this model's answers as references
     #[arg(long, value_name = "ID")]
     references: Option<String>,
     /// Compare models on the same items with this one instead of the best; in the report, not in the table or CSV of scores
     #[arg(long, value_name = "ID")]
     compare_with: Option<String>,
-    /// How to print them; where --out names a file, its ending says so
+    /// Output format [default: by the extension of --out, or else table]
     #[arg(long, value_enum)]
     format: Option<OutputLayout>,
     /// Write the report that the page shows to a file (.md, .csv, .json, .html), or all four to a folder
@@ -138,7 +138,10 @@ async fn reread_or_none(
     }
     let rows = reread(bench, &options.filter()).await?;
     if !rows.is_empty() {
-        eprintln!("note: {} judgements are earlier replies, read as --compat says; nobody was asked", rows.len());
+        eprintln!(
+            "note: {} judgements are earlier replies, parsed again as --compat requires; no judge was asked",
+            rows.len()
+        );
     }
     Ok(rows)
 }
@@ -183,7 +186,7 @@ async fn silent(bench: RunContext<'_>, filter: &JudgementFilter) -> CommandResul
     silent.dedup();
     Ok(match silent.is_empty() {
         true => String::new(),
-        false => format!("left out, for no reply of theirs was a verdict: {}\n", silent.join(", ")),
+        false => format!("left out, because none of their replies contains a verdict: {}\n", silent.join(", ")),
     })
 }
 

@@ -8,7 +8,8 @@ use serde::Serialize;
 use crate::cli::Location;
 use crate::cli::error::CommandResult;
 use crate::cli::output::print;
-use crate::cli::table::{TableFormat, TableRow, cost_or_dash, or_dash, render};
+use crate::cli::output_format::OutputFormat;
+use crate::cli::table::{TableRow, cost_or_dash, or_dash, render};
 use crate::cli::times::show_time;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::{Clock as _, SystemClock};
@@ -25,7 +26,7 @@ pub(super) struct RunsOptions {
     limit: u32,
     /// How to print them
     #[arg(long, value_enum, default_value_t)]
-    format: TableFormat,
+    format: OutputFormat,
 }
 
 /// Prints the latest runs with their progress and cost.

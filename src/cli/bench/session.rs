@@ -1,9 +1,9 @@
 //! What commands that ask models work with.
 
-use super::clients::model_clients;
 use super::open_beside;
 use crate::cli::Location;
 use crate::cli::error::CommandResult;
+use crate::cli::model_run::clients::model_clients;
 use crate::infra::config::Environment;
 use crate::infra::llm::discover::{DiscoveryTargets, with_discovered};
 use crate::services::benchmark::batches::BatchOptions;

@@ -4,11 +4,12 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use crate::cli::bench::clients::{model_clients, tell_given_up};
-use crate::cli::bench::rows::{OutcomeRow, PlanRow, left_over};
-use crate::cli::bench::run::{LimitFlags, PhaseBar};
 use crate::cli::error::{BadInput, CommandResult};
-use crate::cli::table::{TableFormat, render};
+use crate::cli::model_run::clients::{model_clients, tell_given_up};
+use crate::cli::model_run::rows::{OutcomeRow, PlanRow, left_over};
+use crate::cli::model_run::{LimitFlags, PhaseBar};
+use crate::cli::output_format::OutputFormat;
+use crate::cli::table::render;
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::run_report::RunOutcome;
 use crate::domain::campaign::plan::CampaignPlan;
@@ -122,7 +123,7 @@ impl<'a> Asking<'a> {
         tell_given_up(&self.session.clients, &self.models);
         let outcomes: Vec<RunOutcome> = steps?.into_iter().flat_map(|(_, outcomes)| outcomes).collect();
         let rows: Vec<OutcomeRow> = outcomes.iter().map(|outcome| OutcomeRow::new("answer", outcome)).collect();
-        eprint!("{}", render(&rows, TableFormat::Table)?);
+        eprint!("{}", render(&rows, OutputFormat::Table)?);
         let sum = |number: fn(&RunOutcome) -> u64| outcomes.iter().map(number).sum();
         let left: u64 = sum(RunOutcome::left);
         // Unlike answers to a suite, answers that are left keep the campaign from being made.

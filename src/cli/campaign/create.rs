@@ -7,13 +7,14 @@ use clap::Args;
 use serde::Serialize;
 
 use super::asking::{Asking, AskingFlags, AskingOutcome};
-use crate::cli::bench::clients::BudgetFlags;
-use crate::cli::bench::rows::PlanRow;
-use crate::cli::bench::run::{LimitFlags, tell_of_plan};
 use crate::cli::error::CommandResult;
+use crate::cli::model_run::clients::BudgetFlags;
+use crate::cli::model_run::rows::PlanRow;
+use crate::cli::model_run::{LimitFlags, tell_of_plan};
 use crate::cli::output::{lines_of_csv, print};
+use crate::cli::output_format::OutputFormat;
 use crate::cli::progress;
-use crate::cli::table::{TableFormat, render};
+use crate::cli::table::render;
 use crate::domain::campaign::forecast::Forecast;
 use crate::domain::campaign::plan::CampaignPlan;
 use crate::formats::campaign_files::{CampaignFiles, read_campaign, read_plan, with_answers};
@@ -38,7 +39,7 @@ pub(super) struct CreateCampaignOptions {
     pub(super) retry_failed: bool,
     /// How to print what it takes
     #[arg(long, value_enum, default_value_t)]
-    pub(super) format: TableFormat,
+    pub(super) format: OutputFormat,
 }
 
 #[derive(Serialize)]
@@ -139,7 +140,7 @@ async fn make(store: &Store, files: CampaignFiles, options: &CreateCampaignOptio
     prepared.store(store, SystemClock.now(), |done| progress::show(&bar, done, items)).await?;
     bar.finish_and_clear();
     print_created(&Created::new(&prepared, "draft"), options.format)?;
-    if options.format == TableFormat::Table {
+    if options.format == OutputFormat::Table {
         let id = prepared.id();
         eprintln!("next: langya campaign invite {id} --count 3, then langya campaign open {id}");
     }
@@ -147,8 +148,8 @@ async fn make(store: &Store, files: CampaignFiles, options: &CreateCampaignOptio
 }
 
 /// Prints what a campaign would take that is not made.
-fn show(prepared: &PreparedCampaign, asking: Option<&[PlanRow]>, format: TableFormat) -> CommandResult<()> {
-    if let (Some(plans), TableFormat::Table) = (asking, format) {
+fn show(prepared: &PreparedCampaign, asking: Option<&[PlanRow]>, format: OutputFormat) -> CommandResult<()> {
+    if let (Some(plans), OutputFormat::Table) = (asking, format) {
         print(&(render(plans, format)? + "\n"))?;
     }
     print_created(&Created { asking, ..Created::new(prepared, "not made") }, format)
@@ -160,11 +161,11 @@ impl<'c> Created<'c> {
     }
 }
 
-fn print_created(created: &Created, format: TableFormat) -> CommandResult<()> {
+fn print_created(created: &Created, format: OutputFormat) -> CommandResult<()> {
     print(&match format {
-        TableFormat::Json => serde_json::to_string_pretty(created)? + "\n",
-        TableFormat::Csv => lines_of_csv(&[Flat::new(created)])?,
-        TableFormat::Table => text(created),
+        OutputFormat::Json => serde_json::to_string_pretty(created)? + "\n",
+        OutputFormat::Csv => lines_of_csv(&[Flat::new(created)])?,
+        OutputFormat::Table => text(created),
     })
 }
 

@@ -18,7 +18,7 @@ pub(super) struct InviteAnnotatorOptions {
     /// Make one link for all of them, instead of one for each: whoever opens it takes a place and gets a link of their own
     #[arg(long)]
     shared: bool,
-    /// Judgements that each may make at the most; no limit without it
+    /// Maximum number of judgements per annotator [default: no limit]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     quota: Option<u32>,
     /// Days until the links expire; 0 means never

@@ -5,7 +5,8 @@ use serde::Serialize;
 
 use crate::cli::error::CommandResult;
 use crate::cli::output::print;
-use crate::cli::table::{TableFormat, TableRow, render};
+use crate::cli::output_format::OutputFormat;
+use crate::cli::table::{TableRow, render};
 use crate::cli::times::show_time;
 use crate::domain::campaign::plan::CampaignPlan;
 use crate::domain::time::Timestamp;
@@ -16,7 +17,7 @@ use crate::infra::storage::{CampaignRow, Store};
 pub(super) struct ListCampaignsOptions {
     /// How to print them
     #[arg(long, value_enum, default_value_t)]
-    format: TableFormat,
+    format: OutputFormat,
 }
 
 #[derive(Serialize)]

@@ -46,7 +46,7 @@ enum CampaignCommand {
     Invite(invite::InviteAnnotatorOptions),
     /// Make an annotator's link unusable; what they judged stays
     Revoke(invite::RevokeOptions),
-    /// Ratings, agreement, and how each annotator worked; with --leave-out without an annotator from now on
+    /// Report ratings, agreement and each annotator's work; --leave-out excludes an annotator from now on
     Report(report::ReportOptions),
     /// Write every judgement to a file
     Export(export::ExportCampaignOptions),

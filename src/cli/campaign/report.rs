@@ -31,7 +31,7 @@ use crate::services::campaign::reports::campaign_report;
 pub(super) struct ReportOptions {
     /// Id of the campaign
     id: String,
-    /// How to print it; CSV has a line for each annotator. Where --out names a file, its ending says so
+    /// Output format; CSV has one line per annotator [default: by the extension of --out, or else table]
     #[arg(long, value_enum)]
     format: Option<OutputLayout>,
     /// Write the report that the page shows to a file (.md, .csv, .json, .html), or all four to a folder
@@ -48,7 +48,7 @@ pub(super) struct ReportOptions {
     /// Why they are left out
     #[arg(long, value_name = "TEXT", requires = "leave_out")]
     reason: Option<String>,
-    /// Count the judgements of this annotator again, who was left out
+    /// Count the judgements of a left-out annotator again
     #[arg(long, value_name = "ANNOTATOR")]
     readmit: Option<String>,
 }

@@ -19,7 +19,7 @@ pub(super) struct CampaignArgument {
 pub(super) struct DeleteCampaignOptions {
     #[command(flatten)]
     campaign: CampaignArgument,
-    /// Also where it has judgements
+    /// Delete the campaign even if it has judgements
     #[arg(long)]
     with_judgements: bool,
 }

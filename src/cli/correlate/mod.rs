@@ -12,10 +12,10 @@ use std::process::ExitCode;
 use clap::{ArgGroup, Args};
 use serde::Serialize;
 
-use super::fit::OutputFormat;
 use super::output::print;
 use super::{Location, progress};
 use crate::cli::error::CommandResult;
+use crate::cli::output_format::OutputFormat;
 use crate::cli::terminal_text::printable;
 use crate::domain::benchmark::paper_claims;
 use crate::domain::correlation::report::{StudyOptions, compare, mixture, search};
@@ -49,26 +49,26 @@ pub struct CorrelateOptions {
     /// bench:SUITE@JUDGE or bench:SUITE:PART, published:ID or published:ID:PART; --list prints all
     #[arg(long, value_name = "SERIES", requires = "y")]
     x: Option<String>,
-    /// What it is compared with
+    /// Series to compare --x with
     #[arg(long, value_name = "SERIES", requires = "x")]
     y: Option<String>,
     /// Series to mix, joined by commas
     #[arg(long, value_name = "SERIES", value_delimiter = ',', requires = "target")]
     combine: Vec<String>,
-    /// What the mixture is to follow
+    /// Series that the mixture should predict
     #[arg(long, value_name = "SERIES", requires = "combine")]
     target: Option<String>,
     /// Step of the weights; 0 for the exact optimum
     #[arg(long, value_name = "STEP", default_value_t = 0.001)]
     step: f64,
-    /// Print the series that there are
+    /// List the available series
     #[arg(long)]
     list: bool,
     /// Make the study of a TOML file: its keys are title, series, pairs (x, y), combinations (of, target, step), models,
     /// slices, judge, table, key, confidence, bootstrap, seed and aliases
     #[arg(long, value_name = "FILE", conflicts_with_all = ["table", "key", "step", "models", "aliases", "confidence", "bootstrap", "seed", "charts"])]
     study: Option<PathBuf>,
-    /// Folder for what comes of it; the file's name without its ending where none is named
+    /// Output folder of the study [default: the name of the study file without its extension]
     #[arg(long, value_name = "DIR", requires = "study")]
     out: Option<PathBuf>,
     /// Print the papers' own studies: their numbers beside those that follow from their tables
@@ -93,7 +93,7 @@ pub struct CorrelateOptions {
     #[arg(long, value_name = "DIR")]
     charts: Option<PathBuf>,
     /// How the result is printed
-    #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
+    #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
 }
 

@@ -38,7 +38,7 @@ pub(super) fn mixture(report: &MixtureReport) -> String {
         line(&mut text, &format!("{weight:>8.4}  {}", printable(name)));
     }
     text += &models(report.n, &report.models);
-    text += "\nfitted to these very models, so it flatters:\n";
+    text += "\nin-sample, fitted to these same models, so optimistic:\n";
     text += &correlations(&report.correlations);
     match &report.leave_one_out {
         HeldOutCorrelations::Found(left) => {

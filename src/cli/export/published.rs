@@ -23,7 +23,7 @@ use crate::services::transfer::export::preferences::{PreferenceFilter, Preferenc
 pub(super) struct PreferenceOptions {
     #[command(flatten)]
     period: PeriodOptions,
-    /// Implied: a preference is nothing without its texts
+    /// Implied: preferences always include their texts
     #[arg(long)]
     text: bool,
     /// Also votes that a rule excludes from the ratings
@@ -32,10 +32,10 @@ pub(super) struct PreferenceOptions {
     /// Least share (0 to 1) of the other votes on the same two models that chose the same one
     #[arg(long, value_name = "SHARE")]
     min_agreement: Option<f64>,
-    /// Least rating of the chosen model above the other's, in points of the latest leaderboard; 0 leaves out upsets
+    /// Minimum rating lead of the chosen model over the rejected one, in points of the latest leaderboard; 0 leaves out upsets
     #[arg(long, value_name = "POINTS", allow_negative_numbers = true)]
     min_margin: Option<f64>,
-    /// Only votes after this number in the log, as the last export named it
+    /// Only votes after this number in the log, which the previous export printed
     #[arg(long, value_name = "SEQ", default_value_t = 0)]
     since_seq: i64,
 }
@@ -54,10 +54,10 @@ pub(super) struct DatasetOptions {
     /// Licence of the data, as dataset hubs spell it, such as cc-by-4.0
     #[arg(long, value_name = "ID", default_value = "unknown")]
     license: String,
-    /// Only votes after this number in the log, as the last export named it
+    /// Only votes after this number in the log, which the previous export printed
     #[arg(long, value_name = "SEQ", default_value_t = 0)]
     since_seq: i64,
-    /// Votes in a file at the most
+    /// Maximum number of votes per file
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..))]
     shard_votes: u64,
 }

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+
+use crate::cli::output_format::OutputFormat;
 
 use crate::cli::fit::error::FitCommandError;
 use crate::cli::slice_flags::SliceFlags;
@@ -90,7 +92,7 @@ pub struct FitOptions {
     /// with model and maker, judges included; a vote's voter is its judge
     #[arg(long, value_name = "FILE")]
     pub same_maker: Option<PathBuf>,
-    /// Say for which share of prompts each model, alone, is good enough, from votes for "both bad"
+    /// Estimate the share of prompts for which each model alone is good enough, from "both bad" votes
     #[arg(long)]
     pub good_enough: bool,
     /// Compare the ways to count ties by likelihood: half a win, Davidson, Rao–Kupper
@@ -122,19 +124,8 @@ pub struct FitOptions {
     #[arg(long, value_name = "DIR")]
     pub charts: Option<PathBuf>,
     /// Output format
-    #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
+    #[arg(long, value_enum, default_value_t)]
     pub format: OutputFormat,
-}
-
-/// Output formats.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum OutputFormat {
-    /// A table with aligned columns.
-    Table,
-    /// One JSON object.
-    Json,
-    /// CSV with one line for each model.
-    Csv,
 }
 
 impl FitOptions {

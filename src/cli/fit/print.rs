@@ -4,9 +4,10 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::options::{FitOptions, OutputFormat};
+use super::options::FitOptions;
 use super::table::table;
 use super::value_table::value_table;
+use crate::cli::output_format::OutputFormat;
 use crate::domain::rating::leaderboard::Leaderboard;
 use crate::domain::rating::value::report::ValueReport;
 use crate::formats::tables::Format;

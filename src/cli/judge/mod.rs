@@ -10,13 +10,13 @@ use std::sync::Arc;
 use clap::{Args, Subcommand};
 
 use super::Location;
-use super::bench::rows::{OutcomeRow, PlanRow};
-use super::bench::run::{LimitFlags, begin, end, print_plans};
 use super::bench::{open_beside, read_text};
 use super::progress::BenchBar;
 use super::times::{parse_end_time, parse_time};
-use crate::cli::bench::clients::{model_clients, tell_given_up};
 use crate::cli::error::{BadInput, CommandResult};
+use crate::cli::model_run::clients::{model_clients, tell_given_up};
+use crate::cli::model_run::rows::{OutcomeRow, PlanRow};
+use crate::cli::model_run::{LimitFlags, begin, end, print_plans};
 use crate::domain::battle::ModelId;
 use crate::domain::battle_judging::prompt::BattlePrompt;
 use crate::domain::battle_judging::sample::Sample;
@@ -43,7 +43,7 @@ pub struct JudgeOptions {
 
 #[derive(Debug, Clone, Subcommand)]
 enum JudgeCommand {
-    /// Ask judges about a share of the rated battles, or about what people judged in a campaign; what they have judged is not asked again
+    /// Have judges judge a share of the rated battles, or the pairs judged in a campaign; stored verdicts are not requested again
     Run(RunOptions),
     /// How far judges agree with people, and which leaderboard their verdicts make
     Report(report::JudgeReportOptions),
@@ -59,10 +59,10 @@ struct RunOptions {
     /// Judge the pairs of answers that people have judged in this campaign, instead of battles
     #[arg(long, value_name = "ID", conflicts_with_all = ["since", "until"])]
     campaign: Option<String>,
-    /// The share of rated battles that is judged, 0.1 where it is left out; of a campaign all. A larger one adds to the same ones
+    /// Share of the rated battles to judge [default: 0.1; for a campaign, 1]. A larger share includes the battles of a smaller one
     #[arg(long, value_name = "SHARE", value_parser = parse_share)]
     share: Option<f64>,
-    /// Which ones are drawn
+    /// Seed for drawing the battles or pairs
     #[arg(long, value_name = "SEED", default_value_t = 0)]
     seed: u64,
     /// Only battles voted on since then
@@ -112,8 +112,8 @@ async fn run_judges(options: &RunOptions, env: &Environment) -> CommandResult<Ex
         let plans = found.plans(battle_judging, &judges).await?;
         return print_plans(plans.iter().map(|plan| PlanRow::new("judge", plan)).collect(), options.limits.format);
     }
-    let taken = "another langya judges battles of this database: wait for its end, or stop it. An arena that judges by \
-                 itself has the models of judge.models";
+    let taken = "another langya judges battles of this database: wait until it ends, or stop it. A running arena judges by \
+                 itself if judge.models names models";
     let run = begin(&store, LOCK, taken, Arc::new(options.limits.budget.limits()?)).await?;
     // Only now: who had the lock before has settled more.
     let found = options.pending(battle_judging, &judges).await?;

@@ -8,7 +8,7 @@ use super::tables;
 use crate::cli::Location;
 use crate::cli::error::{BadInput, CommandResult};
 use crate::cli::output::print;
-use crate::cli::table::TableFormat;
+use crate::cli::output_format::OutputFormat;
 use crate::domain::battle_judging::report::BattleJudgingReport;
 use crate::domain::stats::confidence::ConfidenceLevel;
 use crate::infra::config::Environment;
@@ -24,12 +24,12 @@ pub(super) struct JudgeReportOptions {
     /// Only these judges, by id and joined with commas
     #[arg(long, value_name = "IDS", value_delimiter = ',')]
     judge: Vec<String>,
-    /// Confidence level of the intervals; as the settings have it where it is left out
+    /// Confidence level of the intervals [default: from the settings]
     #[arg(long, value_name = "SHARE")]
     confidence: Option<f64>,
-    /// How to print it; csv is the agreement, a row a part of the battles
+    /// Output format; csv prints the agreement, one row per part of the battles
     #[arg(long, value_enum, default_value_t)]
-    format: TableFormat,
+    format: OutputFormat,
 }
 
 /// Prints the report.
@@ -43,9 +43,9 @@ pub(super) async fn run(options: &JudgeReportOptions, env: &Environment) -> Comm
     let report = BattleJudgingReports::new(store, Tasks::default()).latest(level).await?;
     let report = of_judges(&report, &options.judge)?;
     let text = match options.format {
-        TableFormat::Json => serde_json::to_string_pretty(&report)? + "\n",
-        TableFormat::Csv => tables::csv(&report)?,
-        TableFormat::Table => tables::tables(&report),
+        OutputFormat::Json => serde_json::to_string_pretty(&report)? + "\n",
+        OutputFormat::Csv => tables::csv(&report)?,
+        OutputFormat::Table => tables::tables(&report),
     };
     print(&text)?;
     Ok(ExitCode::SUCCESS)

@@ -58,7 +58,7 @@ fn one(judge: &JudgeReport) -> String {
 fn worth(worth: &WorthReport) -> String {
     match (worth.residual_correlation, worth.times, &worth.undefined) {
         (Some(r), Some(times), _) => format!(
-            "verdicts know {r:+.3} of what ratings leave open in the votes (correlation): one on every battle is worth \
+            "correlation of verdicts with what ratings do not explain in the votes: {r:+.3}; a verdict on every battle is worth \
              {times:.2} times the votes"
         ),
         (.., Some(why)) => format!("what verdicts are worth in votes is unknown: {why}"),

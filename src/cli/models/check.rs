@@ -2,9 +2,10 @@
 
 use std::process::ExitCode;
 
-use super::{TableFormat, TableRow, render};
+use super::{TableRow, render};
 use crate::cli::error::CommandResult;
 use crate::cli::output::print;
+use crate::cli::output_format::OutputFormat;
 use crate::cli::table::value_or_dash;
 use crate::infra::config::{Environment, Settings};
 use crate::services::model_check::{CheckedModel, check_all};
@@ -16,7 +17,7 @@ use crate::services::model_check::{CheckedModel, check_all};
 pub(super) async fn print_check(
     settings: &Settings,
     env: &Environment,
-    format: TableFormat,
+    format: OutputFormat,
 ) -> CommandResult<ExitCode> {
     let checked = check_all(settings, env).await?;
     print(&render(&checked, format)?)?;

@@ -9,10 +9,11 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
-use super::{TableFormat, TableRow, render};
+use super::{TableRow, render};
 use crate::cli::Location;
 use crate::cli::error::CommandResult;
 use crate::cli::output::print;
+use crate::cli::output_format::OutputFormat;
 use crate::cli::table::{or_dash, value_or_dash};
 use crate::domain::rating::value::prices::{PriceDate, PriceSource};
 use crate::infra::clock::{Clock, SystemClock};
@@ -41,7 +42,7 @@ pub struct AddModelOptions {
     dry_run: bool,
     /// How to print the models
     #[arg(long, value_enum, default_value_t)]
-    format: TableFormat,
+    format: OutputFormat,
 }
 
 /// `langya models remove ID`, `pause ID`
@@ -81,7 +82,7 @@ pub struct SetOptions {
     /// Price of a million tokens of output
     #[arg(long, value_name = "PRICE", requires = "input_price", conflicts_with = "no_prices")]
     output_price: Option<f64>,
-    /// Day on which the prices were looked up, such as 2026-11-24; today where it is left out
+    /// Day on which the prices were looked up, such as 2026-11-24 [default: today]
     #[arg(long, value_name = "DAY", requires = "input_price")]
     price_date: Option<PriceDate>,
     /// Where the prices were found
@@ -90,7 +91,7 @@ pub struct SetOptions {
     /// Take the prices out
     #[arg(long)]
     no_prices: bool,
-    /// Why, for the public register of models; an empty text takes the reason out
+    /// Reason for the public register of models; an empty text removes it
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
 }
@@ -262,12 +263,12 @@ fn tell(additions: &Additions, dry_run: bool, location: &Location) {
     };
     let (path, rest) = (file(location), additions.others);
     if rest > 0 {
-        eprintln!("{rest} listed models were left out: they do not chat, or have names that nothing can hold");
+        eprintln!("{rest} listed models were left out: they are not chat models, or have unusable names");
     }
     match dry_run {
         true => eprintln!("{added} to be added to {}; nothing was written", path.display()),
         false => eprintln!(
-            "{added} added to {}; a running arena takes up what is new by itself: ask each with `langya models check`",
+            "{added} added to {}; a running arena loads the change by itself: test the models with `langya models check`",
             path.display()
         ),
     }

@@ -7,9 +7,10 @@ use std::str::FromStr;
 use clap::Args;
 use serde::Serialize;
 
-use super::{TableFormat, TableRow, render};
+use super::{TableRow, render};
 use crate::cli::error::{BadInput, CommandResult};
 use crate::cli::output::print;
+use crate::cli::output_format::OutputFormat;
 use crate::domain::battle::ModelId;
 use crate::domain::battle::pairing::preview::{PairChange, PairingPreview};
 use crate::domain::battle::pairing::{ModelPool, PairingRules, Policy, distribution};
@@ -25,7 +26,7 @@ use crate::services::leaderboard::vote_log::{LogQuery, read_log};
 /// `langya models pairing …`
 #[derive(Debug, Clone, Args)]
 pub struct PairingOptions {
-    /// The policy to try: uniform, weighted, elo or active; that of the settings where it is left out
+    /// The policy to try: uniform, weighted, elo or active [default: from the settings]
     #[arg(long)]
     policy: Option<PairingPolicySetting>,
     /// Another weight for a model; may be repeated
@@ -37,12 +38,12 @@ pub struct PairingOptions {
     /// Under elo: the rating difference at which a pair is e times rarer
     #[arg(long, value_name = "POINTS")]
     elo_width: Option<f64>,
-    /// Votes to come, for the votes to expect of a pair
+    /// Number of future votes to distribute over the pairs, for the column "expected votes"
     #[arg(long, default_value_t = 1_000)]
     votes: u32,
     /// How to print the pairs
     #[arg(long, value_enum, default_value_t)]
-    format: TableFormat,
+    format: OutputFormat,
 }
 
 /// `ID=WEIGHT`.

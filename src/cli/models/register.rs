@@ -8,7 +8,8 @@ use serde::Serialize;
 
 use crate::cli::error::{CommandFailure, CommandResult};
 use crate::cli::output::print;
-use crate::cli::table::{TableFormat, TableRow, or_dash, render, table, value_or_dash};
+use crate::cli::output_format::OutputFormat;
+use crate::cli::table::{TableRow, or_dash, render, table, value_or_dash};
 use crate::domain::model_register::days::Period;
 use crate::domain::model_register::report::{OrganizationEntries, PairingPeriod, Register, RegisterEntry};
 use crate::domain::rating::stored_leaderboard;
@@ -23,8 +24,8 @@ use crate::services::model_register::recording::{ReasonError, state_reason};
 pub struct RegisterOptions {
     /// How to print it
     #[arg(long, value_enum, default_value_t)]
-    format: TableFormat,
-    /// Length of the periods of shares, which only JSON has
+    format: OutputFormat,
+    /// Length of the periods over which JSON reports shares
     #[arg(long, value_enum, default_value_t)]
     period: PeriodName,
 }
@@ -70,9 +71,9 @@ pub(super) async fn print_register(options: &RegisterOptions, settings: &Setting
     };
     let register = Register::new(&read(&store).await?, &on_leaderboard(&store).await?, period, usize::MAX);
     let text = match options.format {
-        TableFormat::Json => format!("{}\n", serde_json::to_string_pretty(&register)?),
-        TableFormat::Csv => render(&lines(&register), TableFormat::Csv)?,
-        TableFormat::Table => tables(&register)?,
+        OutputFormat::Json => format!("{}\n", serde_json::to_string_pretty(&register)?),
+        OutputFormat::Csv => render(&lines(&register), OutputFormat::Csv)?,
+        OutputFormat::Table => tables(&register)?,
     };
     print(&text)?;
     Ok(ExitCode::SUCCESS)
@@ -101,7 +102,7 @@ fn tables(register: &Register) -> CommandResult<String> {
     let makers = table(&heads, register.organizations.iter().map(organization_cells).collect());
     let heads = ["from", "until", "policy", "version", "uniform share", "elo width", "new until", "boost"];
     let pairing = table(&heads, register.pairing.iter().map(pairing_cells).collect());
-    let models = render(&lines(register), TableFormat::Table)?;
+    let models = render(&lines(register), OutputFormat::Table)?;
     let through = register.counted_through.as_deref().unwrap_or("no day yet");
     Ok(format!("{models}\n{makers}\n{pairing}\nbattles counted through: {through}\n"))
 }

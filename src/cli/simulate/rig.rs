@@ -7,7 +7,8 @@ use serde::Serialize;
 
 use super::SimulateOptions;
 use crate::cli::error::{BadInput, CommandFailure, CommandResult};
-use crate::cli::table::{TableFormat, TableRow, render};
+use crate::cli::output_format::OutputFormat;
+use crate::cli::table::{TableRow, render};
 use crate::cli::{output, progress};
 use crate::domain::battle::pairing::{PairingRules, Policy};
 use crate::domain::integrity::rigging_simulation::{
@@ -52,7 +53,7 @@ pub(super) struct RigFlags {
     policy: Option<Policy>,
     /// How to print the results
     #[arg(long, value_enum, default_value_t, requires = "rig")]
-    format: TableFormat,
+    format: OutputFormat,
 }
 
 fn parse_policy(text: &str) -> Result<Policy, &'static str> {

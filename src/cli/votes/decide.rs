@@ -9,7 +9,8 @@ use serde::Serialize;
 use super::filters::FilterFlags;
 use super::list::ListedVote;
 use crate::cli::error::{BadInput, CommandResult};
-use crate::cli::table::{TableFormat, render, table};
+use crate::cli::output_format::OutputFormat;
+use crate::cli::table::{render, table};
 use crate::cli::{Location, output, progress};
 use crate::domain::integrity::exclusion_decision::{ExclusionDecision, SelectedVote};
 use crate::domain::integrity::exclusion_rule::ExclusionRule;
@@ -58,7 +59,7 @@ struct CommonDecideOptions {
     location: Location,
     #[command(flatten)]
     filters: FilterFlags,
-    /// Who decides it; not published. The user of the operating system without it
+    /// Name of the person who decides; not published [default: the user of the operating system]
     #[arg(long, value_name = "NAME", value_parser = parse_text)]
     by: Option<String>,
     /// Only show which votes and voters it concerns and how the leaderboard would change
@@ -66,7 +67,7 @@ struct CommonDecideOptions {
     dry_run: bool,
     /// How to print what was done; CSV has a line for each vote
     #[arg(long, value_enum, default_value_t)]
-    format: TableFormat,
+    format: OutputFormat,
 }
 
 fn parse_text(text: &str) -> Result<String, String> {
@@ -123,7 +124,7 @@ async fn run(common: CommonDecideOptions, decision: ExclusionDecision, env: &Env
     };
     if common.filters.is_empty() && by_rule.is_none() {
         return Err(BadInput(
-            "say which votes: --voter, --model, --battle, --seq, --prompt-cluster, --since, --until; --seq 1.. for all"
+            "no votes selected: give --voter, --model, --battle, --seq, --prompt-cluster, --since or --until; --seq 1.. for all"
                 .to_owned(),
         )
         .into());
@@ -215,8 +216,8 @@ impl DecisionReport {
         let verb = match (self.action, self.dry_run) {
             ("exclude", true) => "would be excluded",
             ("exclude", false) => "excluded",
-            (_, true) => "would be rated again as far as no other rule excludes them",
-            (_, false) => "rated again as far as no other rule excludes them",
+            (_, true) => "would be rated again unless another rule excludes them",
+            (_, false) => "rated again unless another rule excludes them",
         };
         let left = self.matched - self.votes;
         let unchanged = if left > 0 { format!("; nothing changes for {left} more that match") } else { String::new() };
@@ -228,11 +229,11 @@ fn counted(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
-fn shown(report: &DecisionReport, votes: &[SelectedVote], format: TableFormat) -> CommandResult<String> {
+fn shown(report: &DecisionReport, votes: &[SelectedVote], format: OutputFormat) -> CommandResult<String> {
     match format {
-        TableFormat::Json => Ok(format!("{}\n", serde_json::to_string_pretty(report)?)),
-        TableFormat::Csv => render(&votes.iter().map(ListedVote::new).collect::<Vec<_>>(), format),
-        TableFormat::Table => {
+        OutputFormat::Json => Ok(format!("{}\n", serde_json::to_string_pretty(report)?)),
+        OutputFormat::Csv => render(&votes.iter().map(ListedVote::new).collect::<Vec<_>>(), format),
+        OutputFormat::Table => {
             let rows = report.voters.iter().take(SHOWN_VOTERS);
             let rows: Vec<Vec<String>> = rows
                 .map(|row| {

@@ -14,7 +14,7 @@ use crate::services::prompt_index_reading::read_prompt_index;
 /// Which votes; all of these have to hold.
 #[derive(Debug, Clone, Default, Args)]
 pub(super) struct FilterFlags {
-    /// Only votes of this voter, by the name that exports call judge; may be repeated
+    /// Only votes of this voter, by the pseudonym in the column judge of exports; repeatable
     #[arg(long, value_name = "PSEUDONYM")]
     voter: Vec<String>,
     /// Only votes on this model; may be repeated
@@ -85,7 +85,7 @@ fn parse_cluster(text: &str) -> Result<ClusterId, String> {
 }
 
 fn parse_battle(text: &str) -> Result<BattleId, &'static str> {
-    BattleId::parse(text).ok_or("this is no battle's id: copy it from an export or from the list of votes")
+    BattleId::parse(text).ok_or("this is not the id of a battle: copy the id from an export")
 }
 
 fn parse_numbers(text: &str) -> Result<Numbers, String> {

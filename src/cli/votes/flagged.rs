@@ -7,7 +7,8 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use crate::cli::error::{BadInput, CommandResult};
-use crate::cli::table::{TableFormat, TableRow, or_dash, render, value_or_dash};
+use crate::cli::output_format::OutputFormat;
+use crate::cli::table::{TableRow, or_dash, render, value_or_dash};
 use crate::cli::vote_files::ReadFlags;
 use crate::cli::{Location, output, progress};
 use crate::domain::integrity::rigging_detection::{
@@ -40,7 +41,7 @@ pub(super) struct FlaggedOptions {
     seed: u64,
     /// How to print them
     #[arg(long, value_enum, default_value_t)]
-    format: TableFormat,
+    format: OutputFormat,
 }
 
 /// The tests by name.

@@ -7,7 +7,8 @@ use serde::Serialize;
 
 use super::filters::FilterFlags;
 use crate::cli::error::CommandResult;
-use crate::cli::table::{TableFormat, TableRow, or_dash, render};
+use crate::cli::output_format::OutputFormat;
+use crate::cli::table::{TableRow, or_dash, render};
 use crate::cli::times::show_time;
 use crate::cli::{Location, output, progress};
 use crate::domain::integrity::exclusion_decision::SelectedVote;
@@ -30,7 +31,7 @@ pub(super) struct ListVotesOptions {
     limit: usize,
     /// How to print them
     #[arg(long, value_enum, default_value_t)]
-    format: TableFormat,
+    format: OutputFormat,
 }
 
 /// A vote as it is listed.

@@ -6,7 +6,8 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::cli::error::CommandResult;
-use crate::cli::table::{TableFormat, TableRow, render};
+use crate::cli::output_format::OutputFormat;
+use crate::cli::table::{TableRow, render};
 use crate::cli::{Location, output, progress};
 use crate::domain::integrity::prompt_index::ClusterSummary;
 use crate::infra::config::Environment;
@@ -29,7 +30,7 @@ pub(super) struct PromptsOptions {
     min_votes: u64,
     /// How to print them
     #[arg(long, value_enum, default_value_t)]
-    format: TableFormat,
+    format: OutputFormat,
 }
 
 /// A cluster as it is listed.

@@ -28,7 +28,7 @@ pub struct SuiteOptions {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SuiteError {
     /// No such suite.
-    #[error("suite {name:?} is unknown: there are {known}, or give a suite file of your own")]
+    #[error("suite {name:?} is unknown: name one of {known}, or import a suite of your own with its suite file")]
     UnknownSuite {
         /// The requested name.
         name: String,

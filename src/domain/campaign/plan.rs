@@ -212,7 +212,7 @@ impl CampaignPlan {
         }
         self.check_asking()?;
         if self.until.is_some() && self.task == Task::Score {
-            return bad("until", "scores are not compared with each other: leave it out, or write another task");
+            return bad("until", "the task \"score\" does not compare models: remove this key, or write another task");
         }
         if self.max_judgements == Some(0) {
             return bad("max_judgements", "write a number from 1, or leave it out");
@@ -235,7 +235,7 @@ impl CampaignPlan {
         if !self.models.is_empty() && self.suite().is_none() && !asks {
             return bad(
                 "models",
-                "a file has the models that it has: leave it out, or write answers = \"bench:SUITE\" or \"ask:FILE\"",
+                "a file of answers names its own models: remove this key, or write answers = \"bench:SUITE\" or \"ask:FILE\"",
             );
         }
         if asks && self.models.is_empty() {

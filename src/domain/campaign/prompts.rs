@@ -90,7 +90,7 @@ pub fn check_prompts(rows: &[CampaignPrompt]) -> Result<(), ItemError> {
             .last()
             .is_none_or(|message| message.role != MessageRole::User || message.content.trim().is_empty())
         {
-            return fail("nothing is asked at its end: the last turn of a conversation is the user's".into());
+            return fail("nothing is asked at its end: a conversation must end with a turn of the user".into());
         }
     }
     match rows {

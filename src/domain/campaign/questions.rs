@@ -157,7 +157,7 @@ impl CampaignQuestion {
             );
         }
         if (self.kind == QuestionKind::Choice) == self.options.is_empty() {
-            return fail("a choice has options, and nothing else has");
+            return fail("a choice has options, and no other kind of question may have them");
         }
         let distinct: BTreeSet<&String> = self.options.iter().collect();
         if self.options.len() == 1 || self.options.len() > MAX_OPTIONS || distinct.len() < self.options.len() {

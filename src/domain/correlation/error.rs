@@ -28,7 +28,7 @@ pub enum SeriesError {
         other_of: &'static str,
     },
     /// A suite or a published series has no such part.
-    #[error("{series} has no part {part:?}: there is {known}")]
+    #[error("{series} has no part {part:?}: expected one of {known}")]
     Part {
         /// The suite or series.
         series: String,

@@ -228,7 +228,7 @@ fn single_item_categories(items: &[Item]) -> Option<String> {
     let mut sizes: BTreeMap<&str, usize> = BTreeMap::new();
     items.iter().for_each(|item| *sizes.entry(&item.category).or_default() += 1);
     let single: Vec<&str> = sizes.iter().filter(|(_, size)| **size == 1).map(|(category, _)| *category).collect();
-    let why = "has a single item, which cannot be drawn otherwise: intervals do not allow for it";
+    let why = "has a single item, which cannot be resampled: the intervals ignore its uncertainty";
     (!single.is_empty()).then(|| format!("each of the categories {} {why}", single.join(", ")))
 }
 

@@ -42,7 +42,7 @@ pub enum LeakReplyError {
     #[error("the reply has no line \"leaks: …\"")]
     NoLine,
     /// The line names something else than the texts.
-    #[error("the reply names a text that there is not")]
+    #[error("the reply names a text that does not exist")]
     UnknownText,
 }
 

@@ -30,7 +30,7 @@ pub struct InvalidKey;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoteError {
     /// No text with signatures.
-    #[error("the checkpoint is no signed note")]
+    #[error("the checkpoint is not a signed note")]
     Malformed,
     /// None of its signatures is by the key.
     #[error("the checkpoint is not signed by the key {0}")]

@@ -39,7 +39,7 @@ pub enum PromiseError {
     #[error(transparent)]
     Note(#[from] NoteError),
     /// What is signed is no promise of this log.
-    #[error("the signed text is no promise of the log {0}")]
+    #[error("the signed text is not a promise of the log {0}")]
     NotAPromise(String),
 }
 

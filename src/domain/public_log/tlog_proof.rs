@@ -32,7 +32,7 @@ pub enum InclusionError {
     #[error(transparent)]
     Note(#[from] NoteError),
     /// What the key signed is no checkpoint.
-    #[error("the signed text is no checkpoint")]
+    #[error("the signed text is not a checkpoint")]
     NotACheckpoint,
     /// Entry, index and hashes do not lead to the signed root.
     #[error("the entry is not at position {0} of the signed tree")]

@@ -177,7 +177,7 @@ impl fmt::Display for RatingNote {
                 )
             }
             Self::NoBothBad => f.write_str(
-                "the votes do not say how good models are by themselves: too few of them are for “both bad”",
+                "too few votes are for “both bad”, so how good each model is by itself cannot be estimated",
             ),
             Self::DependentFeature { feature } => {
                 write!(

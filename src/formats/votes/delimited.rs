@@ -67,7 +67,7 @@ impl DelimitedLayout<'_> {
         }
         if fields < columns && !self.job.options.pad {
             let reason = format!(
-                "{fields} fields where the header has {columns}: complete the row, or take missing fields at the end for \
+                "{fields} fields where the header has {columns}: complete the row, or treat missing fields at the end as \
                  empty with --pad"
             );
             return Err(RowError::Malformed(reason));

@@ -54,7 +54,7 @@ pub enum HeaderError {
     )]
     Missing(&'static str),
     /// A column that a flag names.
-    #[error("no column {0}: name one that it has, as its first line spells it")]
+    #[error("no column {0}: use the name of a column as the first line of the file spells it")]
     NotThere(String),
     /// Two columns have one name.
     #[error("two columns {0}: take one of them out, or give it another name")]

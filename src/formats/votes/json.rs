@@ -148,7 +148,7 @@ impl<'de> Visitor<'de> for &mut JsonRows<'_> {
             self.allowance.renew(self.job.options.limits.line_bytes);
             if let Err(reason) = self.add(&object) {
                 self.bad = Some(reason);
-                return Err(Error::custom("a row that is no vote"));
+                return Err(Error::custom("a row that is not a vote"));
             }
         }
         Ok(())

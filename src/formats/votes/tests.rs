@@ -159,7 +159,7 @@ fn bad_rows_are_refused_with_their_line_and_reason() {
         ("x,y,A,NaN", "tstamp is \"NaN\": give seconds since 1970 or a date such as 2026-11-21T08:00:00Z"),
         (
             "x,y,A",
-            "3 fields where the header has 4: complete the row, or take missing fields at the end for empty with --pad",
+            "3 fields where the header has 4: complete the row, or treat missing fields at the end as empty with --pad",
         ),
         ("x,y,A,1,2", "5 fields where the header has 4: quote fields that hold a comma"),
     ] {

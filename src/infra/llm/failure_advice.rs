@@ -15,7 +15,7 @@ pub fn advice(error: &ChatError, entry: &ModelSettings) -> String {
     match error {
         ChatError::Status { status: 401 | 403, .. } => format!("the key was refused: {variable}"),
         ChatError::Status { status: 402, .. } => {
-            "the provider wants to be paid: top up the account, or choose another model".into()
+            "the provider requires payment: top up the account, or choose another model".into()
         }
         ChatError::Status { status: 404, .. } if entry.provider == ProviderKind::Ollama => {
             format!("Ollama does not have \"{0}\": run `ollama pull {0}`, or check model", entry.name_at_provider())

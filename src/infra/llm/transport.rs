@@ -61,8 +61,8 @@ impl Endpoint {
         }
         if !http.reaches(&url) {
             return Err(invalid(
-                "models are out of reach at link-local and metadata addresses, and on private networks that \
-                 providers.private_networks does not name",
+                "link-local and metadata addresses are not allowed, and private networks only if \
+                 providers.private_networks lists them",
             ));
         }
         Ok(Self { http: http.clone(), url, headers: HeaderMap::new() })

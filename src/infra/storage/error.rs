@@ -41,7 +41,9 @@ pub enum StoreError {
         reason: String,
     },
     /// The server cannot be reached, or takes no connection.
-    #[error("cannot reach the database {address}: {reason}; start its server, or mend the address (storage.database)")]
+    #[error(
+        "cannot reach the database {address}: {reason}; start its server, or correct the address (storage.database)"
+    )]
     Unreachable {
         /// Without its password.
         address: String,
@@ -49,10 +51,10 @@ pub enum StoreError {
         reason: String,
     },
     /// The server does not let this user in.
-    #[error("the database {0} refuses the user or the password: mend them in the address (storage.database)")]
+    #[error("the database {0} refuses the user or the password: correct them in the address (storage.database)")]
     Denied(String),
     /// The server has no such database.
-    #[error("the server has no database {0}: create it with createdb, or mend the address (storage.database)")]
+    #[error("the server has no database {0}: create it with createdb, or correct the address (storage.database)")]
     NoDatabase(String),
     /// The user may not create tables.
     #[error("the user of the database {0} may not create its tables: make that user the database's owner")]

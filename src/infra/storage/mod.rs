@@ -140,7 +140,7 @@ pub use sign_ins::{InviteRow, NewInvite, NewSignIn, SignInMethod};
 pub use vote_columns::{VotePageError, columns_of_log};
 pub use vote_counts::StoredCounts;
 pub use vote_exclusions::{ExclusionRow, NewExclusion, NewExclusions};
-pub use vote_pages::{PackedVote, VoteColumn, VotePage, VoteRange, is_storable};
+pub use vote_pages::{PackedOutcome, PackedVote, VoteColumn, VotePage, VoteRange, is_storable};
 pub use votes::InsertedVote;
 pub use webhooks::{NewWebhookMessage, WebhookMessageRow, WebhookPosition};
 

@@ -14,7 +14,7 @@ pub enum OutageKind {
     #[error("its server has no connection left: raise its max_connections, or lower storage.max_connections")]
     NoConnection,
     /// The password or the user's rights were changed.
-    #[error("it refuses the user or the password: mend them, there or in storage.database")]
+    #[error("it refuses the user or the password: correct them, there or in storage.database")]
     Denied,
     /// A standby, or `default_transaction_read_only`.
     #[error("it is read-only: name the primary, or turn default_transaction_read_only off")]

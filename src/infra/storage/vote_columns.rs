@@ -1,6 +1,6 @@
 //! Makes columns of a vote log of the pages in which votes are read.
 
-use super::{PackedVote, StoreError, VoteColumn, VotePage};
+use super::{PackedOutcome, PackedVote, StoreError, VoteColumn, VotePage};
 use crate::domain::battle::text_counts::TextCounts;
 use crate::domain::integrity::ratable_votes::RatableVotes;
 use crate::domain::labeling::final_labels::FinalLabels;
@@ -52,10 +52,10 @@ impl VotePage {
         let mut rated = Vec::with_capacity(self.votes);
         for row in self.rows() {
             let PackedVote { models, outcome } = row?;
-            rated.push(outcome.is_ok());
+            rated.push(outcome.is_rated());
             match outcome {
-                Ok(outcome) => log.push(models[0], models[1], outcome)?,
-                Err(rule) => log.exclude(rule),
+                PackedOutcome::Rated(outcome) => log.push(models[0], models[1], outcome)?,
+                PackedOutcome::Excluded(rule) => log.exclude(rule),
             }
         }
         let numbers = self.numbers()?;

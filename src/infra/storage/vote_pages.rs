@@ -10,6 +10,7 @@ use sqlx::{AssertSqlSafe, Row};
 use super::vote_exclusions::EXCLUSION;
 use super::{Database, Store, StoreError, on_reader, unsigned};
 use crate::domain::battle::Outcome;
+use crate::domain::integrity::exclusion_rule::ExclusionRule;
 use crate::domain::time::Timestamp;
 use crate::metrics::store_time;
 
@@ -103,9 +104,29 @@ pub struct VotePage {
 pub struct PackedVote<'a> {
     /// The models on sides A and B.
     pub models: [&'a str; 2],
-    /// What the person said, or the name of the rule that excludes the vote.
-    pub outcome: Result<Outcome, &'a str>,
+    /// Its outcome, where it is rated.
+    pub outcome: PackedOutcome<'a>,
 }
+
+/// What a vote counts as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PackedOutcome<'a> {
+    /// What the person chose.
+    Rated(Outcome),
+    /// The name of the rule that excludes the vote.
+    Excluded(&'a str),
+}
+
+impl PackedOutcome<'_> {
+    /// Whether the vote is rated.
+    #[must_use]
+    pub fn is_rated(self) -> bool {
+        matches!(self, Self::Rated(_))
+    }
+}
+
+/// Stands before the name of a rule in place of an outcome; no outcome begins with it.
+const EXCLUDED: char = 'x';
 
 impl VotePage {
     /// `texts` are outcomes, models A, models B and then the columns.
@@ -128,9 +149,10 @@ impl VotePage {
     pub fn rows(&self) -> impl Iterator<Item = Result<PackedVote<'_>, StoreError>> {
         let [a, b] = self.models.each_ref().map(|models| self.split(models));
         self.split(&self.outcomes).zip(a.zip(b)).map(|(outcome, (a, b))| {
-            let outcome = match outcome.strip_prefix('x') {
-                Some(rule) => Err(rule),
-                None => Ok(Outcome::parse(outcome).map_err(|_| self.inconsistent("outcome", outcome))?),
+            let parse = || Outcome::parse(outcome).map_err(|_| self.inconsistent("outcome", outcome));
+            let outcome = match outcome.strip_prefix(EXCLUDED) {
+                Some(rule) => PackedOutcome::Excluded(rule),
+                None => PackedOutcome::Rated(parse()?),
             };
             Ok(PackedVote { models: [a, b], outcome })
         })
@@ -175,7 +197,8 @@ impl Store {
     pub async fn vote_page(&self, range: VoteRange, columns: &[VoteColumn]) -> Result<VotePage, StoreError> {
         let _time = store_time("vote_page");
         // Most pages have no exclusion: one look for the page spares one for each vote.
-        let outcome = format!("CASE WHEN {IN_PAGE} THEN COALESCE('x' || {EXCLUSION}, outcome) ELSE outcome END");
+        let outcome =
+            format!("CASE WHEN {IN_PAGE} THEN COALESCE('{EXCLUDED}' || {EXCLUSION}, outcome) ELSE outcome END");
         self.read_page(range, columns, outcome).await
     }
 
@@ -194,7 +217,14 @@ impl Store {
     /// [`StoreError`].
     pub async fn ratable_vote_page(&self, range: VoteRange, columns: &[VoteColumn]) -> Result<VotePage, StoreError> {
         let _time = store_time("ratable_vote_page");
-        let outcome = format!("CASE WHEN {IN_PAGE} AND {IS_NEVER_RATED} THEN 'xnamed_mode' ELSE outcome END");
+        let named_mode = ExclusionRule::NamedMode;
+        // Whether the vote was cast on models of the voter's choice.
+        let is_never_rated = format!(
+            "EXISTS (SELECT 1 FROM vote_exclusions WHERE vote_seq = votes.seq AND withdrawn_at IS NULL \
+             AND rule = '{named_mode}' AND with_vote)"
+        );
+        let outcome =
+            format!("CASE WHEN {IN_PAGE} AND {is_never_rated} THEN '{EXCLUDED}{named_mode}' ELSE outcome END");
         self.read_page(range, columns, outcome).await
     }
 
@@ -255,9 +285,6 @@ impl Store {
 /// Whether a vote of the page is excluded.
 const IN_PAGE: &str =
     "EXISTS (SELECT 1 FROM vote_exclusions WHERE vote_seq > $1 AND vote_seq <= $2 AND withdrawn_at IS NULL)";
-/// Whether a vote of the table `votes` was cast on models of the voter's choice.
-const IS_NEVER_RATED: &str = "EXISTS (SELECT 1 FROM vote_exclusions WHERE vote_seq = votes.seq AND withdrawn_at IS NULL \
-     AND rule = 'named_mode' AND with_vote)";
 const SELECT_LAST: &str = "SELECT COALESCE(MAX(seq), 0) FROM votes";
 
 /// The columns of [`VoteColumn::Timings`].

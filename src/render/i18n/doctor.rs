@@ -190,20 +190,23 @@ const ENGLISH: DoctorTexts = DoctorTexts {
         "sign-in provider",
     ],
     settings_usable: ["usable", ""],
-    settings_unusable: ["{error}", "mend the settings; the arena does not start with these"],
+    settings_unusable: ["{error}", "fix the settings; the arena does not start with these"],
     database_reachable: ["reachable, migrated, {votes} votes, {size}", ""],
-    database_missing: ["there is none yet", "`langya serve` makes it at its first start"],
+    database_missing: ["there is no database yet", "`langya serve` creates it when it first starts"],
     database_unusable: ["{error}", "{advice}"],
-    disk_space: ["{free} of {total} free", "make room on the disk of storage.data_dir: a full disk takes no votes"],
-    disk_unknown: ["the data folder's disk cannot be asked: {error}", "check storage.data_dir"],
+    disk_space: [
+        "{free} of {total} free",
+        "free up space on the disk of storage.data_dir: with a full disk, no vote can be stored",
+    ],
+    disk_unknown: ["the free space of the data folder's disk cannot be read: {error}", "check storage.data_dir"],
     clock_plausible: ["plausible", ""],
-    clock_before_program: ["it shows a time before this program was written", CLOCK_ADVICE],
-    clock_behind: ["it is {seconds} s behind what the arena has written before", CLOCK_ADVICE],
+    clock_before_program: ["the clock shows a time before this program was built", CLOCK_ADVICE],
+    clock_behind: ["the clock is {seconds} s behind the latest time that the arena has recorded", CLOCK_ADVICE],
     proxy_not_needed: ["none is needed", ""],
     proxy_trusted: ["trusted proxies are named", ""],
     every_address_trusted: [
-        "server.trusted_proxies takes every address for a proxy",
-        "name only your proxies' networks: as it is, every visitor can claim any address and pass the limits",
+        "server.trusted_proxies trusts every address as a proxy",
+        "list only your proxies' networks: as it is, every visitor can forge an address and bypass the limits",
     ],
     no_proxy_trusted: [
         "server.public_url is https, and no proxy is trusted",
@@ -228,13 +231,13 @@ const ENGLISH: DoctorTexts = DoctorTexts {
         "add models with `langya models add --from URL`",
     ],
     moderation_answers: ["{host} answers", ""],
-    moderation_lets_through: [
-        "{host} does not answer ({reason}): prompts are let through unlooked at",
-        MODERATION_ADVICE,
-    ],
+    moderation_lets_through: ["{host} does not answer ({reason}): prompts are accepted unchecked", MODERATION_ADVICE],
     moderation_refuses: ["{host} does not answer ({reason}): prompts are refused", MODERATION_ADVICE],
     provider_answers: ["{name} answers, and its keys can be read", ""],
-    provider_unusable: ["{error}", "check oidc.issuer and the way to it; people with a pass phrase sign in meanwhile"],
+    provider_unusable: [
+        "{error}",
+        "check oidc.issuer and the network path to it; people with a pass phrase can still sign in",
+    ],
 };
 
 const MODERATION_ADVICE: &str = "check moderation.base_url, its model and its key with `langya moderation check`";
@@ -242,8 +245,7 @@ const MODERATION_ADVICE: &str = "check moderation.base_url, its model and its ke
 const CLOCK_ADVICE: &str =
     "set the clock, and keep it right with NTP (timedatectl set-ntp true): votes and limits are timed by it";
 
-const BACKUP_ADVICE: &str =
-    "make one with `langya backup --out DIR`, each day by a timer, and keep it on another machine";
+const BACKUP_ADVICE: &str = "run `langya backup --out DIR` daily from a timer, and keep the backups on another machine";
 
 const CHINESE: DoctorTexts = DoctorTexts {
     checks: ["设置", "数据库", "磁盘", "时钟", "代理", "备份", "模型", "审核服务", "登录服务"],

@@ -61,12 +61,12 @@ const ENGLISH_FINDINGS: FindingTexts = FindingTexts {
         ],
     },
     level_items: FindingText {
-        title: "Items that tell no models apart",
-        lead: "Items on which all models score the same. They say how hard the suite is, and nothing of who is better.",
+        title: "Items that do not separate the models",
+        lead: "Items on which all models score the same. They show how hard the suite is, but not which model is better.",
         columns: &["Judge", "Items", "All the same"],
     },
     telling_items: FindingText {
-        title: "Items that tell models apart most",
+        title: "Items that separate the models most",
         lead: "Discrimination is Pearson's r of the models' scores on the item with their means over all other items (corrected item-total correlation); it needs three models.",
         columns: &["Judge", "Item", "Category", "Models", "Mean", "Deviation", "Discrimination"],
     },
@@ -82,7 +82,7 @@ const ENGLISH_FINDINGS: FindingTexts = FindingTexts {
     },
     levels: FindingText {
         title: "Win rates against the baseline",
-        lead: "Verdicts of five levels as Arena-Hard counts them: each game by itself, a tie as half a win, and a clear verdict as three. The win rate is also what a Bradley–Terry model of these votes expects; the points are that model's rating beyond the baseline, 400 for each tenfold of the odds. 95 % intervals from 1,000 resamples of the items.",
+        lead: "Five-level verdicts, counted as in Arena-Hard: each game counts by itself, a tie as half a win and a clear verdict as three votes. The win rate is also what a Bradley–Terry model of these votes expects; the points are that model's rating above the baseline, 400 for each factor of ten in the odds. 95 % intervals from 1,000 resamples of the items.",
         columns: &[
             "Judge : baseline",
             "Model",
@@ -101,7 +101,7 @@ const ENGLISH_FINDINGS: FindingTexts = FindingTexts {
     },
     failed: FindingText {
         title: "Judgements without a verdict",
-        lead: "How the judgements of each judge ended. Unreadable: no verdict in the form asked for. Refused: by the judge or its provider. Not reached: or broken off. One that was tried several times counts once, with its last failure. None of these is a score; --retry-failed asks again for all but empty answers.",
+        lead: "How the judgements of each judge ended. Unreadable: no verdict in the requested format. Refused: by the judge or its provider. Not reached: no connection, or it broke off. A judgement with several attempts counts once, with its last failure. None of these is a score; --retry-failed asks again for all but empty answers.",
         columns: &[
             "Judge",
             "Judgements",
@@ -115,7 +115,7 @@ const ENGLISH_FINDINGS: FindingTexts = FindingTexts {
     },
     weighted: FindingText {
         title: "Scores weighted by probability",
-        lead: "The judge was asked for the probabilities of its tokens. Where the provider told them, a score is the mean over the numbers that could have stood in its place, each with its probability (G-Eval); elsewhere it is the score that the judge wrote. The means are over the weighted scores.",
+        lead: "The judge was asked for the probabilities of its tokens. Where the provider returned them, a score is the mean over the numbers that could have stood in its place, each with its probability (G-Eval); elsewhere it is the score that the judge wrote. The means are over the weighted scores.",
         columns: &["Judge", "Scores", "Weighted", "Mean written", "Mean weighted", "Mean distance"],
     },
     position: FindingText {
@@ -125,7 +125,7 @@ const ENGLISH_FINDINGS: FindingTexts = FindingTexts {
     },
     longer: FindingText {
         title: "Longer answers, in comparisons",
-        lead: "The share of decided games that the longer answer won. A longer answer may be the better one; beside another judge's share it shows who is swayed more.",
+        lead: "The share of decided games that the longer answer won. A longer answer may be the better one; compared with another judge's share, it shows which judge favours length more.",
         columns: &["Judge", "Decided games", "Longer answer won"],
     },
     length: FindingText {
@@ -135,12 +135,12 @@ const ENGLISH_FINDINGS: FindingTexts = FindingTexts {
     },
     preference: FindingText {
         title: "Self-preference",
-        lead: "What a judge gives to itself beyond what the other judges give to it, less what it gives to the other models beyond theirs. Above zero it prefers itself.",
+        lead: "How much higher a judge scores its own answers than the other judges do, minus how much higher it scores the other models' answers than they do. Above zero, it prefers itself.",
         columns: &["Judge", "Of itself", "Of the others", "Preference"],
     },
     pairs: FindingText {
         title: "Judge against judge",
-        lead: "How far two judges' scores of the same models go together, and how many pairs of models they put in the same order and in opposite ones.",
+        lead: "How strongly two judges' scores of the same models correlate, and how many pairs of models they put in the same order and in opposite ones.",
         columns: &["First judge", "Second judge", "Models", "Pearson", "Spearman", "Kendall", "Same order", "Opposite"],
     },
     ranks: FindingText {
@@ -149,23 +149,23 @@ const ENGLISH_FINDINGS: FindingTexts = FindingTexts {
         columns: &["Model", "First judge", "Score", "Rank", "Second judge", "Score", "Rank"],
     },
     grid: FindingText {
-        title: "Judges by whose answers are the references",
-        lead: "Each judge scores beside each model's first answers instead of the data file's references. A cell is the mean over the judged models of the mean over their items; who gave the references is scored by its second answers.",
+        title: "Scores by source of the references",
+        lead: "Each judge scores with each model's first answers as references, instead of the data file's. A cell is the mean over the judged models of the mean over their items; the model that supplied the references is scored by its second answers.",
         columns: &["Judge"],
     },
     cells: FindingText {
-        title: "Scores beside other references, by model",
+        title: "Scores with other references, by model",
         lead: "The cells of the table above, model by model: only cells over the same models compare.",
         columns: &["Judge", "References", "Model", "Items", "Mean", "Deviation"],
     },
     bias: FindingText {
         title: "Rating bias",
-        lead: "What a judge gives to a model's second answers beside its first, which are worth 8, less 8: the mean over the models that gave references. A judge without bias has 0.",
+        lead: "The score that a judge gives to a model's second answers with its first answers as references, which are worth 8, minus 8; the mean over the models that supplied references. An unbiased judge has 0.",
         columns: &["Judge", "Models", "Rating bias"],
     },
     runs: FindingText {
         title: "Runs",
-        lead: "What the judgements were made of: the latest runs over these data in this way and round. In parentheses the beginning of the SHA-256 of a model's settings; questions and prompts are the SHA-256 of the requests about 20 fixed items. langya bench compare RUN RUN says what differs between two.",
+        lead: "The runs that produced these judgements: the latest with these data, this variant and this round of answers. In parentheses the beginning of the SHA-256 of a model's settings; questions and prompts are the SHA-256 of the requests about 20 fixed items. langya bench compare RUN RUN says what differs between two.",
         columns: &[
             "Run",
             "Began (UTC)",

@@ -16,7 +16,7 @@ use crate::domain::judging::budget::estimate_all;
 use crate::domain::language::Language;
 use crate::infra::llm::model_client::ModelClient;
 use crate::infra::llm::query_judge::effort;
-use crate::infra::storage::{SettledGame, Store, StoreError, VoteColumn, VoteRange};
+use crate::infra::storage::{PackedOutcome, SettledGame, Store, StoreError, VoteColumn, VoteRange};
 
 /// Numbers of the log that are read at a time.
 const PAGE: usize = 10_000;
@@ -167,7 +167,7 @@ async fn draw(store: &Store, scope: Scope) -> Result<(Vec<Drawn>, i64), StoreErr
         let mut columns = page.columns().map(|(_, values)| values);
         let (Some(battles), Some(languages)) = (columns.next(), columns.next()) else { continue };
         for ((vote, battle), language) in page.rows().zip(battles).zip(languages) {
-            if let (Ok(_), Some(place)) = (vote?.outcome, scope.sample.draw(battle)) {
+            if let (PackedOutcome::Rated(_), Some(place)) = (vote?.outcome, scope.sample.draw(battle)) {
                 let subject = JudgedSubject::Battle(BattleId::new(battle));
                 drawn.push(Drawn { subject, language: language_of(language), place });
             }

@@ -43,7 +43,7 @@ pub enum BenchError {
     },
     /// Nothing was judged in this way or round.
     #[error(
-        "suite {suite} was not judged like this (variant {variant:?}, round {sample}): take a way that its page names"
+        "suite {suite} was not judged like this (variant {variant:?}, round {sample}): choose a variant and round that its page lists"
     )]
     NotJudged {
         /// The suite.
@@ -54,7 +54,7 @@ pub enum BenchError {
         sample: u32,
     },
     /// The model that others should be compared with has no judgements.
-    #[error("suite {suite} has no judgements of {model:?}, so nobody can be compared with it")]
+    #[error("suite {suite} has no judgements of {model:?} to compare with: name another model")]
     NotCompared {
         /// The suite.
         suite: String,

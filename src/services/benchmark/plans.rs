@@ -244,7 +244,7 @@ fn failed(left: u64, given_up: &[String]) -> String {
         [] => "each suite says what failed".to_owned(),
         words => words.join(". "),
     };
-    format!("{left} results could not be had: {why}. The same plan, started again, asks for these alone")
+    format!("{left} results are missing: {why}. The same plan, started again, requests only these")
 }
 
 #[cfg(test)]

@@ -51,13 +51,13 @@ pub enum RunError {
         error: ParticipantsError,
     },
     /// The suite compares with nobody.
-    #[error("suite {suite} compares with nobody: leave --baseline out")]
+    #[error("suite {suite} uses no baseline: leave --baseline out")]
     NeedsNoBaseline {
         /// The suite.
         suite: String,
     },
     /// The suite has no judges.
-    #[error("suite {suite} is read without a judge: leave --judge out")]
+    #[error("suite {suite} is scored without a judge: leave --judge out")]
     NeedsNoJudge {
         /// The suite.
         suite: String,

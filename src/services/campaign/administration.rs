@@ -31,7 +31,9 @@ pub enum CampaignAdminError {
         annotator: String,
     },
     /// The campaign has no such annotator, or leaves them out already.
-    #[error("campaign {campaign} counts no judgements of an annotator {annotator:?}: its report names them")]
+    #[error(
+        "campaign {campaign} has no annotator {annotator:?} whose judgements count: its report lists the annotators"
+    )]
     NotCounted {
         /// The campaign.
         campaign: String,
@@ -39,7 +41,7 @@ pub enum CampaignAdminError {
         annotator: String,
     },
     /// The annotator is not left out.
-    #[error("campaign {campaign} does not leave out an annotator {annotator:?}: its report names who is")]
+    #[error("campaign {campaign} does not leave out {annotator:?}: its report lists the annotators left out")]
     NotLeftOut {
         /// The campaign.
         campaign: String,

@@ -26,7 +26,7 @@ pub enum ReadSeriesError {
     #[error("the series {0:?} is read from a database, but no database is open")]
     NoStore(String),
     /// Nothing was published under this name.
-    #[error("no series {id:?} was published: there is {known}")]
+    #[error("unknown published series {id:?}: expected one of {known}")]
     Published {
         /// The requested name.
         id: String,
@@ -42,7 +42,7 @@ pub enum ReadSeriesError {
         by: String,
     },
     /// Nobody has said how satisfied they are.
-    #[error("no rated vote says how satisfied the visitor was, with an intent beside it")]
+    #[error("no rated vote says both how satisfied the visitor was and what the intent was")]
     NoSatisfaction,
     /// The alias table cannot be used.
     #[error(transparent)]

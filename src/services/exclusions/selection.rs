@@ -12,7 +12,7 @@ use crate::domain::integrity::exclusions_in_force::ExclusionsInForce;
 use crate::domain::integrity::prompt_cluster::ClusterId;
 use crate::domain::integrity::pseudonym::voter_pseudonym;
 use crate::domain::time::Timestamp;
-use crate::infra::storage::{PackedVote, Store, StoreError, VoteColumn, VotePage, VoteRange};
+use crate::infra::storage::{PackedOutcome, PackedVote, Store, StoreError, VoteColumn, VotePage, VoteRange};
 use crate::services::prompt_index_reading::read_prompt_index;
 
 /// Sequence numbers in one page.
@@ -142,7 +142,10 @@ impl OngoingSelection<'_> {
             let number =
                 |text: &str, column: &'static str| text.parse::<i64>().map_err(|_| page.inconsistent(column, text));
             let seq = number(seq, "seq")?;
-            let outcome = outcome.map_err(|rule| page.inconsistent("outcome", rule))?;
+            let outcome = match outcome {
+                PackedOutcome::Rated(outcome) => outcome,
+                PackedOutcome::Excluded(rule) => return Err(page.inconsistent("outcome", rule)),
+            };
             if self.is_selected(seq, voter, models) {
                 let vote = SelectedVote {
                     seq,

@@ -9,7 +9,9 @@ use crate::domain::rating::facets::Facets;
 use crate::domain::rating::pair_counts::PairCounts;
 use crate::domain::rating::pair_votes::TallyProgress;
 use crate::domain::rating::vote_counts::VoteCounts;
-use crate::infra::storage::{PackedVote, Store, StoreError, StoredCounts, VoteColumn, VotePage, VoteRange};
+use crate::infra::storage::{
+    PackedOutcome, PackedVote, Store, StoreError, StoredCounts, VoteColumn, VotePage, VoteRange,
+};
 
 /// Sequence numbers in one page.
 const PAGE: i64 = 10_000;
@@ -125,13 +127,13 @@ impl VoteTally {
         let mut rated = Vec::with_capacity(page.votes);
         for row in page.rows() {
             let PackedVote { models, outcome } = row?;
-            rated.push(outcome.is_ok());
+            rated.push(outcome.is_rated());
             match outcome {
-                Ok(outcome) => {
+                PackedOutcome::Rated(outcome) => {
                     let vote = self.counts.record(models[0], models[1], outcome)?;
                     new.entry((vote.a, vote.b)).or_default().add(outcome, true);
                 }
-                Err(rule) => self.counts.exclude(rule),
+                PackedOutcome::Excluded(rule) => self.counts.exclude(rule),
             }
         }
         for (field, (_, values)) in facet_counts(&mut self.counts.facets).into_iter().zip(page.columns()) {

@@ -18,7 +18,7 @@ pub enum Warning {
     OtherCurrency(String),
     /// No battle can begin.
     #[error(
-        "{0} can be drawn and a battle needs two: until then a running arena keeps its former models, and one that starts refuses to"
+        "a battle needs two models and {0} can be drawn: a running arena keeps its old models for now, and a new one cannot start"
     )]
     TooFewModels(usize),
 }

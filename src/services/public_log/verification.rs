@@ -47,7 +47,7 @@ pub enum VerifyError {
     #[error(transparent)]
     Note(#[from] NoteError),
     /// The signed text is no checkpoint of this log.
-    #[error("the signed text is no checkpoint of {0}")]
+    #[error("the signed text is not a checkpoint of {0}")]
     NotACheckpoint(String),
     /// Witnesses that were asked for did not sign it.
     #[error("the checkpoint is not signed by {}: ask whoever runs the arena, or the witness, why", .0.join(", "))]

@@ -55,7 +55,7 @@ pub enum ExportError {
     #[error("the export could not be written: {0}")]
     Write(#[from] io::Error),
     /// The stored leaderboard is in another shape.
-    #[error("the stored leaderboard is another version's: the next fit of a running arena replaces it")]
+    #[error("the stored leaderboard was written by another version: run `langya serve`, whose next fit replaces it")]
     Leaderboard(#[from] serde_json::Error),
 }
 

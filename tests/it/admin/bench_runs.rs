@@ -64,13 +64,13 @@ async fn a_plan_that_cannot_be_run_is_refused_with_the_reason_and_starts_nothing
         plan.iter().copied().filter(|(field, _)| *field != name).chain([(name, value)]).collect::<Vec<_>>()
     };
     for (fields, status, said) in [
-        (but("rounds", "0"), StatusCode::BAD_REQUEST, "Rounds are a number from 1 to 20"),
-        (but("rounds", "21"), StatusCode::BAD_REQUEST, "Rounds are a number from 1 to 20"),
-        (but("budget", "-1"), StatusCode::BAD_REQUEST, "the most money an amount such as 2.5"),
-        (but("budget", "nan"), StatusCode::BAD_REQUEST, "the most money an amount such as 2.5"),
-        (but("max_calls", "many"), StatusCode::BAD_REQUEST, "seed and most requests whole numbers"),
-        (but("seed", "-1"), StatusCode::BAD_REQUEST, "seed and most requests whole numbers"),
-        (but("seed", "9223372036854775808"), StatusCode::BAD_REQUEST, "seed and most requests whole numbers"),
+        (but("rounds", "0"), StatusCode::BAD_REQUEST, "Rounds must be a number from 1 to 20"),
+        (but("rounds", "21"), StatusCode::BAD_REQUEST, "Rounds must be a number from 1 to 20"),
+        (but("budget", "-1"), StatusCode::BAD_REQUEST, "the budget an amount such as 2.5"),
+        (but("budget", "nan"), StatusCode::BAD_REQUEST, "the budget an amount such as 2.5"),
+        (but("max_calls", "many"), StatusCode::BAD_REQUEST, "seed and maximum requests whole numbers"),
+        (but("seed", "-1"), StatusCode::BAD_REQUEST, "seed and maximum requests whole numbers"),
+        (but("seed", "9223372036854775808"), StatusCode::BAD_REQUEST, "seed and maximum requests whole numbers"),
         (but("model", "a%00"), StatusCode::BAD_REQUEST, "models: &#34;a\\0&#34; has a control character"),
         (but("baseline", "%07"), StatusCode::BAD_REQUEST, "baseline: &#34;\\u{7}&#34; has a control character"),
         (plan[..1].to_vec(), StatusCode::BAD_REQUEST, "Choose at least one suite and one model"),

@@ -132,14 +132,14 @@ async fn a_file_that_cannot_be_used_is_told_on_the_page_without_its_values_and_t
     context.server.signal("HUP");
     context.server.logged("the previous settings stay in force").await;
     let page = text(&mut ada, "/admin/models").await;
-    assert!(page.contains("the former settings stay in force") && page.contains("max_tokens"), "{page}");
+    assert!(page.contains("the previous settings stay in force") && page.contains("max_tokens"), "{page}");
     assert!(!page.contains("CANARY"));
     assert_eq!(context.drawn().await, ["one", "two"]);
     let refused = ada.post_form("/admin/models/pause", &[("model", "one"), ("change", "pause")]).await;
     assert_eq!(refused.status(), StatusCode::CONFLICT);
     std::fs::write(&file, context.text().replace("max_tokens = \"sk-CANARY\"\n", "weight = 2.0\n")).unwrap();
     context.server.logged("the edited settings are in force").await;
-    assert!(!text(&mut ada, "/admin/models").await.contains("the former settings stay in force"));
+    assert!(!text(&mut ada, "/admin/models").await.contains("the previous settings stay in force"));
 }
 
 #[actix_web::test]

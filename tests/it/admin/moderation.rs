@@ -196,7 +196,7 @@ async fn the_command_lists_shows_keeps_and_deletes_what_was_flagged_and_asks_the
 #[actix_web::test]
 async fn an_outage_allows_or_refuses_as_the_settings_say_and_is_told_everywhere() {
     for (on_failure, expected, says) in [
-        (OnFailure::Allow, "ready", "Prompts are let through unlooked at."),
+        (OnFailure::Allow, "ready", "Prompts are accepted unchecked."),
         (OnFailure::Refuse, "moderation_unavailable", "Prompts are refused."),
     ] {
         let stage = stage(|moderation| {

@@ -24,7 +24,7 @@ async fn a_reviewer_confirms_a_leak_and_withdraws_another_and_neither_comes_back
     }
     let (mut reviewer, mut viewer) = (signed_in(&arena, Role::Reviewer).await, signed_in(&arena, Role::Viewer).await);
     let page = reviewer.get("/admin/leaks").await.text().await.unwrap();
-    assert!(page.contains("3 wait.") && page.contains("name=\"vote\" value=\"1\""), "{page}");
+    assert!(page.contains("3 to review.") && page.contains("name=\"vote\" value=\"1\""), "{page}");
     assert!(page.contains("Who are you?") && page.contains("&#60;script&#62;alert(1)"), "{page}");
     assert!(!page.contains("<script>alert"), "what a model wrote is text");
     let decide = [("vote", "1"), ("decision", "confirm")];
@@ -33,7 +33,7 @@ async fn a_reviewer_confirms_a_leak_and_withdraws_another_and_neither_comes_back
     let withdraw = [("vote", "2"), ("decision", "withdraw")];
     assert_eq!(reviewer.post_form("/admin/leaks", &withdraw).await.status(), StatusCode::SEE_OTHER);
     let page = reviewer.get("/admin/leaks").await.text().await.unwrap();
-    assert!(page.contains("1 wait.") && page.contains("name=\"vote\" value=\"3\""), "{page}");
+    assert!(page.contains("1 to review.") && page.contains("name=\"vote\" value=\"3\""), "{page}");
     let store = &arena.app.store;
     assert!(store.exclusions_of(1).await.unwrap()[0].withdrawn.is_none());
     assert_eq!(store.exclusions_of(2).await.unwrap()[0].withdrawn.as_ref().unwrap().0, "reviewer");
@@ -96,6 +96,6 @@ async fn the_page_of_leaks_says_what_a_model_has_read() {
     arena.app.store.insert_leak_check(&read, None).await.unwrap();
     let mut reviewer = signed_in(&arena, Role::Reviewer).await;
     let page = reviewer.get("/admin/leaks").await.text().await.unwrap();
-    let said = "&#60;reader&#62; reads rated votes as well: 1 so far, with a leak in 0; 1 could not be read, and 0 of the last seven days wait.";
+    let said = "&#60;reader&#62; also checks rated votes: 1 so far, with a leak in 0; 1 had no readable result, and 0 from the last seven days are waiting.";
     assert!(page.contains(said), "{page}");
 }

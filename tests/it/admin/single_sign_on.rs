@@ -262,7 +262,7 @@ async fn a_token_that_is_not_the_providers_for_this_arena_signs_nobody_in() {
         let mut browser = Browser::new(&arena);
         let refused = browser.sign_in().await;
         check_refused(&browser, &refused, StatusCode::SERVICE_UNAVAILABLE, &format!("{signing:?} {claims}"));
-        assert!(refused.text().await.unwrap().contains("Lab ID cannot be asked at the moment"));
+        assert!(refused.text().await.unwrap().contains("Lab ID cannot be reached at the moment"));
     }
     provider.behave(|conduct| conduct.signing = Signing::Key(1));
     provider.says(none.clone());
@@ -372,7 +372,7 @@ async fn a_provider_that_is_down_slow_or_lies_gets_one_message_and_pass_phrases_
         };
         check_refused(&browser, &refused, StatusCode::SERVICE_UNAVAILABLE, what);
         let page = refused.text().await.unwrap();
-        assert!(page.contains("Lab ID cannot be asked at the moment"), "{what}: {page}");
+        assert!(page.contains("Lab ID cannot be reached at the moment"), "{what}: {page}");
         assert!(!page.contains("canary") && !page.contains("evil"), "{what}");
         let asked = provider.asked(discovery);
         if what != "keys" {

@@ -48,7 +48,7 @@ async fn an_outage_of_the_check_shows_and_excludes_nobody_and_what_it_excludes_l
     until(async || arena.app.voter_check.state().failing_since).await;
     assert!(failed_checks(&arena).await > failed_before);
     let seen = overview(&mut operator).await;
-    assert!(seen.contains("The check of voters fails, so no flagged voter is excluded"), "{seen}");
+    assert!(seen.contains("The voter check is failing, so no flagged voter is excluded"), "{seen}");
     let exclusions: Value = get(&format!("{}/api/v1/exclusions", arena.url)).await.json().await.unwrap();
     assert_eq!(exclusions["exclusions"], Value::Array(vec![]), "an outage excludes nobody");
 
@@ -61,7 +61,7 @@ async fn an_outage_of_the_check_shows_and_excludes_nobody_and_what_it_excludes_l
     })
     .await;
     let seen = overview(&mut operator).await;
-    assert!(seen.contains("Voters checked") && !seen.contains("The check of voters fails"), "{seen}");
+    assert!(seen.contains("Voters checked") && !seen.contains("The voter check is failing"), "{seen}");
     let exclusions: Value = get(&format!("{}/api/v1/exclusions?limit=1", arena.url)).await.json().await.unwrap();
     let reason = exclusions["exclusions"][0]["reason"].as_str().unwrap();
     assert!(reason.starts_with("score test: 100 of 100 votes for "), "{exclusions}");

@@ -77,7 +77,7 @@ async fn scores_by_dimension_are_those_that_a_judge_may_give_also_in_a_cell() {
     assert_eq!(parsed, "{\"score\":7.0,\"rating\":{\"a\":9.0}}");
     field.write("v.csv", "item,model,judge,score,rating\n1,other,j,7,clear\n");
     let refused = field.refused(&["import", "verdicts", "v.csv", "--suite", "mtbench101"]).await;
-    assert!(refused.contains("line 2: rating is no object"), "{refused}");
+    assert!(refused.contains("line 2: rating must be an object"), "{refused}");
 }
 
 #[actix_web::test]

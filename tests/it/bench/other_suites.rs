@@ -314,7 +314,7 @@ async fn superclue_close_is_read_without_a_judge() {
     })
     .await;
     let refused = field.refused(&["bench", "run", "superclue-close", "--models", "one", "--judge", "judge"]).await;
-    assert!(refused.contains("read without a judge"), "{refused}");
+    assert!(refused.contains("scored without a judge"), "{refused}");
     let table = field.done(&["bench", "report", "superclue-close"]).await;
     assert!(!table.contains("contestant") && table.contains("CALCULATION"), "nobody judges: {table}");
     let report = field.done(&["bench", "report", "superclue-close", "--format", "markdown"]).await;

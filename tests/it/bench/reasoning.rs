@@ -131,7 +131,7 @@ async fn shown_folded_and_harmless(field: &Field) {
     let page = async |path: &str| get(&format!("{}{path}", server.url)).await.text().await.unwrap();
     for item in [1, 3] {
         let html = page(&format!("/benchmarks/alignbench/items/{item}?judge=judge")).await;
-        assert!(html.contains("<summary>What the judge thought before</summary>"), "{html}");
+        assert!(html.contains("<summary>Reasoning before the reply</summary>"), "{html}");
         assert!(html.contains("Perhaps") && !html.contains("<b>Hm</b>"), "a judge's markup is not the page's: {html}");
         let replies: Vec<&str> = html.split("<summary>What the judge said</summary>").skip(1).collect();
         assert_eq!(replies.len(), 2, "of each judge: {html}");

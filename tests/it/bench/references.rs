@@ -109,7 +109,7 @@ async fn judges_beside_models_answers_make_a_grid_and_a_rating_bias() {
     the_variant_stands_for_itself(&field).await;
     field.done(&["bench", "report", "urs", "--out", "r.html"]).await;
     let page = std::fs::read_to_string(field.path().join("r.html")).unwrap();
-    let title = "Judges by whose answers are the references";
+    let title = "Scores by source of the references";
     assert!(page.matches(title).count() > 2 && page.contains("Rating bias"), "the table and the chart are shown");
 }
 

@@ -216,7 +216,7 @@ async fn a_stopped_plan_finishes_what_is_under_way_and_the_command_goes_on_with_
     assert_eq!(plan["state"], "stopped", "{plan}");
     assert!(plan["note"].as_str().unwrap().starts_with(&format!("{} results are left", turns() - AT_ONCE)), "{plan}");
     let refused = field.refused(&["bench", "stop"]).await;
-    assert!(refused.contains("no plan runs here"), "{refused}");
+    assert!(refused.contains("no plan is running"), "{refused}");
     field.done(&["bench", "run", "mtbench101", "--models", "one", "--judge", "judge"]).await;
     assert_eq!((field.requests("judge"), field.repeated("judge")), (turns(), 0));
     server.log_at_end().await;

@@ -156,7 +156,7 @@ async fn what_cannot_be_asked_is_refused_before_anything_is_paid_for() {
         ("models = [\"one\", \"two\"]\n", "", "models: name the models to ask"),
         ("budget = 100\n", "", "models are asked under a budget"),
         ("budget = 100\n", "budget = -1\n", "budget: write an amount from 0"),
-        ("ask:prompts.jsonl", "prompts.jsonl", "models: a file has the models that it has"),
+        ("ask:prompts.jsonl", "prompts.jsonl", "models: a file of answers names its own models"),
         ("ask:prompts.jsonl", "ask:none.jsonl", "none.jsonl"),
     ] {
         field.write("pilot.toml", FILE.replace(from, to));

@@ -56,7 +56,7 @@ async fn everybody_reads_the_report_of_a_closed_public_campaign_and_nothing_of_i
     rig.done(&["close", "pilot"]).await;
     let (status, text) = rig.page(path).await;
     assert_eq!(status, StatusCode::OK, "{text}");
-    assert!(text.contains("Model against model") && text.contains("<svg") && !text.contains("pilot-"), "{text}");
+    assert!(text.contains("Head-to-head results") && text.contains("<svg") && !text.contains("pilot-"), "{text}");
     // What is left out afterwards is gone from the page, too.
     rig.done(&["report", "pilot", "--leave-out", "pilot-2", "--reason", "asleep"]).await;
     let (_, text) = rig.page(&format!("{path}?lang=zh")).await;

@@ -10,7 +10,7 @@ use langya::domain::rating::ranking::{rank, rank_log};
 use langya::domain::rating::scoring::Scoring;
 use langya::domain::rating::vote_log::{ColumnSet, ReplyTiming, VoteLog};
 use langya::domain::time::Timestamp;
-use langya::infra::storage::{InsertedVote, NewVoteRow, Store, StoredCounts, VoteColumn, VoteRange};
+use langya::infra::storage::{InsertedVote, NewVoteRow, PackedOutcome, Store, StoredCounts, VoteColumn, VoteRange};
 use langya::services::leaderboard::vote_log::{LogQuery, read_log};
 use langya::services::leaderboard::vote_tally::{StoreWhen, VoteTally};
 
@@ -91,8 +91,12 @@ pub(super) async fn the_log_is_read_in_pages_with_the_columns_that_are_wanted(st
     let times: Vec<Vec<&str>> = rest.columns().map(|(_, values)| values.collect()).collect();
     assert_eq!(times, [["8000", "11000", "10000"]], "in the order of the log, not of the clock");
     let rows: Vec<_> = rest.rows().map(Result::unwrap).collect();
-    assert_eq!(rows[0].outcome, Err("not_rated"), "the rule of an excluded vote stands in place of its outcome");
-    assert_eq!((rows[1].models, rows[1].outcome), (["one", "two"], Ok(Outcome::ALL[70 % 4])));
+    assert_eq!(
+        rows[0].outcome,
+        PackedOutcome::Excluded("not_rated"),
+        "the rule of an excluded vote stands in place of its outcome"
+    );
+    assert_eq!((rows[1].models, rows[1].outcome), (["one", "two"], PackedOutcome::Rated(Outcome::ALL[70 % 4])));
     let until = VoteRange { since: Timestamp(2_000), until: Timestamp(5_000), ..VoteRange::ALL };
     assert_eq!(store.vote_page(until, &[]).await.unwrap().votes, 3, "times 2, 3 and 4");
 

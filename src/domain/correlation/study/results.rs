@@ -204,10 +204,11 @@ impl StudiedCombination {
     pub fn warnings(&self) -> Vec<String> {
         let name = format!("mixture {}", self.combination);
         let found = match &self.outcome {
-            Mixture::Undefined(why) => return vec![format!("{name}: there is none, since {why}")],
+            Mixture::Undefined(why) => return vec![format!("{name}: undefined, because {why}")],
             Mixture::Found(found) => found,
         };
-        let fitted = "its correlation is of the very numbers that its weights were fitted to, and flatters";
+        let fitted =
+            "its correlation is in-sample, on the numbers that its weights were fitted to, and therefore optimistic";
         let mut warnings = vec![format!("{name}: {fitted}")];
         warnings.extend(found.notes.iter().map(|note| format!("{name}: {note}")));
         warnings

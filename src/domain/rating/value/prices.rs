@@ -101,7 +101,7 @@ const LONGEST_SOURCE: usize = 200;
 /// A text that is no source.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the source of a price has {0} characters or one without a shape: write one line of at most {LONGEST_SOURCE} \
+    "the source of a price has {0} characters, or contains an invisible one: write one line of at most {LONGEST_SOURCE} \
      characters, for example https://example.org/pricing, or leave it out"
 )]
 pub struct InvalidPriceSource(usize);

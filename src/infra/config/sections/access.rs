@@ -73,15 +73,15 @@ impl AccessSettings {
     /// Whether people can sign in as the mode asks.
     pub(in crate::config) fn check(&self, oidc: &OidcSettings) -> Result<(), ConfigError> {
         let needs_provider = self.mode == AccessMode::Oidc;
-        let rule = "the provider's address, where access.mode is \"oidc\"";
+        let rule = "write the provider's address, because access.mode is \"oidc\"";
         require(!needs_provider || oidc.is_set(), "oidc.issuer", "empty", rule)?;
         require((1..=365).contains(&self.session_days), "access.session_days", self.session_days, "1 to 365")?;
         let needed = self.mode == AccessMode::Passphrase;
         require(
             !needed || self.passphrase_hash.expose().starts_with("$argon2id$"),
             "access.passphrase_hash",
-            "no argon2id hash",
-            "what `langya passphrase` prints, where access.mode is \"passphrase\"",
+            "not an argon2id hash",
+            "write what `langya passphrase` prints, because access.mode is \"passphrase\"",
         )
     }
 }

@@ -37,7 +37,7 @@ impl TryFrom<Vec<u32>> for WindowLimits {
 
 /// A list of more than three numbers.
 #[derive(Debug, thiserror::Error)]
-#[error("up to three numbers are wanted: in a minute, in an hour, in a day")]
+#[error("expected up to three numbers: the limits per minute, per hour and per day")]
 pub struct TooManyWindows;
 
 impl From<WindowLimits> for Vec<u32> {

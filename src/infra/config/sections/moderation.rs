@@ -80,7 +80,7 @@ impl ModerationSettings {
         require(
             self.base_url.is_empty() || is_web_address(&self.base_url),
             "moderation.base_url",
-            "no address of an endpoint",
+            "not the address of an endpoint",
             "write one such as https://api.openai.com/v1, or nothing",
         )?;
         require(

@@ -36,7 +36,7 @@ impl ServerSettings {
         require(
             self.public_url.is_empty() || is_web_address(&self.public_url),
             "server.public_url",
-            "no address of a site",
+            "not the address of a site",
             "write one such as https://arena.example.org, or nothing",
         )
     }

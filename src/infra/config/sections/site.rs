@@ -64,7 +64,7 @@ impl SiteSettings {
         require(
             self.embed_on.iter().all(|site| site == "*" || is_web_origin(site)),
             "site.embed_on",
-            "no list of sites",
+            "not a list of sites",
             "addresses such as https://lab.example.org, without a path, or \"*\"",
         )?;
         let is_short = |text: &String| text.chars().count() <= 4_000 && text_direction::in_prose(text) == *text;

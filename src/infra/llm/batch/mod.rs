@@ -173,7 +173,7 @@ fn plain_code(code: Option<&str>) -> String {
 fn checked_id(id: &str) -> Result<String, ChatError> {
     let is_plain =
         (1..=128).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
-    if is_plain { Ok(id.to_owned()) } else { Err(ChatError::Malformed("an id that is none".into())) }
+    if is_plain { Ok(id.to_owned()) } else { Err(ChatError::Malformed("an invalid id".into())) }
 }
 
 #[cfg(test)]

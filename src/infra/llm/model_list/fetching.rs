@@ -109,8 +109,8 @@ pub(in crate::llm) async fn fetch(
     let url = Url::parse(address).map_err(|_| ListError::Address("write one such as http://127.0.0.1:8000/v1"))?;
     if !http.reaches(&url) {
         return Err(ListError::Address(
-            "models are out of reach at link-local and metadata addresses, and on private networks that \
-             providers.private_networks does not name",
+            "link-local and metadata addresses are not allowed, and private networks only if \
+             providers.private_networks lists them",
         ));
     }
     let request = http.for_url(&url).get(url.clone()).headers(headers);

@@ -59,7 +59,7 @@ pub enum BackupError {
         source: io::Error,
     },
     /// The file is no copy of an arena.
-    #[error("{} is no backup of an arena", .0.display())]
+    #[error("{} is not a backup of an arena: give a file that `langya backup` wrote", .0.display())]
     NotABackup(PathBuf),
     /// The copy is of the other kind of database.
     #[error("{path} is a copy of {kind}: {advice}")]
@@ -81,7 +81,7 @@ pub enum BackupError {
     },
     /// The copy holds less than there was.
     #[error(
-        "the copy holds {kept} votes and the database held {before}: nothing was kept; look for a fault of the disk"
+        "the copy holds {kept} votes, but the database held {before}: the copy was discarded; check the disk for errors"
     )]
     Fewer {
         /// Votes in the copy.

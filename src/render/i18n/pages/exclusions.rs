@@ -97,7 +97,7 @@ fn position(name: &str) -> Option<usize> {
 
 pub(super) const ENGLISH: ExclusionTexts = ExclusionTexts {
     title: "Votes that are not rated",
-    lead: "No vote is deleted or changed. A rule, or the operator, can keep a vote out of the ratings; that stands here with its reason, and can be withdrawn. Neither the voter nor who decided it is shown.",
+    lead: "No vote is deleted or changed. A rule, or the operator, can exclude a vote from the ratings; each exclusion is listed here with its reason and can be withdrawn. Neither the voter nor the person who decided is shown.",
     none: "No vote has been excluded.",
     caption: "Exclusions, the latest first",
     vote: "Vote",
@@ -125,7 +125,7 @@ pub(super) const ENGLISH: ExclusionTexts = ExclusionTexts {
         "The operator found that one of the two sides had failed before the vote. The arena itself takes no vote on such a battle.",
         "The visitor chose the models, so the vote was not blind.",
         "The operator found that the voter went over the limits of this arena. The arena itself refuses votes over its limits.",
-        "Statistical tests find that this voter votes unlike all others.",
+        "Statistical tests find that this voter's votes differ from everybody else's.",
         "The same voter had voted on this prompt, or nearly the same one, before.",
         "The operator decided it; the reason says why.",
         "An annotator of a campaign took the judgement back, and may have judged again.",

@@ -36,7 +36,7 @@ pub(super) const ENGLISH: ImageTexts = ImageTexts {
         sending: "Sending the images …",
         not_sent: "The images could not be sent. Check your connection and try again.",
         error_image_too_large: "This image is too large. Choose a smaller one.",
-        error_image_unusable: "This is no PNG, JPEG or WebP image that can be read. Choose another file.",
+        error_image_unusable: "This is not a readable PNG, JPEG or WebP image. Choose another file.",
         error_image_unknown: "An image is not there any more. Send the question again.",
         error_images_off: "No images can be sent at the moment. Ask without them.",
         error_images_unseen: "A model that you chose does not see images. Choose another one, or ask without them.",

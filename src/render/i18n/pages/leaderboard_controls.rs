@@ -68,7 +68,7 @@ pub(super) const ENGLISH: LeaderboardControlTexts = LeaderboardControlTexts {
     not_apart: " The votes so far do not tell the two apart.",
     off: "Off",
     ties_half: "Half a win each",
-    rated_votes: "Rated ones",
+    rated_votes: "Rated votes",
 };
 
 pub(super) const CHINESE: LeaderboardControlTexts = LeaderboardControlTexts {

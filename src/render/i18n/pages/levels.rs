@@ -24,8 +24,8 @@ pub struct LevelTexts {
 pub(super) const ENGLISH: LevelTexts = LevelTexts {
     title: "Good enough?",
     choice: "Show",
-    explained: "Ratings only compare models with each other. Votes for “both are bad” also say how good a model is by itself: for how many of 100 questions its answer alone would do. The range holds the true number {confidence} times out of 100. The last column compares the later half of the votes with the earlier half.",
-    share: "Good for, of 100 questions",
+    explained: "Ratings only compare models with each other. Votes for “both are bad” also show how good a model is in absolute terms: for how many of 100 questions its answer would be good enough. The range contains the true number {confidence} times out of 100. The last column compares the later half of the votes with the earlier half.",
+    share: "Good enough, of 100 questions",
     trend: "Trend",
     side: "Sides A and B",
     side_held_equal: "Held equal",

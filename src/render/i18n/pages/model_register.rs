@@ -158,7 +158,7 @@ pub(super) const ENGLISH: RegisterTexts = RegisterTexts {
     counted: "Days and shares count {battles} battles through {day} (UTC), and {imported} battles whose votes were imported. A day is counted once all of its battles are over.",
     nothing_counted: "No day is counted yet. A day (UTC) is counted once it is past and all of its battles are over.",
     organizations: "Makers and their entries",
-    organizations_reading: "Who enters many variants and shows only the best one gains by luck alone. Here all entries of a maker stay counted, also those that were retired.",
+    organizations_reading: "A maker who enters many variants and shows only the best one benefits from luck alone. Here, all entries of a maker stay counted, including retired ones.",
     organization: "Maker",
     no_organization: "not stated",
     organization_heads: [
@@ -212,7 +212,7 @@ pub(super) const ENGLISH: RegisterTexts = RegisterTexts {
     reading: "What is public here",
     reading_points: &[
         "Public: ids, names, makers, licences, states, weights, reasons, days and shares in battles, the pairing policy, and which entries are the same model of a provider. Private: addresses of servers, keys, and the names that models have at their providers.",
-        "Two entries are the same provider model if they ask the same host and port for the same name. The arena keeps a keyed digest of these, so the register can say so without saying what they are. A model behind two addresses is not recognised.",
+        "Two entries are the same provider model if they request the same model name from the same host and port. The arena keeps only a keyed digest of these, so the register can show this without revealing them. A model behind two addresses is not recognised.",
         "A change is recorded when the settings in force change, by one instance, and is never changed or deleted. Reasons come from the operator: `reason` in the settings, or `langya models reason`.",
         "A model without a recorded change was imported with votes, or left before the register began.",
     ],

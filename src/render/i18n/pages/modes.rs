@@ -135,11 +135,11 @@ pub(super) const ENGLISH: ModeTexts = ModeTexts {
     not_good: "Not good",
     ask_again: "Ask again",
     send_vote: "Send my vote",
-    ratings_stay: "This vote moves no rating.",
+    ratings_stay: "This vote does not change any rating.",
     script: ModeScriptTexts {
         everywhere: ChoiceTexts {
             excluded_named_mode: "Your vote is kept and not rated, because you chose a model.",
-            error_model_unavailable: "A model that you chose cannot be asked at the moment. Choose another one.",
+            error_model_unavailable: "A model that you chose is not available at the moment. Choose another one.",
             error_unsupported_mode: "This arena does not offer this choice of models any more. Reload the page.",
             same_model: "Choose two different models.",
             models_missing: "The list of models has not arrived yet. Try again in a moment.",
@@ -147,9 +147,9 @@ pub(super) const ENGLISH: ModeTexts = ModeTexts {
         },
         chosen: ChosenTexts { vote_now: "Your vote is kept and not rated." },
         known: KnownTexts {
-            error_voided: "A model that you chose did not answer, and no other takes its place. Ask again, or begin anew with another model.",
-            error_empty_reply: "There is no complete answer, so there is nothing to vote on. Ask again, or begin anew with another model.",
-            confirmation_running: "Nothing is sent yet. Your vote is sent in two seconds, or waits for you once you pick a reason.",
+            error_voided: "A model that you chose did not answer, and chosen models are not replaced. Ask again, or start over with another model.",
+            error_empty_reply: "There is no complete answer, so there is nothing to vote on. Ask again, or start over with another model.",
+            confirmation_running: "Nothing is sent yet. Your vote is sent in two seconds; if you pick a reason, it waits until you send it.",
             confirmation_waiting: "Nothing is sent yet. Take your time; your vote is sent when you ask for it or leave this page.",
         },
         alone: AloneTexts {
@@ -163,7 +163,7 @@ pub(super) const ENGLISH: ModeTexts = ModeTexts {
             talk_ended: "The reply has ended.",
         },
     },
-    excluded: "The models were of the visitor’s choice, so this vote is kept and not rated.",
+    excluded: "The visitor chose a model, so this vote is kept and not rated.",
     shared_outcomes: [
         "The visitor found A better.",
         "The visitor found B better.",
@@ -173,7 +173,7 @@ pub(super) const ENGLISH: ModeTexts = ModeTexts {
     shared_alone: ["The visitor found the reply good.", "The visitor found the reply not good."],
     no_vote: "There is no vote on this conversation.",
     without_vote: "No vote",
-    voided: "A model did not answer, and no other takes the place of one that was chosen.",
+    voided: "A model did not answer, and chosen models are not replaced.",
     one_model: "Conversation with {a}",
 };
 

@@ -17,7 +17,7 @@ pub struct OwnLeaderboardTexts {
 pub(super) const ENGLISH: OwnLeaderboardTexts = OwnLeaderboardTexts {
     title: "My leaderboard",
     lead: "Your rated votes, model by model: {votes} in all. Ties and “both bad” count half.",
-    crowd: "On average {share} of other people’s votes on the same two models say what you said ({votes} of your votes are on pairs with at least ten votes of others).",
+    crowd: "On average, {share} of other people’s votes on the same two models agree with yours ({votes} of your votes are on pairs with at least ten votes from others).",
     no_crowd: "No pair that you voted on has ten votes of other people yet, so there is nothing to compare yours with.",
     model: "Model",
     share: "Win or tie rate",

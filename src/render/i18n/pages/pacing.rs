@@ -41,36 +41,36 @@ fn seconds(ms: &u64) -> String {
 }
 
 pub(super) const ENGLISH: PacingTexts = PacingTexts {
-    heading: "What time tells before the vote",
+    heading: "What response times reveal before the vote",
     rule: |pacing| {
         let starts = list(&pacing.start_classes_ms, seconds, " or ");
         match pacing.kind {
             PacingKind::Common => "Pacing here is “common”: both replies begin together, some text of each is held back, and both go on at \
-                the tempo that the slower model keeps, also after one of them has ended. So time does not tell which side \
-                is the slower model. It does say something of the pair as a whole."
+                the tempo of the slower model, even after one of them has ended. So timing does not reveal which side \
+                is the slower model. It does reveal something about the pair as a whole."
                 .to_owned(),
             PacingKind::Classes => format!(
                 "Pacing here is “classes”: both replies begin together after {starts} seconds, or a multiple of the last, and \
-                 go on at {} characters a second, or a fraction of the last, also after one of them has ended. Whatever \
-                 its models could keep, a battle waits for the last class in {:.0} % of all cases, and has the last tempo in \
-                 as many. So time does not tell which side is the slower model, and little of which models they are.",
+                 go on at {} characters a second, or a fraction of the last, even after one of them has ended. However fast \
+                 its models are, a battle gets the longest wait in {:.0} % of all cases, and the slowest tempo in \
+                 as many. So timing does not reveal which side is the slower model, and reveals little about which models they are.",
                 list(&pacing.tempo_classes, u32::to_string, " or "),
                 100.0 * pacing.slow_class_share
             ),
             PacingKind::Whole => format!(
                 "Pacing here is “whole”: both replies are held back until both have ended and the slower model would have \
-                 written the longer one. They begin together after {starts} seconds, or a multiple of the last. So time does \
-                 not tell which side is the slower model; how long both took together shows in steps."
+                 written the longer one. They begin together after {starts} seconds, or a multiple of the last. So timing does \
+                 not reveal which side is the slower model; how long both took together shows only in steps."
             ),
-            PacingKind::Raw => "Pacing here is “raw”: text comes as the models write it. Their speeds show before the vote, and who knows \
-                a model by its speed can tell the sides."
+            PacingKind::Raw => "Pacing here is “raw”: text appears as the models write it. Their speeds are visible before the vote, and anyone who knows \
+                a model by its speed can identify the sides."
                 .to_owned(),
         }
     },
     figures: |figures| {
         format!(
-            "Measured: a classifier that sees only times, and knows the pair, told which side is the slower model in \
-             {:.0} % of the battles, where guessing gives 50 %. It told which of six pairs met in {:.0} % (guessing: 17 %), \
+            "Measured: a classifier that sees only the timing, and knows the pair, identified the slower side in \
+             {:.0} % of the battles, where guessing gives 50 %. It identified which of six pairs met in {:.0} % (guessing: 17 %), \
              that a model which reasons before it writes took part in {:.0} %, and a slow one in {:.0} % (guessing: 50 %). \
              What it costs: the first text came after {:.0} seconds at the median and within {:.0} seconds in nine battles of \
              ten, the vote opened after {:.0} and {:.0} seconds.",
@@ -85,7 +85,7 @@ pub(super) const ENGLISH: PacingTexts = PacingTexts {
         )
     },
     origin: "These figures are from simulated battles of four models, a fast, a slow, a reasoning and a bursty one, with identical \
-             texts of different lengths and the default settings. The text itself may still tell who wrote it.",
+             texts of different lengths and the default settings. The text itself may still reveal who wrote it.",
 };
 
 pub(super) const CHINESE: PacingTexts = PacingTexts {

@@ -90,7 +90,7 @@ pub(super) const ENGLISH: PublicLogTexts = PublicLogTexts {
         "A vote: models, outcome, time, turns, language, labels, pairing policy and the probability of the pair, and the rules that excluded it.",
         "An exclusion or its withdrawal: the number of the vote, the rule, the reason and the time.",
         "No texts, no address, no account and no session. Voters appear under a random name. A salted hash commits to the texts; where the \
-         salt is deleted, it tells nothing any more, and every proof still holds.",
+         salt is deleted, the hash reveals nothing any more, and every proof still holds.",
     ],
     menu: "Vote log",
     receipt_link: "Receipt in the public vote log",

@@ -24,17 +24,17 @@ pub struct RefusedText {
 pub(super) const ENGLISH: RefusedTexts = RefusedTexts {
     address: RefusedText {
         title: "This address does not work",
-        lead: "It asks this page for something that it does not offer.",
-        action: "Open the page without it",
+        lead: "The address asks this page for something that it does not offer.",
+        action: "Open the page without these options",
     },
     missing: RefusedText {
         title: "There is nothing here",
-        lead: "What this address names is not in this arena.",
+        lead: "This arena has nothing at this address.",
         action: "Go to the arena",
     },
     forbidden: RefusedText {
-        title: "This is not open to you",
-        lead: "The arena cannot do this for you as you are signed in now, or the form is too old.",
+        title: "You do not have access to this",
+        lead: "Your current sign-in does not allow this, or the form has expired.",
         action: "Go to the arena",
     },
     later: RefusedText {
@@ -44,7 +44,7 @@ pub(super) const ENGLISH: RefusedTexts = RefusedTexts {
     },
     failed: RefusedText {
         title: "That did not work",
-        lead: "The page could not be made. Nothing that was acknowledged is lost.",
+        lead: "The page could not be generated. Nothing that was acknowledged is lost.",
         action: "Try again",
     },
 };

@@ -37,7 +37,7 @@ impl RiggingTexts {
 pub(super) const ENGLISH: RiggingTexts = RiggingTexts {
     swap: "How few votes would swap two neighbours?",
     influence: "How much does one voter change?",
-    flags: "Does anybody vote like nobody else?",
+    flags: "Does anybody vote unusually?",
     sentences: Sentences {
         swap: |swap, held, votes, name| {
             format!(
@@ -48,9 +48,9 @@ pub(super) const ENGLISH: RiggingTexts = RiggingTexts {
             )
         },
         influence: |voter, name| match voter {
-            None => "Without any single voter, every model stands where it stands now.".to_owned(),
+            None => "Leaving out any one voter would not change any model's place.".to_owned(),
             Some(InfluentialVoter { votes, moved, largest_move: furthest }) => format!(
-                "Without the most influential voter, who cast {votes} votes, {moved} models would stand elsewhere; {} would move \
+                "Without the most influential voter, who cast {votes} votes, {moved} models would be in other places; {} would move \
                  furthest, from place {} to {}.",
                 name(&furthest.model),
                 furthest.published,
@@ -62,22 +62,22 @@ pub(super) const ENGLISH: RiggingTexts = RiggingTexts {
             let looked = format!("Of {voters} voters, {tested} have at least {fewest_votes} votes for a side.");
             if *flagged == 0 {
                 return format!(
-                    "{looked} None of them favours or fights one model more than chance and taste explain."
+                    "{looked} None of them votes for or against one model more than chance and taste explain."
                 );
             }
             let change = match (&found.other_leader, &found.largest_move) {
                 (Some(leader), _) => format!("without them, {} would be first.", name(leader)),
                 (None, Some(furthest)) => format!(
-                    "without them, {} models would stand elsewhere, {} at place {} instead of {}.",
+                    "without them, {} models would be in other places, {} in place {} instead of {}.",
                     found.moved,
                     name(&furthest.model),
                     furthest.place,
                     furthest.published
                 ),
-                (None, None) => "without them, every model would stand where it stands now.".to_owned(),
+                (None, None) => "without them, no model would change its place.".to_owned(),
             };
             format!(
-                "{looked} {flagged} of them, with {votes} votes, favour or fight one model more than chance and taste explain; \
+                "{looked} {flagged} of them, with {votes} votes, vote for or against one model more than chance and taste explain; \
                  {change} An honest person with an unusual taste can be among them, and their votes count."
             )
         },
@@ -170,7 +170,7 @@ mod tests {
             }
             assert_eq!(text.lines().count(), 3, "{text}");
         }
-        assert!(said(&ENGLISH, &report()).contains("<m2> at place 3 instead of 5."));
+        assert!(said(&ENGLISH, &report()).contains("<m2> in place 3 instead of 5."));
     }
 
     #[test]
@@ -179,7 +179,7 @@ mod tests {
         quiet.flagged.iter_mut().for_each(|found| (found.flagged, found.votes, found.largest_move) = (0, 0, None));
         quiet.most_influential = None;
         let text = said(&ENGLISH, &quiet);
-        assert!(text.contains("None of them favours") && text.contains("every model stands where"), "{text}");
+        assert!(text.contains("None of them votes") && text.contains("would not change any model's place"), "{text}");
         assert_eq!(said(&ENGLISH, &RiggingReport::default()), "");
     }
 }

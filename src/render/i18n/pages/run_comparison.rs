@@ -94,7 +94,7 @@ pub(super) const ENGLISH: RunComparisonTexts = RunComparisonTexts {
     yes: "yes",
     no: "no",
     models: "Models",
-    models_lead: "Differences are the later score minus the earlier, with their 95 % interval. Canaries are 20 items that are the same in every run: where a model's settings stayed and its scores or the lengths of its answers there changed by more than chance explains (p < 0.01, adjusted for all tests), its provider has changed it.",
+    models_lead: "Differences are the later score minus the earlier, with their 95 % interval. Canaries are 20 items that are the same in every run: if a model's settings are unchanged but its scores or answer lengths on these items changed by more than chance explains (p < 0.01, adjusted for all tests), its provider has changed it.",
     model: "Model",
     items: "Items",
     higher: "Higher",

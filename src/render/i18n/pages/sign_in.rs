@@ -33,7 +33,7 @@ pub(super) const ENGLISH: SignInTexts = SignInTexts {
     code: "Invite code",
     passphrase: "Pass phrase",
     sign_in: "Sign in",
-    kept: "Of signing in, only a random number in a cookie and the time are kept: no name and no address.",
+    kept: "Signing in stores only a random number in a cookie and the time: no name and no address.",
     signed_in: "You are signed in.",
     to_battle: "To the battle",
     sign_out: "Sign out",
@@ -45,10 +45,10 @@ pub(super) const ENGLISH: SignInTexts = SignInTexts {
     too_fast: "Too many tries came from your network. Try again in {n} seconds.",
     lead_provider: "Battles in this arena are for people with an account at {name}. Leaderboards can be read by everybody.",
     provider: "Sign in with {name}",
-    kept_account: "Of your account at {name}, only a pseudonym is kept: no name and no address.",
-    foreign: "This sign-in was not begun in this browser, took too long, or was used already. Begin again.",
+    kept_account: "Only a pseudonym of your account at {name} is kept: no name and no address.",
+    foreign: "This sign-in was not started in this browser, took too long, or was already used. Start again.",
     provider_denied: "{name} did not sign you in. Begin again.",
-    provider_down: "{name} cannot be asked at the moment. Try again later.",
+    provider_down: "{name} cannot be reached at the moment. Try again later.",
 };
 
 pub(super) const CHINESE: SignInTexts = SignInTexts {

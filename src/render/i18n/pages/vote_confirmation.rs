@@ -15,7 +15,7 @@ pub(super) const ENGLISH: VoteConfirmationTexts = VoteConfirmationTexts {
     undo: "Undo",
     show: "Show the names",
     wait: "Always wait until I ask for the names",
-    sides: &[("a", "What is true of A? (optional)"), ("b", "What is true of B? (optional)")],
+    sides: &[("a", "What describes A? (optional)"), ("b", "What describes B? (optional)")],
     reasons: &[
         ("useful", "Useful"),
         ("complete", "Complete"),

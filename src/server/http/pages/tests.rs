@@ -102,7 +102,7 @@ async fn the_fold_tells_how_firm_the_leaderboard_is_and_escapes_names() {
     };
     let english = page("en", view());
     for said in [
-        "<summary>How firm is this?</summary>",
+        "<summary>How robust is this leaderboard?</summary>",
         "<dt>Who is first?</dt>",
         "<dd>&#60;i&#62;crane&#60;/i&#62;, 100 points ahead of &#60;i&#62;heron&#60;/i&#62;.</dd>",
         "Computed 2023-11-14 22:13 UTC from 80 votes",
@@ -112,7 +112,7 @@ async fn the_fold_tells_how_firm_the_leaderboard_is_and_escapes_names() {
     let chinese = page("zh", LeaderboardView { robustness: fold(Language::Chinese), ..view() });
     assert!(chinese.contains("<summary>这份榜单有多可靠？</summary>") && chinese.contains("谁是第一？"), "{chinese}");
     let none = page("en", LeaderboardView { robustness: None, ..view() });
-    assert!(!none.contains("class=\"robustness\"") && !none.contains("How firm"), "{none}");
+    assert!(!none.contains("class=\"robustness\"") && !none.contains("How robust"), "{none}");
 }
 
 #[actix_web::test]
@@ -283,7 +283,7 @@ async fn what_judges_made_of_battles_is_escaped_and_told_in_both_languages() {
 
 #[actix_web::test]
 async fn the_rules_name_judges_only_where_there_are_any() {
-    for (query, words) in [("?lang=en", "judged by further models"), ("?lang=zh", "交给其他模型评判")] {
+    for (query, words) in [("?lang=en", "other models judge a share"), ("?lang=zh", "交给其他模型评判")] {
         let page = async |judged| text(about::rules(&request(&format!("/about{query}")), &rules(judged), vec![])).await;
         assert!(page(true).await.contains(words));
         assert!(!page(false).await.contains(words));
@@ -297,13 +297,13 @@ async fn the_rules_say_the_limits_that_the_arena_has() {
         text(about::rules(&request(&format!("/about{query}")), settings, vec![])).await
     };
     let said = page("?lang=en", &settings).await;
-    assert!(said.contains("cast so many votes: 15 in a minute, 240 in an hour, 720 in a day."), "{said}");
-    assert!(said.contains("so many: 90 in a minute, 1800 in an hour, 3600 in a day."), "{said}");
+    assert!(said.contains("Votes allowed per visitor: 15 per minute, 240 per hour, 720 per day."), "{said}");
+    assert!(said.contains("together: 90 per minute, 1800 per hour, 3600 per day."), "{said}");
     assert!(page("?lang=zh", &settings).await.contains("最多可投：每分钟 15 票，每小时 240 票，每天 720 票。"));
     settings.limits.votes = WindowLimits::new(0, 7, 0);
     settings.limits.votes_per_address = WindowLimits::NONE;
     let said = page("?lang=en", &settings).await;
-    assert!(said.contains("cast so many votes: 7 in an hour.") && !said.contains("one network"), "{said}");
+    assert!(said.contains("Votes allowed per visitor: 7 per hour.") && !said.contains("one network"), "{said}");
     settings.limits.votes = WindowLimits::NONE;
     settings.limits.proof_above = 1.0;
     assert!(!page("?lang=en", &settings).await.contains("<h2>Limits</h2>"));
@@ -313,9 +313,9 @@ async fn the_rules_say_the_limits_that_the_arena_has() {
 async fn the_rules_say_what_comes_of_flagged_voters() {
     let mut settings = Settings::default();
     let page = async |settings: &Settings| text(about::rules(&request("/about?lang=en"), settings, vec![])).await;
-    assert!(page(&settings).await.contains("listed for the operator, and nobody is excluded for it by the program"));
+    assert!(page(&settings).await.contains("listed for the operator; the program does not exclude anybody for it"));
     settings.integrity.flagged_voters = FlaggedVoterPolicy::Exclude;
-    assert!(page(&settings).await.contains("excluded by the program until the operator lets them back in"));
+    assert!(page(&settings).await.contains("excluded automatically until the operator readmits them"));
 }
 
 #[actix_web::test]

@@ -61,7 +61,7 @@ pub struct BenchPlanTexts {
 
 pub(super) const ENGLISH: BenchPlanTexts = BenchPlanTexts {
     title: "Plan a run",
-    lead: "Choose suites and who takes part. The next step shows what would be asked and what it is expected to cost. Nothing \
+    lead: "Choose suites, models and judges. The next step shows the requests and their expected cost. Nothing \
            is asked before you confirm that.",
     choose: "Choose",
     suites: "Suites",
@@ -75,10 +75,10 @@ pub(super) const ENGLISH: BenchPlanTexts = BenchPlanTexts {
     rounds: "Rounds of answers",
     rounds_hint: "Every round asks each model all questions anew.",
     seed: "Seed",
-    seed_hint: "Of the first round's requests, for models that take one; further rounds count on from it. Empty for none.",
-    max_calls: "Most requests",
+    seed_hint: "Seed of the first round's requests, for models that accept one; each further round adds 1. Leave empty for none.",
+    max_calls: "Maximum requests",
     max_calls_hint: "Over all suites; empty for no limit.",
-    budget: "Most money ({currency})",
+    budget: "Budget ({currency})",
     budget_hint: "Over all suites; empty for no limit. It needs the prices of every model and judge.",
     batch: "Send requests in batches",
     batch_hint: "Providers with batches (OpenAI, Anthropic) answer within a day for less. A model whose provider has none is refused.",
@@ -87,20 +87,20 @@ pub(super) const ENGLISH: BenchPlanTexts = BenchPlanTexts {
     text: "Plan in TOML",
     text_hint: "As a file for langya bench run. A suite can have models, judges, rounds, an ablation and more of its own.",
     text_docs: "All keys",
-    show_text: "Show what this text would ask",
-    show: "Show what it would ask",
-    dry_run: "What would be asked",
-    dry_run_lead: "Expected: with retries as they went so far. At most: no reply can be used, every request is tried as often as \
+    show_text: "Preview this text",
+    show: "Preview requests and cost",
+    dry_run: "Requests and expected cost",
+    dry_run_lead: "Expected: with as many retries as in runs so far. At most: no reply can be used, every request is tried as often as \
                    the settings allow, and every reply is as long as it may be.",
     kept: "Stored already",
     requests: "Requests",
     at_most: "At most",
     cost: "Cost",
-    together: "Together",
+    together: "Total",
     nothing: "Everything is stored already: nothing would be asked.",
     start: "Start",
     none_chosen: "Choose at least one suite and one model that answers.",
-    bad_number: "Rounds are a number from 1 to 20, seed and most requests whole numbers, and the most money an amount such as 2.5.",
+    bad_number: "Rounds must be a number from 1 to 20, seed and maximum requests whole numbers, and the budget an amount such as 2.5.",
     refused: "This plan cannot be run:",
     already_running: "A plan is running already: wait for its end, or stop it.",
     none_running: "No plan is running any more.",
@@ -116,7 +116,7 @@ pub(super) const ENGLISH: BenchPlanTexts = BenchPlanTexts {
     stop: "Stop the plan",
     stopping: "The plan is being stopped: requests under way are finished.",
     again: "Plan the same again",
-    silent: "No instance has reported on the plan for a minute. Whichever leads next goes on with it.",
+    silent: "No instance has reported on the plan for a minute. The next leader instance continues it.",
 };
 
 pub(super) const CHINESE: BenchPlanTexts = BenchPlanTexts {

@@ -49,8 +49,8 @@ impl BenchRunTexts {
 
 pub(super) const ENGLISH: BenchRunTexts = BenchRunTexts {
     title: "Benchmark runs",
-    lead: "Runs of plans and of langya bench, the latest first. The same plan or command goes on with a run that did not come to \
-           its end: nothing that is stored is asked or paid for again.",
+    lead: "Runs of plans and of langya bench, the latest first. Start the same plan or command again to continue an unfinished run: \
+           nothing that is already stored is requested or paid for again.",
     none: "No run yet. Plan one here, or begin one with: langya bench run SUITE --judge ID",
     caption: "Runs",
     suite: "Suite",

@@ -102,7 +102,7 @@ pub(super) const ENGLISH: CampaignAdminTexts = CampaignAdminTexts {
     count: "How many",
     quota_hint: "Judgements of each at the most; empty for no limit",
     days: "Days until the links expire; 0 for never",
-    invite_button: "Make links",
+    invite_button: "Create links",
     shared_hint: "One link for all of them: whoever opens it takes a place",
     shared_links: "Shared links",
     shared_link: "Link",

@@ -59,7 +59,7 @@ fn place(scope: KeyScope) -> usize {
 
 pub(super) const ENGLISH: KeyTexts = KeyTexts {
     title: "API keys",
-    lead: "Programs send a key as “Authorization: Bearer KEY”. A revoked key is of no use from the next request on.",
+    lead: "Programs send a key as “Authorization: Bearer KEY”. A revoked key stops working with the next request.",
     none: "No key yet.",
     name: "Name",
     scopes: "Scopes",
@@ -81,11 +81,11 @@ pub(super) const ENGLISH: KeyTexts = KeyTexts {
     made_by: "Made by",
     revoke: "Revoke",
     revoke_of: "Revoke the key {name}",
-    make: "Make a key",
+    make: "Create a key",
     make_lead: "One key for each program, with no more scopes than it needs. Only a hash is kept.",
     name_hint: "What it is for",
     days: "Days until it expires; 0 for never",
-    make_button: "Make a key",
+    make_button: "Create key",
     key: "The key",
     key_lead: "Copy it now: it is not shown again.",
     bad_name: "A key has a name of 1 to 60 characters.",

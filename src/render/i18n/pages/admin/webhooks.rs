@@ -37,7 +37,7 @@ impl WebhookTexts {
 
 pub(super) const ENGLISH: WebhookTexts = WebhookTexts {
     title: "Webhooks",
-    lead: "Other programs that are told of votes and of the leaderboard. A message is sent again for a day until it is taken; then it is given up.",
+    lead: "Other programs that are notified of votes and leaderboard changes. Until a message is accepted, it is sent again for up to a day; then it is given up.",
     no_webhooks: "No webhook: the settings have none under [[webhooks]].",
     webhook: "Webhook",
     host: "Host",

@@ -9,7 +9,7 @@ use crate::domain::rating::robustness::{
 };
 
 pub(in crate::i18n::pages) const ENGLISH: RobustnessTexts = RobustnessTexts {
-    title: "How firm is this?",
+    title: "How robust is this leaderboard?",
     computed: "Computed {time} from {votes} votes between rated models. None of this changes a rating.",
     answers,
 };
@@ -80,13 +80,13 @@ fn fit_text(fit: &GoodnessOfFit, name: &Naming<'_>) -> String {
     let (pairs, times) = (fit.pairs, times(fit.p));
     if !is_significant(fit.p) {
         return format!(
-            "Yes, as far as one can see: over {pairs} pairs of models, the votes stray from what the ratings predict no further \
-             than by chance. Chance alone does as much {times}."
+            "Yes, as far as the votes show: over {pairs} pairs of models, they deviate from what the ratings predict no more \
+             than chance would. By chance alone, deviations this large occur {times}."
         );
     }
     let worst = fit.worst.first().map(|worst| {
         format!(
-            " Furthest: {} has {} % of the points in {} votes against {}; its rating predicts {} %.",
+            " Largest deviation: {} has {} % of the points in {} votes against {}; its rating predicts {} %.",
             name(&worst.better),
             percent(worst.observed),
             worst.votes,
@@ -95,8 +95,8 @@ fn fit_text(fit: &GoodnessOfFit, name: &Naming<'_>) -> String {
         )
     });
     format!(
-        "Not quite: over {pairs} pairs of models, the votes stray further from what the ratings predict than by chance, typically \
-         by about {} percentage points. Chance alone does as much {times}.{} Voters with tastes of their own cause this too.",
+        "Not quite: over {pairs} pairs of models, the votes deviate more from what the ratings predict than chance would, typically \
+         by about {} percentage points. By chance alone, deviations this large occur {times}.{} Voters with tastes of their own cause this too.",
         percent(fit.misfit),
         worst.unwrap_or_default()
     )
@@ -117,8 +117,8 @@ fn cycles(found: &Cycles, name: &Naming<'_>) -> String {
         "So this says little.".to_owned()
     };
     format!(
-        "{} of {} groups of three do, most clearly {a} over {b}, {b} over {c} and {c} over {a}. Chance alone would make about {}, \
-         and as many {}. {verdict}",
+        "{} of {} groups of three do, most clearly {a} over {b}, {b} over {c} and {c} over {a}. Chance alone would produce about {}, \
+         and at least this many {}. {verdict}",
         found.cyclic,
         found.triples,
         mean_number(found.expected),

@@ -54,7 +54,7 @@ impl BudgetFlags {
     }
 
     /// The same for a run that says something of its own at the first signal.
-    pub(super) fn limits_that_say(&self, stopping: &'static str) -> CommandResult<RunLimits> {
+    pub(in crate::cli) fn limits_that_say(&self, stopping: &'static str) -> CommandResult<RunLimits> {
         Ok(RunLimits { stop: stopped_by_signals(stopping)?, budget: BudgetTracker::new(self.amounts()) })
     }
 }

@@ -1,4 +1,8 @@
-//! Takes the lock of a command that asks models, and says what came of it.
+//! A run of a command that asks models, within a budget: `bench`, `judge`, `campaign` and `label`. Takes its lock, shows its
+//! progress, and prints its outcome.
+
+pub(super) mod clients;
+pub(super) mod rows;
 
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
@@ -8,12 +12,13 @@ use std::sync::Arc;
 use clap::Args;
 use parking_lot::Mutex;
 
-use super::clients::BudgetFlags;
-use super::rows::{OutcomeRow, PlanRow, left_over};
+use self::clients::BudgetFlags;
+use self::rows::{OutcomeRow, PlanRow, left_over};
 use crate::cli::error::{BadInput, CommandResult};
 use crate::cli::output::print;
+use crate::cli::output_format::OutputFormat;
 use crate::cli::progress::BenchBar;
-use crate::cli::table::{TableFormat, render};
+use crate::cli::table::render;
 use crate::domain::benchmark::run_report::RunOutcome;
 use crate::domain::judging::budget::Spent;
 use crate::infra::llm::model_client::RunLimits;
@@ -32,7 +37,7 @@ pub(in crate::cli) struct LimitFlags {
     pub(in crate::cli) budget: BudgetFlags,
     /// How to print the outcome
     #[arg(long, value_enum, default_value_t)]
-    pub(in crate::cli) format: TableFormat,
+    pub(in crate::cli) format: OutputFormat,
 }
 
 /// Takes a lock, or says that it is taken.
@@ -51,7 +56,7 @@ pub(in crate::cli) async fn end(
     run: LockedRun,
     rows: Vec<OutcomeRow>,
     outcomes: &[RunOutcome],
-    format: TableFormat,
+    format: OutputFormat,
 ) -> CommandResult<ExitCode> {
     let limits = run.release().await;
     print(&render(&rows, format)?)?;
@@ -96,7 +101,7 @@ impl PhaseBar {
 }
 
 /// Says what would be asked.
-pub(in crate::cli) fn print_plans(mut rows: Vec<PlanRow>, format: TableFormat) -> CommandResult<ExitCode> {
+pub(in crate::cli) fn print_plans(mut rows: Vec<PlanRow>, format: OutputFormat) -> CommandResult<ExitCode> {
     rows.push(PlanRow::total(&rows));
     print(&render(&rows, format)?)?;
     let asked = rows.iter().filter(|row| !row.model.is_empty());
@@ -117,8 +122,8 @@ pub(in crate::cli) fn tell_unpriced<'p>(plans: impl Iterator<Item = (&'p str, u6
 /// Says what the figures of a plan mean.
 pub(in crate::cli) fn tell_of_plan() -> ExitCode {
     eprintln!(
-        "expected with re-asks and retries as they went so far; at most: no reply settles anything, every request is tried as \
-         often as [bench] attempts says, and every reply is as long as it may be"
+        "expected: with retries at the rate seen so far; at most: no reply is usable, every request is tried [bench] attempts \
+         times, and every reply has the maximum length"
     );
     if std::io::stderr().is_terminal() {
         eprintln!("nothing was asked: leave --dry-run out to begin");

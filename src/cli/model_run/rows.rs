@@ -1,102 +1,28 @@
-//! The rows that `langya bench` prints, and its closing summary.
+//! The rows that a run prints, and its closing summary.
 
 use std::process::ExitCode;
 
 use serde::Serialize;
 
-use crate::cli::table::{TableRow, cost_or_dash, or_dash, value_or_dash};
+use crate::cli::table::{TableRow, cost_or_dash, or_dash};
 use crate::domain::benchmark::run_report::{RequestPlan, RunOutcome};
 use crate::domain::judging::budget::ReachedLimit;
 use crate::infra::llm::model_client::RunLimits;
-use crate::services::benchmark::scores::SuiteSummary;
-
-/// A suite with its data.
-#[derive(Debug, Clone, Serialize)]
-pub(super) struct SuiteRow {
-    suite: String,
-    data: String,
-    source: String,
-    items: u64,
-    models: usize,
-    answers: u64,
-    judges: String,
-    judged: u64,
-    judgements: u64,
-    latest: Option<String>,
-}
-
-impl SuiteRow {
-    pub(super) fn new(summary: &SuiteSummary) -> Self {
-        let (coverage, suite) = (summary.coverage(), &summary.suite);
-        Self {
-            suite: suite.suite.to_string(),
-            data: suite.version.chars().take(12).collect(),
-            source: suite.source.clone(),
-            items: suite.items,
-            models: summary.models().len(),
-            answers: summary.answered.values().flat_map(|round| round.values()).sum(),
-            judges: summary.judges().into_iter().collect::<Vec<_>>().join("+"),
-            judged: coverage.ok,
-            judgements: coverage.total,
-            latest: summary.latest.and_then(day),
-        }
-    }
-
-    /// A suite that is known and has no data yet.
-    pub(super) fn without_data(name: &str) -> Self {
-        Self {
-            suite: name.to_owned(),
-            data: String::new(),
-            source: String::new(),
-            items: 0,
-            models: 0,
-            answers: 0,
-            judges: String::new(),
-            judged: 0,
-            judgements: 0,
-            latest: None,
-        }
-    }
-}
-
-fn day(at: crate::domain::time::Timestamp) -> Option<String> {
-    let moment = jiff::Timestamp::from_millisecond(at.0).ok()?;
-    Some(moment.strftime("%Y-%m-%d").to_string())
-}
-
-impl TableRow for SuiteRow {
-    const HEADS: &'static [&'static str] =
-        &["suite", "data", "items", "models", "answers", "judges", "judged", "latest", "source"];
-
-    fn cells(&self) -> Vec<String> {
-        vec![
-            self.suite.clone(),
-            or_dash(&self.data),
-            self.items.to_string(),
-            self.models.to_string(),
-            self.answers.to_string(),
-            or_dash(&self.judges),
-            format!("{}/{}", self.judged, self.judgements),
-            value_or_dash(self.latest.as_ref()),
-            or_dash(&self.source),
-        ]
-    }
-}
 
 /// What a model or judge would be asked.
 #[derive(Debug, Clone, Serialize)]
 pub(in crate::cli) struct PlanRow {
-    pub(super) step: &'static str,
-    pub(super) model: String,
-    pub(super) done: u64,
-    pub(super) reused: u64,
+    pub(in crate::cli) step: &'static str,
+    pub(in crate::cli) model: String,
+    pub(in crate::cli) done: u64,
+    pub(in crate::cli) reused: u64,
     pub(in crate::cli) calls: u64,
-    pub(super) worst_calls: u64,
-    pub(super) input_tokens: u64,
-    pub(super) output_tokens: u64,
+    pub(in crate::cli) worst_calls: u64,
+    pub(in crate::cli) input_tokens: u64,
+    pub(in crate::cli) output_tokens: u64,
     pub(in crate::cli) cost: Option<f64>,
-    pub(super) worst_cost: Option<f64>,
-    pub(super) basis: String,
+    pub(in crate::cli) worst_cost: Option<f64>,
+    pub(in crate::cli) basis: String,
 }
 
 impl PlanRow {
@@ -147,7 +73,7 @@ impl TableRow for PlanRow {
         "tokens out",
         "cost",
         "cost at most",
-        "expected as in",
+        "estimated from",
     ];
 
     fn cells(&self) -> Vec<String> {
@@ -170,15 +96,15 @@ impl TableRow for PlanRow {
 /// Outcome for a model or judge.
 #[derive(Debug, Clone, Serialize)]
 pub(in crate::cli) struct OutcomeRow {
-    pub(super) step: &'static str,
-    pub(super) model: String,
-    pub(super) total: u64,
-    pub(super) before: u64,
-    pub(super) kept: u64,
-    pub(super) reused: u64,
-    pub(super) refused: u64,
-    pub(super) left: u64,
-    pub(super) failed: String,
+    pub(in crate::cli) step: &'static str,
+    pub(in crate::cli) model: String,
+    pub(in crate::cli) total: u64,
+    pub(in crate::cli) before: u64,
+    pub(in crate::cli) kept: u64,
+    pub(in crate::cli) reused: u64,
+    pub(in crate::cli) refused: u64,
+    pub(in crate::cli) left: u64,
+    pub(in crate::cli) failed: String,
 }
 
 impl OutcomeRow {
@@ -216,11 +142,11 @@ impl TableRow for OutcomeRow {
     }
 }
 
-pub(super) fn plan_rows(step: &'static str, plans: &[RequestPlan]) -> Vec<PlanRow> {
+pub(in crate::cli) fn plan_rows(step: &'static str, plans: &[RequestPlan]) -> Vec<PlanRow> {
     plans.iter().map(|plan| PlanRow::new(step, plan)).collect()
 }
 
-pub(super) fn outcome_rows(step: &'static str, outcomes: &[RunOutcome]) -> Vec<OutcomeRow> {
+pub(in crate::cli) fn outcome_rows(step: &'static str, outcomes: &[RunOutcome]) -> Vec<OutcomeRow> {
     outcomes.iter().map(|outcome| OutcomeRow::new(step, outcome)).collect()
 }
 
@@ -233,7 +159,7 @@ pub(in crate::cli) fn left_over(left: u64, refused: u64, limits: &RunLimits) -> 
         spent.calls, spent.tokens.input, spent.tokens.output
     );
     if refused > 0 {
-        eprintln!("{refused} are refused by the provider for good and not asked again, unless by --retry-failed");
+        eprintln!("{refused} are refused by the provider for good; only --retry-failed repeats these requests");
     }
     if left == 0 {
         return ExitCode::SUCCESS;
@@ -245,8 +171,8 @@ pub(in crate::cli) fn left_over(left: u64, refused: u64, limits: &RunLimits) -> 
             format!("the limit --budget {most} is reached: one more request could pass it")
         }
         None if limits.stop.is_cancelled() => "the run was stopped".to_owned(),
-        None => "not all of it could be had".to_owned(),
+        None => "some requests failed".to_owned(),
     };
-    eprintln!("{why}; {left} are left, and the same command goes on with them");
+    eprintln!("{why}; {left} results are left: run the same command again to continue");
     if reached.is_some() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

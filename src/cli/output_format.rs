@@ -1,0 +1,15 @@
+//! The flag `--format` of commands that print results.
+
+use clap::ValueEnum;
+
+/// How results are printed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum OutputFormat {
+    /// A table with aligned columns
+    #[default]
+    Table,
+    /// JSON
+    Json,
+    /// Comma-separated values with a header line
+    Csv,
+}
