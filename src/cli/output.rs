@@ -78,9 +78,9 @@ struct CsvRow(Vec<(String, Value)>);
 
 impl<'de> Deserialize<'de> for CsvRow {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Fields;
+        struct RowVisitor;
 
-        impl<'de> Visitor<'de> for Fields {
+        impl<'de> Visitor<'de> for RowVisitor {
             type Value = CsvRow;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -96,7 +96,7 @@ impl<'de> Deserialize<'de> for CsvRow {
             }
         }
 
-        deserializer.deserialize_map(Fields)
+        deserializer.deserialize_map(RowVisitor)
     }
 }
 

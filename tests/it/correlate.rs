@@ -259,7 +259,7 @@ fn scores_and_votes_are_redrawn_and_scores_are_those_of_the_report() {
         assert!((score - point["x"].as_f64().unwrap()).abs() < 1e-9, "{point}");
     }
     for (series, said) in [
-        ("bench:urs:fame", "there is overall"),
+        ("bench:urs:fame", "expected one of overall"),
         ("bench:alignbench", "import suite alignbench"),
         ("bench:urs@nobody", "by nobody"),
     ] {

@@ -280,5 +280,5 @@ fn the_doctor_never_calls_settings_fine_and_wrong_at_once() {
     let settings: Vec<&Value> = findings.iter().filter(|finding| finding["check"] == "settings").collect();
     assert!(!settings.is_empty(), "{findings:?}");
     assert!(settings.iter().all(|finding| finding["severity"] == "wrong"), "{settings:?}");
-    assert!(settings[0]["found"].as_str().unwrap().contains("MODERATION_KEY"), "{settings:?}");
+    assert!(settings[0]["found"].as_str().unwrap().contains("moderation.api_key_env"), "{settings:?}");
 }

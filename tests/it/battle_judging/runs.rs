@@ -78,7 +78,7 @@ async fn a_judge_that_fails_leaves_its_battles_to_the_next_run() {
     .await;
     let failed = field.run(&RUN).await;
     assert_eq!(failed.code, Some(1), "{}", failed.stderr);
-    assert!(failed.stderr.contains("24 are left"), "{}", failed.stderr);
+    assert!(failed.stderr.contains("24 results are left"), "{}", failed.stderr);
     assert!(field.requests("judge") < 24 * 3, "it is given up before every question was tried");
     let found = report(&field).await;
     let judged = share(&found["judges"][0]["judged"]);
@@ -202,7 +202,7 @@ async fn an_interrupt_lets_what_is_under_way_finish_and_another_run_is_refused_m
     gate.open();
     let ended = run.ended().await;
     assert_eq!(ended.code, Some(1), "{}", ended.stderr);
-    assert!(ended.stderr.contains(&format!("{} are left", 24 - AT_ONCE)), "{}", ended.stderr);
+    assert!(ended.stderr.contains(&format!("{} results are left", 24 - AT_ONCE)), "{}", ended.stderr);
     field.done(&RUN).await;
     assert_eq!((field.requests("judge"), field.repeated("judge")), (24, 0));
 }

@@ -234,8 +234,8 @@ async fn an_interrupt_leaves_batches_at_the_provider_and_says_so() {
     run.signal("INT");
     let ended = run.ended().await;
     assert_eq!(ended.code, Some(1), "{}", ended.stderr);
-    for said in ["go on at the provider", "batch batch_0 of model one with"] {
-        assert!(ended.stderr.contains(said), "{said}: {}", ended.stderr);
+    for said in ["go on at the provider".to_owned(), format!("batch batch_0 of model one ({} requests", turns())] {
+        assert!(ended.stderr.contains(&said), "{said}: {}", ended.stderr);
     }
     let plan = field.run(&[&ANSWER[..], &["--dry-run"]].concat()).await;
     assert!(plan.stderr.contains("is at the provider"), "{}", plan.stderr);
@@ -300,7 +300,7 @@ async fn a_batch_that_is_not_open_cannot_be_given_up() {
     for id in ["batch_0", "nothing", ""] {
         let refused = field.run(&["bench", "batches", "--forget", id]).await;
         assert_eq!(refused.code, Some(2), "{}", refused.stderr);
-        assert!(refused.stderr.contains(&format!("no batch {id:?} waits")), "{}", refused.stderr);
+        assert!(refused.stderr.contains(&format!("no open batch has the id {id:?}")), "{}", refused.stderr);
     }
     assert_eq!(provider.sizes().len(), 1);
 }

@@ -77,9 +77,9 @@ async fn what_reviewers_accept_becomes_a_suite() {
     assert!(run.stderr.contains("2 accepted, 1 rejected, 9 waiting, 0 could not be read"), "{}", run.stderr);
     let stands: Value = serde_json::from_str(&run.stdout).unwrap();
     let stand = |id: &str| stands.as_array().unwrap().iter().find(|row| row["id"] == id).unwrap();
-    assert_eq!(*stand("3"), json!({"id": "3", "state": "rejected", "stage": 2, "waits_for": ""}));
-    assert_eq!(*stand("4"), json!({"id": "4", "state": "waiting", "stage": 1, "waits_for": "cyn"}));
-    assert_eq!(*stand("5"), json!({"id": "5", "state": "waiting", "stage": 1, "waits_for": "ann, bob, cyn"}));
+    assert_eq!(*stand("3"), json!({"id": "3", "state": "rejected", "stage": 2, "waits_for": []}));
+    assert_eq!(*stand("4"), json!({"id": "4", "state": "waiting", "stage": 1, "waits_for": ["cyn"]}));
+    assert_eq!(*stand("5"), json!({"id": "5", "state": "waiting", "stage": 1, "waits_for": ["ann", "bob", "cyn"]}));
     let mut items = lines(&field, "close.jsonl");
     items.sort_by_key(|item| item["id"].to_string());
     let first = json!({"A": "1", "B": "乙", "C": "丙", "D": "丁"});

@@ -133,7 +133,7 @@ async fn a_judge_that_never_answers_leaves_a_report_and_the_next_run_goes_on() {
     field.done(&["import", "suite", "mtbench101", "mt.jsonl"]).await;
     let failed = field.run(&["bench", "run", "mtbench101", "--judge", "judge", "--format", "json"]).await;
     assert_eq!(failed.code, Some(1), "{}", failed.stderr);
-    assert!(failed.stderr.contains(&format!("{turns} are left")), "{}", failed.stderr);
+    assert!(failed.stderr.contains(&format!("{turns} results are left")), "{}", failed.stderr);
     let rows: Value = serde_json::from_str(&failed.stdout).unwrap();
     assert_eq!((rows[0]["left"].as_u64(), rows[1]["left"].as_u64()), (Some(0), Some(turns as u64)));
     assert!(rows[1]["failed"].as_str().unwrap().contains("no first token"), "{rows}");

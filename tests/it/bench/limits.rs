@@ -26,7 +26,7 @@ async fn a_budget_of_requests_is_kept_and_the_rest_is_had_later() {
     let run = field.run(&["bench", "answer", "mtbench101", "--models", "one", "--max-calls", "7"]).await;
     assert_eq!((run.code, field.requests("one")), (Some(0), 7), "{}", run.stderr);
     assert!(
-        run.stderr.contains(&format!("the limit --max-calls 7 is reached; {} are left", turns - 7)),
+        run.stderr.contains(&format!("the limit --max-calls 7 is reached; {} results are left", turns - 7)),
         "{}",
         run.stderr
     );

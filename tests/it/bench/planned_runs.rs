@@ -47,7 +47,7 @@ async fn all_suites_are_one_run_which_the_next_one_goes_on_with() {
     let ended = field.run(&[&ALL[..], &["--max-calls", &limit]].concat()).await;
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     assert_eq!((field.requests("one") + field.requests("judge")).to_string(), limit);
-    assert!(ended.stderr.contains(&format!("{} are left", 2 * turns() - 3)), "{}", ended.stderr);
+    assert!(ended.stderr.contains(&format!("{} results are left", 2 * turns() - 3)), "{}", ended.stderr);
     let first = ended.stderr.lines().find(|line| line.starts_with("1/2 alignbench, round 1: ")).expect("it is said");
     assert!(first.contains(&format!("{align} of {} requests, cost 0.02", align + mt)), "{first}");
     assert!(first.contains(" expected, about "), "{first}");
@@ -68,7 +68,7 @@ async fn a_limit_within_the_first_suite_leaves_the_others_to_the_next_run() {
     let field = two_suites().await;
     let ended = field.run(&[&ALL[..], &["--max-calls", "2"]].concat()).await;
     let left = 2 * QUESTIONS + 2 * turns() - 2;
-    assert!(ended.stderr.contains(&format!("{left} are left")), "{}", ended.stderr);
+    assert!(ended.stderr.contains(&format!("{left} results are left")), "{}", ended.stderr);
     assert_eq!(rows(&field, &["bench", "runs"]).await.len(), 1, "the second suite did not begin");
 }
 

@@ -116,7 +116,7 @@ async fn a_wrong_key_is_said_with_what_to_do_and_what_is_left() {
     assert!(run.stderr.contains("status 401") && run.stderr.contains("check the key in the variable ONE_KEY"));
     assert!(!run.stderr.contains("sk-wrong"));
     // Every answer, and the judgement of each.
-    assert!(run.stderr.contains(&format!("{} are left", 2 * QUESTIONS)), "{}", run.stderr);
+    assert!(run.stderr.contains(&format!("{} results are left", 2 * QUESTIONS)), "{}", run.stderr);
 }
 
 #[actix_web::test]
