@@ -14,7 +14,7 @@ use super::terminal_text::printable;
 use super::times::show_time;
 use crate::cli::error::CommandResult;
 use crate::cli::output_format::OutputFormat;
-use crate::domain::admin::key_scope::{KeyScope, join_scopes};
+use crate::domain::admin::key_scope::KeyScope;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::{Clock as _, SystemClock};
 use crate::infra::config::Environment;
@@ -84,7 +84,7 @@ impl TableRow for CreatedLine {
 struct KeyLine {
     id: String,
     name: String,
-    scopes: String,
+    scopes: Vec<&'static str>,
     state: &'static str,
     /// The day alone: no more is kept.
     last_used: Option<String>,
@@ -101,7 +101,7 @@ impl TableRow for KeyLine {
         vec![
             self.id.clone(),
             printable(&self.name).to_string(),
-            self.scopes.clone(),
+            self.scopes.join(","),
             self.state.to_owned(),
             or_never(self.last_used.as_ref()),
             or_never(self.expires_at.as_ref()),
@@ -122,7 +122,7 @@ impl KeyLine {
             state,
             id: row.id,
             name: row.name,
-            scopes: join_scopes(&row.scopes),
+            scopes: row.scopes.iter().map(|scope| scope.as_str()).collect(),
             last_used: row.used_day.map(|day| show_time(day).chars().take("2026-11-25".len()).collect()),
             expires_at: row.expires_at.map(show_time),
             created_at: show_time(row.created_at),

@@ -29,7 +29,10 @@ struct DatabaseFacts {
 
 async fn read_database(settings: &Settings) -> Result<DatabaseFacts, StoreError> {
     let store = Store::open(&settings.storage, IfMissing::Fail).await?;
-    let facts = read_facts(&store).await;
+    let facts = match store.check_pages().await {
+        Ok(()) => read_facts(&store).await,
+        Err(error) => Err(error),
+    };
     store.close().await;
     facts
 }

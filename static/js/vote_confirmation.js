@@ -50,6 +50,8 @@ export class VoteConfirmation {
   open(outcome) {
     this.#outcome = outcome;
     part("confirmation-title").textContent = this.#words[`chose_${outcome}`];
+    const question = part("satisfaction");
+    question.textContent = ["tie", "both_bad"].includes(outcome) ? question.dataset.both : question.dataset.better;
     // What is hidden would still name the ballot.
     part("ballot").setAttribute("aria-labelledby", "confirmation-title");
     this.#run(this.#waits.checked ? "waiting" : "running");

@@ -26,8 +26,15 @@ for (const arena of TESTED) {
     const gallery = await startGallery(browser, arena);
     const faults = [];
     try {
-      for (const entry of PAGES.filter((page) => page.arena === arena && !LEFT_OUT.test(page.name))) {
-        for (const language of Object.keys(LOCALES)) faults.push(...(await faultsOf(gallery, entry, language)));
+      const entries = PAGES.filter((page) => page.arena === arena && !LEFT_OUT.test(page.name));
+      for (const language of Object.keys(LOCALES)) {
+        const { visitNext, close } = await gallery.openEach({ language, colorScheme: "light", viewport: SCREENS[1440] });
+        for (const entry of entries) {
+          const page = await visitNext(entry);
+          faults.push(...(await faultsOf(page, `${entry.name} ${language}`, THEMES_OF[language])));
+          if (entry.stranger) await page.context().close();
+        }
+        await close();
       }
     } finally {
       await gallery.stop();
@@ -36,24 +43,23 @@ for (const arena of TESTED) {
   });
 }
 
-/** Themes for axe, on each of two widths. The dark theme is looked at for its colours only, which are the same in every language. */
+/** Themes for axe. The dark one is looked at for its colours only, which are the same in every language. */
 const THEMES_OF = { en: THEMES, zh: ["light"] };
-const ACCESSIBLE = (language) => ["1440", "390"].flatMap((screen) => THEMES_OF[language].map((theme) => [screen, theme]));
+/** Screens that axe looks at. */
+const OF_AXE = ["390", "1440"];
 
-/** What is wrong with a page in a language, and its layout on every screen. */
-async function faultsOf(gallery, entry, language) {
-  const page = await gallery.open(entry, { language, colorScheme: "light", viewport: SCREENS[1440] });
-  const where = `${entry.name} ${language}`;
+/** What is wrong with a page: its words, its layout on every screen, and what axe finds in these themes. */
+async function faultsOf(page, where, themes) {
   const faults = (await page.evaluate(wordFaults)).map((fault) => `${where}: ${fault}`);
   for (const [screen, size] of Object.entries(SCREENS)) {
     await page.setViewportSize(size);
     faults.push(...(await page.evaluate(layoutFaults)).map((fault) => `${where} ${screen}: ${fault}`));
+    if (!OF_AXE.includes(screen)) continue;
+    for (const colorScheme of themes) {
+      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+      await assertAccessible(page, `${where} ${screen} ${colorScheme}`, colorScheme).catch((error) => faults.push(...error.actual));
+    }
+    await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" });
   }
-  for (const [screen, colorScheme] of ACCESSIBLE(language)) {
-    await page.setViewportSize(SCREENS[screen]);
-    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    await assertAccessible(page, `${where} ${screen} ${colorScheme}`, colorScheme).catch((error) => faults.push(...error.actual));
-  }
-  await page.context().close();
   return faults;
 }

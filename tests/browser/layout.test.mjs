@@ -42,6 +42,23 @@ test("the navigation fits every screen: nothing overlaps, nothing is cut off, no
   }
 });
 
+test("on a phone whose text is twice as large nothing scrolls sideways, and a battle can begin", async () => {
+  const large = { width: 195, height: 422 };
+  for (const locale of LOCALES) {
+    const page = await site.arrive("/", { locale, viewport: large, agrees: false });
+    await page.locator("main textarea").first().fill("Why?");
+    await page.keyboard.press("Enter");
+    await page.locator('dialog[open] [data-action="agree"]').click();
+    await phase(page, "ready");
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `a battle, ${locale}`);
+    for (const path of ["/leaderboard", "/history", "/about", "/consent", "/log", "/benchmarks", "/correlation", "/models"]) {
+      await page.goto(new URL(path, page.url()).href);
+      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${path} ${locale}`);
+    }
+    await page.context().close();
+  }
+});
+
 /** Runs in the page: what is wrong with the entries of the navigation that can be seen. */
 function navigationFaults() {
   const all = document.querySelectorAll(".brand, .sections > a, .more > summary, .more li a, .tools > *");

@@ -58,7 +58,13 @@ async fn a_key_is_made_by_a_command_shown_once_and_good_for_its_scopes_until_it_
     let (status, log) = check("/api/v1/audit", get_with(&arena, "/api/v1/audit?action=create_key", key).await).await;
     assert!(status == 200 && log.contains("create_key") && log.contains(id) && !log.contains(random), "{log}");
 
+    let lower = reqwest::Client::new()
+        .get(format!("{}/api/v1/key", arena.url))
+        .header("authorization", format!("bearer {key}"));
+    assert_eq!(lower.send().await.unwrap().status(), 200, "the name of a scheme is written in any case");
+
     let listed = keys(folder.path(), &["list"]).await;
+    assert_eq!(listed[0]["scopes"], json!(["read", "admin"]));
     assert_eq!((&listed[0]["id"], &listed[0]["state"]), (&json!(id), &json!("in force")));
     let today = arena_day(&arena);
     assert_eq!(listed[0]["last_used"], json!(today), "the day alone");

@@ -165,6 +165,15 @@ async fn the_server_answers_where_it_says_and_ends_at_sigterm() {
             assert!(answer.headers().contains_key(header), "{path} has no {header}");
         }
     }
+    // Monitors ask with HEAD.
+    for path in ["/healthz", "/readyz", "/metrics", "/leaderboard.atom", "/api/v1/leaderboard", "/api/v1/openapi.json"]
+    {
+        let answer = reqwest::Client::new().head(format!("{}{path}", server.url)).send().await.unwrap();
+        assert_eq!(answer.status(), 200, "{path}");
+        assert!(answer.bytes().await.unwrap().is_empty(), "{path}");
+    }
+    let posted = reqwest::Client::new().post(format!("{}/api/v1/leaderboard", server.url)).send().await.unwrap();
+    assert_eq!(posted.status(), 405);
     assert_eq!(server.terminate().code(), Some(0));
 }
 

@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use langya::infra::config::StorageSettings;
+use langya::infra::storage::{IfMissing, Store};
 use serde_json::Value;
 
 use crate::support::program::langya;
@@ -62,6 +64,15 @@ fn a_rigger_is_listed_from_files_and_from_the_database_under_its_pseudonym_only(
         (&rigger["model"], &rigger["p"]),
         "the same votes, the same result"
     );
+}
+
+#[actix_web::test]
+async fn an_arena_without_votes_has_no_flagged_voter() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = StorageSettings { data_dir: folder.path().join("data"), ..StorageSettings::default() };
+    Store::open(&settings, IfMissing::Create).await.unwrap().close().await;
+    let run = langya(folder.path(), ["votes", "flagged", "--test", "all", "--data-dir", "data", "--format", "json"]);
+    assert!(run.code == Some(0) && run.stdout.trim() == "[]", "{run:?}");
 }
 
 #[test]

@@ -110,6 +110,25 @@ async fn what_cannot_be_used_is_told_in_one_line_and_what_needs_a_restart_is_nam
 }
 
 #[actix_web::test]
+async fn a_settings_file_that_was_emptied_leaves_the_previous_settings_in_force() {
+    let bench = SettingsFixture::new().await;
+    for model in ["one", "two"] {
+        bench.upstream.script(model, Script::openai(["Said."]));
+    }
+    bench.write("", &["one", "two"]);
+    let server = bench.serve();
+    // The file is read before it is emptied.
+    bench.write("[battle]\nmax_turns = 1", &["one", "two"]);
+    server.logged("the edited settings are in force").await;
+    std::fs::write(bench.folder.path().join("langya.toml"), "\n  # an editor on a full disk\n").unwrap();
+    server.logged("the settings file is missing, unreadable or empty: the previous settings stay in force").await;
+    let mut visitor = Visitor::connect(&server.url).await;
+    visitor.ask("Who?").await;
+    visitor.until_ready().await;
+    assert_eq!(ids(&visitor.vote("a").await), ["one", "two"]);
+}
+
+#[actix_web::test]
 async fn an_edited_rating_rule_changes_the_leaderboard_without_a_vote() {
     let bench = SettingsFixture::new().await;
     for model in ["one", "two"] {

@@ -14,6 +14,7 @@ use crate::cli::{Location, output, progress};
 use crate::domain::integrity::rigging_detection::{
     DEFAULT_ALPHA, FEWEST_VOTES, VoterReport, VoterResult, VoterTest, test_voters,
 };
+use crate::domain::rating::FitError;
 use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
 use crate::formats::votes;
 use crate::infra::config::Environment;
@@ -142,7 +143,11 @@ pub(super) async fn run(options: &FlaggedOptions, env: &Environment) -> CommandR
     };
     let mut reports = Vec::new();
     for test in options.test.tests() {
-        let mut report = test_voters(&log, test, options.seed)?;
+        let mut report = match test_voters(&log, test, options.seed) {
+            // Nobody has voted yet, or all votes were imported without their voters.
+            Err(FitError::NoVoters) if stored => VoterReport { test, voters: 0, results: Vec::new(), taste: None },
+            tested => tested?,
+        };
         if stored {
             hide_voters(&mut report);
         }

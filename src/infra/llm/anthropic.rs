@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 use super::batch::BatchApi;
 use super::batch::anthropic::AnthropicBatches;
 use super::http_client::HttpClient;
+use super::readable::readable;
 use super::reading::{SseReader, parse_json};
 use super::sse::SseEvent;
 use super::transport::{Endpoint, StreamProgress, stream_reply};
@@ -122,11 +123,13 @@ struct StreamEvent<'a> {
     content: Vec<ContentBlock>,
     error: Option<IgnoredAny>,
     message: Option<Begun>,
+    #[serde(default, deserialize_with = "readable")]
     usage: Option<AnthropicUsage>,
 }
 
 #[derive(Deserialize)]
 struct Begun {
+    #[serde(default, deserialize_with = "readable")]
     usage: Option<AnthropicUsage>,
 }
 

@@ -18,6 +18,7 @@ pub mod model_list_merge;
 pub mod ollama;
 pub mod openai;
 pub mod query_judge;
+mod readable;
 mod reading;
 #[cfg(fuzzing)]
 mod recorded;

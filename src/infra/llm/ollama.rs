@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::http_client::HttpClient;
 use super::openai::with_system_prompt;
+use super::readable::readable;
 use super::reading::{LineReader, parse_json};
 use super::transport::{Endpoint, StreamProgress, stream_reply};
 use super::{ChatError, ChatModel, Message, PromptImage, ReplyPart, ReplyStream, Sampling, Usage};
@@ -103,7 +104,9 @@ struct ChatChunk {
     #[serde(default)]
     done: bool,
     error: Option<IgnoredAny>,
+    #[serde(default, deserialize_with = "readable")]
     prompt_eval_count: Option<u64>,
+    #[serde(default, deserialize_with = "readable")]
     eval_count: Option<u64>,
 }
 

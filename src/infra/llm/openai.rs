@@ -16,6 +16,7 @@ use serde_json::{Map, Value, json};
 use super::batch::BatchApi;
 use super::batch::openai::OpenAiBatches;
 use super::http_client::HttpClient;
+use super::readable::readable;
 use super::reading::{SseReader, parse_json};
 use super::sse::SseEvent;
 use super::transport::{Endpoint, StreamProgress, stream_reply};
@@ -140,6 +141,7 @@ struct StreamChunk<'a> {
     error: Option<IgnoredAny>,
     #[serde(borrow)]
     object: Option<BorrowedWord<'a>>,
+    #[serde(default, deserialize_with = "readable")]
     usage: Option<OpenAiUsage>,
 }
 
@@ -156,6 +158,7 @@ struct BorrowedWord<'a>(#[serde(borrow)] Cow<'a, str>);
 #[derive(Default, Deserialize)]
 struct ChunkChoice {
     delta: Option<Delta>,
+    #[serde(default, deserialize_with = "readable")]
     logprobs: Option<Logprobs>,
 }
 
@@ -276,6 +279,21 @@ mod tests {
             r#"{"choices":[],"usage":{"prompt_tokens":18446744073709551615,"completion_tokens":0}}"#,
             &[usage(Some(1_000_000_000), Some(0))],
         );
+        for counts in [
+            r#"{"prompt_tokens":-1,"completion_tokens":5}"#,
+            r#"{"prompt_tokens":7.5}"#,
+            r#"{"prompt_tokens":"7"}"#,
+            r#"{"completion_tokens":99999999999999999999999}"#,
+            "[]",
+            "null",
+        ] {
+            check(&format!(r#"{{"choices":[{{"delta":{{"content":"a"}}}}],"usage":{counts}}}"#), &[text("a")]);
+        }
+        for logprobs in
+            [r#"{"content":[{"token":"7","logprob":null}]}"#, r#"{"tokens":["7"],"token_logprobs":[-1]}"#, "7"]
+        {
+            check(&format!(r#"{{"choices":[{{"delta":{{"content":"7"}},"logprobs":{logprobs}}}]}}"#), &[text("7")]);
+        }
         check(r#"{"choices":null,"object":"chat.completion.chunk"}"#, &[]);
         check(r#"{"choices":[{"delta":{"content":"\ud83d\ude00\n"}}]}"#, &[text("😀\n")]);
         check("", &[]);

@@ -29,6 +29,13 @@ pub enum StoreError {
     /// The file is there and holds nothing.
     #[error("{} is empty, so its arena is lost: restore a backup, or delete the file to begin a new arena", .0.display())]
     Empty(PathBuf),
+    /// The write-ahead log is there, and its database is not.
+    #[error(
+        "{} is there without its database: put the database file back beside it, or restore a backup into another folder; to begin a \
+         new arena, delete it",
+        .0.display()
+    )]
+    LogAlone(PathBuf),
     /// There is no database yet, or no arena in it.
     #[error("there is no arena at {0}: run `langya serve` first, or name another with --data-dir or --database")]
     Missing(String),
@@ -154,7 +161,7 @@ impl StoreError {
         match self {
             Self::Busy | Self::ReadOnly(_) => true,
             Self::Group(error) => error.may_pass(),
-            _ => self.trouble().is_some_and(|trouble| trouble != OutageKind::Denied),
+            _ => self.trouble().is_some_and(|trouble| trouble != OutageKind::Denied && !trouble.lasts()),
         }
     }
 

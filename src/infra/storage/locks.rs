@@ -30,7 +30,8 @@ impl DataLock {
     /// [`StoreError::Locked`] where another process holds it, [`StoreError::DataDir`] where the folder cannot be written.
     pub fn take(settings: &StorageSettings) -> Result<Self, StoreError> {
         let file = match Backend::new(settings)? {
-            Backend::Sqlite(database) => Some(lock_beside(&database)?),
+            // A link to the file of another arena leads to that arena's lock.
+            Backend::Sqlite(database) => Some(lock_beside(&database.canonicalize().unwrap_or(database))?),
             Backend::Postgres => None,
         };
         Ok(Self { _file: file })

@@ -312,6 +312,7 @@ impl Store {
         compare_versions(applied, known)?;
         match &self.database {
             Database::Sqlite(pools) => {
+                pools.check_file()?;
                 let mut probed_at = pools.probed_at.lock().await;
                 let known = probed_at.filter(|at| at.elapsed() < PROBE_EVERY && self.trouble().is_none());
                 if known.is_none() {
@@ -342,14 +343,26 @@ impl Store {
         self.database.outage().trouble()
     }
 
-    /// Looks whether the server still keeps commits through a crash; the embedded database always does.
+    /// Looks whether commits last: whether the server keeps them through a crash, and whether the file of the embedded database is
+    /// still where it was.
     ///
     /// # Errors
     /// [`StoreError::Outage`] where it would lose them, [`StoreError`] where it cannot be asked.
     pub async fn check_durable(&self) -> Result<(), StoreError> {
         match &self.database {
-            Database::Sqlite(_) => Ok(()),
+            Database::Sqlite(pools) => pools.check_file(),
             Database::Postgres(postgres) => postgres.check_durable().await,
+        }
+    }
+
+    /// Reads all of an embedded database, which takes about a second a gigabyte; a server looks after its own.
+    ///
+    /// # Errors
+    /// [`StoreError::Outage`] where it is damaged.
+    pub async fn check_pages(&self) -> Result<(), StoreError> {
+        match &self.database {
+            Database::Sqlite(pools) => pools.check_pages().await,
+            Database::Postgres(_) => Ok(()),
         }
     }
 

@@ -34,6 +34,12 @@ pub enum OutageKind {
     /// The embedded database, on a disk that fails or takes no writes.
     #[error("the data folder cannot be read or written: look at its disk and its permissions")]
     FolderUnusable,
+    /// The embedded database: a page that holds no page.
+    #[error("its file is damaged: stop the arena, keep a copy of the data folder, and restore the newest backup")]
+    Damaged,
+    /// The embedded database: the path leads to another file than the one that is open, or to none.
+    #[error("its file was removed or replaced: stop the arena, keep a copy of the data folder, and put the file back")]
+    FileReplaced,
 }
 
 impl OutageKind {
@@ -67,6 +73,7 @@ impl OutageKind {
         match code & 0xff {
             FULL => Some(Self::FolderFull),
             READ_ONLY | IO_ERROR | CANNOT_OPEN => Some(Self::FolderUnusable),
+            CORRUPT | NOT_A_DATABASE => Some(Self::Damaged),
             _ => None,
         }
     }
@@ -77,17 +84,25 @@ impl OutageKind {
             || matches!(self, Self::ReadOnly | Self::DiskFull | Self::FolderFull | Self::FolderUnusable)
     }
 
-    /// Whether statements succeed and a crash would undo them.
+    /// Whether statements succeed, and what they write may be lost all the same.
     #[must_use]
     pub fn loses_commits(self) -> bool {
-        matches!(self, Self::FsyncOff | Self::FullPageWritesOff)
+        matches!(self, Self::FsyncOff | Self::FullPageWritesOff) || self.lasts()
+    }
+
+    /// Whether it lasts until the arena is stopped.
+    #[must_use]
+    pub fn lasts(self) -> bool {
+        matches!(self, Self::Damaged | Self::FileReplaced)
     }
 }
 
 const READ_ONLY: u32 = 8;
 const IO_ERROR: u32 = 10;
+const CORRUPT: u32 = 11;
 const FULL: u32 = 13;
 const CANNOT_OPEN: u32 = 14;
+const NOT_A_DATABASE: u32 = 26;
 
 #[cfg(test)]
 mod tests {

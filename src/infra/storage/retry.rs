@@ -58,7 +58,8 @@ impl Outage {
 
     fn meets(&self, trouble: OutageKind, error: &dyn std::fmt::Display) {
         let mut state = self.state();
-        state.trouble = Some(trouble);
+        // What comes after a damaged file ends, and the damage does not.
+        state.trouble = state.trouble.filter(|former| former.lasts()).or(Some(trouble));
         state.met_at = Some(Instant::now());
         self.open.store(true, Ordering::Relaxed);
         let quiet = state.told.is_empty() && state.ended_at.is_some_and(|at| at.elapsed() < QUIET);
@@ -81,7 +82,7 @@ impl Outage {
     /// The server's settings were looked at on one connection, and keep commits.
     pub(super) fn looks_durable(&self) {
         let settled = self.state().met_at.is_none_or(|at| at.elapsed() > RELOADED);
-        if settled && self.trouble().is_some_and(OutageKind::loses_commits) {
+        if settled && self.trouble().is_some_and(|trouble| trouble.loses_commits() && !trouble.lasts()) {
             self.ends();
         }
     }

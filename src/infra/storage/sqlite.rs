@@ -1,7 +1,7 @@
 //! SQLite, the embedded default: one connection that writes, a few that read, in a folder of its own.
 
 use super::sqlite_durability::check_durable;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -35,12 +35,36 @@ pub(super) struct SqlitePools {
     /// When a committed write was last read back; who holds it does so now.
     pub(super) probed_at: Arc<Mutex<Option<Instant>>>,
     pub(super) folder: PathBuf,
+    path: PathBuf,
+    file: Option<FileIdentity>,
+}
+
+/// Which file is open, whatever its path leads to later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct FileIdentity {
+    device: u64,
+    inode: u64,
+}
+
+impl FileIdentity {
+    #[cfg(unix)]
+    fn new(file: &Metadata) -> Option<Self> {
+        use std::os::unix::fs::MetadataExt;
+        Some(Self { device: file.dev(), inode: file.ino() })
+    }
+
+    #[cfg(not(unix))]
+    fn new(_: &Metadata) -> Option<Self> {
+        None
+    }
 }
 
 impl SqlitePools {
     pub(super) async fn open(path: PathBuf, if_missing: IfMissing) -> Result<Self, StoreError> {
         let folder = path.parent().unwrap_or(Path::new("."));
+        let log = path.with_file_name(format!("{}-wal", path.file_name().unwrap_or_default().display()));
         match (path.metadata(), if_missing) {
+            (Err(_), _) if log.metadata().is_ok_and(|log| log.len() > 0) => return Err(StoreError::LogAlone(log)),
             // Not even a header: an interrupted copy. A new arena in its place would hide that the old one is lost.
             (Ok(file), _) if file.len() == 0 => return Err(StoreError::Empty(path)),
             (Ok(_), _) => {}
@@ -62,7 +86,32 @@ impl SqlitePools {
             .connect_with(options.read_only(true))
             .await?;
         let writer = SqliteWriter::new(writing, writer);
-        Ok(Self { writer, reader, outage: Arc::default(), probed_at: Arc::default(), folder: folder.to_owned() })
+        let file = path.metadata().ok().as_ref().and_then(FileIdentity::new);
+        let folder = folder.to_owned();
+        Ok(Self { writer, reader, outage: Arc::default(), probed_at: Arc::default(), folder, path, file })
+    }
+
+    /// Looks whether the path still leads to the open file: a write to one that was removed succeeds, and ends with the process.
+    pub(super) fn check_file(&self) -> Result<(), StoreError> {
+        let is_replaced = match self.path.metadata() {
+            Ok(found) => FileIdentity::new(&found) != self.file,
+            Err(error) => error.kind() == ErrorKind::NotFound,
+        };
+        if !is_replaced {
+            return Ok(());
+        }
+        self.outage.note(OutageKind::FileReplaced);
+        Err(StoreError::Outage(OutageKind::FileReplaced))
+    }
+
+    /// Reads every page of the file.
+    pub(super) async fn check_pages(&self) -> Result<(), StoreError> {
+        let said: String = sqlx::query_scalar("PRAGMA quick_check(1)").fetch_one(&self.reader).await?;
+        if said == "ok" {
+            return Ok(());
+        }
+        self.outage.note(OutageKind::Damaged);
+        Err(StoreError::Outage(OutageKind::Damaged))
     }
 
     /// Commits a number and reads it back over another connection: only then are acknowledged writes really kept.

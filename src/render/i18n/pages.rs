@@ -107,6 +107,8 @@ pub struct BattleTexts {
     pub choose_tie: &'static str,
     pub choose_both_bad: &'static str,
     pub satisfaction: &'static str,
+    /// Where neither reply is the better one.
+    pub satisfaction_both: &'static str,
     pub satisfaction_low: &'static str,
     pub satisfaction_high: &'static str,
     pub keys: &'static str,

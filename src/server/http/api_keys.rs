@@ -98,7 +98,9 @@ impl From<AuditRow> for AuditEntry {
 /// The token of `Authorization: Bearer`.
 pub(super) fn bearer(request: &HttpRequest) -> Option<&str> {
     let header = request.headers().get(AUTHORIZATION).and_then(|value| value.to_str().ok());
-    header.and_then(|value| value.strip_prefix("Bearer ")).map(str::trim).filter(|token| !token.is_empty())
+    let (scheme, token) = header?.split_once(' ')?;
+    // RFC 9110, section 11.1: the scheme is written in any case.
+    Some(token.trim()).filter(|token| scheme.eq_ignore_ascii_case("bearer") && !token.is_empty())
 }
 
 /// The key of a request, if it is in force and has the scope.

@@ -60,7 +60,7 @@ use std::net::TcpListener;
 use std::sync::Arc;
 
 use actix_web::middleware::{Compress, from_fn};
-use actix_web::{App, HttpServer, web};
+use actix_web::{App, FromRequest, Handler, HttpServer, Resource, Responder, web};
 
 use crate::infra::oidc::CALLBACK;
 use crate::server::state::AppState;
@@ -211,33 +211,43 @@ fn files(config: &mut web::ServiceConfig) {
 /// What programs read: JSON, CSV, SVG, health and metrics.
 fn programs(config: &mut web::ServiceConfig) {
     config
-        .route("/leaderboard.atom", web::get().to(feed::atom))
-        .route("/leaderboard.svg", web::get().to(leaderboard_files::svg))
-        .route("/api/v1/leaderboard.csv", web::get().to(leaderboard_files::csv))
-        .route("/api/v1/leaderboard", web::get().to(leaderboard_api::leaderboard))
-        .route("/api/v1/leaderboard/robustness", web::get().to(leaderboard_api::robustness))
-        .route("/api/v1/leaderboard/rigging", web::get().to(leaderboard_api::rigging))
-        .route("/api/v1/leaderboard/value", web::get().to(value::json))
-        .route("/api/v1/models", web::get().to(models::json))
-        .route("/api/v1/log", web::get().to(public_log::json))
-        .route("/api/v1/log/votes/{vote}", web::get().to(public_log::receipt))
-        .route("/api/v1/votes", web::get().to(vote_log_api::votes))
-        .route("/api/v1/exclusions", web::get().to(exclusions::json))
-        .route("/api/v1/pairing", web::get().to(leaderboard_api::pairing))
-        .route("/api/v1/consent", web::get().to(consent::json))
-        .route("/benchmarks.svg", web::get().to(suite_board::svg))
-        .route("/api/v1/benchmarks.csv", web::get().to(suite_board::csv))
-        .route("/api/v1/benchmarks", web::get().to(suite_board::json))
-        .route("/api/v1/benchmarks/{suite}", web::get().to(benchmark::suite_json))
-        .route("/api/v1/benchmarks/{suite}/compare", web::get().to(benchmark_comparison::json))
-        .route("/api/v1/correlation", web::get().to(correlation::json))
-        .route("/api/v1/judges", web::get().to(judges::json))
-        .route("/api/v1/key", web::get().to(api_keys::key))
-        .route("/api/v1/audit", web::get().to(api_keys::audit))
-        .route("/api/v1/openapi.json", web::get().to(openapi::json))
-        .route("/healthz", web::get().to(probes::healthz))
-        .route("/readyz", web::get().to(probes::readyz))
-        .route("/metrics", web::get().to(metrics::metrics));
+        // Without HEAD: its body is a stream of all votes.
+        .service(web::resource("/api/v1/votes").get(vote_log_api::votes))
+        .service(readable("/leaderboard.atom", feed::atom))
+        .service(readable("/leaderboard.svg", leaderboard_files::svg))
+        .service(readable("/api/v1/leaderboard.csv", leaderboard_files::csv))
+        .service(readable("/api/v1/leaderboard", leaderboard_api::leaderboard))
+        .service(readable("/api/v1/leaderboard/robustness", leaderboard_api::robustness))
+        .service(readable("/api/v1/leaderboard/rigging", leaderboard_api::rigging))
+        .service(readable("/api/v1/leaderboard/value", value::json))
+        .service(readable("/api/v1/models", models::json))
+        .service(readable("/api/v1/log", public_log::json))
+        .service(readable("/api/v1/log/votes/{vote}", public_log::receipt))
+        .service(readable("/api/v1/exclusions", exclusions::json))
+        .service(readable("/api/v1/pairing", leaderboard_api::pairing))
+        .service(readable("/api/v1/consent", consent::json))
+        .service(readable("/benchmarks.svg", suite_board::svg))
+        .service(readable("/api/v1/benchmarks.csv", suite_board::csv))
+        .service(readable("/api/v1/benchmarks", suite_board::json))
+        .service(readable("/api/v1/benchmarks/{suite}", benchmark::suite_json))
+        .service(readable("/api/v1/benchmarks/{suite}/compare", benchmark_comparison::json))
+        .service(readable("/api/v1/correlation", correlation::json))
+        .service(readable("/api/v1/judges", judges::json))
+        .service(readable("/api/v1/key", api_keys::key))
+        .service(readable("/api/v1/audit", api_keys::audit))
+        .service(readable("/api/v1/openapi.json", openapi::json))
+        .service(readable("/healthz", probes::healthz))
+        .service(readable("/readyz", probes::readyz))
+        .service(readable("/metrics", metrics::metrics));
+}
+
+/// An address that answers GET, and HEAD, which monitors and link checkers ask.
+fn readable<F, Args>(path: &str, handler: F) -> Resource
+where
+    F: Handler<Args, Output: Responder + 'static>,
+    Args: FromRequest + 'static,
+{
+    web::resource(path).route(web::get().to(handler.clone())).route(web::head().to(handler))
 }
 
 /// Serves on a socket that listens already, until it is told to stop. `commands` is the reference of commands for `/docs`.

@@ -88,11 +88,12 @@ async fn watch(app: &AppState, source: &mut SettingsSource) {
         if matches!(asked, ReloadReason::Clock) && !settled {
             continue;
         }
-        let is_gone = now == Some(None) && taken.flatten().is_some();
+        let was_set = taken.flatten().is_some_and(|text: Vec<u8>| !is_blank(&text));
+        let is_gone = was_set && now.as_ref().is_some_and(|text| text.as_deref().is_none_or(is_blank));
         taken = now;
         if is_gone {
-            // Without it the defaults would be in force, which nobody asked for.
-            let problem = "the settings file is missing or unreadable";
+            // Without it the defaults would be in force, which nobody asked for: an editor on a full disk leaves an empty file.
+            let problem = "the settings file is missing, unreadable or empty";
             tracing::error!("{problem}: the previous settings stay in force");
             source.file.set_problem(Some(problem.to_owned()));
         } else {
@@ -110,6 +111,11 @@ enum ReloadReason {
     Clock,
     Signal,
     Admin(Reader),
+}
+
+/// Whether a settings file sets nothing: it is empty or holds comments only.
+fn is_blank(text: &[u8]) -> bool {
+    text.split(|byte| *byte == b'\n').all(|line| line.trim_ascii_start().first().is_none_or(|first| *first == b'#'))
 }
 
 async fn read(file: PathBuf) -> Option<Vec<u8>> {

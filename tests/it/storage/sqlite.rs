@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use langya::domain::battle::BattleId;
 use langya::infra::config::StorageSettings;
-use langya::infra::storage::{DataLock, IfMissing, InsertedVote, Store, StoreError};
+use langya::infra::storage::{DataLock, IfMissing, InsertedVote, OutageKind, Store, StoreError};
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePool};
 use tempfile::TempDir;
 
@@ -115,6 +115,80 @@ fn a_data_folder_has_one_lock() {
     assert!(matches!(DataLock::take(&settings(folder.path())), Err(StoreError::Locked(_))));
     drop(first);
     DataLock::take(&settings(folder.path())).unwrap();
+}
+
+#[actix_web::test]
+async fn a_link_to_the_database_of_another_arena_leads_to_its_lock() {
+    let (folder, _store) = open().await;
+    let elsewhere = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(folder.path().join("langya.db"), elsewhere.path().join("langya.db")).unwrap();
+    let _first = DataLock::take(&settings(folder.path())).unwrap();
+    assert!(matches!(DataLock::take(&settings(elsewhere.path())), Err(StoreError::Locked(_))));
+}
+
+#[actix_web::test]
+async fn a_log_without_its_database_is_no_place_for_a_new_arena() {
+    let (folder, store) = open().await;
+    store.close().await;
+    std::fs::remove_file(folder.path().join("langya.db")).unwrap();
+    std::fs::write(folder.path().join("langya.db-wal"), "committed votes").unwrap();
+    for if_missing in [IfMissing::Create, IfMissing::Fail] {
+        let refused = Store::open(&settings(folder.path()), if_missing).await.unwrap_err();
+        assert!(matches!(&refused, StoreError::LogAlone(log) if log.ends_with("langya.db-wal")), "{refused}");
+    }
+    assert!(!folder.path().join("langya.db").exists());
+    std::fs::remove_file(folder.path().join("langya.db-wal")).unwrap();
+    Store::open(&settings(folder.path()), IfMissing::Create).await.unwrap();
+}
+
+/// Whether a vote is refused because the database would lose it.
+async fn refuses_votes(store: &Store, trouble: OutageKind) -> bool {
+    matches!(store.insert_vote(&vote("late", "x", 9)).await, Err(StoreError::Outage(found)) if found == trouble)
+}
+
+#[actix_web::test]
+async fn no_vote_is_taken_into_a_file_that_was_removed_or_replaced() {
+    let (folder, store) = open().await;
+    ready(&store, "x").await;
+    store.check_durable().await.unwrap();
+    std::fs::rename(folder.path().join("langya.db"), folder.path().join("moved.db")).unwrap();
+    for _ in 0..2 {
+        let found = store.check_durable().await;
+        assert!(matches!(found, Err(StoreError::Outage(OutageKind::FileReplaced))), "{found:?}");
+        assert!(refuses_votes(&store, OutageKind::FileReplaced).await);
+        // Another file in its place is not the one that is open.
+        std::fs::copy(folder.path().join("moved.db"), folder.path().join("langya.db")).unwrap();
+    }
+    assert!(store.check().await.unwrap_err().is_outage());
+}
+
+#[actix_web::test]
+async fn no_vote_is_taken_into_a_damaged_file() {
+    let (folder, store) = open().await;
+    ready(&store, "x").await;
+    store.close().await;
+    let file = folder.path().join("langya.db");
+    let pool = raw(folder.path()).await;
+    let root: i64 =
+        sqlx::query_scalar("SELECT rootpage FROM sqlite_schema WHERE name = 'battles'").fetch_one(&pool).await.unwrap();
+    let size: i64 = sqlx::query_scalar("PRAGMA page_size").fetch_one(&pool).await.unwrap();
+    pool.close().await;
+    let mut bytes = std::fs::read(&file).unwrap();
+    let page = usize::try_from((root - 1) * size).unwrap();
+    bytes[page..page + usize::try_from(size).unwrap()].fill(0xa5);
+    std::fs::write(&file, bytes).unwrap();
+
+    let store = Store::open(&settings(folder.path()), IfMissing::Fail).await.unwrap();
+    store.check_durable().await.unwrap();
+    let found = store.battle_record(&BattleId::new("x")).await.unwrap_err();
+    assert!(found.is_outage() && !found.may_pass(), "{found}");
+    assert!(refuses_votes(&store, OutageKind::Damaged).await);
+    assert!(matches!(store.check().await, Err(StoreError::Outage(OutageKind::Damaged))), "nothing ends it");
+    let store = Store::open(&settings(folder.path()), IfMissing::Fail).await.unwrap();
+    assert!(matches!(
+        store.check_pages().await,
+        Err(StoreError::Outage(OutageKind::Damaged) | StoreError::Database(_))
+    ));
 }
 
 #[actix_web::test]

@@ -31,7 +31,7 @@ fn in_function(text: &str) -> Vec<String> {
         let (before, path) = (&text[..at], text[at + call.len()..].split('"').next().unwrap());
         if before.ends_with("web::scope") {
             scope = path;
-        } else if before.ends_with(".route") || before.ends_with("web::resource") {
+        } else if [".route", "web::resource", "readable"].iter().any(|call| before.ends_with(call)) {
             found.push(format!("{scope}{path}"));
         }
     }
