@@ -7,6 +7,7 @@ import { Ballot } from "./ballot.js";
 import { serveCards } from "./cards.js";
 import { Composer } from "./composer.js";
 import { VoteConfirmation } from "./vote_confirmation.js";
+import { Departure } from "./departure.js";
 import { dropVote, keepVote, unsentVotes } from "./unsent_votes.js";
 import { Modes } from "./modes.js";
 import { announce, fill, fromNow, keep, kept, number, part } from "./page.js";
@@ -212,6 +213,8 @@ for (const [name, action] of Object.entries(actions)) {
   document.querySelector(`[data-action="${name}"]`).addEventListener("click", action);
 }
 
+const departure = new Departure({ isVoting: () => phase === "confirming", cast });
+
 // A page that is left casts its vote; one that is only hidden, as on a phone that may end it, keeps it for the next visit.
 addEventListener("pagehide", cast);
 document.addEventListener("visibilitychange", () => {
@@ -355,6 +358,7 @@ const receivers = {
   },
   revealed(frame) {
     if (voted) return; // The vote was sent twice.
+    departure.follow();
     const latest = turn;
     forget();
     [voted, turn] = [frame, latest];

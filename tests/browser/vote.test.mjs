@@ -170,6 +170,18 @@ test("a vote that its page could not send any more is sent by the next one", asy
   assert.equal(await next.locator("main").getAttribute("data-phase"), "empty", "this page has a battle of its own to begin");
 });
 
+test("a link that is followed before the vote is sent leads to a page that knows of the vote", async () => {
+  const { page, sent } = await readyPage();
+  await choose(page, "Tie");
+  await page.locator(".more > summary").click();
+  await page.locator('.more a[href="/history"]').click();
+  await page.waitForURL(/history/);
+  assert.equal(sent.length, 1);
+  assert.equal(await page.getByText("No vote, so the names stay hidden").count(), 0);
+  assert.equal(await page.locator("main li, main article").first().isVisible(), true);
+  assert.equal(await kept(page), 0);
+});
+
 test("a page that is hidden keeps the vote in case it is ended, and can still take it back", async () => {
   const { page, sent } = await readyPage();
   await choose(page, "A is better");

@@ -35,7 +35,7 @@ pub enum StoreError {
          new arena, delete it",
         .0.display()
     )]
-    LogAlone(PathBuf),
+    WalWithoutDatabase(PathBuf),
     /// There is no database yet, or no arena in it.
     #[error("there is no arena at {0}: run `langya serve` first, or name another with --data-dir or --database")]
     Missing(String),

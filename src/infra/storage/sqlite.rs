@@ -64,7 +64,9 @@ impl SqlitePools {
         let folder = path.parent().unwrap_or(Path::new("."));
         let log = path.with_file_name(format!("{}-wal", path.file_name().unwrap_or_default().display()));
         match (path.metadata(), if_missing) {
-            (Err(_), _) if log.metadata().is_ok_and(|log| log.len() > 0) => return Err(StoreError::LogAlone(log)),
+            (Err(_), _) if log.metadata().is_ok_and(|log| log.len() > 0) => {
+                return Err(StoreError::WalWithoutDatabase(log));
+            }
             // Not even a header: an interrupted copy. A new arena in its place would hide that the old one is lost.
             (Ok(file), _) if file.len() == 0 => return Err(StoreError::Empty(path)),
             (Ok(_), _) => {}

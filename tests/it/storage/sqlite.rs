@@ -134,7 +134,7 @@ async fn a_log_without_its_database_is_no_place_for_a_new_arena() {
     std::fs::write(folder.path().join("langya.db-wal"), "committed votes").unwrap();
     for if_missing in [IfMissing::Create, IfMissing::Fail] {
         let refused = Store::open(&settings(folder.path()), if_missing).await.unwrap_err();
-        assert!(matches!(&refused, StoreError::LogAlone(log) if log.ends_with("langya.db-wal")), "{refused}");
+        assert!(matches!(&refused, StoreError::WalWithoutDatabase(log) if log.ends_with("langya.db-wal")), "{refused}");
     }
     assert!(!folder.path().join("langya.db").exists());
     std::fs::remove_file(folder.path().join("langya.db-wal")).unwrap();
