@@ -44,7 +44,7 @@ test("a battle reads well from the question to the names", async () => {
   const confirming = await transcript(page);
   assert.deepEqual(confirming.slice(0, 11), [...TURN, ...REPLIES("Model A", "Model B"), 'region "You called it a tie."', 'group "You called it a tie."', 'heading "You called it a tie." [level=2]', 'button "Undo"', 'button "Show the names"']);
   assert.deepEqual(confirming.slice(11, 29), ['group "What describes A? (optional)"', ...REASONS, 'group "What describes B? (optional)"', ...REASONS]);
-  assert.deepEqual(confirming.slice(29, 35), ['group "How good is the better one? (optional)"', 'radio "1, poor"', ...[2, 3, 4].map((n) => `radio "${n}"`), 'radio "5, excellent"']);
+  assert.deepEqual(confirming.slice(29, 35), ['group "How good was it overall? (optional)"', 'radio "1, poor"', ...[2, 3, 4].map((n) => `radio "${n}"`), 'radio "5, excellent"']);
 
   await page.getByRole("button", { name: "Show the names" }).click();
   await phase(page, "revealed");

@@ -57,7 +57,7 @@ pub const CHINESE: PageTexts = PageTexts {
         choose_tie: "平局",
         choose_both_bad: "都不好",
         satisfaction: "较好的回答有多好？（可不填）",
-        satisfaction_both: "这两个回答有多好？（可不填）",
+        satisfaction_both: "总体上有多好？（可不填）",
         satisfaction_low: "1，差",
         satisfaction_high: "5，极好",
         keys: "数字键 1–4 投票",

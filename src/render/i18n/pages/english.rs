@@ -57,7 +57,7 @@ pub const ENGLISH: PageTexts = PageTexts {
         choose_tie: "Tie",
         choose_both_bad: "Both are bad",
         satisfaction: "How good is the better one? (optional)",
-        satisfaction_both: "How good are they? (optional)",
+        satisfaction_both: "How good was it overall? (optional)",
         satisfaction_low: "1, poor",
         satisfaction_high: "5, excellent",
         keys: "Keys 1–4 vote",
