@@ -117,9 +117,13 @@ async fn play(step: Step, says_at: Instant, mut gate: watch::Receiver<bool>) -> 
         Step::Say(text) => Some(Ok(ReplyPart::Text(text))),
         Step::Think(text) => Some(Ok(ReplyPart::Reasoning(text))),
         Step::Yield(times) => {
-            for _ in 0..times {
-                tokio::task::yield_now().await;
-            }
+            // Goes on while nobody reads, as a connection does: with pacing, a reply is read every 50 ms only.
+            let turns = tokio::spawn(async move {
+                for _ in 0..times {
+                    tokio::task::yield_now().await;
+                }
+            });
+            turns.await.unwrap();
             None
         }
         Step::Pause(_) => {

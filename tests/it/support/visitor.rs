@@ -12,7 +12,7 @@ use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
 /// Longest wait for anything; reached only by a failing test.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Opens a page.
 pub(crate) async fn get(url: &str) -> reqwest::Response {
@@ -154,7 +154,8 @@ impl Visitor {
 
     /// Reads on until a vote may be cast, and returns the texts of sides A and B in the latest turn.
     pub(crate) async fn until_ready(&mut self) -> [String; 2] {
-        self.next_of(&["ready"]).await;
+        let end = self.next_of(&["ready", "voided"]).await;
+        assert_eq!(end["type"], "ready", "the battle was voided");
         self.texts()
     }
 
