@@ -312,9 +312,13 @@ function receive(frame) {
 
 /** The server has answered a vote that was kept. One that it cannot take now is kept for the next visit. */
 function settle(frame) {
-  const isToldOf = frame.battle === battle;
-  if (isToldOf || !["storage", "rate_limited", "draining", "superseded"].includes(frame.code)) dropVote(frame.battle);
+  const isToldOf = frame.battle === battle && !departure.isUnderWay;
+  const isKept = !isToldOf && ["storage", "rate_limited", "draining", "superseded"].includes(frame.code);
+  if (!isKept) dropVote(frame.battle);
   unsent.delete(frame.battle);
+  if (frame.type !== "error" || frame.battle !== battle) return;
+  if (isKept) departure.follow();
+  else departure.stay();
 }
 
 const receivers = {

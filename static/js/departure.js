@@ -20,6 +20,16 @@ export class Departure {
     });
   }
 
+  /** Whether a link waits for the receipt. */
+  get isUnderWay() {
+    return this.#go !== null;
+  }
+
+  /** Stays on the page: it has something to say. */
+  stay() {
+    this.#go = null;
+  }
+
   /** Follows the link, once; without one nothing happens. */
   follow() {
     this.#go?.();

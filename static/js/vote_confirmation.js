@@ -51,7 +51,9 @@ export class VoteConfirmation {
     this.#outcome = outcome;
     part("confirmation-title").textContent = this.#words[`chose_${outcome}`];
     const question = part("satisfaction");
-    question.textContent = ["tie", "both_bad"].includes(outcome) ? question.dataset.both : question.dataset.better;
+    const isAlone = this.#place.closest("main").dataset.mode === "direct";
+    const isBetter = !isAlone && !["tie", "both_bad"].includes(outcome);
+    question.textContent = isBetter ? question.dataset.better : question.dataset.both;
     // What is hidden would still name the ballot.
     part("ballot").setAttribute("aria-labelledby", "confirmation-title");
     this.#run(this.#waits.checked ? "waiting" : "running");

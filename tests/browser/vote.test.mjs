@@ -182,6 +182,42 @@ test("a link that is followed before the vote is sent leads to a page that knows
   assert.equal(await kept(page), 0);
 });
 
+/** A page whose votes the arena refuses with this code. */
+async function refusingPage(code) {
+  const page = await site.open();
+  await page.routeWebSocket(/\/ws\/battle/, (socket) => {
+    const server = socket.connectToServer();
+    server.onMessage((frame) => socket.send(frame));
+    socket.onMessage((frame) => {
+      const { type, battle } = JSON.parse(frame);
+      if (type === "vote") socket.send(JSON.stringify({ type: "error", code, message: "refused by the test", battle }));
+      else server.send(frame);
+    });
+  });
+  await page.clock.install();
+  await page.goto(site.url);
+  await ask(page, "a short question");
+  await phase(page, "ready");
+  await choose(page, "A is better");
+  return page;
+}
+
+test("a vote that cannot be taken now is kept while a link is followed", async () => {
+  const page = await refusingPage("rate_limited");
+  await page.locator('a[href="/leaderboard"]').first().click();
+  await page.waitForURL(/leaderboard/);
+  assert.equal(await kept(page), 1);
+});
+
+test("a vote that is refused for good keeps the visitor on the page that says why", async () => {
+  const page = await refusingPage("not_ready");
+  await page.locator('a[href="/leaderboard"]').first().click();
+  await page.getByRole("alert").filter({ hasText: /./ }).waitFor();
+  await page.clock.runFor(2_000);
+  assert.equal(new URL(page.url()).pathname, "/");
+  assert.equal(await kept(page), 0);
+});
+
 test("a page that is hidden keeps the vote in case it is ended, and can still take it back", async () => {
   const { page, sent } = await readyPage();
   await choose(page, "A is better");

@@ -1,14 +1,12 @@
 //! Before the vote no byte on the wire depends on who the models are, other than their text.
 
 use futures_util::future::join_all;
-use langya::infra::config::{PacingMode, Timeouts};
+use langya::infra::config::PacingMode;
 use langya::infra::llm::ChatError;
-use langya::infra::llm::resilient_model::ReplyLimits;
 use serde_json::{Value, json};
 
-use crate::support::arena::{TestArena, card, quick_limits};
+use crate::support::arena::{TestArena, card};
 use crate::support::scripted::{Scripted, Step};
-use crate::support::visitor::PATIENCE;
 
 const BATTLES: usize = 1_000;
 const AT_ONCE: usize = 50;
@@ -53,10 +51,7 @@ async fn show_nothing_but_the_texts(pacing: PacingMode, battles: usize) {
     let models: Vec<(String, Scripted)> =
         (0..12).map(|number| (format!("canary-{number:02}"), model(number))).collect();
     let named: Vec<(&str, &Scripted)> = models.iter().map(|(id, model)| (id.as_str(), model)).collect();
-    // Fifty battles at once on a busy machine take longer than the limits that other tests set to their models.
-    let patient = Timeouts { first_token: PATIENCE, idle: PATIENCE, total: PATIENCE, ..quick_limits().timeouts };
-    let limits = ReplyLimits { timeouts: patient, ..quick_limits() };
-    let arena = TestArena::start_with_limits(&named, limits, |settings| {
+    let arena = TestArena::start_with(&named, |settings| {
         settings.battle.pacing = pacing;
         settings.battle.pace_chars_per_second = 4_000;
         settings.battle.start_classes_ms = vec![10, 100];

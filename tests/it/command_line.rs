@@ -170,7 +170,9 @@ async fn the_server_answers_where_it_says_and_ends_at_sigterm() {
     {
         let answer = reqwest::Client::new().head(format!("{}{path}", server.url)).send().await.unwrap();
         assert_eq!(answer.status(), 200, "{path}");
+        let tag = answer.headers().get("etag").cloned();
         assert!(answer.bytes().await.unwrap().is_empty(), "{path}");
+        assert_eq!(tag.as_ref(), get(&format!("{}{path}", server.url)).await.headers().get("etag"), "{path}");
     }
     let posted = reqwest::Client::new().post(format!("{}/api/v1/leaderboard", server.url)).send().await.unwrap();
     assert_eq!(posted.status(), 405);

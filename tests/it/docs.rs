@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use langya::cli::reference::parse;
+use regex::Regex;
 
 use crate::support::arena::TestArena;
 use crate::support::program::{langya, program};
@@ -53,6 +54,31 @@ fn words(line: &str) -> Vec<String> {
         }
     }
     words
+}
+
+#[test]
+fn every_link_between_the_files_leads_to_one() {
+    let link = Regex::new(r"\]\(([^/)#:\s][^)#:\s]*)[)#]").unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut found = 0;
+    for file in [
+        "README.md",
+        "ARCHITECTURE.md",
+        "CONTRIBUTING.md",
+        "DESIGN.md",
+        "CHANGELOG.md",
+        "deploy/README.md",
+        "benches/README.md",
+    ] {
+        let file = root.join(file);
+        let text = std::fs::read_to_string(&file).unwrap();
+        for link in link.captures_iter(&text) {
+            let leads_to = file.parent().unwrap().join(&link[1]);
+            assert!(leads_to.exists(), "{}: {} is not there", file.display(), &link[1]);
+            found += 1;
+        }
+    }
+    assert!(found > 5, "{found} links are found: the expression reads none");
 }
 
 #[test]

@@ -68,7 +68,7 @@ async fn a_drain_finishes_battles_takes_votes_refuses_what_is_new_and_the_next_p
     assert_eq!(idle.try_next().await.unwrap_err(), Some(CloseCode::Restart));
     let late = tokio::time::timeout(Duration::from_secs(5), Visitor::connect_with(&server.url, None)).await;
     assert!(matches!(late, Ok(Err(_))), "new connections are refused, not left waiting");
-    assert!(server.log().contains("battles.under_way=1"), "{}", server.log());
+    server.logged("battles.under_way=1").await;
     busy.send(json!({"type": "start", "prompt": "Another?"})).await;
     assert_eq!(busy.next_of(&["error"]).await["code"], "draining");
     busy.send(json!({"type": "vote", "battle": first, "outcome": "a"})).await;

@@ -101,7 +101,8 @@ async fn a_restart_of_redis_is_noticed_and_everything_counts_as_changed_after_it
 async fn a_redis_that_hangs_is_given_up_and_found_again() {
     let Some(redis) = TestRedis::start() else { return };
     let log = Log::keep();
-    let one = Instance::connected("one", &redis.settings()).await;
+    let settings = RedisSettings { timeout_ms: 500, ..redis.settings() };
+    let one = Instance::connected("one", &settings).await;
     redis.freeze();
     one.until(BusState::Lost).await;
     assert!(log.until("redis is lost").await.contains("no answer in time"), "{}", log.text());

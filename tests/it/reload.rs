@@ -120,8 +120,13 @@ async fn a_settings_file_that_was_emptied_leaves_the_previous_settings_in_force(
     // The file is read before it is emptied.
     bench.write("[battle]\nmax_turns = 1", &["one", "two"]);
     server.logged("the edited settings are in force").await;
-    std::fs::write(bench.folder.path().join("langya.toml"), "\n  # an editor on a full disk\n").unwrap();
-    server.logged("the settings file is missing, unreadable or empty: the previous settings stay in force").await;
+    // As an editor leaves it on a full disk.
+    std::fs::write(bench.folder.path().join("langya.toml"), "\n").unwrap();
+    let said = "the settings file is missing, unreadable or empty: the previous settings stay in force";
+    server.logged(said).await;
+    // Another look makes no settings of it either.
+    server.signal("HUP");
+    server.logged_times(said, 2).await;
     let mut visitor = Visitor::connect(&server.url).await;
     visitor.ask("Who?").await;
     visitor.until_ready().await;

@@ -16,6 +16,7 @@ use super::http_client::HttpClient;
 use super::readable::readable;
 use super::reading::{SseReader, parse_json};
 use super::sse::SseEvent;
+use super::surrogates::without_half_characters;
 use super::transport::{Endpoint, StreamProgress, stream_reply};
 use super::{ChatError, ChatModel, Message, ReplyPart, ReplyStream, Sampling, Usage, system_and_rest};
 use crate::config::{ConfigError, ModelSettings};
@@ -152,7 +153,8 @@ pub(super) fn read_event(event: SseEvent<'_>, parts: &mut VecDeque<ReplyPart>) -
     if event.data.is_empty() {
         return Ok(StreamProgress::More);
     }
-    let event: StreamEvent<'_> = parse_json(event.data)?;
+    let data = without_half_characters(event.data);
+    let event: StreamEvent<'_> = parse_json(&data)?;
     if event.kind == "error" || event.error.is_some() {
         return Err(ChatError::Reported);
     }

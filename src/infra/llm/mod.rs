@@ -26,6 +26,7 @@ pub mod resilient_model;
 mod retry_after;
 pub mod roster;
 pub mod sse;
+mod surrogates;
 mod transport;
 
 use std::sync::Arc;

@@ -12,6 +12,7 @@ use super::http_client::HttpClient;
 use super::openai::with_system_prompt;
 use super::readable::readable;
 use super::reading::{LineReader, parse_json};
+use super::surrogates::without_half_characters;
 use super::transport::{Endpoint, StreamProgress, stream_reply};
 use super::{ChatError, ChatModel, Message, PromptImage, ReplyPart, ReplyStream, Sampling, Usage};
 use crate::config::{ConfigError, ModelSettings};
@@ -117,7 +118,7 @@ struct ReplyLine {
 }
 
 pub(super) fn read_line(line: &str, parts: &mut VecDeque<ReplyPart>) -> Result<StreamProgress, ChatError> {
-    let line: ChatChunk = parse_json(line)?;
+    let line: ChatChunk = parse_json(&without_half_characters(line))?;
     if line.error.is_some() {
         return Err(ChatError::Reported);
     }

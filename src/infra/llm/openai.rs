@@ -19,6 +19,7 @@ use super::http_client::HttpClient;
 use super::readable::readable;
 use super::reading::{SseReader, parse_json};
 use super::sse::SseEvent;
+use super::surrogates::without_half_characters;
 use super::transport::{Endpoint, StreamProgress, stream_reply};
 use super::{ChatError, ChatModel, Message, ReplyPart, ReplyStream, Sampling, Usage, system_and_rest};
 use crate::config::{ConfigError, ModelSettings};
@@ -212,7 +213,8 @@ pub(super) fn read_event(event: SseEvent<'_>, parts: &mut VecDeque<ReplyPart>) -
     if event.data.is_empty() {
         return Ok(StreamProgress::More);
     }
-    let chunk: StreamChunk<'_> = parse_json(event.data)?;
+    let data = without_half_characters(event.data);
+    let chunk: StreamChunk<'_> = parse_json(&data)?;
     if chunk.error.is_some() || chunk.object.is_some_and(|BorrowedWord(word)| word == "error") {
         return Err(ChatError::Reported);
     }

@@ -38,7 +38,9 @@ pub enum OutageKind {
     #[error("its file is damaged: stop the arena, keep a copy of the data folder, and restore the newest backup")]
     Damaged,
     /// The embedded database: the path leads to another file than the one that is open, or to none.
-    #[error("its file was removed or replaced: stop the arena, keep a copy of the data folder, and put the file back")]
+    #[error(
+        "its file was removed or replaced: if it was deleted, copy it from /proc/PID/fd before you stop the arena; otherwise put it back and restart"
+    )]
     FileReplaced,
 }
 

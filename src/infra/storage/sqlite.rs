@@ -17,7 +17,7 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use super::retry::Outage;
-use super::sqlite_writer::{SqliteWriter, end};
+use super::sqlite_writer::{SqliteWriter, Writing, end};
 use super::{IfMissing, SELECT_VERSION, StoreError, compare_versions};
 use crate::storage::outage::OutageKind;
 
@@ -93,6 +93,15 @@ impl SqlitePools {
         Ok(Self { writer, reader, outage: Arc::default(), probed_at: Arc::default(), folder, path, file })
     }
 
+    /// Waits for the connection that writes; refuses it where what it writes would be lost.
+    pub(super) async fn acquire_writer(&self) -> Result<Writing, StoreError> {
+        self.check_file()?;
+        if let Some(trouble) = self.outage.trouble().filter(|trouble| trouble.lasts()) {
+            return Err(StoreError::Outage(trouble));
+        }
+        self.writer.acquire().await
+    }
+
     /// Looks whether the path still leads to the open file: a write to one that was removed succeeds, and ends with the process.
     pub(super) fn check_file(&self) -> Result<(), StoreError> {
         let is_replaced = match self.path.metadata() {
@@ -133,7 +142,7 @@ impl SqlitePools {
 
     /// The number means nothing to SQLite nor to this program.
     async fn commit_probe(&self) -> Result<i32, StoreError> {
-        let mut writing = self.writer.acquire().await?;
+        let mut writing = self.acquire_writer().await?;
         let mut transaction = writing.begin().await?;
         let former: i32 = sqlx::query_scalar("PRAGMA user_version").fetch_one(&mut *transaction).await?;
         let next = former.wrapping_add(1);

@@ -107,7 +107,7 @@ pub struct BattleTexts {
     pub choose_tie: &'static str,
     pub choose_both_bad: &'static str,
     pub satisfaction: &'static str,
-    /// After a tie, two bad replies, or a reply that stands alone and is not good.
+    /// After a tie, two bad replies, or of a reply that stands alone.
     pub satisfaction_both: &'static str,
     pub satisfaction_low: &'static str,
     pub satisfaction_high: &'static str,

@@ -20,7 +20,7 @@ pub(super) async fn tag_answers(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
-    let reads = request.method() == Method::GET && request.path().starts_with("/api/v1/");
+    let reads = matches!(*request.method(), Method::GET | Method::HEAD) && request.path().starts_with("/api/v1/");
     let response = next.call(request).await?.map_into_boxed_body();
     let headers = response.headers();
     let is_kept_elsewhere = headers.contains_key(ETAG) || headers.contains_key(CACHE_CONTROL);

@@ -84,8 +84,11 @@ async fn database(app: &AppState) -> Option<&'static str> {
         Ok(Err(_)) | Err(_) if app.store.trouble() == Some(OutageKind::NoConnection) => {
             Some("database: its server has no connection left, raise its max_connections")
         }
-        Ok(Err(_)) if app.store.trouble().is_some_and(OutageKind::lasts) => {
-            Some("database: its file is damaged or gone, stop the arena and see the log")
+        Ok(Err(_)) if app.store.trouble() == Some(OutageKind::FileReplaced) => {
+            Some("database: its file was removed or replaced, see the log before you stop the arena")
+        }
+        Ok(Err(_)) if app.store.trouble() == Some(OutageKind::Damaged) => {
+            Some("database: its file is damaged, stop the arena and see the log")
         }
         Ok(Err(_)) if app.store.trouble().is_some_and(OutageKind::loses_commits) => {
             Some("database: it would lose votes in a crash, see the log")

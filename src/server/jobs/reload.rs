@@ -76,6 +76,7 @@ async fn watch(app: &AppState, source: &mut SettingsSource) {
     ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
     // Nothing counts as taken up at first: an edit between the start and here is found.
     let (mut taken, mut before) = (None, None);
+    let mut is_set = false;
     loop {
         let asked = tokio::select! {
             _ = ticker.tick() => ReloadReason::Clock,
@@ -88,15 +89,15 @@ async fn watch(app: &AppState, source: &mut SettingsSource) {
         if matches!(asked, ReloadReason::Clock) && !settled {
             continue;
         }
-        let was_set = taken.flatten().is_some_and(|text: Vec<u8>| !is_blank(&text));
-        let is_gone = was_set && now.as_ref().is_some_and(|text| text.as_deref().is_none_or(is_blank));
+        let is_blank = now.as_ref().is_some_and(|text| text.as_deref().is_none_or(|text| text.trim_ascii().is_empty()));
         taken = now;
-        if is_gone {
+        if is_set && is_blank {
             // Without it the defaults would be in force, which nobody asked for: an editor on a full disk leaves an empty file.
             let problem = "the settings file is missing, unreadable or empty";
             tracing::error!("{problem}: the previous settings stay in force");
             source.file.set_problem(Some(problem.to_owned()));
         } else {
+            is_set = !is_blank;
             reload(app, source).await;
         }
         if let ReloadReason::Admin(reader) = asked {
@@ -111,11 +112,6 @@ enum ReloadReason {
     Clock,
     Signal,
     Admin(Reader),
-}
-
-/// Whether a settings file sets nothing: it is empty or holds comments only.
-fn is_blank(text: &[u8]) -> bool {
-    text.split(|byte| *byte == b'\n').all(|line| line.trim_ascii_start().first().is_none_or(|first| *first == b'#'))
 }
 
 async fn read(file: PathBuf) -> Option<Vec<u8>> {

@@ -18,7 +18,7 @@ pub enum Warning {
     OtherCurrency(String),
     /// No battle can begin.
     #[error(
-        "a battle needs two models and {0} can be drawn: a running arena keeps its old models for now, and a new one cannot start"
+        "a battle needs two models and {0} can be drawn: a running arena keeps its old models until then, and `langya serve` does not start: add a model, or give one a weight above 0"
     )]
     TooFewModels(usize),
 }

@@ -24,7 +24,7 @@ use rand_chacha::ChaCha8Rng;
 use tempfile::TempDir;
 
 use super::scripted::Scripted;
-use super::visitor::Visitor;
+use super::visitor::{PATIENCE, Visitor};
 
 /// The seed of every arena under test; printed by a failing one.
 pub(crate) const SEED: u64 = 20_261_121;
@@ -171,14 +171,14 @@ pub(crate) fn card(id: &str) -> ModelCard {
     }
 }
 
-/// Limits under which no test waits long.
+/// Limits that stop no model on a busy machine, without retries; a test of a limit sets its own.
 pub(crate) fn quick_limits() -> ReplyLimits {
     ReplyLimits {
         timeouts: Timeouts {
             connect: Duration::from_millis(500),
-            first_token: Duration::from_secs(5),
-            idle: Duration::from_secs(5),
-            total: Duration::from_secs(20),
+            first_token: 2 * PATIENCE,
+            idle: 2 * PATIENCE,
+            total: 2 * PATIENCE,
         },
         retries: 0,
         backoff: Duration::from_millis(1),

@@ -41,7 +41,7 @@ impl TestRedis {
 
     /// Settings that lead to it, with a password that may be wrong.
     pub(crate) fn settings_with_password(&self, password: &str) -> RedisSettings {
-        RedisSettings { url: self.url(password).into(), prefix: "test".into(), timeout_ms: 500 }
+        RedisSettings { url: self.url(password).into(), prefix: "test".into(), timeout_ms: 10_000 }
     }
 
     /// Runs a command as an operator would.

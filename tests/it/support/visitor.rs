@@ -154,8 +154,8 @@ impl Visitor {
 
     /// Reads on until a vote may be cast, and returns the texts of sides A and B in the latest turn.
     pub(crate) async fn until_ready(&mut self) -> [String; 2] {
-        let end = self.next_of(&["ready", "voided"]).await;
-        assert_eq!(end["type"], "ready", "the battle was voided");
+        let end = self.next_of(&["ready", "error"]).await;
+        assert_eq!(end["type"], "ready", "no vote may be cast: {end}");
         self.texts()
     }
 

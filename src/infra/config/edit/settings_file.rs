@@ -12,6 +12,9 @@ use crate::config::{ConfigError, Environment, Settings};
 /// Permissions of a settings file that did not exist, before the process's mask.
 const NEW_FILE_MODE: u32 = 0o666;
 
+/// Stands in a file whose last setting was removed: an empty one would be taken for one that an editor has lost.
+const NO_SETTINGS: &str = "# No settings: the defaults are in force.\n";
+
 /// A settings file, which need not exist yet.
 #[derive(Debug, Clone)]
 pub struct SettingsFile {
@@ -84,7 +87,10 @@ impl SettingsFile {
         let held = Held::take(&path).map_err(|source| self.failed(source))?;
         let text = held.as_ref().map_or("", |held| &held.text);
         let (edited, told) = change(text)?;
-        let Some(edited) = edited.filter(|edited| edited != text) else { return Ok((None, told)) };
+        let Some(mut edited) = edited.filter(|edited| edited != text) else { return Ok((None, told)) };
+        if edited.trim().is_empty() {
+            NO_SETTINGS.clone_into(&mut edited);
+        }
         let invalid = |source| SettingsFileError::Invalid { path: self.path.clone(), source };
         Settings::parse(&edited, &self.path.display().to_string(), env).map_err(invalid)?;
         let former = held.as_ref().map(|held| &held.metadata);
@@ -223,6 +229,15 @@ mod tests {
         let error = write(&file, "[server]\nlisen = \"x\"\n").unwrap_err().to_string();
         assert!(error.contains("lisen") && error.contains("left as it is"), "{error}");
         assert_eq!(fs::read_to_string(file.path()).unwrap(), "# one\n");
+    }
+
+    #[test]
+    fn a_file_whose_last_setting_is_removed_is_not_empty() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = SettingsFile::new(&folder.path().join("langya.toml"));
+        write(&file, "[battle]\nmax_turns = 1\n").unwrap();
+        write(&file, "\n").unwrap();
+        assert_eq!(fs::read_to_string(file.path()).unwrap(), NO_SETTINGS);
     }
 
     #[test]

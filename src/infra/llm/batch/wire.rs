@@ -9,6 +9,7 @@ use tokio::time::timeout;
 use crate::llm::ChatError;
 use crate::llm::lines::LineBuffer;
 use crate::llm::reading::parse_json;
+use crate::llm::surrogates::without_half_characters;
 use crate::llm::transport::{accept, connection_error};
 
 /// Longest wait for the next bytes.
@@ -64,7 +65,7 @@ pub(super) async fn read_lines<T: DeserializeOwned>(
             }
             let line = str::from_utf8(line).map_err(|_| ChatError::Malformed("a line that is not UTF-8".into()))?;
             // One line that nobody understands is a request without a result; the others count.
-            if let Ok(line) = parse_json(line) {
+            if let Ok(line) = parse_json(&without_half_characters(line)) {
                 take(line);
             }
         }

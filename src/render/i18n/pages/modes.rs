@@ -149,8 +149,8 @@ pub(super) const ENGLISH: ModeTexts = ModeTexts {
         known: KnownTexts {
             error_voided: "A model that you chose did not answer, and chosen models are not replaced. Ask again, or start over with another model.",
             error_empty_reply: "There is no complete answer, so there is nothing to vote on. Ask again, or start over with another model.",
-            confirmation_running: "Nothing is sent yet. Your vote is sent in two seconds; if you pick a reason, it waits until you send it.",
-            confirmation_waiting: "Nothing is sent yet. Take your time; your vote is sent when you ask for it or leave this page.",
+            confirmation_running: "Nothing is sent yet. Your vote is sent in two seconds; if you pick a reason, it waits two minutes for you.",
+            confirmation_waiting: "Nothing is sent yet. Take your time; your vote is sent when you ask for it, leave this page, or touch nothing for two minutes.",
         },
         alone: AloneTexts {
             started: "The model is answering.",
@@ -217,8 +217,8 @@ pub(super) const CHINESE: ModeTexts = ModeTexts {
         known: KnownTexts {
             error_voided: "你选择的模型没有作答，也不会换成别的模型。请重新提问，或换一个模型重新开始。",
             error_empty_reply: "没有完整的回答，无法投票。请重新提问，或换一个模型重新开始。",
-            confirmation_running: "尚未提交。投票将在两秒后提交；如果选择理由，则会等你确认。",
-            confirmation_waiting: "尚未提交。不用着急，你确认或离开本页时才会提交。",
+            confirmation_running: "尚未提交。投票将在两秒后提交；如果选择理由，最多等你两分钟。",
+            confirmation_waiting: "尚未提交。不用着急，你确认、离开本页或两分钟没有操作时才会提交。",
         },
         alone: AloneTexts {
             started: "模型正在回答。",
