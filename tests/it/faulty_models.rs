@@ -19,7 +19,7 @@ use crate::upstream_faults::{Outcome, outcome_of, silenced, text_of};
 const MIB: u64 = 1024 * 1024;
 const GAP: Duration = Duration::from_millis(20);
 /// Shorter than any patience of a test, and longer than a busy machine holds up a healthy word.
-const SILENCE_MS: u64 = 4_000;
+const SILENCE_MS: u64 = 10_000;
 /// What must not show before the vote: names, parts of the provider's protocol and of its error texts.
 const SECRETS: [&str; 7] = ["canary", "-of-", "faulty", "chatcmpl", "sk-", "overloaded", "server_error"];
 

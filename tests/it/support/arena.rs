@@ -141,7 +141,7 @@ impl TestArena {
 
     /// Ends the arena; fails if a background task does not come to its end.
     pub(crate) async fn end(self) {
-        assert!(self.app.tasks.end(Duration::from_secs(10)).await, "a background task did not end");
+        assert!(self.app.tasks.end(PATIENCE).await, "a background task did not end");
     }
 }
 
