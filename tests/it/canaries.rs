@@ -310,6 +310,7 @@ async fn search(pacing: &str, battles: usize, ready_by_way: &mut [usize; WAYS.le
         needles.len()
     );
     assert!(ready > 0 && voided > 0, "{ready} ready, {voided} voided");
+    server.logged("replaced_by").await;
     let replaced = server.log().lines().any(|line| line.contains("a side failed") && line.contains("replaced_by"));
     assert!(replaced, "no side was replaced");
     let voted = voted.expect("a battle has its vote");

@@ -9,6 +9,7 @@ use tempfile::TempDir;
 
 use crate::support::program::{Server, langya};
 use crate::support::ratings::shared;
+use crate::support::until;
 use crate::support::visitor::{Visitor, get};
 
 /// An empty folder with this settings file.
@@ -165,6 +166,10 @@ async fn the_server_answers_where_it_says_and_ends_at_sigterm() {
             assert!(answer.headers().contains_key(header), "{path} has no {header}");
         }
     }
+    // The first leaderboard, of no votes, comes a moment after the start, and changes what is tagged.
+    let leaderboard = format!("{}/api/v1/leaderboard", server.url);
+    let dated = async || (!get(&leaderboard).await.text().await.unwrap().contains("\"as_of\":null")).then_some(());
+    until(dated).await;
     // Monitors ask with HEAD.
     for path in ["/healthz", "/readyz", "/metrics", "/leaderboard.atom", "/api/v1/leaderboard", "/api/v1/openapi.json"]
     {

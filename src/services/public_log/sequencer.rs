@@ -81,8 +81,9 @@ impl Sequencer {
     /// # Errors
     /// [`PublicLogError`]; nothing is signed then.
     pub async fn append(&mut self) -> Result<usize, PublicLogError> {
+        let kept = self.kept().await?;
         let stored = self.log.store.log_checkpoint().await?;
-        let frontier = self.continued(stored.as_ref()).await?;
+        let frontier = self.continued(stored.as_ref(), kept).await?;
         let step = self.next_step(stored.as_ref()).await?;
         if step.entries.is_empty() && stored.is_some() {
             return Ok(0);
@@ -104,18 +105,24 @@ impl Sequencer {
     /// [`PublicLogError`], also where that checkpoint does not continue the one that was kept.
     pub async fn follow(&mut self) -> Result<(), PublicLogError> {
         self.frontier = None;
+        let kept = self.kept().await?;
         let Some(stored) = self.log.store.log_checkpoint().await? else { return Ok(()) };
         self.check_signature(&stored)?;
-        if self.check_kept(stored.head).await? != Some(stored.head) {
+        self.check_continues(stored.head, kept).await?;
+        if kept != Some(stored.head) {
             self.keep(stored.note).await?;
         }
         Ok(())
     }
 
     /// The right edge of the stored tree, which is the one that was signed and continues every one before.
-    async fn continued(&mut self, stored: Option<&LogCheckpoint>) -> Result<Frontier, PublicLogError> {
+    async fn continued(
+        &mut self,
+        stored: Option<&LogCheckpoint>,
+        kept: Option<TreeHead>,
+    ) -> Result<Frontier, PublicLogError> {
         let Some(stored) = stored else {
-            self.check_kept(TreeHead { size: 0, root: TreeHash::of_nothing() }).await?;
+            self.check_continues(TreeHead { size: 0, root: TreeHash::of_nothing() }, kept).await?;
             return Ok(Frontier::default());
         };
         let size = stored.head.size;
@@ -130,7 +137,7 @@ impl Sequencer {
         if frontier.root() != stored.head.root {
             return Err(PublicLogError::Rewritten(size));
         }
-        self.check_kept(stored.head).await?;
+        self.check_continues(stored.head, kept).await?;
         Ok(frontier)
     }
 
@@ -142,18 +149,24 @@ impl Sequencer {
         }
     }
 
-    /// Compares a tree with the checkpoint in the file, which it must continue, and returns that one.
-    async fn check_kept(&self, head: TreeHead) -> Result<Option<TreeHead>, PublicLogError> {
-        let path = || self.file.path().to_owned();
+    /// The checkpoint in the file. It is read before the database, which can only be ahead of it then: another instance that shares the
+    /// file writes it after its commit.
+    async fn kept(&self) -> Result<Option<TreeHead>, PublicLogError> {
         let file = self.file.clone();
         let Some(note) = self.on_disk(move || file.read()).await? else { return Ok(None) };
         let kept = self.log.key.verifier().verify(&note).ok().and_then(Checkpoint::parse);
-        let kept = kept.ok_or_else(|| PublicLogError::Foreign(path()))?.head;
+        kept.map(|kept| Some(kept.head)).ok_or_else(|| PublicLogError::Foreign(self.file.path().to_owned()))
+    }
+
+    /// Whether a tree continues the checkpoint that was kept.
+    async fn check_continues(&self, head: TreeHead, kept: Option<TreeHead>) -> Result<(), PublicLogError> {
+        let Some(kept) = kept else { return Ok(()) };
         if kept.size > head.size {
-            return Err(PublicLogError::Shrank { found: head.size, signed: kept.size, path: path() });
+            let path = self.file.path().to_owned();
+            return Err(PublicLogError::Shrank { found: head.size, signed: kept.size, path });
         }
         let root = if kept.size == head.size { head.root } else { self.root_at(kept.size).await? };
-        if root == kept.root { Ok(Some(kept)) } else { Err(PublicLogError::Rewritten(kept.size)) }
+        if root == kept.root { Ok(()) } else { Err(PublicLogError::Rewritten(kept.size)) }
     }
 
     async fn root_at(&self, size: u64) -> Result<TreeHash, PublicLogError> {

@@ -201,7 +201,7 @@ async fn an_outage_allows_or_refuses_as_the_settings_say_and_is_told_everywhere(
     ] {
         let stage = stage(|moderation| {
             moderation.on_failure = on_failure;
-            moderation.timeout_ms = 100;
+            moderation.timeout_ms = 1_000;
         })
         .await;
         let mut visitor = stage.arena.visitor().await;

@@ -169,7 +169,6 @@ async fn a_run_that_is_killed_between_games_goes_on_with_the_other_game() {
         let script = fair(qualities(question(request)), times);
         if seen.fetch_add(1, Ordering::SeqCst) < 7 { script } else { reply_behind(&at_the_judge, "[[C]]") }
     });
-    let field = field.with_patience();
     let run = UnderWay::start(field.path(), &RUN);
     field.upstream.until_received(7 + AT_ONCE).await;
     run.kill();
@@ -192,7 +191,7 @@ async fn a_run_that_is_killed_between_games_goes_on_with_the_other_game() {
 async fn an_interrupt_lets_what_is_under_way_finish_and_another_run_is_refused_meanwhile() {
     let gate = Gate::new();
     let at_the_judge = gate.clone();
-    let field = field_of(&dozen(), move |_, _| reply_behind(&at_the_judge, "[[C]]")).await.with_patience();
+    let field = field_of(&dozen(), move |_, _| reply_behind(&at_the_judge, "[[C]]")).await;
     let run = UnderWay::start(field.path(), &RUN);
     field.upstream.until_received(AT_ONCE).await;
     let refused = field.refused(&RUN).await;

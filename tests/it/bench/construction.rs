@@ -51,7 +51,7 @@ async fn constructed(field: &Field, further: &[&str]) -> (Option<i32>, Value) {
 
 #[actix_web::test]
 async fn what_reviewers_accept_becomes_a_suite() {
-    let field = field(12).await;
+    let field = field(12).await.with_short_timeouts();
     field.respond("one", |request, times| {
         let prompt = question(request);
         passing_fault(prompt, times).unwrap_or_else(|| reply(&draft(id_of(prompt))))
@@ -94,7 +94,7 @@ async fn what_reviewers_accept_becomes_a_suite() {
 #[actix_web::test]
 async fn a_killed_run_goes_on_and_asks_nothing_twice_that_is_in_the_file() {
     const QUESTIONS: usize = 20;
-    let field = field(QUESTIONS).await.with_patience();
+    let field = field(QUESTIONS).await;
     let gate = Gate::new();
     let closed = gate.clone();
     field.respond("one", move |request, _| match id_of(question(request)) {

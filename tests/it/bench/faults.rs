@@ -55,7 +55,8 @@ fn judged(prompt: &str, times: usize) -> Script {
 #[actix_web::test]
 #[ignore = "slow: tests/run runs it"]
 async fn faults_that_pass_are_passed_and_others_show_as_coverage() {
-    let field = Field::with_judge(&["one", "two"], |request, times| judged(question(request), times)).await;
+    let field = Field::with_judge(&["one", "two"], |request, times| judged(question(request), times));
+    let field = field.await.with_short_timeouts();
     let silent = |asked: &str| number(asked).is_multiple_of(17);
     for model in ["one", "two"] {
         field.respond(model, move |request, times| {
@@ -125,8 +126,8 @@ async fn a_judge_that_never_answers_leaves_a_report_and_the_next_run_goes_on() {
     let field = Field::with_judge(&["one"], move |request, _| match switch.load(Ordering::SeqCst) {
         true => Script::silence(),
         false => reply(&format!("Rating: [[{}]]", score(question(request)))),
-    })
-    .await;
+    });
+    let field = field.await.with_short_timeouts();
     let dialogues = dialogues();
     let turns: usize = dialogues.iter().map(|dialogue| dialogue.judged().len()).sum();
     field.write("mt.jsonl", data(&dialogues));

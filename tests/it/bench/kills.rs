@@ -91,7 +91,7 @@ async fn an_interrupt_lets_what_is_under_way_finish_and_another_run_is_refused_m
     let field = Field::with_judge(&["one"], move |request, _| {
         reply_behind(&at_the_judge, &format!("Rating: [[{}]]", score(question(request))))
     });
-    let field = field.await.with_patience();
+    let field = field.await;
     let dialogues = dialogues();
     let turns: usize = dialogues.iter().map(|dialogue| dialogue.judged().len()).sum();
     field.write("mt.jsonl", data(&dialogues));

@@ -52,7 +52,6 @@ async fn a_budget_of_money_is_not_passed() {
 #[actix_web::test]
 async fn no_model_has_more_requests_under_way_than_its_limit() {
     let (field, turns) = field().await;
-    let field = field.with_patience();
     // Every reply takes its time, so that as many are under way as may be.
     let slow = || Script::stream().pause(Duration::from_millis(20)).text("x").event("[DONE]").end();
     field.respond("one", move |_, _| slow());
@@ -109,7 +108,7 @@ async fn a_run_on_postgresql_has_its_suite_for_itself_until_it_is_killed() {
     let field = Field::with_judge(&["one"], move |request, _| {
         super::reply_behind(&closed, &format!("Rating: [[{}]]", score(super::question(request))))
     });
-    let field = field.await.with_patience();
+    let field = field.await;
     let (dialogues, url) = (dialogues(), database.url.as_str());
     field.write("mt.jsonl", data(&dialogues));
     field.done(&["import", "suite", "mtbench101", "mt.jsonl", "--database", url]).await;

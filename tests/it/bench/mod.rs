@@ -35,9 +35,9 @@ use tempfile::TempDir;
 use crate::support::program::{Run, langya_beside};
 use crate::support::upstream::{Gate, Received, Script, Upstream};
 
-/// Short waits, so that faults cost a test little, and long enough for a reply on a machine that has other things to do.
-const SETTINGS: &str = "[server]\nworkers = 1\n[providers]\npractice = \"never\"\nfirst_token_timeout_ms = 2000\n\
-     idle_timeout_ms = 2000\n[bench]\nattempts = 3\nbackoff_ms = 1\ngive_up_after = 4\n";
+/// Short waits between attempts, so that faults cost a test little, and long ones for a reply, as a busy machine needs.
+const SETTINGS: &str = "[server]\nworkers = 1\n[providers]\npractice = \"never\"\nfirst_token_timeout_ms = 30000\n\
+     idle_timeout_ms = 30000\n[bench]\nattempts = 3\nbackoff_ms = 1\ngive_up_after = 4\n";
 /// Requests of one model under way at the same time.
 pub(crate) const AT_ONCE: usize = 3;
 
@@ -138,9 +138,9 @@ impl Field {
         });
     }
 
-    /// Lets the program wait for a reply as long as the test likes.
-    pub(crate) fn with_patience(self) -> Self {
-        self.edit("_timeout_ms = 2000", "_timeout_ms = 30000");
+    /// Lets the program give up soon on a reply that does not come, where a model is silent.
+    pub(crate) fn with_short_timeouts(self) -> Self {
+        self.edit("_timeout_ms = 30000", "_timeout_ms = 2000");
         self
     }
 

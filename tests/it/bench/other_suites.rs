@@ -16,8 +16,8 @@ async fn field(suite: &str, file: &str, data: &str, judge: fn(&str) -> String) -
     let field = Field::with_judge(&["one", "two", "base"], move |request, times| {
         let asked = question(request);
         passing_fault(asked, times).unwrap_or_else(|| reply(&judge(asked)))
-    })
-    .await;
+    });
+    let field = field.await.with_short_timeouts();
     for model in ["one", "two", "base"] {
         field.respond(model, move |request, times| {
             let asked = question(request);

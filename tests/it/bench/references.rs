@@ -27,7 +27,7 @@ fn given(judge: &str, reference: &str, answer: &str) -> u64 {
 
 /// Two models in two rounds, a third that never answers, and two judges.
 async fn field() -> Field {
-    let field = Field::empty(&["one", "two", "three", "strict"]).await.with_patience();
+    let field = Field::empty(&["one", "two", "three", "strict"]).await;
     for model in MODELS {
         field.respond(model, move |request, times| reply(&said(model, times, question(request)).unwrap_or_default()));
     }

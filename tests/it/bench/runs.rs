@@ -27,7 +27,7 @@ async fn a_run_shows_its_progress_while_it_asks_and_its_cost_beside_what_was_exp
     let field = Field::with_judge(&["one"], move |request, _| {
         reply_behind(&at_the_judge, &format!("Rating: [[{}]]", score(question(request))))
     });
-    let field = field.await.with_patience();
+    let field = field.await;
     let turns = import(&field).await;
     let run = UnderWay::start(field.path(), &["bench", "run", "mtbench101", "--judge", "judge"]);
     let answered = usize::try_from(turns).unwrap();

@@ -30,7 +30,7 @@ async fn field(gate: &Gate) -> Field {
     }
     field.respond("judge", move |_, _| reply_behind(&at_the_judge, "Rating: [[5]]"));
     field.write("mt.jsonl", data(&dialogues()));
-    field.with_patience()
+    field
 }
 
 async fn with_suite(gate: &Gate) -> Field {

@@ -99,7 +99,7 @@ async fn a_budget_that_is_reached_leaves_the_campaign_unmade_and_the_same_comman
 
 #[actix_web::test]
 async fn faults_that_pass_are_passed_and_a_kill_loses_no_answer_that_was_kept() {
-    let field = field(FILE).await;
+    let field = field(FILE).await.with_short_timeouts();
     let gate = Gate::new();
     for model in ["one", "two"] {
         let gate = gate.clone();

@@ -85,8 +85,9 @@ use own_battles::{
 
 use public_log::{
     a_deletion_beside_an_append_leaves_no_salt, an_entry_commits_to_what_it_does_not_show,
-    exclusions_and_withdrawals_follow_their_votes, nothing_is_signed_against_an_earlier_checkpoint,
-    of_two_that_append_one_has_its_way, texts_that_are_deleted_while_their_vote_is_appended_leave_no_salt,
+    exclusions_and_withdrawals_follow_their_votes, instances_that_share_a_folder_see_no_log_that_shrank,
+    nothing_is_signed_against_an_earlier_checkpoint, of_two_that_append_one_has_its_way,
+    texts_that_are_deleted_while_their_vote_is_appended_leave_no_salt,
     votes_are_in_the_log_once_the_leaderboard_shows_them,
 };
 
@@ -681,6 +682,7 @@ on_both! {
     a_deletion_beside_an_append_leaves_no_salt
     exclusions_and_withdrawals_follow_their_votes
     of_two_that_append_one_has_its_way
+    instances_that_share_a_folder_see_no_log_that_shrank
     nothing_is_signed_against_an_earlier_checkpoint
     the_log_is_read_in_pages_with_the_columns_that_are_wanted
     a_consent_is_kept_once_with_its_text

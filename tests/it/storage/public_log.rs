@@ -26,6 +26,8 @@ use langya::services::public_log::reader::PublicLogLookup;
 use langya::services::public_log::sequencer::{Sequencer, SequencerDependencies};
 use langya::services::public_log::{PublicLog, PublicLogError};
 use serde_json::Value;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
 
 use super::{exclude, ready, vote};
 
@@ -284,6 +286,32 @@ pub(super) async fn of_two_that_append_one_has_its_way(store: &Store) {
     assert!(!store.append_to_log(&LogAppend { before: None, ..stale }).await.unwrap());
     assert_eq!(store.log_checkpoint().await.unwrap(), Some(stored));
     assert_eq!(store.log_voters(&["nobody"]).await.unwrap(), []);
+}
+
+pub(super) async fn instances_that_share_a_folder_see_no_log_that_shrank(store: &Store) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut leader = sequencer(store, folder.path()).await;
+    leader.append().await.unwrap();
+    let (done, mut tasks) = (CancellationToken::new(), JoinSet::new());
+    for _ in 0..4 {
+        let (mut follower, done) = (sequencer(store, folder.path()).await, done.clone());
+        tasks.spawn(async move {
+            while !done.is_cancelled() {
+                follower.follow().await?;
+            }
+            Ok::<_, PublicLogError>(())
+        });
+    }
+    for round in 0..100 {
+        let numbers = cast(store, &[&format!("shared-{round}")]).await;
+        show(store, numbers[0]).await;
+        leader.leaderboard().reload(store).await.unwrap();
+        assert_eq!(leader.append().await.unwrap(), 1, "round {round}");
+    }
+    done.cancel();
+    while let Some(followed) = tasks.join_next().await {
+        followed.unwrap().unwrap();
+    }
 }
 
 pub(super) async fn nothing_is_signed_against_an_earlier_checkpoint(store: &Store) {
