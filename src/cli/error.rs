@@ -185,7 +185,7 @@ impl CommandFailure for CampaignReportError {
 impl CommandFailure for ImportError {
     fn is_input(&self) -> bool {
         match self {
-            Self::File(_) | Self::Unstorable { .. } => true,
+            Self::File(_) | Self::UnusableName { .. } => true,
             Self::Store(error) => CommandFailure::is_input(error),
         }
     }

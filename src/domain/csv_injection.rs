@@ -1,4 +1,4 @@
-//! Texts that a spreadsheet does not evaluate.
+//! Texts that a spreadsheet does not evaluate, and what they were before.
 
 use crate::text_direction;
 use std::borrow::Cow;
@@ -8,5 +8,30 @@ use std::borrow::Cow;
 #[must_use]
 pub fn defused(text: &str) -> Cow<'_, str> {
     let text = text_direction::in_prose(text);
-    if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{text}").into() } else { text }
+    if is_formula(text.trim_start_matches('\'')) { format!("'{text}").into() } else { text }
+}
+
+/// A text of which [`defused`] made this one.
+#[must_use]
+pub fn restored(text: &str) -> &str {
+    text.strip_prefix('\'').filter(|rest| is_formula(rest.trim_start_matches('\''))).unwrap_or(text)
+}
+
+fn is_formula(text: &str) -> bool {
+    text.starts_with(['=', '+', '-', '@', '\t', '\r'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_formula_gets_an_apostrophe_that_is_taken_off_again() {
+        for (text, cell) in
+            [("=1+1", "'=1+1"), ("+a", "'+a"), ("@a", "'@a"), ("'=1", "''=1"), ("'n", "'n"), ("a=", "a=")]
+        {
+            assert_eq!(defused(text), cell);
+            assert_eq!(restored(cell), text);
+        }
+    }
 }

@@ -7,13 +7,28 @@ use crate::domain::correlation::agreement::{
     question_key, scores,
 };
 use crate::domain::stats::agreement::choices::Choice;
-use crate::votes::{TextTable, VoteFileError, read_table};
+use crate::votes::{RowError, TextTable, VoteFileError, is_short_word, read_table};
 
 /// Names of the columns, those of LMArena, FastChat and llmfao among them.
 const QUESTION: [&str; 5] = ["question", "question_id", "prompt", "item", "item_id"];
 const TURN: [&str; 1] = ["turn"];
-const VOTER: [&str; 9] =
-    ["voter", "voter_id", "worker", "judge", "judge_hash", "judge_model", "annotator", "visitor_id", "user_id"];
+const VOTER: [&str; 15] = [
+    "voter",
+    "voter_id",
+    "rater",
+    "rater_id",
+    "annotator",
+    "annotator_id",
+    "evaluator",
+    "worker",
+    "worker_id",
+    "judge",
+    "judge_hash",
+    "judge_model",
+    "visitor_id",
+    "user",
+    "user_id",
+];
 const FIRST: [&str; 3] = ["model_a", "left", "model_1"];
 const SECOND: [&str; 3] = ["model_b", "right", "model_2"];
 const WINNER: [&str; 3] = ["winner", "outcome", "verdict"];
@@ -76,8 +91,7 @@ fn votes_of(table: SheetReader) -> Result<Votes, AgreementFileError> {
     let (winner, models) = (table.needed(&WINNER)?, [table.needed(&FIRST)?, table.needed(&SECOND)?]);
     let votes = table.rows(|row| {
         let names = models.map(|place| row[place].as_str());
-        let choice = choice(&row[winner], names)
-            .ok_or_else(|| format!("the winner {:?} is neither side nor a tie", &row[winner]))?;
+        let choice = choice(&row[winner], names)?;
         if names[0] == names[1] {
             return Err(format!("both sides are the model {:?}", names[0]));
         }
@@ -87,14 +101,24 @@ fn votes_of(table: SheetReader) -> Result<Votes, AgreementFileError> {
     Ok(Votes(votes))
 }
 
-fn choice(winner: &str, [first, second]: [&str; 2]) -> Option<Choice> {
-    match winner.trim() {
+fn choice(winner: &str, [first, second]: [&str; 2]) -> Result<Choice, String> {
+    let winner = winner.trim();
+    let side = match winner {
         "left" | "a" | "A" | "model_a" | "model_1" => Some(Choice::First),
         "right" | "b" | "B" | "model_b" | "model_2" => Some(Choice::Second),
         "tie" | "both_bad" | "bothbad" | "tie (bothbad)" | "inconsistent" => Some(Choice::Tie),
+        _ => None,
+    };
+    let model = match winner {
         name if name == first => Some(Choice::First),
         name if name == second => Some(Choice::Second),
         _ => None,
+    };
+    match (side, model) {
+        (Some(side), Some(model)) if side != model && is_short_word(winner) => {
+            Err(RowError::SideOrModel(winner.to_owned()).to_string())
+        }
+        (side, model) => side.or(model).ok_or_else(|| format!("the winner {winner:?} is neither side nor a tie")),
     }
 }
 

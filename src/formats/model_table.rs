@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use crate::domain::csv_injection::restored;
+
 /// Why a table or one of its columns cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelTableError {
@@ -14,6 +16,24 @@ pub enum ModelTableError {
         /// What is wrong with it.
         reason: String,
     },
+    /// A cell of a column that is read is no number.
+    #[error(
+        "{}: model {model:?} has {text:?} in column {column:?}: write a number such as 3.5, or leave the cell empty where there is none",
+        file.display()
+    )]
+    Cell {
+        /// The file.
+        file: PathBuf,
+        /// The model of the row.
+        model: String,
+        /// The column.
+        column: String,
+        /// What stands there.
+        text: String,
+    },
+    /// Two columns have the requested name.
+    #[error("the table has two columns {0:?}: give one of them another name")]
+    Twice(String),
     /// There is no such column.
     #[error("the table has no column {name:?}: its columns are {known}")]
     Column {
@@ -24,15 +44,19 @@ pub enum ModelTableError {
     },
 }
 
+/// What stands in a cell where there is no number, in any case of letters.
+const MISSING: [&str; 8] = ["", "-", "–", "—", "n/a", "na", "nan", "null"];
+
 /// A table of numbers with one row per model.
 #[derive(Debug, Clone, Default)]
 pub struct ModelTable {
+    file: PathBuf,
     columns: Vec<String>,
-    rows: Vec<(String, Vec<Option<f64>>)>,
+    rows: Vec<(String, Vec<String>)>,
 }
 
 impl ModelTable {
-    /// Reads a table whose column `key` has the models. Cells that are not finite numbers are missing values.
+    /// Reads a table whose column `key` has the models.
     ///
     /// # Errors
     /// [`ModelTableError::File`], [`ModelTableError::Column`].
@@ -43,41 +67,92 @@ impl ModelTable {
         let columns: Vec<String> =
             header.iter().map(|name| name.trim_start_matches('\u{feff}').trim().to_owned()).collect();
         let place = place(&columns, key)?;
-        let mut rows: Vec<(String, Vec<Option<f64>>)> = Vec::new();
+        let mut rows = Vec::new();
         let mut known = BTreeSet::new();
         for row in reader.records() {
             let row = row.map_err(|error| bad(error.to_string()))?;
-            let model = row[place].trim().to_owned();
+            let model = restored(row[place].trim()).to_owned();
             if !known.insert(model.clone()) {
                 return Err(bad(format!("model {model:?} has two rows: keep one of them")));
             }
-            let number = |cell: &str| cell.trim().parse().ok().filter(|value: &f64| value.is_finite());
-            rows.push((model, row.iter().map(number).collect()));
+            rows.push((model, row.iter().map(|cell| restored(cell.trim()).to_owned()).collect()));
         }
-        Ok(Self { columns, rows })
+        Ok(Self { file: file.to_owned(), columns, rows })
     }
 
     /// The columns that have a number in at least one row.
     #[must_use]
     pub fn columns(&self) -> Vec<&str> {
-        let has_number = |at: usize| self.rows.iter().any(|(_, cells)| cells[at].is_some());
+        let has_number = |at: usize| self.rows.iter().any(|(_, cells)| number(&cells[at]).is_some());
         let columns = self.columns.iter().enumerate();
         columns.filter(|(at, _)| has_number(*at)).map(|(_, name)| name.as_str()).collect()
     }
 
-    /// The numbers of a column by model; models without a number are left out.
+    /// The numbers of a column by model; models whose cell says that there is none are left out.
     ///
     /// # Errors
-    /// [`ModelTableError::Column`].
+    /// [`ModelTableError::Column`], [`ModelTableError::Twice`], [`ModelTableError::Cell`].
     pub fn column(&self, name: &str) -> Result<BTreeMap<String, f64>, ModelTableError> {
         let place = place(&self.columns, name)?;
-        Ok(self.rows.iter().filter_map(|(model, cells)| Some((model.clone(), cells[place]?))).collect())
+        let value = |(model, cells): &(String, Vec<String>)| {
+            let text = &cells[place];
+            if MISSING.contains(&text.to_lowercase().as_str()) {
+                return None;
+            }
+            let refused = || ModelTableError::Cell {
+                file: self.file.clone(),
+                model: model.clone(),
+                column: name.to_owned(),
+                text: text.chars().take(40).collect(),
+            };
+            Some(number(text).map(|number| (model.clone(), number)).ok_or_else(refused))
+        };
+        self.rows.iter().filter_map(value).collect()
     }
 }
 
+fn number(text: &str) -> Option<f64> {
+    text.parse().ok().filter(|number: &f64| number.is_finite())
+}
+
 fn place(columns: &[String], name: &str) -> Result<usize, ModelTableError> {
+    if columns.iter().filter(|column| *column == name).count() > 1 {
+        return Err(ModelTableError::Twice(name.to_owned()));
+    }
     columns
         .iter()
         .position(|column| column == name)
         .ok_or_else(|| ModelTableError::Column { name: name.to_owned(), known: columns.join(", ") })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(text: &str) -> (tempfile::TempDir, ModelTable) {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("table.csv");
+        std::fs::write(&file, text).unwrap();
+        let table = ModelTable::read(&file, "model").unwrap();
+        (folder, table)
+    }
+
+    #[test]
+    fn a_cell_that_is_no_number_is_named_and_an_empty_one_is_left_out() {
+        let (_folder, table) = table("model,x,y,maker\na,1,-,One\nb,\"3,5\",N/A,Two\n'=c,9%,2,360\n");
+        assert_eq!(table.column("y").unwrap(), BTreeMap::from([("=c".to_owned(), 2.0)]));
+        let refused = table.column("x").unwrap_err().to_string();
+        assert!(refused.contains("model \"b\" has \"3,5\" in column \"x\""), "{refused}");
+        assert_eq!(table.columns(), ["x", "y", "maker"]);
+    }
+
+    #[test]
+    fn of_two_columns_of_one_name_none_is_read() {
+        let (_folder, table) = table("model,x,x,y\na,1,2,3\n");
+        assert_eq!(
+            table.column("x").unwrap_err().to_string(),
+            "the table has two columns \"x\": give one of them another name"
+        );
+        assert_eq!(table.column("y").unwrap().len(), 1);
+    }
 }

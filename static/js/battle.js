@@ -23,6 +23,8 @@ const SIGNED_OUT = 4401;
 const PATIENCE = { asking: 6000, resuming: 6000, voting: 6000, writing: 20000 };
 /** After so many milliseconds without a word from either model the page says that it takes long. */
 const SLOW_MS = 10_000;
+/** A reply that nobody reads for a moment longer than this is stopped. */
+const GRACE_MS = 1_000;
 const main = document.querySelector("main");
 const words = JSON.parse(main.dataset.strings);
 const modes = new Modes(words);
@@ -51,6 +53,10 @@ let phase = "empty";
 /** Votes of earlier visits whose receipts have not come. */
 const unsent = unsentVotes();
 let slow;
+/** When the connection was lost while replies were written; null while it stands. */
+let lostAt = null;
+/** Whether it was away for so long that they may have been stopped. */
+let mayEndEarly = false;
 /** The version of the text that the visitor has agreed to on this page. */
 let consent;
 /** Challenges that came for the pending start. */
@@ -231,6 +237,8 @@ function request(frame) {
 }
 
 function opened() {
+  mayEndEarly ||= lostAt !== null && performance.now() - lostAt > GRACE_MS;
+  lostAt = null;
   if (part("notice").dataset.lost !== undefined) {
     notice("");
     announce(words.reconnected);
@@ -256,6 +264,7 @@ function lost(code) {
   if (phase === "talking" && !pending) return endTalk();
   if (voted) turns.endTalk();
   const needed = pending !== null || (battle !== null && !["revealed", "voided"].includes(phase));
+  if (phase === "writing") lostAt ??= performance.now();
   if (needed) {
     notice(words.reconnecting);
     part("notice").dataset.lost = "";
@@ -331,6 +340,7 @@ const receivers = {
     if (prompt !== undefined && composer.text === prompt) composer.text = "";
     if (pending?.type !== "vote") pending = null;
     battle = frame.battle;
+    mayEndEarly = false;
     keep("sessionStorage", KEPT, battle); // for a reload of this tab
     turn = frame.turn;
     modes.begin(frame.mode);
@@ -359,6 +369,8 @@ const receivers = {
     if (voted || frame.turn !== turn || ["confirming", "voting"].includes(phase)) return;
     setPhase("ready");
     announce(words.both_ended);
+    if (mayEndEarly) notice(words.may_end_early);
+    mayEndEarly = false;
   },
   revealed(frame) {
     if (voted) return; // The vote was sent twice.

@@ -11,6 +11,8 @@ const TOKEN = `langya-campaign-${campaign}`;
 /** A decision that is not stored yet, as JSON. */
 const WAITING = `langya-campaign-waiting-${campaign}`;
 const LONGEST_WAIT = 8000;
+/** On a touch screen the choices of the next assignment rest: a second tap was meant for the one before. */
+const REST_MS = 500;
 
 /** What was written and chosen for an assignment that is not judged yet, as JSON. */
 const DRAFT = `langya-campaign-draft-${campaign}`;
@@ -222,6 +224,10 @@ function showNext(answer) {
   }
   showRanking();
   restoreDraft();
+  if (matchMedia("(pointer: coarse)").matches) {
+    part("choices").inert = true;
+    setTimeout(() => (part("choices").inert = false), REST_MS);
+  }
   scrollTo({ top: 0 });
   part("task").focus({ preventScroll: true });
 }

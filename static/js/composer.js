@@ -34,7 +34,8 @@ export class Composer {
     });
     this.#field.addEventListener("input", () => this.#changed());
     this.#form.querySelector('[data-action="cancel-edit"]').addEventListener("click", () => this.endEdit());
-    this.text = kept("sessionStorage", DRAFT) ?? "";
+    // Whoever writes before this script has come keeps what is written.
+    this.text ||= kept("sessionStorage", DRAFT) ?? "";
   }
 
   get text() {

@@ -7,6 +7,8 @@
 import { keep, kept, part } from "./page.js";
 
 const UNDO_MS = 2_000;
+/** On a touch screen what comes up under the finger that has just chosen rests: a second tap there chooses no reason. */
+const REST_MS = 500;
 const LONGEST_MS = 120_000;
 const WAIT = "langya-wait";
 
@@ -16,8 +18,10 @@ export class VoteConfirmation {
   #waits = part("wait");
   #words;
   #cast;
+  #more = part("confirmation-more");
   #outcome = null;
   #timer;
+  #rest;
 
   /** @param {{cast: () => void, undo: (outcome: string) => void}} actions `cast` sends [`vote`]. */
   constructor(words, { cast, undo }) {
@@ -30,7 +34,7 @@ export class VoteConfirmation {
     this.#place.querySelector('[data-action="undo"]').addEventListener("click", ({ detail }) => detail < 2 && takeBack());
     document.addEventListener("keydown", ({ key }) => key === "Escape" && this.#outcome && takeBack());
     for (const sign of ["pointerdown", "change", "focusin"]) {
-      part("confirmation-more").addEventListener(sign, () => this.#run("waiting"));
+      this.#more.addEventListener(sign, () => this.#run("waiting"));
     }
     this.#waits.addEventListener("change", ({ target }) => {
       keep("localStorage", WAIT, target.checked ? "on" : null);
@@ -56,12 +60,15 @@ export class VoteConfirmation {
     question.textContent = isBetter ? question.dataset.better : question.dataset.both;
     // What is hidden would still name the ballot.
     part("ballot").setAttribute("aria-labelledby", "confirmation-title");
+    this.#more.inert = matchMedia("(pointer: coarse)").matches;
+    this.#rest = setTimeout(() => (this.#more.inert = false), REST_MS);
     this.#run(this.#waits.checked ? "waiting" : "running");
     this.#show.focus({ preventScroll: true });
   }
 
   close() {
     clearTimeout(this.#timer);
+    clearTimeout(this.#rest);
     this.#outcome = null;
     part("ballot").setAttribute("aria-labelledby", "ballot-title");
   }

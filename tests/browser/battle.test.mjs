@@ -168,6 +168,25 @@ test("a dropped connection is taken up again without a lost or doubled block", a
   page.assertQuiet();
 });
 
+test("replies that were stopped while nobody could read them are told to be so", async () => {
+  const page = await site.open();
+  const sockets = [];
+  await page.routeWebSocket(/\/ws\/battle/, (socket) => {
+    sockets.push([socket, socket.connectToServer()]);
+    // Away for longer than the arena waits.
+    if (sockets.length > 1 && sockets.length < 5) for (const end of sockets.at(-1)) end.close({ code: 4000, reason: "refused" });
+  });
+  await page.goto(site.url);
+  await ask(page, "answer slowly");
+  await page.locator('.reply[data-side="b"] .block').nth(1).waitFor();
+  for (const end of sockets[0]) await end.close({ code: 4000, reason: "dropped by the test" });
+  await phase(page, "ready");
+  await page.getByText("What nobody reads is stopped, so it may end early").waitFor();
+  await page.getByRole("button", { name: "Regenerate both" }).click();
+  await page.getByText("What nobody reads is stopped").waitFor({ state: "hidden" });
+  page.assertQuiet();
+});
+
 test("a server that says nothing is left for another connection", async () => {
   const page = await site.open();
   await page.clock.install();
@@ -285,15 +304,39 @@ test("a draft survives a reload, and goes when it is sent", async () => {
   page.assertQuiet();
 });
 
+test("what is written before the scripts have come stays in the field", async () => {
+  const page = await site.open();
+  let come;
+  const coming = new Promise((resolve) => (come = resolve));
+  await page.route("**/battle*.js", async (route) => {
+    await coming;
+    await route.continue();
+  });
+  await page.goto(site.url, { waitUntil: "commit" });
+  const field = page.getByRole("textbox", { name: "Your question" });
+  await field.fill("a short question");
+  come();
+  await page.waitForFunction(() => !document.querySelector('[data-part="composer"] button[type="submit"]').disabled);
+  assert.equal(await field.inputValue(), "a short question");
+  await field.press("Enter");
+  await phase(page, "ready");
+  page.assertQuiet();
+});
+
 test("on a phone one reply shows at a time and nothing scrolls sideways", async () => {
   const page = await site.arrive("", PHONE);
   await ask(page, "compare two ways");
   await phase(page, "ready");
   const [a, b] = ["a", "b"].map((side) => page.locator(`.reply[data-side="${side}"]`));
+  const texts = page.locator('.reply-body p:has(> math:not([display="block"]))');
+  const moved = () => texts.evaluateAll((all) => all.filter((text) => text.scrollWidth > text.clientWidth).length);
+  let movedTexts = await moved();
   assert.ok((await a.isVisible()) && !(await b.isVisible()));
   await page.getByRole("button", { name: "Model B" }).click();
   assert.ok(!(await a.isVisible()) && (await b.isVisible()));
   assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390);
+  movedTexts += await moved();
+  assert.equal(movedTexts, 1, "a formula that is wider than the screen is moved with its paragraph");
   page.assertQuiet();
 });
 

@@ -51,6 +51,9 @@ test("on a phone whose text is twice as large nothing scrolls sideways, and a ba
     await page.locator('dialog[open] [data-action="agree"]').click();
     await phase(page, "ready");
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `a battle, ${locale}`);
+    await page.locator(".more > summary").click();
+    const menu = await page.locator(".more > ul").boundingBox();
+    assert.ok(menu.x >= 0 && menu.x + menu.width <= large.width, `the menu, ${locale}: ${JSON.stringify(menu)}`);
     for (const path of ["/leaderboard", "/history", "/about", "/consent", "/log", "/benchmarks", "/correlation", "/models"]) {
       await page.goto(new URL(path, page.url()).href);
       assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${path} ${locale}`);

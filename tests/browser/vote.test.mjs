@@ -275,6 +275,24 @@ test("on a touch screen the choices rest before they can be tapped", async () =>
   assert.ok(await choice.isEnabled());
 });
 
+test("on a touch screen a second tap at the same place chooses no reason", async () => {
+  const { page, sent } = await readyPage({ ...PHONE, hurry: true });
+  await page.clock.runFor(500);
+  for (const name of ["A is better", "Tie", "Both are bad"]) {
+    const box = await page.getByRole("button", { name, exact: true }).boundingBox();
+    const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+    await page.touchscreen.tap(x, y);
+    await phase(page, "confirming");
+    await page.touchscreen.tap(x, y);
+    assert.equal(await page.locator('[data-part="vote-confirmation"] fieldset input:checked').count(), 0, name);
+    assert.equal(await page.locator('[data-part="vote-confirmation"]').getAttribute("data-clock"), "running", name);
+    await page.keyboard.press("Escape");
+    await phase(page, "ready");
+    await page.clock.runFor(500);
+  }
+  assert.deepEqual(sent, []);
+});
+
 test("a whole battle by touch", async () => {
   const page = await site.open(PHONE);
   await page.goto(site.url);

@@ -513,6 +513,19 @@ fn where_there_is_nothing_to_compare_every_figure_says_so() {
 }
 
 #[test]
+fn raters_are_told_apart_under_every_name_and_a_word_for_the_wrong_side_is_refused() {
+    for name in ["rater", "rater_id", "annotator", "evaluator", "worker_id", "user"] {
+        let people = format!("question,{name},model,score\n1,ann,x,2\n1,ben,x,8\n");
+        let json = result(&files(&people, "question,model,score\n1,x,5\n"), &[]);
+        assert_eq!(json["replaced"], 0, "{name}");
+    }
+    let folder =
+        files("question,model_a,model_b,winner\n1,B,A,A\n", "question,model_a,model_b,winner\n1,B,A,model_a\n");
+    let refused = agree(&folder, &[]);
+    assert!(refused.code == Some(2) && refused.stderr.contains("is side A or the model \"A\""), "{}", refused.stderr);
+}
+
+#[test]
 fn of_several_rows_of_one_individual_the_last_counts_and_the_rest_are_told() {
     let votes = "\u{feff}question,voter,model_a,model_b,winner\n1,ann,x,y,a\n1,ann,y,x,a\n1,ben,x,y,b\n";
     let folder = files(votes, "question,model_a,model_b,winner\n1,x,y,b\n1,x,y,b\n");

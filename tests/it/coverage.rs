@@ -45,11 +45,7 @@ pub(crate) fn append_votes(log: &mut VoteLog, simulation: &mut Simulation, votes
     for _ in 0..votes {
         let vote = simulation.vote();
         log.push(&names[vote.a], &names[vote.b], vote.outcome).unwrap();
-        let [tokens, headings, lists, bold] = vote.counts;
-        style.tokens.push(tokens);
-        style.headings.push(headings);
-        style.lists.push(lists);
-        style.bold.push(bold);
+        style.push(vote.counts.map(Some));
         voters.rows.push(voters.names.position(&vote.voter.to_string()));
     }
     (log.style, log.voters) = (Some(style), Some(voters));

@@ -300,6 +300,27 @@ async fn each_mode_ends_a_guarded_reply_in_one_way() {
     }
 }
 
+/// A reply whose end is that of its connection.
+fn until_closed(events: &[&str]) -> Script {
+    let body: String = events.iter().map(|event| format!("data: {event}\n\n")).collect();
+    Script::bytes(format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n{body}")).close()
+}
+
+#[tokio::test]
+async fn a_reply_that_ends_with_its_connection_is_whole_only_if_the_provider_said_so() {
+    let upstream = Upstream::start().await;
+    let finished = json!({"choices": [{"delta": {}, "finish_reason": "stop"}]}).to_string();
+    let text = delta(&json!({"content": "one"}));
+    let whole = [&[text.as_str(), &finished][..], &[text.as_str(), "[DONE]"]];
+    upstream.scripts("m", whole.into_iter().chain([&[text.as_str()][..]]).map(until_closed));
+    let model = model_of(&settings(&upstream, ProviderKind::Openai));
+    for _ in 0..2 {
+        check(&listen(model.reply(&conversation())).await, "one", None);
+    }
+    let cut = listen(model.reply(&conversation())).await;
+    assert_eq!((cut.text.as_str(), cut.error), ("one", Some(ChatError::Connection("it broke off".into()))));
+}
+
 #[tokio::test]
 async fn connections_are_used_again() {
     let upstream = Upstream::start().await;

@@ -170,6 +170,24 @@ fn votes_equal_to_their_predictions_give_no_interval() {
 }
 
 #[test]
+fn a_model_whose_only_vote_equals_its_prediction_has_no_interval_and_no_certain_rank() {
+    let others = [("a", "b", AWins, 30), ("a", "b", BWins, 10), ("b", "c", AWins, 30), ("b", "c", BWins, 10)];
+    for interval in [IntervalMethod::Sandwich, IntervalMethod::Cluster] {
+        let options = LeaderboardOptions { interval, ..LeaderboardOptions::default() };
+        let mut log = log_of(&[&others[..], &[("a", "new", Tie, 1)]].concat());
+        let mut voters = Labels::default();
+        (0..log.len()).for_each(|vote| voters.push(Some(&format!("voter {vote}"))));
+        log.voters = Some(voters);
+        let board = board_of(&log, &options);
+        let new = line(&board, "new");
+        assert_eq!((new.lower, new.upper, new.standard_error, new.shown_rank(interval)), (None, None, None, None));
+        assert_eq!((line(&board, "b").rank, line(&board, "c").rank), (2, 3), "{interval:?}: nothing is certain of it");
+        assert!(line(&board, "a").lower.is_some());
+        assert!(board.notes.iter().any(|note| note.to_string().contains("equals its prediction")), "{:?}", board.notes);
+    }
+}
+
+#[test]
 fn a_perfect_cycle_rates_all_models_at_the_mean() {
     let votes = [("a", "b", AWins, 2), ("b", "c", AWins, 2), ("c", "a", AWins, 2)];
     check(&votes, &[("a", 1000.0), ("b", 1000.0), ("c", 1000.0)]);

@@ -289,6 +289,21 @@ fn ties_that_hide_a_lead_change_the_first_place() {
     assert_eq!((orders[0].kendall, orders[1].kendall), (drop.kendall, Some(1.0)));
 }
 
+#[test]
+fn a_model_that_won_every_vote_stays_first_however_ties_count() {
+    let log = log_of(&votes(&[
+        ("winner", "a", AWins, 6),
+        ("a", "b", AWins, 3),
+        ("a", "b", BWins, 2),
+        ("a", "b", Tie, 4),
+        ("b", "c", AWins, 3),
+        ("c", "a", AWins, 1),
+    ]));
+    let orders = overall_of(&log).tie_orders;
+    assert_eq!(orders.len(), 4);
+    assert!(orders.iter().all(|order| order.first == ["winner"] && order.models == 4), "{orders:?}");
+}
+
 // -------------------------------------------------------------------------------------------------------- command
 
 #[test]

@@ -93,12 +93,9 @@ type Vote = (&'static str, &'static str, Outcome, [[u32; 2]; 4]);
 
 fn log_of(votes: impl IntoIterator<Item = Vote>) -> VoteLog {
     let (mut log, mut style) = (VoteLog::default(), StyleColumns::default());
-    for (a, b, outcome, [tokens, headings, lists, bold]) in votes {
+    for (a, b, outcome, counts) in votes {
         log.push(a, b, outcome).unwrap();
-        style.tokens.push(tokens);
-        style.headings.push(headings);
-        style.lists.push(lists);
-        style.bold.push(bold);
+        style.push(counts.map(Some));
     }
     log.style = Some(style);
     log
@@ -115,6 +112,24 @@ fn length(counts: [u32; 2]) -> [[u32; 2]; 4] {
 }
 
 /// Three models with pseudo-random features.
+#[test]
+fn votes_whose_replies_were_not_counted_are_left_out_and_told() {
+    let known = log_of(uninformative_features().repeat(20));
+    let mut both = known.clone();
+    for &(a, b, outcome, _) in &uninformative_features() {
+        both.push(a, b, outcome).unwrap();
+        both.style.as_mut().unwrap().push([None; 4]);
+    }
+    let options = LeaderboardOptions { style: true, ..LeaderboardOptions::default() };
+    let (board, expected) = (rank_log(&both, &options).unwrap(), rank_log(&known, &options).unwrap());
+    assert_eq!((&board.models, &board.style), (&expected.models, &expected.style));
+    let left_out = uninformative_features().len() as u64;
+    assert_eq!(board.votes.excluded, [("no_text_counts".to_owned(), left_out)].into());
+    assert_eq!(board.votes.read, both.len() as u64);
+    let plain = rank_log(&both, &LeaderboardOptions::default()).unwrap();
+    assert_eq!(plain.votes.rated, both.len() as u64, "they count where style does not matter");
+}
+
 fn uninformative_features() -> Vec<Vote> {
     let models = ["a", "b", "c"];
     let vote = |n: usize| {

@@ -92,7 +92,9 @@ fn row(line: &StatisticLine, widest: usize) -> String {
 fn headline(report: &AgreementReport, between: Between) -> String {
     let replaced = |replaced: usize| match replaced {
         0 => String::new(),
-        replaced => format!(", {replaced} rows replaced by a later one of the same individual"),
+        replaced => format!(
+            ", {replaced} rows replaced by a later one of the same individual (one for all rows without a column such as rater)"
+        ),
     };
     match report {
         AgreementReport::Votes(found) => {

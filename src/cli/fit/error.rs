@@ -36,6 +36,9 @@ pub enum FitCommandError {
     /// The anchor is not MODEL=RATING.
     #[error("--anchor is {0:?}: write MODEL=RATING, for example gpt-4=1200")]
     Anchor(String),
+    /// Online Elo has no use for an option.
+    #[error("{0} is for Bradley–Terry ratings: leave it out, or leave out --method elo")]
+    EloOption(&'static str),
     /// Intervals for looking at any time come from a standard error.
     #[error(
         "--sequential needs Bradley–Terry ratings with standard errors: leave out --method elo, --interval bootstrap and \

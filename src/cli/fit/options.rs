@@ -70,7 +70,8 @@ pub struct FitOptions {
     /// Count only the first vote of each voter on the same, or nearly the same, prompt of the database
     #[arg(long, conflicts_with_all = ["votes", "include_excluded"])]
     pub unique_prompts: bool,
-    /// Hold one model at a given rating; without an anchor, the mean rating is 1000
+    /// Give one model this rating and move the others along; without an anchor, the mean rating is 1000. Intervals keep their
+    /// widths, which are those around the mean
     #[arg(long, value_name = "MODEL=RATING")]
     pub anchor: Option<String>,
     /// Mark models with fewer votes as provisional
@@ -132,8 +133,9 @@ impl FitOptions {
     /// The options of the fit.
     ///
     /// # Errors
-    /// [`FitCommandError`] for an invalid confidence level, anchor or file of makers.
+    /// [`FitCommandError`] for an invalid confidence level, anchor or file of makers, and for options that the method ignores.
     pub fn leaderboard_options(&self) -> Result<LeaderboardOptions, FitCommandError> {
+        self.check_method()?;
         Ok(LeaderboardOptions {
             method: self.method,
             interval: self.interval,
@@ -154,6 +156,22 @@ impl FitOptions {
             sequential: Some(self.sequential_options()?),
             ..LeaderboardOptions::default()
         })
+    }
+
+    /// Refuses options that the method would ignore.
+    ///
+    /// # Errors
+    /// [`FitCommandError::EloOption`].
+    fn check_method(&self) -> Result<(), FitCommandError> {
+        let ignored = [
+            (!matches!(self.interval, IntervalMethod::Auto | IntervalMethod::None), "--interval"),
+            (self.ties == TieRule::Davidson, "--ties davidson"),
+            (self.reweight != Reweight::default(), "--reweight"),
+        ];
+        match ignored.into_iter().find(|(is_given, _)| *is_given) {
+            Some((_, option)) if self.method == Method::Elo => Err(FitCommandError::EloOption(option)),
+            _ => Ok(()),
+        }
     }
 
     /// The prices, if their file is given.

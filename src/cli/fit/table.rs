@@ -6,7 +6,7 @@ use crate::cli::robustness_table::robustness_table;
 use crate::cli::terminal_text::{SHORTEST_NAME, printable, width};
 use crate::domain::rating::bootstrap::ResamplingUnit;
 use crate::domain::rating::fit::Direction;
-use crate::domain::rating::leaderboard::{Leaderboard, RankedModel};
+use crate::domain::rating::leaderboard::{Leaderboard, RankedModel, VoteTotals};
 use crate::domain::rating::neighbours::{NeighbourPair, NeighbourState};
 use crate::domain::rating::options::{IntervalMethod, Method};
 use crate::domain::rating::pooling::{PooledRating, PooledSlice, PooledSlices};
@@ -176,7 +176,10 @@ fn summary(board: &Leaderboard) -> String {
         IntervalMethod::None => "no intervals".into(),
     };
     let ties = board.davidson.map_or_else(String::new, |ties| format!("; ties by Davidson, ν = {:.3}", ties.nu));
-    format!("{method}{ties}; {interval}; {} of {} votes rated\n", board.votes.rated, board.votes.read)
+    let VoteTotals { read, rated, excluded } = &board.votes;
+    let reasons: Vec<String> = excluded.iter().map(|(rule, votes)| format!("{votes} {}", printable(rule))).collect();
+    let reasons = if reasons.is_empty() { String::new() } else { format!(" (left out: {})", reasons.join(", ")) };
+    format!("{method}{ties}; {interval}; {rated} of {read} votes rated{reasons}\n")
 }
 
 fn bootstrap(board: &Leaderboard) -> String {

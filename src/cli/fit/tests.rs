@@ -91,8 +91,9 @@ fn a_winner_of_every_vote_is_explained_under_the_table() {
      1–4  d         ≥748.8  748.8       –  1002.0        1     1       0   100.0%  only won
      1–4  通义千问  1127.2  865.1  1389.3  1001.8        5     3       2    60.0%
      1–4  b, 7B      936.4  805.3  1067.4   996.2        5     1       3    40.0%
-     1–4  c�[2J      936.4  805.3  1067.4  1000.0        1     0       0   100.0%
+     1–4  c�[2J      936.4      –       –  1000.0        1     0       0   100.0%
     note: "d" won every vote against the rated models, so its rating has no upper bound: the table shows its lower bound by likelihood ratio at 0.95 confidence, and the other ratings ignore its votes
+    note: every vote on some models equals its prediction, such as a single tie, or too few resamples give them a finite rating, so the sampling error cannot be estimated: these models have no intervals
     "#);
 }
 
@@ -174,7 +175,19 @@ fn options_that_cannot_be_are_refused_with_the_way_out() {
         (&["--anchor", "=1"], "--anchor is \"=1\": write MODEL=RATING, for example gpt-4=1200"),
         (&["--anchor", "x=inf"], "the anchor's rating is inf: give a finite number, for example 1000"),
         (&["--anchor", "x=1"], "the anchor model \"x\" has no rated vote: name one of the rated models"),
-        (&["--confidence", "1"], "confidence is 1: give a number between 0 and 1, for example 0.95"),
+        (&["--confidence", "1"], "confidence is 1: give a number above 0 and at most 0.999999, for example 0.95"),
+        (
+            &["--confidence", "0.9999999999"],
+            "confidence is 0.9999999999: give a number above 0 and at most 0.999999, for example 0.95",
+        ),
+        (
+            &["--method", "elo", "--ties", "davidson"],
+            "--ties davidson is for Bradley–Terry ratings: leave it out, or leave out --method elo",
+        ),
+        (
+            &["--method", "elo", "--interval", "bootstrap"],
+            "--interval is for Bradley–Terry ratings: leave it out, or leave out --method elo",
+        ),
     ] {
         assert_eq!(run(VOTES, flags).unwrap_err().to_string(), message);
     }

@@ -47,8 +47,10 @@ pub(super) fn cluster(
     for (block, sums) in blocks.iter().zip(&sums) {
         let Some(meat) = sums.meat() else { continue };
         let inverse = inverse_but_for_a_constant(&block.loss(&tally.pairs), &block.point(fit))?;
+        let own: Vec<f64> = meat.diagonal().iter().copied().collect();
         let half = meat * &inverse;
         found.put(block, &quadratic_forms(&inverse, &half));
+        found.drop_without_own_scores(block, &own);
         if Covariances::keep(block.members.len()) {
             found.put_covariance(block, &inverse * half);
         }

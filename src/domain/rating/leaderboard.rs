@@ -13,7 +13,7 @@ use super::fit::{Direction, OneWayBridge};
 use super::matrices::Matrices;
 use super::neighbours::{NeighbourPair, SequentialOptions};
 use super::notes::{RatingNote, deserialize_texts, serialize_texts};
-use super::options::{IntervalMethod, Method};
+use super::options::{IntervalMethod, LeaderboardOptions, Method};
 use super::pooling::PooledSlices;
 use super::robustness::Robustness;
 use super::style::StyleEffect;
@@ -76,6 +76,21 @@ pub struct Leaderboard {
     /// The robustness report, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub robustness: Option<Robustness>,
+}
+
+impl Leaderboard {
+    /// Whether it was fitted under these options, as far as it tells.
+    #[must_use]
+    pub fn follows(&self, options: &LeaderboardOptions) -> bool {
+        let same_level = self.confidence.to_bits() == options.confidence.share().to_bits();
+        let same_interval = options.interval == IntervalMethod::Auto || options.interval == self.interval;
+        let same_sequential = self.sequential.is_none() || self.sequential == options.sequential;
+        self.method == options.method
+            && self.reweight == options.reweight
+            && same_level
+            && same_interval
+            && same_sequential
+    }
 }
 
 /// Davidson's ν: models of equal strength tie with probability ν / (2 + ν).

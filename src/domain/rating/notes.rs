@@ -57,9 +57,10 @@ pub enum RatingNote {
         /// Number of all replicates.
         replicates: u32,
     },
-    /// No clustered intervals: one voter cast all votes of a component, or every vote equals its prediction.
+    /// No clustered intervals: one voter cast all votes of a component, every vote equals its prediction, or some rating is infinite
+    /// without one of the voters.
     NoVoterVariance,
-    /// No intervals: every vote of a component equals its prediction.
+    /// No intervals: every vote on a model equals its prediction, or too few resamples have a finite rating.
     NoVoteVariance,
     /// One voter cast all votes, and the intervals take these votes to be independent.
     IntervalsOfOneVoter,
@@ -123,7 +124,7 @@ impl fmt::Display for RatingNote {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoVotes => {
-                f.write_str("no rated votes yet: the leaderboard fills with the first vote between two models")
+                f.write_str("no rated votes yet: the leaderboard fills with the first vote that counts")
             }
             Self::Slice { conditions } => write!(f, "only votes with {}", conditions.join(" and ")),
             Self::NotConverged => f.write_str("the fit did not converge: treat these ratings as approximate"),
@@ -136,8 +137,8 @@ impl fmt::Display for RatingNote {
             Self::Unbounded { models, direction, confidence } => fmt_unbounded(f, models, *direction, *confidence),
             Self::Components { count } => write!(
                 f,
-                "the votes leave {count} groups of models that cannot be compared: each is rated separately with \
-                 mean 1000"
+                "the votes leave {count} groups of models that cannot be compared: each is rated separately, with \
+                 mean 1000 unless an anchor moves it"
             ),
             Self::OneWayVotes { bridges, more } => fmt_one_way(f, bridges, *more),
             Self::InfiniteReplicates { infinite, replicates } => write!(
@@ -146,12 +147,13 @@ impl fmt::Display for RatingNote {
                  had no finite rating: an interval that extends this far has an open end"
             ),
             Self::NoVoterVariance => f.write_str(
-                "one voter cast all votes of a group of models, or every vote equals its prediction, so the \
-                 variation between voters cannot be estimated: these models have no intervals",
+                "one voter cast all votes of a group of models, every vote equals its prediction, or some rating would be \
+                 infinite without one of the voters, so the variation between voters cannot be estimated: these models \
+                 have no intervals",
             ),
             Self::NoVoteVariance => f.write_str(
-                "every vote of a group of models equals its prediction, such as a single tie, so the sampling error \
-                 cannot be estimated: these models have no intervals",
+                "every vote on some models equals its prediction, such as a single tie, or too few resamples give them a \
+                 finite rating, so the sampling error cannot be estimated: these models have no intervals",
             ),
             Self::IntervalsOfOneVoter => f.write_str(
                 "all votes are one voter's: the intervals say how sure the ratings are for this voter, not for others",
@@ -177,7 +179,7 @@ impl fmt::Display for RatingNote {
                 )
             }
             Self::NoBothBad => f.write_str(
-                "too few votes are for “both bad”, so how good each model is by itself cannot be estimated",
+                "too few votes that count are for “both bad”, so how good each model is by itself cannot be estimated",
             ),
             Self::DependentFeature { feature } => {
                 write!(

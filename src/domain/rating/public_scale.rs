@@ -31,10 +31,14 @@ impl ScaledModel {
         self.ends.map(|ends| ends.upper).filter(|upper| upper.is_finite())
     }
 
-    /// Whether this model's interval lies above the other's; without intervals, whether its rating does.
+    /// Whether this model's interval lies above the other's; where neither has one, whether its rating does. Of a model whose
+    /// interval is not known, nothing is certain beside one whose interval is.
     pub(super) fn significantly_above(&self, other: &ScaledModel) -> bool {
-        let lower = self.ends.map_or(self.rating, |ends| ends.lower);
-        lower > other.ends.map_or(other.rating, |ends| ends.upper) + ROUNDING
+        match (self.ends, other.ends) {
+            (Some(own), Some(others)) => own.lower > others.upper + ROUNDING,
+            (None, None) => self.rating > other.rating + ROUNDING,
+            _ => false,
+        }
     }
 
     /// Predicted share of points against the other; `None` between components, and between two models unbounded in the

@@ -29,12 +29,15 @@ use super::tally::{TalliedModel, Tally};
 use super::ties::comparison::{TieComparison, compare_ties};
 use super::ties::good_enough::good_enough;
 use super::ties::level_change::{ShareErrors, level_changes};
-use super::vote_log::{VoteLog, VotersKnown};
+use super::vote_log::{StyleColumns, VoteLog, VotersKnown};
 use super::voter_resampling::VoterVotes;
 use super::votes_by_voter::VotesByVoter;
 use super::weighting::{Reweight, Weights, weigh};
 use super::{CENTRE, FitError, POINTS_PER_STRENGTH, bradley_terry, davidson};
 use crate::stats::{real, real_len};
+
+/// The rule under which style control leaves out votes whose replies were not counted.
+const NO_TEXT_COUNTS: &str = "no_text_counts";
 
 /// Fits and ranks counted votes. `elo` must have counted the same votes with the same scoring.
 ///
@@ -74,12 +77,23 @@ pub struct Ranking {
 /// # Errors
 /// As [`rank`].
 pub fn rank_log_with_differences(log: &VoteLog, options: &LeaderboardOptions) -> Result<Ranking, FitError> {
+    let counted = log.style.as_ref().filter(|_| options.style).and_then(|style| votes_with_counts(log, style));
+    let log = counted.as_ref().unwrap_or(log);
     let (tally, elo) =
         rayon::join(|| Tally::from_log(log, options.scoring), || EloTable::from_log(log, options.scoring));
     let counts = options.good_enough.then(|| count(log));
     let mut ranking = rank_tally(tally, &elo, RankedVotes { log: Some(log), counts }, options)?;
     ranking.board.votes.exclude(&log.excluded);
     Ok(ranking)
+}
+
+/// The votes whose replies have all counts of style; `None` where all have.
+fn votes_with_counts(log: &VoteLog, style: &StyleColumns) -> Option<VoteLog> {
+    let complete = style.complete()?;
+    let mut counted = log.clone();
+    counted.retain(&complete);
+    counted.excluded.insert(NO_TEXT_COUNTS.to_owned(), (log.len() - counted.len()) as u64);
+    Some(counted)
 }
 
 /// The votes of a tally in more detail.

@@ -51,6 +51,16 @@ impl Uncertainty {
         self.log_nu = variances.iter().nth(block.members.len()).map(|variance| variance.sqrt());
     }
 
+    /// Drops the standard error of each model whose own votes all equal their predictions: what is left in its variance is the
+    /// error of its opponents. `own` has the square sums of the scores of the models' votes.
+    pub(super) fn drop_without_own_scores(&mut self, block: &ModelBlock, own: &[f64]) {
+        for (&model, square) in block.members.iter().zip(own) {
+            if square.sqrt() <= ROUNDING {
+                self.errors[model] = None;
+            }
+        }
+    }
+
     /// Stores the joint covariance of the parameters of a block.
     pub(super) fn put_covariance(&mut self, block: &ModelBlock, covariance: DMatrix<f64>) {
         self.covariances.put(block, covariance);
@@ -162,6 +172,7 @@ pub(super) fn joint_sandwich(tally: &Tally, fit: &Fit) -> Result<Uncertainty, Fi
     for block in blocks_of(fit) {
         let sandwich = BlockSandwich::new(&block, &tally.pairs, squares, &block.point(fit))?;
         found.put(&block, &sandwich.variances());
+        found.drop_without_own_scores(&block, &sandwich.own_scores());
         if Covariances::keep(block.members.len()) {
             found.put_covariance(&block, sandwich.covariance());
         }
@@ -205,6 +216,16 @@ impl BlockSandwich {
             add_scores(column, &self.pairs, self.nu, variances);
         });
         variances
+    }
+
+    /// The diagonal of B.
+    fn own_scores(&self) -> Vec<f64> {
+        let mut own = vec![0.0; self.inverse.nrows()];
+        for (pair, scores) in &self.pairs {
+            own[pair.first] += scores.difference;
+            own[pair.second] += scores.difference;
+        }
+        own
     }
 
     /// H⁺ B H⁺.

@@ -36,6 +36,8 @@ pub struct StyleColumns {
     pub lists: FeatureCounts,
     /// Bold spans of any kind.
     pub bold: FeatureCounts,
+    /// Which of the four are known of a vote, on both sides; those that are not are 0.
+    pub known: Vec<[bool; 4]>,
 }
 
 impl StyleColumns {
@@ -48,6 +50,22 @@ impl StyleColumns {
     /// The four columns in declaration order.
     pub fn features_mut(&mut self) -> [&mut FeatureCounts; 4] {
         [&mut self.tokens, &mut self.headings, &mut self.lists, &mut self.bold]
+    }
+
+    /// Adds the counts of a vote, as far as they are known. A vote without a token on either side has none: no two replies are
+    /// empty, and a database holds zeros of a file that had no counts.
+    pub fn push(&mut self, counts: [Option<[u32; 2]>; 4]) {
+        let counts = if counts[0] == Some([0, 0]) { [None; 4] } else { counts };
+        self.known.push(counts.map(|count| count.is_some()));
+        self.features_mut().into_iter().zip(counts).for_each(|(column, count)| column.push(count.unwrap_or_default()));
+    }
+
+    /// For each vote, whether it has every count that any vote has; `None` where all votes have.
+    #[must_use]
+    pub fn complete(&self) -> Option<Vec<bool>> {
+        let used: [bool; 4] = std::array::from_fn(|feature| self.known.iter().any(|known| known[feature]));
+        let complete: Vec<bool> = self.known.iter().map(|known| *known == used).collect();
+        complete.contains(&false).then_some(complete)
     }
 }
 
@@ -195,6 +213,7 @@ impl VoteLog {
             for (mine, theirs) in mine.features_mut().into_iter().zip(theirs.features()) {
                 mine.extend_from_slice(theirs);
             }
+            mine.known.extend_from_slice(&theirs.known);
         }
         for (rule, votes) in &other.excluded {
             *self.excluded.entry(rule.clone()).or_default() += votes;
@@ -233,8 +252,9 @@ impl VoteLog {
         if let Some(timings) = &mut self.timings {
             pick(timings, order);
         }
-        for counts in self.style.iter_mut().flat_map(StyleColumns::features_mut) {
-            pick(counts, order);
+        if let Some(style) = &mut self.style {
+            style.features_mut().into_iter().for_each(|counts| pick(counts, order));
+            pick(&mut style.known, order);
         }
     }
 
@@ -313,8 +333,10 @@ impl VoteLog {
         if let Some(timings) = &mut self.timings {
             retain(timings, keep);
         }
-        let style = self.style.iter_mut().flat_map(StyleColumns::features_mut);
-        style.for_each(|counts| retain(counts, keep));
+        if let Some(style) = &mut self.style {
+            style.features_mut().into_iter().for_each(|counts| retain(counts, keep));
+            retain(&mut style.known, keep);
+        }
     }
 }
 
@@ -364,9 +386,7 @@ mod tests {
             log.voters.as_mut().unwrap().push(Some(&format!("voter {row}")));
             let timing = ReplyTiming { first_token_ms: u32::try_from(row).ok(), duration_ms: None };
             log.timings.as_mut().unwrap().push([timing, ReplyTiming::default()]);
-            for counts in log.style.as_mut().unwrap().features_mut() {
-                counts.push([u32::try_from(row).unwrap(), 7]);
-            }
+            log.style.as_mut().unwrap().push([Some([u32::try_from(row).unwrap(), 7]); 4]);
         }
         log
     }

@@ -5,12 +5,15 @@ use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 /// Degrees of freedom above which Student's t is the normal distribution to six digits.
 const MANY: f64 = 1e6;
 
-/// A confidence level that is not between 0 and 1.
+/// The highest level. Beyond it nothing is left of the difference to 1 in the quantiles.
+pub const HIGHEST: f64 = 0.999_999;
+
+/// A confidence level that is not between 0 and [`HIGHEST`].
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
-#[error("confidence is {0}: give a number between 0 and 1, for example 0.95")]
+#[error("confidence is {0}: give a number above 0 and at most {HIGHEST}, for example 0.95")]
 pub struct InvalidConfidence(pub f64);
 
-/// Share of intervals that contain the true value, strictly between 0 and 1; 0.95 by default.
+/// Share of intervals that contain the true value, above 0 and at most [`HIGHEST`]; 0.95 by default.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ConfidenceLevel(f64);
 
@@ -24,9 +27,9 @@ impl ConfidenceLevel {
     /// Checks a level.
     ///
     /// # Errors
-    /// [`InvalidConfidence`] unless 0 < `share` < 1.
+    /// [`InvalidConfidence`].
     pub fn new(share: f64) -> Result<Self, InvalidConfidence> {
-        if share > 0.0 && share < 1.0 { Ok(Self(share)) } else { Err(InvalidConfidence(share)) }
+        if share > 0.0 && share <= HIGHEST { Ok(Self(share)) } else { Err(InvalidConfidence(share)) }
     }
 
     /// The level as a share, such as 0.95.

@@ -48,7 +48,7 @@ pub(super) struct Details<'r> {
     /// Times of both sides.
     pub(super) timings: Option<[ReplyTiming; 2]>,
     /// Counts by feature and side.
-    pub(super) style: Option<[[u32; 2]; 4]>,
+    pub(super) style: [Option<[u32; 2]>; 4],
 }
 
 impl VoteBatch {
@@ -146,9 +146,8 @@ impl VoteBatch {
         keep(&mut log.pair_probabilities, details.pair_probability, f64::NAN, &mut seen.pair_probabilities);
         keep(&mut log.timings, details.timings, <[ReplyTiming; 2]>::default(), &mut seen.timings);
         if let Some(columns) = &mut log.style {
-            let counts = details.style.unwrap_or_default();
-            columns.features_mut().into_iter().zip(counts).for_each(|(column, pair)| column.push(pair));
-            seen.style |= details.style.is_some();
+            columns.push(details.style);
+            seen.style |= details.style.iter().any(Option::is_some);
         }
         Ok(())
     }
@@ -178,7 +177,7 @@ impl VoteBatch {
             prompt_tokens: prompt_tokens.or_else(|| nested(prompts, "sum_user_tokens")),
             pair_probability: number(log.pair_probabilities.is_some(), Field::PairProbability)?,
             timings: if log.timings.is_some() { row.timings()? } else { None },
-            style: if log.style.is_some() { row.style(metadata.as_deref())? } else { None },
+            style: if log.style.is_some() { row.style(metadata.as_deref())? } else { [None; 4] },
         })
     }
 }
@@ -308,19 +307,17 @@ impl<'r, R: FileRow> RowReader<'r, R> {
     }
 
     /// Counts by feature and side, from columns of their own or from nested ones.
-    fn style(&self, metadata: Option<&Value>) -> Result<Option<[[u32; 2]; 4]>, RowError> {
-        let mut counts = [[0_u32; 2]; 4];
-        let mut any = false;
+    fn style(&self, metadata: Option<&Value>) -> Result<[Option<[u32; 2]>; 4], RowError> {
+        let mut counts = [[None; 2]; 4];
         for &(at, feature, side) in &self.header.style {
             if let Some(number) = self.record.cell(at).number(STYLE_NAMES[feature])? {
-                counts[feature][side] = counts[feature][side].saturating_add(count(number));
-                any = true;
+                add_count(&mut counts[feature][side], number, STYLE_NAMES[feature])?;
             }
         }
-        if any {
-            return Ok(Some(counts));
+        if let Some(metadata) = metadata.filter(|_| counts == [[None; 2]; 4]) {
+            counts = nested_style(metadata);
         }
-        Ok(metadata.map(nested_style))
+        Ok(counts.map(known_on_both_sides))
     }
 }
 
@@ -341,8 +338,22 @@ pub(super) const TAGS: [FileTag; 4] = [
 /// The features of style, for messages.
 pub(super) const STYLE_NAMES: [&str; 4] = ["tokens", "headings", "lists", "bold"];
 
-fn nested_style(metadata: &Value) -> [[u32; 2]; 4] {
-    let count = |name: &str| metadata.get(name).map_or(0, json_count);
+/// Adds to what other columns of the same feature and side say.
+pub(super) fn add_count(sum: &mut Option<u32>, number: f64, column: &str) -> Result<(), RowError> {
+    if number < 0.0 {
+        return Err(RowError::Number { column: column.to_owned(), text: number.to_string() });
+    }
+    *sum = Some(sum.unwrap_or(0).saturating_add(count(number)));
+    Ok(())
+}
+
+/// The counts of a feature, unless one side's is missing.
+pub(super) fn known_on_both_sides([a, b]: [Option<u32>; 2]) -> Option<[u32; 2]> {
+    Some([a?, b?])
+}
+
+fn nested_style(metadata: &Value) -> [[Option<u32>; 2]; 4] {
+    let count = |name: &str| metadata.get(name).map(json_count);
     let both = |name: &str| [count(&name.replace('@', "a")), count(&name.replace('@', "b"))];
     [both("sum_assistant_@_tokens"), both("header_count_@"), both("list_count_@"), both("bold_count_@")]
 }

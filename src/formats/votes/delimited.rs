@@ -9,6 +9,7 @@ use super::error::{FilePosition, RowError, VoteFileError};
 use super::lines::{Blocks, Stopped, count_lines, read_blocks, settle};
 use super::source::Text;
 use super::{FileVotes, ReadJob};
+use crate::domain::csv_injection::restored;
 
 /// Reads all votes of a file whose first line names its columns.
 pub(super) fn read(job: &ReadJob<'_>, text: Text, delimiter: u8) -> Result<FileVotes, VoteFileError> {
@@ -89,7 +90,8 @@ struct LineFields<'r>(&'r ByteRecord);
 
 impl FileRow for LineFields<'_> {
     fn cell(&self, at: usize) -> Cell<'_> {
-        self.0.get(at).and_then(|field| std::str::from_utf8(field).ok()).map_or(Cell::Empty, Cell::Text)
+        let text = self.0.get(at).and_then(|field| std::str::from_utf8(field).ok());
+        text.map_or(Cell::Empty, |text| Cell::Text(restored(text)))
     }
 }
 

@@ -94,6 +94,11 @@ pub enum RowError {
     /// The winner column says something unknown.
     #[error("unknown winner {0:?}: write model_a, model_b, tie or both_bad")]
     Winner(String),
+    /// The winner column says the word for one side, which is the name of the model on the other.
+    #[error(
+        "the winner {0:?} is side {0} or the model {0:?}, which is on the other side: write model_a or model_b in the column of winners"
+    )]
+    SideOrModel(String),
     /// The time is neither a number nor a date.
     #[error("{column} is {text:?}: give seconds since 1970 or a date such as 2026-11-21T08:00:00Z")]
     Time {
@@ -130,6 +135,7 @@ impl RowError {
             Self::NoModel(_) => "no_model",
             Self::SelfPlay(_) => "self_play",
             Self::Winner(_) => "unknown_winner",
+            Self::SideOrModel(_) => "ambiguous_winner",
             Self::Time { .. } | Self::TimeUnit { .. } => "bad_time",
             Self::Number { .. } => "bad_number",
         }

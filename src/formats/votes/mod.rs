@@ -32,6 +32,7 @@ pub use error::{FilePosition, HeaderError, RowError, VoteFileError};
 pub use limits::ReadLimits;
 pub(crate) use table_reader::read_table;
 pub(crate) use text_table::TextTable;
+pub(crate) use winner::is_short_word;
 
 use crate::domain::rating::vote_log::{ColumnSet, VoteLog};
 use batch::VoteBatch;

@@ -14,6 +14,7 @@ use super::limits::ReadLimits;
 use super::parquet;
 use super::source::{Text, VoteFile};
 use super::text_table::{TextTable, chosen};
+use crate::domain::csv_injection::restored;
 
 /// Bytes of text that are read; a table is held in memory.
 const MOST_BYTES: u64 = 1 << 30;
@@ -68,7 +69,8 @@ fn of_delimited(bytes: &[u8], delimiter: u8, names: &[&str]) -> Result<TextTable
                 format!("{} fields where the header has {width}: quote fields that hold a comma", record.len());
             return Err((place, RowError::Malformed(reason)));
         }
-        let text = |at: usize| std::str::from_utf8(record.get(at).unwrap_or_default()).map(str::to_owned);
+        let text =
+            |at: usize| std::str::from_utf8(record.get(at).unwrap_or_default()).map(|text| restored(text).to_owned());
         let cells = kept.iter().map(|(at, _)| text(*at)).collect::<Result<_, _>>();
         rows.push((place, cells.map_err(|_| (place, utf8_error()))?));
     }

@@ -120,6 +120,31 @@ fn times_of_replies_are_read_as_far_as_they_are_given() {
 }
 
 #[test]
+fn counts_of_style_that_are_not_given_are_not_zero() {
+    let text =
+        b"model_a,model_b,winner,tokens_a,tokens_b,bold_a,bold_b\nx,y,A,10,20,0,3\nx,y,B,,20,1,1\nx,y,B,0,0,0,0\n";
+    let style = read_as(&[text], &ReadOptions::default()).unwrap().style.unwrap();
+    assert_eq!(style.tokens, [[10, 20], [0, 0], [0, 0]]);
+    assert_eq!(style.known, [[true, false, false, true], [false, false, false, true], [false; 4]]);
+    assert_eq!(style.complete(), Some(vec![true, false, false]));
+    refuse(
+        b"model_a,model_b,winner,tokens_a,tokens_b\nx,y,A,-5,20\n",
+        "votes0.csv line 2: tokens is \"-5\": give a number",
+    );
+}
+
+#[test]
+fn a_word_for_a_side_that_is_the_model_on_the_other_side_is_refused() {
+    check("model_a,model_b,winner\nA,B,A\nA,B,B\nleft,y,left\n", &["A AWins B", "A BWins B", "left AWins y"]);
+    let refused = "votes0.csv line 2: the winner \"A\" is side A or the model \"A\", which is on the other side: write model_a or \
+                   model_b in the column of winners";
+    refuse(b"model_a,model_b,winner\nB,A,A\n", refused);
+    refuse(b"model_a,model_b,winner\nx,A,A\n", refused);
+    // The words of this program's own files always mean the side.
+    check("model_a,model_b,winner\nx,model_a,model_a\n", &["x AWins model_a"]);
+}
+
+#[test]
 fn short_rows_are_padded_where_that_is_asked_for() {
     let pad = ReadOptions { pad: true, ..ReadOptions::default() };
     let text = b"model_a,model_b,winner,judge\nx,y,A,ann\nx,y,B\n";
@@ -261,7 +286,7 @@ fn bad_rows_of_json_are_refused_with_their_place() {
 #[test]
 fn counts_beyond_all_bounds_stay_at_the_largest() {
     let json =
-        br#"{"model_a":"x","model_b":"y","winner":"A","conv_metadata":{"header_count_a":{"h1":4294967295,"h2":7}}}"#;
+        br#"{"model_a":"x","model_b":"y","winner":"A","conv_metadata":{"header_count_a":{"h1":4294967295,"h2":7},"header_count_b":{}}}"#;
     let csv = b"model_a,model_b,winner,headers_a,headings_a,headers_b\nx,y,A,1e30,9,2\n";
     for (text, b) in [(&json[..], 0), (&csv[..], 2)] {
         assert_eq!(read_as(&[text], &ReadOptions::default()).unwrap().style.unwrap().headings, [[u32::MAX, b]]);

@@ -5,6 +5,14 @@ use std::borrow::Cow;
 use super::error::{RowError, shortened};
 use crate::domain::battle::Outcome;
 
+/// Words for a side that models may be called, too.
+const SHORT_WORDS: [&str; 6] = ["A", "B", "a", "b", "left", "right"];
+
+/// Whether a word stands for a side, and could as well be the name of a model.
+pub(crate) fn is_short_word(text: &str) -> bool {
+    SHORT_WORDS.contains(&text)
+}
+
 /// The words for an outcome.
 pub(super) fn parse_word(text: &str) -> Option<Outcome> {
     match text {
@@ -17,15 +25,20 @@ pub(super) fn parse_word(text: &str) -> Option<Outcome> {
 }
 
 /// A word, or the name of one of the models. Anything else is refused: counted as a tie or as a win for B, as other
-/// tools do, it would bend the ratings unseen.
+/// tools do, it would bend the ratings unseen. So is a short word for one side that is the name of the model on the other.
 pub(super) fn parse_winner(text: &str, a: &str, b: &str) -> Result<Outcome, RowError> {
-    let by_name = || match text {
+    let by_name = match text {
         _ if a == b => None,
         _ if text == a => Some(Outcome::AWins),
         _ if text == b => Some(Outcome::BWins),
         _ => None,
     };
-    parse_word(text).or_else(by_name).ok_or_else(|| RowError::Winner(shortened(text)))
+    match (parse_word(text), by_name) {
+        (Some(side), Some(model)) if side != model && is_short_word(text) => {
+            Err(RowError::SideOrModel(text.to_owned()))
+        }
+        (side, model) => side.or(model).ok_or_else(|| RowError::Winner(shortened(text))),
+    }
 }
 
 /// LMArena's 55k file: of three flags exactly one is set.

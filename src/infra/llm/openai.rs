@@ -159,6 +159,7 @@ struct BorrowedWord<'a>(#[serde(borrow)] Cow<'a, str>);
 #[derive(Default, Deserialize)]
 struct ChunkChoice {
     delta: Option<Delta>,
+    finish_reason: Option<IgnoredAny>,
     #[serde(default, deserialize_with = "readable")]
     logprobs: Option<Logprobs>,
 }
@@ -219,6 +220,7 @@ pub(super) fn read_event(event: SseEvent<'_>, parts: &mut VecDeque<ReplyPart>) -
         return Err(ChatError::Reported);
     }
     let choice = chunk.choices.into_iter().flatten().next().unwrap_or_default();
+    let is_closing = choice.finish_reason.is_some();
     let delta = choice.delta.unwrap_or_default();
     // Some servers send the same reasoning under both names.
     let reasoning = delta.reasoning_content.filter(|text| !text.is_empty()).or(delta.reasoning);
@@ -228,7 +230,7 @@ pub(super) fn read_event(event: SseEvent<'_>, parts: &mut VecDeque<ReplyPart>) -
     parts.extend(delta.content.into_iter().chain(delta.refusal).filter(|text| !text.is_empty()).map(ReplyPart::Text));
     let usage = chunk.usage.map(|counted| Usage::reported(counted.prompt_tokens, counted.completion_tokens));
     parts.extend(usage.map(ReplyPart::Usage));
-    Ok(StreamProgress::More)
+    Ok(if is_closing { StreamProgress::Closing } else { StreamProgress::More })
 }
 
 #[cfg(test)]
@@ -264,11 +266,18 @@ mod tests {
     }
 
     #[test]
+    fn the_reason_of_an_end_closes_the_text_and_not_the_stream() {
+        let data = r#"{"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}],"error":null}"#;
+        let mut parts = VecDeque::new();
+        assert_eq!(read_event(SseEvent { name: "", data }, &mut parts), Ok(StreamProgress::Closing));
+        assert_eq!(parts, [text("a")]);
+    }
+
+    #[test]
     fn deltas_of_many_servers_are_read() {
         check(r#"{"choices":[{"delta":{"role":"assistant","content":"Hi"}}]}"#, &[text("Hi")]);
         check(r#"{"choices":[{"delta":{"role":"assistant"}}]}"#, &[]);
         check(r#"{"choices":[{"delta":{"role":"assistant","content":null,"tool_calls":null}}]}"#, &[]);
-        check(r#"{"choices":[{"delta":{},"finish_reason":"stop"}],"error":null}"#, &[]);
         check(r#"{"choices":[{"delta":null}]}"#, &[]);
         check(r#"{"choices":[],"usage":null}"#, &[]);
         let usage = |input, output| ReplyPart::Usage(Usage { input, output });

@@ -26,12 +26,15 @@ where
     }
 
     fn read_all(&mut self, parts: &mut VecDeque<ReplyPart>) -> Result<StreamProgress, ChatError> {
+        let mut progress = StreamProgress::More;
         while let Some(event) = self.decoder.next_event().map_err(|error| ChatError::Malformed(error.to_string()))? {
-            if (self.read_event)(event, parts)? == StreamProgress::Ended {
-                return Ok(StreamProgress::Ended);
+            match (self.read_event)(event, parts)? {
+                StreamProgress::More => {}
+                StreamProgress::Closing => progress = StreamProgress::Closing,
+                StreamProgress::Ended => return Ok(StreamProgress::Ended),
             }
         }
-        Ok(StreamProgress::More)
+        Ok(progress)
     }
 }
 

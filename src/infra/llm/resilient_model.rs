@@ -133,7 +133,7 @@ impl ResilientModel {
 
 impl ChatModel for ResilientModel {
     /// As the model's own reply, with these errors beside: [`ChatError::BreakerOpen`], [`ChatError::Timeout`], and
-    /// [`ChatError::Empty`] for a reply that ends without text. What the provider counted comes once, after the text.
+    /// [`ChatError::Empty`] for a reply that ends without text, or with white space alone. What the provider counted comes once, after the text.
     fn ask(&self, messages: &[Message], sampling: &Sampling) -> ReplyStream {
         let Some(permit) = BreakerPermit::take(&self.shared) else {
             return stream::iter([Err(ChatError::BreakerOpen)]).boxed();
@@ -208,7 +208,7 @@ impl GuardedReply {
             Ok(Some(part)) => {
                 self.flowing.get_or_insert_with(|| Arriving::count(&self.shared));
                 self.handed_over_at = Some(Instant::now());
-                if !self.has_text && matches!(part, ReplyPart::Text(_)) {
+                if !self.has_text && matches!(&part, ReplyPart::Text(text) if !text.trim().is_empty()) {
                     self.has_text = true;
                     first_token(&self.shared.first_token, self.asked_at.elapsed());
                 }
@@ -284,7 +284,9 @@ impl GuardedReply {
         self.end();
         model_error(&self.shared.card.id, error.kind());
         let is_our_load = error.may_be_overload() && self.shared.arriving.load(Ordering::Relaxed) > 0;
-        let verdict = if error.is_request_error() || is_our_load { ReplyOutcome::None } else { ReplyOutcome::Failed };
+        // A question can be the reason of an empty reply, as of a refused one: its visitor would take the model from all.
+        let may_be_the_question = error.is_request_error() || error == ChatError::Empty;
+        let verdict = if may_be_the_question || is_our_load { ReplyOutcome::None } else { ReplyOutcome::Failed };
         self.permit.give_back(verdict);
         error
     }

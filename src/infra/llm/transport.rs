@@ -9,8 +9,8 @@ use std::io;
 use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
-use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-use reqwest::{RequestBuilder, Response, Url};
+use reqwest::header::{CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue, TRANSFER_ENCODING};
+use reqwest::{RequestBuilder, Response, Url, Version};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value};
 
@@ -140,6 +140,8 @@ impl Endpoint {
 pub(crate) enum StreamProgress {
     /// More may come.
     More,
+    /// The provider said why the text ended; more may come, such as what it counted.
+    Closing,
     /// The provider said that this was all.
     Ended,
 }
@@ -155,8 +157,14 @@ pub(crate) trait ReplyReader: Send + 'static {
 
 /// Sends the request when first polled and reads the answer as it arrives.
 pub(crate) fn stream_reply(request: RequestBuilder, reader: impl ReplyReader) -> ReplyStream {
-    let exchange =
-        HttpExchange { request: Some(request), response: None, reader, parts: VecDeque::new(), ending: None };
+    let exchange = HttpExchange {
+        request: Some(request),
+        response: None,
+        reader,
+        parts: VecDeque::new(),
+        is_closing: false,
+        ending: None,
+    };
     stream::unfold(exchange, |mut exchange| async move { exchange.next().await.map(|item| (item, exchange)) })
         .fuse()
         .boxed()
@@ -167,6 +175,8 @@ struct HttpExchange<R> {
     response: Option<Response>,
     reader: R,
     parts: VecDeque<ReplyPart>,
+    /// Whether the provider has said that the text ended.
+    is_closing: bool,
     /// Set once nothing more is read; what is left in `parts` goes out first.
     ending: Option<Result<(), ChatError>>,
 }
@@ -199,10 +209,20 @@ impl<R: ReplyReader> HttpExchange<R> {
         let Some(response) = &mut self.response else { return Ok(Some(())) };
         let progress = match response.chunk().await {
             Ok(Some(chunk)) => self.reader.read(&chunk, &mut self.parts),
-            Ok(None) => self.reader.finish(&mut self.parts).map(|_| StreamProgress::Ended),
+            Ok(None) => {
+                let last = self.reader.finish(&mut self.parts);
+                let is_whole = self.is_closing || matches!(last, Ok(StreamProgress::Closing | StreamProgress::Ended));
+                match last {
+                    Ok(_) if !is_whole && ends_with_its_connection(response) => {
+                        Err(ChatError::Connection("it broke off".to_owned()))
+                    }
+                    last => last.map(|_| StreamProgress::Ended),
+                }
+            }
             Err(error) => Err(connection_error(&error)),
         };
-        if !matches!(progress, Ok(StreamProgress::More)) {
+        self.is_closing |= matches!(progress, Ok(StreamProgress::Closing));
+        if !matches!(progress, Ok(StreamProgress::More | StreamProgress::Closing)) {
             let response = self.response.take();
             if progress.is_ok() {
                 drain(response).await;
@@ -210,6 +230,14 @@ impl<R: ReplyReader> HttpExchange<R> {
         }
         Ok((progress? == StreamProgress::Ended).then_some(()))
     }
+}
+
+/// Whether nothing but the end of its connection ends the body, so that one that broke off looks like a whole one.
+fn ends_with_its_connection(response: &Response) -> bool {
+    let headers = response.headers();
+    response.version() < Version::HTTP_2
+        && !headers.contains_key(TRANSFER_ENCODING)
+        && !headers.contains_key(CONTENT_LENGTH)
 }
 
 /// Reads on to the end of the body where it is near, so that the connection goes back to the pool.
@@ -263,7 +291,8 @@ fn describe_io(error: &io::Error, connecting: bool) -> &'static str {
         io::ErrorKind::UnexpectedEof => "it broke off",
         io::ErrorKind::TimedOut => "not in time",
         io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable => "the host is unreachable",
-        io::ErrorKind::InvalidData => "the TLS handshake failed",
+        io::ErrorKind::InvalidData if connecting => "the TLS handshake failed",
+        io::ErrorKind::InvalidData => "it is no HTTP",
         io::ErrorKind::PermissionDenied => "the name leads to a forbidden address",
         _ if connecting => "the host's name is unknown",
         _ => "it broke off",

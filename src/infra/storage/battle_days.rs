@@ -32,9 +32,9 @@ const COUNT_IMPORT: &str = "SELECT created_at / 86400000, model, COUNT(*) FROM \
      (SELECT created_at, model_a AS model FROM battles WHERE id >= $1 AND id < $2 \
      UNION ALL SELECT created_at, model_b FROM battles WHERE id >= $1 AND id < $2) AS sides GROUP BY 1, 2";
 const INSERT_DAY: &str = "INSERT INTO battle_days (source, day, model, battles) VALUES ($1, $2, $3, $4) \
-     ON CONFLICT (source, day, model) DO NOTHING";
+     ON CONFLICT (source, day, model) DO UPDATE SET battles = excluded.battles";
 const UPSERT_SOURCE: &str = "INSERT INTO counted_sources (source, through_day) VALUES ($1, $2) ON CONFLICT (source) \
-     DO UPDATE SET through_day = excluded.through_day WHERE counted_sources.through_day < excluded.through_day";
+     DO UPDATE SET through_day = excluded.through_day";
 const SELECT_DAYS: &str = "SELECT day, model, CASE WHEN source = 'arena' THEN 0 ELSE 1 END AS imported, \
      CAST(SUM(battles) AS BIGINT) FROM battle_days GROUP BY day, model, imported ORDER BY day, model, imported";
 
@@ -42,13 +42,19 @@ const SELECT_DAYS: &str = "SELECT day, model, CASE WHEN source = 'arena' THEN 0 
 type DayCounts = BTreeMap<(i64, String), i64>;
 
 impl Store {
-    /// Counts the battles of every day before `until` (days since 1970) that is not counted yet. Returns the number of days.
+    /// Counts the battles of every day before `until` (days since 1970) that is not counted yet. Returns the number of days. Where
+    /// days from `until` on are counted, the clock was ahead: they are counted again once they are over.
     ///
     /// # Errors
     /// [`StoreError`]; the days before it are counted then.
     pub async fn count_battle_days(&self, until: i64) -> Result<u64, StoreError> {
         let _time = store_time("count_battle_days");
-        let (mut first, mut counted) = (self.counted_through().await?.map_or(0, |day| day + 1), 0);
+        let through = self.counted_through().await?;
+        if through.is_some_and(|day| day >= until) {
+            self.put_counts(ARENA, &DayCounts::new(), until - 1).await?;
+            return Ok(0);
+        }
+        let (mut first, mut counted) = (through.map_or(0, |day| day + 1), 0);
         while let Some(day) = self.next_day_with_battles(first, until).await? {
             let counts = self.count_day(day).await?;
             self.put_counts(ARENA, &counts, day).await?;

@@ -5,16 +5,55 @@ use crate::domain::battle::BattleId;
 use crate::domain::battle::reasons::{Reason, ReasonSet};
 use crate::domain::battle::text_counts::TextCounts;
 use crate::domain::rating::vote_log::{Labels, VoteLog};
+use crate::domain::text_direction;
 use crate::domain::time::Timestamp;
 
-/// The first text that the database cannot hold, and what it names.
+/// The longest name in bytes: an entry of the public log holds several of them within 65,535 bytes.
+const LONGEST_NAME: usize = 1_000;
+
+/// A text that is not taken from a file.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum UnusableName {
+    /// The database cannot hold it, or nobody could tell it from another one.
+    #[error("the {what} {text:?}: take the control character out of it")]
+    ControlCharacter {
+        /// What is named.
+        what: &'static str,
+        /// How.
+        text: String,
+    },
+    /// It is no name.
+    #[error("a {what} of {bytes} bytes, which begins with {beginning:?}: shorten it to at most {LONGEST_NAME}")]
+    TooLong {
+        /// What is named.
+        what: &'static str,
+        /// Its length.
+        bytes: usize,
+        /// Its first characters.
+        beginning: String,
+    },
+}
+
+/// The first text that is not taken.
 #[must_use]
-pub fn unstorable_name(log: &VoteLog) -> Option<(&'static str, &str)> {
+pub fn unusable_name(log: &VoteLog) -> Option<UnusableName> {
     let beside =
         [("voter", &log.voters), ("language", &log.languages), ("category", &log.categories), ("intent", &log.intents)];
     let beside = beside.into_iter().filter_map(|(what, labels)| Some((what, &labels.as_ref()?.names)));
     let mut named = [("model", &log.models)].into_iter().chain(beside);
-    named.find_map(|(what, names)| Some((what, names.as_slice().iter().find(|text| !is_storable(text))?.as_str())))
+    named.find_map(|(what, names)| names.as_slice().iter().find_map(|text| check_name(what, text).err()))
+}
+
+fn check_name(what: &'static str, text: &str) -> Result<(), UnusableName> {
+    if text.len() > LONGEST_NAME {
+        let beginning = text.chars().take(40).collect();
+        return Err(UnusableName::TooLong { what, bytes: text.len(), beginning });
+    }
+    let is_plain = what != "model" || (!text.contains(char::is_control) && text_direction::in_name(text) == text);
+    if is_plain && is_storable(text) {
+        return Ok(());
+    }
+    Err(UnusableName::ControlCharacter { what, text: text.to_owned() })
 }
 
 impl<'v> ImportedVote<'v> {
@@ -75,4 +114,24 @@ fn text_counts(log: &VoteLog, row: usize) -> String {
 #[expect(clippy::cast_possible_truncation, reason = "a cast of f64 stays within the bounds of i64")]
 fn millis(seconds: f64) -> i64 {
     (seconds * 1000.0).round() as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_nothing_can_hold_or_show_are_not_taken() {
+        assert_eq!(check_name("model", "gpt-4 琅琊"), Ok(()));
+        assert_eq!(check_name("category", "two\nlines"), Ok(()));
+        assert_eq!(check_name("model", &"n".repeat(LONGEST_NAME)), Ok(()));
+        for name in ["two\nlines", "turned \u{202e}", "\0"] {
+            assert!(matches!(check_name("model", name), Err(UnusableName::ControlCharacter { .. })), "{name:?}");
+        }
+        let refused = check_name("language", &"琅".repeat(400)).unwrap_err().to_string();
+        assert!(
+            refused.starts_with("a language of 1200 bytes") && refused.ends_with("shorten it to at most 1000"),
+            "{refused}"
+        );
+    }
 }

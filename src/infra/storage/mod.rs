@@ -117,7 +117,7 @@ pub use database_move::{DatabaseMoveError, Moved, transfer};
 pub use deletion_requests::{DeletionDecision, DeletionRequestRow, DeletionTarget, NewDeletionRequest};
 pub use error::StoreError;
 pub use images::NewImage;
-pub use imported_votes::unstorable_name;
+pub use imported_votes::{UnusableName, unusable_name};
 pub use imports::{Import, Imported, ImportedVote};
 pub use instances::InstanceRow;
 pub use leaderboards::StoredLeaderboard;

@@ -39,7 +39,7 @@ pub enum OutageKind {
     Damaged,
     /// The embedded database: the path leads to another file than the one that is open, or to none.
     #[error(
-        "its file was removed or replaced: if it was deleted, copy it from /proc/PID/fd before you stop the arena; otherwise put it back and restart"
+        "its file, or the one that ends in -wal, was removed or replaced: if it was deleted, copy both from /proc/PID/fd before you stop the arena; otherwise put it back and restart"
     )]
     FileReplaced,
 }

@@ -36,6 +36,8 @@ pub(super) struct SqlitePools {
     pub(super) probed_at: Arc<Mutex<Option<Instant>>>,
     pub(super) folder: PathBuf,
     path: PathBuf,
+    /// The write-ahead log, which is there for as long as a connection is open.
+    log: PathBuf,
     file: Option<FileIdentity>,
 }
 
@@ -90,7 +92,7 @@ impl SqlitePools {
         let writer = SqliteWriter::new(writing, writer);
         let file = path.metadata().ok().as_ref().and_then(FileIdentity::new);
         let folder = folder.to_owned();
-        Ok(Self { writer, reader, outage: Arc::default(), probed_at: Arc::default(), folder, path, file })
+        Ok(Self { writer, reader, outage: Arc::default(), probed_at: Arc::default(), folder, path, log, file })
     }
 
     /// Waits for the connection that writes; refuses it where what it writes would be lost.
@@ -99,7 +101,11 @@ impl SqlitePools {
         if let Some(trouble) = self.outage.trouble().filter(|trouble| trouble.lasts()) {
             return Err(StoreError::Outage(trouble));
         }
-        self.writer.acquire().await
+        let writing = self.writer.acquire().await?;
+        if writing.was_kept() && self.log.metadata().is_err_and(|error| error.kind() == ErrorKind::NotFound) {
+            return Err(self.replaced());
+        }
+        Ok(writing)
     }
 
     /// Looks whether the path still leads to the open file: a write to one that was removed succeeds, and ends with the process.
@@ -108,11 +114,12 @@ impl SqlitePools {
             Ok(found) => FileIdentity::new(&found) != self.file,
             Err(error) => error.kind() == ErrorKind::NotFound,
         };
-        if !is_replaced {
-            return Ok(());
-        }
+        if is_replaced { Err(self.replaced()) } else { Ok(()) }
+    }
+
+    fn replaced(&self) -> StoreError {
         self.outage.note(OutageKind::FileReplaced);
-        Err(StoreError::Outage(OutageKind::FileReplaced))
+        StoreError::Outage(OutageKind::FileReplaced)
     }
 
     /// Reads every page of the file.
@@ -162,6 +169,8 @@ async fn create(path: &Path, folder: &Path) -> Result<(), StoreError> {
     let unfinished = path.with_extension(format!("db.new{}", std::process::id()));
     // What a start with the same process id left, as in containers; mostly there is nothing.
     let _ = std::fs::remove_file(&unfinished);
+    // The files beside it get the rights of the first one.
+    private_file(&unfinished).map_err(unusable)?;
     let mut connection = connect(&options(&unfinished)?.create_if_missing(true), &unfinished).await?;
     migrate(&mut connection, folder).await?;
     // Closing the last connection moves the write-ahead log into the file.
@@ -174,6 +183,15 @@ async fn create(path: &Path, folder: &Path) -> Result<(), StoreError> {
     }
     .and_then(|()| File::open(folder)?.sync_all())
     .map_err(unusable)
+}
+
+/// An empty file for its owner alone: the database holds keys, and what visitors wrote.
+fn private_file(path: &Path) -> std::io::Result<()> {
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).map(drop)
 }
 
 /// Opens a connection and checks that its commits last.

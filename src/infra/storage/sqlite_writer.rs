@@ -43,19 +43,19 @@ impl SqliteWriter {
     /// Waits for the connection, and opens a new one where the last one was not kept.
     pub(super) async fn acquire(&self) -> Result<Writing, StoreError> {
         let mut idle = Arc::clone(&self.idle).lock_owned().await;
-        let connection = match std::mem::replace(&mut *idle, Idle::None) {
-            Idle::Connection(connection) => connection,
+        let (connection, was_kept) = match std::mem::replace(&mut *idle, Idle::None) {
+            Idle::Connection(connection) => (connection, true),
             Idle::None => {
                 let mut connection = SqliteConnection::connect_with(&self.options).await?;
                 check_durable(&mut connection).await?;
-                connection
+                (connection, false)
             }
             Idle::Closed => {
                 *idle = Idle::Closed;
                 return Err(sqlx::Error::PoolClosed.into());
             }
         };
-        Ok(Writing { connection, idle })
+        Ok(Writing { connection, was_kept, idle })
     }
 
     /// Waits for the write under way and closes the connection.
@@ -72,17 +72,23 @@ impl SqliteWriter {
 /// The writing connection in the hands of one caller. Dropping it closes the connection, which rolls back.
 pub(super) struct Writing {
     connection: SqliteConnection,
+    was_kept: bool,
     idle: OwnedMutexGuard<Idle>,
 }
 
 impl Writing {
+    /// Whether the connection was open before.
+    pub(super) fn was_kept(&self) -> bool {
+        self.was_kept
+    }
+
     pub(super) async fn begin(&mut self) -> sqlx::Result<Transaction<'_, Sqlite>> {
         self.connection.begin_with(BEGIN).await
     }
 
     /// Keeps the connection for the next write; only after [`end`] found it clean.
     pub(super) fn keep(self) {
-        let Self { connection, mut idle } = self;
+        let Self { connection, mut idle, .. } = self;
         *idle = Idle::Connection(connection);
     }
 }

@@ -116,11 +116,13 @@ fn add_label(labels: &mut Labels, value: &str) {
 }
 
 fn add_style(style: &mut StyleColumns, counts: &[TextCounts; 2]) {
-    let both = |count: fn(&TextCounts) -> u64| counts.each_ref().map(|side| narrow(count(side)));
-    style.tokens.push(both(|side| side.tokens));
-    style.headings.push(both(|side| side.headings.iter().sum()));
-    style.lists.push(both(|side| side.ordered + side.unordered));
-    style.bold.push(both(|side| side.bold_stars + side.bold_underscores));
+    let both = |count: fn(&TextCounts) -> u64| Some(counts.each_ref().map(|side| narrow(count(side))));
+    style.push([
+        both(|side| side.tokens),
+        both(|side| side.headings.iter().sum()),
+        both(|side| side.ordered + side.unordered),
+        both(|side| side.bold_stars + side.bold_underscores),
+    ]);
 }
 
 /// The times of both sides. An import without times leaves a duration of 0, which no reply has.

@@ -152,6 +152,7 @@ pub struct ScriptTexts {
     pub marked_identity_leak: &'static str,
     pub reconnecting: &'static str,
     pub reconnected: &'static str,
+    pub may_end_early: &'static str,
     pub not_sent: &'static str,
     pub follow_up: &'static str,
     pub talk_on: &'static str,

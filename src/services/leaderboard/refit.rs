@@ -251,7 +251,11 @@ impl Refitter {
         self.count_new_votes().await?;
         let options = self.settings.now().rating.leaderboard_options()?;
         let ranked_by = self.ranked_by.replace(options.clone());
-        let same_rules = ranked_by.is_none_or(|former| former == options);
+        let same_rules = match ranked_by {
+            Some(former) => former == options,
+            // Another process has fitted the stored one, maybe under other settings.
+            None => self.leaderboard.latest().board.follows(&options),
+        };
         let exclusion_changes = self.tally.counts.exclusion_changes;
         let same_exclusions = self.ranked_exclusions.replace(exclusion_changes) == Some(exclusion_changes);
         let latest = self.leaderboard.latest();

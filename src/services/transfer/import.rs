@@ -13,7 +13,7 @@ use crate::domain::hex::hex;
 use crate::domain::rating::vote_log::ColumnSet;
 use crate::domain::time::Timestamp;
 use crate::formats::votes::{ReadOptions, VoteFileError, read_log};
-use crate::infra::storage::{Import, Imported, ImportedVote, Store, StoreError, unstorable_name};
+use crate::infra::storage::{Import, Imported, ImportedVote, Store, StoreError, UnusableName, unusable_name};
 
 /// What an import keeps of a vote.
 const KEPT: ColumnSet = ColumnSet {
@@ -38,15 +38,13 @@ pub enum ImportError {
     /// It cannot be read.
     #[error(transparent)]
     File(#[from] VoteFileError),
-    /// It says something that the database cannot hold.
-    #[error("{} names the {what} {text:?}: take the control character out of it", .path.display())]
-    Unstorable {
+    /// It names something as nothing can be named here.
+    #[error("{} names {name}", .path.display())]
+    UnusableName {
         /// The file.
         path: PathBuf,
-        /// What is named.
-        what: &'static str,
-        /// How.
-        text: String,
+        /// What is named, and how.
+        name: UnusableName,
     },
     /// The database failed.
     #[error(transparent)]
@@ -74,8 +72,8 @@ pub async fn votes(
     mut progress: impl FnMut(u64, u64),
 ) -> Result<ImportReport, ImportError> {
     let log = read_log(&[path], KEPT, options)?;
-    if let Some((what, text)) = unstorable_name(&log) {
-        return Err(ImportError::Unstorable { path: path.to_owned(), what, text: text.to_owned() });
+    if let Some(name) = unusable_name(&log) {
+        return Err(ImportError::UnusableName { path: path.to_owned(), name });
     }
     let id = id_of(path).map_err(|source| VoteFileError::Unreadable { path: path.to_owned(), source })?;
     let source = path.file_name().unwrap_or_default().to_string_lossy();

@@ -109,4 +109,13 @@ pub(super) async fn battles_are_counted_by_the_day_on_which_they_began(store: &S
     assert_eq!(counted, expected);
     assert_eq!(store.count_battle_days(day + 9).await.unwrap(), 1, "the day with an open battle, when it is asked for");
     assert_eq!(store.counted_through().await.unwrap(), Some(day + 8), "days without battles count too");
+
+    // The clock was ahead: what is counted too early is counted again once it is over.
+    assert_eq!(store.count_battle_days(day + 1).await.unwrap(), 0);
+    assert_eq!(store.counted_through().await.unwrap(), Some(day));
+    ready(store, &id_at(midnight + 1, 5)).await;
+    assert_eq!(store.count_battle_days(day + 3).await.unwrap(), 2);
+    let recounted = store.battle_days().await.unwrap();
+    let of_day = |number| recounted.iter().find(|one| one.day == day_of_number(number) && one.model.as_str() == "one");
+    assert_eq!([day, day + 1].map(|number| of_day(number).unwrap().battles), [2, 2]);
 }

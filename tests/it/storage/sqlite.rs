@@ -165,6 +165,27 @@ async fn no_vote_is_taken_into_a_file_that_was_removed_or_replaced() {
 }
 
 #[actix_web::test]
+async fn no_vote_is_taken_once_the_write_ahead_log_was_removed() {
+    let (folder, store) = open().await;
+    ready(&store, "x").await;
+    std::fs::remove_file(folder.path().join("langya.db-wal")).unwrap();
+    assert!(refuses_votes(&store, OutageKind::FileReplaced).await);
+    assert!(store.check().await.unwrap_err().is_outage());
+}
+
+#[cfg(unix)]
+#[actix_web::test]
+async fn a_new_database_is_for_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let (folder, store) = open().await;
+    ready(&store, "x").await;
+    for name in ["langya.db", "langya.db-wal", "langya.db-shm"] {
+        let mode = folder.path().join(name).metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{name}");
+    }
+}
+
+#[actix_web::test]
 async fn no_vote_is_taken_into_a_damaged_file() {
     let (folder, store) = open().await;
     ready(&store, "x").await;

@@ -90,6 +90,11 @@ impl Script {
         Self { steps: vec![Step::Raw(text.into_bytes())] }
     }
 
+    /// Exactly these bytes.
+    pub(crate) fn bytes(bytes: impl Into<Vec<u8>>) -> Self {
+        Self { steps: vec![Step::Raw(bytes.into())] }
+    }
+
     /// Status 200 with a JSON body.
     pub(crate) fn json(body: &Value) -> Self {
         Self::whole("200 OK", "content-type: application/json\r\n", &body.to_string())

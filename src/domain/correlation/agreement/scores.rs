@@ -11,7 +11,7 @@ use crate::correlation::agreement::metrics::{MetricValue, ShareReport};
 use crate::correlation::agreement::score_sheet::{ScoreSheet, shown};
 use crate::correlation::report::CoefficientReport;
 use crate::stats::agreement::scores::{
-    AnswerScores, JudgeTies, SampleLevel, ScoredQuestion, pairwise, sample_level, system_level,
+    AnswerScores, JudgeTies, SampleLevel, ScoredQuestion, pairwise, sample_level, system_level, without_rounding,
 };
 use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::correlation::Coefficient;
@@ -93,7 +93,8 @@ pub fn compare(people: &ScoreSheet, judge: &ScoreSheet, bins: Bins, calibration:
     let models: BTreeSet<&str> = both.iter().map(|(_, model)| *model).collect();
     let questions: BTreeSet<&str> = both.iter().map(|(question, _)| *question).collect();
     let scores = |question, model| {
-        Some(AnswerScores { human: by_people.mean((question, model))?, judge: by_judge.mean((question, model))? })
+        let (human, judge) = (by_people.mean((question, model))?, by_judge.mean((question, model))?);
+        Some(AnswerScores { human: without_rounding(human), judge: without_rounding(judge) })
     };
     let scored: Vec<ScoredQuestion> =
         questions.iter().map(|question| models.iter().map(|model| scores(question, model)).collect()).collect();

@@ -57,12 +57,14 @@ pub fn search(step: f64) -> Option<Search> {
         return Some(Search::Exact);
     }
     let steps = (1.0 / step).round();
+    // A step that does not divide 1 leaves no weight of 1: a third may be written as 0.333, and 0.3 is none.
+    let divides = (steps * step - 1.0).abs() < 0.01;
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "checked to lie between 1 and a million"
     )]
-    (step > 0.0 && step <= 1.0 && steps <= 1e6).then_some(Search::Grid { steps: steps as u32 })
+    (divides && step > 0.0 && step <= 1.0 && steps <= 1e6).then_some(Search::Grid { steps: steps as u32 })
 }
 
 /// Finds the mixture of series that follows a target best, over the models that all of them have.

@@ -25,7 +25,7 @@ pub enum StudyError {
     )]
     Slice(String),
     /// A step of weights that is none.
-    #[error("the step {0} is invalid: give a number between 0.000001 and 1, or 0")]
+    #[error("the step {0} is invalid: give a number between 0.000001 and 1 that divides 1, such as 0.1, or 0")]
     Step(f64),
     /// A series cannot be used.
     #[error(transparent)]

@@ -77,7 +77,9 @@ pub(super) fn tie_orders(log: &VoteLog, scoring: Scoring, tally: &Tally, fit: &F
     }
     let rao_kupper = rao_kupper_strengths(&all, &half)?;
     if !rao_kupper.is_empty() {
-        let mut heights = vec![None; models];
+        // A model that won or lost every vote does so under each of these rules.
+        let mut heights = heights_of(models, &all, &half);
+        heights.iter_mut().for_each(|height| *height = height.filter(|height| height.is_infinite()));
         rao_kupper.into_iter().for_each(|(model, strength)| heights[all.models[model].index] = Some(strength));
         found.push((TieTreatment::RaoKupper, heights));
     }

@@ -139,9 +139,7 @@ mod tests {
             log.push("x", "y", Outcome::Tie).unwrap();
             log.turns.as_mut().unwrap().push(1);
             log.prompt_tokens.as_mut().unwrap().push(7);
-            for counts in log.style.as_mut().unwrap().features_mut() {
-                counts.push([tokens, 2 * tokens]);
-            }
+            log.style.as_mut().unwrap().push([Some([tokens, 2 * tokens]); 4]);
             let timing = ReplyTiming { first_token_ms: Some(1_234), duration_ms: Some(1_234 + 10 * tokens) };
             log.timings.as_mut().unwrap().push([timing, ReplyTiming { first_token_ms: None, ..timing }]);
         }

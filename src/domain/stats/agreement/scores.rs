@@ -9,6 +9,12 @@ use crate::stats::{Share, Undefined};
 /// The scores of the answers to one question, by model; `None` for an answer that lacks a score.
 pub type ScoredQuestion = Vec<Option<AnswerScores>>;
 
+/// A mean score without the rounding of its sum, so that equal means are equal: nobody scores in trillionths.
+#[must_use]
+pub fn without_rounding(mean: f64) -> f64 {
+    (mean * 1e12).round() / 1e12
+}
+
 /// The two scores of an answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AnswerScores {
@@ -67,7 +73,10 @@ pub fn system_level(questions: &[ScoredQuestion], coefficient: Coefficient) -> R
     };
     let scored: Vec<Vec<AnswerScores>> = (0..models).map(of_model).filter(|scores| !scores.is_empty()).collect();
     let means = |score: fn(&AnswerScores) -> f64| -> Vec<f64> {
-        scored.iter().map(|scores| scores.iter().map(score).sum::<f64>() / real_len(scores.len())).collect()
+        scored
+            .iter()
+            .map(|scores| without_rounding(scores.iter().map(score).sum::<f64>() / real_len(scores.len())))
+            .collect()
     };
     coefficient.correlate(&means(|scores| scores.human), &means(|scores| scores.judge))
 }

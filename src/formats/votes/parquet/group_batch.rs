@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use rayon::prelude::*;
 
-use super::super::batch::{STYLE_NAMES, VoteBatch, count};
+use super::super::batch::{STYLE_NAMES, VoteBatch, add_count, count, known_on_both_sides};
 use super::super::column_names::{Field, TIMINGS};
 use super::super::error::RowError;
 use super::column_reader::ParquetColumn;
@@ -119,16 +119,18 @@ impl RowGroup<'_> {
     /// Counts of style, for the rows that are kept.
     fn style(&self, batch: &mut VoteBatch, kept: &[u32]) -> Result<(), RowError> {
         let Some(style) = &mut batch.log.style else { return Ok(()) };
-        let mut features = style.features_mut();
-        features.iter_mut().for_each(|column| **column = vec![[0; 2]; kept.len()]);
+        let mut counts = vec![[[None; 2]; 4]; kept.len()];
         for &(at, feature, side) in &self.plan.header.style {
             let numbers = self.column(at).map(ParquetColumn::numbers);
             let numbers = numbers.ok_or_else(|| RowError::Malformed(STYLE_NAMES[feature].into()))?;
-            for (pair, &row) in features[feature].iter_mut().zip(kept) {
-                pair[side] = pair[side].saturating_add(counted(Some(&numbers), row, 0));
+            for (counts, &row) in counts.iter_mut().zip(kept) {
+                if let Some(number) = Some(numbers[row as usize]).filter(|number| number.is_finite()) {
+                    add_count(&mut counts[feature][side], number, STYLE_NAMES[feature])?;
+                }
             }
             batch.seen.style = true;
         }
+        counts.into_iter().for_each(|counts| style.push(counts.map(known_on_both_sides)));
         Ok(())
     }
 

@@ -6,7 +6,7 @@ use super::super::batch::{NAMED_MODE, NO_CHOICE, UNRATED};
 use super::super::cell::{as_seconds, in_calendar, parse_seconds};
 use super::super::column_names::Field;
 use super::super::error::{RowError, shortened};
-use super::super::winner::{one_of, parse_winner, parse_word};
+use super::super::winner::{is_short_word, one_of, parse_winner, parse_word};
 use super::column_reader::{ParquetColumn, TimeUnit};
 use super::group::RowGroup;
 use crate::domain::battle::Outcome;
@@ -110,7 +110,8 @@ impl<'w> Winners<'w> {
     fn new(group: &'w RowGroup<'_>) -> Self {
         let numbers = |field| group.numbers(field);
         let words = group.texts(Field::Winner).map(|texts| {
-            let outcomes = texts.names.iter().map(parse_word).collect();
+            // A word that may be a model's name is looked at in each row.
+            let outcomes = texts.names.iter().map(|text| parse_word(text).filter(|_| !is_short_word(text))).collect();
             (texts, outcomes)
         });
         Self {

@@ -15,6 +15,9 @@ use crate::domain::rating::value::prices::{ModelPrice, PriceDate, PriceSource};
 use crate::domain::sha256::sha256;
 use crate::domain::text_direction;
 
+/// The longest id of a model in bytes.
+const LONGEST_ID: usize = 200;
+
 /// `[providers]`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -286,10 +289,13 @@ impl ModelSettings {
     /// [`ConfigError::OutOfRange`].
     pub(in crate::config) fn check(&self) -> Result<(), ConfigError> {
         require(
-            !self.id.contains(char::is_control) && text_direction::in_name(&self.id) == self.id,
+            (1..=LONGEST_ID).contains(&self.id.len())
+                && self.id.trim() == self.id
+                && !self.id.contains(char::is_control)
+                && text_direction::in_name(&self.id) == self.id,
             "models.id",
-            format!("{:?}", self.id),
-            "a name without control characters",
+            format!("{:?}", self.id.chars().take(40).collect::<String>()),
+            "a name of 1 to 200 bytes, without control characters and without spaces around it",
         )?;
         require(
             self.reason.chars().count() <= 500

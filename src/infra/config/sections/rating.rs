@@ -10,6 +10,7 @@ use crate::config::value_checks::require;
 use crate::domain::rating::neighbours::SequentialOptions;
 use crate::domain::rating::options::IntervalMethod;
 use crate::domain::rating::value::prices::Currency;
+use crate::domain::stats::confidence::ConfidenceLevel;
 
 /// `[rating]`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -117,10 +118,10 @@ impl RatingSettings {
     /// [`ConfigError::OutOfRange`].
     pub(in crate::config) fn check(&self) -> Result<(), ConfigError> {
         require(
-            self.confidence > 0.0 && self.confidence < 1.0,
+            ConfidenceLevel::new(self.confidence).is_ok(),
             "rating.confidence",
             self.confidence,
-            "between 0 and 1, for example 0.95",
+            "above 0 and at most 0.999999, for example 0.95",
         )?;
         let within = self.equal_within;
         require(within.is_finite() && within >= 0.0, "rating.equal_within", within, "0 or more, in rating points")?;

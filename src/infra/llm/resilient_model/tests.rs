@@ -223,14 +223,23 @@ async fn the_first_token_limit_covers_all_tries() {
 
 #[tokio::test(start_paused = true)]
 async fn a_reply_without_text_is_empty_even_with_reasoning() {
-    for script in [vec![], vec![Think("hm")]] {
+    for script in [vec![], vec![Think("hm")], vec![Say(" \n"), Say("\t")]] {
         assert_eq!(bench([script]).ask().await.1, Some(ChatError::Empty));
     }
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_visitor_whose_question_gets_no_answer_takes_the_model_from_nobody() {
+    let bench = bench([vec![], vec![Think("hm")], vec![Say("\n")], vec![]]);
+    for _ in 0..4 {
+        assert_eq!(bench.ask().await.1, Some(ChatError::Empty));
+    }
+    bench.check_state(BreakerPhase::Closed, 0);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_model_rests_after_failures_and_is_then_tried_out() {
-    let bench = bench([vec![Fail(status(401))], vec![Fail(ChatError::Reported)], vec![]]);
+    let bench = bench([vec![Fail(status(401))], vec![Fail(ChatError::Reported)], vec![Fail(status(403))]]);
     let mut changes = bench.model.watch_state();
     for _ in 0..3 {
         bench.ask().await;
@@ -284,7 +293,8 @@ async fn a_refusal_for_lack_of_room_is_our_load_while_the_model_answers_others_o
 
 #[tokio::test(start_paused = true)]
 async fn other_failures_count_however_much_is_under_way() {
-    let bench = bench([vec![Say("a"), Say("b")], vec![Fail(status(401))], vec![Fail(ChatError::Reported)], vec![]]);
+    let [one, two, three] = [status(401), ChatError::Reported, status(403)].map(|error| vec![Fail(error)]);
+    let bench = bench([vec![Say("a"), Say("b")], one, two, three]);
     let mut under_way = bench.model.reply(&[]);
     assert!(under_way.next().await.unwrap().is_ok());
     for _ in 0..3 {

@@ -102,6 +102,7 @@ pub const CHINESE: PageTexts = PageTexts {
         marked_identity_leak: "投票计入评分，但已做标记：有一个回答说出了自己是哪个模型或由谁开发，或者你的话里叫出了某个模型的名字。",
         reconnecting: "连接已断开，正在重连……",
         reconnected: "已重新连接。",
+        may_end_early: "作答时连接中断过。没有人在看的回答会被停止，所以这里的回答可能不完整：可以让模型重新作答。",
         not_sent: "问题送达之前连接断开了，请重新发送。",
         follow_up: "继续追问……",
         talk_on: "与两个模型继续聊……",

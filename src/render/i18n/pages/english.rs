@@ -102,6 +102,7 @@ pub const ENGLISH: PageTexts = PageTexts {
         marked_identity_leak: "Your vote counts. It is marked, because a reply says which model or maker wrote it, or your text addresses a model by name.",
         reconnecting: "The connection was lost. Trying again…",
         reconnected: "Connected again.",
+        may_end_early: "The connection was lost while this was being written. What nobody reads is stopped, so it may end early: you can have it written again.",
         not_sent: "The connection was lost before your question arrived. Send it again.",
         follow_up: "Ask a follow-up…",
         talk_on: "Go on with both models…",

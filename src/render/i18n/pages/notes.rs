@@ -35,7 +35,7 @@ fn in_chinese(note: &RatingNote) -> String {
             )
         }
         RatingNote::Components { count } => {
-            format!("选票把模型分成 {count} 组，组与组之间无法比较：各组分别评分，均值为 1000")
+            format!("选票把模型分成 {count} 组，组与组之间无法比较：各组分别评分，除非用锚定移动，均值为 1000")
         }
         RatingNote::OneWayVotes { bridges, more } => {
             let pairs: Vec<String> = bridges
@@ -51,11 +51,11 @@ fn in_chinese(note: &RatingNote) -> String {
         RatingNote::InfiniteReplicates { infinite, replicates } => format!(
             "{replicates} 次自助重抽样中有 {infinite} 次使某个模型失去全部胜局或全部败局，评分不再有限：延伸到那里的区间没有端点"
         ),
-        RatingNote::NoVoterVariance => "某组模型的全部选票来自同一位投票者，或每张选票都与拟合完全一致，\
+        RatingNote::NoVoterVariance => "某组模型的全部选票来自同一位投票者，或每张选票都与拟合完全一致，或去掉某一位投票者后有评分不再有限，\
             无法估计投票者之间的差异，因此这些模型没有区间"
             .into(),
         RatingNote::NoVoteVariance => {
-            "某组模型的每张选票都与拟合完全一致（例如只有一次平局），无法估计抽样误差，因此这些模型没有区间".into()
+            "某些模型的每张选票都与拟合完全一致（例如只有一次平局），或重抽样中有限的评分太少，无法估计抽样误差，因此这些模型没有区间".into()
         }
         RatingNote::IntervalsOfOneVoter => {
             "全部选票来自同一位投票者：区间只说明评分对这位投票者有多可靠，不能推及他人".into()
