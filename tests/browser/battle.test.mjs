@@ -327,15 +327,10 @@ test("on a phone one reply shows at a time and nothing scrolls sideways", async 
   await ask(page, "compare two ways");
   await phase(page, "ready");
   const [a, b] = ["a", "b"].map((side) => page.locator(`.reply[data-side="${side}"]`));
-  const texts = page.locator('.reply-body p:has(> math:not([display="block"]))');
-  const moved = () => texts.evaluateAll((all) => all.filter((text) => text.scrollWidth > text.clientWidth).length);
-  let movedTexts = await moved();
   assert.ok((await a.isVisible()) && !(await b.isVisible()));
   await page.getByRole("button", { name: "Model B" }).click();
   assert.ok(!(await a.isVisible()) && (await b.isVisible()));
   assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390);
-  movedTexts += await moved();
-  assert.equal(movedTexts, 1, "a formula that is wider than the screen is moved with its paragraph");
   page.assertQuiet();
 });
 

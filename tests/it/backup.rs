@@ -5,6 +5,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use sqlx::SqlitePool;
+
 use crate::support::program::{Run, Server, langya};
 use crate::support::upstream::{Script, Upstream};
 use crate::support::visitor::{Visitor, get};
@@ -143,6 +145,13 @@ async fn a_damaged_backup_and_a_file_that_is_none_are_refused() {
     check_refused(&restore(here, "absent", "new/langya.db"), 1, "absent");
     check_refused(&backup(here, "damaged", "copy"), 1, "damaged");
     check_refused(&restore(here, "sound", "postgres://u@127.0.0.1:1/n"), 2, "copy of SQLite");
+    std::fs::copy(here.join("sound"), here.join("newer")).unwrap();
+    let pool = SqlitePool::connect(&format!("sqlite:{}", here.join("newer").display())).await.unwrap();
+    let newer = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
+                 VALUES (99999999999999, 'of a later version', 1, x'00', 0)";
+    sqlx::query(newer).execute(&pool).await.unwrap();
+    pool.close().await;
+    check_refused(&restore(here, "newer", "new/langya.db"), 2, "written by a newer langya");
     assert!(!here.join("new/langya.db").exists() && !here.join("copy").exists());
 }
 

@@ -39,6 +39,9 @@ pub enum FitCommandError {
     /// Online Elo has no use for an option.
     #[error("{0} is for Bradley–Terry ratings: leave it out, or leave out --method elo")]
     EloOption(&'static str),
+    /// The range ends before it begins.
+    #[error("--since is not before --until: no vote can lie between them")]
+    EmptyRange,
     /// Intervals for looking at any time come from a standard error.
     #[error(
         "--sequential needs Bradley–Terry ratings with standard errors: leave out --method elo, --interval bootstrap and \

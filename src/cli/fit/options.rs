@@ -133,9 +133,11 @@ impl FitOptions {
     /// The options of the fit.
     ///
     /// # Errors
-    /// [`FitCommandError`] for an invalid confidence level, anchor or file of makers, and for options that the method ignores.
+    /// [`FitCommandError`] for an invalid confidence level, anchor or file of makers, for options that the method ignores, and for a
+    /// range of times in which no vote can be.
     pub fn leaderboard_options(&self) -> Result<LeaderboardOptions, FitCommandError> {
         self.check_method()?;
+        self.check_range()?;
         Ok(LeaderboardOptions {
             method: self.method,
             interval: self.interval,
@@ -172,6 +174,16 @@ impl FitOptions {
             Some((_, option)) if self.method == Method::Elo => Err(FitCommandError::EloOption(option)),
             _ => Ok(()),
         }
+    }
+
+    /// Refuses a range of times in which no vote can be.
+    ///
+    /// # Errors
+    /// [`FitCommandError::EmptyRange`].
+    fn check_range(&self) -> Result<(), FitCommandError> {
+        let slice = self.slice.slice();
+        let is_empty = slice.since.zip(slice.until).is_some_and(|(since, until)| since >= until);
+        if is_empty { Err(FitCommandError::EmptyRange) } else { Ok(()) }
     }
 
     /// The prices, if their file is given.

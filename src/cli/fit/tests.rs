@@ -181,6 +181,10 @@ fn options_that_cannot_be_are_refused_with_the_way_out() {
             "confidence is 0.9999999999: give a number above 0 and at most 0.999999, for example 0.95",
         ),
         (
+            &["--since", "2026-02-01", "--until", "2026-01-01"],
+            "--since is not before --until: no vote can lie between them",
+        ),
+        (
             &["--method", "elo", "--ties", "davidson"],
             "--ties davidson is for Bradley–Terry ratings: leave it out, or leave out --method elo",
         ),

@@ -133,7 +133,8 @@ impl ResilientModel {
 
 impl ChatModel for ResilientModel {
     /// As the model's own reply, with these errors beside: [`ChatError::BreakerOpen`], [`ChatError::Timeout`], and
-    /// [`ChatError::Empty`] for a reply that ends without text, or with white space alone. What the provider counted comes once, after the text.
+    /// [`ChatError::Empty`] for a reply that ends without text, or with white space alone. What the provider counted comes once, after
+    /// the text.
     fn ask(&self, messages: &[Message], sampling: &Sampling) -> ReplyStream {
         let Some(permit) = BreakerPermit::take(&self.shared) else {
             return stream::iter([Err(ChatError::BreakerOpen)]).boxed();

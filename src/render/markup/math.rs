@@ -7,6 +7,9 @@ use pulldown_latex::{Parser, Storage, mathml::push_mathml};
 
 use super::{escape, sanitize};
 
+/// Characters of LaTeX of the longest formula within a line of text.
+const LONGEST_INLINE: usize = 48;
+
 /// Bytes of one formula.
 const MAX_LATEX: usize = 4 * 1024;
 /// Levels of groups, and commands in a row, in one formula.
@@ -50,6 +53,8 @@ fn mathml(latex: &str, layout: FormulaPlace) -> Option<String> {
     }
     let storage = Storage::new();
     let events = Parser::new(latex, &storage).collect::<Result<Vec<_>, _>>().ok()?;
+    // MathML breaks no lines: what is longer than a phone is wide stands on a line of its own, which scrolls.
+    let layout = if latex.chars().count() > LONGEST_INLINE { FormulaPlace::Block } else { layout };
     let display_mode = match layout {
         FormulaPlace::Inline => DisplayMode::Inline,
         FormulaPlace::Block => DisplayMode::Block,

@@ -397,6 +397,8 @@ fn headings_of_a_growing_reply_have_the_levels_of_the_whole() {
 fn what_may_have_to_be_scrolled_can_be_focused() {
     assert!(render("$$x^2$$").concat().contains("<math tabindex=\"0\""));
     assert!(!render("$x^2$").concat().contains("tabindex"));
+    let long = format!("So ${}$ holds.", ["x_{1}"; 10].join(" + "));
+    assert!(render(&long).concat().contains("<math tabindex=\"0\" display=\"block\""), "{}", render(&long).concat());
     assert!(render("| a |\n|---|\n| b |").concat().starts_with("<div dir=\"auto\" role=\"group\" tabindex=\"0\">"));
 }
 

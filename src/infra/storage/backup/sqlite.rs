@@ -9,7 +9,8 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{ConnectOptions, Connection};
 
 use super::{BackupError, RestoreReport, folder_of, name, partial_beside, unusable};
-use crate::storage::StoreError;
+use crate::storage::sqlite::MIGRATIONS;
+use crate::storage::{SELECT_VERSION, StoreError, compare_versions};
 
 const COUNT_VOTES: &str = "SELECT COUNT(*) FROM votes";
 const LOG_SIZE: &str = "SELECT COALESCE(MAX(size), 0) FROM log_checkpoint";
@@ -59,6 +60,11 @@ async fn check(file: &Path) -> Result<RestoreReport, BackupError> {
     }
     if !lost.is_empty() {
         return Err(wrong("rows refer to others that are missing"));
+    }
+    let applied = sqlx::query_scalar(SELECT_VERSION).fetch_one(&mut connection).await.map_err(&damaged)?;
+    // An older copy is brought up to date when it is served.
+    if let Err(newer @ StoreError::Newer(_)) = compare_versions(applied, &MIGRATIONS) {
+        return Err(newer.into());
     }
     let votes = sqlx::query_scalar(COUNT_VOTES).fetch_one(&mut connection).await.map_err(&damaged)?;
     // Copies of earlier versions have no public log.
