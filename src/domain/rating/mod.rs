@@ -59,6 +59,7 @@ mod loss;
 mod newton;
 mod public_scale;
 mod rank_intervals;
+mod style_columns;
 mod voter_resampling;
 mod votes_by_voter;
 

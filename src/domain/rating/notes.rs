@@ -12,6 +12,22 @@ use super::fit::{Direction, OneWayBridge};
 /// Models that a note names; of the others it gives the number.
 pub const MODELS_LISTED: usize = 5;
 
+const NO_VOTES: &str = "no rated votes yet: the leaderboard fills with the first vote that counts";
+const NOT_CONVERGED: &str = "the fit did not converge: treat these ratings as approximate";
+const NO_TIES: &str = "no vote is a tie, so Davidson's model is the same as the Bradley–Terry model";
+const UNBOUNDED_TIE_PARAMETER: &str =
+    "these votes give Davidson's tie parameter no finite value, so a tie counts half a win for each side";
+const NO_VOTER_VARIANCE: &str = "one voter cast all votes of a group of models, every vote equals its prediction, or some rating would be \
+    infinite without one of the voters, so the variation between voters cannot be estimated: these models have no intervals";
+const NO_VOTE_VARIANCE: &str = "every vote on some models equals its prediction, such as a single tie, or too few resamples give them a \
+    finite rating, so the sampling error cannot be estimated: these models have no intervals";
+const INTERVALS_OF_ONE_VOTER: &str =
+    "all votes are one voter's: the intervals say how sure the ratings are for this voter, not for others";
+const ONE_VOTER: &str =
+    "all votes are one voter's, so the variation between voters cannot be estimated: there are no intervals";
+const NO_BOTH_BAD: &str =
+    "too few votes that count are for “both bad”, so how good each model is by itself cannot be estimated";
+
 /// One note of a leaderboard.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -123,17 +139,16 @@ impl RatingNote {
 impl fmt::Display for RatingNote {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoVotes => {
-                f.write_str("no rated votes yet: the leaderboard fills with the first vote that counts")
-            }
+            Self::NoVotes => f.write_str(NO_VOTES),
+            Self::NotConverged => f.write_str(NOT_CONVERGED),
+            Self::NoTies => f.write_str(NO_TIES),
+            Self::UnboundedTieParameter => f.write_str(UNBOUNDED_TIE_PARAMETER),
+            Self::NoVoterVariance => f.write_str(NO_VOTER_VARIANCE),
+            Self::NoVoteVariance => f.write_str(NO_VOTE_VARIANCE),
+            Self::IntervalsOfOneVoter => f.write_str(INTERVALS_OF_ONE_VOTER),
+            Self::OneVoter => f.write_str(ONE_VOTER),
+            Self::NoBothBad => f.write_str(NO_BOTH_BAD),
             Self::Slice { conditions } => write!(f, "only votes with {}", conditions.join(" and ")),
-            Self::NotConverged => f.write_str("the fit did not converge: treat these ratings as approximate"),
-            Self::NoTies => {
-                f.write_str("no vote is a tie, so Davidson's model is the same as the Bradley–Terry model")
-            }
-            Self::UnboundedTieParameter => f.write_str(
-                "these votes give Davidson's tie parameter no finite value, so a tie counts half a win for each side",
-            ),
             Self::Unbounded { models, direction, confidence } => fmt_unbounded(f, models, *direction, *confidence),
             Self::Components { count } => write!(
                 f,
@@ -146,18 +161,6 @@ impl fmt::Display for RatingNote {
                 "in {infinite} of {replicates} bootstrap replicates some model lost all its wins or all its losses and \
                  had no finite rating: an interval that extends this far has an open end"
             ),
-            Self::NoVoterVariance => f.write_str(
-                "one voter cast all votes of a group of models, every vote equals its prediction, or some rating would be \
-                 infinite without one of the voters, so the variation between voters cannot be estimated: these models \
-                 have no intervals",
-            ),
-            Self::NoVoteVariance => f.write_str(
-                "every vote on some models equals its prediction, such as a single tie, or too few resamples give them a \
-                 finite rating, so the sampling error cannot be estimated: these models have no intervals",
-            ),
-            Self::IntervalsOfOneVoter => f.write_str(
-                "all votes are one voter's: the intervals say how sure the ratings are for this voter, not for others",
-            ),
             Self::CarriedByOneVoter { models } => write!(
                 f,
                 "without one of the voters, nothing compares these models with the rest, so they have no intervals: {}",
@@ -168,18 +171,9 @@ impl fmt::Display for RatingNote {
                 "few voters carry the intervals of these models (effectively {least:.1} at the least): {}",
                 quoted(models)
             ),
-            Self::OneVoter => f.write_str(
-                "all votes are one voter's, so the variation between voters cannot be estimated: there are no intervals",
-            ),
-            Self::ConstantFeature { feature } => {
-                write!(
-                    f,
-                    "every vote has the same difference in {feature}, so its effect cannot be estimated: it is left \
-                     out"
-                )
-            }
-            Self::NoBothBad => f.write_str(
-                "too few votes that count are for “both bad”, so how good each model is by itself cannot be estimated",
+            Self::ConstantFeature { feature } => write!(
+                f,
+                "every vote has the same difference in {feature}, so its effect cannot be estimated: it is left out"
             ),
             Self::DependentFeature { feature } => {
                 write!(

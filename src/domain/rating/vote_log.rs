@@ -7,9 +7,11 @@
 use rayon::slice::ParallelSliceMut;
 
 use super::interned_texts::{Renamed, picked};
+use super::style_columns::{pick, retain};
 use crate::battle::Outcome;
 
 pub use super::interned_texts::{InternedTexts, Labels};
+pub use super::style_columns::{FeatureCounts, StyleColumns};
 
 /// How many voters the votes of a log name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,53 +22,6 @@ pub enum VotersKnown {
     One,
     /// At least two, or one beside votes that name none.
     Several,
-}
-
-/// Counts of a style feature in the replies of sides A and B, one pair for each vote.
-pub type FeatureCounts = Vec<[u32; 2]>;
-
-/// The features of style control, LMArena's four.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct StyleColumns {
-    /// Tokens.
-    pub tokens: FeatureCounts,
-    /// Markdown headings of any level.
-    pub headings: FeatureCounts,
-    /// List items of any kind.
-    pub lists: FeatureCounts,
-    /// Bold spans of any kind.
-    pub bold: FeatureCounts,
-    /// Which of the four are known of a vote, on both sides; those that are not are 0.
-    pub known: Vec<[bool; 4]>,
-}
-
-impl StyleColumns {
-    /// The four columns in declaration order.
-    #[must_use]
-    pub fn features(&self) -> [&FeatureCounts; 4] {
-        [&self.tokens, &self.headings, &self.lists, &self.bold]
-    }
-
-    /// The four columns in declaration order.
-    pub fn features_mut(&mut self) -> [&mut FeatureCounts; 4] {
-        [&mut self.tokens, &mut self.headings, &mut self.lists, &mut self.bold]
-    }
-
-    /// Adds the counts of a vote, as far as they are known. A vote without a token on either side has none: no two replies are
-    /// empty, and a database holds zeros of a file that had no counts.
-    pub fn push(&mut self, counts: [Option<[u32; 2]>; 4]) {
-        let counts = if counts[0] == Some([0, 0]) { [None; 4] } else { counts };
-        self.known.push(counts.map(|count| count.is_some()));
-        self.features_mut().into_iter().zip(counts).for_each(|(column, count)| column.push(count.unwrap_or_default()));
-    }
-
-    /// For each vote, whether it has every count that any vote has; `None` where all votes have.
-    #[must_use]
-    pub fn complete(&self) -> Option<Vec<bool>> {
-        let used: [bool; 4] = std::array::from_fn(|feature| self.known.iter().any(|known| known[feature]));
-        let complete: Vec<bool> = self.known.iter().map(|known| *known == used).collect();
-        complete.contains(&false).then_some(complete)
-    }
 }
 
 /// Times of the last reply of one side, in milliseconds from the request; `None` where unknown.
@@ -210,10 +165,7 @@ impl VoteLog {
         extend(&mut self.pair_probabilities, &other.pair_probabilities);
         extend(&mut self.timings, &other.timings);
         if let (Some(mine), Some(theirs)) = (&mut self.style, &other.style) {
-            for (mine, theirs) in mine.features_mut().into_iter().zip(theirs.features()) {
-                mine.extend_from_slice(theirs);
-            }
-            mine.known.extend_from_slice(&theirs.known);
+            mine.append(theirs);
         }
         for (rule, votes) in &other.excluded {
             *self.excluded.entry(rule.clone()).or_default() += votes;
@@ -253,8 +205,7 @@ impl VoteLog {
             pick(timings, order);
         }
         if let Some(style) = &mut self.style {
-            style.features_mut().into_iter().for_each(|counts| pick(counts, order));
-            pick(&mut style.known, order);
+            style.pick(order);
         }
     }
 
@@ -334,25 +285,15 @@ impl VoteLog {
             retain(timings, keep);
         }
         if let Some(style) = &mut self.style {
-            style.features_mut().into_iter().for_each(|counts| retain(counts, keep));
-            retain(&mut style.known, keep);
+            style.retain(keep);
         }
     }
-}
-
-fn retain<T>(column: &mut Vec<T>, keep: &[bool]) {
-    let mut keep = keep.iter();
-    column.retain(|_| keep.next().copied().unwrap_or(true));
 }
 
 fn extend<T: Copy>(mine: &mut Option<Vec<T>>, theirs: &Option<Vec<T>>) {
     if let (Some(mine), Some(theirs)) = (mine, theirs) {
         mine.extend_from_slice(theirs);
     }
-}
-
-fn pick<T: Copy>(column: &mut Vec<T>, order: &[u32]) {
-    *column = order.iter().map(|&row| column[row as usize]).collect();
 }
 
 /// An integer with the order of [`f64::total_cmp`].
@@ -398,7 +339,7 @@ mod tests {
         assert_eq!(log.outcomes, [BWins, BothBad, AWins, Tie]);
         assert_eq!(log.seconds.unwrap(), [-2.0, 1.5, 3.0, 3.0]);
         assert_eq!(log.voters.unwrap().rows, [1, 3, 0, 2]);
-        assert_eq!(log.style.unwrap().bold, [[1, 7], [3, 7], [0, 7], [2, 7]]);
+        assert_eq!(log.style.unwrap().bold(), [[1, 7], [3, 7], [0, 7], [2, 7]]);
         let first_tokens: Vec<Option<u32>> = log.timings.unwrap().iter().map(|[a, _]| a.first_token_ms).collect();
         assert_eq!(first_tokens, [Some(1), Some(3), Some(0), Some(2)]);
     }

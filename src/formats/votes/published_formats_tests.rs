@@ -45,10 +45,10 @@ fn check_details(log: &VoteLog) {
 #[track_caller]
 fn check_style(log: &VoteLog) {
     let style = log.style.as_ref().unwrap();
-    assert_eq!(style.tokens, [[0, 10], [20, 30], [10, 20], [30, 40]]);
-    assert_eq!(style.headings, [[1, 2], [3, 4], [2, 3], [4, 5]]);
-    assert_eq!(style.lists, [[2, 3], [4, 5], [3, 4], [5, 6]]);
-    assert_eq!(style.bold, [[3, 4], [5, 6], [4, 5], [6, 7]]);
+    assert_eq!(style.tokens(), [[0, 10], [20, 30], [10, 20], [30, 40]]);
+    assert_eq!(style.headings(), [[1, 2], [3, 4], [2, 3], [4, 5]]);
+    assert_eq!(style.lists(), [[2, 3], [4, 5], [3, 4], [5, 6]]);
+    assert_eq!(style.bold(), [[3, 4], [5, 6], [4, 5], [6, 7]]);
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn our_own_log_is_read_and_its_exclusions_kept() {
     assert_eq!(log.excluded, [("identity_leak".to_owned(), 1)].into());
     assert_eq!(labels(&log.categories), ["coding"; 3]);
     assert_eq!(log.pair_probabilities.as_deref(), Some(&[0.25; 3][..]));
-    assert_eq!(log.style.unwrap().headings, [[1, 2], [3, 4], [4, 5]]);
+    assert_eq!(log.style.unwrap().headings(), [[1, 2], [3, 4], [4, 5]]);
     assert!(log.intents.is_none() && log.prompt_tokens.is_none());
 }
 

@@ -124,8 +124,8 @@ fn counts_of_style_that_are_not_given_are_not_zero() {
     let text =
         b"model_a,model_b,winner,tokens_a,tokens_b,bold_a,bold_b\nx,y,A,10,20,0,3\nx,y,B,,20,1,1\nx,y,B,0,0,0,0\n";
     let style = read_as(&[text], &ReadOptions::default()).unwrap().style.unwrap();
-    assert_eq!(style.tokens, [[10, 20], [0, 0], [0, 0]]);
-    assert_eq!(style.known, [[true, false, false, true], [false, false, false, true], [false; 4]]);
+    assert_eq!(style.tokens(), [[10, 20], [0, 0], [0, 0]]);
+    assert_eq!(style.known(), [[true, false, false, true], [false, false, false, true], [false; 4]]);
     assert_eq!(style.complete(), Some(vec![true, false, false]));
     refuse(
         b"model_a,model_b,winner,tokens_a,tokens_b\nx,y,A,-5,20\n",
@@ -289,7 +289,7 @@ fn counts_beyond_all_bounds_stay_at_the_largest() {
         br#"{"model_a":"x","model_b":"y","winner":"A","conv_metadata":{"header_count_a":{"h1":4294967295,"h2":7},"header_count_b":{}}}"#;
     let csv = b"model_a,model_b,winner,headers_a,headings_a,headers_b\nx,y,A,1e30,9,2\n";
     for (text, b) in [(&json[..], 0), (&csv[..], 2)] {
-        assert_eq!(read_as(&[text], &ReadOptions::default()).unwrap().style.unwrap().headings, [[u32::MAX, b]]);
+        assert_eq!(read_as(&[text], &ReadOptions::default()).unwrap().style.unwrap().headings(), [[u32::MAX, b]]);
     }
 }
 

@@ -100,11 +100,11 @@ fn reasons(labels: &Labels, row: usize) -> ReasonSet {
 fn text_counts(log: &VoteLog, row: usize) -> String {
     let sides = [0, 1].map(|side| {
         log.style.as_ref().map_or_else(TextCounts::default, |style| TextCounts {
-            tokens: style.tokens[row][side].into(),
-            headings: [style.headings[row][side].into(), 0, 0, 0, 0, 0],
+            tokens: style.tokens()[row][side].into(),
+            headings: [style.headings()[row][side].into(), 0, 0, 0, 0, 0],
             ordered: 0,
-            unordered: style.lists[row][side].into(),
-            bold_stars: style.bold[row][side].into(),
+            unordered: style.lists()[row][side].into(),
+            bold_stars: style.bold()[row][side].into(),
             bold_underscores: 0,
         })
     });

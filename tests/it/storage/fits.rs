@@ -139,7 +139,7 @@ pub(super) async fn the_log_is_read_in_pages_with_the_columns_that_are_wanted(st
     let style = log.style.unwrap();
     let tokens = u32::try_from(TextCounts::count("# One\n\n- two").tokens).unwrap();
     assert_eq!(
-        (style.tokens[0], style.headings[0], style.lists[0], style.bold[0]),
+        (style.tokens()[0], style.headings()[0], style.lists()[0], style.bold()[0]),
         ([tokens, 0], [1, 0], [1, 0], [0, 0])
     );
 }

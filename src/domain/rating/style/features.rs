@@ -75,8 +75,9 @@ impl StyledVotes {
             .zip(&log.outcomes)
             .filter_map(|(row, &outcome)| options.scoring.counts(outcome).then_some(row))
             .collect();
-        let scales =
-            columns.map(|columns| columns_of(columns).map(|counts| (counts, Standardization::new(counts, &counted))));
+        let scales = columns.map(|columns| {
+            columns.features().each_ref().map(|counts| (counts, Standardization::new(counts, &counted)))
+        });
         let components: Vec<Vec<usize>> = plain.members().into_iter().filter(|members| members.len() > 1).collect();
         let mut models: Vec<usize> = components.iter().flatten().copied().collect();
         models.sort_unstable();
@@ -117,10 +118,6 @@ impl StyledVotes {
     pub(super) fn end_of(&self, group: usize) -> usize {
         self.groups.get(group + 1).map_or(self.votes.len(), |next| next.begin)
     }
-}
-
-fn columns_of(columns: &StyleColumns) -> [&FeatureCounts; FEATURES.len()] {
-    [&columns.tokens, &columns.headings, &columns.lists, &columns.bold]
 }
 
 /// (a − b)/(a + b), 0 where both are 0.

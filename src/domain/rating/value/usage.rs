@@ -55,7 +55,7 @@ impl ArenaUsage {
         for row in (0..log.len()).filter(has_one_turn) {
             prompts.add(log.prompt_tokens.as_ref().map_or(0, |tokens| tokens[row]));
             for (side, model) in [log.a[row], log.b[row]].into_iter().enumerate() {
-                let tokens = log.style.as_ref().map_or(0, |style| style.tokens[row][side]);
+                let tokens = log.style.as_ref().map_or(0, |style| style.tokens()[row][side]);
                 let timing = log.timings.as_ref().map(|timings| timings[row][side]);
                 models[model as usize].add(tokens, timing.unwrap_or_default());
             }
@@ -159,9 +159,8 @@ mod tests {
 
     #[test]
     fn few_times_have_no_median_and_further_turns_do_not_count() {
-        let mut log = log(&[100; 10]);
+        let mut log = log(&[100, 100, 100, 9_999, 100, 100, 100, 100, 100, 100]);
         log.turns.as_mut().unwrap()[3] = 2;
-        log.style.as_mut().unwrap().tokens[3] = [9_999, 9_999];
         let usage = ArenaUsage::new(&log);
         assert_eq!(usage.answers, 18);
         assert_eq!(usage.models["x"], ModelUsage { reply_tokens: Some(100.0), ..ModelUsage::default() });

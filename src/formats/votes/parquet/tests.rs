@@ -175,7 +175,7 @@ fn read(file: &Path, contents: &[u8]) -> Vec<String> {
         let voter = voters.names.as_slice().get(voters.rows[row] as usize);
         let (turns, seconds) = (log.turns.as_ref().unwrap()[row], log.seconds.as_ref().unwrap()[row]);
         let (probability, outcome) = (log.pair_probabilities.as_ref().unwrap()[row], log.outcomes[row]);
-        let (tokens, bold) = (style.tokens[row], style.bold[row]);
+        let (tokens, bold) = (style.tokens()[row], style.bold()[row]);
         let [timing_a, timing_b] = log.timings.as_ref().unwrap()[row];
         let (a, b) = (name(log.a[row]), name(log.b[row]));
         let style = format!("{tokens:?} {bold:?} {timing_a:?} {timing_b:?}");
