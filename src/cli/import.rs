@@ -211,7 +211,12 @@ async fn of_suite(options: OfSuiteOptions, kind: SuiteImport, env: &Environment)
         SuiteImport::Answers => ("answers", imports::answers(bench, &options.file).await?),
         SuiteImport::Verdicts => ("verdicts", imports::verdicts(bench, &options.file).await?),
     };
-    print(&format!("{}: {} {what} read, {} of them new\n", options.file.display(), taken.read, taken.new))?;
+    let differing = match taken.differing {
+        0 => String::new(),
+        differing => format!("; {differing} differ from what is stored and were not taken"),
+    };
+    let file = options.file.display();
+    print(&format!("{file}: {} {what} read, {} of them new{differing}\n", taken.read, taken.new))?;
     store.close().await;
     Ok(ExitCode::SUCCESS)
 }

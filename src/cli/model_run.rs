@@ -123,7 +123,8 @@ pub(in crate::cli) fn tell_unpriced<'p>(plans: impl Iterator<Item = (&'p str, u6
 pub(in crate::cli) fn tell_of_plan() -> ExitCode {
     eprintln!(
         "expected: with retries at the rate seen so far; at most: no reply is usable, every request is tried [bench] attempts \
-         times, and every reply has the maximum length"
+         times, and every reply has the maximum length (max_tokens; where a request sends none, the longest reply so far, or the \
+         estimate)"
     );
     if std::io::stderr().is_terminal() {
         eprintln!("nothing was asked: leave --dry-run out to begin");

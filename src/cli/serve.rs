@@ -129,7 +129,7 @@ pub async fn run(options: ServeOptions, env: &Environment) -> CommandResult<Exit
     Ok(ExitCode::SUCCESS)
 }
 
-/// Where to open the arena, which models take part, and how to add some.
+/// Where to open the arena, which models take part, and how to add others.
 fn first_lines(url: &str, roster: &Roster) -> String {
     let cards: Vec<_> = roster.all().iter().map(|model| &model.card).collect();
     let names: Vec<&str> = cards.iter().map(|card| card.name.as_str()).collect();
@@ -137,7 +137,7 @@ fn first_lines(url: &str, roster: &Roster) -> String {
     format!(
         "listening on {url}\n\
          models: {}{practice}\n\
-         add models: langya models add --from URL, or write [[models]] in {DEFAULT_FILE}\n",
+         add others: langya models add --from URL, or write [[models]] in {DEFAULT_FILE}\n",
         names.join(", ")
     )
 }

@@ -1,5 +1,6 @@
 //! Files of votes, verdicts and scores.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::domain::correlation::agreement::{
@@ -74,6 +75,22 @@ impl Sheet {
             (None, None) => {
                 Err(table.bad(format!("no column is called {} (for votes) or score (for scores)", WINNER.join(" or "))))
             }
+        }
+    }
+
+    /// Who voted or gave scores.
+    fn raters(&self) -> Vec<String> {
+        let raters: BTreeSet<&String> = match self {
+            Self::Votes(votes) => votes.0.iter().map(|vote| &vote.voter).collect(),
+            Self::Scores(scores) => scores.0.iter().map(|scored| &scored.rater).collect(),
+        };
+        raters.into_iter().cloned().collect()
+    }
+
+    fn keep_rater(&mut self, rater: &str) {
+        match self {
+            Self::Votes(votes) => votes.0.retain(|vote| vote.voter == rater),
+            Self::Scores(scores) => scores.0.retain(|scored| scored.rater == rater),
         }
     }
 }
@@ -214,9 +231,62 @@ pub enum AgreementError {
     /// More comparisons than were planned.
     #[error(transparent)]
     Planned(#[from] PlannedTooFew),
+    /// The verdicts are several judges'.
+    #[error(
+        "{} holds what {} judges said ({}): compare one with --judge NAME, or take them together as one group with --pool-judges",
+        file.display(),
+        judges.len(),
+        judges.join(", ")
+    )]
+    SeveralJudges {
+        /// The file of verdicts.
+        file: PathBuf,
+        /// The judges.
+        judges: Vec<String>,
+    },
+    /// The judge that was asked for said nothing.
+    #[error("{} holds nothing by the judge {wanted:?}: it has {}", file.display(), judges.join(", "))]
+    NoSuchJudge {
+        /// The file of verdicts.
+        file: PathBuf,
+        /// The judge.
+        wanted: String,
+        /// The judges of the file.
+        judges: Vec<String>,
+    },
     /// A bias is asked for of votes.
     #[error("{} holds votes: the bias of a judge is that of its scores", .0.display())]
     BiasOfVotes(PathBuf),
+}
+
+/// Whose verdicts of a file are compared.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum JudgeChoice {
+    /// Those of the only judge there is.
+    #[default]
+    Only,
+    /// Those of one by name.
+    Named(String),
+    /// Those of all judges, as one group.
+    Pooled,
+}
+
+impl JudgeChoice {
+    /// Leaves the verdicts of the judges that are chosen.
+    fn apply(&self, file: &Path, mut sheet: Sheet) -> Result<Sheet, AgreementError> {
+        let judges = sheet.raters();
+        match self {
+            Self::Only if judges.len() > 1 => Err(AgreementError::SeveralJudges { file: file.to_owned(), judges }),
+            Self::Named(wanted) if !judges.contains(wanted) => {
+                Err(AgreementError::NoSuchJudge { file: file.to_owned(), wanted: wanted.clone(), judges })
+            }
+            Self::Named(wanted) => {
+                sheet.keep_rater(wanted);
+                Ok(sheet)
+            }
+            Self::Only | Self::Pooled => Ok(sheet),
+        }
+    }
 }
 
 /// Compares what people said in a file with what a judge said in another, and people with each other. Without a file of
@@ -226,15 +296,16 @@ pub enum AgreementError {
 /// [`AgreementError`].
 pub fn compare_files(
     people: &Path,
-    judge: Option<&Path>,
+    judge: Option<(&Path, &JudgeChoice)>,
     options: AgreementOptions,
 ) -> Result<AgreementReport, AgreementError> {
     let said = Sheet::read(people)?;
     let judged = match (judge, &said) {
-        (Some(judge), _) => Sheet::read(judge)?,
+        (Some((file, choice)), _) => choice.apply(file, Sheet::read(file)?)?,
         (None, Sheet::Votes(_)) => Sheet::Votes(Votes::default()),
         (None, Sheet::Scores(_)) => Sheet::Scores(ScoreSheet::default()),
     };
+    let judge = judge.map(|(file, _)| file);
     let mixed = |votes: &Path, scores: Option<&Path>| AgreementError::Mixed {
         votes: votes.to_owned(),
         scores: scores.unwrap_or(votes).to_owned(),

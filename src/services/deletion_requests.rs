@@ -21,10 +21,10 @@ pub const LONGEST_REASON: usize = 500;
 #[derive(Debug, thiserror::Error)]
 pub enum DeletionRequestError {
     /// Nothing is stored of such a battle.
-    #[error("there is no battle {0:?}")]
+    #[error("there is no battle {0}")]
     UnknownBattle(BattleId),
     /// Its visitor is not known, so theirs cannot be found.
-    #[error("battle {0:?} was imported without its visitor: ask for the texts of this battle only")]
+    #[error("battle {0} was imported without its visitor: ask for the texts of this battle only")]
     UnknownVisitor(BattleId),
     /// There is none of this id.
     #[error("there is no request {0:?}: `langya requests list` shows them")]

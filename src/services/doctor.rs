@@ -40,7 +40,7 @@ async fn read_database(settings: &Settings) -> Result<DatabaseFacts, StoreError>
 async fn read_facts(store: &Store) -> Result<DatabaseFacts, StoreError> {
     store.check().await?;
     Ok(DatabaseFacts {
-        votes: store.last_vote_seq().await?,
+        votes: store.vote_count().await?,
         bytes: store.bytes().await?,
         latest_fit: store.latest_leaderboard().await?.map(|board| board.fitted_at),
     })

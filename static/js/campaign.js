@@ -11,14 +11,15 @@ const TOKEN = `langya-campaign-${campaign}`;
 /** A decision that is not stored yet, as JSON. */
 const WAITING = `langya-campaign-waiting-${campaign}`;
 const LONGEST_WAIT = 8000;
-/** On a touch screen the choices of the next assignment rest: a second tap was meant for the one before. */
+/** The choices of the next assignment rest: the second half of a double click, tap or key was meant for the one before. */
 const REST_MS = 500;
 
-/** What was written and chosen for an assignment that is not judged yet, as JSON. */
-const DRAFT = `langya-campaign-draft-${campaign}`;
+/** What was written and chosen for the latest assignments, oldest first, as JSON: a reload and an undo bring it back. */
+const DRAFTS = `langya-campaign-drafts-${campaign}`;
+const KEPT_DRAFTS = 10;
 /** Whether what differs between two answers is marked, on this device. */
 const MARKED = "langya-campaign-marked";
-/** The own link that came of this shared one, and the number by which a repeated request is known, as JSON. */
+/** The shared link, the number by which a repeated request is known, and the token of the own link that came of it, as JSON. */
 const JOINED = `langya-campaign-joined-${campaign}`;
 
 const { join, participant } = takeShared();
@@ -29,6 +30,8 @@ let ranking = [];
 let chosen = null;
 const fields = [...main.querySelectorAll("[data-question]")];
 let busy = false;
+/** The timer of the choices' rest; null once they can be used. */
+let resting = null;
 let isMarking = kept("localStorage", MARKED) === "1";
 
 /** The token of a shared link, and the participant's name at a recruitment platform; both leave the address. */
@@ -49,7 +52,7 @@ function randomText() {
 async function takePlace() {
   const known = JSON.parse(kept("localStorage", JOINED) ?? "{}");
   const request = known.join === join ? known.request : randomText();
-  keep("localStorage", JOINED, JSON.stringify({ join, request }));
+  if (known.join !== join) keep("localStorage", JOINED, JSON.stringify({ join, request }));
   token = join;
   try {
     token = (await post("/join", participant ? { request, participant } : { request })).invite;
@@ -58,6 +61,14 @@ async function takePlace() {
     throw error;
   }
   keep("localStorage", TOKEN, token);
+  keep("localStorage", JOINED, JSON.stringify({ join, request, invite: token }));
+  showOwnLink();
+}
+
+/** Shows the link by which whoever came by a shared one goes on, on this device or another. */
+function showOwnLink() {
+  const { invite } = JSON.parse(kept("localStorage", JOINED) ?? "{}");
+  if (!invite || invite !== token) return;
   const own = new URL(location.href);
   own.searchParams.set("invite", token);
   part("own-link-address").textContent = own.href;
@@ -129,7 +140,7 @@ async function alone(work) {
   try {
     await work();
   } catch (error) {
-    complain(texts[error.code] ?? error.message);
+    complain(refusalText(error));
   } finally {
     busy = false;
     main.removeAttribute("aria-busy");
@@ -137,10 +148,29 @@ async function alone(work) {
   }
 }
 
+/** What an error of the arena means to the annotator. */
+function refusalText({ code, message }) {
+  if (code === "campaign_not_open" && kept("localStorage", WAITING)) return texts.campaign_not_open_waiting;
+  return texts[code] ?? message;
+}
+
 function setChoices(enabled) {
   for (const button of part("choices").querySelectorAll("button")) button.disabled = !enabled;
   if (fields.length) part("submit").disabled = !enabled || chosen === null;
-  part("undo").disabled = busy;
+  part("undo").disabled = busy || resting !== null;
+}
+
+/** Lets what can be decided rest; a click that comes too early meets nothing, not even what lies below. */
+function rest() {
+  clearTimeout(resting);
+  resting = setTimeout(() => setRest(null), REST_MS);
+  setRest(resting);
+}
+
+function setRest(timer) {
+  resting = timer;
+  for (const child of part("choices").children) child.inert = timer !== null;
+  part("undo").disabled = busy || timer !== null;
 }
 
 async function sendWaiting() {
@@ -208,6 +238,7 @@ function showNext(answer) {
   part("choices").reset();
   show("work", !answer.finished);
   show("finished", Boolean(answer.finished));
+  rest();
   if (answer.finished) {
     const because = texts[`because_${answer.because}`];
     part("because").textContent = because ?? "";
@@ -222,34 +253,36 @@ function showNext(answer) {
     field.hidden = !asked.includes(question) || (Boolean(letter) && answer[letter] === undefined);
     field.disabled = field.hidden;
   }
-  showRanking();
   restoreDraft();
-  if (matchMedia("(pointer: coarse)").matches) {
-    part("choices").inert = true;
-    setTimeout(() => (part("choices").inert = false), REST_MS);
-  }
+  showRanking();
   scrollTo({ top: 0 });
   part("task").focus({ preventScroll: true });
 }
 
-/** Keeps what was written and chosen beside the decision, so that a reload loses nothing. */
+function drafts() {
+  return JSON.parse(kept("localStorage", DRAFTS) ?? "[]");
+}
+
+/** Keeps the decision and what was written and chosen beside it. */
 function keepDraft() {
-  if (assignment === null) return;
+  if (assignment === null || !fields.length) return;
   const said = {};
   for (const { name, value } of part("choices").querySelectorAll("textarea, input:checked")) if (value) said[name] = value;
-  keep("localStorage", DRAFT, Object.keys(said).length ? JSON.stringify({ assignment, said }) : null);
+  const others = drafts().filter((draft) => draft.assignment !== assignment);
+  keep("localStorage", DRAFTS, JSON.stringify([...others, { assignment, said, chosen, ranking }].slice(-KEPT_DRAFTS)));
 }
 
 function restoreDraft() {
-  if (!fields.length) return;
-  const draft = JSON.parse(kept("localStorage", DRAFT) ?? "null");
-  if (draft?.assignment !== assignment) return keep("localStorage", DRAFT, null);
+  const draft = drafts().find((draft) => draft.assignment === assignment);
+  if (!draft) return;
   for (const input of part("choices").querySelectorAll("textarea, input")) {
     const value = draft.said[input.name];
     if (value === undefined) continue;
     if (input.type === "radio") input.checked = input.value === value;
     else input.value = value;
   }
+  ranking = draft.ranking;
+  choose(draft.chosen);
 }
 
 /** Marks what is chosen; it is sent once the questions are answered. */
@@ -263,7 +296,6 @@ function choose(said) {
     button.setAttribute("aria-pressed", String(is));
   }
   part("submit").disabled = said === null;
-  if (said) focusField(0);
 }
 
 /** Moves to this question, or to the button behind the last one. */
@@ -287,8 +319,10 @@ function answers() {
 }
 
 function decide(said) {
-  if (fields.length) choose(said);
-  else judge(said);
+  if (!fields.length) return judge(said);
+  choose(said);
+  keepDraft();
+  focusField(0);
 }
 
 function judge(said) {
@@ -296,7 +330,6 @@ function judge(said) {
     keep("localStorage", WAITING, JSON.stringify({ assignment, ...said }));
     assignment = null;
     await sendWaiting();
-    keep("localStorage", DRAFT, null);
     announce(texts.saved);
     await next();
   });
@@ -307,8 +340,9 @@ function rank(letter) {
   if (!places.some((button) => button.dataset.rank === letter)) return;
   ranking = ranking.includes(letter) ? ranking.slice(0, ranking.indexOf(letter)) : [...ranking, letter];
   showRanking();
-  if (ranking.length === places.length) decide({ ranking });
-  else if (fields.length) choose(null);
+  if (ranking.length === places.length) return decide({ ranking });
+  choose(null);
+  keepDraft();
 }
 
 function showRanking() {
@@ -380,9 +414,10 @@ addEventListener("keydown", (event) => {
   const key = event.key.toLowerCase();
   const field = event.target.closest("[data-question]");
   if (field && /^\d$/.test(key)) return answer(event, field, Number(key));
-  if (key === "u" && !part("undo").hidden && !busy) return undo();
+  if (key === "u" && !part("undo").hidden && !part("undo").disabled) return undo();
   if (assignment === null || busy) return;
   if (key === "d" && part("differences")) return toggleDifferences();
+  if (resting !== null) return;
   const wanted = {
     pairwise: /^[1-7]$/.test(key) && nthChoice(Number(key)),
     score: /^\d$/.test(key) && `[data-score="${key === "0" ? 10 : key}"]`,
@@ -394,5 +429,6 @@ addEventListener("keydown", (event) => {
 });
 
 showMarking();
+showOwnLink();
 if (token || join) show("intro");
 else complain(texts.no_link, false);

@@ -308,6 +308,33 @@ test("an operator plans a run by keyboard, and the page follows it to its limit"
   await page.context().close();
 });
 
+test("the texts of a flagged battle are deleted by a second button only, without scripts too", async () => {
+  const visitor = await openPage(browser);
+  await visitor.goto(arena.url);
+  await playBattle(visitor, "Is this an insult?");
+  const page = await openPage(browser, { javaScriptEnabled: false });
+  await page.context().addCookies(signedIn);
+  await page.goto(`${arena.url}/admin/moderation`);
+  assert.match(await page.locator(".facts").innerText(), /Refused categories\s+none/);
+  await page.getByRole("link", { name: "Review the flagged text" }).click();
+  assert.notEqual(await page.locator(".decisions kbd").evaluate((key) => getComputedStyle(key).borderTopStyle), "none");
+  await page.getByText("Delete the texts of this battle", { exact: true }).click();
+  await page.getByText("The texts are gone at once and cannot be brought back.").waitFor();
+  assert.equal(await page.getByText("Is this an insult?").count(), 1, "nothing is deleted yet");
+  await page.getByRole("button", { name: "Delete now" }).click();
+  await page.getByText("Nothing of this battle's texts is stored.").waitFor();
+  page.assertQuiet();
+});
+
+test("a notice stands apart from the heading above it", async () => {
+  const page = await openPage(browser);
+  await page.context().addCookies(signedIn);
+  await page.goto(`${arena.url}/admin`);
+  await page.locator("h1").evaluate((heading) => heading.insertAdjacentHTML("afterend", '<p class="notice">Trouble</p>'));
+  const [heading, notice] = [await page.locator("h1").boundingBox(), await page.locator("h1 + .notice").boundingBox()];
+  assert.ok(notice.y - heading.y - heading.height >= 12);
+});
+
 test("on a phone one button shows the pages of the admin, and Escape closes them", async () => {
   for (const width of [320, 360, 414]) {
     const page = await openPage(browser, { viewport: { width, height: 720 }, reducedMotion: "reduce" });

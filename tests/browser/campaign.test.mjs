@@ -12,6 +12,8 @@ import { assertAccessible } from "./support/axe.mjs";
 import { startSite } from "./support/site.mjs";
 
 const ITEMS = 30;
+/** For so long the choices of what is shown next rest. */
+const REST_MS = 500;
 const QUESTIONS = `judgements_per_item = 9
 preference_scale = 7
 [[questions]]
@@ -75,13 +77,20 @@ async function campaign(folder, id, task, keys, write) {
   const head = `[campaign]\nid = "${id}"\ntitle = "Which answer helps more?"\ntask = "${task}"\nanswers = "answers.jsonl"\n`;
   await writeFile(join(folder, id, "campaign.toml"), head + keys);
   langya("create", join(folder, id, "campaign.toml"));
-  tokens[id] = langya("invite", id, "--count", "8").trim().split("\n");
+  tokens[id] = langya("invite", id, "--count", "9").trim().split("\n");
   langya("open", id);
+}
+
+/** A page whose clock a test can move on. */
+async function open(options) {
+  const page = await site.open(options);
+  await page.clock.install();
+  return page;
 }
 
 /** A page of an annotator who has begun. */
 async function begin(id, options) {
-  const page = await site.open(options);
+  const page = await open(options);
   await page.goto(`${site.url}/campaign/${id}?invite=${tokens[id].pop()}`);
   await page.locator('[data-part="begin"]').click();
   await shown(page, 0);
@@ -89,7 +98,13 @@ async function begin(id, options) {
 }
 
 /** Waits until so many are judged and the next one can be. */
-function shown(page, done) {
+async function shown(page, done) {
+  await judged(page, done);
+  await page.clock.runFor(REST_MS);
+}
+
+/** Waits until so many are judged and the next one is shown, whose choices still rest. */
+function judged(page, done) {
   return page.waitForFunction(
     (done) =>
       document.querySelector('[data-part="progress"]')?.textContent.match(/\d+/)?.[0] === String(done) &&
@@ -105,7 +120,7 @@ function judgements(id) {
 for (const [device, viewport] of [["desktop", { width: 1440, height: 900 }], ["phone", { width: 390, height: 844 }]]) {
   test(`thirty items are judged by keyboard only, on a ${device}`, async () => {
     const before = judgements("pairs");
-    const page = await site.open({ viewport });
+    const page = await open({ viewport });
     await page.goto(`${site.url}/campaign/pairs?invite=${tokens.pairs.pop()}`);
     await page.getByText("Read both answers to the end.").waitFor();
     assert.ok(!page.url().includes("invite"), "the token leaves the address");
@@ -140,6 +155,50 @@ test("the last judgement can be taken back", async () => {
   await shown(page, 1);
   assert.equal(judgements("pairs") - before, 1);
   page.assertQuiet();
+});
+
+test("the second half of a double click, or of a key pressed twice, judges nothing", async () => {
+  const page = await begin("pairs");
+  const sent = [];
+  page.on("request", (request) => {
+    if (request.url().endsWith("/judgements")) sent.push(request.postDataJSON().outcome);
+  });
+  await page.clock.pauseAt(new Date(Date.now() + 3_600_000));
+  const { x, y } = await page.getByRole("button", { name: "A is better" }).boundingBox();
+  const decisions = [() => page.mouse.click(x + 9, y + 9), () => page.keyboard.press("1")];
+  for (const [at, decide] of decisions.entries()) {
+    await decide();
+    await judged(page, 2 * at + 1);
+    await decide();
+    await page.clock.runFor(REST_MS);
+    await page.keyboard.press("2");
+    await shown(page, 2 * at + 2);
+  }
+  assert.deepEqual(sent, ["a", "b", "a", "b"]);
+  page.assertQuiet();
+});
+
+test("a campaign that is not open says whether a decision still waits on this device", async () => {
+  const page = await begin("pairs");
+  langya("pause", "pairs");
+  await page.keyboard.press("1");
+  await page.getByText("Your last decision is kept on this device").waitFor();
+  const newcomer = await open({ locale: "zh-CN" });
+  await newcomer.goto(`${site.url}/campaign/pairs?invite=${tokens.pairs[0]}`);
+  await newcomer.locator('[data-part="begin"]').click();
+  await newcomer.getByText("这项任务已暂停或已结束，目前没有需要判断的内容。").waitFor();
+  langya("open", "pairs");
+  await page.getByRole("button", { name: "Try again" }).click();
+  await shown(page, 1);
+});
+
+test("a phone shows the question of a ranking, and the blocks of an answer stand apart as in a battle", async () => {
+  for (const viewport of [{ width: 390, height: 844 }, { width: 844, height: 390 }]) {
+    const page = await begin("ranks", { viewport });
+    assert.ok(await page.locator(".campaign-question", { hasText: "Choose the best answer first" }).isVisible());
+    const apart = await page.locator('[data-part="answer-a"] > * + *').evaluateAll((all) => all.map((one) => getComputedStyle(one).marginTop));
+    assert.deepEqual([...new Set(apart)], ["12.8px"]);
+  }
 });
 
 test("a decision made without a connection is sent when it is back, also after a reload", async () => {
@@ -213,7 +272,7 @@ for (const [device, viewport] of [["desktop", { width: 1440, height: 900 }], ["p
 for (const [device, locale, viewport] of [["desktop", "en-US", { width: 1440, height: 900 }], ["phone", "zh-CN", { width: 390, height: 844 }]]) {
   test(`an answer is scored on each dimension of its category by keyboard only, on a ${device}`, async () => {
     const before = JSON.parse(langya("report", "dimensions", "--format", "json")).questions;
-    const page = await site.open({ viewport, locale });
+    const page = await open({ viewport, locale });
     await page.goto(`${site.url}/campaign/dimensions?invite=${tokens.dimensions.pop()}`);
     await page.locator('[data-part="begin"]').click();
     const asked = {};
@@ -249,7 +308,7 @@ for (const [device, locale, viewport, colorScheme] of [
   ["phone", "zh-CN", { width: 390, height: 844 }, "light"],
 ]) {
   test(`what differs between two long answers is marked by key and button, on a ${device}`, async () => {
-    const page = await site.open({ viewport, locale, colorScheme });
+    const page = await open({ viewport, locale, colorScheme });
     await page.goto(`${site.url}/campaign/long?invite=${tokens.long.pop()}`);
     await page.locator('[data-part="begin"]').click();
     await shown(page, 0);
@@ -286,28 +345,35 @@ for (const [device, locale, viewport, colorScheme] of [
   });
 }
 
-test("what was written and chosen beside a decision survives a reload, until it is stored", async () => {
+test("a decision, and what was written and chosen beside it, survives a reload, and comes back with an undo", async () => {
   const page = await begin("asked");
   const text = page.locator("textarea");
+  const filled = async () => [
+    await page.locator('[data-preference][aria-pressed="true"]').evaluateAll((all) => all.map((one) => one.dataset.preference)),
+    await page.locator("input:checked").count(),
+    await text.inputValue(),
+  ];
   await page.keyboard.press("7");
   for (const key of ["4", "2", "1"]) await page.keyboard.press(key);
   await text.fill("Half a thought");
   await page.reload();
   await page.getByRole("button", { name: "Begin" }).click();
   await shown(page, 0);
-  assert.equal(await text.inputValue(), "Half a thought");
-  assert.equal(await page.locator("input:checked").count(), 3);
-  await page.keyboard.press("7");
+  assert.deepEqual(await filled(), [["3"], 3, "Half a thought"]);
   await page.getByRole("button", { name: "Save and continue" }).click();
   await shown(page, 1);
-  assert.equal(await text.inputValue(), "", "the next one begins empty");
-  assert.equal(await page.locator("input:checked").count(), 0);
+  assert.deepEqual(await filled(), [[], 0, ""], "the next one begins empty");
+  await page.getByRole("button", { name: "Undo" }).click();
+  await shown(page, 0);
+  assert.deepEqual(await filled(), [["3"], 3, "Half a thought"]);
+  await page.getByRole("button", { name: "Save and continue" }).click();
+  await shown(page, 1);
   page.assertQuiet();
 });
 
 test("many people come by one link, each gets a link of their own, and no more than it has places", async () => {
   const link = langya("invite", "ranks", "--shared", "--count", "1").trim();
-  const page = await site.open({ viewport: { width: 320, height: 568 } });
+  const page = await open({ viewport: { width: 320, height: 568 } });
   await page.goto(`${site.url}/campaign/ranks?join=${link}&participant=p1`);
   assert.ok(!page.url().includes("join") && !page.url().includes("p1"), "both leave the address");
   await page.getByRole("button", { name: "Begin" }).click();
@@ -317,8 +383,11 @@ test("many people come by one link, each gets a link of their own, and no more t
   assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 320);
   for (const key of ["c", "a", "b"]) await page.keyboard.press(key);
   await shown(page, 1);
+  await page.reload();
+  await page.getByText("Your own link").click();
+  assert.equal(await page.locator('[data-part="own-link-address"]').innerText(), own);
   // The same person goes on with the link of their own on another device, and the shared one has no place for others.
-  const elsewhere = await site.open();
+  const elsewhere = await open();
   await elsewhere.goto(own);
   await elsewhere.getByRole("button", { name: "Begin" }).click();
   await shown(elsewhere, 1);
@@ -350,6 +419,9 @@ test("a link that is no use is said in the reader's language, and the page is ac
   await page.goto(`${site.url}/campaign/pairs?invite=0123`);
   await page.getByRole("button", { name: "开始" }).click();
   await page.getByText("这个链接无效").waitFor();
+  const boxes = [page.locator(".campaign-head"), page.locator('[data-part="problem"]')].map((one) => one.boundingBox());
+  const [head, problem] = await Promise.all(boxes);
+  assert.ok(problem.y - head.y - head.height >= 12, "the notice stands apart");
   for (const colorScheme of ["light", "dark"]) {
     for (const viewport of [{ width: 320, height: 568 }, { width: 844, height: 390 }, { width: 1440, height: 900 }]) {
       const open = await begin(["pairs", "scores", "ranks"][Math.floor(viewport.width / 500)], { colorScheme, viewport });

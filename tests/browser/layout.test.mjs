@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { phase } from "./support/browser.mjs";
+import { phase, vote } from "./support/browser.mjs";
 import { startSite } from "./support/site.mjs";
 
 /** 720 × 450 is a laptop whose page is shown at twice its size. */
@@ -58,6 +58,16 @@ test("on a phone whose text is twice as large nothing scrolls sideways, and a ba
       await page.goto(new URL(path, page.url()).href);
       assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${path} ${locale}`);
     }
+    await page.context().close();
+  }
+});
+
+test("the navigation takes more lines where a visitor's own style makes its text twice as large", async () => {
+  for (const locale of LOCALES) {
+    const page = await site.arrive("/about", { locale, viewport: { width: 390, height: 844 } });
+    await page.evaluate(() => (document.documentElement.style.fontSize = "200%"));
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390, locale);
+    assert.deepEqual(await page.evaluate(navigationFaults), [], locale);
     await page.context().close();
   }
 });
@@ -161,6 +171,23 @@ test("every choice can be made in one row on a phone held sideways, and the reas
   await page.locator('[data-action="show"]').tap();
   await phase(page, "revealed");
   page.assertQuiet();
+});
+
+test("after the names are shown there is room for the next question at every width", async () => {
+  for (const locale of LOCALES) {
+    const page = await site.arrive("/", { locale });
+    await page.getByRole("textbox").first().fill("a short question");
+    await page.keyboard.press("Enter");
+    await phase(page, "ready");
+    await vote(page, "1");
+    for (const width of [961, 1024, 1100, 1280, 1366, 1920]) {
+      await page.setViewportSize({ width, height: 800 });
+      const field = await page.locator("#prompt").evaluate((field) => field.clientWidth);
+      assert.ok(field >= 250, `${width} ${locale}: ${field}`);
+      assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width, locale);
+    }
+    await page.context().close();
+  }
 });
 
 test("without scripts no question can be written, sent or put into the address", async () => {

@@ -44,6 +44,15 @@ test("three hundred models take less than 11,000 pixels, and their heading stays
   page.assertQuiet();
 });
 
+test("nothing that is said of a model leaves its cell, however long its name is", async () => {
+  const page = await site.arrive("/leaderboard");
+  for (const width of [800, 1280, 1440]) {
+    await page.setViewportSize({ width, height: 900 });
+    const cells = await page.locator("tbody .model").evaluateAll((all) => all.map((cell) => [cell.clientWidth, cell.scrollWidth]));
+    assert.ok(cells.every(([room, content]) => content <= room && room > 120), `${width}: ${JSON.stringify(cells)}`);
+  }
+});
+
 test("models are searched, narrowed and sorted by keyboard, without scripts too", async () => {
   for (const javaScriptEnabled of [true, false]) {
     const page = await site.open({ javaScriptEnabled });

@@ -1,5 +1,7 @@
 //! `langya import arena`: an arena moves into PostgreSQL without a changed number.
 
+use std::path::Path;
+
 use langya::domain::battle::{BattleId, VisitorId};
 use langya::domain::benchmark::suite_id::SuiteId;
 use langya::domain::labeling::LabelOrigin;
@@ -10,6 +12,8 @@ use langya::domain::time::Timestamp;
 use langya::infra::storage::{IfMissing, LabelSource, NewLabel, Store, VoteRange};
 use secrecy::ExposeSecret;
 use serde_json::Value;
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{ConnectOptions as _, Connection as _};
 
 use crate::storage::{bench, images, model_register, verdicts};
 use crate::support::arena::{TestArena, card};
@@ -69,6 +73,7 @@ async fn every_number_arrives_and_the_arena_goes_on() {
     let image = images::keep(&arena.app.store, "i", 5).await;
     arena.app.store.close().await;
     arena.end().await;
+    ended_after_its_vote(&data.join("langya.db")).await;
 
     // As an instance that has started and has had no battle leaves it.
     let target = database.open().await;
@@ -107,6 +112,15 @@ async fn every_number_arrives_and_the_arena_goes_on() {
     assert_eq!(shown.bytes[..], images::bytes("i"), "images are no text");
     store.close().await;
     database.drop().await;
+}
+
+/// As a battle whose vote was stored in one transaction with a later one.
+async fn ended_after_its_vote(file: &Path) {
+    let options = SqliteConnectOptions::new().filename(file);
+    let mut connection = options.connect().await.unwrap();
+    let late = "UPDATE battles SET updated_at = updated_at + 3 WHERE id = (SELECT battle_id FROM votes ORDER BY seq LIMIT 1)";
+    assert_eq!(sqlx::query(late).execute(&mut connection).await.unwrap().rows_affected(), 1);
+    connection.close().await.unwrap();
 }
 
 #[actix_web::test]

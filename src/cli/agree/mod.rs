@@ -13,7 +13,7 @@ use crate::cli::error::{BadInput, CommandResult};
 use crate::cli::output_format::OutputFormat;
 use crate::domain::correlation::agreement::{AgreementOptions, AgreementReport, BiasReport, Bins, CalibrationOptions};
 use crate::domain::correlation::report::FEW;
-use crate::formats::agreement::{bias_of_file, compare_files};
+use crate::formats::agreement::{JudgeChoice, bias_of_file, compare_files};
 
 /// Flags of `langya agree`. Both files hold votes on pairs of models (a question, two models, a winner, and who voted), or
 /// both hold scores (a question, a model, a score, and who gave it).
@@ -26,6 +26,12 @@ pub struct AgreeOptions {
     /// A judge's verdicts or scores on the same questions and models; without them people are compared with each other only
     #[arg(long, value_name = "FILE")]
     verdicts: Option<PathBuf>,
+    /// The judge whose verdicts are compared, where the file holds those of several
+    #[arg(long, value_name = "NAME", requires = "verdicts", conflicts_with = "pool_judges")]
+    judge: Option<String>,
+    /// Compare the verdicts of several judges as those of one group
+    #[arg(long, requires = "verdicts")]
+    pool_judges: bool,
     /// Planned comparisons per pair of models, for the difference of win rates [default: as many as were made]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     planned: Option<u64>,
@@ -105,7 +111,13 @@ impl AgreeOptions {
         };
         let calibration = CalibrationOptions { folds: self.folds as usize, seed: self.seed };
         let options = AgreementOptions { planned: self.planned, bins, calibration };
-        let compared = self.votes.as_deref().map(|votes| compare_files(votes, self.verdicts.as_deref(), options));
+        let choice = match &self.judge {
+            Some(name) => JudgeChoice::Named(name.clone()),
+            None if self.pool_judges => JudgeChoice::Pooled,
+            None => JudgeChoice::Only,
+        };
+        let verdicts = self.verdicts.as_deref().map(|file| (file, &choice));
+        let compared = self.votes.as_deref().map(|votes| compare_files(votes, verdicts, options));
         let anchor = self.anchor.map(finite).transpose()?;
         let rating_bias = anchor.zip(self.verdicts.as_deref()).map(|(anchor, verdicts)| bias_of_file(verdicts, anchor));
         let between = if self.verdicts.is_some() { Between::PeopleAndJudge } else { Between::People };

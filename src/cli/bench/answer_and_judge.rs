@@ -14,6 +14,7 @@ use crate::cli::model_run::rows::{outcome_rows, plan_rows};
 use crate::cli::model_run::{LimitFlags, PhaseBar, end, print_plans};
 use crate::cli::output_format::OutputFormat;
 use crate::domain::battle::ModelId;
+use crate::domain::benchmark::mixed_settings::MixedSettings;
 use crate::domain::benchmark::run_plan::PlannedRoles;
 use crate::domain::benchmark::run_report::RunOutcome;
 use crate::infra::config::Environment;
@@ -82,6 +83,8 @@ pub(super) async fn answer(options: AnswerOptions, env: &Environment) -> Command
     };
     let models = ready.asked(&ids, options.limits.budget.amounts())?;
     let suite = ready.bench().suite.name();
+    let names: Vec<String> = models.iter().map(|model| model.id.to_string()).collect();
+    tell_changed(&ready.changed_settings(names.iter()).await?);
     if options.limits.dry_run {
         let plans = answering::plan(ready.bench(), &models, options.retry_failed).await?;
         options.batch.tell_of_plan();
@@ -124,6 +127,7 @@ pub(super) async fn judge(options: BenchJudgeOptions, phases: Phases, env: &Envi
     let ready = ReadySuite::load(&session, &options.suite.choice(options.references.clone())?).await?;
     let suite_run = SuiteRun::new(ready, &options.participation(), phases).await?;
     tell_partial(&suite_run);
+    tell_changed(&suite_run.changed_settings().await?);
     if options.limits.dry_run {
         let (answers, judgements) = suite_run.plans().await?;
         let rows = [plan_rows("answer", &answers), plan_rows("judge", &judgements)].concat();
@@ -144,6 +148,16 @@ pub(super) async fn judge(options: BenchJudgeOptions, phases: Phases, env: &Envi
 pub(super) fn tell_partial(run: &SuiteRun<'_>) {
     for judge in run.partial_judges() {
         eprintln!("note: judge {judge} is a contestant too and may favour itself; the scores are flagged");
+    }
+}
+
+/// Names models and judges that were asked with other settings before.
+pub(super) fn tell_changed(mixed: &[MixedSettings]) {
+    for mixed in mixed {
+        eprintln!(
+            "warning: {mixed} has changed since an earlier run, whose replies are kept and would be mixed with new ones: give the \
+             changed model an id of its own, or begin another round with --round"
+        );
     }
 }
 

@@ -11,7 +11,7 @@ use crate::cli::output::{lines_of_csv, print};
 use crate::cli::output_format::OutputFormat;
 use crate::cli::table::{TableRow, render, value_or_dash};
 use crate::domain::benchmark::run_comparison::{ItemChange, ModelAcrossRuns, RunComparison};
-use crate::domain::stats::paired::PairedDifference;
+use crate::domain::stats::paired::{PairedDifference, PairedTest};
 use crate::infra::config::Environment;
 use crate::infra::storage::{IfMissing, Store};
 use crate::services::benchmark::run_comparison::{ComparedRuns, compare};
@@ -103,7 +103,12 @@ struct ComparedModelLine {
 impl ComparedModelLine {
     fn new(row: &ModelAcrossRuns) -> Self {
         let difference = |found: PairedDifference| {
-            format!("{:+.3} ({:+.3} to {:+.3})", found.mean, found.interval.lower, found.interval.upper)
+            let interval = found.interval.map(|interval| format!("({:+.3} to {:+.3})", interval.lower, interval.upper));
+            format!("{:+.3} {}", found.mean, interval.unwrap_or_else(|| "(all items alike: no interval)".to_owned()))
+        };
+        let p = |found: PairedDifference| match found.test {
+            PairedTest::PairedT => format!("{:.4}", found.p),
+            PairedTest::Signs => format!("{:.4} (test of signs)", found.p),
         };
         let canaries = row.canaries.as_ref().map(|found| {
             let p = value_or_dash(found.adjusted_p.map(|p| format!("{p:.4}")));
@@ -116,7 +121,7 @@ impl ComparedModelLine {
             higher: row.higher,
             lower: row.lower,
             difference: value_or_dash(row.difference.map(difference)),
-            p: value_or_dash(row.difference.map(|found| format!("{:.4}", found.p))),
+            p: value_or_dash(row.difference.map(p)),
             same_answers: format!("{}/{}", row.same_answers, row.answered),
             canaries: canaries.unwrap_or_else(|| "other or unknown settings".to_owned()),
         }

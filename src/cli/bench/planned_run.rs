@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use tokio::time::Instant;
 
-use super::answer_and_judge::{BenchJudgeOptions, tell_partial};
+use super::answer_and_judge::{BenchJudgeOptions, tell_changed, tell_partial};
 use super::batches::tell_open;
 use super::{RunSelectorFlags, read_text, session};
 use crate::cli::error::{BadInput, CommandResult};
@@ -48,7 +48,10 @@ pub(super) async fn run(options: BenchJudgeOptions, env: &Environment) -> Comman
     let (canaries, retry_failed) = (options.suite.canaries, options.retry_failed);
     let plan_options = PlanOptions { canaries, retry_failed, budget: budget.amounts(), id: None };
     let open = OpenPlan::open(&session, &plan, &plan_options).await?;
-    open.runs().iter().for_each(|run| tell_partial(&run.run));
+    for run in open.runs() {
+        tell_partial(&run.run);
+        tell_changed(&run.run.changed_settings().await?);
+    }
     let format = options.limits.format;
     let suites = || open.runs().iter().map(|run| run.run.suite());
     if options.limits.dry_run {

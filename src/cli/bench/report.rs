@@ -14,7 +14,9 @@ use crate::cli::error::CommandResult;
 use crate::cli::output::{Overwrite, lines_of_csv, print};
 use crate::cli::report_files::{OutputLayout, files};
 use crate::cli::table::table;
+use crate::cli::terminal_text::printable;
 use crate::domain::benchmark::judgement::Status;
+use crate::domain::benchmark::mixed_settings::MixedSettings;
 use crate::domain::benchmark::panel_scores::{JudgementFilter, ModelScores};
 use crate::domain::benchmark::run_selector::RunSelector;
 use crate::domain::benchmark::score::{PartKind, Score};
@@ -29,7 +31,8 @@ use crate::render::i18n::reports::named;
 use crate::render::report::benchmark::{Report, csv, html, markdown};
 use crate::services::benchmark::RunContext;
 use crate::services::benchmark::loading::load;
-use crate::services::benchmark::reread::reread;
+use crate::services::benchmark::reread::{imported_otherwise, reread};
+use crate::services::benchmark::run_manifests::mixed_settings;
 use crate::services::benchmark::scores::scores;
 use crate::services::benchmark::suite_results::{ReportChoice, ReportSources, measure};
 
@@ -143,6 +146,14 @@ async fn reread_or_none(
             rows.len()
         );
     }
+    let imported = imported_otherwise(bench, &options.filter()).await?;
+    if imported > 0 {
+        eprintln!(
+            "note: {imported} imported verdicts were read without these switches, as a file is read when it is imported: import it \
+             again with --compat {}",
+            options.way.compat.join(",")
+        );
+    }
     Ok(rows)
 }
 
@@ -164,7 +175,7 @@ async fn print_scores(options: BenchReportOptions, store: &Store, form: OutputLa
     print(&match form {
         OutputLayout::Json => format!("{}\n", serde_json::to_string_pretty(&rows())?),
         OutputLayout::Csv => lines_of_csv(&rows())?,
-        _ => text(bench.suite, &scores, language) + &silent(bench, &filter).await?,
+        _ => text(bench.suite, &scores, language) + &silent(bench, &filter).await? + &mixed(bench, &filter).await?,
     })
 }
 
@@ -188,6 +199,21 @@ async fn silent(bench: RunContext<'_>, filter: &JudgementFilter) -> CommandResul
         true => String::new(),
         false => format!("left out, because none of their replies contains a verdict: {}\n", silent.join(", ")),
     })
+}
+
+/// Names the models and judges of the table that were asked with several settings.
+async fn mixed(bench: RunContext<'_>, filter: &JudgementFilter) -> CommandResult<String> {
+    let is_shown = |id: &String| match (filter.models.as_slice(), filter.judges.as_slice()) {
+        ([], _) | (_, []) => true,
+        (models, judges) => models.contains(id) || judges.contains(id),
+    };
+    let mixed = mixed_settings(bench.store, &bench.set()).await?;
+    let shown = mixed.iter().filter(|mixed| is_shown(&mixed.participant));
+    let line = |mixed: &MixedSettings| {
+        let mixed = printable(&mixed.to_string());
+        format!("asked with several settings, so that the scores mix what different models said: {mixed}\n")
+    };
+    Ok(shown.map(line).collect())
 }
 
 /// One line a model and judge: the whole, the groups and the categories; all parts are in the other formats.
@@ -216,7 +242,8 @@ fn text(suite: &dyn Suite, scores: &[ModelScores], language: Language) -> String
         [baseline.to_owned(), "(baseline)".to_owned()].into_iter().chain(empty).collect()
     });
     let mut text = table(&heads, scores.iter().map(line).chain(compared).collect());
-    if scores.iter().flat_map(|scores| &scores.scores.0).any(|score| score.coverage.is_low()) {
+    let mut shown = scores.iter().flat_map(|scores| parts.iter().filter_map(|part| scores.scores.of(&part.part)));
+    if shown.any(is_starred) {
         text.push_str("* less than 95 % of it could be judged\n");
     }
     text
@@ -226,7 +253,50 @@ fn is_shown(score: &Score) -> bool {
     matches!(score.part.kind, PartKind::Overall | PartKind::Group | PartKind::Category) && score.part.within.is_none()
 }
 
+/// Whether a score has a star: it is of less than was to be judged.
+fn is_starred(score: &Score) -> bool {
+    score.value.is_some() && score.coverage.is_low()
+}
+
 fn cell(score: &Score) -> String {
-    let flag = if score.coverage.is_low() { "*" } else { "" };
+    let flag = if is_starred(score) { "*" } else { "" };
     score.value.map_or_else(|| "-".to_owned(), |value| format!("{value:.2}{flag}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::domain::benchmark::score::{Coverage, Part, Scores};
+    use crate::domain::benchmark::suite;
+
+    fn scores(overall: u64, turn: u64) -> ModelScores {
+        let score = |part, ok| {
+            let coverage = Coverage { ok, total: 100 };
+            Score { part, value: Some(7.0), std_dev: None, coverage, samples: Vec::new() }
+        };
+        ModelScores {
+            model: "m".to_owned(),
+            judge: "j".to_owned(),
+            baseline: String::new(),
+            judge_is_contestant: false,
+            statuses: BTreeMap::new(),
+            judged_at: 0,
+            scores: Scores(vec![score(Part::overall(), overall), score(Part::new(PartKind::Turn, "1"), turn)]),
+        }
+    }
+
+    #[test]
+    fn a_star_is_explained_where_one_is_shown() {
+        let suite = suite("mtbench101", &SuiteOptions::default()).unwrap();
+        let text = |scores: ModelScores| text(suite.as_ref(), &[scores], Language::English);
+        let starred = text(scores(90, 100));
+        assert!(
+            starred.contains("7.00*") && starred.ends_with("* less than 95 % of it could be judged\n"),
+            "{starred}"
+        );
+        let plain = text(scores(100, 90));
+        assert!(plain.contains("7.00") && !plain.contains('*'), "{plain}");
+    }
 }

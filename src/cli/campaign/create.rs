@@ -18,9 +18,8 @@ use crate::cli::table::render;
 use crate::domain::campaign::forecast::Forecast;
 use crate::domain::campaign::plan::CampaignPlan;
 use crate::formats::campaign_files::{CampaignFiles, read_campaign, read_plan, with_answers};
-use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::{Environment, Settings};
-use crate::infra::storage::Store;
+use crate::services::campaign::administration::CampaignAdmin;
 use crate::services::campaign::creation::{CreateCampaignError, PreparedCampaign};
 use crate::services::campaign::suite_answers::suite_answers;
 
@@ -86,50 +85,50 @@ pub(super) fn forecast(options: &CreateCampaignOptions) -> CommandResult<ExitCod
 /// # Errors
 /// Files that cannot be used, or an id that is taken.
 pub(super) async fn create(
-    store: &Store,
+    admin: &CampaignAdmin<'_>,
     options: &CreateCampaignOptions,
     environment: (Settings, &Environment),
 ) -> CommandResult<ExitCode> {
     let plan = read_plan(&options.file)?;
     if plan.prompts().is_some() {
-        return ask_and_make(store, plan, options, environment).await;
+        return ask_and_make(admin, plan, options, environment).await;
     }
     let files = match plan.suite() {
         None => read_campaign(&options.file)?,
         Some(suite) => {
-            let rows = suite_answers(store, suite, &plan).await?;
+            let rows = suite_answers(admin.store, suite, &plan).await?;
             with_answers(&options.file, plan, rows)?
         }
     };
-    make(store, files, options).await
+    make(admin, files, options).await
 }
 
 /// Asks models the prompts first, or says what that would cost.
 async fn ask_and_make(
-    store: &Store,
+    admin: &CampaignAdmin<'_>,
     plan: CampaignPlan,
     options: &CreateCampaignOptions,
     environment: (Settings, &Environment),
 ) -> CommandResult<ExitCode> {
-    if !options.dry_run && store.campaign(&plan.id).await?.is_some() {
+    if !options.dry_run && admin.store.campaign(&plan.id).await?.is_some() {
         return Err(CreateCampaignError::Exists(plan.id).into());
     }
     let budget = options.budget.or(plan.budget, plan.max_calls);
     let limits = LimitFlags { dry_run: options.dry_run, budget, format: options.format };
     let flags = AskingFlags { path: &options.file, limits, retry_failed: options.retry_failed };
-    let asking = Asking::new(store, plan, flags, environment).await?;
+    let asking = Asking::new(admin.store, plan, flags, environment).await?;
     if options.dry_run {
         let plans = asking.plans().await?;
         show(&PreparedCampaign::new(asking.as_if_answered()?)?, Some(&plans), options.format)?;
         return Ok(tell_of_plan());
     }
     match asking.ask().await? {
-        AskingOutcome::All(files) => make(store, *files, options).await,
+        AskingOutcome::All(files) => make(admin, *files, options).await,
         AskingOutcome::Left => Ok(ExitCode::FAILURE),
     }
 }
 
-async fn make(store: &Store, files: CampaignFiles, options: &CreateCampaignOptions) -> CommandResult<ExitCode> {
+async fn make(admin: &CampaignAdmin<'_>, files: CampaignFiles, options: &CreateCampaignOptions) -> CommandResult<ExitCode> {
     let prepared = PreparedCampaign::new(files)?;
     if options.dry_run {
         show(&prepared, None, options.format)?;
@@ -137,7 +136,7 @@ async fn make(store: &Store, files: CampaignFiles, options: &CreateCampaignOptio
     }
     let bar = progress::bar("storing items");
     let items = prepared.forecast().items;
-    prepared.store(store, SystemClock.now(), |done| progress::show(&bar, done, items)).await?;
+    admin.create(&prepared, |done| progress::show(&bar, done, items)).await?;
     bar.finish_and_clear();
     print_created(&Created::new(&prepared, "draft"), options.format)?;
     if options.format == OutputFormat::Table {

@@ -75,7 +75,7 @@ pub async fn run(options: CampaignOptions, env: &Environment) -> CommandResult<E
     let admin = CampaignAdmin { store: &store, rng: &rng, clock: &SystemClock, actor: actor(env) };
     let mut code = ExitCode::SUCCESS;
     match options.what {
-        CampaignCommand::Create(create) => code = create::create(&store, &create, (settings, env)).await?,
+        CampaignCommand::Create(create) => code = create::create(&admin, &create, (settings, env)).await?,
         CampaignCommand::List(options) => list::run(&store, &options).await?,
         CampaignCommand::Open(id) => state::change(&admin, &id, StateChange::Open).await?,
         CampaignCommand::Pause(id) => state::change(&admin, &id, StateChange::Pause).await?,
@@ -84,7 +84,7 @@ pub async fn run(options: CampaignOptions, env: &Environment) -> CommandResult<E
         CampaignCommand::Revoke(options) => invite::revoke(&admin, &options).await?,
         CampaignCommand::Report(options) => report::run(&admin, &settings, &options).await?,
         CampaignCommand::Export(options) => export::run(&store, options).await?,
-        CampaignCommand::Delete(options) => state::delete(&store, &options).await?,
+        CampaignCommand::Delete(options) => state::delete(&admin, &options).await?,
     }
     store.close().await;
     Ok(code)

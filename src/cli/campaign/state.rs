@@ -3,8 +3,6 @@
 use clap::Args;
 
 use crate::cli::error::{BadInput, CommandResult};
-use crate::infra::clock::{Clock as _, SystemClock};
-use crate::infra::storage::Store;
 use crate::services::campaign::administration::{CampaignAdmin, StateChange};
 
 /// Which campaign.
@@ -42,9 +40,9 @@ pub(super) async fn change(
 ///
 /// # Errors
 /// An unknown campaign, or one with judgements and without the flag.
-pub(super) async fn delete(store: &Store, options: &DeleteCampaignOptions) -> CommandResult<()> {
+pub(super) async fn delete(admin: &CampaignAdmin<'_>, options: &DeleteCampaignOptions) -> CommandResult<()> {
     let id = &options.campaign.id;
-    let found = super::find(store, id).await?;
+    let found = super::find(admin.store, id).await?;
     if found.judgements > 0 && !options.with_judgements {
         let said = format!(
             "campaign {id} has {} judgements, which would be lost: export them first (`langya campaign export {id} --out FILE`), \
@@ -53,7 +51,7 @@ pub(super) async fn delete(store: &Store, options: &DeleteCampaignOptions) -> Co
         );
         return Err(BadInput(said).into());
     }
-    store.delete_campaign(id, SystemClock.now()).await?;
+    admin.delete(&found).await?;
     eprintln!("campaign {id} is deleted");
     Ok(())
 }

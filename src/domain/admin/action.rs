@@ -37,6 +37,10 @@ pub enum AdminAction {
     ConfirmLeak,
     /// Decided the label of a prompt.
     ReviewLabel,
+    /// Created a campaign.
+    CreateCampaign,
+    /// Deleted a campaign with its judgements.
+    DeleteCampaign,
     /// Opened a campaign.
     OpenCampaign,
     /// Paused a campaign.
@@ -87,7 +91,7 @@ pub enum AdminAction {
 
 impl AdminAction {
     /// All actions.
-    pub const ALL: [Self; 40] = [
+    pub const ALL: [Self; 42] = [
         Self::SignIn,
         Self::SignOut,
         Self::EndSession,
@@ -105,6 +109,8 @@ impl AdminAction {
         Self::IncludeVotes,
         Self::ConfirmLeak,
         Self::ReviewLabel,
+        Self::CreateCampaign,
+        Self::DeleteCampaign,
         Self::OpenCampaign,
         Self::PauseCampaign,
         Self::CloseCampaign,
@@ -151,6 +157,8 @@ impl AdminAction {
             Self::IncludeVotes => "include_votes",
             Self::ConfirmLeak => "confirm_leak",
             Self::ReviewLabel => "review_label",
+            Self::CreateCampaign => "create_campaign",
+            Self::DeleteCampaign => "delete_campaign",
             Self::OpenCampaign => "open_campaign",
             Self::PauseCampaign => "pause_campaign",
             Self::CloseCampaign => "close_campaign",

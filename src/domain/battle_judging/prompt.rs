@@ -16,7 +16,7 @@ const PROMPT: &str = include_str!("prompts/battle.toml");
 const FIELDS: JudgePromptFields =
     JudgePromptFields { required: &["conversation_a", "conversation_b"], optional: &["mark"] };
 /// A judge's reply is no longer than this.
-const MAX_TOKENS: u32 = 2048;
+pub const MAX_TOKENS: u32 = 2048;
 
 /// One turn of a battle.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

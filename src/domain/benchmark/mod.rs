@@ -20,6 +20,7 @@ pub mod item_draws;
 pub mod judgement;
 pub mod layout;
 pub mod logprob_weighted;
+pub mod mixed_settings;
 pub mod mtbench101;
 pub mod options;
 pub mod pairwise;

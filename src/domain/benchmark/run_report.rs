@@ -27,7 +27,8 @@ pub struct RequestPlan {
     pub tokens: Tokens,
     /// Expected cost; `None` without prices.
     pub cost: Option<f64>,
-    /// Cost if none of the replies settles anything and each is as long as it may be; `None` without prices.
+    /// Cost if none of the replies settles anything and each is as long as its request lets it be, or as the longest so far where a
+    /// request sends no limit; `None` without prices.
     pub worst_cost: Option<f64>,
     /// What the expectation rests on.
     pub basis: String,
@@ -109,6 +110,10 @@ impl PlannedRequests {
             0 => format!("no result yet: one request and {} tokens a reply", effort.usual_reply),
             results if past.counted == 0 => format!("{results} results, without token counts"),
             results => format!("{results} results so far"),
+        };
+        let basis = match self.unlimited {
+            0 => basis,
+            unlimited => format!("{basis}; {unlimited} sent without max_tokens"),
         };
         RequestPlan {
             model,
@@ -268,8 +273,21 @@ mod tests {
         let plan = plan(PastRequests::default());
         assert_eq!((plan.done, plan.reused, plan.calls, plan.worst_calls), (1, 2, 2, 24));
         assert_eq!(plan.tokens, Tokens { input: 150, output: 200 + 300 });
-        assert!(plan.basis.contains("300 tokens a reply"), "{}", plan.basis);
+        assert_eq!(plan.basis, "no result yet: one request and 300 tokens a reply; 1 sent without max_tokens");
         let worst = PRICES.cost(Tokens { input: 450, output: 3 * (200 + 300) });
+        assert!((plan.worst_cost.unwrap() - worst).abs() < 1e-12, "{plan:?}");
+    }
+
+    #[test]
+    fn the_worst_cost_has_every_reply_as_long_as_the_request_lets_it() {
+        let mut planned = PlannedRequests::default();
+        planned.add(100, Some(2_048), EFFORT);
+        let plan = planned.plan(ModelId::new("m"), PastRequests::default(), EFFORT, Some(PRICES));
+        assert_eq!(
+            (plan.tokens.output, plan.basis.as_str()),
+            (300, "no result yet: one request and 300 tokens a reply")
+        );
+        let worst = PRICES.cost(Tokens { input: 300, output: 3 * 2_048 });
         assert!((plan.worst_cost.unwrap() - worst).abs() < 1e-12, "{plan:?}");
     }
 
@@ -279,6 +297,7 @@ mod tests {
         let past = PastRequests { results: 100, requests: 150, counted: 50, tokens, longest: 900 };
         let plan = plan(past);
         assert_eq!((plan.calls, plan.tokens), (3, Tokens { input: 360, output: 160 }));
+        assert_eq!(plan.basis, "100 results so far; 1 sent without max_tokens");
         assert!((plan.cost.unwrap() - PRICES.cost(plan.tokens)).abs() < 1e-12);
         let worst = PRICES.cost(Tokens { input: 450, output: 3 * (200 + 900) });
         assert!((plan.worst_cost.unwrap() - worst).abs() < 1e-12, "{plan:?}");

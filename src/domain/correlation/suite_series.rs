@@ -16,6 +16,7 @@ use crate::benchmark::analysis::item_scores::ItemScores;
 use crate::benchmark::item::Item;
 use crate::benchmark::item_draws::ItemDraws;
 use crate::benchmark::judgement::Judgement;
+use crate::benchmark::mixed_settings::MixedSettings;
 use crate::benchmark::panel_scores::{JudgementTable, mean_scores};
 use crate::benchmark::score::{Coverage, Part, PartKind, Score, Scores, Verdicts};
 use crate::judging::budget::{Prices, Tokens};
@@ -51,6 +52,8 @@ struct ModelSamples {
     model: String,
     /// By part.
     values: Vec<Option<f64>>,
+    /// How much of each part could be judged.
+    coverages: Vec<Coverage>,
     /// By part and replicate.
     samples: Vec<Vec<Option<f64>>>,
 }
@@ -93,6 +96,14 @@ impl SuiteSeries {
         let mut models = self.items.compare_with(own_name, level)?;
         models.iter_mut().for_each(|row| row.model = aliases.model(&row.model).to_owned());
         Some(SuiteComparison { suite: self.used.suite.clone(), models })
+    }
+
+    /// The same with a note on every model and judge that was asked with several settings.
+    #[must_use]
+    pub fn with_mixed_settings(mut self, mixed: &[MixedSettings]) -> Self {
+        let note = |mixed: &MixedSettings| format!("the scores mix what several settings of one id said: {mixed}");
+        self.notes.extend(mixed.iter().map(note));
+        self
     }
 
     /// The same with the tokens of each model's answers.
@@ -149,7 +160,7 @@ impl SuiteSeries {
         let whole = self.parts[place].kind == PartKind::Overall;
         let title = if whole { self.title.clone() } else { format!("{}: {key}", self.title) };
         let points: BTreeMap<String, Point> = self.models.iter().filter_map(point).collect();
-        let notes = self.notes.iter().cloned().chain(self.without_score(place)).collect();
+        let notes = self.notes.iter().cloned().chain(self.without_score(place)).chain(self.hardly_judged(place)).collect();
         Ok(SeriesValues { title, subjects: Subjects::Models, points, notes })
     }
 
@@ -159,6 +170,17 @@ impl SuiteSeries {
         let missing: Vec<&str> = missing.map(|model| model.model.as_str()).collect();
         let note = || format!("left out are {}: not every judge has judged them; @JUDGE names one", missing.join(", "));
         (!missing.is_empty()).then(note)
+    }
+
+    /// A note that names the models of whose answers in a part too few could be judged.
+    fn hardly_judged(&self, part: usize) -> Option<String> {
+        let is_low = |model: &&ModelSamples| model.values[part].is_some() && model.coverages[part].is_low();
+        let named = |model: &ModelSamples| {
+            let Coverage { ok, total } = model.coverages[part];
+            format!("{} ({ok} of {total})", model.model)
+        };
+        let named: Vec<String> = self.models.iter().filter(is_low).map(named).collect();
+        (!named.is_empty()).then(|| format!("less than 95 % of the answers could be judged of {}", named.join(", ")))
     }
 
     /// The positions of the parts that are intents of URS.
@@ -189,6 +211,7 @@ impl ModelSamples {
         Self {
             model: model.to_owned(),
             values: found.iter().map(|score| score.and_then(|score| score.value)).collect(),
+            coverages: found.iter().map(|score| score.map_or_else(Coverage::default, |score| score.coverage)).collect(),
             samples: found.iter().map(|score| score.map_or_else(none, |score| score.samples.clone())).collect(),
         }
     }

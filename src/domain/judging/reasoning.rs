@@ -1,7 +1,8 @@
-//! Tells what a judge thought from what it replied: `<think>…</think>` before the reply.
+//! Tells what a model thought from what it replied: `<think>…</think>` before the reply.
 //!
 //! Providers that know of reasoning send it in a field of its own; a model behind a plain server writes it into the reply. A score
-//! that stands in the reasoning is a thought and no verdict, so every reply of a judge is split before it is read.
+//! that stands in the reasoning is a thought and no verdict, so every reply of a judge is split before it is read, and so is every
+//! answer to a benchmark before it is judged.
 
 use std::sync::LazyLock;
 
@@ -13,12 +14,12 @@ static MARK: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&format!(r"(?i)<(/?)(?:{names})>|\[(/?)THINK\]")).expect("the pattern is valid")
 });
 
-/// A judge's text in its two parts.
+/// A model's text in its two parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Thought<'t> {
-    /// What came before the reply; empty where the judge wrote none.
+    /// What came before the reply; empty where the model wrote none.
     pub reasoning: &'t str,
-    /// The reply, in which a verdict counts.
+    /// The reply, which counts.
     pub reply: &'t str,
 }
 
@@ -37,6 +38,26 @@ impl<'t> Thought<'t> {
             Some(mark) => Self { reasoning: text[begin..mark.start()].trim(), reply: text[mark.end()..].trim_start() },
             None if opened.is_some() => Self { reasoning: text[begin..].trim(), reply: "" },
             None => Self { reasoning: "", reply: text },
+        }
+    }
+
+    /// Splits a contestant's answer, which may itself write about such marks: only reasoning at the beginning is left out, up to its
+    /// first closing mark. Where that is missing, the model was cut off while it thought, and there is no answer.
+    #[must_use]
+    pub fn before_answer(text: &'t str) -> Self {
+        let mut marks = MARK.find_iter(text);
+        let whole = Self { reasoning: "", reply: text };
+        let Some(first) = marks.next() else { return whole };
+        let is_closing = |mark: &regex::Match<'_>| mark.as_str().contains('/');
+        let (begin, close) = match is_closing(&first) {
+            // The chat template held the opening mark.
+            true => (0, Some(first)),
+            false if text[..first.start()].trim().is_empty() => (first.end(), marks.find(is_closing)),
+            false => return whole,
+        };
+        match close {
+            Some(mark) => Self { reasoning: text[begin..mark.start()].trim(), reply: text[mark.end()..].trim_start() },
+            None => Self { reasoning: text[begin..].trim(), reply: "" },
         }
     }
 }
@@ -64,6 +85,21 @@ mod tests {
     #[test]
     fn a_template_can_hold_the_opening_mark() {
         check("Is it [[3]]? No.\n</think>\nRating: [[8]]", "Is it [[3]]? No.", "Rating: [[8]]");
+    }
+
+    #[test]
+    fn an_answer_counts_without_the_reasoning_before_it() {
+        let check = |text: &str, reasoning: &str, reply: &str| {
+            assert_eq!(Thought::before_answer(text), Thought { reasoning, reply }, "{text:?}");
+        };
+        check("<think>Could be A or C.</think>\n\nB", "Could be A or C.", "B");
+        check("Could be A.\n</think>\nB", "Could be A.", "B");
+        check("<think>Maybe B. Wait", "Maybe B. Wait", "");
+        check("<think></think>B", "", "B");
+        check("<think>Hm.</think>Close it with </think>.", "Hm.", "Close it with </think>.");
+        for answer in ["B", "", "Reasoning stands between <think> and </think>.", "Write <reasoning>."] {
+            check(answer, "", answer);
+        }
     }
 
     #[test]

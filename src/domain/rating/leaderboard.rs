@@ -91,6 +91,18 @@ impl Leaderboard {
             && same_interval
             && same_sequential
     }
+
+    /// The models with a rating that the votes compare with this one, and itself; `None` where that is every model with a rating, or
+    /// the model has none.
+    pub fn group_of(&self, model: &RankedModel) -> Option<Vec<&RankedModel>> {
+        model.rating?;
+        let (group, others): (Vec<&RankedModel>, Vec<&RankedModel>) = self
+            .models
+            .iter()
+            .filter(|other| other.rating.is_some())
+            .partition(|other| other.component == model.component);
+        (!others.is_empty()).then_some(group)
+    }
 }
 
 /// Davidson's ν: models of equal strength tie with probability ν / (2 + ν).

@@ -8,6 +8,19 @@ use super::confidence::ConfidenceLevel;
 use super::distribution::Summary;
 use super::{Interval, Undefined, real_len};
 
+/// A standard deviation of this share of the mean is that of equal numbers whose last digits were rounded.
+const ROUNDING: f64 = 1e-12;
+
+/// The test that a p value is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PairedTest {
+    /// Student's t test of the mean difference.
+    PairedT,
+    /// The exact test over all assignments of signs, where all differences are the same number.
+    Signs,
+}
+
 /// The mean of differences.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct PairedDifference {
@@ -15,30 +28,33 @@ pub struct PairedDifference {
     pub n: usize,
     /// Mean difference.
     pub mean: f64,
-    /// Its interval by Student's t with n − 1 degrees of freedom.
-    pub interval: Interval,
-    /// Two-sided p value of the paired t test against a mean of zero.
+    /// Its interval by Student's t with n − 1 degrees of freedom; null where all differences are the same number, which leaves no
+    /// width to estimate.
+    pub interval: Option<Interval>,
+    /// Two-sided p value against a mean of zero.
     pub p: f64,
+    /// The test that it is of.
+    pub test: PairedTest,
 }
 
 /// Compares two measurements by their differences, one a unit.
 ///
 /// t = mean / (s / √n), with n − 1 degrees of freedom. Where all differences are the same number, s is 0 and t says nothing: p is then
-/// that of the exact test over all 2ⁿ assignments of signs, 2 · 2⁻ⁿ, or 1 where the number is 0.
+/// that of the exact test over all 2ⁿ assignments of signs, 2 · 2⁻ⁿ, or 1 where the number is 0, and there is no interval.
 ///
 /// # Errors
 /// [`Undefined::TooFew`] for fewer than two units, [`Undefined::NotFinite`].
 pub fn paired_difference(differences: &[f64], level: ConfidenceLevel) -> Result<PairedDifference, Undefined> {
     let Summary { n, mean, std_dev } = Summary::new(differences)?;
     let freedom = real_len(n - 1);
+    if std_dev <= ROUNDING * mean.abs() {
+        let p = if mean == 0.0 { 1.0 } else { 2.0 * (-real_len(n)).exp2() };
+        return Ok(PairedDifference { n, mean, interval: None, p, test: PairedTest::Signs });
+    }
     let error = std_dev / real_len(n).sqrt();
     let half = level.t(freedom) * error;
-    let p = match (mean == 0.0, error == 0.0) {
-        (true, _) => 1.0,
-        (false, true) => 2.0 * (-real_len(n)).exp2(),
-        (false, false) => two_sided(mean / error, freedom),
-    };
-    Ok(PairedDifference { n, mean, interval: Interval { lower: mean - half, upper: mean + half }, p })
+    let interval = Some(Interval { lower: mean - half, upper: mean + half });
+    Ok(PairedDifference { n, mean, interval, p: two_sided(mean / error, freedom), test: PairedTest::PairedT })
 }
 
 fn two_sided(t: f64, freedom: f64) -> f64 {
@@ -78,8 +94,10 @@ mod tests {
         let found = paired_difference(&[1.0, 2.0, 3.0, 4.0, 5.0], ConfidenceLevel::default()).unwrap();
         assert_eq!((found.n, found.mean), (5, 3.0));
         close(found.p, 0.013_235_599);
-        close(found.interval.lower, 1.036_756_838);
-        close(found.interval.upper, 4.963_243_161);
+        let interval = found.interval.unwrap();
+        close(interval.lower, 1.036_756_838);
+        close(interval.upper, 4.963_243_161);
+        assert_eq!(found.test, PairedTest::PairedT);
     }
 
     #[test]
@@ -87,7 +105,14 @@ mod tests {
         let level = ConfidenceLevel::default();
         close(paired_difference(&[1.0; 10], level).unwrap().p, 2.0 / 1024.0);
         close(paired_difference(&[0.0; 10], level).unwrap().p, 1.0);
-        close(paired_difference(&[1.0, -1.0], level).unwrap().p, 1.0);
+        let even = paired_difference(&[1.0, -1.0], level).unwrap();
+        assert_eq!((even.p, even.test, even.interval.is_some()), (1.0, PairedTest::PairedT, true));
+        // 8.3 − 7.3 and 2.3 − 1.3 differ in their last digits alone.
+        for same in [&[-1.0; 5][..], &[0.0; 5], &[8.3 - 7.3, 2.3 - 1.3, 1.0]] {
+            let found = paired_difference(same, level).unwrap();
+            assert_eq!((found.interval, found.test), (None, PairedTest::Signs), "{same:?}");
+        }
+        close(paired_difference(&[8.3 - 7.3, 2.3 - 1.3, 1.0], level).unwrap().p, 0.25);
         assert_eq!(paired_difference(&[1.0], level), Err(Undefined::TooFew { found: 1, needed: 2 }));
     }
 

@@ -109,7 +109,19 @@ fn what_cannot_be_used_is_refused_by_its_name() {
     for boost in ["inf", "nan"] {
         check_refused(&format!("[pairing]\nnew_model_boost = {boost}"), &none, &["pairing.new_model_boost"]);
     }
-    for address in ["arena.example.org", "ftp://arena.example.org", "https://"] {
+    for address in [
+        "arena.example.org",
+        "ftp://arena.example.org",
+        "https://",
+        "https://ada:hunter2@arena.example.org",
+        "https://arena.example.org/sub",
+        "https://arena.example.org?x=1",
+        "https://arena.example.org#x",
+        "https://*.example.org",
+        "https://arena.example.org,",
+        "http://0.0.0.0:8717",
+        " https://arena.example.org",
+    ] {
         check_refused(&format!("[server]\npublic_url = \"{address}\""), &none, &["server.public_url", "https://"]);
     }
     check_refused(
@@ -166,6 +178,17 @@ fn the_environment_wins_over_the_file() {
     let settings = Settings::parse("[battle]\nmax_turns = 5\nmax_live = 7", "langya.toml", &env).unwrap();
     assert_eq!((settings.battle.max_turns, settings.battle.max_live), (3, 7));
     assert_eq!(settings.server.listen, "127.0.0.1:1");
+}
+
+#[test]
+fn an_address_alone_is_a_network_and_what_is_none_is_told_in_plain_words() {
+    let networks = |list: &str| Settings::parse(&format!("[server]\ntrusted_proxies = {list}"), "f", &Environment::default());
+    let read = networks(r#"["127.0.0.1", "::1", "10.0.0.0/8"]"#).unwrap().server.trusted_proxies;
+    assert_eq!(read.iter().map(ToString::to_string).collect::<Vec<_>>(), ["127.0.0.1/32", "::1/128", "10.0.0.0/8"]);
+    for wrong in ["10.0.0.0/33", "proxy.local"] {
+        let told = networks(&format!("[\"{wrong}\"]")).unwrap_err().to_string();
+        assert!(told.contains(&format!("{wrong:?} is no network: write one such as 10.0.0.0/8, or an address")), "{told}");
+    }
 }
 
 #[test]

@@ -1,5 +1,11 @@
 //! The rules that settings of several sections share, and the refusal of a value.
 
+use std::net::IpAddr;
+
+use ipnet::IpNet;
+use serde::de::Error as _;
+use serde::{Deserialize as _, Deserializer};
+
 use super::ConfigError;
 
 /// Whether an environment variable can have this name.
@@ -19,6 +25,26 @@ pub(super) fn is_web_origin(text: &str) -> bool {
 /// Whether a text is an address of the web, with a host.
 pub(super) fn is_web_address(text: &str) -> bool {
     reqwest::Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
+}
+
+/// Whether a text is an address that visitors can open, of a scheme, a host and perhaps a port alone.
+pub(super) fn is_site_address(text: &str) -> bool {
+    let Ok(url) = reqwest::Url::parse(text) else { return false };
+    let is_plain = url.username().is_empty() && url.password().is_none() && url.path() == "/" && url.query().is_none();
+    let host = url.host_str().unwrap_or_default();
+    // What every address of a machine is called is none that a visitor could open.
+    let is_host = !host.contains(['*', ',']) && !matches!(host, "0.0.0.0" | "[::]");
+    is_web_address(text) && is_plain && url.fragment().is_none() && is_host && text.trim() == text
+}
+
+/// Networks; an address alone is the network of this one address.
+pub(super) fn networks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<IpNet>, D::Error> {
+    let network = |text: String| {
+        let alone = || text.parse::<IpAddr>().map(IpNet::from);
+        let told = |_| D::Error::custom(format!("{text:?} is no network: write one such as 10.0.0.0/8, or an address"));
+        text.parse().or_else(|_| alone()).map_err(told)
+    };
+    Vec::<String>::deserialize(deserializer)?.into_iter().map(network).collect()
 }
 
 /// Refuses a value of a key, unless the rule holds.

@@ -22,6 +22,7 @@ mod readable;
 mod reading;
 #[cfg(fuzzing)]
 mod recorded;
+pub mod reply_limit;
 pub mod resilient_model;
 mod retry_after;
 pub mod roster;

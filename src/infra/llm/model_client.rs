@@ -21,6 +21,7 @@ use crate::domain::judging::token_probabilities::{MOST_NUMBERS, NumberToken};
 use crate::domain::sha256::sha256;
 use crate::llm::batch::queue::{Pause, RequestQueue, Worker};
 use crate::llm::batch::{BatchApi, BatchEnd, MOST_REQUESTS};
+use crate::llm::reply_limit::ReplyLimit;
 use crate::llm::roster::entries;
 use crate::llm::{ChatError, ChatModel, Message, ReplyPart, ReplyStream, Sampling, Usage};
 
@@ -43,6 +44,7 @@ pub struct ModelClient {
     pub batch_prices: Option<Prices>,
     /// Longest reply in tokens, where a request does not say.
     longest_reply: u64,
+    reply_limit: ReplyLimit,
     /// Sends its requests in batches, or takes the replies of earlier ones.
     queue: Option<Arc<dyn RequestQueue>>,
     model: Arc<dyn ChatModel>,
@@ -139,6 +141,7 @@ impl ModelClient {
             prices: None,
             batch_prices: None,
             longest_reply: FIRST_GUESS,
+            reply_limit: ReplyLimit::default(),
             queue: None,
             model,
             settings,
@@ -158,6 +161,7 @@ impl ModelClient {
             asked.prices = entry.prices();
             asked.batch_prices = entry.batch_prices();
             asked.longest_reply = entry.max_tokens.into();
+            asked.reply_limit = ReplyLimit::new(entry);
         }
         asked
     }
@@ -220,6 +224,12 @@ impl ModelClient {
     #[must_use]
     pub fn tries(&self) -> u64 {
         self.settings.attempts.into()
+    }
+
+    /// Tokens of the longest reply to a request that asks for this many at the most; none where no limit is sent.
+    #[must_use]
+    pub fn max_tokens(&self, request: Option<u32>) -> Option<u32> {
+        self.reply_limit.of(request)
     }
 
     /// How many requests failed in a row, and the last failure, where it gets no more of them.

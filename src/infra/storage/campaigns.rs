@@ -297,12 +297,14 @@ impl Store {
     pub async fn insert_campaign(
         &self,
         new: NewCampaign<'_>,
+        audit: &NewAuditEntry,
         progress: impl Fn(u64) + Sync,
     ) -> Result<bool, StoreError> {
         let _time = store_time("insert_campaign");
         on_writer_once!(self, |connection| {
             let mut tx = connection.begin().await?;
             let is_new = insert_all!(tx, new, progress);
+            insert_audit!(&mut *tx, audit)?;
             tx.commit().await.map(|()| is_new)
         })
     }
@@ -355,14 +357,17 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn delete_campaign(&self, id: &str, now: Timestamp) -> Result<bool, StoreError> {
+    pub async fn delete_campaign(&self, id: &str, audit: &NewAuditEntry) -> Result<bool, StoreError> {
         let _time = store_time("delete_campaign");
-        let deleted = on_writer!(self, |connection| {
+        let deleted = on_writer_once!(self, |connection| {
             let mut tx = connection.begin().await?;
-            sqlx::query(EXCLUDE_DELETED).bind(id).bind(now.0).execute(&mut *tx).await?;
+            sqlx::query(EXCLUDE_DELETED).bind(id).bind(audit.acted_at.0).execute(&mut *tx).await?;
             let mut deleted = 0;
             for statement in DELETE_ALL {
                 deleted = sqlx::query(statement).bind(id).execute(&mut *tx).await?.rows_affected();
+            }
+            if deleted > 0 {
+                insert_audit!(&mut *tx, audit)?;
             }
             tx.commit().await.map(|()| deleted)
         })?;

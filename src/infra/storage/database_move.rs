@@ -112,7 +112,7 @@ pub enum DatabaseMoveError {
     /// Source and target are not what they have to be.
     #[error(
         "an arena is moved from a SQLite file into PostgreSQL: name that with --database postgres://…; a SQLite arena is moved \
-         elsewhere by copying its file"
+         elsewhere with `langya backup` and `langya restore`"
     )]
     WrongBackends,
     /// The target is in use.
@@ -166,6 +166,8 @@ pub async fn transfer(
     for name in TABLES {
         tables.push(TransferTable::read_schema(name, &source.reader).await?);
     }
+    // Battles arrive as they left, and not as votes that are cast now would leave them.
+    sqlx::query("ALTER TABLE votes DISABLE TRIGGER votes_end_their_battle").execute(&mut *tx).await?;
     let mut left = Vec::new();
     for table in &tables {
         // Once the battles are there, and before the first row of a partitioned table.
@@ -174,7 +176,7 @@ pub async fn transfer(
         }
         left.push(table.copy(&source.reader, &mut tx, &mut progress).await?);
     }
-    // Only now: votes move their battles on by a trigger.
+    sqlx::query("ALTER TABLE votes ENABLE TRIGGER votes_end_their_battle").execute(&mut *tx).await?;
     for (table, left) in tables.iter().zip(&left) {
         if table.sum_of_target(&mut tx).await? != *left {
             return Err(DatabaseMoveError::Changed(table.name));

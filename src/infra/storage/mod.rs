@@ -76,7 +76,7 @@ mod webhooks;
 mod write_queue;
 
 use std::cmp::Ordering;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use sqlx::migrate::Migrator;
@@ -370,8 +370,9 @@ impl Store {
         self.writes.close().await;
         match &self.database {
             Database::Sqlite(pools) => {
-                pools.writer.close().await;
+                // The writer last: whoever closes a file last writes its log into it, which a reader may not.
                 pools.reader.close().await;
+                pools.writer.close().await;
             }
             Database::Postgres(postgres) => postgres.pool.close().await,
         }
@@ -438,9 +439,10 @@ impl Backend {
         }
         address
             .strip_prefix("sqlite:")
-            .map(|path| PathBuf::from(path.trim_start_matches("//")))
+            .map(|path| Path::new(path.trim_start_matches("//")))
             .filter(|path| !path.as_os_str().is_empty())
-            .map(Self::Sqlite)
+            // A bare name would have no folder.
+            .map(|path| Self::Sqlite(if path.parent() == Some(Path::new("")) { Path::new(".").join(path) } else { path.into() }))
             // An address may hold a password, so only its scheme is repeated.
             .ok_or_else(|| StoreError::UnknownBackend(address.split(':').next().unwrap_or_default().to_owned() + ":…"))
     }

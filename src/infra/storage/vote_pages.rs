@@ -251,7 +251,16 @@ impl Store {
         VotePage::new(range, usize::try_from(votes).unwrap_or(usize::MAX), columns, texts)
     }
 
-    /// The number of the latest vote; 0 where there is none.
+    /// How many votes there are.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn vote_count(&self) -> Result<i64, StoreError> {
+        let _time = store_time("vote_count");
+        on_reader!(self, |pool| sqlx::query_scalar(COUNT).fetch_one(pool).await)
+    }
+
+    /// The number of the last vote; 0 without any. Numbers may be missing before it.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -285,6 +294,7 @@ impl Store {
 /// Whether a vote of the page is excluded.
 const IN_PAGE: &str =
     "EXISTS (SELECT 1 FROM vote_exclusions WHERE vote_seq > $1 AND vote_seq <= $2 AND withdrawn_at IS NULL)";
+const COUNT: &str = "SELECT COUNT(*) FROM votes";
 const SELECT_LAST: &str = "SELECT COALESCE(MAX(seq), 0) FROM votes";
 
 /// The columns of [`VoteColumn::Timings`].

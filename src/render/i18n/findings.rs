@@ -42,7 +42,7 @@ pub fn finding_texts(language: Language) -> &'static FindingTexts {
 const ENGLISH_FINDINGS: FindingTexts = FindingTexts {
     same_items: FindingText {
         title: "Models on the same items",
-        lead: "Each model beside the best one, or the one that was chosen, over the items that both were scored on, each item with the same weight. The win rate counts a tie as half; beside it stands its 95 % interval (Wilson). The difference is in the unit of the scores, with its 95 % interval and the p value of the paired t test; the adjusted p value allows for all models that the judge compares (Holm). Below 0.05, the difference is more than chance.",
+        lead: "Each model beside the best one, or the one that was chosen, over the items that both were scored on, each item with the same weight. The win rate counts a tie as half; beside it stands its 95 % interval (Wilson). The difference is in the unit of the scores, with its 95 % interval and the p value of the paired t test; where the difference is the same on all items, there is no interval, and the p value is that of the exact test over all signs. The adjusted p value allows for all models that the judge compares (Holm). Below 0.05, the difference is more than chance.",
         columns: &[
             "Judge",
             "Model",
@@ -185,7 +185,7 @@ const ENGLISH_FINDINGS: FindingTexts = FindingTexts {
 const CHINESE_FINDINGS: FindingTexts = FindingTexts {
     same_items: FindingText {
         title: "相同题目上的模型对比",
-        lead: "各模型与最佳模型（或所选模型）在双方均有得分的题目上逐题对比，每题权重相同。胜率将平局计为半胜，附 95 % 区间（Wilson）。差值以分数为单位，附 95 % 区间和配对 t 检验的 p 值；校正 p 值已考虑该裁判比较的全部模型（Holm 法）。小于 0.05 表示差异并非偶然。",
+        lead: "各模型与最佳模型（或所选模型）在双方均有得分的题目上逐题对比，每题权重相同。胜率将平局计为半胜，附 95 % 区间（Wilson）。差值以分数为单位，附 95 % 区间和配对 t 检验的 p 值；若各题差值完全相同，则没有区间，p 值来自对所有符号组合的精确检验。校正 p 值已考虑该裁判比较的全部模型（Holm 法）。小于 0.05 表示差异并非偶然。",
         columns: &[
             "裁判",
             "模型",

@@ -204,6 +204,8 @@ pub struct LeaderboardTexts {
     pub win_tie_rate: &'static str,
     pub provisional: &'static str,
     pub provisional_explained: &'static str,
+    pub group: &'static str,
+    pub group_explained: &'static str,
     pub unbounded: &'static str,
     pub unbounded_explained: &'static str,
     pub next_separated: &'static str,
@@ -263,6 +265,11 @@ impl LeaderboardTexts {
     /// A text that names the confidence, a share, in hundredths.
     pub fn confident(&self, text: &str, confidence: f64) -> String {
         fill(text, &[("confidence", format!("{:.1}", 100.0 * confidence).trim_end_matches(".0"))])
+    }
+
+    /// The name of a group of models that the votes compare.
+    pub fn group(&self, number: usize) -> String {
+        fill(self.group, &[("n", &number.to_string())])
     }
 
     /// That a leaderboard of so few votes is no ranking yet.

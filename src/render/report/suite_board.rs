@@ -87,8 +87,8 @@ fn line<'a>(
         win_lower: win.map(|interval| interval.lower),
         win_upper: win.map(|interval| interval.upper),
         difference: difference.map(|difference| difference.mean),
-        difference_lower: difference.map(|difference| difference.interval.lower),
-        difference_upper: difference.map(|difference| difference.interval.upper),
+        difference_lower: difference.and_then(|difference| difference.interval).map(|interval| interval.lower),
+        difference_upper: difference.and_then(|difference| difference.interval).map(|interval| interval.upper),
         p: difference.map(|difference| difference.p),
         adjusted_p: found.and_then(|found| found.adjusted_p),
     })

@@ -222,6 +222,7 @@ fn row(model: &RankedModel, next: Option<&RankedModel>, board: &Leaderboard, mod
         win_tie_rate: Some(model.win_tie_rate),
         record: [model.wins, model.ties, model.losses, model.both_bad],
         provisional: model.provisional,
+        group: board.group_of(model).map(|_| model.component + 1),
     }
 }
 

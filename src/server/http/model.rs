@@ -67,9 +67,12 @@ async fn view(request: &HttpRequest, app: &AppState, card: ModelCard) -> Result<
         }
         None => None,
     };
+    let row = place.map(|place| &latest.board.models[place]);
+    let group = row.and_then(|row| latest.board.group_of(row));
     Ok(ModelView {
-        row: place.map(|place| latest.board.models[place].clone()),
-        models: latest.board.models.len(),
+        row: row.cloned(),
+        models: group.as_ref().map_or(latest.board.models.len(), Vec::len),
+        is_grouped: group.is_some(),
         confidence: latest.board.confidence,
         entry: register.models.iter().find(|entry| entry.id == id).cloned(),
         is_computed: place.is_none() || (rated.is_some() && usage.is_some() && slices.is_some() == column.is_some()),

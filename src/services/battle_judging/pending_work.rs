@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{BattleJudging, MOST_TOKENS, Scope, conversation};
 use crate::domain::battle::BattleId;
-use crate::domain::battle_judging::prompt::language_of;
+use crate::domain::battle_judging::prompt::{MAX_TOKENS, language_of};
 use crate::domain::battle_judging::sample::Sample;
 use crate::domain::battle_judging::subject::JudgedSubject;
 use crate::domain::benchmark::judgement::{Game, JudgeStep};
@@ -192,7 +192,7 @@ impl PendingWork {
             let effort = effort(judge);
             let mut planned = PlannedRequests::after(self.settled[at]);
             for (battle, tokens) in self.open.iter().filter_map(|battle| Some((battle, battle.tokens?))) {
-                battle.games[at].iter().for_each(|_| planned.add(tokens, None, effort));
+                battle.games[at].iter().for_each(|_| planned.add(tokens, judge.max_tokens(Some(MAX_TOKENS)), effort));
             }
             let past = battle_judging.store.past_verdicts(&judge.id, battle_judging.prompt.sha256()).await?;
             plans.push(planned.plan(judge.id.clone(), past, effort, judge.prices));

@@ -18,6 +18,7 @@ use crate::domain::benchmark::answer_index::{AnswerIndex, answer_request_sha256,
 use crate::domain::benchmark::item::{Answer, Ask, Item};
 use crate::domain::benchmark::run_report::{Effort, PlannedRequests, RequestPlan, RunOutcome};
 use crate::domain::judging::budget::estimate_all;
+use crate::domain::judging::reasoning::Thought;
 use crate::infra::batch_writer::{BatchSender, keeper};
 use crate::infra::llm::Usage;
 use crate::infra::llm::batch::queue::Worker;
@@ -63,7 +64,7 @@ pub async fn plan(
         for item in &bench.data.items {
             planned.done += given.to(bench.suite, item).len() as u64;
             for ask in given.open(bench.suite, item) {
-                planned.add(estimate_all(&ask.messages), ask.sampling.max_tokens, effort);
+                planned.add(estimate_all(&ask.messages), model.max_tokens(ask.sampling.max_tokens), effort);
             }
         }
         let past = bench.store.past_answers(&model.id, &bench.set().suite).await?;
@@ -235,6 +236,7 @@ impl<'r> ModelRun<'r> {
             };
             requests += reply.attempts;
             silences += 1;
+            let reply = WholeReply { text: Thought::before_answer(&reply.text).reply.to_owned(), ..reply };
             if !reply.text.trim().is_empty() || silences >= SILENCES {
                 let reply = WholeReply { attempts: requests, ..reply };
                 return self.keep(self.row(item, ask, attempts.result, reply), batch).await;

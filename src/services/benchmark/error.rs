@@ -11,6 +11,16 @@ pub enum BenchError {
     /// No such suite, or not with these options.
     #[error(transparent)]
     Suite(#[from] SuiteError),
+    /// The suite has data, and no file of it begins like this.
+    #[error("suite {suite} has no data whose SHA-256 begins with {wanted:?}: it has {known}")]
+    NoSuchData {
+        /// The suite.
+        suite: String,
+        /// The beginning that was asked for.
+        wanted: String,
+        /// The beginnings of those that are here.
+        known: String,
+    },
     /// The suite has no data yet.
     #[error("suite {suite} has no data here: bring its file with `langya import suite {suite} FILE`")]
     NoData {
@@ -106,6 +116,7 @@ impl BenchError {
         match self {
             Self::Suite(_)
             | Self::NoData { .. }
+            | Self::NoSuchData { .. }
             | Self::NoReferences { .. }
             | Self::NoAnswers { .. }
             | Self::Unanswered { .. }

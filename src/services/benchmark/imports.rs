@@ -1,5 +1,6 @@
 //! Imports suites, answers, verdicts and published scores from files: each file completely, in one transaction.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use super::RunContext;
@@ -8,12 +9,15 @@ use crate::domain::benchmark::item::{Item, ItemSampling};
 use crate::domain::benchmark::judgement::{Judgement, Status};
 use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::benchmark::{Suite, SuiteData};
+use crate::domain::judging::reasoning::Thought;
+use crate::domain::judging::verdict::Verdict;
 use crate::domain::sha256::sha256;
 use crate::domain::time::Timestamp;
 use crate::formats::bench_records::{self, GivenAnswer, GivenScore, GivenVerdict, name_of};
 use crate::formats::records::BenchFileError;
 use crate::infra::storage::{
-    BenchAnswerRow, BenchItemRow, BenchJudgementRow, BenchSuiteRow, Imported, PublishedScoreRow, Store,
+    BenchAnswerRow, BenchFilter, BenchItemRow, BenchJudgementRow, BenchSuiteRow, Imported, IncludeText,
+    PublishedScoreRow, Store,
 };
 
 /// Result of an import.
@@ -23,6 +27,8 @@ pub struct ImportCounts {
     pub read: u64,
     /// Number of new records.
     pub new: u64,
+    /// Number of records that say something else than what is stored, which stays.
+    pub differing: u64,
 }
 
 /// Imports a suite's data file. A custom suite comes with its declaration; another declaration makes another version.
@@ -71,7 +77,7 @@ pub async fn answers(bench: RunContext<'_>, path: &Path) -> Result<ImportCounts,
         ask_sha256: given.ask_sha256,
         source: name_of(path),
         params: "{}".to_owned(),
-        text: given.text,
+        text: Thought::before_answer(&given.text).reply.to_owned(),
         attempts: 0,
         latency_ms: 0,
         input_tokens: None,
@@ -79,8 +85,12 @@ pub async fn answers(bench: RunContext<'_>, path: &Path) -> Result<ImportCounts,
         created_at: bench.clock.now(),
     };
     let rows: Vec<BenchAnswerRow> = given.into_iter().map(row).collect();
+    let stored = bench.store.bench_answers(&bench.set(), BenchFilter::ALL).await?;
+    let texts: HashMap<_, &str> = stored.iter().map(|row| (answer_key(row), row.text.as_str())).collect();
+    let differs = |row: &&BenchAnswerRow| texts.get(&answer_key(row)).is_some_and(|text| *text != row.text);
+    let differing = rows.iter().filter(differs).count() as u64;
     let new = bench.store.import_answers(&bench.set(), &rows).await?;
-    Ok(ImportCounts { read: rows.len() as u64, new })
+    Ok(ImportCounts { read: rows.len() as u64, new, differing })
 }
 
 /// Imports verdicts that judges gave elsewhere: see [`bench_records::verdicts`].
@@ -118,8 +128,28 @@ pub async fn verdicts(bench: RunContext<'_>, path: &Path) -> Result<ImportCounts
         },
     };
     let rows: Vec<BenchJudgementRow> = given.into_iter().map(row).collect();
+    let stored = bench.store.bench_judgements(&bench.set(), BenchFilter::ALL, IncludeText::No).await?;
+    let stored = stored.iter().filter_map(|row| Some((verdict_key(row), row.judgement.parsed.as_ref()?)));
+    let verdicts: HashMap<_, &Verdict> = stored.collect();
+    let differs = |row: &&BenchJudgementRow| {
+        let given = row.judgement.parsed.as_ref();
+        given.is_some_and(|given| verdicts.get(&verdict_key(row)).is_some_and(|stored| *stored != given))
+    };
+    let differing = rows.iter().filter(differs).count() as u64;
     let new = bench.store.import_judgements(&rows).await?;
-    Ok(ImportCounts { read: rows.len() as u64, new })
+    Ok(ImportCounts { read: rows.len() as u64, new, differing })
+}
+
+/// Of which there is one answer in a round.
+fn answer_key(row: &BenchAnswerRow) -> (&str, &str, u32, &str) {
+    (&row.model, &row.item, row.turn, &row.ask_sha256)
+}
+
+/// Of which there is one verdict in a round.
+fn verdict_key(row: &BenchJudgementRow) -> ([&str; 6], u32, u8) {
+    let Judgement { item_id, model, judge_model, judge_prompt_sha256, turn, game, .. } = &row.judgement;
+    let names = [&row.variant, item_id, model, judge_model, &row.baseline, judge_prompt_sha256].map(String::as_str);
+    (names, *turn, u8::from(*game))
 }
 
 /// Imports published scores: see [`bench_records::scores`].

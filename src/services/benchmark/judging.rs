@@ -90,7 +90,8 @@ async fn planned(
             if is_again || known(bench, plan, &judge.id, (item, request), sha256).await?.is_some() {
                 planned.reused += 1;
             } else {
-                planned.add(estimate_all(&request.messages), request.sampling.max_tokens, effort(judge));
+                let most = judge.max_tokens(request.sampling.max_tokens);
+                planned.add(estimate_all(&request.messages), most, effort(judge));
             }
         }
     }

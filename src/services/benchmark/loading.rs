@@ -10,6 +10,7 @@ use crate::domain::benchmark::item::{Answer, Item};
 use crate::domain::benchmark::references::ReferenceSuite;
 use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::benchmark::{Suite, SuiteData, SuiteOptions, custom_suite, suite};
+use crate::domain::judging::reasoning::Thought;
 use crate::infra::clock::SystemClock;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{BenchAnswerRow, BenchFilter, BenchSet, BenchSuiteRow, Store, StoreError};
@@ -43,15 +44,17 @@ pub async fn load(
     version: Option<&str>,
     options: &SuiteOptions,
 ) -> Result<Loaded, BenchError> {
-    let files = store.bench_suites().await?.into_iter().filter(|row| row.suite.as_str() == name);
-    let mut files = files.filter(|row| row.version.starts_with(version.unwrap_or_default()));
-    let row = match files.next() {
-        Some(row) => row,
+    let mut files = store.bench_suites().await?;
+    files.retain(|row| row.suite.as_str() == name);
+    let wanted = version.unwrap_or_default();
+    let row = match files.iter().position(|row| row.version.starts_with(wanted)) {
+        Some(at) => files.swap_remove(at),
         // A name that is no suite's says so first.
-        None => {
+        None if files.is_empty() => {
             suite(name, options)?;
             return Err(BenchError::NoData { suite: name.to_owned() });
         }
+        None => return Err(no_such_data(name, wanted, &files)),
     };
     let suite = suite_of(&row, options)?;
     let items = store.bench_items(&row.suite, &row.version).await?;
@@ -62,6 +65,14 @@ pub async fn load(
         None => suite,
     };
     Ok(Loaded { suite, data, row })
+}
+
+/// Characters of a data file's SHA-256 that tell it from others.
+const SHORT_SHA256: usize = 12;
+
+fn no_such_data(suite: &str, wanted: &str, files: &[BenchSuiteRow]) -> BenchError {
+    let known: Vec<String> = files.iter().map(|row| row.version.chars().take(SHORT_SHA256).collect()).collect();
+    BenchError::NoSuchData { suite: suite.to_owned(), wanted: wanted.to_owned(), known: known.join(", ") }
 }
 
 /// The suite beside the first answers of a model as its references.
@@ -113,7 +124,10 @@ pub(super) fn item_of(id: &str, body: &str) -> Result<Item, StoreError> {
 /// [`StoreError`].
 pub async fn answers_of(store: &Store, set: &BenchSet, model: &ModelId) -> Result<AnswerIndex, StoreError> {
     let rows = store.bench_answers(set, BenchFilter::of_model(model)).await?;
-    let answer = |row: BenchAnswerRow| (row.item, row.ask_sha256, Answer { turn: row.turn, text: row.text });
+    let answer = |row: BenchAnswerRow| {
+        let text = Thought::before_answer(&row.text).reply.to_owned();
+        (row.item, row.ask_sha256, Answer { turn: row.turn, text })
+    };
     let refused = store.refused_requests(model).await?;
     Ok(AnswerIndex::new(rows.into_iter().map(answer)).with_refused(set.round(), refused))
 }

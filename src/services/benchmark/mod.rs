@@ -23,6 +23,7 @@ pub mod question_digests;
 pub mod reread;
 pub mod run_comparison;
 pub mod run_error;
+pub mod run_manifests;
 pub mod run_record;
 pub mod run_roles;
 pub mod scores;

@@ -8,12 +8,14 @@ use std::collections::BTreeSet;
 use super::RunContext;
 use super::judging::{JudgementOf, JudgingPlan, contestant, known};
 use crate::domain::battle::ModelId;
+use crate::domain::benchmark::SuiteOptions;
 use crate::domain::benchmark::contestant::{PendingJudgement, PlannedOver};
 use crate::domain::benchmark::item::{Item, ItemSampling};
 use crate::domain::benchmark::judgement::JudgeStep;
 use crate::domain::benchmark::panel_scores::JudgementFilter;
+use crate::domain::benchmark::run_selector::RunSelector;
 use crate::infra::llm::query_judge::JudgeReply;
-use crate::infra::storage::{BenchJudgementRow, JudgedGroup, StoreError};
+use crate::infra::storage::{BenchFilter, BenchJudgementRow, IncludeText, JudgedGroup, StoreError};
 
 /// Who was judged by whom, and beside whom.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,6 +45,32 @@ pub async fn reread(bench: RunContext<'_>, filter: &JudgementFilter) -> Result<V
         rows.extend(judging.reread(bench).await?);
     }
     Ok(rows)
+}
+
+/// How many verdicts were imported with the same options but for the `compat` switches, of models and judges of which none was imported
+/// with these. A file of verdicts is read when it is imported, and their prompts are not known, so they are not read again here.
+///
+/// # Errors
+/// [`StoreError`].
+pub async fn imported_otherwise(bench: RunContext<'_>, filter: &JudgementFilter) -> Result<usize, StoreError> {
+    let takes = |names: &[String], name: &String| names.is_empty() || names.contains(name);
+    let rows = bench.store.bench_judgements(&bench.set(), BenchFilter::ALL, IncludeText::No).await?;
+    let imported = rows.iter().filter(|row| {
+        let said = &row.judgement;
+        !row.source.is_empty() && takes(&filter.models, &said.model) && takes(&filter.judges, &said.judge_model)
+    });
+    let (here, elsewhere): (Vec<_>, Vec<_>) = imported.partition(|row| row.variant == bench.suite.variant());
+    let who = |row: &BenchJudgementRow| (row.judgement.model.clone(), row.judgement.judge_model.clone());
+    let known: BTreeSet<_> = here.into_iter().map(who).collect();
+    let asked = without_switches(bench.suite.variant());
+    let is_same = |row: &&&BenchJudgementRow| without_switches(&row.variant) == asked && !known.contains(&who(row));
+    Ok(elsewhere.iter().filter(is_same).count())
+}
+
+/// The options of a variant but for its `compat` switches.
+fn without_switches(variant: &str) -> SuiteOptions {
+    let selector = RunSelector { variant: variant.to_owned(), ..RunSelector::default() };
+    SuiteOptions { compat: BTreeSet::new(), ..selector.options() }
 }
 
 impl Judging {

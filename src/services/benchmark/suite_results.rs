@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 
 use super::error::BenchError;
 use super::loading::{Loaded, load, suite_of};
+use super::run_manifests::mixed_settings;
 use super::scores::{SuiteSummary, suites};
 use crate::domain::benchmark::analysis::item_scores::ItemPair;
 use crate::domain::benchmark::analysis::self_preference_matrix::{CrossScore, SelfPreferenceMatrix};
@@ -19,6 +20,7 @@ use crate::domain::benchmark::options::split_references;
 use crate::domain::benchmark::panel_scores::{
     JudgementFilter, JudgementsByBaseline, judge_names, model_names, silent_judges,
 };
+use crate::domain::benchmark::mixed_settings::MixedSettings;
 use crate::domain::benchmark::run_manifest::ReportedRun;
 use crate::domain::benchmark::run_selector::{RunSelector, SECOND_ROUND};
 use crate::domain::benchmark::suite_id::SuiteId;
@@ -111,6 +113,7 @@ impl SuiteResults {
             runs: &beside.runs,
             findings: &self.findings,
             silent_judges: &self.silent_judges,
+            mixed_settings: &beside.mixed_settings,
             compare_with,
         };
         Ok(Report::new(material, choice.judge.as_deref(), language))
@@ -208,6 +211,8 @@ pub struct ReportSources {
     published: Vec<PublishedScore>,
     /// The latest runs that the judgements come from.
     runs: Vec<ReportedRun>,
+    /// Models and judges whose scores are of several settings.
+    mixed_settings: Vec<MixedSettings>,
 }
 
 impl ReportSources {
@@ -229,6 +234,7 @@ impl ReportSources {
         Ok(Self {
             published: PublishedScore::printed(suite).chain(brought).collect(),
             runs: runs.into_iter().map(reported).collect(),
+            mixed_settings: mixed_settings(store, set).await?,
         })
     }
 }

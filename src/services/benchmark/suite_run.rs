@@ -9,11 +9,13 @@ use super::locked_run::LockedRun;
 use super::model_clients::ModelClients;
 use super::run_error::RunError;
 use super::run_record::{RunPhase, RunRecord, planned};
+use super::run_manifests::manifests_of;
 use super::run_roles::{Phases, RoleAssignment, RoleIds, RunRoles};
 use super::{RunContext, RunProgress, answering, judging};
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::canaries::retain_canaries;
 use crate::domain::benchmark::contestant::PlannedOver;
+use crate::domain::benchmark::mixed_settings::MixedSettings;
 use crate::domain::benchmark::run_manifest::RunManifest;
 use crate::domain::benchmark::run_plan::PlannedRoles;
 use crate::domain::benchmark::run_report::{RequestPlan, RunOutcome};
@@ -116,6 +118,15 @@ impl<'s> SuiteRun<'s> {
     #[must_use]
     pub fn partial_judges(&self) -> &[String] {
         &self.roles.partial
+    }
+
+    /// Models and judges that earlier runs asked with other settings: what they said is kept, and mixed with what they say now.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn changed_settings(&self) -> Result<Vec<MixedSettings>, StoreError> {
+        let RoleIds { models, judges, baseline } = self.roles.ids();
+        self.ready.changed_settings(models.iter().chain(&judges).chain([&baseline])).await
     }
 
     /// Everybody who is asked.
@@ -235,6 +246,21 @@ impl<'s> ReadySuite<'s> {
     #[must_use]
     pub fn bench(&self) -> RunContext<'_> {
         self.loaded.bench(&self.session.store, &self.session.clients.rng, self.sample)
+    }
+
+    /// Those of these participants that earlier runs over this round of answers asked with other settings.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn changed_settings(
+        &self,
+        ids: impl Iterator<Item = &String>,
+    ) -> Result<Vec<MixedSettings>, StoreError> {
+        let now = self.session.clients.manifest(&self.loaded, ids, self.canaries);
+        let earlier = manifests_of(&self.session.store, &self.bench().set()).await?;
+        let mut mixed = MixedSettings::among(earlier.iter().chain([&now]));
+        mixed.retain(|mixed| now.participants.contains_key(&mixed.participant));
+        Ok(mixed)
     }
 
     /// Takes the suite's lock.

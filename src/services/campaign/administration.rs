@@ -1,14 +1,15 @@
-//! Runs a campaign: opens, pauses and closes it, invites annotators and revokes their links. Each change has its entry in the audit log.
+//! Runs a campaign: creates, opens, pauses, closes and deletes it, invites annotators and revokes their links. Each change has its entry in the audit log.
 
 use serde_json::json;
 
 use super::annotating::token_hash;
+use super::creation::{CreateCampaignError, PreparedCampaign};
 use crate::domain::admin::action::AdminAction;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{
-    CampaignState, NewAnnotator, NewAuditEntry, NewSharedLink, Store, StoreError, is_storable,
+    CampaignRow, CampaignState, NewAnnotator, NewAuditEntry, NewSharedLink, Store, StoreError, is_storable,
 };
 use crate::services::admin::actor::{Actor, audit_json};
 
@@ -80,6 +81,33 @@ pub struct CampaignAdmin<'c> {
 }
 
 impl CampaignAdmin<'_> {
+    /// Stores a new campaign as a draft. `progress` gets the number of items so far.
+    ///
+    /// # Errors
+    /// [`CreateCampaignError`].
+    pub async fn create(
+        &self,
+        prepared: &PreparedCampaign,
+        progress: impl Fn(u64) + Sync,
+    ) -> Result<(), CreateCampaignError> {
+        let mut entry = self.actor.entry(self.rng, self.clock, AdminAction::CreateCampaign, &subject(prepared.id()));
+        entry.latter = audit_json(&json!({ "items": prepared.forecast().items }));
+        prepared.store(self.store, &entry, progress).await
+    }
+
+    /// Deletes a campaign with all its judgements.
+    ///
+    /// # Errors
+    /// [`CampaignAdminError`].
+    pub async fn delete(&self, campaign: &CampaignRow) -> Result<(), CampaignAdminError> {
+        let id = &campaign.id;
+        let mut entry = self.actor.entry(self.rng, self.clock, AdminAction::DeleteCampaign, &subject(id));
+        let former = json!({ "state": campaign.state.as_str(), "judgements": campaign.judgements });
+        entry.former = audit_json(&former);
+        let was_there = self.store.delete_campaign(id, &entry).await?;
+        was_there.then_some(()).ok_or_else(|| CampaignAdminError::UnknownCampaign(id.clone()))
+    }
+
     /// Opens, pauses or closes a campaign; one that is in the state already stays so.
     ///
     /// # Errors

@@ -4,9 +4,8 @@ use crate::domain::battle::Outcome;
 use crate::domain::campaign::forecast::Forecast;
 use crate::domain::campaign::items::ItemError;
 use crate::domain::campaign::layout::{LaidOutUnit, Layout};
-use crate::domain::time::Timestamp;
 use crate::formats::campaign_files::CampaignFiles;
-use crate::infra::storage::{NewCampaign, NewUnit, Store, StoreError};
+use crate::infra::storage::{NewAuditEntry, NewCampaign, NewUnit, Store, StoreError};
 
 /// Why a campaign cannot be made.
 #[derive(Debug, thiserror::Error)]
@@ -62,19 +61,19 @@ impl PreparedCampaign {
         &self.files.plan.id
     }
 
-    /// Stores the campaign as a draft, with all its items or not at all. `progress` gets the number of items so far.
+    /// Stores the campaign as a draft, with all its items and its entry in the audit log, or not at all. `progress` gets the number of items so far.
     ///
     /// # Errors
     /// [`CreateCampaignError`].
     pub async fn store(
         &self,
         store: &Store,
-        now: Timestamp,
+        audit: &NewAuditEntry,
         progress: impl Fn(u64) + Sync,
     ) -> Result<(), CreateCampaignError> {
         let plan = serde_json::to_string(&self.files.plan).expect("texts and numbers are JSON");
         let id = &self.files.plan.id;
-        let new = NewCampaign { id, plan: &plan, items: &self.files.items, units: &self.units, created_at: now };
-        if store.insert_campaign(new, progress).await? { Ok(()) } else { Err(CreateCampaignError::Exists(id.clone())) }
+        let new = NewCampaign { id, plan: &plan, items: &self.files.items, units: &self.units, created_at: audit.acted_at };
+        if store.insert_campaign(new, audit, progress).await? { Ok(()) } else { Err(CreateCampaignError::Exists(id.clone())) }
     }
 }

@@ -10,6 +10,7 @@ use crate::domain::correlation::{SuiteSeries, SuiteUsed};
 use crate::domain::stats::resample::BootstrapOptions;
 use crate::infra::storage::{BenchSet, ScoredJudgement, Store};
 use crate::services::benchmark::loading::load;
+use crate::services::benchmark::run_manifests::mixed_settings;
 
 /// The scores of a suite by one judge, or by all judges. Computes on a blocking thread.
 ///
@@ -25,6 +26,7 @@ pub(super) async fn read(
     let set = BenchSet { suite: loaded.row.suite.clone(), version: loaded.row.version.clone(), sample: 1 };
     let rows = store.scored_judgements(&set, "").await?;
     let answered = store.answer_tokens(&set).await?.into_iter().collect();
+    let mixed = mixed_settings(store, &set).await?;
     let name = suite.to_owned();
     let (row, items, suite, judge) = (loaded.row, loaded.data.items, loaded.suite, judge.map(str::to_owned));
     let compute = move || {
@@ -41,7 +43,7 @@ pub(super) async fn read(
             models: 0,
         };
         let series = SuiteSeries::new(suite.as_ref(), &items, &judgements, used, bootstrap);
-        Ok::<_, ReadSeriesError>(series.with_answers(answered))
+        Ok::<_, ReadSeriesError>(series.with_answers(answered).with_mixed_settings(&mixed))
     };
     Ok(Arc::new(tokio::task::spawn_blocking(compute).await??))
 }

@@ -144,6 +144,8 @@ async fn a_dry_run_expects_what_verdicts_took_so_far_and_says_the_worst() {
     let first = planned().await;
     assert_eq!((first["calls"].as_u64(), first["worst_calls"].as_u64()), (Some(120), Some(9 * 120)));
     assert!(first["basis"].as_str().unwrap().contains("no result yet"), "{first}");
+    // Three replies to each of 120 games, of the 2,048 tokens that a request lets them have, at 100 for a million.
+    assert!(first["worst_cost"].as_f64().unwrap() > 120.0 * 3.0 * 2_048.0 * 1e-4, "{first}");
     field.done(&["judge", "run", "--judge", "judge", "--share", "0.3"]).await;
     let plan = planned().await;
     let (settled, before) = (plan["done"].as_u64().unwrap(), field.requests("judge"));

@@ -89,6 +89,44 @@ async fn an_empty_cell_is_an_empty_answer() {
 }
 
 #[actix_web::test]
+async fn what_differs_from_what_is_stored_is_counted_and_not_taken() {
+    let field = with_suite().await;
+    let verdicts = ["import", "verdicts", "v.csv", "--suite", "mtbench101"];
+    field.write("v.csv", "item,model,judge,score\n1,far,j,7\n1,near,j,7\n1,old,j,7\n");
+    let told = field.done(&verdicts).await;
+    assert!(told.ends_with(": 3 verdicts read, 3 of them new\n"), "{told}");
+    field.write("v.csv", "item,model,judge,score\n1,far,j,8\n1,near,j,7\n1,old,j,9\n");
+    let told = field.done(&verdicts).await;
+    let expected = ": 3 verdicts read, 0 of them new; 2 differ from what is stored and were not taken\n";
+    assert!(told.ends_with(expected), "{told}");
+    let answers = ["import", "answers", "a.csv", "--suite", "mtbench101"];
+    field.write("a.csv", "item,model,answer\n1,far,x\n");
+    field.done(&answers).await;
+    field.write("a.csv", "item,model,answer\n1,far,y\n1,near,y\n");
+    let told = field.done(&answers).await;
+    let expected = ": 2 answers read, 1 of them new; 1 differ from what is stored and were not taken\n";
+    assert!(told.ends_with(expected), "{told}");
+}
+
+#[actix_web::test]
+async fn a_report_says_which_data_there_are_and_how_imported_verdicts_are_read_otherwise() {
+    let field = with_suite().await;
+    let said = field.refused(&["bench", "report", "mtbench101", "--data", "ffff"]).await;
+    assert!(said.contains("no data whose SHA-256 begins with \"ffff\": it has "), "{said}");
+    let import = ["import", "verdicts", "v.csv", "--suite", "mtbench101"];
+    field.write("v.csv", "item,model,judge,judgment\n1,far,j,As said in [3]. Rating: [[7]]\n");
+    field.done(&import).await;
+    let switch = ["--compat", "mtbench101.first_bracket"];
+    let report = [&["bench", "report", "mtbench101"][..], &switch].concat();
+    let said = field.run(&report).await;
+    let note = "note: 1 imported verdicts were read without these switches";
+    assert!(said.stderr.contains(note) && said.stderr.contains("again with --compat mtbench101"), "{}", said.stderr);
+    field.done(&[&import[..], &switch].concat()).await;
+    let said = field.run(&report).await;
+    assert!(!said.stderr.contains("note") && said.stdout.contains("far"), "{}{}", said.stdout, said.stderr);
+}
+
+#[actix_web::test]
 async fn a_bare_score_is_refused_for_a_suite_that_counts_none() {
     let field = Field::new(&["one"]).await;
     for (mode, item) in [

@@ -81,7 +81,7 @@ async fn what_cannot_be_run_is_refused_in_one_line_with_the_way_out() {
         ),
         (&["bench", "run", "mtbench101", "--judge", "judge", "--compat", "x"], "has no compat switch \"x\""),
         (&["bench", "run", "mtbench101", "--judge", "judge", "--prompt", "none"], "cannot read none"),
-        (&["bench", "report", "mtbench101", "--data", "ffff"], "langya import suite mtbench101 FILE"),
+        (&["bench", "report", "mtbench101", "--data", "ffff"], "no data whose SHA-256 begins with \"ffff\": it has "),
     ] {
         let refused = field.refused(arguments).await;
         assert!(refused.contains(said), "{arguments:?}: {refused}");

@@ -144,3 +144,31 @@ async fn shown_folded_and_harmless(field: &Field) {
     assert!(cut_off.contains("no verdict in the requested format · after 3 requests"), "{cut_off}");
     assert!(page("/benchmarks/alignbench/items/1?lang=zh").await.contains("<summary>裁判判定前的推理</summary>"));
 }
+
+#[actix_web::test]
+async fn what_a_contestant_thought_is_no_part_of_its_answer() {
+    let field = field().await;
+    field.respond("one", |request, _| match item_of(question(request)) {
+        1 => reply(&format!("<think>{THOUGHT}</think>\n\nThree.")),
+        2 => reply(&format!("{THOUGHT}\n</think>\nFour.")),
+        3 => reply(&format!("<think>{THOUGHT}")),
+        _ => reply("Five, and never <think>six</think>."),
+    });
+    field.respond("judge", |request, _| {
+        assert!(!question(request).contains("Perhaps"), "{}", question(request));
+        reply(&verdict(7))
+    });
+    field.done(&["bench", "run", "alignbench", "--models", "one", "--judge", "judge"]).await;
+    let store = field.store().await;
+    let set = field.set(&store, "alignbench").await;
+    let answers = store.bench_answers(&set, BenchFilter::ALL).await.unwrap();
+    store.close().await;
+    let answers: BTreeMap<String, (String, u32)> =
+        answers.into_iter().map(|row| (row.item, (row.text, row.attempts))).collect();
+    let expected = [("1", "Three.", 1), ("2", "Four.", 1), ("3", "", 3), ("4", "Five, and never <think>six</think>.", 1)];
+    for (item, text, attempts) in expected {
+        assert_eq!(answers[item], (text.to_owned(), attempts), "item {item}");
+    }
+    let kept = judgements(&field).await;
+    assert_eq!(kept[&("judge".to_owned(), "3".to_owned())].judgement.status, Status::EmptyAnswer);
+}

@@ -78,3 +78,25 @@ async fn a_run_says_why_it_ended_and_what_failed() {
     let table = field.done(&["bench", "runs"]).await;
     assert!(table.contains("over_budget") && table.contains("mtbench101"), "{table}");
 }
+
+#[actix_web::test]
+async fn a_model_whose_settings_changed_is_named_before_it_is_asked_and_beside_its_scores() {
+    let field = Field::new(&["one"]).await;
+    import(&field).await;
+    let run = ["bench", "run", "mtbench101", "--models", "one", "--judge", "judge"];
+    let first = field.run(&run).await;
+    assert!(first.code == Some(0) && !first.stderr.contains("has changed"), "{}", first.stderr);
+    assert!(!field.done(&["bench", "report", "mtbench101"]).await.contains("several settings"));
+    field.edit("id = \"one\"\n", "id = \"one\"\nmodel = \"another\"\n");
+    let planned = field.run(&[&run[..], &["--dry-run"]].concat()).await;
+    let told = "warning: one (openai one (";
+    assert!(planned.stderr.contains(told) && planned.stderr.contains("; openai another ("), "{}", planned.stderr);
+    assert!(!planned.stderr.contains("judge ("), "its settings are the same: {}", planned.stderr);
+    assert!(field.run(&run).await.stderr.contains(told), "all is answered, and the scores are the other model's");
+    let table = field.done(&["bench", "report", "mtbench101"]).await;
+    assert!(table.contains("asked with several settings") && table.contains("one (openai one ("), "{table}");
+    let report = field.done(&["bench", "report", "mtbench101", "--format", "markdown"]).await;
+    assert!(report.contains("one was asked with 2 different settings"), "{report}");
+    let next = field.run(&[&run[..], &["--round", "2", "--dry-run"]].concat()).await;
+    assert!(!next.stderr.contains("has changed"), "another round has no earlier replies: {}", next.stderr);
+}

@@ -89,7 +89,7 @@ pub(super) async fn a_target_loses_its_texts_and_nobody_else_does(store: &Store)
 
 pub(super) async fn changes_of_campaigns_have_their_entries(store: &Store) {
     let new = NewCampaign { id: "c", plan: "{}", items: &[], units: &[], created_at: Timestamp(1) };
-    store.insert_campaign(new, |_| {}).await.unwrap();
+    store.insert_campaign(new, &entry("created", AdminAction::CreateCampaign), |_| {}).await.unwrap();
     let open = entry("a1", AdminAction::OpenCampaign);
     assert!(store.set_campaign_state("c", CampaignState::Open, &open).await.unwrap());
     assert!(!store.set_campaign_state("nowhere", CampaignState::Open, &open).await.unwrap());
@@ -147,7 +147,7 @@ pub(super) async fn judgements_of_a_rated_campaign_are_votes_until_they_are_take
         CampaignItem { id, prompt, reference: text(""), category, language: text("zh"), answers: answers.into() };
     let unit = NewUnit { item: 0, models: r#"["m","n"]"#.into(), shared: false, gold: None };
     let new = NewCampaign { id: "c", plan: "{}", items: &[item], units: &[unit], created_at: Timestamp(1) };
-    assert!(store.insert_campaign(new, |_| {}).await.unwrap());
+    assert!(store.insert_campaign(new, &entry("created", AdminAction::CreateCampaign), |_| {}).await.unwrap());
     let annotator = |token_hash| NewAnnotator { token_hash, quota: None, expires_at: None };
     let invited = entry("a1", AdminAction::InviteAnnotators);
     store.insert_annotators("c", &["h1", "h2"].map(annotator), Timestamp(2), &invited).await.unwrap();
@@ -234,7 +234,7 @@ pub(super) async fn judgements_of_a_rated_campaign_are_votes_until_they_are_take
         decided.len() == 1 && decided[0].reason == "was asleep" && decided[0].withdrawn_at.is_some(),
         "{decided:?}"
     );
-    assert!(store.delete_campaign("c", Timestamp(9)).await.unwrap());
+    assert!(store.delete_campaign("c", &entry("deleted", AdminAction::DeleteCampaign)).await.unwrap());
     assert_eq!(in_force().await, ["left_out taken_back", "left_out", "identity_leak left_out"]);
 }
 

@@ -1,11 +1,14 @@
 //! Every model by every judge, and by all judges together.
 
+use langya::domain::benchmark::item::Item;
 use langya::domain::benchmark::judgement::{Game, JudgeTokens, Judgement, Status};
+use langya::domain::benchmark::mixed_settings::MixedSettings;
 use langya::domain::benchmark::panel_scores::{JudgePanel, JudgementTable, JudgementsByBaseline, ModelScores};
 use langya::domain::benchmark::score::Coverage;
 use langya::domain::correlation::{Aliases, SuiteSeries, SuiteUsed};
 use langya::domain::judging::budget::Prices;
 use langya::domain::language::Language;
+use langya::domain::stats::confidence::ConfidenceLevel;
 use langya::domain::stats::resample::BootstrapOptions;
 use langya::render::report::benchmark::Datum;
 use langya::render::report::benchmark::findings::{ComparedJudgement, Findings, Lengths};
@@ -116,4 +119,26 @@ fn a_report_lists_the_failed_judgements_of_each_judge_that_has_some() {
     let counts: Vec<_> = table.rows.iter().map(|row| (row[0].clone(), row[1].clone())).collect();
     let row = |judge: &str, count| (Datum::Text(judge.to_owned()), Datum::Count(count));
     assert_eq!(counts, [row("j", 1), row("l", 2)]);
+}
+
+#[test]
+fn a_series_names_the_models_of_whom_too_little_could_be_judged_or_whose_settings_changed() {
+    let suite = suite_with("alignbench", None, &[]);
+    let mut items = read_fixture(&*suite, "alignbench.jsonl");
+    // A second of one category, so that the category has a score all the same.
+    items.push(Item { id: "again".to_owned(), ..items[0].clone() });
+    let judgement = |model: &str, item: &Item| match model == "n" && item.id == "again" {
+        true => by("j", model, judged(&item.id, 1, Game::First, Err(Status::Refused))),
+        false => by("j", model, rated(&item.id, 1, 5.0, &[])),
+    };
+    let judgements: Vec<Judgement> =
+        ["m", "n"].iter().flat_map(|model| items.iter().map(|item| judgement(model, item))).collect();
+    let used = SuiteUsed { suite: "alignbench".to_owned(), ..SuiteUsed::default() };
+    let series = SuiteSeries::new(&*suite, &items, &judgements, used, BootstrapOptions { replicates: 0, seed: 0 });
+    let mixed = MixedSettings { participant: "m".to_owned(), settings: vec!["one".to_owned(), "two".to_owned()] };
+    let values = series.with_mixed_settings(&[mixed]).part("", ConfidenceLevel::default()).unwrap();
+    let of_n = format!("less than 95 % of the answers could be judged of n ({} of {})", items.len() - 1, items.len());
+    let notes: Vec<&String> = values.notes.iter().filter(|note| !note.contains("single item")).collect();
+    assert_eq!(notes, [&"the scores mix what several settings of one id said: m (one; two)".to_owned(), &of_n]);
+    assert_eq!(values.points.len(), 2, "both have a score: {:?}", values.points.keys());
 }

@@ -25,6 +25,8 @@ pub use tasks::{ABILITIES, DialogueTask, TASKS, TIERS, judged_turns, task_of};
 
 /// The model's own earlier answers are the context, instead of the golden ones.
 const SELF_CONTEXT: &str = "self_context";
+/// The prompt's text about that context where the first round is given.
+const SELF_CONTEXT_AFTER_FIRST: &str = "self_context_after_first";
 /// The reference is the whole golden dialogue, as OpenCompass gives it.
 const WHOLE_DIALOGUE: &str = "mtbench101.whole_dialogue_reference";
 /// A dialogue with failed turns has the lowest of the others, as in OpenCompass.
@@ -76,14 +78,20 @@ impl MtBench101 {
             &[WHOLE_DIALOGUE, PARSED_TURNS, FIRST_BRACKET],
         )?;
         let file = PromptFile::parse(options.prompt.as_deref().unwrap_or(PROMPT));
+        let own_context = options.ablation.is_some();
         let judge_prompt = |task: &DialogueTask| {
             let fields = if task.has_reference { FIELDS_WITH_REFERENCE } else { FIELDS };
-            JudgePrompt::new(task.code, &file.variant(task.code), fields)
+            let mut text = file.variant(task.code);
+            let own = if task.skips_first { SELF_CONTEXT_AFTER_FIRST } else { SELF_CONTEXT };
+            if own_context && let Some(own) = text.texts.get(own).cloned() {
+                text.texts.insert("context".to_owned(), own);
+            }
+            JudgePrompt::new(task.code, &text, fields)
         };
         Ok(Self {
             variant: options.variant(),
             judge_prompts: TASKS.iter().map(judge_prompt).collect::<Result<_, _>>()?,
-            own_context: options.ablation.is_some(),
+            own_context,
             whole_dialogue: options.has(WHOLE_DIALOGUE),
             parsed_turns: options.has(PARSED_TURNS),
             first_bracket: options.has(FIRST_BRACKET),
@@ -246,4 +254,36 @@ fn turn_scores(task: &DialogueTask, items: &[Item], verdicts: &Verdicts<'_>) -> 
         mean.score(Part::new(PartKind::Turn, turn.to_string()).within(task.code))
     };
     (1..=longest).filter_map(turn_score).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The instruction to the judge of the second turn of a task, with this ablation.
+    fn instruction(task: &str, ablation: Option<&str>) -> String {
+        let suite = MtBench101::new(&SuiteOptions { ablation: ablation.map(str::to_owned), ..SuiteOptions::default() });
+        let line =
+            r#"{"task": "TASK", "id": 1, "history": [{"user": "q1", "bot": "g1"}, {"user": "q2", "bot": "g2"}]}"#;
+        let item = item(serde_json::from_str(&line.replace("TASK", task)).unwrap()).unwrap();
+        let answers = [1, 2].map(|turn| Answer { turn, text: format!("own {turn}") });
+        let request = suite.unwrap().request(&item, &answers, 2, "own 2").unwrap();
+        request.messages[0].content.clone()
+    }
+
+    #[test]
+    fn the_judge_is_told_whose_the_earlier_replies_are() {
+        for (task, earlier) in
+            [("TS", "Its earlier replies are its own too"), ("SA", "FIRST ROUND is given. All of its replies")]
+        {
+            let golden = instruction(task, None);
+            assert!(
+                golden.contains("Everything before it is given history, which is correct and is not to be judged.\n\n")
+            );
+            let own = instruction(task, Some(SELF_CONTEXT));
+            assert!(!own.contains("given history") && !own.contains("history, which is correct"), "{own}");
+            assert!(own.contains(earlier) && own.contains("are its own too and may be wrong."), "{own}");
+            assert!([golden, own].iter().all(|text| !text.contains("context}") && text.contains("The task tests")));
+        }
+    }
 }

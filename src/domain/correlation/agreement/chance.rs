@@ -40,12 +40,20 @@ pub(super) fn by_chance(people: &VotesByQuestion, judge: &VotesByQuestion) -> Ch
         fleiss: KappaReport::new(fleiss(&counts), counts.len()),
         randolph: KappaReport::new(randolph(&counts, LABELS.len()), counts.len()),
         krippendorff: alpha(questions),
-        krippendorff_with_judge: alpha(
-            people
-                .cast()
-                .map(|(key, cast)| cast.iter().map(|(_, choice)| *choice).chain(majority(&judge.of(key))).collect()),
-        ),
+        krippendorff_with_judge: with_judge(people, judge),
     }
+}
+
+/// Alpha with the judge as one of the people; undefined where it judged none of their questions.
+fn with_judge(people: &VotesByQuestion, judge: &VotesByQuestion) -> MetricValue {
+    if people.beside(judge).next().is_none() {
+        return Err(Undefined::Nothing).into();
+    }
+    alpha(
+        people
+            .cast()
+            .map(|(key, cast)| cast.iter().map(|(_, choice)| *choice).chain(majority(&judge.of(key))).collect()),
+    )
 }
 
 const LABELS: [Choice; 3] = [Choice::First, Choice::Second, Choice::Tie];
@@ -89,4 +97,31 @@ fn with_each(people: &VotesByQuestion, judge: &VotesByQuestion) -> MeanKappa {
         cohen(own, judged).map(|found| found.kappa)
     };
     MeanKappa::over(&by_person.values().map(kappa).collect::<Vec<_>>(), FEWEST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::agreement::choices::PairVote;
+
+    fn votes(votes: &[(&'static str, &'static str, Choice)]) -> VotesByQuestion<'static> {
+        let models = ["x", "y"];
+        VotesByQuestion::gather(votes.iter().map(|&(question, voter, choice)| PairVote {
+            question,
+            voter,
+            models,
+            choice,
+        }))
+    }
+
+    #[test]
+    fn without_a_judge_there_is_no_agreement_with_one() {
+        use Choice::{First, Second};
+        let people = [("q", "ann", First), ("q", "bob", First), ("r", "ann", First), ("r", "bob", Second)];
+        let alone = by_chance(&votes(&people), &votes(&[]));
+        assert_eq!(alone.krippendorff_with_judge, Err(Undefined::Nothing).into());
+        assert_eq!(alone.krippendorff.value, Some(0.0));
+        let beside = by_chance(&votes(&people), &votes(&[("q", "judge", First)]));
+        assert!(beside.krippendorff_with_judge.value.is_some(), "{beside:?}");
+    }
 }

@@ -135,6 +135,10 @@ impl<'a> BinnedLabels<'a> {
             self.people.0.values().map(|scores| scores.values().copied().collect()).collect();
         let of_all = self.scores_of_all();
         let alpha = |scores: &[Vec<f64>], scale| krippendorff(scores, scale).into();
+        let with_judge = |scores: &[Vec<f64>], scale| match both.is_empty() {
+            true => Err(Undefined::Nothing).into(),
+            false => alpha(scores, scale),
+        };
         let (labels_of_people, labels_of_all) = (self.places(&of_people), self.places(&of_all));
         LabelsReport {
             bins: self.bins,
@@ -144,11 +148,11 @@ impl<'a> BinnedLabels<'a> {
             fleiss: self.fleiss(&counts, &both),
             randolph: KappaReport::new(randolph(&counts, given), counts.len()),
             krippendorff: alpha(&of_people, MeasurementLevel::Interval),
-            krippendorff_with_judge: alpha(&of_all, MeasurementLevel::Interval),
+            krippendorff_with_judge: with_judge(&of_all, MeasurementLevel::Interval),
             krippendorff_ordinal: alpha(&of_people, MeasurementLevel::Ordinal),
-            krippendorff_ordinal_with_judge: alpha(&of_all, MeasurementLevel::Ordinal),
+            krippendorff_ordinal_with_judge: with_judge(&of_all, MeasurementLevel::Ordinal),
             krippendorff_nominal: alpha(&labels_of_people, MeasurementLevel::Nominal),
-            krippendorff_nominal_with_judge: alpha(&labels_of_all, MeasurementLevel::Nominal),
+            krippendorff_nominal_with_judge: with_judge(&labels_of_all, MeasurementLevel::Nominal),
         }
     }
 
@@ -222,4 +226,31 @@ fn judge_majority(both: &[(ByRater, ByRater)]) -> MajorityReport {
     let mut share = Share::default();
     decided.iter().for_each(|[people, judge]| share.count(people == judge));
     MajorityReport { share: share.into(), undecided: both.len() - decided.len() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_judge_there_is_no_agreement_with_one() {
+        let scores = |scores: &[(&'static str, f64)]| scores.iter().copied().collect::<BTreeMap<_, _>>();
+        let answers = |of: BTreeMap<&'static str, f64>| Answers([(("q", "m"), of)].into_iter().collect());
+        let people = answers(scores(&[("ann", 2.0), ("bob", 8.0)]));
+        let report = |judge: &Answers<'static>| match by_label(&people, judge, Bins::Bands) {
+            LabelsSection::Found(report) => report,
+            LabelsSection::Undefined { undefined } => panic!("{undefined}"),
+        };
+        let alone = report(&Answers(BTreeMap::new()));
+        assert!(alone.krippendorff.value.is_some() && alone.krippendorff_nominal.value.is_some());
+        for value in [
+            &alone.krippendorff_with_judge,
+            &alone.krippendorff_ordinal_with_judge,
+            &alone.krippendorff_nominal_with_judge,
+        ] {
+            assert_eq!(*value, Err(Undefined::Nothing).into());
+        }
+        let beside = report(&answers(scores(&[("judge", 5.0)])));
+        assert!(beside.krippendorff_with_judge.value.is_some());
+    }
 }

@@ -1,13 +1,15 @@
 //! Reads scores by dimension: `{'清晰度': 9, …, '综合得分': 7}`, with whatever quotes, colons and line breaks.
 //!
 //! The last pair of braces that names the overall score counts, so formulas and earlier drafts do no harm. Without one,
-//! the last overall score in the text counts, and there are no dimensions.
+//! the last overall score in the text counts, and there are no dimensions. A piece of a number or a range is no score, and the top of
+//! the scale (满分10分) is none either.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::number::{ScoreReading, half_width, half_width_letter, names_maximum, read};
 use super::{Rating, SCORES, VerdictError, in_range, no_verdict};
 
 /// Names of the overall score. The example in URS's official prompt has it as "Overall".
@@ -32,7 +34,10 @@ static NAME: LazyLock<Regex> = LazyLock::new(|| {
 static OUTSIDE: LazyLock<Regex> = LazyLock::new(|| {
     let name = "(?i:综合得分|(?:final|overall)[ _]*score)";
     let explained = r"[^0-9\-()（）]{0,6}[(（][^()（）\n]*[)）][^0-9\-:：=]{0,6}[:：=]";
-    Regex::new(&format!(r"{name}(?:{explained})?[^0-9\-]{{0,6}}(-?[0-9]+(?:\.[0-9]+)?)")).expect("the pattern is valid")
+    // Of the top of the scale and a number behind it, the number.
+    let scale = r"[^0-9\-]{0,6}满分[为是：:\s]*10[^0-9\-]{0,6}";
+    Regex::new(&format!(r"{name}(?:{explained}|{scale})?[^0-9\-]{{0,6}}(-?[0-9]+(?:\.[0-9]+)?)"))
+        .expect("the pattern is valid")
 });
 
 /// Reads the scores of the named dimensions and the overall score. A judge that copied the placeholders of the prompt
@@ -41,10 +46,10 @@ static OUTSIDE: LazyLock<Regex> = LazyLock::new(|| {
 /// # Errors
 /// [`VerdictError`] where there is no overall score, or it is outside 1 to 10.
 pub fn parse(reply: &str, dimensions: &[&str]) -> Result<Rating, VerdictError> {
-    match GROUP.find_iter(reply).map(|group| group.as_str()).filter(|group| names_overall(group)).last() {
-        Some(group) => of_group(group, dimensions).unwrap_or_else(|| outside(reply)),
-        None => outside(reply),
-    }
+    let text = half_width(reply);
+    let group = GROUP.find_iter(&text).map(|group| group.as_str()).filter(|group| names_overall(group)).last();
+    let score = group.and_then(|group| of_group(group, dimensions)).or_else(|| outside(&text));
+    score.unwrap_or_else(|| Err(no_verdict(reply)))
 }
 
 fn names_overall(group: &str) -> bool {
@@ -56,22 +61,33 @@ fn of_group(group: &str, dimensions: &[&str]) -> Option<Result<Rating, VerdictEr
     let mut overall = None;
     let mut scores = BTreeMap::new();
     for entry in ENTRY.captures_iter(group) {
-        let (name, Ok(score)) = (entry[1].trim(), entry[2].parse::<f64>()) else { continue };
+        let Some(number) = entry.get(2) else { continue };
+        let (name, reading) = (entry[1].trim(), read(number.as_str(), &group[number.end()..]));
         if OVERALL.iter().any(|known| same_name(known, unexplained(name))) {
-            overall = Some(score);
-        } else if let Some(dimension) = dimension_of(name, dimensions)
+            overall = Some(reading);
+        } else if let (Some(dimension), ScoreReading::Number(score)) = (dimension_of(name, dimensions), reading)
             && SCORES.contains(&score)
         {
             scores.insert(dimension.to_owned(), score);
         }
     }
-    Some(in_range(overall?).map(|score| Rating::new(score, scores)))
+    match overall? {
+        ScoreReading::Number(score) => Some(in_range(score).map(|score| Rating::new(score, scores))),
+        ScoreReading::Unclear => None,
+    }
 }
 
-fn outside(reply: &str) -> Result<Rating, VerdictError> {
-    let found = OUTSIDE.captures_iter(reply).last().and_then(|found| found[1].parse().ok());
-    let score = found.ok_or_else(|| no_verdict(reply))?;
-    Ok(Rating::new(in_range(score)?, BTreeMap::new()))
+/// The last overall score in the text; none where there is none, or where it is unclear.
+fn outside(text: &str) -> Option<Result<Rating, VerdictError>> {
+    let reading = |found: regex::Captures<'_>| {
+        let number = found.get(1)?;
+        let is_maximum = names_maximum(&text[..number.start()]);
+        (!is_maximum).then(|| read(number.as_str(), &text[number.end()..]))
+    };
+    match OUTSIDE.captures_iter(text).filter_map(reading).last()? {
+        ScoreReading::Number(score) => Some(in_range(score).map(|score| Rating::new(score, BTreeMap::new()))),
+        ScoreReading::Unclear => None,
+    }
 }
 
 /// The dimension that a name means: itself, itself with an explanation in brackets behind it, or its place.
@@ -86,12 +102,12 @@ fn unexplained(name: &str) -> &str {
     name.split(['(', '（']).next().unwrap_or(name).trim()
 }
 
-/// Whether two names are the same but for spaces and case.
+/// Whether two names are the same but for spaces, case and the width of digits.
 fn same_name(one: &str, other: &str) -> bool {
     let letters = |text: &str| {
         text.chars()
             .filter(|letter| !letter.is_whitespace() && *letter != '_')
-            .flat_map(char::to_lowercase)
+            .flat_map(|letter| half_width_letter(letter).to_lowercase())
             .collect::<String>()
     };
     letters(one) == letters(other)
@@ -176,5 +192,22 @@ mod tests {
         refused("{'事实正确性': 9}", VerdictError::Unreadable);
         refused("", VerdictError::Unreadable);
         check("{'事实正确性': 0, '清晰度': 12, '综合得分': 5}", 5.0, &[]);
+    }
+    #[test]
+    fn a_piece_of_a_number_a_range_or_the_top_of_the_scale_is_no_score() {
+        for number in ["1 0", "7,5", "9-10", "9～10", "8或9", "1e1", "4/5", "7%"] {
+            refused(&format!("{{'综合得分': {number}}}"), VerdictError::Unreadable);
+            refused(&format!("综合得分：{number}"), VerdictError::Unreadable);
+            refused(&format!("综合得分：8，{{'综合得分': {number}}}"), VerdictError::Unreadable);
+            check(&format!("{{'清晰度': {number}, '综合得分': 7}}"), 7.0, &[]);
+        }
+        check("综合得分：满分10分，得7分", 7.0, &[]);
+        check("{'综合得分': '满分10分，得7分'}", 7.0, &[]);
+        check("综合得分：7分（满分10分）", 7.0, &[]);
+        check("Final Score: 8 (out of 10)", 8.0, &[]);
+        refused("Final Score: 4 (out of 5)", VerdictError::Unreadable);
+        refused("综合得分满分10分", VerdictError::Unreadable);
+        check("{'清晰度':9,'综合得分':7}", 7.0, &[("清晰度", 9.0)]);
+        check("{'清晰度'：９，'综合得分'：７．５}", 7.5, &[("清晰度", 9.0)]);
     }
 }

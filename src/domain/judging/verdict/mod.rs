@@ -6,6 +6,7 @@
 
 pub mod choice;
 pub mod dictionary;
+mod number;
 pub mod official;
 pub mod pair;
 pub mod rating;

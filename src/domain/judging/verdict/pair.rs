@@ -1,10 +1,12 @@
 //! Reads `[[A]]`, `[[B]]` or `[[C]]` (a tie), or one of the five verdicts from `[[A>>B]]` to `[[B>>A]]`, and puts the two games of
-//! a pair together.
+//! a pair together. The last mark counts; marks of several verdicts in one list are the form that the judge was asked for, repeated, and
+//! no verdict.
 //!
 //! The same question is judged twice with the sides swapped. With three verdicts a model wins only where both games say so. With
 //! five, as in Arena-Hard (Li et al. 2024, arXiv 2406.11939; `show_result.py` of arena-hard-auto, `weight=3`), each game counts by
 //! itself, and a clear verdict as three slight ones.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -100,7 +102,10 @@ fn five(reply: &str) -> Result<(Preference, Margin), VerdictError> {
             _ => None,
         }
     };
-    FIVE.captures_iter(reply).filter_map(read).last().ok_or_else(|| no_verdict(reply))
+    let marks = FIVE
+        .captures_iter(reply)
+        .filter_map(|found| Some(VerdictMark { range: found.get(0)?.range(), says: read(found)? }));
+    last_outside_lists(reply, marks.collect()).ok_or_else(|| no_verdict(reply))
 }
 
 static TOKEN: LazyLock<Regex> =
@@ -111,12 +116,59 @@ static TOKEN: LazyLock<Regex> =
 /// # Errors
 /// [`VerdictError`] where there is none.
 pub fn parse(reply: &str) -> Result<Preference, VerdictError> {
-    let token = TOKEN.captures_iter(reply).last().ok_or_else(|| no_verdict(reply))?;
-    Ok(match &token[1] {
-        "A" => Preference::A,
-        "B" => Preference::B,
-        _ => Preference::Tie,
-    })
+    let read = |found: regex::Captures<'_>| {
+        let says = match &found[1] {
+            "A" => Preference::A,
+            "B" => Preference::B,
+            _ => Preference::Tie,
+        };
+        Some(VerdictMark { range: found.get(0)?.range(), says })
+    };
+    last_outside_lists(reply, TOKEN.captures_iter(reply).filter_map(read).collect()).ok_or_else(|| no_verdict(reply))
+}
+
+/// A verdict in its brackets.
+struct VerdictMark<T> {
+    range: Range<usize>,
+    says: T,
+}
+
+/// What stands between the marks of a list, and nothing else.
+static LIST: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#"^(?:[ \t\x{3000},，、;；/|"'“”‘’「」『』`*]|\b(?i:or|and)\b|或者?|和)*$"#)
+        .expect("the pattern is valid")
+});
+
+/// What stands between them where the list says when each is to be written.
+static CONDITION: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#"^[\s,，、;；"'“”‘’「」『』`*]*(?:(?i:if|when|where|for)\b|如果|若|助手)[^.。!?！？\n]{0,80}$"#)
+        .expect("the pattern is valid")
+});
+
+/// Verdicts of which a list with conditions holds so many at the least: it names all that there are.
+const ALL_VERDICTS: usize = 3;
+
+/// What the last mark says that is in no list of different verdicts.
+fn last_outside_lists<T: Copy + PartialEq>(reply: &str, marks: Vec<VerdictMark<T>>) -> Option<T> {
+    let between = |one: &VerdictMark<T>, other: &VerdictMark<T>| &reply[one.range.end..other.range.start];
+    let is_list = |one: &VerdictMark<T>, other: &VerdictMark<T>| LIST.is_match(between(one, other));
+    let is_form =
+        |one: &VerdictMark<T>, other: &VerdictMark<T>| is_list(one, other) || CONDITION.is_match(between(one, other));
+    let outside =
+        marks.chunk_by(is_form).filter(|run| different(run.iter()) < ALL_VERDICTS).flatten().collect::<Vec<_>>();
+    let outside = outside.chunk_by(|one, other| is_list(one, other)).filter(|run| different(run.iter().copied()) < 2);
+    outside.flatten().next_back().map(|mark| mark.says)
+}
+
+/// How many different verdicts marks hold.
+fn different<'m, T: Copy + PartialEq + 'm>(marks: impl IntoIterator<Item = &'m VerdictMark<T>>) -> usize {
+    let mut known: Vec<T> = Vec::new();
+    for mark in marks {
+        if !known.contains(&mark.says) {
+            known.push(mark.says);
+        }
+    }
+    known.len()
 }
 
 /// What two games say: the model is A in the first and B in the second.
@@ -181,5 +233,26 @@ mod tests {
         check("I prefer A", Err(VerdictError::Unreadable));
         check("[[D]]", Err(VerdictError::Unreadable));
         check("", Err(VerdictError::Unreadable));
+    }
+    #[test]
+    fn the_form_repeated_is_no_verdict() {
+        let form = "(Format: [[A]], [[B]] or [[C]])";
+        check(&format!("[[B]]. {form}"), Ok(Preference::B));
+        check(&format!("{form} [[B]]"), Ok(Preference::B));
+        check(&format!("[[B]]\n{}", &form[9..]), Ok(Preference::B));
+        check(form, Err(VerdictError::Unreadable));
+        check("最后请写“[[A]]”、“[[B]]”或“[[C]]”。", Err(VerdictError::Unreadable));
+        check("[[A]] or [[B]]", Err(VerdictError::Unreadable));
+        let asked = "\"[[A]]\" if assistant A is better, \"[[B]]\" if assistant B is better, \"[[C]]\" for a tie.";
+        check(&format!("My verdict: [[A]]. I was to write {asked}"), Ok(Preference::A));
+        let chinese = "如果助手A更好，写“[[A]]”；如果助手B更好，写“[[B]]”；如果不分上下，写“[[C]]”。";
+        check(&format!("判定：[[B]]。{chinese}"), Ok(Preference::B));
+        check(chinese, Err(VerdictError::Unreadable));
+        check("[[A]], [[A]]", Ok(Preference::A));
+        check("[[A]] for its style, but [[B]]", Ok(Preference::B));
+        let five = "[[A>>B]], [[A>B]], [[A=B]], [[B>A]] or [[B>>A]]";
+        let clear = Verdict::Pair { winner: Preference::A, margin: Some(Margin::Clear) };
+        assert_eq!(Levels::Five.parse(&format!("[[A>>B]] (one of {five})")), Ok(clear));
+        assert_eq!(Levels::Five.parse(five), Err(VerdictError::Unreadable));
     }
 }

@@ -1,15 +1,27 @@
-//! Reads `Rating: [[7]]`: the last number in double brackets, else the last number behind the word.
+//! Reads `Rating: [[7]]`: the last score in double brackets, else the last number behind the word.
+//!
+//! The top of the scale ("out of `[[10]]`") and a footnote's mark are no score. A piece of a number or a range (`[[7,5]]`, `[[9-10]]`)
+//! in the place of the last score is no verdict, since nobody gave a number that could be read there.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::{Captures, Regex};
 
+use super::number::{ScoreReading, half_width, names_maximum, read, rest_of_ten};
 use super::{Rating, VerdictError, in_range, no_verdict};
 
-/// A number in double brackets, ASCII or full width; "7/10" is 7.
+/// A text in double brackets, ASCII or full width, that begins with a number, and what follows the number within them.
 static BRACKETS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?:\[\[|【【)\s*(-?[0-9]+(?:\.[0-9]+)?)\s*(?:/\s*10\s*)?(?:\]\]|】】)").expect("the pattern is valid")
+    Regex::new(r#"(?:\[\[|【【)[\s*_`'"]*(-?[0-9]+(?:\.[0-9]+)?)([^\[\]【】]*)(?:\]\]|】】)"#)
+        .expect("the pattern is valid")
+});
+
+/// What may follow the number: the scale, a unit, an explanation without numbers.
+static ADDITION: LazyLock<Regex> = LazyLock::new(|| {
+    let scale = r"(?:\s*[(（]?(?:/|(?i:out\s+of))\s*10[)）]?)?";
+    Regex::new(&format!(r#"^{scale}\s*(?:分|(?i:points?))?\s*(?:[(（:：][^0-9]*)?[\s*_`'".。]*$"#))
+        .expect("the pattern is valid")
 });
 
 /// A number behind the word, with signs such as `**` between them.
@@ -18,14 +30,53 @@ static WORD: LazyLock<Regex> = LazyLock::new(|| {
         .expect("the pattern is valid")
 });
 
+/// What makes two marks one range.
+static RANGE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?:\]\]|】】)\s*(?:[-–~～−]|(?i:to|or)\b|至|到|或)\s*$").expect("the pattern is valid")
+});
+
+/// What stands behind the mark of a footnote, or of a source.
+static FOOTNOTE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^[ \t]*[:：]").expect("the pattern is valid"));
+static LINK: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^\((?:https?:|#)").expect("the pattern is valid"));
+
 /// Reads a rating of 1 to 10, decimals allowed.
 ///
 /// # Errors
 /// [`VerdictError`] where there is none, or it is outside 1 to 10.
 pub fn parse(reply: &str) -> Result<Rating, VerdictError> {
-    let found = [&*BRACKETS, &*WORD].iter().find_map(|pattern| pattern.captures_iter(reply).last());
-    let number = found.and_then(|found| found[1].parse().ok()).ok_or_else(|| no_verdict(reply))?;
-    Ok(Rating::new(in_range(number)?, BTreeMap::new()))
+    let text = half_width(reply);
+    let in_brackets = BRACKETS.captures_iter(&text).filter_map(|found| of_mark(&text, &found)).last();
+    let behind_word = || WORD.captures_iter(&text).filter_map(|found| of_word(&text, &found)).last();
+    match in_brackets.or_else(behind_word) {
+        Some(ScoreReading::Number(number)) => Ok(Rating::new(in_range(number)?, BTreeMap::new())),
+        Some(ScoreReading::Unclear) | None => Err(no_verdict(reply)),
+    }
+}
+
+/// What a mark says; none for the top of the scale and for a footnote.
+fn of_mark(text: &str, found: &Captures<'_>) -> Option<ScoreReading> {
+    let mark = found.get(0)?;
+    let (before, behind) = (&text[..mark.start()], &text[mark.end()..]);
+    let begins_line = before.rsplit('\n').next().is_none_or(|line| line.trim().is_empty());
+    if (begins_line && FOOTNOTE.is_match(behind)) || LINK.is_match(behind) {
+        return None;
+    }
+    let reading = match ADDITION.is_match(&found[2]) && rest_of_ten(behind).is_some() && !RANGE.is_match(before) {
+        true => read(&found[1], ""),
+        false => ScoreReading::Unclear,
+    };
+    match names_maximum(before) {
+        true if reading == ScoreReading::Number(10.0) => None,
+        // The score before it is one of another scale.
+        true => Some(ScoreReading::Unclear),
+        false => Some(reading),
+    }
+}
+
+/// What stands behind the word; none for the top of the scale.
+fn of_word(text: &str, found: &Captures<'_>) -> Option<ScoreReading> {
+    let number = found.get(1)?;
+    (!names_maximum(&text[..number.start()])).then(|| read(number.as_str(), &text[number.end()..]))
 }
 
 #[cfg(test)]
@@ -62,5 +113,49 @@ mod tests {
         check("Rating: [[-1]]", Err(VerdictError::OutOfRange(-1.0)));
         check("", Err(VerdictError::Unreadable));
         check("I'm sorry, I will not rate this.", Err(VerdictError::Refused));
+    }
+    #[test]
+    fn a_piece_of_a_number_or_a_range_is_no_score() {
+        let unclear =
+            ["[[7,5]]", "[[7，5]]", "[[9-10]]", "[[9–10]]", "[[8 or 9]]", "[[1e1]]", "[[1 0]]", "[[7%]]", "[[4/5]]"];
+        for reply in unclear {
+            check(reply, Err(VerdictError::Unreadable));
+            check(&format!("Rating: {reply}"), Err(VerdictError::Unreadable));
+        }
+        for reply in ["Rating: 7,5", "Rating: 9-10", "Rating: 1e1", "评分：1 0", "Rating: [[8]]-[[9]]", "Rating: 4/5"]
+        {
+            check(reply, Err(VerdictError::Unreadable));
+        }
+        check("Rating: [[8]]. No, Rating: [[9-10]]", Err(VerdictError::Unreadable));
+        check("Rating: [[7 (good)]]", Ok(7.0));
+        check("Rating: [[7]] - 3 points are lost", Ok(7.0));
+        check("Rating: [[7]] 10 would be perfect", Ok(7.0));
+        check("Rating: [[8 (out of 10)]]", Ok(8.0));
+        check("Rating: [[8分]]", Ok(8.0));
+        check("Rating: [[**8**]]", Ok(8.0));
+        check("Rating: [[8 out of 10]]", Ok(8.0));
+        check("Rating: 7, as there are two slips.", Ok(7.0));
+        check("Rating: 7/10\n2. More to say", Ok(7.0));
+    }
+
+    #[test]
+    fn the_top_of_the_scale_and_a_footnote_are_no_score() {
+        check("Rating: [[8]] out of [[10]]", Ok(8.0));
+        check("Rating: [[8]] / [[10]]", Ok(8.0));
+        check("评级：[[8]]（满分[[10]]）", Ok(8.0));
+        check("Rating: [[4]] out of [[5]]", Err(VerdictError::Unreadable));
+        check("Rating: [[8]] out of 10", Ok(8.0));
+        check("Rating: [[8]].\n\n[[1]]: https://x", Ok(8.0));
+        check("Rating: [[8]], see [[1]](https://x)", Ok(8.0));
+        check("Rating: 8\n[[1]]: https://x", Ok(8.0));
+        check("Rating: 8 (maximum score: 10)", Ok(8.0));
+    }
+
+    #[test]
+    fn digits_of_full_width_are_digits() {
+        check("评级：[[７]]", Ok(7.0));
+        check("评级：【【７．５】】", Ok(7.5));
+        check("评级：[[８／１０]]", Ok(8.0));
+        check("评级：[[１０]]", Ok(10.0));
     }
 }

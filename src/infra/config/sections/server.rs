@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
-use crate::config::value_checks::{is_web_address, require};
+use crate::config::value_checks::{is_site_address, networks, require};
 use crate::config::{ConfigError, ServiceUrl};
 
 /// `[server]`
@@ -23,8 +23,10 @@ pub struct ServerSettings {
     /// How long battles under way may go on after SIGTERM.
     pub drain_seconds: u64,
     /// Networks of the reverse proxies whose `X-Forwarded-For` is believed.
+    #[serde(deserialize_with = "networks")]
     pub trusted_proxies: Vec<IpNet>,
     /// Networks that may read `/metrics`, and only without a proxy in between.
+    #[serde(deserialize_with = "networks")]
     pub metrics_allow: Vec<IpNet>,
 }
 
@@ -34,10 +36,10 @@ impl ServerSettings {
         require(self.max_sockets >= 1, "server.max_sockets", self.max_sockets, "1 or more")?;
         require(self.drain_seconds <= 25, "server.drain_seconds", self.drain_seconds, "0 to 25")?;
         require(
-            self.public_url.is_empty() || is_web_address(&self.public_url),
+            self.public_url.is_empty() || is_site_address(&self.public_url),
             "server.public_url",
-            "not the address of a site",
-            "write one such as https://arena.example.org, or nothing",
+            "not the address of a site alone",
+            "write scheme, host and port, such as https://arena.example.org, or nothing",
         )
     }
 }

@@ -153,6 +153,8 @@ pub const ENGLISH: PageTexts = PageTexts {
         win_tie_rate: "Win or tie rate",
         provisional: "Provisional",
         provisional_explained: "too few votes for a firm rating",
+        group: "Group {n}",
+        group_explained: "the votes do not compare the models of different groups, so their ratings and ranks cannot be compared either",
         unbounded: "No limit yet",
         unbounded_explained: "has only won or only lost so far: its rating is at least, or at most, what is shown",
         next_separated: "told apart from the next model",
@@ -261,7 +263,7 @@ pub const ENGLISH: PageTexts = PageTexts {
                 heading: "What we store about you",
                 paragraphs: &[
                     "A cookie holds a random number, so that the arena can tell visitors' votes apart and resume a lost connection. No name, no account and no other site is involved, and this page loads nothing from elsewhere.",
-                    "By starting a battle you agree that your questions are sent to the providers of the two models, and that the conversation and your vote are kept by the operator of this arena and may be published for research under a pseudonym. Leave out what is personal or secret.",
+                    "Your questions are sent to the two models, and so to whoever runs them. The operator of this arena keeps the conversation and your vote; the vote is published with the two models, without the conversation and without your name. The full text that you agree to is the page “What is stored”. Leave out what is personal or secret.",
                 ],
             },
         ],

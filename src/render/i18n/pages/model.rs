@@ -4,6 +4,7 @@
 pub struct ModelTexts {
     pub all: &'static str,
     pub standing: &'static str,
+    pub standing_in_group: &'static str,
     pub unrated: &'static str,
     pub unbounded: &'static str,
     pub computing: &'static str,
@@ -38,6 +39,7 @@ pub struct ModelTexts {
 pub(super) const ENGLISH: ModelTexts = ModelTexts {
     all: "All models",
     standing: "Rated {rating} after {battles} battles, rank {rank} of {models}.",
+    standing_in_group: "Rated {rating} after {battles} battles, rank {rank} of the {models} models that the votes compare with each other.",
     unrated: "No rated vote has been cast on this model yet.",
     unbounded: "It has only won or only lost so far, so its rating has no limit yet.",
     computing: "More about it is being computed. Reload the page in a moment.",
@@ -72,6 +74,7 @@ pub(super) const ENGLISH: ModelTexts = ModelTexts {
 pub(super) const CHINESE: ModelTexts = ModelTexts {
     all: "全部模型",
     standing: "经 {battles} 场对战，评分 {rating}，在 {models} 个模型中排名 {rank}。",
+    standing_in_group: "经 {battles} 场对战，评分 {rating}；在投票可以相互比较的 {models} 个模型中排名 {rank}。",
     unrated: "这个模型还没有有效票。",
     unbounded: "它目前只胜不败或只败不胜，评分尚无界限。",
     computing: "更多内容正在计算，请稍后刷新。",

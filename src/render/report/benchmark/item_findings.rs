@@ -115,6 +115,7 @@ impl ItemFindings {
     fn same_items(&self, compare_with: Option<&str>, words: &FindingTexts) -> Analysis {
         let row = |judge: &JudgeItems, reference: &str, row: &ModelComparison| {
             let of = row.difference;
+            let interval = of.and_then(|difference| difference.interval);
             vec![
                 Datum::Text(judge.judge.clone()),
                 Datum::Text(row.model.clone()),
@@ -126,8 +127,8 @@ impl ItemFindings {
                 Datum::Number(row.win_interval.map(|interval| interval.lower)),
                 Datum::Number(row.win_interval.map(|interval| interval.upper)),
                 Datum::Number(of.map(|difference| difference.mean)),
-                Datum::Number(of.map(|difference| difference.interval.lower)),
-                Datum::Number(of.map(|difference| difference.interval.upper)),
+                Datum::Number(interval.map(|interval| interval.lower)),
+                Datum::Number(interval.map(|interval| interval.upper)),
                 Datum::Number(of.map(|difference| difference.p)),
                 Datum::Number(row.adjusted_p),
             ]

@@ -23,6 +23,7 @@ use serde::Serialize;
 use crate::domain::benchmark::item::Item;
 use crate::domain::benchmark::panel_scores::{JudgementsByBaseline, ModelScores, judge_names};
 use crate::domain::benchmark::published::{self, SubjectKind};
+use crate::domain::benchmark::mixed_settings::MixedSettings;
 use crate::domain::benchmark::run_manifest::ReportedRun;
 use crate::domain::benchmark::score::{Coverage, Part, Scores};
 use crate::domain::benchmark::{JudgeMode, Scale, Suite};
@@ -148,6 +149,8 @@ pub struct ReportInput<'m> {
     pub findings: &'m Findings,
     /// Judges that gave no verdict.
     pub silent_judges: &'m [String],
+    /// Models and judges whose scores are of several settings.
+    pub mixed_settings: &'m [MixedSettings],
     /// The model that the others are compared with on the same items; the best one where none is named.
     pub compare_with: Option<&'m str>,
 }
@@ -310,6 +313,11 @@ fn notes(
     }
     if !material.silent_judges.is_empty() {
         notes.push(words.silent_judges.replace("{judges}", &material.silent_judges.join(", ")));
+    }
+    for mixed in material.mixed_settings {
+        let settings = mixed.settings.join("; ");
+        let named = words.mixed_settings.replace("{id}", &mixed.participant);
+        notes.push(named.replace("{n}", &mixed.settings.len().to_string()).replace("{settings}", &settings));
     }
     if coverage.is_low() {
         notes.push(words.low_coverage.replace("{share}", &format!("{:.1}", 100.0 * coverage.share())));

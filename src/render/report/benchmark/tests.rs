@@ -54,6 +54,7 @@ fn report(name: &str, entries: &[ScoreEntry], published: &[PublishedScore], lang
         runs: &[],
         findings: &Findings::default(),
         silent_judges: &[],
+        mixed_settings: &[],
         compare_with: None,
     };
     Report::new(material, None, language)

@@ -259,6 +259,8 @@ pub struct LeaderboardRow {
     pub record: [u64; 4],
     /// Too few votes for a firm rating.
     pub provisional: bool,
+    /// Number of its group, from 1, where the votes leave several that cannot be compared.
+    pub group: Option<usize>,
 }
 
 #[derive(Template)]

@@ -21,8 +21,10 @@ pub(crate) struct ModelView {
     pub(crate) card: ModelCard,
     /// Its row on the leaderboard; `None` where it has no rated vote.
     pub(crate) row: Option<RankedModel>,
-    /// Models on the leaderboard.
+    /// Models that it is compared with on the leaderboard, and itself.
     pub(crate) models: usize,
+    /// Whether the leaderboard has others, which the votes do not compare with it.
+    pub(crate) is_grouped: bool,
     /// Confidence level of intervals.
     pub(crate) confidence: f64,
     /// Its entry in the register.
@@ -106,7 +108,8 @@ impl ModelPage {
             ("battles", row.battles.to_string()),
         ];
         let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
-        fill(self.words.standing, &values)
+        let words = if self.view.is_grouped { self.words.standing_in_group } else { self.words.standing };
+        fill(words, &values)
     }
 
     /// The interval of the rating.

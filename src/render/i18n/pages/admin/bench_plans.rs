@@ -91,7 +91,7 @@ pub(super) const ENGLISH: BenchPlanTexts = BenchPlanTexts {
     show: "Preview requests and cost",
     dry_run: "Requests and expected cost",
     dry_run_lead: "Expected: with as many retries as in runs so far. At most: no reply can be used, every request is tried as often as \
-                   the settings allow, and every reply is as long as it may be.",
+                   the settings allow, and every reply is as long as it may be: as the longest so far, where a request sets no limit.",
     kept: "Stored already",
     requests: "Requests",
     at_most: "At most",
@@ -149,7 +149,7 @@ pub(super) const CHINESE: BenchPlanTexts = BenchPlanTexts {
     show_text: "显示此文本将发出的请求",
     show: "显示将发出的请求",
     dry_run: "将发出的请求",
-    dry_run_lead: "预计：按目前为止的重试情况计算。最多：所有回复都不可用，每个请求都按设置允许的次数重试，且每个回复都达到最大长度。",
+    dry_run_lead: "预计：按目前为止的重试情况计算。最多：所有回复都不可用，每个请求都按设置允许的次数重试，且每个回复都达到最大长度；请求没有设置上限时，按目前为止最长的回复计算。",
     kept: "已保存",
     requests: "请求数",
     at_most: "最多",

@@ -120,9 +120,9 @@ pub(super) const ENGLISH: CampaignAdminTexts = CampaignAdminTexts {
 };
 
 pub(super) const CHINESE: CampaignAdminTexts = CampaignAdminTexts {
-    title: "评测活动",
+    title: "标注活动",
     lead: "由人评判已保存的回答。活动由文件创建，命令为：langya campaign create FILE",
-    none: "尚无评测活动。",
+    none: "尚无标注活动。",
     campaign: "活动",
     state: "状态",
     progress: "评判数",

@@ -255,6 +255,8 @@ pub(in crate::i18n::pages) const ENGLISH: AdminTexts = AdminTexts {
         "withdrew exclusions",
         "confirmed a leak",
         "labelled a prompt",
+        "created a campaign",
+        "deleted a campaign",
         "opened a campaign",
         "paused a campaign",
         "closed a campaign",

@@ -101,7 +101,7 @@ pub(super) const CHINESE: KeyTexts = KeyTexts {
     name: "名称",
     scopes: "权限",
     scope_names: ["读取", "标注", "管理"],
-    duties: ["读取不对所有人公开的内容", "在开放的评测活动中评判，在每个活动中算作一位标注者", "读取审计日志"],
+    duties: ["读取不对所有人公开的内容", "在开放的标注活动中评判，在每个活动中算作一位标注者", "读取审计日志"],
     and: "、",
     state: "状态",
     in_force: "有效",

@@ -63,7 +63,8 @@ impl ComparisonPage<'_> {
 
     fn difference(row: &ModelAcrossRuns) -> String {
         let text = |found: PairedDifference| {
-            format!("{:+.2} ({:+.2} – {:+.2})", found.mean, found.interval.lower, found.interval.upper)
+            let interval = found.interval.map(|interval| format!(" ({:+.2} – {:+.2})", interval.lower, interval.upper));
+            format!("{:+.2}{}", found.mean, interval.unwrap_or_default())
         };
         row.difference.map_or_else(|| "–".to_owned(), text)
     }

@@ -1,0 +1,26 @@
+//! What the runs over one round of answers were made of.
+
+use crate::domain::benchmark::mixed_settings::MixedSettings;
+use crate::domain::benchmark::run_manifest::RunManifest;
+use crate::infra::storage::{BenchSet, Store, StoreError};
+
+/// The latest runs of a suite that are looked at.
+const LATEST: u32 = 200;
+
+/// The manifests of the runs over a round of answers, the earliest first.
+///
+/// # Errors
+/// [`StoreError`].
+pub(super) async fn manifests_of(store: &Store, set: &BenchSet) -> Result<Vec<RunManifest>, StoreError> {
+    let mut runs = store.bench_runs_of(set.suite.as_str(), LATEST).await?;
+    runs.retain(|row| row.run.version == set.version && row.run.sample == set.sample);
+    Ok(runs.into_iter().rev().map(|row| row.run.manifest).collect())
+}
+
+/// Models and judges that these runs asked with several settings.
+///
+/// # Errors
+/// [`StoreError`].
+pub async fn mixed_settings(store: &Store, set: &BenchSet) -> Result<Vec<MixedSettings>, StoreError> {
+    Ok(MixedSettings::among(&manifests_of(store, set).await?))
+}
