@@ -490,7 +490,7 @@ fn where_there_is_nothing_to_compare_every_figure_says_so() {
     nothing(&json["chance"]["krippendorff"], "value", "nothing to compare");
     assert_eq!(json["wins"], json!([]));
     let ties = "question,voter,model_a,model_b,winner\n1,ann,x,y,tie\n1,ben,x,y,tie\n2,ann,x,y,tie\n2,ben,x,y,tie\n";
-    let json = result(&files(ties, ties), &[]);
+    let json = result(&files(ties, ties), &["--pool-judges"]);
     share(&json["human_human"]["with_ties"], 2, 2);
     nothing(&json["human_human"]["without_ties"], "rate", "nothing to compare");
     nothing(&json["chance"]["cohen_majority"], "kappa", "chance alone");
@@ -565,9 +565,9 @@ fn of_several_rows_of_one_individual_the_last_counts_and_the_rest_are_told() {
 #[test]
 fn bands_are_only_of_a_scale_of_ten() {
     let scores = "item,model,annotator,score\n1,x,ann,87.5\n1,x,ben,87.5\n2,x,ann,-0\n2,x,ben,0\n";
-    let labels = result(&files(scores, scores), &[])["labels"].clone();
+    let labels = result(&files(scores, scores), &["--pool-judges"])["labels"].clone();
     assert!(labels["undefined"].as_str().unwrap().contains("take exact bins"), "{labels}");
-    let labels = result(&files(scores, scores), &["--bins", "exact"])["labels"].clone();
+    let labels = result(&files(scores, scores), &["--pool-judges", "--bins", "exact"])["labels"].clone();
     share(&labels["human_human"], 2, 2);
 }
 

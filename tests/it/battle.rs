@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::support::arena::TestArena;
 use crate::support::scripted::{Scripted, Step};
+use crate::support::until;
 
 const WORDS: &str = "The Lancang river rises on the plateau and runs south for a long way to the sea.";
 
@@ -324,6 +325,20 @@ async fn a_battle_that_was_left_for_too_long_says_so() {
         assert!(refused["message"].as_str().unwrap().contains("too long"), "{refused}");
     }
     assert_eq!(visitor.vote("a").await["code"], "battle_over");
+    let (battle, mut again) = (visitor.battle(), visitor.reconnect().await);
+    visitor.drop_connection();
+    until(async || {
+        arena.app.battles.sweep();
+        (!arena.app.battles.is_in_memory(&battle)).then_some(())
+    })
+    .await;
+    again.send(json!({"type": "resume", "battle": battle, "after": 0})).await;
+    let told = again.next_of(&["error", "ready"]).await;
+    assert_eq!(
+        (&told["code"], &told["battle"]),
+        (&json!("battle_over"), &json!(battle)),
+        "nothing else is to come: {told}"
+    );
 }
 
 #[actix_web::test]

@@ -118,7 +118,8 @@ async fn every_number_arrives_and_the_arena_goes_on() {
 async fn ended_after_its_vote(file: &Path) {
     let options = SqliteConnectOptions::new().filename(file);
     let mut connection = options.connect().await.unwrap();
-    let late = "UPDATE battles SET updated_at = updated_at + 3 WHERE id = (SELECT battle_id FROM votes ORDER BY seq LIMIT 1)";
+    let late =
+        "UPDATE battles SET updated_at = updated_at + 3 WHERE id = (SELECT battle_id FROM votes ORDER BY seq LIMIT 1)";
     assert_eq!(sqlx::query(late).execute(&mut connection).await.unwrap().rows_affected(), 1);
     connection.close().await.unwrap();
 }

@@ -128,7 +128,11 @@ async fn ask_and_make(
     }
 }
 
-async fn make(admin: &CampaignAdmin<'_>, files: CampaignFiles, options: &CreateCampaignOptions) -> CommandResult<ExitCode> {
+async fn make(
+    admin: &CampaignAdmin<'_>,
+    files: CampaignFiles,
+    options: &CreateCampaignOptions,
+) -> CommandResult<ExitCode> {
     let prepared = PreparedCampaign::new(files)?;
     if options.dry_run {
         show(&prepared, None, options.format)?;

@@ -45,7 +45,7 @@ pub(super) struct ReportOptions {
     /// Leave the judgements of this annotator out, in this and every later report; the report and the audit log show it
     #[arg(long, value_name = "ANNOTATOR", requires = "reason", conflicts_with = "readmit")]
     leave_out: Option<String>,
-    /// Why they are left out
+    /// Why they are left out; where the campaign's votes are rated, everybody can read it on the page of exclusions
     #[arg(long, value_name = "TEXT", requires = "leave_out")]
     reason: Option<String>,
     /// Count the judgements of a left-out annotator again

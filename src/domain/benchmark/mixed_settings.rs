@@ -58,7 +58,8 @@ mod tests {
 
     #[test]
     fn only_who_was_asked_with_several_settings_is_named() {
-        let runs = [run(&[("m", "old"), ("j", "g")]), run(&[("m", "new"), ("j", "g"), ("n", "x")]), run(&[("m", "old")])];
+        let runs =
+            [run(&[("m", "old"), ("j", "g")]), run(&[("m", "new"), ("j", "g"), ("n", "x")]), run(&[("m", "old")])];
         let mixed: Vec<String> = MixedSettings::among(&runs).iter().map(ToString::to_string).collect();
         assert_eq!(mixed, ["m (openai old (old-01234567); openai new (new-01234567))"]);
         assert_eq!(MixedSettings::among(&runs[..1]), []);

@@ -160,7 +160,8 @@ impl SuiteSeries {
         let whole = self.parts[place].kind == PartKind::Overall;
         let title = if whole { self.title.clone() } else { format!("{}: {key}", self.title) };
         let points: BTreeMap<String, Point> = self.models.iter().filter_map(point).collect();
-        let notes = self.notes.iter().cloned().chain(self.without_score(place)).chain(self.hardly_judged(place)).collect();
+        let notes =
+            self.notes.iter().cloned().chain(self.without_score(place)).chain(self.hardly_judged(place)).collect();
         Ok(SeriesValues { title, subjects: Subjects::Models, points, notes })
     }
 

@@ -46,6 +46,12 @@ impl ExclusionsInForce {
         self.rules_of(vote).next().map(|rule| &**rule)
     }
 
+    /// How many votes are excluded.
+    #[must_use]
+    pub fn excluded_votes(&self) -> usize {
+        self.pairs.iter().map(|(vote, _)| vote).collect::<BTreeSet<_>>().len()
+    }
+
     /// The names of the rules in use, in alphabetical order.
     #[must_use]
     pub fn rules(&self) -> BTreeSet<Arc<str>> {

@@ -182,12 +182,16 @@ fn the_environment_wins_over_the_file() {
 
 #[test]
 fn an_address_alone_is_a_network_and_what_is_none_is_told_in_plain_words() {
-    let networks = |list: &str| Settings::parse(&format!("[server]\ntrusted_proxies = {list}"), "f", &Environment::default());
+    let networks =
+        |list: &str| Settings::parse(&format!("[server]\ntrusted_proxies = {list}"), "f", &Environment::default());
     let read = networks(r#"["127.0.0.1", "::1", "10.0.0.0/8"]"#).unwrap().server.trusted_proxies;
     assert_eq!(read.iter().map(ToString::to_string).collect::<Vec<_>>(), ["127.0.0.1/32", "::1/128", "10.0.0.0/8"]);
     for wrong in ["10.0.0.0/33", "proxy.local"] {
         let told = networks(&format!("[\"{wrong}\"]")).unwrap_err().to_string();
-        assert!(told.contains(&format!("{wrong:?} is no network: write one such as 10.0.0.0/8, or an address")), "{told}");
+        assert!(
+            told.contains("trusted_proxies") && told.contains("not a network: write one such as 10.0.0.0/8"),
+            "{told}"
+        );
     }
 }
 

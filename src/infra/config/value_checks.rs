@@ -3,8 +3,8 @@
 use std::net::IpAddr;
 
 use ipnet::IpNet;
-use serde::de::Error as _;
-use serde::{Deserialize as _, Deserializer};
+use serde::de::Visitor;
+use serde::{Deserialize, Deserializer};
 
 use super::ConfigError;
 
@@ -37,14 +37,35 @@ pub(super) fn is_site_address(text: &str) -> bool {
     is_web_address(text) && is_plain && url.fragment().is_none() && is_host && text.trim() == text
 }
 
-/// Networks; an address alone is the network of this one address.
+/// A network; an address alone is the network of this one address.
+struct Network(IpNet);
+
+impl<'de> Deserialize<'de> for Network {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        // Within the visit, so that the error names the line of this text and not that of the list.
+        deserializer.deserialize_str(NetworkVisitor)
+    }
+}
+
+struct NetworkVisitor;
+
+impl Visitor<'_> for NetworkVisitor {
+    type Value = Network;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a network such as 10.0.0.0/8")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Network, E> {
+        let network = text.parse().or_else(|_| text.parse::<IpAddr>().map(IpNet::from));
+        // The text is not repeated: it may be an address with a password that stands in the wrong place.
+        network.map(Network).map_err(|_| E::custom("not a network: write one such as 10.0.0.0/8, or an address"))
+    }
+}
+
+/// Networks, each as [`Network`] reads it.
 pub(super) fn networks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<IpNet>, D::Error> {
-    let network = |text: String| {
-        let alone = || text.parse::<IpAddr>().map(IpNet::from);
-        let told = |_| D::Error::custom(format!("{text:?} is no network: write one such as 10.0.0.0/8, or an address"));
-        text.parse().or_else(|_| alone()).map_err(told)
-    };
-    Vec::<String>::deserialize(deserializer)?.into_iter().map(network).collect()
+    Ok(Vec::<Network>::deserialize(deserializer)?.into_iter().map(|network| network.0).collect())
 }
 
 /// Refuses a value of a key, unless the rule holds.

@@ -442,7 +442,9 @@ impl Backend {
             .map(|path| Path::new(path.trim_start_matches("//")))
             .filter(|path| !path.as_os_str().is_empty())
             // A bare name would have no folder.
-            .map(|path| Self::Sqlite(if path.parent() == Some(Path::new("")) { Path::new(".").join(path) } else { path.into() }))
+            .map(|path| {
+                Self::Sqlite(if path.parent() == Some(Path::new("")) { Path::new(".").join(path) } else { path.into() })
+            })
             // An address may hold a password, so only its scheme is repeated.
             .ok_or_else(|| StoreError::UnknownBackend(address.split(':').next().unwrap_or_default().to_owned() + ":…"))
     }

@@ -17,6 +17,7 @@ use super::known_models::KnownModels;
 use super::protocol::{ClientMessage, Closing, MAX_MESSAGE_BYTES, Prompts, ProtocolError, ServerMessage};
 use super::rendered_view::{ReplyForm, Screen, ShownBlock, ShownEvent, show};
 use crate::domain::battle::event_log::EventEntry;
+use crate::domain::battle::state::{Refusal, Stage};
 use crate::domain::battle::{BattleId, Side};
 use crate::infra::limits::proof_of_work::{Proofs, Solution};
 use crate::infra::limits::{Caller, LimitedAction, RateLimits, TurnPermit};
@@ -336,9 +337,16 @@ impl Driver {
         self.send_events(&missed).await?;
         match voting::receipt(&self.connection.voting, &visitor, &id).await {
             Ok(Some(receipt)) => self.send(&ServerMessage::Revealed { battle: &id, receipt: &receipt }).await,
+            Ok(None) if self.is_abandoned() => self.say_error(&Refusal::Abandoned, Some(&id)).await,
             Ok(None) => Ok(()),
             Err(error) => self.say_error(&error, Some(&id)).await,
         }
+    }
+
+    /// Whether the battle that is watched was left for too long, so that no event of it comes any more.
+    fn is_abandoned(&self) -> bool {
+        let stage = |watching: &Watching| watching.watcher.battle().progress().stage;
+        self.watching.as_ref().map(stage) == Some(Stage::Abandoned)
     }
 
     /// The battle that a message means: the named one, or the socket's latest.

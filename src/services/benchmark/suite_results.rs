@@ -16,11 +16,11 @@ use super::scores::{SuiteSummary, suites};
 use crate::domain::benchmark::analysis::item_scores::ItemPair;
 use crate::domain::benchmark::analysis::self_preference_matrix::{CrossScore, SelfPreferenceMatrix};
 use crate::domain::benchmark::judgement::Judgement;
+use crate::domain::benchmark::mixed_settings::MixedSettings;
 use crate::domain::benchmark::options::split_references;
 use crate::domain::benchmark::panel_scores::{
     JudgementFilter, JudgementsByBaseline, judge_names, model_names, silent_judges,
 };
-use crate::domain::benchmark::mixed_settings::MixedSettings;
 use crate::domain::benchmark::run_manifest::ReportedRun;
 use crate::domain::benchmark::run_selector::{RunSelector, SECOND_ROUND};
 use crate::domain::benchmark::suite_id::SuiteId;

@@ -8,8 +8,8 @@ use super::loading::{Loaded, load};
 use super::locked_run::LockedRun;
 use super::model_clients::ModelClients;
 use super::run_error::RunError;
-use super::run_record::{RunPhase, RunRecord, planned};
 use super::run_manifests::manifests_of;
+use super::run_record::{RunPhase, RunRecord, planned};
 use super::run_roles::{Phases, RoleAssignment, RoleIds, RunRoles};
 use super::{RunContext, RunProgress, answering, judging};
 use crate::domain::battle::ModelId;
@@ -252,10 +252,7 @@ impl<'s> ReadySuite<'s> {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn changed_settings(
-        &self,
-        ids: impl Iterator<Item = &String>,
-    ) -> Result<Vec<MixedSettings>, StoreError> {
+    pub async fn changed_settings(&self, ids: impl Iterator<Item = &String>) -> Result<Vec<MixedSettings>, StoreError> {
         let now = self.session.clients.manifest(&self.loaded, ids, self.canaries);
         let earlier = manifests_of(&self.session.store, &self.bench().set()).await?;
         let mut mixed = MixedSettings::among(earlier.iter().chain([&now]));

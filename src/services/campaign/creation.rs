@@ -73,7 +73,12 @@ impl PreparedCampaign {
     ) -> Result<(), CreateCampaignError> {
         let plan = serde_json::to_string(&self.files.plan).expect("texts and numbers are JSON");
         let id = &self.files.plan.id;
-        let new = NewCampaign { id, plan: &plan, items: &self.files.items, units: &self.units, created_at: audit.acted_at };
-        if store.insert_campaign(new, audit, progress).await? { Ok(()) } else { Err(CreateCampaignError::Exists(id.clone())) }
+        let new =
+            NewCampaign { id, plan: &plan, items: &self.files.items, units: &self.units, created_at: audit.acted_at };
+        if store.insert_campaign(new, audit, progress).await? {
+            Ok(())
+        } else {
+            Err(CreateCampaignError::Exists(id.clone()))
+        }
     }
 }

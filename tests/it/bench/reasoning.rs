@@ -165,7 +165,8 @@ async fn what_a_contestant_thought_is_no_part_of_its_answer() {
     store.close().await;
     let answers: BTreeMap<String, (String, u32)> =
         answers.into_iter().map(|row| (row.item, (row.text, row.attempts))).collect();
-    let expected = [("1", "Three.", 1), ("2", "Four.", 1), ("3", "", 3), ("4", "Five, and never <think>six</think>.", 1)];
+    let expected =
+        [("1", "Three.", 1), ("2", "Four.", 1), ("3", "", 3), ("4", "Five, and never <think>six</think>.", 1)];
     for (item, text, attempts) in expected {
         assert_eq!(answers[item], (text.to_owned(), attempts), "item {item}");
     }

@@ -21,9 +21,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::benchmark::item::Item;
+use crate::domain::benchmark::mixed_settings::MixedSettings;
 use crate::domain::benchmark::panel_scores::{JudgementsByBaseline, ModelScores, judge_names};
 use crate::domain::benchmark::published::{self, SubjectKind};
-use crate::domain::benchmark::mixed_settings::MixedSettings;
 use crate::domain::benchmark::run_manifest::ReportedRun;
 use crate::domain::benchmark::score::{Coverage, Part, Scores};
 use crate::domain::benchmark::{JudgeMode, Scale, Suite};

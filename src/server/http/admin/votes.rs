@@ -10,7 +10,7 @@ use crate::domain::integrity::exclusion_rule::ExclusionRule;
 use crate::domain::integrity::prompt_cluster::ClusterId;
 use crate::domain::integrity::rigging_detection::{DEFAULT_ALPHA, VoterResult};
 use crate::infra::clock::Clock as _;
-use crate::infra::storage::{VoteRange, is_storable};
+use crate::infra::storage::{Store, VoteRange, is_storable};
 use crate::server::http::error::PageError;
 use crate::server::http::form_token::see_other;
 use crate::server::http::leaderboard_query::escaped;
@@ -40,7 +40,8 @@ pub(super) async fn voters(call: SignedInRequest) -> Result<HttpResponse, PageEr
 pub(super) async fn votes(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let fields = filter_fields(&call);
     let mut filter = filter(&fields)?;
-    if filter == VoteFilter::default() {
+    let is_of_all = filter == VoteFilter::default();
+    if is_of_all {
         filter.range.after = (call.app.store.last_vote_seq().await? - SHOWN as i64).max(0);
     }
     let votes = select(&call.app.store, &filter, |_, _| {}).await?;
@@ -56,9 +57,18 @@ pub(super) async fn votes(call: SignedInRequest) -> Result<HttpResponse, PageErr
     let models = call.app.store.registered_models().await?;
     let models = models.into_iter().map(|model| (model.card.id.to_string(), model.card.name)).collect();
     let (page, frame) = (call.page(), call.frame(AdminTab::Votes));
-    let excluded = votes.iter().filter(|vote| !vote.rules.is_empty()).count();
-    let view = VotesPage { page, frame, fields, matched: votes.len(), excluded, lines, evidence, models };
+    let (matched, excluded) = match is_of_all {
+        true => all_votes(&call.app.store).await?,
+        false => (votes.len(), votes.iter().filter(|vote| !vote.rules.is_empty()).count()),
+    };
+    let view = VotesPage { page, frame, fields, matched, excluded, lines, evidence, models };
     Ok(respond(&call.request, StatusCode::OK, &view))
+}
+
+/// All votes, and those that a rule excludes.
+async fn all_votes(store: &Store) -> Result<(usize, usize), PageError> {
+    let excluded = store.exclusions_in_force(VoteRange::ALL).await?.excluded_votes();
+    Ok((usize::try_from(store.vote_count().await?).unwrap_or(usize::MAX), excluded))
 }
 
 /// `GET /admin/votes/decide`: what a decision would change; it is made by the form on this page.

@@ -56,7 +56,11 @@ impl FlagsPage {
     }
 
     fn list(&self, categories: &[String]) -> String {
-        if categories.is_empty() { self.page.t().admin.moderation.no_category.to_owned() } else { categories.join(", ") }
+        if categories.is_empty() {
+            self.page.t().admin.moderation.no_category.to_owned()
+        } else {
+            categories.join(", ")
+        }
     }
 
     fn failure(&self) -> &'static str {
