@@ -20,7 +20,7 @@ use crate::infra::storage::backup::{back_up, restore as restore_copy};
 pub struct BackupOptions {
     #[command(flatten)]
     location: Location,
-    /// The file to write, such as arena.db, or a folder that gets a file named by the time
+    /// The file to write, or a folder that is there and gets a file named by the time
     #[arg(long, value_name = "DIR|FILE")]
     out: PathBuf,
 }

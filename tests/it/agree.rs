@@ -527,20 +527,19 @@ fn raters_are_told_apart_under_every_name_and_a_word_for_the_wrong_side_is_refus
 
 #[test]
 fn several_judges_are_never_taken_for_one_unless_that_is_asked_for() {
-    let people = "item,model,annotator,score\n1,x,ann,2\n1,y,ann,8\n2,x,ann,3\n2,y,ann,9\n";
-    let rows = |judge: &str, scores: [u32; 4]| -> String {
-        let answers = ["1,x", "1,y", "2,x", "2,y"];
-        answers.iter().zip(scores).map(|(answer, score)| format!("{answer},{judge},{score}\n")).collect()
+    let people = "item,model,annotator,score\n1,x,ann,2\n1,y,ann,5\n1,z,ann,9\n";
+    let rows = |judge: &str, scores: [u32; 3]| -> String {
+        ["x", "y", "z"].iter().zip(scores).map(|(model, score)| format!("1,{model},{judge},{score}\n")).collect()
     };
-    let judges = rows("good", [2, 8, 3, 9]) + &rows("inverse", [9, 3, 8, 2]);
+    let judges = rows("good", [2, 5, 9]) + &rows("inverse", [9, 6, 2]);
     let folder = files(people, &format!("item,model,judge,score\n{judges}"));
     let refused = agree(&folder, &[]);
     let told = "judge.csv holds what 2 judges said (good, inverse): compare one with --judge NAME";
     assert!(refused.code == Some(2) && refused.stderr.contains(told), "{}", refused.stderr);
-    let pearson = |more: &[&str]| result(&folder, more)["system_level"]["pearson"]["value"].as_f64();
+    let pearson = |more: &[&str]| result(&folder, more)["system_level"]["pearson"]["r"].as_f64();
     assert_eq!(pearson(&["--judge", "good"]), Some(1.0));
     assert_eq!(pearson(&["--judge", "inverse"]), Some(-1.0));
-    share(&result(&folder, &["--pool-judges"])["pairwise"]["judge_ties_disagree"], 0, 2);
+    share(&result(&folder, &["--pool-judges"])["pairwise"]["judge_ties_disagree"], 0, 3);
     let unknown = agree(&folder, &["--judge", "best"]);
     let told = "judge.csv holds nothing by the judge \"best\": it has good, inverse";
     assert!(unknown.code == Some(2) && unknown.stderr.contains(told), "{}", unknown.stderr);

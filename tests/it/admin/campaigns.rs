@@ -18,7 +18,7 @@ const PLAN: &str = "[campaign]\nid = \"pilot\"\ntitle = \"Which <b>one</b>?\"\nt
 async fn make(arena: &TestArena) {
     let plan = serde_json::to_string(&CampaignPlan::parse(PLAN).unwrap()).unwrap();
     let new = NewCampaign { id: "pilot", plan: &plan, items: &[], units: &[], created_at: Timestamp(1) };
-    assert!(arena.app.store.insert_campaign(new, &entry("created"), |_| {}).await.unwrap());
+    assert!(arena.app.store.insert_campaign(new, &entry("0 pilot"), |_| {}).await.unwrap());
 }
 
 /// What an annotator's link answers.
@@ -130,7 +130,7 @@ async fn make_open(arena: &TestArena, operator: &mut Browser, id: &str) -> Strin
     };
     let unit = NewUnit { item: 0, models: "[\"m\",\"n\"]".into(), shared: false, gold: None };
     let new = NewCampaign { id, plan: &plan, items: &[item], units: &[unit], created_at: Timestamp(1) };
-    assert!(arena.app.store.insert_campaign(new, &entry("created"), |_| {}).await.unwrap());
+    assert!(arena.app.store.insert_campaign(new, &entry(&format!("0 {id}")), |_| {}).await.unwrap());
     let fields = [("id", id), ("count", "1"), ("quota", ""), ("days", "3")];
     let invited = operator.post_form("/admin/campaigns/invite", &fields).await.text().await.unwrap();
     let open = operator.post_form("/admin/campaigns/state", &[("id", id), ("change", "open")]).await;

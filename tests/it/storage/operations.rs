@@ -103,7 +103,7 @@ pub(super) async fn changes_of_campaigns_have_their_entries(store: &Store) {
     let listed = store.annotators("c").await.unwrap();
     let found: Vec<_> = listed.iter().map(|row| (row.id.as_str(), row.quota, row.expires_at, row.revoked_at)).collect();
     assert_eq!(found, [("c-1", Some(7), None, Some(Timestamp(3))), ("c-2", None, Some(Timestamp(9)), None)]);
-    assert_eq!(audited(store).await, 3);
+    assert_eq!(audited(store).await, 4);
 }
 
 pub(super) async fn flags_are_decided_once_and_end_with_their_texts(store: &Store) {

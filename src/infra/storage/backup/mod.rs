@@ -48,7 +48,7 @@ pub enum BackupError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// Something has the name already.
-    #[error("{} exists already: choose another name, or move it away", .0.display())]
+    #[error("{} exists already: choose another name, move it away, or name a folder that is there, for a file of each day", .0.display())]
     Exists(PathBuf),
     /// A file cannot be read or written.
     #[error("cannot use {path}: {source}; check that it exists, who owns it and the free space")]
@@ -114,20 +114,14 @@ enum Kind {
     Postgres,
 }
 
-/// Copies the database while the arena runs. `out` is a file, or a folder that gets one named by the time; a name without an ending
-/// that is not there is made a folder.
+/// Copies the database while the arena runs. `out` is a file, or a folder that gets one named by the time.
 ///
 /// # Errors
 /// [`BackupError`]; nothing was kept then.
 pub async fn back_up(settings: &StorageSettings, out: &Path, now: Timestamp) -> Result<BackupReport, BackupError> {
     let backend = Backend::new(settings)?;
     let ending = if matches!(backend, Backend::Sqlite(_)) { "db" } else { "dump" };
-    // Only what ends like a copy is one: whoever names a folder that is not there yet would otherwise get a single file, and no second.
-    let is_folder = out.is_dir() || (out.extension().is_none() && out.symlink_metadata().is_err());
-    if is_folder {
-        fs::create_dir_all(out).map_err(unusable(out))?;
-    }
-    let path = if is_folder { out.join(format!("langya-{}.{ending}", file_time(now))) } else { out.to_owned() };
+    let path = if out.is_dir() { out.join(format!("langya-{}.{ending}", file_time(now))) } else { out.to_owned() };
     if path.symlink_metadata().is_ok() {
         return Err(BackupError::Exists(path));
     }
