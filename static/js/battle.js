@@ -339,8 +339,9 @@ const receivers = {
     if (prompt !== undefined && frame.turn === 1) [opening, openingImages] = [prompt, images ?? openingImages];
     if (prompt !== undefined && composer.text === prompt) composer.text = "";
     if (pending?.type !== "vote") pending = null;
+    // A battle that the arena has loaded anew is told from its beginning, which is no new turn.
+    if (frame.battle !== battle || frame.turn !== turn) mayEndEarly = false;
     battle = frame.battle;
-    mayEndEarly = false;
     keep("sessionStorage", KEPT, battle); // for a reload of this tab
     turn = frame.turn;
     modes.begin(frame.mode);

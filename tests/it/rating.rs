@@ -1,5 +1,6 @@
 //! Ratings: goldens of independent implementations, edge cases and invariances.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use langya::domain::battle::Outcome::{self, AWins, BWins, BothBad, Tie};
@@ -301,6 +302,7 @@ fn each_model_in_a_chain_of_winners_is_bounded() {
     let order: Vec<_> = board.models.iter().map(|line| (line.model.as_str(), line.unbounded)).collect();
     let above = Some(Direction::Above);
     assert_eq!(order, [("a", above), ("b", above), ("c", None), ("d", None)]);
+    assert_eq!(board.group_of(line(&board, "c")), None, "models without a rating are no other group");
     assert!(line(&board, "a").rating_or_limit() > line(&board, "b").rating_or_limit(), "{board:?}");
     assert!((line(&board, "c").rating_or_limit() - 1000.0).abs() < 1e-9);
 }
@@ -324,6 +326,11 @@ fn components_joined_by_one_way_votes_are_rated_separately_and_the_bridge_is_nam
         let mean = ratings.iter().sum::<f64>() / f64::from(u32::try_from(ratings.len()).unwrap());
         assert!((mean - 1000.0).abs() < 1e-9, "component {component}: {ratings:?}");
     }
+    let group = |name: &str| {
+        let models = board.group_of(line(&board, name)).expect("there are two groups").into_iter();
+        models.map(|line| line.model.as_str()).collect::<BTreeSet<_>>()
+    };
+    assert_eq!((group("y"), group("b")), (["x", "y", "z"].into(), ["a", "b"].into()));
     assert!((line(&board, "a").rating_or_limit() - line(&board, "b").rating_or_limit() - points(3.0)).abs() < 1e-9);
     assert_eq!((board.bridges[0].winner.as_str(), board.bridges[0].loser.as_str()), ("a", "x"));
     assert!(board.notes.iter().any(|note| note.to_string().contains("\"a\" over \"x\" (2)")), "{:?}", board.notes);

@@ -108,7 +108,7 @@ async fn run_judges(options: &RunOptions, env: &Environment) -> CommandResult<Ex
     options.check_campaign(&store).await?;
     if options.limits.dry_run {
         let found = options.pending(battle_judging, &judges).await?;
-        options.tell(found.skipped);
+        options.tell(&found);
         let plans = found.plans(battle_judging, &judges).await?;
         return print_plans(plans.iter().map(|plan| PlanRow::new("judge", plan)).collect(), options.limits.format);
     }
@@ -117,7 +117,7 @@ async fn run_judges(options: &RunOptions, env: &Environment) -> CommandResult<Ex
     let run = begin(&store, LOCK, taken, Arc::new(options.limits.budget.limits()?)).await?;
     // Only now: who had the lock before has settled more.
     let found = options.pending(battle_judging, &judges).await?;
-    options.tell(found.skipped);
+    options.tell(&found);
     let bar = BenchBar::new("judging");
     let show = |progress| bar.show(progress, run.limits.budget.spent());
     let outcomes = run.until_lock_is_lost(judge(battle_judging, &found, &judges, &run.limits, &show)).await?;
@@ -129,8 +129,13 @@ async fn run_judges(options: &RunOptions, env: &Environment) -> CommandResult<Ex
 
 impl RunOptions {
     /// Says what nobody is asked about.
-    fn tell(&self, skipped: Skipped) {
-        let Skipped { without_text, with_images, too_long } = skipped;
+    fn tell(&self, found: &PendingWork) {
+        let Skipped { without_text, with_images, too_long } = found.skipped;
+        if found.battles == 0 && found.skipped == Skipped::default() && self.campaign.is_none() {
+            eprintln!(
+                "note: no rated vote is in this range and share; votes that a rule excludes are not judged (/exclusions)"
+            );
+        }
         let subjects = if self.campaign.is_some() { "pairs of answers" } else { "battles" };
         if with_images > 0 {
             eprintln!(

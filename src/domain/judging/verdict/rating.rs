@@ -37,7 +37,8 @@ static RANGE: LazyLock<Regex> = LazyLock::new(|| {
 
 /// What stands behind the mark of a footnote, or of a source.
 static FOOTNOTE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^[ \t]*[:：]").expect("the pattern is valid"));
-static LINK: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^\((?:https?:|#)").expect("the pattern is valid"));
+static LINK: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^(?:\((?:https?:|#)|[ \t]*[:：]\s*<?https?:)").expect("the pattern is valid"));
 
 /// Reads a rating of 1 to 10, decimals allowed.
 ///
@@ -45,20 +46,31 @@ static LINK: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^\((?:https?:|#)").
 /// [`VerdictError`] where there is none, or it is outside 1 to 10.
 pub fn parse(reply: &str) -> Result<Rating, VerdictError> {
     let text = half_width(reply);
-    let in_brackets = BRACKETS.captures_iter(&text).filter_map(|found| of_mark(&text, &found)).last();
+    let in_brackets = |footnotes: bool| {
+        let marks = BRACKETS.captures_iter(&text).filter(|found| is_footnote(&text, found) == footnotes);
+        marks.filter_map(|found| of_mark(&text, &found)).last()
+    };
     let behind_word = || WORD.captures_iter(&text).filter_map(|found| of_word(&text, &found)).last();
-    match in_brackets.or_else(behind_word) {
+    // What looks like a footnote is the score where there is no other: "[[7]]: a good answer".
+    match in_brackets(false).or_else(behind_word).or_else(|| in_brackets(true)) {
         Some(ScoreReading::Number(number)) => Ok(Rating::new(in_range(number)?, BTreeMap::new())),
         Some(ScoreReading::Unclear) | None => Err(no_verdict(reply)),
     }
 }
 
-/// What a mark says; none for the top of the scale and for a footnote.
+/// Whether a mark begins its line and a colon follows.
+fn is_footnote(text: &str, found: &Captures<'_>) -> bool {
+    found.get(0).is_some_and(|mark| {
+        let begins_line = text[..mark.start()].rsplit('\n').next().is_none_or(|line| line.trim().is_empty());
+        begins_line && FOOTNOTE.is_match(&text[mark.end()..])
+    })
+}
+
+/// What a mark says; none for the top of the scale and for the mark of a source.
 fn of_mark(text: &str, found: &Captures<'_>) -> Option<ScoreReading> {
     let mark = found.get(0)?;
     let (before, behind) = (&text[..mark.start()], &text[mark.end()..]);
-    let begins_line = before.rsplit('\n').next().is_none_or(|line| line.trim().is_empty());
-    if (begins_line && FOOTNOTE.is_match(behind)) || LINK.is_match(behind) {
+    if LINK.is_match(behind) {
         return None;
     }
     let reading = match ADDITION.is_match(&found[2]) && rest_of_ten(behind).is_some() && !RANGE.is_match(before) {
@@ -148,6 +160,9 @@ mod tests {
         check("Rating: [[8]].\n\n[[1]]: https://x", Ok(8.0));
         check("Rating: [[8]], see [[1]](https://x)", Ok(8.0));
         check("Rating: 8\n[[1]]: https://x", Ok(8.0));
+        check("Rating: [[8]].\n\n[[1]]: as the reference has it", Ok(8.0));
+        check("[[7]]: a good answer", Ok(7.0));
+        check("[[1]]: https://x", Err(VerdictError::Unreadable));
         check("Rating: 8 (maximum score: 10)", Ok(8.0));
     }
 
