@@ -80,6 +80,14 @@ fn what_cannot_be_used_is_refused_by_its_name() {
     check_refused("[server]\ndrain_seconds = 26", &none, &["server.drain_seconds", "0 to 25"]);
     check_refused("[pairing]\nuniform_share = 2.0", &none, &["pairing.uniform_share", "0 to 1"]);
     check_refused("[bench]\nattempts = 2", &none, &["bench.attempts is 2", "3 or more"]);
+    check_refused("", &Environment::of([("LANGYA__SERVER__LISEN", "x")]), &["lisen"]);
+    check_refused("", &Environment::of([("LANGYA__SERVER", "x")]), &["LANGYA__SECTION__KEY"]);
+    check_refused("", &Environment::of([("LANGYA__BATTLE__MAX_TURNS", "many")]), &["many"]);
+}
+
+#[test]
+fn numbers_and_prices_that_cannot_be_used_are_refused_by_their_names() {
+    let none = Environment::default();
     for (key, value) in
         [("max_concurrent", "0"), ("input_price", "-1.0"), ("output_price", "nan"), ("batch_price", "1.5")]
     {
@@ -109,6 +117,15 @@ fn what_cannot_be_used_is_refused_by_its_name() {
     for boost in ["inf", "nan"] {
         check_refused(&format!("[pairing]\nnew_model_boost = {boost}"), &none, &["pairing.new_model_boost"]);
     }
+    check_refused(
+        "[[models]]\nid = \"x\"\nprovider = \"builtin\"\n[[models]]\nid = \"x\"\nprovider = \"builtin\"",
+        &none,
+        &["\"x\""],
+    );
+}
+
+#[test]
+fn what_visitors_cannot_open_is_no_public_address() {
     for address in [
         "arena.example.org",
         "ftp://arena.example.org",
@@ -122,16 +139,9 @@ fn what_cannot_be_used_is_refused_by_its_name() {
         "http://0.0.0.0:8717",
         " https://arena.example.org",
     ] {
-        check_refused(&format!("[server]\npublic_url = \"{address}\""), &none, &["server.public_url", "https://"]);
+        let text = format!("[server]\npublic_url = \"{address}\"");
+        check_refused(&text, &Environment::default(), &["server.public_url", "https://"]);
     }
-    check_refused(
-        "[[models]]\nid = \"x\"\nprovider = \"builtin\"\n[[models]]\nid = \"x\"\nprovider = \"builtin\"",
-        &none,
-        &["\"x\""],
-    );
-    check_refused("", &Environment::of([("LANGYA__SERVER__LISEN", "x")]), &["lisen"]);
-    check_refused("", &Environment::of([("LANGYA__SERVER", "x")]), &["LANGYA__SECTION__KEY"]);
-    check_refused("", &Environment::of([("LANGYA__BATTLE__MAX_TURNS", "many")]), &["many"]);
 }
 
 #[test]

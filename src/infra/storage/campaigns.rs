@@ -3,7 +3,6 @@
 use sqlx::{Connection, FromRow, QueryBuilder};
 
 use super::admin_audit::insert_audit;
-use super::campaign_votes::EXCLUDE_DELETED;
 use super::{NewAuditEntry, Store, StoreError, on_reader, on_writer, on_writer_once, unsigned};
 use crate::domain::campaign::ending::{CampaignEnding, EndReason};
 use crate::domain::campaign::items::CampaignItem;
@@ -36,19 +35,6 @@ const REVOKE_ANNOTATOR: &str =
     "UPDATE campaign_annotators SET revoked_at = $3 WHERE campaign = $1 AND id = $2 AND revoked_at IS NULL";
 const REVOKE_SHARED_LINK: &str =
     "UPDATE campaign_links SET revoked_at = $3 WHERE campaign = $1 AND id = $2 AND revoked_at IS NULL";
-/// A campaign as a whole, the tables that refer to others first.
-const DELETE_ALL: [&str; 10] = [
-    "DELETE FROM campaign_links WHERE campaign = $1",
-    "DELETE FROM campaign_verdicts WHERE campaign = $1",
-    "DELETE FROM campaign_exclusions WHERE campaign = $1",
-    "DELETE FROM campaign_judgements WHERE assignment IN (SELECT id FROM campaign_assignments WHERE campaign = $1)",
-    "DELETE FROM campaign_assignments WHERE campaign = $1",
-    "DELETE FROM campaign_annotators WHERE campaign = $1",
-    "DELETE FROM campaign_units WHERE campaign = $1",
-    "DELETE FROM campaign_answers WHERE campaign = $1",
-    "DELETE FROM campaign_items WHERE campaign = $1",
-    "DELETE FROM campaigns WHERE id = $1",
-];
 
 /// Whether annotators can judge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -351,27 +337,6 @@ impl Store {
             }
             tx.commit().await.map(|()| is_there)
         })
-    }
-
-    /// Deletes a campaign with all its judgements; votes that they were stay, and are excluded. Returns whether there was a campaign.
-    ///
-    /// # Errors
-    /// [`StoreError`].
-    pub async fn delete_campaign(&self, id: &str, audit: &NewAuditEntry) -> Result<bool, StoreError> {
-        let _time = store_time("delete_campaign");
-        let deleted = on_writer_once!(self, |connection| {
-            let mut tx = connection.begin().await?;
-            sqlx::query(EXCLUDE_DELETED).bind(id).bind(audit.acted_at.0).execute(&mut *tx).await?;
-            let mut deleted = 0;
-            for statement in DELETE_ALL {
-                deleted = sqlx::query(statement).bind(id).execute(&mut *tx).await?.rows_affected();
-            }
-            if deleted > 0 {
-                insert_audit!(&mut *tx, audit)?;
-            }
-            tx.commit().await.map(|()| deleted)
-        })?;
-        Ok(deleted > 0)
     }
 
     /// Stores annotators of a campaign, all or none, and returns their pseudonyms: the campaign's id and a number.

@@ -24,6 +24,7 @@ mod bench_runs;
 mod bench_scores;
 mod bench_suites;
 mod campaign_assignments;
+mod campaign_deletion;
 mod campaign_endings;
 mod campaign_exclusions;
 mod campaign_judgements;
