@@ -23,6 +23,7 @@ use crate::infra::raw_pacing_ticks::RawPacingTicks;
 use crate::infra::redis::RedisHandle;
 use crate::infra::rng::SharedRng;
 use crate::infra::sessions::Sessions;
+use crate::infra::shared_clock::follow_database;
 use crate::infra::storage::{Store, StoreError};
 use crate::infra::tasks::Tasks;
 use crate::infra::webhooks::WebhookSender;
@@ -134,6 +135,7 @@ struct Foundation {
 impl Foundation {
     async fn open(settings: Settings, worlds: Dependencies) -> Result<Self, StartError> {
         let Dependencies { store, events, link, roster, clock, rng, moderation, webhooks, settings_file } = worlds;
+        follow_database(clock.as_ref(), &store).await?;
         let (settings, clock) = (CurrentSettings::new(settings), Arc::new(JumpDetectingClock::new(clock)));
         let (rng, tasks) = (Arc::new(rng), Tasks::default());
         let instances = Arc::new(join_instances(&store, events.as_ref()));

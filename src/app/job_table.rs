@@ -93,8 +93,9 @@ pub(super) const JOBS: [Job; 21] = [
         name: "keep_beating",
         need: JobNeed::Battles,
         run: |app, _, report| {
-            let (instances, clock) = (Arc::clone(&app.instances), app.clock.clone());
-            send_heartbeats(instances, app.settings.clone(), clock, report, app.tasks.shutdown()).boxed()
+            let (instances, store, clock) = (Arc::clone(&app.instances), app.store.clone(), app.clock.clone());
+            let (settings, shutdown) = (app.settings.clone(), app.tasks.shutdown());
+            send_heartbeats((instances, store), settings, clock, report, shutdown).boxed()
         },
     },
     Job {

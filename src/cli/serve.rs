@@ -24,6 +24,7 @@ use crate::infra::llm::roster::Roster;
 use crate::infra::moderation::ModerationEndpoint;
 use crate::infra::redis::{AddressError, RedisConnectionTask, RedisHandle};
 use crate::infra::rng::SharedRng;
+use crate::infra::shared_clock::SharedClock;
 use crate::infra::storage::{DataLock, IfMissing, Store};
 use crate::infra::tasks::JobNeed;
 use crate::infra::telemetry;
@@ -101,13 +102,14 @@ pub async fn run(options: ServeOptions, env: &Environment) -> CommandResult<Exit
         events,
         link,
         roster,
-        clock: Arc::new(SystemClock),
+        clock: Arc::new(SharedClock::new(Arc::new(SystemClock))),
         rng,
         moderation,
         webhooks,
         settings_file: Some(Arc::clone(&source.file)),
     };
     let app = AppState::start(settings, worlds).await?;
+    http::check_logo(&app.settings.now().site).await;
     supervise(&app, keeper, source);
     let address = listener.local_addr().context("the listening address is unknown")?;
     let first_link = first_link(&app).await;

@@ -113,6 +113,8 @@ pub enum Finding {
     ClockBeforeProgram,
     /// It is this many seconds behind what the arena has written.
     ClockBehind(i64),
+    /// It is this many seconds ahead of that of the database's server, or behind it (below zero).
+    ClockUnlikeDatabase(i64),
     /// Visitors are known by their own addresses.
     ProxyNotNeeded,
     /// A proxy is in front and is trusted.
@@ -195,7 +197,9 @@ impl Finding {
             Self::SettingsUsable | Self::SettingsUnusable(_) => Check::Settings,
             Self::DatabaseReachable { .. } | Self::DatabaseMissing | Self::DatabaseUnusable(..) => Check::Database,
             Self::DiskSpace { .. } | Self::DiskUnknown(_) => Check::Disk,
-            Self::ClockPlausible | Self::ClockBeforeProgram | Self::ClockBehind(_) => Check::Clock,
+            Self::ClockPlausible | Self::ClockBeforeProgram | Self::ClockBehind(_) | Self::ClockUnlikeDatabase(_) => {
+                Check::Clock
+            }
             Self::ProxyNotNeeded
             | Self::ProxyTrusted
             | Self::EveryAddressTrusted
@@ -230,6 +234,7 @@ impl Finding {
             | Self::NoProxyTrusted
             | Self::NoPublicUrl(_)
             | Self::PublicUrlWithoutTls
+            | Self::ClockUnlikeDatabase(_)
             | Self::NoBackup
             | Self::BackupMoved(_) => Severity::Warning,
             Self::SettingsUnusable(_)
@@ -249,10 +254,13 @@ impl Finding {
     }
 }
 
-/// Whether a clock that shows `now` can be right; `written` is the latest time that the arena wrote anything at.
+/// Whether a clock that shows `now` can be right; `written` is the latest time that the arena wrote anything at, and
+/// `database` what the server of its database shows.
 #[must_use]
-pub fn check_clock(now: Timestamp, written: Option<Timestamp>) -> Finding {
+pub fn check_clock(now: Timestamp, written: Option<Timestamp>, database: Option<Timestamp>) -> Finding {
+    let ahead = database.map_or(0, |database| now.0.saturating_sub(database.0));
     match written {
+        _ if ahead.abs() > CLOCK_SLACK_MS => Finding::ClockUnlikeDatabase(ahead / 1000),
         _ if now.0 < BEFORE_THIS_PROGRAM_MS => Finding::ClockBeforeProgram,
         Some(written) if written.0 > now.0 + CLOCK_SLACK_MS => Finding::ClockBehind((written.0 - now.0) / 1000),
         _ => Finding::ClockPlausible,
@@ -333,10 +341,18 @@ mod tests {
 
     #[test]
     fn a_clock_that_is_behind_its_own_records_is_wrong() {
-        assert_eq!(check_clock(NOW, None), Finding::ClockPlausible);
-        assert_eq!(check_clock(NOW, Some(Timestamp(NOW.0 + 59_000))), Finding::ClockPlausible);
-        assert_eq!(check_clock(NOW, Some(Timestamp(NOW.0 + 3_600_000))), Finding::ClockBehind(3600));
-        assert_eq!(check_clock(Timestamp(0), None), Finding::ClockBeforeProgram);
+        assert_eq!(check_clock(NOW, None, None), Finding::ClockPlausible);
+        assert_eq!(check_clock(NOW, Some(Timestamp(NOW.0 + 59_000)), None), Finding::ClockPlausible);
+        assert_eq!(check_clock(NOW, Some(Timestamp(NOW.0 + 3_600_000)), None), Finding::ClockBehind(3600));
+        assert_eq!(check_clock(Timestamp(0), None, None), Finding::ClockBeforeProgram);
+    }
+
+    #[test]
+    fn a_clock_is_compared_with_that_of_the_database() {
+        let database = |off: i64| Some(Timestamp(NOW.0 + off));
+        assert_eq!(check_clock(NOW, None, database(59_000)), Finding::ClockPlausible);
+        assert_eq!(check_clock(NOW, None, database(3_600_000)), Finding::ClockUnlikeDatabase(-3600));
+        assert_eq!(check_clock(NOW, None, database(-3_600_000)), Finding::ClockUnlikeDatabase(3600));
     }
 
     #[test]

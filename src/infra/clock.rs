@@ -10,6 +10,12 @@ use crate::domain::time::Timestamp;
 pub trait Clock: Send + Sync {
     /// Now.
     fn now(&self) -> Timestamp;
+
+    /// Takes over the time of a clock that several machines share, which was asked for it at `asked_at` and has just
+    /// answered. A clock that does not follow another stays as it is.
+    fn follow(&self, shared: Timestamp, asked_at: Timestamp) {
+        let _ = (shared, asked_at);
+    }
 }
 
 /// The machine's clock.

@@ -45,6 +45,10 @@ impl Clock for JumpDetectingClock {
         jumps.look(now);
         now
     }
+
+    fn follow(&self, shared: Timestamp, asked_at: Timestamp) {
+        self.clock.follow(shared, asked_at);
+    }
 }
 
 /// The jumps of the time of day.

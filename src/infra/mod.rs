@@ -25,6 +25,7 @@ pub mod raw_pacing_ticks;
 pub mod redis;
 pub mod rng;
 pub mod sessions;
+pub mod shared_clock;
 pub mod single_flight;
 pub mod storage;
 pub mod tasks;

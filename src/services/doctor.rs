@@ -25,6 +25,7 @@ struct DatabaseFacts {
     votes: i64,
     bytes: u64,
     latest_fit: Option<Timestamp>,
+    time_of_day: Option<Timestamp>,
 }
 
 async fn read_database(settings: &Settings) -> Result<DatabaseFacts, StoreError> {
@@ -43,6 +44,7 @@ async fn read_facts(store: &Store) -> Result<DatabaseFacts, StoreError> {
         votes: store.vote_count().await?,
         bytes: store.bytes().await?,
         latest_fit: store.latest_leaderboard().await?.map(|board| board.fitted_at),
+        time_of_day: store.time_of_day().await?,
     })
 }
 
@@ -56,7 +58,7 @@ fn findings(settings: &Settings, read: Result<DatabaseFacts, StoreError>, now: T
     };
     let newest = LastBackup::read(folder).map(known_backup);
     let written = facts.latest_fit.max(newest.as_ref().map(|backup| backup.made_at));
-    let mut findings = vec![database, disk, check_clock(now, written)];
+    let mut findings = vec![database, disk, check_clock(now, written, facts.time_of_day)];
     findings.extend(check_proxy(address(&settings.server)));
     findings.push(check_backup(newest, facts.votes, now));
     findings

@@ -4,6 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use futures_util::StreamExt;
+use langya::domain::time::Timestamp;
+use langya::infra::clock::{Clock, SystemClock};
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::Message;
 
@@ -58,9 +60,25 @@ impl Place {
     }
 
     fn serve(&self) -> Server {
+        self.serve_in(&[])
+    }
+
+    fn serve_in(&self, environment: &[(&str, &str)]) -> Server {
         let (database, redis) = (self.database.url.as_str(), self.redis.settings().url.expose().to_owned());
         let folder: &Path = self.folder.path();
-        Server::start(folder, &["--config", "langya.toml", "--database", database, "--redis", &redis])
+        let arguments = ["--config", "langya.toml", "--database", database, "--redis", &redis];
+        Server::start_in(folder, &arguments, environment)
+    }
+
+    /// An instance whose machine shows another time of day, so much beside the true one as `shown` holds.
+    fn serve_beside_the_time(&self, shown: &Path) -> Server {
+        self.serve_in(&[
+            // Debian's package faketime; the loader knows the folder of the system's libraries.
+            ("LD_PRELOAD", "/usr/$LIB/faketime/libfaketime.so.1"),
+            ("FAKETIME_TIMESTAMP_FILE", shown.to_str().unwrap()),
+            ("FAKETIME_NO_CACHE", "1"),
+            ("FAKETIME_DONT_FAKE_MONOTONIC", "1"),
+        ])
     }
 }
 
@@ -118,5 +136,27 @@ async fn a_battle_goes_on_at_another_process_when_its_own_is_killed() {
     assert!(!a.is_empty() && !b.is_empty());
     assert_eq!(back.vote("b").await["type"], "revealed");
     drop(second);
+    place.database.drop().await;
+}
+
+#[actix_web::test]
+async fn a_ballot_of_an_instance_whose_clock_is_hours_behind_waits_for_its_vote() {
+    let Some(place) = Place::prepare().await else { return };
+    let shown = place.folder.path().join("shown");
+    std::fs::write(&shown, "-3h").unwrap();
+    let server = place.serve_beside_the_time(&shown);
+    server.logged("this machine's clock differs from the database's").await;
+    let mut visitor = Visitor::connect(&server.url).await;
+    visitor.ask("What is 2 + 2?").await;
+    visitor.until_ready().await;
+    let store = place.database.open().await;
+    let an_hour_ago = Timestamp(SystemClock.now().0 - 3_600_000);
+    let left = store.abandon_battles(an_hour_ago, Timestamp(i64::MAX)).await.unwrap();
+    assert_eq!(left, 0, "an instance whose clock is right takes it for left");
+    assert_eq!(visitor.vote("tie").await["type"], "revealed");
+    std::fs::write(&shown, "+0").unwrap();
+    server.logged("this machine's clock agrees with the database's again").await;
+    store.close().await;
+    drop(server);
     place.database.drop().await;
 }

@@ -4,6 +4,7 @@ use langya::infra::config::{PairingPolicySetting, Settings};
 use reqwest::StatusCode;
 
 use crate::support::arena::TestArena;
+use crate::support::program::Server;
 use crate::support::scripted::Scripted;
 use crate::support::visitor::get;
 
@@ -96,4 +97,13 @@ async fn an_arena_without_such_settings_has_its_own_name_and_no_links() {
     assert_eq!(page(&arena, "/site/accent.css").await, "");
     assert_eq!(get(&format!("{}/site/logo", arena.url)).await.status(), StatusCode::NOT_FOUND);
     arena.end().await;
+}
+
+#[actix_web::test]
+async fn a_logo_that_is_not_there_is_told_at_the_start() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("langya.toml"), "[site]\nlogo = \"missing.svg\"\n").unwrap();
+    let server = Server::start(folder.path(), &[]);
+    let log = server.logged("site.logo cannot be read").await;
+    assert!(log.contains("missing.svg"), "{log}");
 }

@@ -12,9 +12,10 @@ use sqlx::{ConnectOptions, Connection};
 use crate::arena::{Arena, Look, Plan};
 use crate::checker;
 use crate::figures::Figures;
-use crate::harness::{self, Size};
+use crate::harness::{self, Size, may_mount};
 use crate::instance::program;
 use crate::processes::output;
+use crate::small_disk::SmallDisk;
 use crate::visitor::{Visitor, VisitorGroup};
 
 const VISITORS: usize = 20;
@@ -112,6 +113,22 @@ async fn serve_restored(folder: &Path) -> anyhow::Result<Vec<String>> {
     Ok(arena.violations(vec![voter.into_history()]).await?.iter().map(ToString::to_string).collect())
 }
 
+/// A copy that has no room beside the database leaves nothing, and blames the disk and not the database.
+async fn copy_without_room(folder: &Path) -> anyhow::Result<Vec<String>> {
+    let disk = SmallDisk::in_memory(&folder.join("data"))?;
+    let mut arena = Arena::on_sqlite(folder, Plan::quick(harness::seed())).await?;
+    one_vote(visitor(&arena)).await?;
+    arena.stop().await?;
+    disk.fill_but_for(8 * 4_096)?;
+    let text = |path: PathBuf| path.to_str().map(str::to_owned).context("the folder's name is text");
+    let (database, file) = (text(arena.data().join("langya.db"))?, text(arena.data().join("copy"))?);
+    let copied = langya(arena.folder(), "backup", &database, &["--out", &file]);
+    let said = copied.err().context("a copy found room on a full disk")?.to_string();
+    ensure!(said.contains("free space") && !said.contains("damaged"), "the error misleads: {said}");
+    ensure!(!Path::new(&file).exists(), "a part of a copy has its name");
+    Ok(arena.panics())
+}
+
 fn visitor(arena: &Arena) -> Visitor {
     Visitor::new(0, arena.port(), harness::rng(harness::seed(), 1), Figures::new())
 }
@@ -197,6 +214,14 @@ async fn on_sqlite(folder: &Path) -> anyhow::Result<Vec<String>> {
 async fn on_postgres(folder: &Path) -> anyhow::Result<Vec<String>> {
     let size = Size::or_short(2);
     under_load(Arena::on_postgres(folder, Plan::quick(size.seed)).await?, size).await
+}
+
+#[test]
+#[ignore = "mounts a small disk: tests/soak/run starts it"]
+fn a_backup_onto_a_full_disk_names_the_disk() {
+    if may_mount() {
+        harness::run(copy_without_room);
+    }
 }
 
 #[test]

@@ -37,4 +37,9 @@ impl Environment {
     pub(super) fn overrides(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().filter_map(|(k, v)| Some((k.strip_prefix("LANGYA__")?, v.as_str())))
     }
+
+    /// Variables of this program whose names are no setting's: `LANGYA_` and the rest of the name.
+    pub(super) fn others(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().filter_map(|name| name.strip_prefix("LANGYA_").filter(|rest| !rest.starts_with('_')))
+    }
 }

@@ -28,6 +28,10 @@ impl Settings {
         // Once by itself, for messages that name the line; the environment may still complete it.
         toml::from_str::<Settings>(text).map_err(|error| invalid(in_one_line_without_values(&error)))?;
         let mut table: toml::Table = text.parse().map_err(|error| invalid(in_one_line(&error)))?;
+        if let Some((name, meant)) = env.others().find_map(|name| Some((name, meant_setting(name)?))) {
+            let reason = format!("is not read: write {meant}, with two underscores");
+            return Err(ConfigError::Invalid { origin: format!("LANGYA_{name}"), reason });
+        }
         for (name, value) in env.overrides() {
             overlay(&mut table, name, value)
                 .map_err(|reason| ConfigError::Invalid { origin: format!("LANGYA__{name}"), reason })?;
@@ -59,8 +63,20 @@ fn in_one_line(error: &toml::de::Error) -> String {
             _ => said.push(line.trim().to_owned()),
         }
     }
-    said.join(": ")
+    let line = said.join(": ");
+    RUST_NUMBERS.iter().fold(line, |line, (rust, plain)| line.replace(rust, plain))
 }
+
+/// Kinds of numbers in the words of the reader of TOML, and of people.
+const RUST_NUMBERS: [(&str, &str); 7] = [
+    ("expected u8", "expected a whole number from 0 to 255"),
+    ("expected u16", "expected a whole number from 0 to 65535"),
+    ("expected u32", "expected a whole number from 0 to 4294967295"),
+    ("expected u64", "expected a whole number from 0"),
+    ("expected usize", "expected a whole number from 0"),
+    ("expected i64", "expected a whole number"),
+    ("expected f64", "expected a number"),
+];
 
 /// As [`in_one_line`], for a file: the reader repeats a text that stands where another kind of value is expected.
 fn in_one_line_without_values(error: &toml::de::Error) -> String {
@@ -80,6 +96,16 @@ fn read(path: &Path) -> Result<String, ConfigError> {
 /// Every key with its default.
 fn defaults() -> toml::Table {
     toml::Table::try_from(Settings::default()).unwrap_or_default()
+}
+
+/// The variable of the setting that `SECTION_KEY` names with one underscore.
+fn meant_setting(name: &str) -> Option<String> {
+    let lower = name.to_lowercase();
+    defaults().into_iter().find_map(|(section, keys)| {
+        let key = lower.strip_prefix(&section)?.strip_prefix('_')?;
+        keys.get(key)?;
+        Some(format!("LANGYA__{}__{}", section.to_uppercase(), key.to_uppercase()))
+    })
 }
 
 /// Lays `SECTION__KEY=value` over the table: as it stands where the key holds text, else as TOML writes numbers, booleans and

@@ -82,6 +82,8 @@ fn what_cannot_be_used_is_refused_by_its_name() {
     check_refused("[bench]\nattempts = 2", &none, &["bench.attempts is 2", "3 or more"]);
     check_refused("", &Environment::of([("LANGYA__SERVER__LISEN", "x")]), &["lisen"]);
     check_refused("", &Environment::of([("LANGYA__SERVER", "x")]), &["LANGYA__SECTION__KEY"]);
+    let one_underscore = Environment::of([("LANGYA_SERVER_METRICS_ALLOW", "[]")]);
+    check_refused("", &one_underscore, &["LANGYA_SERVER_METRICS_ALLOW", "LANGYA__SERVER__METRICS_ALLOW"]);
     check_refused("", &Environment::of([("LANGYA__BATTLE__MAX_TURNS", "many")]), &["many"]);
 }
 
@@ -157,7 +159,12 @@ fn a_refusal_in_one_line_names_the_key_and_repeats_no_line_of_the_file() {
     assert!(line.contains("line 3") && !line.contains("hunter2"), "{line}");
     let text = "[battle]\nmax_turns = \"hunter2\\\", expected\"";
     let line = Settings::parse(text, "langya.toml", &Environment::default()).unwrap_err().to_string();
-    assert!(line.contains("max_turns") && line.contains("expected u32") && !line.contains("hunter2"), "{line}");
+    assert!(
+        line.contains("max_turns")
+            && line.contains("expected a whole number from 0 to 4294967295")
+            && !line.contains("hunter2"),
+        "{line}"
+    );
 }
 
 #[test]

@@ -146,6 +146,7 @@ pub use votes::InsertedVote;
 pub use webhooks::{NewWebhookMessage, WebhookMessageRow, WebhookPosition};
 
 use crate::config::StorageSettings;
+use crate::domain::time::Timestamp;
 use postgres::PostgresPool;
 use retry::Outage;
 use sqlite::SqlitePools;
@@ -352,6 +353,17 @@ impl Store {
         match &self.database {
             Database::Sqlite(_) => Ok(()),
             Database::Postgres(postgres) => postgres.check_durable().await,
+        }
+    }
+
+    /// The time of day that a database server shows; `None` for an embedded database, which has no clock of its own.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn time_of_day(&self) -> Result<Option<Timestamp>, StoreError> {
+        match &self.database {
+            Database::Sqlite(_) => Ok(None),
+            Database::Postgres(postgres) => Ok(Some(Timestamp(postgres.time_of_day().await?))),
         }
     }
 

@@ -14,7 +14,7 @@ use tokio::time::timeout;
 
 use super::partitions::add_months_ahead;
 use super::retry::Outage;
-use super::{IfMissing, SELECT_VERSION, StoreError, compare_versions};
+use super::{IfMissing, SELECT_VERSION, StoreError, compare_versions, on_postgres};
 use crate::config::{ServiceUrl, StorageSettings};
 use crate::storage::outage::OutageKind;
 
@@ -50,6 +50,7 @@ const KEEPALIVE: [(&str, &str); 4] = [
 ];
 /// What the server does for a commit: asked once a connection, and now and then, since both can be changed by a reload.
 const SELECT_DURABILITY: &str = "SELECT current_setting('fsync'), current_setting('full_page_writes')";
+const SELECT_TIME: &str = "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
 /// Holds on to the session's own value, so that a reload of the server's settings cannot turn it off; where it is off, on.
 const PIN_SYNCHRONOUS_COMMIT: &str = "SELECT set_config('synchronous_commit', \
      CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, false)";
@@ -167,6 +168,11 @@ impl PostgresPool {
             // Slow is not gone: the pool's own wait decides.
             Err(_) => None,
         }
+    }
+
+    /// The server's time of day, in milliseconds since 1970.
+    pub(super) async fn time_of_day(&self) -> Result<i64, StoreError> {
+        on_postgres!(self, |connection| sqlx::query_scalar(SELECT_TIME).fetch_one(connection).await)
     }
 
     /// Whether the server still does for commits what it did at the start.

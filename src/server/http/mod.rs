@@ -65,6 +65,7 @@ use actix_web::{App, FromRequest, Handler, HttpServer, Resource, Responder, web}
 use crate::infra::oidc::CALLBACK;
 use crate::server::state::AppState;
 pub use serving::Serving;
+pub use site::check_logo;
 use sockets::OpenSockets;
 
 /// Every address of the arena.

@@ -1,5 +1,6 @@
 //! What the operator gives the arena: a logo, the accent colour as a style sheet, and the pictures of battles in it.
 
+use std::io;
 use std::path::Path;
 
 use actix_web::http::header;
@@ -8,6 +9,7 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use super::pages;
 use crate::domain::battle::Outcome;
 use crate::domain::colour_contrast::{AccentColours, Rgb};
+use crate::infra::config::SiteSettings;
 use crate::render::preview::{preview_file, preview_picture};
 use crate::server::state::AppState;
 
@@ -19,7 +21,7 @@ pub(super) async fn logo(request: HttpRequest, app: web::Data<AppState>) -> Http
     let settings = app.settings.now();
     let path = &settings.site.logo;
     match (content_type(path), read(path).await) {
-        (Some(kind), Some(bytes)) => HttpResponse::Ok()
+        (Some(kind), Ok(bytes)) => HttpResponse::Ok()
             .content_type(kind)
             .insert_header((header::CACHE_CONTROL, "public, max-age=600"))
             .body(bytes),
@@ -27,12 +29,22 @@ pub(super) async fn logo(request: HttpRequest, app: web::Data<AppState>) -> Http
     }
 }
 
-async fn read(path: &Path) -> Option<Vec<u8>> {
-    let size = tokio::fs::metadata(path).await.ok().filter(std::fs::Metadata::is_file)?.len();
-    if size > MAX_LOGO_BYTES {
-        return None;
+async fn read(path: &Path) -> io::Result<Vec<u8>> {
+    if tokio::fs::metadata(path).await?.len() > MAX_LOGO_BYTES {
+        return Err(io::Error::other(format!("it is larger than {} kB", MAX_LOGO_BYTES / 1024)));
     }
-    tokio::fs::read(path).await.ok()
+    tokio::fs::read(path).await
+}
+
+/// Logs a warning where the logo of the settings cannot be shown.
+pub async fn check_logo(settings: &SiteSettings) {
+    let path = &settings.logo;
+    if path.as_os_str().is_empty() {
+        return;
+    }
+    if let Err(error) = read(path).await {
+        tracing::warn!(path = %path.display(), %error, "site.logo cannot be read: pages show a broken picture");
+    }
 }
 
 fn content_type(path: &Path) -> Option<&'static str> {

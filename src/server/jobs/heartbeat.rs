@@ -11,12 +11,14 @@ use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
 use crate::infra::config::{CurrentSettings, Settings};
 use crate::infra::job_report::JobReport;
-use crate::infra::storage::StoreError;
+use crate::infra::shared_clock::follow_database;
+use crate::infra::storage::{Store, StoreError};
 use crate::services::arena::instances::{ArenaInstances, BEAT_EVERY};
 
-/// Beats until the arena ends. Whoever ends it takes this instance out of the list when its battles are through.
+/// Beats until the arena ends, and follows the clock of a shared database. Whoever ends the arena takes this instance out
+/// of the list when its battles are through.
 pub async fn send_heartbeats(
-    instances: Arc<ArenaInstances>,
+    (instances, store): (Arc<ArenaInstances>, Store),
     settings: CurrentSettings,
     clock: Arc<dyn Clock>,
     report: JobReport,
@@ -35,7 +37,11 @@ pub async fn send_heartbeats(
         }
         // An outage that it finds is told by the storage.
         let _ = instances.check_durable().await;
-        let beat = report.run(instances.heartbeat(&fingerprint(&settings.now()), clock.now())).await;
+        let beat = async {
+            follow_database(clock.as_ref(), &store).await?;
+            instances.heartbeat(&fingerprint(&settings.now()), clock.now()).await
+        };
+        let beat = report.run(beat).await;
         report.runs_within(BEAT_EVERY);
         match beat {
             Ok(()) => failing = false,

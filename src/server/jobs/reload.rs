@@ -18,6 +18,7 @@ use crate::infra::config::{ConfigError, Environment, Settings};
 use crate::infra::llm::roster::Roster;
 use crate::infra::storage::StoreError;
 use crate::server::followed_file::{FollowedFile, Reader};
+use crate::server::http::check_logo;
 use crate::server::state::AppState;
 
 /// How often the file is read.
@@ -128,6 +129,7 @@ async fn reload(app: &AppState, source: &SettingsSource) {
         Ok(AppliedSettings::Nothing) => {}
         Ok(AppliedSettings::Edits) => {
             tracing::info!(models = app.models.current().all().len(), "the edited settings are in force");
+            check_logo(&app.settings.now().site).await;
         }
         Err(error) => {
             tracing::error!(error = %error, "the edited settings are invalid: the previous settings stay in force");

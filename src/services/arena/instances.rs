@@ -1,7 +1,7 @@
 //! Which instances serve this arena, and whether each of them is still alive.
 //!
 //! Each instance raises a number in the database several times a second and reads the others' numbers. One whose number stands
-//! still over several reads is gone, however it went. No clocks are compared, and a database that does not answer
+//! still over several reads is gone, however it went. No times of day are compared, and a database that does not answer
 //! makes nobody look dead, because only reads that succeed are counted.
 
 use std::collections::HashMap;

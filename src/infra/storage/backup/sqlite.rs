@@ -1,9 +1,9 @@
 //! Copies of the embedded database: `VACUUM INTO` gives one consistent state, also while votes come in.
 
-use std::fs;
 use std::path::Path;
 use std::str::FromStr;
 use std::time::Duration;
+use std::{fs, io};
 
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{ConnectOptions, Connection};
@@ -11,6 +11,9 @@ use sqlx::{ConnectOptions, Connection};
 use super::{BackupError, RestoreReport, folder_of, name, partial_beside, unusable};
 use crate::storage::sqlite::MIGRATIONS;
 use crate::storage::{SELECT_VERSION, StoreError, compare_versions};
+
+/// SQLite's code for a disk without space.
+const SQLITE_FULL: &str = "13";
 
 const COUNT_VOTES: &str = "SELECT COUNT(*) FROM votes";
 const LOG_SIZE: &str = "SELECT COALESCE(MAX(size), 0) FROM log_checkpoint";
@@ -24,7 +27,8 @@ pub(super) async fn copy(database: &Path, partial: &Path) -> Result<i64, BackupE
     let mut connection = open(database, Opened::Beside).await.map_err(&damaged)?;
     let before: i64 = sqlx::query_scalar(COUNT_VOTES).fetch_one(&mut connection).await.map_err(&damaged)?;
     let to = partial.display().to_string();
-    sqlx::query("VACUUM INTO $1").bind(to).execute(&mut connection).await.map_err(&damaged)?;
+    let written = sqlx::query("VACUUM INTO $1").bind(to).execute(&mut connection).await;
+    written.map_err(|error| no_space(partial, &error).unwrap_or_else(|| damaged(error)))?;
     connection.close().await.map_err(&damaged)?;
     let kept = check(partial).await?.votes;
     if kept < before { Err(BackupError::Fewer { kept, before }) } else { Ok(kept) }
@@ -88,6 +92,12 @@ async fn open(file: &Path, opened: Opened) -> Result<SqliteConnection, sqlx::Err
         .immutable(opened == Opened::Alone)
         .busy_timeout(Duration::from_secs(10));
     options.disable_statement_logging().connect().await
+}
+
+/// The error where a copy is not written because its disk is full.
+fn no_space(to: &Path, error: &sqlx::Error) -> Option<BackupError> {
+    let is_full = error.as_database_error()?.code().is_some_and(|code| code == SQLITE_FULL);
+    is_full.then(|| unusable(folder_of(to))(io::ErrorKind::StorageFull.into()))
 }
 
 fn damaged(path: &Path) -> impl Fn(sqlx::Error) -> BackupError + use<> {

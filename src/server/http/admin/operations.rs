@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use super::call::SignedInRequest;
 use crate::domain::doctor::Finding;
 use crate::domain::time::Timestamp;
-use crate::infra::clock::Clock as _;
+use crate::infra::clock::{Clock as _, SystemClock};
 use crate::infra::config::{OnFailure, Settings};
 use crate::infra::job_report::JobStatus;
 use crate::infra::storage::InstanceRow;
@@ -26,7 +26,7 @@ use crate::services::doctor::examine_open;
 pub(super) async fn page(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let app = &call.app;
     let (settings, now) = (app.settings.now(), app.clock.now());
-    let mut findings = examine_open(&settings, &app.store, now).await;
+    let mut findings = examine_open(&settings, &app.store, SystemClock.now()).await;
     findings.extend(moderation(app, &settings));
     let instances = if app.instances.is_alone() { Vec::new() } else { app.store.instances().await? };
     let (page, frame) = (call.page(), call.frame(AdminTab::Operations));
