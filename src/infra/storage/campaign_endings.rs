@@ -10,6 +10,11 @@ const COUNT_MODELS: &str = "SELECT COUNT(DISTINCT model) FROM campaign_answers W
 /// Units without all their judgements, or assignments that somebody is at.
 const SELECT_OPEN: &str = "SELECT EXISTS (SELECT 1 FROM campaign_units WHERE campaign = $1 AND given < $2) \
      OR EXISTS (SELECT 1 FROM campaign_assignments WHERE campaign = $1 AND judged_at IS NULL AND released_at IS NULL)";
+/// Of each unit no more judgements than it needs; assignments that somebody is at do not count yet.
+const SUM_JUDGED_OF_DUE: &str = "SELECT CAST(COALESCE(SUM(CASE WHEN judged < $2 THEN judged ELSE $2 END), 0) AS BIGINT) \
+     FROM (SELECT u.given - COALESCE(o.waiting, 0) AS judged FROM campaign_units u LEFT JOIN (SELECT unit, \
+     COUNT(*) AS waiting FROM campaign_assignments WHERE campaign = $1 AND judged_at IS NULL AND released_at IS NULL \
+     AND kind <> 'repeat' GROUP BY unit) o ON o.unit = u.unit WHERE u.campaign = $1) units";
 const END: &str = "UPDATE campaigns SET ended = $2, ended_at = $3 WHERE id = $1 AND ended IS NULL";
 
 impl Store {
@@ -44,6 +49,17 @@ impl Store {
             sqlx::query_scalar(SELECT_OPEN).bind(campaign).bind(i64::from(needed)).fetch_one(pool).await
         })?;
         Ok(!is_open)
+    }
+
+    /// Judgements of a campaign of those that are due: `needed` of each unit, without repetitions and what is judged beyond.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn judged_of_due(&self, campaign: &str, needed: u32) -> Result<i64, StoreError> {
+        let _time = store_time("judged_of_due");
+        on_reader!(self, |pool| {
+            sqlx::query_scalar(SUM_JUDGED_OF_DUE).bind(campaign).bind(i64::from(needed)).fetch_one(pool).await
+        })
     }
 
     /// Ends a campaign: nobody is asked any more, and what is shown just now can still be judged. The first reason stays.

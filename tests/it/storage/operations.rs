@@ -199,12 +199,16 @@ pub(super) async fn judgements_of_a_rated_campaign_are_votes_until_they_are_take
             .collect::<Vec<_>>()
     };
     let is_all_judged = async || store.is_all_judged("c", 2).await.unwrap();
+    let judged_of_due = async |needed| store.judged_of_due("c", needed).await.unwrap();
     judge("c-1", "j1", vec![]).await;
     assert!(store.withdraw_last_judgement("c-1", Timestamp(5)).await.unwrap());
+    assert_eq!(judged_of_due(2).await, 0, "the annotator is at it again");
     judge("c-1", "j2", vec![]).await;
     assert!(!is_all_judged().await, "the unit needs two judgements");
+    assert_eq!(judged_of_due(2).await, 1);
     judge("c-2", "j3", vec![exclusion]).await;
     assert!(is_all_judged().await);
+    assert_eq!((judged_of_due(2).await, judged_of_due(1).await), (2, 1), "no more of a unit than it needs");
     assert_eq!(in_force().await, ["taken_back", "", "identity_leak"]);
     verdicts_on_units_are_kept_once(store).await;
     let page = store.vote_page(VoteRange::ALL, &[VoteColumn::Voter, VoteColumn::PairingPolicy]).await.unwrap();
@@ -225,6 +229,7 @@ pub(super) async fn judgements_of_a_rated_campaign_are_votes_until_they_are_take
     assert!(store.annotator("c", "h1").await.unwrap().unwrap().left_out_at.is_some());
     assert_eq!(in_force().await, ["left_out taken_back", "left_out", "identity_leak"]);
     assert!(!is_all_judged().await, "somebody else is to judge it");
+    assert_eq!(judged_of_due(2).await, 1);
     let readmitted = entry("a3", AdminAction::ReadmitAnnotator);
     assert!(store.readmit_annotator("c", "c-1", &readmitted).await.unwrap());
     assert!(!store.readmit_annotator("c", "c-1", &readmitted).await.unwrap());

@@ -133,11 +133,13 @@ fn unknown() -> PageError {
 
 async fn line(store: &Store, row: CampaignRow) -> Result<CampaignLine, StoreError> {
     let plan = serde_json::from_str::<CampaignPlan>(&row.plan).ok();
-    let is_all_judged = match &plan {
-        Some(plan) if row.judgements > 0 => store.is_all_judged(&row.id, plan.judgements_per_item).await?,
-        _ => false,
+    let (judged, is_all_judged) = match plan.as_ref().map(|plan| plan.judgements_per_item) {
+        Some(needed) if row.judgements > 0 => {
+            (store.judged_of_due(&row.id, needed).await?, store.is_all_judged(&row.id, needed).await?)
+        }
+        _ => (0, false),
     };
-    Ok(CampaignLine { plan, is_all_judged, row })
+    Ok(CampaignLine { plan, judged, is_all_judged, row })
 }
 
 fn refused(error: CampaignAdminError) -> PageError {

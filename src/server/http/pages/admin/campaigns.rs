@@ -17,6 +17,8 @@ pub(crate) struct CampaignLine {
     pub(crate) row: CampaignRow,
     /// Its file; `None` where another version wrote it.
     pub(crate) plan: Option<CampaignPlan>,
+    /// Judgements of those that are due.
+    pub(crate) judged: i64,
     /// Whether each unit has all its judgements.
     pub(crate) is_all_judged: bool,
 }
@@ -30,10 +32,10 @@ impl CampaignLine {
         self.plan.as_ref().map_or("", |plan| plan.task.as_str())
     }
 
-    /// Judgements that stand, of those that are due.
+    /// Judgements of those that are due.
     fn progress(&self) -> String {
         let each = self.plan.as_ref().map_or(0, |plan| i64::from(plan.judgements_per_item));
-        format!("{} / {}", self.row.judgements, self.row.units.saturating_mul(each))
+        format!("{} / {}", self.judged, self.row.units.saturating_mul(each))
     }
 
     /// Why nobody is asked any more; none while somebody is.
