@@ -16,6 +16,9 @@ use crate::domain::battle::message::ImageType;
 pub const MAX_SIDE: u32 = 2048;
 /// Pixels of what is read at the most: a small file may unpack to gigabytes.
 pub const MAX_PIXELS: u64 = 50_000_000;
+/// Bytes that it unpacks to at the most, twice of which are in memory while it is turned: enough for [`MAX_PIXELS`] of four bytes
+/// each, and not for those of eight that a PNG with 16 bits a colour has.
+const MAX_UNPACKED_BYTES: u64 = 200 << 20;
 /// Bytes of what is kept at the most; a PNG that is larger becomes a JPEG.
 const MAX_PNG_BYTES: usize = 3 << 20;
 const JPEG_QUALITY: u8 = 90;
@@ -47,6 +50,14 @@ pub enum UnusableImage {
         /// Pixels down.
         height: u32,
     },
+    /// Pixels that take more memory than is given to an image.
+    #[error(
+        "the image unpacks to {bytes} bytes, more than {MAX_UNPACKED_BYTES}: save it with 8 bits a colour, or make it smaller"
+    )]
+    TooManyBytes {
+        /// Bytes that it unpacks to.
+        bytes: u64,
+    },
     /// Broken, or of a kind that nobody reads.
     #[error("the image cannot be read: save it anew as PNG or JPEG")]
     Unreadable(#[source] ImageError),
@@ -76,6 +87,10 @@ fn read(file: &[u8]) -> Result<(DynamicImage, ImageFormat), UnusableImage> {
     let (width, height) = decoder.dimensions();
     if u64::from(width) * u64::from(height) > MAX_PIXELS {
         return Err(UnusableImage::TooManyPixels { width, height });
+    }
+    let bytes = decoder.total_bytes();
+    if bytes > MAX_UNPACKED_BYTES {
+        return Err(UnusableImage::TooManyBytes { bytes });
     }
     // Where the camera's note cannot be read, the image is shown as it lies.
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
@@ -184,17 +199,26 @@ mod tests {
         let whole = encoded(&two_halves(64, 64), ImageFormat::Png);
         assert_eq!(refused(&whole[..60]), "the image cannot be read: save it anew as PNG or JPEG");
         assert_eq!(
-            refused(&huge_png()),
+            refused(&png_head(60_000, EIGHT_BITS_RGB)),
             "the image has 60000 × 60000 pixels, more than 50000000 in all: make it smaller"
+        );
+        assert_eq!(
+            refused(&png_head(7_071, SIXTEEN_BITS_RGBA)),
+            "the image unpacks to 399992328 bytes, more than 209715200: save it with 8 bits a colour, or make it smaller"
         );
     }
 
-    /// The head of a PNG of 60,000 × 60,000 pixels, and nothing else.
-    fn huge_png() -> Vec<u8> {
+    /// Depth and colours in the head of a PNG.
+    const EIGHT_BITS_RGB: [u8; 2] = [8, 2];
+    const SIXTEEN_BITS_RGBA: [u8; 2] = [16, 6];
+
+    /// The head of a PNG with sides of so many pixels, and nothing else.
+    fn png_head(side: u32, depth_and_colours: [u8; 2]) -> Vec<u8> {
         let mut file = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR".to_vec();
-        file.extend(60_000u32.to_be_bytes());
-        file.extend(60_000u32.to_be_bytes());
-        file.extend(b"\x08\x02\0\0\0");
+        file.extend(side.to_be_bytes());
+        file.extend(side.to_be_bytes());
+        file.extend(depth_and_colours);
+        file.extend(b"\0\0\0");
         file.extend(crc(&file[12..]).to_be_bytes());
         file.extend(b"\0\0\0\0IDAT\x35\xaf\x06\x1e");
         file

@@ -4,11 +4,12 @@ use futures_util::future::join_all;
 use langya::domain::battle::state::{Progress, Stage};
 use langya::domain::battle::{BattleId, ModelId, RunId, Side};
 use langya::domain::time::Timestamp;
-use langya::infra::storage::{NewReply, ReplyEnding};
+use langya::infra::storage::{NewReply, ReplyEnding, SideFailure};
 use serde_json::{Value, json};
 
 use crate::support::arena::TestArena;
 use crate::support::scripted::{Scripted, Step};
+use crate::support::until;
 use crate::support::visitor::Visitor;
 use crate::support::wire::Wire;
 
@@ -198,6 +199,40 @@ async fn a_turn_is_taken_over_when_its_instance_stops_beating() {
     assert_eq!((one.asked(), two.asked()), (2, 2));
 }
 
+#[actix_web::test]
+async fn a_turn_that_is_taken_over_is_answered_by_the_models_that_its_instance_left() {
+    let (wire, names) = (Wire::new(), ["one", "two", "three"]);
+    let scripts = names.map(Scripted::saying);
+    let models: Vec<(&str, &Scripted)> = names.into_iter().zip(&scripts).collect();
+    let first = TestArena::start_on(&models, wire.bus("first"), None, |_| {}).await;
+    let second = TestArena::start_on(&models, wire.bus("second"), Some(&first), |_| {}).await;
+    let mut visitor = first.visitor().await;
+    visitor.ask("Who are you?").await;
+    visitor.until_ready().await;
+    let (battle, store, run) = (visitor.battle(), &first.app.store, RunId::new("stopped.0"));
+    store.heartbeat("stopped", "", Timestamp(1)).await.unwrap();
+    begin_elsewhere(&first, &battle, &run).await;
+    let mut back = at(&second, &visitor).await;
+    resume(&mut back, &battle, visitor.last_seq()).await;
+    until(async || {
+        store.heartbeat("stopped", "", Timestamp(1)).await.unwrap();
+        second.app.battles.is_in_memory(&battle).then_some(())
+    })
+    .await;
+    // The second instance has read the row, and then the other one replaces a model and is gone.
+    let [failed, stays] = store.battle(&battle).await.unwrap().unwrap().models;
+    let spare = names.map(ModelId::new).into_iter().find(|model| ![&failed, &stays].contains(&model)).unwrap();
+    let replacement = Some((spare.clone(), 0.25));
+    let failure = SideFailure { turn: 1, side: Side::A, model: failed, reason: "a test".into(), replacement };
+    assert!(store.record_side_failure(&battle, &run, &failure, Timestamp(2)).await.unwrap());
+    let texts = back.until_ready().await;
+    assert_eq!(texts, [spare.as_str(), stays.as_str()]);
+    let revealed = back.vote("a").await;
+    assert_eq!([&revealed["a"]["id"], &revealed["b"]["id"]], [spare.as_str(), stays.as_str()]);
+    let kept = store.replies(&battle).await.unwrap();
+    assert!(kept.iter().map(|row| &row.reply.model).eq([&spare, &stays]), "{kept:?}");
+}
+
 /// A model that says so many words beyond its gate and then no more.
 fn endless(word: &'static str) -> Scripted {
     Scripted::new(move |_| {
@@ -239,7 +274,8 @@ async fn numbers_of_one_telling_lead_into_no_other() {
     let (battle, seen, store) = (visitor.battle(), visitor.last_seq(), &first.app.store);
     // The first instance goes on without knowing that it was taken for gone.
     let run = store.battle(&battle).await.unwrap().unwrap().answered_by;
-    assert!(store.take_over_turn(&battle, run.as_ref(), &RunId::new("gone.0"), Timestamp(1)).await.unwrap());
+    let taken = store.take_over_turn(&battle, run.as_ref(), &RunId::new("gone.0"), Timestamp(1)).await.unwrap();
+    assert!(taken.is_some());
     let mut back = at(&second, &visitor).await;
     resume(&mut back, &battle, seen).await;
     back.next_of(&["battle"]).await;
@@ -260,7 +296,8 @@ async fn an_instance_that_was_taken_for_gone_does_not_write_over_the_other() {
     let mut visitor = half_way(&first).await;
     let (battle, store) = (visitor.battle(), &first.app.store);
     let run = store.battle(&battle).await.unwrap().unwrap().answered_by;
-    assert!(store.take_over_turn(&battle, run.as_ref(), &RunId::new("other.0"), Timestamp(1)).await.unwrap());
+    let taken = store.take_over_turn(&battle, run.as_ref(), &RunId::new("other.0"), Timestamp(1)).await.unwrap();
+    assert!(taken.is_some());
     let theirs = Side::BOTH.map(|side| NewReply {
         side,
         model: ModelId::new("one"),

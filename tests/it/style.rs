@@ -185,6 +185,25 @@ fn without_style_differences_the_fit_is_the_plain_one() {
 }
 
 #[test]
+fn votes_that_all_equal_their_prediction_leave_errors_unknown() {
+    let (shorter, longer) = (length([1, 2]), length([2, 1]));
+    let ties = [("a", "b", Tie, shorter), ("a", "b", Tie, longer)].repeat(4);
+    for errors in [StyleErrors::Votes, StyleErrors::Voters] {
+        let mut log = log_of(ties.clone());
+        if errors == StyleErrors::Voters {
+            let mut voters = Labels::default();
+            for voter in ["u", "v", "w", "v", "u", "w", "u", "v"] {
+                voters.rows.push(voters.names.position(voter));
+            }
+            log.voters = Some(voters);
+        }
+        let (_, styled) = styled(&log, errors);
+        assert_eq!(styled.errors, [None, None], "{errors:?}");
+        assert!(styled.effects.iter().all(|effect| effect.error.is_none()), "{:?}", styled.effects);
+    }
+}
+
+#[test]
 fn the_number_of_threads_does_not_matter() {
     // Votes enough for three chunks, whose sums could be added in different orders.
     let log = log_of(uninformative_features().repeat(280));

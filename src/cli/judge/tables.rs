@@ -81,6 +81,10 @@ fn boards(boards: &JudgeLeaderboards) -> String {
         writeln!(text, "pairs of models ordered otherwise: {} of {all}", pairs.otherwise)
             .expect("a String takes what is written");
     }
+    if boards.unbounded > 0 {
+        writeln!(text, "without {} models that only won or only lost: their ratings are bounds", boards.unbounded)
+            .expect("a String takes what is written");
+    }
     text
 }
 

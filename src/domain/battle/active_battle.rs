@@ -259,12 +259,13 @@ impl ActiveBattle {
     }
 
     /// The instance that answered is gone, and this one takes its place, with numbers that are `apart` from those so far:
-    /// the other one may have told more, and may come back.
-    pub fn adopt(&mut self, run: &RunId, apart: u64) {
+    /// the other one may have told more, and may come back. `row` has the models that it left, which are not always those
+    /// that it began with.
+    pub fn adopt(&mut self, row: BattleRow, apart: u64) {
         if self.followed.take().is_some() {
             self.log.skip(apart);
         }
-        self.row.answered_by = Some(run.clone());
+        self.row = row;
     }
 }
 

@@ -116,6 +116,15 @@ impl Progress {
         if shown.iter().any(|text| text.trim().is_empty()) { Err(Refusal::NothingToCompare) } else { Ok(()) }
     }
 
+    /// Whether replies can be stopped. While the battle is `under_way` they can whatever its stage: one side of a voided
+    /// battle goes on to its end.
+    ///
+    /// # Errors
+    /// The [`Refusal`] that tells why not.
+    pub fn allows_stop(self, under_way: bool) -> Result<(), Refusal> {
+        if under_way { Ok(()) } else { self.allows(Action::Stop, u32::MAX) }
+    }
+
     /// Whether the action may happen now.
     ///
     /// # Errors
@@ -171,6 +180,9 @@ mod tests {
     fn only_running_replies_can_be_stopped() {
         check(Stage::Answering, Action::Stop, Ok(()));
         check(Stage::Ready, Action::Stop, Err(Refusal::NothingToStop));
+        let voided = Progress { stage: Stage::Voided, turn: 1 };
+        assert_eq!(voided.allows_stop(true), Ok(()), "its other side may still be writing");
+        assert_eq!(voided.allows_stop(false), Err(Refusal::Voided));
     }
 
     #[test]

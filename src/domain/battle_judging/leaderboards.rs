@@ -69,6 +69,8 @@ pub struct JudgeLeaderboards {
     pub battles: usize,
     /// The models, best by the votes first.
     pub models: Vec<BoardRow>,
+    /// Models that only won or only lost on one of the two: their ratings are bounds, which the statistics leave out.
+    pub unbounded: u64,
     /// Spearman's correlation of the two ratings.
     pub spearman: Statistic,
     /// Kendall's.
@@ -92,11 +94,14 @@ pub fn boards(battles: &[JudgedBattle<'_>], level: ConfidenceLevel) -> Result<Ju
     };
     let models: Vec<BoardRow> = votes.models.iter().filter_map(row).collect();
     let components = votes.components.max(verdicts.components);
+    let (bounds, rated): (Vec<&BoardRow>, Vec<&BoardRow>) =
+        models.iter().partition(|row| row.votes.unbounded || row.verdicts.unbounded);
     Ok(JudgeLeaderboards {
         battles: battles.iter().filter(|battle| battle.verdict().is_some()).count(),
-        spearman: correlation(Coefficient::Spearman, &models, components, level),
-        kendall: correlation(Coefficient::Kendall, &models, components, level),
-        pairs: (components <= 1).then(|| orders(&models)),
+        unbounded: bounds.len() as u64,
+        spearman: correlation(Coefficient::Spearman, &rated, components, level),
+        kendall: correlation(Coefficient::Kendall, &rated, components, level),
+        pairs: (components <= 1).then(|| orders(&rated)),
         models,
     })
 }
@@ -121,11 +126,11 @@ fn log(battles: &[JudgedBattle<'_>], outcome: impl Fn(&JudgedBattle<'_>, Choice)
     log
 }
 
-fn ratings(models: &[BoardRow]) -> (Vec<f64>, Vec<f64>) {
+fn ratings(models: &[&BoardRow]) -> (Vec<f64>, Vec<f64>) {
     models.iter().map(|row| (row.votes.rating, row.verdicts.rating)).unzip()
 }
 
-fn correlation(by: Coefficient, models: &[BoardRow], components: usize, level: ConfidenceLevel) -> Statistic {
+fn correlation(by: Coefficient, models: &[&BoardRow], components: usize, level: ConfidenceLevel) -> Statistic {
     if components > 1 {
         return Statistic::missing(format!(
             "the battles judged so far leave {components} groups of models that cannot be compared"
@@ -137,7 +142,7 @@ fn correlation(by: Coefficient, models: &[BoardRow], components: usize, level: C
     Statistic::new(found.map(|found| found.r), interval)
 }
 
-fn orders(models: &[BoardRow]) -> PairOrders {
+fn orders(models: &[&BoardRow]) -> PairOrders {
     let (votes, verdicts) = ratings(models);
     let pairs = concordance(&votes, &verdicts);
     PairOrders { same: pairs.concordant, otherwise: pairs.discordant, equal: pairs.tied }
@@ -183,6 +188,21 @@ mod tests {
         assert!((found.kendall.value.unwrap() - 1.0 / 3.0).abs() < 1e-12);
         // x beats y three to one in the votes, so by 400·log10(3) at least where z is left out.
         assert!(found.models[0].votes.rating > found.models[1].votes.rating);
+    }
+
+    #[test]
+    fn a_model_that_only_won_has_no_part_in_the_statistics() {
+        let said =
+            [battles(0, ["x", "y"], &AGREED), battles(10, ["y", "z"], &AGREED), battles(20, ["x", "z"], &AGREED)]
+                .concat();
+        let only_won = battles(30, ["w", "x"], &[(AWins, [A, B]), (AWins, [A, B])]);
+        let level = ConfidenceLevel::default();
+        let without = boards(&by_judge(&said)[0].battles, level).unwrap();
+        let all = [said, only_won].concat();
+        let found = boards(&by_judge(&all)[0].battles, level).unwrap();
+        assert_eq!((without.unbounded, found.unbounded, found.models.len()), (0, 1, 4));
+        assert_eq!(found.pairs, without.pairs);
+        assert_eq!((&found.spearman, &found.kendall), (&without.spearman, &without.kendall));
     }
 
     #[test]

@@ -116,7 +116,7 @@ fn one(judge: &Judge<'_>, distances: &Distances<'_>, level: ConfidenceLevel) -> 
         one_tie: rate(inconsistent - bias.first - bias.second, inconsistent),
         agreement: Setups::new(&compared, level),
         slices: slices(battles, distances, level),
-        worth: WorthReport::new(battles.iter().filter_map(judged_pair), level),
+        worth: WorthReport::new(battles.iter().filter_map(judged_pair), battles.len(), level),
         boards: boards(battles, level)?,
     })
 }

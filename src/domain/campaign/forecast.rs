@@ -37,14 +37,19 @@ impl Forecast {
     /// Of a campaign with so many items, models and units, of which an item has `most_units` at the most.
     ///
     /// A vote between equals has the information p(1−p) = ¼ about the difference of two strengths. Where all pairs of m models have
-    /// equally many votes and each model v, the variance of a strength around their mean is 4/v · ((m−1)/m)².
+    /// equally many votes and each model v, the variance of a strength around their mean is 4/v · ((m−1)/m)². A ranking of m models
+    /// compares each with all others, not independently: ranks of equals have the variance (m²−1)/12, so that J rankings leave a
+    /// strength 4(m²−1)/(3m²J).
     #[must_use]
     pub fn new(plan: &CampaignPlan, items: u64, models: u64, units: u64, most_units: u64) -> Self {
         let judgements = units * u64::from(plan.judgements_per_item);
         let repeats = u64::from(repeats_of(u32::try_from(judgements).unwrap_or(u32::MAX), plan.repeat_share));
         let half_width = (plan.task != Task::Score && models > 1 && judgements > 0).then(|| {
-            let votes_of_a_model = 2.0 * real(judgements) / real(models);
-            let variance = 4.0 / votes_of_a_model * ((real(models) - 1.0) / real(models)).powi(2);
+            let (judgements, models) = (real(judgements), real(models));
+            let variance = match plan.task {
+                Task::Rank => 4.0 * (models.powi(2) - 1.0) / (3.0 * models.powi(2) * judgements),
+                _ => 2.0 * models / judgements * ((models - 1.0) / models).powi(2),
+            };
             ConfidenceLevel::default().z() * variance.sqrt() * POINTS_PER_STRENGTH
         });
         Self {
@@ -64,9 +69,15 @@ impl Forecast {
 mod tests {
     use super::*;
     use crate::battle::Outcome;
-    use crate::rating::options::LeaderboardOptions;
+    use rand::SeedableRng as _;
+    use rand::seq::SliceRandom as _;
+    use rand_chacha::ChaCha8Rng;
+
+    use crate::rating::CENTRE;
+    use crate::rating::options::{IntervalMethod, LeaderboardOptions};
     use crate::rating::ranking::rank_log;
     use crate::rating::vote_log::VoteLog;
+    use crate::stats::real_len;
 
     const PLAN: &str =
         "[campaign]\nid = \"a\"\ntitle = \"t\"\ntask = \"pairwise\"\nanswers = \"x\"\nrepeat_share = 0.1\n";
@@ -95,5 +106,38 @@ mod tests {
         assert!((fitted / expected - 1.0).abs() < 0.03, "{fitted} {expected}");
         assert_eq!((forecast.judgements, forecast.repeats, forecast.annotators_at_least), (1200, 120, 30));
         assert!((forecast.hours - 22.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_width_of_a_ranking_is_that_of_random_orders() {
+        let (models, rankings) = (5_usize, 150_u64);
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let mut ratings = Vec::new();
+        for _ in 0..400 {
+            let mut log = VoteLog::default();
+            for model in 0..models {
+                log.models.position(&model.to_string());
+            }
+            for _ in 0..rankings {
+                let mut order: Vec<u32> = (0..5).collect();
+                order.shuffle(&mut rng);
+                for (place, &better) in order.iter().enumerate() {
+                    for &worse in &order[place + 1..] {
+                        log.a.push(better);
+                        log.b.push(worse);
+                        log.outcomes.push(Outcome::AWins);
+                    }
+                }
+            }
+            let options = LeaderboardOptions { interval: IntervalMethod::None, ..LeaderboardOptions::default() };
+            let board = rank_log(&log, &options).unwrap();
+            ratings.extend(board.models.iter().map(|model| model.rating.unwrap() - CENTRE));
+        }
+        let spread = (ratings.iter().map(|rating| rating * rating).sum::<f64>() / real_len(ratings.len())).sqrt();
+        let plan = CampaignPlan::parse(&PLAN.replace("pairwise", "rank")).unwrap();
+        let plan = CampaignPlan { judgements_per_item: 3, ..plan };
+        let forecast = Forecast::new(&plan, rankings / 3, models as u64, rankings / 3, 1).half_width.unwrap();
+        let seen = ConfidenceLevel::default().z() * spread;
+        assert!((forecast / seen - 1.0).abs() < 0.05, "{forecast} {seen}");
     }
 }

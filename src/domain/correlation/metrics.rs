@@ -41,7 +41,11 @@ pub fn figures(
         let position = resampled.models.iter().position(|name| *name == model.model);
         let samples = resampled.replicates.iter().map(|values| values[position?]).collect();
         let drawn = Point::from_samples(value, samples, options.confidence);
-        Some(Point { interval: if metric == Metric::Rating { of_board(model) } else { drawn.interval }, ..drawn })
+        Some(if metric == Metric::Rating {
+            Point { interval: of_board(model), error: model.standard_error, ..drawn }
+        } else {
+            drawn
+        })
     };
     Ok((models.into_iter().filter_map(|model| Some((model.model.clone(), point(model)?))).collect(), notes))
 }

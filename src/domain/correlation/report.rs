@@ -297,7 +297,7 @@ fn leaderboards(x: &[Point], y: &[Point], level: ConfidenceLevel) -> Option<Lead
     let (first, second) = (intervals(x)?, intervals(y)?);
     let estimate = |(point, interval): (&Point, &Interval)| Estimate {
         value: point.value,
-        error: (interval.upper - interval.lower) / (2.0 * level.z()),
+        error: point.error.unwrap_or((interval.upper - interval.lower) / (2.0 * level.z())),
     };
     let estimates: Vec<Estimate> = x.iter().zip(&first).map(estimate).collect();
     let reference: Vec<f64> = y.iter().map(|point| point.value).collect();

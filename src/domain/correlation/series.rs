@@ -41,6 +41,8 @@ pub struct Point {
     pub value: f64,
     /// Where it lies at the confidence level of the study; none where nothing is known of it.
     pub interval: Option<Interval>,
+    /// Its standard error, where the interval is not a normal one.
+    pub error: Option<f64>,
     /// What it is when everything behind it is resampled, one a replicate; empty where it is held fixed.
     pub samples: Vec<Option<f64>>,
 }
@@ -59,7 +61,7 @@ impl Point {
         let values: Vec<_> = samples.iter().map(|draw| draw.ok_or(crate::stats::Undefined::Nothing)).collect();
         let interval = percentiles(&values, level).ok().map(|found| found.interval);
         let interval = interval.filter(|interval| interval.lower < interval.upper);
-        Self { value, interval, samples }
+        Self { value, interval, error: None, samples }
     }
 }
 

@@ -33,7 +33,7 @@ pub(super) struct Uncertainty {
 }
 
 /// Standard errors of a strength at or below this are rounding.
-const ROUNDING: f64 = 1e-9;
+pub(super) const ROUNDING: f64 = 1e-9;
 
 impl Uncertainty {
     /// No standard error is known.

@@ -60,9 +60,10 @@ pub struct WorthReport {
 }
 
 impl WorthReport {
-    /// The worth of verdicts, or why it is unknown.
+    /// The worth of verdicts, or why it is unknown. Votes on the same question stand beside the same verdict and depend on each other, so
+    /// the interval counts each question once: of `questions`, where there are fewer of them than pairs.
     #[must_use]
-    pub fn new<'a>(judged: impl IntoIterator<Item = JudgedPair<'a>>, level: ConfidenceLevel) -> Self {
+    pub fn new<'a>(judged: impl IntoIterator<Item = JudgedPair<'a>>, questions: usize, level: ConfidenceLevel) -> Self {
         let missing = |why: String| Self {
             battles: 0,
             residual_correlation: None,
@@ -71,13 +72,16 @@ impl WorthReport {
             undefined: Some(why),
         };
         match verdict_worth(judged) {
-            Ok(VerdictWorth { correlation: Ok(found), times }) => Self {
-                battles: found.n,
-                residual_correlation: Some(found.r),
-                interval: found.interval(level).ok(),
-                times,
-                undefined: None,
-            },
+            Ok(VerdictWorth { correlation: Ok(found), times }) => {
+                let found = Correlation { n: found.n.min(questions), ..found };
+                Self {
+                    battles: found.n,
+                    residual_correlation: Some(found.r),
+                    interval: found.interval(level).ok(),
+                    times,
+                    undefined: None,
+                }
+            }
             Ok(VerdictWorth { correlation: Err(why), .. }) => missing(why.to_string()),
             Err(why) => missing(why.to_string()),
         }
@@ -157,6 +161,18 @@ mod tests {
         // The correlation of a table of two by two: (11·3 − 1·1)/(12·4) = 2/3.
         assert!((informed.correlation.unwrap().r - 2.0 / 3.0).abs() < 1e-9, "{informed:?}");
         assert!((informed.times.unwrap() - 1.8).abs() < 1e-9);
+    }
+
+    #[test]
+    fn several_votes_on_one_question_do_not_narrow_the_interval() {
+        let informed = [(AWins, AWins, 11), (AWins, BWins, 1), (BWins, AWins, 1), (BWins, BWins, 3)];
+        let four_voters = |times: usize| {
+            let pairs = informed.into_iter().flat_map(move |(vote, verdict, n)| vec![pair(vote, verdict); n * times]);
+            WorthReport::new(pairs, 16, ConfidenceLevel::default())
+        };
+        let (once, often) = (four_voters(1), four_voters(4));
+        assert_eq!((once.battles, often.battles), (16, 16));
+        assert_eq!(once.interval, often.interval);
     }
 
     #[test]

@@ -32,6 +32,19 @@ impl ConfidenceLevel {
         if share > 0.0 && share <= HIGHEST { Ok(Self(share)) } else { Err(InvalidConfidence(share)) }
     }
 
+    /// The level at which each of so many statements has to hold, so that all hold together at this one (Bonferroni). It may lie
+    /// beyond what [`new`](Self::new) takes.
+    #[must_use]
+    pub fn of_each(self, statements: f64) -> Self {
+        Self::with_tail((1.0 - self.0) / statements.max(1.0))
+    }
+
+    /// The level that is missed with this probability, which follows from others and may be smaller than a level that
+    /// somebody asks for.
+    pub(super) fn with_tail(tail: f64) -> Self {
+        Self(1.0 - tail)
+    }
+
     /// The level as a share, such as 0.95.
     #[must_use]
     pub fn share(self) -> f64 {
@@ -62,5 +75,19 @@ impl ConfidenceLevel {
     #[must_use]
     pub fn quantile(self, voters: Option<f64>) -> f64 {
         voters.map_or_else(|| self.z(), |voters| self.t(voters - 1.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_statements_at_once_need_a_level_beyond_the_highest_that_one_can_ask_for() {
+        let each = ConfidenceLevel::default().of_each(50_086.0);
+        assert!(each.share() > HIGHEST);
+        // Half of 0.05/50086 lies beyond it on either side.
+        assert!((each.z() - 4.892).abs() < 0.001, "{}", each.z());
+        assert_eq!(ConfidenceLevel::default().of_each(0.0), ConfidenceLevel::default());
     }
 }

@@ -47,7 +47,7 @@ pub fn level_of_each_pair(covariance: &DMatrix<f64>, level: ConfidenceLevel) -> 
         .collect();
     largest.sort_unstable_by(f64::total_cmp);
     let tail = 2.0 * Normal::standard().sf(quantile(&largest, level.share()));
-    ConfidenceLevel::new(1.0 - tail.max(SMALLEST)).ok()
+    Some(ConfidenceLevel::with_tail(tail.max(SMALLEST)))
 }
 
 /// 1/s_ij for all pairs; 0 where s_ij² is not above `rounding`.

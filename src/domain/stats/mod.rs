@@ -14,6 +14,7 @@ pub mod confidence;
 pub mod confidence_sequence;
 pub mod correlation;
 pub mod distribution;
+pub mod fisher_exact;
 pub mod isotonic;
 pub mod matrix;
 pub mod max_t;

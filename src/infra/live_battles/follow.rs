@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use super::LiveBattle;
-use crate::domain::battle::RunId;
 use crate::domain::battle::event_log::EventEntry;
-use crate::domain::battle::record::BattleRecord;
+use crate::domain::battle::record::{BattleRecord, BattleRow};
 
 impl LiveBattle {
     /// Takes in events of the instance that answers, if they are still listened to: [`ActiveBattle::take_in`].
@@ -42,8 +41,8 @@ impl LiveBattle {
     }
 
     /// The instance that answered is gone, and this one takes its place.
-    pub fn adopt(&self, run: &RunId, apart: u64) {
-        self.state().active.adopt(run, apart);
+    pub fn adopt(&self, row: BattleRow, apart: u64) {
+        self.state().active.adopt(row, apart);
     }
 
     /// The battle continues elsewhere: watchers have to reconnect and request it again.

@@ -29,6 +29,8 @@ use crate::llm::{ChatError, ChatModel, Message, ReplyPart, ReplyStream, Sampling
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 /// What a reply is taken to be long until one has been seen, in tokens.
 const FIRST_GUESS: u64 = 500;
+/// Bytes of a reply's text at the most: several times the longest reply of any model. More is not taken in.
+const MOST_TEXT: usize = 1 << 20;
 /// Bytes of the reasoning that are kept of a reply.
 const MOST_REASONING: usize = 64 << 10;
 
@@ -453,7 +455,7 @@ impl PartialReply {
         while let Some(part) = reply.next().await {
             self.begun |= part.is_ok();
             match part {
-                Ok(ReplyPart::Text(part)) => self.text.extend(part.chars().filter(|c| *c != '\0')),
+                Ok(ReplyPart::Text(part)) => self.write(&part)?,
                 Ok(ReplyPart::Reasoning(part)) => self.think(&part),
                 Ok(ReplyPart::Numbers(numbers)) => self.count_numbers(numbers),
                 Ok(ReplyPart::Usage(counted)) => self.usage = self.usage.updated(counted),
@@ -461,6 +463,14 @@ impl PartialReply {
                 Err(error) => return Err(error),
             }
         }
+        Ok(())
+    }
+
+    fn write(&mut self, part: &str) -> Result<(), ChatError> {
+        if self.text.len() + part.len() > MOST_TEXT {
+            return Err(ChatError::Malformed(format!("a reply of more than {MOST_TEXT} bytes")));
+        }
+        self.text.extend(part.chars().filter(|c| *c != '\0'));
         Ok(())
     }
 

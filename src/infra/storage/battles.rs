@@ -201,21 +201,26 @@ impl Store {
         Ok(self.write_battle(begin).await? > 0)
     }
 
-    /// Has `run` answer the latest turn in place of `from`. `false` means that somebody else answers it, or nobody has
-    /// to any more.
+    /// Has `run` answer the latest turn in place of `from`, and returns the battle as it stands: `from` may have replaced a
+    /// model since its row was read. `None` means that somebody else answers it, or nobody has to any more.
     ///
     /// # Errors
-    /// [`StoreError::Database`].
+    /// [`StoreError`].
     pub async fn take_over_turn(
         &self,
         battle: &BattleId,
         from: Option<&RunId>,
         run: &RunId,
         now: Timestamp,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<Option<BattleRow>, StoreError> {
         let _time = store_time("take_over_turn");
-        let (battle, from, run) = (battle.clone(), from.cloned(), run.clone());
-        Ok(self.write_battle(BattleWrite::TakeOverTurn { battle, from, run, now }).await? > 0)
+        let take_over =
+            BattleWrite::TakeOverTurn { battle: battle.clone(), from: from.cloned(), run: run.clone(), now };
+        if self.write_battle(take_over).await? == 0 {
+            return Ok(None);
+        }
+        // From here on nobody but `run` changes the models, or somebody has taken it over in turn.
+        Ok(self.battle(battle).await?.filter(|row| row.answered_by.as_ref() == Some(run)))
     }
 
     /// Keeps that a side failed. In the same commit the replacement takes its place, or the battle is voided. `false`

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use sqlx::migrate::MigrateError;
 
-use crate::storage::outage::OutageKind;
+use crate::storage::outage::{OutageKind, is_lasting};
 
 /// Storage did not do what it was asked.
 #[derive(thiserror::Error)]
@@ -165,6 +165,18 @@ impl StoreError {
         }
     }
 
+    /// Whether the same write fails however often it is sent: it breaks a rule of the tables, or finds what this program
+    /// never writes.
+    #[must_use]
+    pub fn is_permanent(&self) -> bool {
+        match self {
+            Self::Inconsistent { .. } | Self::IdInUse(_) => true,
+            Self::Group(error) => error.is_permanent(),
+            Self::Database(error) => is_lasting(error),
+            _ => false,
+        }
+    }
+
     fn trouble(&self) -> Option<OutageKind> {
         match self {
             Self::Group(error) => error.trouble(),
@@ -270,6 +282,21 @@ mod tests {
             let told = format!("{error:?} {error:#?}");
             assert!(told.contains("23514") && told.contains("a constraint is violated"), "{told}");
             assert!(!told.contains("question"), "{told}");
+        }
+    }
+
+    #[test]
+    fn a_write_is_offered_again_unless_it_breaks_a_rule() {
+        let passing = StoreError::from(sqlx::Error::WorkerCrashed);
+        let outage = StoreError::Outage(OutageKind::DiskFull);
+        for error in [StoreError::Busy, passing, StoreError::Group(Arc::new(StoreError::Busy)), outage] {
+            assert!(!error.is_permanent(), "{error}");
+        }
+        let value = "paused".to_owned();
+        let odd = StoreError::Inconsistent { table: "battles", column: "stage", row: "x".into(), value };
+        let group = StoreError::Group(Arc::new(sqlx::Error::RowNotFound.into()));
+        for error in [odd, group, StoreError::IdInUse("x".into())] {
+            assert!(error.is_permanent(), "{error}");
         }
     }
 

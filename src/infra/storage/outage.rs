@@ -99,6 +99,38 @@ impl OutageKind {
     }
 }
 
+/// Whether a statement fails however often it is sent: it breaks a rule of the tables, or is itself at fault. All else may
+/// pass: another transaction that holds a lock, a limit of time, a disk, a connection.
+pub(super) fn is_lasting(error: &sqlx::Error) -> bool {
+    match error {
+        sqlx::Error::Database(error) => match error.try_downcast_ref::<PgDatabaseError>() {
+            Some(error) => is_lasting_sqlstate(error.code()),
+            None => error.code().is_some_and(|code| is_lasting_in_sqlite(&code)),
+        },
+        sqlx::Error::Io(_)
+        | sqlx::Error::Tls(_)
+        | sqlx::Error::Protocol(_)
+        | sqlx::Error::PoolTimedOut
+        | sqlx::Error::PoolClosed
+        | sqlx::Error::WorkerCrashed
+        | sqlx::Error::BeginFailed => false,
+        _ => true,
+    }
+}
+
+fn is_lasting_sqlstate(code: &str) -> bool {
+    /// Unsupported, cardinality, data, constraints, syntax and names, limits of the program, and what a trigger raises.
+    const CLASSES: [&str; 7] = ["0A", "21", "22", "23", "42", "54", "P0"];
+    CLASSES.iter().any(|class| code.starts_with(class))
+}
+
+fn is_lasting_in_sqlite(code: &str) -> bool {
+    /// Too big, constraint (and what a trigger raises), mismatch, misuse, range. A plain error (1) is none of them: a commit
+    /// on a connection that has lost its transaction is one, and the next write has another connection.
+    const LASTING: [u32; 5] = [18, 19, 20, 21, 25];
+    code.parse::<u32>().is_ok_and(|code| LASTING.contains(&(code & 0xff)))
+}
+
 const READ_ONLY: u32 = 8;
 const IO_ERROR: u32 = 10;
 const CORRUPT: u32 = 11;
@@ -123,6 +155,30 @@ mod tests {
             ("23505", None),
         ] {
             assert_eq!(OutageKind::of_sqlstate(code), expected, "{code}");
+        }
+    }
+
+    #[test]
+    fn what_another_transaction_causes_passes_and_a_broken_rule_does_not() {
+        // Constraint of a unique key, of a trigger; a text that is too long.
+        for lasting in ["2067", "1811", "18"] {
+            assert!(is_lasting_in_sqlite(lasting), "{lasting}");
+        }
+        // Busy, busy with a snapshot, locked, full; no transaction to commit.
+        for passing in ["5", "517", "6", "13", "1"] {
+            assert!(!is_lasting_in_sqlite(passing), "{passing}");
+        }
+        assert!(is_lasting(&sqlx::Error::RowNotFound) && !is_lasting(&sqlx::Error::WorkerCrashed));
+    }
+
+    #[test]
+    fn the_servers_codes_that_last_are_those_of_the_statement() {
+        for lasting in ["23505", "23514", "22021", "42P01", "P0001"] {
+            assert!(is_lasting_sqlstate(lasting), "{lasting}");
+        }
+        // Lock timeout, cancelled, disk, deadlock, serialization, standby, connections.
+        for passing in ["55P03", "57014", "58030", "40P01", "40001", "25006", "53300", "08006", "XX000"] {
+            assert!(!is_lasting_sqlstate(passing), "{passing}");
         }
     }
 

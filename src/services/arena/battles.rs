@@ -106,11 +106,10 @@ impl LocalBattles for Battles {
 
     async fn take_over(&self, battle: &Arc<LiveBattle>, from: Option<&RunId>) -> Result<bool, StoreError> {
         let run = self.dependencies.instances.new_run();
-        if !self.dependencies.store.take_over_turn(&battle.id, from, &run, self.dependencies.clock.now()).await? {
-            return Ok(false);
-        }
+        let (store, now) = (&self.dependencies.store, self.dependencies.clock.now());
+        let Some(row) = store.take_over_turn(&battle.id, from, &run, now).await? else { return Ok(false) };
         tracing::info!(battle.id = %battle.id, "answering a turn again whose instance is gone");
-        battle.adopt(&run, self.dependencies.apart());
+        battle.adopt(row, self.dependencies.apart());
         self.answer(battle, run, None);
         Ok(true)
     }
@@ -215,7 +214,7 @@ impl Battles {
     /// [`BattleError`].
     pub async fn stop(self: &Arc<Self>, visitor: &VisitorId, id: &BattleId) -> Result<(), BattleError> {
         let battle = self.find(visitor, id).await?;
-        battle.progress().allows(Action::Stop, self.dependencies.settings.now().battle.max_turns)?;
+        battle.progress().allows_stop(battle.is_under_way())?;
         if battle.is_followed() {
             remote_battles::stop(&self.dependencies, &battle);
         } else {

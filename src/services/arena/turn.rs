@@ -352,10 +352,11 @@ impl<'a> Turn<'a> {
     }
 
     /// Another model for a side of which nothing was seen, in the first turn; `None` where there is none, and for a model that
-    /// the visitor chose.
+    /// the visitor chose. Where the other side has broken off the battle is lost, and nobody else is asked for it.
     fn find_replacement(&self, side: Side) -> Option<(ModelId, f64)> {
-        let run = &self.sides[side.index()];
+        let (run, other) = (&self.sides[side.index()], &self.sides[side.other().index()]);
         if self.mode.names(side)
+            || other.ending == ReplyEnding::Failed
             || self.number > 1
             || run.first_token_at.is_some()
             || self.failed.len() >= MAX_REPLACEMENTS
@@ -365,7 +366,7 @@ impl<'a> Turn<'a> {
         let mut excluded = self.failed.clone();
         excluded.push(run.model.clone());
         let kind = PromptKind::of(&self.images);
-        self.dependencies.matchmaker.replace(&self.sides[side.other().index()].model, &excluded, kind)
+        self.dependencies.matchmaker.replace(&other.model, &excluded, kind)
     }
 
     async fn replace(&mut self, side: Side, model: ModelId, probability: f64) {
@@ -454,8 +455,8 @@ impl<'a> Turn<'a> {
 }
 
 impl BattleDependencies {
-    /// Offers the replies of a turn to the database until it takes them: an outage shall not cost what models wrote and
-    /// a visitor has read. `false` means that somebody else answers the turn.
+    /// Offers the replies of a turn to the database until it takes them: neither an outage nor a lock that somebody holds
+    /// shall cost what models wrote and a visitor has read. `false` means that somebody else answers the turn.
     async fn keep_replies(
         &self,
         battle: &BattleId,
@@ -463,14 +464,19 @@ impl BattleDependencies {
         progress: Progress,
         replies: &[NewReply],
     ) -> Result<bool, StoreError> {
-        let (began, shutdown) = (Instant::now(), self.tasks.shutdown());
+        let (began, shutdown, mut told) = (Instant::now(), self.tasks.shutdown(), false);
         loop {
             let kept = self.store.finish_turn(battle, run, progress, replies, self.clock.now()).await;
             match kept {
-                Err(error) if error.is_outage() && began.elapsed() < OFFER_FOR => tokio::select! {
-                    () = tokio::time::sleep(OFFER_EVERY) => {}
-                    () = shutdown.cancelled() => return Err(error),
-                },
+                Err(error) if !error.is_permanent() && began.elapsed() < OFFER_FOR => {
+                    if !error.is_outage() && !std::mem::replace(&mut told, true) {
+                        tracing::warn!(battle.id = %battle, error = ?error, "the replies of a turn wait for the database");
+                    }
+                    tokio::select! {
+                        () = tokio::time::sleep(OFFER_EVERY) => {}
+                        () = shutdown.cancelled() => return Err(error),
+                    }
+                }
                 kept => return kept,
             }
         }

@@ -6,7 +6,7 @@ use sqlx::Connection;
 use sqlx::postgres::PgConnection;
 
 use super::{Place, begun, board_of, check, check_told_once, ready, readyz};
-use crate::support::postgres::OwnServer;
+use crate::support::postgres::{OwnServer, TestDatabase};
 use crate::support::until;
 use crate::support::visitor::Visitor;
 
@@ -152,4 +152,25 @@ async fn a_postgresql_that_is_gone_for_longer_than_the_retries_is_waited_for() {
     // Two answers of a visitor have taken longer than all tries of a statement by now.
     let restart = async |database: &OwnServer| database.restart("fast").await;
     ride_out(&database, crash, "start its server", restart).await;
+}
+
+/// Keeps replies out twice, as a lock that somebody holds for too long does; a sequence is not rolled back.
+const KEEP_OUT: &str = "
+    CREATE SEQUENCE tries;
+    CREATE FUNCTION keep_out() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+        IF nextval('tries') <= 2 THEN RAISE EXCEPTION 'made up' USING ERRCODE = '55P03'; END IF;
+        RETURN NEW;
+    END $$;
+    CREATE TRIGGER keep_out BEFORE INSERT ON replies FOR EACH ROW EXECUTE FUNCTION keep_out()";
+
+#[actix_web::test]
+async fn replies_that_a_lock_keeps_out_are_offered_again() {
+    let Some(database) = TestDatabase::create().await else { return };
+    let place = Place::with_replies(2).await;
+    let server = place.serve(&["--database", &database.url]);
+    sqlx::raw_sql(KEEP_OUT).execute(&database.raw().await).await.unwrap();
+    check(&ready(&server).await.vote("a").await, "revealed");
+    drop(server);
+    database.drop().await;
 }

@@ -391,7 +391,9 @@ async fn what_is_sent_again_is_kept_once(store: &Store) {
         );
     }
     for _ in 0..2 {
-        assert!(store.take_over_turn(&battle_id("x"), Some(&by("second")), &by("third"), Timestamp(4)).await.unwrap());
+        let taken =
+            store.take_over_turn(&battle_id("x"), Some(&by("second")), &by("third"), Timestamp(4)).await.unwrap();
+        assert!(taken.is_some());
     }
     for _ in 0..2 {
         let failed = SideFailure { turn: 2, ..voided.clone() };
@@ -403,17 +405,18 @@ async fn what_is_sent_again_is_kept_once(store: &Store) {
 
 async fn a_turn_belongs_to_the_run_that_took_it_last(store: &Store) {
     ready(store, "x").await;
-    assert!(
-        !store.take_over_turn(&battle_id("x"), Some(&by("run")), &by("new"), Timestamp(3)).await.unwrap(),
-        "nobody answers it"
-    );
+    let take_over = async |from: Option<&str>, run: &str| {
+        let from = from.map(by);
+        store.take_over_turn(&battle_id("x"), from.as_ref(), &by(run), Timestamp(4)).await.unwrap()
+    };
+    assert_eq!(take_over(Some("run"), "new").await, None, "nobody answers it");
     assert!(store.begin_turn(&battle_id("x"), 1, None, Some(&by("run")), &by("slow"), Timestamp(3)).await.unwrap());
-    assert!(!store.take_over_turn(&battle_id("x"), None, &by("new"), Timestamp(4)).await.unwrap(), "slow answers it");
-    assert!(store.take_over_turn(&battle_id("x"), Some(&by("slow")), &by("new"), Timestamp(4)).await.unwrap());
-    assert!(
-        !store.take_over_turn(&battle_id("x"), Some(&by("slow")), &by("late"), Timestamp(5)).await.unwrap(),
-        "new answers it"
-    );
+    let replaced = failure(Side::B, Some((ModelId::new("three"), 0.25)));
+    assert!(store.record_side_failure(&battle_id("x"), &by("slow"), &replaced, Timestamp(3)).await.unwrap());
+    assert_eq!(take_over(None, "new").await, None, "slow answers it");
+    let taken = take_over(Some("slow"), "new").await.unwrap();
+    assert_eq!((taken.models, taken.pair_probability), (["one", "three"].map(ModelId::new), 0.25), "as slow left them");
+    assert_eq!(take_over(Some("slow"), "late").await, None, "new answers it");
     let progress = Progress { stage: Stage::Ready, turn: 1 };
     let late = [reply(Side::A, "too late")];
     assert!(!store.finish_turn(&battle_id("x"), &by("slow"), progress, &late, Timestamp(6)).await.unwrap());
@@ -433,8 +436,9 @@ async fn a_turn_from_before_runs_had_names_is_taken_over(store: &Store) {
     store.register_models(&["one", "two"].map(card), Timestamp(1)).await.unwrap();
     let old = BattleRow { answered_by: None, ..battle("x") };
     store.insert_battle(&old, "琅琊榜?", Timestamp(1_000)).await.unwrap();
-    assert!(!store.take_over_turn(&battle_id("x"), Some(&by("run")), &by("new"), Timestamp(2)).await.unwrap());
-    assert!(store.take_over_turn(&battle_id("x"), None, &by("new"), Timestamp(2)).await.unwrap());
+    let (id, new) = (battle_id("x"), by("new"));
+    assert_eq!(store.take_over_turn(&id, Some(&by("run")), &new, Timestamp(2)).await.unwrap(), None);
+    assert!(store.take_over_turn(&id, None, &new, Timestamp(2)).await.unwrap().is_some());
     assert_eq!(store.battle(&battle_id("x")).await.unwrap().unwrap().answered_by, Some(by("new")));
 }
 

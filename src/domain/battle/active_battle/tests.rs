@@ -74,3 +74,16 @@ fn what_the_database_holds_otherwise_is_told_anew() {
     let in_order = [0, 1, 3, 2, 4, 5].map(|at| anew[at].clone());
     assert_eq!(texts, in_order);
 }
+
+#[test]
+fn a_turn_that_is_taken_over_has_the_models_that_its_instance_left() {
+    let mut battle = ActiveBattle::follow(record(Stage::Answering, &[]), EPOCH_GAP);
+    let left = BattleRow {
+        models: ["one", "three"].map(ModelId::new),
+        pair_probability: 0.25,
+        answered_by: Some(RunId::new("here.0")),
+        ..battle.row.clone()
+    };
+    battle.adopt(left.clone(), EPOCH_GAP);
+    assert_eq!((&battle.row, battle.is_followed()), (&left, false));
+}

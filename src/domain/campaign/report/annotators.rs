@@ -14,9 +14,8 @@ use super::judged::{
 };
 use crate::battle::Outcome;
 use crate::campaign::assignment::AssignmentKind;
-use crate::stats::binomial;
 use crate::stats::distribution::quantile;
-use crate::stats::{real, real_len};
+use crate::stats::{binomial, fisher_exact, real, real_len};
 
 /// What is conspicuous about an annotator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -151,15 +150,12 @@ impl AnnotatorWork<'_> {
         2.0 * binomial::at_least(a.max(b), a + b, 0.5) < level
     }
 
-    /// Paired t-test over units: the annotator agrees with the others less than they do among themselves; or an exact binomial test
-    /// of known answers against the share that the others had right.
+    /// Paired t-test over units: the annotator agrees with the others less than they do among themselves; or Fisher's exact test of
+    /// known answers against those of the others, whose own share is an estimate too.
     fn is_careless(&self, totals: [u64; 2], level: f64) -> bool {
         let differences: Vec<f64> = self.beside.iter().filter_map(|(own, rest)| rest.map(|rest| own - rest)).collect();
-        let [right, asked] = [totals[0] - self.gold[0], totals[1] - self.gold[1]];
-        let worse_on_gold = asked > 0
-            && binomial::at_most(self.gold[0], self.gold[1], real(right) / real(asked)) < level
-            && self.gold[1] > 0;
-        lower_tail_t(&differences) < level || worse_on_gold
+        let others = [totals[0] - self.gold[0], totals[1] - self.gold[1]];
+        lower_tail_t(&differences) < level || fisher_exact::lower_tail(self.gold, others) < level
     }
 
     fn summary(&self, annotator: &str, flags: Vec<AnnotatorFlag>) -> AnnotatorSummary {
@@ -203,4 +199,21 @@ fn lower_tail_t(values: &[f64]) -> f64 {
 
 fn longest_streak(judged: &[&JudgedUnit]) -> u64 {
     judged.chunk_by(|one, other| one.judgement == other.judgement).map(|run| run.len() as u64).max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_slip_on_known_answers_is_no_carelessness_where_others_made_none() {
+        let careless = |own: [u64; 2], others: [u64; 2]| {
+            AnnotatorWork { gold: own, ..AnnotatorWork::default() }
+                .is_careless([own[0] + others[0], own[1] + others[1]], FAMILY_ERROR / 4.0)
+        };
+        assert!(!careless([9, 10], [10, 10]));
+        assert!(!careless([19, 20], [1, 1]));
+        assert!(careless([40, 80], [75, 80]));
+        assert!(!careless([0, 10], [0, 0]), "nobody else was asked");
+    }
 }

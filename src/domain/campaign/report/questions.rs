@@ -138,13 +138,13 @@ fn answered<'j>(unit: &'j JudgedUnit, question: &CampaignQuestion) -> Vec<(Optio
     }
 }
 
-/// The points of a scale by model and unit.
+/// The points of a scale by model and item: an answer that stands in several pairs is one item, not several.
 fn scores_of<'j>(question: &CampaignQuestion, judged: &[&'j JudgedUnit]) -> ScoresByItem<'j> {
     let mut scores = ScoresByItem::new();
     for unit in judged {
         for (model, value) in answered(unit, question) {
             if let (Some(model), Value::Point(point)) = (model, value) {
-                scores.entry(model).or_default().entry(unit.unit).or_default().push(f64::from(*point));
+                scores.entry(model).or_default().entry(unit.item).or_default().push(f64::from(*point));
             }
         }
     }

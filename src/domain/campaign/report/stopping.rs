@@ -43,7 +43,7 @@ pub fn neighbours(
         return Ok(Vec::new());
     }
     let pairs = real_len(models * (models - 1) / 2);
-    let confidence = ConfidenceLevel::new(1.0 - (1.0 - level.share()) / pairs).unwrap_or(level);
+    let confidence = level.of_each(pairs);
     let tuned_battles = (2 * planned / (models as u64)).max(1);
     let sequential = Some(SequentialOptions { tuned_battles, ..SequentialOptions::default() });
     let options = LeaderboardOptions { confidence, sequential, ..LeaderboardOptions::default() };

@@ -319,3 +319,31 @@ fn intervals_over_items_are_wider_where_items_decide() {
     // Everybody agrees: no resample says anything else.
     assert_eq!(report.annotator_pairs[0].kappa_interval, Some([1.0, 1.0]));
 }
+
+#[test]
+fn an_answer_in_several_pairs_is_one_item_of_its_model() {
+    let questions: Vec<crate::campaign::questions::CampaignQuestion> =
+        serde_json::from_str(r#"[{"id": "clear", "text": "How clear?", "kind": "scale", "about": "answer"}]"#).unwrap();
+    let unit = |unit, item, shown: [&str; 2], answers: &str| JudgedUnit {
+        annotator: "x".into(),
+        unit,
+        item,
+        shown: shown.map(str::to_owned).into(),
+        kind: AssignmentKind::Fresh,
+        judgement: UnitJudgement::Preference(0),
+        answers: std::sync::Arc::new(serde_json::from_str(answers).unwrap()),
+        seconds: 1.0,
+    };
+    let judged = vec![
+        unit(0, 0, ["p", "q"], r#"{"clear":{"a":5,"b":3}}"#),
+        unit(1, 0, ["p", "r"], r#"{"clear":{"a":5,"b":3}}"#),
+        unit(2, 1, ["p", "q"], r#"{"clear":{"a":1,"b":3}}"#),
+        unit(3, 1, ["p", "r"], r#"{"clear":{"a":1,"b":3}}"#),
+    ];
+    let facts = CampaignFacts { questions, ..facts(4, 1) };
+    let report = report(&facts, judged, &LeaderboardOptions::default()).unwrap();
+    let p = report.questions[0].models.iter().find(|model| model.model == "p").unwrap();
+    assert_eq!((p.items, p.judgements), (2, 4));
+    // 3 ± t(1) · √(8/2), of the two means 5 and 1.
+    assert!((p.upper.unwrap() - (3.0 + 12.706_204_736 * 2.0)).abs() < 1e-6, "{p:?}");
+}

@@ -68,7 +68,7 @@ pub fn compare(votes: &Votes, verdicts: &Votes, planned: Option<u64>) -> Result<
         },
         chance: by_chance(&people, &judge),
         sides: by_side(votes, verdicts),
-        worth: WorthReport::new(judged(&people, &judge), ConfidenceLevel::default()),
+        worth: WorthReport::new(judged(&people, &judge), both.len(), ConfidenceLevel::default()),
         wins: wins(&people, &judge, planned)?,
     })
 }

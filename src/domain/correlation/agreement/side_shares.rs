@@ -42,14 +42,16 @@ pub struct SideShares {
 pub(super) fn by_side(votes: &Votes, verdicts: &Votes) -> SideSharesReport {
     let (people, judge) = (Sided::new(votes), Sided::new(verdicts));
     SideSharesReport {
-        people: shares(votes),
-        judge: shares(verdicts),
+        people: shares(&people.votes()),
+        judge: shares(&judge.votes()),
         chance: by_chance(&people.votes(), &judge.votes()),
     }
 }
 
-fn shares(votes: &Votes) -> SideShares {
-    let count = |choice| votes.0.iter().map(|vote| u64::from(vote.choice == choice)).sum::<u64>();
+/// Of each voter, the vote that counts of each question and sides.
+fn shares(votes: &VotesByQuestion<'_>) -> SideShares {
+    let choices: Vec<Choice> = votes.questions().flatten().collect();
+    let count = |choice| choices.iter().map(|said| u64::from(*said == choice)).sum::<u64>();
     let (a, b) = (count(Choice::First), count(Choice::Second));
     let share_a = if a + b > 0 { Ok(real(a) / real(a + b)) } else { Err(Undefined::Nothing) };
     SideShares { a, b, ties: count(Choice::Tie), share_a: share_a.into(), p: binomial_test(a, b).into() }
@@ -117,5 +119,15 @@ mod tests {
         assert_eq!(found.judge.share_a.value, Some(1.0));
         // By side the judge's verdicts do not vary: no agreement beyond chance.
         assert!(found.chance.krippendorff_with_judge.value.unwrap() < 0.0, "{:?}", found.chance);
+    }
+
+    #[test]
+    fn a_vote_that_replaces_another_counts_once() {
+        let votes = |times: usize| {
+            let once: Vec<Vote> = (0..5).map(|n| vote(&n.to_string(), "ann", ["x", "y"], Choice::First)).collect();
+            Votes(once.iter().cycle().take(5 * times).cloned().collect())
+        };
+        let (once, twice) = (by_side(&votes(1), &votes(1)), by_side(&votes(2), &votes(1)));
+        assert_eq!((twice.people.a, &twice.people), (5, &once.people));
     }
 }

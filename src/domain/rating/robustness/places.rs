@@ -60,7 +60,7 @@ impl<'a> Component<'a> {
         level: ConfidenceLevel,
     ) -> Result<Self, FitError> {
         let comparisons = real_len(models.len().saturating_sub(1)).max(1.0);
-        let each = ConfidenceLevel::new(1.0 - (1.0 - level.share()) / comparisons)?;
+        let each = level.of_each(comparisons);
         let unbounded =
             models.iter().filter(|&&model| matches!(fit.model_strengths[model], ModelStrength::Unbounded { .. }));
         let limits =

@@ -8,6 +8,7 @@ use nalgebra::{DMatrix, DVector};
 use rayon::prelude::*;
 
 use super::super::FitError;
+use super::super::sandwich::ROUNDING;
 use super::super::vote_log::Labels;
 use super::loss::{Shares, StyleLoss, squared};
 use crate::stats::real_len;
@@ -33,9 +34,9 @@ impl Variances {
         self.carried.get(place).copied().unwrap_or(false)
     }
 
-    /// The standard error of a parameter.
+    /// The standard error of a parameter; `None` where every vote equals its prediction, so that nothing varies.
     pub(super) fn error(&self, place: usize) -> Option<f64> {
-        (!self.is_carried(place)).then(|| self.values[place].sqrt())
+        Some(self.values[place].sqrt()).filter(|error| *error > ROUNDING && !self.is_carried(place))
     }
 }
 

@@ -3,7 +3,8 @@
 //! All three are models of three outcomes, so their likelihoods can be compared: Davidson (1970), Rao–Kupper (1967), and ties
 //! as half a win for each, under which every pair ties equally often, P(tie) = t and P(first) = (1 − t)·σ(d), with the
 //! strengths of Bradley–Terry. The information criteria are AIC = 2k − 2 ln L (Akaike 1974) and BIC = k·ln n − 2 ln L
-//! (Schwarz 1978), with k parameters and n votes. Votes between components and with unbounded models are left out.
+//! (Schwarz 1978), with k parameters and n votes. Since Bradley–Terry's strengths count ties too, they are not where the likelihood of
+//! ties as halves is largest: its criteria are a little worse than they could be. Votes between components and with unbounded models are left out.
 
 use nalgebra::DVector;
 use schemars::JsonSchema;

@@ -44,6 +44,10 @@ pub(super) fn read_texts(
             Encoding::PLAIN => Values::Texts,
             _ => return Ok(None),
         };
+        // A run of equal values takes a few bytes however many they are, and what a page says of its count is checked by nobody else.
+        if data.count > rows - column.rows.len() {
+            return Err(broken("a page with more rows than its row group has left"));
+        }
         column.read_page(&data, max_level, values)?;
     }
     Ok(Some(Texts { names: column.texts, rows: column.rows }))
@@ -247,7 +251,66 @@ fn broken(what: &str) -> ParquetError {
 
 #[cfg(test)]
 mod tests {
+    use ::parquet::column::page::PageMetadata;
+
     use super::*;
+
+    /// The pages of a column, as they stand.
+    struct Pages(std::vec::IntoIter<Page>);
+
+    impl Iterator for Pages {
+        type Item = Result<Page, ParquetError>;
+
+        fn next(&mut self) -> Option<Self::Item> {
+            self.get_next_page().transpose()
+        }
+    }
+
+    impl PageReader for Pages {
+        fn get_next_page(&mut self) -> Result<Option<Page>, ParquetError> {
+            Ok(self.0.next())
+        }
+
+        fn peek_next_page(&mut self) -> Result<Option<PageMetadata>, ParquetError> {
+            unreachable!("pages are read one after the other")
+        }
+
+        fn skip_next_page(&mut self) -> Result<(), ParquetError> {
+            unreachable!("pages are read one after the other")
+        }
+    }
+
+    /// Reads pages of so many rows each, all of them the one text of the dictionary, as a row group of `rows`.
+    fn read_runs(counts: &[u32], rows: usize) -> Result<Option<Texts>, ParquetError> {
+        let dictionary = bytes::Bytes::from_static(b"\x01\0\0\0x");
+        let dictionary =
+            Page::DictionaryPage { buf: dictionary, num_values: 1, encoding: Encoding::PLAIN, is_sorted: false };
+        let run = |&num_values: &u32| {
+            // Numbers of one bit: a run of 2^31 zeros, of which the page takes what it says.
+            let buf = bytes::Bytes::from_static(b"\x01\x80\x80\x80\x80\x10\0");
+            let (encoding, rle) = (Encoding::RLE_DICTIONARY, Encoding::RLE);
+            Page::DataPage {
+                buf,
+                num_values,
+                encoding,
+                def_level_encoding: rle,
+                rep_level_encoding: rle,
+                statistics: None,
+            }
+        };
+        let pages: Vec<Page> = [dictionary].into_iter().chain(counts.iter().map(run)).collect();
+        read_texts(Box::new(Pages(pages.into_iter())), 0, rows)
+    }
+
+    #[test]
+    fn a_page_that_says_more_rows_than_its_row_group_has_is_refused_before_it_is_unpacked() {
+        let whole = read_runs(&[2, 1], 3).unwrap().unwrap();
+        assert_eq!((whole.rows, &whole.names[0]), (vec![0; 3], "x"));
+        for counts in [&[2_147_483_647][..], &[2, 2], &[3, 1]] {
+            let error = read_runs(counts, 3).unwrap_err().to_string();
+            assert!(error.contains("more rows than its row group"), "{counts:?}: {error}");
+        }
+    }
 
     /// Eight numbers a group, packed from the lowest bit on.
     fn pack(numbers: &[u32], width: u32) -> Vec<u8> {

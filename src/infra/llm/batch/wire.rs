@@ -43,11 +43,16 @@ pub(super) async fn read_lines<T: DeserializeOwned>(
 ) -> Result<(), ChatError> {
     let mut response = open(request).await?;
     let (mut lines, mut bytes, mut count) = (LineBuffer::default(), 0, 0);
+    let too_much = || ChatError::Malformed(format!("more than {most} results of a batch, or too long ones"));
     let mut ended = false;
     while !ended {
         match next(&mut response).await? {
             Some(chunk) => {
                 bytes += chunk.len();
+                // Empty lines count too: a file of nothing else has no end either.
+                if bytes > LONGEST_FILE {
+                    return Err(too_much());
+                }
                 lines.push(&chunk);
             }
             None => {
@@ -60,8 +65,8 @@ pub(super) async fn read_lines<T: DeserializeOwned>(
                 continue;
             }
             count += 1;
-            if count > most || bytes > LONGEST_FILE {
-                return Err(ChatError::Malformed(format!("more than {most} results of a batch, or too long ones")));
+            if count > most {
+                return Err(too_much());
             }
             let line = str::from_utf8(line).map_err(|_| ChatError::Malformed("a line that is not UTF-8".into()))?;
             // One line that nobody understands is a request without a result; the others count.

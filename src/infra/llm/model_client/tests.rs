@@ -122,3 +122,28 @@ async fn a_failure_that_may_be_billed_costs_its_prompt_and_what_was_heard() {
         assert!((cost - tokens).abs() < 1e-9, "{cost} instead of {tokens}: {parts:?}");
     }
 }
+
+/// Replies without end in pieces of 1 KiB, and counts those that are taken.
+struct Endless(Arc<AtomicU32>);
+
+impl ChatModel for Endless {
+    fn ask(&self, _: &[Message], _: &Sampling) -> ReplyStream {
+        let taken = self.0.clone();
+        let piece = move || {
+            taken.fetch_add(1, Ordering::Relaxed);
+            Ok(ReplyPart::Text("x".repeat(1 << 10)))
+        };
+        stream::repeat_with(piece).boxed()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reply_without_end_is_cut_off_and_tried_no_more_often_than_others() {
+    let settings = BenchSettings { attempts: 3, backoff_ms: 1, give_up_after: 2 };
+    let taken = Arc::new(AtomicU32::new(0));
+    let endless = Arc::new(Endless(taken.clone()));
+    let model = ModelClient::new(ModelId::new("m"), endless, settings, ChaCha8Rng::seed_from_u64(7));
+    let failed = ask(&model).await;
+    assert!(matches!(&failed, Err(AskError::Failed { error: ChatError::Malformed(_), attempts: 3, .. })), "{failed:?}");
+    assert_eq!(taken.load(Ordering::Relaxed), 3 * 1_025, "the pieces of 1 MiB, and the one that is too much");
+}

@@ -123,6 +123,9 @@ fn notes(words: &JudgesTexts, judge: &JudgeReport) -> Vec<String> {
         let all = pairs.same + pairs.otherwise + pairs.equal;
         words.otherwise.replace("{n}", &pairs.otherwise.to_string()).replace("{all}", &all.to_string())
     }));
+    if boards.unbounded > 0 {
+        notes.push(words.unbounded.replace("{n}", &boards.unbounded.to_string()));
+    }
     if judge.by_other_prompts > 0 {
         notes.push(words.by_other_prompts.replace("{n}", &judge.by_other_prompts.to_string()));
     }
