@@ -42,8 +42,8 @@ COSTS = {
     "deliveries_per_s": (500_000, "assumed: messages a second that one Redis hands to subscribers"),
     "delivery_us": (15, "assumed: processor time of an instance for one event that it receives"),
     # Leaderboards: the leader fits, the others read what it published.
-    "boards_per_s": (4, "code: a fit every 250 ms at the most (rating.debounce_ms)"),
-    "fit_cores": (0.2, "code: a fifth of a core for fitting at the most"),
+    "boards_per_s": (4, "code: a fit every 250 ms at most (rating.debounce_ms)"),
+    "fit_cores": (0.2, "code: a fifth of a core for fitting at most"),
     "board_kb": (60, "assumed: a stored leaderboard of 100 models"),
     # After a death.
     "notice_s": (2.0, "code: five heartbeats of 400 ms"),

@@ -6,7 +6,7 @@ import sys
 import yaml
 
 FOLDER = pathlib.Path(__file__).parent.parent / "deploy" / "kubernetes"
-# Seconds from SIGTERM to the end of the program at the most; DESIGN.md says why.
+# Seconds from SIGTERM to the end of the program at most; DESIGN.md says why.
 LONGEST_END = 30
 problems = []
 

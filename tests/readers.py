@@ -225,7 +225,7 @@ def beside_fit(program, path, frame, label):
     found = rank(frame[frame["rated"]])
     shift = sum(found[name] - wanted[name] for name in found) / len(found)
     worst = max(abs(found[name] - wanted[name] - shift) for name in found)
-    print(f"{label}: arena-rank and langya differ by {worst:.2g} Elo at the most, {len(found)} models")
+    print(f"{label}: arena-rank and langya differ by {worst:.2g} Elo at most, {len(found)} models")
     return int(worst > ALLOWED or found.keys() != wanted.keys())
 
 

@@ -1,6 +1,5 @@
 //! The background jobs of an arena.
 
-use crate::infra::clock::Clock;
 use crate::infra::job_report::JobReport;
 use crate::infra::redis::SharedBreakers;
 use crate::infra::tasks::JobNeed;
@@ -146,7 +145,7 @@ pub(super) const JOBS: [Job; 21] = [
         name: "keep_retention",
         need: JobNeed::Nothing,
         run: |app, leader_election, report| {
-            let random_and_time = (Arc::clone(&app.rng), app.clock.clone() as Arc<dyn Clock>);
+            let random_and_time = (Arc::clone(&app.rng), Arc::clone(&app.clock));
             let (lead, shutdown) = (leader_election.subscribe(), app.tasks.shutdown());
             keep_retention(app.store.clone(), random_and_time, app.settings.clone(), lead, report, shutdown).boxed()
         },

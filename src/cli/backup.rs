@@ -42,7 +42,7 @@ pub struct RestoreOptions {
 pub async fn run(options: BackupOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
     let kept = back_up(&settings.storage, &options.out, SystemClock.now()).await?;
-    print(&format!("kept in {}: {} votes, {} bytes\n", kept.path.display(), kept.votes, kept.bytes))?;
+    print(&format!("backup written to {}: {} votes, {} bytes\n", kept.path.display(), kept.votes, kept.bytes))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -141,7 +141,7 @@ async fn votes(options: ImportVotesOptions, env: &Environment) -> CommandResult<
         bar.finish_and_clear();
         match imported {
             Imported::All(votes) => print(&format!("{}: {votes} votes imported\n", file.display()))?,
-            Imported::Before => print(&format!("{}: imported before, nothing changed\n", file.display()))?,
+            Imported::Before => print(&format!("{}: already imported; nothing changed\n", file.display()))?,
         }
         for (reason, votes) in excluded {
             print(&format!("{}: {votes} left out: {}\n", file.display(), printable(&reason)))?;

@@ -108,7 +108,7 @@ struct QueueOptions {
     /// CSV file to write; the reviewer fills in its column label
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// Most prompts
+    /// Maximum number of prompts
     #[arg(long, value_name = "N", default_value_t = 200)]
     limit: u32,
 }
@@ -221,17 +221,19 @@ impl AskedModel {
         let name = &self.client.id;
         print!("{}", in_words(name.as_str(), &found));
         if found.accuracy <= classifier.accuracy {
-            println!("the classifier labels, since {name} is not more accurate");
+            println!("{name} is not more accurate than the classifier, so the classifier labels the prompts");
             return Ok(None);
         }
-        println!("{name} labels, since it is more accurate; the classifier labels prompts that {name} answered");
+        println!(
+            "{name} is more accurate than the classifier and labels the prompts; the classifier labels those that {name} answered"
+        );
         let all: Vec<&Seed> = seeds.iter().collect();
         let prompt = FewShotPrompt::new(&all, labeler.scheme, SHOTS, folds.seed);
         Ok(Some(Proposer { labeler, prompt, itself: self.itself.clone() }))
     }
 }
 
-/// What the model would be asked, at the most: about every prompt of the arena too, as if it were the better one.
+/// What the model would be asked, at most: about every prompt of the arena too, as if it were the better one.
 async fn dry_run(
     labeler: ModelLabeler<'_>,
     store: &Store,
@@ -249,7 +251,7 @@ async fn dry_run(
         format!("{what}: {requests} requests for {cost}; {kept} replies are kept already\n")
     };
     let validation = labeler.estimate(&prompts.of(seeds)).await?;
-    Ok(line("validation", validation) + &line("prompts, at the most", labeler.estimate(&texts).await?))
+    Ok(line("validation", validation) + &line("prompts, at most", labeler.estimate(&texts).await?))
 }
 
 #[expect(clippy::print_stdout, reason = "what was written is the command's result")]

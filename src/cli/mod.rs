@@ -82,13 +82,13 @@ enum Command {
     Judge(judge::JudgeOptions),
     /// Make, list and revoke codes for arenas that people join by invite.
     Invites(invites::InviteOptions),
-    /// Hash a pass phrase from the standard input, for access.passphrase_hash.
+    /// Hash a passphrase from the standard input, for access.passphrase_hash.
     Passphrase,
     /// Manage admin accounts and print the audit log.
     Admin(admin::AdminOptions),
     /// Make, list and revoke keys with which programs use the API.
     Keys(keys::KeyOptions),
-    /// List messages to webhooks, and send those again that were given up.
+    /// List webhook messages, and resend those whose delivery was abandoned.
     Webhooks(webhooks::WebhookOptions),
     /// Run judge-based benchmarks on the arena's models.
     Bench(bench::BenchOptions),

@@ -30,7 +30,7 @@ use crate::services::benchmark::run_record::RunPhase;
 /// What a run may spend, and how it speaks.
 #[derive(Debug, Clone, Args)]
 pub(in crate::cli) struct LimitFlags {
-    /// Say what would be asked and what it would cost, and ask nothing
+    /// Print the number of requests and their expected cost, and send nothing
     #[arg(long)]
     pub(in crate::cli) dry_run: bool,
     #[command(flatten)]
@@ -127,7 +127,7 @@ pub(in crate::cli) fn tell_of_plan() -> ExitCode {
          estimate)"
     );
     if std::io::stderr().is_terminal() {
-        eprintln!("nothing was asked: leave --dry-run out to begin");
+        eprintln!("dry run: no request was sent; run again without --dry-run to start");
     }
     ExitCode::SUCCESS
 }

@@ -22,7 +22,7 @@ use crate::infra::rng::SharedRng;
 use crate::infra::storage::{IfMissing, ModerationFlagRow, Store};
 use crate::services::moderation_reviews::ModerationReviews;
 
-/// Bytes of a text at the most.
+/// Bytes of a text at most.
 const MOST_BYTES: u64 = 64 << 10;
 
 /// Flags of `langya moderation`.

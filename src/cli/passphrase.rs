@@ -1,4 +1,4 @@
-//! `langya passphrase`: the hash of a pass phrase, for `access.passphrase_hash`.
+//! `langya passphrase`: the hash of a passphrase, for `access.passphrase_hash`.
 
 use std::io::{IsTerminal, Read};
 use std::process::ExitCode;
@@ -13,23 +13,23 @@ use crate::infra::passphrase_hash::passphrase_hash;
 /// Nobody types more.
 const MOST_BYTES: u64 = 4_096;
 
-/// Reads a pass phrase from the standard input and prints its hash.
+/// Reads a passphrase from the standard input and prints its hash.
 ///
 /// # Errors
-/// An input that cannot be read, and a pass phrase that is too short.
+/// An input that cannot be read, and a passphrase that is too short.
 pub fn run() -> CommandResult<ExitCode> {
     let mut typed = String::new();
     if std::io::stdin().is_terminal() {
-        eprintln!("Type the pass phrase, Enter, and Ctrl-D:");
+        eprintln!("Type the passphrase, Enter, and Ctrl-D:");
     }
     std::io::stdin().take(MOST_BYTES).read_to_string(&mut typed).context("cannot read the standard input")?;
     let passphrase = typed.trim_end_matches(['\r', '\n']);
     if passphrase.chars().count() < LEAST_PASSPHRASE_CHARS {
         return Err(BadInput(format!(
-            "the pass phrase has fewer than {LEAST_PASSPHRASE_CHARS} characters: take a longer one"
+            "the passphrase has fewer than {LEAST_PASSPHRASE_CHARS} characters: take a longer one"
         ))
         .into());
     }
-    print(&(passphrase_hash(passphrase).context("the pass phrase cannot be hashed")? + "\n"))?;
+    print(&(passphrase_hash(passphrase).context("the passphrase cannot be hashed")? + "\n"))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -36,7 +36,7 @@ pub async fn run(options: RetentionOptions, env: &Environment) -> CommandResult<
         settings.retention.text_days = days;
     }
     if settings.retention.text_days == 0 {
-        let nothing = "texts are kept for ever: set retention.text_days, or give --text-days";
+        let nothing = "texts are kept forever: set retention.text_days, or give --text-days";
         return Err(BadInput(nothing.to_owned()).into());
     }
     let store = Store::open(&settings.storage, IfMissing::Fail).await?;

@@ -44,14 +44,14 @@ pub async fn run(options: UpgradeOptions, env: &Environment) -> CommandResult<Ex
     };
     let count = changes.len();
     if count == 0 {
-        eprintln!("the database is of this version: nothing to change");
+        eprintln!("the database schema is up to date");
     } else if options.check {
-        eprintln!("{count} changes of the tables are pending; {}", backup_advice(&settings.storage));
+        eprintln!("{count} schema migrations are pending; {}", backup_advice(&settings.storage));
         eprintln!(
             "run langya upgrade to apply them, or langya serve, which applies them first; earlier versions cannot open the database then"
         );
     } else {
-        eprintln!("{count} changes of the tables are made");
+        eprintln!("{count} schema migrations are applied");
     }
     let rows: Vec<PrintedChange> = changes.into_iter().map(PrintedChange::from).collect();
     if count > 0 || !matches!(options.format, OutputFormat::Table) {

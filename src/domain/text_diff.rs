@@ -9,7 +9,7 @@ pub struct DiffPart {
     pub differs: bool,
 }
 
-/// Words or sentences of a text that are compared at the most: the work grows with the product of both.
+/// Words or sentences of a text that are compared at most: the work grows with the product of both.
 const LONGEST: usize = 2_000;
 
 /// Both texts in stretches that are alike or not, by a longest common subsequence of words, or of sentences where there are too many

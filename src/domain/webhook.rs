@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 /// Bytes of a secret at the least.
 pub const LEAST_SECRET_BYTES: usize = 16;
-/// Tries of a message at the most: with [`wait_after`] the last one is more than a day after the first.
+/// Tries of a message at most: with [`wait_after`] the last one is more than a day after the first.
 pub const MOST_TRIES: u32 = 14;
 const FIRST_WAIT: Duration = Duration::from_secs(30);
 const LONGEST_WAIT: Duration = Duration::from_secs(6 * 3_600);

@@ -25,7 +25,7 @@ const SHARDS: &str = "data";
 pub struct DatasetPlan<'p> {
     /// What the card says.
     pub facts: DatasetFacts<'p>,
-    /// Votes of a shard at the most.
+    /// Votes of a shard at most.
     pub shard_votes: u64,
 }
 

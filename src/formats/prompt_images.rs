@@ -14,12 +14,12 @@ use crate::domain::battle::message::ImageType;
 
 /// Pixels of a side of what is kept; providers make larger ones smaller themselves.
 pub const MAX_SIDE: u32 = 2048;
-/// Pixels of what is read at the most: a small file may unpack to gigabytes.
+/// Pixels of what is read at most: a small file may unpack to gigabytes.
 pub const MAX_PIXELS: u64 = 50_000_000;
-/// Bytes that it unpacks to at the most, twice of which are in memory while it is turned: enough for [`MAX_PIXELS`] of four bytes
+/// Bytes that it unpacks to at most, twice of which are in memory while it is turned: enough for [`MAX_PIXELS`] of four bytes
 /// each, and not for those of eight that a PNG with 16 bits a colour has.
 const MAX_UNPACKED_BYTES: u64 = 200 << 20;
-/// Bytes of what is kept at the most; a PNG that is larger becomes a JPEG.
+/// Bytes of what is kept at most; a PNG that is larger becomes a JPEG.
 const MAX_PNG_BYTES: usize = 3 << 20;
 const JPEG_QUALITY: u8 = 90;
 
@@ -59,7 +59,7 @@ pub enum UnusableImage {
         bytes: u64,
     },
     /// Broken, or of a kind that nobody reads.
-    #[error("the image cannot be read: save it anew as PNG or JPEG")]
+    #[error("the image cannot be read: save it again as PNG or JPEG")]
     Unreadable(#[source] ImageError),
 }
 
@@ -197,7 +197,7 @@ mod tests {
             assert_eq!(refused(file), "this is no PNG, JPEG or WebP image: choose another file");
         }
         let whole = encoded(&two_halves(64, 64), ImageFormat::Png);
-        assert_eq!(refused(&whole[..60]), "the image cannot be read: save it anew as PNG or JPEG");
+        assert_eq!(refused(&whole[..60]), "the image cannot be read: save it again as PNG or JPEG");
         assert_eq!(
             refused(&png_head(60_000, EIGHT_BITS_RGB)),
             "the image has 60000 × 60000 pixels, more than 50000000 in all: make it smaller"

@@ -2,7 +2,7 @@
 
 use tokio::sync::{mpsc, oneshot};
 
-/// Rows of one commit at the most.
+/// Rows of one commit at most.
 const MOST: usize = 64;
 
 /// The way to the keeper.

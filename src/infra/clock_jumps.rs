@@ -2,7 +2,8 @@
 //!
 //! Rows carry the time of day. Where it goes a day on, every ballot that waits looks a day older; where it goes a day back,
 //! they seem to come from the future and would wait that much longer. So jumps are found by comparison with the monotonic
-//! clock, and counted out for as long as a battle may wait.
+//! clock, and counted out for as long as a battle may wait. A jump before the process began is known to nobody, so nothing
+//! is left for too long until the process has watched for as long as a battle may wait.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,6 +31,13 @@ impl JumpDetectingClock {
         Self { clock, jumps }
     }
 
+    /// Whether the time of day has gone on evenly for so long, all of it watched by this process.
+    pub fn is_steady_for(&self, time: Duration) -> bool {
+        let mut jumps = self.jumps.lock();
+        jumps.look(self.clock.now());
+        jumps.last.1 - jumps.steady_since >= time
+    }
+
     /// Which battles may wait on when each may wait for `patience`.
     pub fn wait_limits(&self, patience: Duration) -> WaitLimits {
         let mut jumps = self.jumps.lock();
@@ -55,6 +63,8 @@ impl Clock for JumpDetectingClock {
 #[derive(Debug)]
 struct ClockJumps {
     started: Instant,
+    /// The latest jump, or the beginning.
+    steady_since: Instant,
     last: (Timestamp, Instant),
     /// When each was found, and by how many milliseconds the time of day went on (or back, below zero).
     jumps: Vec<(Instant, i64)>,
@@ -63,8 +73,8 @@ struct ClockJumps {
 /// Battles last touched outside of these are abandoned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WaitLimits {
-    /// Touched earlier: left for too long.
-    pub oldest: Timestamp,
+    /// Touched earlier: left for too long. `None` while the clock may have gone on before it was watched.
+    pub oldest: Option<Timestamp>,
     /// Touched later: dated by a clock that went back meanwhile. `None` while some of them may still wait.
     pub newest: Option<Timestamp>,
 }
@@ -73,7 +83,7 @@ impl ClockJumps {
     /// No jump was seen yet.
     fn new(now: Timestamp) -> Self {
         let started = Instant::now();
-        Self { started, last: (now, started), jumps: Vec::new() }
+        Self { started, steady_since: started, last: (now, started), jumps: Vec::new() }
     }
 
     /// Compares both clocks.
@@ -82,8 +92,9 @@ impl ClockJumps {
         let (former, former_at) = std::mem::replace(&mut self.last, (now, at));
         let jump = now.0.saturating_sub(former.0).saturating_sub(millis(at - former_at));
         if jump.abs() > TOLERANCE_MS {
-            tracing::warn!(seconds = jump / 1_000, "the time of day jumped: ballots expire as if it had not");
+            tracing::warn!(seconds = jump / 1_000, "the system clock jumped: open battles expire as if it had not");
             self.jumps.push((at, jump));
+            self.steady_since = at;
         }
     }
 
@@ -93,12 +104,14 @@ impl ClockJumps {
         self.jumps.retain(|(found, _)| at - *found < patience);
         let went_on: i64 = self.jumps.iter().map(|(_, jump)| *jump).filter(|jump| *jump > 0).sum();
         let went_back = self.jumps.iter().any(|(_, jump)| *jump < 0);
-        let all_have_waited = at - self.started >= patience && !went_back;
+        let all_have_waited = at - self.started >= patience;
         let patience = millis(patience);
+        let oldest = Timestamp(now.0.saturating_sub(patience).saturating_sub(went_on));
+        // Not less: the clocks of other instances may be a little ahead.
+        let newest = Timestamp(now.0.saturating_add(patience));
         WaitLimits {
-            oldest: Timestamp(now.0.saturating_sub(patience).saturating_sub(went_on)),
-            // Not less: the clocks of other instances may be a little ahead.
-            newest: all_have_waited.then_some(Timestamp(now.0.saturating_add(patience))),
+            oldest: all_have_waited.then_some(oldest),
+            newest: (all_have_waited && !went_back).then_some(newest),
         }
     }
 }
@@ -155,20 +168,50 @@ mod tests {
     async fn a_steady_clock_counts_as_it_is() {
         let rig = ClockRig::new(DAY);
         let limits = rig.half_a_minute_later(DAY + MINUTE / 2).await;
-        assert_eq!(limits, WaitLimits { oldest: Timestamp(DAY - MINUTE / 2), newest: None });
+        assert_eq!(limits, WaitLimits { oldest: None, newest: None }, "it may have jumped before");
         let limits = rig.half_a_minute_later(DAY + MINUTE + 3_000).await;
         let newest = Some(Timestamp(DAY + 2 * MINUTE + 3_000));
-        assert_eq!(limits, WaitLimits { oldest: Timestamp(DAY + 3_000), newest });
+        assert_eq!(limits, WaitLimits { oldest: Some(Timestamp(DAY + 3_000)), newest });
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_clock_that_went_on_before_the_process_began_expires_nothing_early() {
+        let former = ClockRig::new(DAY);
+        let touched = former.date(DAY);
+        // A restart, and a clock that is a day on.
+        let rig = ClockRig::new(2 * DAY);
+        assert_eq!(rig.half_a_minute_later(2 * DAY + MINUTE / 2).await.oldest, None);
+        let limits = rig.half_a_minute_later(2 * DAY + MINUTE).await;
+        assert!(limits.oldest.is_some_and(|oldest| touched < oldest), "it has waited for a minute by now");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_clock_is_steady_when_it_was_watched_without_a_jump() {
+        let rig = ClockRig::new(DAY);
+        assert!(!rig.watched.is_steady_for(PATIENCE), "nobody has watched it");
+        rig.half_a_minute_later(DAY + MINUTE / 2).await;
+        rig.half_a_minute_later(DAY + MINUTE).await;
+        assert!(rig.watched.is_steady_for(PATIENCE));
+        rig.date(2 * DAY);
+        assert!(!rig.watched.is_steady_for(PATIENCE));
+        rig.half_a_minute_later(2 * DAY + MINUTE / 2).await;
+        assert!(!rig.watched.is_steady_for(PATIENCE));
+        rig.half_a_minute_later(2 * DAY + MINUTE).await;
+        assert!(rig.watched.is_steady_for(PATIENCE));
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_clock_that_goes_on_expires_nothing_early() {
         let rig = ClockRig::new(DAY);
+        rig.half_a_minute_later(DAY + MINUTE / 2).await;
         let limits = rig.half_a_minute_later(2 * DAY).await;
-        assert!(limits.oldest < Timestamp(DAY), "what was touched just before the jump waits on");
+        assert!(
+            limits.oldest.is_some_and(|oldest| oldest < Timestamp(DAY)),
+            "what was touched just before the jump waits on"
+        );
         rig.half_a_minute_later(2 * DAY + MINUTE / 2).await;
         let limits = rig.half_a_minute_later(2 * DAY + MINUTE).await;
-        assert_eq!(limits.oldest, Timestamp(2 * DAY), "everything from before the jump has waited by now");
+        assert_eq!(limits.oldest, Some(Timestamp(2 * DAY)), "everything from before the jump has waited by now");
     }
 
     #[tokio::test(start_paused = true)]
@@ -178,7 +221,7 @@ mod tests {
         let dated = rig.date(DAY);
         assert_eq!(dated, Timestamp(DAY));
         let limits = rig.half_a_minute_later(3 * DAY + MINUTE).await;
-        assert!(limits.oldest < dated, "it has waited for half a minute: {limits:?}");
+        assert!(limits.oldest.is_some_and(|oldest| oldest < dated), "it has waited for half a minute: {limits:?}");
     }
 
     #[tokio::test(start_paused = true)]
@@ -189,7 +232,7 @@ mod tests {
         let limits = rig.half_a_minute_later(DAY).await;
         assert_eq!(
             limits,
-            WaitLimits { oldest: Timestamp(DAY - MINUTE), newest: None },
+            WaitLimits { oldest: Some(Timestamp(DAY - MINUTE)), newest: None },
             "they may have begun just now"
         );
         rig.half_a_minute_later(DAY + MINUTE / 2).await;

@@ -19,7 +19,7 @@ use crate::llm::{HttpClient, http_client_within};
 
 /// Longest wait for a connection; the settings bound the whole.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// Bytes of an answer at the most.
+/// Bytes of an answer at most.
 const MOST_BYTES: usize = 64 << 10;
 
 /// Why an endpoint said nothing of a text. No variant has the text, the key or what the endpoint wrote.

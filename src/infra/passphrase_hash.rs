@@ -1,4 +1,4 @@
-//! Hashes of what people sign in with: pass phrases by argon2id, checked a few at a time and in the same time whatever is compared, and
+//! Hashes of what people sign in with: passphrases by argon2id, checked a few at a time and in the same time whatever is compared, and
 //! the codes of invites.
 
 use std::time::Duration;
@@ -11,7 +11,7 @@ use tokio::sync::Semaphore;
 
 use crate::domain::hex::hex;
 
-/// Pass phrases that are hashed at the same time; each takes 19 MiB and a core for a moment.
+/// Passphrases that are hashed at the same time; each takes 19 MiB and a core for a moment.
 const CHECKS_AT_ONCE: usize = 2;
 /// Longest wait for one's turn.
 const CHECK_PATIENCE: Duration = Duration::from_secs(10);
@@ -19,18 +19,18 @@ const CHECK_PATIENCE: Duration = Duration::from_secs(10);
 const NO_HASH: &str = "$argon2id$v=19$m=19456,t=2,p=1$bGFuZ3lhLW5vLWhhc2g$\
      AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
-/// Why a pass phrase was not looked at.
+/// Why a passphrase was not looked at.
 #[derive(Debug, thiserror::Error)]
 pub enum PassphraseError {
     /// Many wait for theirs.
-    #[error("many pass phrases are being checked: try again in a moment")]
+    #[error("many passphrases are being checked: try again in a moment")]
     Busy,
     /// A system without randomness.
-    #[error("the pass phrase cannot be hashed")]
+    #[error("the passphrase cannot be hashed")]
     Hash(#[from] argon2::password_hash::Error),
 }
 
-/// Checks and hashes pass phrases on threads of their own.
+/// Checks and hashes passphrases on threads of their own.
 #[derive(Debug)]
 pub struct PassphraseChecks(Semaphore);
 
@@ -50,7 +50,7 @@ impl PassphraseChecks {
         self.run(move || is_hash_of(&hash, &guess)).await
     }
 
-    /// The hash of a pass phrase.
+    /// The hash of a passphrase.
     ///
     /// # Errors
     /// [`PassphraseError`].
@@ -74,10 +74,10 @@ fn is_hash_of(hash: &str, guess: &str) -> bool {
     Argon2::default().verify_password(guess.as_bytes(), &hash).is_ok() && known
 }
 
-/// The hash of a pass phrase by argon2id with a salt of its own, for the settings.
+/// The hash of a passphrase by argon2id with a salt of its own, for the settings.
 ///
 /// # Errors
-/// A system without randomness, and a pass phrase of gigabytes.
+/// A system without randomness, and a passphrase of gigabytes.
 pub fn passphrase_hash(passphrase: &str) -> Result<String, argon2::password_hash::Error> {
     Ok(Argon2::default().hash_password(passphrase.as_bytes())?.to_string())
 }

@@ -12,7 +12,7 @@ use crate::llm::{HttpClient, http_client};
 /// Longest wait for a connection and for an answer.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
-/// Bytes of an answer at the most: 256 entries of the greatest length.
+/// Bytes of an answer at most: 256 entries of the greatest length.
 const MOST_BYTES: usize = 256 * (2 + u16::MAX as usize);
 
 /// Where a log is read from.

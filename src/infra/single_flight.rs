@@ -123,7 +123,7 @@ struct SharedFlights<K, V, E> {
     name: &'static str,
     throttle: Throttle,
     tasks: Tasks,
-    /// Values that are kept at the most.
+    /// Values that are kept at most.
     capacity: usize,
     state: Mutex<FlightsState<K, V, E>>,
 }

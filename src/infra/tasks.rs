@@ -198,7 +198,7 @@ impl Tasks {
         self.shutdown.clone()
     }
 
-    /// Lets nothing new begin and waits for turns and sockets to come to their ends, `patience` at the most; `false`
+    /// Lets nothing new begin and waits for turns and sockets to come to their ends, `patience` at most; `false`
     /// if some had not by then. Jobs go on.
     pub async fn drain(&self, patience: Duration) -> bool {
         self.draining.cancel();
@@ -212,7 +212,7 @@ impl Tasks {
         self.shutdown.cancel();
     }
 
-    /// Tells all tasks to end and waits for them, `patience` at the most; `false` if some were still running.
+    /// Tells all tasks to end and waits for them, `patience` at most; `false` if some were still running.
     pub async fn end(&self, patience: Duration) -> bool {
         self.stop();
         self.tracker.close();

@@ -8,7 +8,7 @@ use crate::llm::HttpClient;
 
 /// Longest wait for an answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
-/// Bytes of an answer at the most: a few signatures.
+/// Bytes of an answer at most: a few signatures.
 const MOST_BYTES: usize = 16 << 10;
 /// What an answer with the size of the tree that the witness knows is marked as.
 const SIZE_TYPE: &str = "text/x.tlog.size";

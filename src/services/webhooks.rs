@@ -170,10 +170,10 @@ fn settled(message: &WebhookMessageRow, sent: Result<(), WebhookError>, now: Tim
     settled.error = error.to_string();
     if let Some(wait) = wait_after(settled.failures) {
         settled.next_at = Timestamp(now.0.saturating_add(i64::try_from(wait.as_millis()).unwrap_or(i64::MAX)));
-        tracing::warn!(webhook = message.webhook, failures = settled.failures, %error, "a webhook does not take a message: it is sent again");
+        tracing::warn!(webhook = message.webhook, failures = settled.failures, %error, "webhook delivery failed: it is retried");
     } else {
         (settled.state, settled.settled_at) = (DeliveryState::Dead, Some(now));
-        tracing::error!(webhook = message.webhook, %error, "a message to a webhook is given up: `langya webhooks retry` sends it again");
+        tracing::error!(webhook = message.webhook, %error, "webhook delivery is abandoned: `langya webhooks retry` sends the message again");
     }
     settled
 }

@@ -1,5 +1,5 @@
 // Keeps regions of a page of the admin current: asks for the page again and takes them over. It stops where nobody has touched the page for a while,
-// so that a page that is left open does not keep its session for ever.
+// so that a page that is left open does not keep its session forever.
 "use strict";
 (() => {
   const EVERY_MS = 5_000;

@@ -6,14 +6,15 @@
 import { Ballot } from "./ballot.js";
 import { serveCards } from "./cards.js";
 import { Composer } from "./composer.js";
-import { VoteConfirmation } from "./vote_confirmation.js";
 import { Departure } from "./departure.js";
-import { dropVote, keepVote, unsentVotes } from "./unsent_votes.js";
 import { Modes } from "./modes.js";
 import { announce, fill, fromNow, keep, kept, number, part } from "./page.js";
 import { hideReveal, reveal } from "./reveal.js";
 import { Socket } from "./socket.js";
+import { judge, Standing } from "./standing.js";
 import { Turns } from "./turns.js";
+import { careFor, dropVote, isFree, keepVote, keptVote, unsentBattles, whenFree } from "./unsent_votes.js";
+import { LONGEST_MS, VoteConfirmation } from "./vote_confirmation.js";
 
 const KEPT = "langya-battle";
 const MAX_PROMPT_BYTES = Number(document.querySelector("main").dataset.maxPromptBytes);
@@ -50,8 +51,18 @@ let openingImages = [];
 /** What the server has not yet answered: a start, a message or a vote. */
 let pending = null;
 let phase = "empty";
-/** Votes of earlier visits whose receipts have not come. */
-const unsent = unsentVotes();
+/** What the vote is about, from the choice of an outcome until its receipt; null where that is not known. */
+let judged = null;
+/** Ends this page's care for the vote. */
+let endCare = null;
+/** What a connection that is back tells of the battle that is judged, until it has told all. */
+let standing = null;
+/** The number of the event that said so where the replies have ended. */
+let readyAt = 0;
+/** Whether the vote is kept because the page is hidden. */
+let isKept = false;
+/** Battles whose votes, of earlier visits and other tabs, this page sends as soon as they are nobody else's. */
+const sending = new Set();
 let slow;
 /** When the connection was lost while replies were written; null while it stands. */
 let lostAt = null;
@@ -154,6 +165,8 @@ function hold(outcome) {
   notice("");
   composer.endEdit();
   ballot.mark(outcome);
+  judged = judge(turn, seq, turns.replies(turn));
+  endCare = careFor(battle);
   setPhase("confirming");
   confirmation.open(outcome);
 }
@@ -161,6 +174,7 @@ function hold(outcome) {
 function undo(outcome) {
   confirmation.close();
   dropVote(battle);
+  letGo();
   ballot.mark(null);
   setPhase("ready");
   ballot.focus(outcome);
@@ -173,12 +187,32 @@ function cast() {
   const frame = voteFrame();
   confirmation.close();
   setPhase("voting");
-  keepVote(frame);
+  keepVote({ frame, judged, due: Date.now() });
   request(frame);
 }
 
 function voteFrame() {
   return { type: "vote", battle, ...confirmation.vote };
+}
+
+/** The vote is taken back, answered, or another page's. */
+function letGo() {
+  endCare?.();
+  judged = null;
+  endCare = null;
+  standing = null;
+}
+
+/** The battle has gone on in another tab, so the vote would be about other replies: it has to be given again. */
+function dropOutdated() {
+  dropVote(battle);
+  letGo();
+  pending = null;
+  confirmation.reset();
+  ballot.mark(null);
+  departure.stay();
+  setPhase(seq === readyAt ? "ready" : "writing");
+  notice(words.error_battle_went_on);
 }
 
 function newBattle() {
@@ -222,18 +256,53 @@ for (const [name, action] of Object.entries(actions)) {
 const departure = new Departure({ isVoting: () => phase === "confirming", cast });
 
 // A page that is left casts its vote; one that is only hidden, as on a phone that may end it, keeps it for the next visit.
-addEventListener("pagehide", cast);
+addEventListener("pagehide", () => {
+  cast();
+  endCare?.();
+});
 document.addEventListener("visibilitychange", () => {
   if (phase !== "confirming") return;
-  if (document.hidden) keepVote(voteFrame());
-  else dropVote(battle);
+  if (document.hidden) {
+    keepVote({ frame: voteFrame(), judged, due: Date.now() + LONGEST_MS });
+    isKept = keptVote(battle) !== null;
+  } else if (isKept && !keptVote(battle)) {
+    cast(); // Its time was over while this page stood still, and another one has sent it: this one asks for the receipt.
+  } else {
+    dropVote(battle);
+  }
 });
+
+function sendUnsent() {
+  for (const id of unsentBattles()) if (!sending.has(id) && !isVotedOnHere(id)) sendWhenFree(id);
+}
+
+async function sendWhenFree(id) {
+  sending.add(id);
+  const vote = await whenFree(id);
+  if (vote && !isVotedOnHere(id)) await sendKept(vote);
+  sending.delete(id);
+}
+
+/** Sends a vote without a word, unless it is on the battle that is shown. */
+async function sendKept(vote) {
+  // Loaded where there are any, which is seldom: the first visit stays small.
+  const { deliver } = await import("./vote_delivery.js");
+  const answer = await deliver(main.dataset.socket, vote);
+  if (answer?.type === "revealed") return receive(answer);
+  if (answer?.battle) settle(answer);
+  if (answer?.battle === battle && battle) notice(words[`error_${answer.code}`] ?? answer.message);
+}
+
+function isVotedOnHere(id) {
+  return id === battle && ["confirming", "voting"].includes(phase);
+}
 
 // ---- the connection
 
 function request(frame) {
   pending = frame;
-  if (!socket.send(frame)) socket.open();
+  // A vote waits until a connection that is back has told how the battle stands.
+  if (!socket.send(standing?.question ?? frame)) socket.open();
 }
 
 function opened() {
@@ -243,8 +312,11 @@ function opened() {
     notice("");
     announce(words.reconnected);
   }
-  for (const vote of unsent.values()) socket.send(vote);
+  sendUnsent();
   if (battle) socket.send({ type: "resume", battle, after: seq, render: "blocks" });
+  // One that was lost before it had told all goes on where the one before it ended.
+  standing ??= judged && new Standing(judged);
+  if (standing) return socket.send(standing.question);
   // A start was lost whole, and a vote may be sent twice; anything else might become two turns. If it did arrive, the
   // server shows its turn now.
   if (pending?.type === "start" || pending?.type === "vote" || pending?.unrated) socket.send(pending);
@@ -302,6 +374,7 @@ async function proveAndAsk(proof) {
 function takeBack(reason) {
   const { type, prompt } = pending;
   pending = null;
+  letGo();
   notice(reason);
   if (type === "vote") ballot.mark(null);
   setPhase(voted ? "revealed" : battle ? "ready" : "empty");
@@ -316,23 +389,33 @@ function receive(frame) {
   if (["revealed", "error"].includes(frame.type) && frame.battle) settle(frame);
   if (!ours && !(frame.type === "battle" && pending?.type === "start")) return;
   if (typeof frame.seq === "number" && !voted) seq = Math.max(seq, frame.seq);
+  standing?.take(frame);
   receivers[frame.type]?.(frame);
+  if (standing && frame.type === "text") voteWhereJudged();
+}
+
+/** Sends the vote that waits, if the battle stands where it was judged. */
+function voteWhereJudged() {
+  if (!standing.isSame) return dropOutdated();
+  standing = null;
+  judged = { ...judged, seq };
+  if (pending) socket.send(pending);
 }
 
 /** The server has answered a vote that was kept. One that it cannot take now is kept for the next visit. */
 function settle(frame) {
   const isToldOf = frame.battle === battle && !departure.isUnderWay;
-  const isKept = !isToldOf && ["storage", "rate_limited", "draining", "superseded"].includes(frame.code);
-  if (!isKept) dropVote(frame.battle);
-  unsent.delete(frame.battle);
+  const isForLater = !isToldOf && ["storage", "rate_limited", "draining", "superseded"].includes(frame.code);
+  if (!isForLater) dropVote(frame.battle);
   if (frame.type !== "error" || frame.battle !== battle) return;
-  if (isKept) departure.follow();
+  if (isForLater) departure.follow();
   else departure.stay();
 }
 
 const receivers = {
   battle(frame) {
     if (voted) return talkTurn(frame);
+    if (judged && !standing) dropOutdated();
     const prompt = frame.prompt ?? pending?.prompt;
     if (prompt !== undefined) question = prompt;
     const images = frame.images ?? pending?.images;
@@ -367,6 +450,7 @@ const receivers = {
       setPhase("revealed");
       announce(words.talk_ended);
     }
+    if (!voted) readyAt = frame.seq;
     if (voted || frame.turn !== turn || ["confirming", "voting"].includes(phase)) return;
     setPhase("ready");
     announce(words.both_ended);
@@ -387,6 +471,7 @@ const receivers = {
   },
   error({ code, message, retry_after, proof }) {
     if (code === "superseded") return; // The battle that was left; the screen shows the next one.
+    if (code === "not_ready" && !pending) return; // Of a vote that this page has dropped, or a stop that came too late.
     if (proof && pending?.type === "start" && proofs < PROOFS) {
       proveAndAsk(proof);
       return;
@@ -479,20 +564,24 @@ function notice(text) {
 function forget() {
   confirmation.close();
   composer.endEdit();
+  letGo();
   battle = null;
   voted = null;
   pending = null;
   turn = 0;
   seq = 0;
+  readyAt = 0;
   keep("sessionStorage", KEPT, null);
 }
 
 serveCards(ask, words.shuffled);
 battle = kept("sessionStorage", KEPT);
-if (unsent.has(battle)) {
-  pending = unsent.get(battle);
-  unsent.delete(battle);
+const unsent = battle && keptVote(battle);
+if (unsent && (await isFree(unsent))) {
+  ({ frame: pending, judged } = unsent);
+  endCare = careFor(battle);
 }
 setPhase(pending ? "voting" : battle ? "resuming" : "empty");
-if (battle || unsent.size > 0) socket.open();
+if (battle) socket.open();
+sendUnsent();
 if (phase === "empty") composer.focusAtOnce();

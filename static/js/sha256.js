@@ -1,4 +1,4 @@
-// SHA-256 of one short ASCII text (55 characters at the most, one block), for the proof of work. Browsers have their own only on
+// SHA-256 of one short ASCII text (55 characters at most, one block), for the proof of work. Browsers have their own only on
 // secure pages and only asynchronously, which costs more than the hash of so short a text.
 
 const ROUND = new Int32Array(64);

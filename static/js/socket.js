@@ -31,9 +31,7 @@ export class Socket {
     clearTimeout(this.#timer);
     this.#timer = null;
     if (this.#socket) return;
-    const url = new URL(this.#path, location.href);
-    url.protocol = location.protocol === "https:" ? "wss:" : "ws:";
-    const socket = new WebSocket(url);
+    const socket = new WebSocket(addressOf(this.#path));
     this.#socket = socket;
     this.#listen();
     const on = (event, action) =>
@@ -87,6 +85,13 @@ export class Socket {
     // Spread, so that a restarted server is not met by every page at once.
     this.#timer = setTimeout(() => this.open(), pause * (0.5 + Math.random()));
   }
+}
+
+/** The address of a websocket on this server. */
+export function addressOf(path) {
+  const url = new URL(path, location.href);
+  url.protocol = location.protocol === "https:" ? "wss:" : "ws:";
+  return url;
 }
 
 function parse(data) {

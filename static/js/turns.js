@@ -1,6 +1,7 @@
 // The conversation on the page: one article a turn, two replies in each.
 
 import { fill, part } from "./page.js";
+import { patch } from "./standing.js";
 
 /** Milliseconds of each frame in which blocks are written; laying them out and painting takes as long again and more. */
 const BUDGET = 3;
@@ -8,7 +9,7 @@ const BUDGET = 3;
 const LATE = 20;
 /** Blocks that the first frame writes of what came at once: one of each side. */
 const FIRST = 1;
-/** Blocks that are written in a frame at the most. */
+/** Blocks that are written in a frame at most. */
 const MOST = 64;
 /** Blocks from which on only those that are seen are laid out. */
 const LONG = 8;
@@ -124,10 +125,8 @@ export class Turns {
       if (blocks.length === 0) continue;
       const place = reply(this.#turn(turn), side);
       const all = this.#html.get(place);
-      for (const [index, kept, rest] of blocks) {
-        all[index] = (all[index] ?? "").slice(0, kept) + rest;
-        this.#waiting.set(`${turn} ${side} ${index}`, { turn, side, index, html: all[index] });
-      }
+      patch(all, blocks);
+      for (const [index] of blocks) this.#waiting.set(`${turn} ${side} ${index}`, { turn, side, index, html: all[index] });
       // After a lost connection the blocks of a reply that has ended come again.
       if (place.dataset.state === "ended") continue;
       this.setState(turn, side, "writing");
@@ -206,6 +205,11 @@ export class Turns {
 
   has(turn) {
     return this.#turn(turn) !== null;
+  }
+
+  /** The HTML blocks of both sides as they came last. */
+  replies(turn) {
+    return ["a", "b"].map((side) => this.#html.get(reply(this.#turn(turn), side)));
   }
 
   isEmpty(turn, side) {

@@ -9,7 +9,8 @@ import { keep, kept, part } from "./page.js";
 const UNDO_MS = 2_000;
 /** On a touch screen what comes up under the finger that has just chosen rests: a second tap there chooses no reason. */
 const REST_MS = 500;
-const LONGEST_MS = 120_000;
+/** A vote waits no longer for a visitor who touches nothing. */
+export const LONGEST_MS = 120_000;
 const WAIT = "langya-wait";
 
 export class VoteConfirmation {

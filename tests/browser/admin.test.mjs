@@ -374,6 +374,7 @@ async function readCode(page, picture) {
 test("a telephone reads the key of a second factor from its picture, in both themes", async () => {
   const page = await openPage(browser);
   await become(page, "reader");
+  await page.locator("#factor-passphrase").fill(PASSPHRASE);
   await page.getByRole("button", { name: "Set up a second factor" }).click();
   const code = page.getByRole("img", { name: "QR code of the key below" });
   for (const colorScheme of ["light", "dark"]) {

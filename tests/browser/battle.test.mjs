@@ -181,9 +181,9 @@ test("replies that were stopped while nobody could read them are told to be so",
   await page.locator('.reply[data-side="b"] .block').nth(1).waitFor();
   for (const end of sockets[0]) await end.close({ code: 4000, reason: "dropped by the test" });
   await phase(page, "ready");
-  await page.getByText("What nobody reads is stopped, so it may end early").waitFor();
+  await page.getByText("Replies stop when nobody is connected").waitFor();
   await page.getByRole("button", { name: "Regenerate both" }).click();
-  await page.getByText("What nobody reads is stopped").waitFor({ state: "hidden" });
+  await page.getByText("Replies stop when nobody is connected").waitFor({ state: "hidden" });
 });
 
 test("a server that says nothing is left for another connection", async () => {

@@ -1,4 +1,4 @@
-// An arena that people join by a pass phrase: in, a battle, and out again, which ends every tab.
+// An arena that people join by a passphrase: in, a battle, and out again, which ends every tab.
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -20,11 +20,11 @@ const site = startSite({
 });
 
 async function signIn(page, passphrase) {
-  await page.getByLabel("Pass phrase").fill(passphrase);
+  await page.getByLabel("Passphrase").fill(passphrase);
   await page.keyboard.press("Enter");
 }
 
-test("nobody battles before the pass phrase, and signing out ends every tab", async () => {
+test("nobody battles before the passphrase, and signing out ends every tab", async () => {
   const page = await site.open();
   await page.goto(site.url);
   assert.equal(new URL(page.url()).pathname, "/sign-in");
@@ -39,14 +39,14 @@ test("nobody battles before the pass phrase, and signing out ends every tab", as
   const other = await page.context().newPage();
   await other.goto(`${site.url}/sign-in`);
   await other.getByRole("button", { name: "Sign out" }).click();
-  await other.getByLabel("Pass phrase").waitFor();
+  await other.getByLabel("Passphrase").waitFor();
   await page.waitForURL(`${site.url}/sign-in`);
   await page.goto(site.url);
   assert.equal(new URL(page.url()).pathname, "/sign-in");
   page.assertQuiet();
 });
 
-test("a wrong pass phrase is said at its field, in the visitor's language", async () => {
+test("a wrong passphrase is said at its field, in the visitor's language", async () => {
   const page = await site.open({ locale: "zh-CN" });
   await page.goto(site.url);
   await page.getByLabel("口令").fill("something else altogether");

@@ -87,7 +87,7 @@ async fn an_arena_with_a_pass_phrase_starts_only_with_its_hash() {
     assert_eq!(refused.code, Some(2), "{refused:?}");
     assert!(refused.stderr.contains("`langya passphrase`"), "{refused:?}");
     let short = langya_beside(folder.path(), &["passphrase"]).await;
-    assert_eq!(short.code, Some(2), "nothing is no pass phrase: {short:?}");
+    assert_eq!(short.code, Some(2), "nothing is no passphrase: {short:?}");
 }
 
 /// A browser: it keeps its cookie and follows nothing.

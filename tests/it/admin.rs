@@ -187,7 +187,7 @@ async fn guessing_is_slowed_down_and_the_owner_still_gets_in_from_elsewhere() {
     };
     let mut statuses = Vec::new();
     for _ in 0..5 {
-        statuses.push(from("198.51.100.7", "ada", "not the pass phrase").await.status().as_u16());
+        statuses.push(from("198.51.100.7", "ada", "not the passphrase").await.status().as_u16());
     }
     assert_eq!(statuses, [403, 403, 403, 429, 429], "three tries from one network");
     let refused = from("198.51.100.99", "ada", PASSPHRASE).await;
@@ -196,11 +196,47 @@ async fn guessing_is_slowed_down_and_the_owner_still_gets_in_from_elsewhere() {
     // The account's tries are used up from another network; a third one has one left.
     let mut statuses = Vec::new();
     for _ in 0..3 {
-        statuses.push(from("203.0.113.5", "ada", "not the pass phrase").await.status().as_u16());
+        statuses.push(from("203.0.113.5", "ada", "not the passphrase").await.status().as_u16());
     }
     assert_eq!(statuses, [403, 403, 429], "one of the account's, and the last of this network");
     assert_eq!(from("192.0.2.1", "ada", PASSPHRASE).await.status(), StatusCode::SEE_OTHER, "the owner gets in");
-    assert_eq!(from("192.0.2.1", "nobody", "not the pass phrase").await.status(), StatusCode::FORBIDDEN);
+    assert_eq!(from("192.0.2.1", "nobody", "not the passphrase").await.status(), StatusCode::FORBIDDEN);
+}
+
+#[actix_web::test]
+async fn a_stolen_session_guesses_the_pass_phrase_no_faster_than_whoever_signs_in() {
+    let arena = arena(|settings| {
+        settings.server.trusted_proxies = vec!["127.0.0.0/8".parse().unwrap()];
+        settings.limits = LimitSettings {
+            admin_sign_ins_per_address: WindowLimits::new(0, 4, 0),
+            admin_sign_ins_per_account: WindowLimits::new(0, 4, 0),
+            ..NO_LIMITS
+        };
+    })
+    .await;
+    let hash = langya::infra::passphrase_hash::passphrase_hash(PASSPHRASE).unwrap();
+    account(&arena, "ada", Role::Viewer, &hash).await;
+    let user = arena.app.store.admin_user("ada").await.unwrap().unwrap();
+    let token = arena.app.admin_sessions.begin(&user, "127.0.0.1").await.unwrap();
+    let mut thief = Browser::new(&arena);
+    thief.admin_cookie = Some(format!("langya_admin={token}"));
+    thief.forwarded_for = Some("198.51.100.7".to_owned());
+    let mut statuses = Vec::new();
+    for path in ["passphrase", "factor/begin", "factor/off", "passphrase", "passphrase", "factor/begin", "factor/off"] {
+        let guess = [("former", "not the passphrase"), ("latter", "eight herons over a quiet lake")];
+        let answer = thief.post_form(&format!("/admin/account/{path}"), &guess).await;
+        statuses.push(answer.status().as_u16());
+        if answer.status() == StatusCode::TOO_MANY_REQUESTS {
+            assert!(answer.headers().contains_key("retry-after"), "{path}");
+        }
+    }
+    assert_eq!(statuses, [403, 403, 403, 403, 429, 429, 429], "four tries, whatever they are for");
+    let right = [("former", PASSPHRASE), ("latter", "eight herons over a quiet lake")];
+    let refused = thief.post_form("/admin/account/passphrase", &right).await;
+    assert_eq!(refused.status(), StatusCode::TOO_MANY_REQUESTS, "the right one neither");
+    let mut owner = Browser::new(&arena);
+    owner.forwarded_for = Some("192.0.2.1".to_owned());
+    assert_eq!(owner.sign_in("ada", PASSPHRASE, "").await.status(), StatusCode::SEE_OTHER, "the owner gets in");
 }
 
 #[actix_web::test]
@@ -216,13 +252,9 @@ async fn a_wrong_name_a_wrong_pass_phrase_and_a_locked_out_account_get_one_answe
         StatusCode::SEE_OTHER
     );
     let mut answers = Vec::new();
-    for (name, passphrase) in [
-        ("ada", "not the pass phrase"),
-        ("nobody", PASSPHRASE),
-        ("ben", PASSPHRASE),
-        ("reset", ""),
-        ("a b", PASSPHRASE),
-    ] {
+    for (name, passphrase) in
+        [("ada", "not the passphrase"), ("nobody", PASSPHRASE), ("ben", PASSPHRASE), ("reset", ""), ("a b", PASSPHRASE)]
+    {
         let answer = Browser::new(&arena).sign_in(name, passphrase, "").await;
         assert_eq!(answer.status(), StatusCode::FORBIDDEN, "{name}");
         let page = answer.text().await.unwrap();
@@ -240,7 +272,10 @@ async fn a_second_factor_takes_each_code_once_and_a_recovery_code_instead() {
     account(&arena, "ada", Role::Viewer, &hash).await;
     let mut browser = Browser::new(&arena);
     browser.sign_in("ada", PASSPHRASE, "").await;
-    browser.post_form("/admin/account/factor/begin", &[]).await;
+    let without = browser.post_form("/admin/account/factor/begin", &[("former", "not the passphrase")]).await;
+    assert_eq!(without.status(), StatusCode::FORBIDDEN);
+    assert_eq!(arena.app.store.admin_user("ada").await.unwrap().unwrap().totp_pending, None);
+    browser.post_form("/admin/account/factor/begin", &[("former", PASSPHRASE)]).await;
     let pending = arena.app.store.admin_user("ada").await.unwrap().unwrap().totp_pending.unwrap();
     let secret: Vec<u8> =
         (0..pending.len() / 2).map(|at| u8::from_str_radix(&pending[2 * at..2 * at + 2], 16).unwrap()).collect();
@@ -266,7 +301,7 @@ async fn a_second_factor_takes_each_code_once_and_a_recovery_code_instead() {
     assert_eq!(status(&next).await, StatusCode::FORBIDDEN, "taken once");
     assert_eq!(status(codes[0]).await, StatusCode::SEE_OTHER);
     assert_eq!(status(codes[0]).await, StatusCode::FORBIDDEN, "taken once");
-    let without = browser.post_form("/admin/account/factor/off", &[("former", "not the pass phrase")]).await;
+    let without = browser.post_form("/admin/account/factor/off", &[("former", "not the passphrase")]).await;
     assert_eq!(without.status(), StatusCode::FORBIDDEN);
     browser.post_form("/admin/account/factor/off", &[("former", PASSPHRASE)]).await;
     assert_eq!(status("").await, StatusCode::SEE_OTHER);

@@ -1,10 +1,17 @@
 //! Battles as a visitor plays them, over real sockets.
 
+use std::sync::Arc;
+
 use langya::domain::battle::BattleId;
+use langya::infra::config::{PacingMode, Settings};
 use langya::infra::llm::ChatError;
+use langya::infra::llm::resilient_model::ResilientModel;
+use langya::infra::llm::roster::Roster;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 
-use crate::support::arena::TestArena;
+use crate::support::arena::{SEED, TestArena, card, quick_limits};
 use crate::support::scripted::{Scripted, Step};
 use crate::support::until;
 
@@ -249,6 +256,43 @@ async fn a_side_that_breaks_off_voids_the_battle_while_the_other_goes_on() {
     texts.sort();
     assert_eq!(texts, ["A start", "A whole answer, to its end"]);
     assert_eq!(visitor.vote("a").await["code"], "voided");
+}
+
+#[actix_web::test]
+async fn the_side_that_goes_on_in_a_voided_battle_can_be_stopped() {
+    let broken = Scripted::new(|_| vec![Step::Say("A start".into()), Step::Fail(ChatError::Reported)]);
+    let endless = Scripted::new(|_| vec![Step::Say("On and on".into()), Step::Hang]);
+    let models = [("broken", &broken), ("endless", &endless)];
+    let arena = TestArena::start_with(&models, |settings| settings.battle.pacing = PacingMode::Raw).await;
+    let mut visitor = arena.visitor().await;
+    visitor.ask("Is that all?").await;
+    assert_eq!(visitor.next_of(&["error"]).await["code"], "voided");
+    visitor.send(json!({"type": "stop"})).await;
+    assert_eq!(visitor.next_of(&["done", "error"]).await["type"], "done");
+    endless.active_becomes(0).await;
+    visitor.send(json!({"type": "stop"})).await;
+    assert_eq!(visitor.next().await["code"], "voided", "nothing is written any more");
+}
+
+#[actix_web::test]
+async fn nobody_is_asked_in_place_of_a_side_whose_battle_is_lost() {
+    let broken = Scripted::new(|_| vec![Step::Say("A start".into()), Step::Fail(ChatError::Reported)]);
+    let silent = Scripted::new(|_| vec![Step::Gate, Step::Fail(ChatError::Empty)]);
+    let spare = Scripted::saying("Spare.");
+    // The spare model is in the battle only if the coin falls on one side a million times.
+    let roster = [("broken", 1e6, &broken), ("silent", 1e6, &silent), ("spare", 1.0, &spare)];
+    let roster = roster.map(|(id, weight, model)| {
+        let rng = ChaCha8Rng::seed_from_u64(SEED);
+        Arc::new(ResilientModel::new(card(id), weight, Arc::new(model.clone()), quick_limits(), rng))
+    });
+    let raw = |settings: &mut Settings| settings.battle.pacing = PacingMode::Raw;
+    let arena = TestArena::start_with_roster(Roster::new(roster.into()), raw).await;
+    let mut visitor = arena.visitor().await;
+    visitor.ask("Anyone?").await;
+    assert_eq!(visitor.next_of(&["error"]).await["code"], "voided");
+    silent.open_gate();
+    until(async || (arena.app.battles.under_way() == 0).then_some(())).await;
+    assert_eq!((silent.asked(), spare.asked()), (1, 0));
 }
 
 #[actix_web::test]

@@ -81,7 +81,7 @@ async fn whoever_leaves_stops_or_starts_anew_leaves_no_request_behind() {
         longest = longest.max(began.elapsed());
         drop(open);
     }
-    println!("{times} times: closed after {longest:?} at the most");
+    println!("{times} times: closed after {longest:?} at most");
     assert!(times < 200 || longest < PROMISED, "it took {longest:?}");
     assert!(!server.log().contains("panicked"), "{}", server.log());
 }

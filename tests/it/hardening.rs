@@ -382,7 +382,7 @@ async fn heads_and_bodies_that_do_not_come_to_their_end_are_answered_and_closed(
     let (head, form, json) = tokio::join!(head, raw(&arena, form.as_bytes()), raw(&arena, json.as_bytes()));
     assert!(head.starts_with("HTTP/1.1 408 "), "{head}");
     for answer in [form, json] {
-        assert!(answer.starts_with("HTTP/1.1 408 ") && answer.contains("did not come in time"), "{answer}");
+        assert!(answer.starts_with("HTTP/1.1 408 ") && answer.contains("did not arrive in time"), "{answer}");
         assert!(HEADERS.iter().all(|(name, value)| answer.contains(&format!("{name}: {value}\r\n"))), "{answer}");
     }
 }

@@ -60,7 +60,7 @@ async fn the_more_accurate_model_labels_and_is_paid_once_whatever_the_limits() {
     let field = field().await;
     let told = field.done(&train(&["--model", "judge", "--dry-run"])).await;
     assert!(told.contains("validation: 300 requests for about") && told.contains("; 0 replies are kept"), "{told}");
-    assert!(told.contains("prompts, at the most: 5 requests"), "{told}");
+    assert!(told.contains("prompts, at most: 5 requests"), "{told}");
     assert_eq!((field.requests("judge"), proposed(&field).await), (0, BTreeSet::new()), "nothing is asked or changed");
     let stopped = field.run(&train(&["--model", "judge", "--max-calls", "10"])).await;
     assert_eq!((stopped.code, field.requests("judge")), (Some(1), 10), "{}", stopped.stderr);
@@ -74,7 +74,10 @@ async fn the_more_accurate_model_labels_and_is_paid_once_whatever_the_limits() {
             && told.contains("\njudge: 5-fold"),
         "{told}"
     );
-    assert!(told.contains("(shuffle 0): accuracy 1.0000") && told.contains("judge labels, since it is more"), "{told}");
+    assert!(
+        told.contains("(shuffle 0): accuracy 1.0000") && told.contains("judge is more accurate than the classifier"),
+        "{told}"
+    );
     assert_eq!((field.requests("judge"), field.repeated("judge")), (305, 0));
     assert_eq!(proposed(&field).await, role_playing("judge"));
     let again = field.done(&train(&["--model", "judge"])).await;
@@ -89,14 +92,14 @@ async fn the_more_accurate_model_labels_and_is_paid_once_whatever_the_limits() {
 async fn a_model_never_labels_the_prompts_that_it_answered_under_any_name() {
     let field = field().await;
     let told = field.done(&train(&["--model", "one"])).await;
-    assert!(told.contains("one labels, since it is more accurate"), "{told}");
+    assert!(told.contains("one is more accurate than the classifier"), "{told}");
     assert_eq!(field.requests("one"), 300, "it answered all five prompts");
     assert!(proposed(&field).await.iter().all(|(by, _)| by.is_empty()), "the classifier labels them");
     // Another entry that is the same model of the same provider.
     field.edit("id = \"judge\"", "id = \"judge\"\nmodel = \"one\"");
     let before = field.requests("one");
     let told = field.done(&train(&["--model", "judge"])).await;
-    assert!(told.contains("judge labels, since it is more accurate"), "{told}");
+    assert!(told.contains("judge is more accurate than the classifier"), "{told}");
     assert_eq!(field.requests("one") - before, 300);
     assert!(proposed(&field).await.iter().all(|(by, _)| by.is_empty()), "the same model under another name");
 }
@@ -107,7 +110,7 @@ async fn a_model_that_is_no_better_labels_nothing_and_one_that_fails_changes_not
     field.respond("judge", |_, _| reply("I would rather not say."));
     let told = field.done(&train(&["--model", "judge"])).await;
     assert!(told.contains("judge: 5-fold cross-validation of 300 seeds (shuffle 0): accuracy 0.0000"), "{told}");
-    assert!(told.contains("the classifier labels, since judge is not more accurate"), "{told}");
+    assert!(told.contains("judge is not more accurate than the classifier"), "{told}");
     assert_eq!(field.requests("judge"), 300);
     let labels = proposed(&field).await;
     assert!(labels.iter().all(|(by, _)| by.is_empty()) && !labels.is_empty(), "{labels:?}");

@@ -134,10 +134,10 @@ async fn a_days_limit_is_kept_by_an_arena_that_starts_again_and_an_arena_ends_wh
     for _ in 0..2 {
         battle(&server).await.vote("a").await;
     }
-    server.logged("the daily limit of checks for leaks is reached").await;
+    server.logged("the daily limit of leak checks is reached").await;
     server.log_at_end().await;
     let server = Server::start(field.path(), &[]);
-    server.logged("the daily limit of checks for leaks is reached").await;
+    server.logged("the daily limit of leak checks is reached").await;
     assert_eq!(field.requests("judge"), 1);
     let store = field.store().await;
     assert_eq!(store.leak_check_counts().await.unwrap().checked, 1);

@@ -55,13 +55,33 @@ async fn a_talk_needs_a_vote_of_ones_own_and_a_question() {
     for (message, code) in [
         (json!({"type": "message", "prompt": "second", "unrated": true}), "not_ready"),
         (json!({"type": "message", "battle": battle, "prompt": "second", "unrated": true}), "unknown_battle"),
-        (json!({"type": "message", "prompt": " ", "unrated": true}), "prompt_empty"),
     ] {
         stranger.send(message.clone()).await;
         let refused = stranger.next().await;
         assert_eq!(refused["code"], code, "{message}: {refused}");
     }
     assert_eq!(stranger.vote("a").await["type"], "revealed");
+    stranger.send(json!({"type": "message", "prompt": " ", "unrated": true})).await;
+    assert_eq!(stranger.next().await["code"], "prompt_empty");
+}
+
+#[actix_web::test]
+async fn a_reply_in_a_talk_ends_at_the_longest_that_a_battle_takes() {
+    let endless = || {
+        Scripted::new(|messages| match messages.len() {
+            1 => vec![Step::Say("So.".into())],
+            _ => vec![Step::Say("On and ".into()), Step::Say("on ".into()), Step::Say("and".into()), Step::Hang],
+        })
+    };
+    let (one, two) = (endless(), endless());
+    let models = [("one", &one), ("two", &two)];
+    let arena = TestArena::start_with(&models, |settings| settings.battle.max_reply_bytes = 10).await;
+    let mut visitor = voted(&arena).await;
+    visitor.send(json!({"type": "message", "prompt": "second", "unrated": true})).await;
+    assert_eq!(visitor.next_of(&["battle"]).await["turn"], 2);
+    assert_eq!(visitor.until_ready().await, ["On and on ", "On and on "]);
+    one.active_becomes(0).await;
+    two.active_becomes(0).await;
 }
 
 #[actix_web::test]

@@ -42,7 +42,7 @@ fn there_and_back(folder: &Path, place: [&str; 2]) {
     assert_eq!(one_by_one, [160, 3, 4]);
 
     let told = prints(folder, &import);
-    assert_eq!(told.matches("imported before, nothing changed").count(), 3, "{told}");
+    assert_eq!(told.matches("already imported; nothing changed").count(), 3, "{told}");
     assert_eq!(board(folder, place), first, "the same files twice are the same votes");
 
     for format in ["jsonl", "csv", "parquet"] {

@@ -69,7 +69,7 @@ async fn take(receiver: web::Data<Receiver>, request: HttpRequest, body: String)
     let header = |name: &str| request.headers().get(name).unwrap().to_str().unwrap().to_owned();
     receiver.taken.lock().push(Message { event: header("langya-event"), signature: header("langya-signature"), body });
     let mut answer = HttpResponse::build((*receiver.answers.lock()).try_into().unwrap());
-    // Whoever reads an answer of a receiver reads for ever.
+    // Whoever reads an answer of a receiver reads forever.
     let part = || Ok::<_, actix_web::Error>(Bytes::from_static(b"sk-secret of the receiver "));
     answer.insert_header(("location", "/elsewhere")).streaming(stream::repeat_with(part))
 }

@@ -2,7 +2,7 @@
 //!
 //! libfaketime shows the program a time of day that the test moves while battles are under way; the monotonic clock stays.
 //! Durations stay what they were, a ballot that waits for its vote does not expire early, one that is left does not live
-//! for ever, and the log keeps the order in which votes came.
+//! forever, and the log keeps the order in which votes came.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -153,6 +153,8 @@ async fn early(folder: &Path, library: PathBuf) -> anyhow::Result<Vec<String>> {
     let clock = FakeClock::new(library, folder)?;
     let plan = Plan { settings: SETTINGS, environment: clock.environment(), ..Plan::quick(harness::seed()) };
     let mut arena = Arena::on_sqlite(folder, plan).await?;
+    // Nothing is left for too long before the arena has watched its clock for a minute.
+    until_swept(&arena).await?;
     let mut voter = visitor(&arena, 0);
     voter.ready_battle().await?;
     clock.show("+1d")?;

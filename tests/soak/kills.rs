@@ -20,7 +20,7 @@ use crate::visitor::VisitorGroup;
 /// Visitors at once, in the long form and in the short one.
 const VISITORS: usize = 50;
 const SHORT_VISITORS: usize = 8;
-/// A kill comes so long after the first vote since the last one, at the most, in milliseconds: the short form is in a hurry.
+/// A kill comes so long after the first vote since the last one, at most, in milliseconds: the short form is in a hurry.
 const CALM_MS: u64 = 2_000;
 const SHORT_CALM_MS: u64 = 400;
 /// Votes go on that soon after a crash.

@@ -25,7 +25,7 @@ pub(super) struct AuditOptions {
     /// Only what was done before the entry with this id
     #[arg(long, value_name = "ID")]
     before: Option<String>,
-    /// Entries at the most
+    /// Entries at most
     #[arg(long, value_name = "N", default_value_t = 100)]
     limit: u32,
     /// How to print them

@@ -69,7 +69,7 @@ pub(super) enum UsersCommand {
         /// Name of the account
         name: String,
     },
-    /// Remove an account's pass phrase and second factor, end its sessions, and print a link for setting a new pass phrase
+    /// Remove an account's passphrase and second factor, end its sessions, and print a link for setting a new passphrase
     Reset {
         /// Name of the account
         name: String,
@@ -106,7 +106,7 @@ impl UserLine {
             user if user.disabled_at.is_some() => "locked out",
             user if user.provider.is_some_and(|account| account.has_come) => "signs in at the provider",
             user if user.provider.is_some() => "has not signed in at the provider yet",
-            user if user.passphrase_hash.is_empty() => "waits for a new pass phrase",
+            user if user.passphrase_hash.is_empty() => "waits for a new passphrase",
             _ => "active",
         };
         Self {

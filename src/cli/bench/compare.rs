@@ -16,7 +16,7 @@ use crate::infra::config::Environment;
 use crate::infra::storage::{IfMissing, Store};
 use crate::services::benchmark::run_comparison::{ComparedRuns, compare};
 
-/// Items that a table lists at the most.
+/// Items that a table lists at most.
 const LISTED: usize = 20;
 
 /// Flags of `langya bench compare`.

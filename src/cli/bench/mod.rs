@@ -40,7 +40,7 @@ enum BenchCommand {
     List(ListSuitesOptions),
     /// Collect models' answers to a suite's items; stored answers are not requested again
     Answer(answer_and_judge::AnswerOptions),
-    /// Have judges judge the answers that are there
+    /// Have judge models score the stored answers
     Judge(answer_and_judge::BenchJudgeOptions),
     /// Collect answers, then judge them; SUITE may be `all` (every suite with data) or a plan file of several (.toml), as one run
     Run(answer_and_judge::BenchJudgeOptions),
@@ -48,7 +48,7 @@ enum BenchCommand {
     Runs(runs::RunsOptions),
     /// List the plans that the server runs, which operators start on the admin page /admin/benchmarks, the latest first
     Plans(plans::PlansOptions),
-    /// List the batches of requests whose replies no run has taken yet, or give one up
+    /// List the batches whose replies no run has collected yet, or abandon one
     Batches(batches::BatchesOptions),
     /// Stop the plan that the server runs; requests under way are finished
     Stop(plans::StopOptions),
@@ -58,7 +58,7 @@ enum BenchCommand {
     Report(report::BenchReportOptions),
     /// Have a model rewrite open questions of SuperCLUE as multiple choice; drafts that are there are not asked for again
     Construct(constructing::ConstructOptions),
-    /// Write the accepted drafts as data of superclue-close, and list the reviewers that the other drafts wait for
+    /// Write the accepted drafts as data of superclue-close, and list the drafts that still need reviewers
     Review(constructing::ReviewOptions),
 }
 
@@ -81,7 +81,7 @@ pub(super) struct SuiteFlags {
     /// has changed a model (see `bench compare`)
     #[arg(long)]
     pub(super) canaries: bool,
-    /// Seed of the requests, for models that accept one; each further round adds 1. A new seed repeats earlier requests
+    /// Seed sent with each request, for models that accept one; each further round adds 1. Changing the seed sends all requests again
     #[arg(long, value_name = "N")]
     pub(super) seed: Option<u64>,
     #[command(flatten)]
@@ -91,16 +91,16 @@ pub(super) struct SuiteFlags {
 /// How a suite is asked and judged, and over which data.
 #[derive(Debug, Clone, Default, Args)]
 pub(super) struct RunSelectorFlags {
-    /// Another way of asking or judging that the paper compares. alignbench: general, rules;
+    /// Variant of the prompts or the judging. alignbench: general, rules;
     /// mtbench101: self_context; superclue-open and pairwise suites of your own: five_levels, the verdicts of Arena-Hard;
     /// every suite of scores: logprob_weighted, the mean over the scores that the judge could have given, weighted by its own
-    /// probabilities, where its provider tells them
+    /// probabilities, if its provider returns them
     #[arg(long, value_name = "NAME")]
     pub(super) ablation: Option<String>,
     /// A judge prompt of your own instead of the built-in one
     #[arg(long, value_name = "FILE")]
     pub(super) prompt: Option<PathBuf>,
-    /// Do as the official program does where it differs; may be repeated. alignbench.include_failed_as_minus1,
+    /// Reproduce a behaviour of the official program that differs from langya's; may be repeated. alignbench.include_failed_as_minus1,
     /// alignbench.official_parser, alignbench.round_each_stage, mtbench101.first_bracket,
     /// mtbench101.min_over_parsed_turns, mtbench101.whole_dialogue_reference, superclue-open.first_token,
     /// urs.chinese_prompt, urs.official_parser
@@ -109,7 +109,7 @@ pub(super) struct RunSelectorFlags {
     /// Data file, by a prefix of its SHA-256 [default: the latest]
     #[arg(long, value_name = "SHA256")]
     pub(super) data: Option<String>,
-    /// Which round of answers: each round asks all of it again
+    /// Round of answers: each round collects new answers to every item
     #[arg(long = "round", alias = "sample", value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) sample: u32,
 }

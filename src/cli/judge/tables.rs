@@ -46,7 +46,7 @@ fn one(judge: &JudgeReport) -> String {
     line(format!("else one of the orders is a tie: {}", rate(&judge.one_tie)));
     line(worth(&judge.worth));
     if judge.by_other_prompts > 0 {
-        line(format!("not counted: {} battles judged by other instructions", judge.by_other_prompts));
+        line(format!("not counted: {} battles judged with other instructions", judge.by_other_prompts));
     }
     let rows = judge
         .agreements()
@@ -58,8 +58,8 @@ fn one(judge: &JudgeReport) -> String {
 fn worth(worth: &WorthReport) -> String {
     match (worth.residual_correlation, worth.times, &worth.undefined) {
         (Some(r), Some(times), _) => format!(
-            "correlation of verdicts with what ratings do not explain in the votes: {r:+.3}; a verdict on every battle is worth \
-             {times:.2} times the votes"
+            "correlation of verdicts with what ratings do not explain in the votes: {r:+.3}; verdicts on every battle make \
+             the ratings as precise as {times:.2} times as many votes"
         ),
         (.., Some(why)) => format!("what verdicts are worth in votes is unknown: {why}"),
         _ => "what verdicts are worth in votes is unknown".to_owned(),

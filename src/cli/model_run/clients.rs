@@ -18,10 +18,10 @@ use crate::services::benchmark::model_clients::ModelClients;
 /// What a run may spend.
 #[derive(Debug, Clone, Args)]
 pub(in crate::cli) struct BudgetFlags {
-    /// Money to spend at the most, in the currency of the models' prices
+    /// Money to spend at most, in the currency of the models' prices
     #[arg(long, value_name = "MONEY", value_parser = parse_money)]
     budget: Option<f64>,
-    /// Requests to send at the most
+    /// Requests to send at most
     #[arg(long, value_name = "N")]
     max_calls: Option<u64>,
 }

@@ -159,7 +159,7 @@ pub(in crate::cli) fn left_over(left: u64, refused: u64, limits: &RunLimits) -> 
         spent.calls, spent.tokens.input, spent.tokens.output
     );
     if refused > 0 {
-        eprintln!("{refused} are refused by the provider for good; only --retry-failed repeats these requests");
+        eprintln!("the provider refused {refused} requests: only --retry-failed sends them again");
     }
     if left == 0 {
         return ExitCode::SUCCESS;

@@ -86,7 +86,7 @@ pub(super) async fn print_register(options: &RegisterOptions, settings: &Setting
 pub(super) async fn state(options: &ReasonOptions, settings: &Settings) -> CommandResult<ExitCode> {
     let store = Store::open(&settings.storage, IfMissing::Fail).await?;
     state_reason(&store, &options.id, &options.reason, SystemClock.now()).await?;
-    print(&format!("the register of models has the reason for {:?} now\n", options.id))?;
+    print(&format!("the reason for {:?} is recorded in the register of models\n", options.id))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,26 +1,26 @@
-//! Names and pass phrases of accounts.
+//! Names and passphrases of accounts.
 
-/// A shorter pass phrase can be guessed.
+/// A shorter passphrase can be guessed.
 pub const LEAST_PASSPHRASE_CHARS: usize = 12;
 /// Nobody types more, and hashing takes time.
 pub const MOST_PASSPHRASE_BYTES: usize = 512;
-/// Characters of a name at the most.
+/// Characters of a name at most.
 pub const MOST_NAME_CHARS: usize = 40;
 
-/// Why a name or pass phrase is refused.
+/// Why a name or passphrase is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum AccountError {
     /// A name that nobody could type again.
-    #[error("a name has 1 to 40 letters, digits, '.', '-' or '_', such as ada")]
+    #[error("a name must have 1 to 40 letters, digits, '.', '-' or '_', such as ada")]
     Name,
-    /// A pass phrase that can be guessed.
-    #[error("a pass phrase has 12 characters or more: four words in a row do")]
+    /// A passphrase that can be guessed.
+    #[error("a passphrase has 12 characters or more: four words in a row do")]
     Short,
-    /// A pass phrase of a book's length.
-    #[error("a pass phrase has 512 bytes at the most")]
+    /// A passphrase of a book's length.
+    #[error("a passphrase has 512 bytes at most")]
     Long,
-    /// A pass phrase that everybody tries first.
-    #[error("this pass phrase is easily guessed: take four words that nobody would put in a row")]
+    /// A passphrase that everybody tries first.
+    #[error("this passphrase is easily guessed: take four words that nobody would put in a row")]
     Easy,
 }
 
@@ -35,7 +35,7 @@ pub fn parse_name(typed: &str) -> Result<String, AccountError> {
     if is_name { Ok(name) } else { Err(AccountError::Name) }
 }
 
-/// Whether a pass phrase may be chosen: long enough, and neither one character or short pattern repeated nor the name itself.
+/// Whether a passphrase may be chosen: long enough, and neither one character or short pattern repeated nor the name itself.
 ///
 /// # Errors
 /// [`AccountError`].

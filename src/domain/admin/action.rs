@@ -15,7 +15,7 @@ pub enum AdminAction {
     Join,
     /// Added a user who signs in at the provider.
     AddUser,
-    /// Chose another pass phrase.
+    /// Chose another passphrase.
     ChangePassphrase,
     /// Switched the second factor on.
     EnableTotp,
@@ -27,7 +27,7 @@ pub enum AdminAction {
     DisableUser,
     /// Let a user in again.
     EnableUser,
-    /// Took a user's pass phrase and second factor away.
+    /// Took a user's passphrase and second factor away.
     ResetUser,
     /// Excluded votes.
     ExcludeVotes,

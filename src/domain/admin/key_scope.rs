@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// What every key begins with, so that it is told from other tokens and found where it does not belong.
 pub const KEY_PREFIX: &str = "langya_";
-/// Characters of a key's name at the most.
+/// Characters of a key's name at most.
 pub const MOST_NAME_CHARS: usize = 60;
 
 /// What a key lets programs do.

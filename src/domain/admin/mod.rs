@@ -1,4 +1,4 @@
-//! Who may do what in the admin, and the rules of accounts: roles, names and pass phrases, second factors, and what the audit log
+//! Who may do what in the admin, and the rules of accounts: roles, names and passphrases, second factors, and what the audit log
 //! calls each action.
 
 pub mod account;

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 const COUNT: u32 = 16;
 /// Zero bits of each puzzle where pressure has just risen.
 const LEAST_BITS: u32 = 10;
-/// … and at the most: 16 × 2^14 hashes, about two seconds of a slow telephone.
+/// … and at most: 16 × 2^14 hashes, about two seconds of a slow telephone.
 const MOST_BITS: u32 = 14;
 
 /// How much is to be computed.

@@ -90,7 +90,7 @@ pub enum Refusal {
     #[error("this battle was left for too long: start a new battle")]
     Abandoned,
     /// The limit of turns is reached.
-    #[error("a battle has {max} turns at the most: vote, or start a new battle")]
+    #[error("this battle has reached the maximum of {max} turns: vote, or start a new battle")]
     TooManyTurns {
         /// The limit.
         max: u32,

@@ -31,7 +31,7 @@ mod tests {
         let of = |end: usize| canaries(all[..end].iter().map(String::as_str));
         assert_eq!((of(100).len(), of(7).len()), (CANARIES, 7));
         let kept = of(100).into_iter().filter(|id| of(95).contains(id)).count();
-        assert!(kept >= CANARIES - 5, "of five new items each displaces one at the most: {kept}");
+        assert!(kept >= CANARIES - 5, "of five new items each displaces one at most: {kept}");
         let backwards = canaries(all.iter().rev().map(String::as_str));
         assert_eq!(backwards, of(100), "whatever their order");
     }

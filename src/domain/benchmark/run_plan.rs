@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::JudgeMode;
 
-/// Runs of a plan at the most.
+/// Runs of a plan at most.
 pub const MOST_RUNS: usize = 1_000;
-/// Whole numbers of a plan at the most: a TOML file holds no larger ones.
+/// Whole numbers of a plan at most: a TOML file holds no larger ones.
 const LARGEST: u64 = i64::MAX.unsigned_abs();
 
 /// Why a plan cannot be run.
@@ -71,10 +71,10 @@ pub struct RunPlan {
     /// Seed of the first round's requests, for models that take one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// Money to spend at the most, over all suites.
+    /// Money to spend at most, over all suites.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<f64>,
-    /// Requests to send at the most, over all suites.
+    /// Requests to send at most, over all suites.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_calls: Option<u64>,
     /// Whether requests are sent in batches of the providers.

@@ -49,7 +49,7 @@ pub struct PastRequests {
     pub longest: u64,
 }
 
-/// How often a run asks at the most.
+/// How often a run asks at most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Effort {
     /// Replies to a request that settle nothing, and the last word.
@@ -82,7 +82,7 @@ impl PlannedRequests {
         Self { done, ..Self::default() }
     }
 
-    /// Adds a request with its estimated tokens, and what its reply may have at the most.
+    /// Adds a request with its estimated tokens, and what its reply may have at most.
     pub fn add(&mut self, input: u64, most: Option<u32>, effort: Effort) {
         self.open += 1;
         self.input += input;
@@ -139,7 +139,7 @@ pub struct RequestTotal {
     pub reused: u64,
     /// Expected requests.
     pub calls: u64,
-    /// Requests at the most.
+    /// Requests at most.
     pub worst_calls: u64,
     /// Expected tokens of the requests.
     pub input_tokens: u64,
@@ -147,7 +147,7 @@ pub struct RequestTotal {
     pub output_tokens: u64,
     /// Expected cost; `None` where somebody has no prices.
     pub cost: Option<f64>,
-    /// Cost at the most; `None` where somebody has no prices.
+    /// Cost at most; `None` where somebody has no prices.
     pub worst_cost: Option<f64>,
 }
 

@@ -34,7 +34,7 @@ pub struct Forecast {
 }
 
 impl Forecast {
-    /// Of a campaign with so many items, models and units, of which an item has `most_units` at the most.
+    /// Of a campaign with so many items, models and units, of which an item has `most_units` at most.
     ///
     /// A vote between equals has the information p(1−p) = ¼ about the difference of two strengths. Where all pairs of m models have
     /// equally many votes and each model v, the variance of a strength around their mean is 4/v · ((m−1)/m)². A ranking of m models

@@ -1,6 +1,6 @@
 //! Ids of campaigns and of their questions.
 
-/// Bytes of an id at the most.
+/// Bytes of an id at most.
 const MAX_ID: usize = 64;
 
 /// Whether a text can name a campaign or a question: lower-case letters, digits, `-` and `_`, beginning with a letter or digit.

@@ -6,9 +6,9 @@ use super::plan::{CampaignPlan, Task};
 use super::questions::CampaignQuestion;
 use crate::battle::Outcome;
 
-/// Characters of a prompt, a reference or an answer at the most: more is not read by an annotator.
+/// Characters of a prompt, a reference or an answer at most: more is not read by an annotator.
 pub const MAX_TEXT: usize = 100_000;
-/// Answers of an item at the most where all are ranked at once.
+/// Answers of an item at most where all are ranked at once.
 pub const MAX_RANKED: usize = 5;
 
 /// One row of the file of answers.

@@ -7,7 +7,7 @@ pub use super::id::is_id;
 use super::questions::{self, CampaignQuestion, MAX_POINTS};
 use super::rubric::CampaignRubric;
 
-/// Judgements of a unit at the most.
+/// Judgements of a unit at most.
 const MAX_JUDGEMENTS: u32 = 1_000;
 
 /// What an annotator is asked.
@@ -66,10 +66,10 @@ pub struct CampaignPlan {
     /// The models whose answers to a suite are taken, all where it is left out; or those that are asked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub models: Vec<String>,
-    /// What asking may cost at the most, in the currency of the models' prices.
+    /// What asking may cost at most, in the currency of the models' prices.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<f64>,
-    /// Requests to models at the most.
+    /// Requests to models at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_calls: Option<u64>,
     /// What they read before they begin.
@@ -81,7 +81,7 @@ pub struct CampaignPlan {
     /// What ends the campaign before each unit has all its judgements.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<EndCondition>,
-    /// Judgements of all annotators together at the most, repetitions included.
+    /// Judgements of all annotators together at most, repetitions included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_judgements: Option<u64>,
     /// Share of an annotator's judgements that are asked a second time.
@@ -205,7 +205,7 @@ impl CampaignPlan {
             return bad("rubric", "its dimensions are scored: leave it out, or write task = \"score\"");
         }
         if self.rubric.is_some() && highest - lowest >= MAX_POINTS {
-            return bad("scale", "each dimension of a rubric has buttons for its scores: give 11 of them at the most");
+            return bad("scale", "each dimension of a rubric has buttons for its scores: give 11 of them at most");
         }
         if let Err(reason) = questions::check(&self.questions) {
             return bad("questions", &reason);

@@ -9,15 +9,15 @@ use super::id::is_id;
 use super::invalid::{InvalidJudgement, LETTERS};
 use crate::language::Language;
 
-/// Questions of a campaign at the most.
+/// Questions of a campaign at most.
 const MAX_QUESTIONS: usize = 20;
-/// Options of a choice at the most.
+/// Options of a choice at most.
 const MAX_OPTIONS: usize = 20;
-/// Points of a scale at the most.
+/// Points of a scale at most.
 pub(super) const MAX_POINTS: u8 = 11;
-/// Characters of a question or an option at the most.
+/// Characters of a question or an option at most.
 const MAX_LABEL: usize = 500;
-/// Characters of a free text at the most.
+/// Characters of a free text at most.
 pub const MAX_FREE_TEXT: usize = 2_000;
 
 /// A question of the campaign's file.
@@ -167,7 +167,7 @@ impl CampaignQuestion {
             return fail("an option is 1 to 500 characters");
         }
         if lowest >= highest || highest - lowest >= MAX_POINTS {
-            return fail("its scale is the lowest and then a higher value, such as [1, 5], with 11 points at the most");
+            return fail("its scale is the lowest and then a higher value, such as [1, 5], with 11 points at most");
         }
         Ok(())
     }
@@ -204,7 +204,7 @@ impl CampaignQuestion {
             (QuestionKind::Scale, _) => {
                 Err(self.invalid(&format!("is a whole number from {} to {}", self.scale[0], self.scale[1])))
             }
-            (QuestionKind::Text, _) => Err(self.invalid("is a text of 2000 characters at the most")),
+            (QuestionKind::Text, _) => Err(self.invalid("is a text of 2000 characters at most")),
         }
     }
 

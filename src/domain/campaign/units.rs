@@ -13,7 +13,7 @@ use rand_chacha::ChaCha8Rng;
 use super::items::{CampaignItem, ItemError};
 use super::plan::Task;
 
-/// Units of a campaign at the most.
+/// Units of a campaign at most.
 pub const MAX_UNITS: usize = 2_000_000;
 
 /// What one judgement is about.

@@ -74,7 +74,7 @@ pub enum Period {
 }
 
 impl Period {
-    /// How many periods are published at the most: a quarter of days, a year of weeks, ten years of months.
+    /// How many periods are published at most: a quarter of days, a year of weeks, ten years of months.
     #[must_use]
     pub fn shown(self) -> usize {
         match self {

@@ -1,6 +1,6 @@
 //! Entries as they are served: each behind its length in two bytes, the larger first.
 
-/// Bytes in an entry at the most.
+/// Bytes in an entry at most.
 pub const LONGEST_ENTRY: usize = u16::MAX as usize;
 
 /// An entry that is too long to be published.

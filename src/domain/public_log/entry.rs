@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bundle::{EntryTooLong, LONGEST_ENTRY};
 
-/// Characters of a reason at the most.
+/// Characters of a reason at most.
 const LONGEST_REASON: usize = 1_000;
 
 /// An entry.

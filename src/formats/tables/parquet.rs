@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::column::{Column, ValueKind};
 
-/// Rows and bytes of text of a row group at the most: what an export holds in memory.
+/// Rows and bytes of text of a row group at most: what an export holds in memory.
 const GROUP_ROWS: usize = 20_000;
 const GROUP_BYTES: usize = 16 << 20;
 

@@ -35,7 +35,7 @@ pub(super) use table::read_table;
 /// Row groups under way at once for each thread.
 const GROUPS_A_THREAD: usize = 1;
 
-/// Rows of a row group at the most. A run of equal values takes a few bytes however many they are, so nothing else bounds
+/// Rows of a row group at most. A run of equal values takes a few bytes however many they are, so nothing else bounds
 /// what a small file takes in memory.
 const MOST_ROWS: usize = 1 << 26;
 

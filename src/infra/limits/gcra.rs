@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use super::LimitScope;
 
-/// Visitors and addresses that are remembered at the most.
+/// Visitors and addresses that are remembered at most.
 const MAX_KEYS: usize = 100_000;
 /// A minute, an hour, a day.
 pub(super) const WINDOWS: usize = 3;

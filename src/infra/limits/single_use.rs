@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use crate::metrics;
 use crate::redis::RedisHandle;
 
-/// Names that are remembered at the most; where they are more, those that expire soonest are forgotten.
+/// Names that are remembered at most; where they are more, those that expire soonest are forgotten.
 const MAX_NAMES: usize = 100_000;
 
 /// Remembers names until they expire.

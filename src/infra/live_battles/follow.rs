@@ -62,7 +62,7 @@ impl LiveBattle {
         self.state().active.listens()
     }
 
-    /// Waits until a followed battle has something to tell, `patience` at the most.
+    /// Waits until a followed battle has something to tell, `patience` at most.
     pub async fn first_event(&self, patience: Duration) {
         // Either outcome is fine: the caller looks at the log.
         let _ = tokio::time::timeout(patience, self.heard.cancelled()).await;

@@ -17,10 +17,10 @@ use super::{HttpClient, anthropic, http_client_within, ollama, openai};
 use crate::allowed_addresses::AllowedAddresses;
 use crate::config::{Environment, ModelSettings, ProviderKind, Settings};
 
-/// Models taken from one paid provider at the most.
+/// Models taken from one paid provider at most.
 const MAX_PAID_MODELS: usize = 4;
 
-/// Bytes of a list of models at the most.
+/// Bytes of a list of models at most.
 const MAX_LIST_BYTES: usize = 4 << 20;
 
 /// Where is looked.

@@ -5,7 +5,7 @@
 
 use memchr::memchr2;
 
-/// Bytes of one line, and of one event, at the most.
+/// Bytes of one line, and of one event, at most.
 pub const MAX_LINE: usize = 1 << 20;
 
 /// A line (or an event made of lines) grew beyond [`MAX_LINE`].

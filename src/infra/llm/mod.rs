@@ -100,7 +100,7 @@ pub struct Usage {
 const MOST_TOKENS: u64 = 1_000_000_000;
 
 impl Usage {
-    /// What a provider reports, [`MOST_TOKENS`] at the most.
+    /// What a provider reports, [`MOST_TOKENS`] at most.
     pub(crate) fn reported(input: Option<u64>, output: Option<u64>) -> Self {
         let bounded = |tokens: Option<u64>| tokens.map(|tokens| tokens.min(MOST_TOKENS));
         Self { input: bounded(input), output: bounded(output) }
@@ -186,7 +186,7 @@ pub enum ChatError {
     #[error("the request got no reply in its batch: {0}")]
     Unanswered(BatchEnd),
     /// The circuit breaker is open: the model is not asked at the moment.
-    #[error("the model is resting after repeated failures")]
+    #[error("the model's circuit breaker is open after repeated failures: it is tried again by itself")]
     BreakerOpen,
 }
 

@@ -29,7 +29,7 @@ use crate::llm::{ChatError, ChatModel, Message, ReplyPart, ReplyStream, Sampling
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 /// What a reply is taken to be long until one has been seen, in tokens.
 const FIRST_GUESS: u64 = 500;
-/// Bytes of a reply's text at the most: several times the longest reply of any model. More is not taken in.
+/// Bytes of a reply's text at most: several times the longest reply of any model. More is not taken in.
 const MOST_TEXT: usize = 1 << 20;
 /// Bytes of the reasoning that are kept of a reply.
 const MOST_REASONING: usize = 64 << 10;
@@ -222,13 +222,13 @@ impl ModelClient {
             || self.queue.as_ref().is_some_and(|queue| queue.given_up().is_some())
     }
 
-    /// How often a request is sent at the most until there is a reply.
+    /// How often a request is sent at most until there is a reply.
     #[must_use]
     pub fn tries(&self) -> u64 {
         self.settings.attempts.into()
     }
 
-    /// Tokens of the longest reply to a request that asks for this many at the most; none where no limit is sent.
+    /// Tokens of the longest reply to a request that asks for this many at most; none where no limit is sent.
     #[must_use]
     pub fn max_tokens(&self, request: Option<u32>) -> Option<u32> {
         self.reply_limit.of(request)

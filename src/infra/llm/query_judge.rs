@@ -16,7 +16,7 @@ const FURTHER: usize = 2;
 /// Estimated length of a judge's reply in tokens.
 const USUAL_VERDICT: u64 = 300;
 
-/// How often a judge is asked at the most.
+/// How often a judge is asked at most.
 #[must_use]
 pub fn effort(judge: &ModelClient) -> Effort {
     Effort { replies: 1 + FURTHER as u64, tries: judge.tries(), usual_reply: USUAL_VERDICT }

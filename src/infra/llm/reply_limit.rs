@@ -29,7 +29,7 @@ impl ReplyLimit {
         }
     }
 
-    /// Tokens of the longest reply to a request that asks for this many at the most; none where no limit is sent.
+    /// Tokens of the longest reply to a request that asks for this many at most; none where no limit is sent.
     #[must_use]
     pub fn of(self, request: Option<u32>) -> Option<u32> {
         match self {

@@ -12,7 +12,7 @@ pub(super) fn from_headers(headers: &HeaderMap) -> Option<Duration> {
     parse(headers.get(RETRY_AFTER)?.to_str().ok()?)
 }
 
-/// The seconds of a `Retry-After` header, [`LONGEST_RETRY_AFTER`] at the most. A date is ignored: its clock is the
+/// The seconds of a `Retry-After` header, [`LONGEST_RETRY_AFTER`] at most. A date is ignored: its clock is the
 /// provider's.
 fn parse(value: &str) -> Option<Duration> {
     let digits = value.trim();

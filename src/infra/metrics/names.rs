@@ -80,13 +80,13 @@ pub const ALL: [MetricName; 34] = [
     ),
     counter(
         "langya_leak_checks_total",
-        "Votes whose battles a language model was asked to read for leaks, by result; failed: it did not answer, and the vote is rated meanwhile",
+        "Votes whose battles a language model was asked to read for leaks, by result; failed: it did not answer, and the vote stays rated",
     ),
     counter(
         "langya_moderated_total",
         "Texts that the moderation service was asked about, by which text and by result; failed: it did not answer",
     ),
-    counter("langya_moderation_flags_lost_total", "Flagged texts that could not be put before a reviewer"),
+    counter("langya_moderation_flags_lost_total", "Flagged texts that could not be stored for review"),
     gauge("langya_leaderboard_votes", Unit::Count, "Rated votes in the latest leaderboard"),
     gauge("langya_leaderboard_timestamp_seconds", Unit::Seconds, "When the latest leaderboard was fitted, since 1970"),
     histogram("langya_store_seconds", Unit::Seconds, FAST, "Operations of the database, from the call to the answer"),

@@ -28,7 +28,7 @@ const KEPT_MS: i64 = 3_600_000;
 const COOL_DOWN_MS: i64 = 5_000;
 /// Pause between two requests for keys of which one is unknown.
 const KEYS_COOL_DOWN_MS: i64 = 60_000;
-/// Bytes of a code at the most.
+/// Bytes of a code at most.
 const MOST_CODE_BYTES: usize = 4_096;
 /// Where the provider sends people back.
 pub const CALLBACK: &str = "/oidc/callback";

@@ -12,13 +12,13 @@ use crate::llm::{HttpClient, connection_error, http_client_within};
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 /// Longest wait for a whole answer. Somebody looks at an empty page meanwhile.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(6);
-/// Bytes of an answer at the most.
+/// Bytes of an answer at most.
 const MOST_BYTES: usize = 256 << 10;
 
 /// Why there is no answer. No variant has a text of the provider.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum HttpError {
-    #[error("this machine has no means to ask it")]
+    #[error("no HTTPS client could be made: install the system's certificates (ca-certificates)")]
     NoClient,
     #[error("its address cannot be used, or is out of reach: see providers.private_networks")]
     Address,

@@ -12,9 +12,9 @@ use crate::domain::time::Timestamp;
 const SKEW_SECONDS: i64 = 60;
 /// How long ago a token may have been issued: it comes right after the sign-in.
 const MOST_AGE_SECONDS: i64 = 600;
-/// Bytes of a token at the most.
+/// Bytes of a token at most.
 const MOST_BYTES: usize = 64 << 10;
-/// Characters of a subject at the most (OpenID Connect Core 1.0, 2).
+/// Characters of a subject at most (OpenID Connect Core 1.0, 2).
 const MOST_SUBJECT: usize = 255;
 
 /// Somebody whom the provider knows. Nothing of it is printed.

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::id_token_signatures::ALGORITHMS;
 
-/// Keys that are read at the most.
+/// Keys that are read at most.
 const MOST_KEYS: usize = 100;
 
 /// Keys that can check a signature.

@@ -14,7 +14,7 @@ use crate::sessions::Sessions;
 
 /// Minutes within which people come back from the provider.
 pub const FLOW_MINUTES: i64 = 10;
-/// Bytes of a cookie at the most.
+/// Bytes of a cookie at most.
 const MOST_BYTES: usize = 2_048;
 const COOKIE: &str = "oidc cookie";
 const STATE: &str = "oidc state";

@@ -24,7 +24,7 @@ const BEAT: Duration = Duration::from_millis(500);
 const PRESENCE: Duration = Duration::from_secs(3);
 /// How long to wait before connecting again.
 const PAUSE: Duration = Duration::from_millis(250);
-/// Messages that travel together at the most.
+/// Messages that travel together at most.
 const BATCH: usize = 256;
 
 /// Keeps the connection of a [`RedisHandle`] open while it runs.

@@ -10,7 +10,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 
 use crate::config::RedisSettings;
 
-/// Messages that wait to be sent, and their bytes, at the most; further ones are dropped.
+/// Messages that wait to be sent, and their bytes, at most; further ones are dropped.
 const WAITING: usize = 4_096;
 const WAITING_BYTES: usize = 16 * 1024 * 1024;
 

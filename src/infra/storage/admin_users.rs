@@ -62,7 +62,7 @@ pub struct AdminUserRow {
     pub name: String,
     /// What they may do.
     pub role: Role,
-    /// Hash of the pass phrase; empty after a reset.
+    /// Hash of the passphrase; empty after a reset.
     pub passphrase_hash: String,
     /// Secret of the second factor, in hexadecimal.
     pub totp_secret: Option<String>,
@@ -103,7 +103,7 @@ pub struct NewAdminInvite<'i> {
     pub token_hash: &'i str,
     /// What the user may do.
     pub role: Role,
-    /// The user who chooses a new pass phrase; `None` for a new user.
+    /// The user who chooses a new passphrase; `None` for a new user.
     pub user_id: Option<&'i str>,
     /// Whether it is for the first owner alone.
     pub first_run: bool,
@@ -120,7 +120,7 @@ pub struct NewAdminInvite<'i> {
 pub struct AdminInviteRow {
     /// What the user may do.
     pub role: Role,
-    /// Name of the user who chooses a new pass phrase; `None` for a new user.
+    /// Name of the user who chooses a new passphrase; `None` for a new user.
     pub user: Option<String>,
 }
 
@@ -133,7 +133,7 @@ pub struct JoiningUser<'j> {
     pub user_id: &'j str,
     /// Name of the user, if it is a new one.
     pub name: &'j str,
-    /// Hash of the pass phrase.
+    /// Hash of the passphrase.
     pub passphrase_hash: &'j str,
     /// Now.
     pub now: Timestamp,
@@ -159,7 +159,7 @@ pub enum UserChange {
     Disable,
     /// Let in again.
     Enable,
-    /// No pass phrase and no second factor; all sessions end, and links for a new pass phrase are void.
+    /// No passphrase and no second factor; all sessions end, and links for a new passphrase are void.
     Reset,
 }
 
@@ -266,7 +266,7 @@ impl Store {
         row.map(|(role, _, user)| Ok(AdminInviteRow { role: role_of(&role, "admin_invites")?, user })).transpose()
     }
 
-    /// Makes the account of a link, or gives its user the new pass phrase; the link is used up.
+    /// Makes the account of a link, or gives its user the new passphrase; the link is used up.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -339,7 +339,7 @@ impl Store {
         })
     }
 
-    /// Gives a user another pass phrase and ends all sessions but this one.
+    /// Gives a user another passphrase and ends all sessions but this one.
     ///
     /// # Errors
     /// [`StoreError`].

@@ -91,7 +91,7 @@ pub struct AssignmentRequest<'r> {
 pub enum AssignmentLimit {
     /// As many as its units need.
     ForAll,
-    /// So many at the most.
+    /// So many at most.
     UpTo(u64),
     /// None any more: it ended.
     Ended,
@@ -135,7 +135,7 @@ pub struct NextAssignment {
     pub assignment: Result<AssignmentRow, NothingLeft>,
     /// Judgements so far.
     pub judged: u32,
-    /// Judgements at the most, where the link says so.
+    /// Judgements at most, where the link says so.
     pub quota: Option<u32>,
 }
 

@@ -29,7 +29,7 @@ pub struct NewSharedLink<'l> {
     pub token_hash: &'l str,
     /// Annotators who can join by it.
     pub places: u32,
-    /// Judgements of each at the most.
+    /// Judgements of each at most.
     pub quota: Option<u32>,
     /// When it and the links of those who joined expire.
     pub expires_at: Option<Timestamp>,
@@ -44,7 +44,7 @@ pub struct SharedLinkRow {
     pub places: i64,
     /// Annotators who have.
     pub taken: i64,
-    /// Judgements of each at the most.
+    /// Judgements of each at most.
     pub quota: Option<i64>,
     /// When it was made, in milliseconds since 1970.
     pub created_at: i64,

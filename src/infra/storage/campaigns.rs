@@ -125,7 +125,7 @@ pub struct CampaignRow {
 pub struct NewAnnotator<'a> {
     /// Hash of the link's token.
     pub token_hash: &'a str,
-    /// Judgements at the most.
+    /// Judgements at most.
     pub quota: Option<u32>,
     /// When the link expires.
     pub expires_at: Option<Timestamp>,
@@ -149,7 +149,7 @@ pub struct AnnotatorRow {
 pub struct InvitedAnnotator {
     /// Pseudonym.
     pub id: String,
-    /// Judgements at the most.
+    /// Judgements at most.
     pub quota: Option<u64>,
     /// Judgements that stand.
     pub judged: u64,

@@ -2,7 +2,7 @@
 
 use sqlx::FromRow;
 
-use super::{Store, StoreError, on_reader, on_writer, unsigned};
+use super::{Store, StoreError, on_reader, on_writer, signed, unsigned};
 use crate::domain::time::Timestamp;
 use crate::metrics::store_time;
 
@@ -11,7 +11,7 @@ const BEAT: &str = "INSERT INTO instances (id, beats, settings, started_at, seen
      seen_at = excluded.seen_at";
 const SELECT_ALL: &str = "SELECT id, beats, settings, started_at, seen_at FROM instances ORDER BY id";
 const DELETE: &str = "DELETE FROM instances WHERE id = $1";
-const FORGET: &str = "DELETE FROM instances WHERE seen_at < $1";
+const FORGET: &str = "DELETE FROM instances WHERE id = $1 AND beats = $2";
 
 /// An instance as it last wrote of itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,14 +66,15 @@ impl Store {
         on_writer!(self, |connection| sqlx::query(DELETE).bind(instance).execute(connection).await.map(drop))
     }
 
-    /// Takes out the instances whose latest beat is older; returns how many.
+    /// Takes out an instance that went without a word, unless it has written since it had so many `beats`. One that lives on
+    /// is there again with its next beat.
     ///
     /// # Errors
     /// [`StoreError::Database`].
-    pub async fn forget_instances(&self, seen_before: Timestamp) -> Result<u64, StoreError> {
-        let _time = store_time("forget_instances");
+    pub async fn forget_instance(&self, instance: &str, beats: u64) -> Result<(), StoreError> {
+        let _time = store_time("forget_instance");
         on_writer!(self, |connection| {
-            sqlx::query(FORGET).bind(seen_before.0).execute(connection).await.map(|done| done.rows_affected())
+            sqlx::query(FORGET).bind(instance).bind(signed(beats)).execute(connection).await.map(drop)
         })
     }
 }

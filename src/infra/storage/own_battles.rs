@@ -77,7 +77,7 @@ pub struct OwnBattlesFilter {
     pub before: Option<BattleId>,
     /// Only those with a question that contains this.
     pub search: Option<String>,
-    /// How many at the most.
+    /// How many at most.
     pub limit: u32,
 }
 

@@ -66,7 +66,7 @@ pub struct InviteRow {
 pub enum SignInMethod<'m> {
     /// By the code with this hash.
     Invite(&'m str),
-    /// By the arena's pass phrase.
+    /// By the arena's passphrase.
     Passphrase,
     /// By an account at the provider.
     Account,

@@ -76,7 +76,7 @@ impl SqlitePools {
             (Err(_), IfMissing::Create) => create(&path, folder).await?,
         }
         let options = options(&path)?;
-        // 16 MB of pages at the most instead of 2: what a group of a thousand votes changes stays in memory until its commit.
+        // 16 MB of pages at most instead of 2: what a group of a thousand votes changes stays in memory until its commit.
         let writing = options.clone().pragma("cache_size", "-16000");
         let mut writer = connect(&writing, &path).await?;
         match if_missing {

@@ -18,7 +18,7 @@ use crate::storage::vote_rows::{NewVoteRow, VoteExclusion};
 
 type PostgresQuery<'b> = Query<'b, Postgres, PgArguments>;
 
-/// Votes in one statement for SQLite at the most.
+/// Votes in one statement for SQLite at most.
 const LONGEST: usize = 256;
 /// SQLite gets statements of these lengths, so that each is prepared once; places that are left over hold no vote.
 const LENGTHS: [usize; 9] = [1, 4, 16, 32, 64, 96, 128, 192, LONGEST];

@@ -19,13 +19,13 @@ use super::{Database, StoreError, on_writer};
 use crate::metrics;
 use crate::storage::vote_inserts::{InsertVotes, VoteInsert};
 
-/// Writes that wait in a lane at the most.
+/// Writes that wait in a lane at most.
 const LANE: usize = 4_096;
 /// Between the beginnings of two groups at the least, unless [`ENOUGH`] wait: each commit costs a wait for the disk and
 /// several turns between threads, whatever it holds.
 const SPACING: Duration = Duration::from_millis(2);
 const ENOUGH: usize = 64;
-/// Writes of a lane in one commit at the most.
+/// Writes of a lane in one commit at most.
 const LARGEST_GROUP: usize = 1_024;
 /// How long a caller waits for a place in its lane.
 const LONGEST_WAIT: Duration = Duration::from_secs(2);

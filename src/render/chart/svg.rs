@@ -141,7 +141,7 @@ fn joined(points: &[At]) -> String {
     points.iter().map(|at| format!("{},{}", n(at.0), n(at.1))).collect::<Vec<_>>().join(" ")
 }
 
-/// A number in two decimals at the most.
+/// A number in two decimals at most.
 fn n(number: f64) -> String {
     let text = format!("{number:.2}");
     match text.trim_end_matches('0').trim_end_matches('.') {

@@ -13,7 +13,7 @@ use crate::domain::stats::Interval;
 use crate::i18n::charts::{ChartTexts, chart_texts};
 use crate::i18n::fill;
 
-/// Ticks of the cost at the most.
+/// Ticks of the cost at most.
 const TICKS: usize = 8;
 /// How far left of the lowest cost a model stands that costs nothing, in powers of ten.
 const FREE: f64 = 0.4;

@@ -242,7 +242,7 @@ const ENGLISH: DoctorTexts = DoctorTexts {
     provider_answers: ["{name} answers, and its keys can be read", ""],
     provider_unusable: [
         "{error}",
-        "check oidc.issuer and the network path to it; people with a pass phrase can still sign in",
+        "check oidc.issuer and the network path to it; people with a passphrase can still sign in",
     ],
 };
 

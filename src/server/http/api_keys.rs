@@ -42,7 +42,7 @@ pub(super) struct AuditQuery {
     action: String,
     /// The `next` of an answer: entries before those.
     before: String,
-    /// Entries at the most, up to 1,000; 100 where nothing is said.
+    /// Entries at most, up to 1,000; 100 where nothing is said.
     limit: Option<u32>,
 }
 

@@ -24,7 +24,7 @@ use crate::services::admin::api_keys::KeyRefused;
 use crate::services::campaign::annotating::{AnnotatingError, Annotator, JudgementTaking, ShownAssignment};
 use crate::services::campaign::joining::{self, JoinIdentity};
 
-/// Bytes of a request at the most: room for a few free texts.
+/// Bytes of a request at most: room for a few free texts.
 pub(super) const MAX_BYTES: usize = 65_536;
 
 /// What `…/next` may be sent.
@@ -58,7 +58,7 @@ pub(super) enum CampaignApiError {
     #[error("send the token of your link, or an API key, as \"Authorization: Bearer TOKEN\"")]
     NoToken,
     /// The request cannot be read.
-    #[error("the request is no JSON of this kind: {0}")]
+    #[error("invalid request body: {0}")]
     Syntax(String),
 }
 

@@ -14,7 +14,7 @@ use super::pages::Page;
 use super::pages::embed::{EmbedTheme, EmbedView, embed_html};
 use crate::server::state::AppState;
 
-/// Models at the most, and where the address names no number.
+/// Models at most, and where the address names no number.
 const MOST: usize = 100;
 const USUAL: usize = 10;
 

@@ -48,13 +48,13 @@ pub enum PageError {
     #[error("{0}")]
     InvalidQuery(String),
     /// The leaderboard that was asked for could not be made.
-    #[error("{}", if .0.is_outage() { OUTAGE.to_owned() } else if .0.is_missing() || matches!(.0, FilteredLeaderboardError::Shared(FlightError::Busy)) { .0.to_string() } else { "the leaderboard could not be made: try again".to_owned() })]
+    #[error("{}", if .0.is_outage() { OUTAGE.to_owned() } else if .0.is_missing() || matches!(.0, FilteredLeaderboardError::Shared(FlightError::Busy)) { .0.to_string() } else { "the leaderboard could not be computed: try again".to_owned() })]
     FilteredLeaderboard(#[from] FilteredLeaderboardError),
     /// A benchmark that is not here, or could not be read.
     #[error("{}", if .0.is_outage() { OUTAGE.to_owned() } else if .0.is_missing() || matches!(.0, BenchError::Shared(FlightError::Busy)) { .0.to_string() } else { "the benchmark could not be read: try again".to_owned() })]
     Bench(#[from] BenchError),
     /// The correlations that were asked for could not be made.
-    #[error("{}", if .0.is_input() || matches!(.0, CorrelationError::Shared(FlightError::Busy)) { .0.to_string() } else { "the correlations could not be made: try again".to_owned() })]
+    #[error("{}", if .0.is_input() || matches!(.0, CorrelationError::Shared(FlightError::Busy)) { .0.to_string() } else { "the correlations could not be computed: try again".to_owned() })]
     Correlation(#[from] CorrelationError),
     /// The database could not be read or written.
     #[error("{}", if .0.is_outage() { OUTAGE } else { "the database could not be used: try again" })]
@@ -63,7 +63,7 @@ pub enum PageError {
     #[error("the correlations are being computed: try again in a moment")]
     Early,
     /// What judges made of battles could not be computed.
-    #[error("{}", if .0.is_outage() { OUTAGE } else { "what judges made of battles could not be read: try again" })]
+    #[error("{}", if .0.is_outage() { OUTAGE } else { "judge verdicts could not be read: try again" })]
     BattleJudging(#[from] BattleJudgingError),
     /// The report of a campaign could not be made.
     #[error("{}", if .0.is_outage() { OUTAGE.to_owned() } else if .0.is_busy() { .0.to_string() } else { "the report could not be made: try again".to_owned() })]
@@ -84,7 +84,7 @@ pub enum PageError {
     #[error("{}", if .0.cause().is_some_and(FlaggedError::is_outage) { OUTAGE.to_owned() } else if matches!(.0, FlightError::Busy) { .0.to_string() } else { "voters could not be tested: try again".to_owned() })]
     FlaggedVoters(#[from] FlightError<FlaggedError>),
     /// What a decision would change could not be computed.
-    #[error("what this would change could not be computed: try again")]
+    #[error("the preview could not be computed: try again")]
     Preview,
     /// A change of the admin by somebody who is not signed in.
     #[error("sign in first: open /admin/sign-in")]
@@ -105,16 +105,16 @@ pub enum PageError {
     )]
     ForeignPage,
     /// The type of content that any site's page can send.
-    #[error("plain text is not read here: send JSON as \"Content-Type: application/json\"")]
+    #[error("unsupported content type: send JSON as \"Content-Type: application/json\"")]
     PlainText,
     /// A body that did not come in time.
-    #[error("the body of the request did not come in time: send it again, faster")]
+    #[error("the request body did not arrive in time: send it again")]
     SlowBody,
     /// The address names what is not there.
     #[error("{0}")]
     Missing(String),
     /// A page could not be written.
-    #[error("the page could not be written: try again")]
+    #[error("the page could not be rendered: try again")]
     Template(#[from] askama::Error),
 }
 

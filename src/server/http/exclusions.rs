@@ -25,7 +25,7 @@ pub(super) struct ExclusionsQuery {
     rule: String,
     /// The `next` of an answer: exclusions before those.
     before: String,
-    /// Exclusions at the most.
+    /// Exclusions at most.
     limit: Option<u32>,
 }
 

@@ -11,7 +11,7 @@ use super::hosts;
 use super::session::Visitor;
 use crate::server::state::AppState;
 
-/// Bytes of a form at the most.
+/// Bytes of a form at most.
 pub(super) const MAX_FORM_BYTES: usize = 4_096;
 /// What the form's token signs.
 const FORM: &str = "form";

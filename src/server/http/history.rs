@@ -23,7 +23,7 @@ use crate::services::arena::history::{self, PastBattle};
 use crate::services::deletion_requests::{self, DeletionRequestError};
 use crate::services::labeling::visitor_labels::{self, QuestionLabel};
 
-/// Characters of a search at the most.
+/// Characters of a search at most.
 const MAX_SEARCH: usize = 200;
 
 /// What the list is asked for.

@@ -52,7 +52,7 @@ pub(super) enum ImageApiError {
     #[error(transparent)]
     TooFast(#[from] RateLimited),
     /// The body did not come whole.
-    #[error("the image did not arrive whole: send it again")]
+    #[error("the image upload was incomplete: send it again")]
     Broken,
     /// Whoever sends it may not take part, or that is not known.
     #[error(transparent)]

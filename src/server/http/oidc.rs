@@ -68,7 +68,7 @@ pub(super) async fn identity(request: &HttpRequest, app: &AppState, flow: &Flow)
 fn noted<T>(result: Result<T, OidcError>) -> Result<T, OidcError> {
     result.inspect_err(|error| {
         if matches!(error, OidcError::Provider(_) | OidcError::Token(_)) {
-            tracing::warn!(%error, "nobody can be signed in at the provider");
+            tracing::warn!(%error, "sign-in through the OIDC provider fails");
         }
     })
 }

@@ -65,7 +65,7 @@ async fn numbered<B: MessageBody>(
 /// A failure tells nothing but the number under which the log tells the rest.
 fn failure<B>(response: ServiceResponse<B>, id: &str) -> ServiceResponse<EitherBody<B, String>> {
     tracing::error!("a request was answered with status 500");
-    let text = format!("something failed here: try again; if it stays so, tell the operator the number {id}\n");
+    let text = format!("internal error: try again; if it happens again, send the operator the request id {id}\n");
     let mut response = response.map_body(|_, _| EitherBody::right(text));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
     response

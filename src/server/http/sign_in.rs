@@ -25,7 +25,7 @@ const THIS_MACHINE: &str = "this machine";
 /// What `/sign-in` is sent.
 #[derive(Deserialize)]
 pub(super) struct SignInForm {
-    /// The invite code or pass phrase.
+    /// The invite code or passphrase.
     secret: String,
     token: String,
 }

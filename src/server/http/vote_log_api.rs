@@ -24,7 +24,7 @@ use crate::infra::storage::Store;
 use crate::server::state::AppState;
 use crate::services::transfer::vote_lines::{PAGE, vote_lines};
 
-/// Readers at the same time; each holds three pages at the most.
+/// Readers at the same time; each holds three pages at most.
 const READERS: usize = 16;
 /// How long a reader may take nothing in.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -37,7 +37,7 @@ const LINES: &str = "application/x-ndjson";
 pub(super) struct VotesQuery {
     /// The `seq` of the last vote that is known already; 0 begins with the first.
     after: i64,
-    /// Votes at the most; all where nothing is said.
+    /// Votes at most; all where nothing is said.
     limit: Option<u32>,
 }
 

@@ -41,8 +41,9 @@ pub async fn sweep_battles(
         if !*leader_election.borrow() {
             continue;
         }
+        let oldest = limits.oldest.unwrap_or(Timestamp(i64::MIN));
         let newest = limits.newest.unwrap_or(Timestamp(i64::MAX));
-        let marked = report.run(store.abandon_battles(limits.oldest, newest)).await;
+        let marked = report.run(store.abandon_battles(oldest, newest)).await;
         report.runs_within(SWEEP_EVERY);
         match marked {
             Ok(0) => {}

@@ -90,7 +90,7 @@ async fn round<R: JudgingRounds>(
     };
     done.unwrap_or_else(|error| {
         if !error.is_outage() {
-            tracing::error!(error = ?error, "voted battles could not be worked on");
+            tracing::error!(error = ?error, "a background pass over voted battles failed");
         }
         RoundOutcome::Failing
     })

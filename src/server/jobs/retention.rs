@@ -1,4 +1,5 @@
-//! Deletes texts that are older than the settings allow: on the instance that leads.
+//! Deletes texts that are older than the settings allow: on the instance that leads, and only by a clock that was watched
+//! for a while and did not jump, because nothing brings a text back.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,7 +8,7 @@ use tokio::sync::watch;
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
-use crate::infra::clock::Clock;
+use crate::infra::clock_jumps::JumpDetectingClock;
 use crate::infra::config::CurrentSettings;
 use crate::infra::job_report::JobReport;
 use crate::infra::rng::SharedRng;
@@ -15,15 +16,16 @@ use crate::infra::storage::Store;
 use crate::services::admin::actor::Actor;
 use crate::services::retention::Retention;
 
-/// How often is looked for old texts; their age is in days.
+/// How often is looked for old texts; their age is in days. For so long the clock has to be steady before.
 const LOOK_EVERY: Duration = Duration::from_secs(600);
 /// Who deletes, as the audit log names it.
 const PROGRAM: &str = "langya";
 
-/// Deletes old texts every ten minutes, and at once after a change of the settings.
+/// Deletes old texts every ten minutes, and at once after a change of the settings. Not while the clock may be wrong: a
+/// machine may start with another time of day than the one that it is told soon after.
 pub async fn keep_retention(
     store: Store,
-    (rng, clock): (Arc<SharedRng>, Arc<dyn Clock>),
+    (rng, clock): (Arc<SharedRng>, Arc<JumpDetectingClock>),
     settings: CurrentSettings,
     lead: watch::Receiver<bool>,
     report: JobReport,
@@ -40,7 +42,7 @@ pub async fn keep_retention(
             _ = leads.changed() => {}
             () = shutdown.cancelled() => return,
         }
-        if !*lead.borrow() {
+        if !*lead.borrow() || !clock.is_steady_for(LOOK_EVERY) {
             continue;
         }
         let retention =
@@ -53,9 +55,9 @@ pub async fn keep_retention(
         report.runs_within(LOOK_EVERY);
         match deleted {
             Ok(0) => {}
-            Ok(battles) => tracing::info!(battles, "texts past their age are deleted"),
+            Ok(battles) => tracing::info!(battles, "expired texts are deleted"),
             Err(error) if error.is_outage() => {}
-            Err(error) => tracing::warn!(error = ?error, "texts past their age could not be deleted"),
+            Err(error) => tracing::warn!(error = ?error, "expired texts could not be deleted"),
         }
     }
 }

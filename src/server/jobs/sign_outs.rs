@@ -26,7 +26,7 @@ pub async fn follow_sign_outs(access: Arc<Access>, report: JobReport, shutdown: 
         if let Err(error) = looked
             && !error.is_outage()
         {
-            tracing::warn!(error = ?error, "sign-outs could not be looked for");
+            tracing::warn!(error = ?error, "sign-outs could not be read from the database");
         }
     }
 }

@@ -51,7 +51,7 @@ pub async fn tell_webhooks(
         match done {
             Ok(_) => {}
             Err(error) if error.is_outage() => {}
-            Err(error) => tracing::warn!(error = ?error, "webhooks could not be told"),
+            Err(error) => tracing::warn!(error = ?error, "webhook messages could not be prepared or sent"),
         }
     }
 }

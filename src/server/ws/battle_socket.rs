@@ -277,10 +277,6 @@ impl Driver {
     /// Asks both models of a battle that has its vote; nothing of it is kept.
     async fn talk(&mut self, battle: Option<BattleId>, prompt: &str, form: ReplyForm) -> Result<(), End> {
         let Some(id) = self.resolve_battle(battle).await? else { return Ok(()) };
-        let battles = Arc::clone(&self.connection.battles);
-        if let Err(error) = battles.admit_prompt(prompt).await {
-            return self.say_error(&error, Some(&id)).await;
-        }
         let Some(permit) = self.turn_permit(Some(&id)).await? else { return Ok(()) };
         match self.ask_in_talk(&id, prompt, form, permit).await {
             Ok(asked) => self.send_talk(&[asked]).await,
@@ -295,16 +291,21 @@ impl Driver {
         form: ReplyForm,
         permit: TurnPermit,
     ) -> Result<EventEntry, TalkError> {
-        let (voting, visitor) = (&self.connection.voting, &self.connection.caller.visitor);
-        let max_turns = voting.settings.now().battle.max_turns;
-        let talking = match self.talking.take().filter(|talking| talking.talk.battle == *id) {
-            Some(talking) => talking,
-            None => {
-                let talk = UnratedTalk::open(voting, visitor, id).await?;
-                Talking { talk, screen: Screen::new(form) }
+        let Connection { voting, battles, caller, .. } = &self.connection;
+        let opened = match self.talking.as_ref().filter(|talking| talking.talk.battle == *id) {
+            Some(Talking { talk, .. }) => {
+                talk.takes_question(voting.settings.now().battle.max_turns)?;
+                None
             }
+            None => Some(UnratedTalk::open(voting, &caller.visitor, id).await?),
         };
-        self.talking.insert(talking).talk.ask(prompt, max_turns, permit)
+        // An outside service hears only of questions that are taken otherwise.
+        battles.admit_prompt(prompt).await?;
+        if let Some(talk) = opened {
+            self.talking = Some(Talking { talk, screen: Screen::new(form) });
+        }
+        let talking = self.talking.as_mut().expect("there was one, or it was opened just now");
+        Ok(talking.talk.ask(prompt, permit))
     }
 
     /// Sends what a talk says as the events of a battle are sent.
@@ -486,7 +487,7 @@ async fn next_words(talking: &mut Option<Talking>) -> Vec<EventEntry> {
     }
 }
 
-/// Waits for a client to take something in, but not for ever.
+/// Waits for a client to take something in, but not forever.
 pub(super) async fn within_limit(sending: impl Future<Output = Result<(), Closed>>) -> Result<(), Closed> {
     tokio::time::timeout(SEND_LIMIT, sending).await.unwrap_or(Err(Closed))
 }

@@ -147,6 +147,7 @@ impl ErrorCode for TalkError {
             Self::UnknownBattle => "unknown_battle",
             Self::NotVoted => "not_ready",
             Self::Refused(refusal) => refusal.code(),
+            Self::Question(error) => error.code(),
             Self::ModelGone => "no_models",
             Self::Store(_) => "storage",
         }

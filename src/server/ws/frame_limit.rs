@@ -29,7 +29,7 @@ pub struct FrameLimit<S> {
 }
 
 impl<S> FrameLimit<S> {
-    /// Lets frames pass whose payload has `limit` bytes at the most.
+    /// Lets frames pass whose payload has `limit` bytes at most.
     pub fn new(inner: S, limit: usize) -> Self {
         let limit = limit as u64;
         Self { inner, limit, header: BytesMut::new(), payload_left: 0, discarding: None }

@@ -21,7 +21,7 @@ use crate::domain::battle::{BattleId, ImageId, ModelId, Outcome, Side};
 use crate::infra::limits::proof_of_work::{Challenge, Solution};
 use crate::services::arena::battles::Opening;
 
-/// Bytes of one message at the most.
+/// Bytes of one message at most.
 pub const MAX_MESSAGE_BYTES: usize = 64 * 1024;
 
 /// Close code of a socket whose visitor has signed out; 4000 to 4999 are for applications.
@@ -111,7 +111,7 @@ pub enum ProtocolError {
     #[error("unknown message type {0:?}: send start, message, stop, regenerate, vote, resume or text")]
     UnknownType(String),
     /// A binary frame.
-    #[error("binary messages are not read: send JSON as text")]
+    #[error("binary messages are not supported: send JSON as text")]
     Binary,
     /// Too long.
     #[error(
@@ -128,7 +128,7 @@ pub enum ProtocolError {
     #[error("unknown mode {0:?}: send anonymous, named, direct or one_hidden, or leave it out")]
     UnsupportedMode(String),
     /// More messages than anybody needs.
-    #[error("more than {OBEYED} messages came within seconds: wait a moment; going on closes the connection")]
+    #[error("more than {OBEYED} messages within seconds: slow down, or the connection is closed")]
     Flooding,
     /// The text that names the battle is no battle's id.
     #[error("no battle of yours has this id: start a new battle")]
@@ -137,7 +137,7 @@ pub enum ProtocolError {
     #[error("no image of yours has this id: add it again")]
     UnknownImage,
     /// No battle is named and the socket has none.
-    #[error("no battle is named and this connection has none: send \"battle\", or start one")]
+    #[error("the message names no battle and this connection has none: add \"battle\", or send \"start\" first")]
     NoBattle,
 }
 

@@ -25,13 +25,13 @@ pub const MOST_DAYS: u32 = 3_650;
 #[derive(Debug, thiserror::Error)]
 pub enum ApiKeyError {
     /// A name that cannot be.
-    #[error("a key has a name of 1 to 60 characters that says what it is for, such as \"nightly analysis\"")]
+    #[error("a key's name must have 1 to 60 characters and say what it is for, such as \"nightly analysis\"")]
     Name,
     /// A key that could do nothing.
-    #[error("a key has one scope at least: read, annotate or admin")]
+    #[error("a key needs at least one scope: read, annotate or admin")]
     NoScope,
     /// Further ahead than anybody plans.
-    #[error("a key expires after {MOST_DAYS} days at the most; 0 means never")]
+    #[error("a key must expire within {MOST_DAYS} days; 0 means never")]
     Days,
     /// There is no such key.
     #[error("no key in force has the id {0:?}: `langya keys list` shows them")]
@@ -172,7 +172,7 @@ impl ApiKeys {
         if row.used_day.is_none_or(|used| used < day)
             && let Err(error) = self.store.note_api_key_use(&row.id, day).await
         {
-            tracing::warn!(key.id = row.id, error = ?error, "the day of a key's use could not be kept");
+            tracing::warn!(key.id = row.id, error = ?error, "the last-used day of an API key could not be stored");
         }
     }
 

@@ -12,7 +12,7 @@ use crate::domain::admin::role::Role;
 use crate::domain::hex::hex;
 use crate::infra::storage::{AddedUser, IdentityHash, NewProviderUser};
 
-/// Characters of an address or subject at the most.
+/// Characters of an address or subject at most.
 const MOST_CHARS: usize = 255;
 
 /// Somebody to add.

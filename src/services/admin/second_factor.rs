@@ -49,15 +49,17 @@ impl AdminUsers {
         })
     }
 
-    /// Makes a secret that waits for its first code.
+    /// Makes a secret that waits for its first code. It takes the passphrase: a factor of whoever stole a session would lock the user
+    /// out.
     ///
     /// # Errors
     /// [`UserError`].
-    pub async fn begin_second_factor(&self, name: &str) -> Result<(), UserError> {
+    pub async fn begin_second_factor(&self, name: &str, passphrase: &str) -> Result<(), UserError> {
         let user = self.find(name).await?;
         if user.provider.is_some() {
             return Err(UserError::AtProvider(user.name));
         }
+        let user = self.confirm(&user.name, passphrase).await?;
         let mut secret = [0; totp::SECRET_BYTES];
         self.rng.with(|rng| rng.fill_bytes(&mut secret));
         Ok(self.store.begin_admin_totp(&user.id, &hex(&secret)).await?)

@@ -31,10 +31,10 @@ pub enum AdminSignInError {
     /// Too many tries from one network, or at one account.
     #[error(transparent)]
     TooFast(#[from] RateLimited),
-    /// A wrong name, pass phrase or code; which, nobody is told.
-    #[error("name, pass phrase or code are not right")]
+    /// A wrong name, passphrase or code; which, nobody is told.
+    #[error("name, passphrase or code are not right")]
     Wrong,
-    /// Pass phrases cannot be checked at the moment.
+    /// Passphrases cannot be checked at the moment.
     #[error(transparent)]
     Busy(#[from] PassphraseError),
     /// The provider knows somebody who has no account here, or a locked one.
@@ -67,7 +67,7 @@ impl AdminSignInError {
 pub struct Credentials<'c> {
     /// Name as it was typed.
     pub name: &'c str,
-    /// Pass phrase.
+    /// Passphrase.
     pub passphrase: &'c str,
     /// Code of the second factor, or a recovery code; empty where there is none.
     pub code: &'c str,
@@ -116,7 +116,7 @@ impl AdminSessions {
             Some(name) => self.store.admin_user(name).await?,
             None => None,
         };
-        // Checked for nobody too, so that an unknown name takes as long as a wrong pass phrase.
+        // Checked for nobody too, so that an unknown name takes as long as a wrong passphrase.
         let hash = user.as_ref().map_or("", |user| user.passphrase_hash.as_str());
         let is_right = self.users.passphrases.is_hash_of(hash, given.passphrase).await?;
         let is_let_in = |user: &AdminUserRow| is_right && user.disabled_at.is_none() && user.provider.is_none();

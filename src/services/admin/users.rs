@@ -13,6 +13,8 @@ use crate::domain::admin::role::Role;
 use crate::domain::hex::hex;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
+use crate::infra::limits::{LimitedAction, RateLimited};
+use crate::infra::metrics;
 use crate::infra::passphrase_hash::{PassphraseChecks, PassphraseError};
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{
@@ -25,14 +27,14 @@ const HOUR_MS: i64 = 3_600_000;
 /// Why an account is not made or changed.
 #[derive(Debug, thiserror::Error)]
 pub enum UserError {
-    /// A name or pass phrase that cannot be.
+    /// A name or passphrase that cannot be.
     #[error(transparent)]
     Account(#[from] AccountError),
     /// The name is taken.
     #[error("somebody else is called {0}: choose another name")]
     NameTaken(String),
     /// The link is of no use.
-    #[error("this link was used, has expired, or is not whole: ask for another one")]
+    #[error("this link was used, has expired, or is incomplete: ask for another one")]
     VoidLink,
     /// There is no such user.
     #[error("no user is called {0:?}: `langya admin users list` shows them")]
@@ -40,11 +42,11 @@ pub enum UserError {
     /// An arena without an owner could not be run.
     #[error("{0} is the last owner: make somebody else an owner first")]
     LastOwner(String),
-    /// The pass phrase to confirm with is wrong.
-    #[error("the pass phrase is not yours")]
+    /// The passphrase to confirm with is wrong.
+    #[error("the passphrase is not yours")]
     WrongPassphrase,
-    /// Their pass phrase and second factor are the provider's.
-    #[error("{0} signs in at the provider: pass phrase and second factor are changed there")]
+    /// Their passphrase and second factor are the provider's.
+    #[error("{0} signs in at the provider: passphrase and second factor are changed there")]
     AtProvider(String),
     /// The role comes from a claim.
     #[error("the role of {0} comes from a claim of the provider: change it there, or lock the account out")]
@@ -58,7 +60,10 @@ pub enum UserError {
     /// Whoever it is has an account.
     #[error("somebody with this e-mail address or subject has an account already")]
     IdentityTaken,
-    /// Pass phrases cannot be hashed at the moment.
+    /// Too many tries at the passphrase.
+    #[error(transparent)]
+    TooFast(#[from] RateLimited),
+    /// Passphrases cannot be hashed at the moment.
     #[error(transparent)]
     Passphrase(#[from] PassphraseError),
     /// The database failed.
@@ -157,7 +162,7 @@ impl AdminUsers {
         self.store.admin_invite(&link_hash(token.trim()), self.clock.now()).await
     }
 
-    /// Follows a link: a new account, or a new pass phrase for the one that was reset. Returns the account.
+    /// Follows a link: a new account, or a new passphrase for the one that was reset. Returns the account.
     ///
     /// # Errors
     /// [`UserError`].
@@ -218,7 +223,7 @@ impl AdminUsers {
         if done { Ok(()) } else { Err(UserError::LastOwner(user.name)) }
     }
 
-    /// Takes a user's pass phrase and second factor away, ends all sessions, and gives the token of a link for a new pass phrase.
+    /// Takes a user's passphrase and second factor away, ends all sessions, and gives the token of a link for a new passphrase.
     ///
     /// # Errors
     /// [`UserError`].
@@ -228,7 +233,7 @@ impl AdminUsers {
         Ok(self.link(&LinkPurpose::NewPassphrase(user), hours, &actor.name, None).await?)
     }
 
-    /// Gives a user another pass phrase and ends all sessions but this one.
+    /// Gives a user another passphrase and ends all sessions but this one.
     ///
     /// # Errors
     /// [`UserError`].
@@ -246,11 +251,16 @@ impl AdminUsers {
         Ok(self.store.set_admin_passphrase(&user.id, session, &hash, &entry).await?)
     }
 
-    /// The user of this name, who has just given their pass phrase.
+    /// The user of this name, who has just given their passphrase. Whoever lets a session ask this counts the try as one to sign in
+    /// first: a stolen session must not guess faster than anybody else.
     pub(super) async fn confirm(&self, name: &str, passphrase: &str) -> Result<AdminUserRow, UserError> {
         let user = self.find(name).await?;
         let is_right = self.passphrases.is_hash_of(&user.passphrase_hash, passphrase).await?;
-        if is_right { Ok(user) } else { Err(UserError::WrongPassphrase) }
+        if is_right {
+            return Ok(user);
+        }
+        metrics::refused(LimitedAction::AdminSignIn.as_str(), "wrong");
+        Err(UserError::WrongPassphrase)
     }
 
     pub(super) async fn find(&self, name: &str) -> Result<AdminUserRow, UserError> {

@@ -1,4 +1,4 @@
-//! Who may take part: everybody, or whoever has signed in by an invite code, the arena's pass phrase or an account at the provider.
+//! Who may take part: everybody, or whoever has signed in by an invite code, the arena's passphrase or an account at the provider.
 //!
 //! A sign-in is a row of its own session. Each request and each socket asks for it; open sockets are ended by
 //! [`SignedIn::ended`], which the instance that signs out triggers at once and [`Access::follow_sign_outs`] on the others.
@@ -30,8 +30,8 @@ pub enum SignInError {
     /// Too many tries from one network.
     #[error(transparent)]
     TooFast(#[from] RateLimited),
-    /// No such code, or a wrong pass phrase.
-    #[error("this is no valid code or pass phrase")]
+    /// No such code, or a wrong passphrase.
+    #[error("this is no valid code or passphrase")]
     Wrong,
     /// The invite has expired.
     #[error("this invite has expired")]
@@ -42,7 +42,7 @@ pub enum SignInError {
     /// The invite was revoked.
     #[error("this invite was revoked")]
     Revoked,
-    /// Too many pass phrases are being checked.
+    /// Too many passphrases are being checked.
     #[error("many people are signing in: try again in a moment")]
     Busy,
     /// Nobody comes from the provider.
@@ -138,7 +138,7 @@ impl Access {
         Ok(expiry.is_some())
     }
 
-    /// Lets somebody in who knows a code or the pass phrase, whichever this arena takes. The session is a new one: whatever was
+    /// Lets somebody in who knows a code or the passphrase, whichever this arena takes. The session is a new one: whatever was
     /// in the browser before, nobody else can have put it there.
     ///
     /// # Errors
@@ -220,7 +220,7 @@ impl Access {
         if self.store.sign_in(sign_in).await? { Ok(new) } else { Err(SignInError::Wrong) }
     }
 
-    /// Whether this is the arena's pass phrase. Takes as long for any guess, also where the settings have no usable hash.
+    /// Whether this is the arena's passphrase. Takes as long for any guess, also where the settings have no usable hash.
     async fn is_passphrase(&self, guess: &str) -> Result<bool, SignInError> {
         let settings = self.settings.now();
         let checked = self.passphrases.is_hash_of(settings.access.passphrase_hash.expose(), guess).await;

@@ -40,7 +40,7 @@ pub enum BattleError {
     #[error(transparent)]
     Prompt(#[from] PromptError),
     /// A label that is not a short word.
-    #[error("{0} is a word of at most 64 letters, digits, _ or -")]
+    #[error("{0} must be at most 64 letters, digits, _ or -")]
     BadLabel(&'static str),
     /// No such battle, or it is another visitor's.
     #[error("no battle of yours has this id: start a new battle")]
@@ -67,7 +67,7 @@ pub enum BattleError {
     #[error("one of the two models cannot be asked any more: vote on what was answered, or start a new battle")]
     ModelGone,
     /// The database failed.
-    #[error("the arena could not keep this: try again in a minute")]
+    #[error("this could not be stored: try again in a minute")]
     Store(#[from] StoreError),
 }
 
@@ -108,7 +108,7 @@ impl LocalBattles for Battles {
         let run = self.dependencies.instances.new_run();
         let (store, now) = (&self.dependencies.store, self.dependencies.clock.now());
         let Some(row) = store.take_over_turn(&battle.id, from, &run, now).await? else { return Ok(false) };
-        tracing::info!(battle.id = %battle.id, "answering a turn again whose instance is gone");
+        tracing::info!(battle.id = %battle.id, "regenerating a turn whose instance is gone");
         battle.adopt(row, self.dependencies.apart());
         self.answer(battle, run, None);
         Ok(true)

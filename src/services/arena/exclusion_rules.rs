@@ -16,7 +16,7 @@ use crate::infra::storage::{BattleRecord, VoteExclusion};
 /// Texts with more bytes are searched on a thread of their own.
 const SEARCHED_IN_PLACE: usize = 16 * 1024;
 
-/// Texts that a reason names at the most.
+/// Texts that a reason names at most.
 const REASONS: usize = 3;
 
 /// Applies the rules; one for each arena.

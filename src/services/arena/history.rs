@@ -18,7 +18,7 @@ use crate::services::leaderboard::refit::LatestLeaderboard;
 
 /// Battles on one page of the list.
 pub const PAGE: u32 = 20;
-/// Votes that a visitor's own leaderboard counts at the most, the latest ones.
+/// Votes that a visitor's own leaderboard counts at most, the latest ones.
 const COUNTED: u32 = 5_000;
 /// Battles that an export reads at a time.
 const EXPORT_PAGE: u32 = 100;

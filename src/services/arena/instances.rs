@@ -13,12 +13,14 @@ use parking_lot::{Mutex, MutexGuard};
 use crate::domain::battle::RunId;
 use crate::domain::time::Timestamp;
 use crate::infra::events::InstanceId;
-use crate::infra::storage::{Store, StoreError};
+use crate::infra::storage::{InstanceRow, Store, StoreError};
 
 /// How often an instance shows that it is there.
 pub const BEAT_EVERY: Duration = Duration::from_millis(400);
 /// Reads without a change after which an instance counts as gone.
 const PATIENCE: u32 = 5;
+/// Reads without a change, in ten minutes, after which its row is deleted: it was killed, and nobody else takes it out.
+const FORGET_AFTER: u32 = 1_500;
 
 /// The instances of the arena, as this one sees them.
 #[derive(Debug)]
@@ -101,20 +103,14 @@ impl ArenaInstances {
             return Ok(());
         }
         let rows = self.store.heartbeat(&self.me.0, settings, now).await?;
-        let Some(mut others) = self.others() else { return Ok(()) };
-        let mut former = std::mem::take(&mut *others);
-        for row in rows.into_iter().filter(|row| row.id != self.me.0) {
-            let known = former.remove(&row.id);
-            if row.settings != settings && known.as_ref().is_none_or(|known| known.settings != row.settings) {
-                tracing::warn!(
-                    instance = %row.id,
-                    "another instance runs with other settings: give all instances the same langya.toml"
-                );
-            }
-            let unchanged = known.filter(|known| known.beats == row.beats).map_or(0, |known| known.unchanged + 1);
-            others.insert(row.id, PeerState { beats: row.beats, unchanged, settings: row.settings });
+        let lost = self.others().and_then(|mut others| {
+            note(&mut others, rows.into_iter().filter(|row| row.id != self.me.0), settings);
+            long_gone(&others)
+        });
+        match lost {
+            Some((instance, beats)) => self.store.forget_instance(&instance, beats).await,
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Looks whether the shared database still keeps commits through a crash.
@@ -136,5 +132,48 @@ impl ArenaInstances {
     fn others(&self) -> Option<MutexGuard<'_, HashMap<String, PeerState>>> {
         // The map is valid after each statement, so a panic elsewhere does not spoil it.
         self.others.as_ref().map(|others| others.lock())
+    }
+}
+
+/// Takes down what the others have written of themselves.
+fn note(others: &mut HashMap<String, PeerState>, rows: impl Iterator<Item = InstanceRow>, settings: &str) {
+    let mut former = std::mem::take(others);
+    for row in rows {
+        let known = former.remove(&row.id);
+        if row.settings != settings && known.as_ref().is_none_or(|known| known.settings != row.settings) {
+            tracing::warn!(
+                instance = %row.id,
+                "another instance runs with other settings: give all instances the same langya.toml"
+            );
+        }
+        let unchanged = known.filter(|known| known.beats == row.beats).map_or(0, |known| known.unchanged + 1);
+        others.insert(row.id, PeerState { beats: row.beats, unchanged, settings: row.settings });
+    }
+}
+
+/// An instance that has been gone for long, with its number. One at a time: a beat shall not take long.
+fn long_gone(others: &HashMap<String, PeerState>) -> Option<(String, u64)> {
+    let (id, peer) = others.iter().find(|(_, peer)| peer.unchanged >= FORGET_AFTER)?;
+    Some((id.clone(), peer.beats))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(id: &str, beats: u64) -> InstanceRow {
+        InstanceRow { id: id.into(), beats, settings: String::new(), started_at: Timestamp(1), seen_at: Timestamp(1) }
+    }
+
+    #[test]
+    fn whoever_has_not_written_for_ten_minutes_is_forgotten() {
+        let mut others = HashMap::new();
+        for beats in 0..=u64::from(FORGET_AFTER) {
+            assert_eq!(long_gone(&others), None, "after {beats} beats");
+            note(&mut others, [row("dead", 7), row("alive", beats)].into_iter(), "");
+        }
+        assert_eq!(long_gone(&others), Some(("dead".to_owned(), 7)));
+        note(&mut others, [row("alive", 0)].into_iter(), "");
+        assert_eq!(long_gone(&others), None, "somebody has taken it out");
     }
 }

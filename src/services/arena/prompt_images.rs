@@ -52,13 +52,13 @@ pub enum ImageError {
     #[error(transparent)]
     Unusable(#[from] UnusableImage),
     /// Reading it failed in a way that nobody foresaw.
-    #[error("the image cannot be read: save it anew as PNG or JPEG")]
+    #[error("the image cannot be read: save it again as PNG or JPEG")]
     Broke,
     /// Many others are being read.
     #[error("many images are being read at the moment: try again in a minute")]
     Busy,
     /// The database failed.
-    #[error("the arena could not keep this: try again in a minute")]
+    #[error("this could not be stored: try again in a minute")]
     Store(#[from] StoreError),
 }
 
@@ -104,7 +104,7 @@ impl PromptImages {
         Ok(TakenImage { id: new.id, width, height })
     }
 
-    /// Bytes of a file that is taken in, at the most.
+    /// Bytes of a file that is taken in, at most.
     #[must_use]
     pub fn max_bytes(&self) -> usize {
         self.settings.now().battle.max_image_bytes

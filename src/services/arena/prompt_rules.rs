@@ -74,7 +74,7 @@ impl PromptRules {
         }
     }
 
-    /// Asks the service about a prompt that passed [`Self::check`], for its timeout at the most. Returns the categories for which a
+    /// Asks the service about a prompt that passed [`Self::check`], for its timeout at most. Returns the categories for which a
     /// reviewer has to look at it; none where it found none, or no service is asked.
     ///
     /// # Errors
@@ -113,7 +113,7 @@ impl PromptRules {
             }
             Err(error) => {
                 metrics::moderated(part.as_str(), "failed");
-                tracing::warn!(%error, "the moderation service says nothing of a text: moderation.on_failure decides");
+                tracing::warn!(%error, "the moderation service did not answer: moderation.on_failure is applied");
                 None
             }
         }
@@ -140,7 +140,7 @@ impl PromptRules {
     pub(super) async fn flag(&self, flags: Vec<NewModerationFlag>) {
         if let Err(error) = self.store.insert_flags(&flags).await {
             metrics::flags_lost(flags.len() as u64);
-            tracing::error!(error = ?error, flags = flags.len(), "flagged texts could not be put before a reviewer");
+            tracing::error!(error = ?error, flags = flags.len(), "flagged texts could not be stored for review");
         }
     }
 }

@@ -91,6 +91,23 @@ pub(super) struct RemoteBattles {
     followers: Mutex<HashMap<(InstanceId, BattleId), watch::Sender<u64>>>,
 }
 
+impl RemoteBattles {
+    /// An inbox for what is sent about a followed battle, in place of a former one.
+    fn open_inbox(&self, battle: &BattleId) -> (mpsc::Sender<LogEntries>, mpsc::Receiver<LogEntries>) {
+        let (sender, inbox) = mpsc::channel(MESSAGES);
+        lock(&self.followed).insert(battle.clone(), sender.clone());
+        (sender, inbox)
+    }
+
+    /// Takes out this very inbox: whoever follows the battle next may have another one already.
+    fn close_inbox(&self, battle: &BattleId, sender: &mpsc::Sender<LogEntries>) {
+        let mut followed = lock(&self.followed);
+        if followed.get(battle).is_some_and(|known| known.same_channel(sender)) {
+            followed.remove(battle);
+        }
+    }
+}
+
 /// Handles messages of other instances until shutdown.
 pub(super) async fn handle_messages(battles: Arc<impl LocalBattles>) {
     let mut messages = battles.dependencies().events.messages();
@@ -209,13 +226,12 @@ pub(super) fn follow(battles: &Arc<impl LocalBattles>, record: BattleRecord, aft
     let fresh = Arc::new(LiveBattle::new(ActiveBattle::follow(record, battles.dependencies().first_number(after))));
     let battle = battles.live().add(&fresh);
     if Arc::ptr_eq(&battle, &fresh) {
-        let (sender, inbox) = mpsc::channel(MESSAGES);
-        lock(&battles.remote_battles().followed).insert(battle.id.clone(), sender);
+        let (sender, inbox) = battles.remote_battles().open_inbox(&battle.id);
         let (battles, battle) = (Arc::clone(battles), Arc::clone(&battle));
         battles.dependencies().tasks.clone().spawn("follow_battle", async move {
             let following = Following { battles: &battles, battle: &battle, inbox, denials: 0, end_asked_for: 0 };
             let followed = contain("follow_battle", following.run()).await;
-            lock(&battles.remote_battles().followed).remove(&battle.id);
+            battles.remote_battles().close_inbox(&battle.id, &sender);
             if followed.is_err() {
                 battles.let_go(&battle);
             }
@@ -266,7 +282,7 @@ impl<B: LocalBattles> Following<'_, B> {
         let mut left = pin!(self.battle.left_alone(2 * FIRST_MESSAGE));
         loop {
             let look = tokio::select! {
-                sent = self.inbox.recv() => sent.is_some_and(|sent| self.apply(sent)),
+                Some(sent) = self.inbox.recv() => self.apply(sent),
                 _ = ticker.tick() => { self.ask(); true }
                 () = &mut left => {
                     if self.battles.live().forget_unwatched(self.battle) {
@@ -363,4 +379,20 @@ fn send(dependencies: &BattleDependencies, to: &InstanceId, message: &RemoteBatt
 fn lock<T>(map: &Mutex<T>) -> MutexGuard<'_, T> {
     // Maps are valid after each statement, so a panic elsewhere does not spoil them.
     map.lock()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_follower_that_ends_leaves_the_inbox_of_the_next_one() {
+        let (all, battle) = (RemoteBattles::default(), BattleId::new("x"));
+        let (former, _former_inbox) = all.open_inbox(&battle);
+        let (latter, _latter_inbox) = all.open_inbox(&battle);
+        all.close_inbox(&battle, &former);
+        assert!(lock(&all.followed)[&battle].same_channel(&latter));
+        all.close_inbox(&battle, &latter);
+        assert!(lock(&all.followed).is_empty());
+    }
 }

@@ -35,9 +35,7 @@ impl ReplyModeration {
         }
         let Ok(permit) = Arc::clone(&self.room).try_acquire_owned() else {
             metrics::moderated("reply", "skipped");
-            return tracing::warn!(
-                "too many replies wait for the moderation service: those of a battle are not looked at"
-            );
+            return tracing::warn!("the moderation queue is full: the replies of one battle are not checked");
         };
         let (rules, record) = (Arc::clone(&self.rules), record.clone());
         self.tasks.spawn("moderate_replies", async move {

@@ -34,11 +34,11 @@ use side::{SideRun, without_nul};
 /// How often replies are offered to a database that is in trouble, and for how long.
 const OFFER_EVERY: Duration = Duration::from_millis(500);
 const OFFER_FOR: Duration = Duration::from_secs(600);
-/// Parts of both replies that are taken at once at the most, before the turn looks at what else happens.
+/// Parts of both replies that are taken at once at most, before the turn looks at what else happens.
 const MAX_PARTS: usize = 256;
 /// Bytes of a side that have come and were not shown, from which on its provider is not read.
 const MAX_BACKLOG: usize = 64 * 1024;
-/// Replacements in one turn at the most.
+/// Replacements in one turn at most.
 const MAX_REPLACEMENTS: usize = 4;
 
 /// What became of a turn.
@@ -67,7 +67,7 @@ pub(super) async fn run(
     })
 }
 
-/// Ends a turn that panicked: its battle takes no vote, so that nobody waits for one for ever.
+/// Ends a turn that panicked: its battle takes no vote, so that nobody waits for one forever.
 pub(super) async fn void(dependencies: &BattleDependencies, battle: &LiveBattle, run: &RunId) -> TurnEnd {
     let row = battle.state().active.row.clone();
     battle.state().stopper = None;
@@ -278,7 +278,7 @@ impl<'a> Turn<'a> {
         self.rest();
     }
 
-    /// Takes the parts that have come, `left` at the most; `true` if there were any.
+    /// Takes the parts that have come, `left` at most; `true` if there were any.
     async fn take_what_came(&mut self, left: &mut usize) -> bool {
         let before = *left;
         for side in Side::BOTH {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use futures_util::StreamExt;
 
+use super::battles::BattleError;
 use super::voting::Voting;
 use crate::domain::battle::event_log::{BattleEvent, EventEntry};
 use crate::domain::battle::message::{Message, PromptImage};
@@ -33,6 +34,9 @@ pub enum TalkError {
     /// A model has left the arena, or is not known to this instance.
     #[error("one of the two models cannot be asked any more: start a new battle")]
     ModelGone,
+    /// The question may not be asked.
+    #[error(transparent)]
+    Question(#[from] BattleError),
     /// The database failed.
     #[error("the battle could not be read: try again in a minute")]
     Store(#[from] StoreError),
@@ -44,6 +48,8 @@ pub struct UnratedTalk {
     pub battle: BattleId,
     turn: u32,
     seq: u64,
+    /// Bytes of a reply, from which on it ends, as in a battle.
+    max_reply_bytes: usize,
     /// Of one model that answers alone, the first.
     sides: Vec<TalkingSide>,
     /// Held while the models answer.
@@ -58,7 +64,7 @@ struct TalkingSide {
 }
 
 impl UnratedTalk {
-    /// Opens a visitor's own battle that has its vote.
+    /// Opens a visitor's own battle that has its vote and takes one more question.
     ///
     /// # Errors
     /// [`TalkError`].
@@ -79,26 +85,36 @@ impl UnratedTalk {
             })
         };
         let sides = record.battle.mode.sides().iter().map(|at| side(*at)).collect::<Result<_, _>>()?;
-        Ok(Self { battle: battle.clone(), turn: record.battle.progress.turn, seq: 0, sides, permit: None })
+        let settings = voting.settings.now();
+        let (battle, turn) = (battle.clone(), record.battle.progress.turn);
+        let max_reply_bytes = settings.battle.max_reply_bytes;
+        let talk = Self { battle, turn, seq: 0, max_reply_bytes, sides, permit: None };
+        talk.takes_question(settings.battle.max_turns)?;
+        Ok(talk)
     }
 
-    /// Asks both models the next question.
+    /// Whether the next question may be asked.
     ///
     /// # Errors
-    /// [`TalkError::Refused`] while they answer, and after so many turns.
-    pub fn ask(&mut self, prompt: &str, max_turns: u32, permit: TurnPermit) -> Result<EventEntry, TalkError> {
+    /// [`Refusal`] while the models answer, and after so many turns.
+    pub fn takes_question(&self, max_turns: u32) -> Result<(), Refusal> {
         if self.is_answering() {
-            return Err(Refusal::StillAnswering.into());
+            Err(Refusal::StillAnswering)
+        } else if self.turn >= max_turns {
+            Err(Refusal::TooManyTurns { max: max_turns })
+        } else {
+            Ok(())
         }
-        if self.turn >= max_turns {
-            return Err(Refusal::TooManyTurns { max: max_turns }.into());
-        }
+    }
+
+    /// Asks both models a question that is [taken](Self::takes_question).
+    pub fn ask(&mut self, prompt: &str, permit: TurnPermit) -> EventEntry {
         self.turn += 1;
         self.permit = Some(permit);
         for side in &mut self.sides {
             side.ask(prompt);
         }
-        Ok(self.entry(BattleEvent::Turn { prompt: prompt.into() }))
+        self.entry(BattleEvent::Turn { prompt: prompt.into() })
     }
 
     /// Ends both replies as they stand; nothing where none is under way.
@@ -108,7 +124,7 @@ impl UnratedTalk {
         answering.into_iter().flat_map(|side| self.end(side)).collect()
     }
 
-    /// Waits for what comes next of either reply; for ever where none is under way. Safe to cancel.
+    /// Waits for what comes next of either reply; forever where none is under way. Safe to cancel.
     pub async fn next(&mut self) -> Vec<EventEntry> {
         let mut sides = self.sides.iter_mut();
         let (a, b) = (sides.next(), sides.next());
@@ -118,8 +134,14 @@ impl UnratedTalk {
         };
         match part {
             Some(Ok(ReplyPart::Text(text))) => {
-                self.sides[side.index()].reply.push_str(&text);
-                vec![self.entry(BattleEvent::Delta { side, text })]
+                let reply = &mut self.sides[side.index()].reply;
+                reply.push_str(&text);
+                let is_full = reply.len() >= self.max_reply_bytes;
+                let mut entries = vec![self.entry(BattleEvent::Delta { side, text })];
+                if is_full {
+                    entries.extend(self.end(side));
+                }
+                entries
             }
             Some(Ok(ReplyPart::Reasoning(_) | ReplyPart::Usage(_) | ReplyPart::Numbers(_))) => Vec::new(),
             // The model's guard has counted and logged the failure; the visitor sees how far the reply came.
@@ -166,7 +188,7 @@ impl TalkingSide {
     }
 }
 
-/// What comes next of a side's reply; nothing, for ever, where none is under way.
+/// What comes next of a side's reply; nothing, forever, where none is under way.
 async fn next_part(side: Option<&mut TalkingSide>) -> Option<Result<ReplyPart, ChatError>> {
     match side.and_then(|side| side.stream.as_mut()) {
         Some(stream) => stream.next().await,

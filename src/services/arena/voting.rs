@@ -81,7 +81,7 @@ pub enum VoteError {
     #[error("satisfaction is {0}: send a whole number from 1 to 5, or leave it out")]
     BadSatisfaction(i64),
     /// The database failed: nothing was kept.
-    #[error("the vote could not be kept: send it again")]
+    #[error("the vote could not be stored: send it again")]
     Store(#[from] StoreError),
 }
 

@@ -17,7 +17,7 @@ use crate::infra::storage::StoreError;
 use crate::services::battle_judging::pending_work::pending_work;
 use crate::services::judging_rounds::{JudgingRounds, RoundDependencies, RoundOutcome};
 
-/// Battles of one round at the most.
+/// Battles of one round at most.
 const AT_MOST: usize = 256;
 /// Votes older than this, in milliseconds, are left to the command.
 const NEW: i64 = 7 * 24 * 60 * 60 * 1_000;
@@ -55,7 +55,7 @@ impl AutoJudge {
         let client = |id: ModelId| {
             let client = self.dependencies.client(&id, settings);
             if changed && client.is_none() {
-                tracing::error!(judge = %id, "judge.models names an unknown model: it judges nothing");
+                tracing::error!(judge = %id, "judge.models names an unknown model, so it judges nothing: use the id of one of [[models]]");
             }
             client
         };

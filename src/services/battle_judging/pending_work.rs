@@ -117,7 +117,7 @@ pub async fn pending_units(
     find(battle_judging, (drawn, usize::MAX), settled, judges).await
 }
 
-/// What is left of what was drawn, of which so many are looked into at the most.
+/// What is left of what was drawn, of which so many are looked into at most.
 async fn find(
     battle_judging: BattleJudging<'_>,
     (drawn, at_most): (Vec<Drawn>, usize),

@@ -1,7 +1,7 @@
 //! Asks judges about answers and stores each judgement with the raw reply. The same question goes to the same judge
 //! once.
 //!
-//! A reply that cannot be read is asked for again, twice at the most. What fails for good is kept as such and never becomes a
+//! A reply that cannot be read is asked for again, twice at most. What fails for good is kept as such and never becomes a
 //! score; a request that never came through is asked again by the next run.
 
 use std::collections::{HashMap, HashSet};

@@ -3,7 +3,7 @@
 use crate::domain::integrity::question_digest::question_digest;
 use crate::infra::storage::{FirstQuestion, Store, StoreError};
 
-/// Questions of one commit at the most.
+/// Questions of one commit at most.
 const AT_ONCE: u32 = 200;
 
 /// Whether there may be more to do.

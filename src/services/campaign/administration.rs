@@ -14,7 +14,7 @@ use crate::infra::storage::{
 use crate::services::admin::actor::{Actor, audit_json};
 
 const DAY_MS: i64 = 24 * 3_600_000;
-/// Characters of a reason at the most.
+/// Characters of a reason at most.
 const MAX_REASON: usize = 500;
 
 /// Why a campaign is not changed.
@@ -50,7 +50,7 @@ pub enum CampaignAdminError {
         annotator: String,
     },
     /// The reason says nothing, or too much.
-    #[error("the reason is 1 to {MAX_REASON} characters: write why the judgements do not count")]
+    #[error("the reason must have 1 to {MAX_REASON} characters: write why the judgements do not count")]
     Reason,
     /// The database failed.
     #[error(transparent)]
@@ -62,7 +62,7 @@ pub enum CampaignAdminError {
 pub struct AnnotatorInvites {
     /// How many.
     pub count: u32,
-    /// Judgements that each may make at the most.
+    /// Judgements that each may make at most.
     pub quota: Option<u32>,
     /// Days until the links expire; 0 means never.
     pub days: u32,

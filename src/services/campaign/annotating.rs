@@ -261,7 +261,7 @@ impl Annotator {
         }
         if let Err(error) = end_if_enough(store, &self.campaign, &self.plan, now).await {
             // The judgement is stored, and the next one looks again.
-            tracing::warn!(campaign = %self.campaign.id, error = %error, "whether a campaign has enough judgements is not known");
+            tracing::warn!(campaign = %self.campaign.id, error = %error, "it could not be checked whether a campaign has enough judgements");
         }
         Ok(kept)
     }

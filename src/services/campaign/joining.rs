@@ -10,7 +10,7 @@ use crate::infra::storage::{CampaignState, JoiningAnnotator, Store, is_storable}
 
 /// Characters of a link's token.
 const TOKEN: usize = 32;
-/// Characters of a participant's name at the most.
+/// Characters of a participant's name at most.
 const MAX_PARTICIPANT: usize = 100;
 
 /// What tells a second try of the same person from another person.

@@ -22,7 +22,7 @@ use crate::infra::storage::{
 use crate::services::exclusions::PROGRAM;
 use crate::services::judging_rounds::{JudgingRounds, RoundDependencies, RoundOutcome};
 
-/// Votes of one round at the most.
+/// Votes of one round at most.
 const AT_MOST: u32 = 64;
 /// Votes older than this, in milliseconds, are not looked at.
 const NEW: i64 = 7 * 24 * 60 * 60 * 1_000;
@@ -30,7 +30,7 @@ const NEW: i64 = 7 * 24 * 60 * 60 * 1_000;
 const MOST_TOKENS: u64 = 24_000;
 /// How often the model is asked for a reply that can be read.
 const REPLIES: u32 = 2;
-/// Leaks that a reason names at the most.
+/// Leaks that a reason names at most.
 const REASONS: usize = 3;
 
 /// Votes that are looked at: those since this moment.
@@ -118,7 +118,7 @@ impl LeakCheck {
         if changed && judge.is_none() {
             tracing::error!(
                 judge = self.by.leak_judge,
-                "integrity.leak_judge names an unknown model: it reads nothing"
+                "integrity.leak_judge names an unknown model, so no battle is checked for leaks: set it to the id of one of [[models]]"
             );
         }
         judge
@@ -136,7 +136,9 @@ impl LeakCheck {
 
     fn use_up(&mut self, today: Timestamp) {
         self.used_up = Some(today);
-        tracing::warn!("the daily limit of checks for leaks is reached: further votes are rated unread until tomorrow");
+        tracing::warn!(
+            "the daily limit of leak checks is reached: further votes are rated unchecked until midnight UTC (integrity.leak_judge_calls_per_day)"
+        );
     }
 
     /// Checks these votes, several at a time.
@@ -169,7 +171,7 @@ impl LeakCheck {
             Err(AskError::Stopped | AskError::OverBudget) => return Ok(RoundCounts { left: 1, ..Default::default() }),
             Err(error) => {
                 if !matches!(error, AskError::GivenUp) {
-                    tracing::warn!(judge = %judge.id, %error, "a vote could not be checked for leaks: it is rated meanwhile");
+                    tracing::warn!(judge = %judge.id, %error, "a vote could not be checked for leaks: it stays rated and is checked again later");
                 }
                 metrics::leak_checked("failed");
                 return Ok(RoundCounts { failed: 1, ..Default::default() });

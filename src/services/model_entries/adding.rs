@@ -16,7 +16,7 @@ use crate::infra::llm::http_client_within;
 use crate::infra::llm::model_list::{ListedModel, ProviderList, read_provider_list};
 use crate::infra::llm::model_list_merge::{AddedModel, Addition, Offer, compared, duplicates, new_model};
 
-/// Models that are added without a filter at the most: hundreds of paid models are no accident then.
+/// Models that are added without a filter at most: hundreds of paid models are no accident then.
 pub const MOST_WITHOUT_FILTER: usize = 100;
 
 /// Longest wait for one answer of a server that lists its models.

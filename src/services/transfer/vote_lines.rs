@@ -8,7 +8,7 @@ use crate::formats::tables::{Format, TableWriter};
 use crate::infra::storage::{Store, VoteRange};
 use crate::services::labeling::final_labels::final_labels_of;
 
-/// Votes of a page at the most: what a stream holds in memory.
+/// Votes of a page at most: what a stream holds in memory.
 pub const PAGE: u32 = 1_000;
 
 /// Some votes in a row.
@@ -22,7 +22,7 @@ pub struct VoteLines {
     pub votes: u32,
 }
 
-/// The votes after the one with the number `after` up to `upto`, `limit` at the most and never more than [`PAGE`]; `None` where there
+/// The votes after the one with the number `after` up to `upto`, `limit` at most and never more than [`PAGE`]; `None` where there
 /// are none.
 ///
 /// # Errors

@@ -1,5 +1,5 @@
 // The arenas that the pictures and the tests of every page are taken from: empty, with few votes, with everything, with 30 and
-// with 300 models, and one that people join by a pass phrase.
+// with 300 models, and one that people join by a passphrase.
 
 import { spawnSync } from "node:child_process";
 import { appendFile, mkdir, readFile, writeFile } from "node:fs/promises";

@@ -6,7 +6,7 @@ use langya::server::ws::protocol::{ClientMessage, ErrorCode};
 use libfuzzer_sys::fuzz_target;
 
 const CODES: [&str; 3] = ["invalid_message", "unknown_outcome", "unsupported_mode"];
-/// Characters of an error at the most: it may quote what was sent, but not all of it.
+/// Characters of an error at most: it may quote what was sent, but not all of it.
 const LONGEST_ERROR: usize = 400;
 
 fuzz_target!(|text: &str| {

@@ -100,9 +100,13 @@ async fn each_prompt_is_asked_about_alone_and_what_it_refuses_reaches_no_model()
     visitor.send(json!({"type": "message", "prompt": "minors now?", "unrated": true})).await;
     assert_eq!(code(&mut visitor).await, "prompt_refused");
     assert_eq!(stage.asked(), [1, 1]);
+    let mut stranger = stage.arena.visitor().await;
+    let other = json!({"type": "message", "battle": visitor.battle(), "prompt": "minors now?", "unrated": true});
+    stranger.send(other).await;
+    assert_eq!(code(&mut stranger).await, "unknown_battle");
 
     let received = stage.service.received();
-    assert_eq!(received.len(), 5);
+    assert_eq!(received.len(), 5, "the stranger's was not asked about");
     for request in &received {
         assert_eq!((request.method.as_str(), request.path.as_str()), ("POST", "/moderations"));
         let keys: Vec<&String> = request.body.as_object().unwrap().keys().collect();

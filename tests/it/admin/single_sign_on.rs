@@ -488,5 +488,5 @@ async fn a_sign_in_by_another_way_does_not_count_as_an_account() {
     arena.app.settings.replace(settings);
     assert!(Visitor::connect_with(&arena.url, Some(cookie)).await.is_err());
     let refused: Value = json!(arena.app.access.sign_in("seven herons", "network").await.is_err());
-    assert_eq!(refused, json!(true), "nor does the pass phrase begin a session");
+    assert_eq!(refused, json!(true), "nor does the passphrase begin a session");
 }

@@ -165,7 +165,7 @@ async fn a_run_that_is_killed_between_games_goes_on_with_the_other_game() {
     let gate = Gate::new();
     let at_the_judge = gate.clone();
     let field = field_of(&battles, fair).await;
-    // The first seven replies come at once, all others wait for ever.
+    // The first seven replies come at once, all others wait forever.
     let seen = std::sync::atomic::AtomicUsize::new(0);
     field.respond("judge", move |request, times| {
         let script = fair(qualities(question(request)), times);

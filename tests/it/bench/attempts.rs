@@ -122,7 +122,7 @@ async fn undisturbed(dialogues: &[Dialogue]) -> (BTreeMap<String, usize>, Vec<Va
     field.done(&["import", "suite", "mtbench101", "mt.jsonl"]).await;
     let run = field.run(&RUN).await;
     assert_eq!(run.code, Some(0), "what is refused for good is no failure: {}", run.stderr);
-    assert!(run.stderr.contains("refused by the provider for good"), "{}", run.stderr);
+    assert!(run.stderr.contains("only --retry-failed sends them again"), "{}", run.stderr);
     let (asked, kept) = (bill.all(), kept(&field.store().await, &field).await);
     let forms: std::collections::BTreeSet<u64> = asked.keys().map(|key| form(key)).collect();
     assert_eq!(forms.len() as u64, FORMS, "the fixture has every form");

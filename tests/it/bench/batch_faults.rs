@@ -14,7 +14,7 @@ async fn what_an_expired_batch_left_is_asked_by_the_next_run_alone() {
     provider.plan(BatchPlan { status: "expired", line, ..BatchPlan::default() });
     let run = field.run(&ANSWER).await;
     assert_eq!((run.code, provider.sizes()), (Some(1), vec![turns()]), "{}", run.stderr);
-    assert!(run.stdout.contains("did not come to it in time"), "{}", run.stdout);
+    assert!(run.stdout.contains("expired before the provider answered it"), "{}", run.stdout);
     field.done(&ANSWER).await;
     assert_eq!((provider.sizes(), open(&field).await), (vec![turns(), turns() - 5], 0));
 }
@@ -32,8 +32,8 @@ async fn a_failed_line_is_what_a_failed_request_would_be() {
     let run = field.run(&ANSWER).await;
     assert_eq!(run.code, Some(1), "{}", run.stderr);
     assert_eq!(provider.sizes(), [turns(), 1], "what may pass is asked again: {}", run.stderr);
-    assert!(run.stdout.contains("not among the results"), "{}", run.stdout);
-    assert!(run.stderr.contains("refused by the provider for good"), "{}", run.stderr);
+    assert!(run.stdout.contains("ended without a result"), "{}", run.stdout);
+    assert!(run.stderr.contains("only --retry-failed sends them again"), "{}", run.stderr);
     assert!(!format!("{}{}", run.stdout, run.stderr).contains("CANARY"), "{}", run.stderr);
     field.done(&ANSWER).await;
     assert_eq!(provider.sizes(), [turns(), 1, 1], "what was missing is asked, and what was refused is not");

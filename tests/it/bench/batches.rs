@@ -361,7 +361,7 @@ async fn the_form_of_anthropic_is_spoken_too() {
     let run = field.run(&ANSWER).await;
     assert_eq!((run.code, provider.sizes()), (Some(1), vec![turns(), 1]), "{}", run.stderr);
     assert!(
-        run.stderr.contains("refused by the provider for good") && !run.stderr.contains("CANARY"),
+        run.stderr.contains("only --retry-failed sends them again") && !run.stderr.contains("CANARY"),
         "{}",
         run.stderr
     );

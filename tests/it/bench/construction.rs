@@ -189,7 +189,7 @@ async fn a_bad_row_is_refused_by_its_line_and_nothing_is_written() {
     assert!(field.refused(&questions).await.contains("line 1: this is not a record"), "the questions are no drafts");
 }
 
-/// Replies that are no drafts, by question: none, one, two, for ever.
+/// Replies that are no drafts, by question: none, one, two, forever.
 #[actix_web::test]
 async fn under_any_limit_every_reply_is_paid_once() {
     for limit in [1, 2, 5] {

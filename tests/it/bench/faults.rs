@@ -28,7 +28,7 @@ pub(crate) fn passing_fault(question: &str, times: usize) -> Option<Script> {
     }
 }
 
-/// What the judge makes of an answer for ever.
+/// What the judge makes of an answer forever.
 fn fate(answer: &str) -> Result<u64, Status> {
     match number(quoted(answer)) % 13 {
         0 => Err(Status::ParseFailed),

@@ -125,7 +125,7 @@ async fn faults_that_pass_are_passed_and_a_kill_loses_no_answer_that_was_kept() 
     assert!(kept > 0 && after > before, "{kept} kept, {before} requests before, {after} after");
     let made = answers(&field, 12).await;
     assert!(made.iter().all(|(prompt, given)| given[0].1 == says("one", prompt) && given[1].1 == says("two", prompt)));
-    // What was kept is asked no more: of what is left, each fails once at the most.
+    // What was kept is asked no more: of what is left, each fails once at most.
     let most = 2 * (24 - usize::try_from(kept).unwrap());
     assert!(after - before <= most, "{} requests for {} answers", after - before, 24 - kept);
 }

@@ -110,7 +110,7 @@ async fn an_annotator_who_is_left_out_counts_nowhere_until_readmitted() {
     let refused = rig.campaign(&["report", "pilot", "--leave-out", "pilot-9", "--reason", "x"]).await;
     assert!(refused.code == Some(2) && refused.stderr.contains("annotator \"pilot-9\""), "{}", refused.stderr);
     let refused = rig.campaign(&["report", "pilot", "--leave-out", "pilot-1", "--reason", " "]).await;
-    assert!(refused.code == Some(2) && refused.stderr.contains("the reason is 1 to 500"), "{}", refused.stderr);
+    assert!(refused.code == Some(2) && refused.stderr.contains("the reason must have 1 to 500"), "{}", refused.stderr);
     let refused = rig.campaign(&["report", "pilot", "--readmit", "pilot-1"]).await;
     assert!(refused.code == Some(2) && refused.stderr.contains("does not leave out"), "{}", refused.stderr);
 

@@ -454,9 +454,12 @@ async fn instances_know_of_each_other(store: &Store) {
         seen_at: Timestamp(seen),
     };
     assert_eq!(rows, [row("a", 1, "settings", 2, 2), row("b", 2, "others", 1, 3)]);
-    assert_eq!(store.forget_instances(Timestamp(3)).await.unwrap(), 1, "a was last seen before that");
+    store.forget_instance("a", 1).await.unwrap();
+    store.forget_instance("b", 1).await.unwrap();
+    assert_eq!(store.instances().await.unwrap(), [row("b", 2, "others", 1, 3)], "b has written since");
     store.leave("b").await.unwrap();
     assert_eq!(store.heartbeat("c", "", Timestamp(4)).await.unwrap(), [row("c", 1, "", 4, 4)]);
+    assert_eq!(store.heartbeat("a", "", Timestamp(5)).await.unwrap()[0], row("a", 1, "", 5, 5), "a lives on");
 }
 
 async fn a_vote_is_kept_once_and_closes_its_battle(store: &Store) {

@@ -105,7 +105,7 @@ impl Script {
         Self { steps: Vec::new() }
     }
 
-    /// Nothing at all, for ever.
+    /// Nothing at all, forever.
     pub(crate) fn silence() -> Self {
         Self::nothing().hang()
     }

@@ -220,7 +220,7 @@ fn close_cells() -> Vec<f64> {
     close.subjects().into_iter().map(of).collect()
 }
 
-/// Right answers and all, of [`QUESTIONS`] at the most, whose share is nearest to the printed one; of equally near ones
+/// Right answers and all, of [`QUESTIONS`] at most, whose share is nearest to the printed one; of equally near ones
 /// the most.
 fn counted(percent: f64) -> (u32, u32) {
     let of = |all: u32| {
@@ -246,7 +246,7 @@ fn rwkv() -> Claim {
         "RWKV-world-7B 在 CArena 的胜平率；总体不可能高于十项能力中的最高者。",
     );
     let ours = most(capabilities.map(|point| point.value));
-    let number = Number::beside(BilingualText::new("total, at the most", "总体上限"), "80.15", ours);
+    let number = Number::beside(BilingualText::new("total, at most", "总体上限"), "80.15", ours);
     let number = Number { agrees: Some(80.15 <= ours + number.tolerance), decimals: 2, ..number };
     Claim::new("S24", (PAPER, "Tables 2 and 3"), says, vec![number]).or_else(BilingualText::new(
         "Table 2 prints a total above every one of the ten capabilities in Table 3, which is impossible.",

@@ -123,7 +123,7 @@ fn the_careless_the_sided_and_the_copier_are_named_and_nobody_else() {
     let mut wrong = WrongFlags::default();
     seeds.clone().for_each(|seed| wrong.count(&reported_flags(&people, 120, seed)));
     println!("seeds {seeds:?}: {wrong:?}");
-    // Three tests flag somebody honest in 1 % of the campaigns each: 0.6 of 20 and 6 of 200 are expected at the most, and 13 of 200 have
+    // Three tests flag somebody honest in 1 % of the campaigns each: 0.6 of 20 and 6 of 200 are expected at most, and 13 of 200 have
     // a probability of 1 %.
     assert!(wrong.honest <= if is_long { 12 } else { 1 }, "{wrong:?}");
     // No test finds everybody in every campaign: 2 % may be missed where there are many.
@@ -163,7 +163,7 @@ fn honest_annotators_of_different_care_are_flagged_in_few_campaigns() {
     let flagged: Vec<u64> = (1..=200)
         .filter(|seed| flags(&people, 100, *seed).iter().flatten().any(|flag| *flag != AnnotatorFlag::Careless))
         .collect();
-    // Two tests with a family-wise error of 1 % each: 4 of 200 are expected at the most, and 9 have a probability of 2 %.
+    // Two tests with a family-wise error of 1 % each: 4 of 200 are expected at most, and 9 have a probability of 2 %.
     assert!(flagged.len() <= 9, "seeds {flagged:?}");
     let same = [Person::Honest(0.85); 8];
     let careless: Vec<u64> =

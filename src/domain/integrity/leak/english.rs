@@ -297,7 +297,7 @@ const LEADS_AWAY: [&str; 64] = [
     "unlike", "we", "what", "when", "where", "whether", "with", "without",
 ];
 
-/// I am, in seven words at the most, Claude; checked by [`stays_with_speaker`].
+/// I am, in seven words at most, Claude; checked by [`stays_with_speaker`].
 static REPLY_APART: LazyLock<Grammar> = LazyLock::new(|| {
     Grammar::new(
         PARTS,
@@ -305,7 +305,7 @@ static REPLY_APART: LazyLock<Grammar> = LazyLock::new(|| {
     )
 });
 
-/// You are, in seven words at the most, Claude.
+/// You are, in seven words at most, Claude.
 static PROMPT_APART: LazyLock<Grammar> = LazyLock::new(|| {
     let rule =
         "(?:^|[^a-z'])(?:you are|you're|youre|are you|aren't you)((?:,? [a-z0-9'-]+){1,7}),? <N>(?:[^'a-z-]|$| )";

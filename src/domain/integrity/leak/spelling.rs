@@ -7,7 +7,7 @@ use regex::Regex;
 
 use super::fold::{Folded, UPPER};
 
-/// Marks that may stand between two characters of one name at the most.
+/// Marks that may stand between two characters of one name at most.
 const LONGEST_GAP: usize = 3;
 /// Shorter names are never read with digits for letters, and one-word names of the register need as many letters.
 pub(super) const LEAST_DISGUISED: usize = 4;

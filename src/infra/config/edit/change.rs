@@ -7,7 +7,7 @@ use crate::domain::rating::value::prices::{PriceDate, PriceSource};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidChange {
     /// The weight is none.
-    #[error("a weight is a number above 0, for example 1")]
+    #[error("a weight must be above 0, for example 1")]
     Weight,
     /// No value was given.
     #[error("there is nothing to change: give a weight, a limit, prices or a reason")]

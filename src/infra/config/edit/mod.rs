@@ -13,12 +13,10 @@ use super::ModelSettings;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
     /// The text is not TOML.
-    #[error("the settings are not TOML: mend them first (`langya models list` names the line)")]
+    #[error("the settings file is not valid TOML: fix it first (`langya models list` shows the line)")]
     NotToml,
     /// The models stand in one line.
-    #[error(
-        "models = [ … ] is written in one list: write each model under [[models]] of its own, then this command edits them"
-    )]
+    #[error("models is an inline array: write each model as its own [[models]] table, then run this command again")]
     InlineModels,
     /// No entry has this id.
     #[error("no model has the id \"{id}\": the ids here are {known}")]

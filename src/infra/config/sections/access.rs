@@ -14,7 +14,7 @@ pub enum AccessMode {
     Open,
     /// Whoever has an invite code.
     Invite,
-    /// Whoever knows the arena's pass phrase.
+    /// Whoever knows the arena's passphrase.
     Passphrase,
     /// Whoever has an account at the provider of `[oidc]`.
     Oidc,
@@ -26,7 +26,7 @@ pub enum AccessMode {
 pub struct AccessSettings {
     /// `open`, `invite`, `passphrase` or `oidc`.
     pub mode: AccessMode,
-    /// The pass phrase's argon2id hash, as `langya passphrase` prints it.
+    /// The passphrase's argon2id hash, as `langya passphrase` prints it.
     pub passphrase_hash: HashText,
     /// Days after which people sign in again.
     pub session_days: u32,

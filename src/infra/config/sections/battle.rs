@@ -28,10 +28,10 @@ pub struct BattleSettings {
     pub modes: Vec<BattleMode>,
     /// `common`, `classes`, `whole` or `raw`.
     pub pacing: PacingMode,
-    /// Characters a second and side at the most, unless pacing is raw.
+    /// Characters a second and side at most, unless pacing is raw.
     pub pace_chars_per_second: u32,
     /// Time that the text lasts which is held back while models write, in milliseconds. Text that both sides have waits for
-    /// four times as long at the most.
+    /// four times as long at most.
     pub reserve_ms: u64,
     /// Waits before the first text under `classes` and `whole`, in milliseconds; longer ones are multiples of the last.
     pub start_classes_ms: Vec<u64>,
@@ -39,17 +39,17 @@ pub struct BattleSettings {
     pub tempo_classes: Vec<u32>,
     /// Share of the battles under `classes` that take the last class, whatever their models could keep.
     pub slow_class_share: f64,
-    /// Turns of one battle at the most.
+    /// Turns of one battle at most.
     pub max_turns: u32,
-    /// Bytes of one prompt at the most.
+    /// Bytes of one prompt at most.
     pub max_prompt_bytes: usize,
-    /// Images beside the first question of a battle at the most; 0 takes none. They are offered while two models or more see images.
+    /// Images beside the first question of a battle at most; 0 takes none. They are offered while two models or more see images.
     pub max_images: usize,
-    /// Bytes of one image as it is sent, at the most.
+    /// Bytes of one image as it is sent, at most.
     pub max_image_bytes: usize,
-    /// Bytes of one reply at the most; a longer one is ended there.
+    /// Bytes of one reply at most; a longer one is ended there.
     pub max_reply_bytes: usize,
-    /// Battles in memory at the most.
+    /// Battles in memory at most.
     pub max_live: usize,
     /// How long replies go on without a visitor, in milliseconds.
     pub resume_grace_ms: u64,
@@ -123,7 +123,7 @@ pub struct IntegritySettings {
     pub leaks: LeakPolicy,
     /// Id of a model that reads the battles of rated votes for leaks that the rules miss; empty for none.
     pub leak_judge: String,
-    /// Requests to it in a day (UTC) at the most; 0 means no limit.
+    /// Requests to it in a day (UTC) at most; 0 means no limit.
     pub leak_judge_calls_per_day: u64,
     /// `list` or `exclude`: votes of voters who vote unlike all others, as the tests see it.
     pub flagged_voters: FlaggedVoterPolicy,

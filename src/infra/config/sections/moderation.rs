@@ -9,7 +9,7 @@ use crate::config::ConfigError;
 use crate::config::value_checks::{is_variable_name, is_web_address, require};
 use crate::domain::moderation::{ANY, CategoryRules, is_category};
 
-/// Bytes of a compiled expression at the most.
+/// Bytes of a compiled expression at most.
 const MOST_BYTES: usize = 1 << 20;
 
 /// `[moderation]`

@@ -87,9 +87,9 @@ pub struct JudgeSettings {
     pub share: f64,
     /// Which battles are drawn.
     pub seed: u64,
-    /// Requests to judges in a day (UTC) at the most; 0 means no limit.
+    /// Requests to judges in a day (UTC) at most; 0 means no limit.
     pub max_calls_per_day: u64,
-    /// Money to spend on judges in a day at the most, in the currency of the models' prices; 0 means no limit.
+    /// Money to spend on judges in a day at most, in the currency of the models' prices; 0 means no limit.
     pub budget_per_day: f64,
 }
 

@@ -18,7 +18,7 @@ pub struct ServerSettings {
     pub public_url: String,
     /// Threads that serve requests; 0 means one per core.
     pub workers: usize,
-    /// Open websockets at the most.
+    /// Open websockets at most.
     pub max_sockets: usize,
     /// How long battles under way may go on after SIGTERM.
     pub drain_seconds: u64,
@@ -66,7 +66,7 @@ pub struct StorageSettings {
     pub data_dir: PathBuf,
     /// Database address: `postgres://…` or `sqlite:PATH`; empty means `langya.db` in `data_dir`.
     pub database: ServiceUrl,
-    /// Connections to PostgreSQL at the most.
+    /// Connections to PostgreSQL at most.
     pub max_connections: u32,
     /// Longest wait for one of them, in milliseconds.
     pub acquire_timeout_ms: u64,

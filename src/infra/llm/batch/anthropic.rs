@@ -20,7 +20,7 @@ use crate::llm::transport::Endpoint;
 /// The path behind a model's address.
 const OWN_PATH: &str = "/messages";
 const BATCHES: &str = "/messages/batches";
-/// Batches of the list that a search reads at the most.
+/// Batches of the list that a search reads at most.
 const MOST_SEARCHED: usize = 100;
 /// The statuses that stand behind the names of errors.
 const STATUSES: [(&str, u16); 8] = [

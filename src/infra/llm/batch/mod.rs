@@ -19,9 +19,9 @@ use super::transport::StreamProgress;
 use super::{ChatError, ReplyPart};
 use crate::domain::time::Timestamp;
 
-/// Requests of one batch at the most; providers take some 50,000.
+/// Requests of one batch at most; providers take some 50,000.
 pub const MOST_REQUESTS: usize = 10_000;
-/// Bytes of one batch at the most; providers take 200 MB.
+/// Bytes of one batch at most; providers take 200 MB.
 pub const MOST_BYTES: usize = 96 << 20;
 
 /// What an event of a stream means; a whole reply is read as one event.
@@ -119,13 +119,13 @@ pub struct BatchResult {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BatchEnd {
     /// Its time was over first.
-    #[error("the provider did not come to it in time")]
+    #[error("the batch expired before the provider answered it")]
     Expired,
     /// Somebody cancelled the batch.
     #[error("the batch was cancelled")]
     Cancelled,
     /// The batch ended, and the request is not among its results.
-    #[error("it is not among the results")]
+    #[error("the batch ended without a result for this request")]
     Missing,
     /// The results of the batch cannot be read.
     #[error("its results cannot be read: {0}")]
@@ -137,10 +137,10 @@ pub enum BatchEnd {
     #[error("the provider does not know the batch any more")]
     Gone,
     /// The database did not take the note of the batch, so nothing was sent.
-    #[error("the database did not take the note of it, so it was not sent")]
+    #[error("the batch could not be recorded in the database, so it was not sent")]
     NotNoted,
     /// The batch goes on at the provider, and a later run takes its replies.
-    #[error("the batch goes on at the provider")]
+    #[error("the batch is still running at the provider: a later run collects its replies")]
     GoesOn,
 }
 

@@ -17,7 +17,7 @@ use crate::llm::transport::Endpoint;
 
 /// The path behind a model's address.
 const OWN_PATH: &str = "/chat/completions";
-/// Pages of the list of batches that a search reads at the most.
+/// Pages of the list of batches that a search reads at most.
 const MOST_PAGES: usize = 20;
 /// How much earlier than ours a provider's clock may put a batch, in seconds.
 const CLOCK_SKEW: i64 = 3_600;

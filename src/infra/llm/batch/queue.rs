@@ -22,7 +22,7 @@ pub trait RequestQueue: Send + Sync {
     /// Why nothing more is sent.
     fn given_up(&self) -> Option<ChatError>;
 
-    /// Sends batches and waits for their ends, for ever.
+    /// Sends batches and waits for their ends, forever.
     fn run<'q>(&'q self, stop: &'q CancellationToken) -> BoxFuture<'q, ()>;
 
     /// Waits until a batch of its own has ended; `false` where none is under way, nor about to be.

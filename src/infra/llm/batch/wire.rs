@@ -16,9 +16,9 @@ use crate::llm::transport::{accept, connection_error};
 const NEXT_BYTES: Duration = Duration::from_secs(60);
 /// Longest wait for the first bytes of an answer, while the request is still sent; files are large.
 const FIRST_BYTES: Duration = Duration::from_secs(600);
-/// Bytes of an answer at the most.
+/// Bytes of an answer at most.
 const LONGEST_ANSWER: usize = 8 << 20;
-/// Bytes of a file of results at the most.
+/// Bytes of a file of results at most.
 const LONGEST_FILE: usize = 2 << 30;
 
 /// Sends a request and reads its answer, a JSON document.

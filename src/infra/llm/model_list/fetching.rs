@@ -12,7 +12,7 @@ use super::super::{ChatError, HttpClient};
 use super::{ListError, ModelList};
 use crate::config::ProviderKind;
 
-/// Bytes of a list at the most; the longest that is known, OpenRouter's, has about one million.
+/// Bytes of a list at most; the longest that is known, OpenRouter's, has about one million.
 const MAX_LIST_MB: usize = 16;
 
 /// Where and how the models of a list are asked.

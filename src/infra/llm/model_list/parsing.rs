@@ -9,10 +9,10 @@ use super::ListError;
 use crate::config::ProviderKind;
 use crate::domain::text_direction;
 
-/// Models of one list at the most.
+/// Models of one list at most.
 const MAX_MODELS: usize = 10_000;
 
-/// Characters of a model's name at the most.
+/// Characters of a model's name at most.
 const LONGEST_NAME: usize = 200;
 
 /// Digits after the point that a price per million tokens keeps.

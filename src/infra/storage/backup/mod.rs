@@ -98,7 +98,7 @@ pub enum BackupError {
     )]
     NoTool(&'static str),
     /// A program of PostgreSQL's failed; it has said why.
-    #[error("{0} failed, and nothing was {1}: what it said stands above")]
+    #[error("{0} failed, and nothing was {1}: see its output above")]
     Tool(&'static str, &'static str),
     /// The password stands where it cannot be hidden.
     #[error(

@@ -314,7 +314,7 @@ impl AdminTexts {
         at.map_or(name, |at| self.actions[at])
     }
 
-    /// Why a name or pass phrase is refused.
+    /// Why a name or passphrase is refused.
     pub fn account_problem(&self, error: AccountError) -> &'static str {
         match error {
             AccountError::Name => self.name_rule,

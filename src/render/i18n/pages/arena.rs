@@ -199,7 +199,7 @@ pub(super) const ENGLISH: ArenaTexts = ArenaTexts {
     cookie: ["A random number in a cookie, from your first battle on", "180 days in your browser"],
     choices: [
         "Your choices of language, colours and keys",
-        "In your browser, for a year at the most or until you clear them",
+        "In your browser, for a year at most or until you clear them",
     ],
     consent: ["Your agreement to this text: which version and when, under the same pseudonym", "Permanently"],
     networks: ["A pseudonym of your network, to enforce limits", "At most one day"],

@@ -102,7 +102,7 @@ pub const ENGLISH: PageTexts = PageTexts {
         marked_identity_leak: "Your vote counts. It is marked, because a reply says which model or maker wrote it, or your text addresses a model by name.",
         reconnecting: "The connection was lost. Trying again…",
         reconnected: "Connected again.",
-        may_end_early: "The connection was lost while this was being written. What nobody reads is stopped, so it may end early: you can have it written again.",
+        may_end_early: "The connection was lost while this was being written. Replies stop when nobody is connected, so this one may end early; you can regenerate it.",
         not_sent: "The connection was lost before your question arrived. Send it again.",
         follow_up: "Ask a follow-up…",
         talk_on: "Go on with both models…",
@@ -208,7 +208,7 @@ pub const ENGLISH: PageTexts = PageTexts {
         reading_points: &[
             "The rating shows how often a model wins: a model rated 100 points above another gets 64 of 100 votes, one rated 400 points above 91, ties counting half. The mean is 1000. It is a Bradley–Terry fit of all rated votes.",
             "The bar shows how precisely the votes determine the rating: such a bar contains the true rating {confidence} times out of 100. The thin line marks 1000.",
-            "A rank such as 2–4 means: at least one model is clearly better, and the votes cannot say which of the three places it holds. In {confidence} of 100 such lists all ranks are right.",
+            "A rank such as 2–4 means: at least one model is clearly better than this one, and that the votes do not determine which of the three places this one holds. In {confidence} of 100 such lists all ranks are right.",
             "Elo is updated after every vote, in the order of the votes, so late votes count more than early ones.",
         ],
     },

@@ -29,9 +29,9 @@ pub struct SignInTexts {
 pub(super) const ENGLISH: SignInTexts = SignInTexts {
     title: "Sign in",
     lead_code: "Battles in this arena are for people with an invite code. Leaderboards can be read by everybody.",
-    lead_passphrase: "Battles in this arena are for people who know its pass phrase. Leaderboards can be read by everybody.",
+    lead_passphrase: "Battles in this arena are for people who know its passphrase. Leaderboards can be read by everybody.",
     code: "Invite code",
-    passphrase: "Pass phrase",
+    passphrase: "Passphrase",
     sign_in: "Sign in",
     kept: "Signing in stores only a random number in a cookie and the time: no name and no address.",
     signed_in: "You are signed in.",

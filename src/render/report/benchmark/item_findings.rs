@@ -19,7 +19,7 @@ use crate::domain::stats::confidence::ConfidenceLevel;
 use crate::i18n::findings::{FindingTexts, finding_texts};
 use crate::i18n::reports::named;
 
-/// Items that a table lists at the most.
+/// Items that a table lists at most.
 const LISTED: usize = 10;
 
 /// Stands for the judge where answers are read without one.

@@ -1,9 +1,10 @@
-//! One's own account: sessions, pass phrase and second factor.
+//! One's own account: sessions, passphrase and second factor.
 
 use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
+use actix_web::http::{StatusCode, header};
 
 use super::call::SignedInRequest;
+use crate::infra::limits::RateLimited;
 use crate::server::http::error::PageError;
 use crate::server::http::form_token::see_other;
 use crate::server::http::pages::admin::account::{AccountPage, SessionLine};
@@ -23,7 +24,11 @@ pub(super) async fn page(call: SignedInRequest) -> Result<HttpResponse, PageErro
 /// `POST /admin/account/passphrase`
 pub(super) async fn passphrase(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let (former, latter) = (call.fields.one("former"), call.fields.one("latter"));
-    match call.app.admin_users.change_passphrase(&call.session.id, former, latter, &call.actor()).await {
+    let changed = async {
+        take_try(&call).await?;
+        call.app.admin_users.change_passphrase(&call.session.id, former, latter, &call.actor()).await
+    };
+    match changed.await {
         Ok(()) => Ok(see_other(DONE)),
         Err(error) => refused(&call, error).await,
     }
@@ -37,7 +42,11 @@ pub(super) async fn end_session(call: SignedInRequest) -> Result<HttpResponse, P
 
 /// `POST /admin/account/factor/begin`
 pub(super) async fn begin_factor(call: SignedInRequest) -> Result<HttpResponse, PageError> {
-    match call.app.admin_users.begin_second_factor(&call.session.name).await {
+    let begun = async {
+        take_try(&call).await?;
+        call.app.admin_users.begin_second_factor(&call.session.name, call.fields.one("former")).await
+    };
+    match begun.await {
         Ok(()) => Ok(see_other("/admin/account#factor")),
         Err(error) => refused(&call, error).await,
     }
@@ -57,21 +66,40 @@ pub(super) async fn confirm_factor(call: SignedInRequest) -> Result<HttpResponse
 
 /// `POST /admin/account/factor/off`
 pub(super) async fn disable_factor(call: SignedInRequest) -> Result<HttpResponse, PageError> {
-    match call.app.admin_users.disable_second_factor(call.fields.one("former"), &call.actor()).await {
+    let disabled = async {
+        take_try(&call).await?;
+        call.app.admin_users.disable_second_factor(call.fields.one("former"), &call.actor()).await
+    };
+    match disabled.await {
         Ok(()) => Ok(see_other(DONE)),
         Err(error) => refused(&call, error).await,
     }
+}
+
+/// Counts a passphrase that is typed here as a try to sign in, before it is looked at: who has stolen a session guesses no faster than
+/// anybody else, and does not keep others waiting.
+async fn take_try(call: &SignedInRequest) -> Result<(), UserError> {
+    Ok(call.app.limits.take_admin_sign_in(&call.session.name, &call.origin().network).await?)
 }
 
 async fn refused(call: &SignedInRequest, error: UserError) -> Result<HttpResponse, PageError> {
     let words = &call.page().t().admin;
     let problem = match error {
         UserError::Store(error) => return Err(error.into()),
+        UserError::TooFast(limited) => return too_fast(call, &limited).await,
         UserError::Account(error) => words.account_problem(error),
         UserError::Passphrase(_) => words.sign_in.busy,
         _ => words.account.wrong_passphrase,
     };
     show(call, StatusCode::FORBIDDEN, call.frame_with(AdminTab::Account, problem), Vec::new()).await
+}
+
+async fn too_fast(call: &SignedInRequest, limited: &RateLimited) -> Result<HttpResponse, PageError> {
+    let problem = call.page().t().admin.sign_in.too_fast.replace("{n}", &limited.seconds().to_string());
+    let frame = call.frame_with(AdminTab::Account, &problem);
+    let mut response = show(call, StatusCode::TOO_MANY_REQUESTS, frame, Vec::new()).await?;
+    response.headers_mut().insert(header::RETRY_AFTER, limited.seconds().into());
+    Ok(response)
 }
 
 async fn show(

@@ -37,7 +37,7 @@ use crate::infra::storage::AdminSessionRow;
 use crate::server::state::AppState;
 use call::{Call, Fields, SignedInRequest};
 
-/// Bytes of a form at the most.
+/// Bytes of a form at most.
 const MAX_FORM_BYTES: usize = 64 * 1024;
 /// What the token of a session's forms signs.
 const FORM: &str = "admin form";

@@ -17,9 +17,9 @@ struct BattlePage {
     script_strings: String,
     /// The longest prompt that the arena takes.
     max_prompt_bytes: usize,
-    /// Images beside a first question at the most; 0 where none are taken.
+    /// Images beside a first question at most; 0 where none are taken.
     max_images: usize,
-    /// Bytes of one of them at the most.
+    /// Bytes of one of them at most.
     max_image_bytes: usize,
     /// What is said about them, as JSON.
     image_strings: String,

@@ -11,7 +11,7 @@ use super::{Page, respond};
 #[template(path = "sign_in.html")]
 pub(crate) struct SignInView {
     pub(crate) page: Page,
-    /// Whether a code is asked for; else the pass phrase.
+    /// Whether a code is asked for; else the passphrase.
     pub(crate) by_code: bool,
     /// What the provider is called, where people sign in at one and nothing is asked here.
     pub(crate) provider: Option<String>,

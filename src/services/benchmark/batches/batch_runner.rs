@@ -78,7 +78,7 @@ impl BatchRunner {
         stop: &CancellationToken,
     ) -> BatchOutcome {
         if let Err(error) = self.store.insert_bench_batch(row).await {
-            tracing::warn!(%error, "a batch cannot be noted, so it is not sent");
+            tracing::warn!(%error, "a batch could not be recorded in the database, so it is not sent");
             return BatchOutcome::Failed(ChatError::Unanswered(BatchEnd::NotNoted));
         }
         match self.submit(row, requests, stop).await {
@@ -264,7 +264,7 @@ impl BatchRunner {
     /// Where this fails, a later run finds the batch as it was before, and looks for it again.
     async fn note(&self, row: &BenchBatchRow, state: BatchRowState, provider_id: Option<&str>) {
         if let Err(error) = self.store.update_bench_batch(&row.id, state, provider_id, SystemClock.now()).await {
-            tracing::warn!(%error, "the state of a batch cannot be noted");
+            tracing::warn!(%error, "the state of a batch could not be recorded");
         }
     }
 }

@@ -27,7 +27,7 @@ struct WritingModel {
     /// Median time of the first token in seconds, and the spread of its logarithm.
     first: (f64, f64),
     chars_per_second: f64,
-    /// Characters of a chunk at the least and at the most.
+    /// Characters of a chunk at the least and at most.
     chunk: (usize, usize),
     /// Coefficient of variation of the gaps between chunks.
     variation: f64,

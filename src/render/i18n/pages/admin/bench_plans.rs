@@ -73,7 +73,7 @@ pub(super) const ENGLISH: BenchPlanTexts = BenchPlanTexts {
     no_baseline: "none",
     baseline_hint: "The model that others are compared with, for suites that compare two answers.",
     rounds: "Rounds of answers",
-    rounds_hint: "Every round asks each model all questions anew.",
+    rounds_hint: "Every round asks each model every question again.",
     seed: "Seed",
     seed_hint: "Seed of the first round's requests, for models that accept one; each further round adds 1. Leave empty for none.",
     max_calls: "Maximum requests",

@@ -89,8 +89,8 @@ pub(super) const ENGLISH: KeyTexts = KeyTexts {
     key: "The key",
     key_lead: "Copy it now: it is not shown again.",
     bad_name: "A key has a name of 1 to 60 characters.",
-    no_scope: "A key has one scope at least.",
-    bad_days: "A key expires after {n} days at the most.",
+    no_scope: "A key needs at least one scope.",
+    bad_days: "A key must expire within {n} days.",
     unknown: "There is no such key in force.",
 };
 

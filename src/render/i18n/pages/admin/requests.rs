@@ -52,7 +52,7 @@ impl RequestTexts {
         at.map_or("", |at| self.states[at])
     }
 
-    /// How long texts are kept by themselves; 0 days are for ever.
+    /// How long texts are kept by themselves; 0 days are forever.
     pub fn kept_for(&self, days: &u32) -> String {
         let [for_ever, for_days] = self.kept_for;
         if *days == 0 { for_ever.to_owned() } else { for_days.replace("{days}", &days.to_string()) }
@@ -96,7 +96,7 @@ pub(super) const ENGLISH: RequestTexts = RequestTexts {
     texts: "What was said",
     no_texts: "Nothing of this battle's texts is stored.",
     decide: "Decide",
-    answer_hint: "Why, in 1 to 500 characters. It stands in the audit log.",
+    answer_hint: "Why, in 1 to 500 characters. It is recorded in the audit log.",
     delete: "Delete these texts",
     refuse: "Refuse",
     deleted: "Battles whose texts were deleted",
@@ -106,7 +106,7 @@ pub(super) const ENGLISH: RequestTexts = RequestTexts {
     is_decided: "This request is decided already.",
     bad_reason: "Give a reason of 1 to 500 characters.",
     kept_for: [
-        "Without a request, prompts and replies are kept for ever: retention.text_days is 0.",
+        "Without a request, prompts and replies are kept forever: retention.text_days is 0.",
         "Without a request, prompts and replies are deleted after {days} days (retention.text_days).",
     ],
 };

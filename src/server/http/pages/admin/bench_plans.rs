@@ -15,7 +15,7 @@ use crate::services::benchmark::plan_progress::{PlanProgress, StepProgress};
 /// Milliseconds of a minute.
 const MINUTE_MS: u64 = 60_000;
 
-/// Rounds of answers at the most.
+/// Rounds of answers at most.
 pub(crate) const MOST_ROUNDS: u32 = 20;
 
 /// Something that can be chosen.

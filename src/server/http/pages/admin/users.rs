@@ -26,7 +26,7 @@ pub(crate) struct UsersPage {
 }
 
 impl UsersPage {
-    /// How a user signs in, where that is not by a pass phrase.
+    /// How a user signs in, where that is not by a passphrase.
     fn place(&self, user: &AdminUserRow) -> Option<String> {
         let (account, words) = (user.provider?, &self.page.t().admin.users);
         let words = if account.has_come { words.at_provider } else { words.awaited };
