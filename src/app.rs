@@ -115,7 +115,7 @@ fn join_instances(store: &Store, events: &dyn EventBus) -> ArenaInstances {
 }
 
 /// What most parts of an arena are made from.
-struct Foundation {
+struct CoreDependencies {
     settings: CurrentSettings,
     webhooks: Arc<WebhookSender>,
     settings_file: Option<Arc<FollowedFile>>,
@@ -132,7 +132,7 @@ struct Foundation {
     prompts: Arc<PromptRules>,
 }
 
-impl Foundation {
+impl CoreDependencies {
     async fn open(settings: Settings, worlds: Dependencies) -> Result<Self, StartError> {
         let Dependencies { store, events, link, roster, clock, rng, moderation, webhooks, settings_file } = worlds;
         follow_database(clock.as_ref(), &store).await?;
@@ -278,12 +278,12 @@ impl AppState {
     /// # Errors
     /// [`StartError`].
     pub async fn start(settings: Settings, worlds: Dependencies) -> Result<Arc<Self>, StartError> {
-        let app = Arc::new(Self::assemble(Foundation::open(settings, worlds).await?).await?);
+        let app = Arc::new(Self::assemble(CoreDependencies::open(settings, worlds).await?).await?);
         app.start_jobs()?;
         Ok(app)
     }
 
-    async fn assemble(base: Foundation) -> Result<Self, StartError> {
+    async fn assemble(base: CoreDependencies) -> Result<Self, StartError> {
         let matchmaker = Arc::new(base.matchmaker());
         let images = Arc::new(base.images());
         let battles = Arc::new(base.battles(&matchmaker, &images).await?);
@@ -357,7 +357,7 @@ impl AppState {
             settings: self.settings.clone(),
             ranked_by: None,
             votes: RatedVotes::default(),
-            relabelled: FacetChanges::default(),
+            relabeled: FacetChanges::default(),
             ranked_exclusions: None,
             tally: VoteTally::default(),
         }

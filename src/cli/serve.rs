@@ -96,7 +96,7 @@ pub async fn run(options: ServeOptions, env: &Environment) -> CommandResult<Exit
     let store = Store::open(&settings.storage, IfMissing::Create).await?;
     roster.check_pairable(&settings)?;
     let (events, connected) = bus(&settings.redis, InstanceId(rng.token()))?;
-    let (link, keeper) = connected.unzip();
+    let (link, connection) = connected.unzip();
     let worlds = Dependencies {
         store: store.clone(),
         events,
@@ -110,7 +110,7 @@ pub async fn run(options: ServeOptions, env: &Environment) -> CommandResult<Exit
     };
     let app = AppState::start(settings, worlds).await?;
     http::check_logo(&app.settings.now().site).await;
-    supervise(&app, keeper, source);
+    supervise(&app, connection, source);
     let address = listener.local_addr().context("the listening address is unknown")?;
     let first_link = first_link(&app).await;
     let mut serving =
@@ -166,12 +166,12 @@ fn print_first_link(app: &AppState, listening: &str, token: &str) {
 }
 
 /// Has the jobs of a process beside those of an arena run: the link to Redis, and the settings file.
-fn supervise(app: &Arc<AppState>, keeper: Option<RedisConnectionTask>, source: SettingsSource) {
-    if let Some(keeper) = keeper {
-        let (keeper, shutdown) = (Arc::new(Mutex::new(keeper)), app.tasks.shutdown());
+fn supervise(app: &Arc<AppState>, connection: Option<RedisConnectionTask>, source: SettingsSource) {
+    if let Some(connection) = connection {
+        let (connection, shutdown) = (Arc::new(Mutex::new(connection)), app.tasks.shutdown());
         app.tasks.supervise("keep_redis", JobNeed::Nothing, move || {
-            let (keeper, shutdown) = (Arc::clone(&keeper), shutdown.clone());
-            async move { keeper.lock().await.run(shutdown).await }
+            let (connection, shutdown) = (Arc::clone(&connection), shutdown.clone());
+            async move { connection.lock().await.run(shutdown).await }
         });
     }
     let (followed, source) = (Arc::clone(app), Arc::new(Mutex::new(source)));
@@ -185,9 +185,9 @@ fn bus(settings: &RedisSettings, instance: InstanceId) -> Result<Bus, AddressErr
     if settings.url.is_empty() {
         return Ok((Arc::new(LocalBus::new(instance)), None));
     }
-    let (bus, keeper) = RedisBus::new(settings, instance)?;
+    let (bus, connection) = RedisBus::new(settings, instance)?;
     let link = bus.handle().clone();
-    Ok((Arc::new(bus), Some((link, keeper))))
+    Ok((Arc::new(bus), Some((link, connection))))
 }
 
 /// Ends in order: no new connections, battles under way to their ends, then everything else.

@@ -2,10 +2,10 @@
 
 use tokio::sync::{mpsc, oneshot};
 
-/// Rows of one commit at most.
-const MOST: usize = 64;
+/// Sets of rows in one commit, at most.
+const MAX_SETS: usize = 64;
 
-/// The way to the keeper.
+/// Hands rows over to a [`BatchWriter`].
 pub struct BatchSender<T>(mpsc::Sender<QueuedRows<T>>);
 
 struct QueuedRows<T> {
@@ -14,7 +14,7 @@ struct QueuedRows<T> {
 }
 
 impl<T> BatchSender<T> {
-    /// Hands rows over and waits until they are committed; `false` where the keeper has failed.
+    /// Hands rows over and waits until they are committed; `false` where the writer has failed.
     pub async fn keep(&self, rows: Vec<T>) -> bool {
         let (kept, committed) = oneshot::channel();
         self.0.send(QueuedRows { rows, kept }).await.is_ok() && committed.await.is_ok()
@@ -24,9 +24,9 @@ impl<T> BatchSender<T> {
 /// Commits what it is handed.
 pub struct BatchWriter<T>(mpsc::Receiver<QueuedRows<T>>);
 
-/// A keeper and the way to it.
-pub fn keeper<T>() -> (BatchSender<T>, BatchWriter<T>) {
-    let (sender, receiver) = mpsc::channel(MOST);
+/// A writer, and what hands rows over to it.
+pub fn batch_writer<T>() -> (BatchSender<T>, BatchWriter<T>) {
+    let (sender, receiver) = mpsc::channel(MAX_SETS);
     (BatchSender(sender), BatchWriter(receiver))
 }
 
@@ -39,10 +39,9 @@ impl<T> BatchWriter<T> {
     where
         F: Future<Output = Result<(), E>>,
     {
-        let mut letters = Vec::new();
-        while self.0.recv_many(&mut letters, MOST).await > 0 {
-            let (rows, waiting): (Vec<Vec<T>>, Vec<_>) =
-                letters.drain(..).map(|letter| (letter.rows, letter.kept)).unzip();
+        let mut queued = Vec::new();
+        while self.0.recv_many(&mut queued, MAX_SETS).await > 0 {
+            let (rows, waiting): (Vec<Vec<T>>, Vec<_>) = queued.drain(..).map(|set| (set.rows, set.kept)).unzip();
             commit(rows.into_iter().flatten().collect()).await?;
             for kept in waiting {
                 // Who does not wait any more needs no answer.
@@ -64,9 +63,9 @@ mod tests {
 
     #[tokio::test]
     async fn what_comes_together_is_kept_in_one_commit_and_a_failure_is_told_to_all_who_wait() {
-        let (batch, rows) = keeper();
+        let (batch, rows) = batch_writer();
         let commits = Mutex::new(Vec::new());
-        let keeping = rows.run(async |rows: Vec<u32>| {
+        let writing = rows.run(async |rows: Vec<u32>| {
             let busy = rows.contains(&7);
             commits.lock().unwrap().push(rows);
             if busy { Err(StoreError::Busy) } else { Ok(()) }
@@ -76,7 +75,7 @@ mod tests {
             let second = join_all([7, 8].map(|row| batch.keep(vec![row]))).await;
             (first, second, batch.keep(vec![9]).await)
         };
-        let ((first, second, after), kept) = tokio::join!(asking, keeping);
+        let ((first, second, after), kept) = tokio::join!(asking, writing);
         assert_eq!((first, second, after), (vec![true; 3], vec![false; 2], false));
         assert!(matches!(kept, Err(StoreError::Busy)));
         assert_eq!(*commits.lock().unwrap(), [vec![0, 0, 1, 10, 2, 20], vec![7, 8]]);

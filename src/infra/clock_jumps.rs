@@ -139,12 +139,12 @@ mod tests {
         }
     }
 
-    struct ClockRig {
+    struct ClockFixture {
         shown: Arc<ShownClock>,
         watched: JumpDetectingClock,
     }
 
-    impl ClockRig {
+    impl ClockFixture {
         fn new(shown: i64) -> Self {
             let shown = Arc::new(ShownClock(shown.into()));
             Self { watched: JumpDetectingClock::new(Arc::clone(&shown) as Arc<dyn Clock>), shown }
@@ -166,7 +166,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_steady_clock_counts_as_it_is() {
-        let rig = ClockRig::new(DAY);
+        let rig = ClockFixture::new(DAY);
         let limits = rig.half_a_minute_later(DAY + MINUTE / 2).await;
         assert_eq!(limits, WaitLimits { oldest: None, newest: None }, "it may have jumped before");
         let limits = rig.half_a_minute_later(DAY + MINUTE + 3_000).await;
@@ -176,10 +176,10 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_clock_that_went_on_before_the_process_began_expires_nothing_early() {
-        let former = ClockRig::new(DAY);
+        let former = ClockFixture::new(DAY);
         let touched = former.date(DAY);
         // A restart, and a clock that is a day on.
-        let rig = ClockRig::new(2 * DAY);
+        let rig = ClockFixture::new(2 * DAY);
         assert_eq!(rig.half_a_minute_later(2 * DAY + MINUTE / 2).await.oldest, None);
         let limits = rig.half_a_minute_later(2 * DAY + MINUTE).await;
         assert!(limits.oldest.is_some_and(|oldest| touched < oldest), "it has waited for a minute by now");
@@ -187,7 +187,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_clock_is_steady_when_it_was_watched_without_a_jump() {
-        let rig = ClockRig::new(DAY);
+        let rig = ClockFixture::new(DAY);
         assert!(!rig.watched.is_steady_for(PATIENCE), "nobody has watched it");
         rig.half_a_minute_later(DAY + MINUTE / 2).await;
         rig.half_a_minute_later(DAY + MINUTE).await;
@@ -202,7 +202,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_clock_that_goes_on_expires_nothing_early() {
-        let rig = ClockRig::new(DAY);
+        let rig = ClockFixture::new(DAY);
         rig.half_a_minute_later(DAY + MINUTE / 2).await;
         let limits = rig.half_a_minute_later(2 * DAY).await;
         assert!(
@@ -216,7 +216,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn what_is_dated_while_a_clock_is_away_for_a_moment_waits_on() {
-        let rig = ClockRig::new(3 * DAY);
+        let rig = ClockFixture::new(3 * DAY);
         rig.half_a_minute_later(3 * DAY + MINUTE / 2).await;
         let dated = rig.date(DAY);
         assert_eq!(dated, Timestamp(DAY));
@@ -226,7 +226,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_clock_that_goes_back_lets_nothing_wait_for_ever() {
-        let rig = ClockRig::new(2 * DAY);
+        let rig = ClockFixture::new(2 * DAY);
         rig.half_a_minute_later(2 * DAY + MINUTE / 2).await;
         rig.half_a_minute_later(2 * DAY + MINUTE).await;
         let limits = rig.half_a_minute_later(DAY).await;

@@ -95,15 +95,15 @@ impl<E> Clone for FlightError<E> {
 
 /// A part of a key that equals itself alone. It keeps its value in memory, so that no other takes its address.
 #[derive(Debug)]
-pub struct Same<T>(pub Arc<T>);
+pub struct ByAddress<T>(pub Arc<T>);
 
-impl<T> PartialEq for Same<T> {
+impl<T> PartialEq for ByAddress<T> {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 }
 
-impl<T> Clone for Same<T> {
+impl<T> Clone for ByAddress<T> {
     fn clone(&self) -> Self {
         Self(Arc::clone(&self.0))
     }
@@ -310,14 +310,14 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     /// Computations that take so long and give their number.
-    struct FlightRig {
+    struct FlightFixture {
         flights: SingleFlight<&'static str, u32, String>,
         tasks: Tasks,
         begun: Arc<AtomicU32>,
         zero: Instant,
     }
 
-    impl FlightRig {
+    impl FlightFixture {
         fn new(rest_times: u32) -> Self {
             let (tasks, throttle) = (Tasks::default(), Throttle::new(rest_times, 10 * SECOND));
             let flights = SingleFlight::new("test_of_flights", 2, throttle, tasks.clone());
@@ -359,7 +359,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn all_who_ask_the_same_share_one_computation_and_its_result_is_kept() {
-        let rig = FlightRig::new(0);
+        let rig = FlightFixture::new(0);
         let all = join_all((0..50).map(|_| rig.ask("one", SECOND))).await;
         assert!(all.into_iter().all(|found| matches!(found, Ok(1))));
         assert_eq!((rig.ask("one", SECOND).await.unwrap(), rig.begun()), (1, 1));
@@ -369,7 +369,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_computation_goes_on_is_charged_and_is_kept_when_all_who_asked_have_left() {
-        let rig = FlightRig::new(4);
+        let rig = FlightFixture::new(4);
         for _ in 0..50 {
             let left = timeout(Duration::from_millis(10), rig.ask("one", 2 * SECOND)).await;
             assert!(left.is_err());
@@ -384,7 +384,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn what_nobody_waits_for_is_not_begun() {
-        let rig = FlightRig::new(0);
+        let rig = FlightFixture::new(0);
         let waiting = async {
             let asks = ["two", "three"].map(|key| rig.ask(key, SECOND));
             assert!(timeout(SECOND, join_all(asks)).await.is_err());
@@ -399,7 +399,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn computations_follow_each_other_with_a_rest_in_proportion() {
-        let rig = FlightRig::new(4);
+        let rig = FlightFixture::new(4);
         let ask = async |key, takes| {
             rig.ask(key, Duration::from_millis(takes)).await.unwrap();
             u64::try_from(rig.zero.elapsed().as_millis()).unwrap()
@@ -411,7 +411,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn who_would_wait_too_long_is_turned_away() {
-        let rig = FlightRig::new(4);
+        let rig = FlightFixture::new(4);
         rig.ask("one", 3 * SECOND).await.unwrap();
         assert!(matches!(rig.ask("two", SECOND).await, Err(FlightError::Busy)));
         assert_eq!(rig.zero.elapsed(), 13 * SECOND);
@@ -421,7 +421,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn what_is_begun_is_there_later_for_who_did_not_wait() {
-        let rig = FlightRig::new(0);
+        let rig = FlightFixture::new(0);
         for _ in 0..3 {
             let begun = Arc::clone(&rig.begun);
             let compute = move || {
@@ -441,7 +441,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_failure_is_shared_and_not_kept() {
-        let rig = FlightRig::new(0);
+        let rig = FlightFixture::new(0);
         let (one, same) = tokio::join!(rig.ask("bad", SECOND), rig.ask("bad", SECOND));
         let words = |found: Result<u32, FlightError<String>>| found.unwrap_err().cause().cloned().unwrap();
         assert_eq!((words(one), words(same)), ("bad 1".into(), "bad 1".into()));
@@ -451,7 +451,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_panic_is_charged_too_and_the_next_asker_begins_again() {
-        let rig = FlightRig::new(4);
+        let rig = FlightFixture::new(4);
         let (one, same) = tokio::join!(rig.ask("panic", SECOND), rig.ask("panic", SECOND));
         assert!(matches!((one, same), (Err(FlightError::Ended), Err(FlightError::Ended))));
         rig.ask("one", Duration::ZERO).await.unwrap();
@@ -461,7 +461,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn who_joins_what_is_out_of_date_gets_the_next_one() {
-        let rig = FlightRig::new(0);
+        let rig = FlightFixture::new(0);
         let second = |number: &u32| *number >= 2;
         let (one, newer) = tokio::join!(rig.ask("one", SECOND), rig.ask_for("one", SECOND, second));
         assert_eq!((one.unwrap(), newer.unwrap()), (1, 2));
@@ -471,7 +471,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn the_oldest_value_goes_when_all_places_are_taken() {
-        let rig = FlightRig::new(0);
+        let rig = FlightFixture::new(0);
         for key in ["one", "two", "three", "two", "one"] {
             rig.ask(key, SECOND).await.unwrap();
         }
@@ -481,7 +481,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn an_end_of_the_arena_waits_for_no_computation() {
-        let rig = FlightRig::new(0);
+        let rig = FlightFixture::new(0);
         let tasks = rig.tasks.clone();
         let end = async {
             sleep(SECOND).await;

@@ -10,7 +10,7 @@ use langya::services::admin::api_keys::{CreatedKey, KeyRequest};
 use reqwest::{Client, Response, StatusCode};
 use serde_json::{Value, json};
 
-use crate::campaign::{Rig, SHORT, pairwise};
+use crate::campaign::{CampaignFixture, SHORT, pairwise};
 use crate::support::api_document::check_answer;
 use crate::support::arena::TestArena;
 use crate::support::program::langya_beside;
@@ -150,7 +150,7 @@ async fn guessing_at_keys_is_bounded_by_network_and_costs_no_lookup_then() {
 
 #[actix_web::test]
 async fn a_key_that_may_annotate_is_one_annotator_of_each_campaign() {
-    let rig = Rig::start().await;
+    let rig = CampaignFixture::start().await;
     rig.open(&pairwise(SHORT, 2, &["bad", "good"]), 1).await;
     let [may, reads] = [[KeyScope::Annotate], [KeyScope::Read]];
     let (may, reads) = (key(&rig.arena, &may, 1).await, key(&rig.arena, &reads, 1).await);

@@ -19,12 +19,12 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const SCRIPTED: &str = "Say something about rivers, please.";
 
 /// An arena of three models in a folder in which commands run beside it.
-struct Rig {
+struct ExclusionFixture {
     folder: TempDir,
     arena: TestArena,
 }
 
-impl Rig {
+impl ExclusionFixture {
     async fn start() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let models = ["one", "two", "three"].map(|name| (name, Scripted::saying(name)));
@@ -85,7 +85,7 @@ async fn cast(visitor: &mut Visitor, prompt: &str, outcome: &str) {
 }
 
 /// Three people vote on questions of their own.
-async fn people(rig: &Rig) {
+async fn people(rig: &ExclusionFixture) {
     for person in 0..3 {
         let mut visitor = rig.arena.visitor().await;
         for (at, outcome) in ["a", "b", "tie", "b", "a", "both_bad"].into_iter().enumerate() {
@@ -95,7 +95,7 @@ async fn people(rig: &Rig) {
 }
 
 /// One cookie asks the same over and over, and always votes for the first side. Returns the cookie.
-async fn script(rig: &Rig, votes: usize) -> String {
+async fn script(rig: &ExclusionFixture, votes: usize) -> String {
     let mut visitor = rig.arena.visitor().await;
     for _ in 0..votes {
         cast(&mut visitor, SCRIPTED, "a").await;
@@ -106,7 +106,7 @@ async fn script(rig: &Rig, votes: usize) -> String {
 #[actix_web::test]
 #[ignore = "slow: tests/run runs it"]
 async fn what_one_cookie_cast_is_taken_out_and_put_back_while_the_arena_serves() {
-    let rig = Rig::start().await;
+    let rig = ExclusionFixture::start().await;
     people(&rig).await;
     let honest = rig.board(18).await;
     let cookie = script(&rig, 200).await;
@@ -151,7 +151,7 @@ async fn what_one_cookie_cast_is_taken_out_and_put_back_while_the_arena_serves()
 }
 
 /// The page and the JSON say which votes are out and why, and nothing about people.
-async fn everybody_reads_it(rig: &Rig, cookie: &str) {
+async fn everybody_reads_it(rig: &ExclusionFixture, cookie: &str) {
     let first = rig.get("/api/v1/exclusions?limit=150").await;
     let rest = rig.get(&format!("/api/v1/exclusions?before={}", first["next"].as_str().unwrap())).await;
     let seqs: Vec<i64> = [&first, &rest]
@@ -184,7 +184,7 @@ async fn everybody_reads_it(rig: &Rig, cookie: &str) {
 
 #[actix_web::test]
 async fn one_vote_of_each_voter_and_prompt_stands_beside_all_of_them() {
-    let rig = Rig::start().await;
+    let rig = ExclusionFixture::start().await;
     people(&rig).await;
     script(&rig, 9).await;
     rig.board(27).await;

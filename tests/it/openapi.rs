@@ -6,7 +6,7 @@ use langya::server::http::openapi::{OPERATIONS, document};
 use reqwest::Client;
 use serde_json::{Value, json};
 
-use crate::campaign::{Rig, SHORT, pairwise};
+use crate::campaign::{CampaignFixture, SHORT, pairwise};
 use crate::correlation_page::{filled, serve};
 use crate::support::api_document::{check_answer, operation};
 use crate::support::arena::TestArena;
@@ -102,7 +102,7 @@ async fn what_an_arena_with_votes_and_a_benchmark_answers_is_as_the_document_say
 
 #[actix_web::test]
 async fn what_annotators_are_answered_is_as_the_document_says() {
-    let rig = Rig::start().await;
+    let rig = CampaignFixture::start().await;
     let tokens = rig.open(&pairwise(SHORT, 1, &["bad", "good"]), 1).await;
     let (token, client) = (tokens[0].as_str(), Client::new());
     let post = async |token: &str, call: &str, body: Value| {

@@ -432,7 +432,7 @@ proptest! {
             }
         }
         let votes: Vec<[u8; 2]> = rows.iter().map(|&(x, y)| [x, y]).collect();
-        let relabelled: Vec<[u8; 2]> = votes.iter().map(|votes| votes.each_ref().map(renamed)).collect();
-        prop_assert_eq!(within(&votes), within(&relabelled));
+        let relabeled: Vec<[u8; 2]> = votes.iter().map(|votes| votes.each_ref().map(renamed)).collect();
+        prop_assert_eq!(within(&votes), within(&relabeled));
     }
 }

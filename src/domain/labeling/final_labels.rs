@@ -105,7 +105,7 @@ pub struct LabeledFacets {
 
 /// The counts by final labels: categories change by the first, intents by the second.
 #[must_use]
-pub fn relabelled(given: &Facets, [categories, intents]: &[LabelChanges; 2]) -> LabeledFacets {
+pub fn relabeled(given: &Facets, [categories, intents]: &[LabelChanges; 2]) -> LabeledFacets {
     let mut facets = given.clone();
     let categories = categories.apply(&mut facets.categories);
     let intents = intents.apply(&mut facets.intents);

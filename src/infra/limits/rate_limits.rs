@@ -46,6 +46,15 @@ impl RateLimits {
         self.take_all(LimitedAction::SignIn, self.counts(LimitedAction::SignIn, None, Some(network))).await
     }
 
+    /// Counts one place of a campaign's shared link, as a vote of the network: whoever takes a place comes to vote from it, and takes as
+    /// many places as they like.
+    ///
+    /// # Errors
+    /// [`RateLimited`] where it would be too much; then it is not counted.
+    pub async fn take_place(&self, network: Option<&str>) -> Result<(), RateLimited> {
+        self.take_all(LimitedAction::Vote, self.counts(LimitedAction::Vote, None, network)).await
+    }
+
     /// Counts one try to sign in to an account of the admin. `account` is the name as it was typed, whether there is such an
     /// account or not. Where too many tried it, each network has one try an hour left: guessing is slow from however many
     /// networks, and the owner still gets in from any that did not guess.

@@ -80,7 +80,7 @@ impl SharedCounts {
         match answer {
             Ok(answer) => read_answer(&answer, counts),
             Err(error) => {
-                // The link's keeper finds out and says what is wrong.
+                // The task of the connection finds out and says what is wrong.
                 tracing::debug!(reason = error.category(), "redis could not count");
                 LimitAnswer::Nothing
             }

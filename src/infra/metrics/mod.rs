@@ -31,7 +31,7 @@ static METRICS: LazyLock<Metrics> = LazyLock::new(|| Metrics::new().expect("ever
 
 struct Metrics {
     recorder: PrometheusRecorder,
-    fixed: Fixed,
+    preregistered: PreregisteredMetrics,
     /// By operation, as they come up.
     store: RwLock<HashMap<&'static str, Histogram>>,
     /// Models whose breaker was shown.
@@ -52,10 +52,10 @@ impl Metrics {
         for metric in ALL {
             describe(&recorder, metric);
         }
-        let fixed = with_local_recorder(&recorder, Fixed::register);
+        let preregistered = with_local_recorder(&recorder, PreregisteredMetrics::register);
         Ok(Self {
             recorder,
-            fixed,
+            preregistered,
             store: RwLock::default(),
             shown: Mutex::default(),
             waiting: WaitingObservations::default(),
@@ -69,7 +69,7 @@ impl Metrics {
 }
 
 /// What is there from the start: counters that have to read 0 before anything happens, and those in frequent use.
-struct Fixed {
+struct PreregisteredMetrics {
     process: Collector,
     battles_started: Counter,
     turns_ready: Counter,
@@ -82,7 +82,7 @@ struct Fixed {
     voter_checks_failed: Counter,
 }
 
-impl Fixed {
+impl PreregisteredMetrics {
     fn register() -> Self {
         let process = Collector::default();
         process.describe();
@@ -114,7 +114,7 @@ fn describe(recorder: &PrometheusRecorder, metric: MetricName) {
 /// Everything as text, in the format that Prometheus reads.
 #[must_use]
 pub fn render() -> String {
-    METRICS.here(|| METRICS.fixed.process.collect());
+    METRICS.here(|| METRICS.preregistered.process.collect());
     METRICS.recorder.handle().render()
 }
 
@@ -125,22 +125,22 @@ pub fn tidy_up() {
 
 /// A battle began.
 pub fn battle_started() {
-    METRICS.fixed.battles_started.increment(1);
+    METRICS.preregistered.battles_started.increment(1);
 }
 
 /// Both replies of a turn are kept, and a vote may be cast.
 pub fn turn_ready() {
-    METRICS.fixed.turns_ready.increment(1);
+    METRICS.preregistered.turns_ready.increment(1);
 }
 
 /// A battle will take no vote, because a reply broke off.
 pub fn battle_voided() {
-    METRICS.fixed.battles_voided.increment(1);
+    METRICS.preregistered.battles_voided.increment(1);
 }
 
 /// Battles were marked as left without a vote.
 pub fn battles_abandoned(count: u64) {
-    METRICS.fixed.battles_abandoned.increment(count);
+    METRICS.preregistered.battles_abandoned.increment(count);
 }
 
 /// A turn, a vote or the like was refused: what was asked, and whose limit or which rule said no.
@@ -161,7 +161,7 @@ pub fn battles_live(count: usize) {
 /// A vote was committed.
 pub fn vote_committed(outcome: Outcome, rated: bool) {
     let at = Outcome::ALL.iter().position(|known| *known == outcome).expect("the four outcomes are all there are");
-    METRICS.fixed.votes[at][usize::from(rated)].increment(1);
+    METRICS.preregistered.votes[at][usize::from(rated)].increment(1);
 }
 
 /// The histogram of the time to a model's first text; kept by whoever asks the model.
@@ -180,7 +180,7 @@ pub fn reply_speed(model: &ModelId, chars_per_second: f64) {
     METRICS.waiting.record(&histogram, chars_per_second);
 }
 
-/// A request to a model failed, in one of a fixed few ways.
+/// A request to a model failed, in one of a few fixed ways.
 pub fn model_error(model: &ModelId, kind: &'static str) {
     let labels = [("model", model.to_string()), ("kind", kind.to_owned())];
     METRICS.here(|| counter!("langya_model_errors_total", &labels).increment(1));
@@ -234,7 +234,7 @@ impl Drop for OpenSocket {
 
 /// A websocket was refused because the arena is full.
 pub fn socket_refused() {
-    METRICS.fixed.sockets_refused.increment(1);
+    METRICS.preregistered.sockets_refused.increment(1);
 }
 
 /// A leaderboard was fitted and stored; `lag` is the age of the oldest vote that is new in it.
@@ -249,7 +249,7 @@ pub fn refitted(took: Duration, lag: Option<Duration>) {
 
 /// A refit failed.
 pub fn refit_failed() {
-    METRICS.fixed.refits_failed.increment(1);
+    METRICS.preregistered.refits_failed.increment(1);
 }
 
 /// Voters were checked, and those whom the tests flag are excluded.
@@ -260,7 +260,7 @@ pub fn voters_checked(at_ms: i64) {
 
 /// A check of voters failed.
 pub fn voter_check_failed() {
-    METRICS.fixed.voter_checks_failed.increment(1);
+    METRICS.preregistered.voter_checks_failed.increment(1);
 }
 
 /// The moderation service was asked about a text of this part.

@@ -207,7 +207,7 @@ impl RedisConnectionTask {
     }
 }
 
-/// The link is down once nobody keeps it, also where its keeper panics.
+/// The link is down once nobody keeps it, also where its task panics.
 struct DownAtTheEnd {
     handle: RedisHandle,
     listener: Listener,

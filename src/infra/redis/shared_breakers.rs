@@ -42,7 +42,7 @@ impl SharedBreakers {
             pipeline.cmd("PTTL").arg(&key);
         }
         let remaining: RedisResult<Vec<i64>> = pipeline.query_async(&mut connection).await;
-        // What is wrong is found out and said by the link's keeper.
+        // What is wrong is found out and said by the task of the connection.
         Some(remaining.ok()?.into_iter().map(milliseconds).collect())
     }
 }

@@ -33,7 +33,7 @@ const SELECT_CHANGES: &str = "SELECT log_entries.position, subject, body, vote_s
      FROM log_entries LEFT JOIN vote_exclusions ON vote_exclusions.id = subject \
      WHERE kind <> 'vote' AND position > $1 ORDER BY position LIMIT $2";
 /// Rows of several tables come as one JSON array each, so that a thousand entries are one statement.
-struct Bulk {
+struct BulkInserts {
     entries: &'static str,
     nodes: &'static str,
     salts: &'static str,
@@ -44,7 +44,7 @@ struct Bulk {
     votes: &'static str,
 }
 
-const ON_SQLITE: Bulk = Bulk {
+const ON_SQLITE: BulkInserts = BulkInserts {
     entries: "INSERT INTO log_entries (position, kind, subject, body) SELECT value ->> 'position', value ->> 'kind', \
          value ->> 'subject', value ->> 'body' FROM json_each($1)",
     nodes: "INSERT INTO log_nodes (level, position, hash) SELECT value ->> 'level', value ->> 'position', value ->> 'hash' \
@@ -57,7 +57,7 @@ const ON_SQLITE: Bulk = Bulk {
          LEFT JOIN log_salts ON log_salts.position = log_entries.position \
          WHERE kind = 'vote' AND subject IN (SELECT value FROM json_each($1))",
 };
-const ON_POSTGRES: Bulk = Bulk {
+const ON_POSTGRES: BulkInserts = BulkInserts {
     entries: "INSERT INTO log_entries (position, kind, subject, body) SELECT position, kind, subject, body \
          FROM json_to_recordset(CAST($1 AS JSON)) AS rows (position BIGINT, kind TEXT, subject TEXT, body TEXT)",
     nodes: "INSERT INTO log_nodes (level, position, hash) SELECT level, position, hash \
@@ -402,7 +402,7 @@ impl Store {
         on_reader!(self, |pool| sqlx::query_as(AssertSqlSafe(statement)).bind(&visitors).fetch_all(pool).await)
     }
 
-    fn log_statements(&self) -> Bulk {
+    fn log_statements(&self) -> BulkInserts {
         match self.database {
             Database::Sqlite(_) => ON_SQLITE,
             Database::Postgres(_) => ON_POSTGRES,

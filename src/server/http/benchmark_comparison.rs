@@ -1,5 +1,7 @@
 //! Two runs of a benchmark beside each other, as a page and as JSON.
 
+use std::sync::Arc;
+
 use actix_web::{HttpRequest, HttpResponse, web};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,7 +13,7 @@ use crate::domain::benchmark::run_comparison::RunComparison;
 use crate::domain::benchmark::{SuiteOptions, custom_suite};
 use crate::server::state::AppState;
 use crate::services::benchmark::error::BenchError;
-use crate::services::benchmark::run_comparison::{ComparedRuns, compare};
+use crate::services::benchmark::run_comparison::ComparedRuns;
 
 /// Runs to choose from.
 const RUNS: u32 = 100;
@@ -64,23 +66,19 @@ pub(super) async fn json(
     app: web::Data<AppState>,
 ) -> Result<HttpResponse, PageError> {
     let found = compared(&request, &app, &path).await?;
-    let ComparedRuns { before, after, comparison } =
-        found.ok_or_else(|| PageError::InvalidQuery("name two runs: before and after".into()))?;
+    let found = found.ok_or_else(|| PageError::InvalidQuery("name two runs: before and after".into()))?;
+    let ComparedRuns { before, after, comparison } = Arc::unwrap_or_clone(found);
     Ok(HttpResponse::Ok().json(ComparisonJson { before: before.run.id, after: after.run.id, comparison }))
 }
 
-async fn compared(request: &HttpRequest, app: &AppState, suite: &str) -> Result<Option<ComparedRuns>, PageError> {
+async fn compared(request: &HttpRequest, app: &AppState, suite: &str) -> Result<Option<Arc<ComparedRuns>>, PageError> {
     let wanted = web::Query::<ComparisonQuery>::from_query(request.query_string());
     let ComparisonQuery { before, after } =
         wanted.map_err(|_| PageError::InvalidQuery("each parameter is given once".into()))?.into_inner();
     if before.is_empty() || after.is_empty() {
         return Ok(None);
     }
-    let found = compare(&app.store, [&before, &after]).await?;
-    if found.before.run.suite != suite {
-        return Err(PageError::Missing(format!("suite {suite} has no such runs")));
-    }
-    Ok(Some(found))
+    Ok(Some(app.boards.comparisons.latest(suite, [&before, &after]).await?))
 }
 
 /// The suite's name for people.

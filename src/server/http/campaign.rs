@@ -9,6 +9,7 @@ use actix_web::{HttpRequest, HttpResponse, ResponseError, web};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::address::network_of;
 use super::api_keys::{self, bearer};
 use super::error::{PageError, key_status};
 use super::pages;
@@ -18,6 +19,7 @@ use crate::domain::campaign::plan::is_id;
 use crate::domain::campaign::questions::CampaignQuestion;
 use crate::domain::text_diff::{DiffPart, text_diff};
 use crate::infra::clock::Clock;
+use crate::infra::limits::{Caller, LimitedAction, RateLimited};
 use crate::render::markup;
 use crate::server::state::AppState;
 use crate::services::admin::api_keys::KeyRefused;
@@ -54,6 +56,12 @@ pub(super) enum CampaignApiError {
     /// The API key does not let it in.
     #[error(transparent)]
     Key(#[from] KeyRefused),
+    /// Too many votes or places in too short a time.
+    #[error(transparent)]
+    TooFast(#[from] RateLimited),
+    /// The thread that renders texts ended early.
+    #[error("the texts could not be rendered: try again")]
+    Thread(#[from] tokio::task::JoinError),
     /// No token was sent.
     #[error("send the token of your link, or an API key, as \"Authorization: Bearer TOKEN\"")]
     NoToken,
@@ -182,6 +190,8 @@ impl CampaignApiError {
         match self {
             Self::NoToken => "no_token",
             Self::Key(error) => key_code(error),
+            Self::TooFast(_) => "rate_limited",
+            Self::Thread(_) => "unavailable",
             Self::Syntax(_) => "bad_request",
             Self::Annotating(error) => match error {
                 AnnotatingError::UnknownLink => "unknown_link",
@@ -204,6 +214,8 @@ impl ResponseError for CampaignApiError {
         match self {
             Self::NoToken => StatusCode::UNAUTHORIZED,
             Self::Key(error) => key_status(error),
+            Self::TooFast(_) => StatusCode::TOO_MANY_REQUESTS,
+            Self::Thread(_) => StatusCode::INTERNAL_SERVER_ERROR,
             Self::Syntax(_) => StatusCode::BAD_REQUEST,
             Self::Annotating(error) => match error {
                 AnnotatingError::UnknownLink => StatusCode::UNAUTHORIZED,
@@ -228,7 +240,7 @@ impl ResponseError for CampaignApiError {
         };
         let body = ErrorBody { code: self.code(), message };
         let mut response = HttpResponse::build(status);
-        if let Self::Key(KeyRefused::TooMany(limited)) = self {
+        if let Self::Key(KeyRefused::TooMany(limited)) | Self::TooFast(limited) = self {
             response.insert_header((RETRY_AFTER, limited.seconds().to_string()));
         }
         response.insert_header((CACHE_CONTROL, "no-store")).json(body)
@@ -272,11 +284,7 @@ pub(super) async fn next(
     let answer = match next.assignment {
         Err(why) => NextAnswer::Finished(FinishedJson { finished: true, because: why.as_str(), progress }),
         Ok(shown) => {
-            let as_html = match wanted.render.as_deref() {
-                Some("html") => Some(texts(&shown, html)),
-                Some("differences") => Some(differences(&shown).await),
-                _ => None,
-            };
+            let (shown, as_html) = rendered(shown, wanted.render.as_deref()).await?;
             let texts = texts(&shown, str::to_owned);
             let ShownAssignment { id: assignment, item, questions, .. } = shown;
             NextAnswer::Assignment(Box::new(ShownJson { assignment, item, texts, questions, progress, html: as_html }))
@@ -296,6 +304,9 @@ pub(super) async fn judge(
 ) -> Result<HttpResponse, CampaignApiError> {
     let sent: JudgementRequest = parse(&body)?;
     let annotator = admit(&request, &app).await?;
+    if let Some(visitor) = annotator.voter() {
+        app.limits.take(LimitedAction::Vote, &Caller { visitor, network: network(&request, &app) }).await?;
+    }
     let id = annotator.judge(&taking(&app), &sent.assignment, &sent.judgement).await?;
     Ok(HttpResponse::Ok().insert_header((CACHE_CONTROL, "no-store")).json(JudgementAnswer { judgement: id }))
 }
@@ -315,6 +326,7 @@ pub(super) async fn join(
         return Err(AnnotatingError::UnknownLink.into());
     }
     let token = bearer(&request).ok_or(CampaignApiError::NoToken)?;
+    app.limits.take_place(network(&request, &app).as_deref()).await?;
     let joining = JoinIdentity { request: sent.request.as_deref(), participant: sent.participant.as_deref() };
     let invite = joining::join(&app.store, &app.rng, id, (token, joining), app.clock.now()).await?;
     Ok(HttpResponse::Ok().insert_header((CACHE_CONTROL, "no-store")).json(JoinAnswer { invite }))
@@ -328,6 +340,10 @@ pub(super) async fn undo(request: HttpRequest, app: web::Data<AppState>) -> Resu
     let annotator = admit(&request, &app).await?;
     annotator.undo(&taking(&app)).await?;
     Ok(HttpResponse::Ok().insert_header((CACHE_CONTROL, "no-store")).json(UndoAnswer { undone: true }))
+}
+
+fn network(request: &HttpRequest, app: &AppState) -> Option<String> {
+    network_of(request, &app.settings.now().server.trusted_proxies)
 }
 
 fn taking(app: &AppState) -> JudgementTaking<'_> {
@@ -366,15 +382,30 @@ fn texts(shown: &ShownAssignment, written: fn(&str) -> String) -> ShownTexts {
     ShownTexts { prompt: written(&shown.prompt), reference: shown.reference.as_deref().map(written), answers }
 }
 
+/// An assignment with its texts as safe HTML, as the annotator wants them. Rendering and comparing long texts takes its time, so a
+/// thread of its own does it.
+async fn rendered(
+    shown: ShownAssignment,
+    wanted: Option<&str>,
+) -> Result<(ShownAssignment, Option<ShownTexts>), CampaignApiError> {
+    let render: fn(&ShownAssignment) -> ShownTexts = match wanted {
+        Some("html") => |shown| texts(shown, html),
+        Some("differences") => differences,
+        _ => return Ok((shown, None)),
+    };
+    let rendering = move || {
+        let as_html = render(&shown);
+        (shown, Some(as_html))
+    };
+    Ok(tokio::task::spawn_blocking(rendering).await?)
+}
+
 /// The texts as safe HTML; of two answers that are compared the plain texts, with what differs marked.
-async fn differences(shown: &ShownAssignment) -> ShownTexts {
+fn differences(shown: &ShownAssignment) -> ShownTexts {
     let mut as_html = texts(shown, html);
     if let [(_, one), (_, other)] = shown.answers.as_slice() {
-        let (one, other) = (one.clone(), other.clone());
-        // Comparing long texts takes its time. Nothing is marked where the thread ends early.
-        if let Ok([a, b]) = tokio::task::spawn_blocking(move || marked(&one, &other)).await {
-            (as_html.answers.a, as_html.answers.b) = (Some(a), Some(b));
-        }
+        let [a, b] = marked(one, other);
+        (as_html.answers.a, as_html.answers.b) = (Some(a), Some(b));
     }
     as_html
 }

@@ -113,6 +113,9 @@ pub enum PageError {
     /// The address names what is not there.
     #[error("{0}")]
     Missing(String),
+    /// The thread that renders a page ended early.
+    #[error("the page could not be rendered: try again")]
+    Thread(#[from] tokio::task::JoinError),
     /// A page could not be written.
     #[error("the page could not be rendered: try again")]
     Template(#[from] askama::Error),
@@ -173,6 +176,7 @@ impl ResponseError for PageError {
             | Self::FlaggedVoters(FlightError::Busy)
             | Self::Correlation(CorrelationError::Shared(FlightError::Busy)) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Template(_)
+            | Self::Thread(_)
             | Self::FilteredLeaderboard(_)
             | Self::Bench(_)
             | Self::Correlation(_)

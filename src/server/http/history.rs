@@ -138,7 +138,18 @@ pub(super) async fn battle(
         app.store.share_of(&battle.id).await?.map(|token| format!("{}/shared/{token}", public_address(&request, &app)));
     let labels = question_labels(&app, &battle).await?;
     let owner = OwnerView { token: form_token::token(&app, &visitor), share, labels };
-    Ok(private(pages::history::battle(&request, &BattleView::new(&request, &battle, BattleReader::Owner(owner)))))
+    Ok(private(past_battle(&request, battle, BattleReader::Owner(owner)).await?))
+}
+
+/// The page of a battle. Markdown of long replies is work, so a thread of its own does it.
+async fn past_battle(
+    request: &HttpRequest,
+    battle: PastBattle,
+    reader: BattleReader,
+) -> Result<HttpResponse, PageError> {
+    let page = pages::Page::new(request, reader.section());
+    let view = tokio::task::spawn_blocking(move || BattleView::new(page, &battle, reader));
+    Ok(pages::history::battle(request, &view.await?))
 }
 
 /// `GET /shared/TOKEN`: for whoever has the link. Search engines are told to leave it out.
@@ -158,7 +169,7 @@ pub(super) async fn shared(
                 asked: request.query_string() == ASKED,
                 pictures: format!("{}/site/preview", public_address(&request, &app)),
             };
-            pages::history::battle(&request, &BattleView::new(&request, &battle, BattleReader::Anybody(removal)))
+            past_battle(&request, battle, BattleReader::Anybody(removal)).await?
         }
         None => pages::not_found::not_found(request).await,
     };
@@ -294,8 +305,11 @@ async fn owned(
     Ok((visitor, battle.ok_or_else(|| PageError::Missing("no battle has this id".into()))?))
 }
 
-/// The visitor of a request. The session of an account that was signed out acts for nobody any more.
-async fn owner(request: &HttpRequest, app: &AppState) -> Result<Visitor, PageError> {
+/// The visitor of a request, for what is theirs alone. The session of an account that was signed out acts for nobody any more.
+///
+/// # Errors
+/// [`PageError::SignInRequired`].
+pub(super) async fn owner(request: &HttpRequest, app: &AppState) -> Result<Visitor, PageError> {
     let visitor = visitor(request, app);
     let acts = visitor.id == visitor.session || app.access.acts_for_account(&visitor.session).await?;
     if acts { Ok(visitor) } else { Err(PageError::SignInRequired) }

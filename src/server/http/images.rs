@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::address::network_of;
 use super::error::PageError;
-use super::history::is_share_token;
+use super::history::{is_share_token, owner};
 use super::pages;
 use super::session::Visitor;
 use super::sign_in::admitted;
@@ -132,7 +132,7 @@ pub(super) async fn show(
     app: web::Data<AppState>,
     id: web::Path<String>,
 ) -> Result<HttpResponse, PageError> {
-    let visitor = Visitor::from_request(&request, &app.sessions, &app.settings.now().server.public_url);
+    let visitor = owner(&request, &app).await?;
     let image = match (ImageId::parse(&id), &visitor.new_cookie) {
         (Some(id), None) => app.store.own_image(&visitor.id, &id).await?,
         _ => None,

@@ -34,26 +34,26 @@ const MAX_AGGREGATE_BYTES: usize = 4 * MAX_MESSAGE_BYTES;
 #[derive(Debug, Clone, Default)]
 pub(super) struct OpenSockets(Arc<AtomicUsize>);
 
-struct Seat {
+struct SocketPermit {
     taken: Arc<AtomicUsize>,
-    /// Only a seat that was not one too many is measured.
+    /// Only a permit that was not one too many is measured.
     _measured: Option<OpenSocket>,
 }
 
 impl OpenSockets {
-    fn take(&self, limit: usize, kind: &'static str) -> Option<Seat> {
-        // The seat is given back by its drop, also when it turns out to be one too many.
-        let mut seat = Seat { taken: Arc::clone(&self.0), _measured: None };
+    fn take(&self, limit: usize, kind: &'static str) -> Option<SocketPermit> {
+        // The permit is given back by its drop, also when it turns out to be one too many.
+        let mut permit = SocketPermit { taken: Arc::clone(&self.0), _measured: None };
         if self.0.fetch_add(1, Ordering::Relaxed) >= limit {
             metrics::socket_refused();
             return None;
         }
-        seat._measured = Some(OpenSocket::count(kind));
-        Some(seat)
+        permit._measured = Some(OpenSocket::count(kind));
+        Some(permit)
     }
 }
 
-impl Drop for Seat {
+impl Drop for SocketPermit {
     fn drop(&mut self) {
         self.taken.fetch_sub(1, Ordering::Relaxed);
     }
@@ -69,7 +69,7 @@ pub(super) async fn battle(
     app: web::Data<AppState>,
     open: web::Data<OpenSockets>,
 ) -> Result<HttpResponse, PageError> {
-    let seat = admit(&request, &app, &open, "battle")?;
+    let permit = admit(&request, &app, &open, "battle")?;
     let settings = app.settings.now();
     let visitor = Visitor::from_request(&request, &app.sessions, &settings.server.public_url);
     let signed_in = sign_in::admitted(&app, &visitor).await?;
@@ -92,7 +92,7 @@ pub(super) async fn battle(
     let span = span("battle", &app);
     let life = async move {
         battle_socket::drive(connection, session, inbox).await;
-        drop(seat);
+        drop(permit);
     };
     actix_web::rt::spawn(app.tasks.track(life.instrument(span)));
     Ok(response)
@@ -109,7 +109,7 @@ pub(super) async fn leaderboard(
     open: web::Data<OpenSockets>,
     frames: web::Data<Frames>,
 ) -> Result<HttpResponse, PageError> {
-    let seat = admit(&request, &app, &open, "leaderboard")?;
+    let permit = admit(&request, &app, &open, "leaderboard")?;
     let (response, session, stream) = upgrade(&request, payload).await?;
     let language = requested_language(&request);
     let frame = move |app: &AppState| frames.frame(app, language);
@@ -117,7 +117,7 @@ pub(super) async fn leaderboard(
     let (span, tracked) = (span("leaderboard", &app), app.tasks.clone());
     let life = async move {
         leaderboard::follow(app, frame, session, stream).await;
-        drop(seat);
+        drop(permit);
     };
     actix_web::rt::spawn(tracked.track(life.instrument(span)));
     Ok(response)
@@ -141,7 +141,12 @@ async fn upgrade(
     Ok((response, session, stream.max_frame_size(MAX_MESSAGE_BYTES)))
 }
 
-fn admit(request: &HttpRequest, app: &AppState, open: &OpenSockets, kind: &'static str) -> Result<Seat, PageError> {
+fn admit(
+    request: &HttpRequest,
+    app: &AppState,
+    open: &OpenSockets,
+    kind: &'static str,
+) -> Result<SocketPermit, PageError> {
     if !hosts::is_own_page(request.headers(), &app.settings.now().server.public_url) {
         return Err(PageError::ForeignOrigin);
     }

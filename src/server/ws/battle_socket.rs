@@ -177,7 +177,7 @@ impl Driver {
         self.last_heard = Instant::now();
         match self.flood.judge(self.last_heard) {
             _ if matches!(frame, AggregatedMessage::Close(_)) => {}
-            FloodVerdict::Obey => {}
+            FloodVerdict::Accept => {}
             FloodVerdict::Refuse => return self.say_error(&ProtocolError::Flooding, None).await,
             FloodVerdict::Close => return Err(close(Closing::Flooding)),
         }

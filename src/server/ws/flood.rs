@@ -6,16 +6,16 @@ use tokio::time::Instant;
 
 /// The span in which messages are counted.
 const SPAN: Duration = Duration::from_secs(10);
-/// Messages in one span that are obeyed.
-pub(super) const OBEYED: u32 = 500;
+/// Messages in one span after which the client is warned, and what it sends is refused.
+pub(super) const WARN_AFTER: u32 = 500;
 /// Messages in one span after which the socket is closed.
-const ENDURED: u32 = 2 * OBEYED;
+const CLOSE_AFTER: u32 = 2 * WARN_AFTER;
 
 /// What is to be done with a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FloodVerdict {
-    /// It is obeyed.
-    Obey,
+    /// It is accepted.
+    Accept,
     /// It is refused, and the client told.
     Refuse,
     /// The socket is closed.
@@ -40,9 +40,9 @@ impl Flood {
             *self = Self::new(now);
         }
         self.messages = self.messages.saturating_add(1);
-        if self.messages <= OBEYED {
-            FloodVerdict::Obey
-        } else if self.messages <= ENDURED {
+        if self.messages <= WARN_AFTER {
+            FloodVerdict::Accept
+        } else if self.messages <= CLOSE_AFTER {
             FloodVerdict::Refuse
         } else {
             FloodVerdict::Close
@@ -58,9 +58,9 @@ mod tests {
     fn too_many_messages_are_refused_then_closed_and_a_new_span_begins_anew() {
         let start = Instant::now();
         let mut flood = Flood::new(start);
-        let verdicts: Vec<_> = (0..=ENDURED).map(|_| flood.judge(start)).collect();
+        let verdicts: Vec<_> = (0..=CLOSE_AFTER).map(|_| flood.judge(start)).collect();
         let count = |wanted| verdicts.iter().filter(|verdict| **verdict == wanted).count();
-        assert_eq!([FloodVerdict::Obey, FloodVerdict::Refuse, FloodVerdict::Close].map(count), [500, 500, 1]);
-        assert_eq!(flood.judge(start + SPAN), FloodVerdict::Obey);
+        assert_eq!([FloodVerdict::Accept, FloodVerdict::Refuse, FloodVerdict::Close].map(count), [500, 500, 1]);
+        assert_eq!(flood.judge(start + SPAN), FloodVerdict::Accept);
     }
 }

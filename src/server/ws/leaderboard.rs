@@ -40,7 +40,7 @@ pub async fn follow(
             }
             message = inbox.next() => match message {
                 Some(Ok(Message::Close(_)) | Err(_)) | None => break None,
-                Some(Ok(_)) if flood.judge(Instant::now()) != FloodVerdict::Obey => break Some(Closing::Flooding),
+                Some(Ok(_)) if flood.judge(Instant::now()) != FloodVerdict::Accept => break Some(Closing::Flooding),
                 Some(Ok(Message::Ping(payload))) => within_limit(session.pong(&payload)).await,
                 Some(Ok(_)) => Ok(()),
             },

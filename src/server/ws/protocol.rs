@@ -9,7 +9,7 @@ use actix_web::error::PayloadError;
 use actix_ws::{CloseCode, CloseReason};
 use serde::{Deserialize, Serialize};
 
-use super::flood::OBEYED;
+use super::flood::WARN_AFTER;
 use super::known_models::KnownModels;
 use super::rendered_view::{ReplyForm, ShownChanges};
 use crate::domain::battle::event_log::{BattleEvent, EventEntry};
@@ -128,7 +128,7 @@ pub enum ProtocolError {
     #[error("unknown mode {0:?}: send anonymous, named, direct or one_hidden, or leave it out")]
     UnsupportedMode(String),
     /// More messages than anybody needs.
-    #[error("more than {OBEYED} messages within seconds: slow down, or the connection is closed")]
+    #[error("more than {WARN_AFTER} messages within seconds: slow down, or the connection is closed")]
     Flooding,
     /// The text that names the battle is no battle's id.
     #[error("no battle of yours has this id: start a new battle")]

@@ -17,7 +17,7 @@ use crate::domain::judging::budget::{estimate, estimate_all};
 use crate::domain::judging::verdict::Verdict;
 use crate::domain::judging::verdict::pair::Levels;
 use crate::domain::language::Language;
-use crate::infra::batch_writer::{BatchSender, keeper};
+use crate::infra::batch_writer::{BatchSender, batch_writer};
 use crate::infra::llm::model_client::{ModelClient, RunLimits};
 use crate::infra::llm::query_judge::{Attempts, JudgeReply, ReplyFormat, query_judge};
 use crate::infra::storage::{AttemptStatus, StoreError, VerdictRow};
@@ -45,16 +45,16 @@ pub async fn judge(
     let (total, done) = (count(|outcome| outcome.total), AtomicU64::new(count(|outcome| outcome.before)));
     let step = || on_progress(RunProgress { done: done.fetch_add(1, Ordering::Relaxed) + 1, total });
     on_progress(RunProgress { done: done.load(Ordering::Relaxed), total });
-    let (batch, keeper) = keeper();
+    let (batch, writer) = batch_writer();
     let judging = async move {
         try_join_all(runs.iter().map(|run| run.judge_all(&batch, &step))).await?;
         Ok(runs.iter().map(BattleJudgeRun::outcome).collect())
     };
-    let keeping = keeper.run(|rows: Vec<RunRow<VerdictRow>>| async move {
+    let writing = writer.run(|rows: Vec<RunRow<VerdictRow>>| async move {
         let rows = battle_judging.log().insert_attempts(rows).await?;
         battle_judging.store.insert_verdicts(&rows).await
     });
-    let (outcomes, ()) = try_join!(judging, keeping)?;
+    let (outcomes, ()) = try_join!(judging, writing)?;
     Ok(outcomes)
 }
 

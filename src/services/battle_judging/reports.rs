@@ -78,7 +78,7 @@ struct VerdictsVersion {
     verdicts: u64,
     last_vote_seq: i64,
     exclusion_changes: i64,
-    labelled_at: Timestamp,
+    labeled_at: Timestamp,
     level: ConfidenceLevel,
 }
 
@@ -110,7 +110,7 @@ impl BattleJudgingReports {
             // Without verdicts nothing else matters.
             last_vote_seq: if verdicts == 0 { 0 } else { self.store.last_vote_seq().await? },
             exclusion_changes: if verdicts == 0 { 0 } else { self.store.exclusion_changes().await? },
-            labelled_at: if verdicts == 0 { Timestamp(0) } else { self.store.labels_changed_at().await? },
+            labeled_at: if verdicts == 0 { Timestamp(0) } else { self.store.labels_changed_at().await? },
             level,
         })
     }

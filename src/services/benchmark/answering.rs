@@ -19,7 +19,7 @@ use crate::domain::benchmark::item::{Answer, Ask, Item};
 use crate::domain::benchmark::run_report::{Effort, PlannedRequests, RequestPlan, RunOutcome};
 use crate::domain::judging::budget::estimate_all;
 use crate::domain::judging::reasoning::Thought;
-use crate::infra::batch_writer::{BatchSender, keeper};
+use crate::infra::batch_writer::{BatchSender, batch_writer};
 use crate::infra::llm::Usage;
 use crate::infra::llm::batch::queue::Worker;
 use crate::infra::llm::model_client::{AskError, ModelClient, RunLimits, WholeReply};
@@ -83,7 +83,7 @@ pub async fn answer(
     work: AnswerPlan<'_>,
     on_progress: OnProgress<'_>,
 ) -> Result<Vec<RunOutcome>, StoreError> {
-    let (batch, keeper) = keeper();
+    let (batch, writer) = batch_writer();
     let (set, work) = (bench.set(), &work);
     let counter = ProgressCounter { done: AtomicU64::new(0), total: AtomicU64::new(0), on_progress };
     let counter = &counter;
@@ -96,11 +96,11 @@ pub async fn answer(
         Ok(join_all(outcomes).await)
     };
     let set = &set;
-    let keeping = keeper.run(|rows: Vec<RunRow<BenchAnswerRow>>| async move {
+    let writing = writer.run(|rows: Vec<RunRow<BenchAnswerRow>>| async move {
         let rows = AttemptLog::from(bench).insert_attempts(rows).await?;
         bench.store.insert_answers(set, &rows).await
     });
-    let (outcomes, ()) = try_join!(asking, keeping)?;
+    let (outcomes, ()) = try_join!(asking, writing)?;
     Ok(outcomes)
 }
 

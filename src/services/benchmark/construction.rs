@@ -15,7 +15,7 @@ use crate::domain::benchmark::superclue::drafts::DraftLine;
 use crate::domain::benchmark::{SuiteData, SuiteOptions, suite};
 use crate::formats::drafts::DraftFile;
 use crate::formats::records::{BenchFileError, read};
-use crate::infra::batch_writer::{BatchSender, keeper};
+use crate::infra::batch_writer::{BatchSender, batch_writer};
 use crate::infra::llm::Sampling;
 use crate::infra::llm::model_client::{AskError, ModelClient, RunLimits};
 
@@ -61,15 +61,15 @@ pub async fn construct(
         DraftRunOutcome { outcome: RunOutcome { total, before, ..RunOutcome::new(model.id.clone()) }, unreadable: 0 };
     on_progress(RunProgress { done: before, total });
     let run = Run { prompt: work.prompt, model, limits, on_progress, constructed: Mutex::new(begun) };
-    let (batch, keeper) = keeper();
+    let (batch, writer) = batch_writer();
     let (run, open) = (&run, &open);
     let asking = async move {
         let drafts = stream::iter(open).map(|open| run.draft(*open, &batch)).buffer_unordered(model.max_concurrent);
         drafts.for_each(|()| std::future::ready(())).await;
         Ok::<(), BenchFileError>(())
     };
-    let keeping = keeper.run(async |lines: Vec<DraftLine>| file.append(&lines));
-    try_join!(asking, keeping)?;
+    let writing = writer.run(async |lines: Vec<DraftLine>| file.append(&lines));
+    try_join!(asking, writing)?;
     Ok(run.constructed().clone())
 }
 

@@ -23,7 +23,7 @@ use crate::domain::benchmark::judgement::JudgeTokens;
 use crate::domain::benchmark::judgement::{Game, JudgeRequest, JudgeStep, Judgement, Status};
 use crate::domain::benchmark::run_report::{PlannedRequests, RequestPlan, RunOutcome};
 use crate::domain::judging::budget::estimate_all;
-use crate::infra::batch_writer::{BatchSender, keeper};
+use crate::infra::batch_writer::{BatchSender, batch_writer};
 use crate::infra::llm::Usage;
 use crate::infra::llm::batch::queue::Worker;
 use crate::infra::llm::model_client::{ModelClient, RunLimits};
@@ -134,7 +134,7 @@ pub async fn judge(
     for model in plan.models {
         contestants.push(contestant(bench, plan, model).await?);
     }
-    let (batch, keeper) = keeper();
+    let (batch, writer) = batch_writer();
     let benches: Vec<Option<&ModelClient>> =
         if judges.is_empty() { vec![None] } else { judges.iter().map(Some).collect() };
     let runs: Vec<JudgeRun<'_>> = benches
@@ -158,11 +158,11 @@ pub async fn judge(
         let all = runs.iter().map(|run| run.judge_all(&batch, &step));
         Ok(join_all(all).await)
     };
-    let keeping = keeper.run(|rows: Vec<RunRow<BenchJudgementRow>>| async move {
+    let writing = writer.run(|rows: Vec<RunRow<BenchJudgementRow>>| async move {
         let rows = AttemptLog::from(bench).insert_attempts(rows).await?;
         bench.store.insert_judgements(&rows).await
     });
-    let (outcomes, ()) = try_join!(judging, keeping)?;
+    let (outcomes, ()) = try_join!(judging, writing)?;
     Ok(outcomes)
 }
 
@@ -348,7 +348,7 @@ impl JudgeRun<'_> {
                 return Some((self.new_id(), heard));
             }
             Ok(None) => {}
-            // What cannot be read now cannot be kept either; the keeper says why.
+            // What cannot be read now cannot be kept either; the writer says why.
             Err(error) => tracing::warn!(error = %error, "earlier judgements cannot be parsed"),
         }
         self.ask(judge, item, (request, prompt_sha256), batch).await

@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 
 use super::error::BenchError;
 use super::loading::{Loaded, load, suite_of};
+use super::run_comparison::RunComparisons;
 use super::run_manifests::mixed_settings;
 use super::scores::{SuiteSummary, suites};
 use crate::domain::benchmark::analysis::item_scores::ItemPair;
@@ -26,7 +27,7 @@ use crate::domain::benchmark::run_selector::{RunSelector, SECOND_ROUND};
 use crate::domain::benchmark::suite_id::SuiteId;
 use crate::domain::judging::verdict::Verdict;
 use crate::domain::language::Language;
-use crate::infra::single_flight::{Same, SingleFlight, Throttle};
+use crate::infra::single_flight::{ByAddress, SingleFlight, Throttle};
 use crate::infra::storage::{
     AnswerLength, BenchJudgementRow, BenchRunRow, BenchSet, JudgedGroup, NewBenchRun, PublishedScoreRow,
     ScoredJudgement, Store, StoreError,
@@ -253,12 +254,14 @@ pub struct SuiteResultsCache {
     measured: SingleFlight<(SuiteId, RunSelector), SuiteResults, BenchError>,
     reports: SingleFlight<ReportKey, Report, BenchError>,
     listed: SingleFlight<(), ListedSuites, BenchError>,
+    /// Comparisons of runs, which wait for each other and for nothing else.
+    pub comparisons: RunComparisons,
     /// Judgements over each data file, with the number of all rows at which they were counted.
     counted: Mutex<HashMap<(SuiteId, String), (u64, u64)>>,
 }
 
 /// What a report depends on.
-type ReportKey = (Same<SuiteResults>, ReportChoice, Language, ReportSources);
+type ReportKey = (ByAddress<SuiteResults>, ReportChoice, Language, ReportSources);
 
 /// Every data file of every suite, and the number of all rows at that moment.
 struct ListedSuites {
@@ -275,7 +278,8 @@ impl SuiteResultsCache {
         let measured = SingleFlight::new("measure_suite", KEPT, throttle.clone(), tasks.clone());
         let reports = SingleFlight::new("report_suite", REPORTS, throttle.clone(), tasks.clone());
         let listed = SingleFlight::new("list_suites", 1, throttle, tasks.clone());
-        Self { store, measured, reports, listed, counted: Mutex::default() }
+        let comparisons = RunComparisons::new(store.clone(), tasks.clone());
+        Self { store, measured, reports, listed, comparisons, counted: Mutex::default() }
     }
 
     /// The scores of a suite as they are now; of a large one perhaps as they were a moment ago.
@@ -352,7 +356,7 @@ impl SuiteResultsCache {
         let measured = self.measured(suite, way).await?;
         // Scores may be imported, and runs begin, at any time.
         let beside = ReportSources::read(&self.store, &measured.set(), &measured.way.variant).await?;
-        let key = (Same(Arc::clone(&measured)), choice.clone(), language, beside.clone());
+        let key = (ByAddress(Arc::clone(&measured)), choice.clone(), language, beside.clone());
         let make = || {
             let (measured, choice, beside) = (Arc::clone(&measured), choice.clone(), beside.clone());
             async move { tokio::task::spawn_blocking(move || measured.report(&choice, &beside, language)).await? }

@@ -3,6 +3,7 @@
 use sha2::{Digest, Sha256};
 
 use super::ending::end_if_enough;
+use crate::domain::battle::VisitorId;
 use crate::domain::battle::text_counts::TextCounts;
 use crate::domain::campaign::assignment::{AssignmentKind, CampaignShape, repeats_of};
 use crate::domain::campaign::ending::EndReason;
@@ -192,6 +193,12 @@ impl Annotator {
         }
         let plan = serde_json::from_str(&campaign.plan)?;
         Ok(Self { id: row.id, campaign, plan })
+    }
+
+    /// Whose votes the judgements are; `None` where the campaign is not rated.
+    #[must_use]
+    pub fn voter(&self) -> Option<VisitorId> {
+        self.plan.rated.then(|| VisitorId::new(&self.id))
     }
 
     /// What to judge next: the assignment that waits for a judgement, or a new one.

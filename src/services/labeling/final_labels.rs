@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::domain::battle::BattleId;
 use crate::domain::labeling::final_label;
-use crate::domain::labeling::final_labels::{FinalLabels, LabelChanges, LabeledFacets, relabelled};
+use crate::domain::labeling::final_labels::{FinalLabels, LabelChanges, LabeledFacets, relabeled};
 use crate::domain::labeling::scheme::Scheme;
 use crate::domain::rating::facets::Facets;
 use crate::domain::time::Timestamp;
@@ -99,7 +99,7 @@ impl FacetChanges {
     /// The counts by final labels.
     #[must_use]
     pub fn apply(&self, given: &Facets) -> LabeledFacets {
-        relabelled(given, &self.changes)
+        relabeled(given, &self.changes)
     }
 }
 

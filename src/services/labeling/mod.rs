@@ -147,7 +147,7 @@ pub async fn keep_seeds(
 
 /// What labelling came to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct LabellingOutcome {
+pub struct LabelingOutcome {
     /// Prompts that were labelled.
     pub queries: u64,
     /// Labels that are new or other ones than before.
@@ -187,8 +187,8 @@ pub async fn label_all(
     proposer: Option<&Proposer<'_>>,
     now: Timestamp,
     progress: impl Fn(u64),
-) -> Result<LabellingOutcome, LabelingError> {
-    let mut done = LabellingOutcome::default();
+) -> Result<LabelingOutcome, LabelingError> {
+    let mut done = LabelingOutcome::default();
     let mut last = String::new();
     loop {
         let page = store.queries_after(&last, if proposer.is_some() { ASKED_PAGE } else { PAGE }).await?;
@@ -198,7 +198,7 @@ pub async fn label_all(
             Some(proposer) => proposer.labels(&page).await?,
             None => vec![None; page.len()],
         };
-        for (name, labels) in by_labeller(classifier, scheme, proposer, &page, &proposed) {
+        for (name, labels) in by_labeler(classifier, scheme, proposer, &page, &proposed) {
             let by = LabelSource { scheme, source: LabelOrigin::Model, name };
             done.changed += store.put_labels(by, &labels, now).await?;
         }
@@ -222,7 +222,7 @@ pub async fn all_prompts(store: &Store) -> Result<Vec<String>, LabelingError> {
 }
 
 /// The labels of prompts, those of the classifier under an empty name.
-fn by_labeller<'q>(
+fn by_labeler<'q>(
     classifier: &Classifier,
     scheme: Scheme,
     proposer: Option<&'q Proposer<'_>>,

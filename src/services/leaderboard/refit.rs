@@ -204,7 +204,7 @@ pub struct Refitter {
     /// The rated votes with their voters, where the intervals need them.
     pub votes: RatedVotes,
     /// Changes of the facets by final labels.
-    pub relabelled: FacetChanges,
+    pub relabeled: FacetChanges,
 }
 
 impl Refitter {
@@ -304,9 +304,9 @@ impl Refitter {
     async fn count_new_votes(&mut self) -> Result<(), RefitError> {
         let leaderboard = Arc::clone(&self.leaderboard);
         let new = self.tally.catch_up(&self.store, |counted| leaderboard.count_pairs(counted)).await?;
-        let relabelled = self.relabelled.refresh(&self.store, self.tally.last_seq()).await?;
-        if new > 0 || relabelled || self.leaderboard.facets().facets.languages.is_empty() {
-            self.leaderboard.put_facets(self.relabelled.apply(&self.tally.counts.facets));
+        let relabeled = self.relabeled.refresh(&self.store, self.tally.last_seq()).await?;
+        if new > 0 || relabeled || self.leaderboard.facets().facets.languages.is_empty() {
+            self.leaderboard.put_facets(self.relabeled.apply(&self.tally.counts.facets));
         }
         Ok(())
     }

@@ -18,6 +18,7 @@ use reqwest::{Response, StatusCode};
 use serde_json::{Value, json};
 
 use super::browser::{Browser as FormBrowser, account};
+use crate::storage::images::keep_for;
 use crate::support::arena::TestArena;
 use crate::support::identity_provider::{CLIENT, IdentityProvider, SECRET, Signing};
 use crate::support::program::{Server, langya_beside};
@@ -464,12 +465,18 @@ async fn an_account_is_one_visitor_in_all_its_browsers_and_signs_out_of_each() {
     for text in [token(&ben), visitor(&ben).as_str().to_owned()] {
         assert!(!text.contains("ben") && !text.contains("example"), "{text}");
     }
+    let image = format!("/images/{}", keep_for(&arena.app.store, visitor(&browsers[0]), "dot", 1).await);
+    assert_eq!(browsers[0].open(&image).await.status(), StatusCode::OK);
+    assert_eq!(ben.open(&image).await.status(), StatusCode::NOT_FOUND);
     let session = arena.app.sessions.find(&token(&browsers[0])).unwrap();
     arena.app.access.sign_out(&session.id).await.unwrap();
     assert!(!browsers[0].is_admitted().await, "the cookie is of no use any more");
     assert_eq!(browsers[0].open("/history").await.status(), StatusCode::FORBIDDEN, "nor does it read what was said");
+    assert_eq!(browsers[0].open(&image).await.status(), StatusCode::FORBIDDEN, "nor see what was shown");
     assert!(browsers[1].is_admitted().await && ben.is_admitted().await);
-    assert_eq!(browsers[1].open("/history").await.status(), StatusCode::OK);
+    for path in ["/history", &image] {
+        assert_eq!(browsers[1].open(path).await.status(), StatusCode::OK, "{path}");
+    }
 }
 
 #[actix_web::test]

@@ -1,5 +1,10 @@
 //! `langya bench compare`: what changed between two runs, and a provider that changed a model without saying so.
 
+use std::sync::Arc;
+
+use langya::infra::tasks::Tasks;
+use langya::services::benchmark::error::BenchError;
+use langya::services::benchmark::run_comparison::RunComparisons;
 use serde_json::{Value, json};
 
 use super::{Field, question, reply};
@@ -75,6 +80,28 @@ async fn a_model_with_other_settings_is_no_drift_and_unknown_runs_are_refused() 
     assert_eq!(found["models"][1]["canaries"], Value::Null);
     let refused = field.refused(&["bench", "compare", &ids[0], "nothing"]).await;
     assert!(refused.contains("no single run"), "{refused}");
+}
+
+#[actix_web::test]
+async fn a_comparison_is_made_once_for_all_who_ask_until_there_is_something_new() {
+    let field = field().await;
+    field.done(&[&RUN[..], &["--canaries"]].concat()).await;
+    field.done(&[&RUN[..], &["--canaries", "--round", "2"]].concat()).await;
+    let ids = run_ids(&field).await;
+    let (store, tasks) = (field.store().await, Tasks::default());
+    let comparisons = RunComparisons::new(store.clone(), tasks.clone());
+    let ask = async || comparisons.latest("alignbench", [&ids[0], &ids[1]]).await.unwrap();
+    let (one, other, third) = (ask().await, ask().await, futures_util::future::join(ask(), ask()).await);
+    assert!([&other, &third.0, &third.1].iter().all(|same| Arc::ptr_eq(&one, same)), "it is made once");
+    let by_ends = [&ids[0][8..], &ids[1][8..]];
+    assert!(Arc::ptr_eq(&one, &comparisons.latest("alignbench", by_ends).await.unwrap()), "by the end of an id too");
+    let foreign = comparisons.latest("urs", [&ids[0], &ids[1]]).await.unwrap_err();
+    assert!(matches!(foreign, BenchError::NoRun { .. }), "{foreign}");
+
+    field.done(&[&RUN[..], &["--canaries", "--round", "3"]].concat()).await;
+    assert!(!Arc::ptr_eq(&one, &ask().await), "there are new answers");
+    assert!(tasks.end(std::time::Duration::from_secs(5)).await);
+    store.close().await;
 }
 
 #[actix_web::test]

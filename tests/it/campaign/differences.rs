@@ -11,7 +11,7 @@ fn text(keys: &'static str, models: &[(&str, &str)]) -> CampaignText<'static> {
 
 #[actix_web::test]
 async fn what_differs_between_two_answers_is_marked_and_nothing_else_changes() {
-    let rig = Rig::start().await;
+    let rig = CampaignFixture::start().await;
     let said = [("secret-one", "It is **900** km. <b>So</b>."), ("secret-two", "It is **950** km. <b>So</b>.")];
     let tokens = rig.open(&text(SHORT, &said), 1).await;
     let plain = rig.next(&tokens[0]).await;
@@ -40,7 +40,7 @@ async fn what_differs_between_two_answers_is_marked_and_nothing_else_changes() {
 
 #[actix_web::test]
 async fn answers_that_are_ranked_are_shown_as_ever() {
-    let rig = Rig::start().await;
+    let rig = CampaignFixture::start().await;
     let said = [("one", "**A**"), ("two", "**B**"), ("three", "**C**")];
     let tokens = rig.open(&text("task = \"rank\"\n", &said), 1).await;
     let [marked, rendered] = ["differences", "html"].map(|how| rig.post(&tokens[0], "next", json!({"render": how})));

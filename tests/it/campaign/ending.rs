@@ -7,7 +7,7 @@ const LIMITED: &str = "task = \"pairwise\"\njudgements_per_item = 3\nmax_judgeme
 
 #[actix_web::test]
 async fn a_campaign_ends_once_its_models_are_told_apart_and_says_so() {
-    let rig = Rig::start().await;
+    let rig = CampaignFixture::start().await;
     let tokens = rig.open(&pairwise(SEPARATED, 60, &["bad", "good"]), 4).await;
     // The good answer wins four times of five, whoever judges.
     let (mut judged, mut finished) = (0, None);
@@ -45,7 +45,7 @@ async fn a_campaign_ends_once_its_models_are_told_apart_and_says_so() {
 
 #[actix_web::test]
 async fn no_more_judgements_are_asked_for_than_the_file_allows_however_many_ask_at_once() {
-    let rig = Rig::start().await;
+    let rig = CampaignFixture::start().await;
     let tokens = rig.open(&pairwise(LIMITED, 6, &["bad", "good"]), 12).await;
     let all = futures_util::future::join_all(tokens.iter().map(|token| rig.next(token))).await;
     let shown: Vec<(&String, &Value)> =

@@ -31,7 +31,7 @@ use crate::support::scripted::Scripted;
 use crate::support::visitor::get;
 
 /// An arena with a folder in which commands run beside it.
-pub(crate) struct Rig {
+pub(crate) struct CampaignFixture {
     folder: TempDir,
     pub(crate) arena: TestArena,
     client: reqwest::Client,
@@ -44,7 +44,7 @@ pub(crate) struct CampaignText<'t> {
     gold: String,
 }
 
-impl Rig {
+impl CampaignFixture {
     pub(crate) async fn start() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let models = ["one", "two"].map(|name| (name, Scripted::saying(name)));
@@ -134,7 +134,7 @@ pub(crate) const SHORT: &str = "task = \"pairwise\"\njudgements_per_item = 2\nse
 
 #[actix_web::test]
 async fn a_campaign_goes_from_its_file_to_its_report() {
-    let rig = Rig::start().await;
+    let rig = CampaignFixture::start().await;
     let created = rig.create(&pairwise(SHORT, 4, &["bad", "good"])).await;
     assert!(created.stdout.contains("4, answers of 2 models, 4 to judge"), "{}", created.stdout);
     let tokens = rig.json(&["invite", "pilot", "--count", "3"]).await;
@@ -188,7 +188,7 @@ async fn a_campaign_goes_from_its_file_to_its_report() {
 
 #[actix_web::test]
 async fn a_judgement_counts_once_and_only_for_whom_it_was_given() {
-    let rig = Rig::start().await;
+    let rig = CampaignFixture::start().await;
     let tokens = rig.open(&pairwise(SHORT, 3, &["m", "n"]), 2).await;
     let shown = rig.next(&tokens[0]).await;
     assert_eq!(rig.next(&tokens[0]).await, shown, "a reload shows the same");
@@ -237,7 +237,7 @@ async fn a_judgement_counts_once_and_only_for_whom_it_was_given() {
 
 #[actix_web::test]
 async fn files_that_cannot_be_used_make_nothing() {
-    let rig = Rig::start().await;
+    let rig = CampaignFixture::start().await;
     let one = pairwise(SHORT, 2, &["only"]);
     let refused = rig.create(&one).await;
     assert!(refused.code == Some(2) && refused.stderr.contains("only \"only\" answers it"), "{}", refused.stderr);
@@ -261,7 +261,7 @@ async fn files_that_cannot_be_used_make_nothing() {
 
 #[actix_web::test]
 async fn many_annotators_at_once_judge_each_unit_as_often_as_planned() {
-    let rig = Rig::start().await;
+    let rig = CampaignFixture::start().await;
     let keys = "task = \"pairwise\"\njudgements_per_item = 3\nrepeat_share = 0.1\nseed = 3\n";
     let models = ["m1", "m2", "m3"];
     let tokens = rig.open(&pairwise(keys, 20, &models), 12).await;
@@ -314,7 +314,7 @@ async fn the_careless_the_sided_and_the_copier_are_named() {
     let seed = 20_261_124;
     println!("seed {seed}");
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let rig = Rig::start().await;
+    let rig = CampaignFixture::start().await;
     let keys = "task = \"pairwise\"\njudgements_per_item = 10\ngold = \"gold.jsonl\"\nseed = 5\n";
     let gold =
         (0..20).map(|item| json!({"item": format!("q{item}"), "model_a": "good", "model_b": "bad", "outcome": "a"}));
@@ -411,7 +411,7 @@ async fn replay(file: &Path) {
     };
     let answers = items.iter().map(|(item, (left, right, _))| line(item, left) + &line(item, right)).collect();
     let keys = format!("task = \"pairwise\"\njudgements_per_item = {size}\nseed = 1\n");
-    let rig = Rig::start().await;
+    let rig = CampaignFixture::start().await;
     let tokens = rig.open(&CampaignText { keys: &keys, answers, gold: String::new() }, size).await;
     let mut expected: Vec<(String, String)> = Vec::new();
     for (at, token) in tokens.iter().enumerate() {

@@ -8,7 +8,7 @@ use super::*;
 
 #[actix_web::test]
 async fn what_people_said_of_an_item_stands_on_its_page_once_their_campaign_is_closed() {
-    let rig = Rig::start().await;
+    let rig = CampaignFixture::start().await;
     let suite = BenchSuiteRow {
         suite: SuiteId::new("urs"),
         version: "v1".into(),

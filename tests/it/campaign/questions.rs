@@ -36,7 +36,7 @@ fn said(shown: &Value) -> Value {
 #[actix_web::test]
 async fn answers_to_questions_are_kept_reported_exported_and_a_series() {
     let models = ["m1", "m2", "m3"];
-    let rig = Rig::start().await;
+    let rig = CampaignFixture::start().await;
     let tokens = rig.open(&pairwise(ASKING, 4, &models), 6).await;
     let shown = rig.next(&tokens[0]).await;
     let full = said(&shown);
@@ -103,7 +103,7 @@ async fn answers_to_questions_are_kept_reported_exported_and_a_series() {
 
 #[actix_web::test]
 async fn the_page_asks_what_the_file_asks() {
-    let rig = Rig::start().await;
+    let rig = CampaignFixture::start().await;
     let tokens = rig.open(&pairwise(ASKING, 2, &["m1", "m2"]), 1).await;
     let page = get(&format!("{}/campaign/pilot?invite={}", rig.arena.url, tokens[0])).await.text().await.unwrap();
     assert_eq!(page.matches("data-preference=").count(), 5, "{page}");

@@ -2,13 +2,35 @@
 
 use std::time::Duration;
 
+use langya::infra::config::{LimitSettings, WindowLimits};
+use reqwest::header::RETRY_AFTER;
+
 use super::*;
+use crate::support::arena::NO_LIMITS;
 
 /// Longest wait for a leaderboard; reached only by a failing test.
 const PATIENCE: Duration = Duration::from_secs(30);
 const RATED: &str = "task = \"pairwise\"\njudgements_per_item = 2\nrepeat_share = 0.5\nrated = true\nseed = 7\n";
 
-impl Rig {
+impl CampaignFixture {
+    /// Puts limits in force, and believes the addresses that requests say they come from.
+    fn limit(&self, limits: LimitSettings) {
+        let mut settings = (*self.arena.app.settings.now()).clone();
+        settings.server.trusted_proxies = vec!["127.0.0.0/8".parse().unwrap()];
+        settings.limits = limits;
+        self.arena.app.settings.replace(settings);
+    }
+
+    /// Sends a request from an address. A refusal for its rate says when to come back.
+    async fn post_from(&self, address: &str, token: &str, path: &str, body: Value) -> (StatusCode, Value) {
+        let url = format!("{}/api/v1/campaigns/pilot/{path}", self.arena.url);
+        let request = self.client.post(url).bearer_auth(token).header("x-forwarded-for", address);
+        let response = request.json(&body).send().await.unwrap();
+        let status = response.status();
+        assert_eq!(response.headers().contains_key(RETRY_AFTER), status == StatusCode::TOO_MANY_REQUESTS, "{path}");
+        (status, response.json().await.unwrap())
+    }
+
     async fn until_rated(&self, votes: u64) {
         let mut changes = self.arena.app.leaderboard.changes();
         let rates = changes.wait_for(|snapshot| snapshot.board.votes.rated == votes);
@@ -46,7 +68,7 @@ impl Rig {
 
 #[actix_web::test]
 async fn votes_of_a_rated_campaign_are_a_slice_of_the_leaderboard_and_a_judgement_taken_back_is_none() {
-    let rig = Rig::start().await;
+    let rig = CampaignFixture::start().await;
     let mut visitor = rig.arena.visitor().await;
     visitor.ask("Which way?").await;
     visitor.until_ready().await;
@@ -96,7 +118,7 @@ async fn votes_of_a_rated_campaign_are_a_slice_of_the_leaderboard_and_a_judgemen
 
 #[actix_web::test]
 async fn an_annotator_who_is_left_out_counts_nowhere_until_readmitted() {
-    let rig = Rig::start().await;
+    let rig = CampaignFixture::start().await;
     let keys = RATED.replace("repeat_share = 0.5\n", "");
     let tokens = rig.open(&pairwise(&keys, 3, &["bad", "good"]), 3).await;
     rig.judge_all(&tokens[0]).await;
@@ -142,5 +164,63 @@ async fn an_annotator_who_is_left_out_counts_nowhere_until_readmitted() {
     assert_eq!(rig.next(&tokens[0]).await["finished"], true);
     let audit = langya_beside(rig.folder.path(), &["admin", "audit", "--data-dir", "data"]).await.stdout;
     assert!(audit.contains("leave_annotator_out") && audit.contains("readmit_annotator"), "{audit}");
+    rig.arena.end().await;
+}
+
+#[actix_web::test]
+async fn an_annotator_of_a_rated_campaign_votes_no_faster_than_a_visitor_and_loses_nothing() {
+    let rig = CampaignFixture::start().await;
+    let token = rig.open(&pairwise(RATED, 8, &["bad", "good"]), 1).await.remove(0);
+    rig.limit(LimitSettings { votes: WindowLimits::new(0, 2, 0), ..NO_LIMITS });
+    for _ in 0..2 {
+        let shown = rig.next(&token).await;
+        rig.judge(&token, &shown, "a").await;
+    }
+    let shown = rig.next(&token).await;
+    let said = json!({"assignment": shown["assignment"], "outcome": "a"});
+    let (status, refused) = rig.post_from("192.0.2.1", &token, "judgements", said).await;
+    assert_eq!((status, &refused["code"]), (StatusCode::TOO_MANY_REQUESTS, &json!("rate_limited")), "{refused}");
+    assert_eq!(rig.next(&token).await["assignment"], shown["assignment"], "it waits");
+    rig.limit(NO_LIMITS);
+    rig.judge(&token, &shown, "a").await;
+    rig.until_rated(3).await;
+    rig.arena.end().await;
+}
+
+#[actix_web::test]
+async fn a_network_takes_no_more_places_of_a_shared_link_than_it_may_vote() {
+    let rig = CampaignFixture::start().await;
+    assert_eq!(rig.create(&pairwise(RATED, 8, &["bad", "good"])).await.code, Some(0));
+    rig.done(&["open", "pilot"]).await;
+    let link = rig.json(&["invite", "pilot", "--shared", "--count", "20", "--quota", "8"]).await;
+    let link = link["join"].as_str().unwrap();
+    rig.limit(LimitSettings { votes_per_address: WindowLimits::new(0, 3, 0), ..NO_LIMITS });
+    let join = async |address: &str, person: u32| {
+        rig.post_from(address, link, "join", json!({"request": format!("person {person}")})).await
+    };
+    let first = join("203.0.113.9", 0).await.1["invite"].as_str().unwrap().to_owned();
+    for person in 1..3 {
+        assert_eq!(join("203.0.113.9", person).await.0, StatusCode::OK);
+    }
+    let (status, refused) = join("203.0.113.77", 3).await;
+    assert_eq!((status, &refused["code"]), (StatusCode::TOO_MANY_REQUESTS, &json!("rate_limited")), "{refused}");
+    let shown = rig.next(&first).await;
+    let said = json!({"assignment": shown["assignment"], "outcome": "a"});
+    let (status, _) = rig.post_from("203.0.113.9", &first, "judgements", said.clone()).await;
+    assert_eq!(status, StatusCode::TOO_MANY_REQUESTS, "the votes from these places are the network's");
+    assert_eq!(join("198.51.100.1", 4).await.0, StatusCode::OK, "other networks are not concerned");
+    assert_eq!(rig.post_from("198.51.100.1", &first, "judgements", said).await.0, StatusCode::OK);
+    rig.arena.end().await;
+}
+
+#[actix_web::test]
+async fn judgements_of_a_campaign_that_is_not_rated_are_no_votes_and_have_no_limit() {
+    let rig = CampaignFixture::start().await;
+    let token = rig.open(&pairwise(SHORT, 4, &["bad", "good"]), 1).await.remove(0);
+    rig.limit(LimitSettings { votes: WindowLimits::new(0, 1, 0), ..NO_LIMITS });
+    for _ in 0..3 {
+        let shown = rig.next(&token).await;
+        rig.judge(&token, &shown, "a").await;
+    }
     rig.arena.end().await;
 }

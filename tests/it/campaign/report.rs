@@ -4,7 +4,7 @@ use super::*;
 
 const PUBLIC: &str = "task = \"pairwise\"\njudgements_per_item = 3\npublic = true\nseed = 7\n";
 
-impl Rig {
+impl CampaignFixture {
     async fn page(&self, path: &str) -> (StatusCode, String) {
         let answer = get(&format!("{}{path}", self.arena.url)).await;
         (answer.status(), answer.text().await.unwrap())
@@ -26,7 +26,7 @@ impl Rig {
 
 #[actix_web::test]
 async fn a_report_is_written_in_four_forms_and_two_languages() {
-    let rig = Rig::start().await;
+    let rig = CampaignFixture::start().await;
     let tokens = rig.open(&pairwise(SHORT, 4, &["bad", "good"]), 2).await;
     rig.judged(&tokens).await;
     rig.done(&["report", "pilot", "--out", "reports"]).await;
@@ -48,7 +48,7 @@ async fn a_report_is_written_in_four_forms_and_two_languages() {
 
 #[actix_web::test]
 async fn everybody_reads_the_report_of_a_closed_public_campaign_and_nothing_of_its_annotators() {
-    let rig = Rig::start().await;
+    let rig = CampaignFixture::start().await;
     let tokens = rig.open(&pairwise(PUBLIC, 4, &["bad", "good"]), 3).await;
     rig.judged(&tokens).await;
     let path = "/campaign/pilot/report";

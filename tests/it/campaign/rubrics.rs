@@ -29,7 +29,7 @@ fn said(shown: &Value) -> Value {
 
 #[actix_web::test]
 async fn each_answer_is_scored_on_the_dimensions_of_its_category_and_the_report_has_them() {
-    let rig = Rig::start().await;
+    let rig = CampaignFixture::start().await;
     let tokens = rig.open(&files(KEYS, ["专业能力", "Writing Ability"]), 4).await;
     let facts = ["factuality", "user-satisfaction", "completeness", "clarity"];
     let writing = ["factuality", "user-satisfaction", "logical-coherence", "creativity", "richness"];
@@ -80,7 +80,7 @@ async fn each_answer_is_scored_on_the_dimensions_of_its_category_and_the_report_
 
 #[actix_web::test]
 async fn a_rubric_or_category_that_there_is_not_makes_nothing_and_says_what_there_is() {
-    let rig = Rig::start().await;
+    let rig = CampaignFixture::start().await;
     let refused = async |keys: &'static str, categories: [&str; 2]| {
         let run = rig.create(&files(keys, categories)).await;
         assert_eq!(run.code, Some(2), "{}", run.stderr);
@@ -103,7 +103,7 @@ async fn a_rubric_or_category_that_there_is_not_makes_nothing_and_says_what_ther
 
 #[actix_web::test]
 async fn the_page_asks_the_dimensions_in_the_language_of_the_reader() {
-    let rig = Rig::start().await;
+    let rig = CampaignFixture::start().await;
     let keys = "task = \"score\"\nrubric = \"superclue\"\n";
     rig.open(&files(keys, ["代码", "闲聊"]), 1).await;
     let page = async |language: &str| {

@@ -6,7 +6,7 @@ const MODELS: [&str; 4] = ["m1", "m2", "m3", "m4"];
 /// What the models are worth, the first one the most.
 const TABLE: &str = "model,worth\nm1,9\nm2,7\nm3,4\nm4,1\n";
 
-impl Rig {
+impl CampaignFixture {
     async fn correlate(&self, x: &str) -> Run {
         std::fs::write(self.folder.path().join("table.csv"), TABLE).unwrap();
         let series = ["correlate", "--table", "table.csv", "--x", x, "--y", "worth", "--format", "json"];
@@ -34,7 +34,7 @@ fn found(run: &Run) -> Value {
 
 #[actix_web::test]
 async fn ratings_and_scores_of_campaigns_correlate_with_other_series() {
-    let rig = Rig::start().await;
+    let rig = CampaignFixture::start().await;
     let unknown = rig.correlate("campaign:pilot").await;
     assert!(unknown.code == Some(2) && unknown.stderr.contains("no campaign \"pilot\""), "{}", unknown.stderr);
 

@@ -2,7 +2,7 @@
 
 use super::*;
 
-impl Rig {
+impl CampaignFixture {
     async fn shared(&self, count: &str) -> String {
         let created = self.create(&pairwise(SHORT, 4, &["bad", "good"])).await;
         assert_eq!(created.code, Some(0), "{}", created.stderr);
@@ -14,7 +14,7 @@ impl Rig {
 
 #[actix_web::test]
 async fn a_shared_link_has_as_many_places_as_it_says_however_many_come_at_once() {
-    let rig = Rig::start().await;
+    let rig = CampaignFixture::start().await;
     let link = rig.shared("3").await;
     let bodies: Vec<Value> = (0..8).map(|person| json!({"request": format!("person {person}")})).collect();
     let joined = futures_util::future::join_all(bodies.iter().map(|body| rig.post(&link, "join", body.clone()))).await;
@@ -50,7 +50,7 @@ async fn a_shared_link_has_as_many_places_as_it_says_however_many_come_at_once()
 
 #[actix_web::test]
 async fn a_shared_link_is_revoked_and_whoever_joined_goes_on() {
-    let rig = Rig::start().await;
+    let rig = CampaignFixture::start().await;
     let link = rig.shared("5").await;
     let participant = json!({"participant": "5f1e"});
     let (status, first) = rig.post(&link, "join", participant.clone()).await;

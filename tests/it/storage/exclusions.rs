@@ -121,7 +121,7 @@ pub(super) async fn the_leaderboard_follows_exclusions_and_withdrawals(store: &S
         ranked_exclusions: None,
         tally: VoteTally::default(),
         votes: RatedVotes::default(),
-        relabelled: FacetChanges::default(),
+        relabeled: FacetChanges::default(),
     };
     let mut first = refitter();
     assert!(first.refit().await.unwrap() && !first.refit().await.unwrap());

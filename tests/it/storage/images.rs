@@ -15,8 +15,13 @@ pub(crate) fn bytes(id: &str) -> Vec<u8> {
 
 /// Keeps an image of the visitor of [`battle`].
 pub(crate) async fn keep(store: &Store, id: &str, at: i64) -> ImageId {
+    keep_for(store, VisitorId::new("visitor"), id, at).await
+}
+
+/// Keeps an image of a visitor.
+pub(crate) async fn keep_for(store: &Store, visitor: VisitorId, id: &str, at: i64) -> ImageId {
     let image = PromptImage { media_type: ImageType::Png, bytes: bytes(id).into() };
-    let (id, visitor) = (ImageId::new(id), VisitorId::new("visitor"));
+    let id = ImageId::new(id);
     let new = NewImage { id: id.clone(), visitor, width: 3, height: 2, image, created_at: Timestamp(at) };
     for _ in 0..2 {
         store.insert_image(&new).await.unwrap();

@@ -33,7 +33,7 @@ pub(super) const TAUGHT: [&str; 10] =
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::integrity) struct LabelledText {
+pub(in crate::integrity) struct LabeledText {
     pub(in crate::integrity) id: u32,
     language: String,
     pub(super) part: String,
@@ -46,7 +46,7 @@ pub(in crate::integrity) struct LabelledText {
     prompt: String,
 }
 
-pub(in crate::integrity) fn read(file: &str) -> Vec<LabelledText> {
+pub(in crate::integrity) fn read(file: &str) -> Vec<LabeledText> {
     file.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
@@ -64,7 +64,7 @@ pub(in crate::integrity) fn names() -> IdentityNames {
 }
 
 /// The author of a row's reply, as [`find_leaks`] knows it.
-pub(super) fn speaker_of<'n>(names: &'n IdentityNames, row: &LabelledText) -> Speaker<'n> {
+pub(super) fn speaker_of<'n>(names: &'n IdentityNames, row: &LabeledText) -> Speaker<'n> {
     let proposes = prompt_leaks(names, &row.prompt);
     let asks = proposes || questions::asks_for_identity(&row.prompt);
     let cites = !proposes && !names.find(&Folded::new(&row.prompt)).is_empty();
@@ -79,7 +79,7 @@ pub(super) fn speaker_of<'n>(names: &'n IdentityNames, row: &LabelledText) -> Sp
 }
 
 /// A row's text in a battle of one turn, as side B, and what it would be as a leak.
-pub(in crate::integrity) fn battle_of(row: &LabelledText) -> (TurnTexts<'_>, Leak) {
+pub(in crate::integrity) fn battle_of(row: &LabeledText) -> (TurnTexts<'_>, Leak) {
     let mut texts = TurnTexts { turn: 1, prompt: &row.prompt, replies: ["Fine."; 2], reasoning: [""; 2] };
     let place = match row.part.as_str() {
         "prompt" => {
@@ -100,7 +100,7 @@ pub(in crate::integrity) fn battle_of(row: &LabelledText) -> (TurnTexts<'_>, Lea
 }
 
 /// Whether the text of a row is marked.
-pub(in crate::integrity) fn is_marked(names: &IdentityNames, row: &LabelledText, search: LeakSearch) -> bool {
+pub(in crate::integrity) fn is_marked(names: &IdentityNames, row: &LabeledText, search: LeakSearch) -> bool {
     let (texts, leak) = battle_of(row);
     find_leaks(names, ["one", "nightjar-7b"], &[texts], search).contains(&leak)
 }
@@ -119,7 +119,7 @@ struct LeakScore {
 }
 
 impl LeakScore {
-    fn of<'r>(names: &IdentityNames, rows: impl Iterator<Item = &'r LabelledText>) -> Self {
+    fn of<'r>(names: &IdentityNames, rows: impl Iterator<Item = &'r LabeledText>) -> Self {
         let mut score = Self { leaks: 0, found: 0, others: 0, marked: 0, wrong: Vec::new() };
         for row in rows {
             let marked = is_marked(names, row, LeakSearch::RulesAndWeights);
@@ -226,7 +226,7 @@ const FIFTH_STAND: (f64, f64, f64) = (0.87, 0.09, 0.024);
 #[test]
 fn replies_that_no_weight_was_learned_from_are_told_apart() {
     let (names, rows) = (names(), read(FIFTH_TEST));
-    let score = |title: &str, passes: &dyn Fn(&LabelledText) -> bool| {
+    let score = |title: &str, passes: &dyn Fn(&LabeledText) -> bool| {
         let score = LeakScore::of(&names, rows.iter().filter(|row| passes(row)));
         score.print(&format!("fifth set, unread, {title}"));
         score.shares()

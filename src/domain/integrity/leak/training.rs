@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::learned::{self, BUCKETS};
-use super::tests::{LabelledText, TAUGHT, names, read, speaker_of};
+use super::tests::{LabeledText, TAUGHT, names, read, speaker_of};
 use super::*;
 
 /// Passes over the texts; the weights are the mean of those after each pass of the second half.
@@ -27,7 +27,7 @@ struct Example {
     leak: bool,
 }
 
-fn example(names: &IdentityNames, row: &LabelledText) -> Option<Example> {
+fn example(names: &IdentityNames, row: &LabeledText) -> Option<Example> {
     let speaker = speaker_of(names, row);
     let folded = if speaker.cites { Folded::quoting(&row.text) } else { Folded::new(&row.text) };
     let found = sentences(&folded, names);

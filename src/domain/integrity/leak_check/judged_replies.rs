@@ -12,7 +12,7 @@ use serde::Deserialize;
 use super::{LeakCheckPrompt, read_reply};
 use crate::integrity::leak::LeakSearch;
 use crate::integrity::leak::tests::{
-    FIFTH_TEST, FOURTH, HOSTILE, LabelledText, THIRD_TEST, battle_of, is_marked, names, read,
+    FIFTH_TEST, FOURTH, HOSTILE, LabeledText, THIRD_TEST, battle_of, is_marked, names, read,
 };
 
 const SETS: [(&str, &str); 4] =
@@ -54,7 +54,7 @@ impl FoundCounts {
 }
 
 /// Counts what is found of the leaks, and of the harmless texts.
-fn count(rows: &[LabelledText], is_found: impl Fn(&LabelledText) -> bool) -> [FoundCounts; 2] {
+fn count(rows: &[LabeledText], is_found: impl Fn(&LabeledText) -> bool) -> [FoundCounts; 2] {
     let mut counts = [FoundCounts::default(); 2];
     for row in rows {
         let of_kind = &mut counts[usize::from(!row.leak)];
@@ -86,7 +86,7 @@ fn a_language_model_finds_what_the_rules_miss() {
     let (names, mut all) = (names(), [FoundCounts::default(); 2]);
     for (set, file) in SETS {
         let rows = read(file);
-        let is_found = |row: &LabelledText| {
+        let is_found = |row: &LabeledText| {
             let (texts, leak) = battle_of(row);
             // What cannot be read finds nothing.
             read_reply(replies[&(set, row.id)], &[texts]).is_ok_and(|leaks| leaks.contains(&leak))

@@ -92,12 +92,12 @@ pub(super) fn first_place(
     let first = models_in_first_place(fit);
     let models = first.iter().map(|&model| tally.models[model].name.clone()).collect();
     let nothing = FirstPlace { models, lead: None, votes: None, voters: None };
-    let Some(contest) = Contest::new(component, &first) else { return Ok(nothing) };
+    let Some(challengers) = FirstPlaceChallengers::new(component, &first) else { return Ok(nothing) };
     let refit = Refit::new(tally, fit);
     Ok(FirstPlace {
-        lead: Some(contest.lead()),
-        votes: contest.decisive_votes(tally, fit)?,
-        voters: voters.map(|voters| contest.decisive_voters(tally, voters, &refit)).transpose()?,
+        lead: Some(challengers.lead()),
+        votes: challengers.decisive_votes(tally, fit)?,
+        voters: voters.map(|voters| challengers.decisive_voters(tally, voters, &refit)).transpose()?,
         ..nothing
     })
 }
@@ -111,14 +111,14 @@ fn models_in_first_place(fit: &Fit) -> Vec<usize> {
 }
 
 /// The first model and those that may take its place, by position in the component.
-struct Contest<'a> {
+struct FirstPlaceChallengers<'a> {
     component: &'a LargestComponent,
     first: usize,
     /// Best first; at least one.
     challengers: Vec<usize>,
 }
 
-impl<'a> Contest<'a> {
+impl<'a> FirstPlaceChallengers<'a> {
     /// `None` unless one rated model is first.
     fn new(component: &'a LargestComponent, first: &[usize]) -> Option<Self> {
         let [first] = first else { return None };

@@ -16,7 +16,7 @@ use super::super::bradley_terry::fit;
 use super::super::loss::{Likelihood, logistic};
 use super::super::newton::pull;
 use super::super::tally::Tally;
-use super::kind::VoteKind;
+use super::pair_winner::PairWinner;
 use super::{FitError, ROUNDING, height};
 use crate::rating::fit::Fit;
 use crate::stats::real;
@@ -47,9 +47,9 @@ pub(super) struct Flip {
 }
 
 /// Votes of one pair and outcome that hold the order, and their influence.
-struct Holding {
+struct OrderSupport {
     pair: usize,
-    kind: VoteKind,
+    kind: PairWinner,
     influence: f64,
     votes: u64,
 }
@@ -85,10 +85,10 @@ fn gap(fit: &Fit, upper: usize, lower: usize) -> Option<f64> {
 
 /// Removes some of the most influential votes; `false` if no vote holds the order.
 fn remove_votes(left: &mut Tally, now: &Fit, upper: usize, lower: usize, gap: f64) -> Result<bool, FitError> {
-    let Some(holding) = holding(left, now, upper, lower)? else { return Ok(false) };
-    let needed = needed(&holding, gap);
+    let Some(support) = order_support(left, now, upper, lower)? else { return Ok(false) };
+    let needed = needed(&support, gap);
     let mut to_take = if needed <= FEW { 1 } else { needed / 2 };
-    for kind in &holding {
+    for kind in &support {
         let votes = kind.votes.min(to_take);
         *kind.kind.votes(&mut left.pairs[kind.pair]) -= real(votes);
         to_take -= votes;
@@ -97,32 +97,32 @@ fn remove_votes(left: &mut Tally, now: &Fit, upper: usize, lower: usize, gap: f6
 }
 
 /// The votes that hold the order, most influential first; `None` if there are none.
-fn holding(left: &Tally, now: &Fit, upper: usize, lower: usize) -> Result<Option<Vec<Holding>>, FitError> {
+fn order_support(left: &Tally, now: &Fit, upper: usize, lower: usize) -> Result<Option<Vec<OrderSupport>>, FitError> {
     let members = now.members().swap_remove(now.model_strengths[upper].component());
     let block = ModelBlock::new(left.models.len(), &[members], Likelihood::BradleyTerry);
     let Some((upper, lower)) = block.positions(upper, lower) else { return Ok(None) };
     let strengths = block.point(now);
     let pull = pull(&block.loss(&left.pairs), &strengths, upper, lower)?;
-    let mut holding = Vec::new();
+    let mut support = Vec::new();
     for (position, pair) in left.pairs.iter().enumerate() {
         let Some((first, second)) = block.positions(pair.first, pair.second) else { continue };
         let p = logistic(strengths[first] - strengths[second]);
-        for kind in VoteKind::ALL {
+        for kind in PairWinner::ALL {
             let influence = (kind.points_first() - p) * (pull[first] - pull[second]);
             let votes = whole(*kind.votes(&mut pair.clone()));
             if influence > 0.0 && votes > 0 {
-                holding.push(Holding { pair: position, kind, influence, votes });
+                support.push(OrderSupport { pair: position, kind, influence, votes });
             }
         }
     }
-    holding.sort_by(|x, y| y.influence.total_cmp(&x.influence));
-    Ok((!holding.is_empty()).then_some(holding))
+    support.sort_by(|x, y| y.influence.total_cmp(&x.influence));
+    Ok((!support.is_empty()).then_some(support))
 }
 
 /// Estimated number of votes to remove, by influence; all of them if that is not enough.
-fn needed(holding: &[Holding], gap: f64) -> u64 {
+fn needed(support: &[OrderSupport], gap: f64) -> u64 {
     let (mut missing, mut votes) = (gap, 0);
-    for kind in holding {
+    for kind in support {
         let all = real(kind.votes) * kind.influence;
         if all >= missing {
             return votes + whole((missing / kind.influence).ceil());
@@ -137,15 +137,15 @@ fn flip(before: &Tally, after: &Tally) -> Flip {
     let name = |model: usize| before.models[model].name.clone();
     let mut removed = Vec::new();
     for (mut was, mut is) in before.pairs.iter().copied().zip(after.pairs.iter().copied()) {
-        for kind in VoteKind::ALL {
+        for kind in PairWinner::ALL {
             let votes = whole(*kind.votes(&mut was) - *kind.votes(&mut is));
             let (winner, loser) =
-                if kind == VoteKind::Second { (was.second, was.first) } else { (was.first, was.second) };
+                if kind == PairWinner::Second { (was.second, was.first) } else { (was.first, was.second) };
             if votes > 0 {
                 removed.push(RemovedVotes {
                     winner: name(winner),
                     loser: name(loser),
-                    tie: kind == VoteKind::Neither,
+                    tie: kind == PairWinner::Neither,
                     votes,
                 });
             }

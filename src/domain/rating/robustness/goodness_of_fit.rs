@@ -5,7 +5,7 @@
 //! bootstrap ([`super::replicates`]), not from χ².
 //!
 //! The bootstrap takes votes to be independent. Voters with tastes of their own, or who vote twice on a pair, make pairs
-//! stray further, so a small p need not be the ratings' fault. With many votes p is small for differences that do not
+//! deviation further, so a small p need not be the ratings' fault. With many votes p is small for differences that do not
 //! matter: [`GoodnessOfFit::misfit`] says how large they are.
 
 use schemars::JsonSchema;
@@ -39,13 +39,13 @@ pub struct GoodnessOfFit {
     /// Number of replicates.
     pub replicates: u32,
     /// Root mean square over votes of the difference between a pair's true and predicted share, beyond chance; 0 where the
-    /// pairs do not stray further than by chance.
+    /// pairs do not deviation further than by chance.
     pub misfit: f64,
-    /// The pairs that stray most, by residual.
+    /// The pairs that deviation most, by residual.
     pub worst: Vec<PairMisfit>,
 }
 
-/// A pair whose votes stray from the prediction.
+/// A pair whose votes deviation from the prediction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PairMisfit {
     /// The model that did better than predicted.
@@ -66,7 +66,8 @@ pub struct PairMisfit {
 pub(super) fn goodness_of_fit(component: &LargestComponent, replicates: &[Replicate]) -> Option<GoodnessOfFit> {
     let free = (component.pairs().len() + 1).checked_sub(component.members.len()).filter(|free| *free > 0)?;
     let observed = deviance(component.pairs(), component.loss.value(&component.strengths));
-    let strays: Vec<Stray> = component.pairs().iter().filter_map(|pair| Stray::new(component, pair)).collect();
+    let deviations: Vec<PairDeviation> =
+        component.pairs().iter().filter_map(|pair| PairDeviation::new(component, pair)).collect();
     Some(GoodnessOfFit {
         pairs: u64::try_from(component.pairs().len()).unwrap_or(u64::MAX),
         deviance: observed,
@@ -74,13 +75,13 @@ pub(super) fn goodness_of_fit(component: &LargestComponent, replicates: &[Replic
         expected_deviance: mean(replicates, |replicate| replicate.deviance),
         p: p_value(replicates, |replicate| replicate.deviance >= observed - ROUNDING),
         replicates: u32::try_from(replicates.len()).unwrap_or(u32::MAX),
-        misfit: misfit(component, &strays, component.kappa()),
-        worst: worst(component, strays, component.kappa()),
+        misfit: misfit(component, &deviations, component.kappa()),
+        worst: worst(component, deviations, component.kappa()),
     })
 }
 
-/// How far a pair strays.
-struct Stray<'a> {
+/// How far a pair deviations.
+struct PairDeviation<'a> {
     pair: &'a PairTally,
     /// Predicted share of the first model.
     share: f64,
@@ -90,7 +91,7 @@ struct Stray<'a> {
     variance: f64,
 }
 
-impl<'a> Stray<'a> {
+impl<'a> PairDeviation<'a> {
     fn new(component: &LargestComponent, pair: &'a PairTally) -> Option<Self> {
         let (share, votes) = (component.share_of_first(pair), votes_of(pair));
         let information = votes * share * (1.0 - share);
@@ -101,9 +102,11 @@ impl<'a> Stray<'a> {
 }
 
 /// √(Σ (excess² − variance) / n  /  Σ n), since excess² is expected to be the variance plus (n·difference)².
-fn misfit(component: &LargestComponent, strays: &[Stray<'_>], kappa: f64) -> f64 {
-    let beyond = |stray: &Stray<'_>| (stray.excess.powi(2) - stray.variance * of_one(kappa)) / votes_of(stray.pair);
-    (strays.iter().map(beyond).sum::<f64>() / component.votes()).max(0.0).sqrt()
+fn misfit(component: &LargestComponent, deviations: &[PairDeviation<'_>], kappa: f64) -> f64 {
+    let beyond = |deviation: &PairDeviation<'_>| {
+        (deviation.excess.powi(2) - deviation.variance * of_one(kappa)) / votes_of(deviation.pair)
+    };
+    (deviations.iter().map(beyond).sum::<f64>() / component.votes()).max(0.0).sqrt()
 }
 
 /// The variance of a vote's points, as a multiple of p(1−p).
@@ -111,12 +114,13 @@ fn of_one(kappa: f64) -> f64 {
     1.0 - 0.25 * kappa
 }
 
-fn worst(component: &LargestComponent, strays: Vec<Stray<'_>>, kappa: f64) -> Vec<PairMisfit> {
-    let residual = |stray: &Stray<'_>| stray.excess / (stray.variance * of_one(kappa)).sqrt();
-    let mut all: Vec<(f64, Stray<'_>)> = strays.into_iter().map(|stray| (residual(&stray), stray)).collect();
+fn worst(component: &LargestComponent, deviations: Vec<PairDeviation<'_>>, kappa: f64) -> Vec<PairMisfit> {
+    let residual = |deviation: &PairDeviation<'_>| deviation.excess / (deviation.variance * of_one(kappa)).sqrt();
+    let mut all: Vec<(f64, PairDeviation<'_>)> =
+        deviations.into_iter().map(|deviation| (residual(&deviation), deviation)).collect();
     all.sort_by(|(one, _), (other, _)| other.abs().total_cmp(&one.abs()));
-    let listed = |(residual, stray): (f64, Stray<'_>)| {
-        let Stray { pair, share, .. } = stray;
+    let listed = |(residual, deviation): (f64, PairDeviation<'_>)| {
+        let PairDeviation { pair, share, .. } = deviation;
         let observed = pair.points_first() / votes_of(pair);
         let name = |model: usize| component.names[model].clone();
         let votes = whole(votes_of(pair));

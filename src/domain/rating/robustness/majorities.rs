@@ -24,13 +24,13 @@ pub(super) struct Majorities<'a> {
 }
 
 /// Three models, each of which beats the next.
-pub(super) struct Circle {
+pub(super) struct MajorityCycle {
     pub(super) models: [usize; 3],
     /// The least of the three sign statistics.
     pub(super) clarity: f64,
 }
 
-impl Circle {
+impl MajorityCycle {
     /// The model that a model of the circle beats.
     pub(super) fn next(&self, model: usize) -> usize {
         let [a, b, c] = self.models;
@@ -77,13 +77,13 @@ impl<'a> Majorities<'a> {
     }
 
     /// Adds majorities, clearest first, until one closes a circle: it is the weakest of the three.
-    pub(super) fn clearest(&self) -> Option<Circle> {
+    pub(super) fn clearest(&self) -> Option<MajorityCycle> {
         let mut graph = MajorityGraph::new(self.models);
         for &(winner, loser, clarity) in &self.majorities {
             let found = graph.closing(winner, loser).enumerate().find(|(_, word)| *word != 0);
             if let Some((position, word)) = found {
                 let third = position * WORD + word.trailing_zeros() as usize;
-                return Some(Circle { models: [winner, loser, third], clarity });
+                return Some(MajorityCycle { models: [winner, loser, third], clarity });
             }
             graph.add(winner, loser);
         }

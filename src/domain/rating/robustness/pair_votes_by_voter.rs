@@ -3,14 +3,14 @@
 use super::super::scoring::Scoring;
 use super::super::tally::Tally;
 use super::super::vote_log::{Labels, VoteLog};
-use super::kind::VoteKind;
+use super::pair_winner::PairWinner;
 
 /// A vote of one voter.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CountedVote {
     /// Position in [`Tally::pairs`].
     pub(super) pair: usize,
-    pub(super) kind: VoteKind,
+    pub(super) kind: PairWinner,
 }
 
 /// The rated votes of each voter who has any, the most active first; `None` if the log has no voters. Votes without a voter
@@ -27,7 +27,7 @@ pub(super) fn pair_votes_by_voter(log: &VoteLog, scoring: Scoring, tally: &Tally
         }
         let (a, b) = (places[log.a[row] as usize], places[log.b[row] as usize]);
         let pair = tally.pairs.binary_search_by_key(&(a.min(b), a.max(b)), |pair| (pair.first, pair.second));
-        let vote = pair.map(|pair| CountedVote { pair, kind: VoteKind::new(outcome, a < b) });
+        let vote = pair.map(|pair| CountedVote { pair, kind: PairWinner::new(outcome, a < b) });
         pair_votes_by_voter[voter as usize].extend(vote);
     }
     pair_votes_by_voter.retain(|votes| !votes.is_empty());

@@ -21,8 +21,8 @@ use serde::{Deserialize, Serialize};
 use super::super::loss::logistic;
 use super::super::tally::Tally;
 use super::component::LargestComponent;
-use super::kind::VoteKind;
 use super::pair_votes_by_voter::CountedVote;
+use super::pair_winner::PairWinner;
 use crate::stats::confidence::ConfidenceLevel;
 use crate::stats::distribution::quantile;
 use crate::stats::real_len;
@@ -104,9 +104,9 @@ impl VoterLikelihood {
         let votes: Vec<RatedVote> = votes.iter().filter_map(|vote| RatedVote::new(component, tally, *vote)).collect();
         let shift = shift_without(component, &votes);
         let mut found = Self { votes: 0, of_node: [1.0; NODES] };
-        for vote in votes.iter().filter(|vote| vote.kind != VoteKind::Neither) {
+        for vote in votes.iter().filter(|vote| vote.kind != PairWinner::Neither) {
             let d = vote.difference(component) - (shift[vote.first] - shift[vote.second]);
-            let agrees = logistic(if vote.kind == VoteKind::First { d } else { -d });
+            let agrees = logistic(if vote.kind == PairWinner::First { d } else { -d });
             for (node, likelihood) in found.of_node.iter_mut().enumerate() {
                 *likelihood *= (1.0 - agrees) + eta(node) * (2.0 * agrees - 1.0);
             }
@@ -134,7 +134,7 @@ fn eta(node: usize) -> f64 {
 struct RatedVote {
     first: usize,
     second: usize,
-    kind: VoteKind,
+    kind: PairWinner,
 }
 
 impl RatedVote {

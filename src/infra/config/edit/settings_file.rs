@@ -84,7 +84,7 @@ impl SettingsFile {
     ) -> Result<(Option<PreparedEdit>, T), E> {
         // A link stays a link: the file that it leads to is replaced.
         let path = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
-        let held = Held::take(&path).map_err(|source| self.failed(source))?;
+        let held = LockedSettings::take(&path).map_err(|source| self.failed(source))?;
         let text = held.as_ref().map_or("", |held| &held.text);
         let (edited, told) = change(text)?;
         let Some(mut edited) = edited.filter(|edited| edited != text) else { return Ok((None, told)) };
@@ -114,13 +114,13 @@ impl SettingsFile {
 }
 
 /// The file as it is while nobody else edits it; dropping it lets the next one go on.
-struct Held {
+struct LockedSettings {
     _locked: File,
     metadata: Metadata,
     text: String,
 }
 
-impl Held {
+impl LockedSettings {
     /// `None` where there is no file.
     fn take(path: &Path) -> io::Result<Option<Self>> {
         loop {
@@ -146,7 +146,7 @@ pub struct PreparedEdit {
     /// The file itself, where links lead.
     path: PathBuf,
     partial: NamedTempFile,
-    held: Option<Held>,
+    held: Option<LockedSettings>,
 }
 
 impl PreparedEdit {

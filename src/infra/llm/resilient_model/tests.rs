@@ -43,16 +43,16 @@ impl ChatModel for ScriptedTries {
     }
 }
 
-struct GuardRig {
+struct GuardFixture {
     model: ResilientModel,
     scripted: Arc<ScriptedTries>,
 }
 
-fn bench<const N: usize>(scripts: [Vec<ScriptStep>; N]) -> GuardRig {
+fn bench<const N: usize>(scripts: [Vec<ScriptStep>; N]) -> GuardFixture {
     bench_with(ReplyLimits::from(&ProviderSettings::default()), scripts.into())
 }
 
-fn bench_with(limits: ReplyLimits, scripts: VecDeque<Vec<ScriptStep>>) -> GuardRig {
+fn bench_with(limits: ReplyLimits, scripts: VecDeque<Vec<ScriptStep>>) -> GuardFixture {
     let scripted = Arc::new(ScriptedTries { scripts: Mutex::new(scripts), ..ScriptedTries::default() });
     let card = ModelCard {
         id: ModelId::new("m"),
@@ -62,10 +62,10 @@ fn bench_with(limits: ReplyLimits, scripts: VecDeque<Vec<ScriptStep>>) -> GuardR
         practice: false,
     };
     let rng = ChaCha8Rng::seed_from_u64(7);
-    GuardRig { model: ResilientModel::new(card, 1.0, scripted.clone(), limits, rng), scripted }
+    GuardFixture { model: ResilientModel::new(card, 1.0, scripted.clone(), limits, rng), scripted }
 }
 
-impl GuardRig {
+impl GuardFixture {
     async fn ask(&self) -> (String, Option<ChatError>) {
         let mut reply = self.model.reply(&[]);
         let (mut text, mut error) = (String::new(), None);

@@ -108,7 +108,10 @@ impl Operation {
                 ("403", "The link was revoked, has expired or has no place left, or the key may not annotate."),
                 ("404", "There is no such campaign, or the assignment is not this annotator's."),
                 ("409", "The campaign is not open, or nothing has been judged."),
-                ("429", "Too many wrong keys came from the network: `Retry-After` says when to come back."),
+                (
+                    "429",
+                    "Too many wrong keys, new annotators or votes of a rated campaign came: `Retry-After` says when to come back.",
+                ),
                 ("503", "The database does not answer: try again in a minute."),
             ];
         }

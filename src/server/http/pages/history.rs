@@ -182,6 +182,16 @@ pub(crate) enum BattleReader {
     Anybody(RemovalView),
 }
 
+impl BattleReader {
+    /// The part of the navigation that their page belongs to.
+    pub(crate) fn section(&self) -> Section {
+        match self {
+            Self::Owner(_) => Section::History,
+            Self::Anybody(_) => Section::None,
+        }
+    }
+}
+
 /// A battle with everything that its page shows.
 #[derive(Template)]
 #[template(path = "past_battle.html")]
@@ -247,12 +257,11 @@ pub(crate) fn battle(request: &HttpRequest, view: &BattleView) -> HttpResponse {
 
 impl BattleView {
     /// A battle for its visitor, or for whoever has the link.
-    pub(crate) fn new(request: &HttpRequest, battle: &PastBattle, reader: BattleReader) -> Self {
+    pub(crate) fn new(page: Page, battle: &PastBattle, reader: BattleReader) -> Self {
         let (owner, removal) = match reader {
             BattleReader::Owner(owner) => (Some(owner), None),
             BattleReader::Anybody(removal) => (None, Some(removal)),
         };
-        let page = Page::new(request, if owner.is_some() { Section::History } else { Section::None });
         let texts = page.t();
         let words = &texts.history;
         let vote = battle.vote.as_ref().map(|vote| VoteView::new(vote, battle.mode, texts, owner.is_some()));

@@ -9,7 +9,7 @@ use crate::domain::correlation::catalog::{CatalogError, MixtureQuestion, PairStu
 use crate::domain::correlation::report::MixtureReport;
 use crate::domain::correlation::suite_board::BoardComparison;
 use crate::domain::stats::correlation::Coefficient;
-use crate::infra::single_flight::{FlightError, Same, SingleFlight, Throttle};
+use crate::infra::single_flight::{ByAddress, FlightError, SingleFlight, Throttle};
 use crate::infra::tasks::Tasks;
 
 /// Maximum wait for other requests.
@@ -45,10 +45,10 @@ impl CorrelationError {
 
 /// Admits one computation at a time; identical concurrent requests share one.
 pub(super) struct ComputePermit {
-    pairs: SingleFlight<(Same<CorrelationSnapshot>, [String; 2], Coefficient), PairStudy, CorrelationError>,
-    mixtures: SingleFlight<(Same<CorrelationSnapshot>, MixtureQuestion), MixtureReport, CorrelationError>,
-    matrices: SingleFlight<(Same<CorrelationSnapshot>, SeriesGroup), (), CorrelationError>,
-    boards: SingleFlight<(Same<CorrelationSnapshot>, String), Option<BoardComparison>, CorrelationError>,
+    pairs: SingleFlight<(ByAddress<CorrelationSnapshot>, [String; 2], Coefficient), PairStudy, CorrelationError>,
+    mixtures: SingleFlight<(ByAddress<CorrelationSnapshot>, MixtureQuestion), MixtureReport, CorrelationError>,
+    matrices: SingleFlight<(ByAddress<CorrelationSnapshot>, SeriesGroup), (), CorrelationError>,
+    boards: SingleFlight<(ByAddress<CorrelationSnapshot>, String), Option<BoardComparison>, CorrelationError>,
     claims: SingleFlight<(), Vec<Claim>, CorrelationError>,
 }
 
@@ -83,7 +83,7 @@ impl CorrelationService {
                 Ok(snapshot.catalog.pair(names.each_ref().map(String::as_str), coefficient)?)
             })
         };
-        let key = (Same(Arc::clone(snapshot)), names.clone(), coefficient);
+        let key = (ByAddress(Arc::clone(snapshot)), names.clone(), coefficient);
         Ok(self.compute_permit.pairs.get(key, |_| true, compute).await?)
     }
 
@@ -100,7 +100,7 @@ impl CorrelationService {
             let question = question.clone();
             blocking(snapshot, move |snapshot| Ok(snapshot.catalog.mixture(&question)?))
         };
-        let key = (Same(Arc::clone(snapshot)), question.clone());
+        let key = (ByAddress(Arc::clone(snapshot)), question.clone());
         Ok(self.compute_permit.mixtures.get(key, |_| true, compute).await?)
     }
 
@@ -122,7 +122,7 @@ impl CorrelationService {
                 Ok(())
             })
         };
-        self.compute_permit.matrices.get((Same(Arc::clone(snapshot)), group), |()| true, compute).await?;
+        self.compute_permit.matrices.get((ByAddress(Arc::clone(snapshot)), group), |()| true, compute).await?;
         Ok(())
     }
 
@@ -139,7 +139,7 @@ impl CorrelationService {
             let model = model.to_owned();
             blocking(snapshot, move |snapshot| Ok(snapshot.compare_with(&model)))
         };
-        let key = (Same(Arc::clone(snapshot)), model.to_owned());
+        let key = (ByAddress(Arc::clone(snapshot)), model.to_owned());
         Ok(Arc::unwrap_or_clone(self.compute_permit.boards.get(key, |_| true, compute).await?))
     }
 

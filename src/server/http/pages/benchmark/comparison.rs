@@ -1,5 +1,7 @@
 //! Two runs of a suite beside each other.
 
+use std::sync::Arc;
+
 use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
@@ -24,7 +26,7 @@ pub(crate) struct ComparisonView {
     /// Its runs, the latest first.
     pub(crate) runs: Vec<BenchRunRow>,
     /// The two that were chosen.
-    pub(crate) compared: Option<ComparedRuns>,
+    pub(crate) compared: Option<Arc<ComparedRuns>>,
 }
 
 #[derive(Template)]

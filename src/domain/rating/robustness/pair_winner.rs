@@ -3,15 +3,15 @@
 use super::super::tally::PairTally;
 use crate::battle::Outcome;
 
-/// The kind of a vote of a pair.
+/// Whom a vote of a pair is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum VoteKind {
+pub(super) enum PairWinner {
     First,
     Second,
     Neither,
 }
 
-impl VoteKind {
+impl PairWinner {
     pub(super) const ALL: [Self; 3] = [Self::First, Self::Second, Self::Neither];
 
     pub(super) fn new(outcome: Outcome, first_is_a: bool) -> Self {
