@@ -62,7 +62,7 @@ async fn a_backup_of_a_serving_arena_brings_its_votes_back() {
         vote(&mut visitor, outcome).await;
     }
     let (here, live, file) = (folder.path(), "data/langya.db", "it's a backup");
-    check_done(&backup(here, live, file), "kept in it's a backup: 3 votes");
+    check_done(&backup(here, live, file), "backup written to it's a backup: 3 votes");
     assert_eq!(std::fs::metadata(here.join(file)).unwrap().permissions().mode() & 0o777, 0o600);
     vote(&mut visitor, "both_bad").await;
     check_refused(&backup(here, live, file), 2, "exists already");
@@ -134,7 +134,7 @@ async fn a_damaged_backup_and_a_file_that_is_none_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path();
     Server::start(here, &[]).terminate();
-    check_done(&backup(here, "data/langya.db", "sound"), "kept in");
+    check_done(&backup(here, "data/langya.db", "sound"), "backup written to");
     let mut bytes = std::fs::read(here.join("sound")).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle..].fill(0xA5);
@@ -161,8 +161,8 @@ fn a_folder_gets_a_file_named_by_the_time_and_a_name_that_begins_with_a_dash_is_
     let here = folder.path();
     Server::start(here, &[]).terminate();
     std::fs::create_dir(here.join("copies")).unwrap();
-    check_done(&langya(here, ["backup", "--out", "copies"]), "kept in copies/langya-20");
-    check_done(&langya(here, ["backup", "--out=-copy"]), "kept in -copy");
+    check_done(&langya(here, ["backup", "--out", "copies"]), "backup written to copies/langya-20");
+    check_done(&langya(here, ["backup", "--out=-copy"]), "backup written to -copy");
     check_done(&restore(here, "-copy", "-restored"), "restored: 0 votes");
     assert!(here.join("-restored").is_file());
     let doctor = langya(here, ["doctor", "--no-models", "--format", "json"]);

@@ -171,6 +171,7 @@ pub struct ScriptTexts {
     pub error_prompt_too_long: &'static str,
     pub error_prompt_invalid: &'static str,
     pub error_prompt_refused: &'static str,
+    pub error_battle_went_on: &'static str,
     pub error_moderation_unavailable: &'static str,
     pub error_unknown_battle: &'static str,
     pub error_not_ready: &'static str,

@@ -123,6 +123,7 @@ pub const CHINESE: PageTexts = PageTexts {
         error_prompt_refused: "本站不接受这个问题，请换一个问题。",
         error_moderation_unavailable: "目前无法检查问题，请过一分钟再试。",
         error_unknown_battle: "之前的对战已不存在，请开始新的对战。",
+        error_battle_went_on: "这场对战已在另一个标签页中继续，投票没有保存。请查看最新的回答后重新投票。",
         error_not_ready: "请等两个回答都结束。",
         error_empty_reply: "没有可以比较的完整回答，这场对战不能投票。可以换两个模型回答同一个问题。",
         error_battle_over: "这场对战已结束，请开始新的对战。",

@@ -123,6 +123,7 @@ pub const ENGLISH: PageTexts = PageTexts {
         error_prompt_refused: "This arena does not take this question. Ask another one.",
         error_moderation_unavailable: "Questions cannot be checked at the moment. Try again in a minute.",
         error_unknown_battle: "The earlier battle is no longer there. Begin a new one.",
+        error_battle_went_on: "This battle has gone on in another tab, so your vote was not saved. Read the latest replies and vote again.",
         error_not_ready: "Both replies must end first.",
         error_empty_reply: "There is no complete answer to compare, so this battle takes no vote. You can ask two other models the same question.",
         error_battle_over: "This battle is over. Begin a new one.",
