@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { ask, phase, vote } from "./support/browser.mjs";
+import { ask, phase, vote, votesOf } from "./support/browser.mjs";
 import { startSite } from "./support/site.mjs";
 
 const site = startSite();
@@ -11,18 +11,6 @@ const site = startSite();
 const WENT_ON = "This battle has gone on in another tab, so your vote was not saved. Read the latest replies and vote again.";
 /** Event numbers of another log are at least so far away. */
 const EPOCH_GAP = 2 ** 20;
-
-/** The votes that a page sends. */
-function votesOf(page) {
-  const sent = [];
-  page.on("websocket", (socket) =>
-    socket.on("framesent", ({ payload }) => {
-      const frame = JSON.parse(String(payload));
-      if (frame.type === "vote") sent.push(frame);
-    }),
-  );
-  return sent;
-}
 
 function choose(page, name) {
   return page.getByRole("button", { name, exact: true }).click();

@@ -3,22 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { ask, phase } from "./support/browser.mjs";
+import { ask, phase, votesOf } from "./support/browser.mjs";
 import { PHONE, startSite } from "./support/site.mjs";
 
 const site = startSite();
-
-/** Votes that a page has sent. */
-function votesOf(page) {
-  const sent = [];
-  page.on("websocket", (socket) =>
-    socket.on("framesent", ({ payload }) => {
-      const frame = JSON.parse(String(payload));
-      if (frame.type === "vote") sent.push(frame);
-    }),
-  );
-  return sent;
-}
 
 /** A page with a battle that waits for its vote; with `hurry`, its clock stands still. */
 async function readyPage(options) {

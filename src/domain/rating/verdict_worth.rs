@@ -46,7 +46,7 @@ pub struct VerdictWorth {
 /// [`VerdictWorth`] as reports show it.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct WorthReport {
-    /// Number of battles behind it.
+    /// Number of battles behind it; of questions, where several votes were given on one.
     pub battles: usize,
     /// R.
     pub residual_correlation: Option<f64>,

@@ -30,7 +30,12 @@ pub(super) async fn logo(request: HttpRequest, app: web::Data<AppState>) -> Http
 }
 
 async fn read(path: &Path) -> io::Result<Vec<u8>> {
-    if tokio::fs::metadata(path).await?.len() > MAX_LOGO_BYTES {
+    let metadata = tokio::fs::metadata(path).await?;
+    // A pipe would never end.
+    if !metadata.is_file() {
+        return Err(io::Error::other("it is no file"));
+    }
+    if metadata.len() > MAX_LOGO_BYTES {
         return Err(io::Error::other(format!("it is larger than {} kB", MAX_LOGO_BYTES / 1024)));
     }
     tokio::fs::read(path).await

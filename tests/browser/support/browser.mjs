@@ -73,3 +73,15 @@ export async function vote(page, name) {
   await page.locator('[data-action="show"]').click();
   await phase(page, "revealed");
 }
+
+/** The votes that a page sends, from now on. */
+export function votesOf(page) {
+  const sent = [];
+  page.on("websocket", (socket) =>
+    socket.on("framesent", ({ payload }) => {
+      const frame = JSON.parse(String(payload));
+      if (frame.type === "vote") sent.push(frame);
+    }),
+  );
+  return sent;
+}
