@@ -27,7 +27,7 @@ use langya::infra::rng::SharedRng;
 use langya::infra::storage::{
     BattleRow, IfMissing, InsertedVote, NewReply, NewVoteRow, ReplyEnding, Store, StoredLeaderboard,
 };
-use langya::server::jobs::public_log::keep_public_log;
+use langya::server::jobs::public_log::append_public_log;
 use langya::services::leaderboard::refit::{LatestLeaderboard, LeaderboardSnapshot};
 use langya::services::public_log::PublicLog;
 use langya::services::public_log::sequencer::{Sequencer, SequencerDependencies};
@@ -119,8 +119,8 @@ async fn keep_log(store: Store, folder: PathBuf, over: CancellationToken) -> any
         file: CheckpointFile::in_folder(&folder),
     });
     let (_leads, leads) = watch::channel(true);
-    let report = JobReports::default().of("keep_public_log");
-    let job = tokio::spawn(keep_public_log(sequencer, leads, report, over.clone()));
+    let report = JobReports::default().of("append_public_log");
+    let job = tokio::spawn(append_public_log(sequencer, leads, report, over.clone()));
     let body = serde_json::to_string(&LeaderboardSnapshot::default().board)?;
     while !over.is_cancelled() {
         let last_vote_seq = store.last_vote_seq().await?;

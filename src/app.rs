@@ -14,7 +14,7 @@ use crate::infra::clock_jumps::JumpDetectingClock;
 use crate::infra::config::{CurrentSettings, Settings};
 use crate::infra::events::{BusState, EventBus};
 use crate::infra::limits::proof_of_work::{ProofParts, Proofs};
-use crate::infra::limits::{RateLimits, SingleUse};
+use crate::infra::limits::{RateLimits, SharedBackends, SingleUse};
 use crate::infra::llm::roster::Roster;
 use crate::infra::moderation::ModerationEndpoint;
 use crate::infra::oidc::OidcClient;
@@ -27,9 +27,9 @@ use crate::infra::shared_clock::follow_database;
 use crate::infra::storage::{Store, StoreError};
 use crate::infra::tasks::Tasks;
 use crate::infra::webhooks::WebhookSender;
-use crate::server::followed_file::FollowedFile;
 use crate::server::jobs;
 use crate::server::state::AppState;
+use crate::server::watched_settings_file::WatchedSettingsFile;
 use crate::services::admin::api_keys::ApiKeys;
 use crate::services::admin::sessions::AdminSessions;
 use crate::services::admin::users::AdminUsers;
@@ -87,7 +87,7 @@ pub struct Dependencies {
     /// Sends messages to the webhooks of the settings.
     pub webhooks: WebhookSender,
     /// The settings file, if somebody follows it.
-    pub settings_file: Option<Arc<FollowedFile>>,
+    pub settings_file: Option<Arc<WatchedSettingsFile>>,
 }
 
 /// Why the arena does not start.
@@ -118,7 +118,7 @@ fn join_instances(store: &Store, events: &dyn EventBus) -> ArenaInstances {
 struct CoreDependencies {
     settings: CurrentSettings,
     webhooks: Arc<WebhookSender>,
-    settings_file: Option<Arc<FollowedFile>>,
+    settings_file: Option<Arc<WatchedSettingsFile>>,
     store: Store,
     events: Arc<dyn EventBus>,
     link: Option<RedisHandle>,
@@ -255,8 +255,14 @@ impl CoreDependencies {
         }
     }
 
+    /// Where limits are counted together with other instances.
+    fn shared_backends(&self) -> Option<SharedBackends> {
+        let redis = self.link.clone()?;
+        Some(SharedBackends { redis, store: self.store.clone() })
+    }
+
     fn oidc(&self) -> OidcClient {
-        let used = SingleUse::new("oidc_state", self.link.clone());
+        let used = SingleUse::new("oidc_state", self.shared_backends());
         OidcClient::new(self.settings.clone(), Arc::clone(&self.sessions), self.clock.clone(), used)
     }
 
@@ -267,7 +273,7 @@ impl CoreDependencies {
             settings: self.settings.clone(),
             rng: Arc::clone(&self.rng),
             clock: self.clock.clone(),
-            used: SingleUse::new("proof", self.link.clone()),
+            used: SingleUse::new("proof", self.shared_backends()),
         })
     }
 }
@@ -288,7 +294,7 @@ impl AppState {
         let images = Arc::new(base.images());
         let battles = Arc::new(base.battles(&matchmaker, &images).await?);
         let filtered = Arc::new(base.filtered());
-        let limits = Arc::new(RateLimits::new(base.settings.clone(), base.link.clone()));
+        let limits = Arc::new(RateLimits::new(base.settings.clone(), base.shared_backends()));
         let public_log = base.public_log().await?;
         let admin_users = Arc::new(AdminUsers::new(base.store.clone(), Arc::clone(&base.rng), base.clock.clone()));
         let admin_sessions = AdminSessions::new(Arc::clone(&admin_users), Arc::clone(&limits), base.settings.clone());
@@ -298,7 +304,7 @@ impl AppState {
             robustness: Arc::new(BackgroundReport::new(base.store.clone(), base.settings.clone())),
             exclusion_reports: Arc::new(BackgroundReport::new(base.store.clone(), base.settings.clone())),
             bench_plans: Arc::new(base.bench_plans()),
-            boards: Arc::new(SuiteResultsCache::new(base.store.clone(), &base.tasks)),
+            suite_results: Arc::new(SuiteResultsCache::new(base.store.clone(), &base.tasks)),
             campaigns: Arc::new(CampaignReports::new(base.store.clone(), base.tasks.clone())),
             correlation: Arc::new(base.correlation()),
             battle_judging: Arc::new(BattleJudgingReports::new(base.store.clone(), base.tasks.clone())),

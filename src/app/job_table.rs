@@ -5,17 +5,17 @@ use crate::infra::redis::SharedBreakers;
 use crate::infra::tasks::JobNeed;
 use crate::server::jobs;
 use crate::server::jobs::bench_plans::run_plans;
-use crate::server::jobs::correlations::keep_correlations;
-use crate::server::jobs::health::keep_health;
+use crate::server::jobs::breakers::store_breakers;
+use crate::server::jobs::correlations::compute_correlations;
 use crate::server::jobs::heartbeat::send_heartbeats;
-use crate::server::jobs::judging_rounds::judge_in_rounds;
-use crate::server::jobs::model_register::keep_register;
-use crate::server::jobs::public_log::keep_public_log;
-use crate::server::jobs::question_digests::keep_question_digests;
-use crate::server::jobs::retention::keep_retention;
-use crate::server::jobs::robustness::{Reports, keep_robustness};
-use crate::server::jobs::voter_check::keep_voters_checked;
-use crate::server::jobs::webhooks::tell_webhooks;
+use crate::server::jobs::judging_rounds::run_judging_rounds;
+use crate::server::jobs::model_register::record_model_changes;
+use crate::server::jobs::public_log::append_public_log;
+use crate::server::jobs::question_digests::digest_questions;
+use crate::server::jobs::retention::delete_expired_texts;
+use crate::server::jobs::robustness::{Reports, compute_robustness};
+use crate::server::jobs::voter_check::check_voters;
+use crate::server::jobs::webhooks::send_webhooks;
 use crate::server::jobs::witnesses::ask_witnesses;
 use crate::server::state::AppState;
 use crate::services::webhooks::Webhooks;
@@ -37,18 +37,23 @@ pub(super) struct Job {
 /// Every job.
 pub(super) const JOBS: [Job; 21] = [
     Job {
-        name: "keep_lead",
+        name: "elect_leader",
         need: JobNeed::Nothing,
         run: |app, leader_election, report| {
-            jobs::leader_election::keep_lead(app.store.clone(), leader_election.clone(), report, app.tasks.shutdown())
-                .boxed()
+            jobs::leader_election::elect_leader(
+                app.store.clone(),
+                leader_election.clone(),
+                report,
+                app.tasks.shutdown(),
+            )
+            .boxed()
         },
     },
     Job {
-        name: "keep_leaderboard",
+        name: "fit_leaderboard",
         need: JobNeed::Nothing,
         run: |app, leader_election, report| {
-            jobs::leaderboard::keep_leaderboard(
+            jobs::leaderboard::fit_leaderboard(
                 app.refitter(),
                 leader_election.subscribe(),
                 report,
@@ -58,15 +63,15 @@ pub(super) const JOBS: [Job; 21] = [
         },
     },
     Job {
-        name: "keep_correlations",
+        name: "compute_correlations",
         need: JobNeed::Nothing,
         run: |app, _, report| {
             let (correlation, events) = (Arc::clone(&app.correlation), Arc::clone(&app.events));
-            keep_correlations(correlation, events, app.settings.clone(), report, app.tasks.shutdown()).boxed()
+            compute_correlations(correlation, events, app.settings.clone(), report, app.tasks.shutdown()).boxed()
         },
     },
     Job {
-        name: "keep_robustness",
+        name: "compute_robustness",
         need: JobNeed::Nothing,
         run: |app, _, report| {
             let reports = Reports {
@@ -74,22 +79,22 @@ pub(super) const JOBS: [Job; 21] = [
                 exclusions: Arc::clone(&app.exclusion_reports),
                 clock: app.clock.clone(),
             };
-            keep_robustness(reports, Arc::clone(&app.events), app.settings.clone(), report, app.tasks.shutdown())
+            compute_robustness(reports, Arc::clone(&app.events), app.settings.clone(), report, app.tasks.shutdown())
                 .boxed()
         },
     },
     Job {
-        name: "keep_voters_checked",
+        name: "check_voters",
         need: JobNeed::Nothing,
         run: |app, leader_election, report| {
             let (check, events) = (Arc::clone(&app.voter_check), Arc::clone(&app.events));
             let (settings, shutdown) = (app.settings.clone(), app.tasks.shutdown());
-            keep_voters_checked(check, (events, settings), leader_election.subscribe(), report, shutdown).boxed()
+            check_voters(check, (events, settings), leader_election.subscribe(), report, shutdown).boxed()
         },
     },
     Job {
         // Other instances take this one for gone without it, and take over its battles.
-        name: "keep_beating",
+        name: "send_heartbeats",
         need: JobNeed::Battles,
         run: |app, _, report| {
             let (instances, store, clock) = (Arc::clone(&app.instances), app.store.clone(), app.clock.clone());
@@ -110,26 +115,26 @@ pub(super) const JOBS: [Job; 21] = [
         run: |app, _, _| Arc::clone(&app.battles).handle_messages().boxed(),
     },
     Job {
-        name: "tidy_metrics",
+        name: "run_metrics_upkeep",
         need: JobNeed::Nothing,
-        run: |app, _, report| jobs::metrics_tidying::tidy_metrics(report, app.tasks.shutdown()).boxed(),
+        run: |app, _, report| jobs::metrics_upkeep::run_metrics_upkeep(report, app.tasks.shutdown()).boxed(),
     },
     Job {
-        name: "keep_health",
+        name: "store_breakers",
         need: JobNeed::Nothing,
         run: |app, _, report| {
             let (models, clock) = (Arc::clone(&app.models), app.clock.clone());
-            let rests = app.link.clone().map(SharedBreakers::new);
-            keep_health(models, app.store.clone(), rests, clock, report, app.tasks.shutdown()).boxed()
+            let shared = app.link.clone().map(SharedBreakers::new);
+            store_breakers(models, app.store.clone(), shared, clock, report, app.tasks.shutdown()).boxed()
         },
     },
     Job {
-        name: "sweep_battles",
+        name: "abandon_battles",
         need: JobNeed::Nothing,
         run: |app, leader_election, report| {
             let (battles, clock) = (Arc::clone(&app.battles), Arc::clone(&app.clock));
             let (store, settings) = (app.store.clone(), app.settings.clone());
-            jobs::abandoned_battles::sweep_battles(
+            jobs::abandoned_battles::abandon_battles(
                 battles,
                 store,
                 clock,
@@ -142,19 +147,20 @@ pub(super) const JOBS: [Job; 21] = [
         },
     },
     Job {
-        name: "keep_retention",
+        name: "delete_expired_texts",
         need: JobNeed::Nothing,
         run: |app, leader_election, report| {
             let random_and_time = (Arc::clone(&app.rng), Arc::clone(&app.clock));
             let (lead, shutdown) = (leader_election.subscribe(), app.tasks.shutdown());
-            keep_retention(app.store.clone(), random_and_time, app.settings.clone(), lead, report, shutdown).boxed()
+            delete_expired_texts(app.store.clone(), random_and_time, app.settings.clone(), lead, report, shutdown)
+                .boxed()
         },
     },
     Job {
-        name: "keep_partitions",
+        name: "create_partitions",
         need: JobNeed::Nothing,
         run: |app, leader_election, report| {
-            jobs::partitions::keep_partitions(
+            jobs::partitions::create_partitions(
                 app.store.clone(),
                 leader_election.subscribe(),
                 report,
@@ -164,17 +170,17 @@ pub(super) const JOBS: [Job; 21] = [
         },
     },
     Job {
-        name: "keep_register",
+        name: "record_model_changes",
         need: JobNeed::Nothing,
         run: |app, leader_election, report| {
-            keep_register(app.recorder(), leader_election.subscribe(), report, app.tasks.shutdown()).boxed()
+            record_model_changes(app.recorder(), leader_election.subscribe(), report, app.tasks.shutdown()).boxed()
         },
     },
     Job {
-        name: "keep_public_log",
+        name: "append_public_log",
         need: JobNeed::Nothing,
         run: |app, leader_election, report| {
-            keep_public_log(app.sequencer(), leader_election.subscribe(), report, app.tasks.shutdown()).boxed()
+            append_public_log(app.sequencer(), leader_election.subscribe(), report, app.tasks.shutdown()).boxed()
         },
     },
     Job {
@@ -186,13 +192,13 @@ pub(super) const JOBS: [Job; 21] = [
         },
     },
     Job {
-        name: "tell_webhooks",
+        name: "send_webhooks",
         need: JobNeed::Nothing,
         run: |app, leader_election, report| {
             let (sender, rng) = (Arc::clone(&app.webhooks), Arc::clone(&app.rng));
             let webhooks = Webhooks::new(app.store.clone(), sender, rng, app.clock.clone());
             let leaderboard = Arc::clone(&app.leaderboard);
-            tell_webhooks(webhooks, leaderboard, leader_election.subscribe(), report, app.tasks.shutdown()).boxed()
+            send_webhooks(webhooks, leaderboard, leader_election.subscribe(), report, app.tasks.shutdown()).boxed()
         },
     },
     Job {
@@ -201,7 +207,7 @@ pub(super) const JOBS: [Job; 21] = [
         run: |app, leader_election, report| {
             let (settings, events) = (app.settings.clone(), Arc::clone(&app.events));
             let (lead, shutdown) = (leader_election.subscribe(), app.tasks.shutdown());
-            judge_in_rounds(app.auto_judge(), settings, events, lead, report, shutdown).boxed()
+            run_judging_rounds(app.auto_judge(), settings, events, lead, report, shutdown).boxed()
         },
     },
     Job {
@@ -210,14 +216,14 @@ pub(super) const JOBS: [Job; 21] = [
         run: |app, leader_election, report| {
             let (settings, events) = (app.settings.clone(), Arc::clone(&app.events));
             let (lead, shutdown) = (leader_election.subscribe(), app.tasks.shutdown());
-            judge_in_rounds(app.leak_check(), settings, events, lead, report, shutdown).boxed()
+            run_judging_rounds(app.leak_check(), settings, events, lead, report, shutdown).boxed()
         },
     },
     Job {
-        name: "keep_question_digests",
+        name: "digest_questions",
         need: JobNeed::Nothing,
         run: |app, leader_election, report| {
-            keep_question_digests(app.store.clone(), leader_election.subscribe(), report, app.tasks.shutdown()).boxed()
+            digest_questions(app.store.clone(), leader_election.subscribe(), report, app.tasks.shutdown()).boxed()
         },
     },
     Job {

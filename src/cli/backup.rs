@@ -7,13 +7,14 @@ use clap::Args;
 
 use super::Location;
 use super::output::print;
-use crate::cli::error::CommandResult;
+use crate::cli::error::{CommandError, CommandResult};
+use crate::cli::signals::unless_interrupted;
 use crate::domain::public_log::checkpoint::Checkpoint;
 use crate::infra::checkpoint_file::CheckpointFile;
 use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::Environment;
 use crate::infra::storage::DataLock;
-use crate::infra::storage::backup::{back_up, restore as restore_copy};
+use crate::infra::storage::backup::{back_up, ends_when_dropped, restore as restore_copy};
 
 /// `langya backup …`
 #[derive(Debug, Clone, Args)]
@@ -41,7 +42,8 @@ pub struct RestoreOptions {
 /// A database that cannot be read, a file that is there already, a program of PostgreSQL's that is missing.
 pub async fn run(options: BackupOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
-    let kept = back_up(&settings.storage, &options.out, SystemClock.now()).await?;
+    let copying = async { Ok::<_, CommandError>(back_up(&settings.storage, &options.out, SystemClock.now()).await?) };
+    let kept = if ends_when_dropped(&settings.storage)? { unless_interrupted(copying).await? } else { copying.await? };
     print(&format!("backup written to {}: {} votes, {} bytes\n", kept.path.display(), kept.votes, kept.bytes))?;
     Ok(ExitCode::SUCCESS)
 }

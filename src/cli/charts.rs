@@ -1,7 +1,9 @@
 //! `langya fit --charts DIR`: charts of a leaderboard as SVG files. Other commands write their charts with `write_all`.
 
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use super::output::{partial_beside, reason};
 use crate::cli::error::CommandFailure;
 use crate::domain::language::Language;
 use crate::domain::rating::FitError;
@@ -10,7 +12,7 @@ use crate::domain::rating::leaderboard::Leaderboard;
 use crate::domain::rating::options::LeaderboardOptions;
 use crate::domain::rating::tally::Tally;
 use crate::domain::rating::vote_log::VoteLog;
-use crate::render::chart::heat::HeatValues;
+use crate::render::chart::heatmap::HeatValues;
 use crate::render::chart::pairs::Pairs;
 use crate::render::chart::{self, Frame, Setting};
 
@@ -78,14 +80,39 @@ pub fn write(
     write_all(folder, charts)
 }
 
-/// Writes charts as files with these names.
+/// Writes charts as files with these names. Each is there whole, or as it was before.
 ///
 /// # Errors
 /// [`ChartsError`].
 pub(super) fn write_all(folder: &Path, charts: Vec<(&str, String)>) -> Result<(), ChartsError> {
     for (name, svg) in charts {
         let path = folder.join(name);
-        std::fs::write(&path, svg).map_err(|reason| ChartsError::Write { path, reason })?;
+        write_whole(&path, &svg).map_err(|reason| ChartsError::Write { path, reason })?;
     }
     Ok(())
+}
+
+fn write_whole(path: &Path, text: &str) -> io::Result<()> {
+    let mut partial = partial_beside(path).map_err(|error| io::Error::new(error.kind(), reason(&error)))?;
+    partial.write_all(text.as_bytes())?;
+    partial.persist(path).map(drop).map_err(|failed| failed.error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chart_takes_the_place_of_an_earlier_one_and_nothing_else_is_left() {
+        let folder = tempfile::tempdir().unwrap();
+        for svg in ["<svg>1</svg>", "<svg/>"] {
+            write_all(folder.path(), vec![("ratings.svg", svg.to_owned())]).unwrap();
+            assert_eq!(std::fs::read_to_string(folder.path().join("ratings.svg")).unwrap(), svg);
+        }
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+        std::fs::create_dir(folder.path().join("wins.svg")).unwrap();
+        let told = write_all(folder.path(), vec![("wins.svg", String::new())]).unwrap_err().to_string();
+        assert!(told.contains("wins.svg: ") && told.ends_with("choose another folder with --charts"), "{told}");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2, "no partial file is left");
+    }
 }

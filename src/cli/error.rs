@@ -1,6 +1,7 @@
 //! Errors of commands, and the exit code of each.
 
 use std::fmt::Display;
+use std::io::ErrorKind;
 use std::process::ExitCode;
 
 use crate::app::StartError;
@@ -274,11 +275,15 @@ impl CommandFailure for BackupError {
         match self {
             Self::Store(error) => CommandFailure::is_input(error),
             Self::Exists(_)
+            | Self::Occupied(_)
             | Self::NotABackup(_)
             | Self::OtherKind { .. }
             | Self::NotEmpty(_)
             | Self::PasswordInOptions => true,
-            Self::Io { .. } | Self::Damaged { .. } | Self::Fewer { .. } | Self::NoTool(_) | Self::Tool(..) => false,
+            Self::Io { source, .. } => {
+                matches!(source.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::IsADirectory)
+            }
+            Self::Damaged { .. } | Self::Fewer { .. } | Self::NoTool(_) | Self::Tool(..) => false,
         }
     }
 }

@@ -3,15 +3,18 @@
 mod published;
 
 use std::fs::File;
-use std::io::{IsTerminal, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressDrawTarget};
 
 use super::bench::RunSelectorFlags;
 use super::output::{OutFile, Overwrite};
+use super::signals::unless_interrupted;
 use super::times::parse_time;
 use super::{Location, progress};
 use crate::cli::error::{BadInput, CommandResult};
@@ -169,17 +172,34 @@ pub async fn run(options: ExportOptions, env: &Environment) -> CommandResult<Exi
     let settings = file.location.settings(env)?;
     let store = Store::open(&settings.storage, IfMissing::Fail).await?;
     let bar = content.bar();
-    if file.out.as_os_str() == "-" && std::io::stdout().is_terminal() {
+    if file.out.as_os_str() == "-" && io::stdout().is_terminal() {
         bar.set_draw_target(ProgressDrawTarget::hidden());
     }
-    let written = if file.out.as_os_str() == "-" || is_special(&file.out) {
-        write(&store, content, file.format, open_special(&file.out)?, &bar).await?
-    } else {
-        to_file(&store, content, &file, &bar).await?
-    };
+    let of_board = matches!(content, ExportContent::Leaderboard);
+    let written = write_out(&store, content, &file, &bar).await?;
     bar.finish_and_clear();
-    eprintln!("{written} {what} written");
+    if let Some(written) = written {
+        eprintln!("{written} {what} written");
+    }
+    if of_board && written == Some(0) {
+        eprintln!("note: the stored leaderboard has no models: `langya serve` stores one, and `langya fit` prints one");
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes to where the options say; returns how many rows, or `None` where the reader of a pipe went away.
+async fn write_out(
+    store: &Store,
+    content: ExportContent,
+    file: &FileOptions,
+    bar: &ProgressBar,
+) -> CommandResult<Option<u64>> {
+    if !is_special(&file.out) {
+        return unless_interrupted(to_file(store, content, file, bar)).await.map(Some);
+    }
+    let out = NamedOutput::special(&file.out)?;
+    let reader_left = out.reader_left();
+    reader_left.forgive(write(store, content, file.format, out, bar).await)
 }
 
 async fn write(
@@ -219,25 +239,80 @@ async fn to_file(
     bar: &ProgressBar,
 ) -> CommandResult<u64> {
     let out = OutFile::create(&options.out, options.overwrite)?;
-    let written = write(store, content, options.format, out.file(), bar).await?;
+    let written = write(store, content, options.format, NamedOutput::new(&options.out, out.file()), bar).await?;
     out.finish()?;
     Ok(written)
 }
 
-/// The standard output, a pipe or a device, which is written as it is.
-fn open_special(path: &Path) -> Result<Box<dyn Write + Send>, BadInput> {
-    if path.as_os_str() == "-" {
-        return Ok(Box::new(std::io::stdout()));
-    }
-    let out = File::options().write(true).open(path).map_err(|error| cannot_write(path, &error))?;
-    Ok(Box::new(out))
-}
-
-/// A pipe, a device or a folder: nothing that a file may be put in place of.
+/// The standard output, a pipe, a device or a folder: nothing that a file may be put in place of.
 fn is_special(path: &Path) -> bool {
-    std::fs::metadata(path).is_ok_and(|found| !found.is_file())
+    path.as_os_str() == "-" || std::fs::metadata(path).is_ok_and(|found| !found.is_file())
 }
 
-fn cannot_write(path: &Path, error: &std::io::Error) -> BadInput {
+/// An output whose errors name it.
+struct NamedOutput<W> {
+    name: String,
+    out: W,
+    reader_left: ReaderLeft,
+}
+
+impl<W: Write> NamedOutput<W> {
+    fn new(path: &Path, out: W) -> Self {
+        Self { name: path.display().to_string(), out, reader_left: ReaderLeft::default() }
+    }
+
+    /// To ask it, when the output is gone, whether its reader went away.
+    fn reader_left(&self) -> ReaderLeft {
+        self.reader_left.clone()
+    }
+
+    fn named<T>(&self, done: io::Result<T>) -> io::Result<T> {
+        done.map_err(|error| {
+            if error.kind() == ErrorKind::BrokenPipe {
+                self.reader_left.0.store(true, Ordering::Relaxed);
+            }
+            io::Error::new(error.kind(), format!("{}: {error}", self.name))
+        })
+    }
+}
+
+impl NamedOutput<Box<dyn Write + Send>> {
+    /// The standard output, a pipe or a device, which is written as it is.
+    fn special(path: &Path) -> Result<Self, BadInput> {
+        if path.as_os_str() == "-" {
+            return Ok(Self::new(Path::new("the standard output"), Box::new(io::stdout())));
+        }
+        let out = File::options().write(true).open(path).map_err(|error| cannot_write(path, &error))?;
+        Ok(Self::new(path, Box::new(out)))
+    }
+}
+
+impl<W: Write> Write for NamedOutput<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let done = self.out.write(bytes);
+        self.named(done)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let done = self.out.flush();
+        self.named(done)
+    }
+}
+
+/// Whether the reader of a pipe went away before its end.
+#[derive(Debug, Clone, Default)]
+struct ReaderLeft(Arc<AtomicBool>);
+
+impl ReaderLeft {
+    /// A reader who goes away early, as `head` does, has all they want: `None`, and no failure.
+    fn forgive<T>(&self, done: CommandResult<T>) -> CommandResult<Option<T>> {
+        match done {
+            Err(_) if self.0.load(Ordering::Relaxed) => Ok(None),
+            done => done.map(Some),
+        }
+    }
+}
+
+fn cannot_write(path: &Path, error: &io::Error) -> BadInput {
     BadInput(format!("cannot write {}: {error}; choose another file with --out", path.display()))
 }

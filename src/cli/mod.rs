@@ -184,7 +184,7 @@ pub fn run() -> ExitCode {
         }
     });
     done.unwrap_or_else(|error| {
-        eprintln!("error: {}", error.message());
+        eprintln!("error: {}", terminal_text::message(&error.message()));
         error.exit_code()
     })
 }

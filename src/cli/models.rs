@@ -165,14 +165,14 @@ async fn known_models(settings: &Settings) -> CommandResult<DatabaseModels> {
 #[must_use]
 pub fn list(settings: &Settings, known: &DatabaseModels) -> Vec<PrintedModel> {
     let listed = |entry: &ModelSettings| {
-        let (card, recent) = (card(entry), &known.health.figures);
-        let figures = recent.models.get(card.id.as_str()).copied();
+        let (card, recent) = (card(entry), &known.health.stats);
+        let stats = recent.models.get(card.id.as_str()).copied();
         PrintedModel {
             breaker: known.breakers.get(&card.id).cloned(),
-            battles: figures.map(|figures| figures.battles),
-            share: figures.and_then(|figures| figures.share(recent.battles)),
-            error_rate: figures.and_then(|figures| figures.error_rate()),
-            first_token_ms: figures.and_then(|figures| figures.first_token_ms),
+            battles: stats.map(|stats| stats.battles),
+            share: stats.and_then(|stats| stats.share(recent.battles)),
+            error_rate: stats.and_then(|stats| stats.error_rate()),
+            first_token_ms: stats.and_then(|stats| stats.first_token_ms),
             last_error: known.health.failures_of(&card.id).next().map(|failure| failure.reason.clone()),
             input_price: entry.input_price,
             output_price: entry.output_price,

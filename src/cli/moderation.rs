@@ -44,7 +44,7 @@ enum ModerationCommand {
     Keep(FlagOptions),
     /// Delete the texts of a flag's battle; its vote stays
     DeleteTexts(FlagOptions),
-    /// Ask the service about a text from the standard input, and print what would come of it
+    /// Ask the service about a text from the standard input, and print what the arena would do with it
     Check,
 }
 

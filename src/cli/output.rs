@@ -32,14 +32,14 @@ pub(super) fn print_by(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> 
     let written = write(&mut out).and_then(|()| out.flush());
     // What a failed output did not take is not written again.
     let (_lock, _rest) = out.into_parts();
-    told(written)
+    ignore_closed_pipe(written)
 }
 
 fn print_to(mut out: impl Write, text: &str) -> CommandResult<()> {
-    told(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+    ignore_closed_pipe(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
-fn told(written: io::Result<()>) -> CommandResult<()> {
+fn ignore_closed_pipe(written: io::Result<()>) -> CommandResult<()> {
     match written {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         done => Ok(done.context("cannot write to the standard output")?),
@@ -130,15 +130,7 @@ impl OutFile {
         if !overwrite.force && path.symlink_metadata().is_ok() {
             return Err(exists(path));
         }
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let mut prefix = path.file_name().unwrap_or_default().to_owned();
-        prefix.push(".");
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(&prefix).suffix(".partial");
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let partial = builder.tempfile_in(folder);
-        let partial = partial.map_err(|error| BadInput(cannot_write(path, &error)))?;
+        let partial = partial_beside(path).map_err(|error| BadInput(cannot_write(path, &error)))?;
         Ok(Self { path: path.to_owned(), overwrite, partial })
     }
 
@@ -175,12 +167,35 @@ impl OutFile {
     }
 }
 
+/// A file beside `path` that may take its name when it is whole. It is as open to others as the one that it replaces.
+pub(super) fn partial_beside(path: &Path) -> io::Result<NamedTempFile> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut prefix = path.file_name().unwrap_or_default().to_owned();
+    prefix.push(".");
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(&prefix).suffix(".partial");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        let replaced = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file);
+        let mode = replaced.map_or(0o666, |replaced| replaced.permissions().mode() & 0o666);
+        builder.permissions(std::fs::Permissions::from_mode(mode));
+    }
+    builder.tempfile_in(folder)
+}
+
 fn exists(path: &Path) -> BadInput {
     BadInput(format!("{} exists: choose another name, or replace it with --force", path.display()))
 }
 
 fn cannot_write(path: &Path, error: &io::Error) -> String {
-    format!("cannot write {}: {error}; choose another file", path.display())
+    format!("cannot write {}: {}; choose another file", path.display(), reason(error))
+}
+
+/// The system's reason, without the name of a partial file.
+pub(super) fn reason(error: &io::Error) -> String {
+    let told = error.to_string();
+    told.split_once(" at path ").map_or(told.as_str(), |(reason, _)| reason).to_owned()
 }
 
 #[cfg(test)]
@@ -237,5 +252,26 @@ mod tests {
         write(replace, Some("theirs too"), "ours").unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "ours");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no partial file is left");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_replaces_a_private_one_is_private_too() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("votes.csv");
+        std::fs::write(&path, "old").unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+        OutFile::create(&path, Overwrite { force: true }).unwrap().write(|out| out.write_all(b"new")).unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_made_is_named_without_its_partial_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("absent/votes.csv");
+        let told = OutFile::create(&path, Overwrite { force: false }).unwrap_err().to_string();
+        assert!(told.contains("absent/votes.csv: No such file or directory"), "{told}");
+        assert!(!told.contains(".partial"), "{told}");
     }
 }

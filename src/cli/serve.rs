@@ -29,10 +29,10 @@ use crate::infra::storage::{DataLock, IfMissing, Store};
 use crate::infra::tasks::JobNeed;
 use crate::infra::telemetry;
 use crate::infra::webhooks::WebhookSender;
-use crate::server::followed_file::FollowedFile;
-use crate::server::http::{self, Serving};
+use crate::server::http::{self, RunningServer};
 use crate::server::jobs::reload::{self, SettingsSource};
 use crate::server::state::AppState;
+use crate::server::watched_settings_file::WatchedSettingsFile;
 use crate::services::admin::users::link_address;
 
 /// How long what is cut after the drain may take to be kept. With the longest drain and the server's own end it leaves
@@ -71,7 +71,7 @@ impl ServeOptions {
     fn source(self, env: &Environment) -> std::io::Result<SettingsSource> {
         let path = self.location.config.clone().unwrap_or_else(|| DEFAULT_FILE.into());
         let (hangup, for_reading) = (signal(SignalKind::hangup())?, env.clone());
-        let (file, requests) = FollowedFile::new(path, env.clone());
+        let (file, requests) = WatchedSettingsFile::new(path, env.clone());
         let read = Box::new(move || self.settings(&for_reading));
         Ok(SettingsSource { file: Arc::new(file), requests, read, hangup })
     }
@@ -169,7 +169,7 @@ fn print_first_link(app: &AppState, listening: &str, token: &str) {
 fn supervise(app: &Arc<AppState>, connection: Option<RedisConnectionTask>, source: SettingsSource) {
     if let Some(connection) = connection {
         let (connection, shutdown) = (Arc::new(Mutex::new(connection)), app.tasks.shutdown());
-        app.tasks.supervise("keep_redis", JobNeed::Nothing, move || {
+        app.tasks.supervise("connect_redis", JobNeed::Nothing, move || {
             let (connection, shutdown) = (Arc::clone(&connection), shutdown.clone());
             async move { connection.lock().await.run(shutdown).await }
         });
@@ -191,7 +191,7 @@ fn bus(settings: &RedisSettings, instance: InstanceId) -> Result<Bus, AddressErr
 }
 
 /// Ends in order: no new connections, battles under way to their ends, then everything else.
-async fn end(app: &AppState, serving: &Serving) {
+async fn end(app: &AppState, serving: &RunningServer) {
     let patience = Duration::from_secs(app.settings.now().server.drain_seconds);
     tracing::info!(battles.under_way = app.battles.under_way(), "draining: no new battles or turns");
     if let Err(error) = serving.close_door().await {

@@ -1,6 +1,9 @@
 //! SIGINT and SIGTERM: the first asks the arena to end in order, the second ends the process at once.
 
+use anyhow::anyhow;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use crate::cli::error::CommandResult;
 
 /// The two signals that end the process.
 pub(super) struct Signals {
@@ -28,5 +31,39 @@ impl Signals {
         let signal = self.next().await;
         tracing::warn!("second signal: exiting at once");
         std::process::exit(128 + signal.as_raw_value());
+    }
+}
+
+/// Does work whose unfinished files go with it: at a signal it is dropped, and the command fails.
+///
+/// # Errors
+/// Those of the work, or a signal.
+pub(super) async fn unless_interrupted<T>(work: impl Future<Output = CommandResult<T>>) -> CommandResult<T> {
+    let mut signals = Signals::listen()?;
+    tokio::select! {
+        done = work => done,
+        _ = signals.next() => Err(anyhow!("interrupted: nothing was written").into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Command, id};
+
+    use super::*;
+
+    #[actix_web::test]
+    async fn a_signal_drops_work_with_its_unfinished_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let partial = tempfile::NamedTempFile::new_in(folder.path()).unwrap();
+        let work = async move {
+            let _partial = partial;
+            let signalled = Command::new("sh").args(["-c", &format!("kill -INT {}", id())]).status();
+            assert!(signalled.unwrap().success());
+            std::future::pending::<CommandResult<()>>().await
+        };
+        let told = unless_interrupted(work).await.unwrap_err().message();
+        assert_eq!(told, "interrupted: nothing was written");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 }

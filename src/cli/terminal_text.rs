@@ -14,3 +14,18 @@ pub(super) fn width(text: &str) -> usize {
 pub(super) fn printable(text: &str) -> String {
     text_direction::in_name(text).chars().map(|c| if c.is_control() { '\u{FFFD}' } else { c }).collect()
 }
+
+/// A message as a terminal may show it: texts of files and names in it cannot steer the terminal.
+pub(super) fn message(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() && !matches!(c, '\n' | '\t') { '\u{FFFD}' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_keeps_its_lines_and_no_escape_sequence() {
+        assert_eq!(message("a\u{1b}[31m\r\u{9b}b\n\tc"), "a\u{FFFD}[31m\u{FFFD}\u{FFFD}b\n\tc");
+    }
+}

@@ -83,7 +83,7 @@ pub fn winner_and_loser(models: &[ModelId; 2], outcome: Outcome) -> Option<(&Mod
 mod tests {
     use super::*;
 
-    fn said(texts: &[&str]) -> Vec<Message> {
+    fn conversation(texts: &[&str]) -> Vec<Message> {
         let message =
             |(at, text): (usize, &&str)| if at % 2 == 0 { Message::user(*text) } else { Message::assistant(*text) };
         texts.iter().enumerate().map(message).collect()
@@ -91,33 +91,38 @@ mod tests {
 
     #[test]
     fn the_prompt_is_what_both_conversations_begin_with() {
-        let pair = PreferencePair::new(&said(&["q", "good"]), &said(&["q", "bad"])).unwrap();
+        let pair = PreferencePair::new(&conversation(&["q", "good"]), &conversation(&["q", "bad"])).unwrap();
         assert_eq!(
             (pair.prompt, pair.chosen, pair.rejected),
-            (said(&["q"]), vec![Message::assistant("good")], vec![Message::assistant("bad")])
+            (conversation(&["q"]), vec![Message::assistant("good")], vec![Message::assistant("bad")])
         );
-        let turns = PreferencePair::new(&said(&["q", "x", "r", "good"]), &said(&["q", "y", "r", "bad"])).unwrap();
+        let turns =
+            PreferencePair::new(&conversation(&["q", "x", "r", "good"]), &conversation(&["q", "y", "r", "bad"]))
+                .unwrap();
         assert_eq!((turns.prompt.len(), turns.chosen.len(), turns.rejected.len()), (1, 3, 3));
         let other_question =
-            PreferencePair::new(&said(&["q", "x", "r", "good"]), &said(&["q", "x", "s", "bad"])).unwrap();
+            PreferencePair::new(&conversation(&["q", "x", "r", "good"]), &conversation(&["q", "x", "s", "bad"]))
+                .unwrap();
         assert_eq!(
             (other_question.prompt, other_question.chosen.len()),
-            (said(&["q"]), 3),
+            (conversation(&["q"]), 3),
             "a prompt ends with a question"
         );
-        let same_start = PreferencePair::new(&said(&["q", "x", "r", "good"]), &said(&["q", "x", "r", "bad"])).unwrap();
-        assert_eq!((same_start.prompt, same_start.chosen.len()), (said(&["q", "x", "r"]), 1));
+        let same_start =
+            PreferencePair::new(&conversation(&["q", "x", "r", "good"]), &conversation(&["q", "x", "r", "bad"]))
+                .unwrap();
+        assert_eq!((same_start.prompt, same_start.chosen.len()), (conversation(&["q", "x", "r"]), 1));
     }
 
     #[test]
     fn what_is_no_preference_between_two_texts_is_none() {
         for (chosen, rejected) in [
-            (said(&["q", "a"]), said(&["q"])),
-            (said(&["q", "a"]), said(&["q", " \n"])),
-            (said(&["", "a"]), said(&["", "b"])),
-            (said(&["q", "a"]), said(&["q", "a"])),
-            (said(&[]), said(&[])),
-            (said(&["q", "a"]), said(&["p", "b"])),
+            (conversation(&["q", "a"]), conversation(&["q"])),
+            (conversation(&["q", "a"]), conversation(&["q", " \n"])),
+            (conversation(&["", "a"]), conversation(&["", "b"])),
+            (conversation(&["q", "a"]), conversation(&["q", "a"])),
+            (conversation(&[]), conversation(&[])),
+            (conversation(&["q", "a"]), conversation(&["p", "b"])),
         ] {
             assert_eq!(PreferencePair::new(&chosen, &rejected), None, "{chosen:?}");
         }

@@ -66,6 +66,9 @@ impl ModelTable {
         let header = reader.headers().map_err(|error| bad(error.to_string()))?;
         let columns: Vec<String> =
             header.iter().map(|name| name.trim_start_matches('\u{feff}').trim().to_owned()).collect();
+        if columns.is_empty() {
+            return Err(bad("the file is empty: write a header line, and a line for each model".to_owned()));
+        }
         let place = place(&columns, key)?;
         let mut rows = Vec::new();
         let mut known = BTreeSet::new();
@@ -135,6 +138,14 @@ mod tests {
         std::fs::write(&file, text).unwrap();
         let table = ModelTable::read(&file, "model").unwrap();
         (folder, table)
+    }
+
+    #[test]
+    fn an_empty_file_is_named() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let told = ModelTable::read(file.path(), "model").unwrap_err().to_string();
+        let expected = format!("{}: the file is empty: write a header line", file.path().display());
+        assert!(told.starts_with(&expected), "{told}");
     }
 
     #[test]

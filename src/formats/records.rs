@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use super::read_file;
-use crate::domain::benchmark::data::{DataError, DataProblem, RecordLines, text};
+use crate::domain::benchmark::data_file::{DataError, RecordLines, text};
 
 /// Why a file cannot be used. Nothing of it is, then.
 #[derive(Debug, thiserror::Error)]
@@ -76,7 +76,8 @@ pub fn records(path: &Path) -> Result<Vec<Record>, BenchFileError> {
     let records = if text.trim_start().starts_with('{') { json_lines(text) } else { delimited(text) };
     let records = records.map_err(|(line, reason)| BenchFileError::Record { path: path.to_owned(), line, reason })?;
     if records.is_empty() {
-        return Err(data(DataProblem::NoItems.on(1)));
+        let reason = "the file has no records: give a JSON object a line, or CSV with a header".to_owned();
+        return Err(BenchFileError::Record { path: path.to_owned(), line: 1, reason });
     }
     Ok(records)
 }
@@ -205,6 +206,6 @@ mod tests {
         refused("{\"answer\": \"x\"}\n{\"answer\": \" \"}", "line 2: it has no answer or text");
         refused("answer,turn\nx,1\nx,0\n", "line 3: turn is \"0\": write a number from 1");
         refused("answer,turn\nx\n", "line 2: it has another number of fields");
-        refused("", "line 1: the file has no items");
+        refused("", "line 1: the file has no records");
     }
 }

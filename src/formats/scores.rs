@@ -19,7 +19,7 @@ pub struct ScoreRow {
     pub sample: u32,
     /// The model.
     pub model: String,
-    /// The judge, or the jury.
+    /// The judge, or the panel.
     pub judge: String,
     /// The model that the answers were compared with.
     pub baseline: String,
@@ -36,8 +36,8 @@ pub struct ScoreRow {
     pub total: u64,
     /// Whether fewer than 95 % of the judgements are valid.
     pub flagged: bool,
-    /// Whether the judge is a contestant too.
-    pub judge_is_contestant: bool,
+    /// Whether the judge is evaluated too.
+    pub judge_is_evaluated: bool,
     /// Time of the latest judgement, in milliseconds since 1970.
     pub judged_at: i64,
 }
@@ -83,7 +83,7 @@ impl ScoreRow {
             judged: score.coverage.ok,
             total: score.coverage.total,
             flagged: score.coverage.is_low(),
-            judge_is_contestant: scores.judge_is_contestant,
+            judge_is_evaluated: scores.judge_is_evaluated,
             judged_at: scores.judged_at,
         };
         scores.scores.0.iter().map(row).collect()

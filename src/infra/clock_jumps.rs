@@ -166,10 +166,10 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_steady_clock_counts_as_it_is() {
-        let rig = ClockFixture::new(DAY);
-        let limits = rig.half_a_minute_later(DAY + MINUTE / 2).await;
+        let fixture = ClockFixture::new(DAY);
+        let limits = fixture.half_a_minute_later(DAY + MINUTE / 2).await;
         assert_eq!(limits, WaitLimits { oldest: None, newest: None }, "it may have jumped before");
-        let limits = rig.half_a_minute_later(DAY + MINUTE + 3_000).await;
+        let limits = fixture.half_a_minute_later(DAY + MINUTE + 3_000).await;
         let newest = Some(Timestamp(DAY + 2 * MINUTE + 3_000));
         assert_eq!(limits, WaitLimits { oldest: Some(Timestamp(DAY + 3_000)), newest });
     }
@@ -179,61 +179,61 @@ mod tests {
         let former = ClockFixture::new(DAY);
         let touched = former.date(DAY);
         // A restart, and a clock that is a day on.
-        let rig = ClockFixture::new(2 * DAY);
-        assert_eq!(rig.half_a_minute_later(2 * DAY + MINUTE / 2).await.oldest, None);
-        let limits = rig.half_a_minute_later(2 * DAY + MINUTE).await;
+        let fixture = ClockFixture::new(2 * DAY);
+        assert_eq!(fixture.half_a_minute_later(2 * DAY + MINUTE / 2).await.oldest, None);
+        let limits = fixture.half_a_minute_later(2 * DAY + MINUTE).await;
         assert!(limits.oldest.is_some_and(|oldest| touched < oldest), "it has waited for a minute by now");
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_clock_is_steady_when_it_was_watched_without_a_jump() {
-        let rig = ClockFixture::new(DAY);
-        assert!(!rig.watched.is_steady_for(PATIENCE), "nobody has watched it");
-        rig.half_a_minute_later(DAY + MINUTE / 2).await;
-        rig.half_a_minute_later(DAY + MINUTE).await;
-        assert!(rig.watched.is_steady_for(PATIENCE));
-        rig.date(2 * DAY);
-        assert!(!rig.watched.is_steady_for(PATIENCE));
-        rig.half_a_minute_later(2 * DAY + MINUTE / 2).await;
-        assert!(!rig.watched.is_steady_for(PATIENCE));
-        rig.half_a_minute_later(2 * DAY + MINUTE).await;
-        assert!(rig.watched.is_steady_for(PATIENCE));
+        let fixture = ClockFixture::new(DAY);
+        assert!(!fixture.watched.is_steady_for(PATIENCE), "nobody has watched it");
+        fixture.half_a_minute_later(DAY + MINUTE / 2).await;
+        fixture.half_a_minute_later(DAY + MINUTE).await;
+        assert!(fixture.watched.is_steady_for(PATIENCE));
+        fixture.date(2 * DAY);
+        assert!(!fixture.watched.is_steady_for(PATIENCE));
+        fixture.half_a_minute_later(2 * DAY + MINUTE / 2).await;
+        assert!(!fixture.watched.is_steady_for(PATIENCE));
+        fixture.half_a_minute_later(2 * DAY + MINUTE).await;
+        assert!(fixture.watched.is_steady_for(PATIENCE));
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_clock_that_goes_on_expires_nothing_early() {
-        let rig = ClockFixture::new(DAY);
-        rig.half_a_minute_later(DAY + MINUTE / 2).await;
-        let limits = rig.half_a_minute_later(2 * DAY).await;
+        let fixture = ClockFixture::new(DAY);
+        fixture.half_a_minute_later(DAY + MINUTE / 2).await;
+        let limits = fixture.half_a_minute_later(2 * DAY).await;
         assert_eq!(limits.oldest, Some(Timestamp(DAY)), "what was touched less than a minute before the jump waits on");
-        rig.half_a_minute_later(2 * DAY + MINUTE / 2).await;
-        let limits = rig.half_a_minute_later(2 * DAY + MINUTE).await;
+        fixture.half_a_minute_later(2 * DAY + MINUTE / 2).await;
+        let limits = fixture.half_a_minute_later(2 * DAY + MINUTE).await;
         assert_eq!(limits.oldest, Some(Timestamp(2 * DAY)), "everything from before the jump has waited by now");
     }
 
     #[tokio::test(start_paused = true)]
     async fn what_is_dated_while_a_clock_is_away_for_a_moment_waits_on() {
-        let rig = ClockFixture::new(3 * DAY);
-        rig.half_a_minute_later(3 * DAY + MINUTE / 2).await;
-        let dated = rig.date(DAY);
+        let fixture = ClockFixture::new(3 * DAY);
+        fixture.half_a_minute_later(3 * DAY + MINUTE / 2).await;
+        let dated = fixture.date(DAY);
         assert_eq!(dated, Timestamp(DAY));
-        let limits = rig.half_a_minute_later(3 * DAY + MINUTE).await;
+        let limits = fixture.half_a_minute_later(3 * DAY + MINUTE).await;
         assert!(limits.oldest.is_some_and(|oldest| oldest < dated), "it has waited for half a minute: {limits:?}");
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_clock_that_goes_back_lets_nothing_wait_for_ever() {
-        let rig = ClockFixture::new(2 * DAY);
-        rig.half_a_minute_later(2 * DAY + MINUTE / 2).await;
-        rig.half_a_minute_later(2 * DAY + MINUTE).await;
-        let limits = rig.half_a_minute_later(DAY).await;
+        let fixture = ClockFixture::new(2 * DAY);
+        fixture.half_a_minute_later(2 * DAY + MINUTE / 2).await;
+        fixture.half_a_minute_later(2 * DAY + MINUTE).await;
+        let limits = fixture.half_a_minute_later(DAY).await;
         assert_eq!(
             limits,
             WaitLimits { oldest: Some(Timestamp(DAY - MINUTE)), newest: None },
             "they may have begun just now"
         );
-        rig.half_a_minute_later(DAY + MINUTE / 2).await;
-        let limits = rig.half_a_minute_later(DAY + MINUTE).await;
+        fixture.half_a_minute_later(DAY + MINUTE / 2).await;
+        let limits = fixture.half_a_minute_later(DAY + MINUTE).await;
         assert_eq!(limits.newest, Some(Timestamp(DAY + 2 * MINUTE)));
     }
 }

@@ -15,7 +15,7 @@ use crate::allowed_addresses::AllowedAddresses;
 use crate::config::{ConfigError, Environment, Settings};
 use crate::domain::moderation::plain_categories;
 use crate::domain::time::Timestamp;
-use crate::llm::{HttpClient, http_client_within};
+use crate::llm::{HttpClient, connection_problem, http_client_within};
 
 /// Longest wait for a connection; the settings bound the whole.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -26,16 +26,16 @@ const MOST_BYTES: usize = 64 << 10;
 #[derive(Debug, thiserror::Error)]
 pub enum ModerationError {
     /// It does not answer.
-    #[error("it cannot be asked: {0}")]
-    Http(reqwest::Error),
+    #[error("it cannot be asked: {0}: check moderation.base_url, and that the service runs")]
+    Http(String),
     /// It refuses.
-    #[error("it answers with status {0}")]
+    #[error("it answers with status {0}: check moderation.base_url and moderation.api_key_env")]
     Status(StatusCode),
     /// It took longer than the settings allow.
-    #[error("it did not answer in time")]
+    #[error("it did not answer within moderation.timeout_ms")]
     TimedOut,
     /// The answer is too long, or has no result.
-    #[error("its answer cannot be read")]
+    #[error("its answer is not that of a moderation endpoint: check moderation.base_url")]
     Unreadable,
 }
 
@@ -122,7 +122,7 @@ impl ModerationEndpoint {
         } else {
             json!({ "input": text, "model": self.model })
         };
-        let failed = |error: reqwest::Error| ModerationError::Http(error.without_url());
+        let failed = |error: reqwest::Error| ModerationError::Http(connection_problem(&error));
         let client = self.http.for_url(&self.url);
         let sent = client.post(self.url.clone()).headers(self.headers.clone()).json(&body).send();
         let mut response = sent.await.map_err(failed)?;
@@ -199,6 +199,16 @@ mod tests {
         {
             assert_eq!(of(text), None, "{text}");
         }
+    }
+
+    #[tokio::test]
+    async fn an_endpoint_that_is_not_there_is_told_with_the_key_to_look_at() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let base_url = format!("base_url = \"http://{}/v1\"", listener.local_addr().unwrap());
+        drop(listener);
+        let endpoint = ModerationEndpoint::open(&settings(&base_url), &Environment::default()).unwrap().unwrap();
+        let error = endpoint.ask("?", Duration::from_secs(20), Timestamp(1)).await.unwrap_err().to_string();
+        assert!(error.contains("nothing listens there") && error.contains("moderation.base_url"), "{error}");
     }
 
     #[test]

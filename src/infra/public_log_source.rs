@@ -7,7 +7,7 @@ use std::time::Duration;
 use reqwest::{StatusCode, Url};
 
 use crate::config::ConfigError;
-use crate::llm::{HttpClient, http_client};
+use crate::llm::{HttpClient, connection_problem, http_client};
 
 /// Longest wait for a connection and for an answer.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -47,12 +47,12 @@ pub enum SourceError {
         source: io::Error,
     },
     /// The server cannot be asked.
-    #[error("{url} cannot be read: {source}")]
+    #[error("{url} cannot be read: {why}")]
     Http {
         /// The address.
         url: String,
         /// Why.
-        source: reqwest::Error,
+        why: String,
     },
     /// The server refuses.
     #[error("{url} answers with status {status}")]
@@ -132,7 +132,7 @@ fn join(prefix: &Url, path: &str) -> Result<Url, SourceError> {
 }
 
 async fn fetch(client: &HttpClient, url: Url) -> Result<Vec<u8>, SourceError> {
-    let failed = |source: reqwest::Error| SourceError::Http { url: url.to_string(), source: source.without_url() };
+    let failed = |error: reqwest::Error| SourceError::Http { url: url.to_string(), why: connection_problem(&error) };
     let request = client.for_url(&url).get(url.clone()).timeout(ANSWER_TIMEOUT);
     let mut response = request.send().await.map_err(failed)?;
     match response.status() {

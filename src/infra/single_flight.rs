@@ -359,71 +359,71 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn all_who_ask_the_same_share_one_computation_and_its_result_is_kept() {
-        let rig = FlightFixture::new(0);
-        let all = join_all((0..50).map(|_| rig.ask("one", SECOND))).await;
+        let fixture = FlightFixture::new(0);
+        let all = join_all((0..50).map(|_| fixture.ask("one", SECOND))).await;
         assert!(all.into_iter().all(|found| matches!(found, Ok(1))));
-        assert_eq!((rig.ask("one", SECOND).await.unwrap(), rig.begun()), (1, 1));
-        assert_eq!(rig.zero.elapsed(), SECOND);
-        rig.end().await;
+        assert_eq!((fixture.ask("one", SECOND).await.unwrap(), fixture.begun()), (1, 1));
+        assert_eq!(fixture.zero.elapsed(), SECOND);
+        fixture.end().await;
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_computation_goes_on_is_charged_and_is_kept_when_all_who_asked_have_left() {
-        let rig = FlightFixture::new(4);
+        let fixture = FlightFixture::new(4);
         for _ in 0..50 {
-            let left = timeout(Duration::from_millis(10), rig.ask("one", 2 * SECOND)).await;
+            let left = timeout(Duration::from_millis(10), fixture.ask("one", 2 * SECOND)).await;
             assert!(left.is_err());
         }
-        assert_eq!(rig.begun(), 1);
-        assert_eq!(rig.ask("one", 2 * SECOND).await.unwrap(), 1, "the next asker gets what was begun");
-        assert_eq!(rig.zero.elapsed(), 2 * SECOND);
-        rig.ask("two", Duration::ZERO).await.unwrap();
-        assert_eq!((rig.zero.elapsed(), rig.begun()), (10 * SECOND, 2), "a rest of four times its cost");
-        rig.end().await;
+        assert_eq!(fixture.begun(), 1);
+        assert_eq!(fixture.ask("one", 2 * SECOND).await.unwrap(), 1, "the next asker gets what was begun");
+        assert_eq!(fixture.zero.elapsed(), 2 * SECOND);
+        fixture.ask("two", Duration::ZERO).await.unwrap();
+        assert_eq!((fixture.zero.elapsed(), fixture.begun()), (10 * SECOND, 2), "a rest of four times its cost");
+        fixture.end().await;
     }
 
     #[tokio::test(start_paused = true)]
     async fn what_nobody_waits_for_is_not_begun() {
-        let rig = FlightFixture::new(0);
+        let fixture = FlightFixture::new(0);
         let waiting = async {
-            let asks = ["two", "three"].map(|key| rig.ask(key, SECOND));
+            let asks = ["two", "three"].map(|key| fixture.ask(key, SECOND));
             assert!(timeout(SECOND, join_all(asks)).await.is_err());
         };
-        let (one, ()) = tokio::join!(rig.ask("one", 5 * SECOND), waiting);
+        let (one, ()) = tokio::join!(fixture.ask("one", 5 * SECOND), waiting);
         assert_eq!(one.unwrap(), 1);
         sleep(10 * SECOND).await;
-        assert_eq!(rig.begun(), 1);
-        assert_eq!(rig.ask("two", SECOND).await.unwrap(), 2, "it can be asked for again");
-        rig.end().await;
+        assert_eq!(fixture.begun(), 1);
+        assert_eq!(fixture.ask("two", SECOND).await.unwrap(), 2, "it can be asked for again");
+        fixture.end().await;
     }
 
     #[tokio::test(start_paused = true)]
     async fn computations_follow_each_other_with_a_rest_in_proportion() {
-        let rig = FlightFixture::new(4);
+        let fixture = FlightFixture::new(4);
         let ask = async |key, takes| {
-            rig.ask(key, Duration::from_millis(takes)).await.unwrap();
-            u64::try_from(rig.zero.elapsed().as_millis()).unwrap()
+            fixture.ask(key, Duration::from_millis(takes)).await.unwrap();
+            u64::try_from(fixture.zero.elapsed().as_millis()).unwrap()
         };
         let ended = tokio::join!(ask("one", 400), ask("two", 300), ask("three", 100));
         assert_eq!(ended, (400, 2_300, 3_600));
-        rig.end().await;
+        fixture.end().await;
     }
 
     #[tokio::test(start_paused = true)]
     async fn who_would_wait_too_long_is_turned_away() {
-        let rig = FlightFixture::new(4);
-        rig.ask("one", 3 * SECOND).await.unwrap();
-        assert!(matches!(rig.ask("two", SECOND).await, Err(FlightError::Busy)));
-        assert_eq!(rig.zero.elapsed(), 13 * SECOND);
-        assert_eq!(rig.ask("two", SECOND).await.unwrap(), 2, "the rest was over at 15 s");
-        rig.end().await;
+        let fixture = FlightFixture::new(4);
+        fixture.ask("one", 3 * SECOND).await.unwrap();
+        assert!(matches!(fixture.ask("two", SECOND).await, Err(FlightError::Busy)));
+        assert_eq!(fixture.zero.elapsed(), 13 * SECOND);
+        assert_eq!(fixture.ask("two", SECOND).await.unwrap(), 2, "the rest was over at 15 s");
+        fixture.end().await;
     }
 
     #[tokio::test(start_paused = true)]
     async fn what_is_begun_is_there_later_for_who_did_not_wait() {
-        let rig = FlightFixture::new(0);
+        let fixture = FlightFixture::new(0);
         for _ in 0..3 {
-            let begun = Arc::clone(&rig.begun);
+            let begun = Arc::clone(&fixture.begun);
             let compute = move || {
                 let begun = Arc::clone(&begun);
                 async move {
@@ -431,64 +431,64 @@ mod tests {
                     Ok(begun.fetch_add(1, Ordering::SeqCst) + 1)
                 }
             };
-            rig.flights.begin(&"one", |_| true, compute);
+            fixture.flights.begin(&"one", |_| true, compute);
         }
-        assert_eq!(rig.flights.kept(&"one", |_| true), None);
+        assert_eq!(fixture.flights.kept(&"one", |_| true), None);
         sleep(2 * SECOND).await;
-        assert_eq!(rig.flights.kept(&"one", |_| true).as_deref(), Some(&1), "once for all who asked");
-        rig.end().await;
+        assert_eq!(fixture.flights.kept(&"one", |_| true).as_deref(), Some(&1), "once for all who asked");
+        fixture.end().await;
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_failure_is_shared_and_not_kept() {
-        let rig = FlightFixture::new(0);
-        let (one, same) = tokio::join!(rig.ask("bad", SECOND), rig.ask("bad", SECOND));
+        let fixture = FlightFixture::new(0);
+        let (one, same) = tokio::join!(fixture.ask("bad", SECOND), fixture.ask("bad", SECOND));
         let words = |found: Result<u32, FlightError<String>>| found.unwrap_err().cause().cloned().unwrap();
         assert_eq!((words(one), words(same)), ("bad 1".into(), "bad 1".into()));
-        assert_eq!(words(rig.ask("bad", SECOND).await), "bad 2");
-        rig.end().await;
+        assert_eq!(words(fixture.ask("bad", SECOND).await), "bad 2");
+        fixture.end().await;
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_panic_is_charged_too_and_the_next_asker_begins_again() {
-        let rig = FlightFixture::new(4);
-        let (one, same) = tokio::join!(rig.ask("panic", SECOND), rig.ask("panic", SECOND));
+        let fixture = FlightFixture::new(4);
+        let (one, same) = tokio::join!(fixture.ask("panic", SECOND), fixture.ask("panic", SECOND));
         assert!(matches!((one, same), (Err(FlightError::Ended), Err(FlightError::Ended))));
-        rig.ask("one", Duration::ZERO).await.unwrap();
-        assert_eq!((rig.zero.elapsed(), rig.begun()), (5 * SECOND, 2));
-        rig.end().await;
+        fixture.ask("one", Duration::ZERO).await.unwrap();
+        assert_eq!((fixture.zero.elapsed(), fixture.begun()), (5 * SECOND, 2));
+        fixture.end().await;
     }
 
     #[tokio::test(start_paused = true)]
     async fn who_joins_what_is_out_of_date_gets_the_next_one() {
-        let rig = FlightFixture::new(0);
+        let fixture = FlightFixture::new(0);
         let second = |number: &u32| *number >= 2;
-        let (one, newer) = tokio::join!(rig.ask("one", SECOND), rig.ask_for("one", SECOND, second));
+        let (one, newer) = tokio::join!(fixture.ask("one", SECOND), fixture.ask_for("one", SECOND, second));
         assert_eq!((one.unwrap(), newer.unwrap()), (1, 2));
-        assert_eq!(rig.ask_for("one", SECOND, second).await.unwrap(), 2);
-        rig.end().await;
+        assert_eq!(fixture.ask_for("one", SECOND, second).await.unwrap(), 2);
+        fixture.end().await;
     }
 
     #[tokio::test(start_paused = true)]
     async fn the_oldest_value_goes_when_all_places_are_taken() {
-        let rig = FlightFixture::new(0);
+        let fixture = FlightFixture::new(0);
         for key in ["one", "two", "three", "two", "one"] {
-            rig.ask(key, SECOND).await.unwrap();
+            fixture.ask(key, SECOND).await.unwrap();
         }
-        assert_eq!(rig.begun(), 4, "two was kept, one was not");
-        rig.end().await;
+        assert_eq!(fixture.begun(), 4, "two was kept, one was not");
+        fixture.end().await;
     }
 
     #[tokio::test(start_paused = true)]
     async fn an_end_of_the_arena_waits_for_no_computation() {
-        let rig = FlightFixture::new(0);
-        let tasks = rig.tasks.clone();
+        let fixture = FlightFixture::new(0);
+        let tasks = fixture.tasks.clone();
         let end = async {
             sleep(SECOND).await;
             tasks.end(SECOND).await
         };
-        let (ended, all_ended) = tokio::join!(rig.ask("one", 99 * SECOND), end);
+        let (ended, all_ended) = tokio::join!(fixture.ask("one", 99 * SECOND), end);
         assert!(matches!(ended, Err(FlightError::Ended)) && all_ended);
-        assert_eq!(rig.zero.elapsed(), SECOND);
+        assert_eq!(fixture.zero.elapsed(), SECOND);
     }
 }

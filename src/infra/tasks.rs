@@ -36,13 +36,13 @@ pub struct Tasks {
     draining: CancellationToken,
     shutdown: CancellationToken,
     /// Jobs that have panicked and not settled since.
-    troubled: Arc<Mutex<BTreeMap<&'static str, JobTrouble>>>,
+    panicked_jobs: Arc<Mutex<BTreeMap<&'static str, PanickedJob>>>,
     reports: JobReports,
 }
 
 /// A job that has panicked a short while ago.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct JobTrouble {
+pub struct PanickedJob {
     /// Whether battles need the job.
     pub need: JobNeed,
     /// Whether it runs again.
@@ -110,7 +110,7 @@ impl Tasks {
     }
 
     /// Runs a job that heeds [`Tasks::shutdown`] until it returns. After a panic it starts again, after a wait that doubles
-    /// with each panic in a row; until it has settled, [`Tasks::troubled`] names it.
+    /// with each panic in a row; until it has settled, [`Tasks::panicked_jobs`] names it.
     pub fn supervise<F>(&self, name: &'static str, need: JobNeed, mut job: impl FnMut() -> F + Send + 'static)
     where
         F: Future<Output = ()> + Send + 'static,
@@ -121,14 +121,14 @@ impl Tasks {
             // The job itself is made within, so that a panic while it is made counts too.
             while tasks.run_once(name, &mut failures, async { job().await }).await.is_err() {
                 report.fail(&"it panicked, see the log");
-                tasks.trouble(name, JobTrouble { need, state: JobState::Down });
+                tasks.note_panic(name, PanickedJob { need, state: JobState::Down });
                 tokio::select! {
                     () = sleep(RESTART.after(failures)) => {}
                     () = tasks.shutdown.cancelled() => return,
                 }
-                tasks.trouble(name, JobTrouble { need, state: JobState::Restarted });
+                tasks.note_panic(name, PanickedJob { need, state: JobState::Restarted });
             }
-            tasks.troubles().remove(name);
+            tasks.lock_panicked().remove(name);
         });
     }
 
@@ -142,7 +142,7 @@ impl Tasks {
         let began = Instant::now();
         let settle = async {
             sleep(SETTLED).await;
-            self.troubles().remove(name);
+            self.lock_panicked().remove(name);
             std::future::pending::<Infallible>().await
         };
         let ended = tokio::select! {
@@ -155,8 +155,8 @@ impl Tasks {
 
     /// Jobs that have panicked and not settled since, by name.
     #[must_use]
-    pub fn troubled(&self) -> BTreeMap<&'static str, JobTrouble> {
-        self.troubles().clone()
+    pub fn panicked_jobs(&self) -> BTreeMap<&'static str, PanickedJob> {
+        self.lock_panicked().clone()
     }
 
     /// The entry of a job, in which it notes its runs.
@@ -171,13 +171,13 @@ impl Tasks {
         self.reports.all()
     }
 
-    fn trouble(&self, name: &'static str, trouble: JobTrouble) {
-        self.troubles().insert(name, trouble);
+    fn note_panic(&self, name: &'static str, job: PanickedJob) {
+        self.lock_panicked().insert(name, job);
     }
 
-    fn troubles(&self) -> MutexGuard<'_, BTreeMap<&'static str, JobTrouble>> {
+    fn lock_panicked(&self) -> MutexGuard<'_, BTreeMap<&'static str, PanickedJob>> {
         // The map is valid after each statement, so a panic elsewhere does not spoil it.
-        self.troubled.lock()
+        self.panicked_jobs.lock()
     }
 
     /// Fires when nothing new may begin any more.
@@ -263,15 +263,15 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_job_is_in_trouble_from_its_panic_until_it_has_settled() {
+    async fn a_job_counts_as_panicked_from_its_panic_until_it_has_settled() {
         let tasks = Tasks::default();
-        let mut begun = panicking(&tasks, "test_of_trouble", JobNeed::Battles, 1);
-        let state = || tasks.troubled().get("test_of_trouble").copied();
+        let mut begun = panicking(&tasks, "test_of_panics", JobNeed::Battles, 1);
+        let state = || tasks.panicked_jobs().get("test_of_panics").copied();
         begun.recv().await.unwrap();
         tokio::task::yield_now().await;
-        assert_eq!(state(), Some(JobTrouble { need: JobNeed::Battles, state: JobState::Down }));
+        assert_eq!(state(), Some(PanickedJob { need: JobNeed::Battles, state: JobState::Down }));
         begun.recv().await.unwrap();
-        assert_eq!(state(), Some(JobTrouble { need: JobNeed::Battles, state: JobState::Restarted }));
+        assert_eq!(state(), Some(PanickedJob { need: JobNeed::Battles, state: JobState::Restarted }));
         advance(SETTLED - SECOND).await;
         assert!(state().is_some());
         sleep(2 * SECOND).await;

@@ -11,7 +11,7 @@ use crate::allowed_addresses::AllowedAddresses;
 use crate::config::{ConfigError, Environment, Settings, WebhookSettings};
 use crate::domain::time::Timestamp;
 use crate::domain::webhook::{LEAST_SECRET_BYTES, WebhookEvent, signature};
-use crate::llm::{HttpClient, http_client_within};
+use crate::llm::{HttpClient, connection_problem, http_client_within};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Longest wait for an answer.
@@ -25,7 +25,10 @@ pub enum WebhookError {
     Unknown,
     /// It does not answer.
     #[error("it cannot be reached: {0}")]
-    Http(reqwest::Error),
+    Http(String),
+    /// It leads elsewhere, where nothing is sent.
+    #[error("it answers with status {0}, which leads to another address: write that one as webhooks.url")]
+    Moved(StatusCode),
     /// It does not take the message.
     #[error("it answers with status {0}")]
     Status(StatusCode),
@@ -106,7 +109,11 @@ impl WebhookSender {
         let request = self.http.for_url(&receiver.url).post(receiver.url.clone()).timeout(ANSWER_TIMEOUT);
         let request = request.header(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let request = request.header("langya-event", event.as_str()).header("langya-signature", signature);
-        let answer = request.body(body).send().await.map_err(|error| WebhookError::Http(error.without_url()))?;
-        if answer.status().is_success() { Ok(()) } else { Err(WebhookError::Status(answer.status())) }
+        let sent = request.body(body).send().await;
+        match sent.map_err(|error| WebhookError::Http(connection_problem(&error)))?.status() {
+            status if status.is_success() => Ok(()),
+            status if status.is_redirection() => Err(WebhookError::Moved(status)),
+            status => Err(WebhookError::Status(status)),
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use reqwest::{StatusCode, Url, header};
 
-use crate::llm::HttpClient;
+use crate::llm::{HttpClient, connection_problem};
 
 /// Longest wait for an answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
@@ -30,13 +30,23 @@ pub enum WitnessError {
     Address,
     /// It does not answer.
     #[error("it cannot be asked: {0}")]
-    Http(reqwest::Error),
-    /// It refuses: 403 where it does not know the log, 422 where the proof is wrong.
-    #[error("it answers with status {0}")]
+    Http(String),
+    /// It refuses.
+    #[error("it answers with status {status}{advice}", status = .0, advice = meaning(.0))]
     Status(StatusCode),
     /// The answer is longer than any, or no text.
     #[error("its answer cannot be read")]
     Unreadable,
+}
+
+/// What a status of C2SP tlog-witness means, with what to do.
+fn meaning(status: &StatusCode) -> &'static str {
+    match status.as_u16() {
+        300..=399 | 404 | 405 => ": check its url under public_log.witnesses",
+        403 => ": it does not know this log, so give its operator the public key of the log",
+        422 => ": it knows another history of this log",
+        _ => "",
+    }
 }
 
 /// Sends a request of [`add_checkpoint_request`](crate::domain::public_log::cosignature::add_checkpoint_request).
@@ -50,7 +60,7 @@ pub async fn add_checkpoint(
 ) -> Result<WitnessAnswer, WitnessError> {
     let url = Url::parse(&format!("{}/add-checkpoint", address.trim_end_matches('/')));
     let url = url.ok().filter(|url| client.reaches(url)).ok_or(WitnessError::Address)?;
-    let failed = |error: reqwest::Error| WitnessError::Http(error.without_url());
+    let failed = |error: reqwest::Error| WitnessError::Http(connection_problem(&error));
     let sent = client.for_url(&url).post(url.clone()).timeout(ANSWER_TIMEOUT).body(request).send();
     let mut response = sent.await.map_err(failed)?;
     let status = response.status();
@@ -70,5 +80,19 @@ pub async fn add_checkpoint(
             text.trim_end().parse().map(WitnessAnswer::Knows).map_err(|_| WitnessError::Unreadable)
         }
         status => Err(WitnessError::Status(status)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_says_what_to_do() {
+        for (status, words) in [(403, "public key"), (404, "its url"), (302, "its url"), (422, "another history")] {
+            let error = WitnessError::Status(StatusCode::from_u16(status).unwrap()).to_string();
+            assert!(error.contains(&status.to_string()) && error.contains(words), "{error}");
+        }
+        assert_eq!(WitnessError::Status(StatusCode::BAD_GATEWAY).to_string(), "it answers with status 502 Bad Gateway");
     }
 }

@@ -3,8 +3,8 @@
 pub mod chart;
 pub mod docs;
 pub mod i18n;
+pub mod link_preview;
 pub mod markup;
-pub mod preview;
 pub mod qr_code;
 pub mod report;
 

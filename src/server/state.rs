@@ -13,7 +13,7 @@ use crate::infra::sessions::Sessions;
 use crate::infra::storage::Store;
 use crate::infra::tasks::Tasks;
 use crate::infra::webhooks::WebhookSender;
-use crate::server::followed_file::FollowedFile;
+use crate::server::watched_settings_file::WatchedSettingsFile;
 use crate::services::admin::api_keys::ApiKeys;
 use crate::services::admin::sessions::AdminSessions;
 use crate::services::admin::users::AdminUsers;
@@ -48,7 +48,7 @@ pub struct AppState {
     /// The settings in force.
     pub settings: CurrentSettings,
     /// The file that they come from; an embedded arena may have none.
-    pub settings_file: Option<Arc<FollowedFile>>,
+    pub settings_file: Option<Arc<WatchedSettingsFile>>,
     /// The database.
     pub store: Store,
     /// The models.
@@ -68,7 +68,7 @@ pub struct AppState {
     /// Plans of benchmarks that the server runs.
     pub bench_plans: Arc<BenchPlans>,
     /// The scores of benchmarks.
-    pub boards: Arc<SuiteResultsCache>,
+    pub suite_results: Arc<SuiteResultsCache>,
     /// What annotators of campaigns said.
     pub campaigns: Arc<CampaignReports>,
     /// How series of the arena and of benchmarks go together.

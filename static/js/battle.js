@@ -1,6 +1,6 @@
 // The battle page. Phases: empty → asking → writing → ready → confirming → voting → revealed, or voided; `resuming` after a reload,
 // `proving` while the page computes what the arena asks for under pressure. In `confirming` the choice can be taken back (vote_confirmation.js).
-// After `revealed` the visitor may go on asking both models, which is neither rated nor kept: `talking`.
+// After `revealed` the visitor may go on asking both models, which is neither rated nor kept: `chatting`.
 // The server decides everything; this page shows what it says and asks again after a lost connection.
 
 import { Ballot } from "./ballot.js";
@@ -79,7 +79,7 @@ const PROOFS = 3;
 
 function ask(prompt, intent, images = null) {
   if (!isSendable(prompt) || !["empty", "ready", "revealed"].includes(phase)) return;
-  if (voted) return talk(prompt);
+  if (voted) return chat(prompt);
   if (!battle && modes.fault) return notice(modes.fault);
   if (!battle && "asks" in main.dataset) return agreeAndAsk(prompt, intent, images);
   notice("");
@@ -122,10 +122,10 @@ async function agreeAndAsk(prompt, intent, images) {
 }
 
 /** Goes on with both models after the vote. */
-function talk(prompt) {
+function chat(prompt) {
   notice("");
   composer.text = "";
-  setPhase("talking");
+  setPhase("chatting");
   request({ type: "message", battle: voted.battle, prompt, unrated: true, render: "blocks" });
 }
 
@@ -217,7 +217,7 @@ function dropOutdated() {
 
 function newBattle() {
   if (phase === "writing") socket.send({ type: "stop", battle });
-  if (phase === "talking") actions["stop-talk"]();
+  if (phase === "chatting") actions["stop-chat"]();
   forget();
   turns.clear();
   ballot.mark(null);
@@ -232,7 +232,7 @@ function newBattle() {
 
 const actions = {
   stop: () => socket.send({ type: "stop", battle }),
-  "stop-talk": () => socket.send({ type: "stop", battle: voted.battle }),
+  "stop-chat": () => socket.send({ type: "stop", battle: voted.battle }),
   regenerate: () => {
     notice("");
     setPhase("asking");
@@ -333,8 +333,8 @@ function lost(code) {
     location.assign("/sign-in");
     return false;
   }
-  if (phase === "talking" && !pending) return endTalk();
-  if (voted) turns.endTalk();
+  if (phase === "chatting" && !pending) return endChat();
+  if (voted) turns.endChat();
   const needed = pending !== null || (battle !== null && !["revealed", "voided"].includes(phase));
   if (phase === "writing") lostAt ??= performance.now();
   if (needed) {
@@ -345,11 +345,11 @@ function lost(code) {
 }
 
 /** What was asked after the vote lives with its connection. */
-function endTalk() {
+function endChat() {
   turns.fail(turn);
-  turns.endTalk();
+  turns.endChat();
   setPhase("revealed");
-  notice(words.talk_lost);
+  notice(words.chat_lost);
   return false;
 }
 
@@ -414,7 +414,7 @@ function settle(frame) {
 
 const receivers = {
   battle(frame) {
-    if (voted) return talkTurn(frame);
+    if (voted) return chatTurn(frame);
     if (judged && !standing) dropOutdated();
     const prompt = frame.prompt ?? pending?.prompt;
     if (prompt !== undefined) question = prompt;
@@ -446,9 +446,9 @@ const receivers = {
     if (turns.has(frame.turn)) turns.setState(frame.turn, frame.side, state);
   },
   ready(frame) {
-    if (phase === "talking") {
+    if (phase === "chatting") {
       setPhase("revealed");
-      announce(words.talk_ended);
+      announce(words.chat_ended);
     }
     if (!voted) readyAt = frame.seq;
     if (voted || frame.turn !== turn || ["confirming", "voting"].includes(phase)) return;
@@ -496,7 +496,7 @@ const receivers = {
 };
 
 /** A turn after the vote: nobody is hidden, and nothing is rated. */
-function talkTurn(frame) {
+function chatTurn(frame) {
   const { prompt } = pending;
   pending = null;
   turn = frame.turn;
@@ -526,7 +526,7 @@ function showTurn(number, prompt) {
   const fresh = !turns.has(number);
   const article = turns.begin(number, prompt);
   clearTimeout(slow);
-  slow = setTimeout(() => ["writing", "talking"].includes(phase) && turns.slow(number), SLOW_MS);
+  slow = setTimeout(() => ["writing", "chatting"].includes(phase) && turns.slow(number), SLOW_MS);
   if (fresh) {
     // Whoever types the next question already is not taken away from it.
     if (!composer.text) article.focus({ preventScroll: true });
@@ -541,7 +541,7 @@ function setPhase(next) {
   phase = next;
   main.dataset.phase = phase;
   composer.enabled = ["empty", "ready", "revealed"].includes(phase);
-  composer.placeholder = voted ? words.talk_on : battle && words.follow_up;
+  composer.placeholder = voted ? words.chat_on : battle && words.follow_up;
   if (phase === "ready") ballot.open(words.vote_now);
   else ballot.close(phase === "voting" ? words.sending_vote : words.wait_for_both);
   hintAtSides();

@@ -1,16 +1,20 @@
 // The page on which annotators judge: one assignment after the other, by keyboard or touch. A decision is kept on the device until
 // the arena has stored it, so that a lost connection loses nothing.
 
-import { announce, fill, keep, kept, part } from "./page.js";
+import { announce, fill, fromNow, keep, kept, part } from "./page.js";
 
 const main = document.querySelector(".campaign");
 const texts = JSON.parse(main.dataset.texts);
 const campaign = main.dataset.campaign;
 const api = `/api/v1/campaigns/${campaign}`;
 const TOKEN = `langya-campaign-${campaign}`;
-/** A decision that is not stored yet, as JSON. */
+/** The decisions that are not stored yet, oldest first, as JSON: a tab without a connection may have one, and another tab another. */
 const WAITING = `langya-campaign-waiting-${campaign}`;
 const LONGEST_WAIT = 8000;
+/** An arena that is silent for so long is asked again: a phone that changes its network may keep a dead connection. */
+const SILENCE_MS = 60_000;
+/** After so long a wait is shown. */
+const SLOW_MS = 1000;
 /** The choices of the next assignment rest: the second half of a double click, tap or key was meant for the one before. */
 const REST_MS = 500;
 
@@ -32,6 +36,8 @@ const fields = [...main.querySelectorAll("[data-question]")];
 let busy = false;
 /** The timer of the choices' rest; null once they can be used. */
 let resting = null;
+/** The decisions of this page that are not stored yet, by their assignments; they last without storage. */
+const decided = new Map();
 let isMarking = kept("localStorage", MARKED) === "1";
 
 /** The token of a shared link, and the participant's name at a recruitment platform; both leave the address. */
@@ -89,23 +95,39 @@ function takeToken() {
   return invited ?? kept("localStorage", TOKEN);
 }
 
-/** Sends a request until the arena answers it; what it refuses is an error with a code. */
-async function post(path, body) {
+/**
+ * Sends a request until the arena answers it; what it refuses is an error with a code. `hasArrived` is asked before a request that must not
+ * be repeated is sent again: its answer may have been lost.
+ */
+async function post(path, body, hasArrived) {
   for (let wait = 500; ; wait = Math.min(2 * wait, LONGEST_WAIT)) {
     const response = await fetch(api + path, {
       method: "POST",
       headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
       body: JSON.stringify(body),
+      signal: AbortSignal.timeout(SILENCE_MS),
     }).catch(() => null);
-    if (response && response.status < 500 && response.status !== 429) {
+    // What is no JSON is no answer of the arena: a proxy or the sign-in page of a wireless network sends it.
+    const answer = await response?.json().catch(() => null);
+    if (answer && response.status < 500 && response.status !== 429) {
       show("problem", false);
-      const answer = await response.json();
       if (response.ok) return answer;
       throw Object.assign(new Error(answer.message), { code: answer.code });
     }
-    complain(texts.offline, false);
-    await connection(wait);
+    const asked = 1000 * (Number(response?.headers.get("retry-after")) || 0);
+    complain(delayText(response, asked), false);
+    await connection(Math.max(wait, asked));
+    if (await hasArrived?.()) return null;
   }
+}
+
+/** Why there is no answer yet, and that the page goes on by itself. */
+function delayText(response, asked) {
+  const isKept = waiting().length > 0;
+  if (!response) return isKept ? texts.offline : texts.offline_nothing_kept;
+  if (response.status !== 429) return isKept ? texts.unavailable : texts.unavailable_nothing_kept;
+  const when = fromNow(Math.max(1, Math.round(Math.max(asked, LONGEST_WAIT) / 1000)));
+  return fill(isKept ? texts.too_fast : texts.too_many, { when });
 }
 
 /** Resolves after a while, and earlier where the browser says that the connection is back. */
@@ -137,20 +159,37 @@ async function alone(work) {
   busy = true;
   main.setAttribute("aria-busy", "true");
   setChoices(false);
+  const endWait = showWait();
   try {
     await work();
   } catch (error) {
     complain(refusalText(error));
   } finally {
     busy = false;
+    endWait();
     main.removeAttribute("aria-busy");
     setChoices(assignment !== null);
   }
 }
 
+/** Says in the place of the progress that something takes long; returns what ends that. */
+function showWait() {
+  const progress = part("progress");
+  const before = progress.textContent;
+  const timer = setTimeout(() => {
+    if (!part("problem").hidden) return; // It says what is waited for.
+    progress.textContent = texts.loading;
+    show("progress");
+  }, SLOW_MS);
+  return () => {
+    clearTimeout(timer);
+    if (progress.textContent === texts.loading) progress.textContent = before;
+  };
+}
+
 /** What an error of the arena means to the annotator. */
 function refusalText({ code, message }) {
-  if (code === "campaign_not_open" && kept("localStorage", WAITING)) return texts.campaign_not_open_waiting;
+  if (code === "campaign_not_open" && waiting().length) return texts.campaign_not_open_waiting;
   return texts[code] ?? message;
 }
 
@@ -173,16 +212,37 @@ function setRest(timer) {
   part("undo").disabled = busy || timer !== null;
 }
 
+function waiting() {
+  const others = [JSON.parse(kept("localStorage", WAITING) ?? "[]")].flat();
+  return [...others.filter(({ assignment }) => !decided.has(assignment)), ...decided.values()];
+}
+
+function keepWaiting(decision) {
+  decided.set(decision.assignment, decision);
+  keep("localStorage", WAITING, JSON.stringify(waiting()));
+}
+
+function dropWaiting({ assignment }) {
+  decided.delete(assignment);
+  const left = waiting().filter((other) => other.assignment !== assignment);
+  keep("localStorage", WAITING, left.length ? JSON.stringify(left) : null);
+}
+
+/** Sends what is not stored yet; returns what to say where a decision does not count. */
 async function sendWaiting() {
-  const waiting = kept("localStorage", WAITING);
-  if (!waiting) return;
-  try {
-    await post("/judgements", JSON.parse(waiting));
-  } catch (error) {
-    // A decision about an assignment that is gone cannot be sent at any time.
-    if (!["unknown_assignment", "invalid_judgement", "bad_request"].includes(error.code)) throw error;
+  let problem = null;
+  for (const decision of waiting()) {
+    try {
+      const { differs } = await post("/judgements", decision);
+      if (differs) problem = texts.decided_before;
+    } catch (error) {
+      // A decision about an assignment that is gone cannot be sent at any time.
+      if (!["unknown_assignment", "invalid_judgement", "bad_request"].includes(error.code)) throw error;
+      problem = texts.not_taken;
+    }
+    dropWaiting(decision);
   }
-  keep("localStorage", WAITING, null);
+  return problem;
 }
 
 /** What is to be judged, with the answers as they are to be shown. */
@@ -327,12 +387,18 @@ function decide(said) {
 
 function judge(said) {
   alone(async () => {
-    keep("localStorage", WAITING, JSON.stringify({ assignment, ...said }));
+    keepWaiting({ assignment, ...said });
     assignment = null;
-    await sendWaiting();
-    announce(texts.saved);
-    await next();
+    await sendAndGoOn(texts.saved);
   });
+}
+
+/** Sends what waits and shows what is next. */
+async function sendAndGoOn(saved) {
+  const problem = await sendWaiting();
+  if (!problem && saved) announce(saved);
+  await next();
+  if (problem) complain(problem, false);
 }
 
 function rank(letter) {
@@ -357,7 +423,8 @@ function showRanking() {
 function undo() {
   alone(async () => {
     await sendWaiting();
-    await post("/undo", {});
+    const { progress } = await shownNext();
+    await post("/undo", {}, async () => (await shownNext()).progress.done < progress.done);
     announce(texts.undone);
     await next();
   });
@@ -368,8 +435,7 @@ function begin() {
   alone(async () => {
     announce(texts.loading);
     if (token === null) await takePlace();
-    await sendWaiting();
-    await next();
+    await sendAndGoOn();
   });
 }
 

@@ -221,8 +221,8 @@ export class Turns {
     for (const place of this.#list.querySelectorAll(".reply")) part("stamp", place).hidden = place.dataset.side !== outcome;
   }
 
-  /** What was asked after the vote stays to be read; a further talk counts its turns anew. */
-  endTalk() {
+  /** What was asked after the vote stays to be read; a further chat counts its turns anew. */
+  endChat() {
     for (const block of this.#waiting.values()) this.#write(block);
     this.#waiting.clear();
     for (const article of this.#list.querySelectorAll(".reveal ~ .turn")) delete article.dataset.turn;

@@ -326,6 +326,25 @@ test("the texts of a flagged battle are deleted by a second button only, without
   page.assertQuiet();
 });
 
+test("a key moves to the button that keeps a flagged text, and Enter presses it", async () => {
+  const visitor = await openPage(browser);
+  await visitor.goto(arena.url);
+  await playBattle(visitor, "Is this another insult?");
+  const page = await openPage(browser);
+  await page.context().addCookies(signedIn);
+  await page.goto(`${arena.url}/admin/moderation`);
+  await page.getByRole("row", { name: /open/ }).getByRole("link", { name: "Review the flagged text" }).first().click();
+  const keep = page.getByRole("button", { name: "Keep" });
+  await keep.waitFor();
+  await page.keyboard.press("1");
+  assert.ok(await keep.evaluate((button) => button === document.activeElement));
+  assert.match(await page.locator(".facts").innerText(), /State\s+open/);
+  await page.keyboard.press("Enter");
+  await page.getByRole("status").getByText("Done.").waitFor();
+  assert.match(await page.locator(".facts").innerText(), /State\s+kept/);
+  page.assertQuiet();
+});
+
 test("a notice stands apart from the heading above it", async () => {
   const page = await openPage(browser);
   await page.context().addCookies(signedIn);

@@ -1,19 +1,11 @@
-// A campaign in the browser: an annotator judges thirty items by keyboard, on a phone and on a desktop, and nothing is lost while the
-// connection is away.
+// A campaign in the browser: an annotator judges thirty items by keyboard, on a phone and on a desktop, in every kind of task.
 
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
-import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { test } from "node:test";
 
-import { PROGRAM } from "./support/arena.mjs";
 import { assertAccessible } from "./support/axe.mjs";
-import { startSite } from "./support/site.mjs";
+import { ITEMS, REST_MS, judged, shown, startCampaigns } from "./support/campaigns.mjs";
 
-const ITEMS = 30;
-/** For so long the choices of what is shown next rest. */
-const REST_MS = 500;
 const QUESTIONS = `judgements_per_item = 9
 preference_scale = 7
 [[questions]]
@@ -32,27 +24,6 @@ text = "Why?"
 kind = "text"
 `;
 
-let data;
-const tokens = {};
-const site = startSite({
-  async fill(folder) {
-    data = join(folder, "data");
-    await campaign(folder, "pairs", "pairwise", "instructions = \"Read **both** answers to the end.\"\njudgements_per_item = 9\n");
-    await campaign(folder, "scores", "score", "judgements_per_item = 9\nshow_reference = true\npublic = true\n");
-    await campaign(folder, "asked", "pairwise", QUESTIONS);
-    await campaign(folder, "ranks", "rank", "judgements_per_item = 9\n");
-    await campaign(folder, "long", "pairwise", "judgements_per_item = 9\n", (item, model) => `${LONG[model]}\n\nItem ${item}.`);
-    await campaign(folder, "dimensions", "score", 'judgements_per_item = 9\nrubric = "alignbench"\n');
-  },
-});
-
-/** Runs `langya campaign` and returns what it prints. */
-function langya(...command) {
-  const run = spawnSync(PROGRAM, ["campaign", ...command, "--data-dir", data], { encoding: "utf8" });
-  assert.equal(run.status, 0, run.stderr);
-  return run.stdout;
-}
-
 /** Two long answers in which a word, a sentence and some HTML differ. */
 const LONG = Object.fromEntries(["crane", "heron"].map((model) => {
   const same = "A river rises in the hills. 河流发源于山间。\n\n".repeat(12);
@@ -60,62 +31,14 @@ const LONG = Object.fromEntries(["crane", "heron"].map((model) => {
   return [model, `${same}**Length**: ${own}\n\n${same}`];
 }));
 
-async function campaign(folder, id, task, keys, write) {
-  const models = task === "rank" ? ["crane", "heron", "swan"] : ["crane", "heron"];
-  const answer = (item, model) =>
-    JSON.stringify({
-      item: `q${item}`,
-      prompt: `Question **${item}**, 问题 ${item}?`,
-      model,
-      answer: write ? write(item, model) : `An answer of some length <b>raw</b>, with a list:\n\n- first\n- second\n\n\`\`\`python\nprint(${item})\n\`\`\`\n`.repeat(2),
-      reference: "The reference.",
-      category: item % 2 ? "专业能力" : "Writing Ability",
-    });
-  const lines = Array.from({ length: ITEMS }, (_, item) => models.map((model) => answer(item, model))).flat();
-  await mkdir(join(folder, id));
-  await writeFile(join(folder, id, "answers.jsonl"), lines.join("\n"));
-  const head = `[campaign]\nid = "${id}"\ntitle = "Which answer helps more?"\ntask = "${task}"\nanswers = "answers.jsonl"\n`;
-  await writeFile(join(folder, id, "campaign.toml"), head + keys);
-  langya("create", join(folder, id, "campaign.toml"));
-  tokens[id] = langya("invite", id, "--count", "9").trim().split("\n");
-  langya("open", id);
-}
-
-/** A page whose clock a test can move on. */
-async function open(options) {
-  const page = await site.open(options);
-  await page.clock.install();
-  return page;
-}
-
-/** A page of an annotator who has begun. */
-async function begin(id, options) {
-  const page = await open(options);
-  await page.goto(`${site.url}/campaign/${id}?invite=${tokens[id].pop()}`);
-  await page.locator('[data-part="begin"]').click();
-  await shown(page, 0);
-  return page;
-}
-
-/** Waits until so many are judged and the next one can be. */
-async function shown(page, done) {
-  await judged(page, done);
-  await page.clock.runFor(REST_MS);
-}
-
-/** Waits until so many are judged and the next one is shown, whose choices still rest. */
-function judged(page, done) {
-  return page.waitForFunction(
-    (done) =>
-      document.querySelector('[data-part="progress"]')?.textContent.match(/\d+/)?.[0] === String(done) &&
-      !document.querySelector(".campaign").hasAttribute("aria-busy"),
-    done,
-  );
-}
-
-function judgements(id) {
-  return JSON.parse(langya("report", id, "--format", "json")).judgements;
-}
+const { site, tokens, langya, open, begin, judgements } = startCampaigns([
+  ["pairs", "pairwise", 'instructions = "Read **both** answers to the end."\njudgements_per_item = 9\n'],
+  ["scores", "score", "judgements_per_item = 9\nshow_reference = true\npublic = true\n"],
+  ["asked", "pairwise", QUESTIONS],
+  ["ranks", "rank", "judgements_per_item = 9\n"],
+  ["long", "pairwise", "judgements_per_item = 9\n", (item, model) => `${LONG[model]}\n\nItem ${item}.`],
+  ["dimensions", "score", 'judgements_per_item = 9\nrubric = "alignbench"\n'],
+]);
 
 for (const [device, viewport] of [["desktop", { width: 1440, height: 900 }], ["phone", { width: 390, height: 844 }]]) {
   test(`thirty items are judged by keyboard only, on a ${device}`, async () => {
@@ -199,21 +122,6 @@ test("a phone shows the question of a ranking, and the blocks of an answer stand
     const apart = await page.locator('[data-part="answer-a"] > * + *').evaluateAll((all) => all.map((one) => getComputedStyle(one).marginTop));
     assert.deepEqual([...new Set(apart)], ["12.8px"]);
   }
-});
-
-test("a decision made without a connection is sent when it is back, also after a reload", async () => {
-  const before = judgements("pairs");
-  const page = await begin("pairs");
-  await page.route("**/api/v1/**", (route) => route.abort());
-  await page.keyboard.press("2");
-  await page.getByText("No connection at the moment.").waitFor();
-  await page.reload();
-  await page.getByRole("button", { name: "Begin" }).click();
-  await page.getByText("No connection at the moment.").waitFor();
-  await page.unroute("**/api/v1/**");
-  await shown(page, 1);
-  assert.equal(judgements("pairs") - before, 1);
-  assert.equal(await page.getByText("No connection at the moment.").isVisible(), false);
 });
 
 test("answers are scored and ranked, with nothing that an answer could run", async () => {

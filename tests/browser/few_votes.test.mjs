@@ -61,3 +61,16 @@ test("each cause has one note, with the names of the models, in the visitor's la
     page.assertQuiet();
   }
 });
+
+test("the leaderboard fits every screen where a visitor's own style makes its text twice as large", async () => {
+  for (const locale of ["en-GB", "zh-CN"]) {
+    const page = await site.arrive("/leaderboard", { locale });
+    await page.locator("tbody tr").first().waitFor();
+    for (const width of [390, 776, 1024, 1280, 1440]) {
+      await page.setViewportSize({ width, height: 900 });
+      await page.evaluate(() => (document.documentElement.style.fontSize = "200%"));
+      assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width, locale);
+    }
+    await page.context().close();
+  }
+});

@@ -11,7 +11,7 @@ import { startSite } from "./support/site.mjs";
 /** The second battle within an hour begins with a proof, the fourth is refused. */
 const LIMITS = `
 [limits]
-turns_in_all = [0, 3]
+turns_per_arena = [0, 3]
 proof_above = 0.01
 `;
 

@@ -108,10 +108,10 @@ def t_quantile(share, freedom):
     return (low + high) / 2
 
 
-def any_time_half_width(error, tuned_battles, alpha=0.05):
+def any_time_half_width(error, optimal_at_battles, alpha=0.05):
     """The normal mixture in the form of the paper: n observations of variance 1 have the error 1/sqrt(n)."""
     n = 1 / error**2
-    tuned = tuned_battles / 8
+    tuned = optimal_at_battles / 8
     rho = math.sqrt((-2 * math.log(alpha) + math.log(-2 * math.log(alpha) + 1)) / tuned)
     grown = n * rho**2 + 1
     return math.sqrt(2 * grown / (n * rho) ** 2 * math.log(math.sqrt(grown) / alpha))

@@ -150,12 +150,12 @@ async fn guessing_at_keys_is_bounded_by_network_and_costs_no_lookup_then() {
 
 #[actix_web::test]
 async fn a_key_that_may_annotate_is_one_annotator_of_each_campaign() {
-    let rig = CampaignFixture::start().await;
-    rig.open(&pairwise(SHORT, 2, &["bad", "good"]), 1).await;
+    let fixture = CampaignFixture::start().await;
+    fixture.open(&pairwise(SHORT, 2, &["bad", "good"]), 1).await;
     let [may, reads] = [[KeyScope::Annotate], [KeyScope::Read]];
-    let (may, reads) = (key(&rig.arena, &may, 1).await, key(&rig.arena, &reads, 1).await);
+    let (may, reads) = (key(&fixture.arena, &may, 1).await, key(&fixture.arena, &reads, 1).await);
     let post = async |campaign: &str, call: &str, key: &str, body: Value| {
-        let url = format!("{}/api/v1/campaigns/{campaign}/{call}", rig.arena.url);
+        let url = format!("{}/api/v1/campaigns/{campaign}/{call}", fixture.arena.url);
         let answer = Client::new().post(url).bearer_auth(key).json(&body).send().await.unwrap();
         let (status, kind) = (answer.status().as_u16(), answer.headers()["content-type"].to_str().unwrap().to_owned());
         let body = answer.text().await.unwrap();
@@ -180,7 +180,7 @@ async fn a_key_that_may_annotate_is_one_annotator_of_each_campaign() {
     }
     let (_, left) = post("pilot", "next", &may.key, json!({})).await;
     assert_eq!(left, json!({"finished": true, "because": "nothing_left", "progress": {"done": 2, "of": 2}}));
-    let annotators = rig.arena.app.store.annotators("pilot").await.unwrap();
+    let annotators = fixture.arena.app.store.annotators("pilot").await.unwrap();
     let judged: Vec<u64> = annotators.iter().map(|annotator| annotator.judged).collect();
     assert_eq!(judged, [0, 2], "the key is one annotator beside the link");
     // Its place in the campaign is found by no token.

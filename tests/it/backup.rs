@@ -142,7 +142,7 @@ async fn a_damaged_backup_and_a_file_that_is_none_are_refused() {
     std::fs::write(here.join("text"), "no database").unwrap();
     check_refused(&restore(here, "damaged", "new/langya.db"), 1, "damaged");
     check_refused(&restore(here, "text", "new/langya.db"), 2, "is not a backup of an arena");
-    check_refused(&restore(here, "absent", "new/langya.db"), 1, "absent");
+    check_refused(&restore(here, "absent", "new/langya.db"), 2, "absent");
     check_refused(&backup(here, "damaged", "copy"), 1, "damaged");
     check_refused(&restore(here, "sound", "postgres://u@127.0.0.1:1/n"), 2, "copy of SQLite");
     std::fs::copy(here.join("sound"), here.join("newer")).unwrap();

@@ -56,7 +56,7 @@ impl Precinct {
             format!("[[models]]\nid = \"{id}\"\nprovider = \"openai\"\nbase_url = \"{}/v1\"\n", upstream.url())
         };
         let settings = "[server]\nworkers = 1\n[battle]\npacing = \"raw\"\n[providers]\npractice = \"never\"\n\
-                        [limits]\nturns = []\nvotes = []\nturns_in_all = []\nvotes_in_all = []\nbattles_at_once = 0\n";
+                        [limits]\nturns = []\nvotes = []\nturns_per_arena = []\nvotes_per_arena = []\nconcurrent_battles = 0\n";
         std::fs::write(folder.join("langya.toml"), format!("{settings}{}{}", model("one"), model("two"))).unwrap();
         let servers: Vec<Server> = (0..instances).map(|_| Server::start(folder, arguments)).collect();
         let proxies = join_all(servers.iter().map(|server| LossyProxy::before(&server.url))).await;

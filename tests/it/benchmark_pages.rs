@@ -149,7 +149,7 @@ async fn a_suite_shows_its_scores_by_judge_with_their_coverage() {
 
     let owl = json_of(&server, "/api/v1/benchmarks/mtbench101?judge=owl").await;
     assert_eq!(owl["judges"], json!(["owl", "wise", "owl+wise"]));
-    assert_eq!(owl["judge_is_contestant"], json!(false));
+    assert_eq!(owl["judge_is_evaluated"], json!(false));
     let models: Vec<&Value> = owl["tables"][0]["rows"].as_array().unwrap().iter().map(|row| &row["model"]).collect();
     assert_eq!(models, ["wise", "crane", HOSTILE, "heron"], "best first, what has no score behind");
     // The lowest turn of each dialogue, and their mean: CM 6, TS 5, MR 7.
@@ -163,15 +163,15 @@ async fn a_suite_shows_its_scores_by_judge_with_their_coverage() {
     let heron = &row(&owl, 0, "heron")["cells"][0];
     assert_eq!((&heron["flagged"], &heron["coverage"]), (&json!(true), &json!({"ok": 2, "total": 3})));
 
-    let jury = json_of(&server, "/api/v1/benchmarks/mtbench101").await;
-    assert_eq!((&jury["judge"], &jury["judge_is_contestant"]), (&json!("owl+wise"), &json!(true)));
-    assert_eq!(scores(&jury, "crane"), [7.5, 7.5, 7.0, 8.0]);
-    assert_eq!(row(&jury, 0, "wise")["judged_itself"], json!(true));
+    let panel = json_of(&server, "/api/v1/benchmarks/mtbench101").await;
+    assert_eq!((&panel["judge"], &panel["judge_is_evaluated"]), (&json!("owl+wise"), &json!(true)));
+    assert_eq!(scores(&panel, "crane"), [7.5, 7.5, 7.0, 8.0]);
+    assert_eq!(row(&panel, 0, "wise")["judged_itself"], json!(true));
     let shown = page(&server, "/benchmarks/mtbench101").await;
     holds(
         &shown,
         &[
-            "<option value=\"owl+wise\" selected>jury of owl+wise</option>",
+            "<option value=\"owl+wise\" selected>panel of owl+wise</option>",
             "owl+wise judges and is judged",
             "judges itself",
             "<td>7.50<small>6/6</small></td>",

@@ -32,7 +32,7 @@ pub(crate) fn folder_with(upstream: &Upstream, battle: &str, models: [&str; 2]) 
         |id: &str| format!("[[models]]\nid = \"{id}\"\nprovider = \"openai\"\nbase_url = \"{}/v1\"\n", upstream.url());
     let settings = format!(
         "[server]\nworkers = 1\n[battle]\npacing = \"raw\"\n{battle}\n[limits]\nturns = []\nvotes = []\n\
-         turns_in_all = []\nvotes_in_all = []\nbattles_at_once = 0\n[providers]\npractice = \"never\"\n"
+         turns_per_arena = []\nvotes_per_arena = []\nconcurrent_battles = 0\n[providers]\npractice = \"never\"\n"
     );
     std::fs::write(folder.path().join("langya.toml"), settings + &models.map(entry).concat()).unwrap();
     folder

@@ -254,8 +254,8 @@ async fn steady(server: &Server, folder: &Path) -> Vec<String> {
 fn serve(folder: &Path, upstream: &Upstream, pacing: &str) -> Server {
     let settings = format!(
         "[battle]\npacing = \"{pacing}\"\nstart_classes_ms = [1, 50]\ntempo_classes = [4000, 3000]\nreserve_ms = 0\npace_chars_per_second = 4000\n[limits]\nturns = []\nvotes = []\n\
-         turns_per_address = []\nvotes_per_address = []\nturns_in_all = []\nvotes_in_all = []\nproof_above = 1.0\nbattles_at_once = 0\n\
-         battles_at_once_per_address = 0\n[providers]\npractice = \"never\"\nretries = 0\nbreaker_failures = 1000000\n{}",
+         turns_per_address = []\nvotes_per_address = []\nturns_per_arena = []\nvotes_per_arena = []\nproof_above = 1.0\nconcurrent_battles = 0\n\
+         concurrent_battles_per_address = 0\n[providers]\npractice = \"never\"\nretries = 0\nbreaker_failures = 1000000\n{}",
         upstream_models(upstream)
     );
     std::fs::write(folder.join("langya.toml"), settings).unwrap();

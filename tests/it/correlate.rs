@@ -276,10 +276,10 @@ fn scores_and_votes_are_redrawn_and_scores_are_those_of_the_report() {
 #[test]
 fn satisfaction_by_intent_is_compared_with_what_a_benchmark_says_of_intents() {
     let folder = tempfile::tempdir().unwrap();
-    // Leisure 1 and 3, advice 4, creativity 5 and one that says nothing, factual 2; one out of range is not said.
+    // Leisure 1 and 3, advice 4, creativity 5 and one that says nothing, factual 2 and one that says nothing.
     let votes = "model_a,model_b,winner,intent,satisfaction\none,two,model_a,leisure,1\none,two,tie,leisure,3\n\
         two,one,model_b,ask_for_advice,4\none,two,model_a,seek_creativity,5\none,two,model_a,seek_creativity,\n\
-        one,two,model_b,factual_qa,2\none,two,model_b,factual_qa,9\none,two,tie,,5\n";
+        one,two,model_b,factual_qa,2\none,two,model_b,factual_qa,\none,two,tie,,5\n";
     std::fs::write(folder.path().join("votes.csv"), votes).unwrap();
     let ask = |arguments: &[&str]| langya(folder.path(), [arguments, &["--data-dir", "data"]].concat());
     let y = "published:urs:intents";

@@ -93,7 +93,7 @@ pub(crate) async fn serve(folder: &Path, ready: impl Fn(&CorrelationSnapshot) ->
 
 async fn until(arena: &TestArena, ready: impl Fn(&CorrelationSnapshot) -> bool) {
     let mut changes = arena.app.correlation.changes();
-    let found = tokio::time::timeout(PATIENCE, changes.wait_for(|board| ready(board))).await;
+    let found = tokio::time::timeout(PATIENCE, changes.wait_for(|snapshot| ready(snapshot))).await;
     assert!(found.is_ok_and(|found| found.is_ok()), "the correlations were never computed");
 }
 
@@ -122,7 +122,7 @@ fn holds(text: &str, parts: &[&str]) {
 #[actix_web::test]
 async fn an_empty_arena_shows_the_papers_own_studies_and_says_what_to_do() {
     let folder = tempfile::tempdir().unwrap();
-    let arena = serve(folder.path(), |board| board.made_at.is_some()).await;
+    let arena = serve(folder.path(), |snapshot| snapshot.made_at.is_some()).await;
     let shown = page(&arena, "/correlation").await;
     holds(
         &shown,
@@ -172,7 +172,7 @@ async fn an_empty_arena_shows_the_papers_own_studies_and_says_what_to_do() {
 #[actix_web::test]
 async fn series_are_compared_as_the_command_line_does() {
     let folder = filled().await;
-    let arena = serve(folder.path(), |board| board.catalog.find("arena:rating").is_some()).await;
+    let arena = serve(folder.path(), |snapshot| snapshot.catalog.find("arena:rating").is_some()).await;
     for (x, y) in [("arena:rating", "published:Elsewhere:overall"), ("bench:mtbench101", "arena:rating")] {
         let found = json_of(&arena, &format!("/api/v1/correlation?x={x}&y={y}")).await;
         let same = ["correlate", "--x", x, "--y", y, "--bootstrap", "200", "--format", "json", "--data-dir", "data"];
@@ -197,7 +197,7 @@ async fn series_are_compared_as_the_command_line_does() {
 #[actix_web::test]
 async fn the_page_shows_two_series_all_of_them_a_mixture_and_satisfaction() {
     let folder = filled().await;
-    let arena = serve(folder.path(), |board| board.catalog.find("arena:rating").is_some()).await;
+    let arena = serve(folder.path(), |snapshot| snapshot.catalog.find("arena:rating").is_some()).await;
     let query = "/correlation?x=arena:rating&y=bench:mtbench101&coefficient=spearman&a=arena:rating&b=bench:mtbench101\
                  &target=published:Elsewhere:overall&group=own";
     let shown = page(&arena, query).await;
@@ -234,7 +234,7 @@ async fn the_page_shows_two_series_all_of_them_a_mixture_and_satisfaction() {
 #[actix_web::test]
 async fn what_cannot_be_asked_is_refused_in_a_sentence() {
     let folder = tempfile::tempdir().unwrap();
-    let arena = serve(folder.path(), |board| board.made_at.is_some()).await;
+    let arena = serve(folder.path(), |snapshot| snapshot.made_at.is_some()).await;
     let same = "x=published:urs&y=published:urs";
     for (query, said) in [
         ("x=arena:fame&y=published:urs", "unknown series \"arena:fame\""),
@@ -265,20 +265,21 @@ async fn what_cannot_be_asked_is_refused_in_a_sentence() {
 #[actix_web::test]
 async fn a_vote_is_taken_in_while_the_arena_serves() {
     let folder = filled().await;
-    let arena = serve(folder.path(), |board| board.catalog.find("arena:rating").is_some()).await;
+    let arena = serve(folder.path(), |snapshot| snapshot.catalog.find("arena:rating").is_some()).await;
     let rating = || async {
         let pair = json_of(&arena, "/api/v1/correlation?x=arena:rating&y=published:Elsewhere:overall").await;
         let points = pair["points"].as_array().unwrap().clone();
         points.into_iter().find(|point| point["model"] == "heron").unwrap()["x"].as_f64().unwrap()
     };
-    let (before, board) = (rating().await, arena.app.correlation.latest());
+    let (before, snapshot) = (rating().await, arena.app.correlation.latest());
     let mut visitor = arena.visitor().await;
     visitor.ask("Which one?").await;
     visitor.until_ready().await;
     assert_eq!(visitor.vote("a").await["type"], "revealed");
-    let value =
-        |board: &CorrelationSnapshot| board.catalog.find("arena:rating").map(|series| series.points["heron"].value);
-    until(&arena, |latest| value(latest) != value(&board)).await;
+    let value = |snapshot: &CorrelationSnapshot| {
+        snapshot.catalog.find("arena:rating").map(|series| series.points["heron"].value)
+    };
+    until(&arena, |latest| value(latest) != value(&snapshot)).await;
     assert!((rating().await - before).abs() > 1e-3, "the page follows without a restart");
     arena.end().await;
 }

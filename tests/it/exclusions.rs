@@ -85,9 +85,9 @@ async fn cast(visitor: &mut Visitor, prompt: &str, outcome: &str) {
 }
 
 /// Three people vote on questions of their own.
-async fn people(rig: &ExclusionFixture) {
+async fn people(fixture: &ExclusionFixture) {
     for person in 0..3 {
-        let mut visitor = rig.arena.visitor().await;
+        let mut visitor = fixture.arena.visitor().await;
         for (at, outcome) in ["a", "b", "tie", "b", "a", "both_bad"].into_iter().enumerate() {
             cast(&mut visitor, &format!("Question {person} of {at}: what is {}?", at * 17 + person), outcome).await;
         }
@@ -95,8 +95,8 @@ async fn people(rig: &ExclusionFixture) {
 }
 
 /// One cookie asks the same over and over, and always votes for the first side. Returns the cookie.
-async fn script(rig: &ExclusionFixture, votes: usize) -> String {
-    let mut visitor = rig.arena.visitor().await;
+async fn script(fixture: &ExclusionFixture, votes: usize) -> String {
+    let mut visitor = fixture.arena.visitor().await;
     for _ in 0..votes {
         cast(&mut visitor, SCRIPTED, "a").await;
     }
@@ -106,54 +106,54 @@ async fn script(rig: &ExclusionFixture, votes: usize) -> String {
 #[actix_web::test]
 #[ignore = "slow: tests/run runs it"]
 async fn what_one_cookie_cast_is_taken_out_and_put_back_while_the_arena_serves() {
-    let rig = ExclusionFixture::start().await;
-    people(&rig).await;
-    let honest = rig.board(18).await;
-    let cookie = script(&rig, 200).await;
-    let rigged = rig.board(218).await;
+    let fixture = ExclusionFixture::start().await;
+    people(&fixture).await;
+    let honest = fixture.board(18).await;
+    let cookie = script(&fixture, 200).await;
+    let rigged = fixture.board(218).await;
     assert_ne!(rigged["models"], honest["models"]);
-    let voter = voter_pseudonym(&rig.visitor_of_latest_vote().await);
+    let voter = voter_pseudonym(&fixture.visitor_of_latest_vote().await);
 
-    let listed = rig.json(&["list", "--voter", &voter, "--limit", "0"]).await;
+    let listed = fixture.json(&["list", "--voter", &voter, "--limit", "0"]).await;
     assert_eq!(listed.as_array().map(Vec::len), Some(200), "the voter's name is the one of exports and lists");
-    let prompts = rig.json(&["prompts", "--limit", "1"]).await;
+    let prompts = fixture.json(&["prompts", "--limit", "1"]).await;
     assert_eq!((&prompts[0]["votes"], &prompts[0]["voters"]), (&200.into(), &1.into()), "{prompts}");
     assert_eq!(prompts[0]["prompt"], SCRIPTED);
 
     let exclude = ["exclude", "--voter", &voter, "--reason", "a <script> & one prompt", "--by", "Operator Olga"];
-    let dry = rig.json(&[&exclude[..], &["--dry-run"]].concat()).await;
+    let dry = fixture.json(&[&exclude[..], &["--dry-run"]].concat()).await;
     assert_eq!((&dry["votes"], &dry["voters"][0]["voter"]), (&200.into(), &voter.as_str().into()));
     assert_eq!((&dry["board"]["votes_before"], &dry["board"]["votes_after"]), (&218.into(), &18.into()));
-    assert_eq!(rig.board(218).await, rigged, "a dry run changes nothing");
+    assert_eq!(fixture.board(218).await, rigged, "a dry run changes nothing");
 
-    let done = rig.json(&exclude).await;
+    let done = fixture.json(&exclude).await;
     assert_eq!((&done["dry_run"], &done["votes"], &done["board"]), (&false.into(), &200.into(), &Value::Null));
-    let without = rig.board(18).await;
+    let without = fixture.board(18).await;
     assert_eq!(without["models"], honest["models"], "as if the script had never voted, to the last bit");
     assert_eq!((&without["votes"]["read"], &without["votes"]["excluded"]["admin"]), (&218.into(), &200.into()));
-    assert_eq!(rig.fit(&[]).await, without, "the command agrees");
-    assert_eq!(rig.fit(&["--include-excluded"]).await["models"], rigged["models"]);
+    assert_eq!(fixture.fit(&[]).await, without, "the command agrees");
+    assert_eq!(fixture.fit(&["--include-excluded"]).await["models"], rigged["models"]);
     let export = ["export", "votes", "--data-dir", "data", "--out", "-"];
-    let exported = langya_beside(rig.folder.path(), &export).await.stdout;
+    let exported = langya_beside(fixture.folder.path(), &export).await.stdout;
     assert_eq!(exported.matches("\"rated\":false,\"exclusion\":\"admin\"").count(), 200, "the export follows");
 
-    let both = rig.get("/api/v1/leaderboard?votes=with_excluded").await;
+    let both = fixture.get("/api/v1/leaderboard?votes=with_excluded").await;
     assert_eq!(both["models"], rigged["models"], "the board with them is one click away");
     assert_eq!((&both["change"]["votes_before"], &both["change"]["votes_after"]), (&18.into(), &218.into()));
-    everybody_reads_it(&rig, &cookie).await;
+    everybody_reads_it(&fixture, &cookie).await;
 
-    let back = rig.json(&["include", "--voter", &voter, "--by", "Olga"]).await;
+    let back = fixture.json(&["include", "--voter", &voter, "--by", "Olga"]).await;
     assert_eq!((&back["action"], &back["votes"]), (&"include".into(), &200.into()));
-    assert_eq!(rig.board(218).await, rigged, "to the last bit as before");
-    let history = rig.get("/api/v1/exclusions?limit=1").await;
+    assert_eq!(fixture.board(218).await, rigged, "to the last bit as before");
+    let history = fixture.get("/api/v1/exclusions?limit=1").await;
     assert!(history["exclusions"][0]["withdrawn_at"].is_i64(), "the history is kept: {history}");
-    rig.arena.end().await;
+    fixture.arena.end().await;
 }
 
 /// The page and the JSON say which votes are out and why, and nothing about people.
-async fn everybody_reads_it(rig: &ExclusionFixture, cookie: &str) {
-    let first = rig.get("/api/v1/exclusions?limit=150").await;
-    let rest = rig.get(&format!("/api/v1/exclusions?before={}", first["next"].as_str().unwrap())).await;
+async fn everybody_reads_it(fixture: &ExclusionFixture, cookie: &str) {
+    let first = fixture.get("/api/v1/exclusions?limit=150").await;
+    let rest = fixture.get(&format!("/api/v1/exclusions?before={}", first["next"].as_str().unwrap())).await;
     let seqs: Vec<i64> = [&first, &rest]
         .into_iter()
         .flat_map(|page| page["exclusions"].as_array().unwrap())
@@ -165,17 +165,17 @@ async fn everybody_reads_it(rig: &ExclusionFixture, cookie: &str) {
     let mut keys: Vec<&String> = first["exclusions"][0].as_object().unwrap().keys().collect();
     keys.sort_unstable();
     assert_eq!(keys, ["excluded_at", "reason", "rule", "seq", "withdrawn_at"]);
-    let page = rig.page("/exclusions").await;
+    let page = fixture.page("/exclusions").await;
     assert!(page.contains("a &#60;script&#62; &#38; one prompt") && page.contains("before="), "{page}");
-    let mut reports = rig.arena.app.exclusion_reports.changes();
+    let mut reports = fixture.arena.app.exclusion_reports.changes();
     let known = reports.wait_for(|latest| latest.report.effect_of("admin").is_some_and(|effect| effect.votes == 200));
     assert!(tokio::time::timeout(PATIENCE, known).await.is_ok_and(|found| found.is_ok()), "no report");
-    let board = rig.page("/leaderboard?lang=zh").await;
+    let board = fixture.page("/leaderboard?lang=zh").await;
     assert!(board.contains("218 张选票中有 200 张没有计入"), "{board}");
     assert!(board.contains("由运营者决定，原因见理由。") && board.contains("若计分：名次不同的模型"), "{board}");
-    let visitor = rig.visitor_of_latest_vote().await;
+    let visitor = fixture.visitor_of_latest_vote().await;
     let (pseudonym, session) = (voter_pseudonym(&visitor), cookie.split('=').next_back().unwrap());
-    for text in [page, first.to_string(), rest.to_string(), rig.page("/leaderboard?votes=with_excluded").await] {
+    for text in [page, first.to_string(), rest.to_string(), fixture.page("/leaderboard?votes=with_excluded").await] {
         for secret in [visitor.as_str(), &pseudonym, session, "Olga", "127.0.0.1"] {
             assert!(!text.contains(secret), "{secret} in {text}");
         }
@@ -184,28 +184,28 @@ async fn everybody_reads_it(rig: &ExclusionFixture, cookie: &str) {
 
 #[actix_web::test]
 async fn one_vote_of_each_voter_and_prompt_stands_beside_all_of_them() {
-    let rig = ExclusionFixture::start().await;
-    people(&rig).await;
-    script(&rig, 9).await;
-    rig.board(27).await;
-    let unique = rig.get("/api/v1/leaderboard?votes=unique_prompts").await;
+    let fixture = ExclusionFixture::start().await;
+    people(&fixture).await;
+    script(&fixture, 9).await;
+    fixture.board(27).await;
+    let unique = fixture.get("/api/v1/leaderboard?votes=unique_prompts").await;
     assert_eq!(unique["votes"]["excluded"], serde_json::json!({"duplicate_prompt": 8}));
     assert_eq!((&unique["change"]["votes_before"], &unique["change"]["votes_after"]), (&27.into(), &19.into()));
-    let fitted = rig.fit(&["--unique-prompts"]).await;
+    let fitted = fixture.fit(&["--unique-prompts"]).await;
     assert_eq!((&fitted["models"], &fitted["votes"]), (&unique["models"], &unique["votes"]));
-    let page = rig.page("/leaderboard?votes=unique_prompts&lang=en").await;
+    let page = fixture.page("/leaderboard?votes=unique_prompts&lang=en").await;
     assert!(page.contains("27 votes are rated; with this choice 19 count."), "{page}");
 
-    let cluster = rig.json(&["prompts"]).await[0]["prompt_cluster"].as_str().unwrap().to_owned();
+    let cluster = fixture.json(&["prompts"]).await[0]["prompt_cluster"].as_str().unwrap().to_owned();
     let by = ["--rule", "duplicate_prompt", "--reason", "one prompt"];
-    let done = rig.json(&[&["exclude", "--prompt-cluster", &cluster], &by[..]].concat()).await;
+    let done = fixture.json(&[&["exclude", "--prompt-cluster", &cluster], &by[..]].concat()).await;
     assert_eq!(done["votes"], 9);
-    assert_eq!(rig.board(18).await["votes"]["excluded"]["duplicate_prompt"], 9);
-    assert_eq!(rig.json(&["include", "--rule", "duplicate_prompt"]).await["votes"], 9);
-    rig.board(27).await;
-    let status = get(&format!("{}/leaderboard?votes=all", rig.arena.url)).await.status();
+    assert_eq!(fixture.board(18).await["votes"]["excluded"]["duplicate_prompt"], 9);
+    assert_eq!(fixture.json(&["include", "--rule", "duplicate_prompt"]).await["votes"], 9);
+    fixture.board(27).await;
+    let status = get(&format!("{}/leaderboard?votes=all", fixture.arena.url)).await.status();
     assert_eq!(status.as_u16(), 400);
-    rig.arena.end().await;
+    fixture.arena.end().await;
 }
 
 /// Exit code 2 and a message with these words.

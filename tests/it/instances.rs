@@ -21,9 +21,9 @@ const SETTINGS: &str = "[server]\nworkers = 1\n[battle]\npacing = \"raw\"\n[rati
      [providers]\ndiscover = false\n";
 
 /// An open leaderboard page.
-struct Board(tokio_tungstenite::WebSocketStream<tokio_tungstenite::MaybeTlsStream<tokio::net::TcpStream>>);
+struct LeaderboardSocket(tokio_tungstenite::WebSocketStream<tokio_tungstenite::MaybeTlsStream<tokio::net::TcpStream>>);
 
-impl Board {
+impl LeaderboardSocket {
     async fn open(server: &Server) -> Self {
         let url = format!("{}/ws/leaderboard", server.url.replace("http://", "ws://"));
         Self(tokio_tungstenite::connect_async(url).await.unwrap().0)
@@ -93,7 +93,7 @@ async fn vote(server: &Server) {
 async fn a_vote_on_any_instance_moves_the_pages_of_all() {
     let Some(place) = Place::prepare().await else { return };
     let servers = [place.serve(), place.serve()];
-    let mut boards = [Board::open(&servers[0]).await, Board::open(&servers[1]).await];
+    let mut boards = [LeaderboardSocket::open(&servers[0]).await, LeaderboardSocket::open(&servers[1]).await];
     for (votes, server) in [(1, &servers[0]), (2, &servers[1]), (3, &servers[1]), (4, &servers[0])] {
         vote(server).await;
         for board in &mut boards {
@@ -110,7 +110,7 @@ async fn whoever_is_left_takes_the_lead() {
     let first = place.serve();
     first.logged("leads=true").await;
     let second = place.serve();
-    let mut board = Board::open(&second).await;
+    let mut board = LeaderboardSocket::open(&second).await;
     vote(&second).await;
     board.shows(1).await;
     first.kill();

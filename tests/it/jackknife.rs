@@ -11,7 +11,7 @@ use langya::domain::rating::scoring::{Scoring, TieRule};
 use langya::domain::rating::vote_log::{ColumnSet, Labels, VoteLog};
 use langya::formats::votes::{ReadOptions, read_log};
 
-use crate::support::ratings::{agree, board_of, line};
+use crate::support::ratings::{agree, leaderboard_of, line};
 
 /// Votes with their voters; an empty name is no voter.
 fn log_of(votes: &[(&str, &str, Outcome, &str)]) -> VoteLog {
@@ -33,16 +33,16 @@ fn intervals_agree_with_an_independent_program() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
     let wanted = ColumnSet { voters: true, ..ColumnSet::default() };
     let log = read_log(&[data.join("jackknife_votes.csv")], wanted, &ReadOptions::default()).unwrap();
-    let board = board_of(&log, &LeaderboardOptions::default());
-    assert_eq!(board.interval, IntervalMethod::Jackknife, "the default where voters are known");
+    let leaderboard = leaderboard_of(&log, &LeaderboardOptions::default());
+    assert_eq!(leaderboard.interval, IntervalMethod::Jackknife, "the default where voters are known");
     let expected = data.join("jackknife_expected.csv");
-    agree(&board, &expected, "rating", 1e-6, |model| model.rating_or_limit());
-    agree(&board, &expected, "standard_error", 1e-6, |model| model.standard_error.unwrap());
-    agree(&board, &expected, "lower", 1e-6, |model| model.lower.unwrap());
-    agree(&board, &expected, "upper", 1e-6, |model| model.upper.unwrap());
-    agree(&board, &expected, "effective_voters", 1e-6, |model| model.effective_voters.unwrap());
+    agree(&leaderboard, &expected, "rating", 1e-6, |model| model.rating_or_limit());
+    agree(&leaderboard, &expected, "standard_error", 1e-6, |model| model.standard_error.unwrap());
+    agree(&leaderboard, &expected, "lower", 1e-6, |model| model.lower.unwrap());
+    agree(&leaderboard, &expected, "upper", 1e-6, |model| model.upper.unwrap());
+    agree(&leaderboard, &expected, "effective_voters", 1e-6, |model| model.effective_voters.unwrap());
     let few = |note: &RatingNote| matches!(note, RatingNote::FewVoters { models, .. } if models.len() == 6);
-    assert!(board.notes.iter().any(few), "{:?}", board.notes);
+    assert!(leaderboard.notes.iter().any(few), "{:?}", leaderboard.notes);
 }
 
 #[test]
@@ -51,11 +51,11 @@ fn neighbours_agree_with_an_independent_program() {
     let wanted = ColumnSet { voters: true, ..ColumnSet::default() };
     let log = read_log(&[data.join("jackknife_votes.csv")], wanted, &ReadOptions::default()).unwrap();
     let sequential = Some(SequentialOptions::default());
-    let board = board_of(&log, &LeaderboardOptions { sequential, ..LeaderboardOptions::default() });
+    let leaderboard = leaderboard_of(&log, &LeaderboardOptions { sequential, ..LeaderboardOptions::default() });
     let mut expected = csv::Reader::from_path(data.join("jackknife_neighbours.csv")).unwrap();
     let expected: Vec<(String, String, f64, f64, f64)> = expected.deserialize().collect::<Result<_, _>>().unwrap();
-    assert_eq!(board.neighbours.len(), expected.len());
-    for (pair, (upper, lower, difference, low, high)) in board.neighbours.iter().zip(expected) {
+    assert_eq!(leaderboard.neighbours.len(), expected.len());
+    for (pair, (upper, lower, difference, low, high)) in leaderboard.neighbours.iter().zip(expected) {
         assert_eq!((&pair.upper, &pair.lower), (&upper, &lower));
         let found = [pair.difference.unwrap(), pair.low.unwrap(), pair.high.unwrap()];
         for (found, expected) in found.into_iter().zip([difference, low, high]) {
@@ -79,11 +79,11 @@ fn votes_of_three() -> Vec<(&'static str, &'static str, Outcome, &'static str)> 
 
 fn check_against_refits(options: &LeaderboardOptions) -> Leaderboard {
     let votes = votes_of_three();
-    let whole = board_of(&log_of(&votes), options);
+    let whole = leaderboard_of(&log_of(&votes), options);
     let voters = ["v", "w", "x"];
     let without = voters.map(|voter| {
         let others: Vec<_> = votes.iter().filter(|vote| vote.3 != voter).copied().collect();
-        board_of(&log_of(&others), &LeaderboardOptions { interval: IntervalMethod::None, ..options.clone() })
+        leaderboard_of(&log_of(&others), &LeaderboardOptions { interval: IntervalMethod::None, ..options.clone() })
     });
     for model in &whole.models {
         let change =
@@ -103,8 +103,8 @@ fn the_variance_is_that_of_the_fits_without_each_voter() {
 #[test]
 fn the_variance_of_a_fit_with_ties_is_that_of_the_fits_without_each_voter() {
     let scoring = Scoring { ties: TieRule::Davidson, ..Scoring::default() };
-    let board = check_against_refits(&LeaderboardOptions { scoring, ..jackknife() });
-    let ties = board.davidson.unwrap();
+    let leaderboard = check_against_refits(&LeaderboardOptions { scoring, ..jackknife() });
+    let ties = leaderboard.davidson.unwrap();
     assert!(ties.lower.unwrap() < ties.nu && ties.nu < ties.upper.unwrap());
 }
 
@@ -112,10 +112,10 @@ fn the_variance_of_a_fit_with_ties_is_that_of_the_fits_without_each_voter() {
 fn a_model_that_one_voter_alone_compares_with_the_rest_has_no_interval() {
     let mut votes = votes_of_three();
     votes.extend([("four", "one", AWins, "v"), ("four", "two", BWins, "v")]);
-    let board = board_of(&log_of(&votes), &jackknife());
+    let leaderboard = leaderboard_of(&log_of(&votes), &jackknife());
     let note = RatingNote::CarriedByOneVoter { models: vec!["four".to_owned()] };
-    assert!(board.notes.contains(&note), "{:?}", board.notes);
-    for model in &board.models {
+    assert!(leaderboard.notes.contains(&note), "{:?}", leaderboard.notes);
+    for model in &leaderboard.models {
         let has_interval = model.lower.is_some() && model.upper.is_some();
         assert_eq!(has_interval, model.model != "four", "{model:?}");
     }
@@ -124,12 +124,12 @@ fn a_model_that_one_voter_alone_compares_with_the_rest_has_no_interval() {
 #[test]
 fn votes_of_a_single_voter_are_taken_as_independent_with_a_note() {
     let votes = [("a", "b", AWins, "v"), ("a", "b", AWins, "v"), ("b", "a", AWins, "v")];
-    let board = board_of(&log_of(&votes), &LeaderboardOptions::default());
-    assert_eq!(board.interval, IntervalMethod::Sandwich);
-    assert!(board.models.iter().all(|model| model.lower.is_some()));
-    assert!(board.notes.contains(&RatingNote::IntervalsOfOneVoter), "{:?}", board.notes);
+    let leaderboard = leaderboard_of(&log_of(&votes), &LeaderboardOptions::default());
+    assert_eq!(leaderboard.interval, IntervalMethod::Sandwich);
+    assert!(leaderboard.models.iter().all(|model| model.lower.is_some()));
+    assert!(leaderboard.notes.contains(&RatingNote::IntervalsOfOneVoter), "{:?}", leaderboard.notes);
 
-    let left_out = board_of(&log_of(&votes), &jackknife());
+    let left_out = leaderboard_of(&log_of(&votes), &jackknife());
     assert!(left_out.models.iter().all(|model| model.lower.is_none() && model.standard_error.is_none()));
     assert!(!left_out.notes.is_empty() && !left_out.notes.contains(&RatingNote::IntervalsOfOneVoter));
 }
@@ -139,7 +139,7 @@ fn votes_without_a_voter_are_voters_of_their_own() {
     let vote = |outcome, voter| ("a", "b", outcome, voter);
     let anonymous = [vote(AWins, ""), vote(AWins, ""), vote(BWins, ""), vote(AWins, "v"), vote(BWins, "v")];
     let named = [vote(AWins, "1"), vote(AWins, "2"), vote(BWins, "3"), vote(AWins, "v"), vote(BWins, "v")];
-    let [anonymous, named] = [&anonymous, &named].map(|votes| board_of(&log_of(votes), &jackknife()));
+    let [anonymous, named] = [&anonymous, &named].map(|votes| leaderboard_of(&log_of(votes), &jackknife()));
     for (one, other) in anonymous.models.iter().zip(&named.models) {
         assert!((one.lower.unwrap() - other.lower.unwrap()).abs() < 1e-9, "{one:?} {other:?}");
         assert!((one.effective_voters.unwrap() - other.effective_voters.unwrap()).abs() < 1e-9, "{one:?} {other:?}");
@@ -149,7 +149,7 @@ fn votes_without_a_voter_are_voters_of_their_own() {
 #[test]
 fn votes_that_name_no_voter_have_sandwich_intervals() {
     let votes = [("a", "b", AWins, ""), ("a", "b", AWins, ""), ("b", "a", AWins, "")];
-    let board = board_of(&log_of(&votes), &LeaderboardOptions::default());
-    assert_eq!(board.interval, IntervalMethod::Sandwich);
-    assert!(board.models.iter().all(|model| model.effective_voters.is_none()));
+    let leaderboard = leaderboard_of(&log_of(&votes), &LeaderboardOptions::default());
+    assert_eq!(leaderboard.interval, IntervalMethod::Sandwich);
+    assert!(leaderboard.models.iter().all(|model| model.effective_voters.is_none()));
 }

@@ -130,7 +130,7 @@ async fn by_default_one_visitor_has_a_few_battles_at_once_and_thirty_turns_a_min
 async fn fresh_cookies_from_one_network_share_its_limits_and_this_machine_has_none() {
     let (one, two) = (endless(), endless());
     let arena = TestArena::start_with(&[("one", &one), ("two", &two)], |settings| {
-        settings.limits = LimitSettings { battles_at_once_per_address: 10, ..LimitSettings::default() };
+        settings.limits = LimitSettings { concurrent_battles_per_address: 10, ..LimitSettings::default() };
         settings.battle.resume_grace_ms = 600_000;
         settings.server.trusted_proxies = vec!["127.0.0.0/8".parse().unwrap()];
     })
@@ -182,7 +182,7 @@ async fn many_starts_on_one_socket_are_told_of_each_battle_left_and_leave_nothin
 async fn whoever_finds_the_arena_full_gets_in_as_soon_as_another_battle_was_left() {
     let (one, two) = (endless(), endless());
     let arena = TestArena::start_with(&[("one", &one), ("two", &two)], |settings| {
-        settings.battle.max_live = 2;
+        settings.battle.max_live_battles = 2;
         settings.battle.resume_grace_ms = 20;
     })
     .await;

@@ -8,7 +8,7 @@ use futures_util::{StreamExt, stream};
 use langya::infra::config::StorageSettings;
 use langya::infra::job_report::JobReports;
 use langya::infra::storage::{IfMissing, Store};
-use langya::server::jobs::public_log::keep_public_log;
+use langya::server::jobs::public_log::append_public_log;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -33,7 +33,7 @@ async fn votes_that_are_cast_while_the_log_is_kept_are_all_in_it() {
     let (_lead, leads) = watch::channel(true);
     let sequencer = sequencer(&store, folder.path()).await;
     let leaderboard = Arc::clone(sequencer.leaderboard());
-    let job = tokio::spawn(keep_public_log(sequencer, leads, JobReports::default().of("log"), shutdown.clone()));
+    let job = tokio::spawn(append_public_log(sequencer, leads, JobReports::default().of("log"), shutdown.clone()));
     let publish = async || {
         show(&store, store.last_vote_seq().await.unwrap()).await;
         leaderboard.reload(&store).await.unwrap();

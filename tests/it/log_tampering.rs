@@ -44,7 +44,7 @@ const RULES: RatingRules = RatingRules {
     interval: IntervalMethod::Auto,
     min_votes: 30,
     equal_within: 10.0,
-    tuned_battles: 100,
+    optimal_at_battles: 100,
 };
 /// Enough for a full tile, a partial one and a level above.
 const VOTES: usize = 300;

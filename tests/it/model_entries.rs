@@ -233,7 +233,7 @@ async fn a_check_names_the_key_variable_that_is_not_set_and_asks_the_others() {
     std::fs::write(context.path().join("langya.toml"), text).unwrap();
     let run = context.models(&["check", "--format", "json"]).await;
     let checked: Vec<Value> = serde_json::from_str(&run.stdout).unwrap();
-    let told = |id: &str| checked.iter().find(|model| model["id"] == id).unwrap();
-    assert_eq!((run.code, &told("one")["ok"], &told("locked")["ok"]), (Some(1), &json!(true), &json!(false)));
-    assert!(told("locked")["advice"].as_str().unwrap().contains("export NO_SUCH_KEY"), "{checked:?}");
+    let result_of = |id: &str| checked.iter().find(|model| model["id"] == id).unwrap();
+    assert_eq!((run.code, &result_of("one")["ok"], &result_of("locked")["ok"]), (Some(1), &json!(true), &json!(false)));
+    assert!(result_of("locked")["advice"].as_str().unwrap().contains("export NO_SUCH_KEY"), "{checked:?}");
 }

@@ -196,7 +196,7 @@ async fn one_reply_alone_is_good_or_not_and_the_talk_goes_on_after_the_vote() {
 async fn a_model_that_cannot_be_chosen_is_refused_in_the_same_words_whatever_the_reason() {
     let saying = Scripted::saying("one");
     let failing = Scripted::new(|_| vec![Step::Fail(ChatError::Unreached("a test".into()))]);
-    let strict = BreakerPolicy { failures: 1, rest: std::time::Duration::from_secs(600) };
+    let strict = BreakerPolicy { failures: 1, open_for: std::time::Duration::from_secs(600) };
     let limits = ReplyLimits { breaker: strict, ..quick_limits() };
     let guarded = |id: &str, weight, model: &Scripted| {
         let rng = ChaCha8Rng::seed_from_u64(1);

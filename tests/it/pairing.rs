@@ -18,7 +18,7 @@ use crate::support::visitor::get;
 
 fn weighted(id: &str, weight: f64, model: &Scripted) -> Arc<ResilientModel> {
     let mut limits = quick_limits();
-    limits.breaker = BreakerPolicy { failures: 1, rest: Duration::from_secs(3600) };
+    limits.breaker = BreakerPolicy { failures: 1, open_for: Duration::from_secs(3600) };
     Arc::new(ResilientModel::new(card(id), weight, Arc::new(model.clone()), limits, ChaCha8Rng::seed_from_u64(SEED)))
 }
 

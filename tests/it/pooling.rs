@@ -18,7 +18,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 use statrs::distribution::{ContinuousCDF, Normal};
 
-use crate::support::ratings::board_of;
+use crate::support::ratings::leaderboard_of;
 
 fn by_category() -> LeaderboardOptions {
     LeaderboardOptions { pool_by: Some(SliceColumn::Category), ..LeaderboardOptions::default() }
@@ -29,7 +29,7 @@ fn columns() -> ColumnSet {
 }
 
 fn pooled(log: &VoteLog, options: &LeaderboardOptions) -> PooledSlices {
-    board_of(log, options).pooled.expect("the votes have categories")
+    leaderboard_of(log, options).pooled.expect("the votes have categories")
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn try_worlds(spread: f64, voters: usize) -> Tried {
         }
         let last = CATEGORIES.len() - 1;
         let slice = Slice { category: Some(CATEGORIES[last].to_owned()), ..Slice::default() };
-        let own = board_of(&slice.take(log).unwrap(), &LeaderboardOptions::default());
+        let own = leaderboard_of(&slice.take(log).unwrap(), &LeaderboardOptions::default());
         let own: HashMap<&str, f64> =
             own.models.iter().filter_map(|model| Some((model.model.as_str(), model.rating?))).collect();
         let small = found.slices.iter().find(|slice| slice.slice == CATEGORIES[last]).unwrap();
@@ -209,11 +209,11 @@ fn a_single_slice_has_the_ratings_of_the_leaderboard() {
     let mut log = World::new(5, 0.4, 0).log();
     let only = log.categories.as_ref().unwrap().names.find("maths").unwrap();
     log.retain(&log.categories.as_ref().unwrap().rows.iter().map(|&row| row == only).collect::<Vec<_>>());
-    let board: Leaderboard = board_of(&log, &by_category());
-    let found = board.pooled.as_ref().unwrap();
+    let leaderboard: Leaderboard = leaderboard_of(&log, &by_category());
+    let found = leaderboard.pooled.as_ref().unwrap();
     assert_eq!((found.spread, found.slices.len()), (0.0, 1));
     for rated in &found.slices[0].models {
-        let model = board.models.iter().find(|model| model.model == rated.model).unwrap();
+        let model = leaderboard.models.iter().find(|model| model.model == rated.model).unwrap();
         assert!((rated.rating - model.rating.unwrap()).abs() < 0.1, "{rated:?} {model:?}");
         assert!(rated.difference.abs() < 0.1, "{rated:?}");
     }
@@ -275,5 +275,5 @@ fn votes_that_cannot_be_pooled_are_refused_with_the_reason() {
     one_sided.push("x", "y", AWins).unwrap();
     one_sided.categories.as_mut().unwrap().push(Some("code"));
     one_sided.voters.as_mut().unwrap().push(None);
-    assert_eq!(board_of(&one_sided, &by_category()).pooled, None);
+    assert_eq!(leaderboard_of(&one_sided, &by_category()).pooled, None);
 }

@@ -11,7 +11,8 @@ use crate::support::visitor::{Visitor, get};
 /// An arena in which every battle after the first three of a day begins with a proof.
 async fn busy_arena() -> TestArena {
     TestArena::start_with(&[("one", &Scripted::saying("One.")), ("two", &Scripted::saying("Two."))], |settings| {
-        settings.limits = LimitSettings { turns_in_all: WindowLimits::new(0, 0, 100), proof_above: 0.02, ..NO_LIMITS };
+        settings.limits =
+            LimitSettings { turns_per_arena: WindowLimits::new(0, 0, 100), proof_above: 0.02, ..NO_LIMITS };
     })
     .await
 }

@@ -93,7 +93,7 @@ async fn listen(mut reply: ReplyStream) -> Told {
 }
 
 /// Plays a script to an OpenAI model and returns what it told.
-async fn told(script: Script) -> Told {
+async fn scripted_reply(script: Script) -> Told {
     let upstream = Upstream::start().await;
     upstream.script("m", script);
     listen(model_of(&settings(&upstream, ProviderKind::Openai)).reply(&conversation())).await
@@ -118,29 +118,29 @@ fn deltas<const N: usize>(deltas: [serde_json::Value; N]) -> Script {
 
 #[tokio::test]
 async fn usual_streams_are_read_whole() {
-    check(&told(Script::mode("ok")).await, "one two three", None);
-    check(&told(Script::mode("nodone")).await, "one two three", None);
-    check(&told(Script::mode("slow")).await, "one two three", None);
-    check(&told(Script::mode("crlf")).await, "one two three", None);
-    check(&told(Script::mode("split")).await, "one 😀 two 😀 three", None);
-    check(&told(Script::mode("long")).await, &"word ".repeat(2000), None);
-    check(&told(Script::mode("leak")).await, "I am canary-model, trained by Canary Corp.", None);
+    check(&scripted_reply(Script::mode("ok")).await, "one two three", None);
+    check(&scripted_reply(Script::mode("nodone")).await, "one two three", None);
+    check(&scripted_reply(Script::mode("slow")).await, "one two three", None);
+    check(&scripted_reply(Script::mode("crlf")).await, "one two three", None);
+    check(&scripted_reply(Script::mode("split")).await, "one 😀 two 😀 three", None);
+    check(&scripted_reply(Script::mode("long")).await, &"word ".repeat(2000), None);
+    check(&scripted_reply(Script::mode("leak")).await, "I am canary-model, trained by Canary Corp.", None);
 }
 
 #[tokio::test]
 async fn first_deltas_of_every_kind_are_read() {
     let role_and_text = deltas([json!({"role": "assistant", "content": "Hi"}), json!({"content": " you"})]);
-    check(&told(role_and_text.event("[DONE]").end()).await, "Hi you", None);
+    check(&scripted_reply(role_and_text.event("[DONE]").end()).await, "Hi you", None);
     let no_content = deltas([json!({"role": "assistant"}), json!({"content": "Hi"})]);
-    check(&told(no_content.end()).await, "Hi", None);
+    check(&scripted_reply(no_content.end()).await, "Hi", None);
     let null_content = deltas([json!({"role": "assistant", "content": null}), json!({"content": "Hi"})]);
-    check(&told(null_content.end()).await, "Hi", None);
+    check(&scripted_reply(null_content.end()).await, "Hi", None);
 }
 
 #[tokio::test]
 async fn a_usage_chunk_without_choices_is_counted_and_adds_no_text() {
     let usage = r#"{"choices":[],"usage":{"prompt_tokens":5,"completion_tokens":3}}"#;
-    let told = told(deltas([json!({"content": "Hi"})]).event(usage).event("[DONE]").end()).await;
+    let told = scripted_reply(deltas([json!({"content": "Hi"})]).event(usage).event("[DONE]").end()).await;
     check(&told, "Hi", None);
     assert_eq!(told.usage, Some(Usage { input: Some(5), output: Some(3) }));
 }
@@ -148,21 +148,21 @@ async fn a_usage_chunk_without_choices_is_counted_and_adds_no_text() {
 #[tokio::test]
 async fn reasoning_is_kept_apart_from_the_answer() {
     let script = deltas([json!({"reasoning_content": "Hm, "}), json!({"reasoning": "so"}), json!({"content": "Yes"})]);
-    let told = told(script.end()).await;
+    let told = scripted_reply(script.end()).await;
     assert_eq!((told.reasoning.as_str(), told.text.as_str()), ("Hm, so", "Yes"));
 }
 
 #[tokio::test]
 async fn a_last_event_without_its_blank_line_counts() {
     let script = Script::stream().text("one ").chunk(format!("data: {}", delta(&json!({"content": "two"}))));
-    check(&told(script.end()).await, "one two", None);
+    check(&scripted_reply(script.end()).await, "one two", None);
 }
 
 #[tokio::test]
 async fn every_byte_may_come_by_itself() {
     let event = format!("\u{feff}: hello\r\ndata: {}\r\n\r\ndata: [DONE]\n\n", delta(&json!({"content": "你好 😀"})));
     let script = event.as_bytes().chunks(1).fold(Script::stream(), Script::chunk);
-    check(&told(script.end()).await, "你好 😀", None);
+    check(&scripted_reply(script.end()).await, "你好 😀", None);
 }
 
 #[tokio::test]
@@ -171,25 +171,25 @@ async fn error_statuses_are_told_by_number_and_without_their_bodies() {
         [("err500", 500, None), ("plain500", 500, None), ("err401", 401, None), ("err429", 429, Some(1))]
     {
         let error = ChatError::Status { status, retry_after: seconds.map(Duration::from_secs) };
-        check(&told(Script::mode(mode)).await, "", Some(&error));
+        check(&scripted_reply(Script::mode(mode)).await, "", Some(&error));
     }
     let moved = Script::whole("307 Temporary Redirect", "location: http://127.0.0.1:1/\r\n", "");
-    check(&told(moved).await, "", Some(&ChatError::Status { status: 307, retry_after: None }));
+    check(&scripted_reply(moved).await, "", Some(&ChatError::Status { status: 307, retry_after: None }));
 }
 
 #[tokio::test]
 async fn an_error_in_mid_stream_is_reported_after_the_text_before_it() {
-    check(&told(Script::mode("errmid")).await, "one two ", Some(&ChatError::Reported));
+    check(&scripted_reply(Script::mode("errmid")).await, "one two ", Some(&ChatError::Reported));
 }
 
 #[tokio::test]
 async fn broken_json_and_endless_events_are_malformed_after_the_text_before_them() {
     for mode in ["badjson", "huge"] {
-        let told = told(Script::mode(mode)).await;
+        let told = scripted_reply(Script::mode(mode)).await;
         assert!(told.text == "one two " && malformed(told.error.as_ref()), "{mode}: {told:?}");
     }
     let both = format!("data: {}\n\ndata: {{\n\n", delta(&json!({"content": "in one chunk"})));
-    let told = told(Script::stream().chunk(both).end()).await;
+    let told = scripted_reply(Script::stream().chunk(both).end()).await;
     assert!(told.text == "in one chunk" && malformed(told.error.as_ref()), "{told:?}");
 }
 
@@ -197,7 +197,7 @@ async fn broken_json_and_endless_events_are_malformed_after_the_text_before_them
 async fn a_lost_connection_is_told_from_the_end_of_a_reply() {
     let close = Script::stream().text("one ").close();
     for script in [Script::mode("reset"), close, Script::stream().reset(), Script::nothing().reset()] {
-        let told = told(script).await;
+        let told = scripted_reply(script).await;
         assert!(connection(told.error.as_ref()), "{told:?}");
     }
 }
@@ -214,13 +214,70 @@ async fn a_server_that_is_not_there_is_a_connection_error() {
 
 #[tokio::test]
 async fn a_reply_without_any_text_is_empty() {
-    let html = Script::whole("200 OK", "content-type: text/html\r\n", "<h1>Welcome, CANARY</h1>");
-    let whole = json!({"choices": [{"message": {"content": "CANARY: the server does not stream"}}]});
-    for script in [Script::mode("empty"), Script::mode("garbage"), html, Script::json(&whole)] {
+    let invisible = Script::openai(["\u{0}", "\u{200b}", " "]);
+    let tool = deltas([json!({"tool_calls": [{"index": 0, "function": {"name": "canary", "arguments": "{}"}}]})]);
+    for script in [Script::mode("empty"), invisible, tool.event("[DONE]").end()] {
         let upstream = Upstream::start().await;
         upstream.script("m", script);
         let model = guarded(model_of(&settings(&upstream, ProviderKind::Openai)), |_| {});
         assert_eq!(listen(model.reply(&conversation())).await.error, Some(ChatError::Empty));
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_is_no_stream_is_malformed_and_not_an_empty_reply() {
+    let html = Script::whole("200 OK", "content-type: text/html\r\n", "<h1>Welcome, CANARY</h1>");
+    let whole = json!({"choices": [{"message": {"content": "CANARY: the server does not stream"}}]});
+    let error = json!({"error": {"message": "Incorrect API key provided: sk-CANARY"}});
+    let packed = Script::whole("200 OK", "content-encoding: gzip\r\n", "CANARY");
+    for (script, expected) in [
+        (html, "a web page"),
+        (Script::json(&whole), "one JSON document"),
+        (Script::json(&error), "one JSON document"),
+        (packed, "compressed"),
+        (Script::whole("200 OK", "", ""), "no event"),
+        (Script::stream().chunk(": keep-alive\n\n").end(), "no event"),
+        (Script::mode("garbage"), "no event"),
+    ] {
+        let error = scripted_reply(script).await.error;
+        assert!(malformed(error.as_ref()) && error.as_ref().unwrap().to_string().contains(expected), "{error:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_without_a_body_or_with_a_part_of_one_is_no_reply() {
+    let body = format!("data: {}\n\n", delta(&json!({"content": "one"})));
+    for (status, number, body) in [("204 No Content", 204, ""), ("206 Partial Content", 206, body.as_str())] {
+        let error = ChatError::Status { status: number, retry_after: None };
+        check(&scripted_reply(Script::whole(status, "", body)).await, "", Some(&error));
+    }
+}
+
+#[tokio::test]
+async fn what_is_late_or_broken_after_the_reason_of_the_end_takes_nothing_from_the_reply() {
+    let finished = json!({"choices": [{"delta": {}, "finish_reason": "stop"}]}).to_string();
+    let said = || Script::stream().text("one").event(&finished);
+    for script in [said().hang(), said().close(), said().event("[DONE]").event("[DONE]").text("more").end()] {
+        check(&scripted_reply(script).await, "one", None);
+    }
+    let failed = r#"{"error":{"message":"sk-CANARY"}}"#;
+    check(&scripted_reply(said().event(failed).end()).await, "one", Some(&ChatError::Reported));
+}
+
+#[tokio::test]
+async fn a_reply_without_the_end_that_its_protocol_has_broke_off() {
+    let line = json!({"message": {"role": "assistant", "content": "one"}, "done": false});
+    let text = r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"one"}}"#;
+    let stopped = r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"}}"#;
+    let broke_off = ChatError::Connection("it broke off".into());
+    for (provider, script, error) in [
+        (ProviderKind::Ollama, Script::stream_of("application/x-ndjson").chunk(format!("{line}\n")), Some(&broke_off)),
+        (ProviderKind::Anthropic, Script::stream().event(text), Some(&broke_off)),
+        (ProviderKind::Anthropic, Script::stream().event(text).event(stopped), None),
+    ] {
+        let upstream = Upstream::start().await;
+        upstream.script("m", script.end());
+        check(&listen(model_of(&settings(&upstream, provider)).reply(&conversation())).await, "one", error);
     }
 }
 

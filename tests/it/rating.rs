@@ -20,7 +20,7 @@ use langya::domain::rating::vote_log::{InternedTexts, Labels, VoteLog};
 use proptest::prelude::*;
 
 use crate::support::ratings::{
-    Votes, agree, board_of, connected_votes, line, log_of, points, read_votes, recorded, shared,
+    Votes, agree, connected_votes, leaderboard_of, line, log_of, points, read_votes, recorded, shared,
 };
 
 // ---------------------------------------------------------------------------------------------------- goldens
@@ -29,16 +29,16 @@ use crate::support::ratings::{
 fn check_goldens(votes: &Path, golden: &Path) {
     let log = read_votes(votes);
     let by_votes = LeaderboardOptions { interval: IntervalMethod::Sandwich, ..LeaderboardOptions::default() };
-    let board = board_of(&log, &by_votes);
-    agree(&board, &golden.join("bt.csv"), "exact", 1e-6, |model| model.rating_or_limit());
-    agree(&board, &golden.join("elo_online.csv"), "exact", 1e-6, |model| model.elo);
+    let leaderboard = leaderboard_of(&log, &by_votes);
+    agree(&leaderboard, &golden.join("bt.csv"), "exact", 1e-6, |model| model.rating_or_limit());
+    agree(&leaderboard, &golden.join("elo_online.csv"), "exact", 1e-6, |model| model.elo);
     let sandwich = golden.join("sandwich.csv");
-    agree(&board, &sandwich, "exact_lower", 1e-6, |model| model.lower.unwrap());
-    agree(&board, &sandwich, "exact_upper", 1e-6, |model| model.upper.unwrap());
-    agree(&board, &sandwich, "exact_rank_ub", 0.0, |model| f64::from(u32::try_from(model.rank).unwrap()));
+    agree(&leaderboard, &sandwich, "exact_lower", 1e-6, |model| model.lower.unwrap());
+    agree(&leaderboard, &sandwich, "exact_upper", 1e-6, |model| model.upper.unwrap());
+    agree(&leaderboard, &sandwich, "exact_rank_ub", 0.0, |model| f64::from(u32::try_from(model.rank).unwrap()));
     let rates = golden.join("avg_win_rate.csv");
-    agree(&board, &rates, "exact_predicted", 1e-9, |model| model.average_win_rate.unwrap());
-    agree(&board, &rates, "exact_empirical_half_ties", 1e-9, |model| model.empirical_win_rate.unwrap());
+    agree(&leaderboard, &rates, "exact_predicted", 1e-9, |model| model.average_win_rate.unwrap());
+    agree(&leaderboard, &rates, "exact_empirical_half_ties", 1e-9, |model| model.empirical_win_rate.unwrap());
     let models = golden.join("models.csv");
     for (column, count) in [
         ("battles", (|model| model.battles) as fn(&RankedModel) -> u64),
@@ -47,9 +47,9 @@ fn check_goldens(votes: &Path, golden: &Path) {
         ("ties", |model| model.ties),
         ("both_bad", |model| model.both_bad),
     ] {
-        agree(&board, &models, column, 0.0, |model| f64::from(u32::try_from(count(model)).unwrap()));
+        agree(&leaderboard, &models, column, 0.0, |model| f64::from(u32::try_from(count(model)).unwrap()));
     }
-    assert!(board.converged && board.components == 1 && board.notes.is_empty(), "{board:?}");
+    assert!(leaderboard.converged && leaderboard.components == 1 && leaderboard.notes.is_empty(), "{leaderboard:?}");
 }
 
 #[test]
@@ -68,20 +68,20 @@ fn the_sparse_simulation_agrees_with_the_exact_results() {
 fn the_small_fixture_agrees_with_fifty_digit_results() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
     let log = read_votes(&data.join("small_votes.csv"));
-    let board = board_of(&log, &LeaderboardOptions::default());
+    let leaderboard = leaderboard_of(&log, &LeaderboardOptions::default());
     let expected = data.join("small_expected.csv");
-    agree(&board, &expected, "rating", 1e-9, |model| model.rating_or_limit());
-    agree(&board, &expected, "lower", 1e-9, |model| model.lower.unwrap());
-    agree(&board, &expected, "upper", 1e-9, |model| model.upper.unwrap());
-    agree(&board, &expected, "elo", 1e-9, |model| model.elo);
-    agree(&board, &expected, "rank", 0.0, |model| f64::from(u32::try_from(model.rank).unwrap()));
-    assert_eq!(board.models[0].model, "Ärger 7B");
+    agree(&leaderboard, &expected, "rating", 1e-9, |model| model.rating_or_limit());
+    agree(&leaderboard, &expected, "lower", 1e-9, |model| model.lower.unwrap());
+    agree(&leaderboard, &expected, "upper", 1e-9, |model| model.upper.unwrap());
+    agree(&leaderboard, &expected, "elo", 1e-9, |model| model.elo);
+    agree(&leaderboard, &expected, "rank", 0.0, |model| f64::from(u32::try_from(model.rank).unwrap()));
+    assert_eq!(leaderboard.models[0].model, "Ärger 7B");
 }
 
 // ------------------------------------------------------------------------------------------------- hard cases
 
-fn board(votes: &Votes) -> Leaderboard {
-    board_of(&log_of(votes), &LeaderboardOptions::default())
+fn leaderboard(votes: &Votes) -> Leaderboard {
+    leaderboard_of(&log_of(votes), &LeaderboardOptions::default())
 }
 
 /// Every method and interval method of Bradley–Terry. Each vote has its own voter.
@@ -105,22 +105,22 @@ fn check(votes: &Votes, expected: &[(&str, f64)]) {
     let voters = log.voters.as_mut().unwrap();
     voters.rows = (0..log.outcomes.len()).map(|row| voters.names.position(&row.to_string())).collect();
     for options in every_method() {
-        check_board(&board_of(&log, &options), expected);
+        check_leaderboard(&leaderboard_of(&log, &options), expected);
     }
 }
 
 #[track_caller]
-fn check_board(board: &Leaderboard, expected: &[(&str, f64)]) {
-    let names: Vec<&str> = board.models.iter().map(|line| line.model.as_str()).collect();
+fn check_leaderboard(leaderboard: &Leaderboard, expected: &[(&str, f64)]) {
+    let names: Vec<&str> = leaderboard.models.iter().map(|line| line.model.as_str()).collect();
     assert_eq!(names, expected.iter().map(|(name, _)| *name).collect::<Vec<_>>());
-    for (line, (name, rating)) in board.models.iter().zip(expected) {
+    for (line, (name, rating)) in leaderboard.models.iter().zip(expected) {
         assert!(
             (line.rating_or_limit() - rating).abs() < 1e-9,
             "{name}: {} instead of {rating}",
             line.rating_or_limit()
         );
     }
-    assert!(board.converged, "{board:?}");
+    assert!(leaderboard.converged, "{leaderboard:?}");
 }
 
 /// The 95 % likelihood-ratio limit, in points, of a model that won `wins` votes against an opponent at the mean.
@@ -151,23 +151,31 @@ fn only_ties_rate_all_models_at_the_mean() {
 #[test]
 fn the_bootstrap_of_ties_alone_gives_no_interval() {
     let log = log_of(&[("a", "b", Tie, 5), ("b", "c", Tie, 5)]);
-    let board = board_of(&log, &LeaderboardOptions { interval: IntervalMethod::Bootstrap, ..Default::default() });
-    assert!(board.models.iter().all(|model| model.lower.is_none() && model.upper.is_none()), "{board:?}");
-    assert!(!board.notes.is_empty());
+    let leaderboard =
+        leaderboard_of(&log, &LeaderboardOptions { interval: IntervalMethod::Bootstrap, ..Default::default() });
+    assert!(leaderboard.models.iter().all(|model| model.lower.is_none() && model.upper.is_none()), "{leaderboard:?}");
+    assert!(!leaderboard.notes.is_empty());
 }
 
 #[test]
 fn both_bad_votes_are_neither_won_nor_tied() {
-    let board = board(&[("a", "b", BothBad, 20), ("a", "c", AWins, 1), ("c", "a", AWins, 1), ("b", "c", Tie, 2)]);
-    let rate = |model| line(&board, model).win_tie_rate;
+    let leaderboard =
+        leaderboard(&[("a", "b", BothBad, 20), ("a", "c", AWins, 1), ("c", "a", AWins, 1), ("b", "c", Tie, 2)]);
+    let rate = |model| line(&leaderboard, model).win_tie_rate;
     assert_eq!((rate("a"), rate("b"), rate("c")), (1.0 / 22.0, 2.0 / 22.0, 3.0 / 4.0));
 }
 
 #[test]
 fn votes_equal_to_their_predictions_give_no_interval() {
-    let board = board_of(&log_of(&[("a", "b", Tie, 1)]), &LeaderboardOptions::default());
-    assert!(board.models.iter().all(|model| (model.lower, model.upper, model.standard_error) == (None, None, None)));
-    assert!(board.notes.iter().any(|note| note.to_string().contains("such as a single tie")), "{:?}", board.notes);
+    let leaderboard = leaderboard_of(&log_of(&[("a", "b", Tie, 1)]), &LeaderboardOptions::default());
+    assert!(
+        leaderboard.models.iter().all(|model| (model.lower, model.upper, model.standard_error) == (None, None, None))
+    );
+    assert!(
+        leaderboard.notes.iter().any(|note| note.to_string().contains("such as a single tie")),
+        "{:?}",
+        leaderboard.notes
+    );
 }
 
 #[test]
@@ -179,12 +187,20 @@ fn a_model_whose_only_vote_equals_its_prediction_has_no_interval_and_no_certain_
         let mut voters = Labels::default();
         (0..log.len()).for_each(|vote| voters.push(Some(&format!("voter {vote}"))));
         log.voters = Some(voters);
-        let board = board_of(&log, &options);
-        let new = line(&board, "new");
+        let leaderboard = leaderboard_of(&log, &options);
+        let new = line(&leaderboard, "new");
         assert_eq!((new.lower, new.upper, new.standard_error, new.shown_rank(interval)), (None, None, None, None));
-        assert_eq!((line(&board, "b").rank, line(&board, "c").rank), (2, 3), "{interval:?}: nothing is certain of it");
-        assert!(line(&board, "a").lower.is_some());
-        assert!(board.notes.iter().any(|note| note.to_string().contains("equals its prediction")), "{:?}", board.notes);
+        assert_eq!(
+            (line(&leaderboard, "b").rank, line(&leaderboard, "c").rank),
+            (2, 3),
+            "{interval:?}: nothing is certain of it"
+        );
+        assert!(line(&leaderboard, "a").lower.is_some());
+        assert!(
+            leaderboard.notes.iter().any(|note| note.to_string().contains("equals its prediction")),
+            "{:?}",
+            leaderboard.notes
+        );
     }
 }
 
@@ -204,10 +220,10 @@ fn unusual_names_are_unchanged() {
 fn no_votes_give_an_empty_leaderboard_with_a_note() {
     let log = VoteLog { voters: Some(Labels::default()), ..VoteLog::default() };
     for options in every_method() {
-        let board = board_of(&log, &options);
-        assert!(board.models.is_empty() && board.converged);
-        assert_eq!((board.votes.read, board.components), (0, 0));
-        assert!(board.notes[0].to_string().contains("no rated votes"), "{:?}", board.notes);
+        let leaderboard = leaderboard_of(&log, &options);
+        assert!(leaderboard.models.is_empty() && leaderboard.converged);
+        assert_eq!((leaderboard.votes.read, leaderboard.components), (0, 0));
+        assert!(leaderboard.notes[0].to_string().contains("no rated votes"), "{:?}", leaderboard.notes);
     }
 }
 
@@ -223,8 +239,8 @@ const BALANCED: [(&str, &str, Outcome, u32); 3] = [("b", "c", AWins, 6), ("b", "
 
 #[test]
 fn a_model_that_always_wins_comes_first_with_a_bound_and_changes_no_other_rating() {
-    let without = board(&BALANCED);
-    let with = board(&[&BALANCED[..], &[("a", "b", AWins, 2), ("c", "a", BWins, 4)]].concat());
+    let without = leaderboard(&BALANCED);
+    let with = leaderboard(&[&BALANCED[..], &[("a", "b", AWins, 2), ("c", "a", BWins, 4)]].concat());
     let winner = &with.models[0];
     assert_eq!((winner.model.as_str(), winner.rank, winner.unbounded), ("a", 1, Some(Direction::Above)));
     assert_eq!((winner.rating, winner.at_least, winner.at_most), (None, winner.lower, None));
@@ -253,8 +269,8 @@ fn a_model_that_always_loses_mirrors_one_that_always_wins() {
             other => (a, b, other, count),
         })
         .collect();
-    let winning = board(&[&BALANCED[..], &[("a", "b", AWins, 2), ("c", "a", BWins, 4)]].concat());
-    let losing = board(&mirrored);
+    let winning = leaderboard(&[&BALANCED[..], &[("a", "b", AWins, 2), ("c", "a", BWins, 4)]].concat());
+    let losing = leaderboard(&mirrored);
     let loser = losing.models.last().unwrap();
     assert_eq!((loser.model.as_str(), loser.unbounded), ("a", Some(Direction::Below)));
     assert_eq!((loser.rating, loser.at_least, loser.at_most), (None, None, loser.upper));
@@ -273,8 +289,8 @@ fn a_model_that_always_loses_mirrors_one_that_always_wins() {
 #[test]
 fn the_bound_of_a_winner_is_its_likelihood_ratio_limit() {
     // Against one rated group of two equal models it is that of six wins in a row, all else being symmetrical.
-    let board = board(&[("b", "c", Tie, 8), ("a", "b", AWins, 3), ("a", "c", AWins, 3)]);
-    let bound = line(&board, "a").rating_or_limit();
+    let leaderboard = leaderboard(&[("b", "c", Tie, 8), ("a", "b", AWins, 3), ("a", "c", AWins, 3)]);
+    let bound = line(&leaderboard, "a").rating_or_limit();
     assert!((bound - (1000.0 + limit_points(6.0))).abs() < 1e-6, "{bound}");
 }
 
@@ -283,9 +299,9 @@ fn two_models_of_which_one_always_wins_share_the_bound() {
     let half = limit_points(9.0) / 2.0;
     let votes = [("b", "a", BWins, 9)];
     check(&votes, &[("a", 1000.0 + half), ("b", 1000.0 - half)]);
-    let board = board(&votes);
+    let leaderboard = leaderboard(&votes);
     assert_eq!(
-        board.models.iter().map(|line| line.unbounded).collect::<Vec<_>>(),
+        leaderboard.models.iter().map(|line| line.unbounded).collect::<Vec<_>>(),
         [Some(Direction::Above), Some(Direction::Below)]
     );
 }
@@ -298,13 +314,14 @@ fn one_vote_between_two_models_gives_finite_numbers() {
 
 #[test]
 fn each_model_in_a_chain_of_winners_is_bounded() {
-    let board = board(&[("a", "b", AWins, 9), ("b", "c", AWins, 9), ("c", "d", AWins, 5), ("c", "d", BWins, 5)]);
-    let order: Vec<_> = board.models.iter().map(|line| (line.model.as_str(), line.unbounded)).collect();
+    let leaderboard =
+        leaderboard(&[("a", "b", AWins, 9), ("b", "c", AWins, 9), ("c", "d", AWins, 5), ("c", "d", BWins, 5)]);
+    let order: Vec<_> = leaderboard.models.iter().map(|line| (line.model.as_str(), line.unbounded)).collect();
     let above = Some(Direction::Above);
     assert_eq!(order, [("a", above), ("b", above), ("c", None), ("d", None)]);
-    assert_eq!(board.group_of(line(&board, "c")), None, "models without a rating are no other group");
-    assert!(line(&board, "a").rating_or_limit() > line(&board, "b").rating_or_limit(), "{board:?}");
-    assert!((line(&board, "c").rating_or_limit() - 1000.0).abs() < 1e-9);
+    assert_eq!(leaderboard.group_of(line(&leaderboard, "c")), None, "models without a rating are no other group");
+    assert!(line(&leaderboard, "a").rating_or_limit() > line(&leaderboard, "b").rating_or_limit(), "{leaderboard:?}");
+    assert!((line(&leaderboard, "c").rating_or_limit() - 1000.0).abs() < 1e-9);
 }
 
 #[test]
@@ -317,47 +334,62 @@ fn components_joined_by_one_way_votes_are_rated_separately_and_the_bridge_is_nam
         ("y", "z", Tie, 2),
         ("a", "x", AWins, 2),
     ];
-    let board = board(&votes);
-    assert_eq!(board.components, 2);
-    assert_eq!((line(&board, "z").component, line(&board, "a").component), (0, 1), "the largest comes first");
+    let leaderboard = leaderboard(&votes);
+    assert_eq!(leaderboard.components, 2);
+    assert_eq!(
+        (line(&leaderboard, "z").component, line(&leaderboard, "a").component),
+        (0, 1),
+        "the largest comes first"
+    );
     for component in 0..2 {
-        let ratings: Vec<f64> =
-            board.models.iter().filter(|line| line.component == component).map(|line| line.rating_or_limit()).collect();
+        let ratings: Vec<f64> = leaderboard
+            .models
+            .iter()
+            .filter(|line| line.component == component)
+            .map(|line| line.rating_or_limit())
+            .collect();
         let mean = ratings.iter().sum::<f64>() / f64::from(u32::try_from(ratings.len()).unwrap());
         assert!((mean - 1000.0).abs() < 1e-9, "component {component}: {ratings:?}");
     }
     let group = |name: &str| {
-        let models = board.group_of(line(&board, name)).expect("there are two groups").into_iter();
+        let models = leaderboard.group_of(line(&leaderboard, name)).expect("there are two groups").into_iter();
         models.map(|line| line.model.as_str()).collect::<BTreeSet<_>>()
     };
     assert_eq!((group("y"), group("b")), (["x", "y", "z"].into(), ["a", "b"].into()));
-    assert!((line(&board, "a").rating_or_limit() - line(&board, "b").rating_or_limit() - points(3.0)).abs() < 1e-9);
-    assert_eq!((board.bridges[0].winner.as_str(), board.bridges[0].loser.as_str()), ("a", "x"));
-    assert!(board.notes.iter().any(|note| note.to_string().contains("\"a\" over \"x\" (2)")), "{:?}", board.notes);
+    assert!(
+        (line(&leaderboard, "a").rating_or_limit() - line(&leaderboard, "b").rating_or_limit() - points(3.0)).abs()
+            < 1e-9
+    );
+    assert_eq!((leaderboard.bridges[0].winner.as_str(), leaderboard.bridges[0].loser.as_str()), ("a", "x"));
+    assert!(
+        leaderboard.notes.iter().any(|note| note.to_string().contains("\"a\" over \"x\" (2)")),
+        "{:?}",
+        leaderboard.notes
+    );
 }
 
 #[test]
 fn votes_between_components_do_not_change_the_bound_of_a_winner() {
     let apart =
         [("b", "c", Tie, 2), ("x", "y", Tie, 2), ("x", "b", AWins, 5), ("a", "b", AWins, 3), ("a", "c", AWins, 3)];
-    let bound = line(&board(&apart), "a").rating_or_limit();
+    let bound = line(&leaderboard(&apart), "a").rating_or_limit();
     assert!((bound - 1000.0 - limit_points(6.0)).abs() < 1e-6, "{bound}");
 }
 
 #[test]
 fn a_winner_that_met_only_a_loser_is_its_own_component() {
-    let board = board(&[("b", "c", Tie, 2), ("b", "loser", AWins, 3), ("odd", "loser", AWins, 1)]);
-    let odd = line(&board, "odd");
-    assert_eq!((board.components, odd.component, odd.unbounded), (2, 1, None));
+    let leaderboard = leaderboard(&[("b", "c", Tie, 2), ("b", "loser", AWins, 3), ("odd", "loser", AWins, 1)]);
+    let odd = line(&leaderboard, "odd");
+    assert_eq!((leaderboard.components, odd.component, odd.unbounded), (2, 1, None));
     assert_eq!((odd.rating_or_limit().to_bits(), odd.lower, odd.average_win_rate), (1000_f64.to_bits(), None, None));
-    assert_eq!(line(&board, "loser").unbounded, Some(Direction::Below));
+    assert_eq!(line(&leaderboard, "loser").unbounded, Some(Direction::Below));
 }
 
 #[test]
 fn a_winner_over_a_single_model_is_measured_against_it() {
     let votes = [("b", "c", Tie, 2), ("b", "loser", AWins, 3), ("odd", "loser", AWins, 1), ("first", "odd", AWins, 4)];
-    let board = board(&votes);
-    let (odd, first) = (line(&board, "odd"), line(&board, "first"));
+    let leaderboard = leaderboard(&votes);
+    let (odd, first) = (line(&leaderboard, "odd"), line(&leaderboard, "first"));
     assert_eq!((odd.component, odd.unbounded), (1, None));
     assert_eq!((first.component, first.unbounded), (1, Some(Direction::Above)));
     assert!((first.rating_or_limit() - 1000.0 - limit_points(4.0)).abs() < 1e-6, "{first:?}");
@@ -367,11 +399,11 @@ fn a_winner_over_a_single_model_is_measured_against_it() {
 fn dropped_ties_are_in_no_sum_and_count_as_excluded() {
     let log = log_of(&[("a", "b", AWins, 3), ("b", "a", AWins, 1), ("a", "b", Tie, 5), ("b", "c", BothBad, 2)]);
     let scoring = Scoring { ties: TieRule::Drop, both_bad: BothBadRule::Drop };
-    let board = board_of(&log, &LeaderboardOptions { scoring, ..LeaderboardOptions::default() });
-    assert_eq!((board.votes.read, board.votes.rated), (11, 4));
-    assert_eq!((board.votes.excluded["tie_dropped"], board.votes.excluded["both_bad_dropped"]), (5, 2));
-    assert_eq!(board.models.len(), 2, "c has no rated vote");
-    let a = line(&board, "a");
+    let leaderboard = leaderboard_of(&log, &LeaderboardOptions { scoring, ..LeaderboardOptions::default() });
+    assert_eq!((leaderboard.votes.read, leaderboard.votes.rated), (11, 4));
+    assert_eq!((leaderboard.votes.excluded["tie_dropped"], leaderboard.votes.excluded["both_bad_dropped"]), (5, 2));
+    assert_eq!(leaderboard.models.len(), 2, "c has no rated vote");
+    let a = line(&leaderboard, "a");
     assert!((a.rating_or_limit() - 1000.0 - points(3.0) / 2.0).abs() < 1e-9);
     let four_only = log_of(&[("a", "b", AWins, 3), ("b", "a", AWins, 1)]);
     let elo = EloTable::from_log(&four_only, Scoring::default()).rating(0);
@@ -383,14 +415,14 @@ fn dropped_ties_are_in_no_sum_and_count_as_excluded() {
 #[test]
 fn an_anchor_moves_its_component_to_its_rating() {
     let log = log_of(&BALANCED);
-    let free = board_of(&log, &LeaderboardOptions::default());
+    let free = leaderboard_of(&log, &LeaderboardOptions::default());
     let anchor = Some(Anchor { model: "c".into(), rating: 1200.0 });
     for method in [Method::Bt, Method::Elo] {
         let options = LeaderboardOptions { method, anchor: anchor.clone(), ..LeaderboardOptions::default() };
-        assert!((line(&board_of(&log, &options), "c").rating_or_limit() - 1200.0).abs() < 1e-9);
+        assert!((line(&leaderboard_of(&log, &options), "c").rating_or_limit() - 1200.0).abs() < 1e-9);
     }
     let options = LeaderboardOptions { anchor, ..LeaderboardOptions::default() };
-    let held = board_of(&log, &options);
+    let held = leaderboard_of(&log, &options);
     let shift = 1200.0 - line(&free, "c").rating_or_limit();
     assert!((line(&held, "b").lower.unwrap() - line(&free, "b").lower.unwrap() - shift).abs() < 1e-9);
 }
@@ -410,13 +442,14 @@ fn an_invalid_anchor_is_refused() {
 #[test]
 fn elo_as_the_method_ranks_by_elo_without_intervals() {
     let log = log_of(&BALANCED);
-    let board = board_of(&log, &LeaderboardOptions { method: Method::Elo, ..LeaderboardOptions::default() });
-    assert_eq!((board.interval, board.iterations, board.components), (IntervalMethod::None, 0, 1));
-    for model in &board.models {
+    let leaderboard =
+        leaderboard_of(&log, &LeaderboardOptions { method: Method::Elo, ..LeaderboardOptions::default() });
+    assert_eq!((leaderboard.interval, leaderboard.iterations, leaderboard.components), (IntervalMethod::None, 0, 1));
+    for model in &leaderboard.models {
         assert!((model.rating_or_limit() - model.elo).abs() < 1e-9);
         assert_eq!(model.lower, None);
     }
-    assert_eq!(board.models.iter().map(|line| line.rank).collect::<Vec<_>>(), [1, 2, 3]);
+    assert_eq!(leaderboard.models.iter().map(|line| line.rank).collect::<Vec<_>>(), [1, 2, 3]);
 }
 
 #[test]
@@ -437,14 +470,14 @@ fn the_elo_change_of_a_vote_is_the_same_before_and_after_counting() {
 #[test]
 fn few_votes_are_marked_provisional() {
     let votes = [("a", "b", AWins, 20), ("b", "a", AWins, 12), ("b", "c", Tie, 2)];
-    let board = board(&votes);
-    let marked: Vec<_> = board.models.iter().map(|line| (line.model.as_str(), line.provisional)).collect();
+    let leaderboard = leaderboard(&votes);
+    let marked: Vec<_> = leaderboard.models.iter().map(|line| (line.model.as_str(), line.provisional)).collect();
     assert!(marked.contains(&("a", false)) && marked.contains(&("b", false)) && marked.contains(&("c", true)));
 }
 
 #[test]
 fn a_leaderboard_has_the_documented_fields_in_order() {
-    let text = serde_json::to_string(&board(&BALANCED)).unwrap();
+    let text = serde_json::to_string(&leaderboard(&BALANCED)).unwrap();
     let order = |keys: &[&str], text: &str| {
         let places: Vec<_> = keys.iter().map(|key| text.find(&format!("\"{key}\":")).expect(key)).collect();
         assert!(places.is_sorted(), "{keys:?} in {text}");
@@ -460,8 +493,8 @@ fn a_leaderboard_has_the_documented_fields_in_order() {
 
 // ------------------------------------------------------------------------------------------------- properties
 
-fn without_elo(board: Leaderboard) -> Vec<RankedModel> {
-    board.models.into_iter().map(|line| RankedModel { elo: 0.0, ..line }).collect()
+fn without_elo(leaderboard: Leaderboard) -> Vec<RankedModel> {
+    leaderboard.models.into_iter().map(|line| RankedModel { elo: 0.0, ..line }).collect()
 }
 
 fn mirrored((a, b, outcome): (u8, u8, Outcome)) -> (u8, u8, Outcome) {
@@ -484,7 +517,7 @@ proptest! {
         let turned: Vec<_> = shuffled.into_iter().enumerate()
             .map(|(place, vote)| if place % 2 == 0 { mirrored(vote) } else { vote })
             .collect();
-        let (one, other) = (board_of(&recorded(&votes), &options), board_of(&recorded(&turned), &options));
+        let (one, other) = (leaderboard_of(&recorded(&votes), &options), leaderboard_of(&recorded(&turned), &options));
         prop_assert_eq!(without_elo(one), without_elo(other));
     }
 
@@ -539,8 +572,8 @@ proptest! {
     #[test]
     fn doubling_the_votes_narrows_intervals_by_the_square_root_of_two(votes in connected_votes()) {
         let options = LeaderboardOptions::default();
-        let once = board_of(&recorded(&votes), &options);
-        let twice = board_of(&recorded(&[votes.clone(), votes].concat()), &options);
+        let once = leaderboard_of(&recorded(&votes), &options);
+        let twice = leaderboard_of(&recorded(&[votes.clone(), votes].concat()), &options);
         for model in &once.models {
             let double = line(&twice, &model.model);
             prop_assert!((double.rating_or_limit() - model.rating_or_limit()).abs() < 1e-9);
@@ -554,9 +587,9 @@ proptest! {
     #[test]
     fn an_anchor_shifts_every_rating_equally(votes in connected_votes(), rating in -3000.0..3000.0) {
         let log = recorded(&votes);
-        let free = board_of(&log, &LeaderboardOptions::default());
+        let free = leaderboard_of(&log, &LeaderboardOptions::default());
         let anchor = Some(Anchor { model: "model 3".into(), rating });
-        let held = board_of(&log, &LeaderboardOptions { anchor, ..LeaderboardOptions::default() });
+        let held = leaderboard_of(&log, &LeaderboardOptions { anchor, ..LeaderboardOptions::default() });
         let shift = rating - line(&free, "model 3").rating_or_limit();
         for model in &free.models {
             let moved = line(&held, &model.model);
@@ -571,10 +604,10 @@ proptest! {
     )) {
         let votes: Vec<_> = votes.into_iter().map(|(a, b, outcome)| (a, (a + b) % 12, outcome)).collect();
         let log = recorded(&votes);
-        let board = board_of(&log, &LeaderboardOptions::default());
-        prop_assert!(board.converged);
-        prop_assert_eq!(board.models.len(), log.models.as_slice().len());
-        prop_assert!(board.models.iter().all(|line| line.component < board.components && line.rating_or_limit().abs() < 1e5));
+        let leaderboard = leaderboard_of(&log, &LeaderboardOptions::default());
+        prop_assert!(leaderboard.converged);
+        prop_assert_eq!(leaderboard.models.len(), log.models.as_slice().len());
+        prop_assert!(leaderboard.models.iter().all(|line| line.component < leaderboard.components && line.rating_or_limit().abs() < 1e5));
         let fit = fit(&Tally::from_log(&log, Scoring::default())).unwrap();
         for members in fit.members().into_iter().filter(|members| !members.is_empty()) {
             let sum: f64 = members.iter().map(|&model| match fit.model_strengths[model] {

@@ -20,7 +20,9 @@ use langya::domain::stats::resample::BootstrapOptions;
 use langya::formats::votes::{ReadOptions, read_log};
 use proptest::prelude::*;
 
-use crate::support::ratings::{agree, board_of, connected_votes, line, log_of, points, read_votes, recorded, shared};
+use crate::support::ratings::{
+    agree, connected_votes, leaderboard_of, line, log_of, points, read_votes, recorded, shared,
+};
 
 /// The normal quantile of a 95 % interval.
 const Z: f64 = 1.959_963_984_540_054;
@@ -48,10 +50,10 @@ fn weights_by_pair_count_agree_with_the_exact_results() {
     let Some(shared) = shared() else { return };
     let log = read_votes(&shared.join("data/llmfao.csv"));
     let options = LeaderboardOptions { reweight: Reweight::PairCount, ..LeaderboardOptions::default() };
-    let (board, golden) = (board_of(&log, &options), shared.join("golden/llmfao/bt_reweighted.csv"));
-    agree(&board, &golden, "exact_rating", 1e-6, |model| model.rating_or_limit());
-    agree(&board, &golden, "exact_lower", 1e-6, |model| model.lower.unwrap());
-    agree(&board, &golden, "exact_upper", 1e-6, |model| model.upper.unwrap());
+    let (leaderboard, golden) = (leaderboard_of(&log, &options), shared.join("golden/llmfao/bt_reweighted.csv"));
+    agree(&leaderboard, &golden, "exact_rating", 1e-6, |model| model.rating_or_limit());
+    agree(&leaderboard, &golden, "exact_lower", 1e-6, |model| model.lower.unwrap());
+    agree(&leaderboard, &golden, "exact_upper", 1e-6, |model| model.upper.unwrap());
 }
 
 #[test]
@@ -59,7 +61,7 @@ fn matrices_agree_with_the_exact_results() {
     let Some(shared) = shared() else { return };
     let matrices = |name: &str| {
         let log = read_votes(&shared.join(format!("data/{name}.csv")));
-        board_of(&log, &LeaderboardOptions { matrices: true, ..LeaderboardOptions::default() }).matrices.unwrap()
+        leaderboard_of(&log, &LeaderboardOptions { matrices: true, ..LeaderboardOptions::default() }).matrices.unwrap()
     };
     let (llmfao, synthetic) = (matrices("llmfao"), matrices("synth_5000"));
     check_win_matrix(&llmfao, &shared.join("golden/llmfao/win_matrix.csv"));
@@ -108,7 +110,7 @@ fn clustering_by_voter_widens_the_intervals_of_llmfao() {
     let wanted = ColumnSet { voters: true, ..ColumnSet::default() };
     let log = read_log(&[file], wanted, &ReadOptions::default()).unwrap();
     let (plain, clustered) =
-        (board_of(&log, &by(IntervalMethod::Sandwich)), board_of(&log, &by(IntervalMethod::Cluster)));
+        (leaderboard_of(&log, &by(IntervalMethod::Sandwich)), leaderboard_of(&log, &by(IntervalMethod::Cluster)));
     let ratio =
         |model: &RankedModel| line(&clustered, &model.model).standard_error.unwrap() / model.standard_error.unwrap();
     let mut ratios: Vec<f64> = plain.models.iter().map(ratio).collect();
@@ -122,8 +124,9 @@ fn clustering_by_voter_widens_the_intervals_of_llmfao() {
 #[test]
 fn two_models_with_ties_have_the_closed_form_of_davidson() {
     let (wins, losses, ties) = (6.0, 3.0, 2.0_f64);
-    let board = board_of(&log_of(&[("a", "b", AWins, 6), ("b", "a", AWins, 3), ("a", "b", Tie, 2)]), &davidson());
-    let (a, effect) = (line(&board, "a"), board.davidson.unwrap());
+    let leaderboard =
+        leaderboard_of(&log_of(&[("a", "b", AWins, 6), ("b", "a", AWins, 3), ("a", "b", Tie, 2)]), &davidson());
+    let (a, effect) = (line(&leaderboard, "a"), leaderboard.davidson.unwrap());
     near(a.rating_or_limit(), 1000.0 + points(wins / losses) / 2.0);
     near(effect.nu, ties / f64::sqrt(wins * losses));
     near(a.standard_error.unwrap(), 0.5 * POINTS * f64::sqrt(1.0 / wins + 1.0 / losses));
@@ -133,7 +136,7 @@ fn two_models_with_ties_have_the_closed_form_of_davidson() {
     // Half a tie each: the expected share is the observed one.
     near(a.average_win_rate.unwrap(), (wins + ties / 2.0) / (wins + losses + ties));
     near(
-        board.log_likelihood,
+        leaderboard.log_likelihood,
         wins * f64::ln(wins / 11.0) + losses * f64::ln(losses / 11.0) + ties * f64::ln(ties / 11.0),
     );
 }
@@ -143,7 +146,7 @@ fn both_bad_is_a_tie_of_davidson_unless_it_is_dropped() {
     let votes = [("a", "b", AWins, 6), ("b", "a", AWins, 3), ("a", "b", Tie, 1), ("b", "a", BothBad, 1)];
     let nu = |both_bad| {
         let options = LeaderboardOptions { scoring: Scoring { ties: TieRule::Davidson, both_bad }, ..davidson() };
-        board_of(&log_of(&votes), &options).davidson.unwrap().nu
+        leaderboard_of(&log_of(&votes), &options).davidson.unwrap().nu
     };
     near(nu(BothBadRule::Half), 2.0 / 18_f64.sqrt());
     near(nu(BothBadRule::Drop), 1.0 / 18_f64.sqrt());
@@ -157,47 +160,52 @@ fn an_infinite_tie_parameter_is_noted() {
         (&[("a", "b", AWins, 1), ("a", "b", Tie, 1)], "no finite value"),
         (&[("a", "b", AWins, 3), ("b", "a", AWins, 1)], "no vote is a tie"),
     ] {
-        let (board, half) =
-            (board_of(&log_of(votes), &davidson()), board_of(&log_of(votes), &by(IntervalMethod::Sandwich)));
-        assert_eq!((&board.models, board.davidson), (&half.models, None));
-        assert!(board.notes[0].to_string().contains(note), "{:?}", board.notes);
+        let (leaderboard, half) = (
+            leaderboard_of(&log_of(votes), &davidson()),
+            leaderboard_of(&log_of(votes), &by(IntervalMethod::Sandwich)),
+        );
+        assert_eq!((&leaderboard.models, leaderboard.davidson), (&half.models, None));
+        assert!(leaderboard.notes[0].to_string().contains(note), "{:?}", leaderboard.notes);
     }
 }
 
 #[test]
 fn a_cycle_of_wins_keeps_the_tie_parameter_finite() {
     let circle = [("a", "b", AWins, 2), ("b", "c", AWins, 2), ("c", "a", AWins, 2), ("a", "b", Tie, 3)];
-    let board = board_of(&log_of(&circle), &davidson());
-    assert!(board.converged && board.davidson.is_some_and(|effect| effect.nu > 0.1 && effect.nu < 10.0), "{board:?}");
+    let leaderboard = leaderboard_of(&log_of(&circle), &davidson());
+    assert!(
+        leaderboard.converged && leaderboard.davidson.is_some_and(|effect| effect.nu > 0.1 && effect.nu < 10.0),
+        "{leaderboard:?}"
+    );
 }
 
 #[test]
 fn components_share_the_tie_parameter_and_keep_their_own_means() {
     let votes =
         [("a", "b", AWins, 6), ("b", "a", AWins, 3), ("a", "b", Tie, 2), ("x", "y", AWins, 4), ("y", "x", AWins, 4)];
-    let board = board_of(&log_of(&votes), &davidson());
-    assert_eq!(board.components, 2);
-    near(line(&board, "a").rating_or_limit() + line(&board, "b").rating_or_limit(), 2000.0);
-    near(line(&board, "x").rating_or_limit(), 1000.0);
-    let alone = board_of(&log_of(&votes[..3]), &davidson()).davidson.unwrap().nu;
-    assert!(board.davidson.unwrap().nu < 0.9 * alone, "eight votes without a tie make ties rarer");
+    let leaderboard = leaderboard_of(&log_of(&votes), &davidson());
+    assert_eq!(leaderboard.components, 2);
+    near(line(&leaderboard, "a").rating_or_limit() + line(&leaderboard, "b").rating_or_limit(), 2000.0);
+    near(line(&leaderboard, "x").rating_or_limit(), 1000.0);
+    let alone = leaderboard_of(&log_of(&votes[..3]), &davidson()).davidson.unwrap().nu;
+    assert!(leaderboard.davidson.unwrap().nu < 0.9 * alone, "eight votes without a tie make ties rarer");
 }
 
 #[test]
 fn a_winner_of_every_vote_is_bounded_under_davidson() {
     let rest = [("b", "c", AWins, 6), ("b", "c", BWins, 3), ("c", "b", Tie, 2)];
     let lone = [("x", "y", AWins, 9)];
-    let without = board_of(&log_of(&rest), &davidson());
-    let board = board_of(&log_of(&[&rest[..], &lone, &[("a", "b", AWins, 5)]].concat()), &davidson());
+    let without = leaderboard_of(&log_of(&rest), &davidson());
+    let leaderboard = leaderboard_of(&log_of(&[&rest[..], &lone, &[("a", "b", AWins, 5)]].concat()), &davidson());
     for model in &without.models {
-        near(line(&board, &model.model).rating_or_limit(), model.rating_or_limit());
+        near(line(&leaderboard, &model.model).rating_or_limit(), model.rating_or_limit());
     }
-    let (a, x) = (line(&board, "a"), line(&board, "x"));
+    let (a, x) = (line(&leaderboard, "a"), line(&leaderboard, "x"));
     assert_eq!((a.unbounded, x.unbounded), (Some(Direction::Above), Some(Direction::Above)));
     assert!(a.rating_or_limit() > 900.0 && a.rating_or_limit() < 1300.0, "{a:?}");
     // Nine wins at the limit cost half of the chi-square quantile.
     let d = 2.0 * (x.rating_or_limit() - 1000.0) / POINTS;
-    let loss = 9.0 * ((-d).exp() + board.davidson.unwrap().nu * (-0.5 * d).exp()).ln_1p();
+    let loss = 9.0 * ((-d).exp() + leaderboard.davidson.unwrap().nu * (-0.5 * d).exp()).ln_1p();
     near(2.0 * loss, Z * Z);
 }
 
@@ -225,16 +233,19 @@ fn clustered_intervals_need_voters() {
 #[test]
 fn a_single_voter_gives_no_interval() {
     let log = with_voters(log_of(&[("a", "b", AWins, 2), ("b", "a", AWins, 1)]), |_| Some("only".into()));
-    let board = board_of(&log, &by(IntervalMethod::Cluster));
-    assert!(board.models.iter().all(|model| model.lower.is_none() && model.standard_error.is_none()), "{board:?}");
-    assert!(board.notes.iter().any(|note| note.to_string().contains("voter")), "{:?}", board.notes);
+    let leaderboard = leaderboard_of(&log, &by(IntervalMethod::Cluster));
+    assert!(
+        leaderboard.models.iter().all(|model| model.lower.is_none() && model.standard_error.is_none()),
+        "{leaderboard:?}"
+    );
+    assert!(leaderboard.notes.iter().any(|note| note.to_string().contains("voter")), "{:?}", leaderboard.notes);
 }
 
 // -------------------------------------------------------------------------------------------------- bootstrap
 
 fn resampled(votes: &VoteLog, replicates: u32, seed: u64) -> Leaderboard {
     let bootstrap = BootstrapOptions { replicates, seed };
-    board_of(votes, &LeaderboardOptions { bootstrap, ..by(IntervalMethod::Bootstrap) })
+    leaderboard_of(votes, &LeaderboardOptions { bootstrap, ..by(IntervalMethod::Bootstrap) })
 }
 
 #[test]
@@ -260,9 +271,9 @@ fn bootstrap_and_sandwich_intervals_of_many_votes_are_equally_wide() {
         ("c", "a", AWins, 200),
     ];
     for options in [by(IntervalMethod::Sandwich), davidson()] {
-        let sandwich = board_of(&log_of(&votes), &options);
+        let sandwich = leaderboard_of(&log_of(&votes), &options);
         let bootstrap = BootstrapOptions { replicates: 2000, seed: 1 };
-        let resampled = board_of(
+        let resampled = leaderboard_of(
             &log_of(&votes),
             &LeaderboardOptions { bootstrap, interval: IntervalMethod::Bootstrap, ..options },
         );
@@ -281,18 +292,18 @@ fn bootstrap_and_sandwich_intervals_of_many_votes_are_equally_wide() {
 #[test]
 fn replicates_without_a_finite_rating_open_the_interval_and_are_counted() {
     let log = log_of(&[("a", "b", AWins, 40), ("b", "a", AWins, 30), ("c", "b", AWins, 1), ("b", "c", AWins, 5)]);
-    let board = resampled(&log, 200, 3);
-    let report = board.bootstrap.unwrap();
+    let leaderboard = resampled(&log, 200, 3);
+    let report = leaderboard.bootstrap.unwrap();
     // The one win of c, or all its losses, are missing in e⁻¹ + e⁻⁵ of the replicates, as nearly as 200 tell.
     assert!((50..=100).contains(&report.not_finite), "{report:?}");
-    let (a, c) = (line(&board, "a"), line(&board, "c"));
+    let (a, c) = (line(&leaderboard, "a"), line(&leaderboard, "c"));
     assert_eq!((c.lower, c.standard_error), (None, None));
-    assert!(c.upper.is_some() && a.lower.is_some() && a.upper.is_some() && board.converged, "{board:?}");
+    assert!(c.upper.is_some() && a.lower.is_some() && a.upper.is_some() && leaderboard.converged, "{leaderboard:?}");
     assert!(a.rank == 1 && c.rank == 1, "an interval without a lower end is not surely below another");
     assert!(
-        board.notes.iter().any(|note| note.to_string().contains(&format!("in {} of 200", report.not_finite))),
+        leaderboard.notes.iter().any(|note| note.to_string().contains(&format!("in {} of 200", report.not_finite))),
         "{:?}",
-        board.notes
+        leaderboard.notes
     );
 }
 
@@ -366,11 +377,11 @@ fn an_impossible_slice_is_refused_with_the_known_values() {
 // ------------------------------------------------------------------------------------------------- properties
 
 /// Ratings and intervals by model; without an interval, the rating stands for its ends.
-fn numbers(board: &Leaderboard) -> BTreeMap<&str, [f64; 3]> {
+fn numbers(leaderboard: &Leaderboard) -> BTreeMap<&str, [f64; 3]> {
     let of = |model: &RankedModel| {
         [Some(model.rating_or_limit()), model.lower, model.upper].map(|at| at.unwrap_or(model.rating_or_limit()))
     };
-    board.models.iter().map(|model| (model.model.as_str(), of(model))).collect()
+    leaderboard.models.iter().map(|model| (model.model.as_str(), of(model))).collect()
 }
 
 fn all_near(one: &BTreeMap<&str, [f64; 3]>, other: &BTreeMap<&str, [f64; 3]>) -> bool {
@@ -396,8 +407,8 @@ proptest! {
     #[test]
     fn clusters_of_one_vote_equal_the_sandwich(votes in connected_votes(), options in methods()) {
         let log = with_voters(recorded(&votes), |row| (row % 3 != 0).then(|| row.to_string()));
-        let plain = board_of(&log, &LeaderboardOptions { interval: IntervalMethod::Sandwich, ..options.clone() });
-        let clustered = board_of(&log, &LeaderboardOptions { interval: IntervalMethod::Cluster, ..options });
+        let plain = leaderboard_of(&log, &LeaderboardOptions { interval: IntervalMethod::Sandwich, ..options.clone() });
+        let clustered = leaderboard_of(&log, &LeaderboardOptions { interval: IntervalMethod::Cluster, ..options });
         let groups = f64::from(u32::try_from(votes.len()).unwrap());
         for model in &plain.models {
             let other = line(&clustered, &model.model);
@@ -416,22 +427,22 @@ proptest! {
         // Weights by pair count depend on the count: leave them out.
         let options = LeaderboardOptions { reweight: Reweight::None, ..options };
         let voter = |row: usize| Some((row % votes.len() / 3).to_string());
-        let once = board_of(&with_voters(recorded(&votes), voter), &options);
-        let twice = board_of(&with_voters(recorded(&[votes.clone(), votes.clone()].concat()), voter), &options);
+        let once = leaderboard_of(&with_voters(recorded(&votes), voter), &options);
+        let twice = leaderboard_of(&with_voters(recorded(&[votes.clone(), votes.clone()].concat()), voter), &options);
         prop_assert!(all_near(&numbers(&once), &numbers(&twice)));
     }
 
     #[test]
     fn names_do_not_matter(votes in connected_votes(), options in methods()) {
-        let board = board_of(&recorded(&votes), &options);
+        let leaderboard = leaderboard_of(&recorded(&votes), &options);
         let turned: Vec<_> = votes.iter().map(|&(a, b, outcome)| (7 - a, 7 - b, outcome)).collect();
-        let mirror = board_of(&recorded(&turned), &options);
+        let mirror = leaderboard_of(&recorded(&turned), &options);
         let renamed: BTreeMap<String, [f64; 3]> = numbers(&mirror)
             .into_iter()
             .map(|(name, numbers)| (format!("model {}", 7 - name[6..].parse::<u8>().unwrap()), numbers))
             .collect();
         let renamed: BTreeMap<&str, [f64; 3]> = renamed.iter().map(|(name, numbers)| (name.as_str(), *numbers)).collect();
-        prop_assert!(all_near(&numbers(&board), &renamed));
+        prop_assert!(all_near(&numbers(&leaderboard), &renamed));
     }
 
     #[test]
@@ -442,18 +453,18 @@ proptest! {
         weighted.pair_probabilities = Some((0..votes.len()).map(|row| if row % 3 == 0 { 0.2 } else { 0.4 }).collect());
         let again = votes.iter().enumerate().filter(|(row, _)| row % 3 == 0).map(|(_, vote)| *vote);
         let repeated: Vec<_> = votes.iter().copied().chain(again).collect();
-        let expected = board_of(&recorded(&repeated), &options);
-        let board = board_of(&weighted, &LeaderboardOptions { reweight: Reweight::PairProbability, ..options });
+        let expected = leaderboard_of(&recorded(&repeated), &options);
+        let leaderboard = leaderboard_of(&weighted, &LeaderboardOptions { reweight: Reweight::PairProbability, ..options });
         for model in &expected.models {
-            prop_assert!((line(&board, &model.model).rating_or_limit() - model.rating_or_limit()).abs() < 1e-7);
+            prop_assert!((line(&leaderboard, &model.model).rating_or_limit() - model.rating_or_limit()).abs() < 1e-7);
         }
     }
 
     #[test]
     fn the_gradient_of_davidson_is_zero_at_its_fit(votes in connected_votes()) {
-        let board = board_of(&recorded(&votes), &davidson());
-        let Some(effect) = board.davidson else { return Ok(()) };
-        let strength = |model: u8| line(&board, &format!("model {model}")).rating_or_limit() / POINTS;
+        let leaderboard = leaderboard_of(&recorded(&votes), &davidson());
+        let Some(effect) = leaderboard.davidson else { return Ok(()) };
+        let strength = |model: u8| line(&leaderboard, &format!("model {model}")).rating_or_limit() / POINTS;
         let (mut slopes, mut of_ties) = ([0.0; 8], 0.0);
         for &(a, b, outcome) in &votes {
             let d = strength(a) - strength(b);
@@ -465,7 +476,7 @@ proptest! {
             slopes[usize::from(b)] -= slope;
             of_ties += observed[2] - p[2];
         }
-        prop_assert!(board.converged && of_ties.abs() < 1e-8 && slopes.iter().all(|slope| slope.abs() < 1e-8), "{:?}", slopes);
+        prop_assert!(leaderboard.converged && of_ties.abs() < 1e-8 && slopes.iter().all(|slope| slope.abs() < 1e-8), "{:?}", slopes);
     }
 
     #[test]
@@ -477,15 +488,15 @@ proptest! {
         let votes: Vec<(u8, u8, Outcome)> = votes.into_iter().map(|(a, b, outcome)| (a, (a + b) % 9, outcome)).collect();
         let log = with_voters(recorded(&votes), |row| Some((row / 2).to_string()));
         let bootstrap = BootstrapOptions { replicates: 10, seed: 0 };
-        let board = board_of(&log, &LeaderboardOptions { interval, bootstrap, matrices: true, ..options });
-        prop_assert!(board.converged, "{:?}", board.notes);
-        prop_assert_eq!(board.models.len(), log.models.as_slice().len());
-        for model in &board.models {
+        let leaderboard = leaderboard_of(&log, &LeaderboardOptions { interval, bootstrap, matrices: true, ..options });
+        prop_assert!(leaderboard.converged, "{:?}", leaderboard.notes);
+        prop_assert_eq!(leaderboard.models.len(), log.models.as_slice().len());
+        for model in &leaderboard.models {
             prop_assert!(model.lower.is_none_or(|lower| lower <= model.rating_or_limit() + 400.0) && model.rating_or_limit().abs() < 1e5);
         }
-        let back: Leaderboard = serde_json::from_str(&serde_json::to_string(&board).unwrap()).unwrap();
-        let texts = |board: &Leaderboard| board.notes.iter().map(ToString::to_string).collect::<Vec<_>>();
-        prop_assert_eq!(texts(&back), texts(&board), "JSON holds the notes as texts");
-        prop_assert_eq!(Leaderboard { notes: board.notes.clone(), ..back }, board);
+        let back: Leaderboard = serde_json::from_str(&serde_json::to_string(&leaderboard).unwrap()).unwrap();
+        let texts = |leaderboard: &Leaderboard| leaderboard.notes.iter().map(ToString::to_string).collect::<Vec<_>>();
+        prop_assert_eq!(texts(&back), texts(&leaderboard), "JSON holds the notes as texts");
+        prop_assert_eq!(Leaderboard { notes: leaderboard.notes.clone(), ..back }, leaderboard);
     }
 }

@@ -1,4 +1,4 @@
-//! Two instances that tell each other things through a real Redis, and what becomes of it when Redis is in trouble.
+//! Two instances that tell each other things through a real Redis, and what becomes of it when Redis has an outage.
 
 use langya::infra::config::RedisSettings;
 use langya::infra::events::{BusState, Event, EventBus, InstanceId, InstanceMessage};

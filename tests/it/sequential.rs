@@ -8,7 +8,7 @@ use langya::domain::rating::simulate::{Simulation, SimulationOptions, VoterActiv
 use langya::domain::rating::vote_log::VoteLog;
 
 use crate::coverage::{append_votes, log_of};
-use crate::support::ratings::board_of;
+use crate::support::ratings::leaderboard_of;
 use crate::support::size;
 
 const VOTES: usize = 2_000;
@@ -25,9 +25,9 @@ fn sequential() -> LeaderboardOptions {
 }
 
 /// Whether the first two models are neighbours that are separated.
-fn separated(board: &Leaderboard) -> bool {
+fn separated(leaderboard: &Leaderboard) -> bool {
     let is_one_of_both = |name: &str| name == "model-1" || name == "model-2";
-    board.neighbours.iter().any(|pair| {
+    leaderboard.neighbours.iter().any(|pair| {
         pair.state == NeighbourState::Separated && is_one_of_both(&pair.upper) && is_one_of_both(&pair.lower)
     })
 }
@@ -40,8 +40,8 @@ fn ever<const N: usize>(arenas: u64, options: &SimulationOptions, found: [fn(&Le
         let (mut log, mut seen) = (VoteLog::default(), [false; N]);
         for _ in 0..VOTES / LOOK {
             append_votes(&mut log, &mut simulation, LOOK);
-            let board = rank_log(&log, &sequential()).unwrap();
-            seen.iter_mut().zip(found).for_each(|(seen, found)| *seen |= found(&board));
+            let leaderboard = rank_log(&log, &sequential()).unwrap();
+            seen.iter_mut().zip(found).for_each(|(seen, found)| *seen |= found(&leaderboard));
         }
         found_in.iter_mut().zip(seen).for_each(|(arenas, seen)| *arenas += u32::from(seen));
     }
@@ -49,8 +49,8 @@ fn ever<const N: usize>(arenas: u64, options: &SimulationOptions, found: [fn(&Le
 }
 
 /// Whether the difference of two models is significant at a single look: each rating's interval then excludes the mean.
-fn significant_once(board: &Leaderboard) -> bool {
-    board.models[0].lower.is_some_and(|lower| lower > 1000.0)
+fn significant_once(leaderboard: &Leaderboard) -> bool {
+    leaderboard.models[0].lower.is_some_and(|lower| lower > 1000.0)
 }
 
 #[test]
@@ -98,8 +98,8 @@ fn models_that_differ_are_separated_and_equal_ones_found_equal() {
         if difference.abs() < 60.0 {
             continue;
         }
-        let board = board_of(&log_of(&mut simulation, VOTES), &sequential());
-        let pair = &board.neighbours[0];
+        let leaderboard = leaderboard_of(&log_of(&mut simulation, VOTES), &sequential());
+        let pair = &leaderboard.neighbours[0];
         let upper = usize::from(pair.upper != simulation.models()[0].name);
         all += 1;
         apart += u64::from(pair.state == NeighbourState::Separated);
@@ -111,8 +111,8 @@ fn models_that_differ_are_separated_and_equal_ones_found_equal() {
     );
 
     let equal = SimulationOptions { models: 2, spread: 0.0, voters: 30_000, ..SimulationOptions::default() };
-    let board = board_of(&log_of(&mut Simulation::new(equal).unwrap(), 30_000), &sequential());
-    assert_eq!(board.neighbours[0].state, NeighbourState::Equal, "{:?}", board.neighbours);
+    let leaderboard = leaderboard_of(&log_of(&mut Simulation::new(equal).unwrap(), 30_000), &sequential());
+    assert_eq!(leaderboard.neighbours[0].state, NeighbourState::Equal, "{:?}", leaderboard.neighbours);
 }
 
 /// The price of looking: votes until two models 80 to 120 points apart are separated, by the intervals for any look and by one
@@ -132,9 +132,9 @@ fn looking_at_any_time_costs_votes() {
         let (mut log, mut any, mut single) = (VoteLog::default(), None, None);
         while any.is_none() && log.len() < 3 * VOTES {
             append_votes(&mut log, &mut simulation, LOOK);
-            let board = rank_log(&log, &sequential()).unwrap();
-            single = single.or(significant_once(&board).then_some(log.len()));
-            any = any.or(separated(&board).then_some(log.len()));
+            let leaderboard = rank_log(&log, &sequential()).unwrap();
+            single = single.or(significant_once(&leaderboard).then_some(log.len()));
+            any = any.or(separated(&leaderboard).then_some(log.len()));
         }
         any_look.push(any.unwrap_or(3 * VOTES));
         single_look.push(single.unwrap_or(3 * VOTES));
@@ -158,9 +158,9 @@ fn ranks_hold(options: &SimulationOptions, interval: IntervalMethod) -> (f64, f6
     for seed in 1..=arenas() {
         let mut simulation = Simulation::new(SimulationOptions { seed, ..options.clone() }).unwrap();
         let log = log_of(&mut simulation, VOTES);
-        let board = board_of(&log, &LeaderboardOptions { interval, ..LeaderboardOptions::default() });
+        let leaderboard = leaderboard_of(&log, &LeaderboardOptions { interval, ..LeaderboardOptions::default() });
         let models = simulation.models();
-        let holds = board.models.iter().all(|rated| {
+        let holds = leaderboard.models.iter().all(|rated| {
             let (best, worst) = (rated.best_rank.unwrap(), rated.worst_rank.unwrap());
             places += worst - best + 1;
             let own = models.iter().find(|model| model.name == rated.model).unwrap().strength;
@@ -210,12 +210,13 @@ fn a_rank_interval_says_which_places_are_possible() {
     push("c", "b", 98);
     push("d", "c", 1);
     push("c", "d", 1);
-    let board = board_of(&log, &LeaderboardOptions::default());
+    let leaderboard = leaderboard_of(&log, &LeaderboardOptions::default());
     let ranks = |name: &str| {
-        let model = board.models.iter().find(|model| model.model == name).unwrap();
+        let model = leaderboard.models.iter().find(|model| model.model == name).unwrap();
         (model.best_rank.unwrap(), model.worst_rank.unwrap())
     };
     assert_eq!((ranks("a"), ranks("b"), ranks("c"), ranks("d")), ((1, 2), (2, 4), (2, 4), (1, 4)));
-    let none = board_of(&log, &LeaderboardOptions { interval: IntervalMethod::None, ..LeaderboardOptions::default() });
+    let none =
+        leaderboard_of(&log, &LeaderboardOptions { interval: IntervalMethod::None, ..LeaderboardOptions::default() });
     assert!(none.models.iter().all(|model| model.best_rank.is_none() && model.worst_rank.is_none()));
 }

@@ -14,7 +14,7 @@ use langya::infra::llm::roster::Roster;
 use langya::infra::llm::{ChatError, ChatModel};
 use langya::infra::redis::SharedBreakers;
 use langya::infra::storage::{IfMissing, Store};
-use langya::server::jobs::health::keep_health;
+use langya::server::jobs::breakers::store_breakers;
 use langya::services::arena::models::Models;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -27,9 +27,9 @@ use crate::support::instance::{Instance, PATIENCE};
 use crate::support::redis::TestRedis;
 use crate::support::scripted::{Scripted, Step};
 
-const REST: Duration = Duration::from_secs(30);
+const OPEN_FOR: Duration = Duration::from_secs(30);
 
-/// An instance with one model, whose health is followed.
+/// An instance with one model, whose circuit breaker is shared.
 struct Ward {
     instance: Instance,
     model: Arc<ResilientModel>,
@@ -40,7 +40,7 @@ struct Ward {
 impl Ward {
     async fn start(name: &str, redis: &TestRedis, scripted: &Scripted) -> Self {
         let instance = Instance::connected(name, &redis.settings()).await;
-        let limits = ReplyLimits { breaker: BreakerPolicy { failures: 2, rest: REST }, ..quick_limits() };
+        let limits = ReplyLimits { breaker: BreakerPolicy { failures: 2, open_for: OPEN_FOR }, ..quick_limits() };
         let rng = ChaCha8Rng::seed_from_u64(SEED);
         let model = Arc::new(ResilientModel::new(card("shaky"), 1.0, Arc::new(scripted.clone()), limits, rng));
         let folder = tempfile::tempdir().unwrap();
@@ -48,8 +48,9 @@ impl Ward {
         let store = Store::open(&settings, IfMissing::Create).await.unwrap();
         let models = Models::open(Roster::new(vec![Arc::clone(&model)]), &store, &SystemClock).await.unwrap();
         let (breakers, shutdown) = (SharedBreakers::new(instance.bus.handle().clone()), CancellationToken::new());
-        let report = JobReports::default().of("health");
-        let job = keep_health(Arc::new(models), store, Some(breakers), Arc::new(SystemClock), report, shutdown.clone());
+        let report = JobReports::default().of("store_breakers");
+        let job =
+            store_breakers(Arc::new(models), store, Some(breakers), Arc::new(SystemClock), report, shutdown.clone());
         actix_web::rt::spawn(job);
         Self { instance, model, shutdown, _folder: folder }
     }
@@ -82,11 +83,11 @@ async fn a_breaker_that_opens_on_one_instance_opens_on_all_for_as_long_and_alone
     two.until(BreakerPhase::Open).await;
     two.ask(3).await;
     assert_eq!(shaky.asked(), 2, "it is not asked on the other instance either");
-    let (here, there) = (one.model.resting().unwrap(), two.model.resting().unwrap());
-    assert!(here.abs_diff(there) < Duration::from_secs(1) && there <= REST, "{here:?} {there:?}");
+    let (here, there) = (one.model.breaker_remaining().unwrap(), two.model.breaker_remaining().unwrap());
+    assert!(here.abs_diff(there) < Duration::from_secs(1) && there <= OPEN_FOR, "{here:?} {there:?}");
     let keys = redis.keys();
-    let rest = keys.iter().find(|(key, _)| key == "test:breaker:shaky").map(|(_, expires_in)| *expires_in);
-    assert!(rest.is_some_and(|rest| (1..=30_000).contains(&rest)), "{keys:?}");
+    let remaining = keys.iter().find(|(key, _)| key == "test:breaker:shaky").map(|(_, expires_in)| *expires_in);
+    assert!(remaining.is_some_and(|remaining| (1..=30_000).contains(&remaining)), "{keys:?}");
 
     redis.kill();
     two.instance.until(BusState::Lost).await;
@@ -95,7 +96,7 @@ async fn a_breaker_that_opens_on_one_instance_opens_on_all_for_as_long_and_alone
     let three = Ward::start("three", &redis, &shaky).await;
     three.until(BreakerPhase::Open).await;
     assert!(
-        three.model.resting().unwrap() <= there,
+        three.model.breaker_remaining().unwrap() <= there,
         "an emptied Redis is told again, and no breaker stays open for longer"
     );
 }

@@ -16,7 +16,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
 
-use crate::support::ratings::{board_of, line, log_of};
+use crate::support::ratings::{leaderboard_of, line, log_of};
 
 #[derive(Deserialize)]
 struct Expected {
@@ -39,9 +39,9 @@ fn golden_votes() -> (VoteLog, Expected) {
 #[test]
 fn levels_agree_with_an_independent_program() {
     let (log, expected) = golden_votes();
-    let board = board_of(&log, &options());
-    assert_eq!(board.models.len(), expected.good_enough.len());
-    for model in &board.models {
+    let leaderboard = leaderboard_of(&log, &options());
+    assert_eq!(leaderboard.models.len(), expected.good_enough.len());
+    for model in &leaderboard.models {
         let found = [model.good_enough, model.good_enough_lower, model.good_enough_upper].map(Option::unwrap);
         for (found, expected) in found.into_iter().zip(expected.good_enough[&model.model]) {
             assert!((found - expected).abs() < 1e-8, "{}: {found} instead of {expected}", model.model);
@@ -52,7 +52,7 @@ fn levels_agree_with_an_independent_program() {
 #[test]
 fn changes_of_levels_agree_with_an_independent_program() {
     let (log, expected) = golden_votes();
-    for model in board_of(&log, &options()).models {
+    for model in leaderboard_of(&log, &options()).models {
         let found = [model.good_enough_change, model.good_enough_change_lower, model.good_enough_change_upper];
         for (found, expected) in found.map(Option::unwrap).into_iter().zip(expected.good_enough_change[&model.model]) {
             assert!((found - expected).abs() < 1e-8, "{}: {found} instead of {expected}", model.model);
@@ -64,21 +64,21 @@ fn changes_of_levels_agree_with_an_independent_program() {
 fn models_that_became_better_have_a_rising_level() {
     let (mut log, later) = (simulated(1, &[0.0, -0.5, 0.5], 600), simulated(2, &[1.5, 1.0, 2.0], 600));
     log.append(&later);
-    let rising = board_of(&log, &options());
+    let rising = leaderboard_of(&log, &options());
     assert!(rising.models.iter().all(|model| model.good_enough_change_lower.unwrap() > 0.0), "{rising:?}");
     // By time the later votes come first.
     log.seconds = Some((0..1_200).map(|vote| f64::from(1_200 - vote)).collect());
-    let falling = board_of(&log, &options());
+    let falling = leaderboard_of(&log, &options());
     assert!(falling.models.iter().all(|model| model.good_enough_change_upper.unwrap() < 0.0), "{falling:?}");
 }
 
 #[test]
 fn likelihoods_of_ties_agree_with_an_independent_program() {
     let (log, expected) = golden_votes();
-    let board = board_of(&log, &options());
-    let order: Vec<TieModel> = board.tie_models.iter().map(|compared| compared.ties).collect();
+    let leaderboard = leaderboard_of(&log, &options());
+    let order: Vec<TieModel> = leaderboard.tie_models.iter().map(|compared| compared.ties).collect();
     assert_eq!(order, [TieModel::RaoKupper, TieModel::Davidson, TieModel::Half], "best first");
-    for compared in &board.tie_models {
+    for compared in &leaderboard.tie_models {
         let name = serde_json::to_value(compared.ties).unwrap();
         let likelihood = expected.log_likelihood[name.as_str().unwrap()];
         assert!((compared.log_likelihood - likelihood).abs() < 1e-6, "{compared:?} instead of {likelihood}");
@@ -93,8 +93,8 @@ fn likelihoods_of_ties_agree_with_an_independent_program() {
 fn equal_models_of_which_half_the_replies_are_good_have_that_level() {
     // P(bad) = 1/(1 + 1 + 1): both are bad in a third of the votes.
     let log = log_of(&[("x", "y", AWins, 20), ("x", "y", BWins, 20), ("x", "y", Tie, 20), ("x", "y", BothBad, 30)]);
-    let board = board_of(&log, &options());
-    for model in &board.models {
+    let leaderboard = leaderboard_of(&log, &options());
+    for model in &leaderboard.models {
         assert!((model.good_enough.unwrap() - 0.5).abs() < 1e-9, "{model:?}");
     }
 }
@@ -102,15 +102,15 @@ fn equal_models_of_which_half_the_replies_are_good_have_that_level() {
 #[test]
 fn without_votes_for_both_bad_no_level_is_known() {
     let votes = [("x", "y", AWins, 20), ("x", "y", BWins, 20), ("x", "y", Tie, 20)];
-    let without = board_of(&log_of(&votes), &options());
+    let without = leaderboard_of(&log_of(&votes), &options());
     let with = [&votes[..], &[("x", "y", BothBad, 9)]].concat();
     let dropped = Scoring { both_bad: BothBadRule::Drop, ..Scoring::default() };
-    let dropped = board_of(&log_of(&with), &LeaderboardOptions { scoring: dropped, ..options() });
-    for board in [without, dropped] {
-        assert!(board.models.iter().all(|model| model.good_enough.is_none()), "{board:?}");
-        assert!(board.notes.contains(&RatingNote::NoBothBad), "{:?}", board.notes);
+    let dropped = leaderboard_of(&log_of(&with), &LeaderboardOptions { scoring: dropped, ..options() });
+    for leaderboard in [without, dropped] {
+        assert!(leaderboard.models.iter().all(|model| model.good_enough.is_none()), "{leaderboard:?}");
+        assert!(leaderboard.notes.contains(&RatingNote::NoBothBad), "{:?}", leaderboard.notes);
     }
-    let plain = board_of(&log_of(&with), &LeaderboardOptions::default());
+    let plain = leaderboard_of(&log_of(&with), &LeaderboardOptions::default());
     assert!(plain.tie_models.is_empty() && !plain.notes.contains(&RatingNote::NoBothBad), "{plain:?}");
 }
 
@@ -124,10 +124,10 @@ fn a_model_that_was_never_good_or_never_bad_has_no_level() {
         ("x", "only lost", AWins, 8),
         ("only won", "y", AWins, 8),
     ]);
-    let board = board_of(&log, &options());
-    let level = |board: &Leaderboard, name: &str| line(board, name).good_enough;
-    assert!(level(&board, "x").is_some() && level(&board, "y").is_some());
-    assert_eq!((level(&board, "only won"), level(&board, "only lost")), (None, None));
+    let leaderboard = leaderboard_of(&log, &options());
+    let level = |leaderboard: &Leaderboard, name: &str| line(leaderboard, name).good_enough;
+    assert!(level(&leaderboard, "x").is_some() && level(&leaderboard, "y").is_some());
+    assert_eq!((level(&leaderboard, "only won"), level(&leaderboard, "only lost")), (None, None));
 }
 
 #[test]
@@ -144,8 +144,8 @@ fn however_few_the_votes_a_level_is_known_or_not_and_never_an_error() {
                 (0..4).for_each(|_| voters.rows.push(voters.names.position("same")));
                 voters
             });
-            let board = rank_log(&log, &options).unwrap_or_else(|error| panic!("votes {sequence}: {error}"));
-            for model in board.models {
+            let leaderboard = rank_log(&log, &options).unwrap_or_else(|error| panic!("votes {sequence}: {error}"));
+            for model in leaderboard.models {
                 let numbers = [model.good_enough, model.good_enough_lower, model.good_enough_upper];
                 assert!(numbers.into_iter().flatten().all(|number| (0.0..=1.0).contains(&number)), "votes {sequence}");
             }
@@ -184,9 +184,9 @@ fn intervals_of_levels_cover_the_truth() {
         let (mut covering, mut all, mut unchanged) = (0, 0, 0);
         for seed in 1..=200 {
             let log = simulated(seed, &strengths, 500);
-            let board = board_of(&log, &LeaderboardOptions { interval, ..options() });
+            let leaderboard = leaderboard_of(&log, &LeaderboardOptions { interval, ..options() });
             for (model, strength) in strengths.iter().enumerate() {
-                let found = line(&board, &format!("m{model}"));
+                let found = line(&leaderboard, &format!("m{model}"));
                 let truth = 1.0 / (1.0 + (-strength).exp());
                 let (lower, upper) = (found.good_enough_lower.unwrap(), found.good_enough_upper.unwrap());
                 assert!(lower < found.good_enough.unwrap() && found.good_enough.unwrap() < upper);

@@ -71,7 +71,7 @@ async fn play(arena: &TestArena, number: u32) -> ([f64; FEATURES], bool) {
 }
 
 /// Of the second half, how many the best threshold of the first half gets right.
-fn told(battles: &[([f64; FEATURES], bool)]) -> u32 {
+fn correct_guesses(battles: &[([f64; FEATURES], bool)]) -> u32 {
     let (train, test) = battles.split_at(battles.len() / 2);
     let right = |of: &[([f64; FEATURES], bool)], feature: usize, threshold: f64, above: bool| {
         u32::try_from(of.iter().filter(|(row, label)| ((row[feature] > threshold) == above) == *label).count()).unwrap()
@@ -83,7 +83,7 @@ fn told(battles: &[([f64; FEATURES], bool)]) -> u32 {
     right(test, feature, threshold, above)
 }
 
-async fn told_with(pacing: PacingMode, seed: u64) -> u32 {
+async fn guesses_with(pacing: PacingMode, seed: u64) -> u32 {
     let (slow, quick) = (model("slow", 34, seed), model("quick", 3, seed));
     let arena = TestArena::start_with(&[("slow", &slow), ("quick", &quick)], |settings| {
         settings.battle.pacing = pacing;
@@ -94,14 +94,14 @@ async fn told_with(pacing: PacingMode, seed: u64) -> u32 {
     })
     .await;
     let battles = join_all((0..BATTLES).map(|number| play(&arena, number))).await;
-    told(&battles)
+    correct_guesses(&battles)
 }
 
 /// The share that is told, and what chance stays below.
-async fn told_under(pacing: PacingMode, seeds: usize) -> (f64, f64) {
+async fn guesses_under(pacing: PacingMode, seeds: usize) -> (f64, f64) {
     let mut right = 0;
     for seed in (SEED..).take(seeds) {
-        let told = told_with(pacing, seed).await;
+        let told = guesses_with(pacing, seed).await;
         println!("{pacing:?}, seed {seed}: {told} of {}", BATTLES / 2);
         right += told;
     }
@@ -116,10 +116,10 @@ async fn told_under(pacing: PacingMode, seeds: usize) -> (f64, f64) {
 #[ignore = "slow: tests/run runs it"]
 async fn the_times_of_the_frames_do_not_tell_which_side_is_slower() {
     for pacing in [PacingMode::Common, PacingMode::Classes, PacingMode::Whole] {
-        let (told, limit) = told_under(pacing, size(SEEDS, 3 * SEEDS)).await;
+        let (told, limit) = guesses_under(pacing, size(SEEDS, 3 * SEEDS)).await;
         assert!(told <= limit, "{pacing:?}: {told}");
     }
     // The same look at the frames sees speeds where they show.
-    let (told, limit) = told_under(PacingMode::Raw, 2).await;
+    let (told, limit) = guesses_under(PacingMode::Raw, 2).await;
     assert!(told > limit, "raw: {told}");
 }

@@ -17,7 +17,7 @@ use langya::formats::votes::{ReadOptions, read_log};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::support::ratings::{board_of, golden, line};
+use crate::support::ratings::{golden, leaderboard_of, line};
 
 const TEAMS: [&str; 7] = ["Milwaukee", "Detroit", "Toronto", "New York", "Boston", "Cleveland", "Baltimore"];
 
@@ -49,14 +49,14 @@ fn side() -> LeaderboardOptions {
     LeaderboardOptions { side: true, ..LeaderboardOptions::default() }
 }
 
-fn above_baltimore(board: &Leaderboard, team: &str) -> f64 {
-    (line(board, team).rating_or_limit() - line(board, "Baltimore").rating_or_limit()) / POINTS_PER_STRENGTH
+fn above_baltimore(leaderboard: &Leaderboard, team: &str) -> f64 {
+    (line(leaderboard, team).rating_or_limit() - line(leaderboard, "Baltimore").rating_or_limit()) / POINTS_PER_STRENGTH
 }
 
 #[test]
 fn baseball_has_its_published_strengths_and_home_advantage() {
     let log = baseball();
-    let (plain, sided) = (board_of(&log, &LeaderboardOptions::default()), board_of(&log, &side()));
+    let (plain, sided) = (leaderboard_of(&log, &LeaderboardOptions::default()), leaderboard_of(&log, &side()));
     let published = [
         ("Cleveland", 0.684, 0.705),
         ("Boston", 1.108, 1.144),
@@ -79,13 +79,13 @@ fn baseball_has_its_published_strengths_and_home_advantage() {
 fn the_side_agrees_with_an_independent_program() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
     let log = read_log(&[data.join("jackknife_votes.csv")], ColumnSet::default(), &ReadOptions::default()).unwrap();
-    let board = board_of(&log, &LeaderboardOptions { interval: IntervalMethod::Sandwich, ..side() });
+    let leaderboard = leaderboard_of(&log, &LeaderboardOptions { interval: IntervalMethod::Sandwich, ..side() });
     let [ratings, errors] = ["rating", "standard_error"].map(|column| golden(&data.join("side_expected.csv"), column));
-    for model in &board.models {
+    for model in &leaderboard.models {
         assert!((model.rating.unwrap() - ratings[&model.model]).abs() < 1e-6, "{model:?}");
         assert!((model.standard_error.unwrap() - errors[&model.model]).abs() < 1e-6, "{model:?}");
     }
-    let effect = &board.style[0];
+    let effect = &leaderboard.style[0];
     assert!((effect.coefficient - ratings["side"]).abs() < 1e-8, "{effect:?}");
     assert!(
         ((effect.upper - effect.lower) / (2.0 * 1.959_963_984_540_054) - errors["side"]).abs() < 1e-8,
@@ -100,16 +100,16 @@ fn turns_and_makers_agree_with_an_independent_program() {
     let log = read_log(&[data.join("context_votes.csv")], wanted, &ReadOptions::default()).unwrap();
     let makers = Some(read_makers(&data.join("context_makers.csv")).unwrap());
     let options = LeaderboardOptions { turn: true, makers, interval: IntervalMethod::Sandwich, ..Default::default() };
-    let board = board_of(&log, &options);
+    let leaderboard = leaderboard_of(&log, &options);
     let [values, errors] =
         ["rating", "standard_error"].map(|column| golden(&data.join("context_expected.csv"), column));
-    for model in &board.models {
+    for model in &leaderboard.models {
         assert!((model.rating.unwrap() - values[&model.model]).abs() < 1e-6, "{model:?}");
         assert!((model.standard_error.unwrap() - errors[&model.model]).abs() < 1e-6, "{model:?}");
     }
-    let names: Vec<&str> = board.style.iter().map(|effect| effect.feature.as_str()).collect();
+    let names: Vec<&str> = leaderboard.style.iter().map(|effect| effect.feature.as_str()).collect();
     assert_eq!(names, ["side", "side_in_later_turns", "same_maker"]);
-    for StyleEffect { feature, coefficient, lower, upper } in &board.style {
+    for StyleEffect { feature, coefficient, lower, upper } in &leaderboard.style {
         let error = (upper - lower) / (2.0 * 1.959_963_984_540_054);
         assert!((coefficient - values[feature]).abs() < 1e-8 && (error - errors[feature]).abs() < 1e-8, "{feature}");
     }
@@ -120,10 +120,10 @@ fn turns_and_makers_that_are_not_known_are_asked_for_or_left_out() {
     let options = LeaderboardOptions { turn: true, ..LeaderboardOptions::default() };
     assert!(matches!(rank_log(&baseball(), &options), Err(FitError::NoTurns)));
     let single = VoteLog { turns: Some(vec![1; baseball().len()]), ..baseball() };
-    let board = board_of(&single, &options);
-    assert_eq!(board.style.len(), 1, "the side alone: {:?}", board.style);
+    let leaderboard = leaderboard_of(&single, &options);
+    assert_eq!(leaderboard.style.len(), 1, "the side alone: {:?}", leaderboard.style);
     let constant = RatingNote::ConstantFeature { feature: "side_in_later_turns".to_owned() };
-    assert!(board.notes.contains(&constant), "{:?}", board.notes);
+    assert!(leaderboard.notes.contains(&constant), "{:?}", leaderboard.notes);
     let nobody = LeaderboardOptions { makers: Some(Makers::default()), ..LeaderboardOptions::default() };
     assert!(matches!(rank_log(&baseball(), &nobody), Err(FitError::NoVoters)));
 }
@@ -165,8 +165,8 @@ fn intervals_of_the_effects_cover_the_truth() {
     let effects = [0.3, -0.4, 0.5];
     let (mut covering, mut all) = (0_u32, 0_u32);
     for seed in 1..=200 {
-        let board = board_of(&in_context(seed, &voters, effects), &options);
-        for (found, truth) in board.style.iter().zip(effects) {
+        let leaderboard = leaderboard_of(&in_context(seed, &voters, effects), &options);
+        for (found, truth) in leaderboard.style.iter().zip(effects) {
             covering += u32::from((found.lower..=found.upper).contains(&truth));
             all += 1;
         }
@@ -183,7 +183,7 @@ fn a_swap_of_all_sides_turns_the_effect_and_leaves_the_ratings() {
     for outcome in &mut swapped.outcomes {
         *outcome = if *outcome == AWins { BWins } else { AWins };
     }
-    let (one, other) = (board_of(&log, &side()), board_of(&swapped, &side()));
+    let (one, other) = (leaderboard_of(&log, &side()), leaderboard_of(&swapped, &side()));
     assert!((one.style[0].coefficient + other.style[0].coefficient).abs() < 1e-9);
     for model in &one.models {
         assert!((model.rating.unwrap() - line(&other, &model.model).rating.unwrap()).abs() < 1e-6, "{model:?}");
@@ -197,9 +197,13 @@ fn a_side_that_each_pair_keeps_cannot_be_told_from_strength() {
     for outcome in [AWins, AWins, BWins] {
         log.push("x", "y", outcome).unwrap();
     }
-    let board = board_of(&log, &side());
-    assert!(board.style.is_empty(), "{:?}", board.style);
-    assert!(board.notes.contains(&RatingNote::DependentFeature { feature: "side".to_owned() }), "{:?}", board.notes);
+    let leaderboard = leaderboard_of(&log, &side());
+    assert!(leaderboard.style.is_empty(), "{:?}", leaderboard.style);
+    assert!(
+        leaderboard.notes.contains(&RatingNote::DependentFeature { feature: "side".to_owned() }),
+        "{:?}",
+        leaderboard.notes
+    );
 
     let elo = LeaderboardOptions { method: Method::Elo, ..side() };
     assert!(matches!(rank_log(&baseball(), &elo), Err(FitError::StyleOptions)));

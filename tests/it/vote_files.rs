@@ -1,11 +1,12 @@
 //! Votes that come from files and go back into files: the same leaderboard all the way.
 
 use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 
 use serde_json::Value;
 
 use crate::support::postgres::TestDatabase;
-use crate::support::program::langya;
+use crate::support::program::{langya, program};
 
 fn sample(name: &str) -> String {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name).to_str().unwrap().to_owned()
@@ -187,4 +188,53 @@ fn a_spreadsheet_gets_no_formula() {
     assert!(fitted.contains("\n\"'=1+1\",") && fitted.contains("\n\"'@sum\","), "{fitted}");
     let exported = prints(folder.path(), &["export", "votes", "--format", "csv", "--data-dir", "data", "--out", "-"]);
     assert_eq!(exported.matches(r#","'=1+1","'@sum","#).count(), 2, "{exported}");
+}
+
+/// Runs the program in `folder` with what a shell command prints as its standard input, through a pipe.
+fn piped(folder: &Path, printing: &str, arguments: &str) -> Output {
+    let script = format!("{printing} | '{}' {arguments}", program());
+    Command::new("sh").args(["-c", &script]).current_dir(folder).output().unwrap()
+}
+
+#[test]
+fn votes_that_come_through_a_pipe_are_known_by_their_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let import = |rows: &str| {
+        let printing = format!("printf 'model_a,model_b,winner\\n{rows}'");
+        let done = piped(folder.path(), &printing, "import votes /dev/stdin --data-dir data");
+        String::from_utf8([done.stdout, done.stderr].concat()).unwrap()
+    };
+    assert_eq!(import("x,y,A\\n"), "/dev/stdin: 1 votes imported\n");
+    assert_eq!(import("x,y,B\\nx,y,tie\\n"), "/dev/stdin: 2 votes imported\n");
+    assert_eq!(import("x,y,A\\n"), "/dev/stdin: already imported; nothing changed\n");
+    let refused = import("x,y,nobody\\n");
+    assert!(refused.starts_with("error: /dev/stdin line 2: unknown winner \"nobody\""), "{refused}");
+    assert_eq!(board(folder.path(), &["--data-dir", "data"]).1, 3);
+}
+
+#[test]
+fn parquet_is_read_from_a_pipe_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = sample("votes/lmarena_100k.parquet");
+    let done = piped(folder.path(), &format!("cat '{file}'"), "fit --votes /dev/stdin --format json");
+    let fitted: Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert_eq!((fitted["models"].clone(), fitted["votes"]["rated"].clone()), board(folder.path(), &["--votes", &file]));
+}
+
+#[test]
+fn an_export_is_done_when_its_reader_goes_away_and_fails_by_name_on_a_full_device() {
+    let folder = tempfile::tempdir().unwrap();
+    prints(folder.path(), &["import", "votes", &sample("small_votes.csv"), "--data-dir", "data"]);
+    for format in ["jsonl", "csv", "parquet"] {
+        let export = ["export", "votes", "--format", format, "--data-dir", "data", "--out"];
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = Command::new(program());
+        command.args(export).arg("-").current_dir(folder.path()).stdout(writer);
+        let done = command.output().unwrap();
+        assert_eq!((done.status.code(), String::from_utf8(done.stderr).unwrap().as_str()), (Some(0), ""), "{format}");
+        let full = langya(folder.path(), [&export[..], &["/dev/full"]].concat());
+        assert_eq!(full.code, Some(1), "{format}");
+        assert!(full.stderr.contains("/dev/full: No space left on device"), "{format}: {}", full.stderr);
+    }
 }

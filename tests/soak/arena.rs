@@ -182,7 +182,7 @@ impl Arena {
     /// What is wrong with what is stored, whatever the visitors know: the log and a fit against a recount.
     pub(crate) async fn stored_violations(&self) -> anyhow::Result<Vec<Violation>> {
         let look = self.look()?;
-        Ok(checker::board_violations(&look.evidence(&self.folder).await?))
+        Ok(checker::leaderboard_violations(&look.evidence(&self.folder).await?))
     }
 
     /// What is wrong after all, with what the visitors did and were told. The arena has to be down, or its visitors gone.
@@ -237,10 +237,10 @@ impl Look {
         };
         let log = langya(&["export", "votes", "--out", "/dev/stdout"])?;
         let log = log.lines().map(serde_json::from_str).collect::<Result<Vec<Value>, _>>()?;
-        let mut boards = Vec::new();
+        let mut leaderboards = Vec::new();
         if !stored.votes.is_empty() {
-            boards.push(("langya fit".to_owned(), serde_json::from_str(&langya(&["fit", "--format", "json"])?)?));
+            leaderboards.push(("langya fit".to_owned(), serde_json::from_str(&langya(&["fit", "--format", "json"])?)?));
         }
-        Ok(Evidence { stored, log, boards, ..Evidence::default() })
+        Ok(Evidence { stored, log, leaderboards, ..Evidence::default() })
     }
 }

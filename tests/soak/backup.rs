@@ -66,7 +66,8 @@ async fn under_load(mut arena: Arena, size: Size) -> anyhow::Result<Vec<String>>
         langya(arena.folder(), "backup", &backup.live, &["--out", &backup.file])?;
         langya(arena.folder(), "restore", &backup.restored, &[&backup.file])?;
         let evidence = backup.look.evidence(arena.folder()).await?;
-        wrong.extend(checker::board_violations(&evidence).iter().map(|found| format!("backup {number}: {found}")));
+        wrong
+            .extend(checker::leaderboard_violations(&evidence).iter().map(|found| format!("backup {number}: {found}")));
         let votes: Vec<String> = evidence.stored.votes.iter().map(|vote| format!("{vote:?}")).collect();
         println!("backup {number}: {} votes, {before} of them before it began", votes.len());
         if votes.len() < before {

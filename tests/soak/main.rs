@@ -46,7 +46,7 @@ use tokio::time::sleep;
 use upstream::{Tempo, Upstream};
 use visitor::VisitorGroup;
 
-/// The boards of both instances hold the last vote after so long.
+/// The leaderboards of both instances hold the last vote after so long.
 const LAST_REFIT: Duration = Duration::from_secs(15);
 
 /// What a run does.
@@ -119,19 +119,20 @@ async fn gather(
     visitors: Vec<VisitorHistory>,
 ) -> anyhow::Result<Evidence> {
     let votes = rows::read(&services.database_url()).await?.votes.len();
-    let mut boards = Vec::new();
+    let mut leaderboards = Vec::new();
     for (which, name) in NAMES.iter().enumerate() {
         let board = board_with(&services.instance_url(which), votes).await?;
-        boards.push((format!("instance {name}"), board));
+        leaderboards.push((format!("instance {name}"), board));
     }
     for which in 0..NAMES.len() {
         services.stop_instance(which).await?;
     }
-    boards.push(("langya fit".to_owned(), serde_json::from_str(&services.langya(&["fit", "--format", "json"])?)?));
+    leaderboards
+        .push(("langya fit".to_owned(), serde_json::from_str(&services.langya(&["fit", "--format", "json"])?)?));
     let log = services.langya(&["export", "votes", "--out", "/dev/stdout"])?;
     let log = log.lines().map(serde_json::from_str).collect::<Result<Vec<Value>, _>>()?;
     let stored = rows::read(&services.database_url()).await?;
-    Ok(Evidence { visitors, stored, written: upstream.written(), log, boards })
+    Ok(Evidence { visitors, stored, written: upstream.written(), log, leaderboards })
 }
 
 /// The board that an instance shows once it holds all votes, or the last one that it showed.

@@ -221,7 +221,7 @@ impl Services {
 pub(crate) fn models_and_limits(upstream: &str) -> String {
     let model = |id: &&str| format!("[[models]]\nid = \"{id}\"\nprovider = \"openai\"\nbase_url = \"{upstream}\"\n");
     let limits = "[limits]\nturns = []\nvotes = []\nturns_per_address = []\nvotes_per_address = []\n\
-                  turns_in_all = []\nvotes_in_all = []\n";
+                  turns_per_arena = []\nvotes_per_arena = []\n";
     format!(
         "{limits}[rating]\ngroup_votes = 1\n[providers]\npractice = \"never\"\n{}",
         MODELS.iter().map(model).collect::<String>()

@@ -8,7 +8,7 @@ use crate::domain::correlation::agreement::metrics::{
 };
 use crate::domain::correlation::agreement::{
     AgreementReport, BiasReport, CalibrationReport, LabelsReport, LabelsSection, PairWins, ScoresReport, SideShares,
-    SideSharesReport, VotesReport, WinFigures,
+    SideSharesReport, VotesReport, WinMetrics,
 };
 use crate::domain::correlation::report::CoefficientReport;
 use crate::domain::csv_injection::defused;
@@ -275,7 +275,7 @@ fn pairs(found: &AgreeOutput) -> &[PairWins] {
 
 fn wins(pair: &PairWins) -> Vec<StatisticLine> {
     let [one, other] = &pair.models;
-    let of = |by: &str, figures: &WinFigures| {
+    let of = |by: &str, figures: &WinMetrics| {
         let name = |what: &str| format!("{one} against {other} by {by}, {what}");
         let counts = figures.counts;
         let note = format!("({} won, {} tied, {} lost)", counts.wins, counts.ties, counts.losses);

@@ -50,10 +50,10 @@ pub(super) struct BenchJudgeOptions {
     pub(super) location: Location,
     #[command(flatten)]
     pub(super) suite: SuiteFlags,
-    /// Contestants: comma-separated ids [default: all models with answers; for `run`, all models in the settings]
+    /// Models to evaluate: comma-separated ids [default: all models with answers; for `run`, all models in the settings]
     #[arg(long, value_name = "IDS", value_delimiter = ',')]
     pub(super) models: Vec<String>,
-    /// Judge, by id; several joined with commas are a jury
+    /// Judge, by id; several joined with commas are a panel
     #[arg(long, value_name = "IDS", value_delimiter = ',')]
     pub(super) judge: Vec<String>,
     /// Baseline model, for suites that compare with one
@@ -147,7 +147,7 @@ pub(super) async fn judge(options: BenchJudgeOptions, phases: Phases, env: &Envi
 /// Names judges that judge themselves.
 pub(super) fn tell_partial(run: &SuiteRun<'_>) {
     for judge in run.partial_judges() {
-        eprintln!("note: judge {judge} is a contestant too and may favour itself; the scores are flagged");
+        eprintln!("note: judge {judge} is evaluated too and may favour itself; the scores are flagged");
     }
 }
 

@@ -3,7 +3,7 @@
 mod answer_and_judge;
 mod batches;
 mod compare;
-mod constructing;
+mod construct;
 mod planned_run;
 mod plans;
 mod report;
@@ -57,9 +57,9 @@ enum BenchCommand {
     /// Print the scores of a suite
     Report(report::BenchReportOptions),
     /// Have a model rewrite open questions of SuperCLUE as multiple choice; drafts that are there are not asked for again
-    Construct(constructing::ConstructOptions),
+    Construct(construct::ConstructOptions),
     /// Write the accepted drafts as data of superclue-close, and list the drafts that still need reviewers
-    Review(constructing::ReviewOptions),
+    Review(construct::ReviewOptions),
 }
 
 #[derive(Debug, Clone, Args)]
@@ -164,8 +164,8 @@ pub async fn run(options: BenchOptions, env: &Environment) -> CommandResult<Exit
         BenchCommand::Stop(options) => plans::stop(&options, env).await,
         BenchCommand::Compare(options) => compare::run(&options, env).await,
         BenchCommand::Report(options) => report::run(options, env).await,
-        BenchCommand::Construct(options) => constructing::draft(options, env).await,
-        BenchCommand::Review(options) => constructing::check(&options),
+        BenchCommand::Construct(options) => construct::draft(options, env).await,
+        BenchCommand::Review(options) => construct::check(&options),
     }
 }
 

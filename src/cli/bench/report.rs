@@ -117,7 +117,7 @@ pub(super) async fn run(options: BenchReportOptions, env: &Environment) -> Comma
     Ok(ExitCode::SUCCESS)
 }
 
-/// The report that the page shows: by the judge who was named, or by the jury of those who were.
+/// The report that the page shows: by the judge who was named, or by the panel of those who were.
 async fn report(options: &BenchReportOptions, store: &Store) -> CommandResult<Report> {
     let (name, flags) = (&options.name, &options.way);
     let loaded = load(store, name, flags.data.as_deref(), &options.suite_options()?).await?;
@@ -228,7 +228,7 @@ fn text(suite: &dyn Suite, scores: &[ModelScores], language: Language) -> String
     let heads: Vec<&str> = ["model", "judge", "judged"].into_iter().chain(keys.iter().map(String::as_str)).collect();
     let line = |scores: &ModelScores| {
         let judge = if scores.judge.is_empty() { "-" } else { &scores.judge };
-        let mark = if scores.judge_is_contestant { " (contestant)" } else { "" };
+        let mark = if scores.judge_is_evaluated { " (evaluated too)" } else { "" };
         let coverage = scores.scores.0.first().map(|score| score.coverage).unwrap_or_default();
         let cells = parts.iter().map(|part| scores.scores.of(&part.part).map_or_else(|| "-".to_owned(), cell));
         [scores.model.clone(), format!("{judge}{mark}"), format!("{}/{}", coverage.ok, coverage.total)]
@@ -280,7 +280,7 @@ mod tests {
             model: "m".to_owned(),
             judge: "j".to_owned(),
             baseline: String::new(),
-            judge_is_contestant: false,
+            judge_is_evaluated: false,
             statuses: BTreeMap::new(),
             judged_at: 0,
             scores: Scores(vec![score(Part::overall(), overall), score(Part::new(PartKind::Turn, "1"), turn)]),

@@ -71,24 +71,24 @@ struct PrintedRun {
 }
 
 impl PrintedRun {
-    fn new(BenchRunRow { run, figures, changed_at }: BenchRunRow, now: Timestamp) -> Self {
+    fn new(BenchRunRow { run, snapshot, changed_at }: BenchRunRow, now: Timestamp) -> Self {
         Self {
             data: run.version,
-            state: figures.state.seen(changed_at, now).as_str(),
+            state: snapshot.state.seen(changed_at, now).as_str(),
             models: run.models,
             judges: run.judges,
-            answers: figures.answers.done,
-            answers_due: figures.answers.due,
-            judgements: figures.judgements.done,
-            judgements_due: figures.judgements.due,
-            calls: figures.spent.calls,
-            input_tokens: figures.spent.tokens.input,
-            output_tokens: figures.spent.tokens.output,
-            cost: figures.spent.cost,
+            answers: snapshot.answers.done,
+            answers_due: snapshot.answers.due,
+            judgements: snapshot.judgements.done,
+            judgements_due: snapshot.judgements.due,
+            calls: snapshot.spent.calls,
+            input_tokens: snapshot.spent.tokens.input,
+            output_tokens: snapshot.spent.tokens.output,
+            cost: snapshot.spent.cost,
             expected_cost: run.expected_cost,
             started_at: show_time(run.started_at),
             changed_at: show_time(changed_at),
-            error: figures.error,
+            error: snapshot.error,
             run: run.id,
             suite: run.suite,
             sample: run.sample,

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::Args;
 use serde::Serialize;
 
-use super::asking::{Asking, AskingFlags, AskingOutcome};
+use super::ask_models::{Asking, AskingFlags, AskingOutcome};
 use crate::cli::error::CommandResult;
 use crate::cli::model_run::clients::BudgetFlags;
 use crate::cli::model_run::rows::PlanRow;

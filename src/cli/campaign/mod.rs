@@ -1,6 +1,6 @@
 //! `langya campaign`: makes a campaign from a file, invites annotators, and reports what they said.
 
-mod asking;
+mod ask_models;
 mod create;
 mod export;
 mod invite;

@@ -226,7 +226,7 @@ async fn list(
         names.push(SeriesName::Satisfaction.to_string());
         names.extend(reader.stored_scores().await?.iter().map(ToString::to_string));
     }
-    names.extend(crate::domain::correlation::papers::published_names());
+    names.extend(crate::domain::correlation::published_series::published_names());
     match format {
         OutputFormat::Json => print(&(serde_json::to_string_pretty(&names)? + "\n"))?,
         OutputFormat::Table | OutputFormat::Csv => print(&(names.join("\n") + "\n"))?,

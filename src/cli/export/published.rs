@@ -6,15 +6,17 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use clap::Args;
 
-use super::{PeriodOptions, is_special};
-use crate::cli::error::{BadInput, CommandResult};
-use crate::cli::output::OutFile;
+use super::{FileOptions, NamedOutput, PeriodOptions, is_special};
+use crate::cli::error::{BadInput, CommandError, CommandResult};
+use crate::cli::output::{OutFile, reason};
+use crate::cli::signals::unless_interrupted;
 use crate::cli::{Location, progress};
 use crate::formats::data_card::DatasetFacts;
 use crate::formats::dataset::DatasetPlan;
 use crate::formats::tables::Format;
 use crate::infra::config::Environment;
 use crate::infra::storage::{IfMissing, Store};
+use crate::services::transfer::export::ExportSelection;
 use crate::services::transfer::export::dataset::dataset;
 use crate::services::transfer::export::preferences::{PreferenceFilter, PreferenceReport, preferences};
 
@@ -92,18 +94,29 @@ pub(super) async fn print_preferences(options: PreferenceOptions, env: &Environm
     let store = Store::open(&settings.storage, IfMissing::Fail).await?;
     let bar = progress::bar("writing preferences");
     let (selection, show) = (options.period.selection(), |seq, last| progress::show(&bar, seq, last));
-    let report = if file.out.as_os_str() == "-" || is_special(&file.out) {
-        let out = super::open_special(&file.out)?;
-        preferences(&store, filter, selection, out, show).await?
+    let report = if is_special(&file.out) {
+        let out = NamedOutput::special(&file.out)?;
+        let reader_left = out.reader_left();
+        reader_left.forgive(preferences(&store, filter, selection, out, show).await.map_err(Into::into))?
     } else {
-        let out = OutFile::create(&file.out, file.overwrite)?;
-        let report = preferences(&store, filter, selection, out.file(), show).await?;
-        out.finish()?;
-        report
+        Some(unless_interrupted(preferences_to_file(&store, filter, selection, file, show)).await?)
     };
     bar.finish_and_clear();
-    tell(&report);
+    report.iter().for_each(tell);
     Ok(ExitCode::SUCCESS)
+}
+
+async fn preferences_to_file(
+    store: &Store,
+    filter: PreferenceFilter,
+    selection: ExportSelection,
+    file: &FileOptions,
+    show: impl FnMut(i64, i64),
+) -> CommandResult<PreferenceReport> {
+    let out = OutFile::create(&file.out, file.overwrite)?;
+    let report = preferences(store, filter, selection, NamedOutput::new(&file.out, out.file()), show).await?;
+    out.finish()?;
+    Ok(report)
 }
 
 fn tell(report: &PreferenceReport) {
@@ -139,12 +152,14 @@ pub(super) async fn write_dataset(options: DatasetOptions, env: &Environment) ->
     let plan = DatasetPlan { facts, shard_votes: options.shard_votes };
     let beside = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(std::path::Path::new("."));
     let unwritable = || format!("cannot write {}: choose another folder", folder.display());
-    let partial = tempfile::Builder::new().prefix(".langya-dataset-").tempdir_in(beside).with_context(unwritable)?;
+    let partial = tempfile::Builder::new().prefix(".langya-dataset-").tempdir_in(beside);
+    let partial = partial.map_err(|error| BadInput(format!("{}: {}", unwritable(), reason(&error))))?;
     let bar = progress::bar("writing votes");
-    let found =
-        dataset(&store, &plan, &partial.path().join("set"), |seq, last| progress::show(&bar, seq, last)).await?;
+    let set = partial.path().join("set");
+    let written = dataset(&store, &plan, &set, |seq, last| progress::show(&bar, seq, last));
+    let found = unless_interrupted(async { written.await.map_err(CommandError::from) }).await?;
     bar.finish_and_clear();
-    std::fs::rename(partial.path().join("set"), folder).with_context(unwritable)?;
+    std::fs::rename(&set, folder).with_context(unwritable)?;
     let last = found.sequence.map_or(options.since_seq, |(_, last)| last);
     eprintln!("{} votes written to {}; the next part goes on with --since-seq {last}", found.votes, folder.display());
     Ok(ExitCode::SUCCESS)

@@ -106,9 +106,9 @@ pub struct FitOptions {
     /// often you look; JSON always says so
     #[arg(long)]
     pub sequential: bool,
-    /// Battles of each model at which --sequential is most sensitive
+    /// Battles of each model at which the intervals of --sequential are narrowest
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..))]
-    pub tuned_battles: u64,
+    pub optimal_at_battles: u64,
     /// Difference in rating points below which --sequential calls two models equal
     #[arg(long, value_name = "POINTS", default_value_t = 20.0)]
     pub equal_within: f64,
@@ -198,7 +198,7 @@ impl FitOptions {
         if !(self.equal_within.is_finite() && self.equal_within >= 0.0) {
             return Err(FitCommandError::EqualWithin(self.equal_within));
         }
-        Ok(SequentialOptions { tuned_battles: self.tuned_battles, equal_within: self.equal_within })
+        Ok(SequentialOptions { optimal_at_battles: self.optimal_at_battles, equal_within: self.equal_within })
     }
 
     /// Columns to read besides models and outcome. Charts include the rating history, which needs times.

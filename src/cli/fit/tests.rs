@@ -101,14 +101,14 @@ fn a_winner_of_every_vote_is_explained_under_the_table() {
 fn neighbours_are_compared_below_the_table_and_in_json() {
     let rows = "a,b,A\n".repeat(60) + &"a,b,B\n".repeat(20) + &"b,c,A\n".repeat(40) + &"b,c,B\n".repeat(36);
     let votes = format!("model_a,model_b,winner\n{rows}");
-    let text = run(&votes, &["--sequential", "--tuned-battles", "100"]).unwrap();
+    let text = run(&votes, &["--sequential", "--optimal-at-battles", "100"]).unwrap();
     let lines = &text[text.find("a and b").unwrap_or_else(|| panic!("{text}"))..];
     insta::assert_snapshot!(lines, @r"
     a and b: +190.8 points (+54.6 to +327.1, however often one looks): separated
     b and c: +18.3 points (-103.2 to +139.8, however often one looks): open
     ");
     let board: Leaderboard = serde_json::from_str(&run(&votes, &["--format", "json"]).unwrap()).unwrap();
-    assert_eq!((board.neighbours.len(), board.sequential.unwrap().tuned_battles), (2, 1_000));
+    assert_eq!((board.neighbours.len(), board.sequential.unwrap().optimal_at_battles), (2, 1_000));
 
     let plain = run(&votes, &["--format", "json", "--interval", "none"]).unwrap();
     assert!(!plain.contains("neighbours"), "{plain}");

@@ -52,7 +52,7 @@ fn one(judge: &JudgeReport) -> String {
         .agreements()
         .map(|(slice, battles, found)| [vec![part(slice), battles.to_string()], setups(found)].concat());
     let heads = ["agreement with people", "battles", "agree", "without ties", "kappa"];
-    text + "\n" + &table(&heads, rows.collect()) + "\n" + &boards(&judge.boards)
+    text + "\n" + &table(&heads, rows.collect()) + "\n" + &leaderboards(&judge.leaderboards)
 }
 
 fn worth(worth: &WorthReport) -> String {
@@ -66,24 +66,28 @@ fn worth(worth: &WorthReport) -> String {
     }
 }
 
-fn boards(boards: &JudgeLeaderboards) -> String {
-    let rows = boards.models.iter().map(|row| {
+fn leaderboards(leaderboards: &JudgeLeaderboards) -> String {
+    let rows = leaderboards.models.iter().map(|row| {
         let [votes, verdicts] = [&row.votes, &row.verdicts].map(|place| (place.rank.to_string(), rating(place)));
         vec![printable(&row.model), votes.0, votes.1, verdicts.0, verdicts.1]
     });
     let heads = ["model", "rank by votes", "rating by votes", "rank by verdicts", "rating by verdicts"];
     let mut text = table(&heads, rows.collect());
-    for (name, found) in [("Spearman", &boards.spearman), ("Kendall", &boards.kendall)] {
+    for (name, found) in [("Spearman", &leaderboards.spearman), ("Kendall", &leaderboards.kendall)] {
         writeln!(text, "{name}: {}", figure(found)).expect("a String takes what is written");
     }
-    if let Some(pairs) = boards.pairs {
+    if let Some(pairs) = leaderboards.pairs {
         let all = pairs.same + pairs.otherwise + pairs.equal;
         writeln!(text, "pairs of models ordered otherwise: {} of {all}", pairs.otherwise)
             .expect("a String takes what is written");
     }
-    if boards.unbounded > 0 {
-        writeln!(text, "without {} models that only won or only lost: their ratings are bounds", boards.unbounded)
-            .expect("a String takes what is written");
+    if leaderboards.unbounded > 0 {
+        writeln!(
+            text,
+            "without {} models that only won or only lost: their ratings are bounds",
+            leaderboards.unbounded
+        )
+        .expect("a String takes what is written");
     }
     text
 }

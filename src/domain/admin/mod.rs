@@ -5,7 +5,7 @@ pub mod account;
 pub mod action;
 pub mod deletion_request;
 pub mod key_scope;
-pub mod model_figures;
+pub mod model_stats;
 pub mod oidc_account;
 pub mod role;
 pub mod totp;

@@ -13,12 +13,12 @@ pub mod mode;
 pub mod model_card;
 pub mod pacing;
 pub mod pairing;
-pub mod reasons;
 pub mod receipt;
 pub mod record;
 pub mod speed;
 pub mod state;
 pub mod text_counts;
+pub mod vote_reasons;
 
 pub use ids::{BattleId, ImageId, ModelId, RunId, VisitorId};
 use serde::{Deserialize, Serialize};
@@ -150,7 +150,7 @@ impl Outcome {
     }
 
     /// Points of side A: 1 for a win, 0 for a loss, one half otherwise. Ties and both-bad count half to each
-    /// side, as in FastChat, so that boards compare.
+    /// side, as in FastChat, so that leaderboards compare.
     #[must_use]
     pub fn points_a(self) -> f64 {
         match self {

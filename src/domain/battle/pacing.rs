@@ -7,8 +7,8 @@
 
 mod arrivals;
 mod classes;
+pub mod metrics;
 mod schedule;
-pub mod timing_figures;
 
 use std::time::Duration;
 

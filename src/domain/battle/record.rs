@@ -2,9 +2,9 @@
 
 use super::event_log::Exchange;
 use super::mode::BattleMode;
-use super::reasons::ReasonSet;
 use super::state::{Progress, Stage};
 use super::text_counts::TextCounts;
+use super::vote_reasons::ReasonSet;
 use super::{BattleId, ImageId, ModelId, Outcome, RunId, Side, VisitorId};
 use crate::time::Timestamp;
 

@@ -83,7 +83,7 @@ pub struct JudgeLeaderboards {
 ///
 /// # Errors
 /// [`FitError`] where the optimiser could not go on.
-pub fn boards(battles: &[JudgedBattle<'_>], level: ConfidenceLevel) -> Result<JudgeLeaderboards, FitError> {
+pub fn leaderboards(battles: &[JudgedBattle<'_>], level: ConfidenceLevel) -> Result<JudgeLeaderboards, FitError> {
     let options = LeaderboardOptions { confidence: level, ..LeaderboardOptions::default() };
     let votes = rank_log(&log(battles, |battle, _| battle.vote.outcome), &options)?;
     let verdicts = rank_log(&verdict_log(battles), &options)?;
@@ -179,7 +179,7 @@ mod tests {
         let said =
             [battles(0, ["x", "y"], &AGREED), battles(10, ["y", "z"], &OPPOSED), battles(20, ["x", "z"], &AGREED)]
                 .concat();
-        let found = boards(&by_judge(&said)[0].battles, ConfidenceLevel::default()).unwrap();
+        let found = leaderboards(&by_judge(&said)[0].battles, ConfidenceLevel::default()).unwrap();
         let names: Vec<_> = found.models.iter().map(|row| row.model.as_str()).collect();
         assert_eq!((found.battles, names), (12, vec!["x", "y", "z"]));
         assert_eq!(found.pairs, Some(PairOrders { same: 2, otherwise: 1, equal: 0 }), "{found:?}");
@@ -197,9 +197,9 @@ mod tests {
                 .concat();
         let only_won = battles(30, ["w", "x"], &[(AWins, [A, B]), (AWins, [A, B])]);
         let level = ConfidenceLevel::default();
-        let without = boards(&by_judge(&said)[0].battles, level).unwrap();
+        let without = leaderboards(&by_judge(&said)[0].battles, level).unwrap();
         let all = [said, only_won].concat();
-        let found = boards(&by_judge(&all)[0].battles, level).unwrap();
+        let found = leaderboards(&by_judge(&all)[0].battles, level).unwrap();
         assert_eq!((without.unbounded, found.unbounded, found.models.len()), (0, 1, 4));
         assert_eq!(found.pairs, without.pairs);
         assert_eq!((&found.spearman, &found.kendall), (&without.spearman, &without.kendall));
@@ -208,10 +208,10 @@ mod tests {
     #[test]
     fn groups_that_never_met_have_no_order() {
         let said = [battles(0, ["x", "y"], &AGREED), battles(10, ["v", "w"], &AGREED)].concat();
-        let found = boards(&by_judge(&said)[0].battles, ConfidenceLevel::default()).unwrap();
+        let found = leaderboards(&by_judge(&said)[0].battles, ConfidenceLevel::default()).unwrap();
         assert_eq!(found.pairs, None);
         assert!(found.spearman.undefined.unwrap().contains("2 groups"));
-        let nothing = boards(&[], ConfidenceLevel::default()).unwrap();
+        let nothing = leaderboards(&[], ConfidenceLevel::default()).unwrap();
         assert_eq!((nothing.battles, nothing.models.len(), nothing.kendall.value), (0, 0, None));
     }
 }

@@ -71,7 +71,8 @@ impl BattlePrompt {
             Game::Second => [1, 0],
         };
         let mark = prompt_delimiter(texts(turns));
-        let [a, b] = [("A", sides[0]), ("B", sides[1])].map(|(name, side)| told(language, turns, &mark, name, side));
+        let [a, b] =
+            [("A", sides[0]), ("B", sides[1])].map(|(name, side)| side_transcript(language, turns, &mark, name, side));
         let judge_prompt = match language {
             Language::English => &self.english,
             Language::Chinese => &self.chinese,
@@ -95,7 +96,7 @@ fn texts(turns: &[BattleTurn]) -> impl Iterator<Item = &str> {
 }
 
 /// One side's conversation.
-fn told(language: Language, turns: &[BattleTurn], mark: &str, name: &str, side: usize) -> String {
+fn side_transcript(language: Language, turns: &[BattleTurn], mark: &str, name: &str, side: usize) -> String {
     let mut text = String::new();
     for (number, turn) in (1..).zip(turns) {
         let [visitor, assistant] = match language {

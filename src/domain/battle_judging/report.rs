@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::agreement::{Distances, Rate, Setups, SliceAgreement, Statistic, slices};
 use super::verdicts::{Judge, JudgedBattle, JudgedVote, by_judge};
 use crate::battle::Outcome;
-use crate::battle_judging::leaderboards::{JudgeLeaderboards, boards};
+use crate::battle_judging::leaderboards::{JudgeLeaderboards, leaderboards};
 use crate::benchmark::analysis::position_bias::PositionBias;
 use crate::rating::FitError;
 use crate::rating::leaderboard::RankedModel;
@@ -63,7 +63,7 @@ pub struct JudgeReport {
     /// What a verdict is worth in votes.
     pub worth: WorthReport,
     /// Both leaderboards.
-    pub boards: JudgeLeaderboards,
+    pub leaderboards: JudgeLeaderboards,
 }
 
 /// Two judges on the battles that both have judged.
@@ -117,7 +117,7 @@ fn one(judge: &Judge<'_>, distances: &Distances<'_>, level: ConfidenceLevel) -> 
         agreement: Setups::new(&compared, level),
         slices: slices(battles, distances, level),
         worth: WorthReport::new(battles.iter().filter_map(judged_pair), battles.len(), level),
-        boards: boards(battles, level)?,
+        leaderboards: leaderboards(battles, level)?,
     })
 }
 
@@ -185,7 +185,7 @@ impl JudgeReport {
     /// The correlations of the two leaderboards, by name.
     #[must_use]
     pub fn correlations(&self) -> [(&'static str, &Statistic); 2] {
-        [("spearman", &self.boards.spearman), ("kendall", &self.boards.kendall)]
+        [("spearman", &self.leaderboards.spearman), ("kendall", &self.leaderboards.kendall)]
     }
 }
 
@@ -193,7 +193,7 @@ impl JudgeReport {
 mod tests {
     use super::*;
     use crate::battle::Outcome::{AWins, BWins, Tie};
-    use crate::battle_judging::verdicts::tests::{both, said};
+    use crate::battle_judging::verdicts::tests::{both, judged_vote};
     use crate::benchmark::judgement::{Game, Status};
     use crate::judging::verdict::Preference::{A, B, Tie as Even};
 
@@ -208,7 +208,7 @@ mod tests {
             both(6, Tie, [Even, Even]),
         ]
         .concat();
-        all.extend([said(7, AWins, Game::First, Some(A)), said(7, AWins, Game::Second, None)]);
+        all.extend([judged_vote(7, AWins, Game::First, Some(A)), judged_vote(7, AWins, Game::Second, None)]);
         let found = report(&all, &[], ConfidenceLevel::default()).unwrap();
         let judge = &found.judges[0];
         let counts = |rate: &Rate| (rate.of, rate.total);

@@ -151,7 +151,7 @@ pub(super) mod tests {
     use super::*;
 
     /// What the judge `j` said of a vote on x and y, in one game.
-    pub(crate) fn said(seq: i64, outcome: Outcome, game: Game, winner: Option<Preference>) -> JudgedVote {
+    pub(crate) fn judged_vote(seq: i64, outcome: Outcome, game: Game, winner: Option<Preference>) -> JudgedVote {
         JudgedVote {
             seq,
             models: ["x".into(), "y".into()],
@@ -171,7 +171,7 @@ pub(super) mod tests {
 
     /// Both games of a battle.
     pub(crate) fn both(seq: i64, outcome: Outcome, winners: [Preference; 2]) -> [JudgedVote; 2] {
-        [0, 1].map(|game| said(seq, outcome, Game::BOTH[game], Some(winners[game])))
+        [0, 1].map(|game| judged_vote(seq, outcome, Game::BOTH[game], Some(winners[game])))
     }
 
     #[test]
@@ -184,7 +184,7 @@ pub(super) mod tests {
             both(4, Outcome::Tie, [Tie, B]),
         ];
         let mut all = games.concat();
-        all.push(said(5, Outcome::AWins, Game::First, Some(A)));
+        all.push(judged_vote(5, Outcome::AWins, Game::First, Some(A)));
         let judges = by_judge(&all);
         let found: Vec<_> =
             judges[0].battles.iter().map(|battle| (battle.battle_judging(), battle.verdict())).collect();
@@ -197,8 +197,8 @@ pub(super) mod tests {
 
     #[test]
     fn a_verdict_wins_over_a_failure_whichever_came_first() {
-        let ok = said(1, Outcome::Tie, Game::First, Some(Preference::A));
-        let failed = said(1, Outcome::Tie, Game::First, None);
+        let ok = judged_vote(1, Outcome::Tie, Game::First, Some(Preference::A));
+        let failed = judged_vote(1, Outcome::Tie, Game::First, None);
         for order in [[ok.clone(), failed.clone()], [failed, ok]] {
             let judges = by_judge(&order);
             assert_eq!(judges[0].battles[0].ended, [Some(Status::Ok), None]);

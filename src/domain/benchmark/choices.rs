@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::data::DataProblem;
+use super::data_file::DataProblem;
 use super::item::{Answer, Ask, Choices, Item, ItemSampling, answer_of};
 use super::judgement::{Game, JudgeStep, JudgeTask, Status};
 use super::options::SuiteError;

@@ -26,16 +26,16 @@ impl TurnLinks {
         answers: &'t [Answer],
         turn: u32,
     ) -> Option<Vec<(&'t str, &'t str)>> {
-        let said = |number: u32| {
+        let exchange = |number: u32| {
             let question = item.turn(number)?;
             let own = || answer_of(answers, number).filter(|text| !text.trim().is_empty());
-            let said = match self.own_context && number >= self.first {
+            let reply = match self.own_context && number >= self.first {
                 true => own()?,
                 false => question.reference.as_deref()?,
             };
-            Some((question.question.as_str(), said))
+            Some((question.question.as_str(), reply))
         };
-        (1..turn).map(said).collect()
+        (1..turn).map(exchange).collect()
     }
 
     /// The turns that can be asked now: all that are open in a given context, the next one in the model's own.

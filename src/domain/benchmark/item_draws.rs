@@ -88,7 +88,7 @@ mod tests {
         let all = items
             .iter()
             .flat_map(|item| item.turn_numbers().flat_map(move |turn| Game::BOTH.map(|game| (item, turn, game))));
-        let said = |(number, (item, turn, game)): (usize, (&Item, u32, Game))| Judgement {
+        let judgement = |(number, (item, turn, game)): (usize, (&Item, u32, Game))| Judgement {
             suite: String::new(),
             suite_version: String::new(),
             item_id: item.id.clone(),
@@ -106,7 +106,7 @@ mod tests {
             tokens: None,
             ts: 0,
         };
-        all.enumerate().filter(|(number, _)| !number.is_multiple_of(9)).map(said).collect()
+        all.enumerate().filter(|(number, _)| !number.is_multiple_of(9)).map(judgement).collect()
     }
 
     /// Every score over the replicates is that of the drawn items.

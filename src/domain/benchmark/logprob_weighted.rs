@@ -1,6 +1,6 @@
 //! A suite whose scores are the expected ones, over the probabilities that judges tell of their numbers.
 
-use super::data::DataError;
+use super::data_file::DataError;
 use super::delegate_to_suite::delegate_to_suite;
 use super::item::{Answer, Ask, Item};
 use super::judgement::{JudgeStep, JudgeTask};

@@ -3,7 +3,7 @@
 //! Pure. One file per suite, each behind [`Suite`]; [`item`] is what is asked, [`judgement`] the record of what a judge
 //! said, [`score`] what aggregations share, [`panel_scores`] all models by all judges and [`layout`] the tables that show
 //! them. [`analysis`] looks at the judges, [`published`] holds the papers' figures, [`paper_claims`] computes again what they say
-//! of them, [`references`] takes a model's answers for them, and [`logprob_weighted`] a judge's expected scores. Prompts are kept in `prompts/` in the
+//! of them, [`cross_validation`] takes a model's answers for them, and [`logprob_weighted`] a judge's expected scores. Prompts are kept in `prompts/` in the
 //! form of [`prompt_file`](crate::judging::prompt_file). [`options`] says how a suite is asked for by name.
 
 pub mod alignbench;
@@ -11,10 +11,11 @@ pub mod analysis;
 pub mod answer_index;
 pub mod arena_votes;
 pub mod canaries;
-pub mod contestant;
+pub mod cross_validation;
 pub mod custom;
-pub mod data;
+pub mod data_file;
 mod delegate_to_suite;
+pub mod evaluated_model;
 pub mod item;
 pub mod item_draws;
 pub mod judgement;
@@ -28,7 +29,6 @@ pub mod panel_scores;
 pub mod paper_claims;
 pub mod participants;
 pub mod published;
-pub mod references;
 pub mod registry;
 pub mod run_comparison;
 pub mod run_manifest;
@@ -37,7 +37,7 @@ pub mod run_report;
 pub mod run_selector;
 pub mod run_state;
 pub mod score;
-pub mod seeded;
+pub mod seeded_suite;
 pub mod suite_id;
 pub mod superclue;
 pub mod urs;
@@ -47,7 +47,7 @@ mod conversation;
 mod pointwise;
 
 pub use crate::benchmark::registry::{custom_suite, suite};
-use data::DataError;
+use data_file::DataError;
 use item::{Answer, Ask, Item};
 use judgement::{JudgeTask, Judgement};
 pub use options::{SuiteError, SuiteOptions};

@@ -20,7 +20,7 @@ pub struct SuiteOptions {
     pub prompt: Option<String>,
     /// Switches that reproduce what the official programs do, such as `mtbench101.first_bracket`.
     pub compat: BTreeSet<String>,
-    /// The model whose answers are the references instead of the data file's: see [`ReferenceSuite`](super::references::ReferenceSuite).
+    /// The model whose answers are the references instead of the data file's: see [`ReferenceSuite`](super::cross_validation::ReferenceSuite).
     pub references: Option<String>,
 }
 

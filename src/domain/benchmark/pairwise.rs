@@ -127,7 +127,7 @@ impl PairPrompts {
     fn request(&self, item: &Item, turn: u32, players: Players<'_>, references: ReferenceUse) -> JudgeRequest {
         let question = |turn| item.turn(turn).map_or("", |turn| turn.question.as_str());
         let reference = |turn| item.turn(turn).and_then(|turn| turn.reference.as_deref());
-        let said = |answers, turn| answer_of(answers, turn).unwrap_or_default();
+        let answer = |answers, turn| answer_of(answers, turn).unwrap_or_default();
         let known = references == ReferenceUse::Shown && (1..=turn).all(|turn| reference(turn).is_some());
         let judge_prompt = match (turn, known) {
             (1, false) => &self.single,
@@ -139,12 +139,12 @@ impl PairPrompts {
             ("question", question(1)),
             ("question_1", question(1)),
             ("question_2", question(2)),
-            ("answer_a", said(players.a, 1)),
-            ("answer_b", said(players.b, 1)),
-            ("answer_a_1", said(players.a, 1)),
-            ("answer_a_2", said(players.a, 2)),
-            ("answer_b_1", said(players.b, 1)),
-            ("answer_b_2", said(players.b, 2)),
+            ("answer_a", answer(players.a, 1)),
+            ("answer_b", answer(players.b, 1)),
+            ("answer_a_1", answer(players.a, 1)),
+            ("answer_a_2", answer(players.a, 2)),
+            ("answer_b_1", answer(players.b, 1)),
+            ("answer_b_2", answer(players.b, 2)),
             ("ref_answer_1", reference(1).unwrap_or_default()),
             ("ref_answer_2", reference(2).unwrap_or_default()),
         ];

@@ -19,7 +19,7 @@ pub enum JudgePanel {
     /// One judge; its name is empty where answers are read without one.
     Judge(String),
     /// The mean of several.
-    Jury(Vec<String>),
+    Several(Vec<String>),
 }
 
 impl JudgePanel {
@@ -28,7 +28,7 @@ impl JudgePanel {
     pub fn judges(&self) -> &[String] {
         match self {
             Self::Judge(judge) => std::slice::from_ref(judge),
-            Self::Jury(judges) => judges,
+            Self::Several(judges) => judges,
         }
     }
 }
@@ -116,23 +116,23 @@ impl<'j> JudgementTable<'j> {
         &self.models
     }
 
-    /// Whether the judges are a jury: several, each of whom has judged half of the models or more. A judge that was tried on a few
-    /// makes no jury that anybody has asked for.
-    fn is_jury(&self) -> bool {
+    /// Whether the judges are a panel: several, each of whom has judged half of the models or more. A judge that was tried on a few
+    /// makes no panel that anybody has asked for.
+    fn is_panel(&self) -> bool {
         let judged = |judge: usize| self.models.iter().filter(|model| !model.by_judge[judge].is_empty()).count();
         self.judges.len() > 1 && (0..self.judges.len()).all(|judge| 2 * judged(judge) >= self.models.len())
     }
 
-    /// Every model's scores by each judge, in alphabetical order; where the judges are a jury, each model's mean over all of
+    /// Every model's scores by each judge, in alphabetical order; where the judges are a panel, each model's mean over all of
     /// them follows its rows.
     #[must_use]
     pub fn scores(&self, suite: &dyn Suite, items: &[Item]) -> Vec<PanelScores> {
         let judges: Vec<String> = self.judges.iter().map(|&judge| judge.to_owned()).collect();
-        let is_jury = self.is_jury();
+        let is_panel = self.is_panel();
         let of_model = |model: &ModelJudgements| {
             let scores = model.scores_by_judge(suite, items);
-            let jury = is_jury.then(|| (JudgePanel::Jury(judges.clone()), jury(&scores)));
-            let panels = judges.iter().cloned().map(JudgePanel::Judge).zip(scores).chain(jury);
+            let mean = is_panel.then(|| (JudgePanel::Several(judges.clone()), panel_mean(&scores)));
+            let panels = judges.iter().cloned().map(JudgePanel::Judge).zip(scores).chain(mean);
             let row = |(panel, scores)| PanelScores { model: model.model.to_owned(), panel, scores };
             panels.map(row).collect::<Vec<_>>()
         };
@@ -156,7 +156,7 @@ impl<'j> ModelJudgements<'j> {
 #[must_use]
 pub fn mean_scores(suite: &dyn Suite, items: &[Item], by_judge: &[Verdicts<'_>]) -> Scores {
     let mut scores: Vec<Scores> = by_judge.iter().map(|verdicts| suite.score_verdicts(items, verdicts)).collect();
-    if scores.len() == 1 { scores.remove(0) } else { jury(&scores) }
+    if scores.len() == 1 { scores.remove(0) } else { panel_mean(&scores) }
 }
 
 /// Selects judgements by model and judge.
@@ -188,17 +188,17 @@ pub fn most_used_baseline<'b>(baselines: impl IntoIterator<Item = &'b str>) -> O
     counts.into_iter().max_by_key(|(_, count)| *count).map(|(baseline, _)| baseline)
 }
 
-/// The scores of one model by one judge, or by a jury, with the judgements behind them.
+/// The scores of one model by one judge, or by a panel, with the judgements behind them.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ModelScores {
     /// The model.
     pub model: String,
-    /// The judge; several, in alphabetical order and joined with `+`, for the mean of a jury; empty where none is needed.
+    /// The judge; several, in alphabetical order and joined with `+`, for the mean of a panel; empty where none is needed.
     pub judge: String,
     /// The model that the answers were compared with; empty where there was none.
     pub baseline: String,
-    /// Whether the judge, or one of a jury, is a contestant too, so that it may have favoured itself.
-    pub judge_is_contestant: bool,
+    /// Whether the judge, or one of a panel, is evaluated too, so that it may have favoured itself.
+    pub judge_is_evaluated: bool,
     /// Number of judgements by status.
     pub statuses: BTreeMap<&'static str, u64>,
     /// Time of the latest judgement, in milliseconds since 1970.
@@ -214,17 +214,22 @@ impl ModelScores {
         suite: &dyn Suite,
         items: &[Item],
         by_baseline: &JudgementsByBaseline,
-        contestants: &BTreeSet<String>,
+        evaluated_models: &BTreeSet<String>,
     ) -> Vec<Self> {
         let of_baseline = |(baseline, judgements): (&String, &Vec<Judgement>)| {
             let counts = judgement_counts(judgements);
             let scores = JudgementTable::new(judgements).scores(suite, items);
-            scores.into_iter().map(|row| Self::new(row, baseline, &counts, contestants)).collect::<Vec<_>>()
+            scores.into_iter().map(|row| Self::new(row, baseline, &counts, evaluated_models)).collect::<Vec<_>>()
         };
         by_baseline.iter().flat_map(of_baseline).collect()
     }
 
-    fn new(row: PanelScores, baseline: &str, counts: &JudgementCounts<'_>, contestants: &BTreeSet<String>) -> Self {
+    fn new(
+        row: PanelScores,
+        baseline: &str,
+        counts: &JudgementCounts<'_>,
+        evaluated_models: &BTreeSet<String>,
+    ) -> Self {
         let judges = row.panel.judges();
         let own: Vec<&JudgementCount> =
             judges.iter().filter_map(|judge| counts.get(&(row.model.as_str(), judge.as_str()))).collect();
@@ -233,9 +238,9 @@ impl ModelScores {
             *statuses.entry(status.as_str()).or_default() += count;
         }
         Self {
-            judge_is_contestant: judges
+            judge_is_evaluated: judges
                 .iter()
-                .any(|judge| !judge.is_empty() && (contestants.contains(judge) || judge == baseline)),
+                .any(|judge| !judge.is_empty() && (evaluated_models.contains(judge) || judge == baseline)),
             judge: judges.join("+"),
             statuses,
             judged_at: own.iter().map(|count| count.latest).max().unwrap_or_default(),
@@ -269,7 +274,7 @@ fn judgement_counts(judgements: &[Judgement]) -> JudgementCounts<'_> {
 
 /// The mean of several judges' scores, part by part. A part that one of them could not score has no mean: over fewer
 /// judges it would not compare with other models'.
-fn jury(judges: &[Scores]) -> Scores {
+fn panel_mean(judges: &[Scores]) -> Scores {
     let Some(first) = judges.first() else { return Scores::default() };
     let of_all = |part: &Part| -> Option<Score> {
         let scores: Vec<&Score> = judges.iter().map(|scores| scores.of(part)).collect::<Option<_>>()?;
@@ -291,7 +296,7 @@ mod tests {
     use crate::judging::verdict::{Letter, Verdict};
     use crate::language::Language;
 
-    fn said(model: &str, judge: &str, status: Status) -> Judgement {
+    fn judgement(model: &str, judge: &str, status: Status) -> Judgement {
         let right = Verdict::Choice { choice: Some(Letter::A), correct: true };
         Judgement {
             suite: String::new(),
@@ -333,29 +338,29 @@ mod tests {
     }
 
     #[test]
-    fn judges_are_a_jury_where_each_has_judged_half_of_the_models() {
-        let mut judgements: Vec<Judgement> = ["a", "b", "c"].map(|model| said(model, "i", Status::Ok)).into();
-        judgements.push(said("a", "j", Status::Ok));
+    fn judges_are_a_panel_where_each_has_judged_half_of_the_models() {
+        let mut judgements: Vec<Judgement> = ["a", "b", "c"].map(|model| judgement(model, "i", Status::Ok)).into();
+        judgements.push(judgement("a", "j", Status::Ok));
         let alone = [("a", "i"), ("a", "j"), ("b", "i"), ("b", "j"), ("c", "i"), ("c", "j")];
         assert_eq!(rows(&judgements), pairs(&alone));
-        judgements.push(said("b", "j", Status::ParseFailed));
+        judgements.push(judgement("b", "j", Status::ParseFailed));
         assert_eq!(rows(&judgements).len(), 9);
         assert!(rows(&judgements).contains(&("c".to_owned(), "i+j".to_owned())));
     }
 
     #[test]
     fn a_judge_without_any_verdict_is_no_judge_beside_others() {
-        let judgements = [said("a", "i", Status::Ok), said("a", "j", Status::TransportFailed)];
+        let judgements = [judgement("a", "i", Status::Ok), judgement("a", "j", Status::TransportFailed)];
         assert_eq!((rows(&judgements), silent_judges(&judgements)), (pairs(&[("a", "i")]), vec!["j"]));
         let alone = &judgements[1..];
         assert_eq!((rows(alone), silent_judges(alone)), (pairs(&[("a", "j")]), vec![]), "nobody else is there");
     }
 
     #[test]
-    fn who_is_read_without_a_judge_is_no_contestant() {
+    fn who_is_read_without_a_judge_is_not_evaluated_by_one() {
         let close = suite("superclue-close", &SuiteOptions::default()).unwrap();
-        let by_baseline = JudgementsByBaseline::from([(String::new(), vec![said("a", "", Status::Ok)])]);
+        let by_baseline = JudgementsByBaseline::from([(String::new(), vec![judgement("a", "", Status::Ok)])]);
         let scores = ModelScores::all(close.as_ref(), &[], &by_baseline, &["a".to_owned()].into());
-        assert_eq!(scores.iter().map(|row| row.judge_is_contestant).collect::<Vec<_>>(), [false]);
+        assert_eq!(scores.iter().map(|row| row.judge_is_evaluated).collect::<Vec<_>>(), [false]);
     }
 }

@@ -45,8 +45,8 @@ impl Participants<'_> {
         if self.judges.is_empty() {
             return Err(ParticipantsError::NoJudge);
         }
-        let contestant = |judge: &&String| self.models.contains(*judge) || self.baseline == Some(judge.as_str());
-        Ok(self.judges.iter().filter(contestant).cloned().collect())
+        let evaluated_model = |judge: &&String| self.models.contains(*judge) || self.baseline == Some(judge.as_str());
+        Ok(self.judges.iter().filter(evaluated_model).cloned().collect())
     }
 }
 
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn a_judge_that_is_a_contestant_is_flagged() {
+    fn a_judge_that_is_evaluated_too_is_flagged() {
         let (models, judges) = (names(&["a", "b"]), names(&["j", "b", "base"]));
         let plan = Participants { models: &models, judges: &judges, baseline: Some("base") };
         assert_eq!(plan.check(JudgeMode::PairwiseBaseline), Ok(names(&["b", "base"])));

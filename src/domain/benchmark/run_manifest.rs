@@ -139,8 +139,9 @@ impl RunManifest {
             own(self).into_iter().zip(own(other)).map(|((what, before), (_, after))| (what.to_owned(), before, after));
         let ids: BTreeSet<&String> = self.participants.keys().chain(other.participants.keys()).collect();
         let settings = ids.into_iter().map(|id| {
-            let said = |run: &Self| run.participants.get(id).map(ParticipantSettings::to_string).unwrap_or_default();
-            (format!("{SETTINGS_OF}{id}"), said(self), said(other))
+            let settings_of =
+                |run: &Self| run.participants.get(id).map(ParticipantSettings::to_string).unwrap_or_default();
+            (format!("{SETTINGS_OF}{id}"), settings_of(self), settings_of(other))
         });
         let all = plain.chain(settings).filter(|(_, before, after)| before != after);
         all.map(|(what, before, after)| RunChange { what, before, after }).collect()

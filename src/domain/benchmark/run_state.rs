@@ -102,9 +102,9 @@ pub struct DueCount {
     pub due: u64,
 }
 
-/// What a run has come to.
+/// The state of a run, its progress and what it has spent.
 #[derive(Debug, Clone, PartialEq)]
-pub struct RunFigures {
+pub struct RunSnapshot {
     /// Where it stands.
     pub state: RunState,
     /// Answers of models.

@@ -130,7 +130,7 @@ fn count<'j>(
 mod tests {
     use super::*;
 
-    fn said(shown: &[&str], judgement: UnitJudgement) -> ItemJudgement {
+    fn judgement(shown: &[&str], judgement: UnitJudgement) -> ItemJudgement {
         let shown = shown.iter().map(|model| (*model).to_owned()).collect();
         ItemJudgement { campaign: "pilot".to_owned(), shown, judgement }
     }
@@ -138,10 +138,10 @@ mod tests {
     #[test]
     fn a_preference_counts_for_its_model_on_either_side() {
         let opinions = ItemOpinions::new(&[
-            said(&["a", "b"], UnitJudgement::Outcome(Outcome::AWins)),
-            said(&["b", "a"], UnitJudgement::Outcome(Outcome::BWins)),
-            said(&["b", "a"], UnitJudgement::Outcome(Outcome::BothBad)),
-            said(&["b", "a", "c"], UnitJudgement::Ranking(vec![0, 2, 1])),
+            judgement(&["a", "b"], UnitJudgement::Outcome(Outcome::AWins)),
+            judgement(&["b", "a"], UnitJudgement::Outcome(Outcome::BWins)),
+            judgement(&["b", "a"], UnitJudgement::Outcome(Outcome::BothBad)),
+            judgement(&["b", "a", "c"], UnitJudgement::Ranking(vec![0, 2, 1])),
         ]);
         let counts: Vec<_> =
             opinions.pairs.iter().map(|pair| (pair.models.join(" "), pair.preferred, pair.ties)).collect();
@@ -152,10 +152,11 @@ mod tests {
 
     #[test]
     fn scores_are_a_mean_and_what_fits_no_answers_counts_nothing() {
-        let scores = [2, 5].map(|score| said(&["a"], UnitJudgement::Score(score)));
+        let scores = [2, 5].map(|score| judgement(&["a"], UnitJudgement::Score(score)));
         let opinions = ItemOpinions::new(&scores);
         assert_eq!((opinions.scores[0].mean.to_bits(), opinions.scores[0].scores), (3.5_f64.to_bits(), 2));
-        let odd = [said(&["a", "b"], UnitJudgement::Score(3)), said(&["a"], UnitJudgement::Outcome(Outcome::Tie))];
+        let odd =
+            [judgement(&["a", "b"], UnitJudgement::Score(3)), judgement(&["a"], UnitJudgement::Outcome(Outcome::Tie))];
         assert!(ItemOpinions::new(&odd).is_empty());
     }
 }

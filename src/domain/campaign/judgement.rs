@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use super::invalid::{InvalidJudgement, LETTERS};
+pub use super::invalid_judgement::{InvalidJudgement, LETTERS};
 use super::plan::{CampaignPlan, Task};
 use super::questions::{self, AskedAbout, QuestionAnswers};
 use crate::battle::Outcome;

@@ -10,7 +10,7 @@ pub mod assignment;
 pub mod ending;
 pub mod forecast;
 pub mod id;
-pub mod invalid;
+pub mod invalid_judgement;
 pub mod item_opinions;
 pub mod items;
 pub mod judgement;

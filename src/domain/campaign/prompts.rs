@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::items::{AnswerRow, ItemError, MAX_TEXT};
 use crate::battle::message::{Message, MessageRole};
-use crate::benchmark::data::{DataError, DataProblem, json_items};
+use crate::benchmark::data_file::{DataError, DataProblem, json_items};
 use crate::benchmark::item::{Answer, Ask, Item, ItemSampling, Question};
 use crate::benchmark::judgement::JudgeTask;
 use crate::benchmark::score::{Scores, Verdicts};

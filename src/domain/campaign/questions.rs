@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::id::is_id;
-use super::invalid::{InvalidJudgement, LETTERS};
+use super::invalid_judgement::{InvalidJudgement, LETTERS};
 use crate::language::Language;
 
 /// Questions of a campaign at most.
@@ -273,7 +273,7 @@ mod tests {
         serde_json::from_str(QUESTIONS).unwrap()
     }
 
-    fn said(json: &str) -> Result<String, String> {
+    fn read_answers(json: &str) -> Result<String, String> {
         let sent = serde_json::from_str(json).map_err(|error| error.to_string())?;
         let about = AskedAbout { category: "", answers: 2 };
         let answers = read(&questions(), &sent, about).map_err(|error| error.to_string())?;
@@ -283,9 +283,9 @@ mod tests {
     #[test]
     fn answers_are_read_and_an_empty_text_is_none() {
         let full = r#"{"clear":{"a":1,"b":5},"fair":"no","why":"Because."}"#;
-        assert_eq!(said(full), Ok(full.to_owned()));
+        assert_eq!(read_answers(full), Ok(full.to_owned()));
         assert_eq!(
-            said(r#"{"clear":{"a":1,"b":5},"fair":"no","why":" "}"#),
+            read_answers(r#"{"clear":{"a":1,"b":5},"fair":"no","why":" "}"#),
             Ok(r#"{"clear":{"a":1,"b":5},"fair":"no"}"#.to_owned())
         );
     }
@@ -305,7 +305,7 @@ mod tests {
             (r#"{"clear":{"a":1,"b":5},"fair":"no","other":"x"}"#, "no question \"other\""),
             (long.as_str(), "2000 characters"),
         ] {
-            let error = said(json).unwrap_err();
+            let error = read_answers(json).unwrap_err();
             assert!(error.contains(words), "{json}: {error}");
         }
     }

@@ -17,13 +17,13 @@ const MOST_STEPS: f64 = 1e8;
 const HELD: &str =
     "the votes are too many to be resampled one by one, so Elo is held fixed; fewer replicates draw them";
 
-/// A figure of every model that has one. Ratings are those of the largest component, since ratings of several cannot be
+/// A metric of every model that has it. Ratings are those of the largest component, since ratings of several cannot be
 /// compared, and a model whose rating is only a bound has none. They have the interval of the leaderboard, the others that
 /// of their samples.
 ///
 /// # Errors
 /// [`SeriesError::Fit`].
-pub fn figures(
+pub fn metric_points(
     log: &VoteLog,
     metric: Metric,
     options: &LeaderboardOptions,
@@ -42,7 +42,7 @@ pub fn figures(
         let samples = resampled.replicates.iter().map(|values| values[position?]).collect();
         let drawn = Point::from_samples(value, samples, options.confidence);
         Some(if metric == Metric::Rating {
-            Point { interval: of_board(model), error: model.standard_error, ..drawn }
+            Point { interval: leaderboard_interval(model), error: model.standard_error, ..drawn }
         } else {
             drawn
         })
@@ -76,7 +76,7 @@ fn comparable(board: &Leaderboard) -> (Vec<&RankedModel>, Vec<String>) {
     (kept, notes.into_iter().filter_map(note).collect())
 }
 
-fn of_board(model: &RankedModel) -> Option<Interval> {
+fn leaderboard_interval(model: &RankedModel) -> Option<Interval> {
     Some(Interval { lower: model.lower?, upper: model.upper? })
 }
 

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use hashbrown::HashMap;
 use rayon::prelude::*;
 
-use super::papers::{INTENTS, intent};
+use super::published_series::{INTENTS, intent};
 use super::series::SeriesValues;
 use super::suite_board::{ScoreFacts, SuiteComparison};
 use super::{Aliases, Point, SeriesError, Subjects, SuiteUsed, bootstrap_for};
@@ -244,7 +244,7 @@ fn item_scores(suite: &dyn Suite, items: &[Item], models: &[&str], verdicts: &[V
         ItemScores::of_verdicts(suite, items, models, &own)
     };
     let scores: Vec<ItemScores> = (0..judges).into_par_iter().map(of_judge).collect();
-    ItemScores::jury(&scores.into_iter().filter(ItemScores::is_scored).collect::<Vec<_>>())
+    ItemScores::panel_mean(&scores.into_iter().filter(ItemScores::is_scored).collect::<Vec<_>>())
 }
 
 /// A note that names the categories with a single item, which resampling cannot vary, if there are any.

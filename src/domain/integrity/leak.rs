@@ -14,17 +14,17 @@
 //!
 //! **The method.** `fold` takes disguises off, `names` finds names in one pass (`spelling` says how they may be spelled),
 //! `sentences` keeps the sentences with a name. `words` turns such a sentence into word classes that two languages share, and
-//! `frames` are the forms in which it says who speaks; `english`, `chinese`, `relations` and `questions` add turns of phrase. `learned` adds
+//! `frames` are the forms in which it says who speaks; `english`, `chinese`, `relations` and `questions` add turns of phrase. `classifier` adds
 //! what no rule foresees, by weights that labelled texts teach. `voice` sorts out what others say. All rules are regular
 //! expressions without look-around, so the work is linear in the text. What a text says
 //! without a name ("the maker of the green logo", a name in Base64, or as the first letters of lines) is not found.
 
 mod chinese;
+mod classifier;
 mod english;
 mod fold;
 mod frames;
 mod grammar;
-mod learned;
 mod names;
 mod questions;
 mod relations;
@@ -207,13 +207,13 @@ impl Speaker<'_> {
         let folded = if self.cites { Folded::quoting(text) } else { Folded::new(text) };
         let found = sentences(&folded, self.names);
         found.iter().enumerate().any(|(number, sentence)| {
-            self.is_told(sentence)
+            self.is_leak(sentence)
                 || self.asks && questions::is_answer(sentence)
                 || questions::answers_itself(sentence)
                 || questions::names_topic(sentence)
                 || questions::signs(sentence)
                 || self.search == LeakSearch::RulesAndWeights
-                    && learned::is_told(self, sentence, number + 1 == found.len())
+                    && classifier::is_leak(self, sentence, number + 1 == found.len())
         })
     }
 
@@ -229,7 +229,7 @@ impl Speaker<'_> {
         apart.leaks(&[&former[start..], &text[..end]].concat()) && !says([&former[start..], &text[..end]])
     }
 
-    fn is_told(&self, sentence: &Sentence) -> bool {
+    fn is_leak(&self, sentence: &Sentence) -> bool {
         let (text, dense) = (sentence.form(SentenceForm::Spaced), sentence.form(SentenceForm::Dense));
         english::reply().matches(text).any(|range| self.speaks(sentence, SentenceForm::Spaced, &range))
             || english::reply_apart()

@@ -41,7 +41,7 @@ impl<'t> Thought<'t> {
         }
     }
 
-    /// Splits a contestant's answer, which may itself write about such marks: only reasoning at the beginning is left out, up to its
+    /// Splits the answer of an evaluated model, which may itself write about such marks: only reasoning at the beginning is left out, up to its
     /// first closing mark. Where that is missing, the model was cut off while it thought, and there is no answer.
     #[must_use]
     pub fn before_answer(text: &'t str) -> Self {

@@ -130,15 +130,15 @@ fn seed(scheme: Scheme, [text, label, query]: [&str; 3], line: u64) -> Result<Se
 pub fn check_balance(seeds: &[Seed], scheme: Scheme, folds: usize) -> Result<(), SeedError> {
     let counts: Vec<usize> =
         scheme.labels().enumerate().map(|(label, _)| seeds.iter().filter(|seed| seed.label == label).count()).collect();
-    let told = || {
+    let list = || {
         let each: Vec<String> = scheme.labels().zip(&counts).map(|(label, count)| format!("{count} {label}")).collect();
         each.join(", ")
     };
     if let Some(wanted) = scheme.seeds_per_label().filter(|wanted| counts.iter().any(|count| count != wanted)) {
-        return Err(SeedError::Unbalanced { scheme: scheme.as_str(), wanted, counts: told() });
+        return Err(SeedError::Unbalanced { scheme: scheme.as_str(), wanted, counts: list() });
     }
     if counts.iter().any(|&count| count < folds) {
-        return Err(SeedError::TooFew { folds, counts: told() });
+        return Err(SeedError::TooFew { folds, counts: list() });
     }
     Ok(())
 }

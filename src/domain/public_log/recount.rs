@@ -28,8 +28,8 @@ pub struct RatingRules {
     pub min_votes: u64,
     /// Neighbours are equal if they are known to differ by fewer points.
     pub equal_within: f64,
-    /// Battles of each model at which the comparison of neighbours is most sensitive.
-    pub tuned_battles: u64,
+    /// Battles of each model at which the intervals between neighbours are narrowest.
+    pub optimal_at_battles: u64,
 }
 
 impl RatingRules {
@@ -42,7 +42,10 @@ impl RatingRules {
             confidence: ConfidenceLevel::new(self.confidence)?,
             interval: self.interval,
             min_votes: self.min_votes,
-            sequential: Some(SequentialOptions { equal_within: self.equal_within, tuned_battles: self.tuned_battles }),
+            sequential: Some(SequentialOptions {
+                equal_within: self.equal_within,
+                optimal_at_battles: self.optimal_at_battles,
+            }),
             ..LeaderboardOptions::default()
         })
     }

@@ -23,14 +23,14 @@ const BATTLES_PER_INFORMATION: f64 = 8.0;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SequentialOptions {
     /// The number of battles of each model at which the intervals are narrowest; at least 1.
-    pub tuned_battles: u64,
+    pub optimal_at_battles: u64,
     /// Models are equal if they are known to differ by fewer points.
     pub equal_within: f64,
 }
 
 impl Default for SequentialOptions {
     fn default() -> Self {
-        Self { tuned_battles: 1_000, equal_within: 20.0 }
+        Self { optimal_at_battles: 1_000, equal_within: 20.0 }
     }
 }
 
@@ -81,7 +81,7 @@ pub(super) fn neighbours(
     level: ConfidenceLevel,
     options: SequentialOptions,
 ) -> Vec<NeighbourPair> {
-    let information = real(options.tuned_battles.max(1)) / BATTLES_PER_INFORMATION;
+    let information = real(options.optimal_at_battles.max(1)) / BATTLES_PER_INFORMATION;
     let sequence = ConfidenceSequence::narrowest_at(information, level);
     let half_width = |upper: &OrderedModel<'_>, lower: &OrderedModel<'_>| {
         let single_look = intervals.half_width_of_difference(upper.position, lower.position, level)?;

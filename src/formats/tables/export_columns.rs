@@ -18,7 +18,7 @@ pub const SCORE_COLUMNS: [Column; 15] = [
     Column::needed("judged", Number),
     Column::needed("total", Number),
     Column::needed("flagged", Flag),
-    Column::needed("judge_is_contestant", Flag),
+    Column::needed("judge_is_evaluated", Flag),
     Column::needed("judged_at", Number),
 ];
 

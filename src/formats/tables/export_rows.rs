@@ -194,8 +194,8 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::domain::battle::reasons::ReasonSet;
     use crate::domain::battle::text_counts::TextCounts;
+    use crate::domain::battle::vote_reasons::ReasonSet;
     use crate::domain::battle::{BattleId, ModelId, Outcome};
     use crate::domain::sha256::sha256;
 

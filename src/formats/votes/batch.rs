@@ -102,7 +102,7 @@ impl VoteBatch {
     pub(super) fn add(&mut self, record: &impl FileRow, header: &Header) -> Result<(), RowError> {
         let row = RowReader { record, header };
         let (a, b) = (row.model(Field::ModelA)?, row.model(Field::ModelB)?);
-        let exclusion = row.exclusion();
+        let exclusion = row.exclusion()?;
         if a == b && exclusion.is_none() {
             return Err(SelfPlay(a.into_owned()).into());
         }
@@ -156,6 +156,7 @@ impl VoteBatch {
         let log = &self.log;
         let text = |wanted: bool, field| if wanted { row.first(field).and_then(|(cell, _)| cell.text()) } else { None };
         let number = |wanted: bool, field| if wanted { row.number(field) } else { Ok(None) };
+        let bounded = |wanted: bool, field| if wanted { row.bounded(field) } else { Ok(None) };
         let metadata = (log.style.is_some() || log.prompt_tokens.is_some() || log.turns.is_some())
             .then(|| row.first(Field::Metadata).and_then(|(cell, _)| cell.nested()))
             .flatten();
@@ -172,10 +173,10 @@ impl VoteBatch {
             intent: text(log.intents.is_some(), Field::Intent),
             pairing_policy: text(log.pairing_policies.is_some(), Field::PairingPolicy),
             turn: turn.or_else(|| nested(log.turns.is_some(), "turns")),
-            satisfaction: number(log.satisfactions.is_some(), Field::Satisfaction)?.map(count),
+            satisfaction: bounded(log.satisfactions.is_some(), Field::Satisfaction)?.map(count),
             reasons: [Field::ReasonsA, Field::ReasonsB].map(|field| text(log.reasons.is_some(), field)),
             prompt_tokens: prompt_tokens.or_else(|| nested(prompts, "sum_user_tokens")),
-            pair_probability: number(log.pair_probabilities.is_some(), Field::PairProbability)?,
+            pair_probability: bounded(log.pair_probabilities.is_some(), Field::PairProbability)?,
             timings: if log.timings.is_some() { row.timings()? } else { None },
             style: if log.style.is_some() { row.style(metadata.as_deref())? } else { [None; 4] },
         })
@@ -233,6 +234,14 @@ impl<'r, R: FileRow> RowReader<'r, R> {
         self.first(field).map_or(Ok(None), |(cell, column)| cell.number(&column.name))
     }
 
+    /// A number that its column may have.
+    fn bounded(&self, field: Field) -> Result<Option<f64>, RowError> {
+        let Some((cell, column)) = self.first(field) else { return Ok(None) };
+        let Some(number) = cell.number(&column.name)? else { return Ok(None) };
+        check_range(field, number, &column.name)?;
+        Ok(Some(number))
+    }
+
     /// ComparIA's votes that choose no model and do not call both equal: either column may be empty there.
     fn is_undecided(&self) -> bool {
         let from_comparia = || self.first(Field::ModelA).is_some_and(|(_, column)| column.name == COMPARIA_MODEL_A);
@@ -274,13 +283,15 @@ impl<'r, R: FileRow> RowReader<'r, R> {
         }
     }
 
-    /// The rule that keeps the vote out of the rating.
-    fn exclusion(&self) -> Option<Cow<'r, str>> {
-        if self.flag(Field::Rated) == Some(false) {
+    /// The rule that keeps the vote out of the rating. A word that says neither yes nor no is refused: taken for yes, it would
+    /// rate votes that are not to be.
+    fn exclusion(&self) -> Result<Option<Cow<'r, str>>, RowError> {
+        let flag = |field| self.first(field).map_or(Ok(None), |(cell, column)| cell.known_flag(&column.name));
+        if flag(Field::Rated)? == Some(false) {
             let rule = self.first(Field::Exclusion).and_then(|(cell, _)| cell.text());
-            return Some(rule.unwrap_or(Cow::Borrowed(UNRATED)));
+            return Ok(Some(rule.unwrap_or(Cow::Borrowed(UNRATED))));
         }
-        (self.flag(Field::Anonymous) == Some(false)).then_some(Cow::Borrowed(NAMED_MODE))
+        Ok((flag(Field::Anonymous)? == Some(false)).then_some(Cow::Borrowed(NAMED_MODE)))
     }
 
     /// LMArena's tags as one list.
@@ -337,6 +348,21 @@ pub(super) const TAGS: [FileTag; 4] = [
 
 /// The features of style, for messages.
 pub(super) const STYLE_NAMES: [&str; 4] = ["tokens", "headings", "lists", "bold"];
+
+/// Refuses a number that its column cannot have.
+pub(super) fn check_range(field: Field, number: f64, column: &str) -> Result<(), RowError> {
+    let (is_within, range) = match field {
+        Field::PairProbability => {
+            ((0.0..=1.0).contains(&number), "a probability above 0 and at most 1, or 0 where it is not known")
+        }
+        Field::Satisfaction => ([1.0, 2.0, 3.0, 4.0, 5.0].contains(&number), "a whole number from 1 to 5, or nothing"),
+        _ => return Ok(()),
+    };
+    if is_within {
+        return Ok(());
+    }
+    Err(RowError::Range { column: column.to_owned(), text: number.to_string(), range })
+}
 
 /// Adds to what other columns of the same feature and side say.
 pub(super) fn add_count(sum: &mut Option<u32>, number: f64, column: &str) -> Result<(), RowError> {

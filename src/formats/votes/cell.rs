@@ -48,12 +48,15 @@ impl<'r> Cell<'r> {
     pub(super) fn flag(self) -> Option<bool> {
         match self {
             Self::Json(Value::Bool(flag)) => Some(*flag),
-            _ => match &*self.text()? {
-                "true" | "True" | "TRUE" | "1" | "1.0" => Some(true),
-                "false" | "False" | "FALSE" | "0" | "0.0" => Some(false),
-                _ => None,
-            },
+            _ => parse_flag(&self.text()?),
         }
+    }
+
+    /// Whether it says yes; `None` where nothing stands.
+    pub(super) fn known_flag(self, column: &str) -> Result<Option<bool>, RowError> {
+        let Some(text) = self.text() else { return Ok(None) };
+        let refused = || RowError::Flag { column: column.to_owned(), text: shortened(&text) };
+        parse_flag(&text).map(Some).ok_or_else(refused)
     }
 
     /// As a finite number.
@@ -92,6 +95,18 @@ fn json_text(value: &Value) -> Option<Cow<'_, str>> {
         Value::Bool(flag) => Some(if *flag { "true" } else { "false" }.into()),
         Value::Array(items) => Some(items.iter().filter_map(json_text).collect::<Vec<_>>().join(",").into()),
         Value::Null | Value::Object(_) => None,
+    }
+}
+
+/// A word for yes or no, as programs and people write them.
+fn parse_flag(text: &str) -> Option<bool> {
+    let is_one_of = |words: [&str; 6]| words.iter().any(|word| text.eq_ignore_ascii_case(word));
+    if is_one_of(["true", "1", "1.0", "yes", "y", "t"]) {
+        Some(true)
+    } else if is_one_of(["false", "0", "0.0", "no", "n", "f"]) {
+        Some(false)
+    } else {
+        None
     }
 }
 

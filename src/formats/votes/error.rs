@@ -1,7 +1,7 @@
 //! Why a file of votes cannot be used.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::domain::rating::vote_log::SelfPlay;
 
@@ -9,7 +9,7 @@ use crate::domain::rating::vote_log::SelfPlay;
 #[derive(Debug, thiserror::Error)]
 pub enum VoteFileError {
     /// The file cannot be opened or read.
-    #[error("cannot read the votes file {}: {source}", .path.display())]
+    #[error("cannot read {}: {source}", .path.display())]
     Unreadable {
         /// Its path.
         path: PathBuf,
@@ -42,6 +42,20 @@ pub enum VoteFileError {
         /// What is wrong with it.
         reason: RowError,
     },
+}
+
+impl VoteFileError {
+    /// The same of the file at `path`, a copy of which was read.
+    #[must_use]
+    pub fn in_file(self, path: &Path) -> Self {
+        let path = path.to_owned();
+        match self {
+            Self::Unreadable { source, .. } => Self::Unreadable { path, source },
+            Self::Parquet { source, .. } => Self::Parquet { path, source },
+            Self::Columns { reason, .. } => Self::Columns { path, reason },
+            Self::Row { place, reason, .. } => Self::Row { path, place, reason },
+        }
+    }
 }
 
 /// What is wrong with the names of a file's columns.
@@ -124,6 +138,24 @@ pub enum RowError {
         /// What stands there.
         text: String,
     },
+    /// A number is not among those that its column may have.
+    #[error("{column} is {text:?}: give {range}")]
+    Range {
+        /// The column.
+        column: String,
+        /// What stands there.
+        text: String,
+        /// What may stand there.
+        range: &'static str,
+    },
+    /// It does not say whether the vote is rated, or whether the models were hidden.
+    #[error("{column} is {text:?}: write true or false")]
+    Flag {
+        /// The column.
+        column: String,
+        /// What stands there.
+        text: String,
+    },
 }
 
 impl RowError {
@@ -137,7 +169,8 @@ impl RowError {
             Self::Winner(_) => "unknown_winner",
             Self::SideOrModel(_) => "ambiguous_winner",
             Self::Time { .. } | Self::TimeUnit { .. } => "bad_time",
-            Self::Number { .. } => "bad_number",
+            Self::Number { .. } | Self::Range { .. } => "bad_number",
+            Self::Flag { .. } => "bad_flag",
         }
     }
 }

@@ -22,6 +22,13 @@ impl FileRow for JsonFields {
 /// Reads an object and keeps what has a known name.
 pub(super) struct FieldPositions<'p>(pub(super) &'p HashMap<String, usize>);
 
+impl FieldPositions<'_> {
+    fn twice(&self, position: usize) -> String {
+        let name = self.0.iter().find(|(_, at)| **at == position).map_or("a name", |(name, _)| name.as_str());
+        format!("{name} stands twice")
+    }
+}
+
 impl<'de> DeserializeSeed<'de> for FieldPositions<'_> {
     type Value = JsonFields;
 
@@ -41,6 +48,8 @@ impl<'de> Visitor<'de> for FieldPositions<'_> {
         let mut values = vec![Value::Null; self.0.len()];
         while let Some(position) = map.next_key_seed(Key(self.0))? {
             match position {
+                // Of two values nobody knows which is meant.
+                Some(at) if !values[at].is_null() => return Err(Error::custom(self.twice(at))),
                 Some(at) => values[at] = map.next_value()?,
                 None => drop(map.next_value::<IgnoredAny>()?),
             }

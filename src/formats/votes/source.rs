@@ -39,7 +39,8 @@ impl VoteFile {
         let mut file = File::open(path)?;
         let head = read_head(&mut file)?;
         if head.starts_with(PARQUET) {
-            return SharedFile::new(file).map(Self::Parquet);
+            let whole = if file.metadata()?.is_file() { file } else { on_disk(head, file)? };
+            return SharedFile::new(whole).map(Self::Parquet);
         }
         if head.starts_with(GZIP) {
             Self::unpacked(Bounded::unpacked(MultiGzDecoder::new(Cursor::new(head).chain(file)), limits))
@@ -53,11 +54,7 @@ impl VoteFile {
     fn unpacked(mut inner: impl Read + Send + 'static) -> io::Result<Self> {
         let head = read_head(&mut inner)?;
         if head.starts_with(PARQUET) {
-            // Its columns are read from several places, and may be more than fits into memory.
-            let mut file = tempfile::tempfile()?;
-            io::copy(&mut Cursor::new(head).chain(inner), &mut file)?;
-            file.rewind()?;
-            return SharedFile::new(file).map(Self::Parquet);
+            return SharedFile::new(on_disk(head, inner)?).map(Self::Parquet);
         }
         Ok(Self::text(head, inner))
     }
@@ -76,6 +73,15 @@ impl VoteFile {
             _ => Self::Delimited(text, delimiter),
         }
     }
+}
+
+/// A file of what can be read only once: the columns of Parquet are read from several places, and may be more than fits into
+/// memory.
+fn on_disk(head: Vec<u8>, rest: impl Read) -> io::Result<File> {
+    let mut file = tempfile::tempfile()?;
+    io::copy(&mut Cursor::new(head).chain(rest), &mut file)?;
+    file.rewind()?;
+    Ok(file)
 }
 
 /// The first bytes, fewer only where the file ends.

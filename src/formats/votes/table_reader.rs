@@ -1,6 +1,7 @@
 //! Reads chosen columns of a table as texts, from every kind of file that votes come in: CSV, TSV, JSON lines, a JSON array and
 //! Parquet, packed or not.
 
+use std::collections::HashSet;
 use std::io::Read;
 use std::path::Path;
 
@@ -9,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::cell::Cell;
 use super::delimited::{csv_reader, first_line, malformed, utf8_error};
-use super::error::{FilePosition, RowError, VoteFileError};
+use super::error::{FilePosition, HeaderError, RowError, VoteFileError};
 use super::limits::ReadLimits;
 use super::parquet;
 use super::source::{Text, VoteFile};
@@ -56,6 +57,9 @@ fn of_delimited(bytes: &[u8], delimiter: u8, names: &[&str]) -> Result<TextTable
     let head = record.iter().map(std::str::from_utf8).collect::<Result<Vec<_>, _>>();
     let head = head.map_err(|_| (header, utf8_error()))?;
     let kept: Vec<(usize, String)> = chosen(head.iter().map(|name| name.trim()), names);
+    if let Some(name) = double(&kept) {
+        return Err((header, RowError::Malformed(HeaderError::Twice(name.to_owned()).to_string())));
+    }
     let mut rows = Vec::new();
     loop {
         let next = FilePosition::Line(reader.position().line());
@@ -75,6 +79,12 @@ fn of_delimited(bytes: &[u8], delimiter: u8, names: &[&str]) -> Result<TextTable
         rows.push((place, cells.map_err(|_| (place, utf8_error()))?));
     }
     Ok(TextTable { columns: kept.into_iter().map(|(_, name)| name).collect(), rows })
+}
+
+/// A name that two of the columns have: nobody knows which of them is meant.
+fn double(columns: &[(usize, String)]) -> Option<&str> {
+    let mut seen = HashSet::new();
+    columns.iter().map(|(_, name)| name.as_str()).find(|name| !seen.insert(*name))
 }
 
 fn of_lines(bytes: &[u8], names: &[&str]) -> Result<TextTable, BadRow> {
@@ -111,4 +121,19 @@ fn of_objects(objects: &[(FilePosition, Map<String, Value>)], names: &[&str]) ->
     let cells = |object: &Map<String, Value>| columns.iter().map(|column| text(object.get(column))).collect();
     let rows = objects.iter().map(|(place, object)| (*place, cells(object))).collect();
     TextTable { columns, rows }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wanted_column_that_is_there_twice_is_refused() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "item,score, item,note,note\n1,5,2,x,y\n").unwrap();
+        let told = read_table(file.path(), &["item", "score"]).unwrap_err().to_string();
+        let expected = " line 1: two columns item: take one of them out, or give it another name";
+        assert!(told.ends_with(expected), "{told}");
+        assert_eq!(read_table(file.path(), &["score"]).unwrap().columns, ["score"]);
+    }
 }

@@ -216,7 +216,7 @@ fn a_column_that_is_there_twice_is_refused() {
 #[test]
 fn a_missing_file_is_named() {
     let error = read_log(&["no/such/votes.csv"], EVERYTHING, &ReadOptions::default()).unwrap_err().to_string();
-    assert!(error.starts_with("cannot read the votes file no/such/votes.csv: "), "{error}");
+    assert!(error.starts_with("cannot read no/such/votes.csv: "), "{error}");
 }
 
 #[test]
@@ -284,6 +284,44 @@ fn bad_rows_of_json_are_refused_with_their_place() {
 }
 
 #[test]
+fn a_name_that_stands_twice_in_an_object_is_refused() {
+    let double = r#"{"model_a":"x","model_b":"y","winner":"A","winner":"B"}"#;
+    let error = read(&[format!("{double}\n").as_bytes()]).unwrap_err();
+    assert!(error.starts_with("votes0.csv line 1: not a JSON object: winner stands twice at column "), "{error}");
+    let error = read(&[format!("[{double}]").as_bytes()]).unwrap_err();
+    assert!(error.contains("winner stands twice"), "{error}");
+    check(r#"{"note":1,"model_a":"x","model_b":"y","winner":"A","note":2}"#, &["x AWins y"]);
+}
+
+#[test]
+fn a_word_that_says_neither_yes_nor_no_is_refused() {
+    let refused = |column: &str| format!("votes0.csv line 2: {column} is \"maybe\": write true or false");
+    refuse(b"model_a,model_b,winner,rated\nx,y,A,maybe\n", &refused("rated"));
+    refuse(b"model_a,model_b,winner,anony\nx,y,A,maybe\n", &refused("anony"));
+    let text = b"model_a,model_b,winner,rated,anony\nx,y,A,No,\nx,y,A,f,\nx,y,B,YES,n\nx,y,tie,,y\n";
+    let log = read_as(&[text], &ReadOptions::default()).unwrap();
+    assert_eq!(lines_of(&log), ["x Tie y"]);
+    assert_eq!(log.excluded, [("named_mode".to_owned(), 1), ("unrated".to_owned(), 2)].into());
+}
+
+#[test]
+fn a_number_that_its_column_cannot_have_is_refused() {
+    for (cell, range) in [
+        ("pair_probability is \"1.5\"", "a probability above 0 and at most 1, or 0 where it is not known"),
+        ("pair_probability is \"-0.5\"", "a probability above 0 and at most 1, or 0 where it is not known"),
+        ("satisfaction is \"9\"", "a whole number from 1 to 5, or nothing"),
+        ("satisfaction is \"2.5\"", "a whole number from 1 to 5, or nothing"),
+    ] {
+        let (column, number) = cell.split_once(" is ").unwrap();
+        let text = format!("model_a,model_b,winner,{column}\nx,y,A,\nx,y,A,{number}\n");
+        refuse(text.as_bytes(), &format!("votes0.csv line 3: {cell}: give {range}"));
+    }
+    let text = b"model_a,model_b,winner,pair_probability,satisfaction\nx,y,A,0,5.0\nx,y,A,1,1\n";
+    let log = read_as(&[text], &ReadOptions::default()).unwrap();
+    assert_eq!((log.pair_probabilities, log.satisfactions), (Some(vec![0.0, 1.0]), Some(vec![5, 1])));
+}
+
+#[test]
 fn counts_beyond_all_bounds_stay_at_the_largest() {
     let json =
         br#"{"model_a":"x","model_b":"y","winner":"A","conv_metadata":{"header_count_a":{"h1":4294967295,"h2":7},"header_count_b":{}}}"#;
@@ -304,7 +342,7 @@ fn packed_files_are_read_as_they_are() {
     for packed in [gzip.finish().unwrap(), parts] {
         assert_eq!(read(&[&packed]).unwrap(), ["x AWins y"]);
         let error = read(&[&packed[..packed.len() / 2]]).unwrap_err();
-        assert!(error.starts_with("cannot read the votes file votes0.csv: "), "{error}");
+        assert!(error.starts_with("cannot read votes0.csv: "), "{error}");
     }
     let parquet =
         std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/votes/lmarena_33k.parquet"))
@@ -334,8 +372,7 @@ fn a_vote_that_takes_more_than_the_limit_is_refused_with_the_flag() {
         format!("[{vote}\"\"}},{vote}\"{long}\"}}]"),
     ] {
         let refused = read_as(&[&gzipped(text.as_bytes())], &options).unwrap_err();
-        let told =
-            "cannot read the votes file votes0.csv: one vote takes more than 1048576 bytes: raise --max-line-bytes";
+        let told = "cannot read votes0.csv: one vote takes more than 1048576 bytes: raise --max-line-bytes";
         assert!(refused.starts_with(told), "{refused}");
         assert!(read(&[text.as_bytes()]).is_ok(), "the default is generous");
     }

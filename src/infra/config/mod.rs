@@ -6,11 +6,11 @@
 mod current;
 pub mod edit;
 mod environment;
-pub mod key_home;
+pub mod key_destination;
 mod load;
 mod pacing;
 mod pairing_and_rating;
-mod restart;
+mod restart_required;
 mod sections;
 mod service_url;
 mod validate;

@@ -60,7 +60,10 @@ impl RatingSettings {
             confidence: ConfidenceLevel::new(self.confidence)?,
             interval: self.interval,
             min_votes: self.min_votes,
-            sequential: Some(SequentialOptions { equal_within: self.equal_within, tuned_battles: self.tuned_battles }),
+            sequential: Some(SequentialOptions {
+                equal_within: self.equal_within,
+                optimal_at_battles: self.optimal_at_battles,
+            }),
             ..LeaderboardOptions::default()
         })
     }

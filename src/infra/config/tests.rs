@@ -111,7 +111,7 @@ fn numbers_and_prices_that_cannot_be_used_are_refused_by_their_names() {
         ("storage", "max_connections"),
         ("storage", "acquire_timeout_ms"),
         ("server", "max_sockets"),
-        ("battle", "max_live"),
+        ("battle", "max_live_battles"),
         ("battle", "max_reply_bytes"),
     ] {
         check_refused(&format!("[{section}]\n{key} = 0"), &none, &[&format!("{section}.{key} is 0"), "1 or more"]);
@@ -192,8 +192,8 @@ fn what_is_no_file_is_refused_and_not_waited_for() {
 #[test]
 fn the_environment_wins_over_the_file() {
     let env = Environment::of([("LANGYA__BATTLE__MAX_TURNS", "3"), ("LANGYA__SERVER__LISTEN", "127.0.0.1:1")]);
-    let settings = Settings::parse("[battle]\nmax_turns = 5\nmax_live = 7", "langya.toml", &env).unwrap();
-    assert_eq!((settings.battle.max_turns, settings.battle.max_live), (3, 7));
+    let settings = Settings::parse("[battle]\nmax_turns = 5\nmax_live_battles = 7", "langya.toml", &env).unwrap();
+    assert_eq!((settings.battle.max_turns, settings.battle.max_live_battles), (3, 7));
     assert_eq!(settings.server.listen, "127.0.0.1:1");
 }
 

@@ -3,7 +3,7 @@
 //!
 //! One moment is kept for each visitor and window: when everything that was used will have come back ("due"). A further
 //! use is granted where that moment then lies at most one [`WindowRate::span`] ahead. Pure: time is handed in. The script in
-//! `shared.rs` is the same rule in Redis.
+//! `shared.rs` is the same rule in Redis; `stored.rs` hands in what PostgreSQL remembers.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -37,7 +37,7 @@ pub(super) fn rates(per_window: [u32; WINDOWS]) -> Rates {
 
 impl WindowRate {
     /// A number per window; `None`, which is no limit, for 0.
-    fn new(count: u32, window: Duration) -> Option<Self> {
+    pub(super) fn new(count: u32, window: Duration) -> Option<Self> {
         let interval = (window / count.max(1)).max(Duration::from_micros(1));
         // Whole microseconds, as Redis counts them.
         let interval = Duration::from_micros(u64::try_from(interval.as_micros()).unwrap_or(u64::MAX));
@@ -68,8 +68,19 @@ pub(super) struct Wait {
     pub(super) scope: LimitScope,
 }
 
+/// What all instances together have used.
+pub(super) enum LimitAnswer {
+    /// For each limit.
+    Granted(Vec<Ahead>),
+    Refused(Wait),
+    /// Nobody could be asked, or did not answer in time.
+    Nothing,
+}
+
 /// By window: when everything that was used will have come back.
 type Dues = [Instant; WINDOWS];
+/// By window: how long until everything that was used will have come back.
+pub(super) type Ahead = [Duration; WINDOWS];
 
 /// What was used in this process, and what Redis said of it.
 #[derive(Debug, Default)]
@@ -103,12 +114,22 @@ impl LimitCounts {
     }
 
     /// Learns what all instances together have used: how far ahead each window of a limit is.
-    pub(super) fn learn(&mut self, counts: &[Count], ahead: &[[Duration; WINDOWS]], now: Instant) {
+    pub(super) fn learn(&mut self, counts: &[Count], ahead: &[Ahead], now: Instant) {
         for (count, ahead) in counts.iter().zip(ahead) {
             if let Some(dues) = self.due.get_mut(&count.name) {
                 dues.iter_mut().zip(ahead).for_each(|(due, ahead)| *due = (*due).max(now + *ahead));
             }
         }
+    }
+
+    /// How far ahead each window of a limit is.
+    pub(super) fn ahead(&self, name: &str, now: Instant) -> Ahead {
+        self.dues(name, now).map(|due| due.saturating_duration_since(now))
+    }
+
+    /// Takes over how far ahead each window of a limit is.
+    pub(super) fn set(&mut self, name: &str, ahead: Ahead, now: Instant) {
+        self.due.insert(name.to_owned(), ahead.map(|ahead| now + ahead));
     }
 
     /// The used share of a limit, 0 to 1, in the window where most is used.

@@ -1,8 +1,8 @@
 //! Rate limits and concurrency limits for each visitor, each network and the arena as a whole, in a minute, an hour and a day.
 //!
-//! Several instances count together in Redis. Where Redis cannot be asked, each counts by itself at the same rates, so
-//! that all of them together may then grant as many times more as there are instances. What was granted is always
-//! counted here too: a process refuses without asking what it knows to be too much.
+//! Several instances count together in Redis, and in PostgreSQL while Redis cannot be asked. Where the database does not answer
+//! either, each counts by itself at the same rates. What was granted is always counted here too: a process refuses without asking
+//! what it knows to be too much.
 
 mod concurrency;
 mod gcra;
@@ -10,14 +10,26 @@ pub mod proof_of_work;
 mod rate_limits;
 mod shared;
 mod single_use;
+mod stored;
 
 use std::time::Duration;
 
 use crate::domain::battle::VisitorId;
+use crate::redis::RedisHandle;
+use crate::storage::Store;
 
 pub use concurrency::TurnPermit;
 pub use rate_limits::RateLimits;
 pub use single_use::SingleUse;
+
+/// Where instances count together.
+#[derive(Clone)]
+pub struct SharedBackends {
+    /// Counts, as long as it can be asked.
+    pub redis: RedisHandle,
+    /// Counts otherwise; a SQLite database does not, since one process serves it.
+    pub store: Store,
+}
 
 /// What is limited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

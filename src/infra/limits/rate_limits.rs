@@ -4,13 +4,12 @@ use parking_lot::{Mutex, MutexGuard};
 use tokio::time::Instant;
 
 use super::concurrency::{ConcurrencyLimit, TurnPermit, UnderWay};
-use super::gcra::{Count, LimitCounts, Wait, rates};
-use super::shared::{LimitAnswer, SharedCounts};
-use super::{Caller, LimitScope, LimitedAction, RateLimited, TurnRefused};
+use super::gcra::{Ahead, Count, LimitAnswer, LimitCounts, Wait, rates};
+use super::shared::SharedCounts;
+use super::{Caller, LimitScope, LimitedAction, RateLimited, SharedBackends, TurnRefused};
 use crate::config::{CurrentSettings, WindowLimits};
 use crate::domain::battle::VisitorId;
 use crate::metrics;
-use crate::redis::RedisHandle;
 
 /// Tries that a network has on an account of the admin that too many tried.
 const LAST_TRIES: WindowLimits = WindowLimits::new(0, 1, 3);
@@ -24,10 +23,11 @@ pub struct RateLimits {
 }
 
 impl RateLimits {
-    /// Limits as the settings have them at each use, counted together with other instances where there is a link.
+    /// Limits as the settings have them at each use, counted together with other instances where these share something.
     #[must_use]
-    pub fn new(settings: CurrentSettings, link: Option<RedisHandle>) -> Self {
-        Self { settings, under_way: UnderWay::default(), local: Mutex::default(), shared: link.map(SharedCounts::new) }
+    pub fn new(settings: CurrentSettings, shared: Option<SharedBackends>) -> Self {
+        let shared = shared.map(SharedCounts::new);
+        Self { settings, under_way: UnderWay::default(), local: Mutex::default(), shared }
     }
 
     /// Counts one act.
@@ -123,7 +123,7 @@ impl RateLimits {
     }
 
     /// How much of the turns of the caller's network and of the whole arena is used, 0 to 1, as far as this instance knows: what
-    /// others granted it learns whenever it asks Redis.
+    /// others granted it learns whenever something is counted.
     #[must_use]
     pub fn pressure(&self, caller: &Caller) -> f64 {
         let counts = self.counts(LimitedAction::Turn, Some(&caller.visitor), caller.network.as_deref());
@@ -139,18 +139,19 @@ impl RateLimits {
         let place = |limit: u32, kind: &str, who: Option<&str>| {
             (limit > 0).then_some(ConcurrencyLimit { name: format!("{kind}:{}", who?), limit })
         };
-        let visitor = place(limits.battles_at_once, "visitor", Some(caller.visitor.as_str()));
-        let network = place(limits.battles_at_once_per_address, "address", caller.network.as_deref());
+        let visitor = place(limits.concurrent_battles, "visitor", Some(caller.visitor.as_str()));
+        let network = place(limits.concurrent_battles_per_address, "address", caller.network.as_deref());
         visitor.into_iter().chain(network).collect()
     }
 
     /// Counts one more on all of these; how long to wait where one of them does not grant it.
     async fn wait(&self, counts: &[Count]) -> Option<Wait> {
         let Some(shared) = &self.shared else { return self.take_alone(counts) };
-        if let Some(wait) = self.local().wait(counts, Instant::now()) {
-            return Some(wait);
-        }
-        match shared.charge(counts).await {
+        let known = match self.known(counts) {
+            Ok(known) => known,
+            Err(wait) => return Some(wait),
+        };
+        match shared.charge(counts, &known).await {
             LimitAnswer::Granted(ahead) => {
                 let (mut local, now) = (self.local(), Instant::now());
                 local.charge(counts, now);
@@ -162,6 +163,15 @@ impl RateLimits {
                 metrics::counted_alone();
                 self.take_alone(counts)
             }
+        }
+    }
+
+    /// How far ahead these are as this instance knows, or how long to wait where that is already too much.
+    fn known(&self, counts: &[Count]) -> Result<Vec<Ahead>, Wait> {
+        let (local, now) = (self.local(), Instant::now());
+        match local.wait(counts, now) {
+            Some(wait) => Err(wait),
+            None => Ok(counts.iter().map(|count| local.ahead(&count.name, now)).collect()),
         }
     }
 
@@ -178,9 +188,9 @@ impl RateLimits {
     fn counts(&self, act: LimitedAction, visitor: Option<&VisitorId>, network: Option<&str>) -> Vec<Count> {
         let settings = self.settings.now();
         let limits = &settings.limits;
-        let [of_visitor, of_network, of_all] = match act {
-            LimitedAction::Turn => [limits.turns, limits.turns_per_address, limits.turns_in_all],
-            LimitedAction::Vote => [limits.votes, limits.votes_per_address, limits.votes_in_all],
+        let [of_visitor, of_network, of_arena] = match act {
+            LimitedAction::Turn => [limits.turns, limits.turns_per_address, limits.turns_per_arena],
+            LimitedAction::Vote => [limits.votes, limits.votes_per_address, limits.votes_per_arena],
             LimitedAction::Image => [limits.images, limits.images_per_address, WindowLimits::NONE],
             LimitedAction::SignIn | LimitedAction::WrongKey => {
                 [WindowLimits::NONE, limits.sign_ins_per_address, WindowLimits::NONE]
@@ -190,7 +200,7 @@ impl RateLimits {
         let what = act.as_str();
         let visitor = visitor.and_then(|id| count(of_visitor, LimitScope::Visitor, format!("{what}:{id}")));
         let network = network.and_then(|id| count(of_network, LimitScope::Network, format!("{what}_per_address:{id}")));
-        let arena = count(of_all, LimitScope::Arena, format!("{what}_in_all"));
+        let arena = count(of_arena, LimitScope::Arena, format!("{what}_per_arena"));
         [visitor, network, arena].into_iter().flatten().collect()
     }
 
@@ -298,8 +308,8 @@ mod tests {
     async fn each_visitor_and_network_has_so_many_turns_at_once_and_a_refusal_counts_for_nothing() {
         let (limits, _) = limits(LimitSettings {
             turns: WindowLimits::new(5, 0, 0),
-            battles_at_once: 2,
-            battles_at_once_per_address: 3,
+            concurrent_battles: 2,
+            concurrent_battles_per_address: 3,
             ..LimitSettings::default()
         });
         let (ann, ben) = (caller("ann", "home"), caller("ben", "home"));

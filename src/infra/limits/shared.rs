@@ -1,11 +1,13 @@
 //! Limits that all instances count together, in Redis. One script asks and counts, so that no two instances can grant
-//! the last use twice; Redis's own clock decides, so that theirs need not agree.
+//! the last use twice; Redis's own clock decides, so that theirs need not agree. While Redis cannot be asked, PostgreSQL counts.
 
 use std::time::Duration;
 
 use redis::Script;
 
-use super::gcra::{Count, WINDOWS, Wait, WindowRate};
+use super::SharedBackends;
+use super::gcra::{Ahead, Count, LimitAnswer, WINDOWS, Wait, WindowRate};
+use super::stored::StoredCounts;
 use crate::redis::RedisHandle;
 
 /// The rule of `gcra.rs`. Arguments: interval and span in microseconds, for each key and window; 0 where a window has no limit.
@@ -45,28 +47,27 @@ end
 return answer
 ";
 
-/// What Redis says.
-pub(super) enum LimitAnswer {
-    /// By limit and window: how long until everything has come back.
-    Granted(Vec<[Duration; WINDOWS]>),
-    Refused(Wait),
-    /// Redis is lost, takes no writes, or did not answer in time.
-    Nothing,
-}
-
-/// Counts in Redis.
+/// Counts in Redis, or else in the database.
 pub(super) struct SharedCounts {
     link: RedisHandle,
     script: Script,
+    stored: StoredCounts,
 }
 
 impl SharedCounts {
-    pub(super) fn new(link: RedisHandle) -> Self {
-        Self { link, script: Script::new(SCRIPT) }
+    pub(super) fn new(SharedBackends { redis, store }: SharedBackends) -> Self {
+        Self { link: redis, script: Script::new(SCRIPT), stored: StoredCounts::new(store) }
     }
 
-    /// Counts one more on all of these, where all of them grant it.
-    pub(super) async fn charge(&self, counts: &[Count]) -> LimitAnswer {
+    /// Counts one more on all of these, where all of them grant it. `known` is how far ahead each of them is as this instance knows.
+    pub(super) async fn charge(&self, counts: &[Count], known: &[Ahead]) -> LimitAnswer {
+        match self.charge_in_redis(counts).await {
+            LimitAnswer::Nothing => self.stored.charge(counts, known).await,
+            answer => answer,
+        }
+    }
+
+    async fn charge_in_redis(&self, counts: &[Count]) -> LimitAnswer {
         let Some(mut connection) = self.link.connection() else { return LimitAnswer::Nothing };
         let mut call = self.script.prepare_invoke();
         for Count { name, rates, .. } in counts {

@@ -1,5 +1,5 @@
-//! What may be used once, by all instances together: Redis remembers it for everybody, and each instance for itself, so that a
-//! Redis that is emptied or lost does not forgive what this instance has seen.
+//! What may be used once, by all instances together: Redis remembers it for everybody, PostgreSQL while Redis cannot be asked, and
+//! each instance for itself, so that a Redis that is emptied or lost does not forgive what this instance has seen.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -8,6 +8,9 @@ use parking_lot::Mutex;
 use redis::{ExistenceCheck, SetExpiry, SetOptions};
 use tokio::time::Instant;
 
+use super::gcra::{Count, LimitAnswer, WINDOWS, WindowRate};
+use super::stored::StoredCounts;
+use super::{LimitScope, SharedBackends};
 use crate::metrics;
 use crate::redis::RedisHandle;
 
@@ -18,14 +21,15 @@ const MAX_NAMES: usize = 100_000;
 pub struct SingleUse {
     kind: &'static str,
     seen: Mutex<HashMap<String, Instant>>,
-    link: Option<RedisHandle>,
+    shared: Option<(RedisHandle, StoredCounts)>,
 }
 
 impl SingleUse {
     /// An empty memory for names of a kind.
     #[must_use]
-    pub fn new(kind: &'static str, link: Option<RedisHandle>) -> Self {
-        Self { kind, seen: Mutex::default(), link }
+    pub fn new(kind: &'static str, shared: Option<SharedBackends>) -> Self {
+        let shared = shared.map(|SharedBackends { redis, store }| (redis, StoredCounts::new(store)));
+        Self { kind, seen: Mutex::default(), shared }
     }
 
     /// Uses a name; `false` where it was used before.
@@ -33,12 +37,10 @@ impl SingleUse {
         if !self.claim_here(name, remembered) {
             return false;
         }
-        match &self.link {
-            Some(link) => self.claim_shared(link, name, remembered).await.unwrap_or_else(|| {
-                metrics::counted_alone();
-                true
-            }),
-            None => true,
+        let Some((redis, stored)) = &self.shared else { return true };
+        match self.claim_in_redis(redis, name, remembered).await {
+            Some(granted) => granted,
+            None => self.claim_stored(stored, name, remembered).await,
         }
     }
 
@@ -56,8 +58,23 @@ impl SingleUse {
         seen.insert(name.to_owned(), now + remembered).is_none_or(|until| until <= now)
     }
 
+    /// One use comes back after this time: a limit like the others.
+    async fn claim_stored(&self, stored: &StoredCounts, name: &str, remembered: Duration) -> bool {
+        let once = WindowRate::new(1, remembered);
+        let name = format!("{}:{name}", self.kind);
+        let count = Count { name, scope: LimitScope::Arena, rates: [once, None, None] };
+        match stored.charge(&[count], &[[Duration::ZERO; WINDOWS]]).await {
+            LimitAnswer::Granted(_) => true,
+            LimitAnswer::Refused(_) => false,
+            LimitAnswer::Nothing => {
+                metrics::counted_alone();
+                true
+            }
+        }
+    }
+
     /// `None` where Redis cannot be asked.
-    async fn claim_shared(&self, link: &RedisHandle, name: &str, remembered: Duration) -> Option<bool> {
+    async fn claim_in_redis(&self, link: &RedisHandle, name: &str, remembered: Duration) -> Option<bool> {
         let mut connection = link.connection()?;
         let expiry = SetExpiry::PX(u64::try_from(remembered.as_millis()).unwrap_or(u64::MAX));
         let options = SetOptions::default().conditional_set(ExistenceCheck::NX).with_expiration(expiry);

@@ -20,7 +20,7 @@ impl LiveBattle {
         }
         self.announce(&state);
         if !state.active.log().is_empty() {
-            self.heard.cancel();
+            self.first_event_received.cancel();
         }
         false
     }
@@ -36,7 +36,7 @@ impl LiveBattle {
     pub fn catch_up(&self, record: BattleRecord, apart: u64) {
         let mut state = self.state();
         state.active.catch_up(record, apart);
-        self.heard.cancel();
+        self.first_event_received.cancel();
         self.announce(&state);
     }
 
@@ -65,12 +65,12 @@ impl LiveBattle {
     /// Waits until a followed battle has something to tell, `patience` at most.
     pub async fn first_event(&self, patience: Duration) {
         // Either outcome is fine: the caller looks at the log.
-        let _ = tokio::time::timeout(patience, self.heard.cancelled()).await;
+        let _ = tokio::time::timeout(patience, self.first_event_received.cancelled()).await;
     }
 
     /// The number of the latest event that came from the instance that answers; 0 before any came.
     #[must_use]
-    pub fn last_heard(&self) -> u64 {
+    pub fn last_received_seq(&self) -> u64 {
         self.state().active.log().last_seq().unwrap_or(0)
     }
 }

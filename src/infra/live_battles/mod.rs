@@ -39,7 +39,7 @@ pub struct LiveBattle {
     /// Notified when the fastest watcher has caught up.
     caught_up: Notify,
     /// Cancelled when a followed battle has its first event.
-    heard: CancellationToken,
+    first_event_received: CancellationToken,
 }
 
 /// What every watcher waits for.
@@ -74,7 +74,7 @@ impl LiveBattle {
             audience: watch::Sender::new(0),
             furthest: AtomicU64::new(0),
             caught_up: Notify::new(),
-            heard: CancellationToken::new(),
+            first_event_received: CancellationToken::new(),
             state: Mutex::new(LiveState { active, stopper: None }),
         }
     }

@@ -13,9 +13,9 @@ use serde_json::{Map, Value, json};
 use super::batch::BatchApi;
 use super::batch::anthropic::AnthropicBatches;
 use super::http_client::HttpClient;
-use super::readable::readable;
-use super::reading::{SseReader, parse_json};
+use super::lenient_field::lenient;
 use super::sse::SseEvent;
+use super::stream_readers::{SseReader, parse_json};
 use super::surrogates::without_half_characters;
 use super::transport::{Endpoint, StreamProgress, stream_reply};
 use super::{ChatError, ChatModel, Message, ReplyPart, ReplyStream, Sampling, Usage, system_and_rest};
@@ -74,7 +74,7 @@ impl AnthropicModel {
 
 impl ChatModel for AnthropicModel {
     fn ask(&self, messages: &[Message], sampling: &Sampling) -> ReplyStream {
-        stream_reply(self.endpoint.post(&self.body(messages, sampling)), SseReader::new(read_event))
+        stream_reply(self.endpoint.post(&self.body(messages, sampling)), SseReader::new(read_event).with_end())
     }
 
     fn batches(&self) -> Option<Arc<dyn BatchApi>> {
@@ -124,13 +124,13 @@ struct StreamEvent<'a> {
     content: Vec<ContentBlock>,
     error: Option<IgnoredAny>,
     message: Option<Begun>,
-    #[serde(default, deserialize_with = "readable")]
+    #[serde(default, deserialize_with = "lenient")]
     usage: Option<AnthropicUsage>,
 }
 
 #[derive(Deserialize)]
 struct Begun {
-    #[serde(default, deserialize_with = "readable")]
+    #[serde(default, deserialize_with = "lenient")]
     usage: Option<AnthropicUsage>,
 }
 
@@ -144,13 +144,14 @@ struct AnthropicUsage {
 struct ContentBlock {
     text: Option<String>,
     thinking: Option<String>,
+    stop_reason: Option<IgnoredAny>,
 }
 
 pub(super) fn read_event(event: SseEvent<'_>, parts: &mut VecDeque<ReplyPart>) -> Result<StreamProgress, ChatError> {
     if event.name == "error" {
         return Err(ChatError::Reported);
     }
-    if event.data.is_empty() {
+    if event.data.trim().is_empty() {
         return Ok(StreamProgress::More);
     }
     let data = without_half_characters(event.data);
@@ -161,11 +162,16 @@ pub(super) fn read_event(event: SseEvent<'_>, parts: &mut VecDeque<ReplyPart>) -
     let counted = event.usage.or(event.message.and_then(|begun| begun.usage));
     let usage = counted.map(|counted| Usage::reported(counted.input_tokens, counted.output_tokens));
     parts.extend(usage.map(ReplyPart::Usage));
+    let is_closing = event.delta.as_ref().is_some_and(|delta| delta.stop_reason.is_some());
     for block in event.content.into_iter().chain(event.delta.or(event.content_block)) {
         parts.extend(block.thinking.filter(|text| !text.is_empty()).map(ReplyPart::Reasoning));
         parts.extend(block.text.filter(|text| !text.is_empty()).map(ReplyPart::Text));
     }
-    Ok(if event.kind == "message_stop" { StreamProgress::Ended } else { StreamProgress::More })
+    Ok(match &*event.kind {
+        "message_stop" => StreamProgress::Ended,
+        _ if is_closing => StreamProgress::Closing,
+        _ => StreamProgress::More,
+    })
 }
 
 #[cfg(test)]
@@ -195,10 +201,11 @@ mod tests {
             r#"{"type":"content_block_start","index":1,"content_block":{"type":"text","text":"A"}}"#,
             r#"{"type":"ping"}"#,
             r#"{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"nswer"}}"#,
-            r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":3}}"#,
         ] {
             assert_eq!(read_event(SseEvent { name: "", data }, &mut parts), Ok(StreamProgress::More), "{data}");
         }
+        let data = r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":3}}"#;
+        assert_eq!(read_event(SseEvent { name: "", data }, &mut parts), Ok(StreamProgress::Closing));
         let end = SseEvent { name: "message_stop", data: r#"{"type":"message_stop"}"# };
         assert_eq!(read_event(end, &mut parts), Ok(StreamProgress::Ended));
         let text = |text: &str| ReplyPart::Text(text.into());

@@ -1,7 +1,7 @@
 //! A circuit breaker: it opens after failures in a row, and after a pause one reply tries the model (half-open).
 //!
 //! A pure state machine: time is handed in. Every request holds a [`Ticket`]; results of requests that began before
-//! the last change of phase are not counted, so that a late failure does not lengthen a rest.
+//! the last change of phase are not counted, so that a late failure does not keep it open for longer.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ pub struct BreakerPolicy {
     /// Failures in a row after which it opens; 0 means never.
     pub failures: u32,
     /// How long it stays open.
-    pub rest: Duration,
+    pub open_for: Duration,
 }
 
 /// What the breaker lets through.
@@ -25,7 +25,7 @@ pub struct BreakerPolicy {
 pub enum BreakerPhase {
     /// Every request.
     Closed,
-    /// None until the rest is over.
+    /// None until it may close again.
     Open,
     /// One, whose result decides.
     HalfOpen,
@@ -120,7 +120,7 @@ impl Breaker {
             self.failures = self.failures.saturating_add(1);
             // A trial that fails is one more failure in a row, so this opens it again too.
             if self.policy.failures > 0 && self.failures >= self.policy.failures {
-                self.enter(BreakerStage::Open { until: later(now, self.policy.rest) });
+                self.enter(BreakerStage::Open { until: later(now, self.policy.open_for) });
             }
         }
     }
@@ -134,14 +134,14 @@ impl Breaker {
         }
     }
 
-    /// Rests until then, because the model failed elsewhere: a trial follows here too.
-    pub fn rest(&mut self, until: Instant) {
+    /// Opens until then, because the model failed on another instance: a trial follows here too.
+    pub fn open_until(&mut self, until: Instant) {
         if self.policy.failures == 0 {
             return;
         }
         self.failures = self.failures.max(self.policy.failures);
         match &mut self.phase {
-            // All who rest come back together.
+            // All instances close it at the same time.
             BreakerStage::Open { until: own } => *own = until,
             _ => self.enter(BreakerStage::Open { until }),
         }
@@ -149,9 +149,9 @@ impl Breaker {
 
     /// How long it stays open from now on; `None` if it is not open.
     #[must_use]
-    pub fn resting(&self, now: Instant) -> Option<Duration> {
+    pub fn remaining_open(&self, now: Instant) -> Option<Duration> {
         match self.phase {
-            BreakerStage::Open { until } => until.checked_duration_since(now).filter(|rest| !rest.is_zero()),
+            BreakerStage::Open { until } => until.checked_duration_since(now).filter(|remaining| !remaining.is_zero()),
             _ => None,
         }
     }
@@ -177,10 +177,10 @@ impl Breaker {
 mod tests {
     use super::*;
 
-    const REST: Duration = Duration::from_secs(30);
+    const OPEN_FOR: Duration = Duration::from_secs(30);
 
     fn opened(now: Instant) -> Breaker {
-        let mut breaker = Breaker::new(BreakerPolicy { failures: 3, rest: REST });
+        let mut breaker = Breaker::new(BreakerPolicy { failures: 3, open_for: OPEN_FOR });
         for _ in 0..3 {
             let ticket = breaker.admit(now).unwrap();
             breaker.failed(ticket, now);
@@ -196,7 +196,7 @@ mod tests {
     #[test]
     fn it_opens_after_failures_in_a_row_and_not_before() {
         let now = Instant::now();
-        let mut breaker = Breaker::new(BreakerPolicy { failures: 3, rest: REST });
+        let mut breaker = Breaker::new(BreakerPolicy { failures: 3, open_for: OPEN_FOR });
         for fails in [true, true, false, true, true] {
             let ticket = breaker.admit(now).unwrap();
             if fails { breaker.failed(ticket, now) } else { breaker.succeeded(ticket) }
@@ -205,75 +205,75 @@ mod tests {
         let ticket = breaker.admit(now).unwrap();
         breaker.failed(ticket, now);
         check(&breaker, BreakerPhase::Open, 3);
-        assert!(breaker.admit(now + REST - Duration::from_millis(1)).is_none());
+        assert!(breaker.admit(now + OPEN_FOR - Duration::from_millis(1)).is_none());
     }
 
     #[test]
     fn after_the_rest_one_request_tries_it_out() {
         let now = Instant::now();
         let mut breaker = opened(now);
-        assert!(breaker.admits(now + REST));
-        let ticket = breaker.admit(now + REST).unwrap();
+        assert!(breaker.admits(now + OPEN_FOR));
+        let ticket = breaker.admit(now + OPEN_FOR).unwrap();
         check(&breaker, BreakerPhase::HalfOpen, 3);
-        assert!(breaker.admit(now + REST).is_none(), "one at a time");
+        assert!(breaker.admit(now + OPEN_FOR).is_none(), "one at a time");
         breaker.succeeded(ticket);
         check(&breaker, BreakerPhase::Closed, 0);
     }
 
     #[test]
-    fn a_failed_trial_starts_another_rest() {
+    fn a_failed_trial_opens_it_again() {
         let now = Instant::now();
         let mut breaker = opened(now);
-        let ticket = breaker.admit(now + REST).unwrap();
-        breaker.failed(ticket, now + REST);
+        let ticket = breaker.admit(now + OPEN_FOR).unwrap();
+        breaker.failed(ticket, now + OPEN_FOR);
         check(&breaker, BreakerPhase::Open, 4);
-        assert!(!breaker.admits(now + REST * 2 - Duration::from_millis(1)));
-        assert!(breaker.admits(now + REST * 2));
+        assert!(!breaker.admits(now + OPEN_FOR * 2 - Duration::from_millis(1)));
+        assert!(breaker.admits(now + OPEN_FOR * 2));
     }
 
     #[test]
     fn an_abandoned_trial_leaves_room_for_the_next() {
         let now = Instant::now();
         let mut breaker = opened(now);
-        let ticket = breaker.admit(now + REST).unwrap();
+        let ticket = breaker.admit(now + OPEN_FOR).unwrap();
         breaker.abandoned(ticket);
         check(&breaker, BreakerPhase::HalfOpen, 3);
-        assert!(breaker.admit(now + REST).is_some());
+        assert!(breaker.admit(now + OPEN_FOR).is_some());
     }
 
     #[test]
     fn results_from_before_the_last_change_are_not_counted() {
         let now = Instant::now();
-        let mut breaker = Breaker::new(BreakerPolicy { failures: 1, rest: REST });
+        let mut breaker = Breaker::new(BreakerPolicy { failures: 1, open_for: OPEN_FOR });
         let (first, late_success, late_failure) =
             (breaker.admit(now).unwrap(), breaker.admit(now).unwrap(), breaker.admit(now).unwrap());
         breaker.failed(first, now);
         breaker.succeeded(late_success);
         breaker.failed(late_failure, now + Duration::from_secs(10));
         check(&breaker, BreakerPhase::Open, 1);
-        assert!(breaker.admits(now + REST));
+        assert!(breaker.admits(now + OPEN_FOR));
     }
 
     #[test]
     fn a_model_that_failed_elsewhere_rests_as_long_as_there_and_is_tried_out_here_too() {
         let now = Instant::now();
-        let mut breaker = Breaker::new(BreakerPolicy { failures: 3, rest: REST });
+        let mut breaker = Breaker::new(BreakerPolicy { failures: 3, open_for: OPEN_FOR });
         let under_way = breaker.admit(now).unwrap();
-        breaker.rest(now + REST / 2);
+        breaker.open_until(now + OPEN_FOR / 2);
         check(&breaker, BreakerPhase::Open, 3);
         breaker.succeeded(under_way);
         check(&breaker, BreakerPhase::Open, 3);
-        assert_eq!(breaker.resting(now), Some(REST / 2));
-        assert_eq!(breaker.resting(now + REST / 2), None);
+        assert_eq!(breaker.remaining_open(now), Some(OPEN_FOR / 2));
+        assert_eq!(breaker.remaining_open(now + OPEN_FOR / 2), None);
 
-        let trial = breaker.admit(now + REST / 2).unwrap();
-        breaker.failed(trial, now + REST / 2);
+        let trial = breaker.admit(now + OPEN_FOR / 2).unwrap();
+        breaker.failed(trial, now + OPEN_FOR / 2);
         check(&breaker, BreakerPhase::Open, 4);
-        breaker.rest(now + REST);
-        assert_eq!(breaker.resting(now), Some(REST), "all who rest come back together");
-        let trial = breaker.admit(now + REST).unwrap();
-        assert_eq!(breaker.resting(now + REST), None);
-        breaker.rest(now + 2 * REST);
+        breaker.open_until(now + OPEN_FOR);
+        assert_eq!(breaker.remaining_open(now), Some(OPEN_FOR), "all instances close it at the same time");
+        let trial = breaker.admit(now + OPEN_FOR).unwrap();
+        assert_eq!(breaker.remaining_open(now + OPEN_FOR), None);
+        breaker.open_until(now + 2 * OPEN_FOR);
         breaker.succeeded(trial);
         check(&breaker, BreakerPhase::Open, 4);
     }
@@ -281,8 +281,8 @@ mod tests {
     #[test]
     fn a_policy_of_zero_failures_never_opens() {
         let now = Instant::now();
-        let mut breaker = Breaker::new(BreakerPolicy { failures: 0, rest: REST });
-        breaker.rest(now + REST);
+        let mut breaker = Breaker::new(BreakerPolicy { failures: 0, open_for: OPEN_FOR });
+        breaker.open_until(now + OPEN_FOR);
         for _ in 0..100 {
             let ticket = breaker.admit(now).unwrap();
             breaker.failed(ticket, now);

@@ -4,21 +4,26 @@
 //! It never fails: a server that is not there, not in time or not a model server is passed over. What it found is
 //! logged; keys and answers are not.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use futures_util::future::join_all;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use secrecy::ExposeSecret;
 use serde::Deserialize;
+use serde_json::Value;
 
-use super::model_list::{self, is_embedding};
+use super::lenient_field::lenient;
+use super::model_list::{self, is_embedding, is_usable};
 use super::{HttpClient, anthropic, http_client_within, ollama, openai};
 use crate::allowed_addresses::AllowedAddresses;
 use crate::config::{Environment, ModelSettings, ProviderKind, Settings};
 
 /// Models taken from one paid provider at most.
 const MAX_PAID_MODELS: usize = 4;
+
+/// Models taken from one server at most: what lists more is no server of models.
+const MAX_MODELS: usize = 1_000;
 
 /// Bytes of a list of models at most.
 const MAX_LIST_BYTES: usize = 4 << 20;
@@ -106,7 +111,7 @@ async fn ollama_models(places: &DiscoveryTargets, http: &HttpClient) -> Vec<Mode
             ..ModelSettings::minimal(name, ProviderKind::Ollama)
         })
         .collect();
-    told("Ollama", models)
+    log_found("Ollama", models)
 }
 
 async fn compatible_models(
@@ -127,7 +132,7 @@ async fn compatible_models(
             ..ModelSettings::minimal(file_stem(&id), ProviderKind::Openai)
         })
         .collect();
-    told(server, models)
+    log_found(server, models)
 }
 
 async fn openai_models(env: &Environment, places: &DiscoveryTargets, http: &HttpClient) -> Vec<ModelSettings> {
@@ -143,7 +148,7 @@ async fn openai_models(env: &Environment, places: &DiscoveryTargets, http: &Http
         api_key_env: variable.into(),
         ..ModelSettings::minimal(listed.id, ProviderKind::Openai)
     });
-    told("OpenAI", models.collect())
+    log_found("OpenAI", models.collect())
 }
 
 async fn anthropic_models(env: &Environment, places: &DiscoveryTargets, http: &HttpClient) -> Vec<ModelSettings> {
@@ -164,10 +169,11 @@ async fn anthropic_models(env: &Environment, places: &DiscoveryTargets, http: &H
         api_key_env: variable.into(),
         ..ModelSettings::minimal(listed.id, ProviderKind::Anthropic)
     });
-    told("Anthropic", models.collect())
+    log_found("Anthropic", models.collect())
 }
 
-fn told(server: &str, models: Vec<ModelSettings>) -> Vec<ModelSettings> {
+fn log_found(server: &str, mut models: Vec<ModelSettings>) -> Vec<ModelSettings> {
+    models.truncate(MAX_MODELS);
     let ids: Vec<&str> = models.iter().map(|model| model.id.as_str()).collect();
     tracing::info!(server, models = ids.join(", "), "found a model server");
     models
@@ -190,19 +196,22 @@ async fn fetch(address: &str, headers: HeaderMap, wait: Duration, http: &HttpCli
 
 #[derive(Debug, Deserialize)]
 struct List {
-    data: Vec<DiscoveredModel>,
+    data: Vec<Value>,
 }
 
 #[derive(Debug, Deserialize)]
 struct DiscoveredModel {
     id: String,
+    #[serde(default, deserialize_with = "lenient")]
     display_name: Option<String>,
-    #[serde(default)]
-    created: i64,
+    #[serde(default, deserialize_with = "lenient")]
+    created: Option<i64>,
 }
 
+/// The models of a list; an odd one costs only itself.
 fn parse_list(body: &[u8]) -> Vec<DiscoveredModel> {
-    serde_json::from_slice::<List>(body).map(|list| list.data).unwrap_or_default()
+    let listed = serde_json::from_slice::<List>(body).map(|list| list.data).unwrap_or_default();
+    listed.into_iter().filter_map(|entry| serde_json::from_value(entry).ok()).collect()
 }
 
 #[derive(Deserialize)]
@@ -265,17 +274,17 @@ fn file_stem(id: &str) -> &str {
 /// The same model on two servers gets a number after its id.
 fn with_distinct_ids(mut models: Vec<ModelSettings>) -> Vec<ModelSettings> {
     // No honest server names a model so, and the log of votes could not hold it.
-    models.retain(|model| !model.id.contains(char::is_control));
-    let mut seen = HashSet::new();
+    models.retain(|model| is_usable(&model.id));
+    let (mut seen, mut numbers) = (HashSet::new(), HashMap::new());
     for model in &mut models {
         if model.model.is_empty() {
             model.model.clone_from(&model.id);
         }
         let own = model.id.clone();
-        let mut number = 2;
+        let number = numbers.entry(own.clone()).or_insert(1_usize);
         while !seen.insert(model.id.clone()) {
+            *number += 1;
             model.id = format!("{own}-{number}");
-            number += 1;
         }
     }
     models
@@ -288,7 +297,7 @@ mod tests {
     fn listed(models: &[(&str, i64)]) -> Vec<DiscoveredModel> {
         models
             .iter()
-            .map(|(id, created)| DiscoveredModel { id: (*id).into(), display_name: None, created: *created })
+            .map(|(id, created)| DiscoveredModel { id: (*id).into(), display_name: None, created: Some(*created) })
             .collect()
     }
 
@@ -313,6 +322,13 @@ mod tests {
     }
 
     #[test]
+    fn an_odd_model_of_a_list_costs_only_itself() {
+        let body = br#"{"data":[{"id":"a","created":null},{"id":7},null,{"id":"b","created":1.5,"display_name":3}]}"#;
+        let ids: Vec<String> = parse_list(body).into_iter().map(|listed| listed.id).collect();
+        assert_eq!(ids, ["a", "b"]);
+    }
+
+    #[test]
     fn one_model_on_two_servers_is_two_entries() {
         let model = |id: &str| ModelSettings::minimal(id, ProviderKind::Ollama);
         let unprintable = model("b\u{1e}");
@@ -322,6 +338,15 @@ mod tests {
             .collect();
         let expected = [("a", "a"), ("a-2", "a"), ("a-2-2", "a-2"), ("b", "b")];
         assert_eq!(ids, expected.map(|(id, model)| (id.to_owned(), model.to_owned())));
+    }
+
+    #[test]
+    fn a_list_without_end_and_names_that_nothing_can_hold_are_cut() {
+        let model = |id: &str| ModelSettings::minimal(id, ProviderKind::Ollama);
+        let models = with_distinct_ids(log_found("a server", vec![model("a"); 2 * MAX_MODELS]));
+        assert_eq!((models.len(), models[0].id.as_str()), (MAX_MODELS, "a"));
+        assert_eq!(models[MAX_MODELS - 1].id, format!("a-{MAX_MODELS}"));
+        assert!(with_distinct_ids(vec![model(&"n".repeat(201)), model("gpt\u{202e}live")]).is_empty());
     }
 
     #[test]

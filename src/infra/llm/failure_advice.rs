@@ -20,7 +20,7 @@ pub fn advice(error: &ChatError, entry: &ModelSettings) -> String {
         ChatError::Status { status: 404, .. } if entry.provider == ProviderKind::Ollama => {
             format!("Ollama does not have \"{0}\": run `ollama pull {0}`, or check model", entry.name_at_provider())
         }
-        ChatError::Status { status: 404, .. } => format!(
+        ChatError::Status { status: 404 | 405, .. } => format!(
             "nothing is known under \"{}\" at {}: check model, and that base_url ends as the provider says (often /v1)",
             entry.name_at_provider(),
             without_password(address)
@@ -32,6 +32,9 @@ pub fn advice(error: &ChatError, entry: &ModelSettings) -> String {
             "the provider's limit or quota is used up: wait, lower weight, or check the account".into()
         }
         ChatError::Status { status: 300..=399, .. } => "the address has moved: set base_url to the new one".into(),
+        ChatError::Status { status: ..=299, .. } => {
+            "a reply needs status 200: check provider and base_url, and any proxy on the way".into()
+        }
         ChatError::Status { .. } | ChatError::Reported => "the server failed: see its own log, then try again".into(),
         ChatError::Unreached(_) | ChatError::Connection(_) => {
             let address = without_password(address);
@@ -39,8 +42,11 @@ pub fn advice(error: &ChatError, entry: &ModelSettings) -> String {
                 "check base_url ({address}: scheme, host and port), and that the server runs and can be reached from here"
             )
         }
-        ChatError::Malformed(_) | ChatError::Empty => {
-            "the server does not speak this protocol: check provider and base_url".into()
+        ChatError::Malformed(_) => {
+            "the server does not speak this protocol, or does not stream: check provider and base_url".into()
+        }
+        ChatError::Empty => {
+            "the model wrote no text: raise max_tokens (reasoning uses them up first), and check extra_body".into()
         }
         ChatError::Timeout { .. } => {
             "the server is too slow or still loading: try again, or raise the limits under [providers]".into()
@@ -89,6 +95,9 @@ mod tests {
         check_advice(&status(429), "quota");
         check_advice(&status(503), "log");
         check_advice(&ChatError::Connection("refused".into()), "http://127.0.0.1:9/v1");
-        check_advice(&ChatError::Empty, "provider");
+        check_advice(&ChatError::Empty, "max_tokens");
+        check_advice(&ChatError::Malformed("its body is a web page".into()), "provider");
+        check_advice(&status(405), "base_url");
+        check_advice(&status(206), "status 200");
     }
 }

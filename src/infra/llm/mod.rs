@@ -11,24 +11,25 @@ pub mod discover;
 pub mod failure_advice;
 mod http_client;
 mod lazy_timer;
-pub mod lines;
+mod lenient_field;
+pub mod line_buffer;
 pub mod model_client;
 pub mod model_list;
 pub mod model_list_merge;
 pub mod ollama;
 pub mod openai;
 pub mod query_judge;
-mod readable;
-mod reading;
 #[cfg(fuzzing)]
-mod recorded;
+mod recorded_stream;
 pub mod reply_limit;
 pub mod resilient_model;
 mod retry_after;
 pub mod roster;
 pub mod sse;
+mod stream_readers;
 mod surrogates;
 mod transport;
+mod visible_text;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,8 +41,8 @@ use serde_json::{Map, Value};
 use self::batch::{BatchApi, BatchEnd};
 pub use self::http_client::{HttpClient, http_client, http_client_within};
 #[cfg(fuzzing)]
-pub use self::recorded::read_recorded;
-pub(crate) use self::transport::connection_error;
+pub use self::recorded_stream::read_recorded;
+pub(crate) use self::transport::{connection_error, connection_problem};
 use crate::domain::benchmark::item;
 use crate::domain::judging::token_probabilities::NumberToken;
 

@@ -9,9 +9,9 @@ use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
 
 use super::http_client::HttpClient;
+use super::lenient_field::lenient;
 use super::openai::with_system_prompt;
-use super::readable::readable;
-use super::reading::{LineReader, parse_json};
+use super::stream_readers::{LineReader, parse_json};
 use super::surrogates::without_half_characters;
 use super::transport::{Endpoint, StreamProgress, stream_reply};
 use super::{ChatError, ChatModel, Message, PromptImage, ReplyPart, ReplyStream, Sampling, Usage};
@@ -105,9 +105,9 @@ struct ChatChunk {
     #[serde(default)]
     done: bool,
     error: Option<IgnoredAny>,
-    #[serde(default, deserialize_with = "readable")]
+    #[serde(default, deserialize_with = "lenient")]
     prompt_eval_count: Option<u64>,
-    #[serde(default, deserialize_with = "readable")]
+    #[serde(default, deserialize_with = "lenient")]
     eval_count: Option<u64>,
 }
 

@@ -1,7 +1,8 @@
 //! Chat completions as OpenAI, OpenRouter, vLLM, llama.cpp, LM Studio and LiteLLM stream them.
 //!
-//! The servers differ in small ways and all of them are read: a first delta with or without `content`, `null` content,
-//! no `[DONE]`, usage chunks without choices, reasoning in `reasoning_content` or `reasoning`, errors in mid-stream.
+//! The servers differ in small ways and all of them are read: a first delta with or without `content`, `null` content, content as
+//! a list of parts (Mistral), no `[DONE]`, usage chunks without choices, reasoning in `reasoning_content` or `reasoning`, errors in
+//! mid-stream, also those that only the reason of the end tells.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -16,9 +17,9 @@ use serde_json::{Map, Value, json};
 use super::batch::BatchApi;
 use super::batch::openai::OpenAiBatches;
 use super::http_client::HttpClient;
-use super::readable::readable;
-use super::reading::{SseReader, parse_json};
+use super::lenient_field::lenient;
 use super::sse::SseEvent;
+use super::stream_readers::{SseReader, parse_json};
 use super::surrogates::without_half_characters;
 use super::transport::{Endpoint, StreamProgress, stream_reply};
 use super::{ChatError, ChatModel, Message, ReplyPart, ReplyStream, Sampling, Usage, system_and_rest};
@@ -81,6 +82,9 @@ impl OpenAiModel {
     }
 }
 
+/// Reasons of an end that are failures of the server: of vLLM and SGLang, OpenRouter, Zhipu, and DeepSeek.
+const FAILED_ENDS: [&str; 4] = ["abort", "error", "network_error", "insufficient_system_resource"];
+
 /// The two names of the longest reply.
 const LIMIT_KEYS: [&str; 2] = ["max_tokens", "max_completion_tokens"];
 
@@ -142,7 +146,7 @@ struct StreamChunk<'a> {
     error: Option<IgnoredAny>,
     #[serde(borrow)]
     object: Option<BorrowedWord<'a>>,
-    #[serde(default, deserialize_with = "readable")]
+    #[serde(default, deserialize_with = "lenient")]
     usage: Option<OpenAiUsage>,
 }
 
@@ -159,8 +163,8 @@ struct BorrowedWord<'a>(#[serde(borrow)] Cow<'a, str>);
 #[derive(Default, Deserialize)]
 struct ChunkChoice {
     delta: Option<Delta>,
-    finish_reason: Option<IgnoredAny>,
-    #[serde(default, deserialize_with = "readable")]
+    finish_reason: Option<Value>,
+    #[serde(default, deserialize_with = "lenient")]
     logprobs: Option<Logprobs>,
 }
 
@@ -196,22 +200,57 @@ fn numbers(logprobs: Logprobs) -> Vec<NumberToken> {
     logprobs.content.into_iter().flatten().filter_map(&mut number).collect()
 }
 
+/// A text, or a list of parts.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Content {
+    Text(String),
+    Parts(Vec<ContentPart>),
+}
+
+#[derive(Deserialize)]
+struct ContentPart {
+    text: Option<String>,
+    thinking: Option<Box<Content>>,
+}
+
+impl Content {
+    /// Its text, or the reasoning in it, in their order.
+    fn add_to(self, parts: &mut VecDeque<ReplyPart>, part: fn(String) -> ReplyPart) {
+        match self {
+            Self::Text(text) if text.is_empty() => {}
+            Self::Text(text) => parts.push_back(part(text)),
+            Self::Parts(list) => {
+                for ContentPart { text, thinking } in list {
+                    if let Some(thinking) = thinking {
+                        thinking.add_to(parts, ReplyPart::Reasoning);
+                    }
+                    if let Some(text) = text {
+                        Self::Text(text).add_to(parts, part);
+                    }
+                }
+            }
+        }
+    }
+}
+
 #[derive(Default, Deserialize)]
 struct Delta {
-    content: Option<String>,
+    content: Option<Content>,
     refusal: Option<String>,
     reasoning_content: Option<String>,
     reasoning: Option<String>,
 }
 
 pub(super) fn read_event(event: SseEvent<'_>, parts: &mut VecDeque<ReplyPart>) -> Result<StreamProgress, ChatError> {
-    if event.data == "[DONE]" {
+    let trimmed = event.data.trim();
+    if trimmed == "[DONE]" {
         return Ok(StreamProgress::Ended);
     }
     if event.name == "error" {
         return Err(ChatError::Reported);
     }
-    if event.data.is_empty() {
+    if trimmed.is_empty() {
         return Ok(StreamProgress::More);
     }
     let data = without_half_characters(event.data);
@@ -220,17 +259,24 @@ pub(super) fn read_event(event: SseEvent<'_>, parts: &mut VecDeque<ReplyPart>) -
         return Err(ChatError::Reported);
     }
     let choice = chunk.choices.into_iter().flatten().next().unwrap_or_default();
-    let is_closing = choice.finish_reason.is_some();
+    // Some servers send an empty reason with each delta.
+    let ended = choice.finish_reason.filter(|reason| reason != "");
     let delta = choice.delta.unwrap_or_default();
     // Some servers send the same reasoning under both names.
     let reasoning = delta.reasoning_content.filter(|text| !text.is_empty()).or(delta.reasoning);
     parts.extend(reasoning.filter(|text| !text.is_empty()).map(ReplyPart::Reasoning));
     let numbers = choice.logprobs.map(numbers).filter(|numbers| !numbers.is_empty());
     parts.extend(numbers.map(ReplyPart::Numbers));
-    parts.extend(delta.content.into_iter().chain(delta.refusal).filter(|text| !text.is_empty()).map(ReplyPart::Text));
+    for content in delta.content.into_iter().chain(delta.refusal.map(Content::Text)) {
+        content.add_to(parts, ReplyPart::Text);
+    }
     let usage = chunk.usage.map(|counted| Usage::reported(counted.prompt_tokens, counted.completion_tokens));
     parts.extend(usage.map(ReplyPart::Usage));
-    Ok(if is_closing { StreamProgress::Closing } else { StreamProgress::More })
+    match ended {
+        Some(reason) if reason.as_str().is_some_and(|reason| FAILED_ENDS.contains(&reason)) => Err(ChatError::Reported),
+        Some(_) => Ok(StreamProgress::Closing),
+        None => Ok(StreamProgress::More),
+    }
 }
 
 #[cfg(test)]
@@ -271,6 +317,43 @@ mod tests {
         let mut parts = VecDeque::new();
         assert_eq!(read_event(SseEvent { name: "", data }, &mut parts), Ok(StreamProgress::Closing));
         assert_eq!(parts, [text("a")]);
+    }
+
+    #[test]
+    fn an_end_that_is_a_failure_of_the_server_is_reported_after_the_text_before_it() {
+        for reason in FAILED_ENDS {
+            let data = json!({"choices": [{"delta": {"content": "a"}, "finish_reason": reason}]}).to_string();
+            let mut parts = VecDeque::new();
+            let read = read_event(SseEvent { name: "", data: &data }, &mut parts);
+            assert_eq!((read, parts), (Err(ChatError::Reported), VecDeque::from([text("a")])), "{reason}");
+        }
+        for reason in [json!("length"), json!("content_filter"), json!(7), json!({})] {
+            let data = json!({"choices": [{"delta": {}, "finish_reason": reason}]}).to_string();
+            let read = read_event(SseEvent { name: "", data: &data }, &mut VecDeque::new());
+            assert_eq!(read, Ok(StreamProgress::Closing), "{reason}");
+        }
+        check(r#"{"choices":[{"delta":{"content":"a"},"finish_reason":""}]}"#, &[text("a")]);
+    }
+
+    #[test]
+    fn content_may_be_a_list_of_parts() {
+        let thinking = r#"[{"type":"thinking","thinking":[{"type":"text","text":"Hm"}]},{"type":"text","text":"Yes"}]"#;
+        check(&format!(r#"{{"choices":[{{"delta":{{"content":{thinking}}}}}]}}"#), &[reasoning("Hm"), text("Yes")]);
+        let plain = r#"[{"type":"thinking","thinking":"Hm"},{"type":"text","text":""},{"type":"reference","reference_ids":[1]}]"#;
+        check(&format!(r#"{{"choices":[{{"delta":{{"content":{plain}}}}}]}}"#), &[reasoning("Hm")]);
+        check(r#"{"choices":[{"delta":{"content":[]}}]}"#, &[]);
+        for content in ["42", "{}", "[42]", r#"[{"text":42}]"#] {
+            let data = format!(r#"{{"choices":[{{"delta":{{"content":{content}}}}}]}}"#);
+            let read = read_event(SseEvent { name: "", data: &data }, &mut VecDeque::new());
+            assert!(matches!(read, Err(ChatError::Malformed(_))), "{content}: {read:?}");
+        }
+    }
+
+    #[test]
+    fn spaces_around_the_last_event_and_in_an_empty_one_change_nothing() {
+        let mut parts = VecDeque::new();
+        assert_eq!(read_event(SseEvent { name: "", data: "[DONE] \t" }, &mut parts), Ok(StreamProgress::Ended));
+        check(" ", &[]);
     }
 
     #[test]

@@ -20,10 +20,14 @@ use tokio::time::{Instant, sleep_until};
 use super::batch::BatchApi;
 use super::breaker::{Breaker, BreakerPhase, BreakerPolicy, BreakerState, Ticket};
 use super::lazy_timer::LazyTimer;
+use super::visible_text::has_visible_text;
 use super::{ChatError, ChatModel, Message, ModelCard, ReplyPart, ReplyStream, Sampling, Usage};
 use crate::backoff::{Backoff, later};
 use crate::config::{ProviderSettings, Timeouts};
 use crate::metrics::{first_token, first_token_histogram, model_error};
+
+/// Bytes of a reply in which nothing can be seen, before its first character that can, at most.
+const MOST_BLANK: usize = 16 << 10;
 
 /// Limits of time and repetition for one model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +50,7 @@ impl From<&ProviderSettings> for ReplyLimits {
             backoff: Duration::from_millis(settings.retry_backoff_ms),
             breaker: BreakerPolicy {
                 failures: settings.breaker_failures,
-                rest: Duration::from_millis(settings.breaker_rest_ms),
+                open_for: Duration::from_millis(settings.breaker_open_ms),
             },
         }
     }
@@ -107,15 +111,15 @@ impl ResilientModel {
         lock(&self.shared.breaker).admits(Instant::now())
     }
 
-    /// Lets the model rest until then, because it failed on another instance.
-    pub fn rest(&self, until: Instant) {
-        self.shared.with_breaker(|breaker| breaker.rest(until));
+    /// Opens the circuit breaker until then, because the model failed on another instance.
+    pub fn open_breaker_until(&self, until: Instant) {
+        self.shared.with_breaker(|breaker| breaker.open_until(until));
     }
 
     /// How long the circuit breaker stays open from now on; `None` if it is not open.
     #[must_use]
-    pub fn resting(&self) -> Option<Duration> {
-        lock(&self.shared.breaker).resting(Instant::now())
+    pub fn breaker_remaining(&self) -> Option<Duration> {
+        lock(&self.shared.breaker).remaining_open(Instant::now())
     }
 
     /// The breaker's state.
@@ -133,8 +137,8 @@ impl ResilientModel {
 
 impl ChatModel for ResilientModel {
     /// As the model's own reply, with these errors beside: [`ChatError::BreakerOpen`], [`ChatError::Timeout`], and
-    /// [`ChatError::Empty`] for a reply that ends without text, or with white space alone. What the provider counted comes once, after
-    /// the text.
+    /// [`ChatError::Empty`] for a reply that ends without text, or with text of which nothing can be seen, such as white space. What
+    /// the provider counted comes once, after the text.
     fn ask(&self, messages: &[Message], sampling: &Sampling) -> ReplyStream {
         let Some(permit) = BreakerPermit::take(&self.shared) else {
             return stream::iter([Err(ChatError::BreakerOpen)]).boxed();
@@ -170,6 +174,8 @@ struct GuardedReply {
     /// Set from the first part to the end.
     flowing: Option<Arriving>,
     has_text: bool,
+    /// Bytes before the first character that can be seen.
+    blank: usize,
     ended: bool,
     timer: LazyTimer,
 }
@@ -191,6 +197,7 @@ impl GuardedReply {
             handed_over_at: None,
             flowing: None,
             has_text: false,
+            blank: 0,
             ended: false,
             timer: LazyTimer::default(),
         }
@@ -208,11 +215,11 @@ impl GuardedReply {
         match result {
             Ok(Some(part)) => {
                 self.flowing.get_or_insert_with(|| Arriving::count(&self.shared));
-                self.handed_over_at = Some(Instant::now());
-                if !self.has_text && matches!(&part, ReplyPart::Text(text) if !text.trim().is_empty()) {
-                    self.has_text = true;
-                    first_token(&self.shared.first_token, self.asked_at.elapsed());
+                self.look_for_text(&part);
+                if self.blank > MOST_BLANK {
+                    return Some(Err(self.fail(ChatError::Empty)));
                 }
+                self.handed_over_at = Some(Instant::now());
                 Some(Ok(part))
             }
             Ok(None) if self.has_text => {
@@ -222,6 +229,20 @@ impl GuardedReply {
             }
             Ok(None) => Some(Err(self.fail(ChatError::Empty))),
             Err(error) => Some(Err(self.fail(error))),
+        }
+    }
+
+    /// Notes the first text that can be seen, and counts what comes before it.
+    fn look_for_text(&mut self, part: &ReplyPart) {
+        let ReplyPart::Text(text) = part else { return };
+        if self.has_text {
+            return;
+        }
+        if has_visible_text(text) {
+            (self.has_text, self.blank) = (true, 0);
+            first_token(&self.shared.first_token, self.asked_at.elapsed());
+        } else {
+            self.blank += text.len();
         }
     }
 

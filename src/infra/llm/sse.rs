@@ -1,12 +1,12 @@
 //! Server-sent events out of byte chunks that are split anywhere, even within a character.
 //!
-//! Pure, and it never panics. Follows the `text/event-stream` format with three additions that real servers ask for:
-//! an event counts without its closing blank line when the stream ends, a byte-order mark is skipped, and a line
-//! `error: …` (llama.cpp) is an event named `error`. An event is bounded by [`super::lines::MAX_LINE`].
+//! Pure, and it never panics. Follows the `text/event-stream` format with four additions that real servers ask for:
+//! an event counts without its closing blank line when the stream ends, a byte-order mark is skipped, a line
+//! `error: …` (llama.cpp) is an event named `error`, and an event of that name needs no data. An event is bounded by [`super::line_buffer::MAX_LINE`].
 
 use std::str;
 
-use super::lines::{LineBuffer, MAX_LINE, TooLong};
+use super::line_buffer::{LineBuffer, MAX_LINE, TooLong};
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
@@ -88,7 +88,7 @@ impl SseDecoder {
             let line = without_mark(line, &mut self.begun);
             if !line.is_empty() {
                 self.event.take(line)?;
-            } else if self.event.has_data {
+            } else if self.event.is_whole() {
                 self.given_out = true;
                 return Ok(true);
             } else {
@@ -100,7 +100,7 @@ impl SseDecoder {
                 self.event.take(without_mark(line, &mut self.begun))?;
             }
             self.given_out = true;
-            return Ok(self.event.has_data);
+            return Ok(self.event.is_whole());
         }
         Ok(false)
     }
@@ -152,6 +152,11 @@ impl EventBuffer {
         self.data.extend_from_slice(value);
         self.has_data = true;
         Ok(())
+    }
+
+    /// An event without data says nothing, but for one that is named `error`.
+    fn is_whole(&self) -> bool {
+        self.has_data || self.name == b"error"
     }
 
     fn view(&self) -> Result<SseEvent<'_>, SseError> {
@@ -251,6 +256,14 @@ mod tests {
     fn an_error_line_is_an_event_named_error() {
         let events = decode([b"error: {\"code\":500}\n\n".as_slice()]).unwrap();
         assert_eq!(events, [("error".to_owned(), "{\"code\":500}".to_owned())]);
+    }
+
+    #[test]
+    fn an_event_named_error_needs_no_data() {
+        for input in ["event: error\n\ndata: a\n\n", "event: error"] {
+            let events = decode([input.as_bytes()]).unwrap();
+            assert_eq!(events[0], ("error".to_owned(), String::new()), "{input:?}");
+        }
     }
 
     #[test]

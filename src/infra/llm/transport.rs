@@ -9,10 +9,13 @@ use std::io;
 use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
-use reqwest::header::{CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue, TRANSFER_ENCODING};
+use reqwest::header::{
+    CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, TRANSFER_ENCODING,
+};
 use reqwest::{RequestBuilder, Response, Url, Version};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value};
+use tokio::time::{Instant, timeout, timeout_at};
 
 use super::http_client::HttpClient;
 use super::{ChatError, ReplyPart, ReplyStream, retry_after};
@@ -20,6 +23,8 @@ use crate::config::{ConfigError, ModelSettings};
 
 /// How long a finished reply may wait for the end of its body, so that the connection can be used again.
 const DRAIN_LIMIT: Duration = Duration::from_millis(50);
+/// How long a provider that said why the text ended may take to say what it counted, or that this was all.
+const CLOSING_LIMIT: Duration = Duration::from_secs(2);
 
 /// Where and how one model is asked.
 #[derive(Debug, Clone)]
@@ -153,6 +158,12 @@ pub(crate) trait ReplyReader: Send + 'static {
 
     /// Takes the end of the body.
     fn finish(&mut self, parts: &mut VecDeque<ReplyPart>) -> Result<StreamProgress, ChatError>;
+
+    /// Whether the body held anything of the protocol.
+    fn has_begun(&self) -> bool;
+
+    /// Whether every whole reply of the protocol says that it ends.
+    fn says_its_end(&self) -> bool;
 }
 
 /// Sends the request when first polled and reads the answer as it arrives.
@@ -162,7 +173,7 @@ pub(crate) fn stream_reply(request: RequestBuilder, reader: impl ReplyReader) ->
         response: None,
         reader,
         parts: VecDeque::new(),
-        is_closing: false,
+        closing_by: None,
         ending: None,
     };
     stream::unfold(exchange, |mut exchange| async move { exchange.next().await.map(|item| (item, exchange)) })
@@ -175,8 +186,8 @@ struct HttpExchange<R> {
     response: Option<Response>,
     reader: R,
     parts: VecDeque<ReplyPart>,
-    /// Whether the provider has said that the text ended.
-    is_closing: bool,
+    /// Set once the provider has said that the text ended: how long more may come.
+    closing_by: Option<Instant>,
     /// Set once nothing more is read; what is left in `parts` goes out first.
     ending: Option<Result<(), ChatError>>,
 }
@@ -207,21 +218,22 @@ impl<R: ReplyReader> HttpExchange<R> {
             self.response = Some(accept(request.send().await.map_err(|error| connection_error(&error))?)?);
         }
         let Some(response) = &mut self.response else { return Ok(Some(())) };
-        let progress = match response.chunk().await {
-            Ok(Some(chunk)) => self.reader.read(&chunk, &mut self.parts),
-            Ok(None) => {
-                let last = self.reader.finish(&mut self.parts);
-                let is_whole = self.is_closing || matches!(last, Ok(StreamProgress::Closing | StreamProgress::Ended));
-                match last {
-                    Ok(_) if !is_whole && ends_with_its_connection(response) => {
-                        Err(ChatError::Connection("it broke off".to_owned()))
-                    }
-                    last => last.map(|_| StreamProgress::Ended),
-                }
-            }
-            Err(error) => Err(connection_error(&error)),
+        let is_closing = self.closing_by.is_some();
+        let chunk = match self.closing_by {
+            Some(by) => timeout_at(by, response.chunk()).await.ok(),
+            None => Some(response.chunk().await),
         };
-        self.is_closing |= matches!(progress, Ok(StreamProgress::Closing));
+        let progress = match chunk {
+            Some(Ok(Some(chunk))) => self.reader.read(&chunk, &mut self.parts),
+            Some(Ok(None)) => finish(&mut self.reader, &mut self.parts, response, is_closing),
+            // The text had ended: what is late or broken would have come after it.
+            None => Ok(StreamProgress::Ended),
+            Some(Err(_)) if is_closing => Ok(StreamProgress::Ended),
+            Some(Err(error)) => Err(connection_error(&error)),
+        };
+        if matches!(progress, Ok(StreamProgress::Closing)) {
+            self.closing_by.get_or_insert_with(|| Instant::now() + CLOSING_LIMIT);
+        }
         if !matches!(progress, Ok(StreamProgress::More | StreamProgress::Closing)) {
             let response = self.response.take();
             if progress.is_ok() {
@@ -229,6 +241,36 @@ impl<R: ReplyReader> HttpExchange<R> {
             }
         }
         Ok((progress? == StreamProgress::Ended).then_some(()))
+    }
+}
+
+/// What the end of the body means: all of the reply was there, or it broke off, or there was none.
+fn finish(
+    reader: &mut impl ReplyReader,
+    parts: &mut VecDeque<ReplyPart>,
+    response: &Response,
+    is_closing: bool,
+) -> Result<StreamProgress, ChatError> {
+    let last = reader.finish(parts)?;
+    if !reader.has_begun() {
+        return Err(ChatError::Malformed(nothing_of_the_protocol(response.headers()).to_owned()));
+    }
+    let is_whole = is_closing || last != StreamProgress::More;
+    if !is_whole && (reader.says_its_end() || ends_with_its_connection(response)) {
+        return Err(ChatError::Connection("it broke off".to_owned()));
+    }
+    Ok(StreamProgress::Ended)
+}
+
+/// What a body is that held no event, as far as its headers say.
+fn nothing_of_the_protocol(headers: &HeaderMap) -> &'static str {
+    let value = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().trim();
+    let is_type = |kind: &str| value(CONTENT_TYPE).get(..kind.len()).is_some_and(|own| own.eq_ignore_ascii_case(kind));
+    match () {
+        () if !matches!(value(CONTENT_ENCODING), "" | "identity") => "its body is compressed, which was not asked for",
+        () if is_type("text/html") => "its body is a web page",
+        () if is_type("application/json") => "its body is one JSON document, not a stream",
+        () => "its body holds no event",
     }
 }
 
@@ -245,12 +287,13 @@ async fn drain(response: Option<Response>) {
     if let Some(mut response) = response {
         let to_the_end = async { while let Ok(Some(_)) = response.chunk().await {} };
         // Too late or broken: then the connection is closed instead, and the reply is whole all the same.
-        let _ = tokio::time::timeout(DRAIN_LIMIT, to_the_end).await;
+        let _ = timeout(DRAIN_LIMIT, to_the_end).await;
     }
 }
 
+/// Takes an answer that brings a whole body; one without a body, or with a part of it, is a failure like any other status.
 pub(crate) fn accept(response: Response) -> Result<Response, ChatError> {
-    if response.status().is_success() {
+    if matches!(response.status().as_u16(), 200..=203) {
         return Ok(response);
     }
     Err(ChatError::Status {
@@ -275,6 +318,14 @@ pub(crate) fn connection_error(error: &reqwest::Error) -> ChatError {
         () => "it broke off",
     };
     broken(error, words)
+}
+
+/// The same in words alone, for peers that are no provider.
+pub(crate) fn connection_problem(error: &reqwest::Error) -> String {
+    match connection_error(error) {
+        ChatError::Unreached(words) | ChatError::Connection(words) => words,
+        other => other.to_string(),
+    }
 }
 
 fn broken(error: &reqwest::Error, words: &str) -> ChatError {

@@ -119,7 +119,7 @@ pub fn render() -> String {
 }
 
 /// Sorts observations into their buckets. Without it they would pile up where nobody reads the metrics.
-pub fn tidy_up() {
+pub fn run_upkeep() {
     METRICS.recorder.handle().run_upkeep();
 }
 
@@ -148,7 +148,7 @@ pub fn refused(what: &'static str, by: &'static str) {
     METRICS.here(|| counter!("langya_refusals_total", "what" => what, "by" => by).increment(1));
 }
 
-/// A use was counted by this instance alone, because Redis could not be asked.
+/// A use was counted by this instance alone, because neither Redis nor the database could be asked.
 pub fn counted_alone() {
     METRICS.here(|| counter!("langya_limits_counted_alone_total").increment(1));
 }

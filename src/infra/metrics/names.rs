@@ -59,7 +59,7 @@ pub const ALL: [MetricName; 34] = [
     ),
     counter(
         "langya_limits_counted_alone_total",
-        "Turns and votes that this instance counted by itself because Redis could not be asked",
+        "Turns and votes that this instance counted by itself because neither Redis nor PostgreSQL could be asked",
     ),
     histogram("langya_refit_seconds", Unit::Seconds, REFIT, "Reading new votes, fitting and storing a leaderboard"),
     histogram(
@@ -99,7 +99,7 @@ pub const ALL: [MetricName; 34] = [
     gauge(
         "langya_redis_writable",
         Unit::Count,
-        "1 while Redis takes writes, else 0 and each instance limits by itself; missing without Redis",
+        "1 while Redis takes writes, else 0 and limits are counted in PostgreSQL; missing without Redis",
     ),
     counter("langya_job_panics_total", "Panics of background tasks, by task; a job starts again after one"),
     gauge("langya_ready", Unit::Count, "1 while /readyz says ready, else 0"),

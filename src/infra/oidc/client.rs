@@ -193,7 +193,7 @@ impl OidcClient {
             return Ok(metadata.clone());
         }
         let client = known.client(&settings.providers.private_networks)?;
-        let asked = http::get(&client, &Metadata::address(&settings.oidc.issuer)).await.map_err(unusable);
+        let asked = http::get(&client, &Metadata::address(&settings.oidc.issuer)).await.map_err(no_description);
         let read = asked.and_then(|bytes| Metadata::parse(&bytes, &settings.oidc.issuer).map_err(unusable));
         let metadata = known.note(read, self.clock.now())?;
         known.metadata = Some((now, metadata.clone()));
@@ -210,9 +210,8 @@ impl OidcClient {
         }
         known.begin(&settings.oidc.issuer, now)?;
         let client = known.client(&settings.providers.private_networks)?;
-        let asked = http::get(&client, metadata.keys.as_str()).await.map_err(unusable);
-        let no_keys = || OidcError::Provider("its keys cannot be read".to_owned());
-        let read = asked.and_then(|bytes| KeySet::parse(&bytes).ok_or_else(no_keys));
+        let asked = http::get(&client, metadata.keys.as_str()).await.map_err(no_keys);
+        let read = asked.and_then(|bytes| KeySet::parse(&bytes).ok_or_else(unreadable_keys));
         let keys = known.note(read, self.clock.now())?;
         known.keys = Some((now, keys.clone()));
         Ok(keys)
@@ -257,6 +256,18 @@ fn unusable(error: impl std::fmt::Display) -> OidcError {
     OidcError::Provider(error.to_string())
 }
 
+fn no_description(error: HttpError) -> OidcError {
+    OidcError::Provider(format!("its description is not to be had: {error}; is oidc.issuer its address?"))
+}
+
+fn no_keys(error: HttpError) -> OidcError {
+    OidcError::Provider(format!("its keys are not to be had: {error}"))
+}
+
+fn unreadable_keys() -> OidcError {
+    OidcError::Provider("its keys cannot be read".to_owned())
+}
+
 fn is_within(at: Timestamp, span_ms: i64, now: Timestamp) -> bool {
     (0..span_ms).contains(&(now.0 - at.0))
 }
@@ -267,8 +278,8 @@ fn is_within(at: Timestamp, span_ms: i64, now: Timestamp) -> bool {
 /// [`OidcError`].
 pub async fn check(settings: &OidcSettings, private: &[IpNet]) -> Result<(), OidcError> {
     let client = http::client(private).map_err(unusable)?;
-    let description = http::get(&client, &Metadata::address(&settings.issuer)).await.map_err(unusable)?;
+    let description = http::get(&client, &Metadata::address(&settings.issuer)).await.map_err(no_description)?;
     let metadata = Metadata::parse(&description, &settings.issuer).map_err(unusable)?;
-    let keys = http::get(&client, metadata.keys.as_str()).await.map_err(unusable)?;
-    KeySet::parse(&keys).map(drop).ok_or_else(|| OidcError::Provider("its keys cannot be read".to_owned()))
+    let keys = http::get(&client, metadata.keys.as_str()).await.map_err(no_keys)?;
+    KeySet::parse(&keys).map(drop).ok_or_else(unreadable_keys)
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use ipnet::IpNet;
 use reqwest::{Response, Url, header};
+use serde::Deserialize;
 
 use crate::allowed_addresses::AllowedAddresses;
 use crate::llm::{HttpClient, connection_error, http_client_within};
@@ -14,6 +15,10 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(6);
 /// Bytes of an answer at most.
 const MOST_BYTES: usize = 256 << 10;
+
+/// Words with which a provider refuses a client, and not the code of somebody who signs in (RFC 6749, 5.2).
+const CLIENT_REFUSALS: [&str; 5] =
+    ["invalid_client", "unauthorized_client", "invalid_request", "unsupported_grant_type", "invalid_scope"];
 
 /// Why there is no answer. No variant has a text of the provider.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -26,6 +31,11 @@ pub(super) enum HttpError {
     Connection(String),
     #[error("it answers with status {0}")]
     Status(u16),
+    #[error(
+        "it refuses the client of this arena ({0}): check oidc.client_id and oidc.client_secret_env, and what the \
+         provider has been told of the client"
+    )]
+    Client(&'static str),
     #[error("its answer is too long")]
     TooLong,
 }
@@ -61,13 +71,35 @@ pub(super) async fn post(client: &HttpClient, url: &Url, form: Form<'_>) -> Resu
     }
     let request =
         request.header(header::CONTENT_TYPE, "application/x-www-form-urlencoded").body(form_text(form.fields));
-    body(request.timeout(ANSWER_TIMEOUT).send().await.map_err(|error| failed(&error))?).await
+    let response = request.timeout(ANSWER_TIMEOUT).send().await.map_err(|error| failed(&error))?;
+    match response.status().as_u16() {
+        status @ (400 | 401) => Err(refusal(status, &bytes(response).await.unwrap_or_default())),
+        _ => body(response).await,
+    }
 }
 
-async fn body(mut response: Response) -> Result<Vec<u8>, HttpError> {
+/// Who is refused: the client of the settings, or whoever signs in. Of the provider's words only known ones are taken.
+fn refusal(status: u16, body: &[u8]) -> HttpError {
+    #[derive(Deserialize)]
+    struct TokenRefusal {
+        error: String,
+    }
+    let said = serde_json::from_slice::<TokenRefusal>(body).map(|refusal| refusal.error).unwrap_or_default();
+    match CLIENT_REFUSALS.into_iter().find(|word| *word == said) {
+        Some(word) => HttpError::Client(word),
+        None if status == 401 => HttpError::Client("status 401"),
+        None => HttpError::Status(status),
+    }
+}
+
+async fn body(response: Response) -> Result<Vec<u8>, HttpError> {
     if !response.status().is_success() {
         return Err(HttpError::Status(response.status().as_u16()));
     }
+    bytes(response).await
+}
+
+async fn bytes(mut response: Response) -> Result<Vec<u8>, HttpError> {
     let mut bytes = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(|error| failed(&error))? {
         if bytes.len() + chunk.len() > MOST_BYTES {
@@ -102,6 +134,17 @@ mod tests {
     fn names_and_secrets_are_encoded_before_they_are_joined() {
         assert_eq!(encoded("a:b c%/ä"), "a%3Ab+c%25%2F%C3%A4");
         assert_eq!(form_text(&[("code", "a&b=c"), ("x", "")]), "code=a%26b%3Dc&x=");
+    }
+
+    #[test]
+    fn a_refused_client_is_told_from_a_refused_code_and_nothing_else_is_quoted() {
+        let refused = |status, body: &str| refusal(status, body.as_bytes());
+        assert_eq!(refused(400, r#"{"error":"invalid_client"}"#), HttpError::Client("invalid_client"));
+        assert_eq!(refused(401, r#"{"error":"canary"}"#), HttpError::Client("status 401"));
+        for body in [r#"{"error":"invalid_grant"}"#, r#"{"error":"canary"}"#, r#"{"error":7}"#, "<html>", ""] {
+            assert_eq!(refused(400, body), HttpError::Status(400), "{body}");
+        }
+        assert!(HttpError::Client("invalid_client").to_string().contains("oidc.client_secret_env"));
     }
 
     #[tokio::test]

@@ -172,19 +172,22 @@ impl RedisConnectionTask {
     }
 
     fn forbid_writes(&mut self, problem: Problem) {
-        self.tell(problem, "redis takes no writes: until it does, each instance limits by itself");
+        self.tell(problem, "redis takes no writes: until it does, limits are counted in the database");
         self.handle.set_connection(None);
     }
 
     fn lose(&mut self, problem: Problem) {
         go_down(&self.handle, &self.listener);
         self.drop_waiting();
-        self.tell(problem, "redis is lost: until it is back, each instance goes on by itself");
+        self.tell(
+            problem,
+            "redis is lost: until it is back, limits are counted in the database, and live updates are late",
+        );
     }
 
-    /// One line for each trouble, however often it is met.
+    /// One line for each problem, however often it is met.
     fn tell(&mut self, problem: Problem, what: &'static str) {
-        if !self.reported.as_ref().is_some_and(|told| told.same_as(&problem)) {
+        if !self.reported.as_ref().is_some_and(|former| former.same_as(&problem)) {
             tracing::warn!(redis.address = %self.shown_address, reason = %problem, "{what}");
             self.reported = Some(problem);
         }

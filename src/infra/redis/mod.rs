@@ -9,7 +9,7 @@
 //! | channel `{prefix}:to:{instance}` | messages to one instance | |
 //! | `{prefix}:instance:{instance}` | this instance is there | 3 s |
 //! | `{prefix}:limit:{what}:{who}` | how much of a limit is used | when none of it is used, 60 s at most |
-//! | `{prefix}:breaker:{model}` | this circuit breaker open after failures | when its rest is over |
+//! | `{prefix}:breaker:{model}` | this circuit breaker open after failures | when it closes again |
 
 mod connection_task;
 mod handle;

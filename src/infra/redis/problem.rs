@@ -61,7 +61,7 @@ impl Problem {
         matches!(self, Self::ReadOnly | Self::OutOfMemory | Self::CannotSave | Self::Forbidden)
     }
 
-    /// Whether both are the same trouble, so that one line in the log is enough.
+    /// Whether both are the same problem, so that one line in the log is enough.
     pub(super) fn same_as(&self, other: &Self) -> bool {
         std::mem::discriminant(self) == std::mem::discriminant(other)
     }

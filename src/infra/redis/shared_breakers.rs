@@ -12,7 +12,7 @@ use crate::redis::handle::RedisHandle;
 pub struct BreakerRemaining {
     /// The model's id.
     pub model: String,
-    /// `None` where it does not rest.
+    /// `None` where it is not open.
     pub remaining: Option<Duration>,
 }
 
@@ -29,13 +29,13 @@ impl SharedBreakers {
     }
 
     /// Publishes the breakers that are open here, and returns how long each is open on any instance, in the order given; `None`
-    /// where Redis cannot be asked. A rest that is known is not said again, so that it ends when it was to.
+    /// where Redis cannot be asked. A breaker that is already known to be open is not extended.
     pub async fn exchange(&self, own: &[BreakerRemaining]) -> Option<Vec<Option<Duration>>> {
         let mut connection = self.link.connection().filter(|_| !own.is_empty())?;
         let mut pipeline = redis::pipe();
         for BreakerRemaining { model, remaining } in own {
             let key = self.link.key("breaker", model);
-            let milliseconds = remaining.map_or(0, |rest| u64::try_from(rest.as_millis()).unwrap_or(u64::MAX));
+            let milliseconds = remaining.map_or(0, |open_for| u64::try_from(open_for.as_millis()).unwrap_or(u64::MAX));
             if milliseconds > 0 {
                 pipeline.cmd("SET").arg(&key).arg(1).arg("PX").arg(milliseconds).arg("NX").ignore();
             }

@@ -4,7 +4,7 @@ use sqlx::{AssertSqlSafe, FromRow};
 
 use super::{Store, StoreError, on_reader, on_writer, signed, unsigned};
 use crate::domain::benchmark::run_manifest::RunManifest;
-use crate::domain::benchmark::run_state::{DueCount, RunFigures, RunState};
+use crate::domain::benchmark::run_state::{DueCount, RunSnapshot, RunState};
 use crate::domain::judging::budget::{Spent, Tokens};
 use crate::domain::time::Timestamp;
 use crate::metrics::store_time;
@@ -66,7 +66,7 @@ pub struct BenchRunRow {
     /// How it began.
     pub run: NewBenchRun,
     /// What it has come to.
-    pub figures: RunFigures,
+    pub snapshot: RunSnapshot,
     /// Its last sign of life.
     pub changed_at: Timestamp,
 }
@@ -97,9 +97,9 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn update_bench_run(&self, id: &str, figures: &RunFigures, now: Timestamp) -> Result<(), StoreError> {
+    pub async fn update_bench_run(&self, id: &str, snapshot: &RunSnapshot, now: Timestamp) -> Result<(), StoreError> {
         let _time = store_time("update_bench_run");
-        let RunFigures { state, answers, judgements, spent, error } = figures;
+        let RunSnapshot { state, answers, judgements, spent, error } = snapshot;
         on_writer!(self, |connection| {
             let query = sqlx::query(UPDATE).bind(id).bind(state.as_str());
             let query = query.bind(signed(answers.done)).bind(signed(answers.due));
@@ -195,7 +195,7 @@ impl RawRun {
             input: number(self.input_tokens, "input_tokens")?,
             output: number(self.output_tokens, "output_tokens")?,
         };
-        let figures = RunFigures {
+        let snapshot = RunSnapshot {
             state: self.state.parse::<RunState>().map_err(|_| bad("state", &self.state))?,
             answers,
             judgements,
@@ -221,6 +221,6 @@ impl RawRun {
             version: self.version,
             baseline: self.baseline,
         };
-        Ok(BenchRunRow { run, figures, changed_at: Timestamp(self.changed_at) })
+        Ok(BenchRunRow { run, snapshot, changed_at: Timestamp(self.changed_at) })
     }
 }

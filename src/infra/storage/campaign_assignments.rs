@@ -47,8 +47,7 @@ const SELECT_ITEM: &str =
     "SELECT name, prompt, reference, category, language FROM campaign_items WHERE campaign = $1 AND item = $2";
 const SELECT_ANSWERS: &str = "SELECT model, answer FROM campaign_answers WHERE campaign = $1 AND item = $2";
 const SELECT_SHOWN: &str = "SELECT item, kind, shown FROM campaign_assignments WHERE id = $1 AND annotator = $2";
-const SELECT_STANDING: &str =
-    "SELECT id, judgement FROM campaign_judgements WHERE assignment = $1 AND withdrawn_at IS NULL";
+const SELECT_STANDING: &str = "SELECT id, judgement <> $2 OR answers <> $3 FROM campaign_judgements WHERE assignment = $1 AND withdrawn_at IS NULL";
 const INSERT_JUDGEMENT: &str = "INSERT INTO campaign_judgements (id, assignment, revision, judgement, judged_at, answers) \
      SELECT $1, $2, COUNT(*) + 1, $3, $4, $5 FROM campaign_judgements WHERE assignment = $2";
 const MARK_JUDGED: &str = "UPDATE campaign_assignments SET judged_at = $2 WHERE id = $1";
@@ -206,6 +205,15 @@ pub struct NewCampaignJudgement<'j> {
     pub vote: Option<&'j CampaignVote>,
     /// Now.
     pub now: Timestamp,
+}
+
+/// The judgement of an assignment that counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StandingJudgement {
+    /// Its id.
+    pub id: String,
+    /// Whether it says something else than the judgement that was to be stored: it came first, as from another device.
+    pub differs: bool,
 }
 
 #[derive(FromRow)]
@@ -393,21 +401,23 @@ impl Store {
         row.map(|(item, kind, shown)| AssignmentRow::new(assignment.to_owned(), item, &kind, &shown)).transpose()
     }
 
-    /// Stores a judgement of an assignment, and the vote that it is, and returns its id; where one stands already, that one's id and
-    /// nothing is stored.
+    /// Stores a judgement of an assignment, and the vote that it is; where one stands already, nothing is stored.
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn insert_campaign_judgement(&self, new: NewCampaignJudgement<'_>) -> Result<String, StoreError> {
+    pub async fn insert_campaign_judgement(
+        &self,
+        new: NewCampaignJudgement<'_>,
+    ) -> Result<StandingJudgement, StoreError> {
         let _time = store_time("insert_campaign_judgement");
         on_writer!(self, |connection| {
             let mut tx = connection.begin().await?;
             sqlx::query(LOCK_ANNOTATOR).bind(new.annotator).bind(new.now.0).fetch_one(&mut *tx).await?;
-            let standing = sqlx::query_as(SELECT_STANDING).bind(new.assignment).fetch_optional(&mut *tx).await?;
-            let standing: Option<(String, String)> = standing;
-            if let Some((id, _)) = standing {
+            let query = sqlx::query_as(SELECT_STANDING).bind(new.assignment).bind(new.judgement).bind(new.answers);
+            let standing: Option<(String, bool)> = query.fetch_optional(&mut *tx).await?;
+            if let Some((id, differs)) = standing {
                 tx.commit().await?;
-                return Ok(id);
+                return Ok(StandingJudgement { id, differs });
             }
             let query = sqlx::query(INSERT_JUDGEMENT).bind(new.id).bind(new.assignment).bind(new.judgement);
             query.bind(new.now.0).bind(new.answers).execute(&mut *tx).await?;
@@ -416,7 +426,7 @@ impl Store {
             if let Some(vote) = new.vote {
                 insert_vote!(tx, new, vote);
             }
-            tx.commit().await.map(|()| new.id.to_owned())
+            tx.commit().await.map(|()| StandingJudgement { id: new.id.to_owned(), differs: false })
         })
     }
 

@@ -2,7 +2,7 @@
 //! judgement that is taken back, or whose annotator is left out, has its vote excluded in the same commit.
 
 use super::VoteExclusion;
-use crate::domain::battle::Outcome;
+use crate::domain::battle::{Outcome, VisitorId};
 
 pub(super) const INSERT_MODEL: &str = "INSERT INTO models (id, name, organization, license, practice, first_seen_at) \
      VALUES ($1, $1, '', '', FALSE, $2) ON CONFLICT (id) DO NOTHING";
@@ -28,6 +28,8 @@ pub(super) const EXCLUDE_DELETED: &str = "INSERT INTO vote_exclusions (id, vote_
 /// A judgement of a rated campaign, as far as its vote is more than that.
 #[derive(Debug, Clone)]
 pub struct CampaignVote {
+    /// Whose vote it is: the same for all of an annotator, and no way back to them for who reads published votes.
+    pub voter: VisitorId,
     /// The models on sides A and B.
     pub models: [String; 2],
     /// What the annotator said.
@@ -56,13 +58,13 @@ macro_rules! insert_vote {
         }
         let query = sqlx::query($crate::storage::campaign_votes::INSERT_BATTLE)
             .bind($new.id)
-            .bind($new.annotator)
+            .bind(vote.voter.as_str())
             .bind(a)
             .bind(b);
         query.bind(&vote.language).bind(&vote.category).bind($new.now.0).execute(&mut *$tx).await?;
         let query = sqlx::query($crate::storage::campaign_votes::INSERT_VOTE)
             .bind($new.id)
-            .bind($new.annotator)
+            .bind(vote.voter.as_str())
             .bind(a)
             .bind(b)
             .bind(&vote.language);

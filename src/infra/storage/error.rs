@@ -133,7 +133,7 @@ pub enum StoreError {
          (storage.database or --data-dir), restore a backup, or run the version that made them"
     )]
     Migrate(#[source] MigrateError),
-    /// It is known to be in trouble, so it was not asked.
+    /// It is known to have an outage, so no statement was sent.
     #[error("the database fails: {0}")]
     Outage(OutageKind),
     /// The database refused or was out of reach.
@@ -143,16 +143,16 @@ pub enum StoreError {
 
 impl StoreError {
     /// Whether the database is out of reach, or takes no writes, until somebody mends it. The log has it already: it
-    /// is told once, when it begins, and not by everyone who meets it.
+    /// is logged once, when it begins, and not by every caller that meets it.
     #[must_use]
     pub fn is_outage(&self) -> bool {
-        self.trouble().is_some()
+        self.outage_kind().is_some()
     }
 
     /// Whether what is kept can be read all the same.
     #[must_use]
     pub fn stops_writes_only(&self) -> bool {
-        self.trouble().is_some_and(OutageKind::stops_writes_only)
+        self.outage_kind().is_some_and(OutageKind::stops_writes_only)
     }
 
     /// Whether the same call may succeed later although nobody changes it: a server starts, or has connections again.
@@ -161,7 +161,7 @@ impl StoreError {
         match self {
             Self::Busy | Self::ReadOnly(_) => true,
             Self::Group(error) => error.may_pass(),
-            _ => self.trouble().is_some_and(|trouble| trouble != OutageKind::Denied && !trouble.lasts()),
+            _ => self.outage_kind().is_some_and(|kind| kind != OutageKind::Denied && !kind.lasts()),
         }
     }
 
@@ -177,11 +177,11 @@ impl StoreError {
         }
     }
 
-    fn trouble(&self) -> Option<OutageKind> {
+    fn outage_kind(&self) -> Option<OutageKind> {
         match self {
-            Self::Group(error) => error.trouble(),
+            Self::Group(error) => error.outage_kind(),
             Self::Database(error) => OutageKind::from_error(error),
-            Self::Outage(trouble) => Some(*trouble),
+            Self::Outage(kind) => Some(*kind),
             Self::Unreachable { .. } => Some(OutageKind::Unreachable),
             _ => None,
         }

@@ -2,8 +2,8 @@
 
 use super::{ImportedVote, is_storable};
 use crate::domain::battle::BattleId;
-use crate::domain::battle::reasons::{Reason, ReasonSet};
 use crate::domain::battle::text_counts::TextCounts;
+use crate::domain::battle::vote_reasons::{Reason, ReasonSet};
 use crate::domain::rating::vote_log::{Labels, VoteLog};
 use crate::domain::text_direction;
 use crate::domain::time::Timestamp;

@@ -6,7 +6,7 @@ use sqlx::{Connection, QueryBuilder};
 
 use super::{Store, StoreError, on_writer_once};
 use crate::domain::battle::BattleId;
-use crate::domain::battle::reasons::ReasonSet;
+use crate::domain::battle::vote_reasons::ReasonSet;
 use crate::domain::rating::vote_log::ReplyTiming;
 use crate::domain::time::Timestamp;
 

@@ -44,9 +44,10 @@ mod instances;
 mod label_replies;
 mod leaderboards;
 mod leak_checks;
+mod limit_counts;
 mod locks;
-mod model_figures;
 mod model_register;
+mod model_stats;
 mod models;
 mod moderation_flags;
 mod outage;
@@ -105,7 +106,7 @@ pub use bench_scores::PublishedScoreRow;
 pub use bench_suites::{BenchItemRow, BenchSuiteRow};
 pub use campaign_assignments::{
     AssignmentLimit, AssignmentRequest, AssignmentRow, CampaignJudgementRow, ItemTexts, NewCampaignJudgement,
-    NextAssignment, NothingLeft,
+    NextAssignment, NothingLeft, StandingJudgement,
 };
 pub use campaign_exclusions::AnnotatorExclusion;
 pub use campaign_judgements::{AnnotatorJudgements, CampaignVersion, JudgedRow};
@@ -123,9 +124,10 @@ pub use imports::{Import, Imported, ImportedVote};
 pub use instances::InstanceRow;
 pub use leaderboards::StoredLeaderboard;
 pub use leak_checks::{LeakCheckCounts, LeakCheckRow, LeakCheckStatus, UncheckedVote};
+pub use limit_counts::{LimitDues, LimitUpdate, LockedLimits};
 pub use locks::{DataLock, JobLock};
-pub use model_figures::RecentFigures;
 pub use model_register::RegisterVersion;
+pub use model_stats::RecentModelStats;
 pub use models::{BreakerReport, RegisteredModel};
 pub use moderation_flags::{ModerationDecision, ModerationFlagRow, NewModerationFlag};
 pub use outage::OutageKind;
@@ -316,7 +318,7 @@ impl Store {
             Database::Sqlite(pools) => {
                 pools.check_file()?;
                 let mut probed_at = pools.probed_at.lock().await;
-                let known = probed_at.filter(|at| at.elapsed() < PROBE_EVERY && self.trouble().is_none());
+                let known = probed_at.filter(|at| at.elapsed() < PROBE_EVERY && self.outage_kind().is_none());
                 if known.is_none() {
                     *probed_at = None;
                     with_retries!(&self.database, writer, |_database| pools.probe_write().await)?;
@@ -326,7 +328,7 @@ impl Store {
             // Every instance writes that it is there, which shows the end of an outage.
             Database::Postgres(_) => self.check_durable().await?,
         }
-        self.database.outage().trouble().map_or(Ok(()), |trouble| Err(StoreError::Outage(trouble)))
+        self.database.outage().kind().map_or(Ok(()), |kind| Err(StoreError::Outage(kind)))
     }
 
     /// How large the database is; of the embedded one, without its write-ahead log.
@@ -341,8 +343,8 @@ impl Store {
 
     /// What is known to be wrong with the database at the moment.
     #[must_use]
-    pub fn trouble(&self) -> Option<OutageKind> {
-        self.database.outage().trouble()
+    pub fn outage_kind(&self) -> Option<OutageKind> {
+        self.database.outage().kind()
     }
 
     /// Looks whether the server still keeps commits through a crash; the embedded database is looked at before each write.
@@ -412,8 +414,8 @@ impl Database {
 
     /// Refuses what would be acknowledged and could be lost in a crash.
     fn refuse_if_not_durable(&self) -> Result<(), StoreError> {
-        match self.outage().trouble().filter(|trouble| trouble.loses_commits()) {
-            Some(trouble) => Err(StoreError::Outage(trouble)),
+        match self.outage().kind().filter(|kind| kind.loses_commits()) {
+            Some(kind) => Err(StoreError::Outage(kind)),
             None => Ok(()),
         }
     }

@@ -151,8 +151,8 @@ impl PostgresPool {
             Ok(_asking) => Box::pin(self.reason_for_no_connection()).await,
             Err(_) => None,
         };
-        if let Some(trouble) = reason {
-            self.outage.note(trouble);
+        if let Some(kind) = reason {
+            self.outage.note(kind);
         }
         match acquiring.await {
             Err(sqlx::Error::PoolTimedOut) => Err(reason.map_or(sqlx::Error::PoolTimedOut.into(), StoreError::Outage)),
@@ -179,9 +179,9 @@ impl PostgresPool {
     pub(super) async fn check_durable(&self) -> Result<(), StoreError> {
         let mut connection = self.acquire().await?;
         match durability(&mut connection).await? {
-            Some(trouble) => {
-                self.outage.note(trouble);
-                Err(StoreError::Outage(trouble))
+            Some(kind) => {
+                self.outage.note(kind);
+                Err(StoreError::Outage(kind))
             }
             None => {
                 self.outage.looks_durable();
@@ -195,9 +195,9 @@ impl PostgresPool {
 async fn prepare(connection: &mut PgConnection, outage: &Outage) -> sqlx::Result<()> {
     sqlx::query(PIN_SYNCHRONOUS_COMMIT).execute(&mut *connection).await?;
     match durability(connection).await? {
-        Some(trouble) => {
-            outage.note(trouble);
-            Err(sqlx::Error::Configuration(trouble.into()))
+        Some(kind) => {
+            outage.note(kind);
+            Err(sqlx::Error::Configuration(kind.into()))
         }
         None => Ok(()),
     }

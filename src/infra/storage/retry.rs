@@ -22,10 +22,10 @@ const SETTLED: Duration = Duration::from_secs(3);
 /// A reload reaches a server's connections one after another, so one look may still show, or no longer show, what another
 /// one found: settings count as mended when for so long no look has found them otherwise.
 const RELOADED: Duration = Duration::from_secs(1);
-/// Connections that a restarted server has forgotten fail one by one: for so long after an end no new outage is told.
+/// Connections that a restarted server has forgotten fail one by one: for so long after an end no new outage is logged.
 const QUIET: Duration = Duration::from_secs(10);
 
-/// What all statements on one database know of its failures. An outage is told once, and so is its end, not for each
+/// What all statements on one database know of its failures. An outage is logged once, and so is its end, not for each
 /// statement that meets it: whoever asked need not log it again (see [`StoreError::is_outage`]).
 #[derive(Debug, Default)]
 pub(super) struct Outage {
@@ -38,61 +38,61 @@ pub(super) struct Outage {
 #[derive(Debug, Default)]
 struct OutageState {
     /// What is wrong at the moment.
-    trouble: Option<OutageKind>,
+    kind: Option<OutageKind>,
     /// What the log has of it; one outage may show in several ways.
-    told: Vec<OutageKind>,
+    logged: Vec<OutageKind>,
     met_at: Option<Instant>,
     ended_at: Option<Instant>,
 }
 
 impl Outage {
     /// What is wrong with the database, if anything.
-    pub(super) fn trouble(&self) -> Option<OutageKind> {
-        if self.open.load(Ordering::Relaxed) { self.state().trouble } else { None }
+    pub(super) fn kind(&self) -> Option<OutageKind> {
+        if self.open.load(Ordering::Relaxed) { self.state().kind } else { None }
     }
 
     /// Takes down what was found out without a failed statement.
-    pub(super) fn note(&self, trouble: OutageKind) {
-        self.meets(trouble, &trouble);
+    pub(super) fn note(&self, kind: OutageKind) {
+        self.meets(kind, &kind);
     }
 
-    fn meets(&self, trouble: OutageKind, error: &dyn std::fmt::Display) {
+    fn meets(&self, kind: OutageKind, error: &dyn std::fmt::Display) {
         let mut state = self.state();
         // What comes after a damaged file ends, and the damage does not.
-        state.trouble = state.trouble.filter(|former| former.lasts()).or(Some(trouble));
+        state.kind = state.kind.filter(|former| former.lasts()).or(Some(kind));
         state.met_at = Some(Instant::now());
         self.open.store(true, Ordering::Relaxed);
-        let quiet = state.told.is_empty() && state.ended_at.is_some_and(|at| at.elapsed() < QUIET);
-        if !quiet && !state.told.contains(&trouble) {
-            state.told.push(trouble);
-            tracing::error!(reason = %trouble, error = %error, "the database fails: nothing is stored until it is repaired");
+        let quiet = state.logged.is_empty() && state.ended_at.is_some_and(|at| at.elapsed() < QUIET);
+        if !quiet && !state.logged.contains(&kind) {
+            state.logged.push(kind);
+            tracing::error!(reason = %kind, error = %error, "the database fails: nothing is stored until it is repaired");
         }
     }
 
     /// Whether one statement that came through shows the end. On a full disk a short one may come through where longer
     /// ones fail, so there it shows it only when nothing has failed for a while.
     /// That a server loses commits shows in no statement, so only another look at its settings ends it.
-    fn may_be_over(&self, trouble: OutageKind) -> bool {
-        if trouble.loses_commits() {
+    fn may_be_over(&self, kind: OutageKind) -> bool {
+        if kind.loses_commits() {
             return false;
         }
-        trouble != OutageKind::DiskFull || self.state().met_at.is_none_or(|at| at.elapsed() > SETTLED)
+        kind != OutageKind::DiskFull || self.state().met_at.is_none_or(|at| at.elapsed() > SETTLED)
     }
 
     /// The server's settings were looked at on one connection, and keep commits.
     pub(super) fn looks_durable(&self) {
         let settled = self.state().met_at.is_none_or(|at| at.elapsed() > RELOADED);
-        if settled && self.trouble().is_some_and(|trouble| trouble.loses_commits() && !trouble.lasts()) {
+        if settled && self.kind().is_some_and(|kind| kind.loses_commits() && !kind.lasts()) {
             self.ends();
         }
     }
 
     fn ends(&self) {
         let mut state = self.state();
-        state.trouble = None;
+        state.kind = None;
         self.open.store(false, Ordering::Relaxed);
         state.ended_at = Some(Instant::now());
-        if !std::mem::take(&mut state.told).is_empty() {
+        if !std::mem::take(&mut state.logged).is_empty() {
             tracing::info!("the database answers again");
         }
     }
@@ -132,9 +132,9 @@ impl<'a> RetryPolicy<'a> {
     pub(super) async fn wait_after(&mut self, error: &StoreError) -> bool {
         let outage = self.database.outage();
         if let StoreError::Database(error) = error
-            && let Some(trouble) = OutageKind::from_error(error)
+            && let Some(kind) = OutageKind::from_error(error)
         {
-            outage.meets(trouble, error);
+            outage.meets(kind, error);
         }
         if !self.database.is_transient(error) {
             return false;
@@ -151,9 +151,9 @@ impl<'a> RetryPolicy<'a> {
     /// The statement came through: an outage that it would have met is over.
     pub(super) async fn on_success(self) {
         let outage = self.database.outage();
-        let Some(trouble) = outage.trouble() else { return };
-        let meets = self.writes || !trouble.stops_writes_only();
-        if meets && outage.may_be_over(trouble) && self.database.has_room().await {
+        let Some(kind) = outage.kind() else { return };
+        let meets = self.writes || !kind.stops_writes_only();
+        if meets && outage.may_be_over(kind) && self.database.has_room().await {
             outage.ends();
         }
     }
@@ -191,26 +191,24 @@ mod tests {
     }
 
     /// What the log holds after this.
-    fn told(happening: impl FnOnce(&Outage)) -> Vec<String> {
+    fn logged(happening: impl FnOnce(&Outage)) -> Vec<String> {
         let log = Log::default();
         let writer = log.clone();
         let subscriber = tracing_subscriber::fmt().with_writer(move || writer.clone()).finish();
         tracing::subscriber::with_default(subscriber, || happening(&Outage::default()));
-        let told = String::from_utf8(log.0.lock().clone()).unwrap();
-        told.lines().map(str::to_owned).collect()
+        let lines = String::from_utf8(log.0.lock().clone()).unwrap();
+        lines.lines().map(str::to_owned).collect()
     }
 
     #[test]
-    fn an_outage_is_told_once_in_each_of_its_ways_and_so_is_its_end() {
-        let lines = told(|outage| {
-            for trouble in
-                [OutageKind::DiskFull, OutageKind::Unreachable, OutageKind::DiskFull, OutageKind::Unreachable]
-            {
-                outage.meets(trouble, &sqlx::Error::PoolTimedOut);
-                assert_eq!(outage.trouble(), Some(trouble));
+    fn an_outage_is_logged_once_in_each_of_its_ways_and_so_is_its_end() {
+        let lines = logged(|outage| {
+            for kind in [OutageKind::DiskFull, OutageKind::Unreachable, OutageKind::DiskFull, OutageKind::Unreachable] {
+                outage.meets(kind, &sqlx::Error::PoolTimedOut);
+                assert_eq!(outage.kind(), Some(kind));
             }
             outage.ends();
-            assert_eq!(outage.trouble(), None);
+            assert_eq!(outage.kind(), None);
         });
         assert_eq!(lines.len(), 3, "{lines:?}");
         assert!(lines[0].contains("is full: free some space") && lines[1].contains("start its server"), "{lines:?}");
@@ -220,9 +218,9 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_full_disk_is_not_over_with_the_first_statement_that_comes_through() {
         let outage = Outage::default();
-        for trouble in [OutageKind::Unreachable, OutageKind::DiskFull] {
-            outage.meets(trouble, &sqlx::Error::PoolTimedOut);
-            assert_eq!(outage.may_be_over(trouble), trouble == OutageKind::Unreachable);
+        for kind in [OutageKind::Unreachable, OutageKind::DiskFull] {
+            outage.meets(kind, &sqlx::Error::PoolTimedOut);
+            assert_eq!(outage.may_be_over(kind), kind == OutageKind::Unreachable);
         }
         tokio::time::advance(2 * SETTLED).await;
         assert!(outage.may_be_over(OutageKind::DiskFull));
@@ -233,17 +231,17 @@ mod tests {
         let outage = Outage::default();
         outage.note(OutageKind::FsyncOff);
         outage.looks_durable();
-        assert_eq!(outage.trouble(), Some(OutageKind::FsyncOff));
+        assert_eq!(outage.kind(), Some(OutageKind::FsyncOff));
         tokio::time::advance(2 * RELOADED).await;
         outage.looks_durable();
-        assert_eq!(outage.trouble(), None);
+        assert_eq!(outage.kind(), None);
     }
 
     #[tokio::test(start_paused = true)]
     async fn what_fails_right_after_an_outage_belongs_to_it() {
         let meets = |outage: &Outage| outage.meets(OutageKind::Unreachable, &sqlx::Error::PoolTimedOut);
         let (first, second) = (Outage::default(), Outage::default());
-        let lines = told(|_| {
+        let lines = logged(|_| {
             meets(&first);
             first.ends();
             meets(&first);
@@ -252,6 +250,6 @@ mod tests {
         assert_eq!(lines.len(), 2, "{lines:?}");
         second.ends();
         tokio::time::advance(QUIET).await;
-        assert_eq!(told(|_| meets(&second)).len(), 1);
+        assert_eq!(logged(|_| meets(&second)).len(), 1);
     }
 }

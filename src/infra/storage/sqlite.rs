@@ -98,8 +98,8 @@ impl SqlitePools {
     /// Waits for the connection that writes; refuses it where what it writes would be lost.
     pub(super) async fn acquire_writer(&self) -> Result<Writing, StoreError> {
         self.check_file()?;
-        if let Some(trouble) = self.outage.trouble().filter(|trouble| trouble.lasts()) {
-            return Err(StoreError::Outage(trouble));
+        if let Some(kind) = self.outage.kind().filter(|kind| kind.lasts()) {
+            return Err(StoreError::Outage(kind));
         }
         let writing = self.writer.acquire().await?;
         if writing.was_kept() && self.log.metadata().is_err_and(|error| error.kind() == ErrorKind::NotFound) {
@@ -168,13 +168,11 @@ async fn create(path: &Path, folder: &Path) -> Result<(), StoreError> {
     std::fs::create_dir_all(folder).map_err(unusable)?;
     let unfinished = path.with_extension(format!("db.new{}", std::process::id()));
     // What a start with the same process id left, as in containers; mostly there is nothing.
-    let _ = std::fs::remove_file(&unfinished);
-    // The files beside it get the rights of the first one.
-    private_file(&unfinished).map_err(unusable)?;
-    let mut connection = connect(&options(&unfinished)?.create_if_missing(true), &unfinished).await?;
-    migrate(&mut connection, folder).await?;
-    // Closing the last connection moves the write-ahead log into the file.
-    connection.close().await?;
+    remove_with_side_files(&unfinished);
+    if let Err(error) = make(&unfinished, folder).await {
+        remove_with_side_files(&unfinished);
+        return Err(error);
+    }
     match std::fs::hard_link(&unfinished, path) {
         Ok(()) => std::fs::remove_file(&unfinished),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => std::fs::remove_file(&unfinished),
@@ -183,6 +181,26 @@ async fn create(path: &Path, folder: &Path) -> Result<(), StoreError> {
     }
     .and_then(|()| File::open(folder)?.sync_all())
     .map_err(unusable)
+}
+
+/// Makes a database with all tables in one file.
+async fn make(path: &Path, folder: &Path) -> Result<(), StoreError> {
+    // The files beside it get the rights of the first one.
+    private_file(path).map_err(|error| StoreError::DataDir { path: folder.to_owned(), reason: error.to_string() })?;
+    let mut connection = connect(&options(path)?.create_if_missing(true), path).await?;
+    let migrated = migrate(&mut connection, folder).await;
+    // Closing the last connection moves the write-ahead log into the file.
+    let closed = connection.close().await;
+    migrated.and(closed.map_err(StoreError::from))
+}
+
+/// Removes a database that nobody uses, and what SQLite has made beside it; what is not there is no error.
+pub(super) fn remove_with_side_files(database: &Path) {
+    for ending in ["", "-wal", "-shm", "-journal"] {
+        let mut name = database.file_name().unwrap_or_default().to_owned();
+        name.push(ending);
+        let _ = std::fs::remove_file(database.with_file_name(name));
+    }
 }
 
 /// An empty file for its owner alone: the database holds keys, and what visitors wrote.

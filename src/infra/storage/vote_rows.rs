@@ -1,8 +1,8 @@
 //! Rows of votes.
 
-use crate::domain::battle::reasons::ReasonSet;
 use crate::domain::battle::record::VoteRow;
 use crate::domain::battle::text_counts::TextCounts;
+use crate::domain::battle::vote_reasons::ReasonSet;
 use crate::domain::battle::{BattleId, ModelId, Outcome, VisitorId};
 use crate::domain::integrity::exclusion_rule::ExclusionRule;
 use crate::domain::time::Timestamp;

@@ -257,7 +257,7 @@ mod tests {
         _votes: mpsc::Sender<Pending<VoteInsert, Written>>,
     }
 
-    fn rig() -> QueueFixture {
+    fn fixture() -> QueueFixture {
         let (battles, waiting_battles) = mpsc::channel(LANE);
         let (votes, waiting_votes) = mpsc::channel(LANE);
         let lanes = Lanes { battles: waiting_battles, votes: waiting_votes };
@@ -285,7 +285,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn what_comes_before_its_time_shares_a_group() {
-        let QueueFixture { mut lanes, battles, stop, _votes } = rig();
+        let QueueFixture { mut lanes, battles, stop, _votes } = fixture();
         let mut group = pin!(lanes.next_group(Instant::now() + 4 * MS, &stop));
         enqueue_all(&battles, 1);
         assert_eq!(complete(&mut group).await, None);
@@ -298,7 +298,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn on_an_idle_arena_a_write_waits_for_nothing() {
-        let QueueFixture { mut lanes, battles, stop, _votes } = rig();
+        let QueueFixture { mut lanes, battles, stop, _votes } = fixture();
         let mut group = pin!(lanes.next_group(Instant::now(), &stop));
         assert_eq!(complete(&mut group).await, None);
         advance(1_000 * MS).await;
@@ -308,7 +308,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn enough_writes_do_not_wait() {
-        let QueueFixture { mut lanes, battles, stop, _votes } = rig();
+        let QueueFixture { mut lanes, battles, stop, _votes } = fixture();
         let mut group = pin!(lanes.next_group(Instant::now() + 4 * MS, &stop));
         enqueue_all(&battles, ENOUGH - 1);
         assert_eq!(complete(&mut group).await, None);
@@ -318,7 +318,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn at_the_end_what_waits_is_written_and_nothing_more_comes() {
-        let QueueFixture { mut lanes, battles, stop, _votes } = rig();
+        let QueueFixture { mut lanes, battles, stop, _votes } = fixture();
         enqueue_all(&battles, 2);
         stop.cancel();
         let last = lanes.next_group(Instant::now() + 4 * MS, &stop).await;

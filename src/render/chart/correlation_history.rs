@@ -32,20 +32,20 @@ const NUMBER: f64 = 26.0;
 /// Draws the moments, which are in the order of their times. Where there is no correlation the line has a gap.
 #[must_use]
 pub fn draw(topic: Topic<'_>, moments: &[CorrelationPoint], frame: Frame) -> String {
-    let said = chart_texts(frame.language);
+    let texts = chart_texts(frame.language);
     let mut canvas = Canvas::new(WIDTH, HEIGHT);
-    let reading = fill(said.course.reading, &[("few", &FEW.to_string())]);
+    let reading = fill(texts.correlation_history.reading, &[("few", &FEW.to_string())]);
     canvas.text("heading", At(16.0, 26.0), topic.title);
-    canvas.text("quiet", At(16.0, 46.0), if moments.is_empty() { said.no_data } else { &reading });
+    canvas.text("quiet", At(16.0, 46.0), if moments.is_empty() { texts.no_data } else { &reading });
     if !moments.is_empty() {
         let times = Axis::over(moments.iter().map(|moment| milliseconds(moment.time)), 500.0, PLOT, PLOT_END);
         let height = Axis::over([-1.0, 1.0].into_iter(), 0.0, BOTTOM, TOP);
         scales(&mut canvas, &times, &height);
         numbers(&mut canvas, &times, moments);
         lines(&mut canvas, &times, &height, moments);
-        marks(&mut canvas, &times, &height, moments, said);
+        marks(&mut canvas, &times, &height, moments, texts);
     }
-    canvas.finish(&words(topic, moments, said), frame)
+    canvas.finish(&words(topic, moments, texts), frame)
 }
 
 fn scales(canvas: &mut Canvas, times: &Axis, height: &Axis) {
@@ -81,40 +81,43 @@ fn lines(canvas: &mut Canvas, times: &Axis, height: &Axis, moments: &[Correlatio
     }
 }
 
-fn marks(canvas: &mut Canvas, times: &Axis, height: &Axis, moments: &[CorrelationPoint], said: &ChartTexts) {
+fn marks(canvas: &mut Canvas, times: &Axis, height: &Axis, moments: &[CorrelationPoint], texts: &ChartTexts) {
     for moment in moments {
         let Ok(r) = moment.r else { continue };
         let class = if moment.n < FEW { "hollow" } else { "point" };
         let at = At(times.place(milliseconds(moment.time)), height.place(r));
-        canvas.tipped(&told(moment, said), |canvas| canvas.circle(class, at, 3.5));
+        canvas.tipped(&describe_point(moment, texts), |canvas| canvas.circle(class, at, 3.5));
     }
 }
 
-fn words(topic: Topic<'_>, moments: &[CorrelationPoint], said: &ChartTexts) -> Caption {
+fn words(topic: Topic<'_>, moments: &[CorrelationPoint], texts: &ChartTexts) -> Caption {
     let description = match moments {
-        [] => said.no_data.to_owned(),
-        [first, .., last] => describe(moments, [first, last], said),
-        [only] => describe(moments, [only, only], said),
+        [] => texts.no_data.to_owned(),
+        [first, .., last] => describe(moments, [first, last], texts),
+        [only] => describe(moments, [only, only], texts),
     };
     Caption { key: topic.key.to_owned().into(), title: topic.title.to_owned(), description }
 }
 
-fn describe(moments: &[CorrelationPoint], [first, last]: [&CorrelationPoint; 2], said: &ChartTexts) -> String {
-    let models =
-        if moments.len() == 1 { told(last, said) } else { format!("{} {}", told(first, said), told(last, said)) };
+fn describe(moments: &[CorrelationPoint], [first, last]: [&CorrelationPoint; 2], texts: &ChartTexts) -> String {
+    let models = if moments.len() == 1 {
+        describe_point(last, texts)
+    } else {
+        format!("{} {}", describe_point(first, texts), describe_point(last, texts))
+    };
     let values = [
         ("count", moments.len().to_string()),
         ("first", minute(milliseconds(first.time))),
         ("last", minute(milliseconds(last.time))),
         ("models", models),
     ];
-    fill(said.course.description, &values.each_ref().map(|(name, value)| (*name, value.as_str())))
+    fill(texts.correlation_history.description, &values.each_ref().map(|(name, value)| (*name, value.as_str())))
 }
 
-fn told(moment: &CorrelationPoint, said: &ChartTexts) -> String {
+fn describe_point(moment: &CorrelationPoint, texts: &ChartTexts) -> String {
     let (time, n) = (minute(milliseconds(moment.time)), moment.n.to_string());
     match &moment.r {
-        Ok(r) => fill(said.course_one, &[("time", &time), ("value", &signed(*r)), ("n", &n)]),
-        Err(reason) => fill(said.course_none, &[("time", &time), ("reason", reason)]),
+        Ok(r) => fill(texts.correlation_history_one, &[("time", &time), ("value", &signed(*r)), ("n", &n)]),
+        Err(reason) => fill(texts.correlation_history_none, &[("time", &time), ("reason", reason)]),
     }
 }

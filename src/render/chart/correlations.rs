@@ -50,14 +50,14 @@ const CELL: At = At(50.0, 30.0);
 /// Longest label, in pixels.
 const LABEL: f64 = 230.0;
 /// Pairs that the description names.
-const TOLD: usize = 5;
+const MAX_DESCRIBED: usize = 5;
 
 /// Draws `cells[row][column]` by the names; of the two cells of a pair the one below the diagonal is looked at.
 #[must_use]
 pub fn draw(topic: Topic<'_>, names: &[String], cells: &[Vec<Option<CorrelationCell>>], frame: Frame) -> String {
-    let said = chart_texts(frame.language);
-    let reading = fill(said.correlations.reading, &[("few", &FEW.to_string())]);
-    let reading = if names.len() < 2 { said.no_data } else { &reading };
+    let texts = chart_texts(frame.language);
+    let reading = fill(texts.correlations.reading, &[("few", &FEW.to_string())]);
+    let reading = if names.len() < 2 { texts.no_data } else { &reading };
     let label = (names.iter().map(|name| width(name)).fold(0.0, f64::max) * 13.0 + 8.0).min(LABEL);
     let origin = At(LEFT + label + 8.0, HEAD + label + 8.0);
     let wide = (origin.0 + CELL.0 * real(names.len()) + 24.0).max(LEFT + width(reading).max(width(topic.title)) * 12.5);
@@ -69,12 +69,12 @@ pub fn draw(topic: Topic<'_>, names: &[String], cells: &[Vec<Option<CorrelationC
         labels(&mut canvas, name, label / 13.0, corner(at, 0), corner(0, at));
     }
     for (row, column, one) in pairs(cells) {
-        canvas.tipped(&told(names, (row, column, one), said), |canvas| cell(canvas, corner(row, column), one));
+        canvas.tipped(&describe(names, (row, column, one), texts), |canvas| cell(canvas, corner(row, column), one));
     }
     if names.len() > 1 {
         legend(&mut canvas, At(LEFT + 30.0, origin.1 + CELL.1 * real(names.len()) + 20.0));
     }
-    canvas.finish(&words(topic, names, cells, said), frame)
+    canvas.finish(&words(topic, names, cells, texts), frame)
 }
 
 /// The name of a row and of a column.
@@ -144,34 +144,34 @@ fn pairs(cells: &[Vec<Option<CorrelationCell>>]) -> impl Iterator<Item = (usize,
     })
 }
 
-fn told(names: &[String], (row, column, cell): (usize, usize, &CorrelationCell), said: &ChartTexts) -> String {
+fn describe(names: &[String], (row, column, cell): (usize, usize, &CorrelationCell), texts: &ChartTexts) -> String {
     let value = match cell {
         CorrelationCell::Undefined(reason) => reason.clone(),
         CorrelationCell::Found { r, interval, n } => {
             let ends = interval.map(|ends| format!(" ({} … {})", signed(ends.lower), signed(ends.upper)));
-            let weak = if cell.is_weak() { format!(", {}", said.correlation_weak) } else { String::new() };
+            let weak = if cell.is_weak() { format!(", {}", texts.correlation_weak) } else { String::new() };
             format!("{}{}, n = {n}{weak}", signed(*r), ends.unwrap_or_default())
         }
     };
-    fill(said.correlation_tip, &[("row", &names[row]), ("column", &names[column]), ("value", &value)])
+    fill(texts.correlation_tip, &[("row", &names[row]), ("column", &names[column]), ("value", &value)])
 }
 
-fn words(topic: Topic<'_>, names: &[String], cells: &[Vec<Option<CorrelationCell>>], said: &ChartTexts) -> Caption {
+fn words(topic: Topic<'_>, names: &[String], cells: &[Vec<Option<CorrelationCell>>], texts: &ChartTexts) -> Caption {
     let size = |cell: &CorrelationCell| if let CorrelationCell::Found { r, .. } = cell { r.abs() } else { -1.0 };
     let mut found: Vec<_> = pairs(cells).filter(|(_, _, cell)| matches!(cell, CorrelationCell::Found { .. })).collect();
     let weak = found.iter().filter(|(_, _, cell)| cell.is_weak()).count().to_string();
     let count = found.len().to_string();
     found.sort_by(|one, other| size(other.2).total_cmp(&size(one.2)));
-    let models: Vec<String> = found.into_iter().take(TOLD).map(|pair| told(names, pair, said)).collect();
+    let models: Vec<String> = found.into_iter().take(MAX_DESCRIBED).map(|pair| describe(names, pair, texts)).collect();
     let (series, models) = (names.len().to_string(), models.join("; "));
     let values = [("count", series.as_str()), ("cells", &count), ("weak", &weak), ("models", &models)];
     Caption {
         key: topic.key.to_owned().into(),
         title: topic.title.to_owned(),
         description: if names.len() < 2 {
-            said.no_data.to_owned()
+            texts.no_data.to_owned()
         } else {
-            fill(said.correlations.description, &values)
+            fill(texts.correlations.description, &values)
         },
     }
 }

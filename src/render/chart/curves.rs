@@ -18,24 +18,26 @@ const BOTTOM: f64 = 296.0;
 /// Draws the first twelve models, so give the best first; the first value is of the turn `first`.
 #[must_use]
 pub fn draw(topic: Topic<'_>, first: u32, series: &[ChartSeries], frame: Frame) -> String {
-    let said = chart_texts(frame.language);
+    let texts = chart_texts(frame.language);
     let series: Vec<&ChartSeries> =
         series.iter().filter(|one| one.values.iter().any(Option::is_some)).take(LINE_STYLES).collect();
     let mut canvas = Canvas::new(WIDTH, HEIGHT);
     canvas.text("heading", At(16.0, 26.0), topic.title);
-    canvas.text("quiet", At(16.0, 46.0), if series.is_empty() { said.no_data } else { said.curves.reading });
+    canvas.text("quiet", At(16.0, 46.0), if series.is_empty() { texts.no_data } else { texts.curves.reading });
     if !series.is_empty() {
-        lines(&mut canvas, first, &series, said);
+        lines(&mut canvas, first, &series, texts);
     }
-    let told: Vec<String> = series.iter().map(|one| told(first, one, said)).collect();
+    let descriptions: Vec<String> = series.iter().map(|one| describe(first, one, texts)).collect();
     let description = match series.as_slice() {
-        [] => said.no_data.to_owned(),
-        series => fill(said.curves.description, &[("count", &series.len().to_string()), ("models", &told.join(" "))]),
+        [] => texts.no_data.to_owned(),
+        series => {
+            fill(texts.curves.description, &[("count", &series.len().to_string()), ("models", &descriptions.join(" "))])
+        }
     };
     canvas.finish(&Caption { key: topic.key.to_owned().into(), title: topic.title.to_owned(), description }, frame)
 }
 
-fn lines<'s>(canvas: &mut Canvas, first: u32, series: &[&'s ChartSeries], said: &ChartTexts) {
+fn lines<'s>(canvas: &mut Canvas, first: u32, series: &[&'s ChartSeries], texts: &ChartTexts) {
     let values = series.iter().flat_map(|one| &one.values).filter_map(|value| *value);
     let height = Axis::over(values, 0.2, BOTTOM, TOP);
     let turns = series.iter().map(|one| one.values.len()).max().unwrap_or_default();
@@ -47,14 +49,14 @@ fn lines<'s>(canvas: &mut Canvas, first: u32, series: &[&'s ChartSeries], said: 
     }
     for (number, place) in (first..).zip(0..turns) {
         let (x, number) = (turn.place(real(place)), number.to_string());
-        canvas.text("quiet middle", At(x, BOTTOM + 20.0), &fill(said.turn, &[("n", &number)]));
+        canvas.text("quiet middle", At(x, BOTTOM + 20.0), &fill(texts.turn, &[("n", &number)]));
     }
     canvas.line("rule", At(PLOT, BOTTOM), At(PLOT_END, BOTTOM));
     let place = |(place, value): (usize, &Option<f64>)| value.map(|y| At(turn.place(real(place)), height.place(y)));
     let drawn = series.iter().map(|one| one.values.iter().enumerate().filter_map(place).collect::<Vec<At>>());
     let drawn: Vec<Vec<At>> = drawn.collect();
     for (style, line) in drawn.iter().enumerate().rev() {
-        canvas.tipped(&told(first, series[style], said), |canvas| LineStyle::nth(style).draw(canvas, line));
+        canvas.tipped(&describe(first, series[style], texts), |canvas| LineStyle::nth(style).draw(canvas, line));
     }
     let name = |(style, (one, line)): (usize, (&'s ChartSeries, &Vec<At>))| {
         let value = format!("{:.2}", one.values.iter().rev().find_map(|value| *value)?);
@@ -64,9 +66,9 @@ fn lines<'s>(canvas: &mut Canvas, first: u32, series: &[&'s ChartSeries], said: 
     names(canvas, named, &NameMargin { left: PLOT_END, right: WIDTH, lowest: BOTTOM });
 }
 
-fn told(first: u32, series: &ChartSeries, said: &ChartTexts) -> String {
+fn describe(first: u32, series: &ChartSeries, texts: &ChartTexts) -> String {
     let one = |(turn, value): (u32, &Option<f64>)| {
-        value.map(|value| format!("{} {value:.2}", fill(said.turn, &[("n", &turn.to_string())])))
+        value.map(|value| format!("{} {value:.2}", fill(texts.turn, &[("n", &turn.to_string())])))
     };
     let turns: Vec<String> = (first..).zip(&series.values).filter_map(one).collect();
     format!("{}: {}.", series.name, turns.join(", "))

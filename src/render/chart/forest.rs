@@ -19,34 +19,34 @@ const PLOT_END: f64 = 668.0;
 const HEAD: f64 = 74.0;
 const FOOT: f64 = 32.0;
 /// Models that the description names.
-const TOLD: usize = 5;
+const MAX_DESCRIBED: usize = 5;
 
 /// Draws the models in the order in which they come. `confidence` is the level of the intervals, as a share.
 #[must_use]
 pub fn draw(models: &[RankedModel], confidence: f64, frame: Frame) -> String {
-    let said = chart_texts(frame.language);
+    let texts = chart_texts(frame.language);
     let rows = rows(models);
     let row = if models.len() > 40 { 18.0 } else { 24.0 };
     let bottom = HEAD + row * real(rows.len());
     let mut canvas = Canvas::new(WIDTH, bottom + FOOT);
-    let words = words(models, confidence, said);
+    let words = words(models, confidence, texts);
     canvas.text("heading", At(16.0, 26.0), &words.title);
-    canvas.text("quiet", At(16.0, 46.0), if models.is_empty() { said.no_data } else { said.forest.reading });
+    canvas.text("quiet", At(16.0, 46.0), if models.is_empty() { texts.no_data } else { texts.forest.reading });
     let ends = models.iter().flat_map(|model| [model.lower, model.upper, Some(model.rating_or_limit())]).flatten();
     let axis = Axis::over(ends, 10.0, PLOT, PLOT_END);
     let top = |number| HEAD + row * real(number);
     for number in (0..rows.len()).step_by(2) {
         canvas.rect("stripe", At(8.0, top(number)), WIDTH - 16.0, row);
     }
-    scale(&mut canvas, &axis, bottom, said);
+    scale(&mut canvas, &axis, bottom, texts);
     for (number, entry) in rows.iter().enumerate() {
         match entry {
             ForestRow::Group(group) => {
-                let text = fill(said.group, &[("n", &group.to_string())]);
+                let text = fill(texts.group, &[("n", &group.to_string())]);
                 canvas.text("quiet", At(NAME, top(number) + 0.68 * row), &text);
             }
             ForestRow::Model(model) => {
-                canvas.tipped(&told(model, said), |canvas| one(canvas, model, &axis, top(number) + 0.5 * row));
+                canvas.tipped(&describe(model, texts), |canvas| one(canvas, model, &axis, top(number) + 0.5 * row));
             }
         }
     }
@@ -71,7 +71,7 @@ fn rows(models: &[RankedModel]) -> Vec<ForestRow<'_>> {
     rows
 }
 
-fn scale(canvas: &mut Canvas, axis: &Axis, bottom: f64, said: &ChartTexts) {
+fn scale(canvas: &mut Canvas, axis: &Axis, bottom: f64, texts: &ChartTexts) {
     for tick in axis.ticks(6.0) {
         let x = axis.place(tick);
         canvas.line("grid", At(x, HEAD - 4.0), At(x, bottom + 4.0));
@@ -83,7 +83,7 @@ fn scale(canvas: &mut Canvas, axis: &Axis, bottom: f64, said: &ChartTexts) {
     if (PLOT..=PLOT_END).contains(&mean) {
         canvas.line("rule", At(mean, HEAD - 4.0), At(mean, bottom + 4.0));
     }
-    canvas.text("quiet end", At(WIDTH - 16.0, HEAD - 10.0), said.rating);
+    canvas.text("quiet end", At(WIDTH - 16.0, HEAD - 10.0), texts.rating);
 }
 
 /// One model at the height `y`.
@@ -133,30 +133,30 @@ fn arrow(canvas: &mut Canvas, from: f64, to: f64, y: f64) {
     canvas.polygon("point", &[At(to, y), At(to + back, y - 4.0), At(to + back, y + 4.0)]);
 }
 
-fn words(models: &[RankedModel], confidence: f64, said: &ChartTexts) -> Caption {
-    let told: Vec<String> = models.iter().take(TOLD).map(|model| told(model, said)).collect();
+fn words(models: &[RankedModel], confidence: f64, texts: &ChartTexts) -> Caption {
+    let descriptions: Vec<String> = models.iter().take(MAX_DESCRIBED).map(|model| describe(model, texts)).collect();
     let (count, level) = (models.len().to_string(), label(100.0 * confidence, 100.0));
     Caption {
         key: "forest".into(),
-        title: fill(said.forest.title, &[("level", &level)]),
+        title: fill(texts.forest.title, &[("level", &level)]),
         description: match models {
-            [] => said.no_data.to_owned(),
-            _ => fill(said.forest.description, &[("count", &count), ("models", &told.join(" "))]),
+            [] => texts.no_data.to_owned(),
+            _ => fill(texts.forest.description, &[("count", &count), ("models", &descriptions.join(" "))]),
         },
     }
 }
 
-fn told(model: &RankedModel, said: &ChartTexts) -> String {
+fn describe(model: &RankedModel, texts: &ChartTexts) -> String {
     let whole = |value: f64| format!("{value:.0}");
     let limits = match (model.unbounded, model.lower, model.upper) {
-        (Some(Direction::Above), ..) => format!(" ({})", said.only_won),
-        (Some(Direction::Below), ..) => format!(" ({})", said.only_lost),
-        (None, Some(lower), Some(upper)) => fill(said.between, &[("lower", &whole(lower)), ("upper", &whole(upper))]),
+        (Some(Direction::Above), ..) => format!(" ({})", texts.only_won),
+        (Some(Direction::Below), ..) => format!(" ({})", texts.only_lost),
+        (None, Some(lower), Some(upper)) => fill(texts.between, &[("lower", &whole(lower)), ("upper", &whole(upper))]),
         (None, ..) => String::new(),
     };
-    let few = if model.provisional { format!(" ({})", said.provisional) } else { String::new() };
+    let few = if model.provisional { format!(" ({})", texts.provisional) } else { String::new() };
     let (rank, rating) = (shown_rank(model), shown_rating(model));
-    let text = if model.unbounded.is_some() { said.forest_unranked } else { said.forest_one };
+    let text = if model.unbounded.is_some() { texts.forest_unranked } else { texts.forest_one };
     let values = [("rank", rank.as_str()), ("name", &model.model), ("rating", &rating), ("interval", &(limits + &few))];
     fill(text, &values)
 }

@@ -30,19 +30,19 @@ const TOP: f64 = 66.0;
 const BOTTOM: f64 = 440.0;
 const HEIGHT: f64 = 480.0;
 /// Models that the description names.
-const TOLD: usize = 5;
+const MAX_DESCRIBED: usize = 5;
 
 /// Draws the traces; the first ones are those that get names, so give the best models first.
 #[must_use]
 pub fn draw(traces: &[Trace], frame: Frame) -> String {
-    let said = chart_texts(frame.language);
+    let texts = chart_texts(frame.language);
     let traces: Vec<&Trace> = traces.iter().filter(|trace| !trace.points.is_empty()).collect();
     let mut canvas = Canvas::new(WIDTH, if has_moments(&traces) { HEIGHT } else { TOP });
-    let words = words(&traces, said);
+    let words = words(&traces, texts);
     canvas.text("heading", At(16.0, 26.0), &words.title);
     let named = traces.len().min(LINE_STYLES);
     let reading =
-        if has_moments(&traces) { reading(named, traces.len(), said) } else { why_empty(&traces, said).to_owned() };
+        if has_moments(&traces) { reading(named, traces.len(), texts) } else { why_empty(&traces, texts).to_owned() };
     canvas.text("quiet", At(16.0, 46.0), &reading);
     if has_moments(&traces) {
         let points = || traces.iter().flat_map(|trace| &trace.points);
@@ -55,7 +55,7 @@ pub fn draw(traces: &[Trace], frame: Frame) -> String {
             canvas.polyline("trace faint", line);
         }
         for (at, line) in lines.iter().take(named).enumerate().rev() {
-            canvas.tipped(&told(traces[at], said), |canvas| LineStyle::nth(at).draw(canvas, line));
+            canvas.tipped(&describe(traces[at], texts), |canvas| LineStyle::nth(at).draw(canvas, line));
         }
         names(
             &mut canvas,
@@ -72,8 +72,8 @@ fn has_moments(traces: &[&Trace]) -> bool {
     times.next().is_some_and(|first| times.any(|time| time != first))
 }
 
-fn why_empty(traces: &[&Trace], said: &'static ChartTexts) -> &'static str {
-    if traces.is_empty() { said.no_data } else { said.history_of_a_moment }
+fn why_empty(traces: &[&Trace], texts: &'static ChartTexts) -> &'static str {
+    if traces.is_empty() { texts.no_data } else { texts.history_of_a_moment }
 }
 
 /// The names of traces, at the ends of their lines.
@@ -95,32 +95,35 @@ fn scales(canvas: &mut Canvas, times: &Axis, rating: &Axis) {
     canvas.line("rule", At(PLOT, BOTTOM), At(PLOT_END, BOTTOM));
 }
 
-fn reading(named: usize, all: usize, said: &ChartTexts) -> String {
+fn reading(named: usize, all: usize, texts: &ChartTexts) -> String {
     if named == all {
-        return said.history_reading_all.to_owned();
+        return texts.history_reading_all.to_owned();
     }
-    fill(said.history.reading, &[("named", &named.to_string())])
+    fill(texts.history.reading, &[("named", &named.to_string())])
 }
 
-fn words(traces: &[&Trace], said: &'static ChartTexts) -> Caption {
+fn words(traces: &[&Trace], texts: &'static ChartTexts) -> Caption {
     let times = || traces.iter().flat_map(|trace| &trace.points).map(|point| milliseconds(point.0));
-    let told: Vec<String> = traces.iter().take(TOLD).map(|trace| told(trace, said)).collect();
+    let descriptions: Vec<String> = traces.iter().take(MAX_DESCRIBED).map(|trace| describe(trace, texts)).collect();
     let values = [
         ("count", traces.len().to_string()),
         ("first", minute(times().fold(f64::INFINITY, f64::min))),
         ("last", minute(times().fold(f64::NEG_INFINITY, f64::max))),
-        ("models", told.join(" ")),
+        ("models", descriptions.join(" ")),
     ];
     let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
-    let description =
-        if has_moments(traces) { fill(said.history.description, &values) } else { why_empty(traces, said).to_owned() };
-    Caption { key: "history".into(), title: said.history.title.to_owned(), description }
+    let description = if has_moments(traces) {
+        fill(texts.history.description, &values)
+    } else {
+        why_empty(traces, texts).to_owned()
+    };
+    Caption { key: "history".into(), title: texts.history.title.to_owned(), description }
 }
 
-fn told(trace: &Trace, said: &ChartTexts) -> String {
+fn describe(trace: &Trace, texts: &ChartTexts) -> String {
     let rating = |point: Option<&(i64, f64)>| point.map_or_else(String::new, |point| format!("{:.0}", point.1));
     let (first, last) = (rating(trace.points.first()), rating(trace.points.last()));
-    fill(said.history_last, &[("name", &trace.name), ("first", &first), ("last", &last)])
+    fill(texts.history_last, &[("name", &trace.name), ("first", &first), ("last", &last)])
 }
 
 /// The traces of the models of a leaderboard, in its order, out of their ratings at past moments.

@@ -35,21 +35,21 @@ pub fn draw(topic: Topic<'_>, columns: &[String], rows: &[ChartSeries], frame: F
 /// The same with shades over the whole table or over each column.
 #[must_use]
 pub fn draw_shaded(by: ShadedBy, topic: Topic<'_>, columns: &[String], rows: &[ChartSeries], frame: Frame) -> String {
-    let said = chart_texts(frame.language);
+    let texts = chart_texts(frame.language);
     let plan = Plan::new(by, columns, rows);
     let width = plan.origin.0 + CELL.0 * real(columns.len()) + 24.0;
-    let mut canvas = Canvas::new(width.max(plan.least(topic, said)), plan.origin.1 + CELL.1 * real(rows.len()) + 20.0);
+    let mut canvas = Canvas::new(width.max(plan.least(topic, texts)), plan.origin.1 + CELL.1 * real(rows.len()) + 20.0);
     canvas.text("heading", At(LEFT, 26.0), topic.title);
-    canvas.text("quiet", At(LEFT, 46.0), plan.reading(said));
+    canvas.text("quiet", At(LEFT, 46.0), plan.reading(texts));
     plan.labels(&mut canvas, columns, rows);
     for (row, one) in rows.iter().enumerate() {
         for (column, name) in columns.iter().enumerate() {
             let Some(value) = one.values.get(column).copied().flatten() else { continue };
             let values = [("row", one.name.as_str()), ("column", name), ("value", &format!("{value:.2}"))];
-            canvas.tipped(&fill(said.matrix_tip, &values), |canvas| plan.cell(canvas, (row, column), value));
+            canvas.tipped(&fill(texts.matrix_tip, &values), |canvas| plan.cell(canvas, (row, column), value));
         }
     }
-    canvas.finish(&words(topic, columns, rows, plan.range, said), frame)
+    canvas.finish(&words(topic, columns, rows, plan.range, texts), frame)
 }
 
 /// Where things are, and what the shades span.
@@ -78,17 +78,17 @@ impl Plan {
         Self { origin: At(LEFT + left + 8.0, HEAD + head + 8.0), by, range, ranges }
     }
 
-    fn reading<'t>(&self, said: &'t ChartTexts) -> &'t str {
+    fn reading<'t>(&self, texts: &'t ChartTexts) -> &'t str {
         match (self.range, self.by) {
-            (None, _) => said.no_data,
-            (Some(_), ShadedBy::Table) => said.matrix.reading,
-            (Some(_), ShadedBy::Column) => said.matrix_by_column,
+            (None, _) => texts.no_data,
+            (Some(_), ShadedBy::Table) => texts.matrix.reading,
+            (Some(_), ShadedBy::Column) => texts.matrix_by_column,
         }
     }
 
     /// The width that the words above need.
-    fn least(&self, topic: Topic<'_>, said: &ChartTexts) -> f64 {
-        LEFT + width(self.reading(said)).max(width(topic.title) * 1.3) * 12.5
+    fn least(&self, topic: Topic<'_>, texts: &ChartTexts) -> f64 {
+        LEFT + width(self.reading(texts)).max(width(topic.title) * 1.3) * 12.5
     }
 
     fn labels(&self, canvas: &mut Canvas, columns: &[String], rows: &[ChartSeries]) {
@@ -136,17 +136,17 @@ fn words(
     columns: &[String],
     rows: &[ChartSeries],
     range: Option<(f64, f64)>,
-    said: &ChartTexts,
+    texts: &ChartTexts,
 ) -> Caption {
     let description = match range {
-        None => said.no_data.to_owned(),
+        None => texts.no_data.to_owned(),
         Some((low, high)) => {
             let cells = rows.iter().flat_map(|row| &row.values).filter(|value| value.is_some()).count();
             let [rows, columns, cells] = [rows.len(), columns.len(), cells].map(|count| count.to_string());
             let [low, high] = [low, high].map(|value| format!("{value:.2}"));
             let values =
                 [("rows", rows.as_str()), ("columns", &columns), ("cells", &cells), ("low", &low), ("high", &high)];
-            fill(said.matrix.description, &values)
+            fill(texts.matrix.description, &values)
         }
     };
     Caption { key: topic.key.to_owned().into(), title: topic.title.to_owned(), description }

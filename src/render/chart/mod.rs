@@ -3,7 +3,7 @@
 //! Pure. Every chart is one `<svg role="img">` with a title and a description, in the words of a [`Language`]. Names
 //! are shown as text whatever they hold, and are shortened where there is no room; the whole name is in a tooltip.
 //! On a page ([`Setting::Page`]) the colours come from `static/chart.css`; a file ([`Setting::File`]) carries them with
-//! it, light and dark. [`forest`] shows ratings with intervals, [`heat`] a figure for each pair of models, [`history`]
+//! it, light and dark. [`forest`] shows ratings with intervals, [`heatmap`] a figure for each pair of models, [`history`]
 //! ratings over time, [`style`] the effects of style, [`value`] ratings against costs. Of benchmarks, [`radar`] shows models by capability, [`violin`] how
 //! scores are distributed, [`curves`] scores turn by turn, [`matrix`] a figure for each model and task. Of correlations,
 //! [`scatter`] shows two series against each other, [`mod@correlations`] all of several, [`correlation_history`] one over time.
@@ -12,7 +12,7 @@ pub mod correlation_history;
 pub mod correlations;
 pub mod curves;
 pub mod forest;
-pub mod heat;
+pub mod heatmap;
 pub mod history;
 pub mod matrix;
 pub mod pairs;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::Frame;
-use super::heat::{self, HeatValues, HeatmapData};
+use super::heatmap::{self, HeatValues, HeatmapData};
 use crate::domain::rating::POINTS_PER_STRENGTH;
 use crate::domain::rating::leaderboard::RankedModel;
 use crate::domain::rating::tally::Tally;
@@ -61,7 +61,7 @@ impl Pairs {
         };
         let first = |row: &Vec<Option<f64>>| row.iter().take(names.len()).copied().collect();
         let figures: Figures = figures.iter().take(names.len()).map(first).collect();
-        heat::draw(shown, HeatmapData { names, figures: &figures }, frame)
+        heatmap::draw(shown, HeatmapData { names, figures: &figures }, frame)
     }
 
     /// A model against each other one of the first `count`.

@@ -25,19 +25,19 @@ const RINGS: u32 = 4;
 /// Draws the first [`MOST`] models, so give the best first. Values go from 0 to `most`, on three axes or more.
 #[must_use]
 pub fn draw(topic: Topic<'_>, axes: &[String], series: &[ChartSeries], most: f64, frame: Frame) -> String {
-    let said = chart_texts(frame.language);
+    let texts = chart_texts(frame.language);
     let series = &series[..series.len().min(MOST)];
-    let words = words(topic, axes, series, most, said);
+    let words = words(topic, axes, series, most, texts);
     let mut canvas = Canvas::new(WIDTH, HEIGHT);
     canvas.text("heading", At(16.0, 26.0), topic.title);
     if axes.len() < 3 || series.is_empty() {
-        canvas.text("quiet", At(16.0, 46.0), said.no_data);
+        canvas.text("quiet", At(16.0, 46.0), texts.no_data);
         return canvas.finish(&words, frame);
     }
-    canvas.text("quiet", At(16.0, 46.0), &fill(said.radar.reading, &[("low", "0"), ("high", &short(most))]));
+    canvas.text("quiet", At(16.0, 46.0), &fill(texts.radar.reading, &[("low", "0"), ("high", &short(most))]));
     wheel(&mut canvas, axes, most);
     for (style, one) in series.iter().enumerate().rev() {
-        canvas.tipped(&told(axes, one), |canvas| outline(canvas, &LineStyle::nth(style), one, most));
+        canvas.tipped(&describe(axes, one), |canvas| outline(canvas, &LineStyle::nth(style), one, most));
     }
     legend(&mut canvas, series);
     canvas.finish(&words, frame)
@@ -112,19 +112,24 @@ fn short(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-fn words(topic: Topic<'_>, axes: &[String], series: &[ChartSeries], most: f64, said: &ChartTexts) -> Caption {
-    let told: Vec<String> = series.iter().map(|one| told(axes, one)).collect();
+fn words(topic: Topic<'_>, axes: &[String], series: &[ChartSeries], most: f64, texts: &ChartTexts) -> Caption {
+    let descriptions: Vec<String> = series.iter().map(|one| describe(axes, one)).collect();
     let [count, places, high] = [series.len().to_string(), axes.len().to_string(), short(most)];
-    let values =
-        [("count", count.as_str()), ("places", &places), ("low", "0"), ("high", &high), ("models", &told.join(" "))];
+    let values = [
+        ("count", count.as_str()),
+        ("places", &places),
+        ("low", "0"),
+        ("high", &high),
+        ("models", &descriptions.join(" ")),
+    ];
     let description = match series {
-        [] => said.no_data.to_owned(),
-        _ => fill(said.radar.description, &values),
+        [] => texts.no_data.to_owned(),
+        _ => fill(texts.radar.description, &values),
     };
     Caption { key: topic.key.to_owned().into(), title: topic.title.to_owned(), description }
 }
 
-fn told(axes: &[String], series: &ChartSeries) -> String {
+fn describe(axes: &[String], series: &ChartSeries) -> String {
     let figure = |value: &Option<f64>| value.map_or_else(|| "–".to_owned(), |value| format!("{value:.2}"));
     let figures = axes.iter().zip(&series.values).map(|(axis, value)| format!("{axis} {}", figure(value)));
     format!("{}: {}.", series.name, figures.collect::<Vec<_>>().join(", "))

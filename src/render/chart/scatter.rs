@@ -16,31 +16,31 @@ use crate::i18n::fill;
 /// Two dots always lie on a line.
 const FEWEST: usize = 3;
 /// Dots that the description names.
-const TOLD: usize = 60;
+const MAX_DESCRIBED: usize = 60;
 
 /// Draws the dots whose values are finite. `titles` are those of the axis across and the one upwards, with their units.
 #[must_use]
 pub fn draw(topic: Topic<'_>, titles: [&str; 2], dots: &[Dot], frame: Frame) -> String {
-    let said = chart_texts(frame.language);
+    let texts = chart_texts(frame.language);
     let dots: Vec<&Dot> = dots.iter().filter(|dot| dot.at.iter().all(|value| value.abs() < 1e100)).collect();
     let line = FitLine::new(&dots);
     let mut canvas = Canvas::new(WIDTH, HEIGHT);
     let room = WIDTH - 32.0;
     canvas.tipped(topic.title, |canvas| canvas.text("heading", At(16.0, 26.0), &shorten(topic.title, room / 16.0)));
-    canvas.text("quiet", At(16.0, 46.0), if dots.is_empty() { said.no_data } else { said.scatter.reading });
+    canvas.text("quiet", At(16.0, 46.0), if dots.is_empty() { texts.no_data } else { texts.scatter.reading });
     if !dots.is_empty() {
         let plot = Plot::over(&dots);
         plot.scales(&mut canvas, titles, &plot.ticks());
         plot.crosses(&mut canvas, &dots);
         match line {
-            Ok(line) => canvas.tipped(&line.told(said), |canvas| draw_line(&plot, canvas, line)),
-            Err(why) => canvas.text("quiet end", At(PLOT_END - 4.0, TOP + 14.0), &why.told(titles, said)),
+            Ok(line) => canvas.tipped(&line.describe(texts), |canvas| draw_line(&plot, canvas, line)),
+            Err(why) => canvas.text("quiet end", At(PLOT_END - 4.0, TOP + 14.0), &why.describe(titles, texts)),
         }
         let drawn =
-            dots.iter().map(|dot| DrawnDot { name: &dot.name, at: dot.at, class: "point", tip: told(dot, said) });
+            dots.iter().map(|dot| DrawnDot { name: &dot.name, at: dot.at, class: "point", tip: describe(dot, texts) });
         plot.dots(&mut canvas, drawn);
     }
-    canvas.finish(&words(topic, titles, &dots, line, said), frame)
+    canvas.finish(&words(topic, titles, &dots, line, texts), frame)
 }
 
 /// Why there is no line.
@@ -52,10 +52,10 @@ enum NoLine {
 }
 
 impl NoLine {
-    fn told(self, titles: [&str; 2], said: &ChartTexts) -> String {
+    fn describe(self, titles: [&str; 2], texts: &ChartTexts) -> String {
         match self {
-            Self::Few => said.scatter_few.to_owned(),
-            Self::Constant(axis) => fill(said.scatter_constant, &[("axis", &shorten(titles[axis], 30.0))]),
+            Self::Few => texts.scatter_few.to_owned(),
+            Self::Constant(axis) => fill(texts.scatter_constant, &[("axis", &shorten(titles[axis], 30.0))]),
         }
     }
 }
@@ -85,10 +85,10 @@ impl FitLine {
         Ok(Self { a: means[1] - b * means[0], b })
     }
 
-    fn told(self, said: &ChartTexts) -> String {
+    fn describe(self, texts: &ChartTexts) -> String {
         let sign = if self.b < 0.0 { '−' } else { '+' };
         let b = format!("{sign} {}", significant(self.b.abs()));
-        fill(said.scatter_line, &[("a", &significant(self.a)), ("b", &b)])
+        fill(texts.scatter_line, &[("a", &significant(self.a)), ("b", &b)])
     }
 }
 
@@ -119,27 +119,27 @@ fn words(
     titles: [&str; 2],
     dots: &[&Dot],
     line: Result<FitLine, NoLine>,
-    said: &ChartTexts,
+    texts: &ChartTexts,
 ) -> Caption {
-    let models: Vec<String> = dots.iter().take(TOLD).map(|dot| told(dot, said)).collect();
-    let line = line.map_or_else(|why| why.told(titles, said), |line| line.told(said));
+    let models: Vec<String> = dots.iter().take(MAX_DESCRIBED).map(|dot| describe(dot, texts)).collect();
+    let line = line.map_or_else(|why| why.describe(titles, texts), |line| line.describe(texts));
     let (count, models) = (dots.len().to_string(), models.join(" "));
     let values =
         [("count", count.as_str()), ("x", titles[0]), ("y", titles[1]), ("line", &line), ("models", models.as_str())];
     Caption {
         key: topic.key.to_owned().into(),
         title: topic.title.to_owned(),
-        description: if dots.is_empty() { said.no_data.to_owned() } else { fill(said.scatter.description, &values) },
+        description: if dots.is_empty() { texts.no_data.to_owned() } else { fill(texts.scatter.description, &values) },
     }
 }
 
 /// A dot in words, with its intervals.
-fn told(dot: &Dot, said: &ChartTexts) -> String {
+fn describe(dot: &Dot, texts: &ChartTexts) -> String {
     let figure = |side: usize| {
         let value = significant(dot.at[side]);
         dot.intervals[side].map_or(value.clone(), |ends| {
             format!("{value} ({} … {})", significant(ends.lower), significant(ends.upper))
         })
     };
-    fill(said.scatter_one, &[("name", &dot.name), ("x", &figure(0)), ("y", &figure(1))])
+    fill(texts.scatter_one, &[("name", &dot.name), ("x", &figure(0)), ("y", &figure(1))])
 }

@@ -20,11 +20,11 @@ const FOOT: f64 = 48.0;
 /// Draws the effects in the order in which they come.
 #[must_use]
 pub fn draw(effects: &[StyleEffect], frame: Frame) -> String {
-    let said = chart_texts(frame.language);
+    let texts = chart_texts(frame.language);
     let bottom = HEAD + ROW * real(effects.len());
     let mut canvas = Canvas::new(WIDTH, bottom + FOOT);
-    canvas.text("heading", At(16.0, 26.0), said.style.title);
-    canvas.text("quiet", At(16.0, 46.0), if effects.is_empty() { said.no_data } else { said.style.reading });
+    canvas.text("heading", At(16.0, 26.0), texts.style.title);
+    canvas.text("quiet", At(16.0, 46.0), if effects.is_empty() { texts.no_data } else { texts.style.reading });
     let ends = effects.iter().flat_map(|effect| [effect.lower, effect.upper, 0.0]);
     let axis = Axis::over(ends, 0.005, PLOT, PLOT_END);
     for tick in axis.ticks(5.0) {
@@ -32,19 +32,19 @@ pub fn draw(effects: &[StyleEffect], frame: Frame) -> String {
         canvas.line("grid", At(x, HEAD), At(x, bottom));
         canvas.text("quiet middle", At(x, bottom + 17.0), &label(tick, axis.span()));
     }
-    canvas.text("quiet middle", At(f64::midpoint(PLOT, PLOT_END), bottom + 36.0), said.style_axis);
+    canvas.text("quiet middle", At(f64::midpoint(PLOT, PLOT_END), bottom + 36.0), texts.style_axis);
     let zero = axis.place(0.0);
     canvas.line("rule", At(zero, HEAD - 4.0), At(zero, bottom + 4.0));
     for (number, effect) in effects.iter().enumerate() {
         let y = HEAD + ROW * (real(number) + 0.5);
-        canvas.tipped(&told(effect, said), |canvas| one(canvas, effect, (&axis, y), said));
+        canvas.tipped(&describe(effect, texts), |canvas| one(canvas, effect, (&axis, y), texts));
     }
-    canvas.finish(&words(effects, said), frame)
+    canvas.finish(&words(effects, texts), frame)
 }
 
-fn one(canvas: &mut Canvas, effect: &StyleEffect, (axis, y): (&Axis, f64), said: &ChartTexts) {
+fn one(canvas: &mut Canvas, effect: &StyleEffect, (axis, y): (&Axis, f64), texts: &ChartTexts) {
     let (lower, upper) = (axis.place(effect.lower), axis.place(effect.upper));
-    canvas.text("end", At(PLOT - 14.0, y + 4.5), &shorten(said.feature(&effect.feature), NAME_ROOM / 13.0));
+    canvas.text("end", At(PLOT - 14.0, y + 4.5), &shorten(texts.feature(&effect.feature), NAME_ROOM / 13.0));
     canvas.line("whisker", At(lower, y), At(upper, y));
     for end in [lower, upper] {
         canvas.line("whisker", At(end, y - 5.0), At(end, y + 5.0));
@@ -56,20 +56,20 @@ fn one(canvas: &mut Canvas, effect: &StyleEffect, (axis, y): (&Axis, f64), said:
     canvas.text("end", At(WIDTH - 16.0, y + 4.5), &figures);
 }
 
-fn words(effects: &[StyleEffect], said: &ChartTexts) -> Caption {
-    let told: Vec<String> = effects.iter().map(|effect| told(effect, said)).collect();
+fn words(effects: &[StyleEffect], texts: &ChartTexts) -> Caption {
+    let descriptions: Vec<String> = effects.iter().map(|effect| describe(effect, texts)).collect();
     let description = match effects {
-        [] => said.no_data.to_owned(),
-        _ => fill(said.style.description, &[("models", &told.join(" "))]),
+        [] => texts.no_data.to_owned(),
+        _ => fill(texts.style.description, &[("models", &descriptions.join(" "))]),
     };
-    Caption { key: "style".into(), title: said.style.title.to_owned(), description }
+    Caption { key: "style".into(), title: texts.style.title.to_owned(), description }
 }
 
-fn told(effect: &StyleEffect, said: &ChartTexts) -> String {
+fn describe(effect: &StyleEffect, texts: &ChartTexts) -> String {
     let figure = |value: f64| format!("{value:+.3}");
     let [value, lower, upper] = [effect.coefficient, effect.lower, effect.upper].map(figure);
     fill(
-        said.style_one,
-        &[("name", said.feature(&effect.feature)), ("value", &value), ("lower", &lower), ("upper", &upper)],
+        texts.style_one,
+        &[("name", texts.feature(&effect.feature)), ("value", &value), ("lower", &lower), ("upper", &upper)],
     )
 }

@@ -3,12 +3,12 @@ mod correlating;
 use roxmltree::{Document, Node};
 
 use super::axis::real;
-use super::heat::{HeatValues, HeatmapData};
+use super::heatmap::{HeatValues, HeatmapData};
 use super::history::Trace;
 use super::violin::ViolinSample;
 use super::{
-    ChartSeries, Frame, Language, Setting, Topic, colours, curves, forest, heat, history, matrix, radar, style, text,
-    violin,
+    ChartSeries, Frame, Language, Setting, Topic, colours, curves, forest, heatmap, history, matrix, radar, style,
+    text, violin,
 };
 use crate::domain::rating::fit::Direction;
 use crate::domain::rating::leaderboard::RankedModel;
@@ -105,7 +105,7 @@ fn of_benchmarks(count: usize, frame: Frame) -> Vec<String> {
 fn all(count: usize, frame: Frame) -> Vec<String> {
     let names: Vec<String> = models(count).into_iter().map(|model| model.model).collect();
     let grid = |most| figures(count, most);
-    let heat = |shown, figures: &[Vec<_>]| heat::draw(shown, HeatmapData { names: &names, figures }, frame);
+    let heat = |shown, figures: &[Vec<_>]| heatmap::draw(shown, HeatmapData { names: &names, figures }, frame);
     vec![
         forest::draw(&models(count), 0.95, frame),
         heat(HeatValues::Wins, &grid(1.0)),
@@ -341,7 +341,7 @@ fn a_heat_map_writes_its_figures_and_names_the_clearest_pairs() {
     let names = ["one".to_owned(), "two".to_owned(), "three".to_owned()];
     let figures =
         [vec![None, Some(12.0), Some(12_345.0)], vec![Some(12.0), None, None], vec![Some(12_345.0), None, None]];
-    let svg = heat::draw(HeatValues::Counts, HeatmapData { names: &names, figures: &figures }, PAGE);
+    let svg = heatmap::draw(HeatValues::Counts, HeatmapData { names: &names, figures: &figures }, PAGE);
     let document = Document::parse(&svg).unwrap();
     let written: Vec<&str> = texts(&document)
         .filter(|node| node.attribute("class").is_some_and(|class| class.starts_with("figure")))
@@ -358,7 +358,7 @@ fn a_heat_map_writes_its_figures_and_names_the_clearest_pairs() {
 fn a_heat_map_has_one_path_for_each_shade_and_a_dash_where_nobody_met() {
     let names = ["one", "two", "three"].map(str::to_owned);
     let figures = [vec![None, Some(0.0), Some(0.5)], vec![Some(1.0), None, None], vec![Some(0.5), None, None]];
-    let svg = heat::draw(HeatValues::Wins, HeatmapData { names: &names, figures: &figures }, PAGE);
+    let svg = heatmap::draw(HeatValues::Wins, HeatmapData { names: &names, figures: &figures }, PAGE);
     let document = Document::parse(&svg).unwrap();
     let paths = document.descendants().filter(|node| node.tag_name().name() == "path");
     let shapes = |path: &Node<'_, '_>| path.attribute("d").unwrap().matches('M').count();
@@ -374,7 +374,7 @@ fn a_share_and_its_rest_have_shades_as_far_from_the_middle() {
         let share = f64::from(thousandths) / 1000.0;
         let shade = |share: f64| {
             let (names, figures) = (["a".to_owned(), "b".to_owned()], [vec![None, Some(share)], vec![None, None]]);
-            let svg = heat::draw(HeatValues::Predicted, HeatmapData { names: &names, figures: &figures }, PAGE);
+            let svg = heatmap::draw(HeatValues::Predicted, HeatmapData { names: &names, figures: &figures }, PAGE);
             let (_, class) = svg.split_once("<path class=\"cell d").unwrap();
             class[..1].parse::<i32>().unwrap()
         };
@@ -387,7 +387,7 @@ fn a_share_and_its_rest_have_shades_as_far_from_the_middle() {
 fn maps_of_three_hundred_models_stay_light() {
     let names: Vec<String> = (0..300).map(|at| format!("model-{at}")).collect();
     let grid = figures(300, 1.0);
-    let svg = heat::draw(HeatValues::Wins, HeatmapData { names: &names, figures: &grid }, PAGE);
+    let svg = heatmap::draw(HeatValues::Wins, HeatmapData { names: &names, figures: &grid }, PAGE);
     let nodes = svg.matches('<').count();
     assert!(nodes < 5_000, "{nodes} tags of 90,000 pairs");
 }

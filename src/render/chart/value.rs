@@ -18,7 +18,7 @@ const TICKS: usize = 8;
 /// How far left of the lowest cost a model stands that costs nothing, in powers of ten.
 const FREE: f64 = 0.4;
 /// Models that the description names.
-const TOLD: usize = 60;
+const MAX_DESCRIBED: usize = 60;
 
 /// A model that has a rating and a cost.
 struct Priced<'v> {
@@ -30,19 +30,19 @@ struct Priced<'v> {
 /// Draws the models that have a rating and a cost. `cost_title` says what a cost is, with its currency.
 #[must_use]
 pub fn draw(report: &ValueReport, cost_title: &str, frame: Frame) -> String {
-    let said = chart_texts(frame.language);
+    let texts = chart_texts(frame.language);
     let models = priced(report);
     let dots: Vec<&Dot> = models.iter().map(|model| &model.dot).collect();
-    let words = words(&models, cost_title, said);
+    let words = words(&models, cost_title, texts);
     let mut canvas = Canvas::new(WIDTH, HEIGHT);
     canvas.text("heading", At(16.0, 26.0), &shorten(&words.title, (WIDTH - 32.0) / 16.0));
-    canvas.text("quiet", At(16.0, 46.0), if dots.is_empty() { said.no_data } else { said.value.reading });
+    canvas.text("quiet", At(16.0, 46.0), if dots.is_empty() { texts.no_data } else { texts.value.reading });
     if !dots.is_empty() {
         let plot = Plot::over(&dots);
         plot.scales(
             &mut canvas,
-            [cost_title, said.rating],
-            &[cost_ticks(&plot, &models, said), plot.ticks()[1].clone()],
+            [cost_title, texts.rating],
+            &[cost_ticks(&plot, &models, texts), plot.ticks()[1].clone()],
         );
         plot.crosses(&mut canvas, &dots);
         canvas.polyline("trace b dotted", &front(&plot, &models));
@@ -50,7 +50,7 @@ pub fn draw(report: &ValueReport, cost_title: &str, frame: Frame) -> String {
             name: &model.value.model,
             at: model.dot.at,
             class: if model.value.pareto == Some(true) { "point" } else { "hollow" },
-            tip: told(model, said),
+            tip: describe(model, texts),
         });
         plot.dots(&mut canvas, drawn);
     }
@@ -76,12 +76,12 @@ impl<'v> Priced<'v> {
 }
 
 /// Round costs, and the place of models that cost nothing.
-fn cost_ticks(plot: &Plot, models: &[Priced<'_>], said: &ChartTexts) -> Vec<(f64, String)> {
+fn cost_ticks(plot: &Plot, models: &[Priced<'_>], texts: &ChartTexts) -> Vec<(f64, String)> {
     let free = models.iter().find(|model| model.cost <= 0.0).map(|model| model.dot.at[0]);
     let is_cost = |tick: &f64| free.is_none_or(|free| *tick > free + 0.5 * FREE);
     let ticks = plot.axes[0].decimal_ticks(TICKS).into_iter().filter(is_cost);
     let mut ticks: Vec<(f64, String)> = ticks.map(|tick| (tick, short(10_f64.powf(tick)))).collect();
-    ticks.extend(free.map(|free| (free, said.value_free.to_owned())));
+    ticks.extend(free.map(|free| (free, texts.value_free.to_owned())));
     ticks
 }
 
@@ -107,22 +107,23 @@ fn front(plot: &Plot, models: &[Priced<'_>]) -> Vec<At> {
     line
 }
 
-fn words(models: &[Priced<'_>], cost_title: &str, said: &ChartTexts) -> Caption {
-    let (count, told) = (real(models.len()).to_string(), models.iter().take(TOLD).map(|model| told(model, said)));
-    let told = told.collect::<Vec<_>>().join(" ");
-    let values = [("count", count.as_str()), ("cost", cost_title), ("models", told.as_str())];
-    let description = if models.is_empty() { said.no_data.to_owned() } else { fill(said.value.description, &values) };
-    Caption { key: "value".into(), title: said.value.title.to_owned(), description }
+fn words(models: &[Priced<'_>], cost_title: &str, texts: &ChartTexts) -> Caption {
+    let (count, descriptions) =
+        (real(models.len()).to_string(), models.iter().take(MAX_DESCRIBED).map(|model| describe(model, texts)));
+    let descriptions = descriptions.collect::<Vec<_>>().join(" ");
+    let values = [("count", count.as_str()), ("cost", cost_title), ("models", descriptions.as_str())];
+    let description = if models.is_empty() { texts.no_data.to_owned() } else { fill(texts.value.description, &values) };
+    Caption { key: "value".into(), title: texts.value.title.to_owned(), description }
 }
 
 /// A model in words.
-fn told(model: &Priced<'_>, said: &ChartTexts) -> String {
+fn describe(model: &Priced<'_>, texts: &ChartTexts) -> String {
     let whole = |points: f64| format!("{points:.0}");
     let interval = model.dot.intervals[1].map_or_else(String::new, |ends| {
-        fill(said.between, &[("lower", &whole(ends.lower)), ("upper", &whole(ends.upper))])
+        fill(texts.between, &[("lower", &whole(ends.lower)), ("upper", &whole(ends.upper))])
     });
-    let pareto = if model.value.pareto == Some(true) { said.value_in_set } else { "" };
+    let pareto = if model.value.pareto == Some(true) { texts.value_in_set } else { "" };
     let (cost, rating) = (amount(model.cost), whole(model.dot.at[1]));
     let values = [("name", model.value.model.as_str()), ("cost", &cost), ("rating", &rating), ("interval", &interval)];
-    fill(said.value_one, &[&values[..], &[("pareto", pareto)]].concat())
+    fill(texts.value_one, &[&values[..], &[("pareto", pareto)]].concat())
 }

@@ -38,24 +38,26 @@ const NARROWEST: f64 = 0.035;
 /// Draws the samples in the order in which they come, on a scale from end to end of the range.
 #[must_use]
 pub fn draw(topic: Topic<'_>, samples: &[ViolinSample], range: &RangeInclusive<f64>, frame: Frame) -> String {
-    let said = chart_texts(frame.language);
+    let texts = chart_texts(frame.language);
     let rows: Vec<ViolinRow<'_>> = samples.iter().filter_map(ViolinRow::new).collect();
     let bottom = HEAD + ROW * real(rows.len());
     let mut canvas = Canvas::new(WIDTH, bottom + FOOT);
     canvas.text("heading", At(16.0, 26.0), topic.title);
-    canvas.text("quiet", At(16.0, 46.0), if rows.is_empty() { said.no_data } else { said.violin.reading });
+    canvas.text("quiet", At(16.0, 46.0), if rows.is_empty() { texts.no_data } else { texts.violin.reading });
     let scale = ViolinScale(range);
     if !rows.is_empty() {
         scale.draw(&mut canvas, bottom);
     }
     for (number, row) in rows.iter().enumerate() {
         let y = HEAD + ROW * (real(number) + 0.5);
-        canvas.tipped(&row.told(said), |canvas| row.draw(canvas, &scale, y));
+        canvas.tipped(&row.describe(texts), |canvas| row.draw(canvas, &scale, y));
     }
-    let told: Vec<String> = rows.iter().map(|row| row.told(said)).collect();
+    let descriptions: Vec<String> = rows.iter().map(|row| row.describe(texts)).collect();
     let description = match rows.as_slice() {
-        [] => said.no_data.to_owned(),
-        rows => fill(said.violin.description, &[("count", &rows.len().to_string()), ("models", &told.join(" "))]),
+        [] => texts.no_data.to_owned(),
+        rows => {
+            fill(texts.violin.description, &[("count", &rows.len().to_string()), ("models", &descriptions.join(" "))])
+        }
     };
     canvas.finish(&Caption { key: topic.key.to_owned().into(), title: topic.title.to_owned(), description }, frame)
 }
@@ -162,7 +164,7 @@ impl<'a> ViolinRow<'a> {
         canvas.text("quiet end", At(WIDTH - 16.0, y + 4.5), &figures);
     }
 
-    fn told(&self, said: &ChartTexts) -> String {
+    fn describe(&self, texts: &ChartTexts) -> String {
         let figure = |value: f64| format!("{value:.2}");
         let [lower, median, upper] = [0.25, 0.5, 0.75].map(|share| figure(self.quantile(share)));
         let (mean, count) = (figure(self.mean()), self.sorted.len().to_string());
@@ -174,6 +176,6 @@ impl<'a> ViolinRow<'a> {
             ("mean", &mean),
             ("count", &count),
         ];
-        fill(said.violin_one, &values)
+        fill(texts.violin_one, &values)
     }
 }

@@ -60,9 +60,9 @@ pub struct ChartTexts {
     pub correlations: ChartNotes,
     pub correlation_tip: &'static str,
     pub correlation_weak: &'static str,
-    pub course: ChartNotes,
-    pub course_one: &'static str,
-    pub course_none: &'static str,
+    pub correlation_history: ChartNotes,
+    pub correlation_history_one: &'static str,
+    pub correlation_history_none: &'static str,
 }
 
 impl ChartTexts {
@@ -175,12 +175,12 @@ const ENGLISH: ChartTexts = ChartTexts {
     },
     correlation_tip: "{row} with {column}: {value}",
     correlation_weak: "weak",
-    course: ChartNotes {
+    correlation_history: ChartNotes {
         description: "{count} moments from {first} to {last}. {models}",
         reading: "Correlation from −1 to 1; below it, the number of values compared. Hollow: fewer than {few} values.",
     },
-    course_one: "{time}: {value} of {n}.",
-    course_none: "{time}: none ({reason}).",
+    correlation_history_one: "{time}: {value} of {n}.",
+    correlation_history_none: "{time}: none ({reason}).",
 };
 
 const CHINESE: ChartTexts = ChartTexts {
@@ -281,10 +281,10 @@ const CHINESE: ChartTexts = ChartTexts {
     },
     correlation_tip: "{row} 与 {column}：{value}",
     correlation_weak: "较弱",
-    course: ChartNotes {
+    correlation_history: ChartNotes {
         description: "共 {count} 个时刻，{first} 至 {last}。{models}",
         reading: "介于 −1 与 1；下方为参与比较的数目。空心：不足 {few} 个。",
     },
-    course_one: "{time}：{value}（{n} 个）。",
-    course_none: "{time}：无（{reason}）。",
+    correlation_history_one: "{time}：{value}（{n} 个）。",
+    correlation_history_none: "{time}：无（{reason}）。",
 };

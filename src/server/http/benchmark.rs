@@ -147,7 +147,7 @@ pub(super) async fn suite(
     let wanted = BenchmarkQuery::from_request(&request)?;
     let language: Language = requested_language(&request);
     let report = report(&app, &path, &wanted, language).await?;
-    let summaries = app.boards.suites().await?;
+    let summaries = app.suite_results.suites().await?;
     let mine = summaries
         .iter()
         .find(|summary| summary.suite.suite.as_str() == path.as_str() && summary.suite.version == report.version);
@@ -186,7 +186,7 @@ pub(super) async fn items(
 ) -> Result<HttpResponse, PageError> {
     let wanted = BenchmarkQuery::from_request(&request)?;
     let page = usize::try_from(number("page", &wanted.page)?).unwrap_or(usize::MAX);
-    let measured = app.boards.measured(&SuiteId::new(path.as_str()), &wanted.way()?).await?;
+    let measured = app.suite_results.measured(&SuiteId::new(path.as_str()), &wanted.way()?).await?;
     let (suite, items) = (measured.loaded.suite.as_ref(), &measured.loaded.data.items);
     let (disputed, models) = (measured.disputed_items(), measured.judged_models());
     let sides = wanted.sorted_by(suite.name(), &models)?;
@@ -229,7 +229,7 @@ pub(super) async fn item(
 ) -> Result<HttpResponse, PageError> {
     let (name, id) = path.into_inner();
     let wanted = BenchmarkQuery::from_request(&request)?;
-    let measured = app.boards.measured(&SuiteId::new(&name), &wanted.way()?).await?;
+    let measured = app.suite_results.measured(&SuiteId::new(&name), &wanted.way()?).await?;
     let view = scores::item(&app.store, &measured.set(), &id).await.map_err(BenchError::from)?;
     let mut view = view.ok_or_else(|| PageError::Missing(format!("suite {name} has no item {id:?}")))?;
     view.judgements.retain(|row| row.variant == wanted.variant);
@@ -273,7 +273,7 @@ async fn report(
     language: Language,
 ) -> Result<crate::render::report::benchmark::Report, PageError> {
     let choice = wanted.choice();
-    let report = app.boards.report(&SuiteId::new(suite), &wanted.way()?, choice.clone(), language).await?;
+    let report = app.suite_results.report(&SuiteId::new(suite), &wanted.way()?, choice.clone(), language).await?;
     match choice.judge.filter(|judge| !report.judges.contains(judge)) {
         None => Ok(report),
         Some(judge) => Err(PageError::Missing(format!("suite {suite} has no judgements by {judge:?}"))),

@@ -78,7 +78,7 @@ async fn compared(request: &HttpRequest, app: &AppState, suite: &str) -> Result<
     if before.is_empty() || after.is_empty() {
         return Ok(None);
     }
-    Ok(Some(app.boards.comparisons.latest(suite, [&before, &after]).await?))
+    Ok(Some(app.suite_results.comparisons.latest(suite, [&before, &after]).await?))
 }
 
 /// The suite's name for people.

@@ -20,6 +20,7 @@ use crate::domain::campaign::questions::CampaignQuestion;
 use crate::domain::text_diff::{DiffPart, text_diff};
 use crate::infra::clock::Clock;
 use crate::infra::limits::{Caller, LimitedAction, RateLimited};
+use crate::infra::storage::StandingJudgement;
 use crate::render::markup;
 use crate::server::state::AppState;
 use crate::services::admin::api_keys::KeyRefused;
@@ -176,6 +177,9 @@ pub(super) struct JoinAnswer {
 pub(super) struct JudgementAnswer {
     /// Id of the judgement; a repeated request gets the first one's.
     judgement: String,
+    /// True where the first one says something else; it stays.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    differs: bool,
 }
 
 /// The last judgement was taken back.
@@ -307,8 +311,8 @@ pub(super) async fn judge(
     if let Some(visitor) = annotator.voter() {
         app.limits.take(LimitedAction::Vote, &Caller { visitor, network: network(&request, &app) }).await?;
     }
-    let id = annotator.judge(&taking(&app), &sent.assignment, &sent.judgement).await?;
-    Ok(HttpResponse::Ok().insert_header((CACHE_CONTROL, "no-store")).json(JudgementAnswer { judgement: id }))
+    let StandingJudgement { id, differs } = annotator.judge(&taking(&app), &sent.assignment, &sent.judgement).await?;
+    Ok(HttpResponse::Ok().insert_header((CACHE_CONTROL, "no-store")).json(JudgementAnswer { judgement: id, differs }))
 }
 
 /// `POST /api/v1/campaigns/{id}/join`: takes a place of the shared link whose token the request has.

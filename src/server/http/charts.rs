@@ -10,7 +10,7 @@ use super::pages;
 use super::pages::charts::{AgainstView, ChartModelChoice, ChartView, ChartsView, CountLink, MeetingRow};
 use crate::domain::rating::leaderboard::RankedModel;
 use crate::render::chart;
-use crate::render::chart::heat::HeatValues;
+use crate::render::chart::heatmap::HeatValues;
 use crate::render::chart::pairs::Pairs;
 use crate::server::state::AppState;
 

@@ -24,27 +24,27 @@ use crate::services::correlation::snapshot::CorrelationSnapshot;
 /// [`PageError`] where it asks for what cannot be.
 pub(super) async fn page(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
     let wanted = CorrelationQuery::from_request(&request)?;
-    let board = app.correlation.latest();
-    let (coefficient, group) = (wanted.coefficient()?, wanted.group(&board)?);
+    let snapshot = app.correlation.latest();
+    let (coefficient, group) = (wanted.coefficient()?, wanted.group(&snapshot)?);
     let (asked, mixed) = (wanted.pair()?, wanted.mixture()?);
-    if board.made_at.is_none() && (asked.is_some() || mixed.is_some()) {
+    if snapshot.made_at.is_none() && (asked.is_some() || mixed.is_some()) {
         return Err(PageError::Early);
     }
-    let default = board.catalog.default_pair();
+    let default = snapshot.catalog.default_pair();
     let named = asked.or_else(|| default.as_ref().map(|[x, y]| [x.as_str(), y]));
     let pair = match named {
-        Some(pair) => Some(app.correlation.pair(&board, pair, coefficient).await?),
+        Some(pair) => Some(app.correlation.pair(&snapshot, pair, coefficient).await?),
         None => None,
     };
     let mixture = match &mixed {
-        Some(question) => Some(app.correlation.mixture(&board, question).await?),
+        Some(question) => Some(app.correlation.mixture(&snapshot, question).await?),
         None => None,
     };
-    let intents = intents(&app, &board).await?;
+    let intents = intents(&app, &snapshot).await?;
     if wanted.shows_matrix() {
-        app.correlation.prepare(&board, group).await?;
+        app.correlation.prepare(&snapshot, group).await?;
     }
-    let view = pages::View { board: &board, wanted: &wanted, coefficient, group, pair, mixture, intents };
+    let view = pages::View { snapshot: &snapshot, wanted: &wanted, coefficient, group, pair, mixture, intents };
     Ok(pages::correlation(&request, &app.models, &view))
 }
 
@@ -57,9 +57,9 @@ pub(super) async fn papers(request: HttpRequest, app: web::Data<AppState>) -> Re
 }
 
 /// Satisfaction beside a suite's means, by intent.
-async fn intents(app: &AppState, board: &Arc<CorrelationSnapshot>) -> Result<Option<Arc<PairStudy>>, PageError> {
-    let Some([satisfaction, suite]) = board.catalog.intents() else { return Ok(None) };
-    Ok(Some(app.correlation.pair(board, [&satisfaction, &suite], Coefficient::Pearson).await?))
+async fn intents(app: &AppState, snapshot: &Arc<CorrelationSnapshot>) -> Result<Option<Arc<PairStudy>>, PageError> {
+    let Some([satisfaction, suite]) = snapshot.catalog.intents() else { return Ok(None) };
+    Ok(Some(app.correlation.pair(snapshot, [&satisfaction, &suite], Coefficient::Pearson).await?))
 }
 
 /// `GET /api/v1/correlation`: two series, a mixture, or all that there are with their matrix.
@@ -68,10 +68,10 @@ async fn intents(app: &AppState, board: &Arc<CorrelationSnapshot>) -> Result<Opt
 /// As [`page`].
 pub(super) async fn json(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, PageError> {
     let wanted = CorrelationQuery::from_request(&request)?;
-    let board = app.correlation.latest();
-    let (coefficient, group) = (wanted.coefficient()?, wanted.group(&board)?);
+    let snapshot = app.correlation.latest();
+    let (coefficient, group) = (wanted.coefficient()?, wanted.group(&snapshot)?);
     let (pair, mixed) = (wanted.pair()?, wanted.mixture()?);
-    if board.made_at.is_none() {
+    if snapshot.made_at.is_none() {
         return Err(PageError::Early);
     }
     match (pair, mixed) {
@@ -79,13 +79,13 @@ pub(super) async fn json(request: HttpRequest, app: web::Data<AppState>) -> Resu
             Err(PageError::InvalidQuery("x and y, or a mixture with its target: not both at once".into()))
         }
         (Some(pair), None) => {
-            Ok(HttpResponse::Ok().json(&app.correlation.pair(&board, pair, coefficient).await?.report))
+            Ok(HttpResponse::Ok().json(&app.correlation.pair(&snapshot, pair, coefficient).await?.report))
         }
-        (None, Some(question)) => Ok(HttpResponse::Ok().json(&*app.correlation.mixture(&board, &question).await?)),
+        (None, Some(question)) => Ok(HttpResponse::Ok().json(&*app.correlation.mixture(&snapshot, &question).await?)),
         (None, None) => {
-            app.correlation.prepare(&board, group).await?;
+            app.correlation.prepare(&snapshot, group).await?;
             let claims = app.correlation.claims().await?;
-            Ok(HttpResponse::Ok().json(CatalogJson { claims: &claims, ..CatalogJson::new(&board, group) }))
+            Ok(HttpResponse::Ok().json(CatalogJson { claims: &claims, ..CatalogJson::new(&snapshot, group) }))
         }
     }
 }
@@ -136,8 +136,8 @@ struct ListedCell {
 }
 
 impl CatalogJson<'_> {
-    fn new(board: &CorrelationSnapshot, group: SeriesGroup) -> Self {
-        let grid = board.matrix(group);
+    fn new(snapshot: &CorrelationSnapshot, group: SeriesGroup) -> Self {
+        let grid = snapshot.matrix(group);
         let series = |series: &Series| ListedSeries {
             series: series.name.to_string(),
             title: series.title.clone(),
@@ -145,17 +145,17 @@ impl CatalogJson<'_> {
             subjects: series.subjects,
             n: series.points.len(),
         };
-        let name = |place: usize| board.catalog.series()[grid.series[place]].name.to_string();
+        let name = |place: usize| snapshot.catalog.series()[grid.series[place]].name.to_string();
         let cell = |row: usize, column: usize| {
             let cell = grid.cell(row, column);
-            let correlations = Correlations::new(&cell, board.catalog.options.level);
+            let correlations = Correlations::new(&cell, snapshot.catalog.options.level);
             ListedCell { x: name(row), y: name(column), n: cell.n, correlations }
         };
         let rows = 0..grid.series.len();
         Self {
-            made_at: board.made_at.map(|time| time.0),
-            replicates: board.catalog.options.bootstrap.replicates,
-            series: board.catalog.series().iter().map(series).collect(),
+            made_at: snapshot.made_at.map(|time| time.0),
+            replicates: snapshot.catalog.options.bootstrap.replicates,
+            series: snapshot.catalog.series().iter().map(series).collect(),
             group: group.as_str(),
             of: grid.of,
             matrix: rows
@@ -200,17 +200,17 @@ mod tests {
 
     #[test]
     fn what_cannot_be_asked_is_refused_with_what_can() {
-        let board = CorrelationSnapshot::default();
-        let said = |query: &str| {
+        let snapshot = CorrelationSnapshot::default();
+        let refusal = |query: &str| {
             let asked = wanted(query);
-            let refused = asked.pair().err().or(asked.coefficient().err()).or(asked.group(&board).err());
+            let refused = asked.pair().err().or(asked.coefficient().err()).or(asked.group(&snapshot).err());
             refused.or(asked.mixture().err()).unwrap().to_string()
         };
-        assert_eq!(said("x=a"), "x and y belong together: name both series");
-        assert_eq!(said("x=a&y=a"), "x and y are both \"a\": name two series");
-        assert_eq!(said("coefficient=r"), "coefficient is \"r\": pearson, spearman or kendall");
-        assert_eq!(said("group=mine"), "group is \"mine\": own, published or all");
-        assert_eq!(said("a=b"), "target is missing: name the series that the mixture is to follow");
-        assert_eq!(said("a=b&b=c&target=d&step=2"), "step is \"2\": 0, 0.1, 0.05, 0.01, 0.005 or 0.001");
+        assert_eq!(refusal("x=a"), "x and y belong together: name both series");
+        assert_eq!(refusal("x=a&y=a"), "x and y are both \"a\": name two series");
+        assert_eq!(refusal("coefficient=r"), "coefficient is \"r\": pearson, spearman or kendall");
+        assert_eq!(refusal("group=mine"), "group is \"mine\": own, published or all");
+        assert_eq!(refusal("a=b"), "target is missing: name the series that the mixture is to follow");
+        assert_eq!(refusal("a=b&b=c&target=d&step=2"), "step is \"2\": 0, 0.1, 0.05, 0.01, 0.005 or 0.001");
     }
 }

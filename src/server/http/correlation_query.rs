@@ -57,9 +57,9 @@ impl CorrelationQuery {
     }
 
     /// The group; where none is asked for, the arena's own series if it has two.
-    pub(crate) fn group(&self, board: &CorrelationSnapshot) -> Result<SeriesGroup, PageError> {
+    pub(crate) fn group(&self, snapshot: &CorrelationSnapshot) -> Result<SeriesGroup, PageError> {
         match self.group.as_str() {
-            "" if board.catalog.group_len(SeriesGroup::Own) > 1 => Ok(SeriesGroup::Own),
+            "" if snapshot.catalog.group_len(SeriesGroup::Own) > 1 => Ok(SeriesGroup::Own),
             "" | "published" => Ok(SeriesGroup::Published),
             "own" => Ok(SeriesGroup::Own),
             "all" => Ok(SeriesGroup::All),

@@ -122,7 +122,7 @@ pub enum PageError {
 }
 
 impl PageError {
-    /// Whether the database is in trouble, of which the log has a line already.
+    /// Whether the database has an outage, which is in the log already.
     pub(super) fn is_outage(&self) -> bool {
         match self {
             Self::FilteredLeaderboard(error) => error.is_outage(),

@@ -178,8 +178,8 @@ fn named(pooled: &PooledSlices, models: &Models) -> PooledSlices {
 
 /// The notes with the names of the models. Where there is no vote, the page says so in the table's place.
 fn notes(board: &Leaderboard, models: &Models) -> Vec<RatingNote> {
-    let told = board.notes.iter().filter(|note| **note != RatingNote::NoVotes);
-    told.map(|note| note.clone().with_names(|model| name_of(model, models))).collect()
+    let notes = board.notes.iter().filter(|note| **note != RatingNote::NoVotes);
+    notes.map(|note| note.clone().with_names(|model| name_of(model, models))).collect()
 }
 
 pub(super) fn name_of(model: &str, models: &Models) -> String {

@@ -3,7 +3,6 @@
 mod address;
 pub mod admin;
 mod api_keys;
-mod bare_errors;
 mod benchmark;
 mod benchmark_comparison;
 mod campaign;
@@ -46,15 +45,16 @@ pub mod pages;
 mod probes;
 mod public_log;
 mod request_id;
-mod serving;
+mod router_errors;
+mod running_server;
 mod session;
 mod sign_in;
 mod site;
-mod sockets;
 pub mod static_files;
 mod suite_board;
 mod value;
 mod vote_log_api;
+mod websocket_upgrade;
 
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -64,9 +64,9 @@ use actix_web::{App, FromRequest, Handler, HttpServer, Resource, Responder, web}
 
 use crate::infra::oidc::CALLBACK;
 use crate::server::state::AppState;
-pub use serving::Serving;
+pub use running_server::RunningServer;
 pub use site::check_logo;
-use sockets::OpenSockets;
+use websocket_upgrade::OpenSockets;
 
 /// Every address of the arena.
 fn routes(config: &mut web::ServiceConfig) {
@@ -170,8 +170,8 @@ fn own(config: &mut web::ServiceConfig) {
         )
         .route("/images", web::post().to(images::take))
         .route("/images/{id}", web::get().to(images::show))
-        .route("/ws/battle", web::get().to(sockets::battle))
-        .route("/ws/leaderboard", web::get().to(sockets::leaderboard));
+        .route("/ws/battle", web::get().to(websocket_upgrade::battle))
+        .route("/ws/leaderboard", web::get().to(websocket_upgrade::leaderboard));
 }
 
 /// Where annotators judge.
@@ -255,25 +255,25 @@ where
 ///
 /// # Errors
 /// Where the socket cannot be served.
-pub fn serve(app: Arc<AppState>, listener: TcpListener, commands: String) -> std::io::Result<Serving> {
+pub fn serve(app: Arc<AppState>, listener: TcpListener, commands: String) -> std::io::Result<RunningServer> {
     let workers = app.settings.now().server.workers;
     let door = listener.try_clone()?;
     let app = web::Data::from(app);
     let open = web::Data::new(OpenSockets::default());
     let frames = web::Data::new(leaderboard_view::Frames::default());
     let docs = web::Data::new(docs::Docs::new(commands));
-    let boards = web::Data::new(leaderboard_page::LeaderboardPages::default());
+    let leaderboards = web::Data::new(leaderboard_page::LeaderboardPages::default());
     let readers = web::Data::new(vote_log_api::VoteReaders::default());
     let mut server = HttpServer::new(move || {
         App::new()
             .app_data(app.clone())
             .app_data(open.clone())
             .app_data(frames.clone())
-            .app_data(boards.clone())
+            .app_data(leaderboards.clone())
             .app_data(docs.clone())
             .app_data(readers.clone())
             .wrap(from_fn(error_page::as_page))
-            .wrap(from_fn(bare_errors::with_text))
+            .wrap(from_fn(router_errors::with_text))
             .wrap(from_fn(entity_tags::tag_answers))
             .wrap(Compress::default())
             .wrap(from_fn(cors::allow_reading))
@@ -288,9 +288,9 @@ pub fn serve(app: Arc<AppState>, listener: TcpListener, commands: String) -> std
     .tcp_nodelay(true)
     .on_connect(connections::limit)
     .disable_signals()
-    .shutdown_timeout(serving::LAST_BYTES.as_secs());
+    .shutdown_timeout(running_server::LAST_BYTES.as_secs());
     if workers > 0 {
         server = server.workers(workers);
     }
-    Ok(Serving::new(server.listen(listener)?.run(), door))
+    Ok(RunningServer::new(server.listen(listener)?.run(), door))
 }

@@ -10,7 +10,7 @@ use actix_web::{HttpResponse, web};
 use crate::infra::events::BusState;
 use crate::infra::metrics;
 use crate::infra::storage::{OutageKind, StoreError};
-use crate::infra::tasks::{JobNeed, JobState, JobTrouble, Tasks};
+use crate::infra::tasks::{JobNeed, JobState, PanickedJob, Tasks};
 use crate::server::state::AppState;
 
 /// Longest wait for the database.
@@ -45,13 +45,13 @@ impl Readiness {
 
     /// Jobs that have panicked: one that is down and that battles need stands in their way.
     fn add_jobs(&mut self, tasks: &Tasks) {
-        for (name, trouble) in tasks.troubled() {
-            let state = match trouble.state {
+        for (name, job) in tasks.panicked_jobs() {
+            let state = match job.state {
                 JobState::Down => "restarting after a panic",
                 JobState::Restarted => "running again after a panic",
             };
-            let lines = match trouble {
-                JobTrouble { need: JobNeed::Battles, state: JobState::Down } => &mut self.obstacles,
+            let lines = match job {
+                PanickedJob { need: JobNeed::Battles, state: JobState::Down } => &mut self.obstacles,
                 _ => &mut self.remarks,
             };
             lines.push(format!("job {name}: {state}, see the log").into());
@@ -81,16 +81,16 @@ pub(super) async fn readyz(app: web::Data<AppState>) -> HttpResponse {
 async fn database(app: &AppState) -> Option<&'static str> {
     match tokio::time::timeout(PATIENCE, app.store.check()).await {
         Ok(Ok(())) => None,
-        Ok(Err(_)) | Err(_) if app.store.trouble() == Some(OutageKind::NoConnection) => {
+        Ok(Err(_)) | Err(_) if app.store.outage_kind() == Some(OutageKind::NoConnection) => {
             Some("database: its server has no connection left, raise its max_connections")
         }
-        Ok(Err(_)) if app.store.trouble() == Some(OutageKind::FileReplaced) => {
+        Ok(Err(_)) if app.store.outage_kind() == Some(OutageKind::FileReplaced) => {
             Some("database: its file was removed or replaced, see the log before you stop the arena")
         }
-        Ok(Err(_)) if app.store.trouble() == Some(OutageKind::Damaged) => {
+        Ok(Err(_)) if app.store.outage_kind() == Some(OutageKind::Damaged) => {
             Some("database: its file is damaged, stop the arena and see the log")
         }
-        Ok(Err(_)) if app.store.trouble().is_some_and(OutageKind::loses_commits) => {
+        Ok(Err(_)) if app.store.outage_kind().is_some_and(OutageKind::loses_commits) => {
             Some("database: it would lose votes in a crash, see the log")
         }
         Ok(Err(error)) if error.stops_writes_only() => Some("database: it takes no writes, see the log"),
@@ -107,8 +107,10 @@ async fn database(app: &AppState) -> Option<&'static str> {
 
 fn redis(app: &AppState) -> Option<&'static str> {
     match *app.events.state().borrow() {
-        BusState::Lost => Some("redis: lost, live updates are late and each instance limits by itself"),
-        BusState::Connected if !takes_writes(app) => Some("redis: it takes no writes, each instance limits by itself"),
+        BusState::Lost => Some("redis: lost, live updates are late and limits are counted in the database"),
+        BusState::Connected if !takes_writes(app) => {
+            Some("redis: it takes no writes, limits are counted in the database")
+        }
         BusState::Connected | BusState::Alone => None,
     }
 }
@@ -139,22 +141,22 @@ mod tests {
                 shutdown.clone().cancelled_owned()
             });
         }
-        let said = || {
+        let text = || {
             let mut readiness = Readiness::default();
             readiness.add_jobs(&tasks);
             readiness.text()
         };
         tokio::task::yield_now().await;
         let down = |name| format!("job {name}: restarting after a panic, see the log\n");
-        assert_eq!(said(), format!("not ready\n{}{}", down("needed"), down("other")));
+        assert_eq!(text(), format!("not ready\n{}{}", down("needed"), down("other")));
         tokio::time::sleep(Duration::from_secs(2)).await;
         let up = |name| format!("job {name}: running again after a panic, see the log\n");
-        assert_eq!(said(), format!("ready\n{}{}", up("needed"), up("other")));
+        assert_eq!(text(), format!("ready\n{}{}", up("needed"), up("other")));
     }
 
     #[test]
     fn the_first_line_says_whether_and_the_others_why() {
-        let redis = "redis: lost, live updates are late and each instance limits by itself";
+        let redis = "redis: lost, live updates are late and limits are counted in the database";
         let fine = Readiness { remarks: vec![redis.into()], ..Readiness::default() };
         assert_eq!((fine.is_ready(), fine.text()), (true, format!("ready\n{redis}\n")));
         let bad =

@@ -124,7 +124,7 @@ fn rules(settings: &RatingSettings) -> RatingRules {
         interval: settings.interval,
         min_votes: settings.min_votes,
         equal_within: settings.equal_within,
-        tuned_battles: settings.tuned_battles,
+        optimal_at_battles: settings.optimal_at_battles,
     }
 }
 

@@ -10,7 +10,7 @@ use super::pages;
 use crate::domain::battle::Outcome;
 use crate::domain::colour_contrast::{AccentColours, Rgb};
 use crate::infra::config::SiteSettings;
-use crate::render::preview::{preview_file, preview_picture};
+use crate::render::link_preview::{preview_file, preview_picture};
 use crate::server::state::AppState;
 
 /// A larger file is no logo.

@@ -85,7 +85,7 @@ fn board(app: &AppState, snapshot: &CorrelationSnapshot) -> SuiteBoard {
 }
 
 async fn read(request: &HttpRequest, app: &AppState) -> Result<Suites, PageError> {
-    let summaries = app.boards.suites().await?;
+    let summaries = app.suite_results.suites().await?;
     let suites = summaries.iter().map(SuiteCard::new).collect::<Result<_, _>>()?;
     let snapshot = app.correlation.latest();
     let board = board(app, &snapshot);

@@ -19,7 +19,7 @@ use crate::services::arena::battles::Battles;
 const SWEEP_EVERY: Duration = Duration::from_secs(20);
 
 /// Removes idle battles from memory; the leading instance also marks those that were left without a vote.
-pub async fn sweep_battles(
+pub async fn abandon_battles(
     battles: Arc<Battles>,
     store: Store,
     clock: Arc<JumpDetectingClock>,

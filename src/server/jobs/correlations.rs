@@ -18,7 +18,7 @@ const REST_TIMES: u32 = 9;
 
 /// Recomputes the correlations at the start, after each leaderboard, after a change of the settings, and when another of their
 /// inputs has changed. A computation under way at shutdown is dropped: nothing of it is stored.
-pub async fn keep_correlations(
+pub async fn compute_correlations(
     correlation: Arc<CorrelationService>,
     events: Arc<dyn EventBus>,
     settings: CurrentSettings,

@@ -21,7 +21,7 @@ const LOOK_ANYWAY: Duration = Duration::from_secs(60);
 const REST: Duration = Duration::from_secs(600);
 
 /// Works until the arena ends. What is under way then is dropped, and asked again later.
-pub async fn judge_in_rounds<R: JudgingRounds>(
+pub async fn run_judging_rounds<R: JudgingRounds>(
     mut rounds: R,
     settings: CurrentSettings,
     events: Arc<dyn EventBus>,

@@ -15,7 +15,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 const JOBS: &str = "jobs";
 
 /// Takes the lead whenever nobody else has it, and tells by `leader_election` whether it has.
-pub async fn keep_lead(
+pub async fn elect_leader(
     store: Store,
     leader_election: watch::Sender<bool>,
     report: JobReport,

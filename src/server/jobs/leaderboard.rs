@@ -33,7 +33,7 @@ enum LeaderboardDuty {
 /// fits `rating.debounce_ms` after the first new vote where enough have come or the clock says so (see
 /// [`Refitter::wait_for_votes`]); the others load what it has fitted. After each fit the leader waits four times its duration,
 /// so that fitting never takes more than a fifth of a core.
-pub async fn keep_leaderboard(
+pub async fn fit_leaderboard(
     mut refitter: Refitter,
     mut leader_election: watch::Receiver<bool>,
     report: JobReport,

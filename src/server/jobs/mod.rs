@@ -2,14 +2,14 @@
 
 pub mod abandoned_battles;
 pub mod bench_plans;
+pub mod breakers;
 pub mod correlations;
 mod discovery;
-pub mod health;
 pub mod heartbeat;
 pub mod judging_rounds;
 pub mod leader_election;
 pub mod leaderboard;
-pub mod metrics_tidying;
+pub mod metrics_upkeep;
 pub mod model_register;
 mod next_event;
 mod next_run;

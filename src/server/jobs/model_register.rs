@@ -14,7 +14,7 @@ use crate::services::model_register::recording::Recorder;
 const LOOK_EVERY: Duration = Duration::from_secs(60);
 
 /// Brings the register up to date when the models, the settings or the leadership change, and every minute.
-pub async fn keep_register(
+pub async fn record_model_changes(
     recorder: Recorder,
     mut lead: watch::Receiver<bool>,
     report: JobReport,

@@ -13,7 +13,7 @@ use crate::infra::storage::Store;
 const LOOK_EVERY: Duration = Duration::from_secs(600);
 
 /// Has the instance that leads create the partitions of the next months.
-pub async fn keep_partitions(
+pub async fn create_partitions(
     store: Store,
     lead: watch::Receiver<bool>,
     report: JobReport,

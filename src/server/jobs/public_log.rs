@@ -19,17 +19,17 @@ const REPORT_EVERY: Duration = Duration::from_secs(60);
 
 /// Appends to the log after each new leaderboard. After each step it waits four times the step's duration, so that a long log that begins
 /// leaves votes their share of the database.
-pub async fn keep_public_log(
+pub async fn append_public_log(
     mut sequencer: Sequencer,
     mut lead: watch::Receiver<bool>,
     report: JobReport,
     shutdown: CancellationToken,
 ) {
-    let mut boards = sequencer.leaderboard().changes();
+    let mut leaderboards = sequencer.leaderboard().changes();
     let mut failures = Failures::default();
     loop {
         let started = Instant::now();
-        boards.mark_unchanged();
+        leaderboards.mark_unchanged();
         let leads = *lead.borrow_and_update();
         let step = async { if leads { sequencer.append().await } else { sequencer.follow().await.map(|()| 0) } };
         let step = report.run(step).await;
@@ -41,7 +41,7 @@ pub async fn keep_public_log(
             sleep(if more { waits } else { waits.max(PAUSE) }).await;
             if !more {
                 // Without news it looks anyway.
-                let _ = timeout(LOOK_ANYWAY, boards.changed()).await;
+                let _ = timeout(LOOK_ANYWAY, leaderboards.changed()).await;
             }
         };
         tokio::select! {

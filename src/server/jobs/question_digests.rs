@@ -15,7 +15,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(2);
 const REST: Duration = Duration::from_millis(50);
 
 /// Gives questions their digests until the arena ends.
-pub async fn keep_question_digests(
+pub async fn digest_questions(
     store: Store,
     lead: watch::Receiver<bool>,
     report: JobReport,

@@ -17,9 +17,9 @@ use crate::formats::read_file;
 use crate::infra::config::{ConfigError, Environment, Settings};
 use crate::infra::llm::roster::Roster;
 use crate::infra::storage::StoreError;
-use crate::server::followed_file::{FollowedFile, Reader};
 use crate::server::http::check_logo;
 use crate::server::state::AppState;
+use crate::server::watched_settings_file::{Reader, WatchedSettingsFile};
 
 /// How often the file is read.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -27,7 +27,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// Where settings come from.
 pub struct SettingsSource {
     /// The file that is followed.
-    pub file: Arc<FollowedFile>,
+    pub file: Arc<WatchedSettingsFile>,
     /// Who waits until it was read.
     pub requests: mpsc::Receiver<Reader>,
     /// Reads the file again; the environment and the flags override it.

@@ -31,7 +31,7 @@ pub struct Reports {
 
 /// Computes reports at the start, after leaderboards, and after a change of the settings, with a cool-down after each. A
 /// computation under way at shutdown is dropped: nothing of it is stored.
-pub async fn keep_robustness(
+pub async fn compute_robustness(
     reports: Reports,
     events: Arc<dyn EventBus>,
     settings: CurrentSettings,

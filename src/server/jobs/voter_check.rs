@@ -19,7 +19,7 @@ const LOOK_ANYWAY: Duration = Duration::from_secs(60);
 const REST_TIMES: u32 = 19;
 
 /// Checks the voters at the start, after leaderboards, and after a change of the settings, with a cool-down after each check.
-pub async fn keep_voters_checked(
+pub async fn check_voters(
     check: Arc<VoterCheck>,
     (events, settings): (Arc<dyn EventBus>, CurrentSettings),
     leads: watch::Receiver<bool>,

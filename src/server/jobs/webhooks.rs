@@ -17,7 +17,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 const LOOKS_BETWEEN: u32 = 3_600;
 
 /// Looks for what is new or due every second while this instance leads.
-pub async fn tell_webhooks(
+pub async fn send_webhooks(
     webhooks: Webhooks,
     leaderboard: Arc<LatestLeaderboard>,
     lead: watch::Receiver<bool>,

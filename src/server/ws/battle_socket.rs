@@ -26,7 +26,7 @@ use crate::infra::tasks::Tasks;
 use crate::services::arena::access::SignedIn;
 use crate::services::arena::battles::{BattleError, Battles, Opening};
 use crate::services::arena::consent::Consents;
-use crate::services::arena::unrated_talk::{TalkError, UnratedTalk};
+use crate::services::arena::post_vote_chat::{PostVoteChat, PostVoteChatError};
 use crate::services::arena::voting::{self, NewVote, Voting};
 
 /// How often a quiet client is asked whether it is there.
@@ -62,14 +62,14 @@ struct Driver {
     connection: Connection,
     session: Session,
     watching: Option<Watching>,
-    talking: Option<Talking>,
-    last_heard: Instant,
+    chat: Option<OpenChat>,
+    last_frame_at: Instant,
     flood: Flood,
 }
 
 /// A conversation after the vote, and what the client has of it on its screen.
-struct Talking {
-    talk: UnratedTalk,
+struct OpenChat {
+    chat: PostVoteChat,
     screen: Option<Screen>,
 }
 
@@ -100,8 +100,8 @@ pub async fn drive(connection: Connection, session: Session, mut inbox: Aggregat
         connection,
         session,
         watching: None,
-        talking: None,
-        last_heard: Instant::now(),
+        chat: None,
+        last_frame_at: Instant::now(),
         flood: Flood::new(Instant::now()),
     };
     let end = driver.run(&mut inbox).await;
@@ -134,12 +134,12 @@ impl Driver {
                     Some(entries) => self.send_events(&entries).await?,
                     None => return Err(close(Closing::Moved)),
                 },
-                entries = next_words(&mut self.talking) => self.send_talk(&entries).await?,
+                entries = next_in_chat(&mut self.chat) => self.send_chat(&entries).await?,
                 frame = inbox.next() => self.take(frame).await?,
                 () = &mut drained, if !leaving => leaving = true,
                 _ = looks.tick(), if leaving => self.leave_if_through(inbox).await?,
                 _ = heartbeat.tick() => {
-                    if self.last_heard.elapsed() > SILENCE_LIMIT {
+                    if self.last_frame_at.elapsed() > SILENCE_LIMIT {
                         return Err(close(Closing::Silent));
                     }
                     within_limit(self.session.ping(b"")).await?;
@@ -174,8 +174,8 @@ impl Driver {
     }
 
     async fn on_frame(&mut self, frame: AggregatedMessage) -> Result<(), End> {
-        self.last_heard = Instant::now();
-        match self.flood.judge(self.last_heard) {
+        self.last_frame_at = Instant::now();
+        match self.flood.judge(self.last_frame_at) {
             _ if matches!(frame, AggregatedMessage::Close(_)) => {}
             FloodVerdict::Accept => {}
             FloodVerdict::Refuse => return self.say_error(&ProtocolError::Flooding, None).await,
@@ -227,7 +227,7 @@ impl Driver {
                 let done = battles.message(&visitor, &id, &prompt, permit).await;
                 self.say_if_error(done, &id).await
             }
-            ClientMessage::Talk { battle, prompt, form } => self.talk(battle, &prompt, form).await,
+            ClientMessage::PostVoteMessage { battle, prompt, form } => self.continue_chat(battle, &prompt, form).await,
             ClientMessage::Regenerate { battle, prompt } => {
                 let Some(id) = self.resolve_battle(battle).await? else { return Ok(()) };
                 let Some(permit) = self.turn_permit(Some(&id)).await? else { return Ok(()) };
@@ -236,9 +236,9 @@ impl Driver {
             }
             ClientMessage::Stop { battle } => {
                 let Some(id) = self.resolve_battle(battle).await? else { return Ok(()) };
-                if let Some(talking) = self.talking.as_mut().filter(|talking| talking.talk.battle == id) {
-                    let ended = talking.talk.stop();
-                    return self.send_talk(&ended).await;
+                if let Some(open) = self.chat.as_mut().filter(|open| open.chat.battle == id) {
+                    let ended = open.chat.stop();
+                    return self.send_chat(&ended).await;
                 }
                 let done = battles.stop(&visitor, &id).await;
                 self.say_if_error(done, &id).await
@@ -275,43 +275,43 @@ impl Driver {
     }
 
     /// Asks both models of a battle that has its vote; nothing of it is kept.
-    async fn talk(&mut self, battle: Option<BattleId>, prompt: &str, form: ReplyForm) -> Result<(), End> {
+    async fn continue_chat(&mut self, battle: Option<BattleId>, prompt: &str, form: ReplyForm) -> Result<(), End> {
         let Some(id) = self.resolve_battle(battle).await? else { return Ok(()) };
         let Some(permit) = self.turn_permit(Some(&id)).await? else { return Ok(()) };
-        match self.ask_in_talk(&id, prompt, form, permit).await {
-            Ok(asked) => self.send_talk(&[asked]).await,
+        match self.ask_after_vote(&id, prompt, form, permit).await {
+            Ok(asked) => self.send_chat(&[asked]).await,
             Err(error) => self.say_error(&error, Some(&id)).await,
         }
     }
 
-    async fn ask_in_talk(
+    async fn ask_after_vote(
         &mut self,
         id: &BattleId,
         prompt: &str,
         form: ReplyForm,
         permit: TurnPermit,
-    ) -> Result<EventEntry, TalkError> {
+    ) -> Result<EventEntry, PostVoteChatError> {
         let Connection { voting, battles, caller, .. } = &self.connection;
-        let opened = match self.talking.as_ref().filter(|talking| talking.talk.battle == *id) {
-            Some(Talking { talk, .. }) => {
-                talk.takes_question(voting.settings.now().battle.max_turns)?;
+        let opened = match self.chat.as_ref().filter(|open| open.chat.battle == *id) {
+            Some(OpenChat { chat, .. }) => {
+                chat.takes_question(voting.settings.now().battle.max_turns)?;
                 None
             }
-            None => Some(UnratedTalk::open(voting, &caller.visitor, id).await?),
+            None => Some(PostVoteChat::open(voting, &caller.visitor, id).await?),
         };
         // An outside service hears only of questions that are taken otherwise.
         battles.admit_prompt(prompt).await?;
-        if let Some(talk) = opened {
-            self.talking = Some(Talking { talk, screen: Screen::new(form) });
+        if let Some(chat) = opened {
+            self.chat = Some(OpenChat { chat, screen: Screen::new(form) });
         }
-        let talking = self.talking.as_mut().expect("there was one, or it was opened just now");
-        Ok(talking.talk.ask(prompt, permit))
+        let open = self.chat.as_mut().expect("there was one, or it was opened just now");
+        Ok(open.chat.ask(prompt, permit))
     }
 
-    /// Sends what a talk says as the events of a battle are sent.
-    async fn send_talk(&mut self, entries: &[EventEntry]) -> Result<(), End> {
-        let Some(Talking { talk, screen }) = &mut self.talking else { return Ok(()) };
-        let battle = talk.battle.clone();
+    /// Sends the events of a chat as those of a battle are sent.
+    async fn send_chat(&mut self, entries: &[EventEntry]) -> Result<(), End> {
+        let Some(OpenChat { chat, screen }) = &mut self.chat else { return Ok(()) };
+        let battle = chat.battle.clone();
         let shown = show(screen.as_mut(), entries).await;
         self.say_shown(&battle, &shown, &Prompts::Known, None).await
     }
@@ -391,7 +391,7 @@ impl Driver {
 
     /// Shows this battle from now on. The visitor is told of one that is left before its replies have ended.
     async fn watch(&mut self, next: Watching) -> Result<(), End> {
-        self.talking = None;
+        self.chat = None;
         let next_id = next.watcher.battle().id.clone();
         let Some(former) = self.watching.replace(next) else { return Ok(()) };
         let battle = former.watcher.battle();
@@ -431,9 +431,9 @@ impl Driver {
 
     /// Sends what a side has said in a turn that the client has on its screen.
     async fn say_text(&mut self, turn: u32, side: Side) -> Result<(), End> {
-        let talked = self.talking.as_ref().and_then(|talking| talking.screen.as_ref());
+        let chatted = self.chat.as_ref().and_then(|open| open.screen.as_ref());
         let watched = self.watching.as_ref().and_then(|watching| watching.screen.as_ref());
-        let text = talked.into_iter().chain(watched).find_map(|screen| screen.text(turn, side)).map(str::to_owned);
+        let text = chatted.into_iter().chain(watched).find_map(|screen| screen.text(turn, side)).map(str::to_owned);
         self.send(&ServerMessage::Text { turn, side, text: text.as_deref() }).await
     }
 
@@ -451,10 +451,10 @@ impl Driver {
     where
         E: ErrorCode + std::error::Error,
     {
-        let told = |source: &(dyn std::error::Error + 'static)| {
+        let is_outage = |source: &(dyn std::error::Error + 'static)| {
             source.downcast_ref().is_some_and(crate::infra::storage::StoreError::is_outage)
         };
-        if let Some(source) = error.source().filter(|source| !told(*source)) {
+        if let Some(source) = error.source().filter(|source| !is_outage(*source)) {
             tracing::warn!(code = error.code(), error = ?source, "a message failed");
         }
         let message = ServerMessage::Error {
@@ -480,9 +480,9 @@ async fn next_entries(watching: &mut Option<Watching>) -> Option<Vec<EventEntry>
     }
 }
 
-async fn next_words(talking: &mut Option<Talking>) -> Vec<EventEntry> {
-    match talking {
-        Some(talking) => talking.talk.next().await,
+async fn next_in_chat(chat: &mut Option<OpenChat>) -> Vec<EventEntry> {
+    match chat {
+        Some(open) => open.chat.next().await,
         None => std::future::pending().await,
     }
 }

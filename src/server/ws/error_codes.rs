@@ -6,9 +6,9 @@ use crate::infra::limits::proof_of_work::{Challenge, ProofRequired};
 use crate::infra::limits::{RateLimited, TurnRefused};
 use crate::services::arena::battles::BattleError;
 use crate::services::arena::matchmaking::ChoiceError;
+use crate::services::arena::post_vote_chat::PostVoteChatError;
 use crate::services::arena::prompt_images::ImageError;
 use crate::services::arena::prompt_rules::PromptError;
-use crate::services::arena::unrated_talk::TalkError;
 use crate::services::arena::voting::VoteError;
 
 /// The word for programs behind each error.
@@ -141,7 +141,7 @@ impl ErrorCode for ImageError {
     }
 }
 
-impl ErrorCode for TalkError {
+impl ErrorCode for PostVoteChatError {
     fn code(&self) -> &'static str {
         match self {
             Self::UnknownBattle => "unknown_battle",

@@ -14,9 +14,9 @@ use super::known_models::KnownModels;
 use super::rendered_view::{ReplyForm, ShownChanges};
 use crate::domain::battle::event_log::{BattleEvent, EventEntry};
 use crate::domain::battle::mode::{BattleMode, ModelChoice};
-use crate::domain::battle::reasons::{Reason, ReasonSet, UnknownReason};
 use crate::domain::battle::receipt::Receipt;
 use crate::domain::battle::state::Refusal;
+use crate::domain::battle::vote_reasons::{Reason, ReasonSet, UnknownReason};
 use crate::domain::battle::{BattleId, ImageId, ModelId, Outcome, Side};
 use crate::infra::limits::proof_of_work::{Challenge, Solution};
 use crate::services::arena::battles::Opening;
@@ -52,7 +52,7 @@ pub enum ClientMessage {
         prompt: String,
     },
     /// Go on asking both models after the vote.
-    Talk {
+    PostVoteMessage {
         /// Which battle.
         battle: Option<BattleId>,
         /// The next question.
@@ -233,7 +233,11 @@ impl ClientMessage {
             "message" => {
                 let prompt = raw.prompt.clone().ok_or_else(|| missing("prompt"))?;
                 let battle = battle()?;
-                Ok(if raw.unrated { Self::Talk { battle, prompt, form } } else { Self::Message { battle, prompt } })
+                Ok(if raw.unrated {
+                    Self::PostVoteMessage { battle, prompt, form }
+                } else {
+                    Self::Message { battle, prompt }
+                })
             }
             "stop" => Ok(Self::Stop { battle: battle()? }),
             "regenerate" => Ok(Self::Regenerate { battle: battle()?, prompt: raw.prompt.clone() }),

@@ -1,9 +1,9 @@
-//! How the models are doing: their figures of the last day, and what went wrong.
+//! How the models are doing: their statistics of the last day, and what went wrong.
 
 use crate::domain::battle::ModelId;
 use crate::domain::model_register::changes::{ModelChange, ModelState};
 use crate::domain::time::Timestamp;
-use crate::infra::storage::{FailureCount, RecentFigures, Store, StoreError};
+use crate::infra::storage::{FailureCount, RecentModelStats, Store, StoreError};
 
 const DAY_MS: i64 = 24 * 3_600_000;
 /// Kinds of failures that are read, of all models.
@@ -13,7 +13,7 @@ const FAILURES: u32 = 500;
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ModelHealth {
     /// Figures of battles that began in the last 24 hours and are over.
-    pub figures: RecentFigures,
+    pub stats: RecentModelStats,
     /// Failures of the last 24 hours, the latest first.
     pub failures: Vec<FailureCount>,
     /// The changes of each model in their order.
@@ -28,7 +28,7 @@ impl ModelHealth {
     pub async fn read(store: &Store, now: Timestamp) -> Result<Self, StoreError> {
         let since = Timestamp(now.0 - DAY_MS);
         Ok(Self {
-            figures: store.figures_since(since).await?,
+            stats: store.model_stats_since(since).await?,
             failures: store.failures_since(since, FAILURES).await?,
             changes: store.model_changes().await?,
         })

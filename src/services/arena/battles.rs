@@ -264,7 +264,7 @@ impl Battles {
 
     /// Whether memory has room for one more battle, after idle ones are removed.
     fn has_room(&self) -> bool {
-        let most = self.dependencies.settings.now().battle.max_live;
+        let most = self.dependencies.settings.now().battle.max_live_battles;
         if self.live.len() >= most {
             self.live.sweep();
         }

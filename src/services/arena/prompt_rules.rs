@@ -98,8 +98,12 @@ impl PromptRules {
         let Some(endpoint) = &self.endpoint else { return Some(ModerationResult::Allowed) };
         let settings = self.settings.now();
         let within = Duration::from_millis(settings.moderation.timeout_ms);
+        let failed_before = endpoint.state().failing_since.is_some();
         match endpoint.ask(text, within, self.clock.now()).await {
             Ok(found) => {
+                if failed_before {
+                    tracing::info!("the moderation service answers again");
+                }
                 let result = settings.moderation.categories().apply(&found);
                 metrics::moderated(
                     part.as_str(),
@@ -113,7 +117,10 @@ impl PromptRules {
             }
             Err(error) => {
                 metrics::moderated(part.as_str(), "failed");
-                tracing::warn!(%error, "the moderation service did not answer: moderation.on_failure is applied");
+                // Once for an outage: every prompt meets it.
+                if !failed_before {
+                    tracing::warn!(%error, "the moderation service did not answer: moderation.on_failure is applied until it does");
+                }
                 None
             }
         }

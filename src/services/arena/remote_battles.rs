@@ -309,7 +309,8 @@ impl<B: LocalBattles> Following<'_, B> {
     }
 
     fn ask(&self) {
-        let question = RemoteBattleMessage::Follow { battle: self.battle.id.clone(), after: self.battle.last_heard() };
+        let question =
+            RemoteBattleMessage::Follow { battle: self.battle.id.clone(), after: self.battle.last_received_seq() };
         send_to_answering(self.battles.dependencies(), self.battle, &question);
     }
 

@@ -31,7 +31,7 @@ use crate::services::arena::matchmaking::PromptKind;
 use counting::count;
 use side::{SideRun, without_nul};
 
-/// How often replies are offered to a database that is in trouble, and for how long.
+/// How often replies are offered to a database that has an outage, and for how long.
 const OFFER_EVERY: Duration = Duration::from_millis(500);
 const OFFER_FOR: Duration = Duration::from_secs(600);
 /// Parts of both replies that are taken at once at most, before the turn looks at what else happens.
@@ -464,12 +464,12 @@ impl BattleDependencies {
         progress: Progress,
         replies: &[NewReply],
     ) -> Result<bool, StoreError> {
-        let (began, shutdown, mut told) = (Instant::now(), self.tasks.shutdown(), false);
+        let (began, shutdown, mut logged) = (Instant::now(), self.tasks.shutdown(), false);
         loop {
             let kept = self.store.finish_turn(battle, run, progress, replies, self.clock.now()).await;
             match kept {
                 Err(error) if !error.is_permanent() && began.elapsed() < OFFER_FOR => {
-                    if !error.is_outage() && !std::mem::replace(&mut told, true) {
+                    if !error.is_outage() && !std::mem::replace(&mut logged, true) {
                         tracing::warn!(battle.id = %battle, error = ?error, "the replies of a turn wait for the database");
                     }
                     tokio::select! {

@@ -7,9 +7,9 @@ use super::battles::Battles;
 use super::exclusion_rules::{AppliedRules, ExclusionRules};
 use super::models::Models;
 use super::reply_moderation::ReplyModeration;
-use crate::domain::battle::reasons::ReasonSet;
 use crate::domain::battle::receipt::{ExclusionNotice, Receipt, Revealed, RevealedPrice};
 use crate::domain::battle::state::{Refusal, Stage};
+use crate::domain::battle::vote_reasons::ReasonSet;
 use crate::domain::battle::{BattleId, ModelId, Outcome, Side, VisitorId};
 use crate::domain::public_log::promised_vote::{PromisedVote, included_by, included_within};
 use crate::domain::time::Timestamp;
@@ -199,8 +199,8 @@ fn price(settings: &Settings, model: &ModelId) -> Option<RevealedPrice> {
 
 /// One rule is told: the one that exports name.
 fn notice(rules: &[VoteExclusion]) -> Option<ExclusionNotice> {
-    let told = rules.iter().min_by_key(|exclusion| exclusion.rule.name())?;
-    Some(ExclusionNotice { rule: told.rule.name().to_owned(), reason: told.reason.clone() })
+    let excluding = rules.iter().min_by_key(|exclusion| exclusion.rule.name())?;
+    Some(ExclusionNotice { rule: excluding.rule.name().to_owned(), reason: excluding.reason.clone() })
 }
 
 fn new_row(

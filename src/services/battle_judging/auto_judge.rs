@@ -2,7 +2,7 @@
 
 use tokio_util::sync::CancellationToken;
 
-use super::daily::left;
+use super::daily_budget::left;
 use super::judging::judge;
 use super::{BattleJudging, LOCK, Scope};
 use crate::domain::battle::ModelId;

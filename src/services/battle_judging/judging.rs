@@ -129,9 +129,9 @@ impl<'r> BattleJudgeRun<'r> {
         let turns = conversation(self.battle_judging.store, &open.subject).await?;
         let row = match self.battle_judging.prompt.step(open.language, &turns, game) {
             JudgeStep::Ask(request) => {
-                let Some((id, heard)) = self.ask(open.language, &request, batch).await else { return Ok(None) };
-                let tokens = tokens(&heard, &request);
-                VerdictRow { id, ..self.row(open, game, heard, request.sampling, tokens) }
+                let Some((id, judge_reply)) = self.ask(open.language, &request, batch).await else { return Ok(None) };
+                let tokens = tokens(&judge_reply, &request);
+                VerdictRow { id, ..self.row(open, game, judge_reply, request.sampling, tokens) }
             }
             JudgeStep::Read(verdict) => {
                 self.row(open, game, JudgeReply::read(verdict), ItemSampling::default(), JudgeTokens::default())
@@ -158,26 +158,26 @@ impl<'r> BattleJudgeRun<'r> {
         let attempts = self.battle_judging.log().resume(&self.judge.id, request.request_sha256()).await?;
         let earlier = attempts.earlier.clone();
         let keep = |reply| batch.keep(attempts.row(AttemptStatus::Unsettled, reply));
-        let (heard, error) =
+        let (judge_reply, error) =
             query_judge(self.judge, request, &form, Attempts { name: "", earlier, keep }, self.limits).await;
         if let Some(error) = error {
             self.count(|outcome| error.count_in(outcome));
         }
-        let heard = heard?;
-        let is_open = heard.status == Some(Status::TransportFailed);
-        Some((if is_open { rng.id(clock) } else { attempts.result }, heard))
+        let judge_reply = judge_reply?;
+        let is_open = judge_reply.status == Some(Status::TransportFailed);
+        Some((if is_open { rng.id(clock) } else { attempts.result }, judge_reply))
     }
 
     fn row(
         &self,
         open: &OpenPair,
         game: Game,
-        heard: JudgeReply,
+        judge_reply: JudgeReply,
         params: ItemSampling,
         tokens: JudgeTokens,
     ) -> VerdictRow {
         let BattleJudging { clock, rng, prompt, .. } = self.battle_judging;
-        let parsed = match heard.verdict {
+        let parsed = match judge_reply.verdict {
             Some(Verdict::Pair { winner, .. }) => Some(winner),
             _ => None,
         };
@@ -188,12 +188,12 @@ impl<'r> BattleJudgeRun<'r> {
             game,
             prompt_sha256: prompt.sha256().to_owned(),
             params,
-            raw_text: heard.raw_text,
-            earlier: heard.earlier,
+            raw_text: judge_reply.raw_text,
+            earlier: judge_reply.earlier,
             parsed,
-            status: heard.status.unwrap_or(Status::Ok),
-            attempts: heard.attempts,
-            latency_ms: u64::try_from(heard.latency.as_millis()).unwrap_or(u64::MAX),
+            status: judge_reply.status.unwrap_or(Status::Ok),
+            attempts: judge_reply.attempts,
+            latency_ms: u64::try_from(judge_reply.latency.as_millis()).unwrap_or(u64::MAX),
             tokens,
             created_at: clock.now(),
         }
@@ -201,11 +201,16 @@ impl<'r> BattleJudgeRun<'r> {
 }
 
 /// Tokens of all replies: as the provider counted them, else about.
-fn tokens(heard: &JudgeReply, request: &JudgeRequest) -> JudgeTokens {
-    let replies = if heard.raw_text.is_empty() { 0 } else { 1 + heard.earlier.len() as u64 };
-    let words = heard.earlier.iter().chain([&heard.raw_text, &heard.reasoning]).map(|text| estimate(text)).sum();
+fn tokens(judge_reply: &JudgeReply, request: &JudgeRequest) -> JudgeTokens {
+    let replies = if judge_reply.raw_text.is_empty() { 0 } else { 1 + judge_reply.earlier.len() as u64 };
+    let words = judge_reply
+        .earlier
+        .iter()
+        .chain([&judge_reply.raw_text, &judge_reply.reasoning])
+        .map(|text| estimate(text))
+        .sum();
     JudgeTokens {
-        prompt: heard.usage.input.unwrap_or_else(|| replies * estimate_all(&request.messages)),
-        reply: heard.usage.output.unwrap_or(words),
+        prompt: judge_reply.usage.input.unwrap_or_else(|| replies * estimate_all(&request.messages)),
+        reply: judge_reply.usage.output.unwrap_or(words),
     }
 }

@@ -3,10 +3,10 @@
 //!
 //! What is asked and how it is read is [`crate::domain::battle_judging`]'s; here it meets models and the database. [`pending_work`] lists the
 //! verdicts that are missing, [`judging`] asks and stores each at once, so that a stopped or killed run can continue;
-//! [`auto_judge`] judges without a command, within the budget of [`daily`], and [`reports`] computes agreement with people.
+//! [`auto_judge`] judges without a command, within the budget of [`daily_budget`], and [`reports`] computes agreement with people.
 
 pub mod auto_judge;
-pub mod daily;
+pub mod daily_budget;
 pub mod judging;
 pub mod pending_work;
 pub mod reports;

@@ -52,7 +52,7 @@ pub enum BattleJudgingError {
 }
 
 impl BattleJudgingError {
-    /// Whether the database is in trouble, of which the log has a line already.
+    /// Whether the database has an outage, which is in the log already.
     #[must_use]
     pub fn is_outage(&self) -> bool {
         match self {
@@ -121,7 +121,7 @@ async fn make(
     tally: &mut VoteTally,
     level: ConfidenceLevel,
 ) -> Result<BattleJudgingReport, BattleJudgingError> {
-    let said = said(store, "").await?;
+    let said = judged_votes(store, "").await?;
     if !said.is_empty() {
         tally.catch_up(store, |_| {}).await?;
     }
@@ -139,7 +139,7 @@ async fn make(
 /// # Errors
 /// [`BattleJudgingError::NoVerdicts`] names the judges that there are.
 pub async fn verdict_votes(store: &Store, judge: &str) -> Result<VoteLog, BattleJudgingError> {
-    let said = said(store, judge).await?;
+    let said = judged_votes(store, judge).await?;
     match by_judge(&said).first() {
         Some(found) => Ok(verdict_log(&found.battles)),
         None => Err(BattleJudgingError::NoVerdicts(judge.to_owned(), judges(store).await?)),
@@ -155,7 +155,7 @@ async fn judges(store: &Store) -> Result<String, StoreError> {
 
 /// What a judge said, or all of them where it is empty. Categories and intents are the final labels of the prompts, and what
 /// the visitors said where a prompt has none.
-async fn said(store: &Store, judge: &str) -> Result<Vec<JudgedVote>, StoreError> {
+async fn judged_votes(store: &Store, judge: &str) -> Result<Vec<JudgedVote>, StoreError> {
     let mut said = store.judged_votes(judge).await?;
     if said.is_empty() || store.labels_changed_at().await? == Timestamp(0) {
         return Ok(said);

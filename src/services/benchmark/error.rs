@@ -100,7 +100,7 @@ pub enum BenchError {
 }
 
 impl BenchError {
-    /// Whether the database is in trouble, of which the log has a line already.
+    /// Whether the database has an outage, which is in the log already.
     #[must_use]
     pub fn is_outage(&self) -> bool {
         match self {

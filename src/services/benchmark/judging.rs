@@ -17,7 +17,7 @@ use super::attempts::{AttemptLog, RunRow, reading, reads};
 use super::loading::answers_of;
 use super::{OnProgress, RunContext, RunProgress};
 use crate::domain::battle::ModelId;
-use crate::domain::benchmark::contestant::{Contestant, PendingJudgement, PlannedOver, judged};
+use crate::domain::benchmark::evaluated_model::{EvaluatedModel, PendingJudgement, PlannedOver, judged};
 use crate::domain::benchmark::item::{Item, ItemSampling};
 use crate::domain::benchmark::judgement::JudgeTokens;
 use crate::domain::benchmark::judgement::{Game, JudgeRequest, JudgeStep, Judgement, Status};
@@ -36,7 +36,7 @@ const READ_AT_ONCE: usize = 64;
 /// The models to judge, and how.
 #[derive(Debug, Clone, Copy)]
 pub struct JudgingPlan<'c> {
-    /// The contestants.
+    /// The models that are evaluated.
     pub models: &'c [ModelId],
     /// The baseline, for suites that compare with one.
     pub baseline: Option<&'c ModelId>,
@@ -55,13 +55,13 @@ pub async fn plan(
     judges: &[ModelClient],
     plan: JudgingPlan<'_>,
 ) -> Result<Vec<RequestPlan>, StoreError> {
-    let mut contestants = Vec::with_capacity(plan.models.len());
+    let mut evaluated_models = Vec::with_capacity(plan.models.len());
     for model in plan.models {
-        contestants.push(Contestant { over: plan.over, ..contestant(bench, plan, model).await? });
+        evaluated_models.push(EvaluatedModel { over: plan.over, ..evaluated_model(bench, plan, model).await? });
     }
     let mut plans = Vec::with_capacity(judges.len());
     for judge in judges {
-        let planned = planned(bench, judge, plan, &contestants).await?;
+        let planned = planned(bench, judge, plan, &evaluated_models).await?;
         let past = bench.store.past_judgements(&judge.id, &bench.set().suite).await?;
         plans.push(planned.plan(judge.id.clone(), past, effort(judge), judge.prices));
     }
@@ -73,11 +73,12 @@ async fn planned(
     bench: RunContext<'_>,
     judge: &ModelClient,
     plan: JudgingPlan<'_>,
-    contestants: &[Contestant<'_>],
+    evaluated_models: &[EvaluatedModel<'_>],
 ) -> Result<PlannedRequests, StoreError> {
     let (mut planned, mut prompts) = (PlannedRequests::default(), HashSet::new());
-    for contestant in contestants {
-        let open = |item| contestant.open(bench.suite, item, Some(&judge.id)).into_iter().map(move |open| (item, open));
+    for evaluated_model in evaluated_models {
+        let open =
+            |item| evaluated_model.open(bench.suite, item, Some(&judge.id)).into_iter().map(move |open| (item, open));
         for (item, pending) in bench.data.items.iter().flat_map(open) {
             if pending.done {
                 planned.done += 1;
@@ -109,13 +110,14 @@ pub(super) async fn known(
     let known = bench.store.known_judgement(judge.as_str(), prompt_sha256, &request.sampling).await?;
     let Some(row) = known else { return Ok(None) };
     let BenchJudgementRow { reasoning, earlier, number_tokens: numbers, judgement, .. } = row;
-    let mut heard = JudgeReply { raw_text: judgement.raw_text, reasoning, earlier, numbers, ..JudgeReply::default() };
-    if judgement.status == Status::Refused && heard.raw_text.is_empty() {
-        heard.status = Some(Status::Refused);
+    let mut judge_reply =
+        JudgeReply { raw_text: judgement.raw_text, reasoning, earlier, numbers, ..JudgeReply::default() };
+    if judgement.status == Status::Refused && judge_reply.raw_text.is_empty() {
+        judge_reply.status = Some(Status::Refused);
     } else {
-        heard.read_as(|reply| bench.suite.parse(item, reply));
+        judge_reply.read_as(|reply| bench.suite.parse(item, reply));
     }
-    Ok(Some(heard).filter(|heard| heard.status.is_none() || !plan.retry_failed))
+    Ok(Some(judge_reply).filter(|judge_reply| judge_reply.status.is_none() || !plan.retry_failed))
 }
 
 /// Has every judge judge the answers that are there, until all is judged, the budget is used up, or the run is stopped. For
@@ -130,9 +132,9 @@ pub async fn judge(
     limits: &RunLimits,
     on_progress: OnProgress<'_>,
 ) -> Result<Vec<RunOutcome>, StoreError> {
-    let mut contestants = Vec::with_capacity(plan.models.len());
+    let mut evaluated_models = Vec::with_capacity(plan.models.len());
     for model in plan.models {
-        contestants.push(contestant(bench, plan, model).await?);
+        evaluated_models.push(evaluated_model(bench, plan, model).await?);
     }
     let (batch, writer) = batch_writer();
     let benches: Vec<Option<&ModelClient>> =
@@ -144,7 +146,7 @@ pub async fn judge(
             judge,
             plan,
             limits,
-            contestants: &contestants,
+            evaluated_models: &evaluated_models,
             outcome: Mutex::new(RunOutcome::new(judge.map_or_else(|| ModelId::new(""), |judge| judge.id.clone()))),
             under_way: Mutex::default(),
             reads: reads(),
@@ -167,11 +169,11 @@ pub async fn judge(
 }
 
 /// Reads what there is of a model.
-pub(super) async fn contestant<'c>(
+pub(super) async fn evaluated_model<'c>(
     bench: RunContext<'_>,
     plan: JudgingPlan<'c>,
     model: &'c ModelId,
-) -> Result<Contestant<'c>, StoreError> {
+) -> Result<EvaluatedModel<'c>, StoreError> {
     let set = bench.set();
     let rows = bench.store.bench_judgements(&set, BenchFilter::of_model(model), IncludeText::No).await?;
     let against = plan.baseline.map_or("", ModelId::as_str);
@@ -182,11 +184,11 @@ pub(super) async fn contestant<'c>(
         None => None,
     };
     let answers = answers_of(bench.store, &set, model).await?;
-    Ok(Contestant { model, answers, baseline, judged, over: PlannedOver::KeptAnswers })
+    Ok(EvaluatedModel { model, answers, baseline, judged, over: PlannedOver::KeptAnswers })
 }
 
 /// A judgement that is to be had.
-type OpenJudgement<'o> = (&'o Contestant<'o>, &'o Item, PendingJudgement);
+type OpenJudgement<'o> = (&'o EvaluatedModel<'o>, &'o Item, PendingJudgement);
 /// All that are to be had, made one after the other.
 type OpenJudgements<'o> = Mutex<Box<dyn Iterator<Item = OpenJudgement<'o>> + Send + 'o>>;
 
@@ -196,7 +198,7 @@ struct JudgeRun<'r> {
     judge: Option<&'r ModelClient>,
     plan: JudgingPlan<'r>,
     limits: &'r RunLimits,
-    contestants: &'r [Contestant<'r>],
+    evaluated_models: &'r [EvaluatedModel<'r>],
     outcome: Mutex<RunOutcome>,
     /// Judge prompts in flight: an identical prompt waits for the reply instead of being sent again.
     under_way: Mutex<HashMap<String, Arc<AsyncMutex<()>>>>,
@@ -207,10 +209,10 @@ impl JudgeRun<'_> {
     /// Counts what is done and what there is.
     fn count_open(&self) -> u64 {
         let mut outcome = self.outcome.lock();
-        for contestant in self.contestants {
+        for evaluated_model in self.evaluated_models {
             for item in &self.bench.data.items {
                 let judge = self.judge.map(|judge| &judge.id);
-                for judging in contestant.open_over(self.plan.over, self.bench.suite, item, judge) {
+                for judging in evaluated_model.open_over(self.plan.over, self.bench.suite, item, judge) {
                     outcome.total += 1;
                     outcome.before += u64::from(judging.done);
                 }
@@ -221,16 +223,16 @@ impl JudgeRun<'_> {
 
     async fn judge_all(&self, batch: &JudgementSender, step: &(dyn Fn() + Sync)) -> RunOutcome {
         let items = self
-            .contestants
+            .evaluated_models
             .iter()
-            .flat_map(|contestant| self.bench.data.items.iter().map(move |item| (contestant, item)));
-        let open = items.flat_map(|(contestant, item)| {
+            .flat_map(|evaluated_model| self.bench.data.items.iter().map(move |item| (evaluated_model, item)));
+        let open = items.flat_map(|(evaluated_model, item)| {
             let open = if self.is_over() {
                 Vec::new()
             } else {
-                contestant.open(self.bench.suite, item, self.judge.map(|judge| &judge.id))
+                evaluated_model.open(self.bench.suite, item, self.judge.map(|judge| &judge.id))
             };
-            open.into_iter().filter(|open| !open.done).map(move |open| (contestant, item, open))
+            open.into_iter().filter(|open| !open.done).map(move |open| (evaluated_model, item, open))
         });
         let open: OpenJudgements<'_> = Mutex::new(Box::new(open));
         let at_once = self.judge.map_or(READ_AT_ONCE, ModelClient::at_once);
@@ -261,7 +263,7 @@ impl JudgeRun<'_> {
 
     async fn judge_open(
         &self,
-        (contestant, item, open): OpenJudgement<'_>,
+        (evaluated_model, item, open): OpenJudgement<'_>,
         batch: &JudgementSender,
         step: &(dyn Fn() + Sync),
     ) {
@@ -271,7 +273,7 @@ impl JudgeRun<'_> {
             Some(judge) => judge.wait_for(turn.lock()).await,
             None => turn.lock().await,
         };
-        if let Some(row) = self.judge_one(contestant, item, open, batch).await
+        if let Some(row) = self.judge_one(evaluated_model, item, open, batch).await
             && batch.keep(vec![RunRow::Result(row)]).await
         {
             step();
@@ -303,23 +305,23 @@ impl JudgeRun<'_> {
     /// One judgement to its end; none where the run ends first.
     async fn judge_one(
         &self,
-        contestant: &Contestant<'_>,
+        evaluated_model: &EvaluatedModel<'_>,
         item: &Item,
         open: PendingJudgement,
         batch: &JudgementSender,
     ) -> Option<BenchJudgementRow> {
         let PendingJudgement { judging, prompt_sha256, .. } = open;
-        let without_judge = |heard| (self.new_id(), heard, ItemSampling::default());
-        let (id, heard, params) = match judging.step {
+        let without_judge = |judge_reply| (self.new_id(), judge_reply, ItemSampling::default());
+        let (id, judge_reply, params) = match judging.step {
             JudgeStep::Read(verdict) => without_judge(JudgeReply::read(verdict)),
             JudgeStep::Failed(status) => without_judge(JudgeReply::failed(status)),
             JudgeStep::Ask(request) => {
-                let (id, heard) = self.query_judge(item, &request, &prompt_sha256, batch).await?;
-                (id, heard, request.sampling)
+                let (id, judge_reply) = self.query_judge(item, &request, &prompt_sha256, batch).await?;
+                (id, judge_reply, request.sampling)
             }
         };
         let of = JudgementOf {
-            model: contestant.model,
+            model: evaluated_model.model,
             judge: self.judge.map(|judge| &judge.id),
             baseline: self.plan.baseline,
             item,
@@ -327,7 +329,7 @@ impl JudgeRun<'_> {
             game: judging.game,
             prompt_sha256,
         };
-        let row = of.row(self.bench, id, heard, params);
+        let row = of.row(self.bench, id, judge_reply, params);
         self.count(|outcome| outcome.ended(row.judgement.status));
         Some(row)
     }
@@ -343,9 +345,9 @@ impl JudgeRun<'_> {
         let judge = self.judge?;
         let known = known(self.bench, self.plan, &judge.id, (item, request), prompt_sha256);
         match reading(&self.reads, known).await {
-            Ok(Some(heard)) => {
+            Ok(Some(judge_reply)) => {
                 self.count(|outcome| outcome.reused += 1);
-                return Some((self.new_id(), heard));
+                return Some((self.new_id(), judge_reply));
             }
             Ok(None) => {}
             // What cannot be read now cannot be kept either; the writer says why.
@@ -387,13 +389,13 @@ impl JudgeRun<'_> {
         let earlier = attempts.earlier.clone();
         let keep = |reply| batch.keep(attempts.row(AttemptStatus::Unsettled, reply));
         let attempts_so_far = Attempts { name: &name, earlier, keep };
-        let (heard, error) = query_judge(judge, request, &form, attempts_so_far, self.limits).await;
+        let (judge_reply, error) = query_judge(judge, request, &form, attempts_so_far, self.limits).await;
         if let Some(error) = error {
             self.count(|outcome| error.count_in(outcome));
         }
-        let heard = heard?;
-        let is_open = heard.status == Some(Status::TransportFailed);
-        Some((if is_open { self.new_id() } else { attempts.result }, heard))
+        let judge_reply = judge_reply?;
+        let is_open = judge_reply.status == Some(Status::TransportFailed);
+        Some((if is_open { self.new_id() } else { attempts.result }, judge_reply))
     }
 
     fn new_id(&self) -> String {
@@ -427,7 +429,7 @@ impl JudgementOf<'_> {
         self,
         bench: RunContext<'_>,
         id: String,
-        heard: JudgeReply,
+        judge_reply: JudgeReply,
         params: ItemSampling,
     ) -> BenchJudgementRow {
         BenchJudgementRow {
@@ -436,9 +438,9 @@ impl JudgementOf<'_> {
             variant: bench.suite.variant().to_owned(),
             baseline: self.baseline.map(ToString::to_string).unwrap_or_default(),
             source: String::new(),
-            earlier: heard.earlier,
-            reasoning: heard.reasoning,
-            number_tokens: heard.numbers,
+            earlier: judge_reply.earlier,
+            reasoning: judge_reply.reasoning,
+            number_tokens: judge_reply.numbers,
             judgement: Judgement {
                 suite: bench.suite.name().to_owned(),
                 suite_version: bench.data.sha256.clone(),
@@ -449,12 +451,12 @@ impl JudgementOf<'_> {
                 judge_prompt_sha256: self.prompt_sha256,
                 params,
                 game: self.game,
-                raw_text: heard.raw_text,
-                parsed: heard.verdict,
-                status: heard.status.unwrap_or(Status::Ok),
-                attempts: heard.attempts,
-                latency_ms: Some(u64::try_from(heard.latency.as_millis()).unwrap_or(u64::MAX)),
-                tokens: counted(heard.usage),
+                raw_text: judge_reply.raw_text,
+                parsed: judge_reply.verdict,
+                status: judge_reply.status.unwrap_or(Status::Ok),
+                attempts: judge_reply.attempts,
+                latency_ms: Some(u64::try_from(judge_reply.latency.as_millis()).unwrap_or(u64::MAX)),
+                tokens: counted(judge_reply.usage),
                 ts: bench.clock.now().0,
             },
         }

@@ -74,24 +74,24 @@ impl PlanProgress {
 impl StepProgress {
     fn new<'r>(planned: PlannedStep, runs: impl Iterator<Item = &'r BenchRunRow> + Clone, now: Timestamp) -> Self {
         let (last, spent) = (runs.clone().last(), spent(runs));
-        let Some(BenchRunRow { figures, changed_at, .. }) = last else {
+        let Some(BenchRunRow { snapshot, changed_at, .. }) = last else {
             let (answers, judgements) = (DueCount::default(), DueCount::default());
             return Self { planned, state: None, answers, judgements, spent, error: String::new() };
         };
         Self {
             planned,
-            state: Some(figures.state.seen(*changed_at, now)),
-            answers: figures.answers,
-            judgements: figures.judgements,
+            state: Some(snapshot.state.seen(*changed_at, now)),
+            answers: snapshot.answers,
+            judgements: snapshot.judgements,
             spent,
-            error: figures.error.clone(),
+            error: snapshot.error.clone(),
         }
     }
 }
 
 /// What runs have spent together.
 pub(super) fn spent<'r>(runs: impl IntoIterator<Item = &'r BenchRunRow>) -> Spent {
-    runs.into_iter().fold(Spent::default(), |sum, run| sum.plus(run.figures.spent))
+    runs.into_iter().fold(Spent::default(), |sum, run| sum.plus(run.snapshot.spent))
 }
 
 #[cfg(test)]
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
     use crate::domain::benchmark::run_manifest::RunManifest;
     use crate::domain::benchmark::run_plan::RunPlan;
-    use crate::domain::benchmark::run_state::RunFigures;
+    use crate::domain::benchmark::run_state::RunSnapshot;
     use crate::domain::judging::budget::Tokens;
     use crate::infra::storage::{NewBenchRun, PlanStep};
 
@@ -142,7 +142,7 @@ mod tests {
                 plan: Some(PlanStep { plan: "p".to_owned(), step: 0 }),
                 started_at: Timestamp(1_000),
             },
-            figures: RunFigures { state, answers, judgements: DueCount::default(), spent, error: String::new() },
+            snapshot: RunSnapshot { state, answers, judgements: DueCount::default(), spent, error: String::new() },
             changed_at: Timestamp(1_000 + took),
         }
     }

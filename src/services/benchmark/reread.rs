@@ -6,10 +6,10 @@
 use std::collections::BTreeSet;
 
 use super::RunContext;
-use super::judging::{JudgementOf, JudgingPlan, contestant, known};
+use super::judging::{JudgementOf, JudgingPlan, evaluated_model, known};
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::SuiteOptions;
-use crate::domain::benchmark::contestant::{PendingJudgement, PlannedOver};
+use crate::domain::benchmark::evaluated_model::{PendingJudgement, PlannedOver};
 use crate::domain::benchmark::item::{Item, ItemSampling};
 use crate::domain::benchmark::judgement::JudgeStep;
 use crate::domain::benchmark::panel_scores::JudgementFilter;
@@ -79,18 +79,18 @@ impl Judging {
         let (model, judge, baseline) = (ModelId::new(&self.model), name(&self.judge), name(&self.baseline));
         let (models, over) = (std::slice::from_ref(&model), PlannedOver::KeptAnswers);
         let plan = JudgingPlan { models, baseline: baseline.as_ref(), retry_failed: false, over };
-        let contestant = contestant(bench, plan, &model).await?;
+        let evaluated_model = evaluated_model(bench, plan, &model).await?;
         let mut rows = Vec::new();
         for item in &bench.data.items {
-            let open = contestant.open(bench.suite, item, judge.as_ref());
+            let open = evaluated_model.open(bench.suite, item, judge.as_ref());
             for PendingJudgement { judging, prompt_sha256, .. } in open.into_iter().filter(|open| !open.done) {
                 let sampling = sampling(&judging.step);
                 let reply = reply(bench, plan, judge.as_ref(), (item, judging.step), &prompt_sha256).await?;
-                let Some(heard) = reply else { continue };
+                let Some(judge_reply) = reply else { continue };
                 let (model, judge, baseline) = (&model, judge.as_ref(), plan.baseline);
                 let (turn, game) = (judging.turn, judging.game);
                 let of = JudgementOf { model, judge, baseline, item, turn, game, prompt_sha256 };
-                rows.push(of.row(bench, bench.rng.id(bench.clock), heard, sampling));
+                rows.push(of.row(bench, bench.rng.id(bench.clock), judge_reply, sampling));
             }
         }
         // Answers that are empty are no judgements of a judge who said nothing.

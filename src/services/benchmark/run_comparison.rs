@@ -129,7 +129,7 @@ async fn results(store: &Store, row: &BenchRunRow) -> Result<RunResults, BenchEr
     let way = RunSelector { data: run.version.clone(), variant: run.manifest.variant.clone(), sample: run.sample };
     let loaded = load(store, &run.suite, Some(&run.version), &way.options()).await?;
     let set = BenchSet { suite: SuiteId::new(&run.suite), version: run.version.clone(), sample: run.sample };
-    let ended = if row.figures.state == RunState::Running { i64::MAX } else { row.changed_at.0 };
+    let ended = if row.snapshot.state == RunState::Running { i64::MAX } else { row.changed_at.0 };
     let is_own = |model: &String| run.models.contains(model);
     let mut judged = store.scored_judgements(&set, &way.variant).await?;
     judged.retain(|row| {
@@ -146,7 +146,7 @@ async fn results(store: &Store, row: &BenchRunRow) -> Result<RunResults, BenchEr
         }
         let (suite, items) = (loaded.suite.as_ref(), &loaded.data.items);
         let scores = by_judge.values().map(|own| ItemScores::new(suite, items, own)).filter(ItemScores::is_scored);
-        let scores = ItemScores::jury(&scores.collect::<Vec<_>>());
+        let scores = ItemScores::panel_mean(&scores.collect::<Vec<_>>());
         let keyed = |(item, model, score): (&str, &str, f64)| ((model.to_owned(), item.to_owned()), score);
         RunResults { scores: scores.scores().map(keyed).collect(), answers: prints(answers) }
     });

@@ -92,7 +92,7 @@ impl From<StoreError> for RunError {
 }
 
 impl RunError {
-    /// Whether the database is in trouble, of which the log has a line already.
+    /// Whether the database has an outage, which is in the log already.
     #[must_use]
     pub fn is_outage(&self) -> bool {
         matches!(self, Self::Bench(error) if error.is_outage())

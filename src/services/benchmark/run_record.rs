@@ -8,7 +8,7 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use super::RunProgress;
 use crate::domain::benchmark::run_report::{RequestPlan, RunOutcome};
-use crate::domain::benchmark::run_state::{DueCount, RunFigures, RunState, RunStop};
+use crate::domain::benchmark::run_state::{DueCount, RunSnapshot, RunState, RunStop};
 use crate::domain::judging::budget::{BudgetTracker, Spent};
 use crate::infra::clock::Clock;
 use crate::infra::llm::model_client::RunLimits;
@@ -35,7 +35,7 @@ pub struct RunRecord<'r> {
     id: String,
     /// What was spent before it began, where several runs share a budget.
     before: Spent,
-    figures: Mutex<RunFigures>,
+    snapshot: Mutex<RunSnapshot>,
 }
 
 impl<'r> RunRecord<'r> {
@@ -52,16 +52,16 @@ impl<'r> RunRecord<'r> {
         store.insert_bench_run(&run).await?;
         let (answers, judgements) = (run.answers, run.judgements);
         let (state, spent, error) = (RunState::Running, Spent::default(), String::new());
-        let figures = Mutex::new(RunFigures { state, answers, judgements, spent, error });
-        Ok(Self { store, clock, id: run.id, before, figures })
+        let snapshot = Mutex::new(RunSnapshot { state, answers, judgements, spent, error });
+        Ok(Self { store, clock, id: run.id, before, snapshot })
     }
 
     /// Notes how far a phase is.
     pub fn note(&self, phase: RunPhase, RunProgress { done, total }: RunProgress) {
-        let mut figures = self.figures.lock();
+        let mut snapshot = self.snapshot.lock();
         let count = match phase {
-            RunPhase::Answering => &mut figures.answers,
-            RunPhase::Judging => &mut figures.judgements,
+            RunPhase::Answering => &mut snapshot.answers,
+            RunPhase::Judging => &mut snapshot.judgements,
         };
         *count = DueCount { done, due: total };
     }
@@ -71,7 +71,7 @@ impl<'r> RunRecord<'r> {
         let failed = outcomes.iter().filter(|outcome| !outcome.failed.is_empty());
         let words: Vec<String> = failed.map(|outcome| format!("{}: {}", outcome.model, outcome.failures())).collect();
         if !words.is_empty() {
-            self.figures.lock().error = shortened(&words.join("; "));
+            self.snapshot.lock().error = shortened(&words.join("; "));
         }
     }
 
@@ -104,12 +104,12 @@ impl<'r> RunRecord<'r> {
             (false, false) => RunStop::Nothing,
         };
         {
-            let mut figures = self.figures.lock();
+            let mut snapshot = self.snapshot.lock();
             match outcomes {
-                Ok(left) => figures.state = RunState::at_end(left, stop),
+                Ok(left) => snapshot.state = RunState::at_end(left, stop),
                 Err(error) => {
-                    figures.state = RunState::Failed;
-                    figures.error = shortened(&error.to_string());
+                    snapshot.state = RunState::Failed;
+                    snapshot.error = shortened(&error.to_string());
                 }
             }
         }
@@ -117,8 +117,8 @@ impl<'r> RunRecord<'r> {
     }
 
     async fn write(&self, spent: Spent) -> Result<(), StoreError> {
-        let figures = RunFigures { spent: spent.since(self.before), ..self.figures.lock().clone() };
-        self.store.update_bench_run(&self.id, &figures, self.clock.now()).await
+        let snapshot = RunSnapshot { spent: spent.since(self.before), ..self.snapshot.lock().clone() };
+        self.store.update_bench_run(&self.id, &snapshot, self.clock.now()).await
     }
 }
 

@@ -24,7 +24,7 @@ pub enum Phases {
 
 /// The models in their roles.
 pub struct RunRoles {
-    /// The contestants.
+    /// The models that are evaluated.
     pub models: Vec<ModelId>,
     /// The model that others are compared with.
     pub baseline: Option<ModelId>,
@@ -32,7 +32,7 @@ pub struct RunRoles {
     pub answering: Vec<ModelClient>,
     /// The judges.
     pub judges: Vec<ModelClient>,
-    /// Judges that are contestants too and may favour themselves.
+    /// Judges that are evaluated too and may favour themselves.
     pub partial: Vec<String>,
 }
 
@@ -78,7 +78,7 @@ impl RoleAssignment<'_> {
             plan.check(mode).map_err(|error| RunError::Participants { suite: self.suite(), error })
         };
         check(&roles.models)?;
-        let models = self.contestants(roles, &judges, baseline.as_ref()).await?;
+        let models = self.evaluated_models(roles, &judges, baseline.as_ref()).await?;
         let partial = check(&models.iter().map(ToString::to_string).collect::<Vec<_>>())?;
         let answering: Vec<ModelId> = match self.phases {
             Phases::Judging => Vec::new(),
@@ -110,7 +110,7 @@ impl RoleAssignment<'_> {
         named_once("model", &roles.models)
     }
 
-    async fn contestants(
+    async fn evaluated_models(
         &self,
         roles: &PlannedRoles,
         judges: &[ModelId],
@@ -124,7 +124,7 @@ impl RoleAssignment<'_> {
                 if named.is_empty() { answered } else { named }
             }
             Phases::Both if !named.is_empty() => named,
-            // A judge is a contestant only where it is named as one.
+            // A judge is evaluated only where it is named as a model.
             Phases::Both => self.clients.all().into_iter().filter(|model| !judges.contains(model)).collect(),
         };
         let models: Vec<ModelId> = all.into_iter().filter(|model| Some(model) != baseline).collect();

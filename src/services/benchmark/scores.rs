@@ -85,10 +85,10 @@ pub async fn scores(
     let mut rows = bench.store.bench_judgements(&bench.set(), BenchFilter::ALL, IncludeText::No).await?;
     rows.extend(reread);
     rows.retain(|row| row.variant == bench.suite.variant());
-    // A contestant is every model that is judged, selected or not.
-    let contestants: BTreeSet<String> = rows.iter().map(|row| row.judgement.model.clone()).collect();
+    // Every model that is judged is evaluated, selected or not.
+    let evaluated_models: BTreeSet<String> = rows.iter().map(|row| row.judgement.model.clone()).collect();
     rows.retain(|row| filter.matches(&row.judgement));
-    Ok(ModelScores::all(bench.suite, &bench.data.items, &by_baseline(rows), &contestants))
+    Ok(ModelScores::all(bench.suite, &bench.data.items, &by_baseline(rows), &evaluated_models))
 }
 
 /// The score of every item by each judge, model by model; what was not judged is left out.

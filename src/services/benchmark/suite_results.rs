@@ -124,7 +124,7 @@ impl SuiteResults {
 /// What of a suite's results a report is about.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReportChoice {
-    /// The judge; the jury where none is named and there is one.
+    /// The judge; the panel where none is named and there is one.
     pub judge: Option<String>,
     /// The model that the others are compared with; the best one where none is named.
     pub compare_with: Option<String>,
@@ -152,8 +152,8 @@ pub async fn measure(
     let lengths = store.answer_lengths(&set).await?;
     let (way, filter) = (way.clone(), filter.clone());
     let computed = tokio::task::spawn_blocking(move || {
-        // Whoever is judged at all is a contestant, shown or not.
-        let contestants = owned(model_names(rows.iter().map(|row| &row.judgement)));
+        // Every model that is judged at all is evaluated, shown or not.
+        let evaluated_models = owned(model_names(rows.iter().map(|row| &row.judgement)));
         rows.retain(|row| filter.matches(&row.judgement));
         let findings = Findings::new(&judged(&rows), &by_answer(lengths));
         let silent_judges = silent_judges(rows.iter().map(|row| &row.judgement));
@@ -161,7 +161,7 @@ pub async fn measure(
         let judges = owned(judge_names(rows.iter().map(|row| &row.judgement)));
         let mut by_baseline = JudgementsByBaseline::new();
         rows.into_iter().for_each(|row| by_baseline.entry(row.baseline).or_default().push(row.judgement));
-        let entries = ScoreEntry::all(loaded.suite.as_ref(), &loaded.data.items, &by_baseline, &contestants);
+        let entries = ScoreEntry::all(loaded.suite.as_ref(), &loaded.data.items, &by_baseline, &evaluated_models);
         let findings = findings.with_scores(&entries, &judges).with_grid(grid);
         let findings = findings.with_items(loaded.suite.as_ref(), &loaded.data.items, &by_baseline, &entries);
         SuiteResults { loaded, way, entries, findings, silent_judges, judgements, cost: started.elapsed() }

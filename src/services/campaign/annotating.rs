@@ -17,7 +17,7 @@ use crate::infra::events::{Event, EventBus};
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{
     AnnotatorRow, AssignmentLimit, AssignmentRequest, AssignmentRow, CampaignRow, CampaignState, CampaignVote,
-    ItemTexts, NewCampaignJudgement, NextAssignment, NothingLeft, Store, StoreError,
+    ItemTexts, NewCampaignJudgement, NextAssignment, NothingLeft, StandingJudgement, Store, StoreError,
 };
 use crate::services::arena::exclusion_rules::ExclusionRules;
 
@@ -67,6 +67,7 @@ pub enum AnnotatingError {
 #[derive(Debug)]
 pub struct Annotator {
     id: String,
+    voter: VisitorId,
     campaign: CampaignRow,
     plan: CampaignPlan,
 }
@@ -143,6 +144,12 @@ pub fn token_hash(token: &str) -> String {
     hex(&Sha256::digest(format!("langya campaign {token}")))
 }
 
+/// Whose votes an annotator's judgements are. An annotator's id is the campaign's with a number, which anybody could guess and look up
+/// among published votes; what is stored of the link is known to nobody else.
+fn campaign_voter(link_hash: &str) -> VisitorId {
+    VisitorId::new(hex(&Sha256::digest(format!("langya campaign voter {link_hash}")))[..32].to_owned())
+}
+
 /// What stands in the place of a link's hash for the annotator of an API key. No link can have it, since it is the hash of no token.
 fn key_annotator_hash(key_id: &str) -> String {
     hex(&Sha256::digest(format!("langya annotator of key {key_id}")))
@@ -154,9 +161,10 @@ impl Annotator {
     /// # Errors
     /// [`AnnotatingError`] says why the link is of no use.
     pub async fn admit(store: &Store, campaign: &str, token: &str, now: Timestamp) -> Result<Self, AnnotatingError> {
-        let row = store.annotator(campaign, &token_hash(token)).await?.ok_or(AnnotatingError::UnknownLink)?;
+        let hash = token_hash(token);
+        let row = store.annotator(campaign, &hash).await?.ok_or(AnnotatingError::UnknownLink)?;
         let campaign = store.campaign(campaign).await?.ok_or(AnnotatingError::UnknownLink)?;
-        Self::check(row, campaign, now)
+        Self::check((row, &hash), campaign, now)
     }
 
     /// The annotator of an open campaign that an API key is. The first request makes it, without a quota.
@@ -176,12 +184,16 @@ impl Annotator {
             store.insert_key_annotator(campaign, &id, &hash, now).await?;
         }
         match store.annotator(campaign, &hash).await? {
-            Some(annotator) => Self::check(annotator, row, now),
+            Some(annotator) => Self::check((annotator, &hash), row, now),
             None => Err(AnnotatingError::NotOpen(row.state)),
         }
     }
 
-    fn check(row: AnnotatorRow, campaign: CampaignRow, now: Timestamp) -> Result<Self, AnnotatingError> {
+    fn check(
+        (row, hash): (AnnotatorRow, &str),
+        campaign: CampaignRow,
+        now: Timestamp,
+    ) -> Result<Self, AnnotatingError> {
         if row.revoked_at.is_some() || row.left_out_at.is_some() {
             return Err(AnnotatingError::Revoked);
         }
@@ -192,13 +204,13 @@ impl Annotator {
             return Err(AnnotatingError::NotOpen(campaign.state));
         }
         let plan = serde_json::from_str(&campaign.plan)?;
-        Ok(Self { id: row.id, campaign, plan })
+        Ok(Self { voter: campaign_voter(hash), id: row.id, campaign, plan })
     }
 
     /// Whose votes the judgements are; `None` where the campaign is not rated.
     #[must_use]
     pub fn voter(&self) -> Option<VisitorId> {
-        self.plan.rated.then(|| VisitorId::new(&self.id))
+        self.plan.rated.then(|| self.voter.clone())
     }
 
     /// What to judge next: the assignment that waits for a judgement, or a new one.
@@ -232,7 +244,7 @@ impl Annotator {
         Ok(Next { assignment, done: judged, of })
     }
 
-    /// Keeps a judgement and returns its id; a repeated one gets the id of the first.
+    /// Keeps a judgement and returns the one that counts: for a repeated one that is the first.
     ///
     /// # Errors
     /// [`AnnotatingError`] where it is not this annotator's assignment, or no judgement of its task.
@@ -241,7 +253,7 @@ impl Annotator {
         taking: &JudgementTaking<'_>,
         assignment: &str,
         sent: &SentJudgement,
-    ) -> Result<String, AnnotatingError> {
+    ) -> Result<StandingJudgement, AnnotatingError> {
         let JudgementTaking { store, rng, clock, .. } = *taking;
         let row = store.assignment(assignment, &self.id).await?.ok_or(AnnotatingError::UnknownAssignment)?;
         let said = self.plan.judgement(sent, row.shown.len())?;
@@ -263,7 +275,7 @@ impl Annotator {
             now,
         };
         let kept = store.insert_campaign_judgement(new).await?;
-        if vote.is_some() && kept == id {
+        if vote.is_some() && kept.id == id {
             taking.events.publish(Event::VoteRecorded);
         }
         if let Err(error) = end_if_enough(store, &self.campaign, &self.plan, now).await {
@@ -299,6 +311,7 @@ impl Annotator {
         let counts = answers.each_ref().map(|answer| TextCounts::count(answer));
         let rules = taking.rules.apply_to_answers([a.clone(), b.clone()], texts.prompt, answers).await;
         Ok(Some(CampaignVote {
+            voter: self.voter.clone(),
             models: [a.clone(), b.clone()],
             outcome,
             language: texts.language,

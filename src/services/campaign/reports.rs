@@ -15,7 +15,7 @@ use crate::domain::campaign::report::{
     CampaignFacts, CampaignReport, JudgedUnit, LeftOutAnnotator, question_scores, report, scores_by_model,
     unit_verdict_log, vote_log,
 };
-use crate::domain::correlation::name::CampaignPart;
+use crate::domain::correlation::series_name::CampaignPart;
 use crate::domain::rating::FitError;
 use crate::domain::rating::options::LeaderboardOptions;
 use crate::domain::rating::vote_log::VoteLog;
@@ -76,7 +76,7 @@ pub enum CampaignReportError {
 }
 
 impl CampaignReportError {
-    /// Whether the database is in trouble, of which the log has a line already.
+    /// Whether the database has an outage, which is in the log already.
     #[must_use]
     pub fn is_outage(&self) -> bool {
         match self {

@@ -2,7 +2,7 @@
 
 use super::ReadSeriesError;
 use crate::domain::benchmark::published;
-use crate::domain::correlation::papers::{ImportedScore, PublishedValues, of_imported, of_papers, split};
+use crate::domain::correlation::published_series::{ImportedScore, PublishedValues, of_imported, of_papers, split};
 use crate::infra::storage::{PublishedScoreRow, Store};
 
 /// The values of a published series.
@@ -36,7 +36,7 @@ mod tests {
 
     #[test]
     fn every_printed_series_has_values() {
-        let names: Vec<String> = crate::domain::correlation::papers::published_names().collect();
+        let names: Vec<String> = crate::domain::correlation::published_series::published_names().collect();
         assert!(names.len() > 40 && names.contains(&"published:urs:intents".to_owned()), "{names:?}");
         for name in names {
             let id = name.strip_prefix("published:").unwrap();

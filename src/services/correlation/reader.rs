@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use super::{ReadSeriesError, published, satisfaction, suite_series};
-use crate::domain::correlation::name::CampaignPart;
 use crate::domain::correlation::satisfaction::group_means;
+use crate::domain::correlation::series_name::CampaignPart;
 use crate::domain::correlation::{
     Aliases, Provenance, Series, SeriesName, SeriesValues, Subjects, SuiteSeries, SuiteUsed, VotePart, VotesUsed,
     bootstrap_for,
 };
-use crate::domain::correlation::{metrics, papers};
+use crate::domain::correlation::{metrics, published_series};
 use crate::domain::rating::options::LeaderboardOptions;
 use crate::domain::rating::resample::Metric;
 use crate::domain::rating::slice::Slice;
@@ -102,7 +102,7 @@ impl<'s> SeriesReader<'s> {
     pub async fn read(&mut self, name: &SeriesName) -> Result<Series, ReadSeriesError> {
         let found = match name {
             SeriesName::Column(column) => self.column(column)?,
-            SeriesName::Arena { metric, part } => self.figures(name, *metric, part).await?,
+            SeriesName::Arena { metric, part } => self.arena_metric(name, *metric, part).await?,
             SeriesName::Satisfaction => self.satisfaction().await?,
             SeriesName::Verdicts(judge) => self.verdicts(name, judge).await?,
             SeriesName::Campaign { id, part } => self.campaign(name, id, part).await?,
@@ -111,7 +111,7 @@ impl<'s> SeriesReader<'s> {
                 scores.part(part, self.sources.rating.confidence)?
             }
             SeriesName::Published(id) => {
-                let papers::PublishedValues { title, source, subjects, values } =
+                let published_series::PublishedValues { title, source, subjects, values } =
                     published::read(id, self.sources.store).await?;
                 self.used.published.insert(name.to_string(), source);
                 SeriesValues::fixed(title, subjects, values)
@@ -164,7 +164,7 @@ impl<'s> SeriesReader<'s> {
         Ok(SeriesValues::fixed(name.to_owned(), Subjects::Models, table.column(name)?))
     }
 
-    async fn figures(
+    async fn arena_metric(
         &mut self,
         name: &SeriesName,
         metric: Metric,
@@ -172,12 +172,12 @@ impl<'s> SeriesReader<'s> {
     ) -> Result<SeriesValues, ReadSeriesError> {
         self.read_votes(std::slice::from_ref(name)).await?;
         let (_, log) = self.log.clone().expect("the votes were just read");
-        // All figures of a part share their votes in each replicate.
+        // All metrics of a part share their votes in each replicate.
         let log = SlicedLog { log, slice: part.0.clone(), source: format!("arena:{part}") };
         self.rated(part.title(metric), metric, log).await
     }
 
-    /// A figure by a judge's verdicts on the arena's battles, fitted like votes.
+    /// A metric by a judge's verdicts on the arena's battles, fitted like votes.
     async fn verdicts(&self, name: &SeriesName, judge: &str) -> Result<SeriesValues, ReadSeriesError> {
         let log = Arc::new(verdict_votes(self.store(name)?, judge).await?);
         let log = SlicedLog { log, slice: Slice::default(), source: name.to_string() };
@@ -221,12 +221,12 @@ impl<'s> SeriesReader<'s> {
     ) -> Result<SeriesValues, ReadSeriesError> {
         let options = self.sources.rating.clone();
         let bootstrap = bootstrap_for(self.sources.bootstrap, &source);
-        let figures = tokio::task::spawn_blocking(move || {
+        let computed = tokio::task::spawn_blocking(move || {
             let whole = slice == Slice::default();
             let log = if whole { Cow::Borrowed(log.as_ref()) } else { Cow::Owned(slice.pick(&log)?) };
-            Ok::<_, ReadSeriesError>(metrics::figures(&log, metric, &options, bootstrap)?)
+            Ok::<_, ReadSeriesError>(metrics::metric_points(&log, metric, &options, bootstrap)?)
         });
-        let (points, notes) = figures.await??;
+        let (points, notes) = computed.await??;
         Ok(SeriesValues { title, subjects: Subjects::Models, points, notes })
     }
 

@@ -262,8 +262,8 @@ impl CheckOutcome {
     fn add(&mut self, reply: &WholeReply, messages: &[Message]) {
         self.attempts += reply.attempts;
         self.tokens.prompt += reply.usage.input.unwrap_or_else(|| estimate_all(messages));
-        let said = || estimate(&reply.text) + estimate(&reply.reasoning);
-        self.tokens.reply += reply.usage.output.unwrap_or_else(said);
+        let estimated = || estimate(&reply.text) + estimate(&reply.reasoning);
+        self.tokens.reply += reply.usage.output.unwrap_or_else(estimated);
     }
 
     /// The result, as the metric calls it.

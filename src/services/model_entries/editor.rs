@@ -79,33 +79,33 @@ impl ModelEditor<'_> {
                 let origin = file.display().to_string();
                 // What stands there may be what the edit mends.
                 let before = Settings::parse(text, &origin, &env);
-                let (edited, told) = change(text, before.as_ref().unwrap_or(&Settings::default()))?;
+                let (edited, output) = change(text, before.as_ref().unwrap_or(&Settings::default()))?;
                 let actions = match (&edited, before) {
                     (Some(edited), Ok(before)) => {
                         model_actions(&before.models, &Settings::parse(edited, &origin, &env)?.models)
                     }
                     _ => Vec::new(),
                 };
-                Ok::<_, ModelEntryError>((edited, (told, actions)))
+                Ok::<_, ModelEntryError>((edited, (output, actions)))
             })
         };
-        let (prepared, (told, actions)) = tokio::task::spawn_blocking(prepare).await??;
+        let (prepared, (output, actions)) = tokio::task::spawn_blocking(prepare).await??;
         if let Some(prepared) = prepared {
             if let Some(audit) = &self.audit {
                 audit.keep(&actions).await?;
             }
             tokio::task::spawn_blocking(move || prepared.put_in_place()).await??;
         }
-        Ok(told)
+        Ok(output)
     }
 }
 
 impl AuditTrail<'_> {
     async fn keep(&self, actions: &[ModelAction]) -> Result<(), StoreError> {
-        let entry = |told: &ModelAction| {
-            let entry = self.actor.entry(self.rng, self.clock, told.action, &format!("model {}", told.model));
+        let entry = |action: &ModelAction| {
+            let entry = self.actor.entry(self.rng, self.clock, action.action, &format!("model {}", action.model));
             let json = |value: &serde_json::Value| audit_json(value).filter(|_| !value.is_null());
-            NewAuditEntry { former: json(&told.former), latter: json(&told.latter), ..entry }
+            NewAuditEntry { former: json(&action.former), latter: json(&action.latter), ..entry }
         };
         let entries: Vec<NewAuditEntry> = actions.iter().map(entry).collect();
         self.store.add_audit_entries(&entries).await

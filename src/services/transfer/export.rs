@@ -80,7 +80,7 @@ pub async fn votes(
         let range = VoteRange { after: seq, upto: page.last().map_or(seq, |vote| vote.seq), ..VoteRange::ALL };
         let labels = final_labels_of(store, &Scheme::ALL, range).await?;
         for vote in &page {
-            let [a, b] = said_in(store, selection, &vote.battle).await?;
+            let [a, b] = exported_conversations(store, selection, &vote.battle).await?;
             table.write(&VoteLogRow::new(vote, &labels, a, b))?;
             seq = vote.seq;
         }
@@ -110,7 +110,7 @@ pub async fn battles(
         let mut page = store.battles_after(last.as_ref(), selection.since, selection.until, PAGE).await?;
         final_labels::settle(store, last.as_ref(), &mut page).await?;
         for battle in page.iter().filter(|battle| !battle.stage.awaits_vote()) {
-            table.write(&BattleExportRow::new(battle, said_in(store, selection, &battle.id).await?))?;
+            table.write(&BattleExportRow::new(battle, exported_conversations(store, selection, &battle.id).await?))?;
         }
         progress(page.len() as u64);
         let full = page.len() == PAGE as usize;
@@ -200,7 +200,7 @@ pub async fn item_scores(bench: RunContext<'_>, format: Format, out: impl Write 
     Ok(table.finish()?)
 }
 
-async fn said_in(
+async fn exported_conversations(
     store: &Store,
     selection: ExportSelection,
     battle: &BattleId,

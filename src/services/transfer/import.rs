@@ -8,6 +8,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
+use tempfile::NamedTempFile;
 
 use crate::domain::hex::hex;
 use crate::domain::rating::vote_log::ColumnSet;
@@ -71,17 +72,31 @@ pub async fn votes(
     now: Timestamp,
     mut progress: impl FnMut(u64, u64),
 ) -> Result<ImportReport, ImportError> {
-    let log = read_log(&[path], KEPT, options)?;
+    let unreadable = |source| VoteFileError::Unreadable { path: path.to_owned(), source };
+    let copy = copy_of_pipe(path).map_err(unreadable)?;
+    let whole = copy.as_ref().map_or(path, NamedTempFile::path);
+    let log = read_log(&[whole], KEPT, options).map_err(|error| error.in_file(path))?;
     if let Some(name) = unusable_name(&log) {
         return Err(ImportError::UnusableName { path: path.to_owned(), name });
     }
-    let id = id_of(path).map_err(|source| VoteFileError::Unreadable { path: path.to_owned(), source })?;
+    let id = id_of(whole).map_err(unreadable)?;
     let source = path.file_name().unwrap_or_default().to_string_lossy();
     let import = Import { id: &id, source: &source, models: log.models.as_slice(), at: now };
     let rows = (0..log.len()).map(|row| ImportedVote::of_log(&log, row, &id, now));
     let all = log.len() as u64;
     let imported = store.import_votes(import, rows, |done| progress(done, all)).await?;
     Ok(ImportReport { imported, excluded: log.excluded.into_iter().collect() })
+}
+
+/// A pipe or a device gives its bytes once, and an import reads them twice: what comes out of it is kept in a file meanwhile.
+fn copy_of_pipe(path: &Path) -> io::Result<Option<NamedTempFile>> {
+    let mut source = File::open(path)?;
+    if source.metadata()?.is_file() {
+        return Ok(None);
+    }
+    let mut copy = NamedTempFile::new()?;
+    io::copy(&mut source, &mut copy)?;
+    Ok(Some(copy))
 }
 
 /// A name for what a file holds.

@@ -35,7 +35,7 @@ export const BATTLE = [
   { name: "8 vote confirmation with undo", step: async (page) => (await page.locator('.choice[data-outcome="a"]').click(), phase(page, "confirming")) },
   { name: "8 reasons", step: (page) => page.locator('[data-part="vote-confirmation"] input:visible, .vote-confirmation input:visible').first().check({ force: true }) },
   { name: "8 revealed", step: async (page) => (await press(page, "show"), phase(page, "revealed")) },
-  { name: "8 unrated talk", step: async (page) => (await send(page, "a short question"), page.locator(".turn").nth(1).waitFor(), phase(page, "revealed")) },
+  { name: "8 chat after the vote", step: async (page) => (await send(page, "a short question"), page.locator(".turn").nth(1).waitFor(), phase(page, "revealed")) },
   { name: "9 long words", fresh: true, step: (page) => asked(page, `a short question: ${"Donaudampfschifffahrtsgesellschaft".repeat(8)}`) },
   { name: "9 right to left", fresh: true, step: (page) => asked(page, "ما الفرق بين الفرز الفقاعي والفرز السريع؟ قارن بينهما (short).") },
   { name: "9 edit", step: (page) => press(page, "edit") },

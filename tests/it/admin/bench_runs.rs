@@ -2,7 +2,7 @@
 
 use langya::domain::admin::role::Role;
 use langya::domain::benchmark::run_manifest::RunManifest;
-use langya::domain::benchmark::run_state::{DueCount, RunFigures, RunState};
+use langya::domain::benchmark::run_state::{DueCount, RunSnapshot, RunState};
 use langya::domain::judging::budget::{Spent, Tokens};
 use langya::domain::time::Timestamp;
 use langya::infra::clock::Clock as _;
@@ -35,14 +35,14 @@ async fn a_viewer_sees_what_runs_cost_and_which_was_interrupted() {
     let (store, now) = (&arena.app.store, arena.app.clock.now());
     store.insert_bench_run(&run("1", Timestamp(now.0 - 3_600_000))).await.unwrap();
     store.insert_bench_run(&run("2", now)).await.unwrap();
-    let figures = RunFigures {
+    let snapshot = RunSnapshot {
         state: RunState::Running,
         answers: DueCount { done: 40, due: 40 },
         judgements: DueCount { done: 3, due: 40 },
         spent: Spent { calls: 43, tokens: Tokens { input: 1, output: 2 }, cost: 0.5 },
         error: "two: <timed out>".to_owned(),
     };
-    store.update_bench_run("2", &figures, now).await.unwrap();
+    store.update_bench_run("2", &snapshot, now).await.unwrap();
     let mut viewer = signed_in(&arena, Role::Viewer).await;
     let page = viewer.get("/admin/benchmarks").await.text().await.unwrap();
     let rows: Vec<&str> = page.split("<tr>").skip(2).collect();

@@ -10,13 +10,13 @@ use crate::support::until;
 const SOON: [&str; 9] = [
     "follow_sign_outs",
     "judge_battles",
-    "keep_correlations",
-    "keep_health",
-    "keep_lead",
-    "keep_leaderboard",
-    "keep_public_log",
-    "keep_robustness",
-    "tidy_metrics",
+    "compute_correlations",
+    "store_breakers",
+    "elect_leader",
+    "fit_leaderboard",
+    "append_public_log",
+    "compute_robustness",
+    "run_metrics_upkeep",
 ];
 
 #[actix_web::test]
@@ -27,7 +27,7 @@ async fn a_viewer_sees_every_job_with_its_last_run_and_error_and_what_the_doctor
         SOON.iter().all(|job| jobs[job].runs > 0).then_some(())
     })
     .await;
-    arena.app.tasks.job_report("keep_register").fail(&"the disk <burns>");
+    arena.app.tasks.job_report("record_model_changes").fail(&"the disk <burns>");
     let mut viewer = signed_in(&arena, Role::Viewer).await;
     let answer = viewer.get("/admin/operations").await;
     assert_eq!(answer.status(), StatusCode::OK);
@@ -43,8 +43,8 @@ async fn a_viewer_sees_every_job_with_its_last_run_and_error_and_what_the_doctor
     for job in SOON {
         assert!(row(job).contains(" ago</td>"), "{job}: {}", row(job));
     }
-    assert!(row("keep_register").contains("the disk &#60;burns&#62;"), "{}", row("keep_register"));
-    assert!(row("keep_lead").contains("within "), "{}", row("keep_lead"));
+    assert!(row("record_model_changes").contains("the disk &#60;burns&#62;"), "{}", row("record_model_changes"));
+    assert!(row("elect_leader").contains("within "), "{}", row("elect_leader"));
     assert!(row("database").contains("reachable, migrated, 0 votes, "), "{}", row("database"));
     assert!(row("backup").contains("none yet, and no vote to lose"), "{}", row("backup"));
     assert!(page.contains("This is the only instance"), "{page}");

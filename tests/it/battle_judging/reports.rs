@@ -23,7 +23,7 @@ use crate::support::scripted::Scripted;
 use crate::support::visitor::get;
 
 /// What a judge says of a battle in both orders.
-fn said(battle: &Battle, winners: [Preference; 2]) -> [VerdictRow; 2] {
+fn verdict_rows(battle: &Battle, winners: [Preference; 2]) -> [VerdictRow; 2] {
     [0, 1].map(|game: usize| VerdictRow {
         id: format!("{}-{game}", battle.id),
         subject: JudgedSubject::Battle(battle.id.clone()),
@@ -63,7 +63,7 @@ async fn small_arena(store: &Store) {
                 (0, false) | (2, true) => [B, A],
                 _ => [A, A],
             };
-            store.insert_verdicts(&said(&battle, winners)).await.unwrap();
+            store.insert_verdicts(&verdict_rows(&battle, winners)).await.unwrap();
         }
     }
 }
@@ -100,9 +100,9 @@ async fn a_small_arena_is_reported_as_worked_out_by_hand() {
     let bands: Vec<&str> = slices[6..].iter().map(|(part, ..)| part.as_str()).collect();
     assert_eq!(bands, ["distance 100-200", "distance 200+"]);
     assert_eq!((slices[6].2, slices[7].2), (8, 4));
-    let boards = &judge["boards"];
+    let leaderboards = &judge["leaderboards"];
     let order: Vec<&str> =
-        boards["models"].as_array().unwrap().iter().map(|row| row["model"].as_str().unwrap()).collect();
+        leaderboards["models"].as_array().unwrap().iter().map(|row| row["model"].as_str().unwrap()).collect();
     assert_eq!(order, ["x", "y", "z"]);
     // By the verdicts z is first: it beats x three to one and ties with y, who loses to x three to one.
     let points = verdict_series(&store, "<judge>").await.unwrap().points;
@@ -110,8 +110,8 @@ async fn a_small_arena_is_reported_as_worked_out_by_hand() {
     assert!(rating("z") > rating("x") && rating("x") > rating("y"), "{points:?}");
     assert!(points["z"].interval.is_some_and(|ends| ends.lower < rating("z")));
     assert_eq!(points["z"].samples.len(), 20, "verdicts are resampled like votes");
-    assert_eq!(boards["pairs"], json!({"same": 1, "otherwise": 2, "equal": 0}));
-    assert!((boards["spearman"]["value"].as_f64().unwrap() + 0.5).abs() < 1e-12);
+    assert_eq!(leaderboards["pairs"], json!({"same": 1, "otherwise": 2, "equal": 0}));
+    assert!((leaderboards["spearman"]["value"].as_f64().unwrap() + 0.5).abs() < 1e-12);
     let nobody = verdict_series(&store, "nobody").await.unwrap_err();
     assert!(
         matches!(nobody, ReadSeriesError::BattleJudging(BattleJudgingError::NoVerdicts(..)))
@@ -147,7 +147,7 @@ async fn a_report_is_made_once_until_something_changes() {
     let second = reports.latest(level).await.unwrap();
     assert!(!Arc::ptr_eq(&first, &second), "a vote is new");
     assert_eq!(second.judges[0].judged.total, 12);
-    store.insert_verdicts(&said(&battle, [Preference::A, Preference::B])).await.unwrap();
+    store.insert_verdicts(&verdict_rows(&battle, [Preference::A, Preference::B])).await.unwrap();
     assert_eq!(reports.latest(level).await.unwrap().judges[0].judged.total, 13, "a verdict is new");
     let wider = reports.latest(ConfidenceLevel::new(0.5).unwrap()).await.unwrap();
     assert!((wider.confidence - 0.5).abs() < 1e-12, "another level is another report");

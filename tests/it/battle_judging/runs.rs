@@ -199,7 +199,7 @@ async fn an_interrupt_lets_what_is_under_way_finish_and_another_run_is_refused_m
     let refused = field.refused(&RUN).await;
     assert!(refused.contains("another langya judges battles"), "{refused}");
     run.signal("INT");
-    run.said("stopping").await;
+    run.until_log_has("stopping").await;
     gate.open();
     let ended = run.ended().await;
     assert_eq!(ended.code, Some(1), "{}", ended.stderr);

@@ -85,7 +85,7 @@ async fn a_batch_that_the_provider_has_forgotten_is_asked_again() {
     let (field, provider) = field().await;
     provider.hold(true);
     let run = crate::support::program::UnderWay::start(field.path(), &ANSWER);
-    run.said(": 0 of ").await;
+    run.until_log_has(": 0 of ").await;
     run.kill();
     // Another provider at the same address.
     let other = BatchProvider::serve(&field.upstream, super::answer);

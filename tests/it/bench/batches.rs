@@ -178,8 +178,8 @@ async fn a_killed_run_pays_nothing_twice() {
         let (field, provider) = field().await;
         provider.hold(true);
         let run = UnderWay::start(field.path(), &RUN);
-        run.said("sent with").await;
-        run.said(": 0 of ").await;
+        run.until_log_has("sent with").await;
+        run.until_log_has(": 0 of ").await;
         run.kill();
         provider.hold(false);
         let run = field.run(again).await;
@@ -230,7 +230,7 @@ async fn an_interrupt_leaves_batches_at_the_provider_and_says_so() {
     let (field, provider) = field().await;
     provider.hold(true);
     let run = UnderWay::start(field.path(), &ANSWER);
-    run.said(": 0 of ").await;
+    run.until_log_has(": 0 of ").await;
     run.signal("INT");
     let ended = run.ended().await;
     assert_eq!(ended.code, Some(1), "{}", ended.stderr);
@@ -254,7 +254,7 @@ async fn left_behind() -> (Field, BatchProvider) {
     let (field, provider) = field().await;
     provider.hold(true);
     let run = UnderWay::start(field.path(), &ANSWER);
-    run.said(": 0 of ").await;
+    run.until_log_has(": 0 of ").await;
     run.kill();
     (field, provider)
 }

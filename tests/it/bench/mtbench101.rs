@@ -188,9 +188,9 @@ async fn exports_hold_the_same(field: &Field, scores: &BTreeMap<(String, String)
 }
 
 #[actix_web::test]
-async fn a_jury_is_each_judge_alone_and_their_mean() {
+async fn a_panel_is_each_judge_alone_and_their_mean() {
     let field = Field::new(&["one", "two"]).await;
-    // Another judge, which is a contestant too: it finds everything worth 5.
+    // Another judge, which is evaluated too: it finds everything worth 5.
     field.respond("two", |request, _| match question(request).contains("***") {
         true => reply("Rating: [[5]]"),
         false => reply(&answer("two", question(request))),
@@ -201,13 +201,13 @@ async fn a_jury_is_each_judge_alone_and_their_mean() {
     field.done(&["bench", "answer", "mtbench101", "--models", "one,two"]).await;
     let judged = field.run(&["bench", "judge", "mtbench101", "--judge", "judge,two"]).await;
     assert_eq!(judged.code, Some(0), "{}", judged.stderr);
-    assert!(judged.stderr.contains("judge two is a contestant too"), "{}", judged.stderr);
+    assert!(judged.stderr.contains("judge two is evaluated too"), "{}", judged.stderr);
     let rows = field.done(&["bench", "report", "mtbench101", "--format", "json"]).await;
     let rows: Value = serde_json::from_str(&rows).unwrap();
     let overall = |judge: &str| {
         let mut rows = rows.as_array().unwrap().iter();
         let row = rows.find(|row| row["judge"] == judge && row["model"] == "one" && row["part"] == "overall").unwrap();
-        (row["score"].as_f64().unwrap(), row["judge_is_contestant"].as_bool().unwrap())
+        (row["score"].as_f64().unwrap(), row["judge_is_evaluated"].as_bool().unwrap())
     };
     let alone = expected(&dialogues, "one", |answer| Some(score(answer)))["overall"].unwrap();
     assert!((overall("judge").0 - alone).abs() < 1e-9 && !overall("judge").1);

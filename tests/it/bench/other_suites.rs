@@ -253,7 +253,7 @@ async fn superclue_open_counts_wins_and_ties_of_two_games_against_the_baseline()
     })
     .await;
     let table = field.done(&["bench", "report", "superclue-open"]).await;
-    assert!(table.contains("base   (baseline)"), "the baseline is no contestant: {table}");
+    assert!(table.contains("base   (baseline)"), "the baseline is not evaluated: {table}");
     let itself = ["bench", "run", "superclue-open", "--models", "one,base", "--judge", "judge", "--baseline", "base"];
     assert!(field.refused(&itself).await.contains("cannot be compared with itself"));
     let nobody = ["bench", "run", "superclue-open", "--models", "one", "--judge", "judge"];
@@ -316,11 +316,11 @@ async fn superclue_close_is_read_without_a_judge() {
     let refused = field.refused(&["bench", "run", "superclue-close", "--models", "one", "--judge", "judge"]).await;
     assert!(refused.contains("scored without a judge"), "{refused}");
     let table = field.done(&["bench", "report", "superclue-close"]).await;
-    assert!(!table.contains("contestant") && table.contains("CALCULATION"), "nobody judges: {table}");
+    assert!(!table.contains("evaluated too") && table.contains("CALCULATION"), "nobody judges: {table}");
     let report = field.done(&["bench", "report", "superclue-close", "--format", "markdown"]).await;
     assert!(!report.contains("judges and is judged"), "{report}");
     let rows = field.done(&["bench", "report", "superclue-close", "--format", "json"]).await;
-    assert!(!rows.contains("\"judge_is_contestant\": true"), "{rows}");
+    assert!(!rows.contains("\"judge_is_evaluated\": true"), "{rows}");
     assert_eq!(field.requests("judge"), 0);
 }
 

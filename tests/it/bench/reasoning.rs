@@ -146,7 +146,7 @@ async fn shown_folded_and_harmless(field: &Field) {
 }
 
 #[actix_web::test]
-async fn what_a_contestant_thought_is_no_part_of_its_answer() {
+async fn what_an_evaluated_model_thought_is_no_part_of_its_answer() {
     let field = field().await;
     field.respond("one", |request, _| match item_of(question(request)) {
         1 => reply(&format!("<think>{THOUGHT}</think>\n\nThree.")),

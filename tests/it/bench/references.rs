@@ -15,7 +15,7 @@ fn case(number: usize) -> String {
 }
 
 /// What a model says to a question in a round; it says something else in each.
-fn said(model: &str, round: usize, asked: &str) -> Option<String> {
+fn answer_of(model: &str, round: usize, asked: &str) -> Option<String> {
     let silent = model == "two" && asked == case(SILENT);
     (!silent).then(|| answer(&format!("{model} in round {round}"), asked))
 }
@@ -29,7 +29,9 @@ fn given(judge: &str, reference: &str, answer: &str) -> u64 {
 async fn field() -> Field {
     let field = Field::empty(&["one", "two", "three", "strict"]).await;
     for model in MODELS {
-        field.respond(model, move |request, times| reply(&said(model, times, question(request)).unwrap_or_default()));
+        field.respond(model, move |request, times| {
+            reply(&answer_of(model, times, question(request)).unwrap_or_default())
+        });
     }
     for judge in JUDGES {
         field.respond(judge, move |request, _| {
@@ -55,7 +57,7 @@ fn mean(values: impl IntoIterator<Item = f64>) -> f64 {
 fn beside(judge: &str, generator: &str, model: &str) -> f64 {
     let round = if model == generator { 2 } else { 1 };
     let score = |number| {
-        let (reference, answer) = (said(generator, 1, &case(number))?, said(model, round, &case(number))?);
+        let (reference, answer) = (answer_of(generator, 1, &case(number))?, answer_of(model, round, &case(number))?);
         Some(f64::from(u32::try_from(given(judge, &reference, &answer)).unwrap()))
     };
     mean((0..CASES).filter_map(score))
@@ -124,7 +126,7 @@ async fn the_variant_stands_for_itself(field: &Field) {
         );
         let expected = match variant {
             "" => mean((0..CASES).map(|number| {
-                let answer = said("one", 1, &case(number)).unwrap();
+                let answer = answer_of("one", 1, &case(number)).unwrap();
                 f64::from(u32::try_from(given("strict", &answer, &answer)).unwrap())
             })),
             _ => beside("strict", "two", "one"),

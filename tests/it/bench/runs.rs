@@ -36,10 +36,10 @@ async fn a_run_shows_its_progress_while_it_asks_and_its_cost_beside_what_was_exp
     let all = DueCount { done: turns, due: turns };
     let row = until(async || {
         let row = store.bench_runs(9).await.unwrap().remove(0);
-        (row.figures.answers == all && row.figures.judgements.due == turns).then_some(row)
+        (row.snapshot.answers == all && row.snapshot.judgements.due == turns).then_some(row)
     })
     .await;
-    assert_eq!((row.figures.state, row.figures.judgements.done), (RunState::Running, 0));
+    assert_eq!((row.snapshot.state, row.snapshot.judgements.done), (RunState::Running, 0));
     assert_eq!((row.run.models, row.run.judges), (vec!["one".to_owned()], vec!["judge".to_owned()]));
     gate.open();
     assert_eq!(run.ended().await.code, Some(0));

@@ -11,12 +11,12 @@ fn text(keys: &'static str, models: &[(&str, &str)]) -> CampaignText<'static> {
 
 #[actix_web::test]
 async fn what_differs_between_two_answers_is_marked_and_nothing_else_changes() {
-    let rig = CampaignFixture::start().await;
+    let fixture = CampaignFixture::start().await;
     let said = [("secret-one", "It is **900** km. <b>So</b>."), ("secret-two", "It is **950** km. <b>So</b>.")];
-    let tokens = rig.open(&text(SHORT, &said), 1).await;
-    let plain = rig.next(&tokens[0]).await;
+    let tokens = fixture.open(&text(SHORT, &said), 1).await;
+    let plain = fixture.next(&tokens[0]).await;
     let render = async |how: &str| {
-        let (status, shown) = rig.post(&tokens[0], "next", json!({"render": how})).await;
+        let (status, shown) = fixture.post(&tokens[0], "next", json!({"render": how})).await;
         assert_eq!(status, StatusCode::OK, "{shown}");
         shown
     };
@@ -35,15 +35,16 @@ async fn what_differs_between_two_answers_is_marked_and_nothing_else_changes() {
     };
     assert!(!marked.to_string().contains("secret"), "no model is named: {marked}");
     assert_eq!(without(marked), plain, "it is the same assignment");
-    rig.arena.end().await;
+    fixture.arena.end().await;
 }
 
 #[actix_web::test]
 async fn answers_that_are_ranked_are_shown_as_ever() {
-    let rig = CampaignFixture::start().await;
+    let fixture = CampaignFixture::start().await;
     let said = [("one", "**A**"), ("two", "**B**"), ("three", "**C**")];
-    let tokens = rig.open(&text("task = \"rank\"\n", &said), 1).await;
-    let [marked, rendered] = ["differences", "html"].map(|how| rig.post(&tokens[0], "next", json!({"render": how})));
+    let tokens = fixture.open(&text("task = \"rank\"\n", &said), 1).await;
+    let [marked, rendered] =
+        ["differences", "html"].map(|how| fixture.post(&tokens[0], "next", json!({"render": how})));
     assert_eq!(marked.await, rendered.await);
-    rig.arena.end().await;
+    fixture.arena.end().await;
 }

@@ -134,29 +134,29 @@ pub(crate) const SHORT: &str = "task = \"pairwise\"\njudgements_per_item = 2\nse
 
 #[actix_web::test]
 async fn a_campaign_goes_from_its_file_to_its_report() {
-    let rig = CampaignFixture::start().await;
-    let created = rig.create(&pairwise(SHORT, 4, &["bad", "good"])).await;
+    let fixture = CampaignFixture::start().await;
+    let created = fixture.create(&pairwise(SHORT, 4, &["bad", "good"])).await;
     assert!(created.stdout.contains("4, answers of 2 models, 4 to judge"), "{}", created.stdout);
-    let tokens = rig.json(&["invite", "pilot", "--count", "3"]).await;
+    let tokens = fixture.json(&["invite", "pilot", "--count", "3"]).await;
     let tokens: Vec<&str> = tokens["invites"].as_array().unwrap().iter().map(|token| token.as_str().unwrap()).collect();
     assert!(tokens.iter().all(|token| token.len() == 32), "128 bits: {tokens:?}");
 
-    let (status, refused) = rig.post(tokens[0], "next", json!({})).await;
+    let (status, refused) = fixture.post(tokens[0], "next", json!({})).await;
     assert_eq!((status, &refused["code"]), (StatusCode::CONFLICT, &json!("campaign_not_open")), "{refused}");
-    rig.done(&["open", "pilot"]).await;
+    fixture.done(&["open", "pilot"]).await;
     for token in &tokens[..2] {
         for done in 0..4 {
-            let shown = rig.next(token).await;
+            let shown = fixture.next(token).await;
             assert_eq!(shown["progress"], json!({"done": done, "of": 4}));
             assert!(shown["prompt"].as_str().unwrap().starts_with("Question"), "{shown}");
             let outcome = if shown["a"] == "good says." { "a" } else { "b" };
-            rig.judge(token, &shown, outcome).await;
+            fixture.judge(token, &shown, outcome).await;
         }
-        assert_eq!(rig.next(token).await["finished"], true);
+        assert_eq!(fixture.next(token).await["finished"], true);
     }
-    assert_eq!(rig.next(tokens[2]).await["finished"], true, "every unit has its two judgements");
+    assert_eq!(fixture.next(tokens[2]).await["finished"], true, "every unit has its two judgements");
 
-    let report = rig.json(&["report", "pilot"]).await;
+    let report = fixture.json(&["report", "pilot"]).await;
     assert_eq!(
         (&report["campaign"], &report["judgements"], &report["complete"]),
         (&json!("pilot"), &json!(8), &json!(true))
@@ -170,118 +170,119 @@ async fn a_campaign_goes_from_its_file_to_its_report() {
     let annotator = &report["annotators"][0];
     assert_eq!((&annotator["annotator"], &annotator["judgements"]), (&json!("pilot-1"), &json!(4)));
     assert_eq!((&annotator["gold_accuracy"], &annotator["flags"]), (&Value::Null, &json!([])));
-    let table = rig.campaign(&["report", "pilot"]).await.stdout;
+    let table = fixture.campaign(&["report", "pilot"]).await.stdout;
     assert!(table.contains("8 judgements, 0 of them repetitions; 4 of 4 units done, complete"), "{table}");
 
-    let lines = rig.exported().await;
+    let lines = fixture.exported().await;
     assert_eq!(lines.len(), 8);
-    let fitted = langya_beside(rig.folder.path(), &["fit", "--votes", "out.jsonl", "--format", "json"]).await;
+    let fitted = langya_beside(fixture.folder.path(), &["fit", "--votes", "out.jsonl", "--format", "json"]).await;
     let fitted: Value = serde_json::from_str(&fitted.stdout).unwrap();
     assert_eq!(fitted["models"][0]["wins"], 8, "the export reads as votes");
-    assert!(rig.campaign(&["list"]).await.stdout.contains("pilot"), "it is listed");
-    let refused = rig.campaign(&["delete", "pilot"]).await;
+    assert!(fixture.campaign(&["list"]).await.stdout.contains("pilot"), "it is listed");
+    let refused = fixture.campaign(&["delete", "pilot"]).await;
     assert!(refused.code == Some(2) && refused.stderr.contains("has 8 judgements"), "{}", refused.stderr);
-    rig.done(&["delete", "pilot", "--with-judgements"]).await;
-    assert_eq!(rig.json(&["list"]).await, json!([]));
-    rig.arena.end().await;
+    fixture.done(&["delete", "pilot", "--with-judgements"]).await;
+    assert_eq!(fixture.json(&["list"]).await, json!([]));
+    fixture.arena.end().await;
 }
 
 #[actix_web::test]
 async fn a_judgement_counts_once_and_only_for_whom_it_was_given() {
-    let rig = CampaignFixture::start().await;
-    let tokens = rig.open(&pairwise(SHORT, 3, &["m", "n"]), 2).await;
-    let shown = rig.next(&tokens[0]).await;
-    assert_eq!(rig.next(&tokens[0]).await, shown, "a reload shows the same");
-    let first = rig.judge(&tokens[0], &shown, "a").await;
-    assert_eq!(rig.judge(&tokens[0], &shown, "b").await, first, "a repeated judgement is the first one");
+    let fixture = CampaignFixture::start().await;
+    let tokens = fixture.open(&pairwise(SHORT, 3, &["m", "n"]), 2).await;
+    let shown = fixture.next(&tokens[0]).await;
+    assert_eq!(fixture.next(&tokens[0]).await, shown, "a reload shows the same");
+    let first = fixture.judge(&tokens[0], &shown, "a").await;
+    assert_eq!(fixture.judge(&tokens[0], &shown, "b").await, first, "a repeated judgement is the first one");
     let said = json!({"assignment": shown["assignment"], "outcome": "a"});
-    let (status, refused) = rig.post(&tokens[1], "judgements", said).await;
+    let (status, refused) = fixture.post(&tokens[1], "judgements", said).await;
     assert_eq!((status, &refused["code"]), (StatusCode::NOT_FOUND, &json!("unknown_assignment")));
-    let next = rig.next(&tokens[0]).await;
+    let next = fixture.next(&tokens[0]).await;
     for (body, words) in [
         (json!({"assignment": next["assignment"]}), "send \"outcome\""),
         (json!({"assignment": next["assignment"], "outcome": "left"}), "unknown outcome"),
         (json!({"assignment": next["assignment"], "score": 3}), "send \"outcome\""),
         (json!({"outcome": "a"}), "assignment"),
     ] {
-        let (status, refused) = rig.post(&tokens[0], "judgements", body).await;
+        let (status, refused) = fixture.post(&tokens[0], "judgements", body).await;
         assert!(status == StatusCode::BAD_REQUEST && refused["message"].as_str().unwrap().contains(words), "{refused}");
     }
-    let (status, _) = rig.post("00000000000000000000000000000000", "next", json!({})).await;
+    let (status, _) = fixture.post("00000000000000000000000000000000", "next", json!({})).await;
     assert_eq!(status, StatusCode::UNAUTHORIZED);
-    let report = rig.json(&["report", "pilot"]).await;
+    let report = fixture.json(&["report", "pilot"]).await;
     assert_eq!(report["judgements"], 1);
 
     // Undoing shows the same assignment again; the judgement that is taken back counts no more.
-    let (status, _) = rig.post(&tokens[0], "undo", json!({})).await;
+    let (status, _) = fixture.post(&tokens[0], "undo", json!({})).await;
     assert_eq!(status, StatusCode::OK);
-    let again = rig.next(&tokens[0]).await;
+    let again = fixture.next(&tokens[0]).await;
     assert_eq!(again["assignment"], shown["assignment"]);
-    let second = rig.judge(&tokens[0], &again, "b").await;
+    let second = fixture.judge(&tokens[0], &again, "b").await;
     assert_ne!(second, first);
-    let lines = rig.exported().await;
+    let lines = fixture.exported().await;
     assert_eq!((lines.len(), &lines[0]["winner"]), (1, &json!("model_b")));
 
-    rig.done(&["pause", "pilot"]).await;
-    let (status, refused) = rig.post(&tokens[0], "next", json!({})).await;
+    fixture.done(&["pause", "pilot"]).await;
+    let (status, refused) = fixture.post(&tokens[0], "next", json!({})).await;
     assert_eq!((status, &refused["code"]), (StatusCode::CONFLICT, &json!("campaign_not_open")));
-    rig.done(&["open", "pilot"]).await;
-    rig.done(&["revoke", "pilot", "pilot-1"]).await;
-    let (status, refused) = rig.post(&tokens[0], "next", json!({})).await;
+    fixture.done(&["open", "pilot"]).await;
+    fixture.done(&["revoke", "pilot", "pilot-1"]).await;
+    let (status, refused) = fixture.post(&tokens[0], "next", json!({})).await;
     assert_eq!((status, &refused["code"]), (StatusCode::FORBIDDEN, &json!("link_revoked")));
-    let page = get(&format!("{}/campaign/pilot?invite={}", rig.arena.url, tokens[1])).await;
+    let page = get(&format!("{}/campaign/pilot?invite={}", fixture.arena.url, tokens[1])).await;
     assert!(page.headers()["cache-control"] == "no-store" && page.text().await.unwrap().contains("Which?"));
-    assert_eq!(get(&format!("{}/campaign/other", rig.arena.url)).await.status(), StatusCode::NOT_FOUND);
-    rig.arena.end().await;
+    assert_eq!(get(&format!("{}/campaign/other", fixture.arena.url)).await.status(), StatusCode::NOT_FOUND);
+    fixture.arena.end().await;
 }
 
 #[actix_web::test]
 async fn files_that_cannot_be_used_make_nothing() {
-    let rig = CampaignFixture::start().await;
+    let fixture = CampaignFixture::start().await;
     let one = pairwise(SHORT, 2, &["only"]);
-    let refused = rig.create(&one).await;
+    let refused = fixture.create(&one).await;
     assert!(refused.code == Some(2) && refused.stderr.contains("only \"only\" answers it"), "{}", refused.stderr);
-    assert_eq!(rig.json(&["list"]).await, json!([]));
+    assert_eq!(fixture.json(&["list"]).await, json!([]));
     let good = pairwise(SHORT, 2, &["m", "n"]);
-    assert_eq!(rig.create(&good).await.code, Some(0));
-    let again = rig.create(&good).await;
+    assert_eq!(fixture.create(&good).await.code, Some(0));
+    let again = fixture.create(&good).await;
     assert!(
         again.code == Some(2) && again.stderr.contains("there is a campaign \"pilot\" already"),
         "{}",
         again.stderr
     );
-    let unknown = rig.campaign(&["open", "other"]).await;
+    let unknown = fixture.campaign(&["open", "other"]).await;
     assert!(unknown.code == Some(2) && unknown.stderr.contains("no campaign \"other\""), "{}", unknown.stderr);
     let forecast =
-        langya_beside(rig.folder.path(), &["campaign", "create", "pilot.toml", "--dry-run", "--format", "json"]).await;
+        langya_beside(fixture.folder.path(), &["campaign", "create", "pilot.toml", "--dry-run", "--format", "json"])
+            .await;
     let forecast: Value = serde_json::from_str(&forecast.stdout).unwrap();
     assert_eq!((&forecast["judgements"], &forecast["state"]), (&json!(4), &json!("not made")));
-    rig.arena.end().await;
+    fixture.arena.end().await;
 }
 
 #[actix_web::test]
 async fn many_annotators_at_once_judge_each_unit_as_often_as_planned() {
-    let rig = CampaignFixture::start().await;
+    let fixture = CampaignFixture::start().await;
     let keys = "task = \"pairwise\"\njudgements_per_item = 3\nrepeat_share = 0.1\nseed = 3\n";
     let models = ["m1", "m2", "m3"];
-    let tokens = rig.open(&pairwise(keys, 20, &models), 12).await;
+    let tokens = fixture.open(&pairwise(keys, 20, &models), 12).await;
     let work = tokens.iter().map(async |token| {
         let mut items = BTreeSet::new();
         let mut repeats = 0;
         loop {
             // Two tabs at once get the same.
-            let (one, other) = futures_util::join!(rig.next(token), rig.next(token));
+            let (one, other) = futures_util::join!(fixture.next(token), fixture.next(token));
             assert_eq!(one, other);
             if one["finished"] == true {
                 break;
             }
             repeats += usize::from(!items.insert(one["item"].to_string()));
-            futures_util::join!(rig.judge(token, &one, "a"), rig.judge(token, &one, "tie"));
+            futures_util::join!(fixture.judge(token, &one, "a"), fixture.judge(token, &one, "tie"));
         }
         (items.len(), repeats)
     });
     let done = futures_util::future::join_all(work).await;
-    let lines = rig.exported().await;
+    let lines = fixture.exported().await;
     let fresh: Vec<&Value> = lines.iter().filter(|line| line["kind"] == "fresh").collect();
     let mut units: BTreeMap<(String, String, String), BTreeSet<String>> = BTreeMap::new();
     for line in &fresh {
@@ -304,8 +305,8 @@ async fn many_annotators_at_once_judge_each_unit_as_often_as_planned() {
         *sides.entry((line["annotator"].to_string(), line["model_b"].to_string())).or_default() -= 1;
     }
     assert!(sides.values().all(|surplus| surplus.abs() <= 3), "sides are balanced within each annotator: {sides:?}");
-    assert_eq!(rig.json(&["report", "pilot"]).await["complete"], true);
-    rig.arena.end().await;
+    assert_eq!(fixture.json(&["report", "pilot"]).await["complete"], true);
+    fixture.arena.end().await;
 }
 
 #[actix_web::test]
@@ -314,18 +315,18 @@ async fn the_careless_the_sided_and_the_copier_are_named() {
     let seed = 20_261_124;
     println!("seed {seed}");
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let rig = CampaignFixture::start().await;
+    let fixture = CampaignFixture::start().await;
     let keys = "task = \"pairwise\"\njudgements_per_item = 10\ngold = \"gold.jsonl\"\nseed = 5\n";
     let gold =
         (0..20).map(|item| json!({"item": format!("q{item}"), "model_a": "good", "model_b": "bad", "outcome": "a"}));
     let gold = gold.map(|line| format!("{line}\n")).collect();
     let text = CampaignText { keys, answers: answers(100, &["bad", "good"]), gold };
-    let tokens = rig.open(&text, 10).await;
+    let tokens = fixture.open(&text, 10).await;
     let mut said: BTreeMap<String, bool> = BTreeMap::new();
     // The copied one judges all items before the copier.
     for (at, token) in tokens.iter().enumerate() {
         loop {
-            let shown = rig.next(token).await;
+            let shown = fixture.next(token).await;
             if shown["finished"] == true {
                 break;
             }
@@ -358,10 +359,10 @@ async fn the_careless_the_sided_and_the_copier_are_named() {
             if at == 0 {
                 said.insert(item, (outcome == "a") == good_is_a);
             }
-            rig.judge(token, &shown, outcome).await;
+            fixture.judge(token, &shown, outcome).await;
         }
     }
-    let report = rig.json(&["report", "pilot"]).await;
+    let report = fixture.json(&["report", "pilot"]).await;
     let flags: BTreeMap<&str, &Value> = report["annotators"]
         .as_array()
         .unwrap()
@@ -375,7 +376,7 @@ async fn the_careless_the_sided_and_the_copier_are_named() {
         assert_eq!(flags[format!("pilot-{honest}").as_str()], &json!([]), "seed {seed}: {flags:?}");
     }
     assert_eq!(report["annotators"][0]["gold_judgements"], 20);
-    rig.arena.end().await;
+    fixture.arena.end().await;
 }
 
 #[actix_web::test]
@@ -411,12 +412,12 @@ async fn replay(file: &Path) {
     };
     let answers = items.iter().map(|(item, (left, right, _))| line(item, left) + &line(item, right)).collect();
     let keys = format!("task = \"pairwise\"\njudgements_per_item = {size}\nseed = 1\n");
-    let rig = CampaignFixture::start().await;
-    let tokens = rig.open(&CampaignText { keys: &keys, answers, gold: String::new() }, size).await;
+    let fixture = CampaignFixture::start().await;
+    let tokens = fixture.open(&CampaignText { keys: &keys, answers, gold: String::new() }, size).await;
     let mut expected: Vec<(String, String)> = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
         loop {
-            let shown = rig.next(token).await;
+            let shown = fixture.next(token).await;
             if shown["finished"] == true {
                 break;
             }
@@ -430,11 +431,11 @@ async fn replay(file: &Path) {
             } else {
                 "tie"
             };
-            rig.judge(token, &shown, outcome).await;
+            fixture.judge(token, &shown, outcome).await;
             expected.push((item, label.clone()));
         }
     }
-    let lines = rig.exported().await;
+    let lines = fixture.exported().await;
     let winner = |line: &Value| match line["winner"].as_str().unwrap() {
         "tie" => "tie".to_owned(),
         side => line[side].as_str().unwrap().to_owned(),
@@ -462,10 +463,10 @@ async fn replay(file: &Path) {
             json!({"model_a": left, "model_b": right, "winner": winner}).to_string() + "\n"
         })
         .collect();
-    std::fs::write(rig.folder.path().join("votes.jsonl"), votes).unwrap();
-    let fitted = langya_beside(rig.folder.path(), &["fit", "--votes", "votes.jsonl", "--format", "json"]).await;
+    std::fs::write(fixture.folder.path().join("votes.jsonl"), votes).unwrap();
+    let fitted = langya_beside(fixture.folder.path(), &["fit", "--votes", "votes.jsonl", "--format", "json"]).await;
     let fitted: Value = serde_json::from_str(&fitted.stdout).unwrap();
-    let report = rig.json(&["report", "pilot"]).await;
+    let report = fixture.json(&["report", "pilot"]).await;
     let ratings = |board: &Value| -> BTreeMap<String, f64> {
         let models = board["models"].as_array().unwrap().iter();
         models.filter_map(|model| Some((model["model"].as_str()?.to_owned(), model["rating"].as_f64()?))).collect()
@@ -475,5 +476,5 @@ async fn replay(file: &Path) {
     for (model, rating) in &ours {
         assert!((rating - theirs[model]).abs() < 1e-6, "{model}: {rating} {}", theirs[model]);
     }
-    rig.arena.end().await;
+    fixture.arena.end().await;
 }

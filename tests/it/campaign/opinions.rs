@@ -8,7 +8,7 @@ use super::*;
 
 #[actix_web::test]
 async fn what_people_said_of_an_item_stands_on_its_page_once_their_campaign_is_closed() {
-    let rig = CampaignFixture::start().await;
+    let fixture = CampaignFixture::start().await;
     let suite = BenchSuiteRow {
         suite: SuiteId::new("urs"),
         version: "v1".into(),
@@ -23,22 +23,23 @@ async fn what_people_said_of_an_item_stands_on_its_page_once_their_campaign_is_c
         body: json!({"id": id, "category": "Factual_QA", "language": "en", "turns": [{"question": question}]})
             .to_string(),
     });
-    rig.arena.app.store.import_suite(&suite, &items).await.unwrap();
-    let tokens = rig.open(&pairwise(SHORT, 2, &["bad", "good"]), 2).await;
+    fixture.arena.app.store.import_suite(&suite, &items).await.unwrap();
+    let tokens = fixture.open(&pairwise(SHORT, 2, &["bad", "good"]), 2).await;
     for (annotator, token) in tokens.iter().enumerate() {
         for _ in 0..2 {
-            let shown = rig.next(token).await;
+            let shown = fixture.next(token).await;
             let good = if shown["a"] == "good says." { "a" } else { "b" };
-            rig.judge(token, &shown, if annotator == 0 { good } else { "tie" }).await;
+            fixture.judge(token, &shown, if annotator == 0 { good } else { "tie" }).await;
         }
     }
-    let page =
-        async |item: &str| get(&format!("{}/benchmarks/urs/items/{item}", rig.arena.url)).await.text().await.unwrap();
+    let page = async |item: &str| {
+        get(&format!("{}/benchmarks/urs/items/{item}", fixture.arena.url)).await.text().await.unwrap()
+    };
     assert!(!page("q0").await.contains("What people said"), "others are still to judge");
-    rig.done(&["close", "pilot"]).await;
+    fixture.done(&["close", "pilot"]).await;
     let html = page("q0").await;
     let said = "<bdi>pilot</bdi>: <bdi>bad</bdi> 0 · tie 1 · <bdi>good</bdi> 1";
     assert!(html.contains("What people said") && html.contains(said), "{html}");
     assert!(!page("q1").await.contains("What people said"), "it asks something else");
-    rig.arena.end().await;
+    fixture.arena.end().await;
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use langya::domain::integrity::pseudonym::voter_pseudonym;
 use langya::infra::config::{LimitSettings, WindowLimits};
 use reqwest::header::RETRY_AFTER;
 
@@ -68,75 +69,95 @@ impl CampaignFixture {
 
 #[actix_web::test]
 async fn votes_of_a_rated_campaign_are_a_slice_of_the_leaderboard_and_a_judgement_taken_back_is_none() {
-    let rig = CampaignFixture::start().await;
-    let mut visitor = rig.arena.visitor().await;
+    let fixture = CampaignFixture::start().await;
+    let mut visitor = fixture.arena.visitor().await;
     visitor.ask("Which way?").await;
     visitor.until_ready().await;
     assert_eq!(visitor.vote("a").await["type"], "revealed");
-    let tokens = rig.open(&pairwise(RATED, 8, &["bad", "good"]), 2).await;
-    let shown = rig.next(&tokens[0]).await;
-    rig.judge(&tokens[0], &shown, "tie").await;
-    rig.until_rated(2).await;
-    let (status, _) = rig.post(&tokens[0], "undo", json!({})).await;
+    let tokens = fixture.open(&pairwise(RATED, 8, &["bad", "good"]), 2).await;
+    let shown = fixture.next(&tokens[0]).await;
+    fixture.judge(&tokens[0], &shown, "tie").await;
+    fixture.until_rated(2).await;
+    let (status, _) = fixture.post(&tokens[0], "undo", json!({})).await;
     assert_eq!(status, StatusCode::OK);
-    rig.until_rated(1).await;
-    assert_eq!(rig.rules_in_force().await, ["taken_back"]);
-    assert!(rig.judge_all(&tokens[0]).await > 0, "the repetitions are no votes");
-    rig.until_rated(9).await;
+    fixture.until_rated(1).await;
+    assert_eq!(fixture.rules_in_force().await, ["taken_back"]);
+    assert!(fixture.judge_all(&tokens[0]).await > 0, "the repetitions are no votes");
+    fixture.until_rated(9).await;
 
-    let all = rig.wins("").await;
+    let all = fixture.wins("").await;
     assert_eq!((all["good"], all["bad"], all["one"] + all["two"]), (8, 0, 1), "{all:?}");
-    let campaign = rig.wins("?source=campaign").await;
+    let campaign = fixture.wins("?source=campaign").await;
     assert_eq!((campaign["good"], campaign["bad"]), (8, 0));
     assert_eq!(campaign.get("one").copied().unwrap_or(0) + campaign.get("two").copied().unwrap_or(0), 0);
-    let arena = rig.wins("?source=arena").await;
+    let arena = fixture.wins("?source=arena").await;
     assert_eq!(arena["one"] + arena["two"], 1, "{arena:?}");
-    let missing = get(&format!("{}/api/v1/leaderboard?source=import", rig.arena.url)).await;
+    let missing = get(&format!("{}/api/v1/leaderboard?source=import", fixture.arena.url)).await;
     assert_eq!(missing.status(), StatusCode::NOT_FOUND);
-    let page = get(&format!("{}/leaderboard?source=campaign", rig.arena.url)).await.text().await.unwrap();
+    let page = get(&format!("{}/leaderboard?source=campaign", fixture.arena.url)).await.text().await.unwrap();
     assert!(page.contains(r#"<option value="campaign" selected"#), "{page}");
 
     // The export of the arena's votes has them too, with where they come from.
     let exported = ["export", "votes", "--out", "all.jsonl", "--data-dir", "data"];
-    assert_eq!(langya_beside(rig.folder.path(), &exported).await.code, Some(0));
+    assert_eq!(langya_beside(fixture.folder.path(), &exported).await.code, Some(0));
     for (source, votes) in [("campaign", 8), ("arena", 1)] {
         for from in [&["--votes", "all.jsonl"][..], &["--data-dir", "data"]] {
             let fit = [&["fit", "--format", "json", "--source", source][..], from].concat();
-            let fitted = langya_beside(rig.folder.path(), &fit).await;
+            let fitted = langya_beside(fixture.folder.path(), &fit).await;
             let fitted: Value = serde_json::from_str(&fitted.stdout).unwrap_or_else(|_| panic!("{}", fitted.stderr));
             let wins: u64 =
                 fitted["models"].as_array().unwrap().iter().map(|model| model["wins"].as_u64().unwrap()).sum();
             assert_eq!(wins, votes, "{fit:?}");
         }
     }
-    let deleted = rig.campaign(&["delete", "pilot", "--with-judgements"]).await;
+    let deleted = fixture.campaign(&["delete", "pilot", "--with-judgements"]).await;
     assert_eq!(deleted.code, Some(0), "{}", deleted.stderr);
-    let rules = rig.rules_in_force().await;
+    let rules = fixture.rules_in_force().await;
     assert_eq!(rules.iter().filter(|rule| *rule == "left_out").count(), 9, "{rules:?}");
-    rig.arena.end().await;
+    fixture.arena.end().await;
+}
+
+#[actix_web::test]
+async fn published_votes_of_an_annotator_are_one_voters_and_the_annotators_name_leads_to_none() {
+    let fixture = CampaignFixture::start().await;
+    let tokens = fixture.open(&pairwise(RATED, 3, &["bad", "good"]), 2).await;
+    for token in &tokens {
+        fixture.judge_all(token).await;
+    }
+    fixture.until_rated(6).await;
+    let exported = ["export", "votes", "--out", "all.jsonl", "--data-dir", "data"];
+    assert_eq!(langya_beside(fixture.folder.path(), &exported).await.code, Some(0));
+    let lines = std::fs::read_to_string(fixture.folder.path().join("all.jsonl")).unwrap();
+    let votes = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let voters: BTreeSet<String> = votes.map(|vote| vote["judge"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(voters.len(), 2, "{voters:?}");
+    for annotator in ["pilot-1", "pilot-2"] {
+        assert!(!voters.contains(&voter_pseudonym(annotator)), "{annotator} in {voters:?}");
+    }
+    fixture.arena.end().await;
 }
 
 #[actix_web::test]
 async fn an_annotator_who_is_left_out_counts_nowhere_until_readmitted() {
-    let rig = CampaignFixture::start().await;
+    let fixture = CampaignFixture::start().await;
     let keys = RATED.replace("repeat_share = 0.5\n", "");
-    let tokens = rig.open(&pairwise(&keys, 3, &["bad", "good"]), 3).await;
-    rig.judge_all(&tokens[0]).await;
-    rig.judge_all(&tokens[1]).await;
-    rig.until_rated(6).await;
-    let before = rig.json(&["report", "pilot"]).await;
+    let tokens = fixture.open(&pairwise(&keys, 3, &["bad", "good"]), 3).await;
+    fixture.judge_all(&tokens[0]).await;
+    fixture.judge_all(&tokens[1]).await;
+    fixture.until_rated(6).await;
+    let before = fixture.json(&["report", "pilot"]).await;
     assert_eq!((&before["complete"], &before["left_out"]), (&json!(true), &json!([])));
 
-    let refused = rig.campaign(&["report", "pilot", "--leave-out", "pilot-1"]).await;
+    let refused = fixture.campaign(&["report", "pilot", "--leave-out", "pilot-1"]).await;
     assert!(refused.code == Some(2) && refused.stderr.contains("--reason"), "{}", refused.stderr);
-    let refused = rig.campaign(&["report", "pilot", "--leave-out", "pilot-9", "--reason", "x"]).await;
+    let refused = fixture.campaign(&["report", "pilot", "--leave-out", "pilot-9", "--reason", "x"]).await;
     assert!(refused.code == Some(2) && refused.stderr.contains("annotator \"pilot-9\""), "{}", refused.stderr);
-    let refused = rig.campaign(&["report", "pilot", "--leave-out", "pilot-1", "--reason", " "]).await;
+    let refused = fixture.campaign(&["report", "pilot", "--leave-out", "pilot-1", "--reason", " "]).await;
     assert!(refused.code == Some(2) && refused.stderr.contains("the reason must have 1 to 500"), "{}", refused.stderr);
-    let refused = rig.campaign(&["report", "pilot", "--readmit", "pilot-1"]).await;
+    let refused = fixture.campaign(&["report", "pilot", "--readmit", "pilot-1"]).await;
     assert!(refused.code == Some(2) && refused.stderr.contains("does not leave out"), "{}", refused.stderr);
 
-    let report = rig.json(&["report", "pilot", "--leave-out", "pilot-1", "--reason", "was asleep"]).await;
+    let report = fixture.json(&["report", "pilot", "--leave-out", "pilot-1", "--reason", "was asleep"]).await;
     assert_eq!((&report["judgements"], &report["complete"]), (&json!(3), &json!(false)));
     assert_eq!(report["models"][0]["wins"], 3);
     assert_eq!(report["annotators"].as_array().unwrap().len(), 1);
@@ -145,59 +166,59 @@ async fn an_annotator_who_is_left_out_counts_nowhere_until_readmitted() {
         (&left["annotator"], &left["reason"], &left["judgements"]),
         (&json!("pilot-1"), &json!("was asleep"), &json!(3))
     );
-    let table = rig.campaign(&["report", "pilot"]).await.stdout;
+    let table = fixture.campaign(&["report", "pilot"]).await.stdout;
     assert!(table.contains("left out: pilot-1 with 3 judgements") && table.contains("was asleep"), "{table}");
-    rig.until_rated(3).await;
-    let (status, refused) = rig.post(&tokens[0], "next", json!({})).await;
+    fixture.until_rated(3).await;
+    let (status, refused) = fixture.post(&tokens[0], "next", json!({})).await;
     assert_eq!((status, &refused["code"]), (StatusCode::FORBIDDEN, &json!("link_revoked")));
-    let exported = rig.exported().await;
+    let exported = fixture.exported().await;
     assert_eq!(exported.iter().filter(|line| line["exclusion"] == "left_out").count(), 3);
-    let shown = rig.next(&tokens[2]).await;
+    let shown = fixture.next(&tokens[2]).await;
     assert!(shown["assignment"].is_string(), "the units need somebody else: {shown}");
 
-    let report = rig.json(&["report", "pilot", "--readmit", "pilot-1"]).await;
+    let report = fixture.json(&["report", "pilot", "--readmit", "pilot-1"]).await;
     assert_eq!(
         (&report["judgements"], &report["left_out"], &report["models"]),
         (&json!(6), &json!([]), &before["models"])
     );
-    rig.until_rated(6).await;
-    assert_eq!(rig.next(&tokens[0]).await["finished"], true);
-    let audit = langya_beside(rig.folder.path(), &["admin", "audit", "--data-dir", "data"]).await.stdout;
+    fixture.until_rated(6).await;
+    assert_eq!(fixture.next(&tokens[0]).await["finished"], true);
+    let audit = langya_beside(fixture.folder.path(), &["admin", "audit", "--data-dir", "data"]).await.stdout;
     assert!(audit.contains("leave_annotator_out") && audit.contains("readmit_annotator"), "{audit}");
-    rig.arena.end().await;
+    fixture.arena.end().await;
 }
 
 #[actix_web::test]
 async fn an_annotator_of_a_rated_campaign_votes_no_faster_than_a_visitor_and_loses_nothing() {
-    let rig = CampaignFixture::start().await;
+    let fixture = CampaignFixture::start().await;
     let keys = RATED.replace("repeat_share = 0.5\n", "");
-    let token = rig.open(&pairwise(&keys, 8, &["bad", "good"]), 1).await.remove(0);
-    rig.limit(LimitSettings { votes: WindowLimits::new(0, 2, 0), ..NO_LIMITS });
+    let token = fixture.open(&pairwise(&keys, 8, &["bad", "good"]), 1).await.remove(0);
+    fixture.limit(LimitSettings { votes: WindowLimits::new(0, 2, 0), ..NO_LIMITS });
     for _ in 0..2 {
-        let shown = rig.next(&token).await;
-        rig.judge(&token, &shown, "a").await;
+        let shown = fixture.next(&token).await;
+        fixture.judge(&token, &shown, "a").await;
     }
-    let shown = rig.next(&token).await;
+    let shown = fixture.next(&token).await;
     let said = json!({"assignment": shown["assignment"], "outcome": "a"});
-    let (status, refused) = rig.post_from("192.0.2.1", &token, "judgements", said).await;
+    let (status, refused) = fixture.post_from("192.0.2.1", &token, "judgements", said).await;
     assert_eq!((status, &refused["code"]), (StatusCode::TOO_MANY_REQUESTS, &json!("rate_limited")), "{refused}");
-    assert_eq!(rig.next(&token).await["assignment"], shown["assignment"], "it waits");
-    rig.limit(NO_LIMITS);
-    rig.judge(&token, &shown, "a").await;
-    rig.until_rated(3).await;
-    rig.arena.end().await;
+    assert_eq!(fixture.next(&token).await["assignment"], shown["assignment"], "it waits");
+    fixture.limit(NO_LIMITS);
+    fixture.judge(&token, &shown, "a").await;
+    fixture.until_rated(3).await;
+    fixture.arena.end().await;
 }
 
 #[actix_web::test]
 async fn a_network_takes_no_more_places_of_a_shared_link_than_it_may_vote() {
-    let rig = CampaignFixture::start().await;
-    assert_eq!(rig.create(&pairwise(RATED, 8, &["bad", "good"])).await.code, Some(0));
-    rig.done(&["open", "pilot"]).await;
-    let link = rig.json(&["invite", "pilot", "--shared", "--count", "20", "--quota", "8"]).await;
+    let fixture = CampaignFixture::start().await;
+    assert_eq!(fixture.create(&pairwise(RATED, 8, &["bad", "good"])).await.code, Some(0));
+    fixture.done(&["open", "pilot"]).await;
+    let link = fixture.json(&["invite", "pilot", "--shared", "--count", "20", "--quota", "8"]).await;
     let link = link["join"].as_str().unwrap();
-    rig.limit(LimitSettings { votes_per_address: WindowLimits::new(0, 3, 0), ..NO_LIMITS });
+    fixture.limit(LimitSettings { votes_per_address: WindowLimits::new(0, 3, 0), ..NO_LIMITS });
     let join = async |address: &str, person: u32| {
-        rig.post_from(address, link, "join", json!({"request": format!("person {person}")})).await
+        fixture.post_from(address, link, "join", json!({"request": format!("person {person}")})).await
     };
     let first = join("203.0.113.9", 0).await.1["invite"].as_str().unwrap().to_owned();
     for person in 1..3 {
@@ -205,23 +226,23 @@ async fn a_network_takes_no_more_places_of_a_shared_link_than_it_may_vote() {
     }
     let (status, refused) = join("203.0.113.77", 3).await;
     assert_eq!((status, &refused["code"]), (StatusCode::TOO_MANY_REQUESTS, &json!("rate_limited")), "{refused}");
-    let shown = rig.next(&first).await;
+    let shown = fixture.next(&first).await;
     let said = json!({"assignment": shown["assignment"], "outcome": "a"});
-    let (status, _) = rig.post_from("203.0.113.9", &first, "judgements", said.clone()).await;
+    let (status, _) = fixture.post_from("203.0.113.9", &first, "judgements", said.clone()).await;
     assert_eq!(status, StatusCode::TOO_MANY_REQUESTS, "the votes from these places are the network's");
     assert_eq!(join("198.51.100.1", 4).await.0, StatusCode::OK, "other networks are not concerned");
-    assert_eq!(rig.post_from("198.51.100.1", &first, "judgements", said).await.0, StatusCode::OK);
-    rig.arena.end().await;
+    assert_eq!(fixture.post_from("198.51.100.1", &first, "judgements", said).await.0, StatusCode::OK);
+    fixture.arena.end().await;
 }
 
 #[actix_web::test]
 async fn judgements_of_a_campaign_that_is_not_rated_are_no_votes_and_have_no_limit() {
-    let rig = CampaignFixture::start().await;
-    let token = rig.open(&pairwise(SHORT, 4, &["bad", "good"]), 1).await.remove(0);
-    rig.limit(LimitSettings { votes: WindowLimits::new(0, 1, 0), ..NO_LIMITS });
+    let fixture = CampaignFixture::start().await;
+    let token = fixture.open(&pairwise(SHORT, 4, &["bad", "good"]), 1).await.remove(0);
+    fixture.limit(LimitSettings { votes: WindowLimits::new(0, 1, 0), ..NO_LIMITS });
     for _ in 0..3 {
-        let shown = rig.next(&token).await;
-        rig.judge(&token, &shown, "a").await;
+        let shown = fixture.next(&token).await;
+        fixture.judge(&token, &shown, "a").await;
     }
-    rig.arena.end().await;
+    fixture.arena.end().await;
 }

@@ -20,7 +20,7 @@ fn asked(shown: &Value) -> Vec<&str> {
 }
 
 /// A score of the whole, and one less on every dimension; the poor model gets four points less.
-fn said(shown: &Value) -> Value {
+fn rubric_judgement(shown: &Value) -> Value {
     let whole = if shown["a"] == "good says." { 9 } else { 5 };
     let answers: serde_json::Map<String, Value> =
         asked(shown).into_iter().map(|id| (id.to_owned(), json!(whole - 1))).collect();
@@ -29,31 +29,31 @@ fn said(shown: &Value) -> Value {
 
 #[actix_web::test]
 async fn each_answer_is_scored_on_the_dimensions_of_its_category_and_the_report_has_them() {
-    let rig = CampaignFixture::start().await;
-    let tokens = rig.open(&files(KEYS, ["专业能力", "Writing Ability"]), 4).await;
+    let fixture = CampaignFixture::start().await;
+    let tokens = fixture.open(&files(KEYS, ["专业能力", "Writing Ability"]), 4).await;
     let facts = ["factuality", "user-satisfaction", "completeness", "clarity"];
     let writing = ["factuality", "user-satisfaction", "logical-coherence", "creativity", "richness"];
     for token in &tokens {
         for _ in 0..2 {
-            let shown = rig.next(token).await;
+            let shown = fixture.next(token).await;
             let of_item = if shown["item"] == "q0" { &facts[..] } else { &writing[..] };
             assert_eq!(asked(&shown), of_item, "{shown}");
             assert!(!shown.to_string().contains("categories"), "an annotator sees what is asked: {shown}");
-            let full = said(&shown);
+            let full = rubric_judgement(&shown);
             let (mut less, mut more) = (full.clone(), full.clone());
             less["answers"].as_object_mut().unwrap().remove("factuality");
             more["answers"]["fairness"] = json!(3);
             for (wrong, words) in [(less, "\"factuality\" is missing"), (more, "no question \"fairness\" is asked")] {
-                let (status, refused) = rig.post(token, "judgements", wrong).await;
+                let (status, refused) = fixture.post(token, "judgements", wrong).await;
                 let message = refused["message"].as_str().unwrap();
                 assert!(status == StatusCode::BAD_REQUEST && message.contains(words), "{refused}");
             }
-            let (status, answer) = rig.post(token, "judgements", full).await;
+            let (status, answer) = fixture.post(token, "judgements", full).await;
             assert_eq!(status, StatusCode::OK, "{answer}");
         }
     }
 
-    let report = rig.json(&["report", "pilot"]).await;
+    let report = fixture.json(&["report", "pilot"]).await;
     assert_eq!((&report["judgements"], &report["complete"]), (&json!(8), &json!(true)), "{report}");
     let questions = report["questions"].as_array().unwrap();
     let of = |id: &str| questions.iter().find(|question| question["question"] == id).unwrap();
@@ -65,24 +65,24 @@ async fn each_answer_is_scored_on_the_dimensions_of_its_category_and_the_report_
     let counts = ["factuality", "clarity", "richness", "fairness"].map(|id| &of(id)["judgements"]);
     assert_eq!(counts, [&json!(8), &json!(4), &json!(4), &json!(0)]);
     assert_eq!(of("clarity")["krippendorff"], 1.0, "both said the same of each answer");
-    let table = rig.campaign(&["report", "pilot"]).await.stdout;
+    let table = fixture.campaign(&["report", "pilot"]).await.stdout;
     let row = table.lines().find(|line| line.starts_with("richness") && line.ends_with("poor"));
     assert!(row.is_some_and(|row| row.contains("4.00")), "{table}");
-    let html = rig.campaign(&["report", "pilot", "--format", "html", "--language", "zh"]).await.stdout;
+    let html = fixture.campaign(&["report", "pilot", "--format", "html", "--language", "zh"]).await.stdout;
     assert!(html.contains("评分维度") && html.contains("事实正确性") && !html.contains("Factuality"), "{html}");
 
-    std::fs::write(rig.folder.path().join("table.csv"), "model,worth\ngood,9\npoor,1\nother,2\n").unwrap();
+    std::fs::write(fixture.folder.path().join("table.csv"), "model,worth\ngood,9\npoor,1\nother,2\n").unwrap();
     let series = ["correlate", "--table", "table.csv", "--x", "campaign:pilot:clarity", "--y", "worth"];
-    let found = langya_beside(rig.folder.path(), &[&series[..], &["--data-dir", "data"]].concat()).await;
+    let found = langya_beside(fixture.folder.path(), &[&series[..], &["--data-dir", "data"]].concat()).await;
     assert!(!found.stderr.contains("no question"), "a dimension is a series: {}", found.stderr);
-    rig.arena.end().await;
+    fixture.arena.end().await;
 }
 
 #[actix_web::test]
 async fn a_rubric_or_category_that_there_is_not_makes_nothing_and_says_what_there_is() {
-    let rig = CampaignFixture::start().await;
+    let fixture = CampaignFixture::start().await;
     let refused = async |keys: &'static str, categories: [&str; 2]| {
-        let run = rig.create(&files(keys, categories)).await;
+        let run = fixture.create(&files(keys, categories)).await;
         assert_eq!(run.code, Some(2), "{}", run.stderr);
         run.stderr
     };
@@ -97,17 +97,17 @@ async fn a_rubric_or_category_that_there_is_not_makes_nothing_and_says_what_ther
             && category.contains("数学计算 (Mathematics)"),
         "{category}"
     );
-    assert_eq!(rig.json(&["list"]).await, json!([]));
-    rig.arena.end().await;
+    assert_eq!(fixture.json(&["list"]).await, json!([]));
+    fixture.arena.end().await;
 }
 
 #[actix_web::test]
 async fn the_page_asks_the_dimensions_in_the_language_of_the_reader() {
-    let rig = CampaignFixture::start().await;
+    let fixture = CampaignFixture::start().await;
     let keys = "task = \"score\"\nrubric = \"superclue\"\n";
-    rig.open(&files(keys, ["代码", "闲聊"]), 1).await;
+    fixture.open(&files(keys, ["代码", "闲聊"]), 1).await;
     let page = async |language: &str| {
-        get(&format!("{}/campaign/pilot?lang={language}", rig.arena.url)).await.text().await.unwrap()
+        get(&format!("{}/campaign/pilot?lang={language}", fixture.arena.url)).await.text().await.unwrap()
     };
     let (english, chinese) = (page("en").await, page("zh").await);
     for id in ["targeted", "accurate", "comprehensive"] {
@@ -122,5 +122,5 @@ async fn the_page_asks_the_dimensions_in_the_language_of_the_reader() {
         chinese.contains("准确性") && chinese.contains("推理是否正确") && !chinese.contains("Accurate"),
         "{chinese}"
     );
-    rig.arena.end().await;
+    fixture.arena.end().await;
 }

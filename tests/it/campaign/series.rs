@@ -14,13 +14,13 @@ impl CampaignFixture {
     }
 
     /// Judges everything that a token is given.
-    async fn say(&self, token: &str, said: impl Fn(&Value) -> Value) {
+    async fn submit_judgements(&self, token: &str, judgement: impl Fn(&Value) -> Value) {
         loop {
             let shown = self.next(token).await;
             if shown["finished"] == true {
                 return;
             }
-            let mut body = said(&shown);
+            let mut body = judgement(&shown);
             body["assignment"] = shown["assignment"].clone();
             let (status, answer) = self.post(token, "judgements", body).await;
             assert_eq!(status, StatusCode::OK, "{answer}");
@@ -34,33 +34,35 @@ fn found(run: &Run) -> Value {
 
 #[actix_web::test]
 async fn ratings_and_scores_of_campaigns_correlate_with_other_series() {
-    let rig = CampaignFixture::start().await;
-    let unknown = rig.correlate("campaign:pilot").await;
+    let fixture = CampaignFixture::start().await;
+    let unknown = fixture.correlate("campaign:pilot").await;
     assert!(unknown.code == Some(2) && unknown.stderr.contains("no campaign \"pilot\""), "{}", unknown.stderr);
 
-    let tokens = rig.open(&pairwise("task = \"pairwise\"\njudgements_per_item = 1\n", 6, &MODELS), 6).await;
+    let tokens = fixture.open(&pairwise("task = \"pairwise\"\njudgements_per_item = 1\n", 6, &MODELS), 6).await;
     for (token, upset) in tokens.iter().zip([1, 0, 0, 0, 0, 0]) {
         // The texts begin with the models' names, so the smaller one is the better one; one annotator says the opposite.
-        rig.say(token, |shown| {
-            let a_is_better = shown["a"].as_str() < shown["b"].as_str();
-            json!({"outcome": if a_is_better == (upset == 0) { "a" } else { "b" }})
-        })
-        .await;
+        fixture
+            .submit_judgements(token, |shown| {
+                let a_is_better = shown["a"].as_str() < shown["b"].as_str();
+                json!({"outcome": if a_is_better == (upset == 0) { "a" } else { "b" }})
+            })
+            .await;
     }
-    let by_votes = found(&rig.correlate("campaign:pilot").await);
+    let by_votes = found(&fixture.correlate("campaign:pilot").await);
     assert_eq!((&by_votes["n"], &by_votes["spearman"]["r"]), (&json!(4), &json!(1.0)), "{by_votes}");
-    rig.done(&["delete", "pilot", "--with-judgements"]).await;
+    fixture.done(&["delete", "pilot", "--with-judgements"]).await;
 
     let scored = CampaignText { keys: "task = \"score\"\njudgements_per_item = 2\n", ..pairwise("", 5, &MODELS) };
-    let tokens = rig.open(&scored, 8).await;
+    let tokens = fixture.open(&scored, 8).await;
     for (token, at) in tokens.iter().zip(0..) {
-        rig.say(token, |shown| {
-            let number: u64 = shown["a"].as_str().unwrap()[1..2].parse().unwrap();
-            json!({"score": 10 - 2 * number + (at + number) % 2})
-        })
-        .await;
+        fixture
+            .submit_judgements(token, |shown| {
+                let number: u64 = shown["a"].as_str().unwrap()[1..2].parse().unwrap();
+                json!({"score": 10 - 2 * number + (at + number) % 2})
+            })
+            .await;
     }
-    let by_scores = found(&rig.correlate("campaign:pilot").await);
+    let by_scores = found(&fixture.correlate("campaign:pilot").await);
     assert_eq!((&by_scores["n"], &by_scores["spearman"]["r"]), (&json!(4), &json!(1.0)), "{by_scores}");
-    rig.arena.end().await;
+    fixture.arena.end().await;
 }

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::{Place, begun, check, check_told_once, lines, ready, readyz};
 use crate::support::postgres::OwnServer;
-use crate::support::program::Server;
+use crate::support::program::{Server, langya};
 use crate::support::visitor::Visitor;
 
 /// A small file system of its own.
@@ -128,6 +128,38 @@ async fn a_full_data_folder_acknowledges_nothing_and_goes_on_when_there_is_space
     let integrity: String = sqlx::query_scalar("PRAGMA integrity_check").fetch_one(&pool).await.unwrap();
     assert_eq!(integrity, "ok");
     pool.close().await;
+}
+
+#[actix_web::test]
+async fn a_database_or_a_copy_that_finds_no_space_leaves_nothing_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let Some(disk) = SmallDisk::mount(&here.join("small"), "4m") else { return };
+    std::fs::write(here.join("votes.csv"), "model_a,model_b,winner\none,two,model_a\n").unwrap();
+    let done = langya(here, ["import", "votes", "votes.csv", "--data-dir", "data"]);
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    disk.fill_but_for(200_000);
+    let commands = [
+        ["backup", "--data-dir", "data", "--out", "small/copy.db"],
+        ["import", "votes", "votes.csv", "--data-dir", "small"],
+    ];
+    for command in commands {
+        let failed = langya(here, command);
+        assert!(failed.code.is_some_and(|code| code > 0), "{command:?}: {}", failed.stdout);
+        let names: Vec<String> = std::fs::read_dir(&disk.folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+            .collect();
+        assert!(
+            !names.iter().any(|name| name.contains("langya.db") || name.contains("partial")),
+            "{command:?}: {names:?}"
+        );
+    }
+    disk.free();
+    for command in commands {
+        let done = langya(here, command);
+        assert_eq!(done.code, Some(0), "{command:?}: {}", done.stderr);
+    }
 }
 
 #[actix_web::test]

@@ -55,7 +55,7 @@ fn settings(upstream: &Upstream, models: &[&str]) -> String {
     format!(
         "[server]\nworkers = 1\n[battle]\npacing = \"raw\"\n[rating]\ndebounce_ms = 50\n\
          [limits]\nturns = []\nvotes = []\nturns_per_address = []\nvotes_per_address = []\n\
-         turns_in_all = []\nvotes_in_all = []\nbattles_at_once = 0\n[providers]\npractice = \"never\"\n{models}"
+         turns_per_arena = []\nvotes_per_arena = []\nconcurrent_battles = 0\n[providers]\npractice = \"never\"\n{models}"
     )
 }
 
@@ -88,7 +88,7 @@ async fn readyz(server: &Server) -> (u16, String) {
 }
 
 /// Waits until the leaderboard counts so many votes.
-async fn board_of(server: &Server, votes: u64) {
+async fn leaderboard_of(server: &Server, votes: u64) {
     let url = format!("{}/api/v1/leaderboard", server.url);
     until(async || {
         let board: Value = get(&url).await.json().await.unwrap();
@@ -102,7 +102,7 @@ fn lines(log: &str, words: &str) -> usize {
     log.lines().filter(|line| line.contains(words)).count()
 }
 
-/// The log tells of one trouble with the database, in these words, and of its end, and of nothing else that is wrong.
+/// The log has one outage of the database, in these words, and of its end, and of nothing else that is wrong.
 #[track_caller]
 fn check_told_once(log: &str, words: &str) {
     let wrong: Vec<&str> = log.lines().filter(|line| line.contains("ERROR") || line.contains("WARN")).collect();

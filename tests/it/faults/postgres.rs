@@ -5,7 +5,7 @@ use serde_json::json;
 use sqlx::Connection;
 use sqlx::postgres::PgConnection;
 
-use super::{Place, begun, board_of, check, check_told_once, ready, readyz};
+use super::{Place, begun, check, check_told_once, leaderboard_of, ready, readyz};
 use crate::support::postgres::{OwnServer, TestDatabase};
 use crate::support::until;
 use crate::support::visitor::Visitor;
@@ -41,7 +41,7 @@ async fn ride_out(
     for visitor in [&mut voter, &mut reader] {
         check(&visitor.vote("a").await, "revealed");
     }
-    board_of(&server, 3).await;
+    leaderboard_of(&server, 3).await;
     reader.send(json!({"type": "resume", "battle": reader.battle(), "after": 0})).await;
     check(&reader.next_of(&["revealed", "error"]).await, "revealed");
     check_told_once(&server.log_at_end().await, words);

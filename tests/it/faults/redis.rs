@@ -1,6 +1,6 @@
 //! Redis fails under two real instances: battles and votes go on.
 
-use super::{Place, board_of, check, lines, ready, readyz};
+use super::{Place, check, leaderboard_of, lines, ready, readyz};
 use crate::support::postgres::TestDatabase;
 use crate::support::program::Server;
 use crate::support::redis::TestRedis;
@@ -11,11 +11,11 @@ async fn vote_everywhere(servers: &[Server; 2], votes_before: u64) {
         check(&ready(server).await.vote("tie").await, "revealed");
     }
     for server in servers {
-        board_of(server, votes_before + 2).await;
+        leaderboard_of(server, votes_before + 2).await;
     }
 }
 
-/// Breaks Redis, votes, mends it, votes: one line in each log for the trouble, and one for its end.
+/// Breaks Redis, votes, mends it, votes: one line in each log for the outage, and one for its end.
 async fn ride_out(
     servers: &[Server; 2],
     round: u64,

@@ -1,7 +1,7 @@
 //! What every database promises of the admin: links and codes work once, the last owner stays, and the audit log only grows.
 
 use langya::domain::admin::action::AdminAction;
-use langya::domain::admin::model_figures::ModelFigures;
+use langya::domain::admin::model_stats::ModelStats;
 use langya::domain::admin::role::Role;
 use langya::domain::battle::state::{Progress, Stage};
 use langya::domain::battle::{ModelId, Side};
@@ -139,14 +139,14 @@ pub(super) async fn figures_are_of_recent_battles_that_are_over(store: &Store) {
     for id in [&old, &voted, &replaced, &"imported-1".to_owned()] {
         store.insert_vote(&vote(&format!("vote of {id}"), id, 1)).await.unwrap();
     }
-    let figures = store.figures_since(Timestamp(100)).await.unwrap();
-    let of = |battles, replies, failures, first| ModelFigures { battles, replies, failures, first_token_ms: first };
+    let stats = store.model_stats_since(Timestamp(100)).await.unwrap();
+    let of = |battles, replies, failures, first| ModelStats { battles, replies, failures, first_token_ms: first };
     let expected = [
         ("one".to_owned(), of(2, 2, 0, Some(12))),
         ("three".to_owned(), of(1, 1, 0, Some(12))),
         ("two".to_owned(), of(1, 1, 1, Some(12))),
     ];
-    assert_eq!((figures.battles, figures.models), (2, expected.into()));
+    assert_eq!((stats.battles, stats.models), (2, expected.into()));
 }
 
 pub(super) async fn sessions_codes_and_recovery_codes_end(store: &Store) {

@@ -6,7 +6,7 @@ use langya::domain::battle::ModelId;
 use langya::domain::benchmark::item::ItemSampling;
 use langya::domain::benchmark::judgement::{Game, JudgeTokens, Judgement, Status};
 use langya::domain::benchmark::run_manifest::RunManifest;
-use langya::domain::benchmark::run_state::{DueCount, RunFigures, RunState};
+use langya::domain::benchmark::run_state::{DueCount, RunSnapshot, RunState};
 use langya::domain::benchmark::suite_id::SuiteId;
 use langya::domain::judging::budget::{Spent, Tokens};
 use langya::domain::judging::token_probabilities::NumberToken;
@@ -60,26 +60,26 @@ pub(super) async fn a_run_is_kept_with_what_it_has_come_to(store: &Store) {
     for id in ["r1", "r2", "r1"] {
         store.insert_bench_run(&run(id)).await.unwrap();
     }
-    let figures = RunFigures {
+    let snapshot = RunSnapshot {
         state: RunState::OverBudget,
         answers: DueCount { done: 4, due: 9 },
         judgements: DueCount { done: 0, due: 3 },
         spent: Spent { calls: 3, tokens: Tokens { input: 11, output: 12 }, cost: 0.125 },
         error: "m: 琅琊".into(),
     };
-    store.update_bench_run("r1", &figures, Timestamp(8)).await.unwrap();
-    store.update_bench_run("nowhere", &figures, Timestamp(8)).await.unwrap();
+    store.update_bench_run("r1", &snapshot, Timestamp(8)).await.unwrap();
+    store.update_bench_run("nowhere", &snapshot, Timestamp(8)).await.unwrap();
     let rows = store.bench_runs(9).await.unwrap();
-    let begun = RunFigures {
+    let begun = RunSnapshot {
         state: RunState::Running,
         answers: DueCount { done: 1, due: 9 },
         judgements: DueCount::default(),
         spent: Spent::default(),
         error: String::new(),
     };
-    let kept = NewBenchRun { answers: figures.answers, judgements: figures.judgements, ..run("r1") };
-    assert_eq!(rows[0], BenchRunRow { run: run("r2"), figures: begun, changed_at: Timestamp(7) });
-    assert_eq!(rows[1..], [BenchRunRow { run: kept, figures, changed_at: Timestamp(8) }]);
+    let kept = NewBenchRun { answers: snapshot.answers, judgements: snapshot.judgements, ..run("r1") };
+    assert_eq!(rows[0], BenchRunRow { run: run("r2"), snapshot: begun, changed_at: Timestamp(7) });
+    assert_eq!(rows[1..], [BenchRunRow { run: kept, snapshot, changed_at: Timestamp(8) }]);
     assert_eq!(store.bench_runs(1).await.unwrap().len(), 1);
 }
 

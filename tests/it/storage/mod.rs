@@ -31,9 +31,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::future::join_all;
 use langya::domain::battle::mode::BattleMode;
-use langya::domain::battle::reasons::ReasonSet;
 use langya::domain::battle::state::{Progress, Stage};
 use langya::domain::battle::text_counts::TextCounts;
+use langya::domain::battle::vote_reasons::ReasonSet;
 use langya::domain::battle::{BattleId, ModelId, Outcome, RunId, Side, VisitorId};
 use langya::domain::time::Timestamp;
 use langya::infra::llm::ModelCard;

@@ -53,6 +53,6 @@ pub(super) async fn a_battle_on_chosen_models_is_kept_apart_and_its_vote_is_neve
     let days = store.battle_days().await.unwrap();
     let counted: Vec<_> = days.iter().map(|day| (day.model.as_str(), day.battles)).collect();
     assert_eq!(counted, [("one", 1), ("two", 1)], "what visitors choose is no share of the pairing");
-    let figures = store.figures_since(Timestamp(NOON)).await.unwrap();
-    assert_eq!((figures.battles, figures.models["one"].replies), (1, 4), "every reply counts for reliability");
+    let stats = store.model_stats_since(Timestamp(NOON)).await.unwrap();
+    assert_eq!((stats.battles, stats.models["one"].replies), (1, 4), "every reply counts for reliability");
 }

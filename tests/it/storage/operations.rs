@@ -15,8 +15,8 @@ use langya::domain::time::Timestamp;
 use langya::infra::storage::{
     AssignmentLimit, AssignmentRequest, AuditFilter, BattleRow, CampaignState, CampaignVote, DeletionDecision,
     DeletionTarget, JudgedRow, ModerationDecision, NewAnnotator, NewCampaign, NewCampaignJudgement, NewDeletionRequest,
-    NewModerationFlag, NewUnit, SettledGame, Store, UnitJudgedByPeople, VerdictRow, VoteColumn, VoteExclusion,
-    VoteRange,
+    NewModerationFlag, NewUnit, SettledGame, StandingJudgement, Store, UnitJudgedByPeople, VerdictRow, VoteColumn,
+    VoteExclusion, VoteRange,
 };
 
 use super::admin::entry;
@@ -172,6 +172,7 @@ pub(super) async fn judgements_of_a_rated_campaign_are_votes_until_they_are_take
         let texts = store.campaign_item("c", row.item).await.unwrap();
         assert_eq!((texts.answer("m"), texts.category.as_str(), texts.language.as_str()), ("So.", "maths", "zh"));
         let vote = CampaignVote {
+            voter: VisitorId::new(format!("voter of {annotator}")),
             models: row.shown.try_into().unwrap(),
             outcome: Outcome::Tie,
             language: texts.language,
@@ -188,8 +189,14 @@ pub(super) async fn judgements_of_a_rated_campaign_are_votes_until_they_are_take
             vote: Some(&vote),
             now: Timestamp(4),
         };
-        assert_eq!(store.insert_campaign_judgement(new).await.unwrap(), id);
-        assert_eq!(store.insert_campaign_judgement(NewCampaignJudgement { id: "again", ..new }).await.unwrap(), id);
+        let stands = |differs| StandingJudgement { id: id.to_owned(), differs };
+        assert_eq!(store.insert_campaign_judgement(new).await.unwrap(), stands(false));
+        let again = NewCampaignJudgement { id: "again", ..new };
+        assert_eq!(store.insert_campaign_judgement(again).await.unwrap(), stands(false));
+        let (judgement, answers) = (r#"{"outcome":"a"}"#, r#"{"why":"Not so."}"#);
+        for other in [NewCampaignJudgement { judgement, ..again }, NewCampaignJudgement { answers, ..again }] {
+            assert_eq!(store.insert_campaign_judgement(other).await.unwrap(), stands(true), "{other:?}");
+        }
     };
     let in_force = async || {
         let found = store.exclusions_in_force(VoteRange::ALL).await.unwrap();

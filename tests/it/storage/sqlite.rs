@@ -144,9 +144,9 @@ async fn a_log_without_its_database_is_no_place_for_a_new_arena() {
 }
 
 /// Whether a vote is refused because the database would lose it.
-async fn refuses_votes(store: &Store, trouble: OutageKind) -> bool {
+async fn refuses_votes(store: &Store, kind: OutageKind) -> bool {
     let refused = store.insert_vote(&vote("late", "x", 9)).await.is_err_and(|error| error.is_outage());
-    refused && store.trouble() == Some(trouble)
+    refused && store.outage_kind() == Some(kind)
 }
 
 #[actix_web::test]

@@ -25,14 +25,14 @@ async fn due(store: &Store, now: i64) -> Vec<WebhookMessageRow> {
 }
 
 pub(super) async fn a_message_waits_alone_is_sent_by_one_and_is_settled_once(store: &Store) {
-    let told = async || store.webhook_position("ours", EVENT).await.unwrap();
-    assert_eq!((told().await, keep(store, "m0", 0, 1).await), (None, false), "it begins with a position");
+    let position_stored = async || store.webhook_position("ours", EVENT).await.unwrap();
+    assert_eq!((position_stored().await, keep(store, "m0", 0, 1).await), (None, false), "it begins with a position");
     for votes in [3, 4] {
         store.begin_webhook("ours", EVENT, &position(votes)).await.unwrap();
     }
-    assert_eq!(told().await, Some(position(3)), "what was cast between two beginnings is told");
+    assert_eq!(position_stored().await, Some(position(3)), "what was cast between two beginnings is told");
     assert!(!keep(store, "m1", 2, 5).await && keep(store, "m1", 3, 5).await && !keep(store, "m2", 5, 6).await);
-    assert_eq!((told().await, due(store, 9).await.len()), (Some(position(5)), 0));
+    assert_eq!((position_stored().await, due(store, 9).await.len()), (Some(position(5)), 0));
     let [message] = &due(store, 10).await[..] else { panic!("one") };
     assert_eq!((message.body.as_str(), message.failures, message.settled_at), ("{\"琅\":1}", 0, None));
     let claim = async || store.claim_webhook_message(message, Timestamp(70)).await.unwrap();

@@ -20,7 +20,7 @@ fn by(judge: &str, model: &str, judgement: Judgement) -> Judgement {
 }
 
 #[test]
-fn a_jury_is_each_judge_alone_and_their_mean() {
+fn a_panel_is_each_judge_alone_and_their_mean() {
     let suite = suite_with("alignbench", None, &[]);
     let items = &read_fixture(&*suite, "alignbench.jsonl")[..2];
     let judgements = [
@@ -33,8 +33,8 @@ fn a_jury_is_each_judge_alone_and_their_mean() {
     let panel_scores = JudgementTable::new(&judgements).scores(&*suite, items);
     let benches: Vec<(&str, &JudgePanel)> = panel_scores.iter().map(|row| (row.model.as_str(), &row.panel)).collect();
     let (j, k) = (JudgePanel::Judge("j".to_owned()), JudgePanel::Judge("k".to_owned()));
-    let jury = JudgePanel::Jury(vec!["j".to_owned(), "k".to_owned()]);
-    assert_eq!(benches, [("m", &j), ("m", &k), ("m", &jury), ("n", &j), ("n", &k), ("n", &jury)]);
+    let panel = JudgePanel::Several(vec!["j".to_owned(), "k".to_owned()]);
+    assert_eq!(benches, [("m", &j), ("m", &k), ("m", &panel), ("n", &j), ("n", &k), ("n", &panel)]);
     let value = |row: usize, key: &str| panel_scores[row].scores.by_key(key).unwrap().value;
     assert_eq!((value(0, "overall"), value(1, "overall"), value(2, "overall")), (Some(7.0), None, None));
     assert_eq!(value(2, "reasoning"), Some(6.5));
@@ -43,7 +43,7 @@ fn a_jury_is_each_judge_alone_and_their_mean() {
 }
 
 #[test]
-fn one_judge_is_no_jury_and_the_later_judgement_counts() {
+fn one_judge_is_no_panel_and_the_later_judgement_counts() {
     let suite = suite_with("alignbench", None, &[]);
     let items = &read_fixture(&*suite, "alignbench.jsonl")[..1];
     let judgements = [judged("1", 1, Game::First, Err(Status::ParseFailed)), rated("1", 1, 9.0, &[])];

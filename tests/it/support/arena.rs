@@ -17,7 +17,7 @@ use langya::infra::moderation::ModerationEndpoint;
 use langya::infra::rng::SharedRng;
 use langya::infra::storage::{IfMissing, Store};
 use langya::infra::webhooks::WebhookSender;
-use langya::server::http::Serving;
+use langya::server::http::RunningServer;
 use langya::server::state::AppState;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -38,15 +38,15 @@ pub(crate) const NO_LIMITS: LimitSettings = LimitSettings {
     votes: WindowLimits::NONE,
     turns_per_address: WindowLimits::NONE,
     votes_per_address: WindowLimits::NONE,
-    turns_in_all: WindowLimits::NONE,
-    votes_in_all: WindowLimits::NONE,
+    turns_per_arena: WindowLimits::NONE,
+    votes_per_arena: WindowLimits::NONE,
     images: WindowLimits::NONE,
     images_per_address: WindowLimits::NONE,
     sign_ins_per_address: WindowLimits::NONE,
     admin_sign_ins_per_address: WindowLimits::NONE,
     admin_sign_ins_per_account: WindowLimits::NONE,
-    battles_at_once: 0,
-    battles_at_once_per_address: 0,
+    concurrent_battles: 0,
+    concurrent_battles_per_address: 0,
     proof_above: 1.0,
 };
 
@@ -56,7 +56,7 @@ pub(crate) struct TestArena {
     pub(crate) app: Arc<AppState>,
     /// `http://127.0.0.1:PORT`
     pub(crate) url: String,
-    serving: Serving,
+    serving: RunningServer,
     _folder: TempDir,
 }
 
@@ -182,6 +182,6 @@ pub(crate) fn quick_limits() -> ReplyLimits {
         },
         retries: 0,
         backoff: Duration::from_millis(1),
-        breaker: BreakerPolicy { failures: 1_000_000, rest: Duration::from_secs(1) },
+        breaker: BreakerPolicy { failures: 1_000_000, open_for: Duration::from_secs(1) },
     }
 }

@@ -116,7 +116,7 @@ impl BatchProvider {
         let (path, _) = request.path.split_once('?').unwrap_or((&request.path, ""));
         let parts: Vec<&str> = path.trim_start_matches("/v1/").split('/').collect();
         match (request.method.as_str(), &parts[..]) {
-            ("POST", ["chat", "completions"]) => Script::openai([self.said(&request.body).as_str()]),
+            ("POST", ["chat", "completions"]) => Script::openai([self.reply_text(&request.body).as_str()]),
             ("POST", ["files"]) => self.upload(request),
             ("POST", ["batches"]) => self.create_over_file(request),
             ("GET", ["batches"]) => self.list(|at, batch| batch.as_openai(at)),
@@ -215,7 +215,7 @@ impl BatchProvider {
         let lines = batch.requests.iter().enumerate().rev().filter_map(|(at, (key, body))| {
             let result = match (batch.plan.line)(at) {
                 LineEnd::Reply => json!({"type": "succeeded", "message": {"type": "message",
-                    "content": [{"type": "text", "text": self.said(body)}],
+                    "content": [{"type": "text", "text": self.reply_text(body)}],
                     "usage": {"input_tokens": 100, "output_tokens": 10}}}),
                 LineEnd::Status(status) => {
                     let name = if status == 400 { "invalid_request_error" } else { "api_error" };
@@ -229,13 +229,13 @@ impl BatchProvider {
         Script::whole("200 OK", "", &batch.noise().chain(lines).collect::<String>())
     }
 
-    fn said(&self, body: &Value) -> String {
+    fn reply_text(&self, body: &Value) -> String {
         (self.says)(body["model"].as_str().unwrap(), question(body))
     }
 
     fn completion(&self, body: &Value) -> Value {
         json!({"object": "chat.completion", "choices": [{"index": 0, "finish_reason": "stop",
-            "message": {"role": "assistant", "content": self.said(body)}}],
+            "message": {"role": "assistant", "content": self.reply_text(body)}}],
             "usage": {"prompt_tokens": 100, "completion_tokens": 10}})
     }
 }

@@ -90,11 +90,11 @@ impl UnderWay {
         assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
     }
 
-    /// Waits until it has said this.
-    pub(crate) async fn said(&self, part: &str) {
+    /// Waits until its log has this.
+    pub(crate) async fn until_log_has(&self, part: &str) {
         let mut log = self.log.clone();
-        let said = tokio::time::timeout(PATIENCE, log.wait_for(|log| log.contains(part))).await;
-        assert!(said.is_ok_and(|said| said.is_ok()), "it never said {part:?}: {}", *self.log.borrow());
+        let found = tokio::time::timeout(PATIENCE, log.wait_for(|log| log.contains(part))).await;
+        assert!(found.is_ok_and(|found| found.is_ok()), "its log never had {part:?}: {}", *self.log.borrow());
     }
 
     /// Waits for its end.
@@ -162,8 +162,8 @@ impl Server {
     /// Waits until the log holds this, and returns all of it.
     pub(crate) async fn logged(&self, part: &str) -> String {
         let mut log = self.log.clone();
-        let said = tokio::time::timeout(PATIENCE, log.wait_for(|log| log.contains(part))).await;
-        match said {
+        let found = tokio::time::timeout(PATIENCE, log.wait_for(|log| log.contains(part))).await;
+        match found {
             Ok(Ok(log)) => log.clone(),
             _ => panic!("the log lacks {part:?}: {}", *self.log.borrow()),
         }
@@ -173,8 +173,8 @@ impl Server {
     pub(crate) async fn logged_times(&self, part: &str, times: usize) {
         let mut log = self.log.clone();
         let enough = log.wait_for(|log| log.lines().filter(|line| line.contains(part)).count() >= times);
-        let said = tokio::time::timeout(PATIENCE, enough).await;
-        assert!(said.is_ok_and(|said| said.is_ok()), "the log lacks {times} times {part:?}: {}", self.log());
+        let found = tokio::time::timeout(PATIENCE, enough).await;
+        assert!(found.is_ok_and(|found| found.is_ok()), "the log lacks {times} times {part:?}: {}", self.log());
     }
 
     /// The log so far.

@@ -74,7 +74,7 @@ pub(crate) fn log_of(votes: &Votes) -> VoteLog {
     log
 }
 
-pub(crate) fn board_of(log: &VoteLog, options: &LeaderboardOptions) -> Leaderboard {
+pub(crate) fn leaderboard_of(log: &VoteLog, options: &LeaderboardOptions) -> Leaderboard {
     let board = rank_log(log, options).unwrap();
     let json = serde_json::to_value(&board).unwrap();
     for model in json["models"].as_array().unwrap() {

@@ -1,5 +1,5 @@
 //! What is known after a run, from three independent sources: what the visitors did and were told, what the database
-//! holds, and what the models wrote. Plus what the arena made of its votes: the exported log and the boards.
+//! holds, and what the models wrote. Plus what the arena made of its votes: the exported log and the leaderboards.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ pub(crate) struct Evidence {
     /// The exported vote log, line by line.
     pub(crate) log: Vec<Value>,
     /// Leaderboards with where each came from; all of them are to be fits of all votes.
-    pub(crate) boards: Vec<(String, Value)>,
+    pub(crate) leaderboards: Vec<(String, Value)>,
 }
 
 /// One visitor. `asked` holds every prompt ever sent, whether or not an answer came.

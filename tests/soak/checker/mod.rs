@@ -4,8 +4,8 @@
 //! database or not; everything else is certain: an acknowledged vote is there once and as acknowledged, a stored one was
 //! sent, and what a visitor read is, side by side and letter by letter, what one model wrote to that question.
 
-mod board;
 pub(crate) mod evidence;
+mod leaderboard;
 mod replies;
 #[cfg(test)]
 mod tests;
@@ -66,14 +66,14 @@ pub(crate) enum Violation {
     #[error("the exported log differs from the votes at row {row}: {why}")]
     LogDiffers { row: usize, why: String },
     #[error("the board of {origin} differs from a recount: {why}")]
-    BoardDiffers { origin: String, why: String },
+    LeaderboardDiffers { origin: String, why: String },
 }
 
 impl Violation {
     /// The battle concerned, if it is about one.
     pub(crate) fn battle(&self) -> Option<&str> {
         match self {
-            Self::LogDiffers { .. } | Self::BoardDiffers { .. } => None,
+            Self::LogDiffers { .. } | Self::LeaderboardDiffers { .. } => None,
             Self::VoteLost { battle }
             | Self::VoteDoubled { battle, .. }
             | Self::VoteInvented { battle, .. }
@@ -104,7 +104,7 @@ pub(crate) fn violations(evidence: &Evidence) -> Vec<Violation> {
     let index = Index::of(evidence);
     let mut found = votes::check(evidence, &index);
     found.extend(replies::check(evidence, &index));
-    found.extend(board::check(evidence));
+    found.extend(leaderboard::check(evidence));
     found
 }
 
@@ -132,10 +132,10 @@ pub(crate) fn keep_histories(
     Ok(std::fs::write(folder.join("histories.txt"), text)?)
 }
 
-/// What is wrong with the exported log and the boards, whatever the visitors know: for looks in between, while there are
+/// What is wrong with the exported log and the leaderboards, whatever the visitors know: for looks in between, while there are
 /// battles under way.
-pub(crate) fn board_violations(evidence: &Evidence) -> Vec<Violation> {
-    board::check(evidence)
+pub(crate) fn leaderboard_violations(evidence: &Evidence) -> Vec<Violation> {
+    leaderboard::check(evidence)
 }
 
 /// The evidence by battle, so that checking stays linear.

@@ -169,7 +169,7 @@ impl Run {
         }
         let options = LeaderboardOptions::default();
         let board = serde_json::to_value(rank_log(&votes, &options).unwrap()).unwrap();
-        self.evidence.boards.push(("fit".into(), board));
+        self.evidence.leaderboards.push(("fit".into(), board));
     }
 }
 
@@ -229,7 +229,7 @@ fn history<'a>(evidence: &'a mut Evidence, id: &str) -> &'a mut BattleHistory {
     evidence.visitors.iter_mut().flat_map(|visitor| &mut visitor.battles).find(|history| history.id == id).unwrap()
 }
 
-fn heard<'a>(evidence: &'a mut Evidence, id: &str) -> Vec<&'a mut Numbered> {
+fn received<'a>(evidence: &'a mut Evidence, id: &str) -> Vec<&'a mut Numbered> {
     let events = history(evidence, id).events.iter_mut();
     events.filter_map(|event| if let Event::Heard(heard) = event { Some(heard) } else { None }).collect()
 }
@@ -425,9 +425,9 @@ fn a_battle_voided_without_a_failed_model_is_found() {
 #[test]
 fn gaps_and_repeats_in_the_numbers_are_found() {
     let numbering = |v: &Violation| matches!(v, Violation::Numbering { .. });
-    check(|e| heard(e, "one").into_iter().skip(4).for_each(|heard| heard.seq += 1), numbering);
-    check(|e| heard(e, "one").into_iter().skip(4).for_each(|heard| heard.seq -= 1), numbering);
-    let after_resume = |e: &mut Evidence| heard(e, "three").into_iter().skip(1).for_each(|heard| heard.seq += 1);
+    check(|e| received(e, "one").into_iter().skip(4).for_each(|heard| heard.seq += 1), numbering);
+    check(|e| received(e, "one").into_iter().skip(4).for_each(|heard| heard.seq -= 1), numbering);
+    let after_resume = |e: &mut Evidence| received(e, "three").into_iter().skip(1).for_each(|heard| heard.seq += 1);
     check(after_resume, numbering);
 }
 
@@ -485,7 +485,7 @@ fn a_turn_told_again_without_forgetting_the_first_telling_is_found() {
 #[test]
 fn swapped_sides_are_found() {
     let swap = |e: &mut Evidence| {
-        for heard in heard(e, "two").into_iter().filter(|heard| heard.seq > 3) {
+        for heard in received(e, "two").into_iter().filter(|heard| heard.seq > 3) {
             match &mut heard.told {
                 Told::Text { side, .. } | Told::Done { side } => *side = side.other(),
                 _ => {}
@@ -540,12 +540,12 @@ fn an_exported_log_that_is_not_the_table_is_found() {
 }
 
 #[test]
-fn a_board_that_is_not_the_recount_is_found() {
+fn a_leaderboard_that_is_not_the_recount_is_found() {
     #[track_caller]
     fn spoil(change: impl FnOnce(&mut Value)) {
         check(
-            |e| change(&mut e.boards[0].1),
-            |v| matches!(v, Violation::BoardDiffers { origin, .. } if origin == "fit"),
+            |e| change(&mut e.leaderboards[0].1),
+            |v| matches!(v, Violation::LeaderboardDiffers { origin, .. } if origin == "fit"),
         );
     }
     spoil(|board| board["votes"]["rated"] = json!(3));

@@ -11,7 +11,7 @@ mod wire;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use super::timing_figures::{PacingKind, TimingFigures};
+use super::metrics::{PacingKind, PacingMetrics};
 use super::{DurationClasses, Pace};
 use crate::stats::real_len;
 use classifiers::{Dataset, Forest, Logistic};
@@ -23,7 +23,7 @@ use wire::{ReleaseRule, ShownSteps, Tail};
 
 const SEED: u64 = 20_261_124;
 
-/// What is to be told from the frames.
+/// What an attacker tries to tell from the frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum AttackGoal {
     /// Whether the longer reply is the slower model's; the attacker knows the pair.
@@ -134,15 +134,15 @@ const HIDING: [PacingKind; 3] = [PacingKind::Common, PacingKind::Classes, Pacing
 fn time_does_not_tell_which_side_is_slower() {
     println!("seed {SEED}");
     for kind in HIDING {
-        let told = ask(&samples(&rule(kind), 150), AttackGoal::Side);
-        println!("{kind:?}: {told:?}");
-        assert!(told.is_chance(), "{kind:?} tells the side: {told:?}");
+        let found = ask(&samples(&rule(kind), 150), AttackGoal::Side);
+        println!("{kind:?}: {found:?}");
+        assert!(found.is_chance(), "{kind:?} tells the side: {found:?}");
     }
     // The same classifier sees what the arena did before, and worse.
     for tail in [Tail::OwnSpeed, Tail::MeanTempoAtMost] {
-        let told = ask(&samples(&ReleaseRule::AsItComes { tail }, 150), AttackGoal::Side);
-        println!("{tail:?}: {told:?}");
-        assert!(told.accuracy > 0.7, "{tail:?} was not seen: {told:?}");
+        let found = ask(&samples(&ReleaseRule::AsItComes { tail }, 150), AttackGoal::Side);
+        println!("{tail:?}: {found:?}");
+        assert!(found.accuracy > 0.7, "{tail:?} was not seen: {found:?}");
     }
 }
 
@@ -153,9 +153,9 @@ fn a_stall_after_the_first_words_does_not_tell_which_side_is_slower() {
     println!("seed {SEED}");
     let pairs = [models::FAST, models::BURSTY, models::REASONING, models::SLOW].map(|other| [other, models::STALLING]);
     for kind in [PacingKind::Common, PacingKind::Classes] {
-        let told = ask(&samples_of(&pairs, &rule(kind), battles_per_pair(400)), AttackGoal::Side);
-        println!("{kind:?}: {told:?}");
-        assert!(told.is_chance(), "{kind:?} tells the side: {told:?}");
+        let found = ask(&samples_of(&pairs, &rule(kind), battles_per_pair(400)), AttackGoal::Side);
+        println!("{kind:?}: {found:?}");
+        assert!(found.is_chance(), "{kind:?} tells the side: {found:?}");
     }
 }
 
@@ -169,7 +169,7 @@ struct ShortReplies {
 }
 
 impl ShortReplies {
-    fn told(&self, battles: usize) -> AttackAccuracy {
+    fn attack_accuracy(&self, battles: usize) -> AttackAccuracy {
         let reserve = Duration::from_millis(self.reserve_ms);
         let rule = ReleaseRule::Timed(Pace::Common { reserve });
         let mut rng = ChaCha8Rng::seed_from_u64(SEED);
@@ -181,9 +181,9 @@ impl ShortReplies {
         };
         let samples: Vec<WireSample> = (0..battles).map(battle).collect();
         let mean = |of: fn(&WireSample) -> f64| samples.iter().map(of).sum::<f64>() / real_len(samples.len());
-        let told = ask(&samples, AttackGoal::Side);
-        println!("{:?}: {told:?}, begins {:.2} s, ends {:.2} s", self.short, mean(|it| it.start), mean(|it| it.end));
-        told
+        let found = ask(&samples, AttackGoal::Side);
+        println!("{:?}: {found:?}, begins {:.2} s, ends {:.2} s", self.short, mean(|it| it.start), mean(|it| it.end));
+        found
     }
 }
 
@@ -198,32 +198,32 @@ fn short_replies_of_models_far_apart_do_not_tell_which_side_is_slower() {
         ([FAST, SLOW], 1_200, 30..=400, 15..=300),
         ([FAST, BURSTY], 1_200, 30..=400, 15..=300),
     ] {
-        let told = ShortReplies { models, reserve_ms, short, more }.told(battles);
-        assert!(told.is_chance(), "{models:?}: {told:?}");
+        let found = ShortReplies { models, reserve_ms, short, more }.attack_accuracy(battles);
+        assert!(found.is_chance(), "{models:?}: {found:?}");
     }
     // Something is left where a reply has ended before the visible text begins, most where it is a word or two.
     for (models, short, more) in [([RUSHING, CRAWLING], 192..=192, 150..=150), ([FAST, SLOW], 5..=60, 400..=2_000)] {
-        let told = ShortReplies { models, reserve_ms: 1_200, short, more }.told(battles);
-        assert!(told.accuracy < 0.6, "{models:?}: {told:?}");
+        let found = ShortReplies { models, reserve_ms: 1_200, short, more }.attack_accuracy(battles);
+        assert!(found.accuracy < 0.6, "{models:?}: {found:?}");
     }
 }
 
-fn measure(samples: &[WireSample]) -> TimingFigures {
-    let told = |question| {
-        let told = ask(samples, question);
-        println!("{question:?}: {told:?}");
-        100.0 * told.accuracy
+fn measure(samples: &[WireSample]) -> PacingMetrics {
+    let accuracy = |goal| {
+        let found = ask(samples, goal);
+        println!("{goal:?}: {found:?}");
+        100.0 * found.accuracy
     };
     let times = |of: fn(&WireSample) -> f64| {
         let mut times: Vec<f64> = samples.iter().map(of).collect();
         times.sort_by(f64::total_cmp);
         [times[times.len() / 2], times[times.len() * 9 / 10]]
     };
-    TimingFigures {
-        side: told(AttackGoal::Side),
-        pair: told(AttackGoal::Pair),
-        reasoning: told(AttackGoal::Reasoning),
-        slow: told(AttackGoal::Slow),
+    PacingMetrics {
+        side: accuracy(AttackGoal::Side),
+        pair: accuracy(AttackGoal::Pair),
+        reasoning: accuracy(AttackGoal::Reasoning),
+        slow: accuracy(AttackGoal::Slow),
         wait: times(|sample| sample.start),
         ready: times(|sample| sample.end),
     }
@@ -234,9 +234,9 @@ fn battles_per_pair(short: usize) -> usize {
     if std::env::var("LANGYA_TEST_SIZE").is_ok_and(|size| size == "long") { 3 * short } else { short }
 }
 
-fn assert_near(published: TimingFigures, measured: TimingFigures) {
-    let shares = |figures: TimingFigures| [figures.side, figures.pair, figures.reasoning, figures.slow];
-    let times = |figures: TimingFigures| [figures.wait, figures.ready].concat();
+fn assert_near(published: PacingMetrics, measured: PacingMetrics) {
+    let shares = |figures: PacingMetrics| [figures.side, figures.pair, figures.reasoning, figures.slow];
+    let times = |figures: PacingMetrics| [figures.wait, figures.ready].concat();
     let shares_agree = shares(published).iter().zip(shares(measured)).all(|(one, other)| (one - other).abs() < 4.0);
     let times_agree = times(published).iter().zip(times(measured)).all(|(one, other)| (one / other).ln().abs() < 0.1);
     assert!(shares_agree && times_agree, "published {published:?}, measured {measured:?}");
@@ -251,9 +251,9 @@ fn the_published_figures_are_those_of_the_simulation() {
         let samples = samples(&rule(kind), battles);
         let measured = measure(&samples);
         println!("{kind:?} {measured:?}");
-        assert_near(kind.figures().expect("figures"), measured);
+        assert_near(kind.metrics().expect("metrics"), measured);
         assert!(ask(&samples, AttackGoal::Side).is_chance());
-        let TimingFigures { pair, reasoning, slow, .. } = measured;
+        let PacingMetrics { pair, reasoning, slow, .. } = measured;
         let hides_the_pair = pair <= 35.0 && reasoning <= 65.0 && slow <= 65.0;
         assert!(kind != PacingKind::Classes || hides_the_pair, "{measured:?}");
     }

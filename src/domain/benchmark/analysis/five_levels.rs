@@ -159,7 +159,7 @@ mod tests {
     use Margin::{Clear, Slight};
     use Preference::{A, B, Tie};
 
-    fn said(item: usize, game: Game, (winner, margin): (Preference, Margin)) -> Judgement {
+    fn judgement(item: usize, game: Game, (winner, margin): (Preference, Margin)) -> Judgement {
         Judgement {
             suite: String::new(),
             suite_version: String::new(),
@@ -181,7 +181,7 @@ mod tests {
     }
 
     fn both(item: usize, verdicts: [(Preference, Margin); 2]) -> [Judgement; 2] {
-        [0, 1].map(|game| said(item, Game::BOTH[game], verdicts[game]))
+        [0, 1].map(|game| judgement(item, Game::BOTH[game], verdicts[game]))
     }
 
     fn one(judgements: &[Judgement]) -> LevelsOfModel {
@@ -198,7 +198,7 @@ mod tests {
             both(3, [(B, Clear), (A, Slight)]),
         ]
         .concat();
-        judgements.push(said(4, Game::First, (A, Clear)));
+        judgements.push(judgement(4, Game::First, (A, Clear)));
         let found = one(&judgements);
         assert_eq!(found.games, [2, 0, 1, 2, 1], "a game without the other does not count");
         assert!((found.win_rate - 6.5 / 12.0).abs() < 1e-12, "{found:?}");

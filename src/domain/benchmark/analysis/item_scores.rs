@@ -165,7 +165,7 @@ impl ItemScores {
     /// The mean over judges, of each model on each item that all of them have scored. All scores are of the same items in the same
     /// order.
     #[must_use]
-    pub fn jury(judges: &[Self]) -> Self {
+    pub fn panel_mean(judges: &[Self]) -> Self {
         let Some(first) = judges.first() else { return Self::default() };
         let models: BTreeSet<&String> = judges.iter().flat_map(|judge| &judge.models).collect();
         // Where each judge has each model.
@@ -365,17 +365,17 @@ mod tests {
     }
 
     #[test]
-    fn a_jury_scores_what_all_of_its_judges_have_scored() {
+    fn a_panel_scores_what_all_of_its_judges_have_scored() {
         let items = [item("1"), item("2")];
         let one = [rated("1", "a", "i", 4.0), rated("1", "b", "i", 5.0), rated("2", "a", "i", 9.0)];
         let other = [rated("1", "a", "j", 6.0), rated("2", "b", "j", 5.0)];
-        let jury = ItemScores::jury(&[scored(&items, &one), scored(&items, &other)]);
-        assert_eq!(jury.models(), ["a", "b"]);
+        let panel = ItemScores::panel_mean(&[scored(&items, &one), scored(&items, &other)]);
+        assert_eq!(panel.models(), ["a", "b"]);
         assert_eq!(
-            jury.items.iter().map(|item| item.scores.clone()).collect::<Vec<_>>(),
+            panel.items.iter().map(|item| item.scores.clone()).collect::<Vec<_>>(),
             [[Some(5.0), None], [None; 2]]
         );
-        assert!(jury.is_scored() && !ItemScores::jury(&[]).is_scored());
+        assert!(panel.is_scored() && !ItemScores::panel_mean(&[]).is_scored());
     }
 
     #[test]

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::names;
 use crate::benchmark::JudgeMode;
 use crate::benchmark::choices::{OptionTexts, choices};
-use crate::benchmark::data::{DataError, DataProblem, json_items};
+use crate::benchmark::data_file::{DataError, DataProblem, json_items};
 use crate::benchmark::item::{Id, Item, Question};
 use crate::language::Language;
 

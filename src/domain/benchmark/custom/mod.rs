@@ -29,7 +29,7 @@ use serde::Deserialize;
 use self::items::ItemRules;
 use super::choices::{self, ChoicePrompt};
 use super::conversation::TurnLinks;
-use super::data::DataError;
+use super::data_file::DataError;
 use super::item::{Answer, Ask, Item, ItemSampling};
 use super::judgement::{JudgeRequest, JudgeTask};
 use super::options::{NAMES, SuiteError, SuiteOptions};

@@ -8,7 +8,7 @@ mod tasks;
 use serde::Deserialize;
 
 use crate::benchmark::conversation::{TurnLinks, dialogue};
-use crate::benchmark::data::{DataError, DataProblem, json_items};
+use crate::benchmark::data_file::{DataError, DataProblem, json_items};
 use crate::benchmark::item::{Answer, Ask, Item, ItemSampling, Question};
 use crate::benchmark::judgement::{JudgeRequest, JudgeTask};
 use crate::benchmark::logprob_weighted::LOGPROB_WEIGHTED;

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::{capability_of, known_capability, parts};
 use crate::benchmark::choices::{ChoicePrompt, OptionTexts, choices, item_score, judgings, read, scores};
-use crate::benchmark::data::{DataError, DataProblem, json_items};
+use crate::benchmark::data_file::{DataError, DataProblem, json_items};
 use crate::benchmark::item::{Answer, Ask, Id, Item, Question};
 use crate::benchmark::judgement::JudgeTask;
 use crate::benchmark::options::{SuiteError, SuiteOptions};

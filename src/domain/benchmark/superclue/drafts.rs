@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::construction::Draft;
 use crate::benchmark::choices::{OptionTexts, choices};
-use crate::benchmark::data::{DataError, DataProblem, json_lines};
+use crate::benchmark::data_file::{DataError, DataProblem, json_lines};
 use crate::benchmark::item::{Choices, Item};
 use crate::judging::verdict::Letter;
 

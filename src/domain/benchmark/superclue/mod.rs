@@ -10,7 +10,7 @@ pub mod drafts;
 pub mod open;
 pub mod review;
 
-use super::data::DataProblem;
+use super::data_file::DataProblem;
 use super::item::Item;
 use super::score::{Part, PartKind};
 

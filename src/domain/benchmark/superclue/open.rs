@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::{AnswerKind, capability_of, known_capability, parts};
 use crate::benchmark::conversation::TurnLinks;
-use crate::benchmark::data::{DataError, DataProblem, json_items};
+use crate::benchmark::data_file::{DataError, DataProblem, json_items};
 use crate::benchmark::item::{Answer, Ask, Id, Item, ItemSampling, Question};
 use crate::benchmark::judgement::JudgeTask;
 use crate::benchmark::options::{SuiteError, SuiteOptions};

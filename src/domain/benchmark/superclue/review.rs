@@ -96,8 +96,9 @@ impl Reviewed {
         let none = BTreeSet::new();
         let own = self.reviewers.get(&stage).unwrap_or(&none);
         let team = if team.len() <= REVIEWERS { team } else { own };
-        let heard = |name: &&String| self.reviews.iter().any(|said| said.stage == stage && said.reviewer == **name);
-        let mut names: Vec<String> = team.union(own).filter(|name| !heard(name)).cloned().collect();
+        let has_reviewed =
+            |name: &&String| self.reviews.iter().any(|review| review.stage == stage && review.reviewer == **name);
+        let mut names: Vec<String> = team.union(own).filter(|name| !has_reviewed(name)).cloned().collect();
         match REVIEWERS.saturating_sub(team.len()) {
             0 => {}
             more => names.push(format!("{more} more")),

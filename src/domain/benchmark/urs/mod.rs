@@ -8,7 +8,7 @@ mod intents;
 
 use serde::Deserialize;
 
-use crate::benchmark::data::{DataError, DataProblem, RecordLines, checked, text};
+use crate::benchmark::data_file::{DataError, DataProblem, RecordLines, checked, text};
 use crate::benchmark::item::{Answer, Ask, Item, ItemSampling, Question};
 use crate::benchmark::judgement::{JudgeRequest, JudgeTask};
 use crate::benchmark::logprob_weighted::LOGPROB_WEIGHTED;

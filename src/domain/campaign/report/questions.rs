@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::judged::JudgedUnit;
 use super::scores::{ScoredModel, ScoresByItem, mean_of, scored_models};
-use crate::campaign::invalid::LETTERS;
+use crate::campaign::invalid_judgement::LETTERS;
 use crate::campaign::questions::{CampaignQuestion, QuestionAnswer, QuestionKind, Value};
 use crate::language::Language;
 use crate::stats::agreement::alpha::{MeasurementLevel, krippendorff};

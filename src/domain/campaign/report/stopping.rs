@@ -44,8 +44,8 @@ pub fn neighbours(
     }
     let pairs = real_len(models * (models - 1) / 2);
     let confidence = level.of_each(pairs);
-    let tuned_battles = (2 * planned / (models as u64)).max(1);
-    let sequential = Some(SequentialOptions { tuned_battles, ..SequentialOptions::default() });
+    let optimal_at_battles = (2 * planned / (models as u64)).max(1);
+    let sequential = Some(SequentialOptions { optimal_at_battles, ..SequentialOptions::default() });
     let options = LeaderboardOptions { confidence, sequential, ..LeaderboardOptions::default() };
     let board = rank_log(&log, &options)?;
     let few: Vec<&str> =

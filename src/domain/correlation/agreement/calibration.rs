@@ -47,9 +47,9 @@ pub struct CalibrationReport {
     /// Questions with an answer that both scored.
     pub questions: usize,
     /// The judge's scores as they are.
-    pub raw: CalibrationFigures,
+    pub raw: CalibrationMetrics,
     /// The judge's scores, each calibrated by the folds that do not have it.
-    pub calibrated: CalibrationFigures,
+    pub calibrated: CalibrationMetrics,
     /// Mean distance of people's scores from their mean in the other folds: what no judge at all would reach.
     pub without_judge: MetricValue,
     /// The function fitted on all answers, for scores that people have not given: in sample, so no figure above is of it.
@@ -58,7 +58,7 @@ pub struct CalibrationReport {
 
 /// How scores of answers agree with people's.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct CalibrationFigures {
+pub struct CalibrationMetrics {
     /// Mean absolute difference, in points of people's scale.
     pub mean_absolute_error: MetricValue,
     /// Pearson's r over all answers.
@@ -91,8 +91,8 @@ pub(super) fn calibrate(questions: &[ScoredQuestion], options: CalibrationOption
         folds: folds.len(),
         seed: options.seed,
         questions: questions.len(),
-        raw: CalibrationFigures::new(Ok(&scored)),
-        calibrated: CalibrationFigures::new(calibrated.as_deref().map_err(|why| *why)),
+        raw: CalibrationMetrics::new(Ok(&scored)),
+        calibrated: CalibrationMetrics::new(calibrated.as_deref().map_err(|why| *why)),
         without_judge: enough.and_then(|()| error(&without_judge(&folds))).into(),
         curve: curve.into_iter().map(|(judge, people)| CurvePoint { judge, people }).collect(),
     }
@@ -149,7 +149,7 @@ fn error(scored: &[AnswerScores]) -> Result<f64, Undefined> {
     mean(&scored.iter().map(|scores| (scores.human - scores.judge).abs()).collect::<Vec<_>>())
 }
 
-impl CalibrationFigures {
+impl CalibrationMetrics {
     fn new(scored: Result<&[AnswerScores], Undefined>) -> Self {
         let correlation = |coefficient: Coefficient| {
             let scored = scored?;

@@ -19,7 +19,7 @@ mod wins;
 
 use serde::Serialize;
 
-pub use calibration::{CalibrationFigures, CalibrationOptions, CalibrationReport, CurvePoint};
+pub use calibration::{CalibrationMetrics, CalibrationOptions, CalibrationReport, CurvePoint};
 pub use chance::ChanceReport;
 pub use labels::{Bins, FleissReport, LabelsReport, LabelsSection, MajorityReport};
 pub use pairs::{VotesReport, compare};
@@ -27,7 +27,7 @@ pub use reference_bias::{BiasReport, bias};
 pub use score_sheet::{ScoreSheet, Scored, Vote, Votes, question_key};
 pub use scores::ScoresReport;
 pub use side_shares::{SideShares, SideSharesReport};
-pub use wins::{PairWins, PlannedTooFew, WinFigures};
+pub use wins::{PairWins, PlannedTooFew, WinMetrics};
 
 /// How files are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

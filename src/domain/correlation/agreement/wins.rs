@@ -23,14 +23,14 @@ pub struct PairWins {
     /// The two, by name; wins are those of the first.
     pub models: [String; 2],
     /// By people.
-    pub votes: WinFigures,
+    pub votes: WinMetrics,
     /// By the judge.
-    pub verdicts: WinFigures,
+    pub verdicts: WinMetrics,
 }
 
 /// How one model did against another.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct WinFigures {
+pub struct WinMetrics {
     /// Won, tied and lost.
     #[serde(flatten)]
     pub counts: WinCounts,
@@ -46,7 +46,7 @@ pub struct WinFigures {
     pub delta_of_planned: MetricValue,
 }
 
-impl WinFigures {
+impl WinMetrics {
     fn new(counts: WinCounts, planned: Option<u64>) -> Self {
         let planned = planned.unwrap_or(counts.total());
         Self {
@@ -73,7 +73,7 @@ pub(super) fn wins(
         match planned.filter(|&planned| planned < made) {
             Some(planned) => Err(PlannedTooFew { models, made, planned }),
             None => {
-                let [votes, verdicts] = [votes, verdicts].map(|counts| WinFigures::new(counts, planned));
+                let [votes, verdicts] = [votes, verdicts].map(|counts| WinMetrics::new(counts, planned));
                 Ok(PairWins { models, votes, verdicts })
             }
         }

@@ -1,8 +1,8 @@
-//! Computes the weights of `learned` from the labelled texts.
+//! Computes the weights of `classifier` from the labelled texts.
 
 use std::collections::BTreeSet;
 
-use super::learned::{self, BUCKETS};
+use super::classifier::{self, BUCKETS};
 use super::tests::{LabeledText, TAUGHT, names, read, speaker_of};
 use super::*;
 
@@ -35,7 +35,7 @@ fn example(names: &IdentityNames, row: &LabeledText) -> Option<Example> {
     let last = found.len();
     let numbered = found.iter().enumerate().filter(|(_, sentence)| own(sentence));
     let sentences: Vec<_> =
-        numbered.map(|(at, sentence)| learned::features(&speaker, sentence, at + 1 == last)).collect();
+        numbered.map(|(at, sentence)| classifier::features(&speaker, sentence, at + 1 == last)).collect();
     (row.part != "prompt" && !sentences.is_empty()).then_some(Example { sentences, leak: row.leak })
 }
 

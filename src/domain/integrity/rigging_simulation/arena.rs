@@ -41,7 +41,7 @@ pub(super) struct ArenaPairs {
 
 impl ArenaPairs {
     fn new(names: &[String], options: &RiggingOptions, log: &VoteLog) -> Result<Self, RiggingError> {
-        let board = board_of(&ComparisonSet::from_log(log), log, &LeaderboardOptions::default())?;
+        let board = leaderboard_of(&ComparisonSet::from_log(log), log, &LeaderboardOptions::default())?;
         let mut pool = ModelPool::new(names.iter().map(|name| entry(name, &board)).collect());
         for (first, second, counts) in ComparisonSet::from_log(log).pairs() {
             let [first, second] = [first, second].map(|model| ModelId::new(names[model as usize].clone()));
@@ -74,7 +74,7 @@ fn entry(name: &str, board: &Leaderboard) -> PoolEntry {
 }
 
 /// The leaderboard of counted votes, without intervals. `log` gives the models.
-pub(super) fn board_of(
+pub(super) fn leaderboard_of(
     votes: &ComparisonSet,
     log: &VoteLog,
     options: &LeaderboardOptions,
@@ -116,7 +116,7 @@ impl SimulatedArena {
             }
         }
         let pairs = ArenaPairs::new(&names, options, &log)?;
-        let board = board_of(&ComparisonSet::from_log(&log), &log, &LeaderboardOptions::default())?;
+        let board = leaderboard_of(&ComparisonSet::from_log(&log), &log, &LeaderboardOptions::default())?;
         let places = places_of(&board, &names).into_iter().map(|place| place.unwrap_or(0)).collect();
         Ok(Self { log, names, pairs, places })
     }

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::arena::{SimulatedArena, board_of, places_of};
+use super::arena::{SimulatedArena, leaderboard_of, places_of};
 use super::attack::Attack;
 use super::{RiggingError, RiggingOptions};
 use crate::integrity::rigging_detection::{DEFAULT_ALPHA, VoterTest, test_voters};
@@ -105,7 +105,7 @@ impl<'a> Controlled<'a> {
         };
         let kept = kept(&arena.log, control, options)?;
         let honest = rated(&arena.log, &kept);
-        let places = places_of(&board_of(&honest, &arena.log, &board_options)?, &arena.names);
+        let places = places_of(&leaderboard_of(&honest, &arena.log, &board_options)?, &arena.names);
         let lost = kept.iter().filter(|kept| !**kept).count();
         let voters = arena.log.voters.as_ref();
         let hurt: HashSet<u32> = voters
@@ -146,7 +146,7 @@ impl<'a> Controlled<'a> {
             Control::FlaggedExcluded => self.without_flagged(attack, rigged)?,
             _ => self.with(attack, rigged)?,
         };
-        let places = places_of(&board_of(&votes, &self.arena.log, &self.board_options)?, &self.arena.names);
+        let places = places_of(&leaderboard_of(&votes, &self.arena.log, &self.board_options)?, &self.arena.names);
         let accounts = kept.chunks(self.options.votes_per_account);
         let hit = accounts.clone().filter(|votes| votes.contains(&false)).count();
         Ok(PlaceAfter {

@@ -134,7 +134,7 @@ fn a_large_log_is_verified_and_refitted() {
         interval: IntervalMethod::Auto,
         min_votes: 30,
         equal_within: 10.0,
-        tuned_battles: 100,
+        optimal_at_battles: 100,
     };
     let board = recount.leaderboard(recount.votes(), &rules.options().unwrap()).unwrap();
     assert_eq!((board.votes.rated, board.models.len()), (size, 20));

@@ -7,7 +7,7 @@ const RULES: RatingRules = RatingRules {
     interval: IntervalMethod::Auto,
     min_votes: 30,
     equal_within: 10.0,
-    tuned_battles: 100,
+    optimal_at_battles: 100,
 };
 
 fn vote(seq: i64, models: [&str; 2], winner: &str, voter: &str) -> String {

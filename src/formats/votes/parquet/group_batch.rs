@@ -24,7 +24,7 @@ impl RowGroup<'_> {
         let kept = self.votes(&mut batch)?;
         self.details(&mut batch, &kept);
         self.timings(&mut batch, &kept);
-        self.style(&mut batch, &kept).map_err(|reason| (0, reason))?;
+        self.style(&mut batch, &kept)?;
         let labels = self.labels(&batch.log, &kept);
         Ok(GroupVotes { batch, labels })
     }
@@ -117,15 +117,16 @@ impl RowGroup<'_> {
     }
 
     /// Counts of style, for the rows that are kept.
-    fn style(&self, batch: &mut VoteBatch, kept: &[u32]) -> Result<(), RowError> {
+    fn style(&self, batch: &mut VoteBatch, kept: &[u32]) -> Result<(), (u64, RowError)> {
         let Some(style) = &mut batch.log.style else { return Ok(()) };
         let mut counts = vec![[[None; 2]; 4]; kept.len()];
         for &(at, feature, side) in &self.plan.header.style {
             let numbers = self.column(at).map(ParquetColumn::numbers);
-            let numbers = numbers.ok_or_else(|| RowError::Malformed(STYLE_NAMES[feature].into()))?;
+            let numbers = numbers.ok_or_else(|| (0, RowError::Malformed(STYLE_NAMES[feature].into())))?;
             for (counts, &row) in counts.iter_mut().zip(kept) {
                 if let Some(number) = Some(numbers[row as usize]).filter(|number| number.is_finite()) {
-                    add_count(&mut counts[feature][side], number, STYLE_NAMES[feature])?;
+                    let added = add_count(&mut counts[feature][side], number, STYLE_NAMES[feature]);
+                    added.map_err(|reason| (u64::from(row), reason))?;
                 }
             }
             batch.seen.style = true;

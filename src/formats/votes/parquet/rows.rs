@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::super::batch::{NAMED_MODE, NO_CHOICE, UNRATED};
+use super::super::batch::{NAMED_MODE, NO_CHOICE, UNRATED, check_range};
 use super::super::cell::{as_seconds, in_calendar, parse_seconds};
 use super::super::column_names::Field;
 use super::super::error::{RowError, shortened};
@@ -21,6 +21,8 @@ pub(super) struct ParquetRows<'g> {
     winners: Winners<'g>,
     times: Option<Times<'g>>,
     exclusions: Exclusions<'g>,
+    /// Columns whose numbers have bounds.
+    bounded: Vec<(Field, Cow<'g, [f64]>)>,
 }
 
 /// What a row is.
@@ -34,12 +36,14 @@ pub(super) enum RowContent<'r> {
 impl<'g> ParquetRows<'g> {
     /// `None` where there are no models.
     pub(super) fn new(group: &'g RowGroup<'g>) -> Option<Self> {
+        let bounded = [Field::PairProbability, Field::Satisfaction];
         Some(Self {
             group,
             models: [ModelColumn::new(group.texts(Field::ModelA)?), ModelColumn::new(group.texts(Field::ModelB)?)],
             winners: Winners::new(group),
             times: Times::new(group),
             exclusions: Exclusions::new(group),
+            bounded: bounded.into_iter().filter_map(|field| Some((field, group.numbers(field)?))).collect(),
         })
     }
 
@@ -57,12 +61,24 @@ impl<'g> ParquetRows<'g> {
         }
         let outcome = self.winners.outcome(row, names)?;
         let seconds = self.times.as_ref().map(|times| times.at(row, self.group)).transpose()?;
+        self.check_bounds(row)?;
         Ok(self.exclusions.rule(row).map_or(RowContent::Vote { a, b, outcome, seconds }, RowContent::LeftOut))
+    }
+
+    /// Refuses a number that its column cannot have; where there is none, it is not finite.
+    fn check_bounds(&self, row: usize) -> Result<(), RowError> {
+        let mut numbers = self.bounded.iter().map(|(field, numbers)| (*field, numbers[row]));
+        let outside = |(field, number): &(Field, f64)| number.is_finite() && check_range(*field, *number, "").is_err();
+        numbers.find(outside).map_or(Ok(()), |(field, number)| check_range(field, number, &name_of(self.group, field)))
     }
 }
 
 fn unnamed(group: &RowGroup<'_>, field: Field) -> RowError {
-    RowError::NoModel(group.plan.header.one(field).map_or_else(String::new, |column| column.name.clone()))
+    RowError::NoModel(name_of(group, field))
+}
+
+fn name_of(group: &RowGroup<'_>, field: Field) -> String {
+    group.plan.header.one(field).map_or_else(String::new, |column| column.name.clone())
 }
 
 /// A column of model names, and where each of them stands in the log.

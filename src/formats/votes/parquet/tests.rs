@@ -342,6 +342,23 @@ fn a_voters_number_keeps_all_its_digits() {
 }
 
 #[test]
+fn a_number_that_its_column_cannot_have_is_refused_with_its_row() {
+    let refused = |change: fn(&mut Row)| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("votes");
+        let mut groups = [rows(Missing::Nothing, 0), rows(Missing::Nothing, ROWS)];
+        change(&mut groups[1][1]);
+        std::fs::write(&path, parquet(&groups, WriterProperties::builder())).unwrap();
+        read_log(&[path], EVERYTHING, &ReadOptions::default()).unwrap_err().to_string()
+    };
+    let place = format!(" row {}: ", ROWS + 2);
+    let error = refused(|row| row.probability = Some(1.5));
+    assert!(error.contains(&format!("{place}pair_probability is \"1.5\": give a probability")), "{error}");
+    let error = refused(|row| row.tokens[0] = Some(-3));
+    assert!(error.contains(&format!("{place}tokens is \"-3\"")), "{error}");
+}
+
+#[test]
 fn whole_numbers_without_a_unit_are_no_time() {
     let file = one_vote::<Int64Type, ByteArrayType>((Physical::INT64, None, 1_795_219_200), plain_judge());
     let error = time_and_voter(file).unwrap_err();

@@ -85,7 +85,8 @@ mod tests {
         let before = [kept.clone(), paused.clone(), gone];
         let after = [changed, ModelSettings { weight: 0.0, ..paused }, new];
         let actions = model_actions(&before, &after);
-        let told: Vec<(&str, &str)> = actions.iter().map(|told| (told.action.as_str(), told.model.as_str())).collect();
+        let listed: Vec<(&str, &str)> =
+            actions.iter().map(|listed| (listed.action.as_str(), listed.model.as_str())).collect();
         let expected = [
             ("remove_model", "gone"),
             ("set_model_limits", "kept"),
@@ -93,7 +94,7 @@ mod tests {
             ("pause_model", "paused"),
             ("add_model", "new"),
         ];
-        assert_eq!(told, expected);
+        assert_eq!(listed, expected);
         assert!(!format!("{actions:?}").contains("secret"));
         assert!(model_actions(&before, &before).is_empty());
     }

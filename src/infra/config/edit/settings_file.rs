@@ -65,11 +65,11 @@ impl SettingsFile {
         env: &Environment,
         change: impl FnOnce(&str) -> Result<(Option<String>, T), E>,
     ) -> Result<T, E> {
-        let (prepared, told) = self.prepare(env, change)?;
+        let (prepared, output) = self.prepare(env, change)?;
         if let Some(prepared) = prepared {
             prepared.put_in_place()?;
         }
-        Ok(told)
+        Ok(output)
     }
 
     /// As [`SettingsFile::edit`], up to the moment at which the new text, which lies beside the file, takes its place; `None` where
@@ -86,8 +86,8 @@ impl SettingsFile {
         let path = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
         let held = LockedSettings::take(&path).map_err(|source| self.failed(source))?;
         let text = held.as_ref().map_or("", |held| &held.text);
-        let (edited, told) = change(text)?;
-        let Some(mut edited) = edited.filter(|edited| edited != text) else { return Ok((None, told)) };
+        let (edited, output) = change(text)?;
+        let Some(mut edited) = edited.filter(|edited| edited != text) else { return Ok((None, output)) };
         if edited.trim().is_empty() {
             NO_SETTINGS.clone_into(&mut edited);
         }
@@ -95,7 +95,7 @@ impl SettingsFile {
         Settings::parse(&edited, &self.path.display().to_string(), env).map_err(invalid)?;
         let former = held.as_ref().map(|held| &held.metadata);
         let partial = write_beside(&path, &edited, former).map_err(|source| self.failed(source))?;
-        Ok((Some(PreparedEdit { file: self.clone(), path, partial, held }), told))
+        Ok((Some(PreparedEdit { file: self.clone(), path, partial, held }), output))
     }
 
     /// Whether an edit could be written: other files can be made beside this one, which need not exist.

@@ -50,7 +50,7 @@ pub struct BattleSettings {
     /// Bytes of one reply at most; a longer one is ended there.
     pub max_reply_bytes: usize,
     /// Battles in memory at most.
-    pub max_live: usize,
+    pub max_live_battles: usize,
     /// How long replies go on without a visitor, in milliseconds.
     pub resume_grace_ms: u64,
     /// A battle without a vote counts as abandoned after this many minutes.
@@ -72,7 +72,7 @@ impl Default for BattleSettings {
             max_images: 4,
             max_image_bytes: 8 << 20,
             max_reply_bytes: 256 * 1024,
-            max_live: 5_000,
+            max_live_battles: 5_000,
             resume_grace_ms: 1_200,
             abandon_after_minutes: 60,
         }
@@ -191,7 +191,7 @@ impl BattleSettings {
             "1 to 33554432, since an image is read in memory",
         )?;
         require(self.max_reply_bytes >= 1, "battle.max_reply_bytes", self.max_reply_bytes, "1 or more")?;
-        require(self.max_live >= 1, "battle.max_live", self.max_live, "1 or more")?;
+        require(self.max_live_battles >= 1, "battle.max_live_battles", self.max_live_battles, "1 or more")?;
         Ok(())
     }
 }

@@ -59,9 +59,9 @@ pub struct LimitSettings {
     /// Votes for all visitors of one address.
     pub votes_per_address: WindowLimits,
     /// Turns for all visitors of the arena.
-    pub turns_in_all: WindowLimits,
+    pub turns_per_arena: WindowLimits,
     /// Votes for all visitors of the arena.
-    pub votes_in_all: WindowLimits,
+    pub votes_per_arena: WindowLimits,
     /// Images that one visitor may send.
     pub images: WindowLimits,
     /// Images for all visitors of one address.
@@ -73,9 +73,9 @@ pub struct LimitSettings {
     /// Tries to sign in to one account of the admin; above it, each address has one try an hour left.
     pub admin_sign_ins_per_account: WindowLimits,
     /// Battles of one visitor that are being answered at the same time.
-    pub battles_at_once: u32,
+    pub concurrent_battles: u32,
     /// Battles for all visitors of one address.
-    pub battles_at_once_per_address: u32,
+    pub concurrent_battles_per_address: u32,
     /// The share of a network's or the arena's turns above which a battle begins with a proof of work; 1 means never.
     pub proof_above: f64,
 }
@@ -88,15 +88,15 @@ impl Default for LimitSettings {
             votes: WindowLimits::new(15, 240, 720),
             turns_per_address: WindowLimits::new(180, 3_600, 7_200),
             votes_per_address: WindowLimits::new(90, 1_800, 3_600),
-            turns_in_all: WindowLimits::new(48_000, 960_000, 4_000_000),
-            votes_in_all: WindowLimits::new(24_000, 480_000, 2_000_000),
+            turns_per_arena: WindowLimits::new(48_000, 960_000, 4_000_000),
+            votes_per_arena: WindowLimits::new(24_000, 480_000, 2_000_000),
             images: WindowLimits::new(10, 60, 200),
             images_per_address: WindowLimits::new(40, 200, 600),
             sign_ins_per_address: WindowLimits::new(30, 120, 400),
             admin_sign_ins_per_address: WindowLimits::new(10, 30, 100),
             admin_sign_ins_per_account: WindowLimits::new(10, 30, 100),
-            battles_at_once: 4,
-            battles_at_once_per_address: 40,
+            concurrent_battles: 4,
+            concurrent_battles_per_address: 40,
             proof_above: 0.5,
         }
     }

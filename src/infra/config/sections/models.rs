@@ -40,10 +40,10 @@ pub struct ProviderSettings {
     pub retries: u32,
     /// Longest wait before the first further try, in milliseconds; doubled for each one after it.
     pub retry_backoff_ms: u64,
-    /// Failures in a row after which a model rests.
+    /// Failures in a row after which the circuit breaker of a model opens.
     pub breaker_failures: u32,
-    /// How long it rests, in milliseconds.
-    pub breaker_rest_ms: u64,
+    /// How long it stays open, in milliseconds.
+    pub breaker_open_ms: u64,
 }
 
 impl Default for ProviderSettings {
@@ -59,7 +59,7 @@ impl Default for ProviderSettings {
             retries: 2,
             retry_backoff_ms: 500,
             breaker_failures: 3,
-            breaker_rest_ms: 30_000,
+            breaker_open_ms: 30_000,
         }
     }
 }

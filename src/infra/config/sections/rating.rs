@@ -31,8 +31,8 @@ pub struct RatingSettings {
     pub min_votes: u64,
     /// Neighbours on the leaderboard are equal if they are known to differ by fewer rating points.
     pub equal_within: f64,
-    /// Battles of each model at which the comparison of neighbours, which allows looking at any time, is most sensitive.
-    pub tuned_battles: u64,
+    /// Battles of each model at which the intervals between neighbours, which hold at any time, are narrowest.
+    pub optimal_at_battles: u64,
 }
 
 impl RatingSettings {
@@ -45,7 +45,7 @@ impl RatingSettings {
 
 impl Default for RatingSettings {
     fn default() -> Self {
-        let SequentialOptions { equal_within, tuned_battles } = SequentialOptions::default();
+        let SequentialOptions { equal_within, optimal_at_battles } = SequentialOptions::default();
         Self {
             debounce_ms: 250,
             group_votes: 5,
@@ -54,7 +54,7 @@ impl Default for RatingSettings {
             interval: IntervalMethod::Auto,
             min_votes: 30,
             equal_within,
-            tuned_battles,
+            optimal_at_battles,
         }
     }
 }
@@ -128,7 +128,7 @@ impl RatingSettings {
         require(self.group_votes >= 1, "rating.group_votes", self.group_votes, "1 or more")?;
         let seconds = self.group_seconds;
         require((1..=3_600).contains(&seconds), "rating.group_seconds", seconds, "1 to 3600")?;
-        require(self.tuned_battles >= 1, "rating.tuned_battles", self.tuned_battles, "1 or more")?;
+        require(self.optimal_at_battles >= 1, "rating.optimal_at_battles", self.optimal_at_battles, "1 or more")?;
         Ok(())
     }
 }

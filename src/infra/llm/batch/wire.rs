@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use reqwest::{RequestBuilder, Response};
 use serde::de::DeserializeOwned;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use crate::llm::ChatError;
-use crate::llm::lines::LineBuffer;
-use crate::llm::reading::parse_json;
+use crate::llm::line_buffer::LineBuffer;
+use crate::llm::stream_readers::parse_json;
 use crate::llm::surrogates::without_half_characters;
 use crate::llm::transport::{accept, connection_error};
 
@@ -16,6 +16,9 @@ use crate::llm::transport::{accept, connection_error};
 const NEXT_BYTES: Duration = Duration::from_secs(60);
 /// Longest wait for the first bytes of an answer, while the request is still sent; files are large.
 const FIRST_BYTES: Duration = Duration::from_secs(600);
+/// Longest time in which a document or a file of results comes after its head: one byte a minute has no end either.
+const WHOLE_DOCUMENT: Duration = Duration::from_secs(600);
+const WHOLE_FILE: Duration = Duration::from_secs(2 * 60 * 60);
 /// Bytes of an answer at most.
 const LONGEST_ANSWER: usize = 8 << 20;
 /// Bytes of a file of results at most.
@@ -23,9 +26,9 @@ const LONGEST_FILE: usize = 2 << 30;
 
 /// Sends a request and reads its answer, a JSON document.
 pub(super) async fn read_body<T: DeserializeOwned>(request: RequestBuilder) -> Result<T, ChatError> {
-    let mut response = open(request).await?;
     let mut body = Vec::new();
-    while let Some(chunk) = next(&mut response).await? {
+    let (mut response, began) = (open(request).await?, Instant::now());
+    while let Some(chunk) = next(&mut response, began, WHOLE_DOCUMENT).await? {
         body.extend_from_slice(&chunk);
         if body.len() > LONGEST_ANSWER {
             return Err(ChatError::Malformed(format!("more than {LONGEST_ANSWER} bytes about a batch")));
@@ -41,12 +44,12 @@ pub(super) async fn read_lines<T: DeserializeOwned>(
     most: usize,
     take: &mut (dyn FnMut(T) + Send),
 ) -> Result<(), ChatError> {
-    let mut response = open(request).await?;
+    let (mut response, began) = (open(request).await?, Instant::now());
     let (mut lines, mut bytes, mut count) = (LineBuffer::default(), 0, 0);
     let too_much = || ChatError::Malformed(format!("more than {most} results of a batch, or too long ones"));
     let mut ended = false;
     while !ended {
-        match next(&mut response).await? {
+        match next(&mut response, began, WHOLE_FILE).await? {
             Some(chunk) => {
                 bytes += chunk.len();
                 // Empty lines count too: a file of nothing else has no end either.
@@ -83,11 +86,31 @@ async fn open(request: RequestBuilder) -> Result<Response, ChatError> {
     accept(sent.map_err(|error| connection_error(&error))?)
 }
 
-async fn next(response: &mut Response) -> Result<Option<Vec<u8>>, ChatError> {
-    let chunk = timeout(NEXT_BYTES, response.chunk()).await.map_err(|_| late(NEXT_BYTES))?;
+/// The next bytes of a body that began then and has to be whole within this time.
+async fn next(response: &mut Response, began: Instant, whole: Duration) -> Result<Option<Vec<u8>>, ChatError> {
+    let wait = wait_for_next(began.elapsed(), whole);
+    let after = if wait < NEXT_BYTES { whole } else { NEXT_BYTES };
+    let chunk = timeout(wait, response.chunk()).await.map_err(|_| late(after))?;
     Ok(chunk.map_err(|error| connection_error(&error))?.map(|chunk| chunk.to_vec()))
+}
+
+fn wait_for_next(elapsed: Duration, whole: Duration) -> Duration {
+    whole.saturating_sub(elapsed).min(NEXT_BYTES)
 }
 
 fn late(after: Duration) -> ChatError {
     ChatError::Timeout { awaited: "answer about a batch", after }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_wait_goes_beyond_the_time_for_the_whole() {
+        let seconds = Duration::from_secs;
+        for (elapsed, wait) in [(0, 60), (540, 60), (541, 59), (600, 0), (9_999, 0)] {
+            assert_eq!(wait_for_next(seconds(elapsed), WHOLE_DOCUMENT), seconds(wait), "{elapsed}");
+        }
+    }
 }

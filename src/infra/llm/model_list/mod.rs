@@ -6,8 +6,8 @@ mod parsing;
 
 pub(super) use fetching::fetch;
 pub use fetching::{ModelServer, ProviderList, read_provider_list};
-pub(super) use parsing::is_embedding;
 pub use parsing::{ListedModel, ModelList};
+pub(super) use parsing::{is_embedding, is_usable};
 
 /// Why a list of models could not be read. No text of a server stands in it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

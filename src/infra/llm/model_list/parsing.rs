@@ -1,6 +1,6 @@
 //! The text of a list of models, as rows that settings can hold.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -76,7 +76,7 @@ impl ModelList {
             return Err(ListError::TooMany(MAX_MODELS));
         }
         let mut models: Vec<ListedModel> = entries.iter().filter_map(|entry| ListedFields(entry).model()).collect();
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = HashSet::new();
         models.retain(|listed| seen.insert(listed.model.clone()));
         let others = entries.len() - models.len();
         give_distinct_ids(&mut models);
@@ -123,7 +123,7 @@ impl ListedFields<'_> {
 }
 
 /// No honest server names a model with control characters, blanks at an end or marks that turn the text.
-fn is_usable(model: &str) -> bool {
+pub(in crate::llm) fn is_usable(model: &str) -> bool {
     model.chars().count() <= LONGEST_NAME
         && !model.contains(char::is_control)
         && model.trim() == model
@@ -167,13 +167,17 @@ fn give_distinct_ids(models: &mut [ListedModel]) {
     for listed in models.iter() {
         *short.entry(slug(last_part(&listed.model))).or_default() += 1;
     }
-    let mut given: HashMap<String, usize> = HashMap::new();
+    let (mut given, mut numbers) = (HashSet::new(), HashMap::<String, usize>::new());
     for listed in models {
         let own = slug(last_part(&listed.model));
         let id = if short[&own] == 1 { own } else { slug(&listed.model) };
-        let times = given.entry(id.clone()).or_default();
-        *times += 1;
-        listed.id = if *times == 1 { id } else { format!("{id}-{times}") };
+        listed.id.clone_from(&id);
+        let number = numbers.entry(id.clone()).or_insert(1);
+        // Another model may have the name with the number.
+        while !given.insert(listed.id.clone()) {
+            *number += 1;
+            listed.id = format!("{id}-{number}");
+        }
     }
 }
 
@@ -255,6 +259,9 @@ mod tests {
         );
         let ids: Vec<&str> = list.models.iter().map(|listed| listed.id.as_str()).collect();
         assert_eq!(ids, ["a-m", "b-m", "b-m-2", "千问", "model"]);
+        let list = openai(&json!({"data": [{"id": "q q"}, {"id": "q-q"}, {"id": "q-q-2"}]}));
+        let ids: Vec<&str> = list.models.iter().map(|listed| listed.id.as_str()).collect();
+        assert_eq!(ids, ["q-q", "q-q-2", "q-q-2-2"]);
     }
 
     #[test]

@@ -223,9 +223,19 @@ async fn the_first_token_limit_covers_all_tries() {
 
 #[tokio::test(start_paused = true)]
 async fn a_reply_without_text_is_empty_even_with_reasoning() {
-    for script in [vec![], vec![Think("hm")], vec![Say(" \n"), Say("\t")]] {
+    for script in [vec![], vec![Think("hm")], vec![Say(" \n"), Say("\t")], vec![Say("\0"), Say("\u{200b}\u{7}")]] {
         assert_eq!(bench([script]).ask().await.1, Some(ChatError::Empty));
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reply_of_endless_white_space_ends_as_an_empty_one() {
+    let blank = Say("                                                                ");
+    let endless: Vec<ScriptStep> = std::iter::repeat_n(blank, 1_000).collect();
+    let (said, error) = bench([endless.clone()]).ask().await;
+    assert_eq!((said.len(), error), (MOST_BLANK, Some(ChatError::Empty)));
+    let begun = [vec![Say("a")], endless].concat();
+    assert_eq!(bench([begun]).ask().await, (format!("a{}", " ".repeat(64_000)), None));
 }
 
 #[tokio::test(start_paused = true)]
@@ -248,7 +258,7 @@ async fn a_model_rests_after_failures_and_is_then_tried_out() {
     assert!(changes.has_changed().unwrap() && changes.borrow_and_update().phase == BreakerPhase::Open);
     assert!(!bench.model.healthy());
     assert_eq!(bench.ask().await, (String::new(), Some(ChatError::BreakerOpen)));
-    assert_eq!(bench.asked(), 3, "a resting model is not asked");
+    assert_eq!(bench.asked(), 3, "a model whose breaker is open is not asked");
 
     tokio::time::advance(Duration::from_secs(30)).await;
     assert!(bench.model.healthy());

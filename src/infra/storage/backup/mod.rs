@@ -50,6 +50,9 @@ pub enum BackupError {
     /// Something has the name already.
     #[error("{} exists already: choose another name, move it away, or name a folder that is there, for a file of each day", .0.display())]
     Exists(PathBuf),
+    /// An arena is there already.
+    #[error("{} exists already, and a restore replaces nothing: move it away with its -wal and -shm, or name another --data-dir", .0.display())]
+    Occupied(PathBuf),
     /// A file cannot be read or written.
     #[error("cannot use {path}: {source}; check that it exists, who owns it and the free space")]
     Io {
@@ -112,6 +115,14 @@ pub enum BackupError {
 enum Kind {
     Sqlite,
     Postgres,
+}
+
+/// Whether the copy is this process's work alone, so that dropping [`back_up`] ends it and removes its files; `pg_dump` goes on.
+///
+/// # Errors
+/// [`BackupError::Store`] for an address of no known database.
+pub fn ends_when_dropped(settings: &StorageSettings) -> Result<bool, BackupError> {
+    Ok(matches!(Backend::new(settings)?, Backend::Sqlite(_)))
 }
 
 /// Copies the database while the arena runs. `out` is a file, or a folder that gets one named by the time.

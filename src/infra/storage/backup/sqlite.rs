@@ -9,11 +9,13 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{ConnectOptions, Connection};
 
 use super::{BackupError, RestoreReport, folder_of, name, partial_beside, unusable};
-use crate::storage::sqlite::MIGRATIONS;
+use crate::storage::sqlite::{MIGRATIONS, remove_with_side_files};
 use crate::storage::{SELECT_VERSION, StoreError, compare_versions};
 
 /// SQLite's code for a disk without space.
 const SQLITE_FULL: &str = "13";
+/// Its codes for files that may not be read, or beside which nothing may be made: read-only, not to be opened, a read-only folder.
+const SQLITE_NO_ACCESS: [&str; 3] = ["8", "14", "1544"];
 
 const COUNT_VOTES: &str = "SELECT COUNT(*) FROM votes";
 const LOG_SIZE: &str = "SELECT COALESCE(MAX(size), 0) FROM log_checkpoint";
@@ -24,6 +26,7 @@ pub(super) async fn copy(database: &Path, partial: &Path) -> Result<i64, BackupE
         return Err(StoreError::Missing(database.display().to_string()).into());
     }
     let damaged = damaged(database);
+    let unfinished = UnfinishedCopy(partial);
     let mut connection = open(database, Opened::Beside).await.map_err(&damaged)?;
     let before: i64 = sqlx::query_scalar(COUNT_VOTES).fetch_one(&mut connection).await.map_err(&damaged)?;
     let to = partial.display().to_string();
@@ -31,7 +34,23 @@ pub(super) async fn copy(database: &Path, partial: &Path) -> Result<i64, BackupE
     written.map_err(|error| no_space(partial, &error).unwrap_or_else(|| damaged(error)))?;
     connection.close().await.map_err(&damaged)?;
     let kept = check(partial).await?.votes;
+    unfinished.is_whole();
     if kept < before { Err(BackupError::Fewer { kept, before }) } else { Ok(kept) }
+}
+
+/// A copy under way: where it does not become whole, it goes with what SQLite has made beside it.
+struct UnfinishedCopy<'p>(&'p Path);
+
+impl UnfinishedCopy<'_> {
+    fn is_whole(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for UnfinishedCopy<'_> {
+    fn drop(&mut self) {
+        remove_with_side_files(self.0);
+    }
 }
 
 /// Puts a copy where no database is.
@@ -39,7 +58,7 @@ pub(super) async fn restore(file: &Path, database: &Path) -> Result<RestoreRepor
     for ending in ["", "-wal", "-shm"] {
         let taken = database.with_file_name(format!("{}{ending}", database.file_name().unwrap_or_default().display()));
         if taken.symlink_metadata().is_ok() {
-            return Err(BackupError::Exists(taken));
+            return Err(BackupError::Occupied(taken));
         }
     }
     check(file).await?;
@@ -103,6 +122,10 @@ fn no_space(to: &Path, error: &sqlx::Error) -> Option<BackupError> {
 fn damaged(path: &Path) -> impl Fn(sqlx::Error) -> BackupError + use<> {
     let path = path.to_owned();
     move |error| {
+        let code = error.as_database_error().and_then(|error| error.code());
+        if code.is_some_and(|code| SQLITE_NO_ACCESS.contains(&code.as_ref())) {
+            return unusable(&path)(io::ErrorKind::PermissionDenied.into());
+        }
         let reason = error.as_database_error().map_or_else(|| error.to_string(), |error| error.message().to_owned());
         BackupError::Damaged { path: path.clone(), reason }
     }

@@ -201,7 +201,7 @@ impl VoteAdminTexts {
 /// The first page.
 pub struct OverviewTexts {
     pub title: &'static str,
-    pub trouble: &'static str,
+    pub database_outage: &'static str,
     pub votes_of_day: &'static str,
     pub last_vote: &'static str,
     pub rated: &'static str,
@@ -212,7 +212,7 @@ pub struct OverviewTexts {
     pub models: &'static str,
     pub state: &'static str,
     pub healthy: &'static str,
-    pub resting: &'static str,
+    pub breaker_open: &'static str,
     pub paused: &'static str,
     pub weight: &'static str,
     pub failures_in_a_row: &'static str,

@@ -90,8 +90,8 @@ pub struct AloneTexts {
     pub revealed: &'static str,
     pub chose_a: &'static str,
     pub chose_both_bad: &'static str,
-    pub talk_on: &'static str,
-    pub talk_ended: &'static str,
+    pub chat_on: &'static str,
+    pub chat_ended: &'static str,
 }
 
 impl ModeTexts {
@@ -159,8 +159,8 @@ pub(super) const ENGLISH: ModeTexts = ModeTexts {
             revealed: "Your vote is saved.",
             chose_a: "You found the reply good.",
             chose_both_bad: "You found the reply not good.",
-            talk_on: "Go on with this model…",
-            talk_ended: "The reply has ended.",
+            chat_on: "Go on with this model…",
+            chat_ended: "The reply has ended.",
         },
     },
     excluded: "The visitor chose a model, so this vote is kept and not rated.",
@@ -227,8 +227,8 @@ pub(super) const CHINESE: ModeTexts = ModeTexts {
             revealed: "投票已保存。",
             chose_a: "你认为这个回答好。",
             chose_both_bad: "你认为这个回答不好。",
-            talk_on: "继续与这个模型对话……",
-            talk_ended: "回答已结束。",
+            chat_on: "继续与这个模型对话……",
+            chat_ended: "回答已结束。",
         },
     },
     excluded: "模型由访客自己选择，因此投票已保存，但不计入评分。",

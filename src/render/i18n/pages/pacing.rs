@@ -1,6 +1,6 @@
 //! What time may tell before the vote, and what visitors wait for.
 
-use crate::domain::battle::pacing::timing_figures::{PacingKind, TimingFigures};
+use crate::domain::battle::pacing::metrics::{PacingKind, PacingMetrics};
 
 /// The pacing that is in force.
 #[derive(Debug)]
@@ -15,7 +15,7 @@ pub struct PacingInForce {
 pub struct PacingTexts {
     pub heading: &'static str,
     rule: fn(&PacingInForce) -> String,
-    figures: fn(&TimingFigures) -> String,
+    figures: fn(&PacingMetrics) -> String,
     origin: &'static str,
 }
 
@@ -23,7 +23,7 @@ impl PacingTexts {
     /// What is in force, what it hides and what it costs.
     pub fn paragraphs(&self, pacing: &PacingInForce) -> Vec<String> {
         let mut paragraphs = vec![(self.rule)(pacing)];
-        if let Some(figures) = pacing.kind.figures() {
+        if let Some(figures) = pacing.kind.metrics() {
             paragraphs.push((self.figures)(&figures));
             paragraphs.push(self.origin.to_owned());
         }

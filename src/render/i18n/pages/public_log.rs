@@ -66,7 +66,7 @@ pub(super) const ENGLISH: PublicLogTexts = PublicLogTexts {
     checkpoint: "Checkpoint",
     witnesses: "Witnesses",
     receipt: "Your receipt",
-    receipt_reading: "After a vote, the result links here with the vote's id, which only you were told. Keep the proof: with it you can show \
+    receipt_reading: "After a vote, the result links here with the vote's id, which only you have. Keep the proof: with it you can show \
                       later that your vote was logged, and as what.",
     vote_id: "Id of the vote",
     look_up: "Look it up",

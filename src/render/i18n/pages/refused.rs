@@ -6,6 +6,8 @@ pub struct RefusedTexts {
     pub address: RefusedText,
     /// What it names is not here.
     pub missing: RefusedText,
+    /// The admin's session has ended.
+    pub sign_in: RefusedText,
     /// It is for others.
     pub forbidden: RefusedText,
     /// It will be there soon.
@@ -32,6 +34,11 @@ pub(super) const ENGLISH: RefusedTexts = RefusedTexts {
         lead: "This arena has nothing at this address.",
         action: "Go to the arena",
     },
+    sign_in: RefusedText {
+        title: "Please sign in",
+        lead: "You are not signed in, or your session has ended. What you sent was not stored.",
+        action: "Go to the sign-in page",
+    },
     forbidden: RefusedText {
         title: "You do not have access to this",
         lead: "Your current sign-in does not allow this, or the form has expired.",
@@ -57,6 +64,11 @@ pub(super) const CHINESE: RefusedTexts = RefusedTexts {
     },
     missing: RefusedText {
         title: "此处空无一物", lead: "竞技场里没有这个地址所指的内容。", action: "回到竞技场"
+    },
+    sign_in: RefusedText {
+        title: "请登录",
+        lead: "你尚未登录，或者登录已过期。你提交的内容没有保存。",
+        action: "前往登录页面",
     },
     forbidden: RefusedText {
         title: "你无权进行此操作",

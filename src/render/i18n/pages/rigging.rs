@@ -156,7 +156,7 @@ mod tests {
         }
     }
 
-    fn said(texts: &RiggingTexts, report: &RiggingReport) -> String {
+    fn answer_text(texts: &RiggingTexts, report: &RiggingReport) -> String {
         let answers = texts.answers(report, 8931, &|model| format!("<{model}>"));
         answers.iter().map(|answer| format!("{} {}\n", answer.question, answer.text)).collect()
     }
@@ -164,13 +164,13 @@ mod tests {
     #[test]
     fn the_sentences_hold_the_numbers_in_both_languages() {
         for texts in [&ENGLISH, &CHINESE] {
-            let text = said(texts, &report());
+            let text = answer_text(texts, &report());
             for part in ["<m2>", "<m3>", "8931", "7 ", "90", "124", "84", "511", "3", "5"] {
                 assert!(text.contains(part), "no {part:?}: {text}");
             }
             assert_eq!(text.lines().count(), 3, "{text}");
         }
-        assert!(said(&ENGLISH, &report()).contains("<m2> in place 3 instead of 5."));
+        assert!(answer_text(&ENGLISH, &report()).contains("<m2> in place 3 instead of 5."));
     }
 
     #[test]
@@ -178,8 +178,8 @@ mod tests {
         let mut quiet = report();
         quiet.flagged.iter_mut().for_each(|found| (found.flagged, found.votes, found.largest_move) = (0, 0, None));
         quiet.most_influential = None;
-        let text = said(&ENGLISH, &quiet);
+        let text = answer_text(&ENGLISH, &quiet);
         assert!(text.contains("None of them votes") && text.contains("would not change any model's place"), "{text}");
-        assert_eq!(said(&ENGLISH, &RiggingReport::default()), "");
+        assert_eq!(answer_text(&ENGLISH, &RiggingReport::default()), "");
     }
 }

@@ -48,7 +48,7 @@ pub(super) const CHINESE: VoteConfirmationTexts = VoteConfirmationTexts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::battle::reasons::Reason;
+    use crate::domain::battle::vote_reasons::Reason;
 
     #[test]
     fn every_reason_has_a_label_in_both_languages() {

@@ -103,7 +103,7 @@ impl Findings {
         }
     }
 
-    /// Compares the judges by the scores that they give; a jury is none of them.
+    /// Compares the judges by the scores that they give; a panel is none of them.
     #[must_use]
     pub fn with_scores(mut self, entries: &[ScoreEntry], judges: &BTreeSet<String>) -> Self {
         let of_baseline = |baseline: &str| {

@@ -38,12 +38,12 @@ pub use table::{Analysis, Datum, ReportCell, ReportColumn, ReportHead, ReportRow
 pub struct ScoreEntry {
     /// The model.
     pub model: String,
-    /// The judge, or a jury; empty where none is needed.
+    /// The judge, or a panel; empty where none is needed.
     pub judge: String,
     /// The baseline; empty if there was none.
     pub baseline: String,
-    /// Whether the judge, or one of the jury, is judged too.
-    pub judge_is_contestant: bool,
+    /// Whether the judge, or one of the panel, is judged too.
+    pub judge_is_evaluated: bool,
     /// The latest judgement, in milliseconds since 1970.
     pub judged_at: i64,
     /// The scores.
@@ -53,13 +53,13 @@ pub struct ScoreEntry {
 }
 
 impl ScoreEntry {
-    /// Scores and ratings by judge and model; a jury has the ratings of all of its judges.
+    /// Scores and ratings by judge and model; a panel has the ratings of all of its judges.
     #[must_use]
     pub fn all(
         suite: &dyn Suite,
         items: &[Item],
         judgements: &JudgementsByBaseline,
-        contestants: &BTreeSet<String>,
+        evaluated_models: &BTreeSet<String>,
     ) -> Vec<Self> {
         let ratings = ratings(judgements);
         let judges = judge_names(judgements.values().flatten());
@@ -72,10 +72,10 @@ impl ScoreEntry {
                 true => given(&scores.judge, &scores),
                 false => judges.iter().flat_map(|judge| given(judge, &scores)).collect(),
             };
-            let ModelScores { model, judge, baseline, judge_is_contestant, judged_at, scores, .. } = scores;
-            Self { model, judge, baseline, judge_is_contestant, judged_at, scores, ratings }
+            let ModelScores { model, judge, baseline, judge_is_evaluated, judged_at, scores, .. } = scores;
+            Self { model, judge, baseline, judge_is_evaluated, judged_at, scores, ratings }
         };
-        ModelScores::all(suite, items, judgements, contestants).into_iter().map(entry).collect()
+        ModelScores::all(suite, items, judgements, evaluated_models).into_iter().map(entry).collect()
     }
 }
 
@@ -139,7 +139,7 @@ pub struct ReportInput<'m> {
     pub items: u64,
     /// Which round of answers.
     pub sample: u32,
-    /// The scores of every model by every judge; a jury stands behind its judges.
+    /// The scores of every model by every judge; a panel stands behind its judges.
     pub entries: &'m [ScoreEntry],
     /// What others published of the suite.
     pub published: &'m [PublishedScore],
@@ -182,7 +182,7 @@ pub struct Report {
     /// The judges to choose from.
     pub judges: Vec<String>,
     /// Whether the judge is judged too.
-    pub judge_is_contestant: bool,
+    pub judge_is_evaluated: bool,
     /// The latest judgement, in milliseconds since 1970.
     pub judged_at: Option<i64>,
     /// What of everything could be judged.
@@ -218,14 +218,14 @@ pub struct Chart {
 }
 
 impl Report {
-    /// The report of a judge, or of the jury where none is named and there is one.
+    /// The report of a judge, or of the panel where none is named and there is one.
     #[must_use]
     pub fn new(material: ReportInput<'_>, judge: Option<&str>, language: Language) -> Self {
         let words = report_texts(language);
         let judges = judges(material.entries);
         let judge = judge.map_or_else(|| judges.last().cloned().unwrap_or_default(), str::to_owned);
         let entries = best_first(material.entries.iter().filter(|entry| entry.judge == judge).collect());
-        let judge_is_contestant = entries.iter().any(|entry| entry.judge_is_contestant);
+        let judge_is_evaluated = entries.iter().any(|entry| entry.judge_is_evaluated);
         let coverage = entries.iter().filter_map(|entry| Some(entry.scores.of(&Part::overall())?.coverage)).sum();
         let tables = layout::tables(material.suite, &entries, language);
         let mut charts = charts::draw(material.suite, &entries, &tables, language);
@@ -241,12 +241,12 @@ impl Report {
             variant: material.variant.to_owned(),
             sample: material.sample,
             most: most(material.suite),
-            notes: notes(&material, &judge, judge_is_contestant, coverage, words),
+            notes: notes(&material, &judge, judge_is_evaluated, coverage, words),
             judged_at: entries.iter().map(|entry| entry.judged_at).max(),
             judge,
             needs_judge: material.suite.mode() != JudgeMode::MultipleChoice,
             judges,
-            judge_is_contestant,
+            judge_is_evaluated,
             coverage,
             published: layout::published(material.suite, material.published, language),
             models: material.findings.models().into_iter().map(str::to_owned).collect(),
@@ -299,17 +299,17 @@ fn best_first(mut entries: Vec<&ScoreEntry>) -> Vec<&ScoreEntry> {
 fn notes(
     material: &ReportInput<'_>,
     judge: &str,
-    judge_is_contestant: bool,
+    judge_is_evaluated: bool,
     coverage: Coverage,
     words: &ReportTexts,
 ) -> Vec<String> {
     let mut notes = Vec::new();
-    if judge_is_contestant {
-        notes.push(words.contestant.replace("{judge}", judge));
+    if judge_is_evaluated {
+        notes.push(words.judge_is_evaluated.replace("{judge}", judge));
     }
     let alone: Vec<String> = judges(material.entries).into_iter().filter(|known| known != judge).collect();
     if judge.contains('+') && judge.split('+').all(|one| alone.iter().any(|known| known == one)) {
-        notes.push(words.jury.replace("{judge}", judge));
+        notes.push(words.panel.replace("{judge}", judge));
     }
     if !material.silent_judges.is_empty() {
         notes.push(words.silent_judges.replace("{judges}", &material.silent_judges.join(", ")));

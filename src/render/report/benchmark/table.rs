@@ -52,7 +52,7 @@ pub struct ReportRow {
     /// The baseline; empty if there was none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub baseline: String,
-    /// Whether it has judged itself, alone or in a jury.
+    /// Whether it has judged itself, alone or in a panel.
     pub judged_itself: bool,
     /// A cell a column.
     pub cells: Vec<Option<ReportCell>>,

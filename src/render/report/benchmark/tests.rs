@@ -33,7 +33,7 @@ fn entry(model: &str, judge: &str, scores: Vec<Score>) -> ScoreEntry {
         model: model.to_owned(),
         judge: judge.to_owned(),
         baseline: String::new(),
-        judge_is_contestant: model == judge,
+        judge_is_evaluated: model == judge,
         judged_at: 1_700_000_000_000,
         scores: Scores(scores),
         ratings: vec![7.0, 8.0],

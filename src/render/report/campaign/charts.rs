@@ -1,7 +1,7 @@
 //! The charts of a campaign's report, each beside the table that has its figures.
 
 use super::{DocumentChart, DocumentPart};
-use crate::chart::heat::{self, HeatValues, HeatmapData};
+use crate::chart::heatmap::{self, HeatValues, HeatmapData};
 use crate::chart::violin::{self, ViolinSample};
 use crate::chart::{self, ChartSeries, Frame, Setting, Topic, forest, matrix};
 use crate::domain::campaign::report::CampaignReport;
@@ -52,7 +52,7 @@ pub(super) fn with_wins(part: DocumentPart, report: &CampaignReport, language: L
             figures[other][one] = Some(1.0 - pair.share_a());
         }
     }
-    let draw = || heat::draw(HeatValues::Wins, HeatmapData { names: &names, figures: &figures }, frame(language));
+    let draw = || heatmap::draw(HeatValues::Wins, HeatmapData { names: &names, figures: &figures }, frame(language));
     with(part, (names.len() > 2).then(draw))
 }
 

@@ -32,7 +32,7 @@ pub(super) async fn show_runs(
     let rows = call.app.store.bench_runs(SHOWN).await?;
     let (page, plan, now) = (call.page(), latest(call).await?, call.app.clock.now());
     let runs =
-        rows.into_iter().map(|row| RunLine { state: row.figures.state.seen(row.changed_at, now), row }).collect();
+        rows.into_iter().map(|row| RunLine { state: row.snapshot.state.seen(row.changed_at, now), row }).collect();
     Ok(respond(&call.request, status, &BenchRunsPage { page, frame, runs, plan, may_change: may_change(call) }))
 }
 

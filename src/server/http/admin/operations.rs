@@ -13,7 +13,7 @@ use crate::infra::clock::{Clock as _, SystemClock};
 use crate::infra::config::{OnFailure, Settings};
 use crate::infra::job_report::JobStatus;
 use crate::infra::storage::InstanceRow;
-use crate::infra::tasks::{JobState, JobTrouble};
+use crate::infra::tasks::{JobState, PanickedJob};
 use crate::server::http::error::PageError;
 use crate::server::http::pages::admin::AdminTab;
 use crate::server::http::pages::admin::operations::{FindingLine, InstanceLine, JobLine, JobLineState, OperationsPage};
@@ -49,16 +49,16 @@ fn moderation(app: &AppState, settings: &Settings) -> Option<Finding> {
 }
 
 fn jobs(app: &AppState) -> Vec<JobLine> {
-    let (now, troubled) = (Instant::now(), app.tasks.troubled());
+    let (now, panicked) = (Instant::now(), app.tasks.panicked_jobs());
     let all = app.tasks.jobs().into_iter();
-    all.map(|(name, status)| job_line(name, &status, troubled.get(name), now)).collect()
+    all.map(|(name, status)| job_line(name, &status, panicked.get(name), now)).collect()
 }
 
-fn job_line(name: &'static str, status: &JobStatus, trouble: Option<&JobTrouble>, now: Instant) -> JobLine {
+fn job_line(name: &'static str, status: &JobStatus, panic: Option<&PanickedJob>, now: Instant) -> JobLine {
     let ago = |at: Instant| now.saturating_duration_since(at);
     JobLine {
         name,
-        state: match trouble.map(|trouble| trouble.state) {
+        state: match panic.map(|job| job.state) {
             Some(JobState::Down) => JobLineState::Down,
             Some(JobState::Restarted) => JobLineState::Restarted,
             None if status.running_since.is_some() => JobLineState::Running,

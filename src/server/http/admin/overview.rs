@@ -24,7 +24,7 @@ pub(super) async fn page(call: SignedInRequest) -> Result<HttpResponse, PageErro
     });
     let (models, board) = (models.collect(), call.app.leaderboard.latest());
     let (page, frame) = (call.page(), call.frame(AdminTab::Overview));
-    let trouble = call.app.store.trouble().is_some();
+    let database_outage = call.app.store.outage_kind().is_some();
     let fitted_ms = board.fitted_at.map(|time| time.0);
     let check = &call.app.voter_check;
     let voter_check = check.is_wanted().then(|| check.state());
@@ -39,7 +39,7 @@ pub(super) async fn page(call: SignedInRequest) -> Result<HttpResponse, PageErro
         models,
         rated,
         fitted_ms,
-        trouble,
+        database_outage,
         voter_check,
         moderation_failing_since,
     };

@@ -5,7 +5,7 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use askama::Template;
 
 use super::{Page, Section, respond};
-use crate::domain::battle::pacing::timing_figures::PacingKind;
+use crate::domain::battle::pacing::metrics::PacingKind;
 use crate::domain::integrity::exclusion_rule::ExclusionRule;
 use crate::infra::config::{
     BattleSettings, FlaggedVoterPolicy, LeakPolicy, LimitSettings, PacingMode, PairingPolicySetting, PairingSettings,

@@ -14,8 +14,8 @@ use crate::domain::rating::own_votes::OwnLeaderboard;
 use crate::domain::time::Timestamp;
 use crate::render::i18n::fill;
 use crate::render::i18n::pages::{HistoryTexts, PageTexts};
+use crate::render::link_preview::preview_file;
 use crate::render::markup;
-use crate::render::preview::preview_file;
 use crate::services::arena::history::{HistoryEntry, PastBattle, PastTurn, PastVote};
 use crate::services::labeling::visitor_labels::QuestionLabel;
 

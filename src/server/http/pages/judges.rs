@@ -90,22 +90,22 @@ fn one(words: &'static JudgesTexts, number: usize, judge: &JudgeReport) -> Judge
         id: format!("judge-{number}"),
         name: judge.judge.clone(),
         facts,
-        tables: vec![agreement, boards(words, number, &judge.boards)],
+        tables: vec![agreement, leaderboards(words, number, &judge.leaderboards)],
         notes: notes(words, judge),
     }
 }
 
-fn boards(words: &'static JudgesTexts, number: usize, boards: &JudgeLeaderboards) -> TablePart {
+fn leaderboards(words: &'static JudgesTexts, number: usize, leaderboards: &JudgeLeaderboards) -> TablePart {
     let places =
         |place: &Place| [AgreementCell::plain(place.rank.to_string()), AgreementCell::plain(rating(words, place))];
-    let rows = boards
+    let rows = leaderboards
         .models
         .iter()
         .map(|row| (row.model.clone(), places(&row.votes).into_iter().chain(places(&row.verdicts)).collect()));
     TablePart {
-        id: format!("judge-{number}-boards"),
-        title: words.boards,
-        reading: words.boards_reading,
+        id: format!("judge-{number}-leaderboards"),
+        title: words.leaderboards,
+        reading: words.leaderboards_reading,
         heads: words.board_heads,
         rows: rows.collect(),
     }
@@ -117,14 +117,15 @@ fn notes(words: &JudgesTexts, judge: &JudgeReport) -> Vec<String> {
         let reason = if reason.is_empty() { reason } else { format!(" ({reason})") };
         format!("{name}: {text}{reason}")
     };
-    let boards = &judge.boards;
-    let mut notes = vec![correlation(words.spearman, &boards.spearman), correlation(words.kendall, &boards.kendall)];
-    notes.extend(boards.pairs.map(|pairs| {
+    let leaderboards = &judge.leaderboards;
+    let mut notes =
+        vec![correlation(words.spearman, &leaderboards.spearman), correlation(words.kendall, &leaderboards.kendall)];
+    notes.extend(leaderboards.pairs.map(|pairs| {
         let all = pairs.same + pairs.otherwise + pairs.equal;
         words.otherwise.replace("{n}", &pairs.otherwise.to_string()).replace("{all}", &all.to_string())
     }));
-    if boards.unbounded > 0 {
-        notes.push(words.unbounded.replace("{n}", &boards.unbounded.to_string()));
+    if leaderboards.unbounded > 0 {
+        notes.push(words.unbounded.replace("{n}", &leaderboards.unbounded.to_string()));
     }
     if judge.by_other_prompts > 0 {
         notes.push(words.by_other_prompts.replace("{n}", &judge.by_other_prompts.to_string()));

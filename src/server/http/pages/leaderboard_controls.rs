@@ -241,7 +241,7 @@ mod tests {
         LeaderboardControls::new(&query, &choice, &facets, &models, page_texts(Language::English))
     }
 
-    fn said(links: &[ControlLink]) -> Vec<(&str, u64, &str, bool)> {
+    fn link_summaries(links: &[ControlLink]) -> Vec<(&str, u64, &str, bool)> {
         links.iter().map(|link| (link.text.as_str(), link.count.unwrap(), link.href.as_str(), link.chosen)).collect()
     }
 
@@ -250,7 +250,7 @@ mod tests {
         let controls = controls("language=zh", "q=x");
         assert_eq!(controls.tabs.len(), 1, "one category is no choice");
         assert_eq!(
-            said(&controls.tabs[0].1),
+            link_summaries(&controls.tabs[0].1),
             [("zh", 5, "/leaderboard?q=x#board", true), ("en", 3, "/leaderboard?language=en&q=x#board", false)]
         );
         assert!(!controls.all_votes.chosen && controls.narrowed);
@@ -260,7 +260,7 @@ mod tests {
     fn chips_count_models_and_keep_the_rest_of_the_address() {
         let controls = controls("turns=first", "maker=Two&sort=elo");
         assert_eq!(
-            said(&controls.chips),
+            link_summaries(&controls.chips),
             [
                 ("Open licence", 1, "/leaderboard?turns=first&maker=Two&open=yes&sort=elo#board", false),
                 ("Not open", 2, "/leaderboard?turns=first&maker=Two&open=no&sort=elo#board", false),

@@ -27,6 +27,7 @@ pub(crate) fn refused(request: &HttpRequest, status: StatusCode, reason: &str) -
     let (words, way_out) = match status {
         StatusCode::BAD_REQUEST => (&texts.address, request.path()),
         StatusCode::NOT_FOUND => (&texts.missing, "/"),
+        StatusCode::UNAUTHORIZED if request.path().starts_with("/admin") => (&texts.sign_in, "/admin/sign-in"),
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => (&texts.forbidden, "/"),
         StatusCode::SERVICE_UNAVAILABLE => (&texts.later, ""),
         _ => (&texts.failed, ""),

@@ -244,7 +244,7 @@ fn both_languages_have_the_same_placeholders_and_parts() {
 
 /// A report whose every text is hostile.
 fn judged() -> BattleJudgingReport {
-    let said = |seq, judge: &str, game, winner| JudgedVote {
+    let vote = |seq, judge: &str, game, winner| JudgedVote {
         seq,
         models: ["<x>".into(), "y".into()],
         outcome: Outcome::AWins,
@@ -260,7 +260,7 @@ fn judged() -> BattleJudgingReport {
         created_at: Timestamp(1_795_219_200_000),
     };
     let both =
-        |judge| [(Game::First, Preference::A), (Game::Second, Preference::B)].map(|(game, w)| said(1, judge, game, w));
+        |judge| [(Game::First, Preference::A), (Game::Second, Preference::B)].map(|(game, w)| vote(1, judge, game, w));
     report(&[both("<i>judge"), both("other")].concat(), &[], ConfidenceLevel::default()).unwrap()
 }
 

@@ -8,7 +8,7 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use super::OnBatch;
-use super::notes::{BatchEvent, BatchNote};
+use super::batch_events::{BatchEvent, BatchNote};
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::suite_id::SuiteId;
 use crate::infra::backoff::Backoff;

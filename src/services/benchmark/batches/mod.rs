@@ -4,18 +4,18 @@
 //! sent. A request is known by a digest of what it is for and what is sent, so that a later run finds its reply wherever this one
 //! ended, with `--batch` or without.
 
+mod batch_events;
 mod batch_runner;
 mod model_queue;
-mod notes;
 
 use std::fmt;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 
+pub use self::batch_events::BatchNote;
 use self::batch_runner::BatchRunner;
 use self::model_queue::ModelQueue;
-pub use self::notes::BatchNote;
 use super::run_error::RunError;
 use crate::domain::benchmark::suite_id::SuiteId;
 use crate::infra::config::BenchSettings;

@@ -15,7 +15,7 @@ use crate::infra::tasks::Tasks;
 /// Maximum wait for other requests.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Comparisons of one model with the others that are kept.
-const BOARDS: usize = 8;
+const COMPARISONS: usize = 8;
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
@@ -48,7 +48,7 @@ pub(super) struct ComputePermit {
     pairs: SingleFlight<(ByAddress<CorrelationSnapshot>, [String; 2], Coefficient), PairStudy, CorrelationError>,
     mixtures: SingleFlight<(ByAddress<CorrelationSnapshot>, MixtureQuestion), MixtureReport, CorrelationError>,
     matrices: SingleFlight<(ByAddress<CorrelationSnapshot>, SeriesGroup), (), CorrelationError>,
-    boards: SingleFlight<(ByAddress<CorrelationSnapshot>, String), Option<BoardComparison>, CorrelationError>,
+    comparisons: SingleFlight<(ByAddress<CorrelationSnapshot>, String), Option<BoardComparison>, CorrelationError>,
     claims: SingleFlight<(), Vec<Claim>, CorrelationError>,
 }
 
@@ -59,7 +59,7 @@ impl ComputePermit {
             pairs: SingleFlight::new("correlate_pair", 0, throttle.clone(), tasks.clone()),
             mixtures: SingleFlight::new("correlate_mixture", 0, throttle.clone(), tasks.clone()),
             matrices: SingleFlight::new("correlate_group", 0, throttle.clone(), tasks.clone()),
-            boards: SingleFlight::new("compare_board", BOARDS, throttle.clone(), tasks.clone()),
+            comparisons: SingleFlight::new("compare_models", COMPARISONS, throttle.clone(), tasks.clone()),
             claims: SingleFlight::new("correlate_claims", 1, throttle, tasks.clone()),
         }
     }
@@ -140,7 +140,7 @@ impl CorrelationService {
             blocking(snapshot, move |snapshot| Ok(snapshot.compare_with(&model)))
         };
         let key = (ByAddress(Arc::clone(snapshot)), model.to_owned());
-        Ok(Arc::unwrap_or_clone(self.compute_permit.boards.get(key, |_| true, compute).await?))
+        Ok(Arc::unwrap_or_clone(self.compute_permit.comparisons.get(key, |_| true, compute).await?))
     }
 
     /// The claims of the papers about their own figures, computed on the first call.

@@ -16,7 +16,7 @@ pub use compute_permit::CorrelationError;
 
 use super::{ReadSeriesError, SeriesReader, Sources, SuiteCache};
 use crate::domain::correlation::catalog::{CorrelationMatrix, SeriesCatalog, SeriesGroup, arena_names, reads_prompts};
-use crate::domain::correlation::papers::published_names;
+use crate::domain::correlation::published_series::published_names;
 use crate::domain::correlation::report::StudyOptions;
 use crate::domain::correlation::suite_board::{BoardComparison, SuiteBoard};
 use crate::domain::correlation::{Aliases, SeriesName};

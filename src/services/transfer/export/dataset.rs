@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{ExportError, ExportSelection, PAGE, said_in};
+use super::{ExportError, ExportSelection, PAGE, exported_conversations};
 use crate::domain::labeling::scheme::Scheme;
 use crate::formats::data_card::DatasetStatistics;
 use crate::formats::dataset::{DatasetPlan, DatasetWriter};
@@ -29,7 +29,7 @@ pub async fn dataset(
         let range = VoteRange { after: seq, upto: page.last().map_or(seq, |vote| vote.seq), ..VoteRange::ALL };
         let labels = final_labels_of(store, &Scheme::ALL, range).await?;
         for vote in &page {
-            let [a, b] = said_in(store, all, &vote.battle).await?;
+            let [a, b] = exported_conversations(store, all, &vote.battle).await?;
             writer.write(vote, &VoteLogRow::new(vote, &labels, a, b))?;
             seq = vote.seq;
         }

@@ -128,7 +128,7 @@ pub(in crate::i18n::pages) const CHINESE: AdminTexts = AdminTexts {
     },
     overview: OverviewTexts {
         title: "概览",
-        trouble: "数据库出现问题：请查看程序日志。",
+        database_outage: "数据库出现问题：请查看程序日志。",
         votes_of_day: "24 小时内的投票",
         last_vote: "投票总数",
         rated: "计分投票",
@@ -139,7 +139,7 @@ pub(in crate::i18n::pages) const CHINESE: AdminTexts = AdminTexts {
         models: "模型",
         state: "状态",
         healthy: "参与对战",
-        resting: "多次失败后暂歇",
+        breaker_open: "熔断中",
         paused: "已暂停",
         weight: "权重",
         failures_in_a_row: "连续失败",

@@ -129,7 +129,7 @@ pub(in crate::i18n::pages) const ENGLISH: AdminTexts = AdminTexts {
     },
     overview: OverviewTexts {
         title: "Overview",
-        trouble: "Something is wrong with the database: see the log of the program.",
+        database_outage: "Something is wrong with the database: see the log of the program.",
         votes_of_day: "Votes in 24 hours",
         last_vote: "Votes in all",
         rated: "Rated",
@@ -140,7 +140,7 @@ pub(in crate::i18n::pages) const ENGLISH: AdminTexts = AdminTexts {
         models: "Models",
         state: "State",
         healthy: "takes part",
-        resting: "circuit breaker open",
+        breaker_open: "circuit breaker open",
         paused: "paused",
         weight: "Weight",
         failures_in_a_row: "Failures in a row",

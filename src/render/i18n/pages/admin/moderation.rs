@@ -29,6 +29,7 @@ pub struct ModerationTexts {
     pub one_title: &'static str,
     pub battle: &'static str,
     pub decide_lead: &'static str,
+    pub keep_note: &'static str,
     pub keep: &'static str,
     pub remove: &'static str,
     pub remove_warning: &'static str,
@@ -81,6 +82,7 @@ pub(super) const ENGLISH: ModerationTexts = ModerationTexts {
     battle: "Battle",
     decide_lead: "Deleting removes all texts of this battle and the links to them from the database. Votes stay. Texts in backups, exports \
                   and archives you have to delete yourself.",
+    keep_note: "Keeping a text is final on this page: a deletion request can still delete it later. Key 1 moves to the button, Enter presses it.",
     keep: "Keep",
     remove: "Delete the texts of this battle",
     remove_warning: "The texts are gone at once and cannot be brought back.",
@@ -117,6 +119,7 @@ pub(super) const CHINESE: ModerationTexts = ModerationTexts {
     one_title: "被标记的内容",
     battle: "对战",
     decide_lead: "删除会把这场对战的全部内容及其分享链接从数据库中移除。投票会保留。备份、导出文件和归档中的内容须由你自行删除。",
+    keep_note: "保留后不能在本页更改：以后仍可通过删除请求删除内容。按 1 移到按钮，按回车确认。",
     keep: "保留",
     remove: "删除这场对战的内容",
     remove_warning: "内容会立即删除，无法恢复。",

@@ -63,14 +63,14 @@ fn report() -> OverallRobustness {
     }
 }
 
-fn said(report: &OverallRobustness, language: Language) -> String {
+fn answer_text(report: &OverallRobustness, language: Language) -> String {
     let answers = page_texts(language).robustness.answers(report, |model| model.to_uppercase());
     answers.into_iter().map(|RobustnessAnswer { question, text }| format!("{question} {text}\n")).collect()
 }
 
 #[test]
 fn every_finding_is_said_in_english() {
-    insta::assert_snapshot!(said(&report(), Language::English), @r"
+    insta::assert_snapshot!(answer_text(&report(), Language::English), @r"
     Who is first? A, 12 points ahead of B.
     How many votes or voters decide it? Without 119 of the 1000000 votes (0.01 %), picked to hurt A most, B would be first. Leaving out any one of at least 64 of the 900 voters would put another model first. The voter with most influence cast 41 votes; without them another model would be 3.2 points ahead.
     Do the ratings describe the votes? Not quite: over 3 pairs of models, the votes deviate more from what the ratings predict than chance would, typically by about 3.4 percentage points. By chance alone, deviations this large occur less than once in 100. Largest deviation: C has 72 % of the points in 60 votes against A; its rating predicts 40 %. Voters with tastes of their own cause this too.
@@ -82,7 +82,7 @@ fn every_finding_is_said_in_english() {
 
 #[test]
 fn every_finding_is_said_in_chinese() {
-    insta::assert_snapshot!(said(&report(), Language::Chinese), @r"
+    insta::assert_snapshot!(answer_text(&report(), Language::Chinese), @r"
     谁是第一？ A，领先 B 12 分。
     多少选票或多少人能改变第一？ 1000000 张选票中，去掉对 A 最有利的 119 张（0.01 %），第一就换成 B。900 位投票者中至少有 64 位，去掉其中任何一位，第一就会换人。影响最大的一位投了 41 票；不计这些票，另一个模型反而领先 3.2 分。
     评分能解释选票吗？ 不完全能：3 对模型的选票与评分预测的差别超出偶然，除去偶然之外通常约差 3.4 个百分点；仅凭偶然，100 次中不到 1 次会差这么多。差别最大的一对：C 对 A 的 60 票中得到 72 % 的分，评分预测 40 %。投票者各有偏好也会造成这种差别。
@@ -103,7 +103,7 @@ fn a_firm_leaderboard_is_said_to_be_one() {
     report.cycles.as_mut().unwrap().clearest = None;
     report.tie_orders = vec![order(TieTreatment::Half, "a", None), order(TieTreatment::RaoKupper, "a", None)];
     report.voter_consistency.as_mut().unwrap().against = 0;
-    insta::assert_snapshot!(said(&report, Language::English), @r"
+    insta::assert_snapshot!(answer_text(&report, Language::English), @r"
     Who is first? A, 12 points ahead of B.
     How many votes or voters decide it? Without 119 of the 1000000 votes (0.01 %), picked to hurt A most, B would be first. No single one of the 900 voters decides it. The voter with most influence cast 700 votes; without them the lead would be 10.0 points.
     Do the ratings describe the votes? Yes, as far as the votes show: over 3 pairs of models, they deviate from what the ratings predict no more than chance would. By chance alone, deviations this large occur 40 times in 100.
@@ -111,7 +111,7 @@ fn a_firm_leaderboard_is_said_to_be_one() {
     Does it matter how ties count? Not for the first place: it stays with A, whether ties count half a win or are modelled after Rao and Kupper. No model changes its place.
     Do the voters agree? None of the 40 voters with 10 votes or more for one side clearly votes against the rest. On a scale from 0 (always against the crowd) over 0.5 (guessing) to 1 (always with it), the middle voter is at 0.91. Every vote still counts the same.
     ");
-    insta::assert_snapshot!(said(&report, Language::Chinese), @r"
+    insta::assert_snapshot!(answer_text(&report, Language::Chinese), @r"
     谁是第一？ A，领先 B 12 分。
     多少选票或多少人能改变第一？ 1000000 张选票中，去掉对 A 最有利的 119 张（0.01 %），第一就换成 B。900 位投票者中，没有哪一位能独自改变第一。影响最大的一位投了 700 票；不计这些票，领先 10.0 分。
     评分能解释选票吗？ 看来可以：3 对模型的选票与评分预测的差别没有超出偶然，仅凭偶然，100 次中约有 40 次会差这么多。
@@ -127,25 +127,25 @@ fn a_clear_circle_is_told_from_many_of_them() {
     report.cycles.as_mut().unwrap().clearest.as_mut().unwrap().p = 0.005;
     for (language, clear) in [(Language::English, "a circle is as clear only"), (Language::Chinese, "这么明显的循环")]
     {
-        assert!(said(&report, language).contains(clear), "{}", said(&report, language));
+        assert!(answer_text(&report, language).contains(clear), "{}", answer_text(&report, language));
     }
     report.cycles.as_mut().unwrap().p = 0.02;
     for (language, many) in [(Language::English, "Ratings miss something"), (Language::Chinese, "可见评分漏掉了什么")]
     {
-        assert!(said(&report, language).contains(many), "{}", said(&report, language));
+        assert!(answer_text(&report, language).contains(many), "{}", answer_text(&report, language));
     }
 }
 
 #[test]
 fn what_is_not_known_is_not_said() {
     for language in Language::ALL {
-        assert_eq!(said(&OverallRobustness::default(), language), "");
+        assert_eq!(answer_text(&OverallRobustness::default(), language), "");
         let mut report = report();
         let first = report.first_place.as_mut().unwrap();
         *first = FirstPlace { models: vec!["a".into(), "b".into()], lead: None, votes: None, voters: None };
         (report.goodness_of_fit, report.cycles, report.voter_consistency) = (None, None, None);
         report.tie_orders.clear();
         // Who is first, and that no vote is a tie.
-        assert_eq!(said(&report, language).lines().count(), 2, "{}", said(&report, language));
+        assert_eq!(answer_text(&report, language).lines().count(), 2, "{}", answer_text(&report, language));
     }
 }

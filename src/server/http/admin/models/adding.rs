@@ -6,7 +6,7 @@ use actix_web::http::StatusCode;
 use super::editing::{EditRefusal, editor};
 use super::viewing::today;
 use crate::infra::config::is_variable_name;
-use crate::infra::config::key_home::belongs_to;
+use crate::infra::config::key_destination::belongs_to;
 use crate::server::http::admin::call::SignedInRequest;
 use crate::server::http::error::PageError;
 use crate::server::http::form_token::see_other;

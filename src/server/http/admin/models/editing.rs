@@ -5,9 +5,9 @@ use crate::infra::config::ConfigError;
 use crate::infra::config::edit::change::{Change, InvalidChange, ModelValues, PriceValues};
 use crate::infra::llm::model_list::ListError;
 use crate::render::i18n::pages::ModelAdminTexts;
-use crate::server::followed_file::FollowedFile;
 use crate::server::http::admin::call::SignedInRequest;
 use crate::server::http::error::PageError;
+use crate::server::watched_settings_file::WatchedSettingsFile;
 use crate::services::model_entries::{AuditTrail, EditGoal, ModelEditor, ModelEntryError};
 
 use super::viewing::today;
@@ -65,7 +65,7 @@ fn edit_text(error: &ModelEntryError, words: &ModelAdminTexts) -> String {
 }
 
 /// The editor of the settings file, in the name of whoever asks.
-pub(super) fn editor<'c>(call: &'c SignedInRequest, file: &'c FollowedFile) -> ModelEditor<'c> {
+pub(super) fn editor<'c>(call: &'c SignedInRequest, file: &'c WatchedSettingsFile) -> ModelEditor<'c> {
     let app = &call.app;
     let audit = AuditTrail { store: &app.store, rng: &app.rng, clock: app.clock.as_ref(), actor: call.actor() };
     ModelEditor { file: file.path.clone(), env: &file.env, goal: EditGoal::Runnable, audit: Some(audit) }

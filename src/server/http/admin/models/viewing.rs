@@ -82,14 +82,14 @@ impl ModelViews {
     }
 
     fn figures_of(&self, id: &ModelId, name: &str) -> ModelLine {
-        let figures = self.health.figures.models.get(id.as_str()).copied().unwrap_or_default();
+        let stats = self.health.stats.models.get(id.as_str()).copied().unwrap_or_default();
         ModelLine {
             id: id.to_string(),
             name: name.to_owned(),
             serving: ServingState::Drawn,
             weight: 0.0,
-            figures,
-            share: figures.share(self.health.figures.battles),
+            stats,
+            share: stats.share(self.health.stats.battles),
             drawn: self.drawn.get(id).copied(),
             price: None,
             is_configured: false,
@@ -99,9 +99,9 @@ impl ModelViews {
 }
 
 fn serving(model: &ResilientModel) -> ServingState {
-    match (model.weight > 0.0, model.resting(), model.state().phase) {
+    match (model.weight > 0.0, model.breaker_remaining(), model.state().phase) {
         (false, ..) => ServingState::Paused,
-        (true, Some(rest), _) => ServingState::Rests(rest),
+        (true, Some(remaining), _) => ServingState::BreakerOpen(remaining),
         (true, None, BreakerPhase::Closed) => ServingState::Drawn,
         (true, None, BreakerPhase::Open | BreakerPhase::HalfOpen) => ServingState::OnTrial,
     }

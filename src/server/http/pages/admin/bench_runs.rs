@@ -28,7 +28,7 @@ impl RunLine {
 
     /// The answers and the judgements.
     fn counts(&self) -> [DueCount; 2] {
-        [self.row.figures.answers, self.row.figures.judgements]
+        [self.row.snapshot.answers, self.row.snapshot.judgements]
     }
 }
 
@@ -61,6 +61,6 @@ impl BenchRunsPage {
 
     #[expect(clippy::unused_self, reason = "the template calls it on the page")]
     fn cost(&self, run: &RunLine) -> String {
-        format!("{:.4}", run.row.figures.spent.cost)
+        format!("{:.4}", run.row.snapshot.spent.cost)
     }
 }

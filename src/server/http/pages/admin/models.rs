@@ -5,7 +5,7 @@ use std::time::Duration;
 use askama::Template;
 
 use super::AdminFrame;
-use crate::domain::admin::model_figures::ModelFigures;
+use crate::domain::admin::model_stats::ModelStats;
 use crate::domain::admin::role::Role;
 use crate::infra::config::ModelSettings;
 use crate::infra::storage::FailureCount;
@@ -19,7 +19,7 @@ use crate::services::model_check::CheckedModel;
 pub(crate) enum ServingState {
     Drawn,
     /// Its circuit breaker is open for this long.
-    Rests(Duration),
+    BreakerOpen(Duration),
     /// Its circuit breaker lets one reply through.
     OnTrial,
     Paused,
@@ -30,7 +30,7 @@ impl ServingState {
     fn text(self, words: &ModelAdminTexts) -> String {
         match self {
             Self::Drawn => words.serving.to_owned(),
-            Self::Rests(rest) => words.rests.replace("{n}", &rest.as_secs().max(1).to_string()),
+            Self::BreakerOpen(remaining) => words.breaker_open.replace("{n}", &remaining.as_secs().max(1).to_string()),
             Self::OnTrial => words.on_trial.to_owned(),
             Self::Paused => words.paused.to_owned(),
             Self::Retired => words.retired.to_owned(),
@@ -38,19 +38,19 @@ impl ServingState {
     }
 
     /// Whether an operator has to look at it.
-    fn is_trouble(self) -> bool {
-        matches!(self, Self::Rests(_) | Self::OnTrial)
+    fn is_failing(self) -> bool {
+        matches!(self, Self::BreakerOpen(_) | Self::OnTrial)
     }
 }
 
-/// A model with its figures.
+/// A model with its statistics.
 #[derive(Debug, Clone)]
 pub(crate) struct ModelLine {
     pub(crate) id: String,
     pub(crate) name: String,
     pub(crate) serving: ServingState,
     pub(crate) weight: f64,
-    pub(crate) figures: ModelFigures,
+    pub(crate) stats: ModelStats,
     /// Share of the battles of the last 24 hours.
     pub(crate) share: Option<f64>,
     /// Chance that the next battle has it while every model is healthy.
@@ -77,7 +77,7 @@ impl ModelLine {
     }
 
     fn error_rate(&self) -> String {
-        percent(self.figures.error_rate())
+        percent(self.stats.error_rate())
     }
 
     fn first_token(&self) -> String {
@@ -85,7 +85,7 @@ impl ModelLine {
             0..1_000 => format!("{ms}\u{a0}ms"),
             _ => format!("{}.{}\u{a0}s", ms / 1_000, ms % 1_000 / 100),
         };
-        self.figures.first_token_ms.map_or_else(dash, time)
+        self.stats.first_token_ms.map_or_else(dash, time)
     }
 
     fn price(&self) -> String {

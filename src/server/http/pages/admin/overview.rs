@@ -37,7 +37,7 @@ pub(crate) struct OverviewPage {
     pub(crate) rated: u64,
     pub(crate) fitted_ms: Option<i64>,
     /// Whether something is known to be wrong with the database.
-    pub(crate) trouble: bool,
+    pub(crate) database_outage: bool,
     /// How the checks of voters are doing; `None` where flagged voters are only listed.
     pub(crate) voter_check: Option<CheckState>,
     /// Since when the moderation service does not answer.

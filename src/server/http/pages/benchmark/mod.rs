@@ -176,11 +176,11 @@ pub(crate) fn suite(request: &HttpRequest, view: &SuiteView) -> askama::Result<H
 }
 
 impl SuitePage<'_> {
-    /// A judge by name; several are a jury.
+    /// A judge by name; several are a panel.
     fn judge(&self, judge: &str) -> String {
-        let is_jury =
+        let is_panel =
             self.view.report.judges.len() > 2 && self.view.report.judges.last().is_some_and(|last| last == judge);
-        if is_jury { self.page.t().benchmark.jury.replace("{judges}", judge) } else { judge.to_owned() }
+        if is_panel { self.page.t().benchmark.panel.replace("{judges}", judge) } else { judge.to_owned() }
     }
 }
 

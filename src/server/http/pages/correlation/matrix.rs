@@ -27,8 +27,8 @@ pub(super) struct MatrixCell {
 
 impl MatrixView {
     pub(super) fn new(names: &ShownNames<'_>) -> Self {
-        let grid = names.view.board.matrix(names.view.group);
-        let series: Vec<_> = grid.series.iter().map(|&place| &names.view.board.catalog.series()[place]).collect();
+        let grid = names.view.snapshot.matrix(names.view.group);
+        let series: Vec<_> = grid.series.iter().map(|&place| &names.view.snapshot.catalog.series()[place]).collect();
         let labels: Vec<String> = series.iter().map(|series| names.of(series)).collect();
         let row = |row: usize| MatrixRow {
             label: labels[row].clone(),
@@ -63,7 +63,7 @@ fn shown(found: &Found, names: &ShownNames<'_>) -> CorrelationCell {
         Err(why) => CorrelationCell::Undefined((names.words().why_none)(why)),
         Ok(one) => {
             let resampled = found.resampled.and_then(|resampled| resampled[place].ok()).map(|found| found.interval);
-            let interval = resampled.or_else(|| one.interval(names.view.board.catalog.options.level).ok());
+            let interval = resampled.or_else(|| one.interval(names.view.snapshot.catalog.options.level).ok());
             CorrelationCell::Found { r: one.r, interval, n: found.n }
         }
     }

@@ -32,7 +32,7 @@ use pair::PairView;
 /// What is shown.
 pub(crate) struct View<'a> {
     /// All series.
-    pub(crate) board: &'a CorrelationSnapshot,
+    pub(crate) snapshot: &'a CorrelationSnapshot,
     /// What the address asks for.
     pub(crate) wanted: &'a CorrelationQuery,
     /// Which correlation.
@@ -82,7 +82,7 @@ pub(crate) fn correlation(request: &HttpRequest, models: &Models, view: &View<'_
     let names = ShownNames { models, page: &page, view };
     let shown = CorrelationPage {
         words: names.words(),
-        made_at: made_at(view.board),
+        made_at: made_at(view.snapshot),
         choices: choices(&names),
         pair: view.pair.as_ref().map(|study| PairView::new(study, "pair", &names)),
         intents: view.intents.as_ref().map(|study| PairView::new(study, "intents", &names)),
@@ -94,8 +94,8 @@ pub(crate) fn correlation(request: &HttpRequest, models: &Models, view: &View<'_
     respond(request, StatusCode::OK, &shown)
 }
 
-fn made_at(board: &CorrelationSnapshot) -> Option<[String; 2]> {
-    let time = jiff::Timestamp::from_millisecond(board.made_at?.0).ok()?;
+fn made_at(snapshot: &CorrelationSnapshot) -> Option<[String; 2]> {
+    let time = jiff::Timestamp::from_millisecond(snapshot.made_at?.0).ok()?;
     Some([time.to_string(), time.strftime("%Y-%m-%d %H:%M UTC").to_string()])
 }
 
@@ -108,7 +108,8 @@ fn choices(names: &ShownNames<'_>) -> Vec<SeriesChoices> {
         SeriesSource::Intents,
     ];
     let of = |(source, label): (SeriesSource, &'static str)| {
-        let own = names.view.board.catalog.series().iter().filter(|series| SeriesSource::from_series(series) == source);
+        let own =
+            names.view.snapshot.catalog.series().iter().filter(|series| SeriesSource::from_series(series) == source);
         let choice = |series: &Series| SeriesChoice { name: series.name.to_string(), label: names.of(series) };
         SeriesChoices { label, of_models: source != SeriesSource::Intents, series: own.map(choice).collect() }
     };
@@ -167,7 +168,7 @@ impl ShownNames<'_> {
 
     /// What a series is called that goes by this name.
     fn of_name(&self, name: &str) -> String {
-        self.view.board.catalog.find(name).map_or_else(|| name.to_owned(), |series| self.of(series))
+        self.view.snapshot.catalog.find(name).map_or_else(|| name.to_owned(), |series| self.of(series))
     }
 
     /// What a model is called; other subjects have their own names.
@@ -189,12 +190,12 @@ fn named(words: &CorrelationTexts, coefficient: Coefficient) -> &'static str {
 
 impl CorrelationPage<'_> {
     fn at_level(&self, text: &str) -> String {
-        let percent = (1_000.0 * self.view.board.catalog.options.level.share()).round() / 10.0;
+        let percent = (1_000.0 * self.view.snapshot.catalog.options.level.share()).round() / 10.0;
         text.replace("{level}", &percent.to_string())
     }
 
     fn drawn(&self) -> String {
-        self.words.drawn.replace("{n}", &self.view.board.catalog.options.bootstrap.replicates.to_string())
+        self.words.drawn.replace("{n}", &self.view.snapshot.catalog.options.bootstrap.replicates.to_string())
     }
 
     /// The label of a list of what is mixed.
@@ -203,7 +204,7 @@ impl CorrelationPage<'_> {
     }
 
     fn has_own(&self) -> bool {
-        self.view.board.catalog.group_len(SeriesGroup::Own) > 0
+        self.view.snapshot.catalog.group_len(SeriesGroup::Own) > 0
     }
 
     /// The parameters of the other forms, which a form hands on.

@@ -47,14 +47,14 @@ impl PairView {
     pub(super) fn new(study: &PairStudy, key: &str, names: &ShownNames<'_>) -> Self {
         let report = &study.report;
         let titles = [&report.x, &report.y].map(|series| names.of_name(&series.series));
-        let series = names.view.board.catalog.find(&report.x.series);
+        let series = names.view.snapshot.catalog.find(&report.x.series);
         let of_models = series.is_none_or(|series| series.subjects == Subjects::Models);
         let frame = Frame { language: names.language(), setting: Setting::Page };
         let called = |subject: &str| if of_models { names.model(subject) } else { subject.to_owned() };
         Self {
             scatter: drawn(key, &titles, report, &called, frame),
             rows: rows(study, names),
-            points: report.points.iter().map(|point| told(point, &called)).collect(),
+            points: report.points.iter().map(|point| tooltip_lines(point, &called)).collect(),
             warning: (report.n < FEW).then(|| names.words().few.replace("{n}", &report.n.to_string())),
             separability: separability(report, names.words()),
             only_in: only_in(&report.x, &titles[0], &called)
@@ -94,7 +94,7 @@ fn rows(study: &PairStudy, names: &ShownNames<'_>) -> Vec<CoefficientRow> {
     let row = |(place, coefficient): (usize, Coefficient)| {
         let found = study.cell.found[place];
         let none = |why| format!("{} ({})", words.none, (words.why_none)(why));
-        let fisher = found.and_then(|found| found.interval(names.view.board.catalog.options.level));
+        let fisher = found.and_then(|found| found.interval(names.view.snapshot.catalog.options.level));
         CoefficientRow {
             name: named(words, coefficient),
             chosen: coefficient == names.view.coefficient,
@@ -125,7 +125,7 @@ fn ends(interval: Interval) -> String {
 }
 
 /// A subject with its two numbers.
-fn told(point: &PairPoint, called: &dyn Fn(&str) -> String) -> [String; 3] {
+fn tooltip_lines(point: &PairPoint, called: &dyn Fn(&str) -> String) -> [String; 3] {
     let figure = |value: f64, lower: Option<f64>, upper: Option<f64>| match (lower, upper) {
         (Some(lower), Some(upper)) => format!("{} ({} … {})", short(value), short(lower), short(upper)),
         _ => short(value),

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::data::DataError;
+use super::data_file::DataError;
 use super::delegate_to_suite::delegate_to_suite;
 use super::item::{Answer, Ask, Item, Question, answer_of};
 use super::judgement::JudgeTask;

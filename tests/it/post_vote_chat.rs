@@ -10,8 +10,8 @@ use crate::support::visitor::Visitor;
 /// Says back everything that it was given.
 fn repeating() -> Scripted {
     Scripted::new(|messages| {
-        let heard: Vec<&str> = messages.iter().map(|message| message.content.as_str()).collect();
-        vec![Step::Say(format!("<{}>", heard.join("|")))]
+        let contents: Vec<&str> = messages.iter().map(|message| message.content.as_str()).collect();
+        vec![Step::Say(format!("<{}>", contents.join("|")))]
     })
 }
 
@@ -46,7 +46,7 @@ async fn after_the_vote_both_models_go_on_with_the_conversation_and_nothing_is_k
 }
 
 #[actix_web::test]
-async fn a_talk_needs_a_vote_of_ones_own_and_a_question() {
+async fn a_chat_after_the_vote_needs_a_vote_of_ones_own_and_a_question() {
     let arena = TestArena::start(&[("one", &repeating()), ("two", &repeating())]).await;
     let battle = voted(&arena).await.battle();
     let mut stranger = arena.visitor().await;
@@ -66,7 +66,7 @@ async fn a_talk_needs_a_vote_of_ones_own_and_a_question() {
 }
 
 #[actix_web::test]
-async fn a_reply_in_a_talk_ends_at_the_longest_that_a_battle_takes() {
+async fn a_reply_in_a_chat_after_the_vote_ends_at_the_longest_that_a_battle_takes() {
     let endless = || {
         Scripted::new(|messages| match messages.len() {
             1 => vec![Step::Say("So.".into())],
@@ -85,7 +85,7 @@ async fn a_reply_in_a_talk_ends_at_the_longest_that_a_battle_takes() {
 }
 
 #[actix_web::test]
-async fn a_talk_can_be_stopped_and_a_side_that_fails_ends_alone() {
+async fn a_chat_after_the_vote_can_be_stopped_and_a_side_that_fails_ends_alone() {
     let begins = |messages: &[langya::infra::llm::Message]| messages.len() == 1;
     let slow = Scripted::new(move |messages| match begins(messages) {
         true => vec![Step::Say("So.".into())],

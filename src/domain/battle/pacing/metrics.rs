@@ -15,7 +15,7 @@ pub enum PacingKind {
 
 /// Shares in percent that a classifier gets right from the times alone, and what visitors wait for.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct TimingFigures {
+pub struct PacingMetrics {
     /// Which side is the slower model; the classifier knows the pair. Guessing gives 50.
     pub side: f64,
     /// Which of six pairs. Guessing gives 16.7.
@@ -30,19 +30,19 @@ pub struct TimingFigures {
     pub ready: [f64; 2],
 }
 
-const COMMON: TimingFigures =
-    TimingFigures { side: 51.2, pair: 72.0, reasoning: 99.0, slow: 93.4, wait: [3.8, 11.6], ready: [47.7, 180.6] };
+const COMMON: PacingMetrics =
+    PacingMetrics { side: 51.2, pair: 72.0, reasoning: 99.0, slow: 93.4, wait: [3.8, 11.6], ready: [47.7, 180.6] };
 
-const CLASSES: TimingFigures =
-    TimingFigures { side: 51.2, pair: 25.5, reasoning: 61.1, slow: 62.1, wait: [15.0, 15.0], ready: [87.0, 287.8] };
+const CLASSES: PacingMetrics =
+    PacingMetrics { side: 51.2, pair: 25.5, reasoning: 61.1, slow: 62.1, wait: [15.0, 15.0], ready: [87.0, 287.8] };
 
-const WHOLE: TimingFigures =
-    TimingFigures { side: 50.8, pair: 34.7, reasoning: 56.8, slow: 90.0, wait: [45.0, 150.0], ready: [55.8, 177.3] };
+const WHOLE: PacingMetrics =
+    PacingMetrics { side: 50.8, pair: 34.7, reasoning: 56.8, slow: 90.0, wait: [45.0, 150.0], ready: [55.8, 177.3] };
 
 impl PacingKind {
-    /// The figures; `None` where speeds simply show.
+    /// The metrics; `None` where speeds simply show.
     #[must_use]
-    pub fn figures(self) -> Option<TimingFigures> {
+    pub fn metrics(self) -> Option<PacingMetrics> {
         match self {
             Self::Common => Some(COMMON),
             Self::Classes => Some(CLASSES),

@@ -1,6 +1,6 @@
-//! What a visitor goes on asking the two models of a battle after its vote, when their names are known.
+//! The chat of a visitor with both models of a battle after the vote, when their names are known.
 //!
-//! None of it is stored, voted on or rated, so a talk belongs to one socket and ends with it. There is nothing to hide any
+//! None of it is stored, voted on or rated, so a chat belongs to one socket and ends with it. There is nothing to hide any
 //! more either: text goes out as it comes.
 
 use std::future::pending;
@@ -19,9 +19,9 @@ use crate::infra::llm::resilient_model::ResilientModel;
 use crate::infra::llm::{ChatError, ChatModel, ReplyPart, ReplyStream};
 use crate::infra::storage::{BattleRecord, StoreError};
 
-/// Why a talk does not go on.
+/// Why a chat does not go on.
 #[derive(Debug, thiserror::Error)]
-pub enum TalkError {
+pub enum PostVoteChatError {
     /// No such battle, or it is another visitor's.
     #[error("no battle of yours has this id: start a new battle")]
     UnknownBattle,
@@ -43,7 +43,7 @@ pub enum TalkError {
 }
 
 /// A conversation with both models of a battle that goes on after the vote.
-pub struct UnratedTalk {
+pub struct PostVoteChat {
     /// The battle.
     pub battle: BattleId,
     turn: u32,
@@ -51,33 +51,34 @@ pub struct UnratedTalk {
     /// Bytes of a reply, from which on it ends, as in a battle.
     max_reply_bytes: usize,
     /// Of one model that answers alone, the first.
-    sides: Vec<TalkingSide>,
+    sides: Vec<ChatSide>,
     /// Held while the models answer.
     permit: Option<TurnPermit>,
 }
 
-struct TalkingSide {
+struct ChatSide {
     model: Arc<ResilientModel>,
     messages: Vec<Message>,
     reply: String,
     stream: Option<ReplyStream>,
 }
 
-impl UnratedTalk {
+impl PostVoteChat {
     /// Opens a visitor's own battle that has its vote and takes one more question.
     ///
     /// # Errors
-    /// [`TalkError`].
-    pub async fn open(voting: &Voting, visitor: &VisitorId, battle: &BattleId) -> Result<Self, TalkError> {
+    /// [`PostVoteChatError`].
+    pub async fn open(voting: &Voting, visitor: &VisitorId, battle: &BattleId) -> Result<Self, PostVoteChatError> {
         let record = voting.store.battle_record(battle).await?.filter(|record| record.battle.visitor == *visitor);
-        let record = record.ok_or(TalkError::UnknownBattle)?;
+        let record = record.ok_or(PostVoteChatError::UnknownBattle)?;
         if record.battle.progress.stage != Stage::Voted {
-            return Err(TalkError::NotVoted);
+            return Err(PostVoteChatError::NotVoted);
         }
         let images = if record.images.is_empty() { Vec::new() } else { voting.store.battle_images(battle).await? };
         let side = |side: Side| {
-            let model = voting.models.of_battle(&record.battle.models[side.index()]).ok_or(TalkError::ModelGone)?;
-            Ok::<_, TalkError>(TalkingSide {
+            let model =
+                voting.models.of_battle(&record.battle.models[side.index()]).ok_or(PostVoteChatError::ModelGone)?;
+            Ok::<_, PostVoteChatError>(ChatSide {
                 model,
                 messages: messages(&record, &images, side),
                 reply: String::new(),
@@ -88,9 +89,9 @@ impl UnratedTalk {
         let settings = voting.settings.now();
         let (battle, turn) = (battle.clone(), record.battle.progress.turn);
         let max_reply_bytes = settings.battle.max_reply_bytes;
-        let talk = Self { battle, turn, seq: 0, max_reply_bytes, sides, permit: None };
-        talk.takes_question(settings.battle.max_turns)?;
-        Ok(talk)
+        let chat = Self { battle, turn, seq: 0, max_reply_bytes, sides, permit: None };
+        chat.takes_question(settings.battle.max_turns)?;
+        Ok(chat)
     }
 
     /// Whether the next question may be asked.
@@ -169,7 +170,7 @@ impl UnratedTalk {
     }
 }
 
-impl TalkingSide {
+impl ChatSide {
     fn ask(&mut self, prompt: &str) {
         self.messages.push(Message::user(prompt));
         self.reply.clear();
@@ -189,18 +190,18 @@ impl TalkingSide {
 }
 
 /// What comes next of a side's reply; nothing, forever, where none is under way.
-async fn next_part(side: Option<&mut TalkingSide>) -> Option<Result<ReplyPart, ChatError>> {
+async fn next_part(side: Option<&mut ChatSide>) -> Option<Result<ReplyPart, ChatError>> {
     match side.and_then(|side| side.stream.as_mut()) {
         Some(stream) => stream.next().await,
         None => pending().await,
     }
 }
 
-/// What one side heard and said up to the vote.
+/// The conversation of one side up to the vote.
 fn messages(record: &BattleRecord, images: &[PromptImage], side: Side) -> Vec<Message> {
     let exchange = |(turn, prompt): (u32, &str)| {
-        let said = record.reply(turn, side).map_or("", |reply| reply.text.as_str());
-        [Message::user(prompt), Message::assistant(said)]
+        let reply = record.reply(turn, side).map_or("", |reply| reply.text.as_str());
+        [Message::user(prompt), Message::assistant(reply)]
     };
     let turns = record.turns.iter().map(|turn| (turn.turn, turn.prompt.as_str()));
     let mut messages: Vec<Message> = turns.flat_map(exchange).collect();

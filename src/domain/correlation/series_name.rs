@@ -146,7 +146,7 @@ impl SeriesName {
     pub fn is_stored(&self) -> bool {
         match self {
             Self::Column(_) => false,
-            Self::Published(id) => !super::papers::is_printed(id),
+            Self::Published(id) => !super::published_series::is_printed(id),
             Self::Arena { .. }
             | Self::Satisfaction
             | Self::Verdicts(_)

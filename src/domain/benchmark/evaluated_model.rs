@@ -18,7 +18,7 @@ pub enum PlannedOver {
 }
 
 /// A model under judgement, with its answers and what has been said of them.
-pub struct Contestant<'c> {
+pub struct EvaluatedModel<'c> {
     /// The model.
     pub model: &'c ModelId,
     /// Its answers.
@@ -70,7 +70,7 @@ pub fn judged(judgements: impl IntoIterator<Item = Judgement>, retry_failed: boo
     kept.map(key).collect()
 }
 
-impl Contestant<'_> {
+impl EvaluatedModel<'_> {
     /// The judgements that an item's answers allow, by this judge.
     #[must_use]
     pub fn open(&self, suite: &dyn Suite, item: &Item, judge: Option<&ModelId>) -> Vec<PendingJudgement> {

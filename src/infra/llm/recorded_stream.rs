@@ -1,22 +1,17 @@
 //! Reads recorded provider streams, for fuzzing.
 
-use crate::llm::lines::LineBuffer;
-use crate::llm::sse::{SseDecoder, SseEvent};
-use crate::llm::transport::{ReplyReader, StreamProgress};
-use crate::llm::{ChatError, ReplyPart};
-use serde::Deserialize;
-use serde_json::error::Category;
 use std::collections::VecDeque;
 
+use super::stream_readers::{LineReader, SseReader};
+use super::transport::{ReplyReader, StreamProgress};
+use super::{ChatError, ReplyPart, anthropic, ollama, openai};
+use crate::config::ProviderKind;
+
 /// Reads a recorded stream that came in these packets: the parts, and how it ended. What fuzzing calls.
-#[cfg(fuzzing)]
 pub fn read_recorded<'p>(
-    provider: crate::config::ProviderKind,
+    provider: ProviderKind,
     packets: impl IntoIterator<Item = &'p [u8]>,
 ) -> (Vec<ReplyPart>, Result<(), ChatError>) {
-    use super::{anthropic, ollama, openai};
-    use crate::config::ProviderKind;
-
     let mut parts = VecDeque::new();
     let ended = match provider {
         ProviderKind::Openai | ProviderKind::Builtin => {
@@ -26,4 +21,17 @@ pub fn read_recorded<'p>(
         ProviderKind::Ollama => read_packets(LineReader::new(ollama::read_line), packets, &mut parts),
     };
     (parts.into(), ended)
+}
+
+fn read_packets<'p>(
+    mut reader: impl ReplyReader,
+    packets: impl IntoIterator<Item = &'p [u8]>,
+    parts: &mut VecDeque<ReplyPart>,
+) -> Result<(), ChatError> {
+    for packet in packets {
+        if reader.read(packet, parts)? == StreamProgress::Ended {
+            return Ok(());
+        }
+    }
+    reader.finish(parts).map(drop)
 }

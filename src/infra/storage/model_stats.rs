@@ -1,4 +1,4 @@
-//! Figures of each model in recent battles, for the admin.
+//! Statistics of each model in recent battles, for the admin.
 //!
 //! A battle's id begins with its time, so the primary keys find those since a moment. Only battles that are over are counted: what an
 //! operator sees tells nothing of a battle that awaits its vote.
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::battle_days::first_id_at;
 use super::{Store, StoreError, on_reader, unsigned};
-use crate::domain::admin::model_figures::ModelFigures;
+use crate::domain::admin::model_stats::ModelStats;
 use crate::domain::time::Timestamp;
 use crate::metrics::store_time;
 
@@ -21,50 +21,50 @@ fn since(select: &str, battle: &str, rest: &str) -> String {
     )
 }
 
-/// Figures of models, and the battles that they are from.
+/// Statistics of models, and the battles that they are from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RecentFigures {
+pub struct RecentModelStats {
     /// Battles of two hidden models that are over.
     pub battles: u64,
     /// By model.
-    pub models: BTreeMap<String, ModelFigures>,
+    pub models: BTreeMap<String, ModelStats>,
 }
 
 impl Store {
-    /// The figures of battles that began since a moment and are over.
+    /// Statistics of battles that began since a moment and are over.
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn figures_since(&self, moment: Timestamp) -> Result<RecentFigures, StoreError> {
-        let _time = store_time("figures_since");
+    pub async fn model_stats_since(&self, moment: Timestamp) -> Result<RecentModelStats, StoreError> {
+        let _time = store_time("model_stats_since");
         let first = first_id_at(moment.0);
-        let mut figures = RecentFigures::default();
+        let mut stats = RecentModelStats::default();
         let sides = "SELECT model, CAST(COUNT(*) AS BIGINT) FROM (SELECT id, model_a AS model FROM battles WHERE mode = 'anonymous' \
                      UNION ALL SELECT id, model_b FROM battles WHERE mode = 'anonymous') AS sides";
         for (model, battles) in self.counts(&since(sides, "id", "GROUP BY model"), &first).await? {
-            figures.battles += battles;
-            figures.models.entry(model).or_default().battles = battles;
+            stats.battles += battles;
+            stats.models.entry(model).or_default().battles = battles;
         }
         // Each battle has two sides.
-        figures.battles /= 2;
+        stats.battles /= 2;
         let replies = "SELECT model, CAST(COUNT(*) AS BIGINT) FROM replies";
         let written = since(replies, "battle_id", "AND ending <> 'failed' GROUP BY model");
         for (model, replies) in self.counts(&written, &first).await? {
-            figures.models.entry(model).or_default().replies = replies;
+            stats.models.entry(model).or_default().replies = replies;
         }
         let failures =
             since("SELECT model, CAST(COUNT(*) AS BIGINT) FROM side_failures", "battle_id", "GROUP BY model");
         for (model, failures) in self.counts(&failures, &first).await? {
-            figures.models.entry(model).or_default().failures = failures;
+            stats.models.entry(model).or_default().failures = failures;
         }
         let timed = "SELECT model, first_token_ms, ROW_NUMBER() OVER (PARTITION BY model ORDER BY first_token_ms) AS place, \
                      COUNT(*) OVER (PARTITION BY model) AS replies FROM replies";
         let timed = since(timed, "battle_id", "AND first_token_ms IS NOT NULL");
         let medians = format!("SELECT model, first_token_ms FROM ({timed}) AS timed WHERE place = (replies + 1) / 2");
         for (model, median) in self.counts(&medians, &first).await? {
-            figures.models.entry(model).or_default().first_token_ms = Some(median);
+            stats.models.entry(model).or_default().first_token_ms = Some(median);
         }
-        Ok(figures)
+        Ok(stats)
     }
 
     /// A number for each model, since an id.

@@ -1,8 +1,8 @@
 //! What an operator looks at of a model: how often it is asked, and how often it fails.
 
-/// Figures of one model in recent battles that are over.
+/// Statistics of one model in recent battles that are over.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct ModelFigures {
+pub struct ModelStats {
     /// Battles that have it on a side.
     pub battles: u64,
     /// Replies that it wrote to their end, or until they were stopped.
@@ -13,7 +13,7 @@ pub struct ModelFigures {
     pub first_token_ms: Option<u64>,
 }
 
-impl ModelFigures {
+impl ModelStats {
     /// Share of its replies that failed; `None` where it was not asked.
     #[must_use]
     pub fn error_rate(&self) -> Option<f64> {
@@ -38,8 +38,8 @@ mod tests {
 
     #[test]
     fn rates_are_shares_of_what_was_asked_and_nothing_where_nothing_was() {
-        let figures = ModelFigures { battles: 3, replies: 6, failures: 2, first_token_ms: None };
-        assert_eq!((figures.error_rate(), figures.share(12)), (Some(0.25), Some(0.25)));
-        assert_eq!((ModelFigures::default().error_rate(), ModelFigures::default().share(0)), (None, None));
+        let stats = ModelStats { battles: 3, replies: 6, failures: 2, first_token_ms: None };
+        assert_eq!((stats.error_rate(), stats.share(12)), (Some(0.25), Some(0.25)));
+        assert_eq!((ModelStats::default().error_rate(), ModelStats::default().share(0)), (None, None));
     }
 }

@@ -1,4 +1,4 @@
-//! The exported log against the votes, and boards against a recount that shares no code with the arena's.
+//! The exported log against the votes, and leaderboards against a recount that shares no code with the arena's.
 
 use std::collections::BTreeMap;
 
@@ -15,8 +15,8 @@ pub(super) fn check(evidence: &Evidence) -> Vec<Violation> {
     let votes = &evidence.stored.votes;
     let mut found = check_log(&evidence.log, votes);
     let recount = recount(votes);
-    for (origin, board) in &evidence.boards {
-        let differs = |why| Violation::BoardDiffers { origin: origin.clone(), why };
+    for (origin, board) in &evidence.leaderboards {
+        let differs = |why| Violation::LeaderboardDiffers { origin: origin.clone(), why };
         found.extend(differences(board, &recount, votes.len()).into_iter().map(differs));
     }
     found

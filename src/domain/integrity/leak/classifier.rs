@@ -34,7 +34,7 @@ const NEAR: usize = 6;
 const NEAR_CLASSES: usize = 8;
 
 /// Whether a sentence says who speaks, as far as the labelled texts teach it.
-pub(super) fn is_told(speaker: &Speaker<'_>, sentence: &Sentence, is_last: bool) -> bool {
+pub(super) fn is_leak(speaker: &Speaker<'_>, sentence: &Sentence, is_last: bool) -> bool {
     let tokens = tokens(&sentence.text);
     let least = LEAST[usize::from(!has_speaker(&tokens))];
     is_own_voice(speaker, sentence) && score(speaker, sentence, is_last) > least

@@ -43,7 +43,7 @@ const FOOT: f64 = 48.0;
 /// Longest label, in pixels.
 const LABEL: f64 = 190.0;
 /// Pairs that the description names.
-const TOLD: usize = 3;
+const MAX_DESCRIBED: usize = 3;
 /// Width of the legend.
 const LEGEND: f64 = 370.0;
 
@@ -52,9 +52,9 @@ const LEGEND: f64 = 370.0;
 pub fn draw(shown: HeatValues, grid: HeatmapData<'_>, frame: Frame) -> String {
     let plan = HeatPlan::new(grid);
     let most = largest(grid);
-    let (said, count) = (shown.said(frame), real(grid.names.len()));
+    let (texts, count) = (shown.texts(frame), real(grid.names.len()));
     let (title, reading) =
-        (said.title, if grid.names.is_empty() { chart_texts(frame.language).no_data } else { said.reading });
+        (texts.title, if grid.names.is_empty() { chart_texts(frame.language).no_data } else { texts.reading });
     let needed = LEFT + width(reading).max(width(title) * 1.3) * 12.0;
     let size = At(
         (plan.origin.0 + count * plan.cell + 24.0).max(needed).max(plan.origin.0 + LEGEND),
@@ -75,7 +75,7 @@ pub fn draw(shown: HeatValues, grid: HeatmapData<'_>, frame: Frame) -> String {
 }
 
 impl HeatValues {
-    fn said(self, frame: Frame) -> &'static ChartText {
+    fn texts(self, frame: Frame) -> &'static ChartText {
         let words = chart_texts(frame.language);
         match self {
             Self::Wins => &words.wins,
@@ -245,7 +245,7 @@ fn largest(grid: HeatmapData<'_>) -> f64 {
 }
 
 fn words(shown: HeatValues, grid: HeatmapData<'_>, frame: Frame) -> Caption {
-    let said = shown.said(frame);
+    let texts = shown.texts(frame);
     let mut pairs: Vec<_> = pairs(grid).collect();
     let weight = |figure: f64| if shown == HeatValues::Counts { figure } else { (figure - 0.5).abs() };
     pairs.sort_by(|x, y| weight(y.2).total_cmp(&weight(x.2)));
@@ -253,19 +253,19 @@ fn words(shown: HeatValues, grid: HeatmapData<'_>, frame: Frame) -> Caption {
         let value = shown.in_full(figure);
         fill(shown.tip(frame), &[("row", &grid.names[row]), ("column", &grid.names[column]), ("value", &value)])
     };
-    let told: Vec<String> = pairs.iter().take(TOLD).map(tell).collect();
+    let descriptions: Vec<String> = pairs.iter().take(MAX_DESCRIBED).map(tell).collect();
     let (count, cells) = (grid.names.len().to_string(), pairs.len().to_string());
-    let values = [("count", count.as_str()), ("cells", &cells), ("models", &told.join("; "))];
+    let values = [("count", count.as_str()), ("cells", &cells), ("models", &descriptions.join("; "))];
     Caption {
         key: match shown {
             HeatValues::Wins => "wins".into(),
             HeatValues::Counts => "counts".into(),
             HeatValues::Predicted => "predicted".into(),
         },
-        title: said.title.to_owned(),
+        title: texts.title.to_owned(),
         description: match grid.names {
             [] => chart_texts(frame.language).no_data.to_owned(),
-            _ => fill(said.description, &values),
+            _ => fill(texts.description, &values),
         },
     }
 }

@@ -40,16 +40,16 @@ test("after the vote both models go on, by name and marked as not rated, and the
   await say(page, "compare two ways");
   await phase(page, "revealed");
   await page.getByRole("status").filter({ hasText: /^Both replies have ended\.$/ }).waitFor();
-  const talk = page.locator(".turn").nth(1);
-  assert.ok(await talk.getByText("not rated, not kept").isVisible());
-  assert.deepEqual((await talk.locator(".reply-head bdi").allTextContents()).sort(), NAMES);
-  assert.ok(await talk.locator(".reply[data-side='b'] .block").count());
-  assert.equal(await talk.locator(".reply-stamp:visible").count(), 0);
+  const chat = page.locator(".turn").nth(1);
+  assert.ok(await chat.getByText("not rated, not kept").isVisible());
+  assert.deepEqual((await chat.locator(".reply-head bdi").allTextContents()).sort(), NAMES);
+  assert.ok(await chat.locator(".reply[data-side='b'] .block").count());
+  assert.equal(await chat.locator(".reply-stamp:visible").count(), 0);
   assert.ok(await page.locator(".reveal").getByText("You found A better.").isVisible());
   const order = await page.locator(".turns > *").evaluateAll((all) => all.map((one) => one.className));
   assert.deepEqual(order, ["turn", "reveal", "turn"]);
   assert.equal(await page.locator(".ballot").isVisible(), false);
-  await assertAccessible(page, "talk");
+  await assertAccessible(page, "post-vote chat");
   await page.getByRole("button", { name: "New battle" }).click();
   await phase(page, "empty");
   await say(page, "another short question");
@@ -59,14 +59,14 @@ test("after the vote both models go on, by name and marked as not rated, and the
   page.assertQuiet();
 });
 
-test("a talk can be stopped, and ends with its connection, which is said", async () => {
+test("a chat after the vote can be stopped, and ends with its connection, which is said", async () => {
   const page = await votedPage();
   await say(page, "answer slowly");
   await page.locator(".turn").nth(1).locator(".reply[data-side='a'] .block").first().waitFor();
   await page.getByRole("button", { name: "Stop" }).click();
   await phase(page, "revealed");
   await say(page, "answer slowly again");
-  await phase(page, "talking");
+  await phase(page, "chatting");
   for (const end of page.ends) await end.close({ code: 4000, reason: "dropped by the test" });
   await page.getByRole("alert").filter({ hasText: "What you ask after the vote is not kept; your vote is." }).waitFor();
   const states = page.locator(".turn").nth(2).locator('[data-part="state"]');

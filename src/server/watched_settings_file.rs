@@ -14,7 +14,7 @@ const REQUESTS: usize = 16;
 pub type Reader = oneshot::Sender<()>;
 
 /// A settings file that is followed.
-pub struct FollowedFile {
+pub struct WatchedSettingsFile {
     /// Its path; it need not exist.
     pub path: PathBuf,
     /// The environment, for the models' keys.
@@ -23,7 +23,7 @@ pub struct FollowedFile {
     requests: mpsc::Sender<Reader>,
 }
 
-impl FollowedFile {
+impl WatchedSettingsFile {
     /// The file, and the requests that whoever follows it answers.
     #[must_use]
     pub fn new(path: PathBuf, env: Environment) -> (Self, mpsc::Receiver<Reader>) {

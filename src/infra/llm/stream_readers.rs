@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use serde::Deserialize;
 use serde_json::error::Category;
 
-use super::lines::LineBuffer;
+use super::line_buffer::LineBuffer;
 use super::sse::{SseDecoder, SseEvent};
 use super::transport::{ReplyReader, StreamProgress};
 use super::{ChatError, ReplyPart};
@@ -14,6 +14,8 @@ use super::{ChatError, ReplyPart};
 pub(crate) struct SseReader<F> {
     decoder: SseDecoder,
     read_event: F,
+    has_begun: bool,
+    says_its_end: bool,
 }
 
 impl<F> SseReader<F>
@@ -22,12 +24,18 @@ where
 {
     /// `read_event` says what one event means.
     pub(crate) fn new(read_event: F) -> Self {
-        Self { decoder: SseDecoder::default(), read_event }
+        Self { decoder: SseDecoder::default(), read_event, has_begun: false, says_its_end: false }
+    }
+
+    /// The same for a protocol in which every whole reply says that it ends.
+    pub(crate) fn with_end(self) -> Self {
+        Self { says_its_end: true, ..self }
     }
 
     fn read_all(&mut self, parts: &mut VecDeque<ReplyPart>) -> Result<StreamProgress, ChatError> {
         let mut progress = StreamProgress::More;
         while let Some(event) = self.decoder.next_event().map_err(|error| ChatError::Malformed(error.to_string()))? {
+            self.has_begun = true;
             match (self.read_event)(event, parts)? {
                 StreamProgress::More => {}
                 StreamProgress::Closing => progress = StreamProgress::Closing,
@@ -51,12 +59,21 @@ where
         self.decoder.finish();
         self.read_all(parts)
     }
+
+    fn has_begun(&self) -> bool {
+        self.has_begun
+    }
+
+    fn says_its_end(&self) -> bool {
+        self.says_its_end
+    }
 }
 
-/// Reads a reply that comes as one JSON object a line.
+/// Reads a reply that comes as one JSON object a line, the last of which says that it is the last.
 pub(crate) struct LineReader<F> {
     lines: LineBuffer,
     read_line: F,
+    has_begun: bool,
 }
 
 impl<F> LineReader<F>
@@ -65,7 +82,7 @@ where
 {
     /// `read_line` says what one line means; it is never called with a blank one.
     pub(crate) fn new(read_line: F) -> Self {
-        Self { lines: LineBuffer::default(), read_line }
+        Self { lines: LineBuffer::default(), read_line, has_begun: false }
     }
 }
 
@@ -76,6 +93,7 @@ where
     fn read(&mut self, chunk: &[u8], parts: &mut VecDeque<ReplyPart>) -> Result<StreamProgress, ChatError> {
         self.lines.push(chunk);
         while let Some(line) = self.lines.next_line().map_err(|error| ChatError::Malformed(error.to_string()))? {
+            self.has_begun |= !line.trim_ascii().is_empty();
             if read_one(line, &mut self.read_line, parts)? == StreamProgress::Ended {
                 return Ok(StreamProgress::Ended);
             }
@@ -84,7 +102,17 @@ where
     }
 
     fn finish(&mut self, parts: &mut VecDeque<ReplyPart>) -> Result<StreamProgress, ChatError> {
-        self.lines.last_line().map_or(Ok(StreamProgress::More), |line| read_one(line, &mut self.read_line, parts))
+        let Some(line) = self.lines.last_line() else { return Ok(StreamProgress::More) };
+        self.has_begun |= !line.trim_ascii().is_empty();
+        read_one(line, &mut self.read_line, parts)
+    }
+
+    fn has_begun(&self) -> bool {
+        self.has_begun
+    }
+
+    fn says_its_end(&self) -> bool {
+        true
     }
 }
 
@@ -97,20 +125,6 @@ where
     }
     let line = str::from_utf8(line).map_err(|_| ChatError::Malformed("a line that is not UTF-8".into()))?;
     read_line(line, parts)
-}
-
-#[cfg(fuzzing)]
-fn read_packets<'p>(
-    mut reader: impl ReplyReader,
-    packets: impl IntoIterator<Item = &'p [u8]>,
-    parts: &mut VecDeque<ReplyPart>,
-) -> Result<(), ChatError> {
-    for packet in packets {
-        if reader.read(packet, parts)? == StreamProgress::Ended {
-            return Ok(());
-        }
-    }
-    reader.finish(parts).map(drop)
 }
 
 /// Parses one event. The error says where it broke and quotes nothing of it: it could hold a secret.

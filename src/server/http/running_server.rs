@@ -18,13 +18,13 @@ const LET_GO: Duration = Duration::from_millis(50);
 
 /// A running server.
 #[derive(Debug)]
-pub struct Serving {
+pub struct RunningServer {
     handle: ServerHandle,
     door: TcpListener,
     server: JoinHandle<io::Result<()>>,
 }
 
-impl Serving {
+impl RunningServer {
     /// Runs the server on the present thread; `door` is its listening socket.
     pub(super) fn new(server: Server, door: TcpListener) -> Self {
         Self { handle: server.handle(), door, server: actix_web::rt::spawn(server) }
@@ -55,7 +55,7 @@ impl Serving {
         self.handle.stop(true).await;
     }
 
-    /// As [`Serving::stop`], without waiting for it.
+    /// As [`RunningServer::stop`], without waiting for it.
     pub fn begin_stop(&self) {
         // The command is sent at once; the future only waits for it to be done.
         drop(self.handle.stop(true));

@@ -21,10 +21,10 @@ use crate::services::arena::models::Models;
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// Follows the breakers of whatever roster is in place.
-pub async fn keep_health(
+pub async fn store_breakers(
     models: Arc<Models>,
     store: Store,
-    rests: Option<SharedBreakers>,
+    shared: Option<SharedBreakers>,
     clock: Arc<dyn Clock>,
     report: JobReport,
     shutdown: CancellationToken,
@@ -37,8 +37,8 @@ pub async fn keep_health(
             _ = ticker.tick() => {}
             () = shutdown.cancelled() => return,
         }
-        if let Some(rests) = &rests {
-            share_rests(&models, rests).await;
+        if let Some(shared) = &shared {
+            share_breakers(&models, shared).await;
         }
         let stored = report.run(store_states(&models, &store, clock.as_ref(), &mut known)).await;
         report.runs_within(LOOK_EVERY);
@@ -76,21 +76,21 @@ async fn store_states(
     done
 }
 
-/// Tells other instances which models rest here, and lets those rest here that rest there.
-async fn share_rests(models: &Models, rests: &SharedBreakers) {
+/// Tells other instances which breakers are open here, and opens here those that are open there.
+async fn share_breakers(models: &Models, shared: &SharedBreakers) {
     let roster = models.current();
     let own: Vec<BreakerRemaining> = roster
         .all()
         .iter()
-        .map(|model| BreakerRemaining { model: model.card.id.to_string(), remaining: model.resting() })
+        .map(|model| BreakerRemaining { model: model.card.id.to_string(), remaining: model.breaker_remaining() })
         .collect();
     let asked_at = Instant::now();
-    let Some(shared) = rests.exchange(&own).await else { return };
-    for (model, remaining) in roster.all().iter().zip(shared) {
+    let Some(open) = shared.exchange(&own).await else { return };
+    for (model, remaining) in roster.all().iter().zip(open) {
         // Counted from before the request, so that no breaker stays open longer than the first one.
         let until = remaining.map(|remaining| later(asked_at, remaining));
         if let Some(until) = until.filter(|until| *until > Instant::now()) {
-            model.rest(until);
+            model.open_breaker_until(until);
         }
     }
 }

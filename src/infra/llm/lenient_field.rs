@@ -8,7 +8,7 @@ use serde_json::Value;
 ///
 /// # Errors
 /// Text that is not JSON.
-pub(super) fn readable<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
+pub(super) fn lenient<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     T: DeserializeOwned,
     D: Deserializer<'de>,

@@ -1,6 +1,6 @@
 //! A suite whose requests carry a seed, for models that take one.
 
-use super::data::DataError;
+use super::data_file::DataError;
 use super::delegate_to_suite::delegate_to_suite;
 use super::item::{Answer, Ask, Item};
 use super::judgement::{JudgeStep, JudgeTask};

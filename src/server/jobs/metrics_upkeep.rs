@@ -10,22 +10,22 @@ use crate::infra::job_report::JobReport;
 use crate::infra::metrics;
 
 /// Interval of the clean-ups.
-const TIDY_EVERY: Duration = Duration::from_secs(5);
+const UPKEEP_EVERY: Duration = Duration::from_secs(5);
 
 /// Sorts measurements into their buckets, so that they do not pile up where nobody reads `/metrics`.
-pub async fn tidy_metrics(report: JobReport, shutdown: CancellationToken) {
-    let mut ticker = tokio::time::interval(TIDY_EVERY);
+pub async fn run_metrics_upkeep(report: JobReport, shutdown: CancellationToken) {
+    let mut ticker = tokio::time::interval(UPKEEP_EVERY);
     ticker.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
             _ = ticker.tick() => {}
             () = shutdown.cancelled() => return,
         }
-        let tidying = async {
-            metrics::tidy_up();
+        let upkeep = async {
+            metrics::run_upkeep();
             Ok::<(), Infallible>(())
         };
-        let Ok(()) = report.run(tidying).await;
-        report.runs_within(TIDY_EVERY);
+        let Ok(()) = report.run(upkeep).await;
+        report.runs_within(UPKEEP_EVERY);
     }
 }

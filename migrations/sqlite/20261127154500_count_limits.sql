@@ -1,0 +1,2 @@
+-- On PostgreSQL, instances count the rate limits in a table while Redis cannot be asked. One process alone serves a SQLite
+-- database and counts in its memory: nothing changes.
