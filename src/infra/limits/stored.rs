@@ -13,11 +13,11 @@ const MAX_WAIT: Duration = Duration::from_secs(3);
 
 /// Counts in the database.
 #[derive(Clone)]
-pub(super) struct StoredCounts {
+pub(super) struct StoredLimits {
     store: Store,
 }
 
-impl StoredCounts {
+impl StoredLimits {
     pub(super) fn new(store: Store) -> Self {
         Self { store }
     }

@@ -59,6 +59,9 @@ const DELETE_TEXTS: [&str; 6] = [
 const DELETE_UNUSED_IMAGES: &str = "DELETE FROM images WHERE visitor = (SELECT visitor FROM battles WHERE id = $1) \
      AND created_at <= (SELECT created_at FROM battles WHERE id = $1) \
      AND NOT EXISTS (SELECT 1 FROM battle_images WHERE battle_images.image_id = images.id)";
+/// Where all texts of a visitor go: also those that they sent for a question that they have not asked.
+const DELETE_UNUSED_IMAGES_OF: &str = "DELETE FROM images WHERE visitor = $1 AND visitor <> '' \
+     AND NOT EXISTS (SELECT 1 FROM battle_images WHERE battle_images.image_id = images.id)";
 /// Battles whose texts go in one commit.
 const DELETED_AT_ONCE: i64 = 50;
 /// Only a battle with a vote, whose texts are there; one that is shared keeps its link.
@@ -183,8 +186,8 @@ impl Store {
         rows.into_iter().map(vote).collect()
     }
 
-    /// Deletes all questions of a visitor, the replies to them and the links to them; votes stay. Battles under way end
-    /// first. Returns how many battles lost their texts. Where it fails half-way, the next call does the rest.
+    /// Deletes all questions of a visitor, the replies to them, the links to them, and all images; votes stay. Battles under way
+    /// end first. Returns how many battles lost their texts. Where it fails half-way, the next call does the rest.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -218,11 +221,15 @@ impl Store {
                 sqlx::query_scalar(SELECT_WITH_TEXT).bind(visitor.as_str()).bind(DELETED_AT_ONCE).fetch_all(pool).await
             })?;
             if battles.is_empty() {
-                return Ok(deleted);
+                break;
             }
             self.delete_texts(&battles).await?;
             deleted += battles.len() as u64;
         }
+        on_writer!(self, |connection| {
+            sqlx::query(DELETE_UNUSED_IMAGES_OF).bind(visitor.as_str()).execute(connection).await.map(drop)
+        })?;
+        Ok(deleted)
     }
 
     /// Battles that began before a moment, have ended, and have their texts.

@@ -88,7 +88,7 @@ pub(super) struct RemoteBattles {
     /// Inboxes of the followed battles.
     followed: Mutex<HashMap<BattleId, mpsc::Sender<LogEntries>>>,
     /// The battles that others follow: the last event that each of them has.
-    followers: Mutex<HashMap<(InstanceId, BattleId), watch::Sender<u64>>>,
+    followers: Mutex<HashMap<(InstanceId, BattleId), Arc<watch::Sender<u64>>>>,
 }
 
 impl RemoteBattles {
@@ -97,6 +97,14 @@ impl RemoteBattles {
         let (sender, inbox) = mpsc::channel(MESSAGES);
         lock(&self.followed).insert(battle.clone(), sender.clone());
         (sender, inbox)
+    }
+
+    /// Takes out a follower by this very channel: who asks again while the former request ends has another one already.
+    fn forget_follower(&self, key: &(InstanceId, BattleId), asked: &Arc<watch::Sender<u64>>) {
+        let mut followers = lock(&self.followers);
+        if followers.get(key).is_some_and(|known| Arc::ptr_eq(known, asked)) {
+            followers.remove(key);
+        }
     }
 
     /// Takes out this very inbox: whoever follows the battle next may have another one already.
@@ -164,12 +172,13 @@ fn send_events(battles: &Arc<impl LocalBattles>, to: InstanceId, id: BattleId, a
         return;
     }
     let (asked, renewals) = watch::channel(after);
-    followers.insert(key.clone(), asked);
+    let asked = Arc::new(asked);
+    followers.insert(key.clone(), Arc::clone(&asked));
     let battles = Arc::clone(battles);
     battles.dependencies().tasks.clone().spawn("tell_follower", async move {
         // The follower repeats its request after a panic.
         let _ = contain("tell_follower", send_until_lease_ends(battles.dependencies(), &to, &battle, renewals)).await;
-        lock(&battles.remote_battles().followers).remove(&key);
+        battles.remote_battles().forget_follower(&key, &asked);
     });
 }
 
@@ -395,5 +404,16 @@ mod tests {
         assert!(lock(&all.followed)[&battle].same_channel(&latter));
         all.close_inbox(&battle, &latter);
         assert!(lock(&all.followed).is_empty());
+    }
+
+    #[test]
+    fn a_request_that_ended_takes_no_newer_one_out() {
+        let (remote, key) = (RemoteBattles::default(), (InstanceId("b".into()), BattleId::new("battle")));
+        let [former, newer] = [1, 2].map(|after| Arc::new(watch::channel(after).0));
+        lock(&remote.followers).insert(key.clone(), Arc::clone(&newer));
+        remote.forget_follower(&key, &former);
+        assert!(lock(&remote.followers).contains_key(&key));
+        remote.forget_follower(&key, &newer);
+        assert!(lock(&remote.followers).is_empty());
     }
 }

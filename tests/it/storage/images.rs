@@ -55,3 +55,21 @@ pub(super) async fn images_are_kept_with_their_battle_in_order_and_go_with_its_t
     assert_eq!((store.delete_unused_images(Timestamp(20)).await.unwrap(), has(&later).await), (0, true));
     assert_eq!((store.delete_unused_images(Timestamp(21)).await.unwrap(), has(&later).await), (1, false));
 }
+
+pub(super) async fn who_deletes_all_texts_keeps_no_image_and_takes_nobody_elses(store: &Store) {
+    store.register_models(&["one", "two"].map(card), Timestamp(1)).await.unwrap();
+    let (shown, waiting) = (keep(store, "shown", 5).await, keep(store, "waiting", 20).await);
+    let foreign = keep_for(store, VisitorId::new("another"), "foreign", 20).await;
+    let first = std::slice::from_ref(&shown);
+    store.insert_battle_with_images(&battle("b1"), "Which?", first, Timestamp(10)).await.unwrap();
+    let [visitor, another] = ["visitor", "another"].map(VisitorId::new);
+    assert_eq!(store.delete_texts_of(&visitor, Timestamp(21)).await.unwrap(), 1);
+    for (owner, image, has) in [(&visitor, &shown, false), (&visitor, &waiting, false), (&another, &foreign, true)] {
+        assert_eq!(store.has_image(owner, image).await.unwrap(), has, "{image}");
+    }
+
+    let again = keep(store, "again", 30).await;
+    let target = DeletionTarget { battle: battle_id("b1"), visitor: Some(visitor.clone()) };
+    assert_eq!(store.delete_texts_of_target(&target).await.unwrap(), 0, "no battle of theirs has a text");
+    assert!(!store.has_image(&visitor, &again).await.unwrap());
+}

@@ -107,7 +107,10 @@ use question_digests::{
 };
 use webhooks::a_message_waits_alone_is_sent_by_one_and_is_settled_once;
 
-use images::images_are_kept_with_their_battle_in_order_and_go_with_its_texts;
+use images::{
+    images_are_kept_with_their_battle_in_order_and_go_with_its_texts,
+    who_deletes_all_texts_keeps_no_image_and_takes_nobody_elses,
+};
 use labels::{labels_are_kept_by_who_gave_them, the_queue_leaves_out_what_is_known};
 
 use crate::support::arena::card;
@@ -732,6 +735,7 @@ on_both! {
     a_key_is_found_by_its_hash_until_it_expires_or_is_revoked
     a_message_waits_alone_is_sent_by_one_and_is_settled_once
     images_are_kept_with_their_battle_in_order_and_go_with_its_texts
+    who_deletes_all_texts_keeps_no_image_and_takes_nobody_elses
     a_confirmed_leak_leaves_the_queue_and_failures_are_counted
 }
 

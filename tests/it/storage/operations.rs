@@ -220,7 +220,7 @@ pub(super) async fn judgements_of_a_rated_campaign_are_votes_until_they_are_take
     verdicts_on_units_are_kept_once(store).await;
     let page = store.vote_page(VoteRange::ALL, &[VoteColumn::Voter, VoteColumn::PairingPolicy]).await.unwrap();
     let columns: Vec<Vec<&str>> = page.columns().map(|(_, values)| values.collect()).collect();
-    assert_eq!(columns, [["c-1", "c-1", "c-2"], ["campaign"; 3]]);
+    assert_eq!(columns, [["voter of c-1", "voter of c-1", "voter of c-2"], ["campaign"; 3]]);
 
     let judged = store.judgements_of("c-1").await.unwrap();
     let rows: Vec<JudgedRow> = judged.rows().map(Result::unwrap).collect();
