@@ -19,7 +19,7 @@ usage='give a database and a month: archive-month.sh postgres://… YYYY-MM [--v
 [ $# = 2 ] || [ "$#:${3-}" = 3:--votes ] || fail "$usage"
 is_postgres "$1" || fail "$usage"
 [[ $2 =~ ^[0-9]{4}-(0[1-9]|1[0-2])$ ]] || fail "$usage"
-: "${ARCHIVE_COMMAND:?say how to store a file, such as ARCHIVE_COMMAND='"'cp "$1" "/mnt/archive/$2"'"'}"
+[ -n "${ARCHIVE_COMMAND-}" ] || fail "say how to store a file, such as ARCHIVE_COMMAND='cp \"\$1\" \"/mnt/archive/\$2\"'"
 database=$1
 month=$2
 votes_too=${3-}

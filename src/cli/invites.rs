@@ -5,12 +5,15 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use rand::Rng;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::Location;
+use super::actor::actor;
 use super::output::{lines_of_csv, print};
 use crate::cli::error::{BadInput, CommandResult};
 use crate::cli::output_format::OutputFormat;
 use crate::cli::terminal_text::printable;
+use crate::domain::admin::action::AdminAction;
 use crate::domain::admission::invite_code;
 use crate::domain::time::Timestamp;
 use crate::infra::clock::{Clock, SystemClock};
@@ -18,6 +21,7 @@ use crate::infra::config::Environment;
 use crate::infra::passphrase_hash::code_hash;
 use crate::infra::rng::SharedRng;
 use crate::infra::storage::{IfMissing, InviteRow, NewInvite, Store};
+use crate::services::admin::actor::audit_json;
 
 const DAY_MS: i64 = 24 * 3_600_000;
 
@@ -95,9 +99,17 @@ pub async fn run(options: InviteOptions, env: &Environment) -> CommandResult<Exi
     let settings = options.location.settings(env)?;
     let store = Store::open(&settings.storage, IfMissing::Fail).await?;
     match options.what {
-        InviteCommand::Create(create) => print(&created(&store, &create).await?)?,
+        InviteCommand::Create(create) => {
+            let invites = json!({ "count": create.count, "quota": create.quota, "note": create.note });
+            record(&store, env, (AdminAction::CreateInvites, ""), Some(&invites)).await?;
+            print(&created(&store, &create).await?)?;
+        }
         InviteCommand::List { format } => print(&listed(&store.invites().await?, SystemClock.now(), format)?)?,
         InviteCommand::Revoke { id } => {
+            let is_in_force = store.invites().await?.iter().any(|invite| invite.id == id && invite.revoked_at.is_none());
+            if is_in_force {
+                record(&store, env, (AdminAction::RevokeInvite, &id), None).await?;
+            }
             if !store.revoke_invite(&id, SystemClock.now()).await? {
                 let said = format!("no invite in force has the id {id:?}: `langya invites list` shows them");
                 return Err(BadInput(said).into());
@@ -106,6 +118,19 @@ pub async fn run(options: InviteOptions, env: &Environment) -> CommandResult<Exi
     }
     store.close().await;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the entry of the audit log, before the act: nothing is done without one.
+async fn record(
+    store: &Store,
+    env: &Environment,
+    (action, invite): (AdminAction, &str),
+    latter: Option<&Value>,
+) -> CommandResult<()> {
+    let mut entry = actor(env).entry(&SharedRng::from_system(), &SystemClock, action, invite);
+    entry.latter = latter.and_then(audit_json);
+    store.add_audit_entry(&entry).await?;
+    Ok(())
 }
 
 async fn created(store: &Store, options: &CreateInviteOptions) -> CommandResult<String> {

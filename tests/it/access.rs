@@ -77,6 +77,9 @@ async fn an_operator_makes_lists_and_revokes_codes_beside_the_running_arena() {
     let closed = tokio::time::timeout(PATIENCE, socket.try_next()).await.unwrap();
     assert_eq!(closed.unwrap_err().map(u16::from), Some(SIGNED_OUT));
     assert_eq!(run(&["invites", "revoke", id]).await.code, Some(2), "it is revoked already");
+    let audit = run(&["admin", "audit"]).await.stdout;
+    let entries = ["create_invites", "revoke_invite"].map(|action| audit.matches(action).count());
+    assert_eq!(entries, [2, 1], "what is refused has none: {audit}");
 }
 
 #[actix_web::test]
@@ -318,6 +321,10 @@ async fn signing_out_closes_the_sockets_of_that_session_and_of_no_other_on_every
     let mut stale = Browser::new(&arena);
     stale.cookie = sockets[0].cookie().to_owned().into();
     assert!(!stale.is_admitted().await, "the cookie is of no use any more");
+    for path in ["/history", "/history/export"] {
+        check_status(&stale.get(path).await, StatusCode::UNAUTHORIZED);
+        check_status(&ben.get(path).await, StatusCode::OK);
+    }
     other.ask("Which?").await;
     other.until_ready().await;
     beside.end().await;
@@ -336,6 +343,7 @@ async fn revoking_an_invite_signs_out_whoever_came_in_by_it() {
     let closed = tokio::time::timeout(PATIENCE, socket.try_next()).await.unwrap();
     assert_eq!(closed.unwrap_err().map(u16::from), Some(SIGNED_OUT));
     assert!(!browser.is_admitted().await);
+    check_status(&browser.get("/history").await, StatusCode::OK);
 }
 
 #[actix_web::test]

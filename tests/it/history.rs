@@ -8,7 +8,7 @@ use langya::domain::labeling::scheme::Scheme;
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{LabelSource, NewExclusion, NewLabel};
 use reqwest::{Response, StatusCode};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::arena::TestArena;
 use crate::support::program::langya_beside;
@@ -307,6 +307,23 @@ async fn a_visitor_corrects_what_a_question_is_about_after_the_vote() {
     assert_eq!(shared.status(), StatusCode::SEE_OTHER);
     let link = link_in(&browser.page(&path).await);
     assert!(!Browser::stranger(&arena).page(&link).await.contains("id=\"label\""), "only the visitor may say");
+    arena.end().await;
+}
+
+#[actix_web::test]
+async fn an_export_has_what_the_visitor_said_beside_the_question_and_the_vote() {
+    let folder = tempfile::tempdir().unwrap();
+    let arena = arena(folder.path(), ["One.", "Two."]).await;
+    let mut visitor = arena.visitor().await;
+    visitor.send(json!({"type": "start", "prompt": "Which?", "category": "maths", "intent": "factual_qa"})).await;
+    visitor.until_ready().await;
+    visitor.send(json!({"type": "vote", "outcome": "a", "reasons": {"a": ["useful", "clear"]}})).await;
+    assert_eq!(visitor.next().await["type"], "revealed");
+    let text = Browser::of(&arena, &visitor).page("/history/export").await;
+    let exported: Value = serde_json::from_str(&text).unwrap();
+    let battle = &exported["battles"][0];
+    assert_eq!((&battle["category"], &battle["intent"]), (&"maths".into(), &"factual_qa".into()));
+    assert_eq!((&battle["vote"]["reasons_a"], &battle["vote"]["reasons_b"]), (&"useful,clear".into(), &Value::Null));
     arena.end().await;
 }
 

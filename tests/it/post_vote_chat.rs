@@ -46,6 +46,20 @@ async fn after_the_vote_both_models_go_on_with_the_conversation_and_nothing_is_k
 }
 
 #[actix_web::test]
+async fn a_chat_after_the_vote_forgets_what_its_visitor_has_deleted() {
+    let arena = TestArena::start(&[("one", &repeating()), ("two", &repeating())]).await;
+    let mut visitor = voted(&arena).await;
+    let battle = visitor.battle();
+    let store = &arena.app.store;
+    let owner = store.battle_record(&battle).await.unwrap().unwrap().battle.visitor;
+    for (prompt, heard) in [("second", "<first|<first>|second>"), ("third", "<third>")] {
+        visitor.send(json!({"type": "message", "battle": battle, "prompt": prompt, "unrated": true})).await;
+        assert_eq!(visitor.until_ready().await, [heard, heard]);
+        store.delete_texts_of(&owner, arena.app.clock.now()).await.unwrap();
+    }
+}
+
+#[actix_web::test]
 async fn a_chat_after_the_vote_needs_a_vote_of_ones_own_and_a_question() {
     let arena = TestArena::start(&[("one", &repeating()), ("two", &repeating())]).await;
     let battle = voted(&arena).await.battle();

@@ -87,11 +87,15 @@ pub enum AdminAction {
     StartBenchmarks,
     /// Stopped a plan of benchmarks.
     StopBenchmarks,
+    /// Made codes with which visitors sign in.
+    CreateInvites,
+    /// Revoked such a code.
+    RevokeInvite,
 }
 
 impl AdminAction {
     /// All actions.
-    pub const ALL: [Self; 42] = [
+    pub const ALL: [Self; 44] = [
         Self::SignIn,
         Self::SignOut,
         Self::EndSession,
@@ -134,6 +138,8 @@ impl AdminAction {
         Self::RetryWebhook,
         Self::StartBenchmarks,
         Self::StopBenchmarks,
+        Self::CreateInvites,
+        Self::RevokeInvite,
     ];
 
     /// Name in the database, on the command line and in exports.
@@ -182,6 +188,8 @@ impl AdminAction {
             Self::RetryWebhook => "retry_webhook",
             Self::StartBenchmarks => "start_benchmarks",
             Self::StopBenchmarks => "stop_benchmarks",
+            Self::CreateInvites => "create_invites",
+            Self::RevokeInvite => "revoke_invite",
         }
     }
 }

@@ -6,7 +6,7 @@ use sqlx::FromRow;
 
 use super::vote_exclusions::IS_RATED;
 use super::vote_rows::parse_outcome;
-use super::{DeletionTarget, Store, StoreError, on_reader, on_writer, unsigned};
+use super::{Database, DeletionTarget, Store, StoreError, on_reader, on_writer, unsigned};
 use crate::domain::battle::mode::BattleMode;
 use crate::domain::battle::state::Stage;
 use crate::domain::battle::{BattleId, ModelId, Outcome, Side, VisitorId};
@@ -209,6 +209,7 @@ impl Store {
         let Some(visitor) = &target.visitor else {
             let had_texts = self.battles_with_texts(target).await?;
             self.delete_texts(&[target.battle.to_string()]).await?;
+            self.empty_log().await;
             return Ok(had_texts);
         };
         self.delete_ended_texts_of(visitor).await
@@ -229,6 +230,7 @@ impl Store {
         on_writer!(self, |connection| {
             sqlx::query(DELETE_UNUSED_IMAGES_OF).bind(visitor.as_str()).execute(connection).await.map(drop)
         })?;
+        self.empty_log().await;
         Ok(deleted)
     }
 
@@ -255,10 +257,21 @@ impl Store {
                 sqlx::query_scalar(SELECT_TEXTS_BEFORE).bind(before.0).bind(DELETED_AT_ONCE).fetch_all(pool).await
             })?;
             if battles.is_empty() {
-                return Ok(deleted);
+                break;
             }
             self.delete_texts(&battles).await?;
             deleted += battles.len() as u64;
+        }
+        if deleted > 0 {
+            self.empty_log().await;
+        }
+        Ok(deleted)
+    }
+
+    /// Leaves nothing of what was deleted in the files of an embedded database. A server keeps deleted rows until its next vacuum.
+    async fn empty_log(&self) {
+        if let Database::Sqlite(pools) = &self.database {
+            pools.empty_log().await;
         }
     }
 

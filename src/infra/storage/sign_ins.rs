@@ -23,6 +23,9 @@ const INSERT_SIGN_IN: &str = "INSERT INTO sign_ins (visitor, method, invite_id, 
 const SELECT_EXPIRY: &str =
     "SELECT expires_at FROM sign_ins WHERE visitor = $1 AND ended_at IS NULL AND expires_at > $2 AND method = $3";
 const END_SIGN_IN: &str = "UPDATE sign_ins SET ended_at = $2 WHERE visitor = $1 AND ended_at IS NULL";
+/// A revoked invite ends sign-ins as well, at its own moment; whoever came by it did not sign out.
+const COUNT_SIGNED_OUT: &str = "SELECT COUNT(*) FROM sign_ins LEFT JOIN invites ON invites.id = sign_ins.invite_id \
+     WHERE visitor = $1 AND ended_at IS NOT NULL AND ended_at <> COALESCE(revoked_at, -1)";
 const SELECT_ENDED: &str = "SELECT visitor FROM sign_ins WHERE ended_at >= $1";
 
 /// An invite to store.
@@ -228,6 +231,18 @@ impl Store {
         on_writer!(self, |connection| {
             sqlx::query(END_SIGN_IN).bind(visitor.as_str()).bind(now.0).execute(connection).await.map(drop)
         })
+    }
+
+    /// Whether this session has signed out.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn has_signed_out(&self, visitor: &VisitorId) -> Result<bool, StoreError> {
+        let _time = store_time("has_signed_out");
+        let count: i64 = on_reader!(self, |pool| {
+            sqlx::query_scalar(COUNT_SIGNED_OUT).bind(visitor.as_str()).fetch_one(pool).await
+        })?;
+        Ok(count > 0)
     }
 
     /// Visitors whose sign-ins were ended at this time or later.

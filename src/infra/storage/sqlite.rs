@@ -25,6 +25,8 @@ pub(super) static MIGRATIONS: Migrator = sqlx::migrate!("../../migrations/sqlite
 
 /// What a disk has to have room for before it is trusted again.
 const ROOM: usize = 256 * 1024;
+/// For so long the emptying of the write-ahead log waits for readings, and commits wait for it.
+const LOG_WAIT: Duration = Duration::from_secs(1);
 
 /// SQLite takes one writer at a time, so it gets one; readers see the last commit and never wait for it.
 #[derive(Debug, Clone)]
@@ -120,6 +122,20 @@ impl SqlitePools {
     fn replaced(&self) -> StoreError {
         self.outage.note(OutageKind::FileReplaced);
         StoreError::Outage(OutageKind::FileReplaced)
+    }
+
+    /// Empties the write-ahead log, which holds what was deleted until it is written over. Where somebody reads for longer than the
+    /// wait, that is at a later commit.
+    pub(super) async fn empty_log(&self) {
+        let emptied = async {
+            let options = options(&self.path)?.busy_timeout(LOG_WAIT);
+            let mut connection = SqliteConnection::connect_with(&options).await?;
+            sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&mut connection).await?;
+            Ok::<_, StoreError>(connection.close().await?)
+        };
+        if let Err(error) = emptied.await {
+            tracing::warn!(error = ?error, "the write-ahead log could not be emptied after a deletion: it holds the deleted texts until it is written over");
+        }
     }
 
     /// Reads every page of the file.
@@ -264,6 +280,8 @@ pub(super) fn options(path: &Path) -> Result<SqliteConnectOptions, StoreError> {
         .pragma("wal_autocheckpoint", "4000")
         // A long reading lets the log grow to gigabytes; without a limit the file would stay as large for as long as the arena runs.
         .pragma("journal_size_limit", "67108864")
+        // What is deleted is overwritten: visitors are told that their texts are gone.
+        .pragma("secure_delete", "ON")
         .busy_timeout(Duration::from_secs(10)))
 }
 

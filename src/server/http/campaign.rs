@@ -372,10 +372,10 @@ async fn admit(request: &HttpRequest, app: &AppState) -> Result<Annotator, Campa
     }
     let token = bearer(request).ok_or(CampaignApiError::NoToken)?;
     if !token.starts_with(KEY_PREFIX) {
-        return Ok(Annotator::admit(&app.store, id, token, app.clock.now()).await?);
+        return Ok(Annotator::admit((&app.store, &app.sessions), id, token, app.clock.now()).await?);
     }
     let key = api_keys::admit(request, app, Some(KeyScope::Annotate)).await?;
-    Ok(Annotator::admit_key(&app.store, id, &key.id, app.clock.now()).await?)
+    Ok(Annotator::admit_key((&app.store, &app.sessions), id, &key.id, app.clock.now()).await?)
 }
 
 fn texts(shown: &ShownAssignment, written: fn(&str) -> String) -> ShownTexts {

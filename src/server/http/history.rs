@@ -305,13 +305,16 @@ async fn owned(
     Ok((visitor, battle.ok_or_else(|| PageError::Missing("no battle has this id".into()))?))
 }
 
-/// The visitor of a request, for what is theirs alone. The session of an account that was signed out acts for nobody any more.
+/// The visitor of a request, for what is theirs alone. A session that was signed out acts for nobody any more.
 ///
 /// # Errors
 /// [`PageError::SignInRequired`].
 pub(super) async fn owner(request: &HttpRequest, app: &AppState) -> Result<Visitor, PageError> {
     let visitor = visitor(request, app);
-    let acts = visitor.id == visitor.session || app.access.acts_for_account(&visitor.session).await?;
+    let acts = match visitor.id == visitor.session {
+        true => app.access.acts_for_itself(&visitor.session).await?,
+        false => app.access.acts_for_account(&visitor.session).await?,
+    };
     if acts { Ok(visitor) } else { Err(PageError::SignInRequired) }
 }
 

@@ -293,11 +293,11 @@ impl Driver {
     ) -> Result<EventEntry, PostVoteChatError> {
         let Connection { voting, battles, caller, .. } = &self.connection;
         let opened = match self.chat.as_ref().filter(|open| open.chat.battle == *id) {
-            Some(OpenChat { chat, .. }) => {
+            Some(OpenChat { chat, .. }) if !chat.has_lost_its_texts(voting).await? => {
                 chat.takes_question(voting.settings.now().battle.max_turns)?;
                 None
             }
-            None => Some(PostVoteChat::open(voting, &caller.visitor, id).await?),
+            _ => Some(PostVoteChat::open(voting, &caller.visitor, id).await?),
         };
         // An outside service hears only of questions that are taken otherwise.
         battles.admit_prompt(prompt).await?;

@@ -138,6 +138,15 @@ impl Access {
         Ok(expiry.is_some())
     }
 
+    /// Whether the session of a visitor without an account may still act for them: not after it was signed out. Who was never signed in,
+    /// or whose sign-in has ended otherwise, keeps access to their own texts.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn acts_for_itself(&self, session: &VisitorId) -> Result<bool, StoreError> {
+        Ok(!self.store.has_signed_out(session).await?)
+    }
+
     /// Lets somebody in who knows a code or the passphrase, whichever this arena takes. The session is a new one: whatever was
     /// in the browser before, nobody else can have put it there.
     ///

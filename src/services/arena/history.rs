@@ -9,6 +9,7 @@ use super::voting::{VoteError, stored_receipt};
 use crate::domain::battle::mode::BattleMode;
 use crate::domain::battle::receipt::Receipt;
 use crate::domain::battle::state::Stage;
+use crate::domain::battle::vote_reasons::ReasonSet;
 use crate::domain::battle::{BattleId, ImageId, ModelId, Side, VisitorId};
 use crate::domain::rating::own_votes::{self, OwnLeaderboard};
 use crate::domain::time::Timestamp;
@@ -78,6 +79,8 @@ pub struct PastVote {
     pub cast_at: Timestamp,
     /// From 1 to 5, where given.
     pub satisfaction: Option<u64>,
+    /// Why, for sides A and B.
+    pub reasons: [ReasonSet; 2],
     /// What the voter was told.
     pub receipt: Receipt,
     /// The rule that keeps it out of the ratings now; `None` for a rated vote.
@@ -94,6 +97,10 @@ struct ExportedBattle {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     chosen: Vec<ModelId>,
     stage: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    category: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    intent: Option<String>,
     turns: Vec<PastTurn>,
     /// Where the images beside the first question are.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -107,6 +114,10 @@ struct ExportedBattle {
 struct ExportedVote {
     cast_at: String,
     satisfaction: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasons_a: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasons_b: Option<String>,
     #[serde(flatten)]
     receipt: Receipt,
 }
@@ -217,6 +228,8 @@ fn exported(row: &OwnBattleRow, past: PastBattle) -> ExportedBattle {
     let vote = past.vote.map(|vote| ExportedVote {
         cast_at: moment(vote.cast_at),
         satisfaction: vote.satisfaction,
+        reasons_a: vote.reasons[0].stored(),
+        reasons_b: vote.reasons[1].stored(),
         receipt: vote.receipt,
     });
     ExportedBattle {
@@ -225,6 +238,8 @@ fn exported(row: &OwnBattleRow, past: PastBattle) -> ExportedBattle {
         mode: row.mode,
         chosen: chosen(row),
         stage: past.stage.as_str(),
+        category: past.category,
+        intent: past.intent,
         texts_deleted: past.turns.is_empty(),
         turns: past.turns,
         images: past.images.iter().map(|image| format!("/images/{image}")).collect(),
@@ -244,6 +259,7 @@ async fn past_battle(store: &Store, record: BattleRecord) -> Result<PastBattle, 
         Some(vote) => Some(PastVote {
             cast_at: vote.created_at,
             satisfaction: vote.satisfaction,
+            reasons: vote.reasons,
             receipt: stored_receipt(&vote, &record.replies)?,
             exclusion: vote.exclusion,
         }),

@@ -50,6 +50,8 @@ pub struct PostVoteChat {
     seq: u64,
     /// Bytes of a reply, from which on it ends, as in a battle.
     max_reply_bytes: usize,
+    /// Whether the texts of the battle were there when the chat began.
+    has_texts: bool,
     /// Of one model that answers alone, the first.
     sides: Vec<ChatSide>,
     /// Held while the models answer.
@@ -89,9 +91,18 @@ impl PostVoteChat {
         let settings = voting.settings.now();
         let (battle, turn) = (battle.clone(), record.battle.progress.turn);
         let max_reply_bytes = settings.battle.max_reply_bytes;
-        let chat = Self { battle, turn, seq: 0, max_reply_bytes, sides, permit: None };
+        let has_texts = !record.turns.is_empty();
+        let chat = Self { battle, turn, seq: 0, max_reply_bytes, has_texts, sides, permit: None };
         chat.takes_question(settings.battle.max_turns)?;
         Ok(chat)
+    }
+
+    /// Whether the texts of the battle were deleted since the chat began: then no model gets them again.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn has_lost_its_texts(&self, voting: &Voting) -> Result<bool, StoreError> {
+        Ok(self.has_texts && voting.store.turns(&self.battle).await?.is_empty())
     }
 
     /// Whether the next question may be asked.

@@ -15,6 +15,7 @@ use crate::domain::time::Timestamp;
 use crate::infra::clock::Clock;
 use crate::infra::events::{Event, EventBus};
 use crate::infra::rng::SharedRng;
+use crate::infra::sessions::Sessions;
 use crate::infra::storage::{
     AnnotatorRow, AssignmentLimit, AssignmentRequest, AssignmentRow, CampaignRow, CampaignState, CampaignVote,
     ItemTexts, NewCampaignJudgement, NextAssignment, NothingLeft, StandingJudgement, Store, StoreError,
@@ -145,9 +146,9 @@ pub fn token_hash(token: &str) -> String {
 }
 
 /// Whose votes an annotator's judgements are. An annotator's id is the campaign's with a number, which anybody could guess and look up
-/// among published votes; what is stored of the link is known to nobody else.
-fn campaign_voter(link_hash: &str) -> VisitorId {
-    VisitorId::new(hex(&Sha256::digest(format!("langya campaign voter {link_hash}")))[..32].to_owned())
+/// among published votes, and others may know a link; the key of the arena's sessions is known to nobody.
+fn campaign_voter(sessions: &Sessions, link_hash: &str) -> VisitorId {
+    VisitorId::new(&sessions.signature("campaign voter", link_hash)[..32])
 }
 
 /// What stands in the place of a link's hash for the annotator of an API key. No link can have it, since it is the hash of no token.
@@ -160,11 +161,16 @@ impl Annotator {
     ///
     /// # Errors
     /// [`AnnotatingError`] says why the link is of no use.
-    pub async fn admit(store: &Store, campaign: &str, token: &str, now: Timestamp) -> Result<Self, AnnotatingError> {
+    pub async fn admit(
+        (store, sessions): (&Store, &Sessions),
+        campaign: &str,
+        token: &str,
+        now: Timestamp,
+    ) -> Result<Self, AnnotatingError> {
         let hash = token_hash(token);
         let row = store.annotator(campaign, &hash).await?.ok_or(AnnotatingError::UnknownLink)?;
         let campaign = store.campaign(campaign).await?.ok_or(AnnotatingError::UnknownLink)?;
-        Self::check((row, &hash), campaign, now)
+        Self::check(row, campaign_voter(sessions, &hash), campaign, now)
     }
 
     /// The annotator of an open campaign that an API key is. The first request makes it, without a quota.
@@ -172,7 +178,7 @@ impl Annotator {
     /// # Errors
     /// [`AnnotatingError`].
     pub async fn admit_key(
-        store: &Store,
+        (store, sessions): (&Store, &Sessions),
         campaign: &str,
         key_id: &str,
         now: Timestamp,
@@ -184,13 +190,14 @@ impl Annotator {
             store.insert_key_annotator(campaign, &id, &hash, now).await?;
         }
         match store.annotator(campaign, &hash).await? {
-            Some(annotator) => Self::check((annotator, &hash), row, now),
+            Some(annotator) => Self::check(annotator, campaign_voter(sessions, &hash), row, now),
             None => Err(AnnotatingError::NotOpen(row.state)),
         }
     }
 
     fn check(
-        (row, hash): (AnnotatorRow, &str),
+        row: AnnotatorRow,
+        voter: VisitorId,
         campaign: CampaignRow,
         now: Timestamp,
     ) -> Result<Self, AnnotatingError> {
@@ -204,7 +211,7 @@ impl Annotator {
             return Err(AnnotatingError::NotOpen(campaign.state));
         }
         let plan = serde_json::from_str(&campaign.plan)?;
-        Ok(Self { voter: campaign_voter(hash), id: row.id, campaign, plan })
+        Ok(Self { id: row.id, voter, campaign, plan })
     }
 
     /// Whose votes the judgements are; `None` where the campaign is not rated.

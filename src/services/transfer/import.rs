@@ -5,10 +5,10 @@
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
-use tempfile::NamedTempFile;
 
 use crate::domain::hex::hex;
 use crate::domain::rating::vote_log::ColumnSet;
@@ -74,12 +74,12 @@ pub async fn votes(
 ) -> Result<ImportReport, ImportError> {
     let unreadable = |source| VoteFileError::Unreadable { path: path.to_owned(), source };
     let copy = copy_of_pipe(path).map_err(unreadable)?;
-    let whole = copy.as_ref().map_or(path, NamedTempFile::path);
-    let log = read_log(&[whole], KEPT, options).map_err(|error| error.in_file(path))?;
+    let whole = copy.as_ref().map_or_else(|| path.to_owned(), path_of);
+    let log = read_log(&[&whole], KEPT, options).map_err(|error| error.in_file(path))?;
     if let Some(name) = unusable_name(&log) {
         return Err(ImportError::UnusableName { path: path.to_owned(), name });
     }
-    let id = id_of(whole).map_err(unreadable)?;
+    let id = id_of(&whole).map_err(unreadable)?;
     let source = path.file_name().unwrap_or_default().to_string_lossy();
     let import = Import { id: &id, source: &source, models: log.models.as_slice(), at: now };
     let rows = (0..log.len()).map(|row| ImportedVote::of_log(&log, row, &id, now));
@@ -88,15 +88,21 @@ pub async fn votes(
     Ok(ImportReport { imported, excluded: log.excluded.into_iter().collect() })
 }
 
-/// A pipe or a device gives its bytes once, and an import reads them twice: what comes out of it is kept in a file meanwhile.
-fn copy_of_pipe(path: &Path) -> io::Result<Option<NamedTempFile>> {
+/// A pipe or a device gives its bytes once, and an import reads them twice: what comes out of it is kept in a file meanwhile, without a
+/// name, so that it goes with the process however that ends.
+fn copy_of_pipe(path: &Path) -> io::Result<Option<File>> {
     let mut source = File::open(path)?;
     if source.metadata()?.is_file() {
         return Ok(None);
     }
-    let mut copy = NamedTempFile::new()?;
+    let mut copy = tempfile::tempfile()?;
     io::copy(&mut source, &mut copy)?;
     Ok(Some(copy))
+}
+
+/// Where a file without a name can be opened.
+fn path_of(file: &File) -> PathBuf {
+    PathBuf::from(format!("/dev/fd/{}", file.as_raw_fd()))
 }
 
 /// A name for what a file holds.

@@ -20,7 +20,7 @@ async fn ids(store: &Store, filter: OwnBattlesFilter) -> Vec<String> {
     rows.into_iter().map(|row| row.id.to_string()).collect()
 }
 
-async fn ask(store: &Store, id: &str, visitor: &str, prompt: &str) {
+pub(super) async fn ask(store: &Store, id: &str, visitor: &str, prompt: &str) {
     let row = BattleRow { visitor: VisitorId::new(visitor), ..battle(id) };
     store.insert_battle(&row, prompt, Timestamp(1_000)).await.unwrap();
 }

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::path::Path;
 
-use langya::domain::battle::BattleId;
+use langya::domain::battle::{BattleId, VisitorId};
 use langya::domain::time::Timestamp;
 use langya::infra::config::StorageSettings;
 use langya::infra::storage::{DataLock, IfMissing, InsertedVote, OutageKind, Store, StoreError};
@@ -11,7 +11,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqlitePool};
 use tempfile::TempDir;
 
 use super::{
-    FORBIDDEN, FORBIDDEN_OF_BENCHMARKS, FORBIDDEN_OF_VERDICTS, admin, bench, model_register, public_log, ready,
+    FORBIDDEN, FORBIDDEN_OF_BENCHMARKS, FORBIDDEN_OF_VERDICTS, admin, bench, model_register, own_battles, public_log, ready,
     verdicts, vote,
 };
 use crate::support::until;
@@ -41,6 +41,22 @@ async fn votes_can_neither_be_changed_nor_deleted() {
         let refused = sqlx::query(statement).execute(&pool).await.unwrap_err().to_string();
         assert!(refused.contains("votes are insert-only"), "{statement}: {refused}");
     }
+}
+
+#[actix_web::test]
+async fn deleted_texts_are_in_no_file_any_more() {
+    let (folder, store) = open().await;
+    let long = "what nobody shall read again, ".repeat(400);
+    for (battle, visitor, prompt) in [("a", "visitor", "a secret"), ("b", "visitor", &long), ("c", "another", "it stays")] {
+        own_battles::ask(&store, battle, visitor, prompt).await;
+    }
+    let holds = |text: &str| {
+        let files = ["langya.db", "langya.db-wal"].map(|name| std::fs::read(folder.path().join(name)).unwrap_or_default());
+        files.iter().any(|bytes| String::from_utf8_lossy(bytes).contains(text))
+    };
+    assert!(holds("a secret") && holds("nobody shall read"));
+    assert_eq!(store.delete_texts_of(&VisitorId::new("visitor"), Timestamp(4)).await.unwrap(), 2);
+    assert!(!holds("a secret") && !holds("nobody shall read") && holds("it stays"));
 }
 
 #[actix_web::test]

@@ -109,7 +109,7 @@ pub(super) const ENGLISH: HistoryTexts = HistoryTexts {
     delete: "Delete my texts",
     delete_explained: "This deletes all your questions and the replies to them. Links that you shared stop working, and a battle under way ends. Your votes stay, without text and without a name, so the ratings do not change.",
     delete_forgets: "This browser also forgets the number that connects it with them.",
-    delete_limits: "It does not reach what was published or exported before, the operator’s backups, or what the providers of the models keep. It cannot be undone.",
+    delete_limits: "It does not reach what was published or exported before, the operator’s backups, what judge models wrote about the replies, or what the providers of the models keep. It cannot be undone.",
     delete_now: "Delete all my questions and the replies",
     deleted: "Your questions and the replies to them are deleted. Your votes stay as anonymous rows.",
 };
@@ -162,7 +162,7 @@ pub(super) const CHINESE: HistoryTexts = HistoryTexts {
     delete: "删除我的文本",
     delete_explained: "这会删除你的全部提问以及对应的回答。已分享的链接将失效，进行中的对战随之结束。你的投票会保留，但不含文本和姓名，因此评分不变。",
     delete_forgets: "本浏览器也会清除与这些投票相关联的编号。",
-    delete_limits: "此前已发布或导出的内容、管理者的备份以及模型服务商保存的内容不在删除之列。此操作无法撤销。",
+    delete_limits: "此前已发布或导出的内容、管理者的备份、评审模型就回答写下的评语以及模型服务商保存的内容不在删除之列。此操作无法撤销。",
     delete_now: "删除我的全部提问和回答",
     deleted: "你的提问以及对应的回答已删除。你的投票以匿名形式保留。",
 };

@@ -278,6 +278,8 @@ pub(in crate::i18n::pages) const CHINESE: AdminTexts = AdminTexts {
         "重新发送 webhook 消息",
         "启动基准计划",
         "停止基准计划",
+        "创建访客登录邀请码",
+        "撤销访客登录邀请码",
     ],
     name_rule: "用户名为 1 到 40 个字母、数字、“.”、“-”或“_”。",
     too_short: "口令太短：请至少使用 12 个字符。",

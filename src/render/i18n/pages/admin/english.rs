@@ -280,6 +280,8 @@ pub(in crate::i18n::pages) const ENGLISH: AdminTexts = AdminTexts {
         "sent a message to a webhook again",
         "started a plan of benchmarks",
         "stopped a plan of benchmarks",
+        "made codes for visitors to sign in",
+        "revoked a code of visitors",
     ],
     name_rule: "A name has 1 to 40 letters a to z, digits, “.”, “-” or “_”.",
     too_short: "This passphrase is too short: use at least 12 characters.",
