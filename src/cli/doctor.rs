@@ -17,7 +17,7 @@ use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::{Environment, OnFailure, Settings};
 use crate::infra::llm::discover::{DiscoveryTargets, with_discovered};
 use crate::infra::moderation::ModerationEndpoint;
-use crate::infra::oidc;
+use crate::infra::{oidc, redis};
 use crate::render::i18n::doctor::{FindingWords, finding_words};
 use crate::services::doctor::examine;
 use crate::services::model_check::{CheckedModel, check_all};
@@ -52,6 +52,7 @@ pub async fn run(options: DoctorOptions, env: &Environment) -> CommandResult<Exi
 
 async fn findings(settings: Settings, no_models: bool, env: &Environment) -> Vec<Finding> {
     let mut findings = examine(&settings, SystemClock.now()).await;
+    findings.extend(redis_finding(&settings).await);
     findings.extend(provider(&settings).await);
     if !no_models {
         findings.extend(moderation(&settings, env).await);
@@ -66,6 +67,14 @@ async fn findings(settings: Settings, no_models: bool, env: &Environment) -> Vec
         findings.insert(0, Finding::SettingsUsable);
     }
     findings
+}
+
+/// Whether other instances can be reached, where the settings name Redis.
+async fn redis_finding(settings: &Settings) -> Option<Finding> {
+    if settings.redis.url.is_empty() {
+        return None;
+    }
+    Some(redis::check(&settings.redis).await.map_or_else(Finding::RedisUnusable, |()| Finding::RedisAnswers))
 }
 
 /// Asks the moderation service about a harmless text.

@@ -106,7 +106,8 @@ pub async fn run(options: InviteOptions, env: &Environment) -> CommandResult<Exi
         }
         InviteCommand::List { format } => print(&listed(&store.invites().await?, SystemClock.now(), format)?)?,
         InviteCommand::Revoke { id } => {
-            let is_in_force = store.invites().await?.iter().any(|invite| invite.id == id && invite.revoked_at.is_none());
+            let is_in_force =
+                store.invites().await?.iter().any(|invite| invite.id == id && invite.revoked_at.is_none());
             if is_in_force {
                 record(&store, env, (AdminAction::RevokeInvite, &id), None).await?;
             }

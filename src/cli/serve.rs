@@ -1,6 +1,6 @@
 //! `langya serve`: runs the arena until a signal stops it.
 
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -158,7 +158,9 @@ fn print_first_link(app: &AppState, listening: &str, token: &str) {
     let settings = app.settings.now();
     let public = settings.server.public_url.as_str();
     let link = link_address(if public.is_empty() { listening } else { public }, token);
-    eprintln!(
+    // An arena serves on where nobody reads this.
+    let _ = writeln!(
+        std::io::stderr(),
         "no owner yet: open {link} within {} hours to become the owner of this arena; it works once, and \
          `langya admin invite --role owner` makes another one",
         settings.admin.link_hours

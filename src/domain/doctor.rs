@@ -60,6 +60,8 @@ pub enum Check {
     Moderation,
     /// Whether the provider answers where people sign in.
     SignInProvider,
+    /// Whether Redis can be used, through which instances reach each other.
+    Redis,
 }
 
 impl Check {
@@ -76,6 +78,7 @@ impl Check {
             Self::Models => "models",
             Self::Moderation => "moderation",
             Self::SignInProvider => "sign-in provider",
+            Self::Redis => "redis",
         }
     }
 }
@@ -154,6 +157,10 @@ pub enum Finding {
     ProviderAnswers(String),
     /// Nobody can sign in there; with the error.
     ProviderUnusable(String),
+    /// Redis answers and takes writes.
+    RedisAnswers,
+    /// It cannot be used; with the reason.
+    RedisUnusable(String),
 }
 
 /// How many models answer a question.
@@ -214,6 +221,7 @@ impl Finding {
             Self::ModelsAnswer(_) => Check::Models,
             Self::ModerationAnswers(_) | Self::ModerationSilent { .. } => Check::Moderation,
             Self::ProviderAnswers(_) | Self::ProviderUnusable(_) => Check::SignInProvider,
+            Self::RedisAnswers | Self::RedisUnusable(_) => Check::Redis,
         }
     }
 
@@ -229,14 +237,16 @@ impl Finding {
             | Self::NothingToBackUp
             | Self::BackupFresh(_)
             | Self::ModerationAnswers(_)
-            | Self::ProviderAnswers(_) => Severity::Ok,
+            | Self::ProviderAnswers(_)
+            | Self::RedisAnswers => Severity::Ok,
             Self::DatabaseMissing
             | Self::NoProxyTrusted
             | Self::NoPublicUrl(_)
             | Self::PublicUrlWithoutTls
             | Self::ClockUnlikeDatabase(_)
             | Self::NoBackup
-            | Self::BackupMoved(_) => Severity::Warning,
+            | Self::BackupMoved(_)
+            | Self::RedisUnusable(_) => Severity::Warning,
             Self::SettingsUnusable(_)
             | Self::DatabaseUnusable(..)
             | Self::DiskUnknown(_)

@@ -38,15 +38,14 @@ impl Retention<'_> {
         }
     }
 
-    /// Deletes images that were sent a day ago and that nobody asked about, counts of limits that no longer limit anything, and the texts
-    /// that are past their age, and returns of how many battles. The entry of the audit log comes first, so that no deletion is without
-    /// one; where it fails half-way, the next call does the rest.
+    /// Deletes images that were sent a day ago and that nobody asked about, and the texts that are past their age, and returns of how many
+    /// battles. The entry of the audit log comes first, so that no deletion is without one; where it fails half-way, the next call does
+    /// the rest.
     ///
     /// # Errors
     /// [`StoreError`].
     pub async fn run(&self, settings: &RetentionSettings) -> Result<u64, StoreError> {
         self.store.delete_unused_images(Timestamp(self.clock.now().0 - UNUSED_IMAGE_MS)).await?;
-        self.store.delete_returned_limits().await?;
         let Some(before) = settings.texts_before(self.clock.now()) else { return Ok(0) };
         let battles = self.store.battles_with_texts_before(before).await?;
         if battles == 0 {

@@ -179,13 +179,17 @@ fn a_doctor_names_what_is_wrong_and_what_to_do() {
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path();
     let entry = "[[models]]\nid = \"m\"\nprovider = \"openai\"\nbase_url = \"http://127.0.0.1:1/v1\"\n";
-    let settings = format!("[server]\ntrusted_proxies = [\"0.0.0.0/0\"]\n[providers]\nretries = 0\n{entry}");
+    let redis = "[redis]\nurl = \"redis://:sk-canary@127.0.0.1:1\"\n";
+    let settings = format!("{redis}[server]\ntrusted_proxies = [\"0.0.0.0/0\"]\n[providers]\nretries = 0\n{entry}");
     std::fs::write(here.join("langya.toml"), settings).unwrap();
     std::fs::create_dir(here.join("data")).unwrap();
     std::fs::write(here.join("data/langya.db"), "no database, but long enough to be taken for one").unwrap();
     let run = langya(here, ["doctor"]);
     assert_eq!(run.code, Some(1), "{run:?}");
-    for said in ["not a database", "every visitor can forge an address", "0 of 1 answer", "127.0.0.1:1"] {
+    assert!(!run.stdout.contains("canary"), "{}", run.stdout);
+    for said in
+        ["not a database", "every visitor can forge an address", "0 of 1 answer", "127.0.0.1:1", "check redis.url"]
+    {
         assert!(run.stdout.contains(said), "{said}: {}", run.stdout);
     }
     std::fs::write(here.join("langya.toml"), "[server]\nlisen = 1\n").unwrap();

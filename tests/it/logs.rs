@@ -1,10 +1,12 @@
 //! The log as a machine reads it, and what must never be in it.
 
 use std::collections::HashSet;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::support::program::Server;
+use crate::support::program::{Server, program};
 use crate::support::upstream::{Script, Upstream};
 use crate::support::visitor::{Visitor, get};
 
@@ -91,4 +93,23 @@ async fn every_answer_has_a_number_of_its_own() {
     }
     let visitor = Visitor::connect(&server.url).await;
     assert!(visitor.headers.iter().any(|header| header.starts_with("x-request-id: ")), "{:?}", visitor.headers);
+}
+
+#[actix_web::test]
+async fn an_arena_whose_log_cannot_be_written_serves_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let mut arena = Command::new(program());
+    arena.env_clear().env("LANGYA__PROVIDERS__DISCOVER", "false").current_dir(folder.path());
+    let mut arena =
+        arena.args(["serve", "--listen", "127.0.0.1:0"]).stdout(Stdio::piped()).stderr(full).spawn().unwrap();
+    let mut said = String::new();
+    BufReader::new(arena.stdout.take().unwrap()).read_line(&mut said).unwrap();
+    let healthy = match said.trim().strip_prefix("listening on ") {
+        Some(url) => get(&format!("{url}/healthz")).await.status().is_success(),
+        None => false,
+    };
+    arena.kill().unwrap();
+    arena.wait().unwrap();
+    assert!(healthy, "{said:?}");
 }

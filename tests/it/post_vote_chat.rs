@@ -1,5 +1,6 @@
 //! What may be asked after the vote: both models go on, and nothing of it is kept.
 
+use langya::infra::clock::Clock;
 use langya::infra::llm::ChatError;
 use serde_json::json;
 

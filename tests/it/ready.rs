@@ -72,7 +72,7 @@ async fn an_arena_without_redis_is_ready_and_says_what_is_late() {
     let arena = TestArena::start_on(&[("one", &one), ("two", &two)], bus, None, |_| {}).await;
     assert_eq!(
         readyz(&arena).await,
-        (200, "ready\nredis: lost, live updates are late and limits are counted in the database\n".into())
+        (200, "ready\nredis: lost, live updates are late and limits are counted without it\n".into())
     );
     arena.end().await;
 }

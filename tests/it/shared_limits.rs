@@ -183,6 +183,37 @@ async fn counts_in_the_database_are_deleted_once_they_limit_nothing() {
 }
 
 #[actix_web::test]
+async fn an_outage_of_redis_gives_no_limit_anew_where_another_instance_asks_first() {
+    let Some(mut place) = TwoInstances::start().await else { return };
+    let ([one, two], ann) = (place.limits(), visitor("ann"));
+    check_cap(granted(&one, &ann, 8).await, 8);
+    place.redis.kill();
+    assert_eq!(granted(&two, &ann, 1).await, 1, "it never heard of her");
+    assert_eq!(granted(&one, &ann, 1).await, 1, "nine of ten, as it knows");
+    assert!(granted(&two, &ann, 50).await <= 2, "what the first instance knows is counted");
+    place.database.drop().await;
+}
+
+#[actix_web::test]
+async fn counts_that_somebody_holds_are_deleted_another_time() {
+    let Some(place) = TwoInstances::start().await else { return };
+    let database = place.database.raw().await;
+    sqlx::query("INSERT INTO limit_counts VALUES ('votes:ann', 0, 0, 1)").execute(&database).await.unwrap();
+    let mut held = database.begin().await.unwrap();
+    sqlx::query("SELECT 1 FROM limit_counts FOR UPDATE").execute(&mut *held).await.unwrap();
+    place.stores[0].delete_returned_limits().await.unwrap();
+    held.rollback().await.unwrap();
+    let count = "SELECT COUNT(*) FROM limit_counts";
+    let left: i64 = sqlx::query_scalar(count).fetch_one(&database).await.unwrap();
+    assert_eq!(left, 1);
+    place.stores[0].delete_returned_limits().await.unwrap();
+    let left: i64 = sqlx::query_scalar(count).fetch_one(&database).await.unwrap();
+    assert_eq!(left, 0);
+    database.close().await;
+    place.database.drop().await;
+}
+
+#[actix_web::test]
 async fn the_script_and_the_rule_in_memory_agree() {
     let Some(place) = TwoInstances::start().await else { return };
     let alone = Arc::new(RateLimits::new(

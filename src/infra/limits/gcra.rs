@@ -3,7 +3,7 @@
 //!
 //! One moment is kept for each visitor and window: when everything that was used will have come back ("due"). A further
 //! use is granted where that moment then lies at most one [`WindowRate::span`] ahead. Pure: time is handed in. The script in
-//! `shared.rs` is the same rule in Redis; `stored.rs` hands in what PostgreSQL remembers.
+//! `shared.rs` is the same rule in Redis, and the function `charge_limits` of the migrations in PostgreSQL.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -125,11 +125,6 @@ impl LimitCounts {
     /// How far ahead each window of a limit is.
     pub(super) fn ahead(&self, name: &str, now: Instant) -> Ahead {
         self.dues(name, now).map(|due| due.saturating_duration_since(now))
-    }
-
-    /// Takes over how far ahead each window of a limit is.
-    pub(super) fn set(&mut self, name: &str, ahead: Ahead, now: Instant) {
-        self.due.insert(name.to_owned(), ahead.map(|ahead| now + ahead));
     }
 
     /// The used share of a limit, 0 to 1, in the window where most is used.

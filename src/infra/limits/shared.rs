@@ -89,8 +89,8 @@ impl SharedCounts {
     }
 }
 
-/// What the script's numbers mean.
-fn read_answer(answer: &[u64], counts: &[Count]) -> LimitAnswer {
+/// What the numbers of the script, and of the function in PostgreSQL, mean.
+pub(super) fn read_answer(answer: &[u64], counts: &[Count]) -> LimitAnswer {
     match answer.split_first() {
         Some((0, ahead)) => {
             let windows = ahead.chunks_exact(WINDOWS);

@@ -3,12 +3,13 @@
 
 use std::time::Duration;
 
-use tokio::time::{Instant, timeout};
+use tokio::time::timeout;
 
-use super::gcra::{Ahead, Count, LimitAnswer, LimitCounts};
-use crate::storage::{LimitDues, LimitUpdate, LockedLimits, Store};
+use super::gcra::{Ahead, Count, LimitAnswer, WindowRate};
+use super::shared::read_answer;
+use crate::storage::{LimitCharge, Store};
 
-/// For so long an act waits for another instance that holds a count; then this instance counts by itself.
+/// For so long an act waits for the database; then this instance counts by itself.
 const MAX_WAIT: Duration = Duration::from_secs(3);
 
 /// Counts in the database.
@@ -22,13 +23,15 @@ impl StoredLimits {
         Self { store }
     }
 
-    /// Counts one more on all of these, where all of them grant it. What the database does not know of starts with what this
-    /// instance has learned in `known`, so that an outage of Redis gives nobody a limit anew.
+    /// Counts one more on all of these, where all of them grant it. What this instance has learned in `known` and the database has
+    /// not counted is taken as used, so that an outage of Redis gives nobody a limit anew.
     pub(super) async fn charge(&self, counts: &[Count], known: &[Ahead]) -> LimitAnswer {
-        let names: Vec<&str> = counts.iter().map(|count| count.name.as_str()).collect();
-        let charge = |locked: LockedLimits| charge(&locked, counts, known);
-        match timeout(MAX_WAIT, self.store.charge_limits(&names, charge)).await {
-            Ok(Ok(Some(answer))) => answer,
+        let charge = limit_charge(counts, known);
+        match timeout(MAX_WAIT, self.store.charge_limits(&charge)).await {
+            Ok(Ok(Some(answer))) => {
+                let answer: Vec<u64> = answer.iter().map(|micros| u64::try_from(*micros).unwrap_or_default()).collect();
+                read_answer(&answer, counts)
+            }
             Ok(Ok(None)) | Err(_) => LimitAnswer::Nothing,
             Ok(Err(error)) => {
                 // Whoever writes the vote or the battle finds out and says what is wrong.
@@ -39,25 +42,17 @@ impl StoredLimits {
     }
 }
 
-fn charge(locked: &LockedLimits, counts: &[Count], known: &[Ahead]) -> LimitUpdate<LimitAnswer> {
-    let now = Instant::now();
-    let mut used = LimitCounts::default();
-    for ((count, dues), known) in counts.iter().zip(&locked.dues).zip(known) {
-        used.set(&count.name, ahead(*dues, locked.now).unwrap_or(*known), now);
+fn limit_charge(counts: &[Count], known: &[Ahead]) -> LimitCharge {
+    let rates = |part: fn(WindowRate) -> Duration| -> Vec<i64> {
+        let rates = counts.iter().flat_map(|count| count.rates);
+        rates.map(|rate| rate.map_or(0, |rate| micros(part(rate)))).collect()
+    };
+    LimitCharge {
+        names: counts.iter().map(|count| count.name.clone()).collect(),
+        intervals: rates(|rate| rate.interval),
+        spans: rates(|rate| rate.span),
+        known: known.iter().flatten().map(|ahead| micros(*ahead)).collect(),
     }
-    if let Some(wait) = used.wait(counts, now) {
-        return LimitUpdate::Keep(LimitAnswer::Refused(wait));
-    }
-    used.charge(counts, now);
-    let ahead: Vec<Ahead> = counts.iter().map(|count| used.ahead(&count.name, now)).collect();
-    let dues = |ahead: &Ahead| ahead.map(|ahead| locked.now.saturating_add(micros(ahead)));
-    LimitUpdate::Write(ahead.iter().map(dues).collect(), LimitAnswer::Granted(ahead))
-}
-
-/// How far ahead stored moments are; `None` where everything has come back, or nothing was counted.
-fn ahead(dues: LimitDues, now: i64) -> Option<Ahead> {
-    let ahead = dues.map(|due| Duration::from_micros(u64::try_from(due.saturating_sub(now)).unwrap_or_default()));
-    ahead.iter().any(|ahead| !ahead.is_zero()).then_some(ahead)
 }
 
 fn micros(duration: Duration) -> i64 {

@@ -172,17 +172,14 @@ impl RedisConnectionTask {
     }
 
     fn forbid_writes(&mut self, problem: Problem) {
-        self.tell(problem, "redis takes no writes: until it does, limits are counted in the database");
+        self.tell(problem, "redis takes no writes: until it does, limits are counted without it");
         self.handle.set_connection(None);
     }
 
     fn lose(&mut self, problem: Problem) {
         go_down(&self.handle, &self.listener);
         self.drop_waiting();
-        self.tell(
-            problem,
-            "redis is lost: until it is back, limits are counted in the database, and live updates are late",
-        );
+        self.tell(problem, "redis is lost: until it is back, limits are counted without it, and live updates are late");
     }
 
     /// One line for each problem, however often it is met.

@@ -11,11 +11,13 @@
 //! | `{prefix}:limit:{what}:{who}` | how much of a limit is used | when none of it is used, 60 s at most |
 //! | `{prefix}:breaker:{model}` | this circuit breaker open after failures | when it closes again |
 
+mod check;
 mod connection_task;
 mod handle;
 mod problem;
 mod shared_breakers;
 
+pub use check::check;
 pub use connection_task::RedisConnectionTask;
 pub use handle::{AddressError, ConnectionEvent, RedisHandle};
 pub use shared_breakers::{BreakerRemaining, SharedBreakers};

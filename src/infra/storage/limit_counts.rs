@@ -1,61 +1,45 @@
 //! What of the rate limits is used while Redis cannot be asked: counted in PostgreSQL, which all instances share.
 
-use std::collections::HashMap;
-
-use sqlx::postgres::{PgConnection, PgQueryResult};
-use sqlx::{Connection, FromRow};
+use sqlx::postgres::PgQueryResult;
 
 use super::{Database, Store, StoreError, on_postgres};
 use crate::metrics::store_time;
 
-/// Locks the rows in the order of their names, so that two instances never wait for each other, and makes those that are missing.
-/// The clock is read behind the lock.
-const LOCK: &str = "INSERT INTO limit_counts AS counts (name, minute_due, hour_due, day_due) \
-     SELECT name, 0, 0, 0 FROM unnest($1) AS name ORDER BY name \
-     ON CONFLICT (name) DO UPDATE SET name = excluded.name \
-     RETURNING name, minute_due, hour_due, day_due, CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT) AS now";
-const UPDATE: &str = "UPDATE limit_counts SET minute_due = new.minute_due, hour_due = new.hour_due, day_due = new.day_due \
-     FROM unnest($1, $2, $3, $4) AS new (name, minute_due, hour_due, day_due) WHERE limit_counts.name = new.name";
-const DELETE_RETURNED: &str = "DELETE FROM limit_counts WHERE GREATEST(minute_due, hour_due, day_due) < \
-     CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)";
+/// The function is in the migrations. One statement, so that an instance that is stopped holds no row.
+const CHARGE: &str = "SELECT charge_limits($1, $2, $3, $4)";
+/// Rows that are being counted stay until the next time: whoever waits for one while it holds others can be in a deadlock.
+const DELETE_RETURNED: &str = "DELETE FROM limit_counts WHERE name IN (SELECT name FROM limit_counts \
+     WHERE GREATEST(minute_due, hour_due, day_due) < CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT) \
+     FOR UPDATE SKIP LOCKED)";
 
-/// For the minute, the hour and the day: when everything that was used will have come back, in microseconds since 1970.
-pub type LimitDues = [i64; 3];
-
-/// The used part of some limits, locked until it is written.
+/// Limits on which one more is to be counted. The numbers are microseconds, for each name and then for each window.
 #[derive(Debug)]
-pub struct LockedLimits {
-    /// The server's time, in microseconds since 1970.
-    pub now: i64,
-    /// In the order in which the names were given; 0 where nothing is known.
-    pub dues: Vec<LimitDues>,
-}
-
-/// What becomes of locked limits.
-#[derive(Debug)]
-pub enum LimitUpdate<T> {
-    /// They stay as they are.
-    Keep(T),
-    /// These are written, in the same order.
-    Write(Vec<LimitDues>, T),
+pub struct LimitCharge {
+    /// Whom or what each limit counts.
+    pub names: Vec<String>,
+    /// From one use to the next at an even pace; 0 where the window has no limit.
+    pub intervals: Vec<i64>,
+    /// How long all that may be used at once takes to come back.
+    pub spans: Vec<i64>,
+    /// How long everything that was used takes to come back, as far as this instance knows.
+    pub known: Vec<i64>,
 }
 
 impl Store {
-    /// Has `charge` decide about the used part of the limits of these names, which no other instance reads or changes meanwhile.
+    /// Counts one more on all of these limits where all of them grant it. The answer is that of the script in Redis: 0, and then
+    /// how long everything takes to come back; or how long to wait, and the number of the limit that says so.
     /// `None` on SQLite, where one process serves the database and counts by itself.
     ///
     /// # Errors
     /// [`StoreError::Database`].
-    pub async fn charge_limits<T: Send>(
-        &self,
-        names: &[&str],
-        charge: impl FnOnce(LockedLimits) -> LimitUpdate<T> + Send,
-    ) -> Result<Option<T>, StoreError> {
+    pub async fn charge_limits(&self, charge: &LimitCharge) -> Result<Option<Vec<i64>>, StoreError> {
         let Database::Postgres(postgres) = &self.database else { return Ok(None) };
         let _time = store_time("charge_limits");
-        let charged: Result<T, StoreError> =
-            on_postgres!(postgres, |connection| charge_on(connection, names, charge).await);
-        charged.map(Some)
+        let answer: Result<Vec<i64>, StoreError> = on_postgres!(postgres, |connection| {
+            let charged = sqlx::query_scalar(CHARGE).bind(charge.names.as_slice()).bind(charge.intervals.as_slice());
+            charged.bind(charge.spans.as_slice()).bind(charge.known.as_slice()).fetch_one(connection).await
+        });
+        answer.map(Some)
     }
 
     /// Deletes what has come back.
@@ -69,45 +53,4 @@ impl Store {
             on_postgres!(postgres, |connection| sqlx::query(DELETE_RETURNED).execute(connection).await);
         deleted.map(drop)
     }
-}
-
-async fn charge_on<T>(
-    connection: &mut PgConnection,
-    names: &[&str],
-    charge: impl FnOnce(LockedLimits) -> LimitUpdate<T>,
-) -> Result<T, sqlx::Error> {
-    let mut transaction = connection.begin().await?;
-    let rows: Vec<LimitRow> = sqlx::query_as(LOCK).bind(names).fetch_all(&mut *transaction).await?;
-    match charge(locked(names, &rows)) {
-        LimitUpdate::Keep(answer) => {
-            transaction.rollback().await?;
-            Ok(answer)
-        }
-        LimitUpdate::Write(dues, answer) => {
-            let column = |window: usize| -> Vec<i64> { dues.iter().map(|due| due[window]).collect() };
-            let update = sqlx::query(UPDATE).bind(names).bind(column(0)).bind(column(1)).bind(column(2));
-            update.execute(&mut *transaction).await?;
-            transaction.commit().await?;
-            Ok(answer)
-        }
-    }
-}
-
-/// The rows in the order of the names.
-fn locked(names: &[&str], rows: &[LimitRow]) -> LockedLimits {
-    let dues: HashMap<&str, LimitDues> =
-        rows.iter().map(|row| (row.name.as_str(), [row.minute_due, row.hour_due, row.day_due])).collect();
-    LockedLimits {
-        now: rows.iter().map(|row| row.now).max().unwrap_or_default(),
-        dues: names.iter().map(|name| dues.get(name).copied().unwrap_or_default()).collect(),
-    }
-}
-
-#[derive(Debug, FromRow)]
-struct LimitRow {
-    name: String,
-    minute_due: i64,
-    hour_due: i64,
-    day_due: i64,
-    now: i64,
 }

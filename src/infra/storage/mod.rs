@@ -124,7 +124,7 @@ pub use imports::{Import, Imported, ImportedVote};
 pub use instances::InstanceRow;
 pub use leaderboards::StoredLeaderboard;
 pub use leak_checks::{LeakCheckCounts, LeakCheckRow, LeakCheckStatus, UncheckedVote};
-pub use limit_counts::{LimitDues, LimitUpdate, LockedLimits};
+pub use limit_counts::LimitCharge;
 pub use locks::{DataLock, JobLock};
 pub use model_register::RegisterVersion;
 pub use model_stats::RecentModelStats;

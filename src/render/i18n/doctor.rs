@@ -24,6 +24,7 @@ pub fn finding_words(finding: &Finding, language: Language) -> FindingWords {
             | Finding::DiskUnknown(_)
             | Finding::ModelsAnswer(_)
             | Finding::ProviderUnusable(_)
+            | Finding::RedisUnusable(_)
     );
     let language = if is_error { Language::English } else { language };
     let values = values(finding);
@@ -46,6 +47,7 @@ pub fn check_name(check: Check, language: Language) -> &'static str {
         Check::Models => names[6],
         Check::Moderation => names[7],
         Check::SignInProvider => names[8],
+        Check::Redis => names[9],
     }
 }
 
@@ -54,7 +56,7 @@ type FindingTemplate = [&'static str; 2];
 
 /// The texts of findings in one language.
 struct DoctorTexts {
-    checks: [&'static str; 9],
+    checks: [&'static str; 10],
     settings_usable: FindingTemplate,
     settings_unusable: FindingTemplate,
     database_reachable: FindingTemplate,
@@ -84,6 +86,8 @@ struct DoctorTexts {
     moderation_refuses: FindingTemplate,
     provider_answers: FindingTemplate,
     provider_unusable: FindingTemplate,
+    redis_answers: FindingTemplate,
+    redis_unusable: FindingTemplate,
 }
 
 impl DoctorTexts {
@@ -119,6 +123,8 @@ impl DoctorTexts {
             Finding::ModerationSilent { refuses: true, .. } => self.moderation_refuses,
             Finding::ProviderAnswers(_) => self.provider_answers,
             Finding::ProviderUnusable(_) => self.provider_unusable,
+            Finding::RedisAnswers => self.redis_answers,
+            Finding::RedisUnusable(_) => self.redis_unusable,
         }
     }
 }
@@ -126,9 +132,10 @@ impl DoctorTexts {
 /// The values of a template's names.
 fn values(finding: &Finding) -> Vec<(&'static str, String)> {
     match finding {
-        Finding::SettingsUnusable(error) | Finding::DiskUnknown(error) | Finding::ProviderUnusable(error) => {
-            vec![("error", error.clone())]
-        }
+        Finding::SettingsUnusable(error)
+        | Finding::DiskUnknown(error)
+        | Finding::ProviderUnusable(error)
+        | Finding::RedisUnusable(error) => vec![("error", error.clone())],
         Finding::DatabaseUnusable(error, advice) => {
             let advice = advice.clone().unwrap_or_else(|| "see the log of the arena".into());
             vec![("error", error.clone()), ("advice", advice)]
@@ -190,6 +197,7 @@ const ENGLISH: DoctorTexts = DoctorTexts {
         "models",
         "moderation service",
         "sign-in provider",
+        "redis",
     ],
     settings_usable: ["usable", ""],
     settings_unusable: ["{error}", "fix the settings; the arena does not start with these"],
@@ -244,6 +252,11 @@ const ENGLISH: DoctorTexts = DoctorTexts {
         "{error}",
         "check oidc.issuer and the network path to it; people with a passphrase can still sign in",
     ],
+    redis_answers: ["it answers and takes writes", ""],
+    redis_unusable: [
+        "{error}",
+        "check redis.url and the network path to it; battles go on meanwhile, but what other instances do is shown late",
+    ],
 };
 
 const MODERATION_ADVICE: &str = "check moderation.base_url, its model and its key with `langya moderation check`";
@@ -254,7 +267,7 @@ const CLOCK_ADVICE: &str =
 const BACKUP_ADVICE: &str = "run `langya backup --out DIR` daily from a timer, and keep the backups on another machine";
 
 const CHINESE: DoctorTexts = DoctorTexts {
-    checks: ["设置", "数据库", "磁盘", "时钟", "代理", "备份", "模型", "审核服务", "登录服务"],
+    checks: ["设置", "数据库", "磁盘", "时钟", "代理", "备份", "模型", "审核服务", "登录服务", "Redis"],
     settings_usable: ["可用", ""],
     database_reachable: ["可连接，表结构为最新，{votes} 票，{size}", ""],
     database_missing: ["尚不存在", "`langya serve` 会在首次启动时创建"],
@@ -290,6 +303,7 @@ const CHINESE: DoctorTexts = DoctorTexts {
     moderation_lets_through: ["{host} 没有应答（{reason}）：问题未经检查直接放行", CHINESE_MODERATION_ADVICE],
     moderation_refuses: ["{host} 没有应答（{reason}）：问题一律被拒绝", CHINESE_MODERATION_ADVICE],
     provider_answers: ["{name} 有应答，其密钥可读取", ""],
+    redis_answers: ["有应答，可写入", ""],
     ..ENGLISH
 };
 

@@ -107,10 +107,8 @@ async fn database(app: &AppState) -> Option<&'static str> {
 
 fn redis(app: &AppState) -> Option<&'static str> {
     match *app.events.state().borrow() {
-        BusState::Lost => Some("redis: lost, live updates are late and limits are counted in the database"),
-        BusState::Connected if !takes_writes(app) => {
-            Some("redis: it takes no writes, limits are counted in the database")
-        }
+        BusState::Lost => Some("redis: lost, live updates are late and limits are counted without it"),
+        BusState::Connected if !takes_writes(app) => Some("redis: it takes no writes, limits are counted without it"),
         BusState::Connected | BusState::Alone => None,
     }
 }
@@ -156,7 +154,7 @@ mod tests {
 
     #[test]
     fn the_first_line_says_whether_and_the_others_why() {
-        let redis = "redis: lost, live updates are late and limits are counted in the database";
+        let redis = "redis: lost, live updates are late and limits are counted without it";
         let fine = Readiness { remarks: vec![redis.into()], ..Readiness::default() };
         assert_eq!((fine.is_ready(), fine.text()), (true, format!("ready\n{redis}\n")));
         let bad =

@@ -45,6 +45,12 @@ pub async fn delete_expired_texts(
         if !*lead.borrow() || !clock.is_steady_for(LOOK_EVERY) {
             continue;
         }
+        // On its own: whatever hinders it must not keep a text.
+        if let Err(error) = store.delete_returned_limits().await
+            && !error.is_outage()
+        {
+            tracing::warn!(error = ?error, "counts of limits that limit nothing any more could not be deleted");
+        }
         let retention =
             Retention { store: &store, rng: &rng, clock: clock.as_ref(), actor: Actor::of_command(PROGRAM.to_owned()) };
         let settings = settings.now();

@@ -11,8 +11,8 @@ use sqlx::sqlite::{SqliteConnectOptions, SqlitePool};
 use tempfile::TempDir;
 
 use super::{
-    FORBIDDEN, FORBIDDEN_OF_BENCHMARKS, FORBIDDEN_OF_VERDICTS, admin, bench, model_register, own_battles, public_log, ready,
-    verdicts, vote,
+    FORBIDDEN, FORBIDDEN_OF_BENCHMARKS, FORBIDDEN_OF_VERDICTS, admin, bench, model_register, own_battles, public_log,
+    ready, verdicts, vote,
 };
 use crate::support::until;
 
@@ -47,11 +47,14 @@ async fn votes_can_neither_be_changed_nor_deleted() {
 async fn deleted_texts_are_in_no_file_any_more() {
     let (folder, store) = open().await;
     let long = "what nobody shall read again, ".repeat(400);
-    for (battle, visitor, prompt) in [("a", "visitor", "a secret"), ("b", "visitor", &long), ("c", "another", "it stays")] {
+    for (battle, visitor, prompt) in
+        [("a", "visitor", "a secret"), ("b", "visitor", &long), ("c", "another", "it stays")]
+    {
         own_battles::ask(&store, battle, visitor, prompt).await;
     }
     let holds = |text: &str| {
-        let files = ["langya.db", "langya.db-wal"].map(|name| std::fs::read(folder.path().join(name)).unwrap_or_default());
+        let files =
+            ["langya.db", "langya.db-wal"].map(|name| std::fs::read(folder.path().join(name)).unwrap_or_default());
         files.iter().any(|bytes| String::from_utf8_lossy(bytes).contains(text))
     };
     assert!(holds("a secret") && holds("nobody shall read"));

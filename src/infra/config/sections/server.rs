@@ -133,6 +133,13 @@ impl StorageSettings {
     /// [`ConfigError::OutOfRange`].
     pub(in crate::config) fn check(&self) -> Result<(), ConfigError> {
         require(self.max_connections >= 1, "storage.max_connections", self.max_connections, "1 or more")?;
-        require(self.acquire_timeout_ms >= 1, "storage.acquire_timeout_ms", self.acquire_timeout_ms, "1 or more")
+        require(self.acquire_timeout_ms >= 1, "storage.acquire_timeout_ms", self.acquire_timeout_ms, "1 or more")?;
+        // A fifth of it limits transactions that nobody goes on with, and 0 would be no limit.
+        require(
+            self.statement_timeout_ms >= 100,
+            "storage.statement_timeout_ms",
+            self.statement_timeout_ms,
+            "100 or more",
+        )
     }
 }

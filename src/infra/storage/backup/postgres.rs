@@ -23,7 +23,8 @@ pub(super) async fn dump(settings: &StorageSettings, partial: &Path) -> Result<i
     let votes = count(&mut Server::from_settings(settings)?.connect().await?, COUNT_VOTES).await?;
     let address = PostgresAddress::new(settings)?;
     let mut dump = Command::new("pg_dump");
-    dump.args(["--format=custom", "--no-owner", "--no-privileges", "--file"]).arg(partial);
+    // Unlogged tables hold what nobody needs after a crash.
+    dump.args(["--format=custom", "--no-owner", "--no-privileges", "--no-unlogged-table-data", "--file"]).arg(partial);
     run("pg_dump", "kept", address.given_to(dump)).await?;
     // Reads and unpacks everything.
     let mut read_back = Command::new("pg_restore");

@@ -1,0 +1,29 @@
+//! Looks once whether Redis can be used.
+
+use std::time::Duration;
+
+use redis::AsyncConnectionConfig;
+
+use super::handle::{AddressError, client};
+use super::problem::Problem;
+use crate::config::RedisSettings;
+
+/// For so long Redis keeps what the check writes, in milliseconds.
+const KEPT_MS: u64 = 1_000;
+
+/// Connects and writes a key that expires at once, as an instance does.
+///
+/// # Errors
+/// What is wrong, without the address and without words of the server.
+pub async fn check(settings: &RedisSettings) -> Result<(), String> {
+    let client = client(settings).map_err(|error| AddressError::from(error).to_string())?;
+    let within = Some(Duration::from_millis(settings.timeout_ms));
+    let config = AsyncConnectionConfig::new().set_connection_timeout(within).set_response_timeout(within);
+    let written = async {
+        let mut connection = client.get_multiplexed_async_connection_with_config(&config).await?;
+        let mut set = redis::cmd("SET");
+        set.arg(format!("{}:check", settings.prefix)).arg(1).arg("PX").arg(KEPT_MS);
+        set.query_async::<()>(&mut connection).await
+    };
+    written.await.map_err(|error| Problem::from_error(&error).to_string())
+}
