@@ -322,7 +322,7 @@ async fn signing_out_closes_the_sockets_of_that_session_and_of_no_other_on_every
     stale.cookie = sockets[0].cookie().to_owned().into();
     assert!(!stale.is_admitted().await, "the cookie is of no use any more");
     for path in ["/history", "/history/export"] {
-        check_status(&stale.get(path).await, StatusCode::UNAUTHORIZED);
+        check_status(&stale.get(path).await, StatusCode::FORBIDDEN);
         check_status(&ben.get(path).await, StatusCode::OK);
     }
     other.ask("Which?").await;

@@ -77,6 +77,24 @@ pub(super) enum LimitAnswer {
     Nothing,
 }
 
+impl LimitAnswer {
+    /// What the numbers of the script in Redis, and of the function in PostgreSQL, mean.
+    pub(super) fn read(answer: &[u64], counts: &[Count]) -> Self {
+        match answer.split_first() {
+            Some((0, ahead)) => {
+                let windows = ahead.chunks_exact(WINDOWS);
+                Self::Granted(windows.map(|ahead| std::array::from_fn(|w| Duration::from_micros(ahead[w]))).collect())
+            }
+            Some((wait, [slowest])) => {
+                let slowest = usize::try_from(*slowest).ok().and_then(|number| counts.get(number.checked_sub(1)?));
+                let wait = Duration::from_micros(*wait);
+                slowest.map_or(Self::Nothing, |count| Self::Refused(Wait { wait, scope: count.scope }))
+            }
+            _ => Self::Nothing,
+        }
+    }
+}
+
 /// By window: when everything that was used will have come back.
 type Dues = [Instant; WINDOWS];
 /// By window: how long until everything that was used will have come back.

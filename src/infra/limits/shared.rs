@@ -6,7 +6,7 @@ use std::time::Duration;
 use redis::Script;
 
 use super::SharedBackends;
-use super::gcra::{Ahead, Count, LimitAnswer, WINDOWS, Wait, WindowRate};
+use super::gcra::{Ahead, Count, LimitAnswer, WindowRate};
 use super::stored::StoredLimits;
 use crate::redis::RedisHandle;
 
@@ -79,31 +79,13 @@ impl SharedCounts {
         }
         let answer: Result<Vec<u64>, _> = call.invoke_async(&mut connection).await;
         match answer {
-            Ok(answer) => read_answer(&answer, counts),
+            Ok(answer) => LimitAnswer::read(&answer, counts),
             Err(error) => {
                 // The task of the connection finds out and says what is wrong.
                 tracing::debug!(reason = error.category(), "redis could not count");
                 LimitAnswer::Nothing
             }
         }
-    }
-}
-
-/// What the numbers of the script, and of the function in PostgreSQL, mean.
-pub(super) fn read_answer(answer: &[u64], counts: &[Count]) -> LimitAnswer {
-    match answer.split_first() {
-        Some((0, ahead)) => {
-            let windows = ahead.chunks_exact(WINDOWS);
-            LimitAnswer::Granted(
-                windows.map(|ahead| std::array::from_fn(|w| Duration::from_micros(ahead[w]))).collect(),
-            )
-        }
-        Some((wait, [slowest])) => {
-            let slowest = usize::try_from(*slowest).ok().and_then(|number| counts.get(number.checked_sub(1)?));
-            let wait = Duration::from_micros(*wait);
-            slowest.map_or(LimitAnswer::Nothing, |count| LimitAnswer::Refused(Wait { wait, scope: count.scope }))
-        }
-        _ => LimitAnswer::Nothing,
     }
 }
 

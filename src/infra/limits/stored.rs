@@ -6,7 +6,6 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 use super::gcra::{Ahead, Count, LimitAnswer, WindowRate};
-use super::shared::read_answer;
 use crate::storage::{LimitCharge, Store};
 
 /// For so long an act waits for the database; then this instance counts by itself.
@@ -30,7 +29,7 @@ impl StoredLimits {
         match timeout(MAX_WAIT, self.store.charge_limits(&charge)).await {
             Ok(Ok(Some(answer))) => {
                 let answer: Vec<u64> = answer.iter().map(|micros| u64::try_from(*micros).unwrap_or_default()).collect();
-                read_answer(&answer, counts)
+                LimitAnswer::read(&answer, counts)
             }
             Ok(Ok(None)) | Err(_) => LimitAnswer::Nothing,
             Ok(Err(error)) => {

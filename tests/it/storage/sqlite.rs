@@ -46,6 +46,7 @@ async fn votes_can_neither_be_changed_nor_deleted() {
 #[actix_web::test]
 async fn deleted_texts_are_in_no_file_any_more() {
     let (folder, store) = open().await;
+    ready(&store, "x").await;
     let long = "what nobody shall read again, ".repeat(400);
     for (battle, visitor, prompt) in
         [("a", "visitor", "a secret"), ("b", "visitor", &long), ("c", "another", "it stays")]
@@ -58,7 +59,7 @@ async fn deleted_texts_are_in_no_file_any_more() {
         files.iter().any(|bytes| String::from_utf8_lossy(bytes).contains(text))
     };
     assert!(holds("a secret") && holds("nobody shall read"));
-    assert_eq!(store.delete_texts_of(&VisitorId::new("visitor"), Timestamp(4)).await.unwrap(), 2);
+    assert_eq!(store.delete_texts_of(&VisitorId::new("visitor"), Timestamp(4)).await.unwrap(), 3);
     assert!(!holds("a secret") && !holds("nobody shall read") && holds("it stays"));
 }
 
