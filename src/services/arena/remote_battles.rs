@@ -82,13 +82,18 @@ pub(super) trait LocalBattles: Send + Sync + 'static {
     ) -> impl Future<Output = Result<bool, StoreError>> + Send;
 }
 
+/// An instance, and the battle of this one that it follows.
+type FollowerKey = (InstanceId, BattleId);
+/// Takes the number of the last event that a follower has.
+type LastEvent = Arc<watch::Sender<u64>>;
+
 /// The battles that this instance follows, and those whose events it sends.
 #[derive(Debug, Default)]
 pub(super) struct RemoteBattles {
     /// Inboxes of the followed battles.
     followed: Mutex<HashMap<BattleId, mpsc::Sender<LogEntries>>>,
     /// The battles that others follow: the last event that each of them has.
-    followers: Mutex<HashMap<(InstanceId, BattleId), Arc<watch::Sender<u64>>>>,
+    followers: Mutex<HashMap<FollowerKey, LastEvent>>,
 }
 
 impl RemoteBattles {
@@ -100,7 +105,7 @@ impl RemoteBattles {
     }
 
     /// Takes out a follower by this very channel: who asks again while the former request ends has another one already.
-    fn forget_follower(&self, key: &(InstanceId, BattleId), asked: &Arc<watch::Sender<u64>>) {
+    fn forget_follower(&self, key: &FollowerKey, asked: &LastEvent) {
         let mut followers = lock(&self.followers);
         if followers.get(key).is_some_and(|known| Arc::ptr_eq(known, asked)) {
             followers.remove(key);

@@ -34,7 +34,7 @@ pub(super) async fn copy(database: &Path, partial: &Path) -> Result<i64, BackupE
     written.map_err(|error| no_space(partial, &error).unwrap_or_else(|| damaged(error)))?;
     connection.close().await.map_err(&damaged)?;
     let kept = check(partial).await?.votes;
-    unfinished.is_whole();
+    unfinished.keep();
     if kept < before { Err(BackupError::Fewer { kept, before }) } else { Ok(kept) }
 }
 
@@ -42,7 +42,8 @@ pub(super) async fn copy(database: &Path, partial: &Path) -> Result<i64, BackupE
 struct UnfinishedCopy<'p>(&'p Path);
 
 impl UnfinishedCopy<'_> {
-    fn is_whole(self) {
+    /// It is whole: the file stays.
+    fn keep(self) {
         std::mem::forget(self);
     }
 }
