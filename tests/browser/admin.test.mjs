@@ -329,7 +329,7 @@ test("the texts of a flagged battle are deleted by a second button only, without
 test("a key moves to the button that keeps a flagged text, and Enter presses it", async () => {
   const visitor = await openPage(browser);
   await visitor.goto(arena.url);
-  await playBattle(visitor, "Is this another insult?");
+  await playBattle(visitor, "Is that an insult?");
   const page = await openPage(browser);
   await page.context().addCookies(signedIn);
   await page.goto(`${arena.url}/admin/moderation`);
