@@ -31,7 +31,7 @@ pub fn log<W>(format: LoggingFormat, filter: EnvFilter, writer: W) -> Box<dyn Su
 where
     W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
 {
-    // A log that cannot be written is no reason to end: its own complaint about it would panic where nobody reads stderr any more.
+    // A log that cannot be written must not end the arena: the subscriber would report its write error to stderr, which panics.
     let log = fmt().with_env_filter(filter).with_writer(writer).with_target(false).log_internal_errors(false);
     match format {
         LoggingFormat::Text => Box::new(log.with_ansi(std::io::stderr().is_terminal()).finish()),

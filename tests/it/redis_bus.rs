@@ -1,4 +1,4 @@
-//! Two instances that tell each other things through a real Redis, and what becomes of it when Redis has an outage.
+//! Two instances that exchange events and messages through a real Redis, and what each does during an outage of Redis.
 
 use langya::infra::config::RedisSettings;
 use langya::infra::events::{BusState, Event, EventBus, InstanceId, InstanceMessage};

@@ -1,4 +1,4 @@
-//! Whether a text shows anything: a reply of characters that nobody sees is none.
+//! Whether a text has visible characters: a reply without any is empty.
 
 /// Whether anything of the text can be seen: white space, control characters and characters without width cannot.
 pub(super) fn has_visible_text(text: &str) -> bool {

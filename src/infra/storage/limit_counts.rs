@@ -7,7 +7,7 @@ use crate::metrics::store_time;
 
 /// The function is in the migrations. One statement, so that an instance that is stopped holds no row.
 const CHARGE: &str = "SELECT charge_limits($1, $2, $3, $4)";
-/// Rows that are being counted stay until the next time: whoever waits for one while it holds others can be in a deadlock.
+/// Skips rows that a charge has locked: waiting for one while holding others could be a deadlock.
 const DELETE_RETURNED: &str = "DELETE FROM limit_counts WHERE name IN (SELECT name FROM limit_counts \
      WHERE GREATEST(minute_due, hour_due, day_due) < CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT) \
      FOR UPDATE SKIP LOCKED)";

@@ -50,6 +50,7 @@ mod model_register;
 mod model_stats;
 mod models;
 mod moderation_flags;
+mod numbers;
 mod outage;
 mod own_battles;
 mod partitions;
@@ -83,6 +84,8 @@ use std::time::Duration;
 
 use sqlx::migrate::Migrator;
 use tokio::time::Instant;
+
+use self::numbers::{signed, unsigned};
 
 pub use crate::domain::battle::record::{
     BattleLine, BattleRecord, BattleRow, NewReply, ReplyEnding, ReplyRow, TurnRow, VoteRow,
@@ -483,19 +486,4 @@ fn compare_versions(applied: Option<i64>, migrations: &Migrator) -> Result<(), S
         Ordering::Equal => Ok(()),
         Ordering::Greater => Err(StoreError::Newer(applied.unwrap_or_default())),
     }
-}
-
-/// A count or duration out of a column that never holds a negative number.
-fn unsigned(value: i64, table: &'static str, column: &'static str, row: &str) -> Result<u64, StoreError> {
-    u64::try_from(value).map_err(|_| StoreError::Inconsistent {
-        table,
-        column,
-        row: row.to_owned(),
-        value: value.to_string(),
-    })
-}
-
-/// A number on its way into a `BIGINT` column.
-fn signed(value: u64) -> i64 {
-    i64::try_from(value).unwrap_or(i64::MAX)
 }

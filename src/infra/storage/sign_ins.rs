@@ -23,7 +23,7 @@ const INSERT_SIGN_IN: &str = "INSERT INTO sign_ins (visitor, method, invite_id, 
 const SELECT_EXPIRY: &str =
     "SELECT expires_at FROM sign_ins WHERE visitor = $1 AND ended_at IS NULL AND expires_at > $2 AND method = $3";
 const END_SIGN_IN: &str = "UPDATE sign_ins SET ended_at = $2 WHERE visitor = $1 AND ended_at IS NULL";
-/// A revoked invite ends sign-ins as well, at its own moment; whoever came by it did not sign out.
+/// Without the sign-ins that ended because their invite was revoked: those visitors did not sign out.
 const COUNT_SIGNED_OUT: &str = "SELECT COUNT(*) FROM sign_ins LEFT JOIN invites ON invites.id = sign_ins.invite_id \
      WHERE visitor = $1 AND ended_at IS NOT NULL AND ended_at <> COALESCE(revoked_at, -1)";
 const SELECT_ENDED: &str = "SELECT visitor FROM sign_ins WHERE ended_at >= $1";

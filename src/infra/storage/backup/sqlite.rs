@@ -38,7 +38,7 @@ pub(super) async fn copy(database: &Path, partial: &Path) -> Result<i64, BackupE
     if kept < before { Err(BackupError::Fewer { kept, before }) } else { Ok(kept) }
 }
 
-/// A copy under way: where it does not become whole, it goes with what SQLite has made beside it.
+/// An unfinished copy: dropping it removes its file and what SQLite has made beside that.
 struct UnfinishedCopy<'p>(&'p Path);
 
 impl UnfinishedCopy<'_> {
