@@ -14,7 +14,7 @@ use crate::infra::checkpoint_file::CheckpointFile;
 use crate::infra::clock::{Clock, SystemClock};
 use crate::infra::config::Environment;
 use crate::infra::storage::DataLock;
-use crate::infra::storage::backup::{back_up, ends_when_dropped, restore as restore_copy};
+use crate::infra::storage::backup::{back_up, restore as restore_copy};
 
 /// `langya backup …`
 #[derive(Debug, Clone, Args)]
@@ -43,7 +43,7 @@ pub struct RestoreOptions {
 pub async fn run(options: BackupOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
     let copying = async { Ok::<_, CommandError>(back_up(&settings.storage, &options.out, SystemClock.now()).await?) };
-    let kept = if ends_when_dropped(&settings.storage)? { unless_interrupted(copying).await? } else { copying.await? };
+    let kept = unless_interrupted(copying).await?;
     print(&format!("backup written to {}: {} votes, {} bytes\n", kept.path.display(), kept.votes, kept.bytes))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -55,7 +55,8 @@ pub async fn run(options: BackupOptions, env: &Environment) -> CommandResult<Exi
 pub async fn restore(options: RestoreOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
     let _lock = DataLock::take(&settings.storage)?;
-    let restored = restore_copy(&settings.storage, &options.file).await?;
+    let restoring = async { Ok::<_, CommandError>(restore_copy(&settings.storage, &options.file).await?) };
+    let restored = unless_interrupted(restoring).await?;
     print(&format!("restored: {} votes\n", restored.votes))?;
     // An arena that has signed more notices and signs nothing; better to know it now.
     let kept = CheckpointFile::in_folder(&settings.storage.data_dir);

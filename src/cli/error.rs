@@ -304,7 +304,15 @@ impl CommandFailure for LogReceiptError {
 
 impl CommandFailure for VerifyError {
     fn is_input(&self) -> bool {
-        matches!(self, Self::Source(error) if error.is_input()) || matches!(self, Self::Key(_))
+        match self {
+            Self::Source(error) => error.is_input(),
+            Self::Key(_) => true,
+            // A server may answer later; a folder or a page without a log stays one.
+            Self::NoKey(reason) => {
+                !matches!(**reason, Self::Source(SourceError::Http { .. } | SourceError::Status { .. }))
+            }
+            _ => false,
+        }
     }
 }
 

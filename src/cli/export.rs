@@ -95,9 +95,15 @@ struct FileOptions {
     out: PathBuf,
     #[command(flatten)]
     overwrite: Overwrite,
-    /// How to write it
-    #[arg(long, value_enum, default_value_t = Format::Jsonl)]
-    format: Format,
+    /// Format of the file [default: by the extension of --out, or else jsonl]
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+}
+
+impl FileOptions {
+    fn format(&self) -> Format {
+        self.format.or_else(|| Format::of_extension(&self.out)).unwrap_or(Format::Jsonl)
+    }
 }
 
 /// What is to be written.
@@ -199,7 +205,7 @@ async fn write_out(
     }
     let out = NamedOutput::special(&file.out)?;
     let reader_left = out.reader_left();
-    reader_left.forgive(write(store, content, file.format, out, bar).await)
+    reader_left.forgive(write(store, content, file.format(), out, bar).await)
 }
 
 async fn write(
@@ -239,7 +245,7 @@ async fn to_file(
     bar: &ProgressBar,
 ) -> CommandResult<u64> {
     let out = OutFile::create(&options.out, options.overwrite)?;
-    let written = write(store, content, options.format, NamedOutput::new(&options.out, out.file()), bar).await?;
+    let written = write(store, content, options.format(), NamedOutput::new(&options.out, out.file()), bar).await?;
     out.finish()?;
     Ok(written)
 }

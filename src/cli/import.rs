@@ -215,8 +215,11 @@ async fn of_suite(options: OfSuiteOptions, kind: SuiteImport, env: &Environment)
         0 => String::new(),
         differing => format!("; {differing} differ from what is stored and were not taken"),
     };
+    let failed = taken.failed.iter().map(|(status, count)| format!("{count} ({})", status.in_words()));
+    let failed = failed.collect::<Vec<_>>().join(", ");
+    let failed = if failed.is_empty() { failed } else { format!("; kept as failed: {failed}") };
     let file = options.file.display();
-    print(&format!("{file}: {} {what} read, {} of them new{differing}\n", taken.read, taken.new))?;
+    print(&format!("{file}: {} {what} read, {} of them new{differing}{failed}\n", taken.read, taken.new))?;
     store.close().await;
     Ok(ExitCode::SUCCESS)
 }
@@ -225,8 +228,9 @@ async fn of_suite(options: OfSuiteOptions, kind: SuiteImport, env: &Environment)
 async fn scores(options: ImportScoresOptions, env: &Environment) -> CommandResult<ExitCode> {
     let settings = options.location.settings(env)?;
     let store = open_beside(&settings).await?;
-    let scores = imports::scores(&store, &options.file, SystemClock.now()).await?;
-    print(&format!("{}: {scores} scores imported\n", options.file.display()))?;
+    let (scores, blank) = imports::scores(&store, &options.file, SystemClock.now()).await?;
+    let blank = if blank == 0 { String::new() } else { format!("; {blank} records without a score left out") };
+    print(&format!("{}: {scores} scores imported{blank}\n", options.file.display()))?;
     store.close().await;
     Ok(ExitCode::SUCCESS)
 }

@@ -68,9 +68,9 @@ enum Command {
     Models(models::Options),
     /// Fit a leaderboard from the database or from files.
     Fit(Box<fit::FitCommand>),
-    /// Import votes, or a whole arena.
+    /// Import votes, benchmark data, published scores, or a whole arena.
     Import(import::ImportOptions),
-    /// Write votes, battles or the leaderboard to a file.
+    /// Export votes, battles, scores, data sets or the leaderboard to a file.
     Export(export::ExportOptions),
     /// Correlate score series of the same models: columns of a table, ratings of the arena, benchmark scores.
     Correlate(Box<correlate::CorrelateOptions>),
@@ -80,21 +80,21 @@ enum Command {
     Label(label::LabelOptions),
     /// Have judge models judge the arena's own battles, and see how far they agree with people.
     Judge(judge::JudgeOptions),
-    /// Make, list and revoke codes for arenas that people join by invite.
+    /// Create, list and revoke invite codes for visitors, where access.mode is "invite".
     Invites(invites::InviteOptions),
-    /// Hash a passphrase from the standard input, for access.passphrase_hash.
+    /// Hash the visitors' passphrase from standard input, for the setting access.passphrase_hash.
     Passphrase,
     /// Manage admin accounts and print the audit log.
     Admin(admin::AdminOptions),
-    /// Make, list and revoke keys with which programs use the API.
+    /// Create, list and revoke API keys.
     Keys(keys::KeyOptions),
     /// List webhook messages, and resend those whose delivery was abandoned.
     Webhooks(webhooks::WebhookOptions),
     /// Run judge-based benchmarks on the arena's models.
     Bench(bench::BenchOptions),
-    /// Have people judge stored answers: make a campaign, invite annotators, report what they said.
+    /// Have people judge stored answers: create a campaign, invite annotators, report their judgements.
     Campaign(campaign::CampaignOptions),
-    /// List, add, grant and refuse requests to delete the texts of battles.
+    /// List, add, grant and refuse requests to delete the texts of battles (privacy requests).
     Requests(requests::RequestsOptions),
     /// Review the texts that the moderation service flagged: list, show, keep or delete them.
     Moderation(moderation::ModerationOptions),
@@ -112,21 +112,24 @@ enum Command {
     Backup(backup::BackupOptions),
     /// Restore a backup; the target must not hold an arena yet.
     Restore(backup::RestoreOptions),
-    /// Bring the database of an earlier version up to this one, or list what would change.
+    /// Migrate the database of an earlier version to this one, or list what would change.
     Upgrade(upgrade::UpgradeOptions),
 }
+
+/// Heading of the flags of [`Location`] in help texts.
+const LOCATION_HEADING: &str = "Settings and database";
 
 /// Where settings and data are; flags win over the environment, and that over the file.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Location {
     /// Settings file [default: `langya.toml`, if it exists]
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long, global = true, value_name = "FILE", help_heading = LOCATION_HEADING)]
     pub config: Option<PathBuf>,
     /// Database address [default: the settings, or else `langya.db` in the data folder]
-    #[arg(long, global = true, value_name = "URL")]
+    #[arg(long, global = true, value_name = "URL", help_heading = LOCATION_HEADING)]
     pub database: Option<String>,
-    /// Data folder
-    #[arg(long, global = true, value_name = "DIR")]
+    /// Data folder, which holds the embedded database [default: the settings, or else `data`]
+    #[arg(long, global = true, value_name = "DIR", help_heading = LOCATION_HEADING)]
     pub data_dir: Option<PathBuf>,
 }
 

@@ -182,7 +182,7 @@ impl TableRow for RequestLine {
             self.battle.clone(),
             or(&self.entered_by, "on the page"),
             self.created_at.clone(),
-            self.reason.clone(),
+            or(&self.reason, "-"),
             or(&self.answer, "-"),
             self.battles.to_string(),
         ]

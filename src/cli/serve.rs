@@ -18,7 +18,7 @@ use super::signals::Signals;
 use crate::app::Dependencies;
 use crate::cli::error::{BadInput, CommandResult};
 use crate::infra::clock::SystemClock;
-use crate::infra::config::{ConfigError, DEFAULT_FILE, Environment, RedisSettings, Settings};
+use crate::infra::config::{ConfigError, DEFAULT_FILE, Environment, Settings};
 use crate::infra::events::{EventBus, InstanceId, LocalBus, RedisBus};
 use crate::infra::llm::roster::Roster;
 use crate::infra::moderation::ModerationEndpoint;
@@ -91,12 +91,13 @@ pub async fn run(options: ServeOptions, env: &Environment) -> CommandResult<Exit
     let webhooks = WebhookSender::open(&settings, env)?;
     let mut signals = Signals::listen().context("signals cannot be listened to")?;
     let source = options.source(env).context("signals cannot be listened to")?;
+    // All settings are checked before anything is created.
+    roster.check_pairable(&settings)?;
+    let (events, connected) = bus(&settings, InstanceId(rng.token()))?;
+    let (link, connection) = connected.unzip();
     let listener = bind(&settings.server.listen)?;
     let _lock = DataLock::take(&settings.storage)?;
     let store = Store::open(&settings.storage, IfMissing::Create).await?;
-    roster.check_pairable(&settings)?;
-    let (events, connected) = bus(&settings.redis, InstanceId(rng.token()))?;
-    let (link, connection) = connected.unzip();
     let worlds = Dependencies {
         store: store.clone(),
         events,
@@ -133,12 +134,10 @@ pub async fn run(options: ServeOptions, env: &Environment) -> CommandResult<Exit
 
 /// Where to open the arena, which models take part, and how to add others.
 fn first_lines(url: &str, roster: &Roster) -> String {
-    let cards: Vec<_> = roster.all().iter().map(|model| &model.card).collect();
-    let names: Vec<&str> = cards.iter().map(|card| card.name.as_str()).collect();
-    let practice = if cards.iter().all(|card| card.practice) { " (practice models)" } else { "" };
+    let names: Vec<&str> = roster.all().iter().map(|model| model.card.name.as_str()).collect();
     format!(
         "listening on {url}\n\
-         models: {}{practice}\n\
+         models: {}\n\
          add others: langya models add --from URL, or write [[models]] in {DEFAULT_FILE}\n",
         names.join(", ")
     )
@@ -183,11 +182,17 @@ fn supervise(app: &Arc<AppState>, connection: Option<RedisConnectionTask>, sourc
 }
 
 /// The bus of one instance; or that of several, with the way to Redis and what keeps it open.
-fn bus(settings: &RedisSettings, instance: InstanceId) -> Result<Bus, AddressError> {
-    if settings.url.is_empty() {
+fn bus(settings: &Settings, instance: InstanceId) -> Result<Bus, AddressError> {
+    if settings.redis.url.is_empty() {
         return Ok((Arc::new(LocalBus::new(instance)), None));
     }
-    let (bus, connection) = RedisBus::new(settings, instance)?;
+    let (bus, connection) = RedisBus::new(&settings.redis, instance)?;
+    if !settings.storage.is_postgres() {
+        tracing::warn!(
+            "redis.url is set, and the database is SQLite, which only one instance can use: set storage.database to a \
+             PostgreSQL address, or remove redis.url"
+        );
+    }
     let link = bus.handle().clone();
     Ok((Arc::new(bus), Some((link, connection))))
 }
@@ -217,7 +222,7 @@ async fn end(app: &AppState, serving: &RunningServer) {
 
 fn bind(address: &str) -> CommandResult<TcpListener> {
     let parsed: SocketAddr = address.parse().map_err(|_| {
-        BadInput(format!("cannot listen on {address:?}: give an address and a port, such as 127.0.0.1:8717"))
+        BadInput(format!("cannot listen on {address:?}: give an IP address and a port, such as 127.0.0.1:8717"))
     })?;
     let listener = TcpListener::bind(parsed).map_err(|error| {
         BadInput(match error.kind() {

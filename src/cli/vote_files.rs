@@ -4,49 +4,52 @@ use clap::Args;
 
 use crate::formats::votes::{ColumnNames, ReadLimits, ReadOptions};
 
+/// Heading of these flags in help texts.
+const HEADING: &str = "Files of votes";
+
 /// How files of votes are read. Columns need a name only where they are not called as in LMArena's files.
 #[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Files of votes")]
 pub struct ReadFlags {
     /// Column with the model on side A
-    #[arg(long, value_name = "COLUMN")]
+    #[arg(long, value_name = "COLUMN", help_heading = HEADING)]
     pub model_a: Option<String>,
     /// Column with the model on side B
-    #[arg(long, value_name = "COLUMN")]
+    #[arg(long, value_name = "COLUMN", help_heading = HEADING)]
     pub model_b: Option<String>,
     /// Column with the outcome: model_a, model_b, tie, both_bad, or the winner's name
-    #[arg(long, value_name = "COLUMN")]
+    #[arg(long, value_name = "COLUMN", help_heading = HEADING)]
     pub winner: Option<String>,
     /// Column that tells voters apart
-    #[arg(long, value_name = "COLUMN")]
+    #[arg(long, value_name = "COLUMN", help_heading = HEADING)]
     pub voter: Option<String>,
     /// Column with the time of the vote: seconds since 1970 or a date
-    #[arg(long, value_name = "COLUMN")]
+    #[arg(long, value_name = "COLUMN", help_heading = HEADING)]
     pub time: Option<String>,
     /// Column with the language
-    #[arg(long, value_name = "COLUMN")]
+    #[arg(long, value_name = "COLUMN", help_heading = HEADING)]
     pub language_column: Option<String>,
     /// Column with the category
-    #[arg(long, value_name = "COLUMN")]
+    #[arg(long, value_name = "COLUMN", help_heading = HEADING)]
     pub category_column: Option<String>,
     /// Column with the intent
-    #[arg(long, value_name = "COLUMN")]
+    #[arg(long, value_name = "COLUMN", help_heading = HEADING)]
     pub intent_column: Option<String>,
     /// Column with the number of turns
-    #[arg(long, value_name = "COLUMN")]
+    #[arg(long, value_name = "COLUMN", help_heading = HEADING)]
     pub turn_column: Option<String>,
     /// Leave out rows that are no votes and count them by reason, instead of refusing the file
-    #[arg(long)]
+    #[arg(long, help_heading = HEADING)]
     pub skip_bad: bool,
     /// Treat missing fields at the end of a CSV or TSV row as empty, instead of refusing the file
-    #[arg(long)]
+    #[arg(long, help_heading = HEADING)]
     pub pad: bool,
     /// Most bytes of one line, or of one object of a JSON array
-    #[arg(long, value_name = "BYTES", default_value_t = ReadLimits::default().line_bytes,
+    #[arg(long, value_name = "BYTES", help_heading = HEADING, default_value_t = ReadLimits::default().line_bytes,
         value_parser = clap::value_parser!(u64).range(1 << 20..))]
     pub max_line_bytes: u64,
     /// Most bytes that a packed file may unpack to
-    #[arg(long, value_name = "BYTES", default_value_t = ReadLimits::default().decompressed_bytes)]
+    #[arg(long, value_name = "BYTES", help_heading = HEADING,
+        default_value_t = ReadLimits::default().decompressed_bytes)]
     pub max_decompressed_bytes: u64,
 }
 

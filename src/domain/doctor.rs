@@ -99,6 +99,8 @@ pub enum Finding {
     },
     /// The embedded database does not exist yet.
     DatabaseMissing,
+    /// It does not exist yet, and this folder for it cannot be made or written.
+    FolderUnusable(String),
     /// It cannot be used; with the error, and what that says is to be done.
     DatabaseUnusable(String, Option<String>),
     /// The disk's space.
@@ -161,6 +163,8 @@ pub enum Finding {
     RedisAnswers,
     /// It cannot be used; with the reason.
     RedisUnusable(String),
+    /// The settings name Redis, and a database that only one instance can use.
+    RedisWithSqlite,
 }
 
 /// How many models answer a question.
@@ -202,7 +206,10 @@ impl Finding {
     pub fn check(&self) -> Check {
         match self {
             Self::SettingsUsable | Self::SettingsUnusable(_) => Check::Settings,
-            Self::DatabaseReachable { .. } | Self::DatabaseMissing | Self::DatabaseUnusable(..) => Check::Database,
+            Self::DatabaseReachable { .. }
+            | Self::DatabaseMissing
+            | Self::FolderUnusable(_)
+            | Self::DatabaseUnusable(..) => Check::Database,
             Self::DiskSpace { .. } | Self::DiskUnknown(_) => Check::Disk,
             Self::ClockPlausible | Self::ClockBeforeProgram | Self::ClockBehind(_) | Self::ClockUnlikeDatabase(_) => {
                 Check::Clock
@@ -221,7 +228,7 @@ impl Finding {
             Self::ModelsAnswer(_) => Check::Models,
             Self::ModerationAnswers(_) | Self::ModerationSilent { .. } => Check::Moderation,
             Self::ProviderAnswers(_) | Self::ProviderUnusable(_) => Check::SignInProvider,
-            Self::RedisAnswers | Self::RedisUnusable(_) => Check::Redis,
+            Self::RedisAnswers | Self::RedisUnusable(_) | Self::RedisWithSqlite => Check::Redis,
         }
     }
 
@@ -246,8 +253,10 @@ impl Finding {
             | Self::ClockUnlikeDatabase(_)
             | Self::NoBackup
             | Self::BackupMoved(_)
-            | Self::RedisUnusable(_) => Severity::Warning,
+            | Self::RedisUnusable(_)
+            | Self::RedisWithSqlite => Severity::Warning,
             Self::SettingsUnusable(_)
+            | Self::FolderUnusable(_)
             | Self::DatabaseUnusable(..)
             | Self::DiskUnknown(_)
             | Self::ClockBeforeProgram

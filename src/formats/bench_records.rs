@@ -55,6 +55,15 @@ pub struct GivenVerdict {
     pub parsed: Result<Verdict, Status>,
 }
 
+/// The published scores of a file.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct GivenScores {
+    /// The scores.
+    pub scores: Vec<GivenScore>,
+    /// Number of records whose score is blank: nothing could be judged.
+    pub blank: u64,
+}
+
 /// A published score of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GivenScore {
@@ -205,16 +214,21 @@ fn scored(suite: &dyn Suite, path: &Path, record: &Record) -> Result<Result<Verd
     }
 }
 
-/// Reads published scores: records of `suite`, `model` and `score`, with `part`, `series` and `source`.
+/// Reads published scores: records of `suite`, `model` and `score`, with `part`, `series` and `source`. Without a series, the
+/// scores of each judge and baseline are one, as an export of scores has them.
 ///
 /// # Errors
 /// [`BenchFileError`] with the line and the field that is wrong.
-pub fn scores(path: &Path) -> Result<Vec<GivenScore>, BenchFileError> {
-    let (mut scores, mut seen) = (Vec::new(), HashMap::new());
+pub fn scores(path: &Path) -> Result<GivenScores, BenchFileError> {
+    let (mut found, mut seen) = (GivenScores::default(), HashMap::new());
     for record in records(path)? {
+        if record.is_blank("score") {
+            found.blank += 1;
+            continue;
+        }
         let score = record.real(path, "score")?;
         let given = GivenScore {
-            series: record.text(&["series"]).unwrap_or_else(|| name_of(path)),
+            series: record.text(&["series"]).unwrap_or_else(|| series_of(&record, path)),
             suite: record.needed(path, &["suite"])?,
             part: record.text(&["part"]).unwrap_or_else(|| "overall".to_owned()),
             model: record.needed(path, &MODEL)?,
@@ -226,9 +240,15 @@ pub fn scores(path: &Path) -> Result<Vec<GivenScore>, BenchFileError> {
             let reason = format!("the same score of {:?} is already on line {first}", given.model);
             return Err(record.refuse(path, reason));
         }
-        scores.push(given);
+        found.scores.push(given);
     }
-    Ok(scores)
+    Ok(found)
+}
+
+/// The name of the file, with the judge and the baseline of a score where it says them.
+fn series_of(record: &Record, path: &Path) -> String {
+    let told = [&JUDGE[..], &["baseline"]].into_iter().filter_map(|names| record.text(names));
+    std::iter::once(name_of(path)).chain(told.filter(|name| !name.is_empty())).collect::<Vec<_>>().join("@")
 }
 
 fn item_of<'i>(record: &Record, path: &Path, items: &HashMap<&str, &'i Item>) -> Result<&'i Item, BenchFileError> {

@@ -1,9 +1,10 @@
-//! A CSV file with one row per model.
+//! A CSV file with one row per model; its fields may be separated by commas, semicolons or tabs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::domain::csv_injection::restored;
+use crate::votes::delimiter_of;
 
 /// Why a table or one of its columns cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -62,7 +63,8 @@ impl ModelTable {
     /// [`ModelTableError::File`], [`ModelTableError::Column`].
     pub fn read(file: &Path, key: &str) -> Result<Self, ModelTableError> {
         let bad = |reason: String| ModelTableError::File { file: file.to_owned(), reason };
-        let mut reader = csv::Reader::from_path(file).map_err(|error| bad(error.to_string()))?;
+        let text = std::fs::read(file).map_err(|error| bad(error.to_string()))?;
+        let mut reader = csv::ReaderBuilder::new().delimiter(delimiter_of(&text)).from_reader(text.as_slice());
         let header = reader.headers().map_err(|error| bad(error.to_string()))?;
         let columns: Vec<String> =
             header.iter().map(|name| name.trim_start_matches('\u{feff}').trim().to_owned()).collect();
@@ -75,6 +77,10 @@ impl ModelTable {
         for row in reader.records() {
             let row = row.map_err(|error| bad(error.to_string()))?;
             let model = restored(row[place].trim()).to_owned();
+            if model.is_empty() {
+                let line = row.position().map_or(0, csv::Position::line);
+                return Err(bad(format!("line {line} names no model in column {key:?}: name one, or remove the line")));
+            }
             if !known.insert(model.clone()) {
                 return Err(bad(format!("model {model:?} has two rows: keep one of them")));
             }
@@ -155,6 +161,23 @@ mod tests {
         let refused = table.column("x").unwrap_err().to_string();
         assert!(refused.contains("model \"b\" has \"3,5\" in column \"x\""), "{refused}");
         assert_eq!(table.columns(), ["x", "y", "maker"]);
+    }
+
+    #[test]
+    fn semicolons_and_tabs_separate_fields_too() {
+        for text in ["\u{feff}model;x;y\na;1;2\n'=b,c;3;\n", "model\tx\ty\na\t1\t2\n'=b,c\t3\t\n"] {
+            let (_folder, table) = table(text);
+            assert_eq!(table.column("x").unwrap(), BTreeMap::from([("=b,c".to_owned(), 3.0), ("a".to_owned(), 1.0)]));
+            assert_eq!(table.column("y").unwrap(), BTreeMap::from([("a".to_owned(), 2.0)]));
+        }
+    }
+
+    #[test]
+    fn a_row_without_a_model_is_refused_by_its_line() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "model,x\na,1\n ,2\n").unwrap();
+        let told = ModelTable::read(file.path(), "model").unwrap_err().to_string();
+        assert!(told.ends_with(": line 3 names no model in column \"model\": name one, or remove the line"), "{told}");
     }
 
     #[test]

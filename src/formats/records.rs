@@ -6,7 +6,12 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use super::read_file;
+use super::votes::delimiter_of;
 use crate::domain::benchmark::data_file::{DataError, RecordLines, text};
+use crate::domain::csv_injection::restored;
+
+/// Columns of long texts, in which an apostrophe before a formula may be the text's own.
+const TEXTS: [&str; 5] = ["answer", "text", "raw_text", "judgment", "judgement"];
 
 /// Why a file cannot be used. Nothing of it is, then.
 #[derive(Debug, thiserror::Error)]
@@ -92,7 +97,7 @@ fn json_lines(text: &str) -> Result<Vec<Record>, (u64, String)> {
 }
 
 fn delimited(text: &str) -> Result<Vec<Record>, (u64, String)> {
-    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let mut reader = csv::ReaderBuilder::new().delimiter(delimiter_of(text.as_bytes())).from_reader(text.as_bytes());
     let heads = reader.headers().map_err(|error| (1, error.to_string()))?.clone();
     let (mut records, mut lines) = (Vec::new(), RecordLines::new(text));
     for row in reader.records() {
@@ -101,7 +106,11 @@ fn delimited(text: &str) -> Result<Vec<Record>, (u64, String)> {
         let line = lines.at(row.position());
         let cells = heads.iter().zip(&row).map(|(head, cell)| (head.trim().to_owned(), cell));
         let (blank, filled): (Vec<_>, Vec<_>) = cells.partition(|(_, cell)| cell.is_empty());
-        let fields = filled.into_iter().map(|(head, cell)| (head, Value::String(cell.to_owned()))).collect();
+        let field = |(head, cell): (String, &str)| {
+            let text = if TEXTS.contains(&head.as_str()) { cell } else { restored(cell) };
+            (head, Value::String(text.to_owned()))
+        };
+        let fields = filled.into_iter().map(field).collect();
         records.push(Record { line, fields, blank: blank.into_iter().map(|(head, _)| head).collect() });
     }
     Ok(records)
@@ -125,6 +134,11 @@ impl Record {
             Value::Number(number) => Some(number.to_string()),
             _ => None,
         }
+    }
+
+    /// Whether nothing stands under this name: an empty cell, or a null.
+    pub fn is_blank(&self, name: &str) -> bool {
+        self.blank.iter().any(|blank| blank == name) || self.fields.get(name).is_some_and(Value::is_null)
     }
 
     /// A text that may be empty: also one whose cell is.
@@ -186,6 +200,14 @@ mod tests {
             assert_eq!(records[0].needed(path, &["answer"]).unwrap(), "two\r\nlines, {braces}");
             assert_eq!((records[1].line, records[1].number(path, "turn").unwrap()), (second_line, Some(2)));
         }
+    }
+
+    #[test]
+    fn semicolons_separate_fields_and_a_name_loses_the_apostrophe_that_an_export_gave_it() {
+        let records = read_text("model;answer;note\n'=1+2;'=3 holds;\n").unwrap();
+        let text = |name| records[0].text(&[name]);
+        assert_eq!((text("model").as_deref(), text("answer").as_deref()), (Some("=1+2"), Some("'=3 holds")));
+        assert_eq!((records[0].is_blank("note"), records[0].is_blank("model")), (true, false));
     }
 
     #[track_caller]

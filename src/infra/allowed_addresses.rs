@@ -69,8 +69,12 @@ fn meant(ip: IpAddr) -> IpAddr {
     let carried = match canonical {
         IpAddr::V4(_) => canonical,
         IpAddr::V6(ip) => match ip.segments() {
-            // The translation of RFC 6052, 6to4, and the form of IPv4 before it was given up (RFC 4291).
-            [0x64, 0xff9b, 0, 0, 0, 0, high, low] | [0x2002, high, low, ..] => v4(high, low),
+            // The translation of RFC 6052 and of a network's own (RFC 8215), 6to4, that of RFC 2765, and the form of IPv4 before it was
+            // given up (RFC 4291).
+            [0x64, 0xff9b, 0, 0, 0, 0, high, low] | [0x64, 0xff9b, 1, .., high, low] | [0x2002, high, low, ..] => {
+                v4(high, low)
+            }
+            [0, 0, 0, 0, 0xffff, 0, high, low] => v4(high, low),
             [0, 0, 0, 0, 0, 0, high, low] if high > 0 => v4(high, low),
             _ => canonical,
         },
@@ -112,6 +116,9 @@ mod tests {
             "fd20:ce::254",
             "::ffff:169.254.169.254",
             "64:ff9b::a9fe:a9fe",
+            "64:ff9b:1::a9fe:a9fe",
+            "64:ff9b:1:fffe::a9fe:a9fe",
+            "::ffff:0:169.254.169.254",
             "2002:a9fe:a9fe::1",
             "::169.254.169.254",
         ] {
@@ -132,6 +139,7 @@ mod tests {
             ("10.1.2.3", true, true, false),
             ("::ffff:10.1.2.3", true, true, false),
             ("64:ff9b::a01:203", true, true, false),
+            ("64:ff9b:1::a01:203", true, true, false),
             ("10.2.2.3", true, false, false),
             ("172.16.0.1", true, false, false),
             ("192.168.1.1", true, false, false),

@@ -1,12 +1,15 @@
 //! The latest checkpoint that an instance knows to be signed, in a file outside the database: a database that was restored from an older
 //! backup would otherwise sign other entries at positions that were published already.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// The file's name in the data folder.
 const NAME: &str = "log-checkpoint";
+/// Its permissions: it holds what the log has published.
+const READABLE: u32 = 0o644;
 
 /// The file.
 #[derive(Debug, Clone)]
@@ -44,20 +47,39 @@ impl CheckpointFile {
     /// # Errors
     /// The folder cannot be written.
     pub fn write(&self, note: &str) -> io::Result<()> {
-        if let Some(folder) = self.path.parent() {
-            fs::create_dir_all(folder)?;
-        }
-        let beside = self.path.with_extension("new");
-        let mut file = File::create(&beside)?;
-        file.write_all(note.as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&beside, &self.path)
+        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        fs::create_dir_all(folder)?;
+        // A file of its own: instances that share a folder write at the same time, and none may rename what another one has half written.
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".log-checkpoint-").permissions(fs::Permissions::from_mode(READABLE));
+        let mut beside = builder.tempfile_in(folder)?;
+        beside.write_all(note.as_bytes())?;
+        beside.as_file().sync_all()?;
+        beside.persist(&self.path).map(drop).map_err(|failed| failed.error)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_note_is_whole_whoever_else_writes() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = CheckpointFile::in_folder(folder.path());
+        let notes = ["a", "b", "c", "d"].map(|letter| letter.repeat(100_000));
+        file.write(&notes[0]).unwrap();
+        std::thread::scope(|scope| {
+            for note in &notes {
+                let file = &file;
+                scope.spawn(move || (0..50).for_each(|_| file.write(note).unwrap()));
+            }
+            for _ in 0..200 {
+                let read = file.read().unwrap().unwrap();
+                assert!(notes.contains(&read), "{} bytes", read.len());
+            }
+        });
+    }
 
     #[test]
     fn the_last_note_is_kept() {

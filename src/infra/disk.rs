@@ -1,7 +1,9 @@
 //! How much space a disk has.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::Access;
 
 /// Space of the disk that a folder is on, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,16 +19,36 @@ pub struct DiskSpace {
 /// # Errors
 /// No folder above it can be asked.
 pub fn space(folder: &Path) -> io::Result<DiskSpace> {
-    let absolute = std::path::absolute(folder)?;
-    let there = absolute.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new("/"));
-    let found = rustix::fs::statvfs(there)?;
+    let found = rustix::fs::statvfs(&existing(folder)?)?;
     let bytes = |blocks: u64| blocks.saturating_mul(found.f_frsize);
     Ok(DiskSpace { free: bytes(found.f_bavail), total: bytes(found.f_blocks) })
+}
+
+/// Whether this user can make files in a folder, or make the folder where it does not exist yet. Nothing is changed.
+#[must_use]
+pub fn is_writable(folder: &Path) -> bool {
+    let allowed = Access::WRITE_OK | Access::EXEC_OK;
+    existing(folder).is_ok_and(|there| there.is_dir() && rustix::fs::access(&there, allowed).is_ok())
+}
+
+/// The folder, or the nearest one above it that exists.
+fn existing(folder: &Path) -> io::Result<PathBuf> {
+    let absolute = std::path::absolute(folder)?;
+    Ok(absolute.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new("/")).to_owned())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_can_be_made_in_a_folder_and_not_in_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        std::fs::write(&file, "").unwrap();
+        assert!(is_writable(folder.path()) && is_writable(&folder.path().join("a/b")));
+        assert!(!is_writable(&file) && !is_writable(&file.join("data")));
+    }
 
     #[test]
     fn a_folder_that_is_not_there_yet_has_the_space_of_the_one_above() {

@@ -1,6 +1,7 @@
 //! Hashes of what people sign in with: passphrases by argon2id, checked a few at a time and in the same time whatever is compared, and
 //! the codes of invites.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use argon2::Argon2;
@@ -32,11 +33,11 @@ pub enum PassphraseError {
 
 /// Checks and hashes passphrases on threads of their own.
 #[derive(Debug)]
-pub struct PassphraseChecks(Semaphore);
+pub struct PassphraseChecks(Arc<Semaphore>);
 
 impl Default for PassphraseChecks {
     fn default() -> Self {
-        Self(Semaphore::new(CHECKS_AT_ONCE))
+        Self(Arc::new(Semaphore::new(CHECKS_AT_ONCE)))
     }
 }
 
@@ -60,9 +61,15 @@ impl PassphraseChecks {
     }
 
     async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, PassphraseError> {
-        let turn = tokio::time::timeout(CHECK_PATIENCE, self.0.acquire()).await;
-        let _turn = turn.map_err(|_| PassphraseError::Busy)?;
-        tokio::task::spawn_blocking(work).await.map_err(|_| PassphraseError::Busy)
+        let turn = tokio::time::timeout(CHECK_PATIENCE, Arc::clone(&self.0).acquire_owned()).await;
+        let turn = turn.map_err(|_| PassphraseError::Busy)?;
+        // The thread keeps the turn, since it goes on where whoever asked has gone.
+        let in_turn = move || {
+            let done = work();
+            drop(turn);
+            done
+        };
+        tokio::task::spawn_blocking(in_turn).await.map_err(|_| PassphraseError::Busy)
     }
 }
 
@@ -86,4 +93,32 @@ pub fn passphrase_hash(passphrase: &str) -> Result<String, argon2::password_hash
 #[must_use]
 pub fn code_hash(letters: &str) -> String {
     hex(&Sha256::digest(format!("langya invite {letters}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_check_keeps_its_turn_until_it_ends_also_when_nobody_waits_for_it() {
+        let checks = PassphraseChecks::default();
+        let (began, has_begun) = oneshot::channel();
+        let (release, held) = mpsc::channel::<()>();
+        let work = move || {
+            let _ = began.send(());
+            let _ = held.recv();
+        };
+        tokio::select! {
+            _ = checks.run(work) => panic!("it ended before it was released"),
+            begun = has_begun => begun.unwrap(),
+        }
+        assert_eq!(checks.0.available_permits(), CHECKS_AT_ONCE - 1);
+        drop(release);
+        let all = u32::try_from(CHECKS_AT_ONCE).unwrap();
+        assert!(checks.0.acquire_many(all).await.is_ok(), "its turn is given back");
+    }
 }

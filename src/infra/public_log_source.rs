@@ -36,7 +36,7 @@ pub enum SourceError {
     #[error("{0:?} is neither the address of a log, such as https://arena.example/log, nor a folder with one")]
     Unknown(String),
     /// There is no such part.
-    #[error("{0} is not there")]
+    #[error("{0} is not there: a log is an address that ends in /log, or a folder with its files")]
     Missing(String),
     /// A file cannot be read.
     #[error("{path} cannot be read: {source}")]

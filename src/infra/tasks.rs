@@ -116,6 +116,7 @@ impl Tasks {
         F: Future<Output = ()> + Send + 'static,
     {
         let (tasks, report) = (self.clone(), self.job_report(name));
+        metrics::job_known(name);
         self.tracker.spawn(async move {
             let mut failures = 0;
             // The job itself is made within, so that a panic while it is made counts too.
@@ -259,6 +260,15 @@ mod tests {
         let waits: Vec<u64> = times.windows(2).map(|pair| (pair[1] - pair[0]).as_secs()).collect();
         assert_eq!(waits, [1, 2, 4, 8, 16, 32, 60, 60]);
         assert_eq!(panics_of("test_of_waits"), Some(8));
+        assert!(tasks.end(SECOND).await);
+    }
+
+    #[tokio::test]
+    async fn the_panics_of_a_job_and_of_turns_read_0_before_the_first_one() {
+        let tasks = Tasks::default();
+        tasks.supervise("test_of_zero", JobNeed::Nothing, || std::future::ready(()));
+        let known = ["test_of_zero", "turn", "socket"].map(panics_of);
+        assert!(known.iter().all(Option::is_some) && known[0] == Some(0), "{known:?}");
         assert!(tasks.end(SECOND).await);
     }
 

@@ -104,7 +104,8 @@ impl DeletionRequests<'_> {
         self.target(&battle, scope).await?;
         let id = self.rng.id(self.clock);
         let mut entry = self.actor.entry(self.rng, self.clock, AdminAction::EnterRequest, &subject(&id));
-        entry.latter = audit_json(&json!({ "battle": battle, "scope": scope.as_str(), "reason": reason }));
+        // Without the reason, which says who asks: nothing is ever deleted from the audit log.
+        entry.latter = audit_json(&json!({ "battle": battle, "scope": scope.as_str() }));
         let (entered_by, created_at) = (self.actor.name.clone(), self.clock.now());
         let new = NewDeletionRequest { id: id.clone(), battle, scope, reason, entered_by, created_at };
         let is_new = self.store.insert_deletion_request(&new, Some(&entry)).await?;

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use crate::domain::doctor::{Address, Finding, KnownBackup, check_backup, check_clock, check_proxy};
 use crate::domain::time::Timestamp;
-use crate::infra::config::{ServerSettings, Settings};
+use crate::infra::config::{ServerSettings, Settings, StorageSettings};
 use crate::infra::disk;
 use crate::infra::storage::backup::LastBackup;
 use crate::infra::storage::{IfMissing, Store, StoreError};
@@ -49,7 +49,7 @@ async fn read_facts(store: &Store) -> Result<DatabaseFacts, StoreError> {
 }
 
 fn findings(settings: &Settings, read: Result<DatabaseFacts, StoreError>, now: Timestamp) -> Vec<Finding> {
-    let database = database(&read);
+    let database = database(&read, &settings.storage);
     let facts = read.unwrap_or_default();
     let folder = &settings.storage.data_dir;
     let disk = match disk::space(folder) {
@@ -61,12 +61,18 @@ fn findings(settings: &Settings, read: Result<DatabaseFacts, StoreError>, now: T
     let mut findings = vec![database, disk, check_clock(now, written, facts.time_of_day)];
     findings.extend(check_proxy(address(&settings.server)));
     findings.push(check_backup(newest, facts.votes, now));
+    if !settings.redis.url.is_empty() && !settings.storage.is_postgres() {
+        findings.push(Finding::RedisWithSqlite);
+    }
     findings
 }
 
-fn database(read: &Result<DatabaseFacts, StoreError>) -> Finding {
+fn database(read: &Result<DatabaseFacts, StoreError>, storage: &StorageSettings) -> Finding {
     match read {
         Ok(facts) => Finding::DatabaseReachable { votes: facts.votes, bytes: facts.bytes },
+        Err(StoreError::Missing(_)) if storage.database.is_empty() && !disk::is_writable(&storage.data_dir) => {
+            Finding::FolderUnusable(storage.data_dir.display().to_string())
+        }
         Err(StoreError::Missing(_)) => Finding::DatabaseMissing,
         // Each of these errors names its own way out.
         Err(error) => match error.to_string().split_once(": ") {

@@ -7,7 +7,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use futures_util::future::join_all;
 use serde::Serialize;
 use serde_json::json;
 
@@ -24,8 +23,6 @@ use crate::infra::storage::{NewWebhookMessage, Store, StoreError, WebhookMessage
 use crate::infra::webhooks::{WebhookError, WebhookSender};
 use crate::services::leaderboard::refit::LeaderboardSnapshot;
 
-/// Messages that are sent at the same time: at most one of each webhook and event waits.
-const AT_ONCE: u32 = 64;
 /// How long whoever takes a message may need to send it and to note what came of it: longer than the longest wait for an answer.
 const TAKEN_MS: i64 = 60_000;
 const DAY_MS: i64 = 24 * 3_600_000;
@@ -60,19 +57,20 @@ impl Webhooks {
         Self { store, sender, rng, clock }
     }
 
-    /// Writes what is new into the outbox, sends what is due, and deletes what is old. Returns how many messages were sent.
+    /// Writes what is new into the outbox. Returns the messages that are due, `limit` at most: each is for [`Webhooks::send`].
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn run(&self, leaderboard: &LeaderboardSnapshot) -> Result<usize, StoreError> {
+    pub async fn due(
+        &self,
+        leaderboard: &LeaderboardSnapshot,
+        limit: u32,
+    ) -> Result<Vec<WebhookMessageRow>, StoreError> {
         if self.sender.webhooks().next().is_some() {
             self.write_votes().await?;
             self.write_leaderboard(leaderboard).await?;
         }
-        let due = self.store.due_webhook_messages(self.clock.now(), AT_ONCE).await?;
-        let sent = join_all(due.iter().map(|message| self.send(message))).await;
-        let sent = sent.into_iter().collect::<Result<Vec<bool>, StoreError>>()?;
-        Ok(sent.into_iter().filter(|sent| *sent).count())
+        self.store.due_webhook_messages(self.clock.now(), limit).await
     }
 
     /// Deletes messages that were taken a day ago, and those that were given up a month ago.
@@ -147,14 +145,18 @@ impl Webhooks {
         self.store.insert_webhook_message(message, former, position).await.map(drop)
     }
 
-    /// Sends a message once, unless another instance does, and notes what came of it. Returns whether it was sent.
-    async fn send(&self, message: &WebhookMessageRow) -> Result<bool, StoreError> {
+    /// Sends a message once, unless it is under way already, here or from another instance, and notes what came of it. Returns whether it
+    /// was sent.
+    ///
+    /// # Errors
+    /// [`StoreError`]; where it comes before the message was sent, nothing was.
+    pub async fn send(&self, message: WebhookMessageRow) -> Result<bool, StoreError> {
         let now = self.clock.now();
-        if !self.store.claim_webhook_message(message, Timestamp(now.0 + TAKEN_MS)).await? {
+        if !self.store.claim_webhook_message(&message, Timestamp(now.0 + TAKEN_MS)).await? {
             return Ok(false);
         }
         let sent = self.sender.send(&message.webhook, message.event, message.body.clone(), now).await;
-        let settled = settled(message, sent, self.clock.now());
+        let settled = settled(&message, sent, self.clock.now());
         self.store.settle_webhook_message(&settled).await.map(|()| true)
     }
 }

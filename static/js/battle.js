@@ -33,8 +33,8 @@ const turns = new Turns(words, { edit, shown: hintAtSides, askText: (turn, side)
 const ballot = new Ballot(hold);
 const confirmation = new VoteConfirmation(words, { cast, undo });
 const composer = new Composer({ send: ask, edit: askAgain }, words);
-/** Absent where the arena takes no images. */
-const attached = part("attached") && new (await import("./images.js")).Images(notice);
+/** Absent where the arena takes no images, or where their script does not come. */
+const attached = part("attached") && (await loadImages());
 if (attached) Object.assign(words, { ...attached.words, ...words });
 const socket = new Socket(main.dataset.socket, { opened, frame: receive, lost, patience });
 
@@ -192,7 +192,7 @@ function cast() {
 }
 
 function voteFrame() {
-  return { type: "vote", battle, ...confirmation.vote };
+  return { type: "vote", battle, turn: judged?.turn, ...confirmation.vote };
 }
 
 /** The vote is taken back, answered, or another page's. */
@@ -236,6 +236,8 @@ const actions = {
   regenerate: () => {
     notice("");
     setPhase("asking");
+    // The button is hidden now: the keyboard goes on at the replies.
+    turns.article(turn)?.focus({ preventScroll: true });
     request({ type: "regenerate", battle });
   },
   new: newBattle,
@@ -278,9 +280,14 @@ function sendUnsent() {
 
 async function sendWhenFree(id) {
   sending.add(id);
-  const vote = await whenFree(id);
-  if (vote && !isVotedOnHere(id)) await sendKept(vote);
-  sending.delete(id);
+  try {
+    const vote = await whenFree(id);
+    if (vote && !isVotedOnHere(id)) await sendKept(vote);
+  } catch {
+    // The script that delivers it did not come: the vote stays kept, and the next connection tries again.
+  } finally {
+    sending.delete(id);
+  }
 }
 
 /** Sends a vote without a word, unless it is on the battle that is shown. */
@@ -361,10 +368,10 @@ async function proveAndAsk(proof) {
   notice(words.proving);
   announce(words.proving);
   // Loaded where it is asked for, which is seldom: the first visit stays small.
-  const { prove } = await import("./proof_of_work.js");
-  const solution = await prove(proof);
+  const solution = await import("./proof_of_work.js").then(({ prove }) => prove(proof)).catch(() => null);
   // Meanwhile the visitor may have left this question, or a lost connection has sent it again.
   if (pending !== asked || round !== proofs) return;
+  if (!solution) return takeBack(words.not_sent);
   notice("");
   setPhase("asking");
   request({ ...asked, proof: solution });
@@ -518,8 +525,19 @@ function showChosen({ turn, mode, models }) {
 
 /** Loaded where there are any, which is seldom: the first visit stays small. */
 async function showImages(article, ids) {
-  const { show } = await import("./images.js");
-  show(article, ids, words);
+  // Without its script the question stands alone, as the models still see its images.
+  const { show } = await import("./images.js").catch(() => ({}));
+  show?.(article, ids, words);
+}
+
+async function loadImages() {
+  try {
+    const { Images } = await import("./images.js");
+    return new Images(notice);
+  } catch {
+    part("attached").hidden = true;
+    return null;
+  }
 }
 
 function showTurn(number, prompt) {

@@ -8,7 +8,10 @@ const texts = JSON.parse(main.dataset.texts);
 const campaign = main.dataset.campaign;
 const api = `/api/v1/campaigns/${campaign}`;
 const TOKEN = `langya-campaign-${campaign}`;
-/** The decisions that are not stored yet, oldest first, as JSON: a tab without a connection may have one, and another tab another. */
+/**
+ * The decisions that are not stored yet, oldest first, as JSON, each with the token of its annotator as `by`: a tab without a connection may
+ * have one, and another tab, or somebody else on this device, another.
+ */
 const WAITING = `langya-campaign-waiting-${campaign}`;
 const LONGEST_WAIT = 8000;
 /** An arena that is silent for so long is asked again: a phone that changes its network may keep a dead connection. */
@@ -212,26 +215,34 @@ function setRest(timer) {
   part("undo").disabled = busy || timer !== null;
 }
 
-function waiting() {
-  const others = [JSON.parse(kept("localStorage", WAITING) ?? "[]")].flat();
-  return [...others.filter(({ assignment }) => !decided.has(assignment)), ...decided.values()];
+/** What the device keeps of everybody who judges on it, without the decision on one assignment. */
+function keptWithout(assignment) {
+  const all = [JSON.parse(kept("localStorage", WAITING) ?? "[]")].flat();
+  return all.filter((other) => other.assignment !== assignment);
 }
 
-function keepWaiting(decision) {
-  decided.set(decision.assignment, decision);
-  keep("localStorage", WAITING, JSON.stringify(waiting()));
+/** The decisions of this annotator. Those of another link are left to it: with this one's token they would be refused, and lost. */
+function waiting() {
+  const own = keptWithout(null).filter(({ assignment, by }) => (by ?? token) === token && !decided.has(assignment));
+  return [...own, ...decided.values()];
+}
+
+function keepWaiting(said) {
+  const decision = { ...said, by: token };
+  decided.set(said.assignment, decision);
+  keep("localStorage", WAITING, JSON.stringify([...keptWithout(said.assignment), decision]));
 }
 
 function dropWaiting({ assignment }) {
   decided.delete(assignment);
-  const left = waiting().filter((other) => other.assignment !== assignment);
+  const left = keptWithout(assignment);
   keep("localStorage", WAITING, left.length ? JSON.stringify(left) : null);
 }
 
 /** Sends what is not stored yet; returns what to say where a decision does not count. */
 async function sendWaiting() {
   let problem = null;
-  for (const decision of waiting()) {
+  for (const { by, ...decision } of waiting()) {
     try {
       const { differs } = await post("/judgements", decision);
       if (differs) problem = texts.decided_before;

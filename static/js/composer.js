@@ -33,7 +33,10 @@ export class Composer {
       this.#form.requestSubmit();
     });
     this.#field.addEventListener("input", () => this.#changed());
-    this.#form.querySelector('[data-action="cancel-edit"]').addEventListener("click", () => this.endEdit());
+    this.#form.querySelector('[data-action="cancel-edit"]').addEventListener("click", () => {
+      this.endEdit();
+      this.focus();
+    });
     // Whoever writes before this script has come keeps what is written.
     this.text ||= kept("sessionStorage", DRAFT) ?? "";
   }

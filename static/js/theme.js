@@ -1,4 +1,5 @@
-// The colour theme: the system's, or the visitor's own choice. Runs before the first paint, so it is no module.
+// The colour theme: the system's, or the visitor's own choice. Runs before the first paint, so it is no module; what tells of modules that
+// do not come is here for the same reason.
 "use strict";
 (() => {
   const key = "langya-theme";
@@ -21,6 +22,12 @@
     }
   };
   apply(kept());
+  // A page whose module does not come does nothing: it says so, and what helps.
+  const tell = ({ target }) => {
+    const place = document.querySelector('[data-part="script-failed"]');
+    if (place && target.type === "module") place.hidden = false;
+  };
+  addEventListener("error", tell, true);
   document.addEventListener("DOMContentLoaded", () => {
     apply(kept());
     document.querySelector("[data-theme-button]").addEventListener("click", () => {

@@ -379,6 +379,34 @@ test("on a phone one button shows the pages of the admin, and Escape closes them
   }
 });
 
+test("on the narrowest phone with text of twice the size the forms of the admin stay on the screen", async () => {
+  const page = await openPage(browser, { viewport: { width: 320, height: 720 } });
+  await page.context().addCookies(signedIn);
+  for (const path of ["campaigns/one?id=pilot", "requests", "keys", "account", "models/add", "models/change?model=stork"]) {
+    await page.goto(`${arena.url}/admin/${path}`);
+    await page.evaluate(() => (document.documentElement.style.fontSize = "200%"));
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 320, path);
+  }
+  page.assertQuiet();
+  await page.context().close();
+});
+
+test("loading the page that shows new links again makes no more of them", async () => {
+  const page = await openPage(browser);
+  await page.context().addCookies(signedIn);
+  await page.goto(`${arena.url}/admin/campaigns/one?id=pilot`);
+  const annotators = () => page.locator('[aria-labelledby="annotators"] tbody tr').count();
+  const before = await annotators();
+  await page.getByRole("button", { name: "Create links" }).click();
+  await page.locator(".once").waitFor();
+  assert.equal(await annotators(), before + 1);
+  await page.reload();
+  assert.equal(await page.locator(".once").count(), 0, "a link is shown once");
+  assert.equal(await annotators(), before + 1);
+  page.assertQuiet();
+  await page.context().close();
+});
+
 /** The text of the QR codes in a picture of the page. */
 async function readCode(page, picture) {
   const pixels = await page.evaluate(async (bytes) => {

@@ -62,6 +62,9 @@ test("the latest question can be edited: both answer it again, and Escape leaves
   assert.equal(await field(page).inputValue(), "a draft");
   assert.equal(await page.getByText("You are editing").isVisible(), false);
   await edit.click();
+  await page.getByRole("button", { name: "Cancel" }).click();
+  assert.ok(await field(page).evaluate((one) => one === document.activeElement), "the keyboard goes on in the field");
+  await edit.click();
   await field(page).fill("a third short one");
   await page.getByRole("button", { name: "Ask again" }).click();
   await page.locator(".turn .prompt-text", { hasText: "a third short one" }).waitFor();

@@ -114,6 +114,7 @@ test("a second turn goes on with the battle, and both sides can regenerate", asy
   assert.equal(await page.locator(".turn").count(), 2);
   await page.getByRole("button", { name: "Regenerate both" }).click();
   await phase(page, "ready");
+  assert.ok(await page.locator(".turn:last-child").evaluate((turn) => turn === document.activeElement), "the keyboard goes on at the replies");
   assert.equal(await page.locator(".turn").count(), 2);
   assert.equal(await page.locator(".turn:last-child .prompt-text").textContent(), "another short question");
   page.assertQuiet();

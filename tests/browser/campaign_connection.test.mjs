@@ -26,6 +26,30 @@ test("a decision made without a connection is sent when it is back, also after a
   assert.equal(await page.getByText("No connection at the moment.").isVisible(), false);
 });
 
+test("a decision that waits on a shared device is sent as its annotator's, not as that of whoever comes next", async () => {
+  const before = judgements("pairs");
+  const [first, second] = [tokens.pairs.pop(), tokens.pairs.pop()];
+  const page = await open();
+  const come = async (token, done) => {
+    await page.goto(`${site.url}/campaign/pairs?invite=${token}`);
+    await page.getByRole("button", { name: "Begin" }).click();
+    await shown(page, done);
+  };
+  await come(first, 0);
+  await page.route("**/judgements", (route) => route.abort());
+  await page.keyboard.press("1");
+  await page.getByText("No connection at the moment.").waitFor();
+  await page.goto("about:blank");
+  await page.unroute("**/judgements");
+  await come(second, 0);
+  assert.equal(await page.locator('[data-part="problem"]').isVisible(), false);
+  assert.equal(judgements("pairs") - before, 0);
+  await page.keyboard.press("2");
+  await shown(page, 1);
+  await come(first, 1);
+  assert.equal(judgements("pairs") - before, 2);
+});
+
 test("a judgement that comes too fast says when it is sent, and is not sent before", async () => {
   const before = judgements("pairs");
   const page = await begin("pairs");

@@ -72,6 +72,34 @@ test("the navigation takes more lines where a visitor's own style makes its text
   }
 });
 
+test("the narrowest phone with text of twice the size scrolls no page sideways", async () => {
+  for (const locale of LOCALES) {
+    const page = await site.arrive("/", { locale, viewport: { width: 320, height: 568 } });
+    for (const path of ["/", "/leaderboard", "/leaderboard?until=2020-01-01", "/models", "/benchmarks", "/history", "/about"]) {
+      await page.goto(site.url + path);
+      await page.evaluate(() => (document.documentElement.style.fontSize = "200%"));
+      await page.locator("main details > summary").evaluateAll((all) => all.forEach((one) => (one.parentElement.open = true)));
+      assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 320, `${path} ${locale}`);
+    }
+    await page.context().close();
+  }
+});
+
+test("a printed battle has both replies in ink on white, without buttons, whatever the theme", async () => {
+  const page = await site.arrive("/", { viewport: { width: 718, height: 1000 } });
+  await page.evaluate(() => localStorage.setItem("langya-theme", "dark"));
+  await page.reload();
+  await page.getByRole("textbox").first().fill("Compare them, please");
+  await page.keyboard.press("Enter");
+  await phase(page, "ready");
+  await page.emulateMedia({ media: "print" });
+  for (const side of ["a", "b"]) assert.ok(await page.locator(`.reply[data-side="${side}"]`).isVisible(), side);
+  assert.equal(await page.locator("button:visible, textarea:visible, .masthead:visible").count(), 0);
+  const cutOff = await page.locator(".reply-body pre").evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth).length);
+  assert.equal(cutOff, 0);
+  assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), "rgb(246, 243, 236)");
+});
+
 /** Runs in the page: what is wrong with the entries of the navigation that can be seen. */
 function navigationFaults() {
   const all = document.querySelectorAll(".brand, .sections > a, .more > summary, .more li a, .tools > *");

@@ -26,6 +26,13 @@ async function isComputed(path) {
   return answer?.status === 200 && !(await answer.text()).includes("being computed");
 }
 
+test("on the narrowest phone with text of twice the size the rows stay on the screen", async () => {
+  const page = await site.arrive("/leaderboard", { viewport: { width: 320, height: 720 } });
+  await page.evaluate(() => (document.documentElement.style.fontSize = "200%"));
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 320);
+  page.assertQuiet();
+});
+
 test("three hundred models take less than 11,000 pixels, and their heading stays in view", async (t) => {
   const page = await site.arrive("/leaderboard", { viewport: { width: 1440, height: 900 } });
   const { rows, all } = await page.evaluate(() => ({

@@ -47,7 +47,7 @@ test("a choice is sent after two seconds, and until then Escape and Undo take it
   await phase(page, "confirming");
   await page.clock.runFor(2_000);
   await phase(page, "revealed");
-  assert.deepEqual(sent.map(({ type, outcome }) => [type, outcome]), [["vote", "tie"]]);
+  assert.deepEqual(sent.map(({ type, turn, outcome }) => [type, turn, outcome]), [["vote", 1, "tie"]]);
   assert.equal(await kept(page), 0);
   page.assertQuiet();
 });

@@ -138,24 +138,21 @@ def likelihoods(counts):
         point = minimise(lambda at, model=model: loss(model, ties, at), start, free)
         found[name] = float(-loss(model, ties, point))
 
-    def of_halves(at):
+    wins = Counter({kind: votes for kind, votes in ties.items() if kind[2] != "tie"})
+
+    def of_wins(at):
         strengths = [value.exp() for value in at]
         total = Decimal(0)
-        for (a, b, outcome), votes in ties.items():
-            first = (strengths[a] / (strengths[a] + strengths[b])).ln()
-            second = (strengths[b] / (strengths[a] + strengths[b])).ln()
-            total -= votes * {"first": first, "second": second, "tie": (first + second) / 2}[outcome]
+        for (a, b, outcome), votes in wins.items():
+            winner = strengths[a] if outcome == "first" else strengths[b]
+            total -= votes * (winner / (strengths[a] + strengths[b])).ln()
         return total
 
-    point = minimise(of_halves, [Decimal(0)] * len(MODELS), list(range(len(MODELS) - 1)))
-    wins = Counter({kind: votes for kind, votes in ties.items() if kind[2] != "tie"})
+    # Ties that are equally frequent in every pair say nothing of the strengths.
+    point = minimise(of_wins, [Decimal(0)] * len(MODELS), list(range(len(MODELS) - 1)))
     decided, all_votes = Decimal(sum(wins.values())), Decimal(sum(ties.values()))
-    strengths = [value.exp() for value in point]
     likelihood = (all_votes - decided) * ((all_votes - decided) / all_votes).ln() + decided * (decided / all_votes).ln()
-    for (a, b, outcome), votes in wins.items():
-        winner = strengths[a] if outcome == "first" else strengths[b]
-        likelihood += votes * (winner / (strengths[a] + strengths[b])).ln()
-    found["half"] = float(likelihood)
+    found["half"] = float(likelihood - of_wins(point))
     return found
 
 

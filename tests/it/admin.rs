@@ -19,8 +19,9 @@ use langya::domain::admin::totp;
 use langya::domain::time::Timestamp;
 use langya::infra::clock::Clock as _;
 use langya::infra::config::{LimitSettings, WindowLimits};
-use langya::infra::storage::{AdminUserRow, AuditFilter, AuditRow, NewAdminSession};
+use langya::infra::storage::{ActedVia, AdminUserRow, AuditFilter, AuditRow, NewAdminSession};
 use langya::server::http::admin::{ADMIN_ROUTES, AdminMethod};
+use langya::services::admin::actor::Actor;
 use reqwest::StatusCode;
 use sha2::{Digest, Sha256};
 
@@ -263,6 +264,28 @@ async fn a_wrong_name_a_wrong_pass_phrase_and_a_locked_out_account_get_one_answe
     }
     answers.dedup();
     assert_eq!(answers.len(), 1, "{answers:?}");
+}
+
+#[actix_web::test]
+async fn whoever_is_locked_out_reset_or_no_owner_any_more_has_no_link_left_that_makes_an_owner() {
+    let arena = arena(|_| {}).await;
+    let mut owner = signed_in(&arena, Role::Owner).await;
+    let users = &arena.app.admin_users;
+    let link_of = async |name: &str| {
+        let actor = Actor { name: name.to_owned(), via: ActedVia::Page, address: String::new() };
+        users.invite(Role::Owner, 24, &actor).await.unwrap()
+    };
+    let kept = link_of("owner").await;
+    for (name, change, role) in [("eve", "disable", ""), ("mallory", "role", "operator"), ("trudy", "reset", "")] {
+        account(&arena, name, Role::Owner, "").await;
+        let link = link_of(name).await;
+        assert!(users.find_link(&link).await.unwrap().is_some(), "{name}");
+        let fields = [("name", name), ("change", change), ("role", role)];
+        let status = owner.post_form("/admin/users/change", &fields).await.status();
+        assert!(status.is_success() || status.is_redirection(), "{name}: {status}");
+        assert_eq!(users.find_link(&link).await.unwrap(), None, "{name}");
+    }
+    assert!(users.find_link(&kept).await.unwrap().is_some(), "links of others stay");
 }
 
 #[actix_web::test]

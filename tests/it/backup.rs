@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use sqlx::SqlitePool;
 
-use crate::support::program::{Run, Server, langya};
+use crate::support::program::{Run, Server, UnderWay, langya};
+use crate::support::until;
 use crate::support::upstream::{Script, Upstream};
 use crate::support::visitor::{Visitor, get};
 
@@ -68,7 +69,11 @@ async fn a_backup_of_a_serving_arena_brings_its_votes_back() {
     check_refused(&backup(here, live, file), 2, "exists already");
     check_refused(&backup(here, "nothing.db", "other"), 2, "there is no arena at");
     check_refused(&restore(here, file, live), 2, "another langya serves");
+    // As a backup lies on many a disk: nobody may write it, and everybody may read it.
+    std::fs::set_permissions(here.join(file), std::fs::Permissions::from_mode(0o444)).unwrap();
     check_done(&restore(here, file, "again/data/langya.db"), "restored: 3 votes\n");
+    let restored = std::fs::metadata(here.join("again/data/langya.db")).unwrap();
+    assert_eq!(restored.permissions().mode() & 0o777, 0o600);
     check_refused(&restore(here, file, "again/data/langya.db"), 2, "exists already");
     server.terminate();
     check_refused(&restore(here, file, live), 2, "exists already");
@@ -243,13 +248,46 @@ fn psql(url: &str, statement: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
+/// The server of the tests, where there is one.
+fn postgres() -> Option<String> {
+    let admin = std::env::var("LANGYA_TEST_POSTGRES").ok();
+    assert!(
+        admin.is_some() || std::env::var("LANGYA_TESTS").as_deref() != Ok("all"),
+        "LANGYA_TEST_POSTGRES is not set"
+    );
+    if admin.is_none() {
+        println!("skipped: PostgreSQL backups run in ./tests/run");
+    }
+    admin
+}
+
+#[actix_web::test]
+async fn a_signal_ends_the_program_that_dumps_postgres_and_nothing_is_left() {
+    let Some(admin) = postgres() else { return };
+    let database = Database::create(&admin, "interrupted");
+    psql(&database.url(), "CREATE TABLE votes (seq BIGINT); CREATE TABLE held (x BIGINT)");
+    let hold = "BEGIN; LOCK TABLE held; SELECT pg_sleep(120)";
+    let mut holder = psql_command(&database.url(), hold).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let count = |rows: &str| psql(&database.url(), &format!("SELECT COUNT(*) FROM {rows}"));
+    let held = "pg_locks WHERE relation = 'held'::regclass AND mode = 'AccessExclusiveLock' AND granted";
+    until(async || (count(held) == "1\n").then_some(())).await;
+    let folder = tempfile::tempdir().unwrap();
+    let backup = UnderWay::start(folder.path(), &["backup", "--database", &database.url(), "--out", "copy"]);
+    let dumps = "pg_stat_activity WHERE application_name = 'pg_dump' AND wait_event_type = 'Lock' \
+         AND datname = current_database()";
+    until(async || (count(dumps) == "1\n").then_some(())).await;
+    backup.signal("TERM");
+    // Its log is the program's too, and is closed when both have ended.
+    let run = backup.ended().await;
+    assert!(run.code == Some(1) && run.stderr.contains("interrupted: nothing was written"), "{run:?}");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    holder.kill().unwrap();
+    holder.wait().unwrap();
+}
+
 #[test]
 fn a_backup_of_postgres_is_restored_into_an_empty_database_only() {
-    let Ok(admin) = std::env::var("LANGYA_TEST_POSTGRES") else {
-        assert!(std::env::var("LANGYA_TESTS").as_deref() != Ok("all"), "LANGYA_TEST_POSTGRES is not set");
-        println!("skipped: PostgreSQL backups run in ./tests/run");
-        return;
-    };
+    let Some(admin) = postgres() else { return };
     let (old, new) = (Database::create(&admin, "old"), Database::create(&admin, "new"));
     let guarded = "CREATE TABLE votes (seq BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, receipt TEXT NOT NULL); \
         CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'insert only'; END $$; \

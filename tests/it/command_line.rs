@@ -47,6 +47,10 @@ fn settings_that_cannot_be_used_are_refused_by_name() {
     check_refused(keyless.path(), &SERVE, &["\"m\"", "NO_SUCH_KEY", "export it"]);
     let lonely = folder("[[models]]\nid = \"m\"\nprovider = \"openai\"\nbase_url = \"http://127.0.0.1:1/v1\"\n");
     check_refused(lonely.path(), &SERVE, &["two models", "[[models]]", "providers.practice"]);
+    assert!(!lonely.path().join("data").exists(), "a refused start creates nothing");
+    let no_scheme = folder("[redis]\nurl = \"127.0.0.1:6379\"\n");
+    check_refused(no_scheme.path(), &SERVE, &["redis.url cannot be used", "redis://"]);
+    assert!(!no_scheme.path().join("data").exists(), "a refused start creates nothing");
     let absent = folder("");
     check_refused(absent.path(), &["serve", "--config", "absent.toml"], &["absent.toml", "settings file"]);
 }
@@ -61,6 +65,37 @@ fn addresses_and_folders_that_cannot_be_used_are_refused_by_name() {
     std::fs::write(folder.path().join("file"), "").unwrap();
     let arguments = ["serve", "--listen", "127.0.0.1:0", "--data-dir", "file"];
     check_refused(folder.path(), &arguments, &["data folder file", "--data-dir"]);
+}
+
+#[test]
+fn a_doctor_sees_a_data_folder_that_cannot_be_made_and_redis_beside_sqlite() {
+    let folder = folder("[storage]\ndata_dir = \"langya.toml\"\n[redis]\nurl = \"redis://127.0.0.1:1\"\n");
+    let run = langya(folder.path(), ["doctor", "--no-models"]);
+    assert_eq!(run.code, Some(1), "{run:?}");
+    for said in ["langya.toml is not a folder that this user can write", "--data-dir", "SQLite, which only one"] {
+        assert!(run.stdout.contains(said), "{said}: {}", run.stdout);
+    }
+}
+
+/// The flags of a help text under a heading.
+#[track_caller]
+fn flags_under(help: &str, heading: &str) -> String {
+    let Some((_, rest)) = help.split_once(&format!("\n{heading}:\n")) else { panic!("no {heading:?} in {help}") };
+    rest.lines().take_while(|line| line.is_empty() || line.starts_with(' ')).collect()
+}
+
+#[test]
+fn a_help_text_keeps_a_commands_own_flags_apart_from_those_of_all_commands() {
+    let here = tempfile::tempdir().unwrap();
+    let help = |command: &[&str]| langya(here.path(), command.iter().chain(&["--help"])).stdout;
+    let fit = help(&["fit"]);
+    for (help, own) in [(&fit, "--method"), (&help(&["backup"]), "--out"), (&help(&["models", "add"]), "--from")] {
+        let (options, shared) = (flags_under(help, "Options"), flags_under(help, "Settings and database"));
+        assert!(options.contains(own) && !options.contains("--config"), "{help}");
+        assert!(shared.contains("--config") && shared.contains("--data-dir") && !shared.contains(own), "{help}");
+    }
+    let columns = flags_under(&fit, "Files of votes");
+    assert!(columns.contains("--winner") && !columns.contains("--method"), "{fit}");
 }
 
 #[test]

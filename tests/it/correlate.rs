@@ -271,6 +271,14 @@ fn scores_and_votes_are_redrawn_and_scores_are_those_of_the_report() {
     for name in ["arena:win_tie_rate", "bench:urs", "bench:urs:intents"] {
         assert!(names.contains(&name.to_owned()), "{name} in {names:?}");
     }
+    assert!(!list.stdout.contains("bench:urs@"), "the only judge is no series beside the whole: {names:?}");
+    let second = std::fs::read_to_string(folder.path().join("verdicts.jsonl")).unwrap().replace("owl", "hawk");
+    std::fs::write(folder.path().join("second.jsonl"), second).unwrap();
+    assert_eq!(ask(&["import", "verdicts", "second.jsonl", "--suite", "urs"]).code, Some(0));
+    let list = ask(&["correlate", "--list"]).stdout;
+    for name in ["bench:urs", "bench:urs@hawk", "bench:urs@owl"] {
+        assert!(list.lines().any(|line| line == name), "{name} in {list}");
+    }
 }
 
 #[test]

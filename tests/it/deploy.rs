@@ -59,6 +59,20 @@ fn dashboard_and_alerts_ask_only_for_metrics_that_there_are() {
     assert!(unknown.is_empty(), "no such metrics: {unknown:?}");
 }
 
+/// Within a bucket a quantile is a guess: an alert on one is right only where its limit is the bound of a bucket.
+#[test]
+fn alerts_on_quantiles_have_limits_that_are_bounds_of_buckets() {
+    let alerts = deploy("prometheus/alerts.yml");
+    let quantiles: Vec<&str> = alerts.lines().filter(|line| line.contains("histogram_quantile(")).collect();
+    assert_eq!(quantiles.len(), 3, "{quantiles:?}");
+    for line in quantiles {
+        let limit: f64 = line.rsplit_once("> ").unwrap().1.parse().unwrap();
+        let metric = metrics::ALL.iter().find(|metric| line.contains(&format!("{}_bucket", metric.name))).unwrap();
+        let MetricKind::Histogram(buckets) = metric.kind else { panic!("{line}") };
+        assert!(buckets.contains(&limit), "{line}");
+    }
+}
+
 #[test]
 fn every_metric_is_on_the_dashboard() {
     let mut asked = Vec::new();

@@ -9,6 +9,7 @@ use langya::domain::time::Timestamp;
 use langya::infra::storage::{LabelSource, NewExclusion, NewLabel};
 use reqwest::{Response, StatusCode};
 use serde_json::{Value, json};
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 
 use crate::support::arena::TestArena;
 use crate::support::program::langya_beside;
@@ -413,4 +414,20 @@ async fn exported_votes(folder: &Path, more: &[&str]) -> String {
     let run = langya_beside(folder, &[&["export", "votes", "--data-dir", "data", "--out", "-"], more].concat()).await;
     assert_eq!(run.code, Some(0), "{run:?}");
     run.stdout
+}
+
+#[actix_web::test]
+async fn a_tab_that_comes_back_is_not_sent_texts_that_were_deleted() {
+    let folder = tempfile::tempdir().unwrap();
+    let arena = arena(folder.path(), ["A secret one.", "A secret two."]).await;
+    let mut visitor = arena.visitor().await;
+    visitor.ask("A secret question").await;
+    visitor.until_ready().await;
+    Browser::of(&arena, &visitor).submit("/history", "/history/delete").await;
+    // The first connection still watches, so the battle is in memory.
+    let mut again = visitor.reconnect().await;
+    again.send(json!({"type": "resume", "battle": visitor.battle(), "after": 0})).await;
+    assert_eq!(again.next_of(&["error", "ready"]).await["code"], "battle_over");
+    assert!(!again.frames.concat().contains("secret"), "{:?}", again.frames);
+    assert_eq!(visitor.try_next().await, Err(Some(CloseCode::Restart)), "it comes back, too");
 }

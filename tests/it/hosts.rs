@@ -109,3 +109,12 @@ async fn a_socket_is_opened_by_our_own_pages_and_by_programs_without_a_cookie() 
         }
     }
 }
+
+#[actix_web::test]
+async fn links_have_the_name_that_was_asked_for_and_none_of_a_forwarding_header() {
+    let arena = arena("").await;
+    for header in [("x-forwarded-host", "evil.example"), ("forwarded", "host=evil.example;proto=https")] {
+        let feed = ask(&arena, "/leaderboard.atom", &[header]).await.text().await.unwrap();
+        assert!(feed.contains(&format!("{}/leaderboard", arena.url)) && !feed.contains("evil.example"), "{feed}");
+    }
+}

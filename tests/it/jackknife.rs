@@ -122,6 +122,40 @@ fn a_model_that_one_voter_alone_compares_with_the_rest_has_no_interval() {
 }
 
 #[test]
+fn beside_models_with_intervals_two_without_have_no_certain_order() {
+    let mut votes = votes_of_three();
+    votes.extend([("four", "one", AWins, "v"), ("four", "two", BWins, "v")]);
+    votes.extend([("five", "one", BWins, "w"), ("five", "one", BWins, "w"), ("five", "two", AWins, "w")]);
+    let leaderboard = leaderboard_of(&log_of(&votes), &jackknife());
+    let [four, five] = ["four", "five"].map(|model| line(&leaderboard, model));
+    assert!(four.rating_or_limit() > five.rating_or_limit() + 1.0, "{four:?} {five:?}");
+    assert_eq!((four.lower, five.lower, four.rank, five.rank), (None, None, 1, 1));
+    let without = LeaderboardOptions { interval: IntervalMethod::None, ..jackknife() };
+    let leaderboard = leaderboard_of(&log_of(&votes), &without);
+    let ranks: std::collections::BTreeSet<u64> = leaderboard.models.iter().map(|model| model.rank).collect();
+    assert_eq!(ranks.len(), 5, "without any interval, ranks are by rating");
+}
+
+#[test]
+fn a_model_whose_votes_all_equal_their_predictions_has_no_interval() {
+    let mut votes = votes_of_three();
+    votes.extend(["v", "w", "x"].map(|voter| ("tied", "one", Tie, voter)));
+    let missing = [
+        (IntervalMethod::Jackknife, RatingNote::NoVoterVariance),
+        (IntervalMethod::Bootstrap, RatingNote::NoVoteVariance),
+    ];
+    for (interval, note) in missing {
+        let leaderboard = leaderboard_of(&log_of(&votes), &LeaderboardOptions { interval, ..jackknife() });
+        assert!(leaderboard.notes.contains(&note), "{:?}", leaderboard.notes);
+        for model in &leaderboard.models {
+            let has_interval = model.lower.is_some() && model.upper.is_some();
+            // What else its strength could err by is the error of "one", against which it is measured.
+            assert_eq!(has_interval, model.model != "tied", "{interval:?}: {model:?}");
+        }
+    }
+}
+
+#[test]
 fn votes_of_a_single_voter_are_taken_as_independent_with_a_note() {
     let votes = [("a", "b", AWins, "v"), ("a", "b", AWins, "v"), ("b", "a", AWins, "v")];
     let leaderboard = leaderboard_of(&log_of(&votes), &LeaderboardOptions::default());

@@ -124,6 +124,8 @@ async fn what_annotators_are_answered_is_as_the_document_says() {
     assert_eq!(post(token, "judgements", judgement("a")).await.0, 200);
     assert_eq!(post(token, "next", json!({})).await.1["finished"], true);
     assert_eq!(post(token, "undo", json!({})).await.0, 200);
+    assert_eq!(post(token, "undo", json!({"judgement": 7})).await.0, 400);
+    assert_eq!(post(token, "undo", json!({"judgement": "none"})).await.0, 404);
 }
 
 #[actix_web::test]

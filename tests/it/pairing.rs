@@ -4,10 +4,19 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use langya::domain::battle::event_log::BattleEvent;
+use langya::domain::battle::mode::BattleMode;
+use langya::domain::battle::state::{Progress, Stage};
+use langya::domain::battle::{BattleId, ModelId, RunId, VisitorId};
+use langya::infra::clock::Clock;
+use langya::infra::config::{Environment, PracticeMode, Settings};
+use langya::infra::limits::Caller;
 use langya::infra::llm::ChatError;
 use langya::infra::llm::breaker::BreakerPolicy;
 use langya::infra::llm::resilient_model::ResilientModel;
 use langya::infra::llm::roster::Roster;
+use langya::infra::storage::BattleRow;
+use langya::services::arena::battles::Opening;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde_json::Value;
@@ -77,5 +86,62 @@ async fn a_model_that_rests_is_not_drawn() {
     assert_eq!(broken.asked(), 1, "after one failure it rests");
     // Who rests is not published: it would tell whose battle has just failed.
     assert_eq!(published(&arena).await, before);
+    arena.end().await;
+}
+
+/// An arena as it is right after a start: its models are still to be found.
+async fn unsearched() -> TestArena {
+    let mut settings = Settings::default();
+    settings.providers.practice = PracticeMode::Never;
+    let roster = Roster::build(&settings, &Environment::default(), SEED).unwrap();
+    assert!(roster.all().is_empty() && roster.awaits_discovery());
+    TestArena::start_with_roster(roster, |_| {}).await
+}
+
+fn found() -> Roster {
+    Roster::new(["one", "two"].map(|id| weighted(id, 1.0, &Scripted::saying("Here."))).into())
+}
+
+#[actix_web::test]
+async fn a_battle_that_starts_while_models_are_looked_for_gets_those_that_are_found() {
+    let arena = unsearched().await;
+    let app = &arena.app;
+    let visitor = VisitorId::new("visitor");
+    let permit = app.limits.begin_turn(&Caller { visitor: visitor.clone(), network: None }).await.unwrap();
+    let opening = Opening { prompt: "Who is it?".into(), ..Opening::default() };
+    let search = app.models.exchange(found(), &app.store, app.clock.as_ref());
+    let (started, searched) = tokio::join!(app.battles.start(&visitor, opening, permit), search);
+    searched.unwrap();
+    drop(started.unwrap());
+    arena.end().await;
+}
+
+#[actix_web::test]
+async fn a_turn_that_a_restart_interrupted_waits_for_its_models_to_be_found() {
+    let arena = unsearched().await;
+    let app = &arena.app;
+    let row = BattleRow {
+        id: BattleId::new("interrupted"),
+        visitor: VisitorId::new("visitor"),
+        mode: BattleMode::Anonymous,
+        progress: Progress { stage: Stage::Answering, turn: 1 },
+        models: ["one", "two"].map(ModelId::new),
+        pairing_policy: "weighted".into(),
+        policy_version: 1,
+        pair_probability: 1.0,
+        language: "en".into(),
+        category: None,
+        intent: None,
+        answered_by: Some(RunId::new("gone.0")),
+    };
+    app.store.insert_battle(&row, "Who is it?", app.clock.now()).await.unwrap();
+    let mut watcher = app.battles.resume(&row.visitor, &row.id, 0).await.unwrap();
+    app.models.exchange(found(), &app.store, app.clock.as_ref()).await.unwrap();
+    let mut events: Vec<BattleEvent> = Vec::new();
+    while !events.iter().any(|event| matches!(event, BattleEvent::Ready | BattleEvent::Voided)) {
+        events.extend(watcher.next().await.unwrap().into_iter().map(|entry| entry.event));
+    }
+    assert_eq!(events.last(), Some(&BattleEvent::Ready));
+    drop(watcher);
     arena.end().await;
 }

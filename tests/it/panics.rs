@@ -61,7 +61,8 @@ async fn a_job_that_panics_is_named_and_counted_and_goes_on() {
     let said = said.await;
     assert!(said.contains("after a panic, see the log\n") && !said.contains("CANARY"), "{said}");
     let (_, metrics) = text(&arena, "/metrics").await;
-    assert!(metrics.contains("langya_job_panics_total{task=\"judge_battles\"} "), "{metrics}");
+    let panics = "langya_job_panics_total{task=\"judge_battles\"} ";
+    assert!(metrics.contains(panics) && !metrics.contains(&format!("{panics}0\n")), "{metrics}");
     let store = &arena.app.store;
     until(async || (store.verdict_count().await.unwrap() == 2).then_some(())).await;
     arena.end().await;

@@ -22,6 +22,8 @@ use langya::services::model_check::check as check_models;
 use rand::SeedableRng;
 use secrecy::SecretString;
 use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
 use tokio::time::timeout;
 
 use crate::support::upstream::{Gate, MODES, Script, Upstream, delta};
@@ -213,6 +215,30 @@ async fn a_server_that_is_not_there_is_a_connection_error() {
 }
 
 #[tokio::test]
+async fn an_answer_that_is_no_http_is_told_from_a_lost_connection() {
+    for bytes in [&b"SSH-2.0-OpenSSH_9.2\r\n"[..], b"\x15\x03\x01\x00\x02\x02\x46"] {
+        let told = scripted_reply(Script::bytes(bytes).close()).await;
+        assert!(matches!(&told.error, Some(ChatError::Connection(words)) if words.contains("no HTTP")), "{told:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_tls_handshake_that_fails_is_told_from_an_unknown_host() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base_url = format!("https://{}/v1", listener.local_addr().unwrap());
+    let server = tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await.unwrap();
+        // Open until the client hangs up, which it may do with a reset.
+        let _ = stream.read_to_end(&mut Vec::new()).await;
+    });
+    let settings = ModelSettings { base_url, ..ModelSettings::minimal("m", ProviderKind::Openai) };
+    let told = listen(model_of(&settings).reply(&conversation())).await;
+    assert!(matches!(&told.error, Some(ChatError::Unreached(words)) if words.contains("TLS handshake")), "{told:?}");
+    server.await.unwrap();
+}
+
+#[tokio::test]
 async fn a_reply_without_any_text_is_empty() {
     let invisible = Script::openai(["\u{0}", "\u{200b}", " "]);
     let tool = deltas([json!({"tool_calls": [{"index": 0, "function": {"name": "canary", "arguments": "{}"}}]})]);
@@ -257,7 +283,8 @@ async fn an_answer_without_a_body_or_with_a_part_of_one_is_no_reply() {
 async fn what_is_late_or_broken_after_the_reason_of_the_end_takes_nothing_from_the_reply() {
     let finished = json!({"choices": [{"delta": {}, "finish_reason": "stop"}]}).to_string();
     let said = || Script::stream().text("one").event(&finished);
-    for script in [said().hang(), said().close(), said().event("[DONE]").event("[DONE]").text("more").end()] {
+    let half = said().chunk("data: [DO").end();
+    for script in [said().hang(), said().close(), half, said().event("[DONE]").event("[DONE]").text("more").end()] {
         check(&scripted_reply(script).await, "one", None);
     }
     let failed = r#"{"error":{"message":"sk-CANARY"}}"#;

@@ -282,6 +282,17 @@ async fn langya_verify_checks_an_arena_from_outside() {
 }
 
 #[actix_web::test]
+async fn a_log_that_cannot_be_read_is_not_taken_for_a_wrong_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let silent = langya_beside(folder.path(), &["verify", "http://127.0.0.1:1/log"]).await;
+    let said = "http://127.0.0.1:1/api/v1/log cannot be read";
+    assert!(silent.code == Some(1) && silent.stderr.contains(said), "{silent:?}");
+    let empty = langya_beside(folder.path(), &["verify", "."]).await;
+    assert!(empty.code == Some(2) && empty.stderr.contains("log.json"), "{empty:?}");
+    assert!(empty.stderr.contains("--key") && !empty.stderr.contains("looks like"), "{empty:?}");
+}
+
+#[actix_web::test]
 async fn a_reader_in_another_language_checks_the_log() {
     if Command::new("python3").arg("--version").output().is_err() {
         println!("skipped: a reader in another language (install python3)");

@@ -204,6 +204,39 @@ fn votes_that_all_equal_their_prediction_leave_errors_unknown() {
 }
 
 #[test]
+fn a_model_whose_votes_all_equal_their_prediction_has_no_error() {
+    let mut votes = uninformative_features().repeat(4);
+    votes.extend([("new", "a", Tie, length([3, 5])); 6]);
+    let mut log = log_of(votes);
+    let mut voters = Labels::default();
+    (0..log.len()).for_each(|vote| voters.rows.push(voters.names.position(&format!("voter {}", vote % 11))));
+    log.voters = Some(voters);
+    for errors in [StyleErrors::Votes, StyleErrors::Voters, StyleErrors::Jackknife] {
+        let (tally, styled) = styled(&log, errors);
+        for (model, error) in tally.models.iter().zip(&styled.errors) {
+            assert_eq!(error.is_some(), model.name != "new", "{errors:?}: {} {error:?}", model.name);
+        }
+    }
+}
+
+#[test]
+fn a_model_that_one_voter_alone_compares_with_the_rest_has_no_error_between_voters() {
+    let mut votes = uninformative_features().repeat(4);
+    let others = votes.len();
+    votes.extend([("lone", "a", AWins, length([3, 5])), ("lone", "b", BWins, length([5, 4]))]);
+    let mut log = log_of(votes);
+    let mut voters = Labels::default();
+    let voter = |vote: usize| if vote < others { format!("voter {}", vote % 11) } else { "voter 3".to_owned() };
+    (0..log.len()).for_each(|vote| voters.rows.push(voters.names.position(&voter(vote))));
+    log.voters = Some(voters);
+    let (tally, styled) = styled(&log, StyleErrors::Jackknife);
+    for (model, (tallied, error)) in tally.models.iter().zip(&styled.errors).enumerate() {
+        assert_eq!(error.is_some(), tallied.name != "lone", "{}: {error:?}", tallied.name);
+        assert_eq!(styled.carried.contains(&model), tallied.name == "lone", "{:?}", styled.carried);
+    }
+}
+
+#[test]
 fn the_number_of_threads_does_not_matter() {
     // Votes enough for three chunks, whose sums could be added in different orders.
     let log = log_of(uninformative_features().repeat(280));

@@ -8,7 +8,7 @@ use langya::domain::rating::leaderboard::Leaderboard;
 use langya::domain::rating::notes::RatingNote;
 use langya::domain::rating::options::{IntervalMethod, LeaderboardOptions};
 use langya::domain::rating::ranking::rank_log;
-use langya::domain::rating::scoring::{BothBadRule, Scoring};
+use langya::domain::rating::scoring::{BothBadRule, Scoring, TieRule};
 use langya::domain::rating::ties::comparison::TieModel;
 use langya::domain::rating::vote_log::{ColumnSet, Labels, VoteLog};
 use langya::formats::votes::{ReadOptions, read_log};
@@ -86,6 +86,76 @@ fn likelihoods_of_ties_agree_with_an_independent_program() {
         assert_eq!(compared.parameters, 6);
         assert!((compared.aic - (12.0 - 2.0 * likelihood)).abs() < 1e-6, "{compared:?}");
         assert!((compared.bic - (6.0 * 420.0_f64.ln() - 2.0 * likelihood)).abs() < 1e-6, "{compared:?}");
+    }
+}
+
+#[test]
+fn equally_frequent_ties_are_likeliest_at_the_strengths_of_the_wins_alone() {
+    // "x" won all that was decided against "y": towards an infinite strength these votes cost nothing.
+    let log = log_of(&[
+        ("x", "y", AWins, 20),
+        ("x", "y", Tie, 10),
+        ("y", "z", AWins, 10),
+        ("y", "z", BWins, 5),
+        ("y", "z", Tie, 2),
+    ]);
+    let leaderboard = leaderboard_of(&log, &options());
+    let half = leaderboard.tie_models.iter().find(|compared| compared.ties == TieModel::Half).unwrap();
+    let share = |votes: f64, of: f64| votes * (votes / of).ln();
+    let expected = share(12.0, 47.0) + share(35.0, 47.0) + share(10.0, 15.0) + share(5.0, 15.0);
+    assert!((half.log_likelihood - expected).abs() < 1e-9, "{half:?} instead of {expected}");
+}
+
+#[test]
+fn without_ties_that_count_a_note_says_that_models_of_ties_are_not_compared() {
+    let decided = [("x", "y", AWins, 20), ("x", "y", BWins, 20)];
+    let compare = LeaderboardOptions { compare_ties: true, ..LeaderboardOptions::default() };
+    let without = leaderboard_of(&log_of(&decided), &compare);
+    let dropped = Scoring { ties: TieRule::Drop, ..Scoring::default() };
+    let tied = log_of(&[&decided[..], &[("x", "y", Tie, 9)]].concat());
+    let dropped = leaderboard_of(&tied, &LeaderboardOptions { scoring: dropped, ..compare.clone() });
+    for leaderboard in [without, dropped] {
+        assert!(leaderboard.tie_models.is_empty(), "{leaderboard:?}");
+        assert!(leaderboard.notes.contains(&RatingNote::TiesNotCompared), "{:?}", leaderboard.notes);
+    }
+    let compared = leaderboard_of(&tied, &compare);
+    assert!(compared.tie_models.len() == 3 && !compared.notes.contains(&RatingNote::TiesNotCompared), "{compared:?}");
+}
+
+#[test]
+fn levels_have_intervals_only_where_ratings_have_and_by_voter_where_these_have() {
+    let log = simulated(1, &[1.2, 0.5, 0.0, -0.8], 400);
+    let levels = |interval| {
+        let leaderboard = leaderboard_of(&log, &LeaderboardOptions { interval, ..options() });
+        let level = |name| line(&leaderboard, name).clone();
+        ["m0", "m1", "m2", "m3"].map(level)
+    };
+    let of_votes = levels(IntervalMethod::Sandwich);
+    let of_voters = levels(IntervalMethod::Jackknife);
+    for interval in [IntervalMethod::Cluster, IntervalMethod::Bootstrap] {
+        for ((found, by_voter), by_vote) in levels(interval).iter().zip(&of_voters).zip(&of_votes) {
+            assert_eq!(found.good_enough_lower, by_voter.good_enough_lower, "{interval:?}");
+            assert_eq!(found.good_enough_change_upper, by_voter.good_enough_change_upper, "{interval:?}");
+            assert_ne!(found.good_enough_lower, by_vote.good_enough_lower, "{interval:?}");
+        }
+    }
+    for (found, with) in levels(IntervalMethod::None).iter().zip(&of_votes) {
+        assert_eq!(found.good_enough, with.good_enough);
+        assert_eq!((found.good_enough_lower, found.good_enough_upper, found.good_enough_change), (None, None, None));
+    }
+}
+
+#[test]
+fn a_level_that_one_voter_alone_determines_has_no_interval() {
+    let mut log = simulated(1, &[1.2, 0.5, 0.0], 300);
+    for (other, outcome) in [("m0", AWins), ("m1", BothBad), ("m2", BWins)] {
+        log.push("lone", other, outcome).unwrap();
+        let voters = log.voters.as_mut().unwrap();
+        voters.rows.push(voters.names.position("7"));
+    }
+    for model in leaderboard_of(&log, &options()).models {
+        assert!(model.good_enough.is_some(), "{model:?}");
+        assert_eq!(model.good_enough_lower.is_some(), model.model != "lone", "{model:?}");
     }
 }
 

@@ -46,10 +46,12 @@ fn there_and_back(folder: &Path, place: [&str; 2]) {
     assert_eq!(told.matches("already imported; nothing changed").count(), 3, "{told}");
     assert_eq!(board(folder, place), first, "the same files twice are the same votes");
 
-    for format in ["jsonl", "csv", "parquet"] {
+    for (format, begins) in [("jsonl", "{"), ("csv", "seq,"), ("parquet", "PAR1")] {
         let out = format!("votes.{format}");
-        let export = ["export", "votes", "--format", format, "--out", &out];
-        prints(folder, &[&export, place].concat());
+        // Its name says the format, where no flag does.
+        prints(folder, &[&["export", "votes", "--out", &out], place].concat());
+        let written = std::fs::read(folder.join(&out)).unwrap();
+        assert!(written.starts_with(begins.as_bytes()), "{out}");
         assert_eq!(board(folder, &["--votes", &out]).1, first.1, "{format}");
         // Elo runs in the order of the times in a file, and in that of the import in the database.
         let strengths = |board: &Value| -> Vec<_> {

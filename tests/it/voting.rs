@@ -147,6 +147,36 @@ async fn a_vote_before_both_replies_have_ended_is_refused_and_a_later_one_counts
 }
 
 #[actix_web::test]
+async fn a_vote_counts_for_the_turn_that_it_names_or_not_at_all() {
+    let one = Scripted::new(|_| vec![Step::Say("One.".into()), Step::Gate]);
+    let two = Scripted::saying("Two.");
+    let arena = TestArena::start(&[("one", &one), ("two", &two)]).await;
+    let mut visitor = arena.visitor().await;
+    visitor.ask("Which?").await;
+    one.open_gate();
+    visitor.until_ready().await;
+    one.close_gate();
+    let mut other_tab = visitor.reconnect().await;
+    let late = json!({"type": "vote", "battle": visitor.battle(), "outcome": "a", "turn": 1});
+    visitor.send(json!({"type": "message", "prompt": "And now?"})).await;
+    visitor.next_of(&["battle"]).await;
+    other_tab.send(late.clone()).await;
+    assert_eq!(other_tab.next_of(&["error", "revealed"]).await["code"], "battle_went_on", "waiting would not help");
+    one.open_gate();
+    visitor.until_ready().await;
+    for turn in [json!(1), json!(0), json!(3), json!(u32::MAX)] {
+        other_tab.send(json!({"turn": turn, "type": "vote", "battle": visitor.battle(), "outcome": "a"})).await;
+        assert_eq!(other_tab.next_of(&["error", "revealed"]).await["code"], "battle_went_on", "{turn}");
+    }
+    assert!(stored_votes(&arena).await.is_empty());
+    visitor.send(json!({"type": "vote", "outcome": "b", "turn": 2})).await;
+    let receipt = visitor.next_of(&["error", "revealed"]).await;
+    assert_eq!(receipt["outcome"], "b");
+    other_tab.send(late).await;
+    assert_eq!(other_tab.next_of(&["error", "revealed"]).await, receipt, "a battle with a vote answers with that one");
+}
+
+#[actix_web::test]
 async fn another_visitor_cannot_vote_watch_or_steer_a_battle() {
     let arena = arena().await;
     let mut visitor = arena.visitor().await;

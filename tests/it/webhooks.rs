@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use actix_web::web::Bytes;
 use actix_web::{App, HttpRequest, HttpResponse, HttpServer, rt, web};
+use futures_util::future::join_all;
 use futures_util::stream;
 use langya::domain::admin::role::Role;
 use langya::domain::time::Timestamp;
@@ -13,7 +14,7 @@ use langya::domain::webhook::{DeliveryState, MOST_TRIES, WebhookEvent, signature
 use langya::infra::clock::{Clock, SystemClock};
 use langya::infra::config::{Environment, Settings, WebhookSettings};
 use langya::infra::rng::SharedRng;
-use langya::infra::storage::WebhookMessageRow;
+use langya::infra::storage::{StoreError, WebhookMessageRow};
 use langya::infra::webhooks::WebhookSender;
 use langya::services::leaderboard::refit::LeaderboardSnapshot;
 use langya::services::webhooks::Webhooks;
@@ -134,6 +135,14 @@ impl Clock for SetClock {
     }
 }
 
+/// Sends what is due and waits for all of it; returns how many messages were sent.
+async fn send_due(webhooks: &Webhooks) -> Result<usize, StoreError> {
+    let due = webhooks.due(&LeaderboardSnapshot::default(), 64).await?;
+    let sent = join_all(due.into_iter().map(|message| webhooks.send(message))).await;
+    let sent = sent.into_iter().collect::<Result<Vec<bool>, StoreError>>()?;
+    Ok(sent.into_iter().filter(|sent| *sent).count())
+}
+
 /// The outbox of an arena that is looked at when the test says so.
 struct Outbox {
     arena: TestArena,
@@ -174,7 +183,7 @@ impl Outbox {
     /// Looks a while later; returns how many messages were sent.
     async fn look(&self, seconds_later: i64) -> usize {
         self.clock.0.fetch_add(1_000 * seconds_later, Ordering::SeqCst);
-        self.webhooks.run(&LeaderboardSnapshot::default()).await.unwrap()
+        send_due(&self.webhooks).await.unwrap()
     }
 
     async fn messages(&self) -> Vec<WebhookMessageRow> {
@@ -232,13 +241,13 @@ async fn nothing_is_sent_while_nothing_can_be_noted_and_what_was_not_noted_is_se
     vote(&outbox.arena).await;
     refuse_changes(&outbox, "TRUE").await;
     for _ in 0..2 {
-        assert!(outbox.webhooks.run(&LeaderboardSnapshot::default()).await.is_err());
+        assert!(send_due(&outbox.webhooks).await.is_err());
     }
     assert_eq!(receiver.taken().len(), 0, "a receiver would get it every second");
     outbox.sql("DROP TRIGGER full").await;
     // The process dies between the answer and its note.
     refuse_changes(&outbox, "new.state <> old.state").await;
-    assert!(outbox.webhooks.run(&LeaderboardSnapshot::default()).await.is_err());
+    assert!(send_due(&outbox.webhooks).await.is_err());
     outbox.sql("DROP TRIGGER full").await;
     assert_eq!(
         (receiver.taken().len(), outbox.look(59).await, outbox.look(1).await, outbox.look(99).await),
@@ -262,14 +271,36 @@ async fn a_receiver_that_never_answers_counts_as_one_that_fails() {
 }
 
 #[actix_web::test]
+async fn a_receiver_that_never_answers_holds_up_no_other() {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let silent = WebhookSettings { id: "silent".into(), ..hook(&format!("http://{}/", silent.local_addr().unwrap())) };
+    let (receiver, url) = Receiver::serve(204);
+    let (one, two) = (Scripted::saying("One."), Scripted::saying("Two."));
+    let models = [("one", &one), ("two", &two)];
+    let arena = TestArena::start_with(&models, |settings| settings.webhooks = vec![silent, hook(&url)]).await;
+    let begun = async |webhook| arena.app.store.webhook_position(webhook, WebhookEvent::VotesRecorded).await.unwrap();
+    for webhook in ["silent", "ours"] {
+        until(async || begun(webhook).await).await;
+    }
+    for votes in 1..=2 {
+        vote(&arena).await;
+        let told = |message: &Message| message.json()["data"]["upto"] == votes;
+        until(async || receiver.taken().iter().any(told).then_some(())).await;
+    }
+    let waiting = arena.app.store.webhook_messages(Some(DeliveryState::Waiting), 9).await.unwrap();
+    let failures: Vec<u32> = waiting.iter().filter(|row| row.webhook == "silent").map(|row| row.failures).collect();
+    assert!(!failures.is_empty() && failures.iter().all(|count| *count == 0), "its first try goes on: {failures:?}");
+    arena.end().await;
+}
+
+#[actix_web::test]
 async fn of_two_instances_that_look_at_once_one_sends() {
     let (receiver, url) = Receiver::serve(200);
     let outbox = Outbox::start(&url).await;
     outbox.look(0).await;
     vote(&outbox.arena).await;
     let other = Outbox::webhooks(&url, &outbox.arena, &outbox.clock);
-    let board = LeaderboardSnapshot::default();
-    let (one, two) = futures_util::join!(outbox.webhooks.run(&board), other.run(&board));
+    let (one, two) = futures_util::join!(send_due(&outbox.webhooks), send_due(&other));
     assert_eq!((one.unwrap() + two.unwrap(), receiver.taken().len()), (1, 1));
 }
 

@@ -97,6 +97,10 @@ pub(super) async fn create(
         None => read_campaign(&options.file)?,
         Some(suite) => {
             let rows = suite_answers(admin.store, suite, &plan).await?;
+            eprintln!(
+                "note: /benchmarks/{suite} shows these answers with their models' names, so annotators should not \
+                 see that page; the answers of a campaign with answers = \"ask:FILE\" are on no page"
+            );
             with_answers(&options.file, plan, rows)?
         }
     };

@@ -96,7 +96,7 @@ pub struct FitOptions {
     /// Estimate the share of prompts for which each model alone is good enough, from "both bad" votes
     #[arg(long)]
     pub good_enough: bool,
-    /// Compare the ways to count ties by likelihood: half a win, Davidson, Rao–Kupper
+    /// Compare models of ties by likelihood: an equal share of ties in every pair, Davidson, Rao–Kupper
     #[arg(long)]
     pub compare_ties: bool,
     /// Rate the models in each slice, read together with all votes, so that small slices stay readable

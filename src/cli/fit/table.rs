@@ -69,7 +69,7 @@ fn effect_line(effect: &StyleEffect) -> String {
 
 fn tie_line(compared: &TieComparison) -> String {
     let model = match compared.ties {
-        TieModel::Half => "half a win each",
+        TieModel::Half => "an equal share in every pair",
         TieModel::Davidson => "Davidson",
         TieModel::RaoKupper => "Rao–Kupper",
     };

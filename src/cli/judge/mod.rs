@@ -74,6 +74,9 @@ struct RunOptions {
     /// Instructions of your own to the judges, with {conversation_a} and {conversation_b}
     #[arg(long, value_name = "FILE")]
     prompt: Option<PathBuf>,
+    /// Ask again what was refused or could not be read
+    #[arg(long)]
+    retry_failed: bool,
     #[command(flatten)]
     limits: LimitFlags,
 }
@@ -175,14 +178,15 @@ impl RunOptions {
         match &self.campaign {
             None => pending_work(judging, self.scope(), judges).await,
             Some(id) => {
-                let sample = Sample { seed: self.seed, share: self.share.unwrap_or(1.0) };
-                pending_units(judging, id, sample, judges).await
+                let all = Scope::all(Sample { seed: self.seed, share: self.share.unwrap_or(1.0) });
+                pending_units(judging, id, Scope { retry_failed: self.retry_failed, ..all }, judges).await
             }
         }
     }
 
     fn scope(&self) -> Scope {
         let all = Scope::all(Sample { seed: self.seed, share: self.share.unwrap_or(USUAL_SHARE) });
-        Scope { since: self.since.unwrap_or(all.since), until: self.until.unwrap_or(all.until), ..all }
+        let (since, until) = (self.since.unwrap_or(all.since), self.until.unwrap_or(all.until));
+        Scope { since, until, retry_failed: self.retry_failed, ..all }
     }
 }

@@ -5,7 +5,7 @@ mod rig;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::output::{OutFile, Overwrite};
 use crate::cli::error::{BadInput, CommandResult};
@@ -110,8 +110,7 @@ fn parse_effects(text: &str) -> Result<[f64; 4], &'static str> {
 }
 
 fn format_of(path: &Path) -> Result<Format, BadInput> {
-    let extension = path.extension().and_then(|extension| extension.to_str());
-    extension.and_then(|extension| Format::from_str(extension, true).ok()).ok_or_else(|| {
+    Format::of_extension(path).ok_or_else(|| {
         let path = path.display();
         BadInput(format!("cannot tell the format of {path}: end its name in .csv, .jsonl or .parquet"))
     })

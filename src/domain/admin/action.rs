@@ -91,11 +91,13 @@ pub enum AdminAction {
     CreateInvites,
     /// Revoked such a code.
     RevokeInvite,
+    /// Asked a model a question to test it.
+    TestModel,
 }
 
 impl AdminAction {
     /// All actions.
-    pub const ALL: [Self; 44] = [
+    pub const ALL: [Self; 45] = [
         Self::SignIn,
         Self::SignOut,
         Self::EndSession,
@@ -140,6 +142,7 @@ impl AdminAction {
         Self::StopBenchmarks,
         Self::CreateInvites,
         Self::RevokeInvite,
+        Self::TestModel,
     ];
 
     /// Name in the database, on the command line and in exports.
@@ -190,6 +193,7 @@ impl AdminAction {
             Self::StopBenchmarks => "stop_benchmarks",
             Self::CreateInvites => "create_invites",
             Self::RevokeInvite => "revoke_invite",
+            Self::TestModel => "test_model",
         }
     }
 }

@@ -144,7 +144,7 @@ impl SuiteSeries {
     /// [`SeriesError::Part`].
     pub fn part(&self, key: &str, level: ConfidenceLevel) -> Result<SeriesValues, SeriesError> {
         if key == INTENTS && self.intents().count() > 0 {
-            let (title, points) = (format!("{}: intents", self.title), self.by_intent(level));
+            let (title, points) = (format!("{}: intents", self.title()), self.by_intent(level));
             return Ok(SeriesValues { title, subjects: Subjects::Intents, points, notes: self.notes.clone() });
         }
         let key = if key.is_empty() { Part::overall().key() } else { key.to_owned() };
@@ -158,11 +158,19 @@ impl SuiteSeries {
             Some((model.model.clone(), Point::from_samples(model.values[place]?, samples, level)))
         };
         let whole = self.parts[place].kind == PartKind::Overall;
-        let title = if whole { self.title.clone() } else { format!("{}: {key}", self.title) };
+        let title = if whole { self.title() } else { format!("{}: {key}", self.title()) };
         let points: BTreeMap<String, Point> = self.models.iter().filter_map(point).collect();
         let notes =
             self.notes.iter().cloned().chain(self.without_score(place)).chain(self.hardly_judged(place)).collect();
         Ok(SeriesValues { title, subjects: Subjects::Models, points, notes })
+    }
+
+    /// The suite's title, with the judge where one was asked for.
+    fn title(&self) -> String {
+        match &self.used.judge {
+            Some(judge) => format!("{} · {judge}", self.title),
+            None => self.title.clone(),
+        }
     }
 
     /// A note that names the models without a score in a part, if there are any.

@@ -172,6 +172,13 @@ impl BudgetTracker {
         state.reached.is_none() && fits(state.spent.cost + cost) && !fits(state.spent.cost + state.reserved + cost)
     }
 
+    /// Whether this cost has room beside what is spent and what is under way.
+    #[must_use]
+    pub fn has_room(&self, cost: f64) -> bool {
+        let state = self.state();
+        self.budget.max_cost.is_none_or(|most| state.spent.cost + state.reserved + cost <= most)
+    }
+
     /// Whether the budget has refused a request.
     #[must_use]
     pub fn is_exhausted(&self) -> bool {
@@ -197,13 +204,13 @@ impl BudgetTracker {
 }
 
 impl Reservation<'_> {
-    /// Replaces the estimate by the actual cost.
+    /// Replaces the estimate by the actual cost, at once: a request that is counted twice could have no room for another.
     pub fn settle(mut self, tokens: Tokens, cost: f64) {
-        let mut state = self.budget.state();
+        let (budget, reserved) = (self.budget, std::mem::take(&mut self.cost));
+        let mut state = budget.state();
         state.spent.tokens = state.spent.tokens.plus(tokens);
         state.spent.cost += cost;
-        drop(state);
-        self.give_back();
+        state.reserved -= reserved;
     }
 
     fn give_back(&mut self) {

@@ -25,7 +25,7 @@ use super::block::{ModelBlock, blocks_of};
 use super::covariance::Covariances;
 use super::fit::Fit;
 use super::newton::inverse_but_for_a_constant;
-use super::sandwich::Uncertainty;
+use super::sandwich::{Uncertainty, own_scores_of};
 use super::scoring::Scoring;
 use super::tally::Tally;
 use super::vote_log::VoteLog;
@@ -68,6 +68,7 @@ pub(super) fn jackknife(
         };
         if let Some(variances) = variances {
             found.put_by_voters(block, &variances, &sums.effective_voters(), sums.carried());
+            found.drop_without_own_scores(block, &own_scores_of(block, tally, &leaving.point));
         }
         if let Some(covariance) = covariance {
             found.put_covariance(block, covariance);

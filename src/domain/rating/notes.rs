@@ -25,6 +25,7 @@ const INTERVALS_OF_ONE_VOTER: &str =
     "all votes are one voter's: the intervals say how sure the ratings are for this voter, not for others";
 const ONE_VOTER: &str =
     "all votes are one voter's, so the variation between voters cannot be estimated: there are no intervals";
+const TIES_NOT_COMPARED: &str = "too few votes that count are ties, so models of ties cannot be compared";
 const NO_BOTH_BAD: &str =
     "too few votes that count are for “both bad”, so how good each model is by itself cannot be estimated";
 
@@ -106,6 +107,8 @@ pub enum RatingNote {
     },
     /// It is unknown how good models are by themselves.
     NoBothBad,
+    /// A comparison of models of ties was requested, but the votes do not determine how frequent ties are.
+    TiesNotCompared,
     /// A style feature left out because it predicts every vote, so that its effect is infinite.
     SeparatingFeature {
         /// The feature.
@@ -148,6 +151,7 @@ impl fmt::Display for RatingNote {
             Self::IntervalsOfOneVoter => f.write_str(INTERVALS_OF_ONE_VOTER),
             Self::OneVoter => f.write_str(ONE_VOTER),
             Self::NoBothBad => f.write_str(NO_BOTH_BAD),
+            Self::TiesNotCompared => f.write_str(TIES_NOT_COMPARED),
             Self::Slice { conditions } => write!(f, "only votes with {}", conditions.join(" and ")),
             Self::Unbounded { models, direction, confidence } => fmt_unbounded(f, models, *direction, *confidence),
             Self::Components { count } => write!(

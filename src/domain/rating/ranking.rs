@@ -116,8 +116,7 @@ fn rank_tally(
         estimate(&tally, elo, log, &weights, options)?;
     let mut models = ranked_models(&tally, &fit, &scaled, &intervals, elo, options);
     if let Some(counts) = counts {
-        let errors = if interval == IntervalMethod::Jackknife { ShareErrors::Voters } else { ShareErrors::Votes };
-        add_good_enough(&mut models, &tally, &counts, log, errors, options);
+        add_good_enough(&mut models, &tally, &counts, log, options);
     }
     // Without joint covariances there is nothing to compare; models that only won or lost need none to be open.
     let is_comparable = !intervals.covariances.is_empty()
@@ -159,6 +158,9 @@ fn rank_tally(
     }
     if options.good_enough && board.models.iter().all(|model| model.good_enough.is_none()) {
         board.notes.push(RatingNote::NoBothBad);
+    }
+    if options.compare_ties && board.tie_models.is_empty() && !board.models.is_empty() {
+        board.notes.push(RatingNote::TiesNotCompared);
     }
     board.notes.extend(style_notes);
     let differences = Differences::new(&tally, intervals, options.confidence);
@@ -237,7 +239,7 @@ fn intervals_by(
         IntervalMethod::Bootstrap => {
             let voters = log.and_then(|log| voters_to_resample(log, options.scoring, tally));
             let (intervals, report) = resample(tally, fit, voters.as_ref(), options.bootstrap, options.confidence)?;
-            Ok((intervals, Some(report)))
+            Ok((intervals.without_unvarying(tally, fit), Some(report)))
         }
         IntervalMethod::None => Ok((Intervals::none(tally.models.len()), None)),
     }
@@ -276,21 +278,33 @@ fn elo_as_fit(tally: &Tally, elo: &EloTable) -> Fit {
     }
 }
 
-/// Adds the share of prompts for which each model is good enough, and its change. `log` gives the voters and the order of
-/// the votes.
+/// The errors of shares by an interval method; `None` for no intervals.
+fn share_errors(interval: IntervalMethod, voters: VotersKnown) -> Option<ShareErrors> {
+    let by_voter = match interval.resolve(voters) {
+        IntervalMethod::None => return None,
+        IntervalMethod::Jackknife | IntervalMethod::Cluster => true,
+        IntervalMethod::Bootstrap => voters == VotersKnown::Several,
+        IntervalMethod::Auto | IntervalMethod::Sandwich => false,
+    };
+    Some(if by_voter { ShareErrors::Voters } else { ShareErrors::Votes })
+}
+
+/// Adds the share of prompts for which each model is good enough, and its change where intervals are wanted. `log` gives the
+/// voters and the order of the votes.
 fn add_good_enough(
     models: &mut [RankedModel],
     tally: &Tally,
     counts: &[(u32, u32, PairCounts)],
     log: Option<&VoteLog>,
-    errors: ShareErrors,
     options: &LeaderboardOptions,
 ) {
-    let voters = log.and_then(|log| Some((log, log.voters.as_ref().filter(|_| errors == ShareErrors::Voters)?)));
+    let errors = share_errors(options.interval, log.map_or(VotersKnown::None, VoteLog::voters_known));
+    let by_voter = errors == Some(ShareErrors::Voters);
+    let voters = log.and_then(|log| Some((log, log.voters.as_ref().filter(|_| by_voter)?)));
     let votes = voters.map(|(log, voters)| VotesByVoter::new(log, voters, options.scoring, tally));
     let (found, changes) = rayon::join(
         || good_enough(tally, counts, options.scoring, votes.as_ref(), options.confidence),
-        || log.map(|log| level_changes(log, errors, options.scoring, options.confidence)),
+        || Some(level_changes(log?, errors?, options.scoring, options.confidence)),
     );
     for model in models {
         if let Some(change) = changes.as_ref().and_then(|changes| changes.get(&model.model)) {
@@ -301,7 +315,9 @@ fn add_good_enough(
         let position = tally.models.binary_search_by(|tallied| tallied.name.cmp(&model.model));
         let Some(found) = position.ok().and_then(|position| found[position]) else { continue };
         model.good_enough = Some(found.share);
-        (model.good_enough_lower, model.good_enough_upper) = (found.lower, found.upper);
+        if errors.is_some() {
+            (model.good_enough_lower, model.good_enough_upper) = (found.lower, found.upper);
+        }
     }
 }
 
@@ -334,10 +350,13 @@ fn ranked_models(
     let line = |(model, here): (usize, &ScaledModel)| {
         let (tallied, counts) = (&tally.models[model], tally.models[model].counts);
         let peers = || scaled.iter().filter(|other| other.component == here.component);
+        // Beside models with intervals, the order of two without is not certain.
+        let measured = peers().any(|other| other.ends.is_some_and(|ends| ends.error.is_some()));
+        let above = |other: &ScaledModel| other.significantly_above(here) && (other.ends.is_some() || !measured);
         let others = scaled.iter().enumerate().filter(|&(other, _)| other != model);
         RankedModel {
             model: tallied.name.clone(),
-            rank: 1 + peers().map(|other| u64::from(other.significantly_above(here))).sum::<u64>(),
+            rank: 1 + peers().map(|other| u64::from(above(other))).sum::<u64>(),
             best_rank: ranks[model].map(|rank| rank.best),
             worst_rank: ranks[model].map(|rank| rank.worst),
             rating: here.unbounded.is_none().then_some(here.rating),

@@ -123,6 +123,18 @@ impl Intervals {
         Self { strengths: vec![None; models], ..Self::default() }
     }
 
+    /// The intervals but for those of models whose own votes all equal their predictions.
+    pub(super) fn without_unvarying(mut self, tally: &Tally, fit: &Fit) -> Self {
+        for block in blocks_of(fit) {
+            for (&model, square) in block.members.iter().zip(own_scores_of(&block, tally, &block.point(fit))) {
+                if square.sqrt() <= ROUNDING {
+                    self.strengths[model] = None;
+                }
+            }
+        }
+        self
+    }
+
     /// The effective number of voters behind the interval of a model, where the intervals come from the variation between
     /// voters.
     pub(super) fn voters_of(&self, model: usize) -> Option<f64> {
@@ -172,7 +184,7 @@ pub(super) fn joint_sandwich(tally: &Tally, fit: &Fit) -> Result<Uncertainty, Fi
     for block in blocks_of(fit) {
         let sandwich = BlockSandwich::new(&block, &tally.pairs, squares, &block.point(fit))?;
         found.put(&block, &sandwich.variances());
-        found.drop_without_own_scores(&block, &sandwich.own_scores());
+        found.drop_without_own_scores(&block, &own_scores(block.members.len(), &sandwich.pairs));
         if Covariances::keep(block.members.len()) {
             found.put_covariance(&block, sandwich.covariance());
         }
@@ -196,13 +208,8 @@ impl BlockSandwich {
         point: &DVector<f64>,
     ) -> Result<Self, FitError> {
         let inverse = inverse_but_for_a_constant(&block.loss(pairs), point)?;
-        let log_nu = point.iter().nth(block.members.len()).copied();
-        let score = |pair: &PairTally| {
-            let d = point[pair.first] - point[pair.second];
-            SquaredScores::new(pair, block.likelihood.probabilities(d, log_nu.unwrap_or(0.0)))
-        };
-        let pairs = block.pairs(squares).into_iter().map(|pair| (pair, score(&pair))).collect();
-        Ok(Self { inverse, pairs, nu: log_nu.map(|_| block.members.len()) })
+        let nu = (point.len() > block.members.len()).then_some(block.members.len());
+        Ok(Self { inverse, pairs: scored_pairs(block, squares, point), nu })
     }
 
     /// The diagonal of H⁺ B H⁺ as Σ w·(H⁺ s)² over pairs, where s is the score of a vote: a sum of squares, so nothing
@@ -216,16 +223,6 @@ impl BlockSandwich {
             add_scores(column, &self.pairs, self.nu, variances);
         });
         variances
-    }
-
-    /// The diagonal of B.
-    fn own_scores(&self) -> Vec<f64> {
-        let mut own = vec![0.0; self.inverse.nrows()];
-        for (pair, scores) in &self.pairs {
-            own[pair.first] += scores.difference;
-            own[pair.second] += scores.difference;
-        }
-        own
     }
 
     /// H⁺ B H⁺.
@@ -247,6 +244,32 @@ impl BlockSandwich {
         }
         &self.inverse * (meat * &self.inverse)
     }
+}
+
+/// The pairs within a block, with the sums that make B.
+fn scored_pairs(block: &ModelBlock, squares: &[PairTally], point: &DVector<f64>) -> Vec<(PairTally, SquaredScores)> {
+    let log_nu = point.iter().nth(block.members.len()).copied().unwrap_or(0.0);
+    let score = |pair: &PairTally| {
+        let d = point[pair.first] - point[pair.second];
+        SquaredScores::new(pair, block.likelihood.probabilities(d, log_nu))
+    };
+    block.pairs(squares).into_iter().map(|pair| (pair, score(&pair))).collect()
+}
+
+/// The square sums of the scores of each model's votes: the diagonal of B.
+fn own_scores(models: usize, pairs: &[(PairTally, SquaredScores)]) -> Vec<f64> {
+    let mut own = vec![0.0; models];
+    for (pair, scores) in pairs {
+        own[pair.first] += scores.difference;
+        own[pair.second] += scores.difference;
+    }
+    own
+}
+
+/// As [`own_scores`], of the votes of a tally within a block.
+pub(super) fn own_scores_of(block: &ModelBlock, tally: &Tally, point: &DVector<f64>) -> Vec<f64> {
+    let squares = tally.squares.as_ref().unwrap_or(&tally.pairs);
+    own_scores(block.members.len(), &scored_pairs(block, squares, point))
 }
 
 /// Parameters whose variances are summed together: their rows of H⁺ stay in the cache.

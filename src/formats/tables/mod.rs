@@ -9,7 +9,9 @@ mod parquet;
 use crate::domain::csv_injection::defused;
 use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};
+use std::path::Path;
 
+use clap::ValueEnum;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -17,7 +19,7 @@ pub use column::{Column, ValueKind};
 use parquet::ParquetTable;
 
 /// How a table is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// One JSON object a line.
     Jsonl,
@@ -25,6 +27,14 @@ pub enum Format {
     Csv,
     /// Columns, compressed.
     Parquet,
+}
+
+impl Format {
+    /// The format that the extension of a file's name stands for, in either case.
+    #[must_use]
+    pub fn of_extension(path: &Path) -> Option<Self> {
+        Self::from_str(path.extension()?.to_str()?, true).ok()
+    }
 }
 
 /// A file that takes rows.

@@ -99,7 +99,7 @@ fn json_text(value: &Value) -> Option<Cow<'_, str>> {
 }
 
 /// A word for yes or no, as programs and people write them.
-fn parse_flag(text: &str) -> Option<bool> {
+pub(super) fn parse_flag(text: &str) -> Option<bool> {
     let is_one_of = |words: [&str; 6]| words.iter().any(|word| text.eq_ignore_ascii_case(word));
     if is_one_of(["true", "1", "1.0", "yes", "y", "t"]) {
         Some(true)

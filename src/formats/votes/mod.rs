@@ -30,6 +30,7 @@ use std::path::Path;
 pub use column_names::ColumnNames;
 pub use error::{FilePosition, HeaderError, RowError, VoteFileError};
 pub use limits::ReadLimits;
+pub(crate) use source::delimiter_of;
 pub(crate) use table_reader::read_table;
 pub(crate) use text_table::TextTable;
 pub(crate) use winner::is_short_word;

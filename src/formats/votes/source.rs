@@ -92,7 +92,7 @@ fn read_head(source: &mut impl Read) -> io::Result<Vec<u8>> {
 }
 
 /// What the first line has most of.
-fn delimiter_of(text: &[u8]) -> u8 {
+pub(crate) fn delimiter_of(text: &[u8]) -> u8 {
     let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
     let count = |delimiter: &u8| line.iter().filter(|&byte| byte == delimiter).count();
     // The last of equals wins.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::environment::Environment;
-use super::{ConfigError, DEFAULT_FILE, Settings};
+use super::{ConfigError, DEFAULT_FILE, ModelSettings, ProviderKind, Settings};
 
 impl Settings {
     /// Reads `path` (or `langya.toml` where it exists and no path is given) and lays the environment over it.
@@ -26,7 +26,7 @@ impl Settings {
     pub fn parse(text: &str, origin: &str, env: &Environment) -> Result<Self, ConfigError> {
         let invalid = |reason: String| ConfigError::Invalid { origin: origin.to_owned(), reason };
         // Once by itself, for messages that name the line; the environment may still complete it.
-        toml::from_str::<Settings>(text).map_err(|error| invalid(in_one_line_without_values(&error)))?;
+        toml::from_str::<Settings>(text).map_err(|error| invalid(with_advice(in_one_line_without_values(&error))))?;
         let mut table: toml::Table = text.parse().map_err(|error| invalid(in_one_line(&error)))?;
         if let Some((name, meant)) = env.others().find_map(|name| Some((name, meant_setting(name)?))) {
             let reason = format!("is not read: write {meant}, with two underscores");
@@ -36,10 +36,8 @@ impl Settings {
             overlay(&mut table, name, value)
                 .map_err(|reason| ConfigError::Invalid { origin: format!("LANGYA__{name}"), reason })?;
         }
-        let settings: Settings = table.try_into().map_err(|error: toml::de::Error| ConfigError::Invalid {
-            origin: "the environment (LANGYA__…)".into(),
-            reason: in_one_line(&error),
-        })?;
+        let settings: Settings =
+            table.try_into().map_err(|error: toml::de::Error| in_environment(&in_one_line(&error), env))?;
         let mut settings = settings.checked()?;
         settings.oidc = settings.oidc.with_secret(env);
         Ok(settings)
@@ -64,11 +62,59 @@ fn in_one_line(error: &toml::de::Error) -> String {
         }
     }
     let line = said.join(": ");
-    RUST_NUMBERS.iter().fold(line, |line, (rust, plain)| line.replace(rust, plain))
+    PLAIN_WORDS.iter().fold(line, |line, (rust, plain)| line.replace(rust, plain))
 }
 
-/// Kinds of numbers in the words of the reader of TOML, and of people.
-const RUST_NUMBERS: [(&str, &str); 7] = [
+/// The refusal with what to write, where that is known; the list of all keys is then left out.
+fn with_advice(line: String) -> String {
+    match advice(&line) {
+        Some(advice) => format!("{}: {advice}", line.split(", expected one of").next().unwrap_or_default()),
+        None => line,
+    }
+}
+
+/// What to write in place of a key that stands where it is unknown, or of a table that should be a list.
+fn advice(line: &str) -> Option<String> {
+    // With a key, it is a value and no header.
+    if line.contains("invalid type: map, expected a list") && !line.contains(": at \"") {
+        return Some("a header of a list has two brackets, such as [[models]]".into());
+    }
+    let (_, rest) = line.split_once("unknown field `")?;
+    match rest.split('`').next()? {
+        "model" => Some("each model is an entry [[models]]".into()),
+        "webhook" => Some("each webhook is an entry [[webhooks]]".into()),
+        "api_key" => Some("write api_key_env, the name of the environment variable that holds the key".into()),
+        key => sections_of(key).map(|sections| format!("this key belongs under {sections}")),
+    }
+}
+
+/// The headers under which a key may stand.
+fn sections_of(key: &str) -> Option<String> {
+    let model = toml::Table::try_from(ModelSettings::minimal("", ProviderKind::Openai)).unwrap_or_default();
+    let of_models = model.contains_key(key).then(|| "[[models]]".to_owned());
+    let sections = defaults().into_iter().filter(|(_, keys)| keys.get(key).is_some());
+    let all: Vec<String> = of_models.into_iter().chain(sections.map(|(section, _)| format!("[{section}]"))).collect();
+    (!all.is_empty()).then(|| all.join(" or "))
+}
+
+/// The refusal of a value from the environment, by the name of its variable where that can be told.
+fn in_environment(reason: &str, env: &Environment) -> ConfigError {
+    let (said, place) = reason.rsplit_once(": in `").unwrap_or((reason, ""));
+    let field = said.split_once("unknown field `").and_then(|(_, rest)| rest.split('`').next());
+    let path: Vec<&str> = place.trim_end_matches('`').split('.').filter(|part| !part.is_empty()).chain(field).collect();
+    let wanted = path.join("__").to_uppercase();
+    match env.overrides().find(|(name, _)| !wanted.is_empty() && name.to_uppercase().starts_with(&wanted)) {
+        Some((name, _)) => {
+            ConfigError::Invalid { origin: format!("LANGYA__{name}"), reason: with_advice(said.to_owned()) }
+        }
+        None => ConfigError::Invalid { origin: "the environment (LANGYA__…)".into(), reason: reason.to_owned() },
+    }
+}
+
+/// Kinds of values in the words of the reader of TOML, and of people.
+const PLAIN_WORDS: [(&str, &str); 9] = [
+    ("expected a sequence", "expected a list such as [1, 2] or [\"a\", \"b\"]"),
+    ("expected a boolean", "expected true or false"),
     ("expected u8", "expected a whole number from 0 to 255"),
     ("expected u16", "expected a whole number from 0 to 65535"),
     ("expected u32", "expected a whole number from 0 to 4294967295"),
@@ -87,8 +133,14 @@ fn in_one_line_without_values(error: &toml::de::Error) -> String {
     }
 }
 
+/// The longest settings file in bytes: room for tens of thousands of models.
+const LONGEST_FILE: u64 = 16 << 20;
+
 fn read(path: &Path) -> Result<String, ConfigError> {
     let unreadable = |source| ConfigError::Unreadable { path: path.to_owned(), source };
+    if std::fs::metadata(path).map_err(unreadable)?.len() > LONGEST_FILE {
+        return Err(unreadable(std::io::Error::other("it is longer than 16 MB: give the path of a langya.toml")));
+    }
     let bytes = crate::formats::read_file(path).map_err(unreadable)?;
     String::from_utf8(bytes).map_err(|_| unreadable(std::io::Error::other("it is not UTF-8")))
 }
@@ -115,11 +167,16 @@ fn overlay(table: &mut toml::Table, name: &str, value: &str) -> Result<(), Strin
     let Some((section, key)) = lower.split_once("__") else {
         return Err("names no key: write LANGYA__SECTION__KEY".into());
     };
-    let is_text = defaults().get(section).and_then(|section| section.get(key)).is_some_and(toml::Value::is_str);
+    let is_list = || format!("`{section}` is a list: set it in langya.toml");
+    let default = defaults().remove(section);
+    if default.as_ref().is_some_and(toml::Value::is_array) {
+        return Err(is_list());
+    }
+    let is_text = default.as_ref().and_then(|section| section.get(key)).is_some_and(toml::Value::is_str);
     let parsed = value.parse::<toml::Value>().ok().filter(|value| !is_text && !value.is_table());
     let section_table = table.entry(section).or_insert_with(|| toml::Value::Table(toml::Table::new()));
     let Some(section_table) = section_table.as_table_mut() else {
-        return Err(format!("`{section}` is a list: set it in langya.toml"));
+        return Err(is_list());
     };
     section_table.insert(key.to_owned(), parsed.unwrap_or_else(|| toml::Value::String(value.to_owned())));
     Ok(())

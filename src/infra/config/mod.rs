@@ -105,7 +105,7 @@ pub enum ConfigError {
         source: std::io::Error,
     },
     /// The text is not TOML, has an unknown key or a value of the wrong kind.
-    #[error("{origin}: {reason}; deploy/langya.example.toml lists every key")]
+    #[error("{origin}: {reason}; deploy/langya.example.toml and /docs/settings list every key")]
     Invalid {
         /// Where the text came from.
         origin: String,
@@ -114,7 +114,7 @@ pub enum ConfigError {
     },
     /// A key variable is named and not set.
     #[error(
-        "model \"{model}\" needs the key variable {variable}, which is not set: export it, or take api_key_env out"
+        "model \"{model}\" needs the key variable {variable}, which is unset or empty: export it, or take api_key_env out"
     )]
     MissingKey {
         /// The model's id.

@@ -88,6 +88,68 @@ fn what_cannot_be_used_is_refused_by_its_name() {
 }
 
 #[test]
+fn a_key_in_the_wrong_place_is_told_where_it_belongs() {
+    let none = Environment::default();
+    check_refused("listen = \"127.0.0.1:80\"", &none, &["line 1", "`listen`: this key belongs under [server];"]);
+    check_refused("[server]\ndata_dir = \"d\"", &none, &["this key belongs under [storage];"]);
+    check_refused("provider = \"openai\"", &none, &["this key belongs under [[models]];"]);
+    check_refused("[[model]]\nid = \"m\"", &none, &["`model`: each model is an entry [[models]]"]);
+    check_refused("[models]\nid = \"m\"", &none, &["two brackets, such as [[models]]"]);
+    let key = "[[models]]\nid = \"m\"\nprovider = \"openai\"\napi_key = \"sk-canary\"";
+    check_refused(key, &none, &["line 4", "api_key_env, the name of the environment variable"]);
+    assert!(!Settings::parse(key, "langya.toml", &none).unwrap_err().to_string().contains("canary"));
+    check_refused("[server]\ntrusted_proxies = \"10.0.0.0/8\"", &none, &["expected a list such as"]);
+    check_refused("[providers]\ndiscover = \"yes\"", &none, &["expected true or false"]);
+}
+
+#[test]
+fn a_variable_that_cannot_be_used_is_named() {
+    for (name, value, said) in [
+        ("LANGYA__SERVER__WORKERS", "", "LANGYA__SERVER__WORKERS: invalid type"),
+        ("LANGYA__SERVER__TRUSTED_PROXIES", "10.0.0.0/8", "LANGYA__SERVER__TRUSTED_PROXIES: invalid type"),
+        ("LANGYA__SERVER__LISEN", "x", "LANGYA__SERVER__LISEN: unknown field `lisen`, expected one of `listen`"),
+        ("LANGYA__SERVER__DATA_DIR", "x", "LANGYA__SERVER__DATA_DIR: unknown field `data_dir`: this key belongs"),
+        ("LANGYA__SERVR__LISTEN", "x", "LANGYA__SERVR__LISTEN: unknown field `servr`"),
+        ("LANGYA__MODELS__0__ID", "m", "LANGYA__MODELS__0__ID: `models` is a list: set it in langya.toml"),
+    ] {
+        check_refused("", &Environment::of([(name, value)]), &[said]);
+    }
+}
+
+#[test]
+fn limits_out_of_order_and_addresses_without_a_port_are_refused() {
+    let none = Environment::default();
+    for limits in ["[10, 5, 3]", "[0, 9, 8]", "[2, 0, 1]"] {
+        let text = format!("[limits]\nvotes = {limits}");
+        check_refused(&text, &none, &[&format!("limits.votes is {limits}: limits per minute, hour and day")]);
+    }
+    for limits in ["[]", "[5]", "[5, 0, 5]", "[0, 0, 7]", "[1, 2, 3]"] {
+        Settings::parse(&format!("[limits]\nvotes = {limits}"), "langya.toml", &none).unwrap();
+    }
+    for address in ["8080", "localhost:8080", "127.0.0.1", "http://127.0.0.1:80", ""] {
+        let text = format!("[server]\nlisten = \"{address}\"");
+        check_refused(&text, &none, &[&format!("server.listen is \"{address}\": an IP address and a port")]);
+    }
+    for battles in [0, 1_000_001] {
+        let text = format!("[rating]\noptimal_at_battles = {battles}");
+        check_refused(&text, &none, &["rating.optimal_at_battles is", "1 to 1000000"]);
+    }
+    for wrong in ["max_tokens = 0", "temperature = -1.0", "temperature = inf"] {
+        let model = format!("[[models]]\nid = \"m\"\nprovider = \"openai\"\n{wrong}");
+        check_refused(&model, &none, &[&format!("models.{} is", wrong.split(' ').next().unwrap())]);
+    }
+}
+
+#[test]
+fn a_file_that_is_far_too_long_is_refused_before_it_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("langya.toml");
+    std::fs::File::create(&path).unwrap().set_len(17 << 20).unwrap();
+    let refused = Settings::load(Some(&path), &Environment::default()).unwrap_err().to_string();
+    assert!(refused.contains("longer than 16 MB") && !refused.contains('\n'), "{refused}");
+}
+
+#[test]
 fn numbers_and_prices_that_cannot_be_used_are_refused_by_their_names() {
     let none = Environment::default();
     for (key, value) in

@@ -26,8 +26,7 @@ impl Settings {
         self.public_log.check()?;
         self.moderation.check()?;
         self.retention.check()?;
-        let above = self.limits.proof_above;
-        require((0.0..=1.0).contains(&above), "limits.proof_above", above, "0 to 1, where 1 means never")?;
+        self.limits.check()?;
         let timeout = self.redis.timeout_ms;
         require((10..=60_000).contains(&timeout), "redis.timeout_ms", timeout, "10 to 60000")?;
         Ok(self)

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use super::batch::BatchApi;
 use super::batch::anthropic::AnthropicBatches;
 use super::http_client::HttpClient;
-use super::lenient_field::lenient;
+use super::lenient_field::{is_something, lenient};
 use super::sse::SseEvent;
 use super::stream_readers::{SseReader, parse_json};
 use super::surrogates::without_half_characters;
@@ -122,7 +122,7 @@ struct StreamEvent<'a> {
     /// All blocks where the reply comes whole.
     #[serde(default)]
     content: Vec<ContentBlock>,
-    error: Option<IgnoredAny>,
+    error: Option<Value>,
     message: Option<Begun>,
     #[serde(default, deserialize_with = "lenient")]
     usage: Option<AnthropicUsage>,
@@ -156,7 +156,7 @@ pub(super) fn read_event(event: SseEvent<'_>, parts: &mut VecDeque<ReplyPart>) -
     }
     let data = without_half_characters(event.data);
     let event: StreamEvent<'_> = parse_json(&data)?;
-    if event.kind == "error" || event.error.is_some() {
+    if event.kind == "error" || event.error.as_ref().is_some_and(is_something) {
         return Err(ChatError::Reported);
     }
     let counted = event.usage.or(event.message.and_then(|begun| begun.usage));

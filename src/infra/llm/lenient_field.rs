@@ -15,3 +15,14 @@ where
 {
     Ok(serde_json::from_value(Value::deserialize(deserializer)?).ok())
 }
+
+/// Whether a field says anything: some servers send `"error": false` or an empty text where nothing is wrong.
+pub(super) fn is_something(field: &Value) -> bool {
+    match field {
+        Value::Null | Value::Bool(false) => false,
+        Value::Bool(true) | Value::Number(_) => true,
+        Value::String(text) => !text.is_empty(),
+        Value::Array(list) => !list.is_empty(),
+        Value::Object(fields) => !fields.is_empty(),
+    }
+}

@@ -1,38 +1,37 @@
 //! Client for one benchmarked model: retries transient failures and stops after `give_up_after` in a row.
 
+mod partial_reply;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use futures_util::StreamExt;
 use parking_lot::Mutex;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Map, Value};
+use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
+use self::partial_reply::PartialReply;
 use crate::backoff::Backoff;
 use crate::config::{BenchSettings, Settings};
 use crate::domain::battle::ModelId;
 use crate::domain::benchmark::run_report::RunOutcome;
-use crate::domain::judging::budget::{BudgetTracker, Prices, Reservation, Tokens, estimate, estimate_all};
-use crate::domain::judging::token_probabilities::{MOST_NUMBERS, NumberToken};
+use crate::domain::judging::budget::{BudgetTracker, Prices, Reservation, Tokens, estimate_all};
+use crate::domain::judging::token_probabilities::NumberToken;
 use crate::domain::sha256::sha256;
 use crate::llm::batch::queue::{Pause, RequestQueue, Worker};
 use crate::llm::batch::{BatchApi, BatchEnd, MOST_REQUESTS};
 use crate::llm::reply_limit::ReplyLimit;
 use crate::llm::roster::entries;
-use crate::llm::{ChatError, ChatModel, Message, ReplyPart, ReplyStream, Sampling, Usage};
+use crate::llm::{ChatError, ChatModel, Message, ReplyStream, Sampling, Usage};
 
 /// Longest wait between two tries.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 /// What a reply is taken to be long until one has been seen, in tokens.
 const FIRST_GUESS: u64 = 500;
-/// Bytes of a reply's text at most: several times the longest reply of any model. More is not taken in.
-const MOST_TEXT: usize = 1 << 20;
-/// Bytes of the reasoning that are kept of a reply.
-const MOST_REASONING: usize = 64 << 10;
 
 /// A model under test, or a judge.
 pub struct ModelClient {
@@ -56,6 +55,8 @@ pub struct ModelClient {
     last_failure: Mutex<Option<ChatError>>,
     /// Tokens of all replies so far, and how many there were.
     replied: Mutex<(u64, u64)>,
+    /// Held by a request that goes out alone, because nobody knows yet what replies cost.
+    first_reply: Arc<AsyncMutex<()>>,
 }
 
 /// Limits that all requests of a run share.
@@ -151,6 +152,7 @@ impl ModelClient {
             failures_in_a_row: AtomicU32::new(0),
             last_failure: Mutex::default(),
             replied: Mutex::default(),
+            first_reply: Arc::default(),
         }
     }
 
@@ -315,8 +317,7 @@ impl ModelClient {
             if limits.stop.is_cancelled() {
                 return Err(AskError::Stopped);
             }
-            let (way, reserved, prices) = self.begin(asked, limits).await?;
-            let cost = |tokens| prices.map_or(0.0, |prices| prices.cost(tokens));
+            let Outgoing { way, reserved, prices, alone: _alone } = self.begin(asked, limits).await?;
             let mut heard = PartialReply::default();
             let was_sent_before = matches!(way, Way::Earlier(_));
             let ended = heard.listen(self.reply(asked, way)).await;
@@ -328,10 +329,10 @@ impl ModelClient {
                 Err(error) if was_sent_before && !error.is_request_error() => continue,
                 _ => {}
             }
-            let output = heard.usage.output.or_else(|| Some(estimate(&heard.text) + heard.reasoning_tokens));
-            let tokens = Tokens::counted(heard.usage.input, output, asked.messages, &heard.text);
+            let output = heard.output_tokens(ended.is_ok());
+            let tokens = Tokens::counted(heard.usage.input, Some(output), asked.messages, &heard.text);
             if ended.as_ref().err().is_none_or(|error| heard.begun || error.may_be_billed()) {
-                reserved.settle(tokens, cost(tokens));
+                reserved.settle(tokens, cost_of(tokens, prices));
             }
             if ended.is_ok() {
                 let mut replied = self.replied.lock();
@@ -342,42 +343,56 @@ impl ModelClient {
     }
 
     /// How a request goes out, with what it may cost. What an earlier batch holds was counted when it was sent.
-    async fn begin<'l>(
-        &self,
-        asked: ClientRequest<'_>,
-        limits: &'l RunLimits,
-    ) -> Result<(Way, Reservation<'l>, Option<Prices>), AskError> {
-        let prices = |tokens, prices: Option<Prices>| prices.map_or(0.0, |prices| prices.cost(tokens));
-        let input = estimate_all(asked.messages);
-        let usual = Tokens { input, output: self.usual_length() };
-        let Some(queue) = &self.queue else {
-            let reserved = limits.budget.reserve(prices(usual, self.prices)).ok_or(AskError::OverBudget)?;
-            return Ok((Way::Single, reserved, self.prices));
-        };
+    async fn begin<'l>(&self, asked: ClientRequest<'_>, limits: &'l RunLimits) -> Result<Outgoing<'l>, AskError> {
+        let Some(queue) = &self.queue else { return self.single(asked, limits).await };
         let body = self.model.batch_body(asked.messages, asked.sampling);
         let key = sha256(format!("{} {} {}", self.id, asked.request, Value::Object(body.clone())).as_bytes());
+        let prices = self.batch_prices;
         if queue.holds(&key) {
-            return Ok((Way::Earlier(key), limits.budget.sent_before(), self.batch_prices));
+            let reserved = limits.budget.sent_before();
+            return Ok(Outgoing { way: Way::Earlier(key), reserved, prices, alone: None });
         }
         if !queue.sends() {
-            let reserved = limits.budget.reserve(prices(usual, self.prices)).ok_or(AskError::OverBudget)?;
-            return Ok((Way::Single, reserved, self.prices));
+            return self.single(asked, limits).await;
         }
-        let tokens = Tokens { input, output: self.output_to_expect(asked.sampling) };
-        let cost = prices(tokens, self.batch_prices);
+        let cost = self.cost_to_expect(asked, prices);
         // What is under way may turn out cheaper than it may be.
         while limits.budget.is_short_for_now(cost) && queue.next_end().await {}
         let reserved = limits.budget.reserve(cost).ok_or(AskError::OverBudget)?;
-        Ok((Way::Batch(key, body), reserved, self.batch_prices))
+        Ok(Outgoing { way: Way::Batch(key, body), reserved, prices, alone: None })
     }
 
-    /// The tokens to expect of a reply in a batch: its limit as long as no reply has been seen, for all of a batch is sent at once.
-    fn output_to_expect(&self, sampling: &Sampling) -> u64 {
-        let replies = self.replied.lock().1;
-        match replies {
-            0 => sampling.max_tokens.map_or(self.longest_reply, u64::from),
-            _ => self.usual_length(),
+    /// A request by itself. As long as no reply has told what one costs, it counts as long as it may be; where the budget has no
+    /// room for as many of those as go out side by side, one goes out alone.
+    async fn single<'l>(&self, asked: ClientRequest<'_>, limits: &'l RunLimits) -> Result<Outgoing<'l>, AskError> {
+        let at_once = f64::from(u32::try_from(self.max_concurrent).unwrap_or(u32::MAX));
+        let mut alone = None;
+        if !self.has_replied() && !limits.budget.has_room(at_once * self.cost_to_expect(asked, self.prices)) {
+            alone = Some(Arc::clone(&self.first_reply).lock_owned().await).filter(|_| !self.has_replied());
+            if limits.stop.is_cancelled() {
+                return Err(AskError::Stopped);
+            }
         }
+        let usual = Tokens { input: estimate_all(asked.messages), output: self.usual_length() };
+        let cost = match alone {
+            Some(_) => cost_of(usual, self.prices),
+            None => self.cost_to_expect(asked, self.prices),
+        };
+        let reserved = limits.budget.reserve(cost).ok_or(AskError::OverBudget)?;
+        Ok(Outgoing { way: Way::Single, reserved, prices: self.prices, alone })
+    }
+
+    /// What a request is expected to cost: as if its reply were as long as it may be, as long as no reply has been seen.
+    fn cost_to_expect(&self, asked: ClientRequest<'_>, prices: Option<Prices>) -> f64 {
+        let output = match self.has_replied() {
+            true => self.usual_length(),
+            false => self.max_tokens(asked.sampling.max_tokens).map_or(self.longest_reply, u64::from),
+        };
+        cost_of(Tokens { input: estimate_all(asked.messages), output }, prices)
+    }
+
+    fn has_replied(&self) -> bool {
+        self.replied.lock().1 > 0
     }
 
     fn reply(&self, asked: ClientRequest<'_>, way: Way) -> ReplyStream {
@@ -418,6 +433,15 @@ struct ClientRequest<'a> {
     sampling: &'a Sampling,
 }
 
+/// A request that may go out.
+struct Outgoing<'l> {
+    way: Way,
+    reserved: Reservation<'l>,
+    prices: Option<Prices>,
+    /// Held to its end where no other may go out beside it.
+    alone: Option<OwnedMutexGuard<()>>,
+}
+
 /// How a request goes out.
 enum Way {
     /// By itself.
@@ -428,67 +452,15 @@ enum Way {
     Batch(String, Map<String, Value>),
 }
 
+/// The cost of tokens; nothing without prices.
+fn cost_of(tokens: Tokens, prices: Option<Prices>) -> f64 {
+    prices.map_or(0.0, |prices| prices.cost(tokens))
+}
+
 /// A reply that broke off, or that nobody understands, may come whole the next time; a wrong key stays wrong. What a batch left
 /// open is for another run.
 fn may_pass(error: &ChatError) -> bool {
     !matches!(error, ChatError::Status { .. } | ChatError::Unanswered(_)) || error.is_retryable()
-}
-
-/// The part of a reply that has arrived.
-#[derive(Default)]
-struct PartialReply {
-    text: String,
-    /// Its first [`MOST_REASONING`] bytes.
-    reasoning: String,
-    /// Estimated tokens of all of it.
-    reasoning_tokens: u64,
-    usage: Usage,
-    /// Its last [`MOST_NUMBERS`] numbers.
-    numbers: Vec<NumberToken>,
-    /// Whether the provider has begun to answer.
-    begun: bool,
-}
-
-impl PartialReply {
-    /// Reads a reply to its end. PostgreSQL keeps no NUL character, so none is let in.
-    async fn listen(&mut self, mut reply: ReplyStream) -> Result<(), ChatError> {
-        while let Some(part) = reply.next().await {
-            self.begun |= part.is_ok();
-            match part {
-                Ok(ReplyPart::Text(part)) => self.write(&part)?,
-                Ok(ReplyPart::Reasoning(part)) => self.think(&part),
-                Ok(ReplyPart::Numbers(numbers)) => self.count_numbers(numbers),
-                Ok(ReplyPart::Usage(counted)) => self.usage = self.usage.updated(counted),
-                Err(ChatError::Empty) => break,
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
-    }
-
-    fn write(&mut self, part: &str) -> Result<(), ChatError> {
-        if self.text.len() + part.len() > MOST_TEXT {
-            return Err(ChatError::Malformed(format!("a reply of more than {MOST_TEXT} bytes")));
-        }
-        self.text.extend(part.chars().filter(|c| *c != '\0'));
-        Ok(())
-    }
-
-    /// Numbers come before the text that they stand in.
-    fn count_numbers(&mut self, numbers: Vec<NumberToken>) {
-        let begin = self.text.len();
-        self.numbers.extend(numbers.into_iter().map(|number| NumberToken { at: begin + number.at, ..number }));
-        let surplus = self.numbers.len().saturating_sub(MOST_NUMBERS);
-        self.numbers.drain(..surplus);
-    }
-
-    /// Keeps the beginning of the reasoning, and counts all of it: it is billed as part of the reply.
-    fn think(&mut self, part: &str) {
-        self.reasoning_tokens += estimate(part);
-        let left = MOST_REASONING.saturating_sub(self.reasoning.len());
-        let end = part.floor_char_boundary(left);
-        self.reasoning.extend(part[..end].chars().filter(|c| *c != '\0'));
-    }
 }
 
 #[cfg(test)]

@@ -5,11 +5,10 @@ use std::collections::VecDeque;
 use reqwest::header::AUTHORIZATION;
 use secrecy::SecretString;
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
 
 use super::http_client::HttpClient;
-use super::lenient_field::lenient;
+use super::lenient_field::{is_something, lenient};
 use super::openai::with_system_prompt;
 use super::stream_readers::{LineReader, parse_json};
 use super::surrogates::without_half_characters;
@@ -104,7 +103,7 @@ struct ChatChunk {
     message: Option<ReplyLine>,
     #[serde(default)]
     done: bool,
-    error: Option<IgnoredAny>,
+    error: Option<Value>,
     #[serde(default, deserialize_with = "lenient")]
     prompt_eval_count: Option<u64>,
     #[serde(default, deserialize_with = "lenient")]
@@ -119,7 +118,7 @@ struct ReplyLine {
 
 pub(super) fn read_line(line: &str, parts: &mut VecDeque<ReplyPart>) -> Result<StreamProgress, ChatError> {
     let line: ChatChunk = parse_json(&without_half_characters(line))?;
-    if line.error.is_some() {
+    if line.error.as_ref().is_some_and(is_something) {
         return Err(ChatError::Reported);
     }
     let said = line.message.unwrap_or_default();

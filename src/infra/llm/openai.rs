@@ -11,13 +11,12 @@ use std::sync::Arc;
 use reqwest::header::AUTHORIZATION;
 use secrecy::SecretString;
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
 
 use super::batch::BatchApi;
 use super::batch::openai::OpenAiBatches;
 use super::http_client::HttpClient;
-use super::lenient_field::lenient;
+use super::lenient_field::{is_something, lenient};
 use super::sse::SseEvent;
 use super::stream_readers::{SseReader, parse_json};
 use super::surrogates::without_half_characters;
@@ -143,7 +142,7 @@ fn message_json(message: &Message) -> Value {
 struct StreamChunk<'a> {
     #[serde(default)]
     choices: Option<Vec<ChunkChoice>>,
-    error: Option<IgnoredAny>,
+    error: Option<Value>,
     #[serde(borrow)]
     object: Option<BorrowedWord<'a>>,
     #[serde(default, deserialize_with = "lenient")]
@@ -162,10 +161,19 @@ struct BorrowedWord<'a>(#[serde(borrow)] Cow<'a, str>);
 
 #[derive(Default, Deserialize)]
 struct ChunkChoice {
+    /// Its place among several; some servers leave it out.
+    index: Option<Value>,
     delta: Option<Delta>,
     finish_reason: Option<Value>,
     #[serde(default, deserialize_with = "lenient")]
     logprobs: Option<Logprobs>,
+}
+
+impl ChunkChoice {
+    /// Where `extra_body` asks for several replies (`n`), the first counts.
+    fn is_first(&self) -> bool {
+        self.index.as_ref().and_then(Value::as_u64).unwrap_or_default() == 0
+    }
 }
 
 #[derive(Deserialize)]
@@ -255,10 +263,11 @@ pub(super) fn read_event(event: SseEvent<'_>, parts: &mut VecDeque<ReplyPart>) -
     }
     let data = without_half_characters(event.data);
     let chunk: StreamChunk<'_> = parse_json(&data)?;
-    if chunk.error.is_some() || chunk.object.is_some_and(|BorrowedWord(word)| word == "error") {
+    let is_error = chunk.error.as_ref().is_some_and(is_something);
+    if is_error || chunk.object.is_some_and(|BorrowedWord(word)| word == "error") {
         return Err(ChatError::Reported);
     }
-    let choice = chunk.choices.into_iter().flatten().next().unwrap_or_default();
+    let choice = chunk.choices.into_iter().flatten().find(ChunkChoice::is_first).unwrap_or_default();
     // Some servers send an empty reason with each delta.
     let ended = choice.finish_reason.filter(|reason| reason != "");
     let delta = choice.delta.unwrap_or_default();

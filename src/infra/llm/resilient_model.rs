@@ -138,7 +138,7 @@ impl ResilientModel {
 impl ChatModel for ResilientModel {
     /// As the model's own reply, with these errors beside: [`ChatError::BreakerOpen`], [`ChatError::Timeout`], and
     /// [`ChatError::Empty`] for a reply that ends without text, or with text of which nothing can be seen, such as white space. What
-    /// the provider counted comes once, after the text.
+    /// the provider counted comes once, after the text and before an error.
     fn ask(&self, messages: &[Message], sampling: &Sampling) -> ReplyStream {
         let Some(permit) = BreakerPermit::take(&self.shared) else {
             return stream::iter([Err(ChatError::BreakerOpen)]).boxed();
@@ -177,6 +177,8 @@ struct GuardedReply {
     /// Bytes before the first character that can be seen.
     blank: usize,
     ended: bool,
+    /// Why it failed, until what the provider counted has been handed over.
+    error: Option<ChatError>,
     timer: LazyTimer,
 }
 
@@ -199,13 +201,14 @@ impl GuardedReply {
             has_text: false,
             blank: 0,
             ended: false,
+            error: None,
             timer: LazyTimer::default(),
         }
     }
 
     async fn next(&mut self) -> Option<Result<ReplyPart, ChatError>> {
         if self.ended {
-            return None;
+            return self.error.take().map(Err);
         }
         if let Some(at) = self.handed_over_at.take() {
             // The limit of the whole reply is the provider's time, not that of readers who hold the arena up.
@@ -217,7 +220,7 @@ impl GuardedReply {
                 self.flowing.get_or_insert_with(|| Arriving::count(&self.shared));
                 self.look_for_text(&part);
                 if self.blank > MOST_BLANK {
-                    return Some(Err(self.fail(ChatError::Empty)));
+                    return Some(self.fail_after_usage(ChatError::Empty));
                 }
                 self.handed_over_at = Some(Instant::now());
                 Some(Ok(part))
@@ -227,8 +230,8 @@ impl GuardedReply {
                 self.permit.give_back(ReplyOutcome::Answered);
                 self.usage.take().map(|usage| Ok(ReplyPart::Usage(usage)))
             }
-            Ok(None) => Some(Err(self.fail(ChatError::Empty))),
-            Err(error) => Some(Err(self.fail(error))),
+            Ok(None) => Some(self.fail_after_usage(ChatError::Empty)),
+            Err(error) => Some(self.fail_after_usage(error)),
         }
     }
 
@@ -300,6 +303,18 @@ impl GuardedReply {
         self.reply = None;
         self.flowing = None;
         self.ended = true;
+    }
+
+    /// Fails. What the provider counted until then comes before the error, since it may be billed.
+    fn fail_after_usage(&mut self, error: ChatError) -> Result<ReplyPart, ChatError> {
+        let error = self.fail(error);
+        match self.usage.take() {
+            Some(usage) => {
+                self.error = Some(error);
+                Ok(ReplyPart::Usage(usage))
+            }
+            None => Err(error),
+        }
     }
 
     fn fail(&mut self, error: ChatError) -> ChatError {

@@ -21,6 +21,8 @@ use super::http_client::HttpClient;
 use super::{ChatError, ReplyPart, ReplyStream, retry_after};
 use crate::config::{ConfigError, ModelSettings};
 
+/// What is said of an answer that is not in the form of HTTP.
+const NO_HTTP: &str = "the answer is no HTTP: another port, or https:// in place of http://, may be needed";
 /// How long a finished reply may wait for the end of its body, so that the connection can be used again.
 const DRAIN_LIMIT: Duration = Duration::from_millis(50);
 /// How long a provider that said why the text ended may take to say what it counted, or that this was all.
@@ -251,7 +253,11 @@ fn finish(
     response: &Response,
     is_closing: bool,
 ) -> Result<StreamProgress, ChatError> {
-    let last = reader.finish(parts)?;
+    let last = match reader.finish(parts) {
+        // The text had ended: what broke off would have come after it.
+        Err(ChatError::Malformed(_)) if is_closing => StreamProgress::Ended,
+        last => last?,
+    };
     if !reader.has_begun() {
         return Err(ChatError::Malformed(nothing_of_the_protocol(response.headers()).to_owned()));
     }
@@ -305,19 +311,27 @@ pub(crate) fn accept(response: Response) -> Result<Response, ChatError> {
 /// Says what broke in words of our own: no address, no header, nothing that a provider sent.
 pub(crate) fn connection_error(error: &reqwest::Error) -> ChatError {
     let mut cause: Option<&(dyn Error + 'static)> = error.source();
+    let mut is_http = true;
     while let Some(current) = cause {
         if let Some(io) = current.downcast_ref::<io::Error>() {
-            return broken(error, describe_io(io, error.is_connect()));
+            return broken(error, describe_io(innermost(io), error.is_connect()));
         }
+        is_http &= !says_no_http(&current.to_string());
         cause = current.source();
     }
     let words = match () {
+        () if !is_http => NO_HTTP,
         () if error.is_connect() => "no connection, or not in time",
         () if error.is_timeout() => "timed out",
         () if error.is_builder() => "the request cannot be built",
         () => "it broke off",
     };
     broken(error, words)
+}
+
+/// Whether the HTTP library says that it could not read the head of an answer: its errors have no kinds, only words of their own.
+fn says_no_http(words: &str) -> bool {
+    words.starts_with("invalid HTTP")
 }
 
 /// The same in words alone, for peers that are no provider.
@@ -335,6 +349,14 @@ fn broken(error: &reqwest::Error, words: &str) -> ChatError {
     }
 }
 
+/// The error that others wrap, such as that of TLS: its kind says what broke, and theirs does not.
+fn innermost(error: &io::Error) -> &io::Error {
+    match error.get_ref().and_then(|wrapped| wrapped.downcast_ref::<io::Error>()) {
+        Some(wrapped) => innermost(wrapped),
+        None => error,
+    }
+}
+
 fn describe_io(error: &io::Error, connecting: bool) -> &'static str {
     match error.kind() {
         io::ErrorKind::ConnectionRefused => "refused: nothing listens there",
@@ -342,8 +364,10 @@ fn describe_io(error: &io::Error, connecting: bool) -> &'static str {
         io::ErrorKind::UnexpectedEof => "it broke off",
         io::ErrorKind::TimedOut => "not in time",
         io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable => "the host is unreachable",
-        io::ErrorKind::InvalidData if connecting => "the TLS handshake failed",
-        io::ErrorKind::InvalidData => "it is no HTTP",
+        io::ErrorKind::InvalidData if connecting => {
+            "the TLS handshake failed: the certificate is not trusted, or no TLS is spoken there"
+        }
+        io::ErrorKind::InvalidData => NO_HTTP,
         io::ErrorKind::PermissionDenied => "the name leads to a forbidden address",
         _ if connecting => "the host's name is unknown",
         _ => "it broke off",

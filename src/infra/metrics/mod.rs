@@ -19,6 +19,7 @@ use metrics_process::Collector;
 use parking_lot::{Mutex, RwLock};
 
 use crate::domain::battle::{ModelId, Outcome};
+use crate::domain::moderation::ModeratedPart;
 
 pub use names::{ALL, MetricKind, MetricName};
 use waiting_observations::WaitingObservations;
@@ -87,6 +88,14 @@ impl PreregisteredMetrics {
         let process = Collector::default();
         process.describe();
         gauge!("langya_build_info", "version" => env!("CARGO_PKG_VERSION")).set(1.0);
+        // What an alert looks at has to be there before its first failure: a series that begins at 1 has no increase.
+        for task in ["turn", "socket"] {
+            counter!("langya_job_panics_total", "task" => task).increment(0);
+        }
+        counter!("langya_leak_checks_total", "result" => "failed").increment(0);
+        for part in ModeratedPart::ALL {
+            counter!("langya_moderated_total", "part" => part.as_str(), "result" => "failed").increment(0);
+        }
         let vote = |outcome: Outcome, rated: &'static str| counter!("langya_votes_total", "outcome" => outcome.as_str(), "rated" => rated);
         Self {
             process,
@@ -315,6 +324,11 @@ impl Drop for StoreTimer {
 pub fn http_answered(route: String, status: u16) {
     let labels = [("route", route), ("status", status.to_string())];
     METRICS.here(|| counter!("langya_http_requests_total", &labels).increment(1));
+}
+
+/// A background task is known: its panics read 0 until it has one, so that the first one shows as an increase.
+pub fn job_known(task: &'static str) {
+    METRICS.here(|| counter!("langya_job_panics_total", "task" => task).increment(0));
 }
 
 /// A background task panicked.

@@ -41,7 +41,12 @@ const RESET: &str = "UPDATE admin_users SET passphrase_hash = '', totp_secret = 
 const END_SESSIONS: &str = "UPDATE admin_sessions SET ended_at = $2 WHERE user_id = $1 AND ended_at IS NULL";
 const END_OTHER_SESSIONS: &str =
     "UPDATE admin_sessions SET ended_at = $2 WHERE user_id = $1 AND ended_at IS NULL AND id <> $3";
-const VOID_LINKS: &str = "UPDATE admin_invites SET used_at = $2 WHERE user_id = $1 AND used_at IS NULL";
+/// Links to an account, and those that its user made for others: whoever is locked out comes back by none of them.
+const VOID_LINKS: &str = "UPDATE admin_invites SET used_at = $2 WHERE used_at IS NULL \
+     AND (user_id = $1 OR created_by = (SELECT name FROM admin_users WHERE id = $1))";
+/// Whoever is no owner any more makes nobody else one.
+const VOID_MADE_LINKS: &str = "UPDATE admin_invites SET used_at = $2 WHERE used_at IS NULL \
+     AND created_by = (SELECT name FROM admin_users WHERE id = $1 AND role <> 'owner')";
 const SET_PENDING: &str = "UPDATE admin_users SET totp_pending = $2 WHERE id = $1";
 const CONFIRM_TOTP: &str = "UPDATE admin_users SET totp_secret = totp_pending, totp_pending = NULL, totp_step = $3 \
      WHERE id = $1 AND totp_pending = $2";
@@ -155,11 +160,11 @@ pub enum Joined {
 pub enum UserChange {
     /// Another role.
     Role(Role),
-    /// Locked out; all sessions end.
+    /// Locked out; all sessions end, and links to the account and for others are void.
     Disable,
     /// Let in again.
     Enable,
-    /// No passphrase and no second factor; all sessions end, and links for a new passphrase are void.
+    /// No passphrase and no second factor; all sessions end, and links to the account and for others are void.
     Reset,
 }
 
@@ -328,6 +333,9 @@ impl Store {
             if changed && ends_sessions {
                 sqlx::query(END_SESSIONS).bind(id).bind(now.0).execute(&mut *tx).await?;
                 sqlx::query(VOID_LINKS).bind(id).bind(now.0).execute(&mut *tx).await?;
+            }
+            if changed && matches!(change, UserChange::Role(_)) {
+                sqlx::query(VOID_MADE_LINKS).bind(id).bind(now.0).execute(&mut *tx).await?;
             }
             if changed && change == UserChange::Reset {
                 sqlx::query(DELETE_CODES).bind(id).execute(&mut *tx).await?;

@@ -28,6 +28,9 @@ const SELECT_OF_BATTLE: &str = "SELECT id, battle_id, judge, game, prompt_sha256
 /// What did not come through is asked again.
 const SELECT_SETTLED: &str = "SELECT DISTINCT battle_id, judge, game FROM battle_verdicts \
      WHERE prompt_sha256 = $1 AND created_at >= $2 AND status <> 'transport_failed'";
+/// Refusals and replies that nobody can read may be asked again, too.
+const SELECT_READ: &str = "SELECT DISTINCT battle_id, judge, game FROM battle_verdicts \
+     WHERE prompt_sha256 = $1 AND created_at >= $2 AND status IN ('ok', 'empty_answer')";
 static SELECT_JUDGED: LazyLock<String> = LazyLock::new(|| {
     format!(
         "SELECT votes.seq, votes.model_a, votes.model_b, votes.outcome, votes.turn, votes.language, votes.category, \
@@ -161,9 +164,26 @@ impl Store {
     /// # Errors
     /// [`StoreError`].
     pub async fn settled_games(&self, prompt_sha256: &str, since: Timestamp) -> Result<Vec<SettledGame>, StoreError> {
+        self.games(SELECT_SETTLED, prompt_sha256, since).await
+    }
+
+    /// Those of them that were judged, or had nothing to judge: without refusals and replies that nobody could read.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn read_games(&self, prompt_sha256: &str, since: Timestamp) -> Result<Vec<SettledGame>, StoreError> {
+        self.games(SELECT_READ, prompt_sha256, since).await
+    }
+
+    async fn games(
+        &self,
+        select: &'static str,
+        prompt_sha256: &str,
+        since: Timestamp,
+    ) -> Result<Vec<SettledGame>, StoreError> {
         let _time = store_time("settled_games");
         let rows: Vec<(String, String, i64)> = on_reader!(self, |pool| {
-            sqlx::query_as(SELECT_SETTLED).bind(prompt_sha256).bind(since.0).fetch_all(pool).await
+            sqlx::query_as(select).bind(prompt_sha256).bind(since.0).fetch_all(pool).await
         })?;
         let settled = |(battle, judge, number): (String, String, i64)| {
             let game = game(number).ok_or_else(|| inconsistent("game", &battle, number))?;

@@ -2,7 +2,7 @@
 
 use sqlx::{Connection, FromRow};
 
-use super::campaign_votes::{EXCLUDE_TAKEN_BACK, insert_vote};
+use super::campaign_votes::insert_vote;
 use super::{CampaignVote, Store, StoreError, on_reader, on_writer};
 use crate::domain::campaign::assignment::{
     AnnotatorProgress, AssignmentKind, CampaignShape, REPEAT_DISTANCE, SideBalance, arrange, count_sides, kinds_to_try,
@@ -15,7 +15,7 @@ use crate::metrics::store_time;
 const RELEASE_AFTER_MS: i64 = 30 * 60_000;
 
 /// Reads an annotator and locks the row until the end of the transaction, so that two tabs get the same assignment.
-const LOCK_ANNOTATOR: &str = "UPDATE campaign_annotators SET seen_at = $2 WHERE id = $1 \
+pub(super) const LOCK_ANNOTATOR: &str = "UPDATE campaign_annotators SET seen_at = $2 WHERE id = $1 \
      AND left_out_at IS NULL RETURNING quota, first_time, repeats, shared, judged, side_balance";
 const SELECT_WAITING: &str = "SELECT id, item, kind, shown FROM campaign_assignments WHERE campaign = $1 AND annotator = $2 \
      AND judged_at IS NULL AND released_at IS NULL ORDER BY number LIMIT 1";
@@ -51,12 +51,7 @@ const SELECT_STANDING: &str = "SELECT id, judgement <> $2 OR answers <> $3 FROM 
 const INSERT_JUDGEMENT: &str = "INSERT INTO campaign_judgements (id, assignment, revision, judgement, judged_at, answers) \
      SELECT $1, $2, COUNT(*) + 1, $3, $4, $5 FROM campaign_judgements WHERE assignment = $2";
 const MARK_JUDGED: &str = "UPDATE campaign_assignments SET judged_at = $2 WHERE id = $1";
-const COUNT_JUDGEMENT: &str = "UPDATE campaign_annotators SET judged = judged + $2 WHERE id = $1";
-const SELECT_LAST: &str = "SELECT id FROM campaign_assignments WHERE annotator = $1 AND judged_at IS NOT NULL \
-     ORDER BY judged_at DESC, number DESC LIMIT 1";
-const WITHDRAW: &str =
-    "UPDATE campaign_judgements SET withdrawn_at = $2 WHERE assignment = $1 AND withdrawn_at IS NULL";
-const REOPEN: &str = "UPDATE campaign_assignments SET judged_at = NULL WHERE id = $1";
+pub(super) const COUNT_JUDGEMENT: &str = "UPDATE campaign_annotators SET judged = judged + $2 WHERE id = $1";
 const SELECT_JUDGED: &str = "SELECT j.id, a.annotator, a.unit, i.name AS item, a.shown, a.kind, j.judgement, j.answers, \
      a.given_at, j.judged_at FROM campaign_judgements j JOIN campaign_assignments a ON a.id = j.assignment \
      JOIN campaign_items i ON i.campaign = a.campaign AND i.item = a.item \
@@ -427,27 +422,6 @@ impl Store {
                 insert_vote!(tx, new, vote);
             }
             tx.commit().await.map(|()| StandingJudgement { id: new.id.to_owned(), differs: false })
-        })
-    }
-
-    /// Takes an annotator's last judgement back, so that its assignment comes next. The judgement stays, with its time; a vote that it
-    /// was is excluded. Returns whether there was one.
-    ///
-    /// # Errors
-    /// [`StoreError`].
-    pub async fn withdraw_last_judgement(&self, annotator: &str, now: Timestamp) -> Result<bool, StoreError> {
-        let _time = store_time("withdraw_last_judgement");
-        on_writer!(self, |connection| {
-            let mut tx = connection.begin().await?;
-            sqlx::query(LOCK_ANNOTATOR).bind(annotator).bind(now.0).fetch_one(&mut *tx).await?;
-            let last: Option<String> = sqlx::query_scalar(SELECT_LAST).bind(annotator).fetch_optional(&mut *tx).await?;
-            if let Some(last) = &last {
-                sqlx::query(WITHDRAW).bind(last).bind(now.0).execute(&mut *tx).await?;
-                sqlx::query(EXCLUDE_TAKEN_BACK).bind(last).bind(now.0).execute(&mut *tx).await?;
-                sqlx::query(REOPEN).bind(last).execute(&mut *tx).await?;
-                sqlx::query(COUNT_JUDGEMENT).bind(annotator).bind(-1_i64).execute(&mut *tx).await?;
-            }
-            tx.commit().await.map(|()| last.is_some())
         })
     }
 

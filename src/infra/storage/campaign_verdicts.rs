@@ -13,6 +13,9 @@ const TABLE: &str = "campaign_verdicts";
 /// What did not come through is asked again.
 const SELECT_SETTLED: &str = "SELECT DISTINCT unit, judge, game FROM campaign_verdicts \
      WHERE campaign = $1 AND prompt_sha256 = $2 AND status <> 'transport_failed'";
+/// Refusals and replies that nobody can read may be asked again, too.
+const SELECT_READ: &str = "SELECT DISTINCT unit, judge, game FROM campaign_verdicts \
+     WHERE campaign = $1 AND prompt_sha256 = $2 AND status IN ('ok', 'empty_answer')";
 const SELECT_VERDICTS: &str = "SELECT said.id, said.unit, u.models, said.judge, said.prompt_sha256, said.game, said.status, \
      said.parsed, said.created_at FROM campaign_verdicts AS said \
      JOIN campaign_units u ON u.campaign = said.campaign AND u.unit = said.unit WHERE said.campaign = $1 \
@@ -72,9 +75,26 @@ impl Store {
         campaign: &str,
         prompt_sha256: &str,
     ) -> Result<Vec<SettledGame>, StoreError> {
+        self.unit_games(SELECT_SETTLED, campaign, prompt_sha256).await
+    }
+
+    /// Those of them that were judged, or had nothing to judge: without refusals and replies that nobody could read.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn read_unit_games(&self, campaign: &str, prompt_sha256: &str) -> Result<Vec<SettledGame>, StoreError> {
+        self.unit_games(SELECT_READ, campaign, prompt_sha256).await
+    }
+
+    async fn unit_games(
+        &self,
+        select: &'static str,
+        campaign: &str,
+        prompt_sha256: &str,
+    ) -> Result<Vec<SettledGame>, StoreError> {
         let _time = store_time("settled_unit_games");
         let rows: Vec<(i64, String, i64)> = on_reader!(self, |pool| {
-            sqlx::query_as(SELECT_SETTLED).bind(campaign).bind(prompt_sha256).fetch_all(pool).await
+            sqlx::query_as(select).bind(campaign).bind(prompt_sha256).fetch_all(pool).await
         })?;
         let settled = |(unit, judge, number): (i64, String, i64)| {
             let game = game(number).ok_or_else(|| inconsistent("game", campaign, number))?;

@@ -29,8 +29,8 @@ const INSERT_KEY_ANNOTATOR: &str = "INSERT INTO campaign_annotators (id, campaig
      repeats, shared, judged, side_balance) VALUES ($1, $2, $3, $4, 0, 0, 0, 0, '{}') ON CONFLICT DO NOTHING";
 const SELECT_ANNOTATOR: &str = "SELECT id, expires_at, revoked_at, left_out_at FROM campaign_annotators \
      WHERE campaign = $1 AND token_hash = $2";
-const SELECT_ANNOTATORS: &str = "SELECT id, quota, created_at, expires_at, revoked_at, seen_at, judged, participant \
-     FROM campaign_annotators WHERE campaign = $1 ORDER BY created_at, LENGTH(id), id";
+const SELECT_ANNOTATORS: &str = "SELECT id, quota, created_at, expires_at, revoked_at, left_out_at, seen_at, judged, \
+     participant FROM campaign_annotators WHERE campaign = $1 ORDER BY created_at, LENGTH(id), id";
 const REVOKE_ANNOTATOR: &str =
     "UPDATE campaign_annotators SET revoked_at = $3 WHERE campaign = $1 AND id = $2 AND revoked_at IS NULL";
 const REVOKE_SHARED_LINK: &str =
@@ -159,6 +159,8 @@ pub struct InvitedAnnotator {
     pub expires_at: Option<Timestamp>,
     /// When the link was revoked.
     pub revoked_at: Option<Timestamp>,
+    /// Since when the annotator is left out; the link is of no use meanwhile.
+    pub left_out_at: Option<Timestamp>,
     /// When the annotator last came.
     pub seen_at: Option<Timestamp>,
     /// As a recruitment platform knows the annotator.
@@ -172,6 +174,7 @@ struct RawInvited {
     created_at: i64,
     expires_at: Option<i64>,
     revoked_at: Option<i64>,
+    left_out_at: Option<i64>,
     seen_at: Option<i64>,
     judged: i64,
     participant: Option<String>,
@@ -188,6 +191,7 @@ impl TryFrom<RawInvited> for InvitedAnnotator {
             created_at: Timestamp(raw.created_at),
             expires_at: raw.expires_at.map(Timestamp),
             revoked_at: raw.revoked_at.map(Timestamp),
+            left_out_at: raw.left_out_at.map(Timestamp),
             seen_at: raw.seen_at.map(Timestamp),
             participant: raw.participant,
             id: raw.id,

@@ -14,8 +14,9 @@ const INSERT: &str = "INSERT INTO deletion_requests (id, battle, scope, reason, 
 const SELECT: &str = "SELECT id, battle, scope, reason, entered_by, created_at, state, answer, decided_by, decided_at, battles \
      FROM deletion_requests WHERE ($1 = '' OR id = $1) ORDER BY CASE state WHEN 'open' THEN 0 ELSE 1 END, id DESC LIMIT $2";
 const COUNT_OPEN: &str = "SELECT COUNT(*) FROM deletion_requests WHERE state = 'open'";
-const DECIDE: &str = "UPDATE deletion_requests SET state = $2, answer = $3, decided_by = $4, decided_at = $5, battles = $6 \
-     WHERE id = $1 AND state = 'open'";
+/// Who asked and why is needed no longer.
+const DECIDE: &str = "UPDATE deletion_requests SET state = $2, answer = $3, decided_by = $4, decided_at = $5, battles = $6, \
+     reason = '' WHERE id = $1 AND state = 'open'";
 /// A battle that has ended takes no text any more, so nothing is written after the deletion.
 const ABANDON_OPEN: &str = "UPDATE battles SET stage = 'abandoned', updated_at = $3 WHERE stage IN ('answering', 'ready') \
      AND (id = $1 OR ($2 <> '' AND visitor = $2))";
@@ -31,7 +32,7 @@ pub struct NewDeletionRequest {
     pub battle: BattleId,
     /// What it is about.
     pub scope: DeletionScope,
-    /// Why, in the words of who asks.
+    /// Why, in the words of who asks; empty once it is decided.
     pub reason: String,
     /// Who entered it; empty where it was asked on the battle's page.
     pub entered_by: String,
@@ -178,7 +179,7 @@ impl Store {
         })
     }
 
-    /// Decides an open request. Returns whether it was open; otherwise nothing is written.
+    /// Decides an open request, and forgets its reason. Returns whether it was open; otherwise nothing is written.
     ///
     /// # Errors
     /// [`StoreError`].

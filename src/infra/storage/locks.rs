@@ -16,6 +16,11 @@ use crate::formats::locked_file::LockedFile;
 const TRY_LOCK: &str =
     "SELECT pg_try_advisory_lock(hashtextextended('langya job ' || current_schema() || ' ' || $1, 0))";
 
+/// Has the server end a session that is silent for so long, and with it the lock: an instance that is stopped, or whose machine is, keeps its
+/// connection and does nothing. PostgreSQL 13 has no such setting.
+const LIMIT_SILENCE: &str =
+    "SELECT set_config('idle_session_timeout', '15s', false) FROM pg_settings WHERE name = 'idle_session_timeout'";
+
 /// The lock that one serving process holds on an embedded database; it ends with the process. Any number of processes
 /// serve a PostgreSQL database, so there it locks nothing.
 #[derive(Debug)]
@@ -61,11 +66,20 @@ pub struct JobLock {
 
 impl Store {
     /// Takes the lock of a job, if no instance holds it. On PostgreSQL it is an advisory lock of a session of its own,
-    /// so it is free as soon as that session has ended; on SQLite the only process has it always.
+    /// so it is free as soon as that session has ended; on SQLite the only process has it always. Whoever does not ask
+    /// [`JobLock::is_held`] for a quarter of a minute loses it.
     ///
     /// # Errors
     /// [`StoreError`] where the server cannot be asked.
     pub async fn job_lock(&self, job: &str) -> Result<Option<JobLock>, StoreError> {
+        let mut lock = self.session_lock(job).await?;
+        if let Some(session) = lock.as_mut().and_then(|lock| lock.session.as_mut()) {
+            sqlx::query(LIMIT_SILENCE).execute(session).await?;
+        }
+        Ok(lock)
+    }
+
+    async fn session_lock(&self, job: &str) -> Result<Option<JobLock>, StoreError> {
         let Database::Postgres(postgres) = &self.database else {
             return Ok(Some(JobLock { _file: None, session: None, patience: Duration::ZERO }));
         };
@@ -78,13 +92,13 @@ impl Store {
         Ok(None)
     }
 
-    /// As [`Store::job_lock`], for a job that commands do beside the serving process: on SQLite it is the lock of a file
-    /// beside the database.
+    /// As [`Store::job_lock`], for a job that commands do beside the serving process, however long they are silent: on SQLite it is the
+    /// lock of a file beside the database.
     ///
     /// # Errors
     /// [`StoreError`] where the server cannot be asked, or the folder cannot be written.
     pub async fn command_lock(&self, job: &str) -> Result<Option<JobLock>, StoreError> {
-        let Database::Sqlite(pools) = &self.database else { return self.job_lock(job).await };
+        let Database::Sqlite(pools) = &self.database else { return self.session_lock(job).await };
         let unusable =
             |error: std::io::Error| StoreError::DataDir { path: pools.folder.clone(), reason: error.to_string() };
         let file = File::create(pools.folder.join(format!("langya.{job}.lock"))).map_err(unusable)?;

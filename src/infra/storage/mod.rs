@@ -32,6 +32,7 @@ mod campaign_links;
 mod campaign_opinions;
 mod campaign_verdicts;
 mod campaign_votes;
+mod campaign_withdrawals;
 mod campaigns;
 mod consents;
 mod database_move;
@@ -68,6 +69,7 @@ mod sign_ins;
 mod sqlite;
 mod sqlite_durability;
 mod sqlite_writer;
+mod unfinished_files;
 mod vote_columns;
 mod vote_counts;
 mod vote_exclusions;
@@ -116,6 +118,7 @@ pub use campaign_judgements::{AnnotatorJudgements, CampaignVersion, JudgedRow};
 pub use campaign_links::{JoiningAnnotator, NewSharedLink, SharedLinkRow};
 pub use campaign_verdicts::UnitJudgedByPeople;
 pub use campaign_votes::CampaignVote;
+pub use campaign_withdrawals::JudgementWithdrawal;
 pub use campaigns::{AnnotatorRow, CampaignRow, CampaignState, InvitedAnnotator, NewAnnotator, NewCampaign, NewUnit};
 pub use consents::{ConsentRow, ConsentVersion};
 pub use database_move::{DatabaseMoveError, Moved, transfer};
@@ -452,7 +455,7 @@ impl Backend {
         if address.is_empty() {
             return Ok(Self::Sqlite(settings.data_dir.join("langya.db")));
         }
-        if address.starts_with("postgres://") || address.starts_with("postgresql://") {
+        if settings.is_postgres() {
             return Ok(Self::Postgres);
         }
         address

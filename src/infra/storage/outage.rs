@@ -34,6 +34,11 @@ pub enum OutageKind {
     /// The embedded database, on a disk that fails or takes no writes.
     #[error("the data folder cannot be read or written: look at its disk and its permissions")]
     FolderUnusable,
+    /// The embedded database: a write has waited in vain for the lock that every writer takes.
+    #[error(
+        "another program holds its write lock: end that program (`fuser` on the file names it), or wait for its end"
+    )]
+    WriteLocked,
     /// The embedded database: a page that holds no page.
     #[error("its file is damaged: stop the arena, keep a copy of the data folder, and restore the newest backup")]
     Damaged,
@@ -73,6 +78,7 @@ impl OutageKind {
     fn of_sqlite(error: &SqliteError) -> Option<Self> {
         let code: u32 = error.code()?.parse().ok()?;
         match code & 0xff {
+            BUSY => Some(Self::WriteLocked),
             FULL => Some(Self::FolderFull),
             READ_ONLY | IO_ERROR | CANNOT_OPEN => Some(Self::FolderUnusable),
             CORRUPT | NOT_A_DATABASE => Some(Self::Damaged),
@@ -81,9 +87,13 @@ impl OutageKind {
     }
 
     /// Whether reading goes on, so that only a write shows the end.
-    pub(super) fn stops_writes_only(self) -> bool {
+    #[must_use]
+    pub fn stops_writes_only(self) -> bool {
         self.loses_commits()
-            || matches!(self, Self::ReadOnly | Self::DiskFull | Self::FolderFull | Self::FolderUnusable)
+            || matches!(
+                self,
+                Self::ReadOnly | Self::DiskFull | Self::FolderFull | Self::FolderUnusable | Self::WriteLocked
+            )
     }
 
     /// Whether statements succeed, and what they write may be lost all the same.
@@ -131,6 +141,7 @@ fn is_lasting_in_sqlite(code: &str) -> bool {
     code.parse::<u32>().is_ok_and(|code| LASTING.contains(&(code & 0xff)))
 }
 
+const BUSY: u32 = 5;
 const READ_ONLY: u32 = 8;
 const IO_ERROR: u32 = 10;
 const CORRUPT: u32 = 11;

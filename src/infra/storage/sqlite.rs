@@ -20,6 +20,7 @@ use super::retry::Outage;
 use super::sqlite_writer::{SqliteWriter, Writing, end};
 use super::{IfMissing, SELECT_VERSION, StoreError, compare_versions};
 use crate::storage::outage::OutageKind;
+use crate::storage::unfinished_files::{remove_abandoned, remove_with_side_files};
 
 pub(super) static MIGRATIONS: Migrator = sqlx::migrate!("../../migrations/sqlite");
 
@@ -77,6 +78,10 @@ impl SqlitePools {
             (Err(_), IfMissing::Fail) => return Err(StoreError::Missing(path.display().to_string())),
             (Err(_), IfMissing::Create) => create(&path, folder).await?,
         }
+        if if_missing == IfMissing::Create {
+            // What a first start left that was killed.
+            remove_abandoned(folder, &format!("{}.db.new", path.file_stem().unwrap_or_default().display()), "");
+        }
         let options = options(&path)?;
         // 16 MB of pages at most instead of 2: what a group of a thousand votes changes stays in memory until its commit.
         let writing = options.clone().pragma("cache_size", "-16000");
@@ -103,7 +108,7 @@ impl SqlitePools {
         if let Some(kind) = self.outage.kind().filter(|kind| kind.lasts()) {
             return Err(StoreError::Outage(kind));
         }
-        let writing = self.writer.acquire().await?;
+        let writing = self.writer.acquire(|| self.outage.kind()).await?;
         if writing.was_kept() && self.log.metadata().is_err_and(|error| error.kind() == ErrorKind::NotFound) {
             return Err(self.replaced());
         }
@@ -208,15 +213,6 @@ async fn make(path: &Path, folder: &Path) -> Result<(), StoreError> {
     // Closing the last connection moves the write-ahead log into the file.
     let closed = connection.close().await;
     migrated.and(closed.map_err(StoreError::from))
-}
-
-/// Removes a database that nobody uses, and what SQLite has made beside it; what is not there is no error.
-pub(super) fn remove_with_side_files(database: &Path) {
-    for ending in ["", "-wal", "-shm", "-journal"] {
-        let mut name = database.file_name().unwrap_or_default().to_owned();
-        name.push(ending);
-        let _ = std::fs::remove_file(database.with_file_name(name));
-    }
 }
 
 /// An empty file for its owner alone: the database holds keys, and what visitors wrote.

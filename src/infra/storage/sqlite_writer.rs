@@ -6,6 +6,7 @@
 //! succeed, and never be committed. Such a connection is closed, and the next write opens another one.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use sqlx::sqlite::{Sqlite, SqliteConnectOptions, SqliteConnection};
 use sqlx::{Connection, Transaction};
@@ -18,6 +19,9 @@ use crate::storage::sqlite_durability::check_durable;
 /// Takes the write lock at once. SQLite refuses it within an open transaction, so its success also proves that the
 /// connection was in autocommit mode.
 const BEGIN: &str = "BEGIN IMMEDIATE";
+/// How long a write waits for the lock while another program is known to hold it: writes wait for each other, and each would
+/// wait in full.
+const LOCKED_WAIT: Duration = Duration::from_millis(500);
 
 /// Hands the writing connection to one caller at a time, in the order in which they ask.
 #[derive(Debug, Clone)]
@@ -40,22 +44,30 @@ impl SqliteWriter {
         Self { options: Arc::new(options), idle: Arc::new(Mutex::new(Idle::Connection(connection))) }
     }
 
-    /// Waits for the connection, and opens a new one where the last one was not kept.
-    pub(super) async fn acquire(&self) -> Result<Writing, StoreError> {
+    /// Waits for the connection, and opens a new one where the last one was not kept. What is known of the database then is asked of
+    /// `outage`: while another program holds the lock, the new connection waits for it only shortly, and serves one write.
+    pub(super) async fn acquire(&self, outage: impl Fn() -> Option<OutageKind>) -> Result<Writing, StoreError> {
         let mut idle = Arc::clone(&self.idle).lock_owned().await;
+        let is_locked = outage() == Some(OutageKind::WriteLocked);
         let (connection, was_kept) = match std::mem::replace(&mut *idle, Idle::None) {
             Idle::Connection(connection) => (connection, true),
-            Idle::None => {
-                let mut connection = SqliteConnection::connect_with(&self.options).await?;
-                check_durable(&mut connection).await?;
-                (connection, false)
-            }
+            Idle::None => (self.connect(is_locked).await?, false),
             Idle::Closed => {
                 *idle = Idle::Closed;
                 return Err(sqlx::Error::PoolClosed.into());
             }
         };
-        Ok(Writing { connection, was_kept, idle })
+        Ok(Writing { connection, was_kept, serves_once: is_locked && !was_kept, idle })
+    }
+
+    async fn connect(&self, is_locked: bool) -> Result<SqliteConnection, StoreError> {
+        let mut options = SqliteConnectOptions::clone(&self.options);
+        if is_locked {
+            options = options.busy_timeout(LOCKED_WAIT);
+        }
+        let mut connection = SqliteConnection::connect_with(&options).await?;
+        check_durable(&mut connection).await?;
+        Ok(connection)
     }
 
     /// Waits for the write under way and closes the connection.
@@ -73,6 +85,8 @@ impl SqliteWriter {
 pub(super) struct Writing {
     connection: SqliteConnection,
     was_kept: bool,
+    /// Whether the connection is closed after this write, whatever comes of it.
+    serves_once: bool,
     idle: OwnedMutexGuard<Idle>,
 }
 
@@ -88,8 +102,10 @@ impl Writing {
 
     /// Keeps the connection for the next write; only after [`end`] found it clean.
     pub(super) fn keep(self) {
-        let Self { connection, mut idle, .. } = self;
-        *idle = Idle::Connection(connection);
+        let Self { connection, mut idle, serves_once, .. } = self;
+        if !serves_once {
+            *idle = Idle::Connection(connection);
+        }
     }
 }
 
@@ -141,7 +157,7 @@ mod tests {
 
     /// One write of this word, as [`crate::storage::attempt_write`] makes it.
     async fn write(writer: &SqliteWriter, word: Option<&str>) -> Result<(), StoreError> {
-        let mut writing = writer.acquire().await?;
+        let mut writing = writer.acquire(|| None).await?;
         let mut transaction = writing.begin().await?;
         let written = sqlx::query("INSERT INTO words VALUES ($1)").bind(word).execute(&mut *transaction).await;
         let written = end(transaction, written.map(drop).map_err(StoreError::from)).await?;
@@ -157,7 +173,7 @@ mod tests {
 
     /// Has the kept connection find the disk full, until it is closed.
     async fn fill_disk(writer: &SqliteWriter) {
-        let mut writing = writer.acquire().await.unwrap();
+        let mut writing = writer.acquire(|| None).await.unwrap();
         sqlx::raw_sql("PRAGMA max_page_count = 1").execute(&mut writing.connection).await.unwrap();
         writing.keep();
     }
@@ -177,7 +193,7 @@ mod tests {
     async fn a_caller_that_leaves_in_the_middle_leaves_no_transaction_open() {
         let (_folder, writer) = writer().await;
         {
-            let mut writing = writer.acquire().await.unwrap();
+            let mut writing = writer.acquire(|| None).await.unwrap();
             let mut transaction = writing.begin().await.unwrap();
             sqlx::query("INSERT INTO words VALUES ('left')").execute(&mut *transaction).await.unwrap();
         }
@@ -188,10 +204,39 @@ mod tests {
     #[tokio::test]
     async fn a_transaction_that_somebody_left_open_is_not_joined() {
         let (_folder, writer) = writer().await;
-        let mut writing = writer.acquire().await.unwrap();
+        let mut writing = writer.acquire(|| None).await.unwrap();
         sqlx::raw_sql("BEGIN; INSERT INTO words VALUES ('open')").execute(&mut writing.connection).await.unwrap();
         writing.keep();
         write(&writer, Some("refused")).await.unwrap_err();
+        write(&writer, Some("after")).await.unwrap();
+        assert_eq!(committed(&writer).await, ["after"]);
+    }
+
+    #[tokio::test]
+    async fn a_lock_that_another_program_holds_is_an_outage_that_each_write_waits_for_shortly() {
+        let (_folder, writer) = writer().await;
+        let wait = async |writing: &mut Writing| -> i64 {
+            sqlx::query_scalar("PRAGMA busy_timeout").fetch_one(&mut writing.connection).await.unwrap()
+        };
+        let locked = || Some(OutageKind::WriteLocked);
+        let mut other = SqliteConnection::connect_with(&writer.options).await.unwrap();
+        sqlx::raw_sql(BEGIN).execute(&mut other).await.unwrap();
+        let mut writing = writer.acquire(|| None).await.unwrap();
+        sqlx::raw_sql("PRAGMA busy_timeout = 0").execute(&mut writing.connection).await.unwrap();
+        writing.keep();
+        let refused = write(&writer, Some("locked")).await.unwrap_err();
+        assert!(refused.is_outage() && refused.stops_writes_only() && !refused.is_permanent(), "{refused:?}");
+        sqlx::raw_sql("ROLLBACK").execute(&mut other).await.unwrap();
+        let mut writing = writer.acquire(locked).await.unwrap();
+        assert_eq!(wait(&mut writing).await, 500);
+        writing.keep();
+        let mut writing = writer.acquire(|| None).await.unwrap();
+        assert_eq!(
+            (wait(&mut writing).await, writing.was_kept()),
+            (5_000, false),
+            "the short wait ends with its write"
+        );
+        writing.keep();
         write(&writer, Some("after")).await.unwrap();
         assert_eq!(committed(&writer).await, ["after"]);
     }

@@ -47,10 +47,13 @@ const TURN_ON_POSTGRES: &str =
 const NUMBERS_ON_SQLITE: &str = "SELECT value FROM json_each($1)";
 const NUMBERS_ON_POSTGRES: &str = "SELECT CAST(value AS BIGINT) FROM json_array_elements_text(CAST($1 AS JSON))";
 
+/// The id of the exclusion of a vote by decision $2: of one decision, ids are in the order of the votes.
+const ID_OF_DECISION: &str = "$2 || '-' || SUBSTR('000000000000' || seq, LENGTH(CAST(seq AS TEXT)) + 1)";
+
 fn exclude_many(numbers: &str) -> String {
     format!(
         "INSERT INTO vote_exclusions (id, vote_seq, rule, reason, excluded_by, excluded_at) \
-         SELECT $2 || '-' || seq, seq, $3, $4, $5, CAST($6 AS BIGINT) FROM votes WHERE seq IN ({numbers}) \
+         SELECT {ID_OF_DECISION}, seq, $3, $4, $5, CAST($6 AS BIGINT) FROM votes WHERE seq IN ({numbers}) \
          ON CONFLICT (vote_seq, rule) WHERE withdrawn_at IS NULL DO NOTHING"
     )
 }
@@ -61,7 +64,7 @@ fn exclude_unless_reinstated(numbers: &str) -> String {
          WHERE vote_exclusions.rule = $3 AND vote_exclusions.withdrawn_at IS NOT NULL AND others.visitor IS NOT NULL";
     format!(
         "INSERT INTO vote_exclusions (id, vote_seq, rule, reason, excluded_by, excluded_at) \
-         SELECT $2 || '-' || seq, seq, $3, $4, $5, CAST($6 AS BIGINT) FROM votes \
+         SELECT {ID_OF_DECISION}, seq, $3, $4, $5, CAST($6 AS BIGINT) FROM votes \
          WHERE seq IN ({numbers}) AND visitor IS NOT NULL AND visitor NOT IN ({reinstated}) \
          ON CONFLICT (vote_seq, rule) WHERE withdrawn_at IS NULL DO NOTHING"
     )

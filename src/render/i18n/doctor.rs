@@ -61,6 +61,7 @@ struct DoctorTexts {
     settings_unusable: FindingTemplate,
     database_reachable: FindingTemplate,
     database_missing: FindingTemplate,
+    folder_unusable: FindingTemplate,
     database_unusable: FindingTemplate,
     disk_space: FindingTemplate,
     disk_unknown: FindingTemplate,
@@ -88,6 +89,7 @@ struct DoctorTexts {
     provider_unusable: FindingTemplate,
     redis_answers: FindingTemplate,
     redis_unusable: FindingTemplate,
+    redis_with_sqlite: FindingTemplate,
 }
 
 impl DoctorTexts {
@@ -97,6 +99,7 @@ impl DoctorTexts {
             Finding::SettingsUnusable(_) => self.settings_unusable,
             Finding::DatabaseReachable { .. } => self.database_reachable,
             Finding::DatabaseMissing => self.database_missing,
+            Finding::FolderUnusable(_) => self.folder_unusable,
             Finding::DatabaseUnusable(..) => self.database_unusable,
             Finding::DiskSpace { .. } if finding.severity() == Severity::Ok => [self.disk_space[0], ""],
             Finding::DiskSpace { .. } => self.disk_space,
@@ -125,6 +128,7 @@ impl DoctorTexts {
             Finding::ProviderUnusable(_) => self.provider_unusable,
             Finding::RedisAnswers => self.redis_answers,
             Finding::RedisUnusable(_) => self.redis_unusable,
+            Finding::RedisWithSqlite => self.redis_with_sqlite,
         }
     }
 }
@@ -148,7 +152,7 @@ fn values(finding: &Finding) -> Vec<(&'static str, String)> {
         Finding::ModerationSilent { host, reason, .. } => vec![("host", host.clone()), ("reason", reason.clone())],
         Finding::BackupOld(days) => vec![("days", days.to_string())],
         Finding::ProviderAnswers(name) => vec![("name", name.clone())],
-        Finding::BackupMoved(path) => vec![("path", path.clone())],
+        Finding::BackupMoved(path) | Finding::FolderUnusable(path) => vec![("path", path.clone())],
         Finding::BackupFresh(hours) => vec![("hours", hours.to_string())],
         Finding::ModelsAnswer(answers) => vec![
             ("answered", answers.answered().to_string()),
@@ -203,6 +207,10 @@ const ENGLISH: DoctorTexts = DoctorTexts {
     settings_unusable: ["{error}", "fix the settings; the arena does not start with these"],
     database_reachable: ["reachable, migrated, {votes} votes, {size}", ""],
     database_missing: ["there is no database yet", "`langya serve` creates it when it first starts"],
+    folder_unusable: [
+        "there is no database yet, and {path} is not a folder that this user can write",
+        "make it writable for the user that runs the arena, or choose another one with storage.data_dir or --data-dir",
+    ],
     database_unusable: ["{error}", "{advice}"],
     disk_space: [
         "{free} of {total} free",
@@ -257,6 +265,10 @@ const ENGLISH: DoctorTexts = DoctorTexts {
         "{error}",
         "check redis.url and the network path to it; battles go on meanwhile, but what other instances do is shown late",
     ],
+    redis_with_sqlite: [
+        "redis.url is set, and the database is SQLite, which only one instance can use",
+        "for several instances, set storage.database to a PostgreSQL address; for one, remove redis.url",
+    ],
 };
 
 const MODERATION_ADVICE: &str = "check moderation.base_url, its model and its key with `langya moderation check`";
@@ -271,6 +283,10 @@ const CHINESE: DoctorTexts = DoctorTexts {
     settings_usable: ["可用", ""],
     database_reachable: ["可连接，表结构为最新，{votes} 票，{size}", ""],
     database_missing: ["尚不存在", "`langya serve` 会在首次启动时创建"],
+    folder_unusable: [
+        "尚不存在，而 {path} 不是当前用户可以写入的文件夹",
+        "请让运行竞技场的用户可以写入它，或用 storage.data_dir（--data-dir）另选一个文件夹",
+    ],
     disk_space: ["共 {total}，可用 {free}", "请为 storage.data_dir 所在的磁盘腾出空间：磁盘写满后无法再记录投票"],
     clock_plausible: ["看起来正确", ""],
     clock_before_program: ["显示的时间早于本程序的编写时间", CHINESE_CLOCK_ADVICE],
@@ -304,6 +320,10 @@ const CHINESE: DoctorTexts = DoctorTexts {
     moderation_refuses: ["{host} 没有应答（{reason}）：问题一律被拒绝", CHINESE_MODERATION_ADVICE],
     provider_answers: ["{name} 有应答，其密钥可读取", ""],
     redis_answers: ["有应答，可写入", ""],
+    redis_with_sqlite: [
+        "设置了 redis.url，而数据库是只能由一个实例使用的 SQLite",
+        "要运行多个实例，请把 storage.database 设为 PostgreSQL 的地址；只有一个实例时，请去掉 redis.url",
+    ],
     ..ENGLISH
 };
 

@@ -18,6 +18,7 @@ pub fn page_texts(language: Language) -> &'static PageTexts {
 pub struct PageTexts {
     pub tagline: &'static str,
     pub skip: &'static str,
+    pub script_failed: &'static str,
     pub navigation: &'static str,
     pub nav_battle: &'static str,
     pub nav_leaderboard: &'static str,

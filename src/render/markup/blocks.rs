@@ -26,6 +26,8 @@ const MAX_HTML: usize = 512 * 1024;
 const PLAIN_BLOCK: usize = 32 * 1024;
 /// Blocks of one text that are still formatted: a page takes long to lay out ten thousand.
 pub(super) const MAX_BLOCKS: usize = 1_000;
+/// Bytes of one text whose code gets colours: they are the most work on a page, and it is done for each reader again.
+const MAX_COLOURED: usize = 64 * 1024;
 /// Openings of a LaTeX formula between two blank lines: the parser looks for the end of each one.
 const MAX_OPENINGS: usize = 256;
 /// Levels of quotes, lists and emphasis within one block.
@@ -98,9 +100,9 @@ pub(super) fn plain_blocks(text: &str, start: usize) -> Vec<Block> {
     blocks
 }
 
-/// Renders Markdown without overlong lines, below the headings of `outline`. What makes a parser give up is shown as it
-/// stands.
-pub(super) fn render(text: &str, outline: Outline, cache: &mut SlotCache) -> Vec<Block> {
+/// Renders Markdown without overlong lines, which begins at byte `from` of a text, below the headings of `outline`. What makes a parser
+/// give up is shown as it stands.
+pub(super) fn render(text: &str, from: usize, outline: Outline, cache: &mut SlotCache) -> Vec<Block> {
     if text.trim().is_empty() {
         return Vec::new();
     }
@@ -108,7 +110,7 @@ pub(super) fn render(text: &str, outline: Outline, cache: &mut SlotCache) -> Vec
     // only read, and the new one is dropped when it panics.
     let rendered = catch_unwind(AssertUnwindSafe(|| {
         let mut fresh = SlotCache::default();
-        let blocks = render_blocks(text, outline, cache, &mut fresh);
+        let blocks = render_blocks((text, from), outline, cache, &mut fresh);
         (blocks, fresh)
     }));
     match rendered {
@@ -120,7 +122,12 @@ pub(super) fn render(text: &str, outline: Outline, cache: &mut SlotCache) -> Vec
     }
 }
 
-fn render_blocks(text: &str, mut outline: Outline, cache: &SlotCache, fresh: &mut SlotCache) -> Vec<Block> {
+fn render_blocks(
+    (text, from): (&str, usize),
+    mut outline: Outline,
+    cache: &SlotCache,
+    fresh: &mut SlotCache,
+) -> Vec<Block> {
     let arena = Arena::new();
     let options = options();
     let lines = line_starts(text);
@@ -134,7 +141,8 @@ fn render_blocks(text: &str, mut outline: Outline, cache: &SlotCache, fresh: &mu
     let block = |node| {
         let source = source(node);
         outline.settle(node);
-        let html = if source.len() > MAX_BLOCK { None } else { prose(node, &arena, &options) };
+        let is_coloured = from + source.start < MAX_COLOURED;
+        let html = if source.len() > MAX_BLOCK { None } else { prose(node, &arena, &options, is_coloured) };
         let Some((html, slots)) = html else { return plain(&text[source.clone()], source.start, outline) };
         Block { start: source.start, html: wrap(&fill(&html, &slots, cache, fresh)), outline }
     };
@@ -142,8 +150,13 @@ fn render_blocks(text: &str, mut outline: Outline, cache: &SlotCache, fresh: &mu
 }
 
 /// A block as clean HTML with its slots; `None` where it is nested too deeply or becomes too large.
-fn prose<'a>(node: Node<'a>, arena: &'a Arena<'a>, options: &Options<'_>) -> Option<(String, Vec<Slot>)> {
-    let slots = defuse(node, arena)?;
+fn prose<'a>(
+    node: Node<'a>,
+    arena: &'a Arena<'a>,
+    options: &Options<'_>,
+    is_coloured: bool,
+) -> Option<(String, Vec<Slot>)> {
+    let slots = defuse(node, arena, is_coloured)?;
     let mut html = String::new();
     // Not `format_html`: in a debug build it panics on a cell of a table that holds a line break or a slot.
     comrak::format_html_with_plugins(node, options, &mut html, &Plugins::default()).ok()?;
@@ -171,20 +184,20 @@ fn line_starts(text: &str) -> Vec<usize> {
 
 /// Replaces everything that the formatter would write as it stands, and collects the slots. `None` where the block
 /// is nested too deeply.
-fn defuse<'a>(block: Node<'a>, arena: &'a Arena<'a>) -> Option<Vec<Slot>> {
+fn defuse<'a>(block: Node<'a>, arena: &'a Arena<'a>, is_coloured: bool) -> Option<Vec<Slot>> {
     let mut slots = Vec::new();
     let mut stack = vec![(block, 0)];
     while let Some((node, depth)) = stack.pop() {
         if depth > MAX_DEPTH {
             return None;
         }
-        defuse_node(node, arena, &mut slots);
+        defuse_node(node, arena, &mut slots, is_coloured);
         stack.extend(node.children().map(|child| (child, depth + 1)));
     }
     Some(slots)
 }
 
-fn defuse_node<'a>(node: Node<'a>, arena: &'a Arena<'a>, slots: &mut Vec<Slot>) {
+fn defuse_node<'a>(node: Node<'a>, arena: &'a Arena<'a>, slots: &mut Vec<Slot>, is_coloured: bool) {
     let text_node = |text: String| arena.alloc(NodeValue::Text(text.into()).into());
     let value = node.data().value.clone();
     let replacement = match value {
@@ -193,7 +206,8 @@ fn defuse_node<'a>(node: Node<'a>, arena: &'a Arena<'a>, slots: &mut Vec<Slot>) 
         }
         NodeValue::CodeBlock(block) => {
             let language = block.info.split_whitespace().next().unwrap_or_default().to_owned();
-            slot(slots, Slot::Code { language, text: block.literal, closed: block.fenced && block.closed })
+            let closed = is_coloured && block.fenced && block.closed;
+            slot(slots, Slot::Code { language, text: block.literal, closed })
         }
         NodeValue::Math(formula) => {
             let layout = if formula.display_math { FormulaPlace::Block } else { FormulaPlace::Inline };

@@ -53,7 +53,7 @@ impl Renderer {
         }
         let mut plain_from = blocks::plain_from(&text).max(self.settled);
         let markdown = &text[self.settled..plain_from];
-        let mut tail = blocks::render(markdown, self.outline, &mut self.slots);
+        let mut tail = blocks::render(markdown, self.settled, self.outline, &mut self.slots);
         let room = MAX_BLOCKS.saturating_sub(self.settled_blocks);
         if let Some(first_too_many) = tail.get(room) {
             plain_from = self.settled + first_too_many.start;

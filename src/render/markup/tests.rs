@@ -282,6 +282,16 @@ fn closed_code_has_classes_and_open_code_waits_for_them() {
 }
 
 #[test]
+fn code_far_down_in_a_long_text_has_no_colours() {
+    let text = format!("{0}{1}{0}", "```rust\nlet x;\n```\n\n", ("word ".repeat(200) + "\n\n").repeat(70));
+    let blocks = render(&text);
+    let coloured: Vec<bool> =
+        blocks.iter().filter(|html| html.contains("<code>")).map(|html| html.contains("<span")).collect();
+    assert_eq!(coloured, [true, false]);
+    assert_eq!(streamed(&text, &[40_000, 66_000]), blocks);
+}
+
+#[test]
 fn formulas_become_mathml_without_styles() {
     for text in ["$x^2$", "\\(x^2\\)", "$$x^2$$", "\\[x^2\\]", "```math\nx^2\n```"] {
         let html = render(text).concat();

@@ -48,6 +48,15 @@ pub(super) struct JudgementRequest {
     judgement: SentJudgement,
 }
 
+/// What `…/undo` may be sent.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub(super) struct UndoRequest {
+    /// The `judgement` of the answer to `judgements` that is to be taken back, so that a repeated request takes back no other one; without it
+    /// the last one.
+    judgement: Option<String>,
+}
+
 /// A refusal of an annotator's request.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum CampaignApiError {
@@ -205,6 +214,8 @@ impl CampaignApiError {
                 AnnotatingError::NotOpen(_) => "campaign_not_open",
                 AnnotatingError::Full => "link_full",
                 AnnotatingError::UnknownAssignment => "unknown_assignment",
+                AnnotatingError::UnknownJudgement => "unknown_judgement",
+                AnnotatingError::NotLast => "not_last",
                 AnnotatingError::NothingJudged => "nothing_judged",
                 AnnotatingError::Invalid(_) => "invalid_judgement",
                 AnnotatingError::Unreadable(_) | AnnotatingError::Store(_) => "unavailable",
@@ -224,8 +235,12 @@ impl ResponseError for CampaignApiError {
             Self::Annotating(error) => match error {
                 AnnotatingError::UnknownLink => StatusCode::UNAUTHORIZED,
                 AnnotatingError::Revoked | AnnotatingError::Expired | AnnotatingError::Full => StatusCode::FORBIDDEN,
-                AnnotatingError::NotOpen(_) | AnnotatingError::NothingJudged => StatusCode::CONFLICT,
-                AnnotatingError::UnknownAssignment | AnnotatingError::UnknownCampaign => StatusCode::NOT_FOUND,
+                AnnotatingError::NotOpen(_) | AnnotatingError::NothingJudged | AnnotatingError::NotLast => {
+                    StatusCode::CONFLICT
+                }
+                AnnotatingError::UnknownAssignment
+                | AnnotatingError::UnknownJudgement
+                | AnnotatingError::UnknownCampaign => StatusCode::NOT_FOUND,
                 AnnotatingError::Invalid(_) => StatusCode::BAD_REQUEST,
                 AnnotatingError::Unreadable(_) => StatusCode::INTERNAL_SERVER_ERROR,
                 AnnotatingError::Store(_) => StatusCode::SERVICE_UNAVAILABLE,
@@ -340,9 +355,14 @@ pub(super) async fn join(
 ///
 /// # Errors
 /// [`CampaignApiError`].
-pub(super) async fn undo(request: HttpRequest, app: web::Data<AppState>) -> Result<HttpResponse, CampaignApiError> {
+pub(super) async fn undo(
+    request: HttpRequest,
+    app: web::Data<AppState>,
+    body: web::Bytes,
+) -> Result<HttpResponse, CampaignApiError> {
+    let sent: UndoRequest = if body.is_empty() { UndoRequest::default() } else { parse(&body)? };
     let annotator = admit(&request, &app).await?;
-    annotator.undo(&taking(&app)).await?;
+    annotator.undo(&taking(&app), sent.judgement.as_deref()).await?;
     Ok(HttpResponse::Ok().insert_header((CACHE_CONTROL, "no-store")).json(UndoAnswer { undone: true }))
 }
 

@@ -36,7 +36,10 @@ pub(super) async fn refuse_foreign_hosts<B: MessageBody>(
 pub(super) fn public_address(request: &HttpRequest, app: &AppState) -> String {
     let settings = app.settings.now();
     let public = settings.server.public_url.trim_end_matches('/');
-    if public.is_empty() { format!("http://{}", request.connection_info().host()) } else { public.to_owned() }
+    // Not the name that a forwarding header gives it: anybody can send one.
+    let host = request.headers().get(HOST).and_then(|host| host.to_str().ok());
+    let host = host.unwrap_or_else(|| request.app_config().host());
+    if public.is_empty() { format!("http://{host}") } else { public.to_owned() }
 }
 
 /// Whether requests under this name are answered. `target` is the host in the request line, where it has one; it and

@@ -10,6 +10,7 @@ mod campaign_report;
 mod charts;
 mod connections;
 mod consent;
+mod cookie_values;
 mod correlation;
 mod correlation_query;
 mod cors;

@@ -7,6 +7,7 @@ use actix_web::cookie::{Cookie, SameSite, time::Duration};
 use actix_web::{HttpRequest, HttpResponse, web};
 
 use super::address::network_of;
+use super::cookie_values::cookie_values;
 use super::form_token::see_other;
 use super::session::is_secure;
 use crate::infra::clock::Clock as _;
@@ -89,8 +90,8 @@ pub(super) fn expired_cookie(public_url: &str) -> Cookie<'static> {
 
 /// The sign-in that this browser has begun.
 pub(super) fn flow_of(request: &HttpRequest, app: &AppState) -> Option<Flow> {
-    let cookie = request.cookie(name(is_secure(&app.settings.now().server.public_url)))?;
-    Flow::of_cookie(cookie.value(), &app.sessions, app.clock.now())
+    let mut values = cookie_values(request, name(is_secure(&app.settings.now().server.public_url)));
+    values.find_map(|value| Flow::of_cookie(value, &app.sessions, app.clock.now()))
 }
 
 fn name(secure: bool) -> &'static str {

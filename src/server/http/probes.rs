@@ -101,6 +101,10 @@ async fn database(app: &AppState) -> Option<&'static str> {
             }
             Some("database: it does not answer")
         }
+        // The try of a write may take longer than a probe waits; others have found out why.
+        Err(_) if app.store.outage_kind().is_some_and(OutageKind::stops_writes_only) => {
+            Some("database: it takes no writes, see the log")
+        }
         Err(_) => Some("database: no answer within 2 s"),
     }
 }

@@ -3,6 +3,7 @@
 use actix_web::HttpRequest;
 use actix_web::cookie::{Cookie, SameSite, time::Duration};
 
+use super::cookie_values::cookie_values;
 use crate::domain::battle::VisitorId;
 use crate::infra::sessions::{NewSession, Session, Sessions};
 
@@ -63,6 +64,29 @@ fn name(secure: bool) -> &'static str {
 
 /// The session of the first cookie that holds a token of ours.
 fn known(request: &HttpRequest, sessions: &Sessions, name: &str) -> Option<Session> {
-    let cookies = request.cookies().ok()?;
-    cookies.iter().filter(|cookie| cookie.name() == name).find_map(|cookie| sessions.find(cookie.value()))
+    cookie_values(request, name).find_map(|token| sessions.find(token))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use actix_web::http::header::{COOKIE, HeaderValue};
+    use actix_web::test::TestRequest;
+
+    use super::*;
+    use crate::infra::rng::SharedRng;
+
+    #[test]
+    fn cookies_of_other_programs_take_nobody_out_of_their_session() {
+        let sessions = Sessions::with_key("key", Arc::new(SharedRng::seeded(1)));
+        let NewSession { token, session } = sessions.issue();
+        for beside in [&b""[..], b"noname; ", b"a=\xff; ", b"langya_session=junk; "] {
+            let header = HeaderValue::from_bytes(&[beside, b"langya_session=", token.as_bytes()].concat()).unwrap();
+            let request = TestRequest::default().insert_header((COOKIE, header)).to_http_request();
+            let visitor = Visitor::from_request(&request, &sessions, "");
+            assert_eq!(visitor.id, session.visitor, "{beside:?}");
+            assert!(visitor.new_cookie.is_none(), "{beside:?}");
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! Websocket upgrades: only from our own pages, and only as many as the arena can hold.
 
+use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,6 +11,7 @@ use actix_web::{FromRequest, HttpRequest, HttpResponse, web};
 use actix_ws::{MessageStream, Session};
 use bytes::Bytes;
 use futures_util::Stream;
+use parking_lot::Mutex;
 use tracing::{Instrument, Span};
 
 use super::address::network_of;
@@ -30,21 +32,36 @@ use crate::server::ws::protocol::MAX_MESSAGE_BYTES;
 /// Bytes of one message in several frames that are read before it is refused.
 const MAX_AGGREGATE_BYTES: usize = 4 * MAX_MESSAGE_BYTES;
 
+/// One network may hold one socket of so many: a single machine must not keep everybody else out.
+const NETWORK_SHARE: usize = 4;
+
 /// Sockets that are open now.
 #[derive(Debug, Clone, Default)]
-pub(super) struct OpenSockets(Arc<AtomicUsize>);
+pub(super) struct OpenSockets {
+    all: Arc<AtomicUsize>,
+    by_network: Arc<Mutex<HashMap<String, usize>>>,
+}
 
 struct SocketPermit {
-    taken: Arc<AtomicUsize>,
+    open: OpenSockets,
+    network: Option<String>,
     /// Only a permit that was not one too many is measured.
     _measured: Option<OpenSocket>,
 }
 
 impl OpenSockets {
-    fn take(&self, limit: usize, kind: &'static str) -> Option<SocketPermit> {
+    /// `network` is that of the visitor; `None` for this machine itself.
+    fn take(&self, limit: usize, network: Option<String>, kind: &'static str) -> Option<SocketPermit> {
+        let of_network = network.as_ref().map_or(0, |network| {
+            let mut by_network = self.by_network.lock();
+            let open = by_network.entry(network.clone()).or_default();
+            *open += 1;
+            *open
+        });
+        let before = self.all.fetch_add(1, Ordering::Relaxed);
         // The permit is given back by its drop, also when it turns out to be one too many.
-        let mut permit = SocketPermit { taken: Arc::clone(&self.0), _measured: None };
-        if self.0.fetch_add(1, Ordering::Relaxed) >= limit {
+        let mut permit = SocketPermit { open: self.clone(), network, _measured: None };
+        if before >= limit || of_network > limit.div_ceil(NETWORK_SHARE) {
             metrics::socket_refused();
             return None;
         }
@@ -55,7 +72,15 @@ impl OpenSockets {
 
 impl Drop for SocketPermit {
     fn drop(&mut self) {
-        self.taken.fetch_sub(1, Ordering::Relaxed);
+        self.open.all.fetch_sub(1, Ordering::Relaxed);
+        let Some(network) = &self.network else { return };
+        let mut by_network = self.open.by_network.lock();
+        if let Some(open) = by_network.get_mut(network) {
+            *open -= 1;
+            if *open == 0 {
+                by_network.remove(network);
+            }
+        }
     }
 }
 
@@ -153,5 +178,29 @@ fn admit(
     if app.tasks.is_draining() {
         return Err(PageError::Draining);
     }
-    open.take(app.settings.now().server.max_sockets, kind).ok_or(PageError::Full)
+    let settings = app.settings.now();
+    let network = network_of(request, &settings.server.trusted_proxies);
+    open.take(settings.server.max_sockets, network, kind).ok_or(PageError::Full)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_network_takes_a_share_of_all_sockets_and_gives_it_back() {
+        let open = OpenSockets::default();
+        let take = |network: &str| open.take(8, Some(network.to_owned()), "battle");
+        let first = [take("crowded"), take("crowded")];
+        assert!(first.iter().all(Option::is_some));
+        assert!((0..20).all(|_| take("crowded").is_none()), "a quarter is its share");
+        let others = ["a", "b", "c", "d", "e"].map(take);
+        assert!(others.iter().all(Option::is_some), "who was refused holds nothing");
+        let own = open.take(8, None, "battle");
+        assert!(own.is_some() && take("f").is_none(), "all eight are taken");
+        drop(first);
+        assert!(take("crowded").is_some());
+        drop((others, own));
+        assert_eq!((open.all.load(Ordering::Relaxed), open.by_network.lock().len()), (0, 0));
+    }
 }

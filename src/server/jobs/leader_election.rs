@@ -39,7 +39,11 @@ pub async fn elect_leader(
         };
         report.runs_within(LOOK_EVERY);
         if leader_election.0.send_replace(leads) != leads {
-            tracing::info!(leads, "leadership changed");
+            if leads {
+                tracing::info!("this instance is now the leader: it runs the background jobs of the arena");
+            } else {
+                tracing::info!("this instance is no longer the leader: another one runs the background jobs");
+            }
         }
     }
     drop(leader_election);

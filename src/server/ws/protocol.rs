@@ -76,6 +76,8 @@ pub enum ClientMessage {
     Vote {
         /// Which battle.
         battle: Option<BattleId>,
+        /// The turn that the vote is about; `None` where the client does not say, which means the latest.
+        turn: Option<u32>,
         /// Which reply.
         outcome: Outcome,
         /// 1 to 5.
@@ -244,7 +246,7 @@ impl ClientMessage {
             "vote" => {
                 let outcome = Outcome::parse(raw.outcome.as_deref().ok_or_else(|| missing("outcome"))?)?;
                 let reasons = raw.reasons.as_ref().map_or(Ok(Default::default()), RawReasons::parse)?;
-                Ok(Self::Vote { battle: battle()?, outcome, satisfaction: raw.satisfaction, reasons })
+                Ok(Self::Vote { battle: battle()?, turn: raw.turn, outcome, satisfaction: raw.satisfaction, reasons })
             }
             "resume" => Ok(Self::Resume { battle: battle()?, after: raw.after.unwrap_or(0).min(MAX_SEQ), form }),
             "text" => {

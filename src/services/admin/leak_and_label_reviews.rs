@@ -56,11 +56,15 @@ impl Reviews<'_> {
         Ok(Some(LeakReview { vote, record, open: self.store.open_leaks().await? }))
     }
 
-    /// Decides a leak.
+    /// Decides a leak. Returns whether it waited to be decided; otherwise nothing is written: an entry of the audit log about a vote
+    /// that is yet to be cast would keep its leak out of the queue.
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn decide_leak(&self, vote: i64, decision: LeakDecision) -> Result<(), StoreError> {
+    pub async fn decide_leak(&self, vote: i64, decision: LeakDecision) -> Result<bool, StoreError> {
+        if self.store.next_leak(vote.saturating_sub(1)).await?.is_none_or(|leak| leak.seq != vote) {
+            return Ok(false);
+        }
         let (rule, subject) = (ExclusionRule::IdentityLeak.name(), format!("vote {vote}"));
         let action = match decision {
             LeakDecision::Confirm => AdminAction::ConfirmLeak,
@@ -68,14 +72,15 @@ impl Reviews<'_> {
         };
         let mut entry = self.actor.entry(self.rng, self.clock, action, &subject);
         match decision {
-            LeakDecision::Confirm => self.store.add_audit_entry(&entry).await,
+            LeakDecision::Confirm => self.store.add_audit_entry(&entry).await?,
             LeakDecision::Withdraw => {
                 entry.former = audit_json(&json!({ "rule": rule, "votes": 1 }));
                 let now = self.clock.now();
                 let name = self.actor.name.as_str();
-                self.store.withdraw_exclusions(&[vote], Some(rule), name, now, Some(&entry)).await.map(drop)
+                self.store.withdraw_exclusions(&[vote], Some(rule), name, now, Some(&entry)).await?;
             }
         }
+        Ok(true)
     }
 
     /// The prompt whose label the classifier is least sure of, and that this person has not labelled.

@@ -147,6 +147,7 @@ impl Battles {
             return Err(BattleError::Busy);
         }
         self.dependencies.images.check(visitor, &opening.images).await?;
+        self.dependencies.models.searched().await;
         let pair = self.dependencies.matchmaker.pair(&opening.choice, PromptKind::of(&opening.images))?;
         let run = self.dependencies.instances.new_run();
         let row = BattleRow {
@@ -246,6 +247,10 @@ impl Battles {
     ) -> Result<Watcher, BattleError> {
         loop {
             let battle = self.find_after(visitor, id, after).await?;
+            if self.has_lost_its_texts(&battle).await? {
+                self.let_go(&battle);
+                continue;
+            }
             remote_battles::await_first_event(&self.dependencies, &battle).await;
             // A number that this log never had belongs to an earlier log of the battle: send all of it.
             let known = if after <= battle.last_seq() { after } else { 0 };
@@ -317,6 +322,7 @@ impl Battles {
             Some(prompt) => self.dependencies.prompts.moderate(prompt).await?,
             None => Vec::new(),
         };
+        self.dependencies.models.searched().await;
         self.begin_turn(battle, action, prompt, permit).await?;
         self.dependencies.prompts.flag_prompt(&battle.id, battle.progress().turn, flagged).await;
         Ok(())
@@ -439,6 +445,12 @@ impl Battles {
         // Where a turn is just beginning here, the database may not have it yet.
         Ok(known.progress.stage == Stage::Answering
             || row.is_some_and(|row| row.progress == known.progress && row.answered_by == known.answered_by))
+    }
+
+    /// Whether the texts of a battle that is at rest were deleted while they are still in memory.
+    async fn has_lost_its_texts(&self, battle: &LiveBattle) -> Result<bool, StoreError> {
+        let has_texts = !battle.state().active.exchanges.is_empty();
+        Ok(has_texts && !battle.is_under_way() && self.dependencies.store.turns(&battle.id).await?.is_empty())
     }
 
     async fn read_back(

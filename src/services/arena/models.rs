@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::RwLock;
 use tokio::sync::watch;
+use tokio::time::{Instant, timeout_at};
 
 use crate::domain::battle::ModelId;
 use crate::infra::clock::Clock;
@@ -15,6 +17,8 @@ use crate::infra::storage::{Store, StoreError};
 
 /// Models that left the roster and are still kept for battles that have them.
 const MAX_RETIRED: usize = 64;
+/// For how long after the start battles wait for the models that are looked for; providers are given 4 seconds.
+const SEARCH_ENDS_WITHIN: Duration = Duration::from_secs(5);
 
 /// The current roster, and the names of everyone who ever took part.
 pub struct Models {
@@ -24,6 +28,7 @@ pub struct Models {
     cards: RwLock<HashMap<ModelId, ModelCard>>,
     /// Whether the roster is what the settings come to, and no models may still be found; sent with every roster.
     settled: watch::Sender<bool>,
+    opened_at: Instant,
 }
 
 impl Models {
@@ -37,6 +42,7 @@ impl Models {
             retired: RwLock::default(),
             cards: RwLock::default(),
             settled: watch::Sender::new(false),
+            opened_at: Instant::now(),
         };
         let settled = !roster.awaits_discovery();
         models.replace(roster, store, clock).await?;
@@ -71,6 +77,13 @@ impl Models {
     #[must_use]
     pub fn settled(&self) -> watch::Receiver<bool> {
         self.settled.subscribe()
+    }
+
+    /// Waits until the models that the settings leave to be found were looked for: right after a start a battle would meet practice
+    /// models, or lose its own. A search that fails leaves the models that there are.
+    pub async fn searched(&self) {
+        let mut settled = self.settled();
+        let _ = timeout_at(self.opened_at + SEARCH_ENDS_WITHIN, settled.wait_for(|settled| *settled)).await;
     }
 
     fn retire(&self, former: &Roster, current: &Roster) {

@@ -77,6 +77,7 @@ impl PostVoteChat {
             return Err(PostVoteChatError::NotVoted);
         }
         let images = if record.images.is_empty() { Vec::new() } else { voting.store.battle_images(battle).await? };
+        voting.models.searched().await;
         let side = |side: Side| {
             let model =
                 voting.models.of_battle(&record.battle.models[side.index()]).ok_or(PostVoteChatError::ModelGone)?;

@@ -57,6 +57,7 @@ pub(super) async fn run(
     run: RunId,
     stop: oneshot::Receiver<()>,
 ) -> TurnEnd {
+    dependencies.models.searched().await;
     let mut turn = Turn::begin(&dependencies, &battle, run).await;
     turn.play(stop).await;
     turn.finish().await.unwrap_or_else(|error| {

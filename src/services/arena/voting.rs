@@ -8,7 +8,7 @@ use super::exclusion_rules::{AppliedRules, ExclusionRules};
 use super::models::Models;
 use super::reply_moderation::ReplyModeration;
 use crate::domain::battle::receipt::{ExclusionNotice, Receipt, Revealed, RevealedPrice};
-use crate::domain::battle::state::{Refusal, Stage};
+use crate::domain::battle::state::{Progress, Refusal, Stage};
 use crate::domain::battle::vote_reasons::ReasonSet;
 use crate::domain::battle::{BattleId, ModelId, Outcome, Side, VisitorId};
 use crate::domain::public_log::promised_vote::{PromisedVote, included_by, included_within};
@@ -57,6 +57,8 @@ pub struct NewVote {
     pub visitor: VisitorId,
     /// The battle.
     pub battle: BattleId,
+    /// The turn that it is about; `None` means the latest.
+    pub turn: Option<u32>,
     /// Which reply is better.
     pub outcome: Outcome,
     /// 1 to 5, if given.
@@ -74,6 +76,14 @@ pub enum VoteError {
     /// Not now.
     #[error(transparent)]
     Refused(#[from] Refusal),
+    /// The vote is about another turn than the latest.
+    #[error("this vote is about turn {about}, the battle is in turn {latest}: read the latest replies and vote again")]
+    WentOn {
+        /// The turn of the vote.
+        about: u32,
+        /// The turn of the battle.
+        latest: u32,
+    },
     /// An outcome that compares, where one model answered alone.
     #[error("one model answered alone: vote \"a\" where the reply is good, or \"both_bad\" where it is not")]
     NothingCompared,
@@ -112,7 +122,11 @@ pub async fn record_vote(voting: &Voting, vote: NewVote) -> Result<Receipt, Vote
 /// Keeps the vote on a battle that stands like this, which the database compares when it commits.
 async fn cast(voting: &Voting, vote: &NewVote, record: &BattleRecord) -> Result<Receipt, VoteError> {
     let BattleRecord { battle, replies, .. } = record;
-    let shown = |side: &Side| record.reply(battle.progress.turn, *side).map_or("", |reply| reply.text.as_str());
+    let Progress { stage, turn: latest } = battle.progress;
+    if let Some(about) = vote.turn.filter(|turn| *turn != latest && stage.awaits_vote()) {
+        return Err(VoteError::WentOn { about, latest });
+    }
+    let shown = |side: &Side| record.reply(latest, *side).map_or("", |reply| reply.text.as_str());
     let shown: Vec<&str> = battle.mode.sides().iter().map(shown).collect();
     battle.progress.allows_vote_on(&shown)?;
     if !battle.mode.takes(vote.outcome) {

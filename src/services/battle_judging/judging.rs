@@ -202,7 +202,9 @@ impl<'r> BattleJudgeRun<'r> {
 
 /// Tokens of all replies: as the provider counted them, else about.
 fn tokens(judge_reply: &JudgeReply, request: &JudgeRequest) -> JudgeTokens {
-    let replies = if judge_reply.raw_text.is_empty() { 0 } else { 1 + judge_reply.earlier.len() as u64 };
+    // An empty reply cannot be read, and its prompt is paid for all the same.
+    let is_heard = !judge_reply.raw_text.is_empty() || judge_reply.status == Some(Status::ParseFailed);
+    let replies = if is_heard { 1 + judge_reply.earlier.len() as u64 } else { 0 };
     let words = judge_reply
         .earlier
         .iter()
@@ -212,5 +214,22 @@ fn tokens(judge_reply: &JudgeReply, request: &JudgeRequest) -> JudgeTokens {
     JudgeTokens {
         prompt: judge_reply.usage.input.unwrap_or_else(|| replies * estimate_all(&request.messages)),
         reply: judge_reply.usage.output.unwrap_or(words),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::battle::message::Message;
+
+    #[test]
+    fn an_empty_reply_costs_its_prompt_and_a_request_that_never_came_through_costs_nothing() {
+        let request = JudgeRequest { messages: vec![Message::user("twelve signs")], sampling: ItemSampling::default() };
+        let of = |status, earlier: usize| {
+            let earlier = vec![String::new(); earlier];
+            tokens(&JudgeReply { status: Some(status), earlier, ..JudgeReply::default() }, &request).prompt
+        };
+        assert_eq!([of(Status::ParseFailed, 0), of(Status::ParseFailed, 2)], [7, 21]);
+        assert_eq!([of(Status::TransportFailed, 0), of(Status::Refused, 0)], [0, 0]);
     }
 }

@@ -58,13 +58,16 @@ pub struct Scope {
     pub after: i64,
     /// Maximum number of battles; those that a smaller share would include come first.
     pub at_most: usize,
+    /// Whether to ask again what was refused or could not be read.
+    pub retry_failed: bool,
 }
 
 impl Scope {
     /// A share of all battles.
     #[must_use]
     pub fn all(sample: Sample) -> Self {
-        Self { sample, since: Timestamp(i64::MIN), until: Timestamp(i64::MAX), after: 0, at_most: usize::MAX }
+        let (since, until) = (Timestamp(i64::MIN), Timestamp(i64::MAX));
+        Self { sample, since, until, after: 0, at_most: usize::MAX, retry_failed: false }
     }
 }
 

@@ -8,7 +8,6 @@ use serde::Serialize;
 use super::{BattleJudging, MOST_TOKENS, Scope, conversation};
 use crate::domain::battle::BattleId;
 use crate::domain::battle_judging::prompt::{MAX_TOKENS, language_of};
-use crate::domain::battle_judging::sample::Sample;
 use crate::domain::battle_judging::subject::JudgedSubject;
 use crate::domain::benchmark::judgement::{Game, JudgeStep};
 use crate::domain::benchmark::run_report::{PlannedRequests, RequestPlan};
@@ -90,30 +89,37 @@ pub async fn pending_work(
     judges: &[ModelClient],
 ) -> Result<PendingWork, StoreError> {
     let (drawn, last_seq) = draw(battle_judging.store, scope).await?;
-    let settled = battle_judging.store.settled_games(battle_judging.prompt.sha256(), scope.since).await?;
+    let BattleJudging { store, prompt, .. } = battle_judging;
+    let settled = match scope.retry_failed {
+        true => store.read_games(prompt.sha256(), scope.since).await?,
+        false => store.settled_games(prompt.sha256(), scope.since).await?,
+    };
     let found = find(battle_judging, (drawn, scope.at_most), settled, judges).await?;
     Ok(PendingWork { last_seq, ..found })
 }
 
-/// Finds the pairs of a campaign's answers that people have judged and these judges have not.
+/// Finds the pairs of a campaign's answers that people have judged and these judges have not, of the scope's sample.
 ///
 /// # Errors
 /// [`StoreError`].
 pub async fn pending_units(
     battle_judging: BattleJudging<'_>,
     campaign: &str,
-    sample: Sample,
+    scope: Scope,
     judges: &[ModelClient],
 ) -> Result<PendingWork, StoreError> {
     let BattleJudging { store, prompt, .. } = battle_judging;
     let judged = store.units_judged_by_people(campaign).await?.into_iter().filter_map(|unit| {
-        let place = sample.draw(&format!("{campaign} {}", unit.unit))?;
+        let place = scope.sample.draw(&format!("{campaign} {}", unit.unit))?;
         let subject = JudgedSubject::Unit { campaign: campaign.to_owned(), unit: unit.unit };
         Some(Drawn { subject, language: language_of(&unit.language), place })
     });
     let mut drawn: Vec<Drawn> = judged.collect();
     drawn.sort_by(|one, other| one.place.total_cmp(&other.place));
-    let settled = store.settled_unit_games(campaign, prompt.sha256()).await?;
+    let settled = match scope.retry_failed {
+        true => store.read_unit_games(campaign, prompt.sha256()).await?,
+        false => store.settled_unit_games(campaign, prompt.sha256()).await?,
+    };
     find(battle_judging, (drawn, usize::MAX), settled, judges).await
 }
 

@@ -1,6 +1,6 @@
 //! Imports suites, answers, verdicts and published scores from files: each file completely, in one transaction.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use super::RunContext;
@@ -13,7 +13,7 @@ use crate::domain::judging::reasoning::Thought;
 use crate::domain::judging::verdict::Verdict;
 use crate::domain::sha256::sha256;
 use crate::domain::time::Timestamp;
-use crate::formats::bench_records::{self, GivenAnswer, GivenScore, GivenVerdict, name_of};
+use crate::formats::bench_records::{self, GivenAnswer, GivenScore, GivenScores, GivenVerdict, name_of};
 use crate::formats::records::BenchFileError;
 use crate::infra::storage::{
     BenchAnswerRow, BenchFilter, BenchItemRow, BenchJudgementRow, BenchSuiteRow, Imported, IncludeText,
@@ -21,7 +21,7 @@ use crate::infra::storage::{
 };
 
 /// Result of an import.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImportCounts {
     /// Number of records in the file.
     pub read: u64,
@@ -29,6 +29,8 @@ pub struct ImportCounts {
     pub new: u64,
     /// Number of records that say something else than what is stored, which stays.
     pub differing: u64,
+    /// Number of verdicts that are none, by what is wrong with them.
+    pub failed: BTreeMap<Status, u64>,
 }
 
 /// Imports a suite's data file. A custom suite comes with its declaration; another declaration makes another version.
@@ -90,7 +92,7 @@ pub async fn answers(bench: RunContext<'_>, path: &Path) -> Result<ImportCounts,
     let differs = |row: &&BenchAnswerRow| texts.get(&answer_key(row)).is_some_and(|text| *text != row.text);
     let differing = rows.iter().filter(differs).count() as u64;
     let new = bench.store.import_answers(&bench.set(), &rows).await?;
-    Ok(ImportCounts { read: rows.len() as u64, new, differing })
+    Ok(ImportCounts { read: rows.len() as u64, new, differing, failed: BTreeMap::new() })
 }
 
 /// Imports verdicts that judges gave elsewhere: see [`bench_records::verdicts`].
@@ -136,8 +138,12 @@ pub async fn verdicts(bench: RunContext<'_>, path: &Path) -> Result<ImportCounts
         given.is_some_and(|given| verdicts.get(&verdict_key(row)).is_some_and(|stored| *stored != given))
     };
     let differing = rows.iter().filter(differs).count() as u64;
+    let mut failed = BTreeMap::new();
+    for status in rows.iter().map(|row| row.judgement.status).filter(|status| *status != Status::Ok) {
+        *failed.entry(status).or_default() += 1;
+    }
     let new = bench.store.import_judgements(&rows).await?;
-    Ok(ImportCounts { read: rows.len() as u64, new, differing })
+    Ok(ImportCounts { read: rows.len() as u64, new, differing, failed })
 }
 
 /// Of which there is one answer in a round.
@@ -152,11 +158,11 @@ fn verdict_key(row: &BenchJudgementRow) -> ([&str; 6], u32, u8) {
     (names, *turn, u8::from(*game))
 }
 
-/// Imports published scores: see [`bench_records::scores`].
+/// Imports published scores: see [`bench_records::scores`]. Returns how many they are, and how many records have none.
 ///
 /// # Errors
 /// [`BenchError`] with the line and the field that is wrong.
-pub async fn scores(store: &Store, path: &Path, now: Timestamp) -> Result<u64, BenchError> {
+pub async fn scores(store: &Store, path: &Path, now: Timestamp) -> Result<(u64, u64), BenchError> {
     let row = |GivenScore { series, suite, part, model, score, source }| PublishedScoreRow {
         series,
         suite,
@@ -165,7 +171,8 @@ pub async fn scores(store: &Store, path: &Path, now: Timestamp) -> Result<u64, B
         score,
         source,
     };
-    let rows: Vec<PublishedScoreRow> = bench_records::scores(path)?.into_iter().map(row).collect();
+    let GivenScores { scores, blank } = bench_records::scores(path)?;
+    let rows: Vec<PublishedScoreRow> = scores.into_iter().map(row).collect();
     store.import_scores(&rows, now).await?;
-    Ok(rows.len() as u64)
+    Ok((rows.len() as u64, blank))
 }

@@ -137,8 +137,12 @@ async fn results(store: &Store, row: &BenchRunRow) -> Result<RunResults, BenchEr
         let is_judge = run.judges.is_empty() || run.judges.contains(&said.judge_model);
         said.ts <= ended && is_own(&said.model) && is_judge && row.baseline == run.baseline
     });
-    let mut answers = store.bench_answers(&set, BenchFilter::ALL).await?;
-    answers.retain(|answer| answer.created_at.0 <= ended && is_own(&answer.model));
+    let mut answers = Vec::new();
+    for model in &run.models {
+        let own = BenchFilter { model: Some(model.as_str()), ..BenchFilter::ALL };
+        answers.extend(store.bench_answers(&set, own).await?);
+    }
+    answers.retain(|answer| answer.created_at.0 <= ended);
     let made = tokio::task::spawn_blocking(move || {
         let mut by_judge: BTreeMap<&str, Vec<&Judgement>> = BTreeMap::new();
         for row in &judged {

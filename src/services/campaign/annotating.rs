@@ -18,7 +18,8 @@ use crate::infra::rng::SharedRng;
 use crate::infra::sessions::Sessions;
 use crate::infra::storage::{
     AnnotatorRow, AssignmentLimit, AssignmentRequest, AssignmentRow, CampaignRow, CampaignState, CampaignVote,
-    ItemTexts, NewCampaignJudgement, NextAssignment, NothingLeft, StandingJudgement, Store, StoreError,
+    ItemTexts, JudgementWithdrawal, NewCampaignJudgement, NextAssignment, NothingLeft, StandingJudgement, Store,
+    StoreError, is_storable,
 };
 use crate::services::arena::exclusion_rules::ExclusionRules;
 
@@ -50,6 +51,12 @@ pub enum AnnotatingError {
     /// The shared link has no place left.
     #[error("all places of this link are taken: ask whoever invited you for another one")]
     Full,
+    /// The judgement is not this annotator's.
+    #[error("there is no such judgement of yours")]
+    UnknownJudgement,
+    /// Another judgement came after it.
+    #[error("you have judged something else since: only the last judgement can be taken back")]
+    NotLast,
     /// There is nothing to take back.
     #[error("you have judged nothing that could be taken back")]
     NothingJudged,
@@ -262,7 +269,8 @@ impl Annotator {
         sent: &SentJudgement,
     ) -> Result<StandingJudgement, AnnotatingError> {
         let JudgementTaking { store, rng, clock, .. } = *taking;
-        let row = store.assignment(assignment, &self.id).await?.ok_or(AnnotatingError::UnknownAssignment)?;
+        let row = if is_storable(assignment) { store.assignment(assignment, &self.id).await? } else { None };
+        let row = row.ok_or(AnnotatingError::UnknownAssignment)?;
         let said = self.plan.judgement(sent, row.shown.len())?;
         let category = self.category(store, &row).await?;
         let about = AskedAbout { category: &category, answers: row.shown.len() };
@@ -328,13 +336,21 @@ impl Annotator {
         }))
     }
 
-    /// Takes the last judgement back; its assignment comes next, and its vote counts no more.
+    /// Takes the last judgement back; its assignment comes next, and its vote counts no more. A request that names the judgement may be
+    /// repeated: it takes no other one back.
     ///
     /// # Errors
-    /// [`AnnotatingError::NothingJudged`].
-    pub async fn undo(&self, taking: &JudgementTaking<'_>) -> Result<(), AnnotatingError> {
-        if !taking.store.withdraw_last_judgement(&self.id, taking.clock.now()).await? {
-            return Err(AnnotatingError::NothingJudged);
+    /// [`AnnotatingError::NothingJudged`]; for a named judgement [`AnnotatingError::UnknownJudgement`] or [`AnnotatingError::NotLast`].
+    pub async fn undo(&self, taking: &JudgementTaking<'_>, judgement: Option<&str>) -> Result<(), AnnotatingError> {
+        let last = match judgement {
+            Some(named) if is_storable(named) => named.to_owned(),
+            Some(_) => return Err(AnnotatingError::UnknownJudgement),
+            None => taking.store.last_judgement(&self.id).await?.ok_or(AnnotatingError::NothingJudged)?,
+        };
+        match taking.store.withdraw_judgement(&self.id, &last, taking.clock.now()).await? {
+            JudgementWithdrawal::Withdrawn => {}
+            JudgementWithdrawal::NotLast => return Err(AnnotatingError::NotLast),
+            JudgementWithdrawal::Unknown => return Err(AnnotatingError::UnknownJudgement),
         }
         if self.plan.rated {
             taking.events.publish(Event::VoteRecorded);

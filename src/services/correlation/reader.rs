@@ -133,7 +133,7 @@ impl<'s> SeriesReader<'s> {
         Provenance { suites, ..self.used.clone() }
     }
 
-    /// Names of all stored series: every part of every judged suite, ratings by verdicts on battles, and imported scores.
+    /// Names of all stored series: every part of every judged suite, the whole of it by each of several judges, ratings by verdicts on battles, and imported scores.
     ///
     /// # Errors
     /// [`ReadSeriesError`].
@@ -144,7 +144,10 @@ impl<'s> SeriesReader<'s> {
         let mut names = Vec::new();
         for suite in suites {
             match self.suite(&suite, None).await {
-                Ok(scores) => names.extend(scores.keys().into_iter().map(|key| SeriesName::of_suite(&suite, &key))),
+                Ok(scores) => {
+                    names.extend(scores.keys().into_iter().map(|key| SeriesName::of_suite(&suite, &key)));
+                    names.extend(by_single_judges(&suite, &scores.used.judges));
+                }
                 Err(ReadSeriesError::NotJudged { .. }) => {}
                 Err(error) => return Err(error),
             }
@@ -281,6 +284,14 @@ impl<'s> SeriesReader<'s> {
     fn store(&self, name: &SeriesName) -> Result<&'s Store, ReadSeriesError> {
         self.sources.store.ok_or_else(|| ReadSeriesError::NoStore(name.to_string()))
     }
+}
+
+/// The whole of a suite by each of its judges, where there are several. An id with a colon would be read as a judge and a part.
+fn by_single_judges(suite: &str, judges: &[String]) -> Vec<SeriesName> {
+    let of_judge =
+        |judge: &String| SeriesName::Bench { suite: suite.to_owned(), judge: Some(judge.clone()), part: String::new() };
+    let is_readable = |name: &SeriesName| name.to_string().parse::<SeriesName>().is_ok_and(|read| read == *name);
+    if judges.len() > 1 { judges.iter().map(of_judge).filter(is_readable).collect() } else { Vec::new() }
 }
 
 /// Votes, and which of them.

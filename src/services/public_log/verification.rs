@@ -32,6 +32,9 @@ pub enum VerifyError {
     /// The key cannot be read.
     #[error(transparent)]
     Key(#[from] InvalidKey),
+    /// No key is given or known, and for this reason none is read from the arena.
+    #[error("{0}; the key of the log is read there: check the address, or give the key with --key")]
+    NoKey(#[source] Box<VerifyError>),
     /// The key is not the one that was trusted the last time.
     #[error(
         "the key of the log is not the one that was known: {found} instead of {known}. If the operator announced another key, give it \
@@ -142,7 +145,10 @@ pub async fn verify(
     progress: impl Fn(u64, u64),
 ) -> Result<Verified, VerifyError> {
     let description = describe(source).await;
-    let key = trusted_key(known, description.as_ref().ok())?;
+    let Some(key) = trusted_key(known, description.as_ref().ok())? else {
+        let reason = description.err().unwrap_or_else(|| InvalidKey.into());
+        return Err(VerifyError::NoKey(Box::new(reason)));
+    };
     let known_head = known.checkpoint.as_deref().and_then(|note| known_head(note, &key));
     let mut tries = 0;
     let (read, leaderboard_votes) = loop {
@@ -206,14 +212,13 @@ fn read_json(what: &'static str, bytes: Vec<u8>) -> Result<Value, VerifyError> {
 }
 
 /// The key that is known, or the one that the arena names where none is.
-fn trusted_key(known: &TrustAnchors, description: Option<&Description>) -> Result<VerifierKey, VerifyError> {
+fn trusted_key(known: &TrustAnchors, description: Option<&Description>) -> Result<Option<VerifierKey>, VerifyError> {
     let named = description.map(|description| VerifierKey::parse(&description.key)).transpose()?;
     match (known.key.clone(), named) {
         (Some(known), Some(named)) if known != named => {
             Err(VerifyError::OtherKey { found: named.to_string(), known: known.to_string() })
         }
-        (Some(key), _) | (None, Some(key)) => Ok(key),
-        (None, None) => Err(InvalidKey.into()),
+        (known, named) => Ok(known.or(named)),
     }
 }
 

@@ -173,6 +173,9 @@ async fn a_failing_model_shows_its_errors_and_what_it_needs_and_nothing_that_its
     let listed = context.langya(&["models", "list", "--format", "json"]).await;
     assert_eq!((&listed[0]["error_rate"], &listed[1]["error_rate"]), (&json!(1.0), &json!(0.0)), "{listed}");
     assert_eq!(listed[0]["last_error"], "the provider answered with status 401");
+    let audit = context.langya(&["admin", "audit", "--format", "json"]).await;
+    let told = [&audit[1], &audit[0]].map(|entry| (entry["action"].as_str(), entry["subject"].as_str()));
+    assert_eq!(told, ["model bad", "model one"].map(|subject| (Some("test_model"), Some(subject))));
 }
 
 #[actix_web::test]

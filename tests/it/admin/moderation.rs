@@ -219,7 +219,8 @@ async fn an_outage_allows_or_refuses_as_the_settings_say_and_is_told_everywhere(
         assert!(text(&mut operator, "/admin").await.contains("has not answered since"));
         assert!(text(&mut operator, "/admin/operations").await.contains("does not answer"));
         let metrics = reqwest::get(format!("{}/metrics", stage.arena.url)).await.unwrap().text().await.unwrap();
-        assert!(metrics.contains("langya_moderated_total{part=\"prompt\",result=\"failed\"}"), "{metrics}");
+        let failed = "langya_moderated_total{part=\"prompt\",result=\"failed\"} ";
+        assert!(metrics.contains(failed) && !metrics.contains(&format!("{failed}0\n")), "{metrics}");
         visitor.ask("A plain question?").await;
         visitor.until_ready().await;
         assert!(!text(&mut operator, "/admin").await.contains("has not answered since"), "it answers again");

@@ -44,7 +44,7 @@ async fn an_operator_grants_and_refuses_requests_and_votes_stay() {
     let foreign = play(&mut other, "Theirs?").await;
     let all = [&first, &second, &foreign];
     let mut operator = signed_in(&arena, Role::Operator).await;
-    let add = [("battle", first.as_str()), ("scope", "battle"), ("reason", "by letter")];
+    let add = [("battle", first.as_str()), ("scope", "battle"), ("reason", "Ada wrote a letter")];
     let entered = operator.post_form("/admin/requests/add", &add).await;
     assert_eq!(entered.status(), StatusCode::SEE_OTHER);
     let one = entered.headers()["location"].to_str().unwrap().to_owned();
@@ -61,7 +61,8 @@ async fn an_operator_grants_and_refuses_requests_and_votes_stay() {
     assert_eq!(decide(&mut operator, &id, "delete", "a private address").await, StatusCode::SEE_OTHER);
     assert_eq!(have_texts(&arena, &all).await, [false, true, true]);
     assert_eq!(decide(&mut operator, &id, "refuse", "twice").await, StatusCode::CONFLICT);
-    assert!(text(&mut operator, &one).await.contains("a private address"));
+    let decided = text(&mut operator, &one).await + &text(&mut operator, "/admin/requests").await;
+    assert!(decided.contains("a private address") && !decided.contains("Ada wrote"), "{decided}");
 
     let beside = async |arguments: &[&str]| {
         langya_beside(folder.path(), &[&["requests"], arguments, &["--data-dir", "data"]].concat()).await
@@ -87,6 +88,9 @@ async fn an_operator_grants_and_refuses_requests_and_votes_stay() {
     assert_eq!(told, [by_command, by_page].concat());
     assert!(audit[2].latter.as_deref().unwrap().contains("a private address"), "{audit:?}");
     assert!(!format!("{audit:?}").contains("My <address>"), "the log quotes no text");
+    for reason in ["Ada wrote", "all of it"] {
+        assert!(!format!("{audit:?} {listed:?}").contains(reason), "who asked and why is forgotten with the decision");
+    }
 }
 
 #[actix_web::test]

@@ -44,6 +44,34 @@ async fn a_reviewer_confirms_a_leak_and_withdraws_another_and_neither_comes_back
 }
 
 #[actix_web::test]
+async fn a_leak_is_decided_once_and_none_before_its_vote_is_cast() {
+    let arena = arena_of(&Scripted::saying(HOSTILE)).await;
+    let cast = async || {
+        let mut visitor = arena.visitor().await;
+        visitor.ask("Who are you?").await;
+        visitor.until_ready().await;
+        visitor.vote("a").await;
+    };
+    cast().await;
+    let mut reviewer = signed_in(&arena, Role::Reviewer).await;
+    let confirm = [("vote", "1"), ("decision", "confirm")];
+    assert_eq!(reviewer.post_form("/admin/leaks", &confirm).await.status(), StatusCode::SEE_OTHER);
+    let all = AuditFilter::default();
+    let before = arena.app.store.audit_entries(&all, 99).await.unwrap();
+    for (vote, decision) in
+        [("1", "confirm"), ("1", "withdraw"), ("2", "confirm"), ("2", "withdraw"), ("-1", "confirm")]
+    {
+        let refused = reviewer.post_form("/admin/leaks", &[("vote", vote), ("decision", decision)]).await;
+        assert_eq!(refused.status(), StatusCode::NOT_FOUND, "{vote} {decision}");
+    }
+    assert_eq!(arena.app.store.audit_entries(&all, 99).await.unwrap(), before, "what changes nothing has no entry");
+    assert!(arena.app.store.exclusions_of(1).await.unwrap()[0].withdrawn.is_none());
+    cast().await;
+    let page = reviewer.get("/admin/leaks").await.text().await.unwrap();
+    assert!(page.contains("1 to review.") && page.contains("name=\"vote\" value=\"2\""), "{page}");
+}
+
+#[actix_web::test]
 async fn a_reviewer_labels_the_prompt_that_the_classifier_is_least_sure_of() {
     let arena = arena_of(&Scripted::saying("Some words.")).await;
     let mut prompts = Vec::new();

@@ -67,6 +67,29 @@ async fn a_judge_that_cannot_be_read_has_no_verdict_and_is_reminded_twice() {
 }
 
 #[actix_web::test]
+async fn what_a_judge_refused_or_wrote_in_no_form_is_asked_again_only_where_that_is_wanted() {
+    let (battles, mended) = (&dozen()[..9], Arc::new(AtomicBool::new(false)));
+    let switch = Arc::clone(&mended);
+    let field = field_of(battles, move |seen, times| match (switch.load(Ordering::SeqCst), seen[0] % 2) {
+        (true, _) => fair(seen, times),
+        (false, 0) => Script::whole("400 Bad Request", "", "no temperature"),
+        (false, _) => reply("I like them both."),
+    })
+    .await;
+    field.done(&RUN).await;
+    let asked = field.requests("judge");
+    mended.store(true, Ordering::SeqCst);
+    field.done(&RUN).await;
+    assert_eq!(field.requests("judge"), asked, "a judge's last word is kept");
+    let again = [&RUN[..], &["--retry-failed"]].concat();
+    field.done(&again).await;
+    assert_eq!(field.requests("judge"), asked + 18, "every game once");
+    assert_eq!(share(&report(&field).await["judges"][0]["judged"]), (9, 9));
+    field.done(&again).await;
+    assert_eq!(field.requests("judge"), asked + 18, "verdicts stay");
+}
+
+#[actix_web::test]
 async fn a_judge_that_fails_leaves_its_battles_to_the_next_run() {
     let dead = Arc::new(AtomicBool::new(true));
     let switch = Arc::clone(&dead);

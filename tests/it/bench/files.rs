@@ -157,6 +157,66 @@ async fn published_scores_come_in_and_replace_their_predecessors() {
 }
 
 #[actix_web::test]
+async fn exported_scores_come_back_as_a_series_for_each_judge() {
+    let field = with_suite().await;
+    let dialogues = dialogues();
+    let dialogue = &dialogues[0];
+    let first = if dialogue.judged()[0].contains("turn 1") { 1 } else { 2 };
+    let mut verdicts = String::new();
+    for (turn, _) in (first..).zip(dialogue.judged()) {
+        for (judge, score) in [("j", 7), ("k", 9)] {
+            let id = &dialogue.id;
+            let line = serde_json::json!({"item": id, "turn": turn, "model": "=1+2", "judge": judge, "score": score});
+            verdicts += &format!("{line}\n");
+        }
+    }
+    field.write("v.jsonl", &verdicts);
+    field.done(&["import", "verdicts", "v.jsonl", "--suite", "mtbench101"]).await;
+    let export = async |format: &str| {
+        let file = format!("s.{format}");
+        field.done(&["export", "scores", "--suite", "mtbench101", "--format", format, "--out", &file]).await;
+        std::fs::read_to_string(field.path().join(file)).unwrap()
+    };
+    let lines = export("jsonl").await;
+    export("csv").await;
+    let rows: Vec<serde_json::Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let scored = rows.iter().filter(|row| row["score"].is_number());
+    let expected: Vec<(String, &str, f64)> = scored
+        .map(|row| {
+            let series = format!("@{}", row["judge"].as_str().unwrap());
+            (series, row["part"].as_str().unwrap(), row["score"].as_f64().unwrap())
+        })
+        .collect();
+    assert!(["@j", "@k"].iter().all(|judge| expected.iter().any(|(series, ..)| series == judge)), "{expected:?}");
+    for file in ["s.jsonl", "s.csv"] {
+        let told = field.done(&["import", "scores", file]).await;
+        let blank = rows.len() - expected.len();
+        let end = format!(": {} scores imported; {blank} records without a score left out\n", expected.len());
+        assert!(blank > 0 && told.ends_with(&end), "{told}");
+        let stored = field.store().await.published_scores().await.unwrap();
+        let of_file: Vec<_> = stored.iter().filter(|row| row.series.starts_with(file)).collect();
+        assert_eq!(of_file.len(), expected.len());
+        for (series, part, score) in &expected {
+            let is_it = |row: &&&langya::infra::storage::PublishedScoreRow| {
+                row.series == format!("{file}{series}") && row.part == *part
+            };
+            let found = of_file.iter().find(is_it).unwrap();
+            assert_eq!((found.model.as_str(), found.score), ("=1+2", *score), "{file}");
+        }
+    }
+}
+
+#[actix_web::test]
+async fn a_score_beyond_the_scale_is_told_and_kept_as_failed() {
+    let field = with_suite().await;
+    let verdicts = ["import", "verdicts", "v.csv", "--suite", "mtbench101"];
+    field.write("v.csv", "item,model,judge,score,judgment\n1,far,j,99,\n1,near,j,7,\n1,odd,j,,I cannot say\n");
+    let told = field.done(&verdicts).await;
+    let expected = ": 3 verdicts read, 3 of them new; kept as failed: 1 (a score beyond the scale), 1 (refused by the judge or its provider)\n";
+    assert!(told.ends_with(expected), "{told}");
+}
+
+#[actix_web::test]
 async fn a_bad_file_is_refused_by_its_line_and_leaves_nothing() {
     let field = with_suite().await;
     let good = data(&dialogues());

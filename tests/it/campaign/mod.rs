@@ -219,8 +219,18 @@ async fn a_judgement_counts_once_and_only_for_whom_it_was_given() {
     assert_eq!(again["assignment"], shown["assignment"]);
     let second = fixture.judge(&tokens[0], &again, "b").await;
     assert_ne!(second, first);
+    let (status, _) = fixture.post(&tokens[0], "undo", json!({"judgement": first})).await;
+    assert_eq!(status, StatusCode::OK, "a repeated request takes no other judgement back");
+    for unknown in ["none", "\0"] {
+        let (status, refused) = fixture.post(&tokens[0], "undo", json!({"judgement": unknown})).await;
+        assert_eq!((status, &refused["code"]), (StatusCode::NOT_FOUND, &json!("unknown_judgement")));
+    }
     let lines = fixture.exported().await;
     assert_eq!((lines.len(), &lines[0]["winner"]), (1, &json!("model_b")));
+    let next = fixture.next(&tokens[0]).await;
+    fixture.judge(&tokens[0], &next, "a").await;
+    let (status, refused) = fixture.post(&tokens[0], "undo", json!({"judgement": second})).await;
+    assert_eq!((status, &refused["code"]), (StatusCode::CONFLICT, &json!("not_last")));
 
     fixture.done(&["pause", "pilot"]).await;
     let (status, refused) = fixture.post(&tokens[0], "next", json!({})).await;

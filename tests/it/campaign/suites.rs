@@ -23,7 +23,9 @@ async fn the_items_of_a_suite_that_all_models_answered_are_those_of_a_campaign()
     field.done(&["bench", "answer", "alignbench", "--models", "two", "--max-calls", "4"]).await;
     let forecast = field.done(&["campaign", "create", "pilot.toml", "--dry-run", "--format", "json"]).await;
     assert!(forecast.contains("\"state\": \"not made\"") && forecast.contains("\"models\": 2"), "{forecast}");
-    field.done(&["campaign", "create", "pilot.toml"]).await;
+    let created = field.run(&["campaign", "create", "pilot.toml"]).await;
+    let note = "/benchmarks/alignbench shows these answers with their models' names";
+    assert!(created.code == Some(0) && created.stderr.contains(note), "{}", created.stderr);
     let store = field.store().await;
     let suite = store.bench_suites().await.unwrap().remove(0);
     let items = store.bench_items(&suite.suite, &suite.version).await.unwrap();

@@ -9,6 +9,8 @@ use langya::domain::time::Timestamp;
 use langya::infra::config::StorageSettings;
 use langya::infra::storage::{IfMissing, Store};
 use serde_json::Value;
+use sqlx::Connection;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 
 use super::{Place, begun, check, check_told_once, lines, ready, readyz};
 use crate::support::postgres::OwnServer;
@@ -89,6 +91,26 @@ async fn check_kept(store: &Store, receipts: &[Value]) {
     kept.sort_unstable();
     told.sort_unstable();
     assert_eq!(kept, told);
+}
+
+#[actix_web::test]
+#[ignore = "slow: tests/run runs it"]
+async fn a_database_that_another_program_locks_is_told_once_and_goes_on_when_it_is_free() {
+    let place = Place::with_replies(1).await;
+    let server = place.serve(&[]);
+    let mut voter = ready(&server).await;
+    let file = SqliteConnectOptions::new().filename(place.path().join("data/langya.db"));
+    let mut other = SqliteConnection::connect_with(&file).await.unwrap();
+    sqlx::raw_sql("BEGIN IMMEDIATE").execute(&mut other).await.unwrap();
+    check(&voter.vote("a").await, "storage");
+    let words = "another program holds its write lock";
+    server.logged(words).await;
+    assert_eq!(readyz(&server).await, (503, "not ready\ndatabase: it takes no writes, see the log\n".into()));
+    sqlx::raw_sql("ROLLBACK").execute(&mut other).await.unwrap();
+    check(&voter.vote("a").await, "revealed");
+    server.logged("answers again").await;
+    assert_eq!(readyz(&server).await, (200, "ready\n".into()));
+    check_told_once(&server.log_at_end().await, words);
 }
 
 #[actix_web::test]

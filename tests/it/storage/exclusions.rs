@@ -191,11 +191,33 @@ pub(super) async fn many_votes_are_excluded_and_rated_again_in_one_step(store: &
     let end = (Timestamp(i64::MAX), "");
     let ids = |rows: &[ExclusionRow]| -> Vec<String> { rows.iter().map(|row| row.id.clone()).collect() };
     let all = store.latest_exclusions(None, end, 9).await.unwrap();
-    assert_eq!(ids(&all), [format!("three-{x}"), format!("two-{z}"), format!("one-{y}"), format!("one-{x}")]);
+    let id = |decision: &str, vote: i64| format!("{decision}-{vote:012}");
+    assert_eq!(ids(&all), [id("three", x), id("two", z), id("one", y), id("one", x)]);
     assert!(all.iter().all(|row| row.withdrawn.as_ref().is_some_and(|(by, _)| by == "bob")), "{all:?}");
     let after = (all[1].excluded_at, all[1].id.as_str());
-    assert_eq!(ids(&store.latest_exclusions(None, after, 1).await.unwrap()), [format!("one-{y}")], "a page of one");
-    assert_eq!(ids(&store.latest_exclusions(Some("identity_leak"), end, 9).await.unwrap()), [format!("three-{x}")]);
+    assert_eq!(ids(&store.latest_exclusions(None, after, 1).await.unwrap()), [id("one", y)], "a page of one");
+    assert_eq!(ids(&store.latest_exclusions(Some("identity_leak"), end, 9).await.unwrap()), [id("three", x)]);
+}
+
+pub(super) async fn exclusions_of_one_decision_are_in_the_order_of_their_votes(store: &Store) {
+    let mut votes = Vec::new();
+    for number in 0..12 {
+        let id = format!("v{number}");
+        ready(store, &id).await;
+        store.insert_vote(&vote(&id, &id, 1)).await.unwrap();
+        votes.push(store.vote_on(&BattleId::new(id)).await.unwrap().unwrap().seq);
+    }
+    assert!(votes[0].to_string().len() < votes[11].to_string().len(), "as texts they are in another order: {votes:?}");
+    assert_eq!(store.exclude(&decision("one", "admin", 10), &votes, None).await.unwrap(), 12);
+    votes.reverse();
+    let (mut before, mut found) = ((Timestamp(i64::MAX), String::new()), Vec::new());
+    loop {
+        let page = store.latest_exclusions(None, (before.0, before.1.as_str()), 5).await.unwrap();
+        let Some(last) = page.last() else { break };
+        found.extend(page.iter().map(|row| row.vote_seq));
+        before = (last.excluded_at, last.id.clone());
+    }
+    assert_eq!(found, votes, "the latest first, page by page");
 }
 
 /// Votes of two voters on prompts of which some are copies, between three models.

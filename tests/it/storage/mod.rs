@@ -60,8 +60,8 @@ use bench_batches::a_batch_is_open_until_its_replies_are_taken;
 use bench_plans::{one_plan_runs_at_a_time_and_is_stopped_and_ended_once, runs_are_found_by_their_plan};
 use exclusions::{
     an_exclusion_is_stored_with_its_vote_or_not_at_all, an_exclusion_stands_beside_the_vote_and_can_be_withdrawn,
-    decisions_are_undone_to_the_last_bit, many_votes_are_excluded_and_rated_again_in_one_step,
-    the_leaderboard_follows_exclusions_and_withdrawals,
+    decisions_are_undone_to_the_last_bit, exclusions_of_one_decision_are_in_the_order_of_their_votes,
+    many_votes_are_excluded_and_rated_again_in_one_step, the_leaderboard_follows_exclusions_and_withdrawals,
 };
 use fits::{
     counts_of_more_votes_stay, stored_counts_equal_a_fresh_count,
@@ -680,6 +680,7 @@ on_both! {
     an_exclusion_is_stored_with_its_vote_or_not_at_all
     the_leaderboard_follows_exclusions_and_withdrawals
     many_votes_are_excluded_and_rated_again_in_one_step
+    exclusions_of_one_decision_are_in_the_order_of_their_votes
     decisions_are_undone_to_the_last_bit
     flagged_voters_are_excluded_only_where_the_operator_says_so_and_never_again_once_let_back_in
     counts_of_more_votes_stay

@@ -14,9 +14,9 @@ use langya::domain::moderation::{ModeratedPart, ModerationFlagState};
 use langya::domain::time::Timestamp;
 use langya::infra::storage::{
     AssignmentLimit, AssignmentRequest, AuditFilter, BattleRow, CampaignState, CampaignVote, DeletionDecision,
-    DeletionTarget, JudgedRow, ModerationDecision, NewAnnotator, NewCampaign, NewCampaignJudgement, NewDeletionRequest,
-    NewModerationFlag, NewUnit, SettledGame, StandingJudgement, Store, UnitJudgedByPeople, VerdictRow, VoteColumn,
-    VoteExclusion, VoteRange,
+    DeletionTarget, JudgedRow, JudgementWithdrawal, ModerationDecision, NewAnnotator, NewCampaign,
+    NewCampaignJudgement, NewDeletionRequest, NewModerationFlag, NewUnit, SettledGame, StandingJudgement, Store,
+    UnitJudgedByPeople, VerdictRow, VoteColumn, VoteExclusion, VoteRange,
 };
 
 use super::admin::entry;
@@ -59,7 +59,9 @@ pub(super) async fn one_request_about_the_same_texts_waits_and_is_decided_once(s
     let rows = store.deletion_requests(9).await.unwrap();
     let states: Vec<_> = rows.iter().map(|row| (row.request.id.as_str(), row.state)).collect();
     assert_eq!(states, [("q3", DeletionRequestState::Open), ("q1", DeletionRequestState::Refused)], "open ones first");
-    assert_eq!((&rows[1].request, rows[1].decided_at), (&first, Some(Timestamp(5))));
+    assert_eq!(rows[0].request.reason, first.reason, "an open one has its reason");
+    let forgotten = NewDeletionRequest { reason: String::new(), ..first };
+    assert_eq!((&rows[1].request, rows[1].decided_at), (&forgotten, Some(Timestamp(5))));
     assert!(store.insert_deletion_request(&request("q4", "x", DeletionScope::Battle), None).await.unwrap());
     assert_eq!(store.deletion_request("").await.unwrap(), None);
 }
@@ -208,9 +210,17 @@ pub(super) async fn judgements_of_a_rated_campaign_are_votes_until_they_are_take
     let is_all_judged = async || store.is_all_judged("c", 2).await.unwrap();
     let judged_of_due = async |needed| store.judged_of_due("c", needed).await.unwrap();
     judge("c-1", "j1", vec![]).await;
-    assert!(store.withdraw_last_judgement("c-1", Timestamp(5)).await.unwrap());
+    let last = store.last_judgement("c-1").await.unwrap();
+    assert_eq!(last.as_deref(), Some("j1"));
+    let withdraw = async |judgement| store.withdraw_judgement("c-1", judgement, Timestamp(5)).await.unwrap();
+    for _ in ["taken back", "a repeated request"] {
+        assert_eq!(withdraw("j1").await, JudgementWithdrawal::Withdrawn);
+    }
+    assert_eq!(withdraw("j3").await, JudgementWithdrawal::Unknown);
+    assert_eq!(store.last_judgement("c-1").await.unwrap(), None);
     assert_eq!(judged_of_due(2).await, 0, "the annotator is at it again");
     judge("c-1", "j2", vec![]).await;
+    assert_eq!(withdraw("j1").await, JudgementWithdrawal::Withdrawn, "a late copy of the request");
     assert!(!is_all_judged().await, "the unit needs two judgements");
     assert_eq!(judged_of_due(2).await, 1);
     judge("c-2", "j3", vec![exclusion]).await;
@@ -278,6 +288,7 @@ async fn verdicts_on_units_are_kept_once(store: &Store) {
     let settled = [SettledGame { subject, judge: "k".into(), game: Game::First }];
     assert_eq!(store.settled_unit_games("c", "p").await.unwrap(), settled);
     assert_eq!(store.settled_unit_games("c", "q").await.unwrap(), []);
+    assert_eq!(store.read_unit_games("c", "p").await.unwrap(), settled);
     let said: Vec<_> = store.campaign_verdicts("c").await.unwrap();
     let said: Vec<_> = said.iter().map(|said| (said.unit, said.models.join(" "), said.game, said.parsed)).collect();
     let models = || "m n".to_owned();

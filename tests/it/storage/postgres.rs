@@ -10,6 +10,7 @@ use super::{
     verdicts, vote,
 };
 use crate::support::postgres::TestDatabase;
+use crate::support::until;
 
 #[actix_web::test]
 async fn votes_can_neither_be_changed_nor_deleted() {
@@ -153,6 +154,20 @@ async fn one_instance_has_a_job_until_it_gives_it_up_or_dies() {
     database.end_sessions("pg_try_advisory_lock").await;
     assert!(!lost.is_held().await, "its session was ended");
     assert!(soon(&two, "refit").await.is_held().await);
+    database.drop().await;
+}
+
+#[actix_web::test]
+#[ignore = "slow: tests/run runs it"]
+async fn an_instance_that_is_stopped_loses_its_job_although_its_connection_stays() {
+    let Some(database) = TestDatabase::create().await else { return };
+    let (one, two) = (database.open().await, database.open().await);
+    let mut stopped = one.job_lock("refit").await.unwrap().unwrap();
+    let command = one.command_lock("bench").await.unwrap().unwrap();
+    let mut taken = until(async || two.job_lock("refit").await.unwrap()).await;
+    assert!(taken.is_held().await && !stopped.is_held().await);
+    assert!(two.command_lock("bench").await.unwrap().is_none(), "a command may be silent for hours");
+    drop(command);
     database.drop().await;
 }
 

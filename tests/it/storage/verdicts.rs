@@ -100,6 +100,8 @@ pub(super) async fn what_is_settled_and_what_was_spent_is_known_since_a_moment(s
     assert_eq!(settled("p", 0).await, [game("k"), game("l")], "what never came through is open");
     assert_eq!(settled("p", 30).await, [game("l")]);
     assert_eq!(settled("q", 0).await, []);
+    let read = store.read_games("p", Timestamp(0)).await.unwrap();
+    assert_eq!(read, [game("l")], "what nobody could read may be asked again");
     let spent = |judge: &str, rows: u64| JudgeSpending {
         judge: judge.into(),
         calls: 2 * rows,

@@ -19,9 +19,23 @@ pub(crate) mod upstream;
 pub(crate) mod visitor;
 pub(crate) mod wire;
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use program::Server;
+
+/// A port of loopback for a server that a test starts, stops and starts again. It lies below those that systems give to connections
+/// and to listeners without a wish of their own, so that nobody takes it in between.
+pub(crate) fn free_port() -> u16 {
+    static ASKED: AtomicU32 = AtomicU32::new(0);
+    loop {
+        let number = std::process::id().wrapping_mul(97).wrapping_add(ASKED.fetch_add(1, Ordering::Relaxed));
+        let port = u16::try_from(20_000 + number % 12_000).unwrap();
+        if std::net::TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
+}
 
 /// Asks again until there is an answer; only a failing test waits long.
 pub(crate) async fn until<T>(mut ask: impl AsyncFnMut() -> Option<T>) -> T {

@@ -98,8 +98,7 @@ impl OwnServer {
             return None;
         }
         std::fs::set_permissions(folder, PermissionsExt::from_mode(0o777)).unwrap();
-        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let server = Self { folder: folder.to_owned(), port, own_folder: None };
+        let server = Self { folder: folder.to_owned(), port: super::free_port(), own_folder: None };
         run(program("initdb").arg("-D").arg(server.data()).args([
             "--username=arena",
             "--auth=trust",

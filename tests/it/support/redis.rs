@@ -1,7 +1,6 @@
 //! A Redis of the test's own: a free port of loopback, a folder of its own, ended with the test.
 
 use std::io::{BufRead, BufReader, ErrorKind};
-use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 
 use langya::infra::config::RedisSettings;
@@ -28,8 +27,7 @@ impl TestRedis {
             println!("skipped: Redis tests run in ./tests/run");
             return None;
         }
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let mut redis = Self { port, password, folder: tempfile::tempdir().unwrap(), child: None };
+        let mut redis = Self { port: super::free_port(), password, folder: tempfile::tempdir().unwrap(), child: None };
         redis.run();
         Some(redis)
     }

@@ -82,15 +82,17 @@ impl Levels {
 }
 
 static FIVE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?:\[\[|【【)\s*([AB])\s*([<>＜＞=＝]{1,2})\s*([AB])\s*(?:\]\]|】】)").expect("the pattern is valid")
+    let side = "([ABＡＢ])";
+    Regex::new(&format!(r"(?:\[\[|【【|［［)\s*{side}\s*([<>＜＞=＝]{{1,2}})\s*{side}\s*(?:\]\]|】】|］］)"))
+        .expect("the pattern is valid")
 });
 
 /// Reads the last of the five verdicts, from whichever side it is written: `[[A>>B]]` says what `[[B<<A]]` does.
 fn five(reply: &str) -> Result<(Preference, Margin), VerdictError> {
     let read = |found: regex::Captures<'_>| {
         let (left, right) = match (&found[1], &found[3]) {
-            ("A", "B") => (Preference::A, Preference::B),
-            ("B", "A") => (Preference::B, Preference::A),
+            ("A" | "Ａ", "B" | "Ｂ") => (Preference::A, Preference::B),
+            ("B" | "Ｂ", "A" | "Ａ") => (Preference::B, Preference::A),
             _ => return None,
         };
         match &found[2] {
@@ -108,8 +110,9 @@ fn five(reply: &str) -> Result<(Preference, Margin), VerdictError> {
     last_outside_lists(reply, marks.collect()).ok_or_else(|| no_verdict(reply))
 }
 
-static TOKEN: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"(?:\[\[|【【)\s*([ABC])\s*(?:\]\]|】】)").expect("the pattern is valid"));
+static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?:\[\[|【【|［［)\s*([ABCＡＢＣ])\s*(?:\]\]|】】|］］)").expect("the pattern is valid")
+});
 
 /// Reads the last verdict token.
 ///
@@ -118,8 +121,8 @@ static TOKEN: LazyLock<Regex> =
 pub fn parse(reply: &str) -> Result<Preference, VerdictError> {
     let read = |found: regex::Captures<'_>| {
         let says = match &found[1] {
-            "A" => Preference::A,
-            "B" => Preference::B,
+            "A" | "Ａ" => Preference::A,
+            "B" | "Ｂ" => Preference::B,
             _ => Preference::Tie,
         };
         Some(VerdictMark { range: found.get(0)?.range(), says })
@@ -197,6 +200,9 @@ mod tests {
         check("[[ C ]]", Ok(Preference::Tie));
         check("not [[A]] but [[B]]", Ok(Preference::B));
         check("判定：【【A】】", Ok(Preference::A));
+        check("判定：【【Ａ】】", Ok(Preference::A));
+        check("判定：［［Ｂ］］", Ok(Preference::B));
+        check("判定：［［C］］", Ok(Preference::Tie));
     }
 
     #[test]
@@ -214,6 +220,7 @@ mod tests {
         check("[[A<<B]]", Preference::B, Clear);
         check("[[B < A]]", Preference::A, Slight);
         check("判定：【【A＞＞B】】", Preference::A, Clear);
+        check("判定：［［Ｂ＞Ａ］］", Preference::B, Slight);
         check("not [[A>>B]] but [[B>A]]", Preference::B, Slight);
     }
 

@@ -13,7 +13,7 @@ use super::{Rating, VerdictError, in_range, no_verdict};
 
 /// A text in double brackets, ASCII or full width, that begins with a number, and what follows the number within them.
 static BRACKETS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r#"(?:\[\[|【【)[\s*_`'"]*(-?[0-9]+(?:\.[0-9]+)?)([^\[\]【】]*)(?:\]\]|】】)"#)
+    Regex::new(r#"(?:\[\[|【【|［［)[\s*_`'"]*(-?[0-9]+(?:\.[0-9]+)?)([^\[\]【】［］]*)(?:\]\]|】】|］］)"#)
         .expect("the pattern is valid")
 });
 
@@ -32,7 +32,7 @@ static WORD: LazyLock<Regex> = LazyLock::new(|| {
 
 /// What makes two marks one range.
 static RANGE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?:\]\]|】】)\s*(?:[-–~～−]|(?i:to|or)\b|至|到|或)\s*$").expect("the pattern is valid")
+    Regex::new(r"(?:\]\]|】】|］］)\s*(?:[-–~～−]|(?i:to|or)\b|至|到|或)\s*$").expect("the pattern is valid")
 });
 
 /// What stands behind the mark of a footnote, or of a source.
@@ -106,6 +106,7 @@ mod tests {
         check("Rating: [[10]] … on reflection, Rating: [[9]]", Ok(9.0));
         check("评级：[[5]]", Ok(5.0));
         check("评级：【【 5 】】", Ok(5.0));
+        check("评级：［［５］］", Ok(5.0));
         check("Rating: [[7.5/10]]", Ok(7.5));
     }
 

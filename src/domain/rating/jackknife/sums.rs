@@ -15,6 +15,8 @@ const MANY_PARAMETERS: usize = 1_000;
 const WIDE: usize = 4;
 /// Voters that are added to the whole matrix at a time.
 const TOGETHER: usize = 128;
+/// Share of the information on a parameter that is rounding.
+const HELD_ALONE: f64 = 1e-9;
 /// Parameters whose variances are worked out together.
 const COLUMNS: usize = 96;
 
@@ -77,6 +79,16 @@ impl SumsOfVoters {
     /// Marks parameters that are not determined without a voter.
     pub(in super::super) fn carry(&mut self, parameters: &[usize]) {
         parameters.iter().for_each(|&parameter| self.carried[parameter] = true);
+    }
+
+    /// Marks the parameters of which a voter has all the information, `total` being that of all voters. The voter's score is zero
+    /// there at the optimum, so leaving the voter out seems to move nothing.
+    pub(in super::super) fn carry_held_alone(&mut self, touched: &[usize], information: &[f64], total: &DVector<f64>) {
+        for (&parameter, own) in touched.iter().zip(information) {
+            if (total[parameter] - own).abs() <= HELD_ALONE * total[parameter].abs() {
+                self.carried[parameter] = true;
+            }
+        }
     }
 
     /// The sum of sums, in order, with the entries below the diagonal too.

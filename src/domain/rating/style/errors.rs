@@ -40,6 +40,13 @@ impl Variances {
     }
 }
 
+/// Whether the votes of each model, in the order of the point, all equal their predictions: what is left in its variance is the
+/// error of its opponents and of the effects.
+pub(super) fn unvarying(loss: &StyleLoss<'_>, point: &DVector<f64>) -> Vec<bool> {
+    let own = loss.matrix(&loss.sums(point, squared)).diagonal();
+    own.iter().take(loss.models().len()).map(|square| square.sqrt() <= ROUNDING).collect()
+}
+
 /// Covariance of the strengths and effects at the optimum. `None` if one voter cast all votes.
 pub(super) fn covariance(
     loss: &StyleLoss<'_>,

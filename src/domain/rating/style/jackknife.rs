@@ -22,6 +22,7 @@ pub(super) fn variances(
         return Ok(Some(Variances::of_votes(DMatrix::zeros(0, 0))));
     }
     let inverse = held_inverse(loss, point)?;
+    let information = loss.hessian(point).diagonal();
     let (order, begins) = by_voter(&loss.votes().rows, voters);
     let style = StyledPoint {
         votes: loss.votes(),
@@ -29,6 +30,7 @@ pub(super) fn variances(
         models: loss.models().len(),
         point,
         inverse: &inverse,
+        information: &information,
         predict: loss.predict(point),
     };
     let parts: Vec<SumsOfVoters> = ranges(begins.len() - 1)
@@ -66,6 +68,8 @@ struct StyledPoint<'a, P> {
     models: usize,
     point: &'a DVector<f64>,
     inverse: &'a DMatrix<f64>,
+    /// Diagonal of the Hessian.
+    information: &'a DVector<f64>,
     /// θ_first − θ_second + x·β of a vote, from the difference of the strengths.
     predict: P,
 }
@@ -109,6 +113,7 @@ impl<P: Fn(f64, &StyledVote) -> f64> StyledPoint<'_, P> {
             }
             terms.push(PlacedVote { first, second, x: vote.x, weight });
         }
+        sums.carry_held_alone(&parameters[..models], &information, self.information);
         correction.set(&parameters, &score, self.inverse);
         match correction.solve(|from, to| self.curve(&terms, models, from, to)) {
             Some(corrected) => sums.add(&parameters, corrected, &information),

@@ -36,7 +36,7 @@ use super::scoring::Scoring;
 use super::tally::Tally;
 use super::vote_log::VoteLog;
 use crate::rating::fit::{Fit, ModelStrength};
-use errors::{Variances, covariance};
+use errors::{Variances, covariance, unvarying};
 use features::{NAMES, StyledVotes};
 use loss::StyleLoss;
 
@@ -251,11 +251,12 @@ fn assemble(
     let voters = |place: usize| variances?.voters.as_ref().map(|voters| voters[place]);
     let mut voters_by_model = vec![0.0; plain.model_strengths.len()];
     let mut carried = Vec::new();
+    let unvarying = variances.map_or_else(Vec::new, |_| unvarying(loss, &found.point));
     for (place, &model) in loss.models().iter().enumerate() {
         if let ModelStrength::Rated { strength, .. } = &mut fit.model_strengths[model] {
             *strength = found.point[place];
         }
-        errors[model] = error(place);
+        errors[model] = error(place).filter(|_| !unvarying[place]);
         voters_by_model[model] = voters(place).unwrap_or(0.0);
         if variances.is_some_and(|variances| variances.is_carried(place)) {
             carried.push(model);

@@ -1,10 +1,11 @@
-//! Compares the ways to count ties by likelihood.
+//! Compares models of ties by likelihood.
 //!
 //! All three are models of three outcomes, so their likelihoods can be compared: Davidson (1970), Rao–Kupper (1967), and ties
-//! as half a win for each, under which every pair ties equally often, P(tie) = t and P(first) = (1 − t)·σ(d), with the
-//! strengths of Bradley–Terry. The information criteria are AIC = 2k − 2 ln L (Akaike 1974) and BIC = k·ln n − 2 ln L
-//! (Schwarz 1978), with k parameters and n votes. Since Bradley–Terry's strengths count ties too, they are not where the likelihood of
-//! ties as halves is largest: its criteria are a little worse than they could be. Votes between components and with unbounded models are left out.
+//! that are equally frequent in every pair, P(tie) = t and P(first) = (1 − t)·σ(d), as half a win for each model and dropped
+//! ties take them to be. The information criteria are AIC = 2k − 2 ln L (Akaike 1974) and BIC = k·ln n − 2 ln L
+//! (Schwarz 1978), with k parameters and n votes, where L is the largest of each model. Ties that are equally frequent
+//! say nothing of d, so L is largest at the Bradley–Terry strengths of the wins alone, or towards infinite ones where some model
+//! won or lost all of these. Votes between components and with unbounded models are left out.
 
 use nalgebra::DVector;
 use schemars::JsonSchema;
@@ -14,17 +15,17 @@ use super::loss::{OutcomeCounts, TieLoss};
 use super::outcomes::OutcomeModel;
 use crate::rating::block::{ModelBlock, blocks};
 use crate::rating::fit::Fit;
-use crate::rating::loss::{Likelihood, PairLoss};
+use crate::rating::loss::Likelihood;
 use crate::rating::newton::{descend, minimise};
 use crate::rating::tally::{PairTally, Tally};
-use crate::rating::{FitError, davidson};
+use crate::rating::{FitError, bradley_terry, davidson};
 use crate::stats::real_len;
 
-/// A way to count ties.
+/// A model of ties.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TieModel {
-    /// Half a win for each model.
+    /// Equally frequent in every pair.
     Half,
     /// Davidson's model.
     Davidson,
@@ -32,7 +33,7 @@ pub enum TieModel {
     RaoKupper,
 }
 
-/// How well a way to count ties describes the votes.
+/// How well a model of ties describes the votes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TieComparison {
     /// The model.
@@ -65,8 +66,7 @@ pub fn compare_ties(tally: &Tally, fit: &Fit) -> Result<Vec<TieComparison>, FitE
         aic: 2.0 * real_len(parameters) - 2.0 * log_likelihood,
         bic: real_len(parameters) * votes.ln() - 2.0 * log_likelihood,
     };
-    let plain = blocks(tally.models.len(), std::slice::from_ref(&members), Likelihood::BradleyTerry).remove(0);
-    let half = halves(&plain, &pairs, &start)?;
+    let half = equally_frequent(tally, &members, &pairs)?;
     let davidson = -minimise(with_nu.loss(&tally.pairs), start.clone())?.loss;
     let (loss, point) = rao_kupper(members.len(), &pairs, start)?;
     let rao_kupper = -loss.value(&point);
@@ -112,17 +112,18 @@ impl TiedComponent {
     }
 }
 
-/// ln L of ties that are equally frequent in every pair, with Bradley–Terry's strengths.
-fn halves(block: &ModelBlock, pairs: &[PairTally], start: &DVector<f64>) -> Result<f64, FitError> {
+/// ln L of ties that are equally frequent in every pair.
+fn equally_frequent(tally: &Tally, members: &[usize], pairs: &[PairTally]) -> Result<f64, FitError> {
     let sum = |votes: fn(&PairTally) -> f64| pairs.iter().map(votes).sum::<f64>();
     let (ties, wins) = (sum(|pair| pair.halves), sum(|pair| pair.first_wins + pair.second_wins));
     let of_shares = ties * (ties / (ties + wins)).ln() + wins * (wins / (ties + wins)).ln();
-    let loss = PairLoss::new(block.likelihood, block.members.len(), pairs.to_vec(), block.gauges().to_vec());
-    let point = minimise(loss, start.rows(0, block.members.len()).into_owned())?.point;
-    let won = |pair: &PairTally| PairTally { halves: 0.0, ..*pair };
-    let of_wins: f64 =
-        pairs.iter().map(|pair| block.likelihood.loss(&won(pair), point[pair.first] - point[pair.second], 0.0)).sum();
-    Ok(of_shares - of_wins)
+    let decided = pairs.iter().filter(|pair| pair.first_wins + pair.second_wins > 0.0);
+    let decided = Tally {
+        models: members.iter().map(|&model| tally.models[model].clone()).collect(),
+        pairs: decided.map(|pair| PairTally { halves: 0.0, ..*pair }).collect(),
+        ..Tally::default()
+    };
+    Ok(of_shares + bradley_terry::fit(&decided)?.log_likelihood)
 }
 
 /// The loss of Rao and Kupper's model, and where it is smallest.

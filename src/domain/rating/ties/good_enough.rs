@@ -167,14 +167,18 @@ fn errors_by_voter(
     places: &[Option<usize>],
     votes: &VotesByVoter,
 ) -> Option<Vec<Option<ErrorOf>>> {
-    let inverse = inverse_of(loss.hessian(point))?;
+    let hessian = loss.hessian(point);
+    let information = hessian.diagonal();
+    let inverse = inverse_of(hessian)?;
     // As in `jackknife.rs`, ranges of voters are summed apart and then in order.
     let parts: Vec<SumsOfVoters> = ranges(votes.len())
         .into_par_iter()
         .map(|range| {
             let (mut sums, mut correction) = (SumsOfVoters::new(point.len()), Correction::default());
             for of_voter in range.map(|voter| votes.of(voter)) {
-                leave_out(&VoterPart::new(loss, point, places, of_voter), &inverse, &mut correction, &mut sums);
+                let voter = VoterPart::new(loss, point, places, of_voter);
+                sums.carry_held_alone(&voter.touched, voter.hessian.diagonal().as_slice(), &information);
+                leave_out(&voter, &inverse, &mut correction, &mut sums);
             }
             sums
         })

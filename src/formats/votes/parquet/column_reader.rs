@@ -13,6 +13,7 @@ use ::parquet::errors::ParquetError;
 use ::parquet::file::reader::RowGroupReader;
 use ::parquet::schema::types::ColumnDescriptor;
 
+use super::super::cell::parse_flag;
 use super::pages::read_texts;
 use crate::domain::rating::vote_log::InternedTexts;
 
@@ -52,14 +53,27 @@ impl ParquetColumn {
 
     /// As numbers: texts as they read.
     pub(super) fn numbers(&self) -> Cow<'_, [f64]> {
+        self.read_by(number_of)
+    }
+
+    /// As flags: 0 for no, NaN for a text that says neither yes nor no.
+    pub(super) fn flags(&self) -> Cow<'_, [f64]> {
+        self.read_by(flag_of)
+    }
+
+    fn read_by(&self, read: fn(&str) -> f64) -> Cow<'_, [f64]> {
         match self {
             Self::Numbers(numbers) => Cow::Borrowed(numbers),
             Self::Texts(texts) => {
-                let read: Vec<f64> = texts.names.iter().map(number_of).collect();
+                let read: Vec<f64> = texts.names.iter().map(read).collect();
                 texts.rows.iter().map(|&row| read.get(row as usize).copied().unwrap_or(f64::NAN)).collect()
             }
         }
     }
+}
+
+fn flag_of(text: &str) -> f64 {
+    parse_flag(text).map_or(f64::NAN, |flag| f64::from(u8::from(flag)))
 }
 
 fn number_of(text: &str) -> f64 {

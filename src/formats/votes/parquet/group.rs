@@ -33,6 +33,10 @@ impl RowGroup<'_> {
         self.of(field).map(ParquetColumn::numbers)
     }
 
+    pub(super) fn flags(&self, field: Field) -> Option<Cow<'_, [f64]>> {
+        self.of(field).map(ParquetColumn::flags)
+    }
+
     /// What the numbers of a field's column count as times; `None` where it is not one of whole numbers.
     pub(super) fn unit(&self, field: Field) -> Option<TimeUnit> {
         let place = self.plan.needed.binary_search(&self.plan.header.one(field)?.at).ok()?;

@@ -138,7 +138,7 @@ impl RowGroup<'_> {
     /// LMArena's tags, joined by commas.
     fn tags(&self) -> Option<Texts> {
         let flags: Vec<_> =
-            self.plan.tags.iter().filter_map(|(at, name)| Some((self.column(*at)?.numbers(), *name))).collect();
+            self.plan.tags.iter().filter_map(|(at, name)| Some((self.column(*at)?.flags(), *name))).collect();
         if flags.is_empty() {
             return None;
         }

@@ -49,11 +49,12 @@ impl<'g> ParquetRows<'g> {
 
     /// Reads a row; the log gets the names of its models.
     pub(super) fn read(&mut self, row: usize, log: &mut VoteLog) -> Result<RowContent<'_>, RowError> {
+        let exclusion = self.exclusions.rule(row)?;
         let [a, b] = &mut self.models;
         let a = a.position(row, log).ok_or_else(|| unnamed(self.group, Field::ModelA))?;
         let b = b.position(row, log).ok_or_else(|| unnamed(self.group, Field::ModelB))?;
         let names = || [a, b].map(|model| log.models.as_slice()[model as usize].as_str());
-        if a == b && self.exclusions.rule(row).is_none() {
+        if a == b && exclusion.is_none() {
             return Err(SelfPlay(names()[0].to_owned()).into());
         }
         if self.winners.is_undecided(row) {
@@ -62,7 +63,7 @@ impl<'g> ParquetRows<'g> {
         let outcome = self.winners.outcome(row, names)?;
         let seconds = self.times.as_ref().map(|times| times.at(row, self.group)).transpose()?;
         self.check_bounds(row)?;
-        Ok(self.exclusions.rule(row).map_or(RowContent::Vote { a, b, outcome, seconds }, RowContent::LeftOut))
+        Ok(exclusion.map_or(RowContent::Vote { a, b, outcome, seconds }, RowContent::LeftOut))
     }
 
     /// Refuses a number that its column cannot have; where there is none, it is not finite.
@@ -124,7 +125,7 @@ impl<'w> Winners<'w> {
     }
 
     fn new(group: &'w RowGroup<'_>) -> Self {
-        let numbers = |field| group.numbers(field);
+        let flags = |field| group.flags(field);
         let words = group.texts(Field::Winner).map(|texts| {
             // A word that may be a model's name is looked at in each row.
             let outcomes = texts.names.iter().map(|text| parse_word(text).filter(|_| !is_short_word(text))).collect();
@@ -132,8 +133,8 @@ impl<'w> Winners<'w> {
         });
         Self {
             words,
-            flags: [Field::WinnerA, Field::WinnerB, Field::WinnerTie].map(numbers),
-            both_equal: numbers(Field::BothEqual),
+            flags: [Field::WinnerA, Field::WinnerB, Field::WinnerTie].map(flags),
+            both_equal: flags(Field::BothEqual),
         }
     }
 
@@ -207,26 +208,54 @@ impl<'t> Times<'t> {
 
 /// The columns that keep votes out of the rating.
 struct Exclusions<'e> {
-    rated: Option<Cow<'e, [f64]>>,
+    rated: Option<YesOrNo<'e>>,
     rules: Option<Cow<'e, Texts>>,
-    anonymous: Option<Cow<'e, [f64]>>,
+    anonymous: Option<YesOrNo<'e>>,
 }
 
 impl<'e> Exclusions<'e> {
     fn new(group: &'e RowGroup<'_>) -> Self {
         Self {
-            rated: group.numbers(Field::Rated),
+            rated: YesOrNo::new(group, Field::Rated),
             rules: group.texts(Field::Exclusion),
-            anonymous: group.numbers(Field::Anonymous),
+            anonymous: YesOrNo::new(group, Field::Anonymous),
         }
     }
 
-    fn rule(&self, row: usize) -> Option<&str> {
-        let says_no = |flags: &Option<Cow<'_, [f64]>>| flags.as_ref().is_some_and(|flags| flags[row] == 0.0);
-        if says_no(&self.rated) {
+    fn rule(&self, row: usize) -> Result<Option<&str>, RowError> {
+        let says_no = |column: &Option<YesOrNo<'_>>| column.as_ref().map_or(Ok(false), |column| column.says_no(row));
+        if says_no(&self.rated)? {
             let rule = self.rules.as_ref().and_then(|rules| rules.names.get(rules.rows[row] as usize));
-            return Some(rule.filter(|rule| !rule.is_empty()).unwrap_or(UNRATED));
+            return Ok(Some(rule.filter(|rule| !rule.is_empty()).unwrap_or(UNRATED)));
         }
-        says_no(&self.anonymous).then_some(NAMED_MODE)
+        Ok(says_no(&self.anonymous)?.then_some(NAMED_MODE))
+    }
+}
+
+/// A column of yes and no.
+struct YesOrNo<'c> {
+    flags: Cow<'c, [f64]>,
+    /// The words, where the column has words.
+    words: Option<&'c Texts>,
+    name: String,
+}
+
+impl<'c> YesOrNo<'c> {
+    fn new(group: &'c RowGroup<'_>, field: Field) -> Option<Self> {
+        let words = match group.of(field)? {
+            ParquetColumn::Texts(words) => Some(words),
+            ParquetColumn::Numbers(_) => None,
+        };
+        Some(Self { flags: group.flags(field)?, words, name: name_of(group, field) })
+    }
+
+    /// Whether a row says no; one in which nothing stands does not.
+    fn says_no(&self, row: usize) -> Result<bool, RowError> {
+        let flag = self.flags[row];
+        let word = self.words.filter(|_| flag.is_nan()).and_then(|words| words.text(row));
+        match word.filter(|word| !word.is_empty()) {
+            Some(word) => Err(RowError::Flag { column: self.name.clone(), text: shortened(word) }),
+            None => Ok(flag == 0.0),
+        }
     }
 }

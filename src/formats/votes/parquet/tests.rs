@@ -358,6 +358,35 @@ fn a_number_that_its_column_cannot_have_is_refused_with_its_row() {
     assert!(error.contains(&format!("{place}tokens is \"-3\"")), "{error}");
 }
 
+/// A file of votes with a column of words that say whether a vote is rated.
+fn rated_in_words(words: &[&str]) -> Vec<u8> {
+    let names = ["model_a", "model_b", "winner", "rated"];
+    let fields = names.map(|name| leaf(name, Physical::BYTE_ARRAY, Repetition::REQUIRED));
+    let schema = Type::group_type_builder("row").with_fields(fields.into()).build().unwrap();
+    let mut writer = SerializedFileWriter::new(Vec::new(), Arc::new(schema), Arc::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    for text in ["x", "y", "model_a"] {
+        put::<ByteArrayType>(&mut group, words.iter().map(|_| bytes(text)));
+    }
+    put::<ByteArrayType>(&mut group, words.iter().map(|word| bytes(word)));
+    group.close().unwrap();
+    writer.into_inner().unwrap()
+}
+
+#[test]
+fn words_for_yes_and_no_say_whether_a_vote_is_rated_and_others_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("votes");
+    let read = |words: &[&str]| {
+        std::fs::write(&path, rated_in_words(words)).unwrap();
+        read_log(&[&path], EVERYTHING, &ReadOptions::default()).map_err(|error| error.to_string())
+    };
+    let log = read(&["yes", "no", "", "TRUE", "N", "0", "f"]).unwrap();
+    assert_eq!((log.len(), log.excluded["unrated"]), (3, 4));
+    let error = read(&["yes", "maybe"]).unwrap_err();
+    assert!(error.contains(" row 2: rated is \"maybe\": write true or false"), "{error}");
+}
+
 #[test]
 fn whole_numbers_without_a_unit_are_no_time() {
     let file = one_vote::<Int64Type, ByteArrayType>((Physical::INT64, None, 1_795_219_200), plain_judge());

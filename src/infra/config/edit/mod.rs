@@ -19,11 +19,11 @@ pub enum EditError {
     #[error("models is an inline array: write each model as its own [[models]] table, then run this command again")]
     InlineModels,
     /// No entry has this id.
-    #[error("no model has the id \"{id}\": the ids here are {known}")]
+    #[error("no model has the id \"{id}\": {known}")]
     UnknownModel {
         /// The id that was asked for.
         id: String,
-        /// All ids, with commas.
+        /// All ids, or that there are none.
         known: String,
     },
     /// The entry is spread over the file, or has a form that is not spliced.
@@ -182,7 +182,11 @@ fn find<'d>(document: &'d Document<&str>, id: &str) -> Result<(usize, &'d Table)
         models.iter().map(|entry| entry.get("id").and_then(Item::as_str).unwrap_or_default()).collect();
     let unknown = || EditError::UnknownModel {
         id: id.to_owned(),
-        known: if ids.is_empty() { "none".to_owned() } else { ids.join(", ") },
+        known: if ids.is_empty() {
+            "the settings file has no [[models]], and only models in it can be changed".to_owned()
+        } else {
+            format!("the ids here are {}", ids.join(", "))
+        },
     };
     let index = ids.iter().position(|known| *known == id).ok_or_else(unknown)?;
     match document.get("models") {
@@ -398,6 +402,12 @@ mod tests {
         let long = "[[models]]\nid = \"a\"\nreason = \"\"\"one\ntwo\"\"\"\nprovider = \"ollama\"\n";
         let short = "[[models]]\nid = \"a\"\nprovider = \"ollama\"\n";
         assert_eq!(with_value(long, "a", "reason", None).unwrap(), short);
+    }
+
+    #[test]
+    fn a_file_without_models_says_so_where_one_is_to_be_changed() {
+        let said = with_weight("# nothing\n", "a", 1.0).unwrap_err().to_string();
+        assert!(said.contains("no model has the id \"a\"") && said.contains("has no [[models]]"), "{said}");
     }
 
     #[test]

@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::config::ConfigError;
+use crate::config::value_checks::require;
+
 /// Numbers that may be used in a minute, an hour and a day; 0 means no limit. In the file a list of up to three numbers in this
 /// order; the empty list means no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,6 +26,11 @@ impl WindowLimits {
     #[must_use]
     pub const fn new(minute: u32, hour: u32, day: u32) -> Self {
         Self { minute, hour, day }
+    }
+
+    /// Whether no limit is below that of a shorter time, which could then never be reached.
+    fn is_ordered(self) -> bool {
+        [self.minute, self.hour, self.day].into_iter().filter(|limit| *limit > 0).is_sorted()
     }
 }
 
@@ -99,5 +107,31 @@ impl Default for LimitSettings {
             concurrent_battles_per_address: 40,
             proof_above: 0.5,
         }
+    }
+}
+
+impl LimitSettings {
+    /// # Errors
+    /// [`ConfigError::OutOfRange`].
+    pub(in crate::config) fn check(&self) -> Result<(), ConfigError> {
+        for (key, limits) in [
+            ("limits.turns", self.turns),
+            ("limits.votes", self.votes),
+            ("limits.turns_per_address", self.turns_per_address),
+            ("limits.votes_per_address", self.votes_per_address),
+            ("limits.turns_per_arena", self.turns_per_arena),
+            ("limits.votes_per_arena", self.votes_per_arena),
+            ("limits.images", self.images),
+            ("limits.images_per_address", self.images_per_address),
+            ("limits.sign_ins_per_address", self.sign_ins_per_address),
+            ("limits.admin_sign_ins_per_address", self.admin_sign_ins_per_address),
+            ("limits.admin_sign_ins_per_account", self.admin_sign_ins_per_account),
+        ] {
+            let value = format!("{:?}", Vec::<u32>::from(limits));
+            let rule = "limits per minute, hour and day, none below the one before it; 0 for no limit";
+            require(limits.is_ordered(), key, value, rule)?;
+        }
+        let above = self.proof_above;
+        require((0.0..=1.0).contains(&above), "limits.proof_above", above, "0 to 1, where 1 means never")
     }
 }

@@ -305,6 +305,9 @@ impl ModelSettings {
             format!("unusable for model {:?}", self.id),
             "one line of at most 500 characters",
         )?;
+        let temperature = self.temperature.unwrap_or(0.0);
+        require(temperature.is_finite() && temperature >= 0.0, "models.temperature", temperature, "0 or more")?;
+        require(self.max_tokens >= 1, "models.max_tokens", self.max_tokens, "1 or more")?;
         require(self.max_concurrent >= 1, "models.max_concurrent", self.max_concurrent, "1 or more")?;
         for (key, price) in [("models.input_price", self.input_price), ("models.output_price", self.output_price)] {
             let price = price.unwrap_or(0.0);

@@ -128,8 +128,9 @@ impl RatingSettings {
         require(self.group_votes >= 1, "rating.group_votes", self.group_votes, "1 or more")?;
         let seconds = self.group_seconds;
         require((1..=3_600).contains(&seconds), "rating.group_seconds", seconds, "1 to 3600")?;
-        require(self.optimal_at_battles >= 1, "rating.optimal_at_battles", self.optimal_at_battles, "1 or more")?;
-        Ok(())
+        let battles = self.optimal_at_battles;
+        let rule = "1 to 1000000, the battles of each model that you expect";
+        require((1..=1_000_000).contains(&battles), "rating.optimal_at_battles", battles, rule)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Where the arena listens, what it keeps where, and what it logs.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use ipnet::IpNet;
@@ -33,6 +34,12 @@ pub struct ServerSettings {
 impl ServerSettings {
     /// Whether each value can be used.
     pub(in crate::config) fn check(&self) -> Result<(), ConfigError> {
+        require(
+            self.listen.parse::<SocketAddr>().is_ok(),
+            "server.listen",
+            format!("{:?}", self.listen),
+            "an IP address and a port, such as 127.0.0.1:8717, or 0.0.0.0:8717 for every address",
+        )?;
         require(self.max_sockets >= 1, "server.max_sockets", self.max_sockets, "1 or more")?;
         require(self.drain_seconds <= 25, "server.drain_seconds", self.drain_seconds, "0 to 25")?;
         require(
@@ -129,6 +136,13 @@ impl Default for LoggingSettings {
 }
 
 impl StorageSettings {
+    /// Whether the database is PostgreSQL, which several instances can share, and not a file of SQLite.
+    #[must_use]
+    pub fn is_postgres(&self) -> bool {
+        let address = self.database.expose();
+        address.starts_with("postgres://") || address.starts_with("postgresql://")
+    }
+
     /// # Errors
     /// [`ConfigError::OutOfRange`].
     pub(in crate::config) fn check(&self) -> Result<(), ConfigError> {

@@ -1,10 +1,12 @@
 use std::collections::VecDeque;
 
-use futures_util::stream;
+use futures_util::future::join_all;
+use futures_util::{StreamExt, stream};
 use rand::SeedableRng;
 
 use super::*;
 use crate::domain::judging::budget::Budget;
+use crate::llm::ReplyPart;
 
 /// Plays one answer a request; then it says "again".
 #[derive(Default)]
@@ -108,10 +110,13 @@ async fn cost_of(parts: Vec<Result<ReplyPart, ChatError>>) -> f64 {
 async fn a_failure_that_may_be_billed_costs_its_prompt_and_what_was_heard() {
     let text = || Ok(ReplyPart::Text("four".to_owned()));
     let broken = || Err(ChatError::Connection("it broke off".into()));
+    let counted = |input, output| Ok(ReplyPart::Usage(Usage { input: Some(input), output: Some(output) }));
     let late = || Err(ChatError::Timeout { awaited: "first token", after: Duration::from_secs(1) });
     for (parts, tokens) in [
         (vec![text(), text(), broken()], 9.0),
         (vec![text(), Err(status(503, 0))], 8.0),
+        (vec![counted(50, 1), text(), text(), broken()], 52.0),
+        (vec![counted(50, 9), text(), broken()], 59.0),
         (vec![late()], 7.0),
         (vec![Err(ChatError::Malformed("no event".into()))], 7.0),
         (vec![broken()], 7.0),
@@ -121,6 +126,48 @@ async fn a_failure_that_may_be_billed_costs_its_prompt_and_what_was_heard() {
         let cost = cost_of(parts.clone()).await;
         assert!((cost - tokens).abs() < 1e-9, "{cost} instead of {tokens}: {parts:?}");
     }
+}
+
+/// Replies of 4,000 tokens, a moment after they were asked for.
+struct Long(AtomicU32);
+
+impl ChatModel for Long {
+    fn ask(&self, _: &[Message], _: &Sampling) -> ReplyStream {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        let text = stream::once(async {
+            tokio::task::yield_now().await;
+            Ok::<_, ChatError>(ReplyPart::Text("long".to_owned()))
+        });
+        let counted = Usage { input: Some(0), output: Some(4_000) };
+        text.chain(stream::iter([Ok(ReplyPart::Usage(counted))])).boxed()
+    }
+}
+
+#[tokio::test]
+async fn requests_side_by_side_do_not_pass_a_budget_before_the_first_reply_has_told_what_they_cost() {
+    let settings = || BenchSettings { attempts: 1, backoff_ms: 1, give_up_after: 2 };
+    for (max_cost, sent) in [(5_000.0, 1), (10_000.0, 2), (100_000.0, 8)] {
+        let long = Arc::new(Long(AtomicU32::new(0)));
+        let mut model = ModelClient::new(ModelId::new("m"), long.clone(), settings(), ChaCha8Rng::seed_from_u64(7));
+        model.prices = Some(Prices { input: 0.0, output: 1e6 });
+        (model.max_concurrent, model.longest_reply) = (8, 4_000);
+        let budget = BudgetTracker::new(Budget { max_calls: None, max_cost: Some(max_cost) });
+        let limits = RunLimits { budget, ..RunLimits::default() };
+        join_all((0..8).map(|_| model.ask(&[], Sampling::default(), &limits))).await;
+        let spent = limits.budget.spent().cost;
+        assert_eq!(long.0.load(Ordering::Relaxed), sent, "of a budget of {max_cost}");
+        assert!((spent - 4_000.0 * f64::from(sent)).abs() < 1e-9, "{spent} of a budget of {max_cost}");
+    }
+}
+
+#[test]
+fn a_first_reply_is_expected_to_be_as_long_as_the_extra_body_lets_it_be() {
+    let (mut model, _) = asked([]);
+    model.reply_limit = ReplyLimit::Fixed(Some(16_000));
+    let sampling = Sampling { max_tokens: Some(2_048), ..Sampling::default() };
+    let request = ClientRequest { request: "", messages: &[], sampling: &sampling };
+    let cost = model.cost_to_expect(request, Some(Prices { input: 0.0, output: 1e6 }));
+    assert!((cost - 16_000.0).abs() < 1e-9, "{cost}");
 }
 
 /// Replies without end in pieces of 1 KiB, and counts those that are taken.

@@ -171,6 +171,28 @@ fn errors_in_mid_stream_are_known_in_each_spelling() {
 }
 
 #[test]
+fn a_field_of_errors_that_says_nothing_is_no_error() {
+    for nothing in ["null", "false", r#""""#, "{}", "[]"] {
+        check(&format!(r#"{{"choices":[{{"delta":{{"content":"a"}}}}],"error":{nothing}}}"#), &[text("a")]);
+    }
+    for said in ["true", "500", r#""no""#, r#"{"code":0}"#] {
+        let data = format!(r#"{{"choices":[{{"delta":{{"content":"a"}}}}],"error":{said}}}"#);
+        let read = read_event(SseEvent { name: "", data: &data }, &mut VecDeque::new());
+        assert_eq!(read, Err(ChatError::Reported), "{said}");
+    }
+}
+
+#[test]
+fn of_several_choices_the_first_is_the_reply() {
+    check(r#"{"choices":[{"index":1,"delta":{"content":"other"}}]}"#, &[]);
+    check(r#"{"choices":[{"index":1,"delta":{"content":"other"},"finish_reason":"stop"}]}"#, &[]);
+    check(r#"{"choices":[{"index":1,"delta":{"content":"other"}},{"index":0,"delta":{"content":"a"}}]}"#, &[text("a")]);
+    for index in ["null", "-1", r#""0""#] {
+        check(&format!(r#"{{"choices":[{{"index":{index},"delta":{{"content":"a"}}}}]}}"#), &[text("a")]);
+    }
+}
+
+#[test]
 fn broken_json_is_malformed_and_its_text_is_not_quoted() {
     for data in [r#"{"choices":[{"delta":{"content":"#, r#""sk-SECRET""#, r#"{"choices":"sk-SECRET"}"#, "5"] {
         let error = read_event(SseEvent { name: "", data }, &mut VecDeque::new()).unwrap_err();

@@ -104,6 +104,16 @@ async fn what_was_counted_comes_once_after_the_text_and_is_no_first_part() {
     assert_eq!(bench.asked(), 2, "a count before the text keeps nobody from asking again");
 }
 
+#[tokio::test(start_paused = true)]
+async fn what_was_counted_of_a_reply_that_fails_comes_before_the_error() {
+    let usage = Usage { input: Some(7), output: Some(2_048) };
+    let bench = bench([vec![Count(usage)], vec![Say("a"), Count(usage), Fail(refused())]]);
+    let silent: Vec<_> = bench.model.reply(&[]).collect().await;
+    assert_eq!(silent, [Ok(ReplyPart::Usage(usage)), Err(ChatError::Empty)]);
+    let broken: Vec<_> = bench.model.reply(&[]).collect().await;
+    assert_eq!(broken, [Ok(ReplyPart::Text("a".into())), Ok(ReplyPart::Usage(usage)), Err(refused())]);
+}
+
 fn refused() -> ChatError {
     ChatError::Connection("refused".into())
 }

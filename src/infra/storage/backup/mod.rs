@@ -15,11 +15,15 @@ use tempfile::NamedTempFile;
 use super::{Backend, StoreError};
 use crate::config::StorageSettings;
 use crate::domain::time::Timestamp;
+use crate::storage::unfinished_files::remove_abandoned;
 
 pub use last_backup::LastBackup;
 
 /// Permissions of a copy: it holds the keys that sign sessions and the public log.
 const PRIVATE: u32 = 0o600;
+/// How the name of an unfinished copy begins and ends.
+const PARTIAL_PREFIX: &str = ".langya-";
+const PARTIAL_SUFFIX: &str = ".partial";
 
 /// What a copy holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -117,15 +121,8 @@ enum Kind {
     Postgres,
 }
 
-/// Whether the copy is this process's work alone, so that dropping [`back_up`] ends it and removes its files; `pg_dump` goes on.
-///
-/// # Errors
-/// [`BackupError::Store`] for an address of no known database.
-pub fn ends_when_dropped(settings: &StorageSettings) -> Result<bool, BackupError> {
-    Ok(matches!(Backend::new(settings)?, Backend::Sqlite(_)))
-}
-
-/// Copies the database while the arena runs. `out` is a file, or a folder that gets one named by the time.
+/// Copies the database while the arena runs. `out` is a file, or a folder that gets one named by the time. Dropping it ends the copy and
+/// removes what was written.
 ///
 /// # Errors
 /// [`BackupError`]; nothing was kept then.
@@ -146,7 +143,7 @@ pub async fn back_up(settings: &StorageSettings, out: &Path, now: Timestamp) -> 
     Ok(BackupReport { path, bytes, votes })
 }
 
-/// Puts a copy where nothing is: the database that the settings name.
+/// Puts a copy where nothing is: the database that the settings name. Dropping it leaves nothing there.
 ///
 /// # Errors
 /// [`BackupError`]; nothing was restored then.
@@ -182,8 +179,9 @@ fn kind(file: &Path) -> Result<Kind, BackupError> {
 /// A private file beside the one that it becomes; dropping it removes it.
 fn partial_beside(path: &Path) -> Result<NamedTempFile, BackupError> {
     let folder = folder_of(path);
+    remove_abandoned(folder, PARTIAL_PREFIX, PARTIAL_SUFFIX);
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".langya-").suffix(".partial").permissions(fs::Permissions::from_mode(PRIVATE));
+    builder.prefix(PARTIAL_PREFIX).suffix(PARTIAL_SUFFIX).permissions(fs::Permissions::from_mode(PRIVATE));
     builder.tempfile_in(folder).map_err(unusable(folder))
 }
 

@@ -57,12 +57,13 @@ async fn count(connection: &mut PgConnection, statement: &'static str) -> Result
     Ok(sqlx::query_scalar(statement).fetch_one(connection).await.map_err(StoreError::from)?)
 }
 
-async fn run(tool: &'static str, done: &'static str, mut command: Command) -> Result<(), BackupError> {
-    command.stdin(Stdio::null()).stdout(Stdio::null());
-    let ended = tokio::task::spawn_blocking(move || command.status()).await;
-    match ended {
-        Ok(Ok(status)) if status.success() => Ok(()),
-        Ok(Err(error)) if error.kind() == ErrorKind::NotFound => Err(BackupError::NoTool(tool)),
+/// Runs a program to its end; dropping this ends the program.
+async fn run(tool: &'static str, done: &'static str, command: Command) -> Result<(), BackupError> {
+    let mut command = tokio::process::Command::from(command);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).kill_on_drop(true);
+    match command.status().await {
+        Ok(status) if status.success() => Ok(()),
+        Err(error) if error.kind() == ErrorKind::NotFound => Err(BackupError::NoTool(tool)),
         _ => Err(BackupError::Tool(tool, done)),
     }
 }

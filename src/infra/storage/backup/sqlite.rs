@@ -9,7 +9,8 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{ConnectOptions, Connection};
 
 use super::{BackupError, RestoreReport, folder_of, name, partial_beside, unusable};
-use crate::storage::sqlite::{MIGRATIONS, remove_with_side_files};
+use crate::storage::sqlite::MIGRATIONS;
+use crate::storage::unfinished_files::remove_with_side_files;
 use crate::storage::{SELECT_VERSION, StoreError, compare_versions};
 
 /// SQLite's code for a disk without space.
@@ -65,7 +66,9 @@ pub(super) async fn restore(file: &Path, database: &Path) -> Result<RestoreRepor
     check(file).await?;
     fs::create_dir_all(folder_of(database)).map_err(unusable(database))?;
     let partial = partial_beside(database)?;
-    fs::copy(file, partial.path()).map_err(unusable(database))?;
+    // The bytes alone: `fs::copy` takes the permissions over, and a backup may be kept read-only or where everybody reads it.
+    let mut kept = fs::File::open(file).map_err(unusable(file))?;
+    io::copy(&mut kept, &mut partial.as_file()).map_err(unusable(database))?;
     let copied = check(partial.path()).await?;
     name(partial, database)?;
     Ok(copied)

@@ -8,6 +8,7 @@ use super::{
 pub const CHINESE: PageTexts = PageTexts {
     tagline: "开放的大模型竞技场：两个匿名模型作答，由你评判。",
     skip: "跳到正文",
+    script_failed: "页面的一部分未能载入，请在网络恢复后重新加载。",
     navigation: "主导航",
     nav_battle: "对战",
     nav_leaderboard: "排行榜",

@@ -8,6 +8,7 @@ use super::{
 pub const ENGLISH: PageTexts = PageTexts {
     tagline: "An open arena for language models: two hidden models answer, you decide.",
     skip: "Skip to the content",
+    script_failed: "A part of this page did not load. Reload it when the connection is good again.",
     navigation: "Main",
     nav_battle: "Battle",
     nav_leaderboard: "Leaderboard",

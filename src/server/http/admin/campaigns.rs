@@ -11,6 +11,7 @@ use crate::render::report::campaign::Audience;
 use crate::server::http::campaign_report::{DocumentBody, document_body};
 use crate::server::http::error::PageError;
 use crate::server::http::form_token::see_other;
+use crate::server::http::hosts::public_address;
 use crate::server::http::leaderboard_query::escaped;
 use crate::server::http::pages::admin::campaigns::{CampaignLine, CampaignPage, CampaignReportPage, CampaignsPage};
 use crate::server::http::pages::admin::{AdminFrame, AdminTab};
@@ -77,10 +78,7 @@ pub(super) async fn invite(call: SignedInRequest) -> Result<HttpResponse, PageEr
         None => ("invite", admin(&call).invite(id, invites).await.map_err(refused)?),
         Some(_) => ("join", vec![admin(&call).share(id, invites).await.map_err(refused)?]),
     };
-    let settings = call.app.settings.now();
-    let host = format!("http://{}", call.request.connection_info().host());
-    let public = settings.server.public_url.as_str();
-    let arena = if public.is_empty() { &host } else { public }.trim_end_matches('/').to_owned();
+    let arena = public_address(&call.request, &call.app);
     let links = tokens.iter().map(|token| format!("{arena}/campaign/{id}?{parameter}={token}")).collect();
     show(&call, StatusCode::OK, call.frame(AdminTab::Campaigns), links).await
 }

@@ -3,6 +3,8 @@
 use actix_web::HttpRequest;
 use actix_web::cookie::{Cookie, SameSite};
 
+use crate::server::http::cookie_values::cookie_values;
+
 const COOKIE: &str = "langya_admin";
 /// By this name browsers promise that the cookie came over TLS, from this very host and not from one of its subdomains.
 const SECURE_COOKIE: &str = "__Host-langya_admin";
@@ -26,9 +28,8 @@ pub(super) fn expired_cookie(public_url: &str) -> Cookie<'static> {
 
 /// The token that a request brings.
 pub(super) fn token_of(request: &HttpRequest, public_url: &str) -> Option<String> {
-    let cookie = request.cookie(name(is_secure(public_url)))?;
-    let is_token = (1..=MAX_TOKEN).contains(&cookie.value().len());
-    is_token.then(|| cookie.value().to_owned())
+    let mut values = cookie_values(request, name(is_secure(public_url)));
+    values.find(|value| (1..=MAX_TOKEN).contains(&value.len())).map(str::to_owned)
 }
 
 fn is_secure(public_url: &str) -> bool {

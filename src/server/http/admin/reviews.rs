@@ -1,4 +1,4 @@
-//! The review queues: one question at a time, decided by a key.
+//! The review queues: one question at a time.
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
@@ -43,8 +43,10 @@ pub(super) async fn decide_leak(call: SignedInRequest) -> Result<HttpResponse, P
         "withdraw" => LeakDecision::Withdraw,
         _ => return Err(invalid("decision is confirm or withdraw")),
     };
-    reviews(&call).decide_leak(vote, decision).await?;
-    Ok(see_other("/admin/leaks?done=1"))
+    if reviews(&call).decide_leak(vote, decision).await? {
+        return Ok(see_other("/admin/leaks?done=1"));
+    }
+    Err(PageError::Missing("no leak of this vote waits for a decision: reload /admin/leaks".to_owned()))
 }
 
 /// `GET /admin/labels`: `scheme`.

@@ -8,6 +8,7 @@ use crate::domain::admin::role::Role;
 use crate::infra::storage::UserChange;
 use crate::server::http::error::PageError;
 use crate::server::http::form_token::see_other;
+use crate::server::http::hosts::public_address;
 use crate::server::http::pages::admin::users::UsersPage;
 use crate::server::http::pages::admin::{AdminFrame, AdminTab};
 use crate::server::http::pages::respond;
@@ -84,9 +85,7 @@ async fn show(
     token: Option<&str>,
 ) -> Result<HttpResponse, PageError> {
     let settings = call.app.settings.now();
-    let host = format!("http://{}", call.request.connection_info().host());
-    let public = settings.server.public_url.as_str();
-    let link = token.map(|token| link_address(if public.is_empty() { &host } else { public }, token));
+    let link = token.map(|token| link_address(&public_address(&call.request, &call.app), token));
     let (page, users, hours) = (call.page(), call.app.admin_users.list().await?, settings.admin.link_hours);
     let oidc = &settings.oidc;
     let (provider, adds_at_provider) = (oidc.shown_name(), oidc.admins);

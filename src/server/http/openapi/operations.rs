@@ -14,6 +14,7 @@ use crate::server::http::benchmark::ReportQuery;
 use crate::server::http::benchmark_comparison::{ComparisonJson, ComparisonQuery};
 use crate::server::http::campaign::{
     ErrorBody, JoinAnswer, JoinRequest, JudgementAnswer, JudgementRequest, NextAnswer, NextRequest, UndoAnswer,
+    UndoRequest,
 };
 use crate::server::http::consent::ConsentJson;
 use crate::server::http::correlation::CatalogJson;
@@ -282,7 +283,8 @@ pub static OPERATIONS: [Operation; 25] = [
         .about("Judges an assignment once; a repeated request gets the first judgement.")
         .with_body(schema_of::<JudgementRequest>, true),
     post("/api/v1/campaigns/{id}/undo", "undo_judgement", &[json::<UndoAnswer>()])
-        .about("Takes the annotator's last judgement back."),
+        .about("Takes the annotator's last judgement back; one that the request names may be asked for again.")
+        .with_body(schema_of::<UndoRequest>, false),
     post("/api/v1/campaigns/{id}/join", "join_campaign", &[json::<JoinAnswer>()])
         .about("Takes a place of a shared link, whose token the request has; the answer has the annotator's own.")
         .with_body(schema_of::<JoinRequest>, false),

@@ -13,6 +13,7 @@ use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
 
 use super::call::SignedInRequest;
+use crate::domain::admin::action::AdminAction;
 use crate::domain::battle::ModelId;
 use crate::infra::config::edit::change::Change;
 use crate::server::http::error::PageError;
@@ -70,10 +71,13 @@ pub(super) async fn change(call: SignedInRequest) -> Result<HttpResponse, PageEr
     }
 }
 
-/// `POST /admin/models/test`: asks one `model` a question, past its circuit breaker.
+/// `POST /admin/models/test`: asks one `model` a question, past its circuit breaker. The audit log has it first, since it may cost money.
 pub(super) async fn test(call: SignedInRequest) -> Result<HttpResponse, PageError> {
     let (id, roster) = (model_of(&call)?, call.app.models.current());
     let model = roster.get(&id).ok_or_else(|| unknown(&id))?;
+    let (app, subject) = (&call.app, format!("model {}", id.as_str()));
+    let entry = call.actor().entry(&app.rng, app.clock.as_ref(), AdminAction::TestModel, &subject);
+    app.store.add_audit_entry(&entry).await?;
     // The seed would spread waits between tries, of which there are none here.
     let alone = model.without_retries(ChaCha8Rng::seed_from_u64(0));
     let checked = check_one(Arc::new(alone), roster.entry(&id)).await;

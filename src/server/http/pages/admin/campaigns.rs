@@ -151,6 +151,7 @@ impl CampaignPage {
         let words = &self.page.t().admin.campaigns;
         match annotator.revoked_at {
             Some(_) => words.revoked,
+            None if annotator.left_out_at.is_some() => words.left_out,
             None if self.is_in_force(annotator) => words.in_force,
             None => words.expired,
         }

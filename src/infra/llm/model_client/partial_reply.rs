@@ -1,0 +1,79 @@
+//! Collects the parts of a reply, with bounds on all of them.
+
+use futures_util::StreamExt;
+
+use crate::domain::judging::budget::estimate;
+use crate::domain::judging::token_probabilities::{MOST_NUMBERS, NumberToken};
+use crate::llm::{ChatError, ReplyPart, ReplyStream, Usage};
+
+/// Bytes of a reply's text at most: several times the longest reply of any model. More is not taken in.
+const MOST_TEXT: usize = 1 << 20;
+/// Bytes of the reasoning that are kept of a reply.
+const MOST_REASONING: usize = 64 << 10;
+
+/// The part of a reply that has arrived.
+#[derive(Default)]
+pub(super) struct PartialReply {
+    pub(super) text: String,
+    /// Its first [`MOST_REASONING`] bytes.
+    pub(super) reasoning: String,
+    /// Estimated tokens of all of it.
+    pub(super) reasoning_tokens: u64,
+    pub(super) usage: Usage,
+    /// Its last [`MOST_NUMBERS`] numbers.
+    pub(super) numbers: Vec<NumberToken>,
+    /// Whether the provider has begun to answer.
+    pub(super) begun: bool,
+}
+
+impl PartialReply {
+    /// Reads a reply to its end. PostgreSQL keeps no NUL character, so none is let in.
+    pub(super) async fn listen(&mut self, mut reply: ReplyStream) -> Result<(), ChatError> {
+        while let Some(part) = reply.next().await {
+            self.begun |= part.is_ok();
+            match part {
+                Ok(ReplyPart::Text(part)) => self.write(&part)?,
+                Ok(ReplyPart::Reasoning(part)) => self.think(&part),
+                Ok(ReplyPart::Numbers(numbers)) => self.count_numbers(numbers),
+                Ok(ReplyPart::Usage(counted)) => self.usage = self.usage.updated(counted),
+                Err(ChatError::Empty) => break,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Tokens of its output, as the provider counted them or else about. Of a reply that broke off, a count may be one of its
+    /// beginning.
+    pub(super) fn output_tokens(&self, is_whole: bool) -> u64 {
+        let heard = estimate(&self.text) + self.reasoning_tokens;
+        match self.usage.output {
+            Some(counted) if is_whole => counted,
+            counted => counted.unwrap_or_default().max(heard),
+        }
+    }
+
+    fn write(&mut self, part: &str) -> Result<(), ChatError> {
+        if self.text.len() + part.len() > MOST_TEXT {
+            return Err(ChatError::Malformed(format!("a reply of more than {MOST_TEXT} bytes")));
+        }
+        self.text.extend(part.chars().filter(|c| *c != '\0'));
+        Ok(())
+    }
+
+    /// Numbers come before the text that they stand in.
+    fn count_numbers(&mut self, numbers: Vec<NumberToken>) {
+        let begin = self.text.len();
+        self.numbers.extend(numbers.into_iter().map(|number| NumberToken { at: begin + number.at, ..number }));
+        let surplus = self.numbers.len().saturating_sub(MOST_NUMBERS);
+        self.numbers.drain(..surplus);
+    }
+
+    /// Keeps the beginning of the reasoning, and counts all of it: it is billed as part of the reply.
+    fn think(&mut self, part: &str) {
+        self.reasoning_tokens += estimate(part);
+        let left = MOST_REASONING.saturating_sub(self.reasoning.len());
+        let end = part.floor_char_boundary(left);
+        self.reasoning.extend(part[..end].chars().filter(|c| *c != '\0'));
+    }
+}

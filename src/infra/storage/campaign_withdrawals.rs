@@ -1,0 +1,78 @@
+//! Judgements that annotators take back: the row stays, with its time, and counts no more.
+
+use sqlx::Connection;
+
+use super::campaign_assignments::{COUNT_JUDGEMENT, LOCK_ANNOTATOR};
+use super::campaign_votes::EXCLUDE_TAKEN_BACK;
+use super::{Store, StoreError, on_reader, on_writer};
+use crate::domain::time::Timestamp;
+use crate::metrics::store_time;
+
+const SELECT_LAST_JUDGEMENT: &str = "SELECT j.id FROM campaign_assignments a JOIN campaign_judgements j ON j.assignment = a.id \
+     AND j.withdrawn_at IS NULL WHERE a.annotator = $1 AND a.judged_at IS NOT NULL \
+     ORDER BY a.judged_at DESC, a.number DESC LIMIT 1";
+const SELECT_LAST: &str = "SELECT id FROM campaign_assignments WHERE annotator = $1 AND judged_at IS NOT NULL \
+     ORDER BY judged_at DESC, number DESC LIMIT 1";
+const SELECT_ASSIGNMENT: &str = "SELECT a.id, j.withdrawn_at FROM campaign_judgements j \
+     JOIN campaign_assignments a ON a.id = j.assignment WHERE j.id = $1 AND a.annotator = $2";
+const WITHDRAW: &str =
+    "UPDATE campaign_judgements SET withdrawn_at = $2 WHERE assignment = $1 AND withdrawn_at IS NULL";
+const REOPEN: &str = "UPDATE campaign_assignments SET judged_at = NULL WHERE id = $1";
+
+/// What became of a judgement that an annotator takes back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JudgementWithdrawal {
+    /// It is taken back, now or before.
+    Withdrawn,
+    /// The annotator has judged something else since.
+    NotLast,
+    /// The annotator made no such judgement.
+    Unknown,
+}
+
+impl Store {
+    /// The last judgement of an annotator that stands.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn last_judgement(&self, annotator: &str) -> Result<Option<String>, StoreError> {
+        let _time = store_time("last_judgement");
+        on_reader!(self, |pool| sqlx::query_scalar(SELECT_LAST_JUDGEMENT).bind(annotator).fetch_optional(pool).await)
+    }
+
+    /// Takes a judgement back if it is the annotator's last one, so that its assignment comes next; a vote that it was is excluded. What is
+    /// taken back already stays so, and nothing else is.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn withdraw_judgement(
+        &self,
+        annotator: &str,
+        judgement: &str,
+        now: Timestamp,
+    ) -> Result<JudgementWithdrawal, StoreError> {
+        let _time = store_time("withdraw_judgement");
+        on_writer!(self, |connection| {
+            let mut tx = connection.begin().await?;
+            sqlx::query(LOCK_ANNOTATOR).bind(annotator).bind(now.0).fetch_one(&mut *tx).await?;
+            let query = sqlx::query_as(SELECT_ASSIGNMENT).bind(judgement).bind(annotator);
+            let found: Option<(String, Option<i64>)> = query.fetch_optional(&mut *tx).await?;
+            let last: Option<String> = sqlx::query_scalar(SELECT_LAST).bind(annotator).fetch_optional(&mut *tx).await?;
+            let withdrawal = match found {
+                None => JudgementWithdrawal::Unknown,
+                Some((_, Some(_))) => JudgementWithdrawal::Withdrawn,
+                Some((assignment, None)) if last.as_deref() != Some(assignment.as_str()) => {
+                    JudgementWithdrawal::NotLast
+                }
+                Some((assignment, None)) => {
+                    sqlx::query(WITHDRAW).bind(&assignment).bind(now.0).execute(&mut *tx).await?;
+                    sqlx::query(EXCLUDE_TAKEN_BACK).bind(&assignment).bind(now.0).execute(&mut *tx).await?;
+                    sqlx::query(REOPEN).bind(&assignment).execute(&mut *tx).await?;
+                    sqlx::query(COUNT_JUDGEMENT).bind(annotator).bind(-1_i64).execute(&mut *tx).await?;
+                    JudgementWithdrawal::Withdrawn
+                }
+            };
+            tx.commit().await.map(|()| withdrawal)
+        })
+    }
+}
